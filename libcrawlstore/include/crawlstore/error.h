@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Errors of crawlstore: small values that say what went wrong and where in the file.
+///
+/// Every operation that can fail for a reason outside the program (bad bytes, a full disk, another
+/// writer) returns Result<T>. Nothing in the library throws for such a reason. Bugs of the library
+/// end the process through CRAWLSTORE_ASSERT, which is on in release builds too, and which is never
+/// applied to file content.
+///
+/// Ownership: an Error owns nothing; `text` always points at a string literal.
+/// Threads: plain values.
+/// The numbers are listed in spec/registry.md and never used again for another meaning.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+
+namespace crawlstore {
+
+/// What went wrong. Families have gaps; a caller that only wants the family asks category().
+enum class Errc : std::uint16_t {
+  // The file is not one that this library reads.
+  kNotACrawlFile = 10,   ///< the magic is absent: some other file, an empty file, a directory
+  kNewerVersion = 11,    ///< written by a newer format version
+  kOlderVersion = 12,    ///< written by a format version that is no longer read
+  kUnknownFeature = 13,  ///< an `incompat` feature bit is set that this version does not know
+  kReadOnlyFeature = 14, ///< an unknown `ro_compat` bit is set: reading works, writing does not
+  // The file is ours, and bytes in it are wrong. `segment` and `offset` say where.
+  kIdentityDamaged = 20,
+  kSuperblockDamaged = 21,
+  kDirectoryDamaged = 22, ///< checksum of the directory root or of a table
+  kDirectoryInvalid = 23, ///< checksum right, meaning wrong (overlap, range, order ...)
+  kChunkDamaged = 24,     ///< checksum of a chunk or of a checksum table
+  kSegmentInvalid = 25,   ///< checksum right, content of a segment violates its format
+  kTruncated = 26,        ///< the file ends before the bytes it promises
+  // Somebody else, or the file system, stands in the way.
+  kLocked = 40,     ///< another writer has the store open
+  kBusyPinned = 41, ///< a generation that was lost in a crash is still pinned by a reader
+  kNoLocks = 42,    ///< the file system has no open-file-description locks
+  kReplaced = 43,   ///< the path no longer leads to the opened file
+  kForked = 44,     ///< a forked child used its parent's store
+  kReadOnly = 45,   ///< writing was asked of a store that is open for reading
+  // The system said no. `system_errno` holds its reason.
+  kNoSpace = 60,
+  kIo = 61,
+  kPermission = 62,
+  kNotFound = 63,
+  kExists = 64,
+  kFileSizeLimit = 65, ///< RLIMIT_FSIZE or the file system's largest file
+  kOutOfMemory = 66,
+  kUnsupported = 67, ///< the file system cannot do what is needed (fallocate, mmap)
+  // The caller asked for something that cannot be.
+  kInvalidArgument = 80,
+  kClosed = 81,          ///< use after close() (DRUM: after dispose)
+  kPoisoned = 82,        ///< an earlier sync failed: reopen the store; what was acknowledged is safe
+  kReentrant = 83,       ///< synchronize() or commit() from inside a dispatcher
+  kDispatcherFailed = 84, ///< the dispatcher threw; the transaction was dropped, requests are kept
+  kTooLarge = 85,        ///< a value, an auxiliary or a name over its limit
+  kNoPreviousGeneration = 86, ///< nothing to roll back to
+  kUnknownName = 87,     ///< no DRUM, segment or consumer of that name or id
+  kTypeMismatch = 88,    ///< a DRUM was opened with other key, value or auxiliary types
+  kCancelled = 89,       ///< the caller's progress callback said stop
+};
+
+/// Families of Errc, for exit codes and for callers that branch coarsely.
+enum class ErrorCategory : std::uint8_t { kFormat, kDamage, kConflict, kSystem, kCaller };
+
+/// One failure.
+///   segment       id of the segment concerned; 0 = none
+///   offset        byte offset in the file; kNoOffset = does not apply
+///   text          a literal in plain English, without place or errno
+///   system_errno  0, or the errno behind it
+struct [[nodiscard]] Error {
+  static constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
+
+  Errc code{};
+  int system_errno = 0;
+  std::uint64_t segment = 0;
+  std::uint64_t offset = kNoOffset;
+  const char* text = "";
+
+  friend bool operator==(const Error& a, const Error& b) {
+    return a.code == b.code && a.segment == b.segment && a.offset == b.offset;
+  }
+};
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+/// Makes a failed Result. Cost: none.
+inline tl::unexpected<Error> fail(Errc code, const char* text,
+                                  std::uint64_t offset = Error::kNoOffset,
+                                  std::uint64_t segment = 0) {
+  return tl::unexpected<Error>(Error{code, 0, segment, offset, text});
+}
+
+/// Makes a failed Result from errno, mapping it to the code a user can act on (ENOSPC and EDQUOT to
+/// kNoSpace, EFBIG to kFileSizeLimit, EACCES, EPERM and EROFS to kPermission ...).
+tl::unexpected<Error> fail_errno(int system_errno, const char* text,
+                                 std::uint64_t offset = Error::kNoOffset);
+
+/// `kChunkDamaged` -> "chunk damaged". Total: unknown numbers give "unknown error".
+std::string_view to_string(Errc code);
+
+/// The spelling in spec/registry.md and in JSON: `chunk_damaged`.
+std::string_view name_of(Errc code);
+
+ErrorCategory category(Errc code);
+
+/// Prose for people: what, where (segment, offset), the system's reason, and what to do about it.
+std::string describe(const Error& error);
+
+}  // namespace crawlstore
+
+/// Returns the error of `expression` from the current function, or yields nothing. For statements.
+#define CRAWLSTORE_TRY(expression)                              \
+  do {                                                          \
+    if (auto crawlstore_result = (expression); !crawlstore_result) \
+      return tl::unexpected<::crawlstore::Error>(crawlstore_result.error()); \
+  } while (false)

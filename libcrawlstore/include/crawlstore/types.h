@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Strong types for the numbers that must not be mixed up: an offset is not a generation.
+///
+/// All are plain values: 8 bytes, trivially copyable, ordered, no hidden state. `value` is the
+/// number on disk (unsigned, little-endian there). Units stand in the names.
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace crawlstore {
+
+/// Number of a commit. 1 is the empty store; each commit adds 1; never returns once durable.
+struct Generation {
+  std::uint64_t value = 0;
+  auto operator<=>(const Generation&) const = default;
+  [[nodiscard]] Generation next() const { return {value + 1}; }
+};
+
+/// Number of a segment, unique in its file for ever. 0 = none.
+struct SegmentId {
+  std::uint64_t value = 0;
+  auto operator<=>(const SegmentId&) const = default;
+  explicit operator bool() const { return value != 0; }
+};
+
+/// Number of a run of a log, unique in its file for ever.
+struct RunId {
+  std::uint64_t value = 0;
+  auto operator<=>(const RunId&) const = default;
+};
+
+/// A piece of the file, in bytes. Extents of the directory are multiples of the unit (4 KiB).
+struct Extent {
+  std::uint64_t offset_bytes = 0;
+  std::uint64_t length_bytes = 0;
+  auto operator<=>(const Extent&) const = default;
+  [[nodiscard]] std::uint64_t end_bytes() const { return offset_bytes + length_bytes; }
+};
+
+/// 16 bytes that name a store for its whole life; copies made by snapshot() keep it.
+using Uuid = std::array<std::byte, 16>;
+
+/// 8-4-4-4-12 hexadecimal, lower case.
+std::string to_string(const Uuid& uuid);
+
+/// What a segment holds; the numbers are in spec/registry.md.
+enum class SegmentKind : std::uint16_t {
+  kDrum = 1,           ///< one DRUM: its types, buckets and consumers
+  kDrumPartition = 2,  ///< sorted unique keys of one bucket, with values
+  kDrumKeyLog = 3,     ///< pending requests of one bucket: keys, operations, values
+  kDrumAuxLog = 4,     ///< pending requests of one bucket: auxiliary bytes
+  kDrumResults = 5,    ///< verdicts kept for a consumer that was absent at the merge
+};
+
+/// How a segment's bytes may change (architecture.md section 2).
+enum class StorageClass : std::uint8_t {
+  kBlob = 1,  ///< written once, one extent
+  kLog = 2,   ///< a list of runs, one extent each
+};
+
+/// `drum_partition` and so on; "unknown" for numbers this version does not know.
+std::string_view name_of(SegmentKind kind);
+std::string_view name_of(StorageClass storage_class);
+
+}  // namespace crawlstore

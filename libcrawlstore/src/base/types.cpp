@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <crawlstore/types.h>
+
+namespace crawlstore {
+
+std::string to_string(const Uuid& uuid) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(36);
+  for (std::size_t byte_index = 0; byte_index < uuid.size(); ++byte_index) {
+    if (byte_index == 4 || byte_index == 6 || byte_index == 8 || byte_index == 10) text += '-';
+    const auto byte = std::to_integer<unsigned>(uuid[byte_index]);
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+std::string_view name_of(SegmentKind kind) {
+  switch (kind) {
+    case SegmentKind::kDrum:
+      return "drum";
+    case SegmentKind::kDrumPartition:
+      return "drum_partition";
+    case SegmentKind::kDrumKeyLog:
+      return "drum_key_log";
+    case SegmentKind::kDrumAuxLog:
+      return "drum_aux_log";
+    case SegmentKind::kDrumResults:
+      return "drum_results";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(StorageClass storage_class) {
+  switch (storage_class) {
+    case StorageClass::kBlob:
+      return "blob";
+    case StorageClass::kLog:
+      return "log";
+  }
+  return "unknown";
+}
+
+}  // namespace crawlstore
