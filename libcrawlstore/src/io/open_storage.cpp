@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <crawlstore/storage.h>
+
+#include "io/system_storage.h"
+
+namespace crawlstore {
+namespace {
+
+/// A later chdir() must not change what the path means.
+std::string absolute_path(const std::string& path) {
+  std::error_code failure;
+  const std::filesystem::path absolute = std::filesystem::absolute(path, failure);
+  return failure ? path : absolute.string();
+}
+
+tl::unexpected<Error> not_a_regular_file() {
+  return fail(Errc::kNotACrawlFile, "a folder, FIFO, socket or device");
+}
+
+int open_retrying(const std::string& path, int flags) {
+  for (;;) {
+    const int descriptor = ::open(path.c_str(), flags);
+    if (descriptor != -1 || errno != EINTR) return descriptor;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Storage>> open_storage(const std::string& path, OpenMode mode) {
+  const std::string absolute = absolute_path(path);
+  struct stat status = {};
+  // Opening a device can already do something: ask first. What is opened is asked again.
+  if (::stat(absolute.c_str(), &status) != 0) return fail_errno(errno, "cannot open the file");
+  if (!S_ISREG(status.st_mode)) return not_a_regular_file();
+  const int access = mode == OpenMode::kWrite ? O_RDWR : O_RDONLY;
+  int descriptor = open_retrying(absolute, access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (descriptor == -1 && errno == EWOULDBLOCK) {
+    // Somebody holds a lease on the file: wait until the system has taken it away.
+    descriptor = open_retrying(absolute, access | O_CLOEXEC | O_NOCTTY);
+  }
+  if (descriptor == -1) return fail_errno(errno, "cannot open the file");
+  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    return not_a_regular_file();
+  }
+  return std::make_unique<io::SystemStorage>(descriptor, absolute, mode);
+}
+
+}  // namespace crawlstore
