@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// URL keys: from the bytes of a URL to the 8 bytes by which a store knows it.
+///
+/// Two steps, both part of the file format and numbered rule by rule in spec/format.md#url-keys:
+///
+///     bytes of a URL  --UrlNormalizer-->  normalised bytes  --url_key-->  std::uint64_t
+///
+/// Two spellings of one URL must get one key for ever, on every machine and with every version of
+/// every library, so each rule is written down there, with its reason and its test vectors
+/// (spec/url_vectors.json). Nothing here reads a locale, a table of top-level domains, or a file.
+///
+/// The rules try to merge only what RFC 3986 itself calls equivalent: letter case of scheme, host
+/// and escapes, default ports, dot segments, a missing "/" after the host, the fragment. They never
+/// guess: "index.html", "www.", session ids, the order of query fields and a trailing "/" stay as
+/// they are, because merging those loses pages.
+///
+/// Ownership: nothing here keeps a reference to the caller's bytes after it returned.
+/// Threads: free functions are pure; a UrlNormalizer belongs to one thread at a time.
+/// Errors: none. Every byte string has a key, whatever the web wrote. Only memory may run out
+/// (std::bad_alloc, when the buffer grows); the normalizer stays usable after that.
+/// Sources: Berners-Lee, Fielding, Masinter, "Uniform Resource Identifier (URI): Generic Syntax",
+/// RFC 3986, January 2005; Lee, Leonard, Wang, Loguinov, "IRLbot", WWW 2008 (URLs as hashes).
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace crawlstore {
+
+/// A URL whose head (scheme, "://" and authority: all bytes before the path) is longer than this
+/// many bytes counts as unparsed. Part of the format (rule 2).
+///
+/// A DNS name has at most 253 bytes; what exceeds this bound is not a place to fetch from. It keeps
+/// the library that reads the head, a recursive one, away from megabytes of hostile input
+/// (CVE-2025-67899). The path and the query have no bound of their own.
+inline constexpr std::size_t kUrlHeadBytesMax = 4096;
+
+/// What UrlNormalizer::normalize() answers. A plain view: 24 bytes, copied freely, owns nothing.
+struct NormalizedUrl {
+  /// The normalised bytes. They lie either in the input (the common case: it was normal already, or
+  /// only lost its fragment, or was not parsed) or in the normalizer's buffer. So they live as long
+  /// as the shorter of the two: until the input goes, or until the next call of normalize().
+  /// May hold any byte value, NUL included, if `parsed` is false. Never longer than the input + 1.
+  std::string_view text;
+
+  /// true: the input is an absolute URI of RFC 3986, and so is `text`.
+  /// false: it is not (a space, a byte above 0x7E, "%zz", no scheme, a head over the bound, ...);
+  /// `text` is then the input itself, byte for byte. Such URLs are stored and keyed like any other;
+  /// callers count them, since spellings of one page are not merged there. The texts of the two
+  /// kinds never meet: no unparsed input equals the normal form of a parsed one.
+  bool parsed = false;
+};
+
+/// Brings URLs to the normal form of version 1.
+///
+/// Keeps one buffer of its own, at most twice the longest URL that had to be rewritten; once warm,
+/// a call allocates nothing. Not thread-safe: one normalizer per thread. Movable and copyable;
+/// views handed out before stay with the buffer, so take no view across a copy or a move.
+class UrlNormalizer {
+ public:
+  /// Normalises one URL.
+  ///   url      the bytes as found: any values, any length (2 MiB is fine), neither trimmed nor
+  ///            decoded here. A relative reference is not a URL: resolve it against its base first.
+  ///            May be the whole `text` of an earlier answer: a normal form is never copied
+  ///   returns  see NormalizedUrl
+  ///   cost     one pass when the URL is normal already, two when not: O(bytes), whatever the bytes
+  ///            are, and no recursion over them
+  ///   spec     format.md#url-keys rules 1 to 11
+  [[nodiscard]] NormalizedUrl normalize(std::string_view url);
+
+ private:
+  // Room for rewritten text; only ever grows. Its size is its capacity, not that of any URL.
+  std::vector<char> buffer_;
+};
+
+/// The key of a URL: XXH3-64 of its normalised bytes.
+///   normalized  `text` of a NormalizedUrl, parsed or not; keys of other bytes find nothing
+///   key_seed    the file's own seed, drawn at random when the store was created: keys of different
+///               stores cannot be compared, and a hostile site cannot aim collisions at a store
+///               whose seed it does not know
+///   returns     64 bits that all vary with every byte; no value is reserved, 0 may occur
+///   cost        about 6 ns for a URL of ordinary length, 80 bytes
+///   note        equal keys of different URLs are possible: n^2 / 2^65 expected pairs among n URLs
+///   spec        format.md#url-keys rule 12
+[[nodiscard]] std::uint64_t url_key(std::string_view normalized, std::uint64_t key_seed);
+
+/// The Rabin fingerprint of a byte string, for exchange with systems that use it (Mercator and its
+/// descendants). Not used by the file format: it has no seed, so collisions can be computed.
+///   bytes    read as unsigned values, first byte first. The string is the polynomial over GF(2)
+///            whose highest coefficients are the bits of the first byte; no leading 1 is added, so
+///            NUL bytes in front do not count, and the empty string gives 0
+///   returns  that polynomial mod t^64 + t^4 + t^3 + t + 1; bit i is the coefficient of t^i. Up to
+///            8 bytes come back as they are, as a big-endian number
+///   cost     one table look-up per byte, one after another
+///   source   Rabin, "Fingerprinting by Random Polynomials", TR-15-81, Harvard, 1981; Broder, "Some
+///            applications of Rabin's fingerprinting method", Sequences II, 1993, pages 143-152
+[[nodiscard]] std::uint64_t rabin_fingerprint(std::string_view bytes);
+
+}  // namespace crawlstore
