@@ -109,7 +109,6 @@ void DiskModel::write(const Operation& operation, std::size_t operation_index) {
   const std::uint64_t from = operation.extent.offset_bytes;
   const std::uint64_t to = from + operation.bytes.size();
   put(cache_, from, operation.bytes);
-  put(stale_, from, operation.bytes);
   // A lost page that is touched becomes dirty as a whole.
   std::uint64_t dirty_from = from;
   std::uint64_t dirty_to = to;
@@ -143,12 +142,15 @@ void DiskModel::punch(Extent extent, std::size_t operation_index) {
 
 void DiskModel::sync() {
   for (const Effect& effect : pending_) {
-    for (const Piece& piece : effect.pieces) clip_doubtful(piece.offset_bytes, piece.end_bytes());
+    for (const Piece& piece : effect.pieces) {
+      clip_doubtful(piece.offset_bytes, piece.end_bytes(), effect.operation_index);
+      put(stale_, piece.offset_bytes, piece.bytes);
+    }
     if (effect.kind == Effect::Kind::kPunch) {
-      clip_doubtful(effect.extent.offset_bytes, effect.extent.end_bytes());
+      clip_doubtful(effect.extent.offset_bytes, effect.extent.end_bytes(), effect.operation_index);
     }
     if (effect.kind == Effect::Kind::kTruncate) {
-      clip_doubtful(effect.size_bytes, ~std::uint64_t{0});
+      clip_doubtful(effect.size_bytes, ~std::uint64_t{0}, effect.operation_index);
     }
     apply_effect(disk_, effect);
   }
@@ -180,13 +182,16 @@ void DiskModel::lose_pending() {
 }
 
 void DiskModel::evict() {
+  // What is read anew is the disk through the file's present length and holes. No pending data
+  // lies on a lost page.
+  std::vector<std::byte> seen = disk_;
+  for (const Effect& effect : pending_) apply_effect(seen, effect);
+  seen.resize(cache_.size());
   for (const std::uint64_t page : lost_pages_) {
     const std::uint64_t from = page * kPageBytes;
-    const std::uint64_t to = from + kPageBytes;
-    clear(cache_, {from, kPageBytes});
-    const std::uint64_t disk_end = std::min<std::uint64_t>({to, disk_.size(), cache_.size()});
-    for (std::uint64_t offset = from; offset < disk_end; ++offset) cache_[offset] = disk_[offset];
-    clip_doubtful(from, to);
+    const std::uint64_t to = std::min<std::uint64_t>(from + kPageBytes, cache_.size());
+    for (std::uint64_t offset = from; offset < to; ++offset) cache_[offset] = seen[offset];
+    clip_doubtful(from, from + kPageBytes, ~std::size_t{0});
   }
   lost_pages_.clear();
 }
@@ -198,8 +203,9 @@ void DiskModel::forget_lost(std::uint64_t from, std::uint64_t to) {
   lost_pages_.erase(lost_pages_.lower_bound(first_whole_page), lost_pages_.lower_bound(end_page));
 }
 
-void DiskModel::clip_doubtful(std::uint64_t from, std::uint64_t to) {
+void DiskModel::clip_doubtful(std::uint64_t from, std::uint64_t to, std::size_t before) {
   for (Effect& effect : doubtful_) {
+    if (effect.operation_index >= before) continue;
     std::vector<Piece> kept;
     for (const Piece& piece : effect.pieces) {
       for (Piece& rest : without(piece, from, to)) kept.push_back(std::move(rest));

@@ -58,8 +58,8 @@ class DiskModel {
   [[nodiscard]] const std::vector<std::byte>& disk() const { return disk_; }
   /// What a read returns.
   [[nodiscard]] const std::vector<std::byte>& cache() const { return cache_; }
-  /// The bytes last written at each place, even if they were cut off or punched since: what a
-  /// file system without order can show again.
+  /// The bytes that syncs last wrote at each place, even if they were cut off or punched since:
+  /// what a file system without order can show again.
   [[nodiscard]] const std::vector<std::byte>& stale() const { return stale_; }
   /// Pending and doubtful effects, in the order of the log.
   [[nodiscard]] std::vector<Effect> unsynced() const;
@@ -74,7 +74,8 @@ class DiskModel {
   void lose_pending();
   void evict();
   void forget_lost(std::uint64_t from, std::uint64_t to);
-  void clip_doubtful(std::uint64_t from, std::uint64_t to);
+  /// Takes [from, to) out of doubtful effects of operations before `before`.
+  void clip_doubtful(std::uint64_t from, std::uint64_t to, std::size_t before);
 
   std::vector<std::byte> disk_;
   std::vector<std::byte> cache_;

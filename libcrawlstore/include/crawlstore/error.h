@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+
 #include <tl/expected.hpp>
 
 namespace crawlstore {
@@ -22,46 +23,46 @@ namespace crawlstore {
 /// What went wrong. Families have gaps; a caller that only wants the family asks category().
 enum class Errc : std::uint16_t {
   // The file is not one that this library reads.
-  kNotACrawlFile = 10,   ///< the magic is absent: some other file, an empty file, a directory
-  kNewerVersion = 11,    ///< written by a newer format version
-  kOlderVersion = 12,    ///< written by a format version that is no longer read
-  kUnknownFeature = 13,  ///< an `incompat` feature bit is set that this version does not know
-  kReadOnlyFeature = 14, ///< an unknown `ro_compat` bit is set: reading works, writing does not
+  kNotACrawlFile = 10,    ///< the magic is absent: some other file, an empty file, a directory
+  kNewerVersion = 11,     ///< written by a newer format version
+  kOlderVersion = 12,     ///< written by a format version that is no longer read
+  kUnknownFeature = 13,   ///< an `incompat` feature bit is set that this version does not know
+  kReadOnlyFeature = 14,  ///< an unknown `ro_compat` bit is set: reading works, writing does not
   // The file is ours, and bytes in it are wrong. `segment` and `offset` say where.
   kIdentityDamaged = 20,
   kSuperblockDamaged = 21,
-  kDirectoryDamaged = 22, ///< checksum of the directory root or of a table
-  kDirectoryInvalid = 23, ///< checksum right, meaning wrong (overlap, range, order ...)
-  kChunkDamaged = 24,     ///< checksum of a chunk or of a checksum table
-  kSegmentInvalid = 25,   ///< checksum right, content of a segment violates its format
-  kTruncated = 26,        ///< the file ends before the bytes it promises
+  kDirectoryDamaged = 22,  ///< checksum of the directory root or of a table
+  kDirectoryInvalid = 23,  ///< checksum right, meaning wrong (overlap, range, order ...)
+  kChunkDamaged = 24,      ///< checksum of a chunk or of a checksum table
+  kSegmentInvalid = 25,    ///< checksum right, content of a segment violates its format
+  kTruncated = 26,         ///< the file ends before the bytes it promises
   // Somebody else, or the file system, stands in the way.
-  kLocked = 40,     ///< another writer has the store open
-  kBusyPinned = 41, ///< a generation that was lost in a crash is still pinned by a reader
-  kNoLocks = 42,    ///< the file system has no open-file-description locks
-  kReplaced = 43,   ///< the path no longer leads to the opened file
-  kForked = 44,     ///< a forked child used its parent's store
-  kReadOnly = 45,   ///< writing was asked of a store that is open for reading
+  kLocked = 40,      ///< another writer has the store open
+  kBusyPinned = 41,  ///< a generation that was lost in a crash is still pinned by a reader
+  kNoLocks = 42,     ///< the file system has no open-file-description locks
+  kReplaced = 43,    ///< the path no longer leads to the opened file
+  kForked = 44,      ///< a forked child used its parent's store
+  kReadOnly = 45,    ///< writing was asked of a store that is open for reading
   // The system said no. `system_errno` holds its reason.
   kNoSpace = 60,
   kIo = 61,
   kPermission = 62,
   kNotFound = 63,
   kExists = 64,
-  kFileSizeLimit = 65, ///< RLIMIT_FSIZE or the file system's largest file
+  kFileSizeLimit = 65,  ///< RLIMIT_FSIZE or the file system's largest file
   kOutOfMemory = 66,
-  kUnsupported = 67, ///< the file system cannot do what is needed (fallocate, mmap)
+  kUnsupported = 67,  ///< the file system cannot do what is needed (fallocate, mmap)
   // The caller asked for something that cannot be.
   kInvalidArgument = 80,
-  kClosed = 81,          ///< use after close() (DRUM: after dispose)
-  kPoisoned = 82,        ///< an earlier sync failed: reopen the store; what was acknowledged is safe
-  kReentrant = 83,       ///< synchronize() or commit() from inside a dispatcher
-  kDispatcherFailed = 84, ///< the dispatcher threw; the transaction was dropped, requests are kept
-  kTooLarge = 85,        ///< a value, an auxiliary or a name over its limit
-  kNoPreviousGeneration = 86, ///< nothing to roll back to
-  kUnknownName = 87,     ///< no DRUM, segment or consumer of that name or id
-  kTypeMismatch = 88,    ///< a DRUM was opened with other key, value or auxiliary types
-  kCancelled = 89,       ///< the caller's progress callback said stop
+  kClosed = 81,     ///< use after close() (DRUM: after dispose)
+  kPoisoned = 82,   ///< an earlier sync failed: reopen the store; what was acknowledged is safe
+  kReentrant = 83,  ///< synchronize() or commit() from inside a dispatcher
+  kDispatcherFailed = 84,  ///< the dispatcher threw; the transaction was dropped, requests are kept
+  kTooLarge = 85,          ///< a value, an auxiliary or a name over its limit
+  kNoPreviousGeneration = 86,  ///< nothing to roll back to
+  kUnknownName = 87,           ///< no DRUM, segment or consumer of that name or id
+  kTypeMismatch = 88,          ///< a DRUM was opened with other key, value or auxiliary types
+  kCancelled = 89,             ///< the caller's progress callback said stop
 };
 
 /// Families of Errc, for exit codes and for callers that branch coarsely.
@@ -115,8 +116,8 @@ std::string describe(const Error& error);
 }  // namespace crawlstore
 
 /// Returns the error of `expression` from the current function, or yields nothing. For statements.
-#define CRAWLSTORE_TRY(expression)                              \
-  do {                                                          \
-    if (auto crawlstore_result = (expression); !crawlstore_result) \
+#define CRAWLSTORE_TRY(expression)                                           \
+  do {                                                                       \
+    if (auto crawlstore_result = (expression); !crawlstore_result)           \
       return tl::unexpected<::crawlstore::Error>(crawlstore_result.error()); \
   } while (false)

@@ -12,9 +12,6 @@
 /// except pin() and unpin(), which lock inside.
 /// Offsets and lengths are bytes from the start of the file.
 
-#include <crawlstore/error.h>
-#include <crawlstore/types.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +20,9 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include <crawlstore/error.h>
+#include <crawlstore/types.h>
 
 namespace crawlstore {
 

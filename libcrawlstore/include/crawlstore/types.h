@@ -19,6 +19,7 @@ namespace crawlstore {
 struct Generation {
   std::uint64_t value = 0;
   auto operator<=>(const Generation&) const = default;
+  /// The generation that the next commit makes.
   [[nodiscard]] Generation next() const { return {value + 1}; }
 };
 
@@ -26,6 +27,7 @@ struct Generation {
 struct SegmentId {
   std::uint64_t value = 0;
   auto operator<=>(const SegmentId&) const = default;
+  /// True when it names a segment.
   explicit operator bool() const { return value != 0; }
 };
 
@@ -40,6 +42,7 @@ struct Extent {
   std::uint64_t offset_bytes = 0;
   std::uint64_t length_bytes = 0;
   auto operator<=>(const Extent&) const = default;
+  /// Offset of the first byte behind it.
   [[nodiscard]] std::uint64_t end_bytes() const { return offset_bytes + length_bytes; }
 };
 

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
+#include "cli/verb.h"
+#include "model/report_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  double lock_wait_seconds = 0;
+  bool as_json = false;
+  bool quiet = false;
+};
+
+int run(const Options& options) {
+  const auto open = open_options(options.lock_wait_seconds);
+  if (!open) return fail_with(options.path, open.error());
+  auto store = Store::open(options.path, *open);
+  if (!store) return fail_with(options.path, store.error());
+  const StopSignals stop;
+  ProgressBar progress("compact", model::Unit::kBytes, "", options.quiet);
+  const auto report = store->compact([&](std::uint64_t done, std::uint64_t total) {
+    progress.update_of(done, total);
+    return stop.requested() == 0;
+  });
+  if (!report) {
+    if (report.error().code != Errc::kCancelled) return fail_with(options.path, report.error());
+    return exit_code_of_signal(stop.requested());
+  }
+  if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
+  return print_document(model::compact_view(*report), options.as_json);
+}
+
+}  // namespace
+
+Action define_compact(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  add_file(parser, options->path);
+  add_json(parser, options->as_json);
+  add_quiet(parser, options->quiet);
+  add_lock_wait(parser, options->lock_wait_seconds);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

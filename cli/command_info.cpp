@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "model/store_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  bool as_json = false;
+  bool no_pin = false;
+};
+
+int run(const Options& options) {
+  const auto snapshot = open_snapshot(options.path, options.no_pin);
+  if (!snapshot) return fail_with(options.path, snapshot.error());
+  VerifyOptions quick;
+  quick.level = VerifyLevel::kQuick;
+  const auto health = verify(options.path, quick);
+  const auto document = model::info_view(*snapshot, health ? &*health : nullptr);
+  if (!document) return fail_with(options.path, document.error());
+  return print_document(*document, options.as_json);
+}
+
+}  // namespace
+
+Action define_info(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  add_file(parser, options->path);
+  add_json(parser, options->as_json);
+  add_no_pin(parser, options->no_pin);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/console.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "model/format_text.h"
+#include "model/store_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  bool as_json = false;
+};
+
+std::string process_name(std::int64_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/comm", pid));
+  std::string name;
+  std::getline(file, name);
+  return model::format_printable(name);
+}
+
+int run(const Options& options) {
+  const auto snapshot = open_snapshot(options.path, false);
+  if (!snapshot) return fail_with(options.path, snapshot.error());
+  std::optional<StoreInfo> previous;
+  SnapshotOptions before;
+  before.previous = true;
+  before.pin = false;
+  if (const auto earlier = Snapshot::open(options.path, before)) {
+    if (const auto info = earlier->info()) previous = *info;
+  }
+  const auto document = model::pins_view(*snapshot, previous, ::getpid(), process_name);
+  if (!document) return fail_with(options.path, document.error());
+  return print_document(*document, options.as_json);
+}
+
+}  // namespace
+
+Action define_pins(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  add_file(parser, options->path);
+  add_json(parser, options->as_json);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/seen_run.h"
+#include "cli/verb.h"
+#include "model/format_text.h"
+
+namespace crawlstore::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Reads URLs from standard input, a line each, and prints `unique`, `duplicate` or (with "
+    "--update) `updated`, a TAB and the line, in the order in which merges decide: arrival order "
+    "inside a bucket. A line is printed after the commit that holds its verdict, so what was "
+    "printed is remembered, whatever happens. Lines that an interrupted run had read but not "
+    "answered come first.\n"
+    "A CR at the end of a line is dropped. Empty lines are skipped. A URL that holds a TAB or a CR "
+    "is refused (exit code 1); with --json it is taken and escaped. JSON is one object a line: "
+    "{\"verdict\":\"unique\",\"url\":\"...\"}; bytes that are no UTF-8 come as hexadecimal digits "
+    "in "
+    "`url_hex` instead of `url`.\n"
+    "FILE is created when it does not exist. On SIGINT or SIGTERM what was read is answered, then "
+    "the exit code is 130 or 143; a second signal ends at once, and the last commit stands.";
+
+std::string summary(const model::LineCounts& counts, double seconds) {
+  const auto number = model::format_count;
+  std::string text = fmt::format("{} lines: {} unique, {} duplicate", number(counts.lines),
+                                 number(counts.unique), number(counts.duplicate));
+  if (counts.updated != 0) text += fmt::format(", {} updated", number(counts.updated));
+  if (counts.skipped != 0) text += fmt::format(", {} empty", number(counts.skipped));
+  if (counts.refused != 0) text += fmt::format(", {} refused", number(counts.refused));
+  if (counts.unparsed != 0) text += fmt::format("; {} unparsed", number(counts.unparsed));
+  return text + fmt::format("; {}", model::format_duration(seconds));
+}
+
+int run(const SeenOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const StopSignals stop;
+  auto session = UrlSession::open(options.session);
+  if (!session) return fail_with(options.session.path, session.error());
+  SeenRun seen(options, *session);
+  auto done = seen.run(stop);
+  if (done) done = session->close();
+  if (!done) return fail_with(options.session.path, done.error());
+  if (!options.quiet) {
+    note(summary(seen.counts(), std::chrono::duration<double>(Clock::now() - start).count()));
+  }
+  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+  return seen.counts().refused == 0 ? kExitDone : kExitNo;
+}
+
+}  // namespace
+
+Action define_seen(CLI::App& parser) {
+  auto options = std::make_shared<SeenOptions>();
+  parser.footer(kFooter);
+  add_file(parser, options->session.path);
+  add_drum(parser, options->session.drum, "the DRUM to ask (default: urls)");
+  const auto choose = [options](DrumOperation operation) {
+    return [options, operation](std::int64_t) { options->operation = operation; };
+  };
+  auto* check = parser.add_flag_function("--check", choose(DrumOperation::kCheck),
+                                         "ask only: the store stays as it is");
+  auto* update = parser.add_flag_function("--update", choose(DrumOperation::kUpdate),
+                                          "remember only: every line is `updated`");
+  auto* both = parser.add_flag_function("--check-update", choose(DrumOperation::kCheckUpdate),
+                                        "ask and remember (default)");
+  check->excludes(update)->excludes(both);
+  update->excludes(both);
+  parser.add_flag("--ordered", options->ordered, "verdicts in the order of the input");
+  parser.add_flag("--raw", options->session.raw, "key the bytes of a line without normalising");
+  add_memory(parser, options->session.memory_bytes);
+  add_json(parser, options->as_json);
+  add_quiet(parser, options->quiet);
+  add_lock_wait(parser, options->session.lock_wait_seconds);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "model/store_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  std::string kind;
+  bool show_runs = false;
+  bool as_json = false;
+  bool no_pin = false;
+};
+
+int run(const Options& options) {
+  const auto snapshot = open_snapshot(options.path, options.no_pin);
+  if (!snapshot) return fail_with(options.path, snapshot.error());
+  auto document = model::segments_view(*snapshot, model::find_kind(options.kind));
+  if (!options.as_json) {
+    document.fields.clear();
+    if (!options.show_runs) document.tables.resize(1);
+  }
+  return print_document(document, options.as_json);
+}
+
+}  // namespace
+
+Action define_segments(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  add_file(parser, options->path);
+  const auto check = [](const std::string& text) {
+    return model::find_kind(text) ? std::string()
+                                  : "one of drum, drum_partition, drum_key_log, drum_aux_log, "
+                                    "drum_results is expected, not " +
+                                        text;
+  };
+  parser
+      .add_option("--kind", options->kind, "only segments of this kind: drum, drum_partition ...")
+      ->type_name("K")
+      ->check(check);
+  parser.add_flag("--runs", options->show_runs, "the place of each run as well");
+  add_json(parser, options->as_json);
+  add_no_pin(parser, options->no_pin);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
+#include "cli/verb.h"
+#include "model/format_text.h"
+#include "model/verify_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  bool quick = false;
+  bool deep = false;
+  bool strict = false;
+  bool as_json = false;
+  bool quiet = false;
+};
+
+std::string text_of(const std::string& path, const VerifyReport& report) {
+  std::string text;
+  for (const Finding& finding : report.findings) {
+    text += finding.kind == FindingKind::kDamaged ? "damaged" : "reduced redundancy";
+    if (finding.generation.value != 0) {
+      text += fmt::format(", generation {}", finding.generation.value);
+    }
+    text += ": " + describe(finding.error) + '\n';
+  }
+  const bool is_whole = report.findings.empty();
+  std::string verdict = report.damaged() ? "damaged" : is_whole ? "whole" : "reduced redundancy";
+  if (wants_color(STDOUT_FILENO)) {
+    const int color = report.damaged() ? 31 : is_whole ? 32 : 33;
+    verdict = fmt::format("\x1b[1;{}m{}\x1b[0m", color, verdict);
+  }
+  text += fmt::format("{}: {}; {} generations, {} segments, {} checked\n",
+                      model::format_printable(path), verdict, report.generations,
+                      model::format_count(report.checked_segments),
+                      model::format_bytes(report.checked_bytes));
+  return text;
+}
+
+int run(const Options& options) {
+  const StopSignals stop;
+  ProgressBar progress("verify", model::Unit::kBytes, "", options.quiet);
+  VerifyOptions verify_options;
+  verify_options.level = options.quick  ? VerifyLevel::kQuick
+                         : options.deep ? VerifyLevel::kDeep
+                                        : VerifyLevel::kNormal;
+  verify_options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    progress.update_of(done, total);
+    return stop.requested() == 0;
+  };
+  const auto report = verify(options.path, verify_options);
+  if (!report) {
+    if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+    return fail_with(options.path, report.error());
+  }
+  const int printed = options.as_json
+                          ? print_document(model::verify_view(*report, verify_options.level), true)
+                          : print(text_of(options.path, *report));
+  if (printed != kExitDone) return printed;
+  const bool is_no = report->damaged() || (options.strict && !report->findings.empty());
+  return is_no ? kExitNo : kExitDone;
+}
+
+}  // namespace
+
+Action define_verify(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  add_file(parser, options->path);
+  auto* quick = parser.add_flag("--quick", options->quick, "superblocks and directories only");
+  parser.add_flag("--deep", options->deep, "every rule of every segment's format too")
+      ->excludes(quick);
+  parser.add_flag("--strict", options->strict, "reduced redundancy counts as damage (exit 1)");
+  add_json(parser, options->as_json);
+  add_quiet(parser, options->quiet);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/exit_code.h"
+#include "model/format_text.h"
+#include "model/json.h"
+
+namespace crawlstore::cli {
+namespace {
+
+/// 0, or the errno.
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (written < 0 && errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+bool is_set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+bool aligns_right(model::Unit unit) {
+  return unit != model::Unit::kText;
+}
+
+void append_fields(std::string& text, const std::vector<model::Field>& fields) {
+  std::size_t width = 0;
+  for (const auto& field : fields) width = std::max(width, field.name.size());
+  for (const auto& field : fields) {
+    text +=
+        fmt::format("{:<{}}  {}\n", field.name, width, model::format_cell(field.value, field.unit));
+  }
+}
+
+/// Rows of texts, the header first; the last column is not padded.
+void append_rows(std::string& text, const model::Table& table) {
+  std::vector<std::vector<std::string>> rows(1);
+  for (const auto& column : table.columns) rows.front().push_back(column.name);
+  for (const auto& row : table.rows) {
+    auto& cells = rows.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      cells.push_back(model::format_cell(row[i], table.columns[i].unit));
+    }
+  }
+  std::vector<std::size_t> widths(table.columns.size());
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool right = aligns_right(table.columns[i].unit);
+      line += right ? fmt::format("{:>{}}", row[i], widths[i])
+                    : fmt::format("{:<{}}", row[i], widths[i]);
+      line += "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+}
+
+std::string text_of(const model::Document& document) {
+  std::string text;
+  append_fields(text, document.fields);
+  for (const auto& table : document.tables) {
+    if (table.rows.empty()) continue;
+    if (!text.empty()) text += '\n' + table.name + ":\n";
+    append_rows(text, table);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<void> write_output(std::string_view text) {
+  if (const int error = write_all(STDOUT_FILENO, text); error != 0) {
+    return fail_errno(error, "standard output");
+  }
+  return {};
+}
+
+int print(std::string_view text) {
+  const auto written = write_output(text);
+  return written ? kExitDone : fail_with("standard output", written.error());
+}
+
+int print_document(const model::Document& document, bool as_json) {
+  return print(as_json ? model::to_json(document) : text_of(document));
+}
+
+void note(std::string_view text) {
+  // Nothing can be said about a standard error that is gone.
+  (void)write_all(STDERR_FILENO, fmt::format("crawlstore: {}\n", text));
+}
+
+int fail_with(std::string_view subject, const Error& error) {
+  return fail_with(fmt::format("{}: {}", model::format_printable(subject), describe(error)),
+                   exit_code(error.code));
+}
+
+int fail_with(std::string_view text, int code) {
+  if (wants_color(STDERR_FILENO)) {
+    note(fmt::format("\x1b[1;31m{}\x1b[0m", text));
+  } else {
+    note(text);
+  }
+  return code;
+}
+
+bool is_terminal(int descriptor) {
+  return ::isatty(descriptor) == 1;
+}
+
+bool wants_color(int descriptor) {
+  const char* terminal = std::getenv("TERM");
+  return is_terminal(descriptor) && !is_set("NO_COLOR") &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+}  // namespace crawlstore::cli

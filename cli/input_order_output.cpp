@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: buckets only change in merges, and a batch is answered by one merge as a whole, so
+// first_keys_ holds for all its answers. The spool holds the lines of the batch, each with an LF.
+// taken_ <= committed_ <= size of answers_, for each bucket.
+#include "cli/input_order_output.h"
+
+#include <algorithm>
+
+#include "cli/console.h"
+#include "cli/merge_order_output.h"
+
+namespace crawlstore::cli {
+namespace {
+
+constexpr std::size_t kOutBytes = std::size_t{1} << 20;
+
+}  // namespace
+
+InputOrderOutput::InputOrderOutput(Store& store, Spool& spool, model::LineCounts& counts,
+                                   Options options)
+    : store_(&store), spool_(&spool), counts_(&counts), options_(std::move(options)) {}
+
+Result<void> InputOrderOutput::start_batch() {
+  // Publishes a DRUM that was made just now; otherwise there is nothing to write.
+  if (const auto committed = store_->commit(); !committed) {
+    return tl::unexpected<Error>(committed.error());
+  }
+  const auto snapshot = store_->snapshot();
+  if (!snapshot) return tl::unexpected<Error>(snapshot.error());
+  const auto view = DrumView::open(*snapshot, options_.drum);
+  if (!view) return tl::unexpected<Error>(view.error());
+  first_keys_.clear();
+  for (const auto& bucket : view->buckets()) first_keys_.push_back(bucket.first_key);
+  answers_.assign(first_keys_.size(), {});
+  committed_.assign(first_keys_.size(), 0);
+  taken_.assign(first_keys_.size(), 0);
+  answered_at_ = store_->generation();
+  buckets_.clear();
+  answer_count_ = 0;
+  printed_ = 0;
+  return {};
+}
+
+std::size_t InputOrderOutput::bucket_of(std::uint64_t key) const {
+  const auto after = std::upper_bound(first_keys_.begin(), first_keys_.end(), key);
+  return static_cast<std::size_t>(after - first_keys_.begin()) - 1;
+}
+
+Result<void> InputOrderOutput::add(std::uint64_t key, std::string_view url) {
+  buckets_.push_back(static_cast<std::uint16_t>(bucket_of(key)));
+  spool_->tail() += url;
+  spool_->tail() += '\n';
+  return spool_->room();
+}
+
+/// What was answered before the generation that is current now is part of it.
+void InputOrderOutput::note_committed() {
+  const Generation now = store_->generation();
+  if (now == answered_at_) return;
+  answered_at_ = now;
+  for (std::size_t i = 0; i < answers_.size(); ++i) committed_[i] = answers_[i].size();
+}
+
+void InputOrderOutput::accept(std::span<const RawAnswer> answers) {
+  note_committed();
+  for (const RawAnswer& answer : answers) {
+    answers_[bucket_of(answer.key)].push_back(verdict_of(answer));
+  }
+  answer_count_ += answers.size();
+}
+
+void InputOrderOutput::take_line(std::string_view url) {
+  const std::size_t bucket = buckets_[printed_++];
+  if (taken_[bucket] == committed_[bucket]) return;
+  const Verdict verdict = answers_[bucket][taken_[bucket]++];
+  count(*counts_, verdict);
+  append_line(out_, verdict, url, options_.as_json);
+}
+
+/// Some text of the spool, cut anywhere.
+Result<void> InputOrderOutput::print_lines(std::string_view text) {
+  for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    if (partial_line_.empty()) {
+      take_line(text.substr(0, end));
+    } else {
+      partial_line_ += text.substr(0, end);
+      take_line(partial_line_);
+      partial_line_.clear();
+    }
+    text.remove_prefix(end + 1);
+    if (out_.size() < kOutBytes) continue;
+    CRAWLSTORE_TRY(write_output(out_));
+    out_.clear();
+  }
+  partial_line_ += text;
+  return {};
+}
+
+Result<void> InputOrderOutput::print_batch() {
+  CRAWLSTORE_TRY(spool_->drain([this](std::string_view text) { return print_lines(text); }));
+  CRAWLSTORE_TRY(write_output(out_));
+  out_.clear();
+  return {};
+}
+
+Result<void> InputOrderOutput::finish() {
+  note_committed();
+  if (answer_count_ != buckets_.size()) {
+    return fail(Errc::kIo, "the merge answered another number of lines than were asked");
+  }
+  return print_batch();
+}
+
+void InputOrderOutput::abandon() {
+  note_committed();
+  // Whatever fails now, the error of the merge is the one to report.
+  (void)print_batch();
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Verdicts in the order of the input (`--ordered`). The lines of a batch wait in a spool, two
+/// bytes each in memory beside; answers come bucket by bucket, in arrival order inside a bucket, so
+/// that line i has the next answer of its bucket. Threads: one, that of the merges.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <crawlstore/drum_core.h>
+#include <crawlstore/store.h>
+
+#include "cli/spool.h"
+#include "cli/verdict_line.h"
+#include "model/report_view.h"
+
+namespace crawlstore::cli {
+
+class InputOrderOutput {
+ public:
+  /// A batch is at most `batch_lines_max` lines.
+  struct Options {
+    std::string drum;
+    std::uint64_t batch_lines_max = 0;
+    bool as_json = false;
+  };
+  InputOrderOutput(Store& store, Spool& spool, model::LineCounts& counts, Options options);
+
+  /// Before the first line of a batch: learns the buckets. errors of damage, I/O
+  Result<void> start_batch();
+  /// A line that is about to be submitted under `key`. errors kNoSpace and the like
+  Result<void> add(std::uint64_t key, std::string_view url);
+  [[nodiscard]] bool is_full() const { return buckets_.size() >= options_.batch_lines_max; }
+
+  /// A sink for DrumCore::attach.
+  void accept(std::span<const RawAnswer> answers);
+
+  /// After the merge of the batch: prints it. errors those of the output; kIo for missing answers
+  Result<void> finish();
+  /// After a merge that failed: prints the lines whose verdicts were committed before that.
+  void abandon();
+
+ private:
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t key) const;
+  Result<void> print_lines(std::string_view text);
+  Result<void> print_batch();
+  void take_line(std::string_view url);
+  void note_committed();
+
+  Store* store_;
+  Spool* spool_;
+  model::LineCounts* counts_;
+  Options options_;
+  std::vector<std::uint64_t> first_keys_;      // of the DRUM's buckets
+  std::vector<std::uint16_t> buckets_;         // of each line of the batch
+  std::vector<std::vector<Verdict>> answers_;  // of each bucket, in arrival order
+  std::vector<std::size_t> committed_;         // of each bucket: so many of them are true
+  std::vector<std::size_t> taken_;             // of each bucket: so many were printed
+  Generation answered_at_;                     // the generation that was current at the last answer
+  std::uint64_t answer_count_ = 0;
+  std::size_t printed_ = 0;
+  std::string partial_line_;
+  std::string out_;
+};
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The lines of an input, read in large blocks, without a copy or an allocation for each line.
+///
+/// A line ends with LF or with the input; a CR right before that end is not part of the line.
+/// Ownership: does not own the descriptor; a line lives until the next call. Threads: one.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+#include "cli/stop_signals.h"
+
+namespace crawlstore::cli {
+
+class LineReader {
+ public:
+  /// Lines that are longer are skipped. What a DRUM takes as an auxiliary.
+  static constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
+
+  enum class Next : std::uint8_t { kLine, kTooLong, kEnd };
+
+  /// `stop`: reading ends, as at the end of the input, when a signal asks for it.
+  LineReader(int descriptor, const StopSignals& stop);
+
+  /// errors  those of read(2)
+  Result<Next> next(std::string_view& line) {
+    const std::size_t length = end_ - begin_;
+    const void* found = length == 0 ? nullptr : std::memchr(&buffer_[begin_], '\n', length);
+    if (found == nullptr) return next_in_new_block(line);
+    take(line, static_cast<std::size_t>(static_cast<const char*>(found) - &buffer_[begin_]));
+    ++begin_;
+    return Next::kLine;
+  }
+
+  [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  void take(std::string_view& line, std::size_t length) {
+    line = {&buffer_[begin_], length};
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    begin_ += length;
+  }
+  Result<Next> next_in_new_block(std::string_view& line);
+  Result<Next> skip_line();
+  Result<bool> refill();
+  [[nodiscard]] std::size_t find_line_end(std::size_t from) const;
+
+  int descriptor_;
+  const StopSignals* stop_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  // of what was not handed out yet
+  std::size_t end_ = 0;
+  std::uint64_t bytes_read_ = 0;
+  bool at_end_ = false;
+};
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <csignal>
+#include <exception>
+#include <new>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/man_page.h"
+#include "cli/verb.h"
+
+namespace crawlstore::cli {
+namespace {
+
+constexpr std::array kVerbs{
+    Verb{"create", "make an empty store; never overwrites", define_create},
+    Verb{"info", "version, sizes, what it holds, pins, health at a glance", define_info},
+    Verb{"segments", "the segment table", define_segments},
+    Verb{"verify", "check every checksum, or more, or less", define_verify},
+    Verb{"pins", "which generations are held, what that keeps, by whom", define_pins},
+    Verb{"dump", "the decoded fields of a segment or a place, with offsets", define_dump},
+    Verb{"seen", "URLs in, unique or duplicate out", define_seen},
+    Verb{"import", "take over URLs from files", define_import},
+    Verb{"merge", "run the pending merges now", define_merge},
+    Verb{"compact", "move everything to the front, give the rest back", define_compact},
+    Verb{"snapshot", "a consistent copy of a live file", define_snapshot},
+    Verb{"rollback", "back to the previous generation", define_rollback},
+};
+
+/// Parses and runs; CLI11's own exits (help, version, errors) come as ParseError.
+int run(CLI::App& app, int count, char** words) {
+  std::array<Action, kVerbs.size()> actions;
+  for (std::size_t i = 0; i < kVerbs.size(); ++i) {
+    actions[i] = kVerbs[i].define(*app.add_subcommand(kVerbs[i].name, kVerbs[i].summary));
+  }
+  bool wants_man_page = false;
+  std::string shell;
+  app.add_flag("--print-man", wants_man_page)->group("");
+  app.add_option("--print-completion", shell)->group("")->check(CLI::IsMember({"bash"}));
+  app.parse(count, words);
+  if (wants_man_page) return print(man_page(app));
+  if (!shell.empty()) return print(bash_completion(app));
+  for (std::size_t i = 0; i < kVerbs.size(); ++i) {
+    if (app.got_subcommand(kVerbs[i].name)) return actions[i]();
+  }
+  throw CLI::CallForHelp();
+}
+
+}  // namespace
+}  // namespace crawlstore::cli
+
+int main(int count, char** words) {
+  using namespace crawlstore::cli;  // tidy: using namespace, main() stands outside of it
+  // A reader that goes away ends us quietly, whatever our parent ignored; a file size limit comes
+  // as an error of the write, not as a signal.
+  std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_IGN);
+  CLI::App app("one crash-safe file for everything a web crawler must remember", "crawlstore");
+  app.set_version_flag("--version", "crawlstore " CRAWLSTORE_VERSION);
+  app.require_subcommand(0, 1);
+  try {
+    return run(app, count, words);
+  } catch (const CLI::CallForHelp& help) {
+    const int code = app.get_subcommands().empty() && count < 2 ? kExitUsage : kExitDone;
+    (void)app.exit(help);
+    return code;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitDone : kExitUsage;
+  } catch (const std::bad_alloc&) {
+    return fail_with("out of memory; lower --memory", kExitSystem);
+  } catch (const std::exception& error) {
+    return fail_with(error.what(), kExitSystem);
+  }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How much memory this process may use: the least of what the machine has and what the control
+/// groups that it is in (v1 and v2, with all groups above) and `ulimit -v` allow.
+
+#include <cstdint>
+#include <string>
+
+namespace crawlstore::cli {
+
+/// `root`: where /proc and /sys/fs/cgroup are looked for; tests have their own.
+std::uint64_t memory_limit_bytes(const std::string& root = "");
+
+/// The default budget: a quarter of that, at least 1 MiB.
+std::uint64_t default_memory_bytes();
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "model/format_text.h"
+#include "model/parse_text.h"
+#include "model/utf8.h"
+
+namespace crawlstore::cli {
+namespace {
+
+constexpr std::int64_t kUsPerSecond = 1'000'000;
+
+[[noreturn]] void refuse(const std::string& name, const std::string& why) {
+  throw CLI::ValidationError(name, why);
+}
+
+/// Names as spec/format.md#names has them: UTF-8, 1 to 255 bytes, no controls.
+bool is_name(const std::string& text) {
+  if (text.empty() || text.size() > 255 || !model::is_utf8(text)) return false;
+  const std::string shown = model::format_printable(text);
+  return shown.find("\\x") == std::string::npos;
+}
+
+}  // namespace
+
+void add_file(CLI::App& parser, std::string& path) {
+  parser.add_option("FILE", path, "the crawl file")->required();
+}
+
+void add_json(CLI::App& parser, bool& as_json) {
+  parser.add_flag("--json", as_json, "print one JSON document, its keys named as in the spec");
+}
+
+void add_quiet(CLI::App& parser, bool& quiet) {
+  parser.add_flag("-q,--quiet", quiet, "no progress and no notes on standard error");
+}
+
+CLI::Option* add_bytes(CLI::App& parser, const std::string& name, std::optional<std::uint64_t>& to,
+                       const std::string& help, std::uint64_t low) {
+  const auto parse = [name, &to, low](const std::string& text) {
+    to = model::parse_bytes(text);
+    if (!to) refuse(name, "a size such as 256MiB or 1,000,000 is expected, not " + text);
+    if (*to < low) refuse(name, "at least " + model::format_bytes(low));
+  };
+  return parser.add_option_function<std::string>(name, parse, help)->type_name("SIZE");
+}
+
+CLI::Option* add_count(CLI::App& parser, const std::string& name, std::optional<std::uint64_t>& to,
+                       const std::string& help, CountRange range) {
+  const auto parse = [name, &to, range](const std::string& text) {
+    to = model::parse_count(text);
+    if (!to) refuse(name, "a number such as 1000 or 1,000 is expected, not " + text);
+    if (*to < range.low || *to > range.high) {
+      refuse(name, fmt::format("from {} to {}", range.low, range.high));
+    }
+  };
+  return parser.add_option_function<std::string>(name, parse, help)->type_name("N");
+}
+
+void add_memory(CLI::App& parser, std::optional<std::uint64_t>& to) {
+  constexpr std::uint64_t kLow = 64 * 1024;
+  add_bytes(parser, "--memory", to,
+            "budget for requests that wait, such as 256MiB; a merge needs about as much again "
+            "(default: a quarter of what the cgroup or the machine allows)",
+            kLow);
+}
+
+void add_lock_wait(CLI::App& parser, double& seconds) {
+  parser
+      .add_option("--lock-wait", seconds,
+                  "how long to wait for another writer (default: not at all)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 4e6));
+}
+
+void add_no_pin(CLI::App& parser, bool& no_pin) {
+  parser.add_flag("--no-pin", no_pin,
+                  "read without a lock, for file systems that have none; a writer may then reuse "
+                  "what is being read, which checksums notice");
+}
+
+CLI::Option* add_drum(CLI::App& parser, std::string& name, const std::string& help) {
+  const auto check = [](const std::string& text) {
+    return is_name(text) ? std::string() : "a name has 1 to 255 bytes of UTF-8 without controls";
+  };
+  return parser.add_option("--drum", name, help)->type_name("NAME")->check(check);
+}
+
+Result<std::optional<std::int64_t>> source_date_us() {
+  const char* variable = std::getenv("SOURCE_DATE_EPOCH");
+  if (variable == nullptr || *variable == '\0') return std::optional<std::int64_t>{};
+  const std::string_view text(variable);
+  std::int64_t seconds = 0;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  constexpr std::int64_t kSecondsMax = INT64_MAX / kUsPerSecond;
+  if (error != std::errc{} || stopped != text.data() + text.size() || seconds < 0 ||
+      seconds > kSecondsMax) {
+    return fail(Errc::kInvalidArgument, "SOURCE_DATE_EPOCH must be seconds since 1970");
+  }
+  return std::optional<std::int64_t>(seconds * kUsPerSecond);
+}
+
+Result<OpenOptions> open_options(double lock_wait_seconds) {
+  const auto time_us = source_date_us();
+  if (!time_us) return tl::unexpected<Error>(time_us.error());
+  OpenOptions options;
+  options.lock_wait_ms = static_cast<std::uint32_t>(lock_wait_seconds * 1000);
+  options.time_us = *time_us;
+  return options;
+}
+
+Result<Snapshot> open_snapshot(const std::string& path, bool no_pin) {
+  SnapshotOptions options;
+  options.pin = !no_pin;
+  return Snapshot::open(path, options);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Options that several verbs share, worded once.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/App.hpp>
+
+#include <crawlstore/snapshot.h>
+#include <crawlstore/store.h>
+
+namespace crawlstore::cli {
+
+void add_file(CLI::App& parser, std::string& path);
+void add_json(CLI::App& parser, bool& as_json);
+void add_quiet(CLI::App& parser, bool& quiet);
+
+/// A size such as 256MiB. `low`: the least that is taken.
+CLI::Option* add_bytes(CLI::App& parser, const std::string& name, std::optional<std::uint64_t>& to,
+                       const std::string& help, std::uint64_t low = 0);
+/// A number, with or without separators, from `low` to `high`.
+struct CountRange {
+  std::uint64_t low = 0;
+  std::uint64_t high = ~std::uint64_t{0};
+};
+CLI::Option* add_count(CLI::App& parser, const std::string& name, std::optional<std::uint64_t>& to,
+                       const std::string& help, CountRange range = {});
+
+/// --memory with its default explained.
+void add_memory(CLI::App& parser, std::optional<std::uint64_t>& to);
+
+/// --lock-wait SECONDS.
+void add_lock_wait(CLI::App& parser, double& seconds);
+
+/// --no-pin.
+void add_no_pin(CLI::App& parser, bool& no_pin);
+
+/// --drum NAME.
+CLI::Option* add_drum(CLI::App& parser, std::string& name, const std::string& help);
+
+/// The time that SOURCE_DATE_EPOCH asks for, in microseconds. errors kInvalidArgument
+Result<std::optional<std::int64_t>> source_date_us();
+
+/// For writing: lock wait and SOURCE_DATE_EPOCH.
+Result<OpenOptions> open_options(double lock_wait_seconds);
+
+/// For reading.
+Result<Snapshot> open_snapshot(const std::string& path, bool no_pin);
+
+/// The folder that a path lies in: "." when it names none.
+std::string folder_of(const std::string& path);
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How far long work is: a bar on a terminal, a plain line every few seconds elsewhere, nothing
+/// when quiet. All on standard error. Threads: one.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "model/table.h"
+
+namespace crawlstore::cli {
+
+class ProgressBar {
+ public:
+  /// `what`: "verify". `unit` of the numbers: kBytes or kCount, then `noun`s ("lines").
+  ProgressBar(std::string what, model::Unit unit, std::string noun, bool quiet);
+  ~ProgressBar();  ///< takes the bar away
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  /// Shows `done` now and then. `fraction` of the whole, from 0 to 1; negative = not known.
+  void update(std::uint64_t done, double fraction);
+  /// The same, of a known total.
+  void update_of(std::uint64_t done, std::uint64_t total);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] std::string text(std::uint64_t done, double fraction, double seconds) const;
+
+  std::string what_;
+  model::Unit unit_;
+  std::string noun_;
+  bool quiet_;
+  bool on_terminal_;
+  bool shown_ = false;
+  Clock::time_point start_;
+  Clock::time_point next_;
+};
+
+}  // namespace crawlstore::cli

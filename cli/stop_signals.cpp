@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/stop_signals.h"
+
+#include <atomic>
+#include <cerrno>
+
+#include <poll.h>
+
+namespace crawlstore::cli {
+namespace {
+
+// tidy: mutable state, a signal handler reaches nothing else
+std::atomic<int> stop_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void remember_signal(int signal_number) {
+  stop_signal = signal_number;
+}
+
+struct sigaction action_of_first_signal() {
+  struct sigaction action = {};
+  action.sa_handler = remember_signal;
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  sigemptyset(&action.sa_mask);
+  return action;
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  stop_signal = 0;
+  const struct sigaction action = action_of_first_signal();
+  ::sigaction(SIGINT, &action, &earlier_interrupt_);
+  ::sigaction(SIGTERM, &action, &earlier_terminate_);
+  // What was ignored stays so: a background job of a shell does not take its Ctrl-C.
+  if (earlier_interrupt_.sa_handler == SIG_IGN) ::sigaction(SIGINT, &earlier_interrupt_, nullptr);
+  if (earlier_terminate_.sa_handler == SIG_IGN) ::sigaction(SIGTERM, &earlier_terminate_, nullptr);
+}
+
+StopSignals::~StopSignals() {
+  ::sigaction(SIGINT, &earlier_interrupt_, nullptr);
+  ::sigaction(SIGTERM, &earlier_terminate_, nullptr);
+}
+
+int StopSignals::requested() const {
+  return stop_signal;
+}
+
+bool StopSignals::wait_readable(int descriptor) const {
+  // Blocked between the look at the wish and the wait, so that none comes unseen in between.
+  sigset_t both;
+  sigset_t earlier;
+  sigemptyset(&both);
+  sigaddset(&both, SIGINT);
+  sigaddset(&both, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &both, &earlier);
+  pollfd input{descriptor, POLLIN, 0};
+  int ready = -1;
+  while (requested() == 0 && ready < 0) {
+    ready = ::ppoll(&input, 1, nullptr, &earlier);
+    if (ready < 0 && errno != EINTR) break;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &earlier, nullptr);
+  return requested() == 0;
+}
+
+}  // namespace crawlstore::cli

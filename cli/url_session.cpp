@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/url_session.h"
+
+#include "cli/memory_limit.h"
+#include "cli/options.h"
+
+namespace crawlstore::cli {
+namespace {
+
+constexpr const char* kImportConsumer = "crawlstore import";
+
+}  // namespace
+
+Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
+  const auto open = open_options(options.lock_wait_seconds);
+  if (!open) return tl::unexpected<Error>(open.error());
+  CreateOptions create;
+  create.time_us = open->time_us;
+  auto store = Store::open_or_create(options.path, create, *open);
+  if (!store) return tl::unexpected<Error>(store.error());
+
+  UrlSeen::Options url_options;
+  url_options.raw = options.raw;
+  url_options.drum.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
+  // Merges happen where this program asks for them, between two lines.
+  url_options.drum.auto_merge = false;
+  auto urls = UrlSeen::open(*store, options.drum, url_options);
+  if (!urls) return tl::unexpected<Error>(urls.error());
+  const auto consumer = urls->drum().consumer(kImportConsumer);
+  if (!consumer) return tl::unexpected<Error>(consumer.error());
+  UrlSession session(std::move(*store), std::move(*urls), url_options.drum.memory_bytes);
+  session.import_consumer_ = *consumer;
+  return session;
+}
+
+Result<std::uint64_t> UrlSession::merge(bool everything) {
+  if (const auto unparsed = unparsed_count(); unparsed != unparsed_told_) {
+    core().count_unparsed(unparsed - unparsed_told_);
+    unparsed_told_ = unparsed;
+  }
+  const auto report = everything ? core().synchronize() : core().merge_if_full();
+  if (!report) return tl::unexpected<Error>(report.error());
+  return report->request_count;
+}
+
+Result<void> UrlSession::close() {
+  CRAWLSTORE_TRY(urls_.drum().dispose());
+  return store_.close();
+}
+
+}  // namespace crawlstore::cli

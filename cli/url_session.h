@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A store with one of its URL DRUMs open, for `seen` and `import`.
+///
+/// Two consumers: 0, whose verdicts `seen` prints, and "crawlstore import", which only counts. What
+/// an interrupted `seen` left unanswered is therefore never swallowed by an import: it waits in the
+/// file for the next `seen`.
+/// Threads: one.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <crawlstore/url_seen.h>
+
+namespace crawlstore::cli {
+
+struct UrlSessionOptions {
+  std::string path;
+  std::string drum = "urls";
+  std::optional<std::uint64_t> memory_bytes;
+  double lock_wait_seconds = 0;
+  bool raw = false;
+};
+
+class UrlSession {
+ public:
+  /// Opens FILE and the DRUM, making what does not exist.
+  static Result<UrlSession> open(const UrlSessionOptions& options);
+
+  [[nodiscard]] Store& store() { return store_; }
+  [[nodiscard]] DrumCore& core() { return urls_.drum().core(); }
+  [[nodiscard]] std::uint16_t import_consumer() const { return import_consumer_; }
+  [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
+  std::uint64_t key_of(std::string_view url) { return urls_.key_of(url); }
+  [[nodiscard]] std::uint64_t unparsed_count() const { return urls_.unparsed_count(); }
+
+  /// Merges everything, or only when a bucket calls for it; returns how many requests were
+  /// answered.
+  Result<std::uint64_t> merge(bool everything);
+
+  /// Commits, and gives the file back.
+  Result<void> close();
+
+ private:
+  UrlSession(Store store, UrlSeen urls, std::uint64_t memory_bytes)
+      : store_(std::move(store)), urls_(std::move(urls)), memory_bytes_(memory_bytes) {}
+
+  Store store_;
+  UrlSeen urls_;
+  std::uint64_t memory_bytes_;
+  std::uint64_t unparsed_told_ = 0;
+  std::uint16_t import_consumer_ = 0;
+};
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# find_package(crawlstore) and pkg-config for whoever uses the installed library.
+include(CMakePackageConfigHelpers)
+
+set(crawlstore_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/crawlstore)
+install(
+  TARGETS crawlstore
+  EXPORT crawlstore-targets
+  FILE_SET HEADERS)
+install(
+  EXPORT crawlstore-targets
+  NAMESPACE crawlstore::
+  DESTINATION ${crawlstore_config_dir})
+
+configure_package_config_file(
+  cmake/crawlstore-config.cmake.in ${PROJECT_BINARY_DIR}/crawlstore-config.cmake
+  INSTALL_DESTINATION ${crawlstore_config_dir})
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/crawlstore-config-version.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/crawlstore-config.cmake
+              ${PROJECT_BINARY_DIR}/crawlstore-config-version.cmake
+        DESTINATION ${crawlstore_config_dir})
+
+# A static library hands its own dependencies on to whoever links it.
+if(BUILD_SHARED_LIBS)
+  set(crawlstore_pc_requires Requires.private)
+else()
+  set(crawlstore_pc_requires Requires)
+endif()
+if(CRAWLSTORE_MUTANTS)
+  set(crawlstore_pc_cflags -DCRAWLSTORE_MUTANTS=1)
+endif()
+# From the folder of crawlstore.pc up to the prefix, so that the installation can be moved.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY
+           ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE crawlstore_pc_up)
+configure_file(cmake/crawlstore.pc.in ${PROJECT_BINARY_DIR}/crawlstore.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/crawlstore.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by quickstart, run-tests and .ci/run: the Debian packages we need, and how they get in.
+# shellcheck shell=bash disable=SC2034
+
+# What the library, the command and the example need to build and run.
+crawlstore_build_packages=(
+  ca-certificates
+  cmake
+  flatbuffers-compiler
+  g++
+  libcli11-dev
+  libexpected-dev
+  libflatbuffers-dev
+  libfmt-dev
+  libgumbo-dev
+  liburiparser-dev
+  libxxhash-dev
+  ninja-build
+  nlohmann-json3-dev
+  pkg-config
+)
+
+# What the ordinary tests need on top.
+crawlstore_test_packages=(
+  "${crawlstore_build_packages[@]}"
+  bash-completion
+  ccache
+  git
+  libbenchmark-dev
+  libgmock-dev
+  libgtest-dev
+  man-db
+  mold
+  python3
+  python3-flatbuffers
+  spin
+)
+
+# What `./run-tests --long` and the source checks need on top.
+crawlstore_clang_packages=(
+  clang-14
+  clang-format-14
+  clang-tidy-14
+  libclang-rt-14-dev
+)
+
+# Ends with 3, "the system said no", like the crawlstore command.
+crawlstore_fail() {
+  printf '%s: %s\n' "${0##*/}" "$1" >&2
+  exit 3
+}
+
+# Runs a command as root: directly, or through sudo.
+crawlstore_as_root() {
+  if [[ $(id -u) -eq 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    return 126
+  fi
+}
+
+# apt-get that never asks, waits for another apt and gives up on a dead network in good time.
+crawlstore_apt_get() {
+  env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 \
+    -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 "$@"
+}
+
+# Prints those of the given packages that are not installed, one a line.
+crawlstore_missing_packages() {
+  comm -23 <(printf '%s\n' "$@" | sort -u) \
+    <(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+      sed -n 's/^installed //p' | sort -u)
+}
+
+# Installs what is missing of the given packages. Touches neither apt nor the network otherwise.
+crawlstore_install_packages() {
+  local missing
+  command -v dpkg-query >/dev/null ||
+    crawlstore_fail "this is not a Debian system; install the like of: $*"
+  mapfile -t missing < <(crawlstore_missing_packages "$@")
+  ((${#missing[@]} == 0)) && return 0
+
+  local command="apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+  [[ $(id -u) -eq 0 ]] || command -v sudo >/dev/null ||
+    crawlstore_fail "packages are missing, and this is neither root nor is there sudo.
+Run as root, then start ${0##*/} again:
+  $command"
+  printf 'Installing %d packages: %s\n' "${#missing[@]}" "${missing[*]}"
+  # A broken third-party source must not stop us: only the installation decides.
+  crawlstore_as_root "$(command -v env)" bash -c "$(declare -f crawlstore_apt_get)
+    crawlstore_apt_get update || true
+    crawlstore_apt_get install -y --no-install-recommends \"\$@\"" bash "${missing[@]}" ||
+    crawlstore_fail "the packages could not be installed. Is there a network, and can apt-get reach
+a Debian mirror? Once it can, start ${0##*/} again; what is installed already stays. By hand:
+  $command"
+  mapfile -t missing < <(crawlstore_missing_packages "${missing[@]}")
+  ((${#missing[@]} == 0)) ||
+    crawlstore_fail "apt-get said it succeeded, but these are still missing: ${missing[*]}"
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The payload of a `drum` segment as plain structs: spec/format.md#drum. Any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <crawlstore/error.h>
+#include <crawlstore/types.h>
+
+namespace crawlstore::format {
+
+/// One bucket: keys in [first_key, first_key of the next bucket).
+struct DrumBucket {
+  std::uint64_t first_key = 0;
+  SegmentId partition;  ///< 0 = no keys yet
+  SegmentId key_log;    ///< 0 = nothing pending
+  SegmentId aux_log;    ///< 0 = no auxiliary bytes pending
+  std::uint64_t key_count = 0;
+  std::uint64_t pending_count = 0;
+  friend bool operator==(const DrumBucket&, const DrumBucket&) = default;
+};
+
+struct DrumConsumer {
+  std::uint16_t id = 0;
+  std::string name;
+  SegmentId results;  ///< 0 = none wait
+  std::uint64_t result_count = 0;
+  friend bool operator==(const DrumConsumer&, const DrumConsumer&) = default;
+};
+
+/// How keys were made from what the user gave: spec/registry.md.
+enum class KeyScheme : std::uint16_t { kOpaque = 0, kUrlV1 = 1 };
+
+struct DrumTable {
+  std::uint16_t key_bytes = 8;
+  KeyScheme key_scheme = KeyScheme::kOpaque;
+  std::int32_t value_bytes = 0;
+  std::uint64_t next_sequence = 0;
+  std::uint64_t merge_count = 0;
+  std::uint64_t unparsed_count = 0;     ///< URLs that no parser took, keyed as they are
+  std::vector<DrumBucket> buckets;      ///< at least one; first_key 0, then strictly ascending
+  std::vector<DrumConsumer> consumers;  ///< ascending id; id 0 always exists
+  friend bool operator==(const DrumTable&, const DrumTable&) = default;
+};
+
+std::vector<std::byte> encode_drum_table(const DrumTable& table);
+
+/// errors kSegmentInvalid; text names the rule
+Result<DrumTable> parse_drum_table(std::span<const std::byte> bytes);
+
+inline constexpr std::uint32_t kBucketsMax = 65536;
+inline constexpr std::uint16_t kConsumersMax = 16383;
+
+}  // namespace crawlstore::format

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The only place where raw bytes become numbers. Everything on disk is little-endian; both
+/// compilers turn these into single loads and stores on little-endian machines.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+namespace crawlstore::format {
+
+/// Loads a T at `bytes`. The caller has proved that sizeof(T) bytes are there. No alignment needed.
+template <class T>
+inline T load(const std::byte* bytes) {
+  static_assert(std::is_unsigned_v<T> || std::is_signed_v<T>);
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  if constexpr (sizeof(T) == 2) value = static_cast<T>(__builtin_bswap16(value));
+  if constexpr (sizeof(T) == 4) value = static_cast<T>(__builtin_bswap32(value));
+  if constexpr (sizeof(T) == 8) value = static_cast<T>(__builtin_bswap64(value));
+#endif
+  return value;
+}
+
+/// Stores a T at `bytes`.
+template <class T>
+inline void store(std::byte* bytes, T value) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  if constexpr (sizeof(T) == 2) value = static_cast<T>(__builtin_bswap16(value));
+  if constexpr (sizeof(T) == 4) value = static_cast<T>(__builtin_bswap32(value));
+  if constexpr (sizeof(T) == 8) value = static_cast<T>(__builtin_bswap64(value));
+#endif
+  std::memcpy(bytes, &value, sizeof value);
+}
+
+/// Loads a struct of layout.h, padding-free and little-endian like the machine (asserted there).
+template <class T>
+inline T load_struct(const std::byte* bytes) {
+  static_assert(std::has_unique_object_representations_v<T>);
+  T value;
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+/// Stores a struct of layout.h.
+template <class T>
+inline void store_struct(std::byte* bytes, const T& value) {
+  static_assert(std::has_unique_object_representations_v<T>);
+  std::memcpy(bytes, &value, sizeof value);
+}
+
+/// A column of numbers as it lies in memory. The caller has proved that it is aligned for T and
+/// that its length is a multiple of sizeof(T); a column of bytes fits every T = std::byte.
+template <class T>
+inline std::span<const T> numbers(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+/// `value` rounded up to a multiple of `unit`, a power of two. The caller keeps value below 2^63.
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) & ~(unit - 1);
+}
+
+/// True when every byte is zero: for padding and reserved bytes.
+inline bool is_zero(std::span<const std::byte> bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+}  // namespace crawlstore::format

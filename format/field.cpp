@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/field.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include <crawlstore/types.h>
+#include "format/endian.h"
+#include "format/field_members.h"
+#include "format/layout.h"
+
+namespace crawlstore::format {
+
+namespace {
+
+std::uint64_t load_unsigned(std::span<const std::byte> bytes) {
+  switch (bytes.size()) {
+    case 1:
+      return load<std::uint8_t>(bytes.data());
+    case 2:
+      return load<std::uint16_t>(bytes.data());
+    case 4:
+      return load<std::uint32_t>(bytes.data());
+    default:
+      return load<std::uint64_t>(bytes.data());
+  }
+}
+
+std::int64_t load_signed(std::span<const std::byte> bytes) {
+  return bytes.size() == 4 ? load<std::int32_t>(bytes.data()) : load<std::int64_t>(bytes.data());
+}
+
+std::string value_of(Form form, std::span<const std::byte> bytes) {
+  switch (form) {
+    case Form::kUnsigned:
+      return std::to_string(load_unsigned(bytes));
+    case Form::kSigned:
+    case Form::kTime:
+      return std::to_string(load_signed(bytes));
+    case Form::kHex:
+      return hex(load_unsigned(bytes));
+    case Form::kUuid: {
+      Uuid uuid{};
+      std::copy_n(bytes.begin(), uuid.size(), uuid.begin());
+      return to_string(uuid);
+    }
+    case Form::kZeros:
+      return {};
+  }
+  return {};
+}
+
+std::string type_of(Form form, std::size_t length_bytes) {
+  const std::string bits = std::to_string(length_bytes * 8);
+  switch (form) {
+    case Form::kUnsigned:
+      return "u" + bits;
+    case Form::kSigned:
+      return "i" + bits;
+    case Form::kHex:
+      return "hex" + bits;
+    case Form::kTime:
+      return "time_us";
+    case Form::kUuid:
+      return "uuid";
+    case Form::kZeros:
+      return "zeros";
+  }
+  return {};
+}
+
+constexpr std::array kIdentity{
+    Member{"magic", Form::kHex, offsetof(Identity, magic), 8},
+    Member{"byte_order", Form::kHex, offsetof(Identity, byte_order), 4},
+    Member{"format_version", Form::kUnsigned, offsetof(Identity, format_version), 4},
+    Member{"uuid", Form::kUuid, offsetof(Identity, uuid), 16},
+    Member{"key_seed", Form::kHex, offsetof(Identity, key_seed), 8},
+    Member{"unit_bytes", Form::kUnsigned, offsetof(Identity, unit_bytes), 4},
+    Member{"chunk_bytes", Form::kUnsigned, offsetof(Identity, chunk_bytes), 4},
+    Member{"created_us", Form::kTime, offsetof(Identity, created_us), 8},
+    Member{"reserved", Form::kZeros, offsetof(Identity, reserved), sizeof(Identity::reserved)},
+    Member{"checksum", Form::kHex, offsetof(Identity, checksum), 8},
+};
+
+constexpr std::array kSuperblock{
+    Member{"magic", Form::kHex, offsetof(Superblock, magic), 8},
+    Member{"slot_index", Form::kUnsigned, offsetof(Superblock, slot_index), 4},
+    Member{"copy_index", Form::kUnsigned, offsetof(Superblock, copy_index), 4},
+    Member{"uuid", Form::kUuid, offsetof(Superblock, uuid), 16},
+    Member{"generation", Form::kUnsigned, offsetof(Superblock, generation), 8},
+    Member{"pass", Form::kUnsigned, offsetof(Superblock, pass), 8},
+    Member{"features_compat", Form::kHex, offsetof(Superblock, features_compat), 8},
+    Member{"features_ro_compat", Form::kHex, offsetof(Superblock, features_ro_compat), 8},
+    Member{"features_incompat", Form::kHex, offsetof(Superblock, features_incompat), 8},
+    Member{"commit_time_us", Form::kTime, offsetof(Superblock, commit_time_us), 8},
+    Member{"high_water_bytes", Form::kHex, offsetof(Superblock, high_water_bytes), 8},
+    Member{"root_offset_bytes", Form::kHex, offsetof(Superblock, root_offset_bytes), 8},
+    Member{"root_payload_bytes", Form::kUnsigned, offsetof(Superblock, root_payload_bytes), 8},
+    Member{"root_checksum", Form::kHex, offsetof(Superblock, root_checksum), 8},
+    Member{"reserved", Form::kZeros, offsetof(Superblock, reserved), sizeof(Superblock::reserved)},
+    Member{"checksum", Form::kHex, offsetof(Superblock, checksum), 8},
+};
+
+constexpr std::array kPartitionFooter{
+    Member{"key_count", Form::kUnsigned, offsetof(PartitionFooter, key_count), 8},
+    Member{"block_count", Form::kUnsigned, offsetof(PartitionFooter, block_count), 8},
+    Member{"index_offset_bytes", Form::kHex, offsetof(PartitionFooter, index_offset_bytes), 8},
+    Member{"first_key", Form::kHex, offsetof(PartitionFooter, first_key), 8},
+    Member{"last_key", Form::kHex, offsetof(PartitionFooter, last_key), 8},
+    Member{"key_bytes", Form::kUnsigned, offsetof(PartitionFooter, key_bytes), 2},
+    Member{"codec", Form::kUnsigned, offsetof(PartitionFooter, codec), 2},
+    Member{"value_bytes", Form::kSigned, offsetof(PartitionFooter, value_bytes), 4},
+    Member{"reserved", Form::kZeros, offsetof(PartitionFooter, reserved), 8},
+    Member{"magic", Form::kHex, offsetof(PartitionFooter, magic), 8},
+};
+
+constexpr std::array kKeyBlock{
+    Member{"first_key", Form::kHex, offsetof(KeyBlockHeader, first_key), 8},
+    Member{"key_count", Form::kUnsigned, offsetof(KeyBlockHeader, key_count), 2},
+    Member{"upper_words", Form::kUnsigned, offsetof(KeyBlockHeader, upper_words), 2},
+    Member{"low_bits", Form::kUnsigned, offsetof(KeyBlockHeader, low_bits), 1},
+    Member{"reserved", Form::kZeros, offsetof(KeyBlockHeader, reserved), 3},
+};
+
+constexpr std::array kKeyRun{
+    Member{"magic", Form::kHex, offsetof(KeyRunHeader, magic), 8},
+    Member{"record_count", Form::kUnsigned, offsetof(KeyRunHeader, record_count), 8},
+    Member{"first_sequence", Form::kUnsigned, offsetof(KeyRunHeader, first_sequence), 8},
+    Member{"flags", Form::kHex, offsetof(KeyRunHeader, flags), 4},
+    Member{"value_bytes", Form::kSigned, offsetof(KeyRunHeader, value_bytes), 4},
+    Member{"uniform_tag", Form::kHex, offsetof(KeyRunHeader, uniform_tag), 2},
+    Member{"reserved", Form::kZeros, offsetof(KeyRunHeader, reserved), 6},
+};
+
+constexpr std::array kAuxRun{
+    Member{"magic", Form::kHex, offsetof(AuxRunHeader, magic), 8},
+    Member{"record_count", Form::kUnsigned, offsetof(AuxRunHeader, record_count), 8},
+    Member{"flags", Form::kHex, offsetof(AuxRunHeader, flags), 4},
+    Member{"uniform_length_bytes", Form::kUnsigned, offsetof(AuxRunHeader, uniform_length_bytes),
+           4},
+};
+
+constexpr std::array kResultRun{
+    Member{"magic", Form::kHex, offsetof(ResultRunHeader, magic), 8},
+    Member{"record_count", Form::kUnsigned, offsetof(ResultRunHeader, record_count), 8},
+    Member{"value_bytes", Form::kSigned, offsetof(ResultRunHeader, value_bytes), 4},
+    Member{"reserved", Form::kZeros, offsetof(ResultRunHeader, reserved), 4},
+};
+
+}  // namespace
+
+Fields describe_members(std::span<const Member> members, std::span<const std::byte> bytes) {
+  Fields fields;
+  for (const Member& member : members) {
+    if (member.offset_bytes + member.length_bytes > bytes.size()) break;
+    const auto piece = bytes.subspan(member.offset_bytes, member.length_bytes);
+    Field field{member.name, type_of(member.form, piece.size()), member.offset_bytes, piece.size(),
+                value_of(member.form, piece), {}, 0};
+    if (member.form == Form::kZeros && !is_zero(piece)) field.problem = "bytes are not zero";
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+std::string hex(std::uint64_t number) {
+  std::array<char, 16> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  return "0x" + std::string(digits.data(), end);
+}
+
+Fields describe_identity(std::span<const std::byte> bytes) {
+  return describe_members(kIdentity, bytes);
+}
+Fields describe_superblock(std::span<const std::byte> bytes) {
+  return describe_members(kSuperblock, bytes);
+}
+Fields describe_partition_footer(std::span<const std::byte> bytes) {
+  return describe_members(kPartitionFooter, bytes);
+}
+Fields describe_key_block(std::span<const std::byte> bytes) {
+  return describe_members(kKeyBlock, bytes);
+}
+Fields describe_key_run(std::span<const std::byte> bytes) {
+  return describe_members(kKeyRun, bytes);
+}
+Fields describe_aux_run(std::span<const std::byte> bytes) {
+  return describe_members(kAuxRun, bytes);
+}
+Fields describe_result_run(std::span<const std::byte> bytes) {
+  return describe_members(kResultRun, bytes);
+}
+
+}  // namespace crawlstore::format

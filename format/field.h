@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The bytes of the file taken apart for people: one entry a field, with its place. Nothing is
+/// judged here; the parse functions do that. Pure functions over hostile bytes; any thread.
+///
+/// Names are those of the tables in spec/format.md, which are those of the members of layout.h and
+/// of the schemas.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace crawlstore::format {
+
+/// One field; offset relative to the bytes described.
+///   name   "generation", "tables[3]"
+///   type   u8 u16 u32 u64 i32 i64, hex8 to hex64, time_us, uuid, string, zeros; struct and list
+///          head what follows with a greater depth
+///   value  numbers plain, hex with 0x; of a list the number of its entries; of a struct empty
+struct Field {
+  std::string name;
+  std::string type;
+  std::uint64_t offset_bytes = 0;
+  std::uint64_t length_bytes = 0;
+  std::string value;
+  std::string problem;  ///< empty = none known
+  std::uint32_t depth = 0;
+};
+using Fields = std::vector<Field>;
+
+/// Structs of layout.h. Bytes that are missing at the end leave their fields out.
+Fields describe_identity(std::span<const std::byte> bytes);
+Fields describe_superblock(std::span<const std::byte> bytes);
+Fields describe_partition_footer(std::span<const std::byte> bytes);
+Fields describe_key_block(std::span<const std::byte> bytes);
+Fields describe_key_run(std::span<const std::byte> bytes);
+Fields describe_aux_run(std::span<const std::byte> bytes);
+Fields describe_result_run(std::span<const std::byte> bytes);
+
+/// FlatBuffers. Bytes that are none of their schema give one field with a problem.
+///   entries_max  of each list; the list's value tells how many there are
+Fields describe_root(std::span<const std::byte> bytes, std::size_t entries_max);
+Fields describe_table(std::span<const std::byte> bytes, std::size_t entries_max);
+Fields describe_held_table(std::span<const std::byte> bytes, std::size_t entries_max);
+Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max);
+
+/// "0x1f"
+std::string hex(std::uint64_t number);
+
+}  // namespace crawlstore::format

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "key_block.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/assert.h"
+#include "endian.h"
+
+namespace crawlstore::format {
+
+namespace {
+
+constexpr std::uint64_t kBlockBytesMax = 0xFFFF'FFF8;
+/// Up to here a lower part and a shift of at most 7 bits fit into one load or store of 8 bytes.
+constexpr std::uint32_t kNarrowBitsMax = 56;
+constexpr std::uint32_t kNarrowBitsMin = 8;
+
+/// Where the parts of a block lie; all offsets from the start of the block.
+struct Layout {
+  std::uint32_t low_bits = 0;
+  std::uint64_t upper_words = 0;
+  std::uint64_t lower_words = 0;
+  [[nodiscard]] std::uint64_t lower_offset() const {
+    return sizeof(KeyBlockHeader) + upper_words * 8;
+  }
+  [[nodiscard]] std::uint64_t keys_end() const { return lower_offset() + lower_words * 8; }
+};
+
+/// The parts for `distance_count` distances of which the last is `distance_max`.
+Layout layout_of(std::uint64_t distance_max, std::uint64_t distance_count, std::uint32_t low_bits) {
+  return {low_bits, ((distance_max >> low_bits) + distance_count - 1) / 64 + 1,
+          (distance_count * low_bits + 63) / 64};
+}
+
+/// The smallest layout. Its size is convex in low_bits up to rounding, with the minimum at the
+/// first l where distance_max >> (l + 1) <= distance_count; rounding matters for few keys only.
+Layout smallest_layout(std::uint64_t distance_max, std::uint64_t distance_count) {
+  if (distance_count == 0) {
+    return {};
+  }
+  const int excess = std::countl_zero(distance_count) - std::countl_zero(distance_max);
+  std::uint32_t from = static_cast<std::uint32_t>(std::max(excess - 2, 0));
+  std::uint32_t to = static_cast<std::uint32_t>(std::max(excess + 2, 0));
+  if (distance_count < 128) {
+    from = 0;
+    to = 63;
+  }
+  Layout best = layout_of(distance_max, distance_count, from);
+  for (std::uint32_t low_bits = from + 1; low_bits <= std::min(to, 63u); ++low_bits) {
+    const Layout other = layout_of(distance_max, distance_count, low_bits);
+    if (other.keys_end() < best.keys_end()) {
+      best = other;
+    }
+  }
+  return best;
+}
+
+constexpr std::uint64_t low_mask(std::uint32_t low_bits) {
+  return ~(~std::uint64_t{0} << low_bits);
+}
+
+/// Sets the unary-coded upper bits; the words are zero before. No branches: the word that is being
+/// filled is stored again for each key.
+void write_upper(std::span<const std::uint64_t> keys, std::uint32_t low_bits, std::byte* words) {
+  const std::uint64_t first_key = keys[0];
+  std::uint64_t word = 0;
+  std::uint64_t word_index = 0;
+  for (std::size_t i = 1; i < keys.size(); ++i) {
+    const std::uint64_t position = ((keys[i] - first_key) >> low_bits) + i - 1;
+    const bool goes_on = position / 64 == word_index;
+    word_index = position / 64;
+    word = (word & -static_cast<std::uint64_t>(goes_on)) | std::uint64_t{1} << (position % 64);
+    store(words + word_index * 8, word);
+  }
+}
+
+/// Where the eight lower parts of a group begin; a group of eight is exactly low_bits bytes long.
+struct GroupShape {
+  static constexpr std::size_t kParts = 8;
+  std::array<std::uint64_t, kParts> bytes{};
+  std::array<std::uint8_t, kParts> shifts{};
+  explicit GroupShape(std::uint64_t low_bits) {
+    for (std::size_t k = 0; k < kParts; ++k) {
+      bytes[k] = k * low_bits / 8;
+      shifts[k] = static_cast<std::uint8_t>(k * low_bits % 8);
+    }
+  }
+};
+
+/// Each store writes 8 bytes: one lower part, and before it the bits of the part before that share
+/// its first byte. Needs kNarrowBitsMin bits, so that these bits come from one part, and 8 bytes of
+/// room behind the lower bits, which become zero.
+void write_lower_narrow(std::span<const std::uint64_t> keys, std::uint32_t low_bits,
+                        std::byte* out) {
+  const GroupShape shape(low_bits);
+  const std::uint64_t first_key = keys[0];
+  const std::uint64_t mask = low_mask(low_bits);
+  std::uint64_t before = 0;
+  const auto add = [&](std::uint64_t key, std::byte* group, std::size_t k) {
+    const std::uint64_t low = (key - first_key) & mask;
+    store(group + shape.bytes[k], low << shape.shifts[k] | before >> (low_bits - shape.shifts[k]));
+    before = low;
+  };
+  std::size_t i = 1;
+  for (; i + GroupShape::kParts <= keys.size(); i += GroupShape::kParts, out += low_bits) {
+    for (std::size_t k = 0; k < GroupShape::kParts; ++k) {
+      add(keys[i + k], out, k);
+    }
+  }
+  for (std::size_t k = 0; i + k < keys.size(); ++k) {
+    add(keys[i + k], out, k);
+  }
+}
+
+/// Lower parts of any length; the words are zero before.
+void write_lower_any(std::span<const std::uint64_t> keys, std::uint32_t low_bits, std::byte* out) {
+  std::uint64_t bit = 0;
+  for (const std::uint64_t key : keys.subspan(1)) {
+    const std::uint64_t low = (key - keys[0]) & low_mask(low_bits);
+    std::byte* word = out + bit / 64 * 8;
+    const std::uint64_t shift = bit % 64;
+    store(word, load<std::uint64_t>(word) | low << shift);
+    if (shift + low_bits > 64) {
+      store(word + 8, low >> (64 - shift));
+    }
+    bit += low_bits;
+  }
+}
+
+/// For each byte the places of its set bits, and how many there are.
+struct BitPlaces {
+  std::array<std::array<std::uint16_t, 8>, 256> places{};
+  std::array<std::uint8_t, 256> counts{};
+  constexpr BitPlaces() {
+    for (std::size_t byte = 0; byte < 256; ++byte) {
+      for (std::uint16_t bit = 0; bit < 8; ++bit) {
+        if ((byte >> bit & 1) != 0) {
+          places[byte][counts[byte]++] = bit;
+        }
+      }
+    }
+  }
+};
+constexpr BitPlaces kBitPlaces;
+
+/// Room for the place of every bit that can be set, and for the rest of the last eight written.
+using UpperPlaces = std::array<std::uint16_t, kUpperWordsMax * 64 + 8>;
+
+/// Writes the places of all set bits; returns how many. Takes a byte at a time, eight places at
+/// once of which only the set ones stay: no branch depends on the data.
+std::size_t read_upper(std::span<const std::byte> upper, UpperPlaces& places) {
+  std::uint16_t* out = places.data();
+  for (std::size_t i = 0; i < upper.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(upper[i]);
+    const auto start = static_cast<std::uint16_t>(i * 8);
+    for (std::size_t k = 0; k < 8; ++k) {
+      out[k] = static_cast<std::uint16_t>(kBitPlaces.places[byte][k] + start);
+    }
+    out += kBitPlaces.counts[byte];
+  }
+  return static_cast<std::size_t>(out - places.data());
+}
+
+/// The lower parts of a block.
+class LowerBits {
+ public:
+  explicit LowerBits(const KeyBlock& block)
+      : bytes_(block.lower.empty() ? kNone.data() : block.lower.data()),
+        last_load_(block.lower.empty() ? 0 : block.lower.size() - 8),
+        low_bits_(block.low_bits),
+        mask_(low_mask(block.low_bits)),
+        shape_(block.low_bits) {}
+
+  /// How many whole groups have room for eight plain loads of 8 bytes.
+  [[nodiscard]] std::size_t group_count(std::size_t count) const {
+    if (low_bits_ > kNarrowBitsMax) return 0;
+    const std::size_t all = count / GroupShape::kParts;
+    return low_bits_ == 0 ? all : std::min<std::size_t>(all, last_load_ / low_bits_);
+  }
+
+  /// Part number `k` of the group that starts at byte `group_start`.
+  [[nodiscard]] std::uint64_t in_group(std::size_t group_start, std::size_t k) const {
+    return load<std::uint64_t>(bytes_ + group_start + shape_.bytes[k]) >> shape_.shifts[k] & mask_;
+  }
+
+  /// Any part, from one or two aligned words.
+  [[nodiscard]] std::uint64_t at(std::size_t index) const {
+    const std::uint64_t bit = index * low_bits_;
+    const std::uint64_t byte = bit / 64 * 8;
+    const std::uint64_t shift = bit % 64;
+    std::uint64_t low = load<std::uint64_t>(bytes_ + byte) >> shift;
+    if (shift != 0 && byte < last_load_) {
+      low |= load<std::uint64_t>(bytes_ + byte + 8) << (64 - shift);
+    }
+    return low & mask_;
+  }
+
+ private:
+  static constexpr std::array<std::byte, 8> kNone{};
+  const std::byte* bytes_;
+  std::uint64_t last_load_;
+  std::uint64_t low_bits_;
+  std::uint64_t mask_;
+  GroupShape shape_;
+};
+
+/// False when order is broken or a sum overflows.
+bool join_parts(const KeyBlock& block, const std::uint16_t* places, std::uint64_t* out) {
+  const LowerBits lower(block);
+  const std::uint64_t first_key = block.first_key;
+  const std::uint32_t low_bits = block.low_bits;
+  const std::size_t count = block.key_count - 1u;
+  const std::uint64_t scale = std::uint64_t{1} << low_bits;
+  std::uint64_t base = first_key;  // first_key - (i << low_bits)
+  std::uint64_t previous = first_key;
+  std::size_t ascents = 0;
+  const auto add = [&](std::size_t i, std::uint64_t low) {
+    const std::uint64_t key = base + (std::uint64_t{places[i]} << low_bits) + low;
+    ascents += key > previous ? 1 : 0;
+    previous = key;
+    base -= scale;
+    out[i] = key;
+  };
+  const std::size_t grouped = lower.group_count(count) * GroupShape::kParts;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < grouped; i += GroupShape::kParts, start += low_bits) {
+    for (std::size_t k = 0; k < GroupShape::kParts; ++k) {
+      add(i + k, lower.in_group(start, k));
+    }
+  }
+  for (std::size_t i = grouped; i < count; ++i) {
+    add(i, lower.at(i));
+  }
+  // The highest upper part is the last; when it does not overflow, no distance does, and a sum
+  // that wraps around shows as a descent.
+  const std::uint64_t highest = count == 0 ? 0 : places[count - 1] - (count - 1);
+  return ascents == count && (highest >> 1 >> (63 - low_bits)) == 0;
+}
+
+tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
+  return fail(Errc::kSegmentInvalid, text, offset);
+}
+
+/// Takes the lengths and the values, which begin at block.block_bytes, and moves that to their end.
+Result<void> take_values(std::span<const std::byte> bytes, std::int32_t value_bytes,
+                         KeyBlock& block) {
+  std::uint64_t offset = block.block_bytes;
+  std::uint64_t length = 0;
+  if (value_bytes == kVariableValue) {
+    const std::uint64_t column = std::uint64_t{block.key_count} * 4;
+    if (round_up(column, 8) > bytes.size() - offset) {
+      return invalid("a key block is cut short in its lengths", offset);
+    }
+    block.lengths = bytes.subspan(offset, column);
+    if (!is_zero(bytes.subspan(offset + column, round_up(column, 8) - column))) {
+      return invalid("padding of a key block is not zero", offset + column);
+    }
+    for (std::uint64_t i = 0; i < column; i += 4) {
+      const auto one = load<std::uint32_t>(block.lengths.data() + i);
+      if (one > kValueBytesMax) {
+        return invalid("a value in a key block is too long", offset + i);
+      }
+      length += one;
+    }
+    offset += round_up(column, 8);
+  } else {
+    length = std::uint64_t{block.key_count} * static_cast<std::uint32_t>(value_bytes);
+  }
+  const std::uint64_t padded = round_up(length, 8);
+  if (padded > bytes.size() - offset) {
+    return invalid("a key block is cut short in its values", offset);
+  }
+  block.values = bytes.subspan(offset, length);
+  if (!is_zero(bytes.subspan(offset + length, padded - length))) {
+    return invalid("padding of a key block is not zero", offset + length);
+  }
+  if (offset + padded > kBlockBytesMax) {
+    return invalid("a key block is too long", 0);
+  }
+  block.block_bytes = static_cast<std::uint32_t>(offset + padded);
+  return {};
+}
+
+/// Distance from the index to the end of a partition.
+std::uint64_t tail_bytes(std::uint64_t block_count) {
+  return block_count * 8 + round_up(block_count * 4, 8) + sizeof(PartitionFooter);
+}
+
+/// nullptr, or the text that names the broken rule.
+const char* check_footer(const PartitionFooter& footer, std::uint64_t payload_bytes) {
+  if (footer.magic != kPartitionMagic) {
+    return "the magic number of a partition is wrong";
+  }
+  if (footer.key_bytes != 8 || footer.codec != 1) {
+    return "the key length or the codec of a partition is unknown";
+  }
+  if (footer.reserved != 0 || !is_value_bytes(footer.value_bytes)) {
+    return "reserved bytes or the value length of a partition are wrong";
+  }
+  if (footer.block_count == 0 || footer.block_count > payload_bytes / sizeof(KeyBlockHeader)) {
+    return "the block count of a partition is out of range";
+  }
+  if (footer.key_count < footer.block_count ||
+      footer.key_count > footer.block_count * kBlockKeysMax) {
+    return "the key count of a partition is out of range";
+  }
+  if (tail_bytes(footer.block_count) > payload_bytes ||
+      footer.index_offset_bytes != payload_bytes - tail_bytes(footer.block_count) ||
+      footer.index_offset_bytes < footer.block_count * sizeof(KeyBlockHeader)) {
+    return "the index of a partition is out of place";
+  }
+  if (footer.last_key < footer.first_key ||
+      footer.last_key - footer.first_key < footer.key_count - 1 ||
+      (footer.key_count == 1 && footer.last_key != footer.first_key)) {
+    return "the key range of a partition does not fit its key count";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void encode_key_block(std::span<const std::uint64_t> keys,
+                      [[maybe_unused]] std::int32_t value_bytes, std::span<const std::byte> values,
+                      std::span<const std::uint32_t> lengths, std::vector<std::byte>& out) {
+  CRAWLSTORE_ASSERT(!keys.empty() && keys.size() <= kBlockKeysMax && is_value_bytes(value_bytes));
+  CRAWLSTORE_ASSERT(lengths.size() == (value_bytes == kVariableValue ? keys.size() : 0));
+  CRAWLSTORE_ASSERT(value_bytes == kVariableValue ||
+                    values.size() == keys.size() * static_cast<std::size_t>(value_bytes));
+  const Layout layout = smallest_layout(keys.back() - keys.front(), keys.size() - 1);
+  const std::uint64_t lengths_bytes = round_up(lengths.size() * 4, 8);
+  const std::uint64_t block_bytes = layout.keys_end() + lengths_bytes + round_up(values.size(), 8);
+  CRAWLSTORE_ASSERT(block_bytes <= kBlockBytesMax && layout.upper_words <= kUpperWordsMax);
+
+  const std::size_t start = out.size();
+  out.resize(start + block_bytes + 8);  // 8 for the last store of write_lower_narrow()
+  std::byte* block = out.data() + start;
+  KeyBlockHeader header{};
+  header.first_key = keys.front();
+  header.key_count = static_cast<std::uint16_t>(keys.size());
+  header.upper_words = static_cast<std::uint16_t>(layout.upper_words);
+  header.low_bits = static_cast<std::uint8_t>(layout.low_bits);
+  store_struct(block, header);
+  if (keys.size() > 1) {
+    write_upper(keys, layout.low_bits, block + sizeof header);
+    std::byte* lower = block + layout.lower_offset();
+    if (layout.low_bits >= kNarrowBitsMin && layout.low_bits <= kNarrowBitsMax) {
+      write_lower_narrow(keys, layout.low_bits, lower);
+    } else if (layout.low_bits != 0) {
+      write_lower_any(keys, layout.low_bits, lower);
+    }
+  }
+  std::byte* behind = block + layout.keys_end();
+  if (!lengths.empty()) {
+    std::memcpy(behind, lengths.data(), lengths.size_bytes());
+  }
+  if (!values.empty()) {
+    std::memcpy(behind + lengths_bytes, values.data(), values.size());
+  }
+  out.resize(start + block_bytes);
+}
+
+Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t value_bytes) {
+  CRAWLSTORE_ASSERT(is_value_bytes(value_bytes));
+  if (bytes.size() < sizeof(KeyBlockHeader)) {
+    return invalid("a key block is cut short in its header", 0);
+  }
+  const auto header = load_struct<KeyBlockHeader>(bytes.data());
+  if (header.key_count == 0 || header.key_count > kBlockKeysMax) {
+    return invalid("the key count of a key block is out of range", 0);
+  }
+  if (header.low_bits > 63 || !is_zero(std::as_bytes(std::span(header.reserved)))) {
+    return invalid("the low bits or reserved bytes of a key block are wrong", 0);
+  }
+  if ((header.upper_words == 0) != (header.key_count == 1) || header.upper_words > kUpperWordsMax) {
+    return invalid("the upper bits of a key block have a wrong length", 0);
+  }
+  const std::uint64_t low_bit_count = std::uint64_t{header.key_count - 1u} * header.low_bits;
+  const Layout layout{header.low_bits, header.upper_words, (low_bit_count + 63) / 64};
+  if (layout.keys_end() > bytes.size()) {
+    return invalid("a key block is cut short in its keys", 0);
+  }
+  KeyBlock block;
+  block.first_key = header.first_key;
+  block.key_count = header.key_count;
+  block.block_bytes = static_cast<std::uint32_t>(layout.keys_end());
+  block.low_bits = header.low_bits;
+  block.upper_words = header.upper_words;
+  block.upper = bytes.subspan(sizeof header, layout.upper_words * 8);
+  block.lower = bytes.subspan(layout.lower_offset(), layout.lower_words * 8);
+  if (!block.upper.empty() && is_zero(block.upper.last(8))) {
+    return invalid("the last upper word of a key block is zero", layout.lower_offset() - 8);
+  }
+  if (low_bit_count % 64 != 0 &&
+      load<std::uint64_t>(block.lower.last(8).data()) >> (low_bit_count % 64) != 0) {
+    return invalid("padding of a key block is not zero", layout.keys_end() - 8);
+  }
+  CRAWLSTORE_TRY(take_values(bytes, value_bytes, block));
+  return block;
+}
+
+Result<void> decode_keys(const KeyBlock& block, std::array<std::uint64_t, kBlockKeysMax>& out) {
+  UpperPlaces places;  // not initialised: only what read_upper() writes is read
+  out[0] = block.first_key;
+  if (read_upper(block.upper, places) != block.key_count - 1u ||
+      !join_parts(block, places.data(), out.data() + 1)) {
+    return invalid("the keys of a key block do not ascend or are too few or too many",
+                   sizeof(KeyBlockHeader));
+  }
+  return {};
+}
+
+std::span<const std::byte> value_at(const KeyBlock& block, std::uint32_t index,
+                                    std::int32_t value_bytes) {
+  if (value_bytes != kVariableValue) {
+    const auto length = static_cast<std::size_t>(value_bytes);
+    return block.values.subspan(index * length, length);
+  }
+  // The lengths may lie in mapped memory: bounded again.
+  std::size_t offset = 0;
+  for (std::uint32_t i = 0; i < index; ++i) {
+    offset += load<std::uint32_t>(block.lengths.data() + i * 4);
+  }
+  offset = std::min(offset, block.values.size());
+  const std::size_t length = load<std::uint32_t>(block.lengths.data() + index * 4);
+  return block.values.subspan(offset, std::min(length, block.values.size() - offset));
+}
+
+void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
+                           std::uint64_t last_key, std::int32_t value_bytes,
+                           std::uint64_t blocks_bytes, std::vector<std::byte>& out) {
+  const std::size_t block_count = index.first_keys.size();
+  CRAWLSTORE_ASSERT(block_count != 0 && index.block_offsets.size() == block_count);
+  PartitionFooter footer{};
+  footer.key_count = key_count;
+  footer.block_count = block_count;
+  footer.index_offset_bytes = blocks_bytes;
+  footer.first_key = index.first_keys.front();
+  footer.last_key = last_key;
+  footer.key_bytes = 8;
+  footer.codec = 1;
+  footer.value_bytes = value_bytes;
+  footer.magic = kPartitionMagic;
+
+  const std::size_t start = out.size();
+  out.resize(start + tail_bytes(block_count));
+  std::byte* tail = out.data() + start;
+  std::memcpy(tail, index.first_keys.data(), block_count * 8);
+  std::memcpy(tail + block_count * 8, index.block_offsets.data(), block_count * 4);
+  store_struct(out.data() + out.size() - sizeof footer, footer);
+}
+
+Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer_bytes,
+                                               std::uint64_t payload_bytes) {
+  if (footer_bytes.size() != sizeof(PartitionFooter) || payload_bytes < sizeof(PartitionFooter) ||
+      payload_bytes > kPayloadBytesMax || payload_bytes % 8 != 0) {
+    return invalid("the length of a partition is out of range", 0);
+  }
+  const auto footer = load_struct<PartitionFooter>(footer_bytes.data());
+  if (const char* broken = check_footer(footer, payload_bytes)) {
+    return invalid(broken, payload_bytes - sizeof footer);
+  }
+  return footer;
+}
+
+Result<void> check_partition_index(std::span<const std::byte> index,
+                                   const PartitionFooter& footer) {
+  const std::uint64_t block_count = footer.block_count;
+  CRAWLSTORE_ASSERT(index.size() == tail_bytes(block_count) - sizeof footer);
+  const std::byte* offsets = index.data() + block_count * 8;
+  std::uint64_t previous_key = 0;
+  std::uint64_t previous_offset = 0;
+  for (std::uint64_t i = 0; i < block_count; ++i) {
+    const auto key = load<std::uint64_t>(index.data() + i * 8);
+    const std::uint64_t offset = std::uint64_t{load<std::uint32_t>(offsets + i * 4)} * 8;
+    const bool keys_ascend = i == 0 ? key == footer.first_key : key > previous_key;
+    const bool offsets_ascend =
+        i == 0 ? offset == 0 : offset >= previous_offset + sizeof(KeyBlockHeader);
+    if (!keys_ascend || key > footer.last_key) {
+      return invalid("the first keys of a partition do not ascend",
+                     footer.index_offset_bytes + i * 8);
+    }
+    if (!offsets_ascend || offset >= footer.index_offset_bytes) {
+      return invalid("the block offsets of a partition do not ascend",
+                     footer.index_offset_bytes + block_count * 8 + i * 4);
+    }
+    previous_key = key;
+    previous_offset = offset;
+  }
+  if (!is_zero(index.subspan(block_count * 12))) {
+    return invalid("padding of a partition is not zero",
+                   footer.index_offset_bytes + block_count * 12);
+  }
+  return {};
+}
+
+}  // namespace crawlstore::format

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Blocks of sorted keys, Elias-Fano coded, with their values beside them, and the footer and block
+/// index of a partition: spec/format.md#partition. Pure functions over bytes; any thread.
+///
+/// Source: P. Elias, "Efficient storage and retrieval by content and address of static files",
+/// JACM 1974; S. Vigna, "Quasi-succinct indices", WSDM 2013. The code spends at most 2 +
+/// log2(range / n) bits a key, within 0.5 bits of the entropy of a sorted uniform sample.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+#include "layout.h"
+
+namespace crawlstore::format {
+
+inline constexpr std::uint32_t kBlockKeysMax = 512;
+/// More than the smallest coding of any block needs.
+inline constexpr std::uint32_t kUpperWordsMax = 64;
+/// value_bytes of keys without values, and of values of any length.
+inline constexpr std::int32_t kNoValue = 0;
+inline constexpr std::int32_t kVariableValue = -1;
+inline constexpr std::uint32_t kValueBytesMax = 1 << 24;
+
+/// True for kVariableValue, kNoValue and fixed lengths up to kValueBytesMax.
+constexpr bool is_value_bytes(std::int32_t value_bytes) {
+  return value_bytes >= kVariableValue && value_bytes <= static_cast<std::int32_t>(kValueBytesMax);
+}
+
+/// Appends one block to `out` (which grows; reuse it).
+///   keys     1 to kBlockKeysMax, strictly ascending
+///   values   fixed: keys.size() * value_bytes bytes; variable: all bytes one after another
+///   lengths  variable only: one length a key
+void encode_key_block(std::span<const std::uint64_t> keys, std::int32_t value_bytes,
+                      std::span<const std::byte> values, std::span<const std::uint32_t> lengths,
+                      std::vector<std::byte>& out);
+
+/// A parsed block: bounds proved, order proved by decode_keys().
+struct KeyBlock {
+  std::uint64_t first_key = 0;
+  std::uint32_t key_count = 0;
+  std::uint32_t block_bytes = 0;  ///< of the whole block, padding included; a multiple of 8
+  std::uint8_t low_bits = 0;
+  std::uint32_t upper_words = 0;
+  std::span<const std::byte> upper;
+  std::span<const std::byte> lower;
+  std::span<const std::byte> lengths;  ///< variable values only: key_count u32
+  std::span<const std::byte> values;
+};
+
+/// The block at the start of `bytes`, which may go on behind it.
+///   errors  kSegmentInvalid (offset = relative to `bytes`)
+Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t value_bytes);
+
+/// Decodes all keys: writes key_count numbers to `out`, strictly ascending.
+///   errors  kSegmentInvalid: the upper bits hold another count, order is broken, a sum overflows
+Result<void> decode_keys(const KeyBlock& block, std::array<std::uint64_t, kBlockKeysMax>& out);
+
+/// The value of key number `index` (< key_count). Variable values cost O(index).
+std::span<const std::byte> value_at(const KeyBlock& block, std::uint32_t index,
+                                    std::int32_t value_bytes);
+
+/// The bytes that end a partition: index (first keys, then block offsets in units of 8 bytes as
+/// u32, padded to 8), then footer. `blocks_bytes` is the length of all blocks = the index offset.
+struct PartitionIndex {
+  std::vector<std::uint64_t> first_keys;
+  std::vector<std::uint32_t> block_offsets;  ///< offset / 8
+};
+void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
+                           std::uint64_t last_key, std::int32_t value_bytes,
+                           std::uint64_t blocks_bytes, std::vector<std::byte>& out);
+
+/// errors kSegmentInvalid. `footer_bytes` is the last 64 bytes, `payload_bytes` the whole length;
+/// counts and offsets are consistent with it when this returns.
+Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer_bytes,
+                                               std::uint64_t payload_bytes);
+
+/// Checks that first keys and block offsets ascend and stay in range. A reader that bounds each
+/// offset when it uses it does not need this; deep verification does.
+///   index   exactly the bytes between the blocks and the footer
+///   errors  kSegmentInvalid (offset relative to the payload)
+///   cost    O(blocks)
+Result<void> check_partition_index(std::span<const std::byte> index, const PartitionFooter& footer);
+
+}  // namespace crawlstore::format

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Byte-exact structs of everything that is not a FlatBuffer. The normative tables are in
+/// spec/format.md; tests/format/spec_offsets_test.cpp compares both. Fields named reserved* are
+/// zero on disk and a reader rejects anything else.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace crawlstore::format {
+
+static_assert(std::endian::native == std::endian::little,
+              "structs are copied whole; a big-endian port needs field-wise loads here");
+
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kByteOrderMark = 0x01020304;
+inline constexpr std::uint64_t kUnitBytes = 4096;
+inline constexpr std::uint64_t kChunkBytes = 65536;
+inline constexpr std::uint64_t kSuperblockBytes = 4096;
+inline constexpr std::uint64_t kDataStart = 80 * 1024;
+inline constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 56;
+inline constexpr std::array<std::array<std::uint64_t, 2>, 2> kSuperblockOffsets{
+    {{16 * 1024, 32 * 1024}, {48 * 1024, 64 * 1024}}};
+inline constexpr std::uint64_t kPinLockBase = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kWriterLockByte = kPinLockBase - 1;
+
+inline constexpr std::uint64_t kPayloadBytesMax = (std::uint64_t{1} << 48) - 1;
+inline constexpr std::uint64_t kRootBytesMax = 64 * 1024 * 1024;
+inline constexpr std::uint32_t kTableSegmentsMax = 128;
+inline constexpr std::uint32_t kTableBytesMax = 16 * 1024;
+inline constexpr std::uint32_t kHeldInlineMax = 128;
+inline constexpr std::uint32_t kHeldTableEntriesMax = 384;
+inline constexpr std::uint32_t kNameBytesMax = 255;
+inline constexpr std::uint32_t kRunsPerLogMax = 256;
+
+/// 89 'C' 'R' 'W' 'L' 0D 0A 1A, as a little-endian number.
+inline constexpr std::uint64_t kIdentityMagic = 0x1A0A0D4C57524389;
+inline constexpr std::uint64_t kSuperblockMagic = 0x4B4C425245505553;  // "SUPERBLK"
+inline constexpr std::uint64_t kPartitionMagic = 0x3154524150595243;   // "CRYPART1"
+inline constexpr std::uint64_t kKeyRunMagic = 0x314E555259454B43;      // "CKEYRUN1"
+inline constexpr std::uint64_t kAuxRunMagic = 0x314E555258554143;      // "CAUXRUN1"
+inline constexpr std::uint64_t kResultRunMagic = 0x314E555253455243;   // "CRESRUN1"
+
+/// Offset 0 of the file. Written once, at creation.
+struct Identity {
+  std::uint64_t magic;
+  std::uint32_t byte_order;
+  std::uint32_t format_version;
+  std::array<std::byte, 16> uuid;
+  std::uint64_t key_seed;
+  std::uint32_t unit_bytes;
+  std::uint32_t chunk_bytes;
+  std::int64_t created_us;
+  std::array<std::byte, 4032> reserved;
+  std::uint64_t checksum;
+};
+static_assert(sizeof(Identity) == 4096 && offsetof(Identity, checksum) == 4088);
+
+/// One of the four superblock copies.
+struct Superblock {
+  std::uint64_t magic;
+  std::uint32_t slot_index;
+  std::uint32_t copy_index;
+  std::array<std::byte, 16> uuid;
+  std::uint64_t generation;
+  std::uint64_t pass;
+  std::uint64_t features_compat;
+  std::uint64_t features_ro_compat;
+  std::uint64_t features_incompat;
+  std::int64_t commit_time_us;
+  std::uint64_t high_water_bytes;
+  std::uint64_t root_offset_bytes;
+  std::uint64_t root_payload_bytes;
+  std::uint64_t root_checksum;
+  std::array<std::byte, 3976> reserved;
+  std::uint64_t checksum;
+};
+static_assert(sizeof(Superblock) == 4096 && offsetof(Superblock, checksum) == 4088);
+
+/// Begins every block of a partition; then upper bits, lower bits, values.
+struct KeyBlockHeader {
+  std::uint64_t first_key;
+  std::uint16_t key_count;
+  std::uint16_t upper_words;
+  std::uint8_t low_bits;
+  std::array<std::uint8_t, 3> reserved;
+};
+static_assert(sizeof(KeyBlockHeader) == 16);
+
+/// The last bytes of a partition's payload.
+struct PartitionFooter {
+  std::uint64_t key_count;
+  std::uint64_t block_count;
+  std::uint64_t index_offset_bytes;
+  std::uint64_t first_key;
+  std::uint64_t last_key;
+  std::uint16_t key_bytes;
+  std::uint16_t codec;
+  std::int32_t value_bytes;
+  std::uint64_t reserved;
+  std::uint64_t magic;
+};
+static_assert(sizeof(PartitionFooter) == 64);
+
+/// The first bytes of a key run's payload; then the columns.
+struct KeyRunHeader {
+  std::uint64_t magic;
+  std::uint64_t record_count;
+  std::uint64_t first_sequence;
+  std::uint32_t flags;
+  std::int32_t value_bytes;
+  std::uint16_t uniform_tag;
+  std::array<std::uint16_t, 3> reserved;
+};
+static_assert(sizeof(KeyRunHeader) == 40);
+
+/// The first bytes of an auxiliary run's payload; then lengths, then bytes.
+struct AuxRunHeader {
+  std::uint64_t magic;
+  std::uint64_t record_count;
+  std::uint32_t flags;
+  std::uint32_t uniform_length_bytes;
+};
+static_assert(sizeof(AuxRunHeader) == 24);
+
+/// The first bytes of a result run's payload; then the columns.
+struct ResultRunHeader {
+  std::uint64_t magic;
+  std::uint64_t record_count;
+  std::int32_t value_bytes;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(ResultRunHeader) == 24);
+
+template <class... T>
+inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
+static_assert(kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader,
+                         AuxRunHeader, ResultRunHeader>);
+
+}  // namespace crawlstore::format

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The identity page and the superblock copies: spec/format.md#identity, #superblock.
+/// Pure functions over bytes; any thread.
+
+#include <span>
+
+#include <crawlstore/error.h>
+#include <crawlstore/types.h>
+
+#include "layout.h"
+
+namespace crawlstore::format {
+
+/// Checks magic, version, byte order, constants, zero padding, checksum; in this order, so that a
+/// file of another version is named as such and not as damaged.
+///   page    at least the first 4096 bytes of the file; fewer = kNotACrawlFile when the magic is
+///           missing, kTruncated otherwise
+///   errors  kNotACrawlFile, kNewerVersion, kOlderVersion, kIdentityDamaged, kTruncated
+Result<Identity> parse_identity(std::span<const std::byte> page);
+
+/// Fills magic, byte order, version, sizes, padding and checksum; keeps uuid, seed, created_us.
+Identity seal_identity(Identity identity);
+
+/// One copy's bytes -> the superblock, when it is valid for this place in this file.
+///   errors  kSuperblockDamaged (offset = that of the copy)
+Result<Superblock> parse_superblock(std::span<const std::byte> copy, const Uuid& uuid,
+                                    std::uint32_t slot_index, std::uint32_t copy_index);
+
+/// Fills magic, slot, copy, uuid, padding and checksum; keeps the rest.
+Superblock seal_superblock(Superblock superblock, const Uuid& uuid, std::uint32_t slot_index,
+                           std::uint32_t copy_index);
+
+/// The same generation with the same content: everything equal but slot, copy, pass and checksum.
+bool same_generation(const Superblock& a, const Superblock& b);
+
+/// True when all 4096 bytes are zero: the copy of a slot that was never used.
+bool is_empty_copy(std::span<const std::byte> copy);
+
+/// The bits of each set that this version knows (spec/registry.md).
+inline constexpr std::uint64_t kKnownCompat = 0;
+inline constexpr std::uint64_t kKnownRoCompat = 0;
+inline constexpr std::uint64_t kKnownIncompat = 1;  // bit 0: DRUM segments, kinds 1 to 5
+
+/// errors kUnknownFeature; kReadOnlyFeature only when `for_writing`
+Result<void> check_features(const Superblock& superblock, bool for_writing);
+
+/// The high water mark, and that the root's extent lies below it. Call after check_features(), so
+/// that a file with unknown rules is not named damaged.
+///   errors  kDirectoryInvalid (offset = that of the copy)
+Result<void> check_root_place(const Superblock& superblock);
+
+}  // namespace crawlstore::format

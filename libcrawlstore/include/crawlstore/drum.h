@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// DRUM, "disk repository with update management": a key -> value store that is asked in bulk.
+/// check, update and check_update are collected in buckets and answered through a dispatcher when
+/// the buckets are merged with the sorted repository, at sequential I/O, whatever the size.
+/// Source: H.-T. Lee, D. Leonard, X. Wang, D. Loguinov, "IRLbot: Scaling to 6 Billion Pages and
+/// Beyond", WWW 2008, section 4.
+///
+///   auto drum = Drum<std::uint64_t, std::uint32_t>::open(store, "visits");
+///   drum->attach(dispatcher);
+///   drum->check_update(key, 1);        // nothing happens yet
+///   drum->synchronize();               // dispatcher.unique_key_update(...), durable when it
+///   returns
+///
+/// Order: answers come bucket by bucket (ascending keys), in arrival order inside a bucket; several
+/// operations on one key take effect in arrival order. Each request has a 64-bit sequence number,
+/// ascending inside a bucket, that never changes and never returns.
+/// Safety: a merge commits buckets only after they were dispatched to the end, together with all
+/// that the dispatcher submitted to DRUMs of the same store. Effects inside the store happen
+/// exactly once; an external dispatcher sees a request again (same sequence) when a crash came
+/// between. Ownership: keeps its Store's inside alive; use after Store::close() gives kClosed.
+/// Threads: submissions from any thread; merges take turns; dispatchers run on the merging thread.
+
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <crawlstore/drum_core.h>
+#include <crawlstore/drum_dispatcher.h>
+#include <crawlstore/drum_traits.h>
+#include <crawlstore/drum_view.h>
+
+namespace crawlstore {
+
+template <class Key, class Value = NoValue, class Aux = NoAux>
+class Drum {
+ public:
+  using AnswerType = Answer<Key, Value, Aux>;
+
+  /// Opens the DRUM `name` of the store, making it when it does not exist.
+  ///   errors  kTypeMismatch (another value size), kTooLarge (the name), those of the store
+  static Result<Drum> open(Store& store, std::string_view name, const DrumOptions& options = {}) {
+    auto core = DrumCore::open(store, name, ValueTraits<Value>::kBytes, options);
+    if (!core) return tl::unexpected<Error>(core.error());
+    return Drum(std::move(*core));
+  }
+
+  /// Sends answers of `consumer` to `dispatcher` from now on, which must outlive the Drum or the
+  /// next attach. Without one, answers wait in the file for take_results().
+  template <class Dispatcher>
+  void attach(Dispatcher& dispatcher, std::uint16_t consumer = 0) {
+    core_->attach(consumer, make_sink<Key, Value, Aux>(dispatcher));
+  }
+  /// Answers of `consumer` wait in the file from now on.
+  void detach(std::uint16_t consumer = 0) { core_->attach(consumer, {}); }
+
+  /// Is the key there? The store stays as it is; the answer holds the stored value.
+  ///   errors  kTooLarge (auxiliary over 64 MiB), kUnknownName (consumer), kClosed; kNoSpace and
+  ///   the
+  ///           like when arrays had to be written: the request was not taken, try again
+  ///   cost    an append in memory; when an array is full, all are written
+  Result<void> check(const Key& key, const Aux& aux = {}, std::uint16_t consumer = 0) {
+    return submit(DrumOperation::kCheck, key, nullptr, aux, consumer);
+  }
+  /// Sets the value, whether the key is there or not: inserts, or overwrites the value alone.
+  /// Errors and cost as check(), and kInvalidArgument for a value of another size.
+  Result<void> update(const Key& key, const Value& value = {}, const Aux& aux = {},
+                      std::uint16_t consumer = 0) {
+    return submit(DrumOperation::kUpdate, key, &value, aux, consumer);
+  }
+  /// Is the key there? Then sets its value, in one step: the URL-seen test. The answer holds the
+  /// new value. Errors and cost as update().
+  Result<void> check_update(const Key& key, const Value& value = {}, const Aux& aux = {},
+                            std::uint16_t consumer = 0) {
+    return submit(DrumOperation::kCheckUpdate, key, &value, aux, consumer);
+  }
+  /// Many keys without value and auxiliary at once: one lock for all of them.
+  Result<void> check_update(std::span<const std::uint64_t> key_bits, std::uint16_t consumer = 0) {
+    return core_->submit_keys(DrumOperation::kCheckUpdate, key_bits, consumer);
+  }
+
+  /// Merges and dispatches everything that was submitted before the call. Again: no effect.
+  ///   errors  kReentrant inside a dispatcher; kDispatcherFailed when one threw: its bucket and the
+  ///           ones after it are still pending, nothing of its transaction stays
+  Result<MergeReport> synchronize() { return core_->synchronize(); }
+
+  /// synchronize() with a dispatcher for this call only.
+  template <class Dispatcher>
+  Result<MergeReport> synchronize(Dispatcher& dispatcher) {
+    attach(dispatcher);
+    auto report = core_->synchronize();
+    detach();
+    return report;
+  }
+
+  /// Sends the answers that waited for `consumer` to `dispatcher`, then removes them, in one
+  /// commit. Returns their number.
+  template <class Dispatcher>
+  Result<std::uint64_t> take_results(Dispatcher& dispatcher, std::uint16_t consumer = 0) {
+    return core_->take_results(consumer, make_sink<Key, Value, Aux>(dispatcher));
+  }
+
+  /// Names a consumer for good; the id is stable. Consumer 0 always exists and has no name.
+  Result<std::uint16_t> consumer(std::string_view name) { return core_->consumer(name); }
+
+  /// The stored value, as of the last merge. O(1) blocks. nullopt = absent.
+  Result<std::optional<Value>> lookup(const Key& key) const {
+    auto found = core_->lookup(KeyTraits<Key>::to_bits(key));
+    if (!found) return tl::unexpected<Error>(found.error());
+    if (!*found) return std::optional<Value>{};
+    return std::optional<Value>(ValueTraits<Value>::load(**found));
+  }
+
+  /// Counts, pending requests included.
+  [[nodiscard]] DrumStatus status() const { return core_->status(); }
+  /// Changes what can be changed at run time. errors kInvalidArgument
+  Result<void> tune(const DrumOptions& options) { return core_->tune(options); }
+
+  /// Commits what is pending and closes; the destructor does it, ignoring errors. Use afterwards
+  /// gives kClosed.
+  Result<void> dispose() { return core_->dispose(); }
+
+  /// The DRUM without types.
+  [[nodiscard]] DrumCore& core() const { return *core_; }
+
+ private:
+  explicit Drum(std::shared_ptr<DrumCore> core) : core_(std::move(core)) {}
+
+  Result<void> submit(DrumOperation operation, const Key& key, const Value* value, const Aux& aux,
+                      std::uint16_t consumer) {
+    typename ValueTraits<Value>::Buffer value_buffer;
+    typename AuxTraits<Aux>::Buffer aux_buffer;
+    RawRequest request{operation, consumer, KeyTraits<Key>::to_bits(key), {}, {}};
+    if (value != nullptr) request.value = ValueTraits<Value>::bytes(*value, value_buffer);
+    request.aux = AuxTraits<Aux>::bytes(aux, aux_buffer);
+    return core_->submit(request);
+  }
+
+  std::shared_ptr<DrumCore> core_;
+};
+
+/// Looks a key up in one generation: exact as of that generation's last merge. O(1) blocks touched.
+template <class Key, class Value>
+Result<std::optional<Value>> lookup(const DrumView& view, const Key& key) {
+  auto found = view.lookup(KeyTraits<Key>::to_bits(key));
+  if (!found) return tl::unexpected<Error>(found.error());
+  if (!*found) return std::optional<Value>{};
+  return std::optional<Value>(ValueTraits<Value>::load(**found));
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The DRUM without types: 64-bit keys, values and auxiliaries as bytes. Most programs use Drum<>
+/// (drum.h) or UrlSeen (url_seen.h); tools that must open any DRUM use this.
+///
+/// Ownership, threads, order and safety: as in drum.h. Spans passed in are copied before the call
+/// returns; spans in answers live until the sink returns.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <crawlstore/error.h>
+#include <crawlstore/snapshot.h>
+#include <crawlstore/store.h>
+
+namespace crawlstore {
+
+/// What a request asks for. The numbers are in the file.
+enum class DrumOperation : std::uint8_t { kCheck = 0, kUpdate = 1, kCheckUpdate = 2 };
+
+/// What a commit is made for (features.md, decision 10).
+enum class Durability : std::uint8_t {
+  kMerge,     ///< safe: what a merge or an explicit commit has acknowledged
+  kInterval,  ///< safe: that, and requests older than `interval_ms` when another one comes
+  kRequest,   ///< safe: every request when its submission returns
+  kNone,      ///< safe: what an explicit commit() has acknowledged; merges publish nothing
+};
+
+/// Which buckets an automatic merge takes (features.md, decision 11).
+enum class MergeScope : std::uint8_t { kAll, kFull };
+
+/// Everything that can be tuned; the defaults suit a crawler that gives its DRUM 64 MiB. All but
+/// bucket_count and key_scheme may change at run time (DrumCore::tune) and from open to open: none
+/// of them is in the file.
+struct DrumOptions {
+  /// Buckets of a DRUM that is made now; 1 to 65536. Later buckets split by themselves.
+  std::uint32_t bucket_count = 16;
+  /// Memory for all arrays together. Merging needs about as much again.
+  std::uint64_t memory_bytes = std::uint64_t{64} << 20;
+  /// Capacity of each bucket's key array, in requests; 0 = from memory_bytes.
+  std::uint64_t array_elements = 0;
+  /// Capacity of each bucket's auxiliary array, in bytes; 0 = from memory_bytes.
+  std::uint64_t array_aux_bytes = 0;
+  /// A bucket with more pending bytes than this (keys or auxiliaries) calls for a merge; 0 = from
+  /// memory_bytes: what one bucket's merge can sort in memory.
+  std::uint64_t bucket_bytes = 0;
+  /// A partition with more keys than this splits at its next merge.
+  std::uint64_t partition_keys_max = std::uint64_t{1} << 26;
+  /// Merge on its own when a bucket calls for it; false = only synchronize() merges.
+  bool auto_merge = true;
+  MergeScope merge_scope = MergeScope::kAll;
+  Durability durability = Durability::kMerge;
+  std::uint32_t interval_ms = 1000;
+  /// Load, sort and merge the next bucket on a second thread while this one is dispatched.
+  bool parallel = true;
+  /// How keys were made; fixed when the DRUM is made. 0 opaque, 1 URL v1 (UrlSeen sets it).
+  std::uint16_t key_scheme = 0;
+};
+
+/// One request, as bytes. For kCheck `value` is empty; fixed-size values have the DRUM's size.
+struct RawRequest {
+  DrumOperation operation{};
+  std::uint16_t consumer = 0;  ///< who gets the answer; 0 always exists
+  std::uint64_t key = 0;
+  std::span<const std::byte> value;  ///< at most 16 MiB
+  std::span<const std::byte> aux;    ///< at most 64 MiB
+};
+
+/// One answer. `value`: as in Answer (drum.h). `duplicate` is false for kUpdate.
+struct RawAnswer {
+  std::uint64_t key = 0;
+  std::uint64_t sequence = 0;
+  std::span<const std::byte> value;
+  std::span<const std::byte> aux;
+  std::uint16_t consumer = 0;
+  DrumOperation operation{};
+  bool duplicate = false;
+};
+
+/// Receives answers in order, many at a time. May submit to any DRUM of the store; may throw, which
+/// drops the transaction. Empty = nobody.
+using RawSink = std::function<void(std::span<const RawAnswer>)>;
+
+/// What a merge did. Seeks are those of the whole storage while it ran, as StorageCounters counts
+/// them: reads or writes that do not begin where the last one ended.
+struct MergeReport {
+  std::uint64_t request_count = 0;  ///< answered
+  std::uint64_t unique_count = 0;   ///< check and check_update of keys that were not there
+  std::uint64_t duplicate_count = 0;
+  std::uint64_t new_key_count = 0;
+  std::uint64_t bucket_count = 0;  ///< merged
+  std::uint64_t split_count = 0;   ///< buckets that were added
+  std::uint64_t commit_count = 0;  ///< after the one that made the requests durable
+  std::uint64_t partition_read_seeks = 0;
+  std::uint64_t partition_write_seeks = 0;
+  /// Adds field by field.
+  MergeReport& operator+=(const MergeReport& other);
+};
+
+/// A DRUM now, pending requests included.
+struct DrumStatus {
+  std::uint64_t key_count = 0;      ///< unique keys, as of the last merge
+  std::uint64_t pending_count = 0;  ///< in memory and on disk
+  std::uint64_t bucket_count = 0;
+  std::uint64_t merge_count = 0;     ///< since the DRUM was made
+  std::uint64_t transfer_count = 0;  ///< of arrays to the disk, since it was opened
+  std::uint64_t unparsed_count = 0;  ///< URLs keyed as they were, since it was made
+  std::uint64_t memory_bytes = 0;    ///< of the arrays now
+};
+
+class DrumCore {
+ public:
+  /// As Drum::open. value_bytes: size of every value; 0 none; -1 any length.
+  static Result<std::shared_ptr<DrumCore>> open(Store& store, std::string_view name,
+                                                std::int32_t value_bytes,
+                                                const DrumOptions& options);
+  DrumCore(const DrumCore&) = delete;
+  DrumCore& operator=(const DrumCore&) = delete;
+  ~DrumCore();
+
+  /// Sends the consumer's answers to the sink from now on; an empty sink detaches.
+  void attach(std::uint16_t consumer, RawSink sink);
+  /// errors kTooLarge (auxiliary over 64 MiB, value over 16 MiB), kInvalidArgument (value size,
+  /// consumer), kNoSpace and the like when arrays had to be written: the request was not taken
+  Result<void> submit(const RawRequest& request);
+  /// Many keys without value and auxiliary; stops at the first failure. errors as submit()
+  Result<void> submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
+                           std::uint16_t consumer);
+  /// As Drum::synchronize.
+  Result<MergeReport> synchronize();
+  /// Merges if some bucket calls for it; what submissions do by themselves with auto_merge.
+  Result<MergeReport> merge_if_full();
+  /// As Drum::take_results. errors kUnknownName, kReentrant, kDispatcherFailed (nothing is removed)
+  Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
+  /// The id of the consumer of this name, which is made when it does not exist; kept by the next
+  /// commit. errors kTooLarge (name over 255 bytes, more than 16383 consumers)
+  Result<std::uint16_t> consumer(std::string_view name);
+  /// The value's bytes, copied; nullopt = absent, as of the last merge.
+  Result<std::optional<std::vector<std::byte>>> lookup(std::uint64_t key) const;
+  /// Adds to the count of URLs that were keyed as they are.
+  void count_unparsed(std::uint64_t count);
+  [[nodiscard]] DrumStatus status() const;
+  /// Changes the options from now on. errors kInvalidArgument
+  Result<void> tune(const DrumOptions& options);
+  /// Commits what is pending and closes the DRUM for all its handles. Again: no effect.
+  ///   errors  kReentrant; those of the commit: what was not committed is lost then
+  Result<void> dispose();
+
+ private:
+  struct Impl;
+  explicit DrumCore(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace crawlstore

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a DRUM tells a program, and how: a dispatcher is any object with some of five members, each
+/// taking an Answer. Missing members are skipped, at no cost.
+///
+///   struct Fetch {
+///     void unique_key_update(const crawlstore::Answer<std::uint64_t, NoValue, std::string>& a);
+///     void duplicate_key_update(const auto& answer);   // a template will do
+///   };
+///
+///   unique_key_check      check of a key that was not there; value = Value{}
+///   duplicate_key_check   check of a key that was there; value = the stored one
+///   unique_key_update     check_update of a key that was not there; value = the new one
+///   duplicate_key_update  check_update of a key that was there; value = the new one
+///   update                update, whether the key was there or not; value = the new one
+///
+/// Order: bucket by bucket, arrival order inside a bucket. A member may submit to any DRUM of the
+/// store: that belongs to the transaction which commits the answered bucket. It may throw: the
+/// transaction is dropped, its requests are kept. It must not synchronize or commit (kReentrant).
+/// Ownership: the DRUM refers to the dispatcher until another is attached. Threads: members are
+/// called on the merging thread, one at a time.
+
+#include <cstdint>
+#include <span>
+
+#include <crawlstore/drum_core.h>
+#include <crawlstore/drum_traits.h>
+
+namespace crawlstore {
+
+/// One answer. References and views in it live until the member returns.
+template <class Key, class Value, class Aux>
+struct Answer {
+  Key key;
+  Value value;
+  Aux aux;  ///< what came with the request, byte for byte
+  /// Number of the request: ascends inside a bucket, is the same when a crash makes it come again.
+  std::uint64_t sequence = 0;
+};
+
+/// Looks at nothing: for merges whose answers nobody needs.
+struct NullDispatcher {};
+
+/// Calls the member of `to` that this answer is for, if it has it.
+template <class Key, class Value, class Aux, class Dispatcher>
+void dispatch_answer(Dispatcher& to, const RawAnswer& raw) {
+  using Told = Answer<Key, Value, Aux>;
+  const auto told = [&raw] {
+    return Told{KeyTraits<Key>::from_bits(raw.key), ValueTraits<Value>::load(raw.value),
+                AuxTraits<Aux>::load(raw.aux), raw.sequence};
+  };
+  if (raw.operation == DrumOperation::kUpdate) {
+    if constexpr (requires(Told a) { to.update(a); }) to.update(told());
+  } else if (raw.operation == DrumOperation::kCheck && raw.duplicate) {
+    if constexpr (requires(Told a) { to.duplicate_key_check(a); }) to.duplicate_key_check(told());
+  } else if (raw.operation == DrumOperation::kCheck) {
+    if constexpr (requires(Told a) { to.unique_key_check(a); }) to.unique_key_check(told());
+  } else if (raw.duplicate) {
+    if constexpr (requires(Told a) { to.duplicate_key_update(a); }) to.duplicate_key_update(told());
+  } else {
+    if constexpr (requires(Told a) { to.unique_key_update(a); }) to.unique_key_update(told());
+  }
+}
+
+/// The sink that calls `dispatcher`, which must outlive it.
+template <class Key, class Value, class Aux, class Dispatcher>
+RawSink make_sink(Dispatcher& dispatcher) {
+  return [&dispatcher](std::span<const RawAnswer> answers) {
+    for (const RawAnswer& raw : answers) dispatch_answer<Key, Value, Aux>(dispatcher, raw);
+  };
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How the types of a DRUM become bytes: KeyTraits, ValueTraits, AuxTraits.
+///
+/// Integers, trivially copyable structs and strings work as they are. Trivially copyable types are
+/// copied as they are (little-endian machines only), std::string by its bytes; specialise a traits
+/// class for others.
+///
+/// Ownership: bytes() returns a span into the object itself or into the buffer passed beside it;
+/// load() copies, except that std::string_view auxiliaries point into the answer.
+/// Threads: pure functions. Errors: load() of the wrong length gives a default-constructed object;
+/// the store checks lengths of fixed-size values when the DRUM is opened.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <crawlstore/error.h>
+
+namespace crawlstore {
+
+/// The value of a DRUM that only remembers keys, as the URL-seen test does. It takes no bytes. An
+/// empty value is not an absent key (features.md D17).
+struct NoValue {
+  friend bool operator==(const NoValue&, const NoValue&) = default;
+};
+/// The auxiliary of requests that carry nothing. It takes no bytes either.
+/// Both compare equal to themselves, so that generic code needs no special case.
+struct NoAux {
+  friend bool operator==(const NoAux&, const NoAux&) = default;
+};
+
+/// Maps a key to 64 bits and back.
+///
+/// For a type of your own write
+///
+///   template <> struct crawlstore::KeyTraits<Site> {
+///     static std::uint64_t to_bits(const Site& site) { return site.hash; }
+///     static Site from_bits(std::uint64_t bits) { return {bits}; }
+///   };
+///
+/// The bits decide the order: their unsigned order is the order of the DRUM: bucket order, dispatch
+/// order and iteration order follow it. A specialisation may choose any order, but never by
+/// subtraction (features.md E16): a - b overflows.
+///   to_bits    injective; from_bits(to_bits(k)) == k
+template <class Key>
+struct KeyTraits {
+  static_assert(std::is_integral_v<Key>, "specialise KeyTraits for keys that are not integers");
+
+  /// Signed integers have their sign bit flipped, so that negative keys come first.
+  static constexpr std::uint64_t to_bits(Key key) {
+    if constexpr (std::is_signed_v<Key>) {
+      return static_cast<std::uint64_t>(static_cast<std::int64_t>(key)) ^ kSignBit;
+    } else {
+      return static_cast<std::uint64_t>(key);
+    }
+  }
+  /// The key that to_bits() made these bits from.
+  static constexpr Key from_bits(std::uint64_t bits) {
+    if constexpr (std::is_signed_v<Key>) {
+      return static_cast<Key>(static_cast<std::int64_t>(bits ^ kSignBit));
+    } else {
+      return static_cast<Key>(bits);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+};
+
+/// Values and auxiliaries of a trivially copyable type: sizeof(T) bytes, padding included, so types
+/// without padding give files that depend on nothing but the values. Empty types take no bytes.
+///   kBytes  of every object
+///   Buffer  room that bytes() may need; none here
+template <class T>
+struct FixedBytes {
+  static_assert(std::is_trivially_copyable_v<T>, "specialise the traits for this type");
+  static constexpr std::int32_t kBytes = std::is_empty_v<T> ? 0 : static_cast<int>(sizeof(T));
+  struct Buffer {};
+
+  /// A view of the object; valid as long as it.
+  static std::span<const std::byte> bytes(const T& object, Buffer&) {
+    if constexpr (kBytes == 0) {
+      return {};
+    } else {
+      return std::as_bytes(std::span<const T, 1>(&object, 1));
+    }
+  }
+  /// A copy of the object that these bytes came from; T{} when their number is another one.
+  static T load(std::span<const std::byte> bytes) {
+    T object{};
+    if constexpr (kBytes != 0) {
+      // tidy: raw bytes, of a trivially copyable type
+      if (bytes.size() == sizeof(T)) std::memcpy(&object, bytes.data(), sizeof(T));
+    }
+    return object;
+  }
+};
+
+/// Strings: their bytes, embedded NULs included; the length is stored beside them. String is
+/// std::string, or std::string_view for auxiliaries that a dispatcher only looks at: such a view is
+/// valid until the dispatcher returns.
+///   kBytes  -1: any length, up to 16 MiB as a value, 64 MiB as an auxiliary
+template <class String>
+struct StringBytes {
+  static constexpr std::int32_t kBytes = -1;
+  struct Buffer {};
+
+  /// A view of the characters; valid as long as the string.
+  static std::span<const std::byte> bytes(const String& text, Buffer&) {
+    return std::as_bytes(std::span<const char>(text.data(), text.size()));
+  }
+  static String load(std::span<const std::byte> bytes) {
+    if (bytes.empty()) return {};
+    return String(static_cast<const char*>(static_cast<const void*>(bytes.data())), bytes.size());
+  }
+};
+
+/// How a value is stored. kBytes is the size of every value, or -1: any length; it is part of the
+/// file, and a DRUM opened with another one is refused (kTypeMismatch). Specialise it for types
+/// that are neither trivially copyable nor strings: kBytes, Buffer, bytes() and load() as in
+/// FixedBytes.
+template <class Value>
+struct ValueTraits : FixedBytes<Value> {};
+/// Values of any length, as their characters.
+template <>
+struct ValueTraits<std::string> : StringBytes<std::string> {};
+
+/// How an auxiliary travels. Nothing of it is in the repository: it goes with its own request and
+/// comes back byte for byte. Its type may change from run to run; its bytes are the program's
+/// affair.
+template <class Aux>
+struct AuxTraits : FixedBytes<Aux> {};
+/// Auxiliaries of any length: URLs, for example.
+template <>
+struct AuxTraits<std::string> : StringBytes<std::string> {};
+template <>
+struct AuxTraits<std::string_view> : StringBytes<std::string_view> {};
+
+}  // namespace crawlstore

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Looking into a DRUM without its writer: any process, any generation that can be pinned.
+///
+/// Ownership: a view shares its snapshot, so the pin lasts as long as the view. Spans handed to
+/// visitors live until the visitor returns.
+/// Threads: any number. Damage is reported with segment and offset, at the first touch of a chunk.
+/// What is pending is not in the repository yet: for_each_pending() shows it, lookup() does not.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <crawlstore/drum_core.h>
+#include <crawlstore/snapshot.h>
+
+namespace crawlstore {
+
+/// A DRUM as one generation holds it. Threads: any number. Keeps the snapshot.
+class DrumView {
+ public:
+  /// The DRUM `name` of the snapshot's generation.
+  ///   errors  kUnknownName, kChunkDamaged, kSegmentInvalid
+  ///   cost    reads the DRUM's table: 48 bytes a bucket
+  static Result<DrumView> open(const Snapshot& snapshot, std::string_view name);
+
+  /// The value's bytes, copied; nullopt = absent. Touches O(1) blocks: a few chunks of the index,
+  /// one block. errors of damage
+  Result<std::optional<std::vector<std::byte>>> lookup(std::uint64_t key) const;
+
+  /// Visits every key once. cost: one pass over the partitions, through the mapping.
+  /// All keys ascending, with their values, until the visitor returns false.
+  Result<void> for_each_key(
+      const std::function<bool(std::uint64_t key, std::span<const std::byte> value)>& visit) const;
+
+  /// All pending requests, bucket by bucket in arrival order, until the visitor returns false.
+  Result<void> for_each_pending(
+      const std::function<bool(std::uint64_t bucket, const RawRequest& request,
+                               std::uint64_t sequence)>& visit) const;
+
+  /// A range of keys, up to the next bucket's first key. Segment ids are 0 when there is none.
+  struct Bucket {
+    std::uint64_t first_key = 0;
+    std::uint64_t key_count = 0;
+    std::uint64_t pending_count = 0;
+    SegmentId partition;
+    SegmentId key_log;
+    SegmentId aux_log;
+  };
+  /// Ascending first key; the first begins at 0.
+  [[nodiscard]] const std::vector<Bucket>& buckets() const;
+  /// Counts and sizes of this DRUM in this generation.
+  [[nodiscard]] const DrumInfo& info() const;
+
+ private:
+  struct Impl;
+  explicit DrumView(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace crawlstore

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A crawl file, open for writing. One writer at a time, in any process; any number of snapshots
+/// beside it. The byte layout and the commit protocol are in spec/format.md.
+///
+/// Ownership: a Store owns its file handle and the writer lock until close() or destruction; DRUMs
+/// and snapshots opened from it must be gone by then (a DRUM that is not gives kClosed afterwards).
+/// Threads: commit(), rollback(), compact(), merges and DRUM submissions may be called from any
+/// thread; they take turns. Moving or closing a Store needs it for oneself.
+/// Fork: a child process must not use its parent's store (kForked); it may exit normally.
+/// Errors: every call may also fail with kClosed, kForked, kPoisoned.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <crawlstore/error.h>
+#include <crawlstore/snapshot.h>
+#include <crawlstore/storage.h>
+#include <crawlstore/types.h>
+
+namespace crawlstore {
+
+struct StoreImpl;
+
+/// For tests and reproducible files; everything has a default.
+struct CreateOptions {
+  std::optional<Uuid> uuid;               ///< default: random
+  std::optional<std::uint64_t> key_seed;  ///< default: random; fixed seeds let a hostile site aim
+  std::optional<std::int64_t> time_us;    ///< creation and commit times; default: the clock
+};
+
+struct OpenOptions {
+  /// How long to wait for another writer. 0: fail at once with kLocked.
+  std::uint32_t lock_wait_ms = 0;
+  /// Commit time to write; default: the clock.
+  std::optional<std::int64_t> time_us;
+};
+
+/// Told about long work. Returns false to stop it: the call then ends with kCancelled, and what was
+/// committed stands.
+using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+
+struct CompactReport {
+  std::uint64_t file_bytes_before = 0;
+  std::uint64_t file_bytes_after = 0;
+  std::uint64_t moved_bytes = 0;
+  std::uint64_t commit_count = 0;
+};
+
+class Store {
+ public:
+  /// Creates `path` atomically and opens it. Never replaces a file.
+  ///   errors  kExists, kPermission, kNoSpace, kNotFound (the folder)
+  static Result<Store> create(const std::string& path, const CreateOptions& options = {});
+
+  /// Opens an existing file for writing. Reads the directory, writes nothing.
+  ///   errors  kNotFound, kNotACrawlFile, kNewerVersion, kOlderVersion, kUnknownFeature,
+  ///           kReadOnlyFeature, the damage family, kLocked, kNoLocks, kPermission
+  ///   cost    O(directory)
+  static Result<Store> open(const std::string& path, const OpenOptions& options = {});
+
+  /// open(), or create() when there is no such file.
+  static Result<Store> open_or_create(const std::string& path, const CreateOptions& create = {},
+                                      const OpenOptions& open = {});
+
+  /// The same on any storage; the storage must hold a store already.
+  static Result<Store> open(std::unique_ptr<Storage> storage, const OpenOptions& options = {});
+
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();  ///< close(), its error ignored
+
+  /// Publishes everything that waits: pending requests of all DRUMs become durable. Returns the
+  /// generation that holds them; the current one when nothing waited.
+  ///   errors  kNoSpace and the like: nothing changed, try again; kReentrant inside a dispatcher;
+  ///           kReplaced when the path leads elsewhere by now
+  ///   cost    two fdatasync and the bytes that changed (bounds: spec/design.md)
+  Result<Generation> commit();
+
+  /// Makes the opened generation durable whatever crashed before; commits do it by themselves.
+  Result<void> settle();
+
+  /// Back to the content of the previous generation, as a new generation. Pending requests are
+  /// dropped; DRUMs must not be open. errors kNoPreviousGeneration
+  Result<Generation> rollback();
+
+  /// rollback() for a file whose newest generation may be damaged.
+  static Result<Generation> rollback(const std::string& path, const OpenOptions& options = {});
+
+  /// Moves everything to the front and gives the rest of the file back. Online: readers keep their
+  /// generations (what they pin stays); bounded: never needs more than the largest segment beside.
+  Result<CompactReport> compact(const Progress& progress = {});
+
+  /// A pinned view of the current generation, without what is still pending.
+  Result<Snapshot> snapshot() const;
+
+  [[nodiscard]] Generation generation() const;
+  [[nodiscard]] Uuid uuid() const;
+  /// Seed of URL keys in this file.
+  [[nodiscard]] std::uint64_t key_seed() const;
+  [[nodiscard]] std::uint64_t file_bytes() const;
+  [[nodiscard]] std::uint64_t free_bytes() const;
+  /// What this store has read, written and synced since it was opened.
+  [[nodiscard]] StorageCounters counters() const;
+
+  /// Commits what waits, gives excess free space back, releases the lock. Again: no effect.
+  Result<void> close();
+
+  /// The inside, for the parts of the library.
+  [[nodiscard]] StoreImpl& impl() const { return *impl_; }
+
+ private:
+  explicit Store(std::shared_ptr<StoreImpl> impl);
+  std::shared_ptr<StoreImpl> impl_;
+};
+
+}  // namespace crawlstore

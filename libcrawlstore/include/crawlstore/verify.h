@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Proves a file whole, or says what is not and where. Reads only; works on damaged files, which
+/// other calls refuse to open. Covers the identity page, the four superblock copies, the gaps
+/// between them, and the current and the previous generation with all they refer to.
+/// Threads: none kept. Ownership: nothing outlives the call.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <crawlstore/error.h>
+#include <crawlstore/storage.h>
+#include <crawlstore/types.h>
+
+namespace crawlstore {
+
+enum class VerifyLevel : std::uint8_t {
+  kQuick,   ///< superblocks and directories
+  kNormal,  ///< every checksum
+  kDeep,    ///< every checksum and every rule of every segment's format
+};
+
+enum class FindingKind : std::uint8_t {
+  kDamaged,            ///< the newest generation, or what all need, is not whole
+  kReducedRedundancy,  ///< one superblock copy or the previous generation is not whole: legal after
+                       ///< a crash, repaired by the next writer
+};
+
+/// One thing that is not as it must be.
+struct Finding {
+  FindingKind kind{};
+  Generation generation;  ///< 0 = of the file as a whole
+  Error error;            ///< code, segment, offset, text
+};
+
+struct VerifyReport {
+  std::vector<Finding> findings;
+  std::uint64_t checked_bytes = 0;
+  std::uint64_t checked_segments = 0;
+  std::uint64_t generations = 0;  ///< 1, or 2 when there is a previous one
+  /// True when some finding is kDamaged.
+  [[nodiscard]] bool damaged() const;
+};
+
+struct VerifyOptions {
+  VerifyLevel level = VerifyLevel::kNormal;
+  /// Called now and then with bytes done and (an estimate of) all; false stops with kCancelled.
+  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+};
+
+/// errors  kNotACrawlFile, version errors, kNotFound, kPermission, kIo; damage is a finding
+/// cost    quick: O(directory); else one pass over the bytes of both generations
+Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options = {});
+Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options = {});
+
+}  // namespace crawlstore

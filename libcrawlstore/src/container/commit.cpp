@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The commit itself: spec/format.md#commit, steps 1 to 5.
+//
+// Invariants: until publish() begins, a failure leaves generation N and its list in force and gives
+// back what the draft reserved; once publish() has begun, a failure poisons the writer.
+#include "format/checksum.h"
+#include "format/endian.h"
+#include "format/layout.h"
+#include "base/assert.h"
+#include "container/superblocks.h"
+#include "container/writer.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace crawlstore::container {
+namespace {
+
+constexpr std::size_t kTableSegmentsMin = 16;
+
+/// At least what encode_table() needs for this segment.
+std::size_t encoded_bytes_max(const format::SegmentEntry& segment) {
+  return 72 + segment.name.size() + 48 * segment.runs.size();
+}
+
+bool same_place(const format::RunRef& a, const format::RunRef& b) {
+  return a.offset_bytes == b.offset_bytes && a.run_id == b.run_id;
+}
+
+bool has_run(const std::optional<format::SegmentEntry>& entry, const format::RunRef& run) {
+  return entry && std::any_of(entry->runs.begin(), entry->runs.end(),
+                              [&run](const auto& other) { return same_place(run, other); });
+}
+
+std::int64_t now_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+/// Everything that a commit prepares before it becomes visible.
+struct Writer::Draft {
+  std::shared_ptr<Directory> next = std::make_shared<Directory>();
+  std::vector<format::HeldExtent> retired;
+  std::vector<Extent> reserved;      // directory pieces of this draft
+  std::vector<Extent> published;     // new runs: in flight until now
+  std::vector<Extent> freed_at_once;  // only by a mutant that forgets to list
+  std::map<SegmentId, std::optional<format::SegmentEntry>> changes;
+};
+
+void Writer::retire(Draft& draft, Extent extent, Generation born, bool listed) {
+  if (listed) {
+    draft.retired.push_back({extent, born, draft.next->generation()});
+  } else {
+    draft.freed_at_once.push_back(extent);
+  }
+}
+
+Result<void> Writer::apply_changes(Draft& draft) {
+  const Generation born = draft.next->generation();
+  for (auto& [id, entry] : draft.changes) {
+    const auto* old = directory_->find(id);
+    if (old != nullptr) {
+      for (const auto& run : old->runs) {
+        if (!has_run(entry, run)) {
+          retire(draft, run.extent(), run.born, policy().list_retired_runs);
+        }
+      }
+    }
+    if (!entry) continue;
+    for (auto& run : entry->runs) {
+      if (run.born.value == 0) {
+        run.born = born;
+        draft.published.push_back(run.extent());
+      } else if (!policy().keep_born) {
+        run.born = born;
+      }
+    }
+  }
+  return {};
+}
+
+Result<Extent> Writer::write_piece(Draft& draft, const std::vector<std::byte>& payload,
+                                   format::ChecksumDomain domain, std::uint64_t& checksum) {
+  std::vector<std::byte> bytes(payload);
+  bytes.resize(format::round_up(payload.size(), format::kUnitBytes));
+  const auto extent = reserve_locked(bytes.size());
+  if (!extent) return extent;
+  draft.reserved.push_back(*extent);
+  checksum = format::checksum(bytes, format::extent_seed(identity_.uuid, domain,
+                                                         draft.next->generation(),
+                                                         extent->offset_bytes));
+  CRAWLSTORE_TRY(storage_->write(extent->offset_bytes, bytes));
+  return extent;
+}
+
+Result<void> Writer::write_tables(Draft& draft, std::vector<format::SegmentEntry>& segments) {
+  std::size_t begin = 0;
+  while (begin < segments.size()) {
+    std::size_t end = begin;
+    std::size_t bytes = 64;
+    while (end < segments.size() && end - begin < format::kTableSegmentsMax) {
+      bytes += encoded_bytes_max(segments[end]);
+      if (bytes > format::kTableBytesMax && end > begin) break;
+      ++end;
+    }
+    std::vector<format::SegmentEntry> entries(
+        std::make_move_iterator(segments.begin() + static_cast<long>(begin)),
+        std::make_move_iterator(segments.begin() + static_cast<long>(end)));
+    const auto payload = format::encode_table(entries);
+    CRAWLSTORE_ASSERT(payload.size() <= format::kTableBytesMax);
+    std::uint64_t checksum = 0;
+    const auto extent = write_piece(draft, payload, format::ChecksumDomain::kTable, checksum);
+    if (!extent) return tl::unexpected<Error>(extent.error());
+    const format::TableRef ref{extent->offset_bytes,
+                               draft.next->generation(),
+                               checksum,
+                               entries.front().id,
+                               static_cast<std::uint32_t>(payload.size()),
+                               static_cast<std::uint32_t>(entries.size())};
+    draft.next->tables.push_back(std::make_shared<const Table>(ref, std::move(entries)));
+    begin = end;
+  }
+  return {};
+}
+
+Result<void> Writer::rebuild_tables(Draft& draft) {
+  const auto& old = directory_->tables;
+  auto change = draft.changes.begin();
+  std::vector<format::SegmentEntry> pending;  // segments of touched tables, not yet written
+  for (std::size_t i = 0; i <= old.size(); ++i) {
+    const bool last = i + 1 >= old.size();
+    const auto stop = last ? draft.changes.end()
+                           : draft.changes.lower_bound(old[i + 1]->segments.front().id);
+    const bool touched = change != stop || (!pending.empty() && pending.size() < kTableSegmentsMin);
+    if (i < old.size() && !touched) {
+      CRAWLSTORE_TRY(write_tables(draft, pending));
+      pending.clear();
+      draft.next->tables.push_back(old[i]);
+      continue;
+    }
+    if (!pending.empty() && pending.size() >= kTableSegmentsMin) {
+      CRAWLSTORE_TRY(write_tables(draft, pending));
+      pending.clear();
+    }
+    auto segment = i < old.size() ? old[i]->segments.begin() : std::vector<format::SegmentEntry>::const_iterator{};
+    const auto segment_end =
+        i < old.size() ? old[i]->segments.end() : std::vector<format::SegmentEntry>::const_iterator{};
+    while (segment != segment_end || change != stop) {
+      const bool take_change =
+          change != stop && (segment == segment_end || change->first <= segment->id);
+      if (take_change) {
+        if (segment != segment_end && segment->id == change->first) ++segment;
+        if (change->second) pending.push_back(*change->second);
+        ++change;
+      } else {
+        pending.push_back(*segment++);
+      }
+    }
+    if (i < old.size()) {
+      retire(draft, old[i]->ref.extent(), old[i]->ref.born, policy().list_retired_tables);
+    }
+  }
+  return write_tables(draft, pending);
+}
+
+Result<void> Writer::write_held(Draft& draft) {
+  auto& next = *draft.next;
+  next.held_tables = held_tables_;
+  next.held = held_;
+  next.held.insert(next.held.end(), draft.retired.begin(), draft.retired.end());
+  if (next.held.size() <= format::kHeldInlineMax) return {};
+  auto all = std::move(next.held);
+  next.held.clear();
+  for (std::size_t begin = 0; begin < all.size(); begin += format::kHeldTableEntriesMax) {
+    const auto end = std::min<std::size_t>(all.size(), begin + format::kHeldTableEntriesMax);
+    std::vector<format::HeldExtent> entries(all.begin() + static_cast<long>(begin),
+                                            all.begin() + static_cast<long>(end));
+    const auto payload = format::encode_held_table(entries);
+    std::uint64_t checksum = 0;
+    const auto extent = write_piece(draft, payload, format::ChecksumDomain::kHeldTable, checksum);
+    if (!extent) return tl::unexpected<Error>(extent.error());
+    const format::HeldTableRef ref{extent->offset_bytes, next.generation(), checksum,
+                                   static_cast<std::uint32_t>(payload.size()),
+                                   static_cast<std::uint32_t>(entries.size())};
+    next.held_tables.push_back(std::make_shared<const HeldTable>(ref, std::move(entries)));
+  }
+  return {};
+}
+
+Result<void> Writer::write_root(Draft& draft) {
+  auto& next = *draft.next;
+  format::DirectoryRoot root;
+  root.generation = next.generation();
+  root.next_segment_id = next.next_segment_id = next_segment_id_;
+  root.next_run_id = next.next_run_id = next_run_id_;
+  for (const auto& table : next.tables) root.tables.push_back(table->ref);
+  root.held = next.held;
+  for (const auto& table : next.held_tables) root.held_tables.push_back(table->ref);
+  const auto payload = format::encode_root(root);
+  std::uint64_t checksum = 0;
+  const auto extent = write_piece(draft, payload, format::ChecksumDomain::kRoot, checksum);
+  if (!extent) return tl::unexpected<Error>(extent.error());
+  next.root_extent = *extent;
+  next.superblock.root_offset_bytes = extent->offset_bytes;
+  next.superblock.root_payload_bytes = payload.size();
+  next.superblock.root_checksum = checksum;
+  next.superblock.high_water_bytes = next.end_bytes();
+  if (!next.tables.empty()) next.superblock.features_incompat |= format::kKnownIncompat;
+  return {};
+}
+
+Result<void> Writer::sync_data() {
+  if (!policy().sync_data) return {};
+  const auto synced = storage_->sync();
+  if (synced) return {};
+  if (policy().poison_after_failed_sync) poisoned_ = true;
+  return synced;
+}
+
+Result<Generation> Writer::publish(Draft& draft) {
+  const Generation generation = draft.next->generation();
+  const std::uint32_t slot = policy().alternate_slots
+                                 ? slot_of(generation.value)
+                                 : slot_of(directory_->superblock.generation);
+  draft.next->superblock.slot_index = slot;
+  std::vector<Generation> early_pins;
+  if (!policy().ask_after_publish) {
+    if (auto pins = storage_->pinned({0}, generation)) early_pins = std::move(*pins);
+  }
+  for (std::uint32_t copy = 0; copy < (policy().write_second_copy ? 2U : 1U); ++copy) {
+    auto written = write_superblock(*storage_, draft.next->superblock, identity_.uuid, slot, copy);
+    // Past a damaged winner the slot overwritten is the only whole one: never both copies at risk.
+    if (written && skipped_generations_ != 0 && copy == 0) written = storage_->sync();
+    if (!written) return poison(written.error());
+  }
+  if (!policy().superblock_last) {
+    const auto synced = sync_data();
+    if (!synced) return poison(synced.error());
+  }
+  if (policy().sync_superblock) {
+    const auto synced = storage_->sync();
+    if (!synced) return poison(synced.error());
+  }
+
+  skipped_generations_ = 0;
+  directory_ = draft.next;
+  held_ = directory_->held;
+  held_tables_ = directory_->held_tables;
+  dissolved_.clear();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Extent& extent : draft.published) in_flight_.erase(extent.offset_bytes);
+    for (const Extent& extent : draft.reserved) in_flight_.erase(extent.offset_bytes);
+    for (const Extent& extent : draft.freed_at_once) free_.insert(extent);
+  }
+  if (!policy().ask_after_publish) {
+    free_unheld(early_pins);
+    return generation;
+  }
+  // The generation is published; not knowing the pins only means that nothing is freed this time.
+  if (const auto pins = storage_->pinned({0}, generation)) free_unheld(*pins);
+  return generation;
+}
+
+void Writer::unhold(const std::vector<Extent>& restored) {
+  const auto is_restored = [&restored](const format::HeldExtent& entry) {
+    return std::find(restored.begin(), restored.end(), entry.extent) != restored.end();
+  };
+  std::vector<std::shared_ptr<const HeldTable>> tables;
+  for (const auto& table : held_tables_) {
+    if (std::none_of(table->entries.begin(), table->entries.end(), is_restored)) {
+      tables.push_back(table);
+      continue;
+    }
+    held_.insert(held_.end(), table->entries.begin(), table->entries.end());
+    dissolved_.push_back({table->ref.extent(), table->ref.born, {0}});
+  }
+  held_tables_ = std::move(tables);
+  std::erase_if(held_, is_restored);
+}
+
+Result<Generation> Writer::commit_restored(const std::vector<Extent>& restored) {
+  const auto held = held_;
+  const auto held_tables = held_tables_;
+  const auto dissolved = dissolved_;
+  if (policy().rollback_unholds) unhold(restored);
+  auto committed = commit(true);
+  if (!committed) {
+    held_ = held;
+    held_tables_ = held_tables;
+    dissolved_ = dissolved;
+  }
+  return committed;
+}
+
+Result<Generation> Writer::commit(bool even_empty) {
+  if (changes_.empty() && !even_empty) {
+    CRAWLSTORE_TRY(check_usable());
+    return directory_->generation();
+  }
+  CRAWLSTORE_TRY(check_usable());
+  CRAWLSTORE_TRY(prepare());
+  Draft draft;
+  draft.changes = changes_;
+  draft.next->superblock = directory_->superblock;
+  draft.next->superblock.generation = directory_->superblock.generation + 1 + skipped_generations_;
+  draft.next->superblock.pass = 0;
+  draft.next->superblock.commit_time_us = options_.fixed_time_us != 0 ? options_.fixed_time_us : now_us();
+
+  const auto built = [&]() -> Result<void> {
+    const std::lock_guard lock(mutex_);
+    CRAWLSTORE_TRY(apply_changes(draft));
+    CRAWLSTORE_TRY(rebuild_tables(draft));
+    for (auto entry : dissolved_) {
+      retire(draft, entry.extent, entry.born, policy().list_retired_tables);
+    }
+    retire(draft, directory_->root_extent, directory_->generation(), policy().list_retired_root);
+    CRAWLSTORE_TRY(write_held(draft));
+    return write_root(draft);
+  }();
+  Result<void> ready = built;
+  if (ready && policy().superblock_last) ready = sync_data();
+  if (!ready) {
+    for (const Extent& extent : draft.reserved) release(extent);
+    return tl::unexpected<Error>(ready.error());
+  }
+  auto published = publish(draft);
+  if (published) changes_.clear();
+  return published;
+}
+
+}  // namespace crawlstore::container

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The file while runs move: a front in which runs lie one behind the other, then runs and gaps, and
+// behind all runs, from floor_bytes_ on, the directory, so that its small pieces do not come to lie
+// in the gaps.
+//
+// Invariants:
+// - settle_down() only lowers offsets; push_up() is used when nothing can be lowered and all that was
+//   left behind is free again. Afterwards the first gap is wide enough for a run, which fills it from
+//   its start: the front grows with each use, so that the number of uses is bounded by that of runs.
+// - Extents reserved here are in moved_ until a commit has published them.
+#include "container/compact.h"
+
+#include "base/assert.h"
+#include "format/layout.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace crawlstore::container {
+namespace {
+
+constexpr std::uint64_t kBytesPerCommit = 64 * 1024 * 1024;
+constexpr std::size_t kCopyBytes = 1024 * 1024;
+/// What a commit leaves behind is free after one more. The directory of that one still lists it; only
+/// when both superblocks are of later ones do they promise no more than what is needed.
+constexpr int kCommitsUntilFree = 1;
+constexpr int kCommitsUntilTrim = 3;
+
+struct LiveRun {
+  SegmentId segment;
+  RunId run;
+  Extent extent;
+};
+
+class Compaction {
+ public:
+  Compaction(Writer& writer, const Progress& progress) : writer_(writer), progress_(progress) {}
+  ~Compaction() {
+    drop_moves();
+    writer_.place_from(std::nullopt);
+  }
+  Compaction(const Compaction&) = delete;
+  Compaction& operator=(const Compaction&) = delete;
+
+  Result<CompactReport> compact() {
+    CRAWLSTORE_TRY(writer_.prepare());
+    CRAWLSTORE_ASSERT(!writer_.has_changes());
+    report_.file_bytes_before = writer_.file_bytes();
+    writer_.place_from(format::kDataStart);
+    CRAWLSTORE_TRY(commit_times(kCommitsUntilFree));
+    if (gap_bytes() != 0) {
+      CRAWLSTORE_TRY(move_directory_behind());
+      CRAWLSTORE_TRY(move_runs());
+    }
+    CRAWLSTORE_TRY(move_directory_to_front());
+    CRAWLSTORE_TRY(writer_.trim(0));
+    report_.file_bytes_after = writer_.file_bytes();
+    return report_;
+  }
+
+ private:
+  Result<void> commit() {
+    const auto committed = writer_.commit(true);
+    if (!committed) return tl::unexpected<Error>(committed.error());
+    moved_.clear();
+    ++report_.commit_count;
+    return report_progress();
+  }
+
+  Result<void> commit_times(int count) {
+    for (int i = 0; i < count; ++i) CRAWLSTORE_TRY(commit());
+    return {};
+  }
+
+  /// Gives back what was reserved and not published.
+  void drop_moves() {
+    writer_.drop_changes();
+    for (const Extent& extent : moved_) writer_.release(extent);
+    moved_.clear();
+  }
+
+  Result<void> report_progress() {
+    const std::uint64_t total = std::max(expected_bytes_, report_.moved_bytes);
+    if (!progress_ || progress_(report_.moved_bytes, total)) return {};
+    return fail(Errc::kCancelled, "compacting was stopped");
+  }
+
+  /// Ascending offset.
+  [[nodiscard]] std::vector<LiveRun> live_runs() const {
+    std::vector<LiveRun> runs;
+    writer_.directory()->for_each_segment([&runs](const format::SegmentEntry& entry) {
+      for (const auto& run : entry.runs) runs.push_back({entry.id, run.run_id, run.extent()});
+    });
+    std::sort(runs.begin(), runs.end(), [](const LiveRun& a, const LiveRun& b) {
+      return a.extent.offset_bytes < b.extent.offset_bytes;
+    });
+    return runs;
+  }
+
+  /// Bytes below the end of the last run that are not runs.
+  [[nodiscard]] std::uint64_t gap_bytes() const {
+    const auto runs = live_runs();
+    if (runs.empty()) return 0;
+    std::uint64_t bytes = runs.back().extent.end_bytes() - format::kDataStart;
+    for (const LiveRun& run : runs) bytes -= run.extent.length_bytes;
+    return bytes;
+  }
+
+  /// Marks every table for rewriting.
+  void touch_tables() {
+    for (const auto& table : writer_.directory()->tables) writer_.put(table->segments.front());
+  }
+
+  Result<void> move_directory_behind() {
+    const auto runs = live_runs();
+    floor_bytes_ = runs.back().extent.end_bytes();
+    std::uint64_t live_bytes = 0;
+    for (const LiveRun& run : runs) live_bytes += run.extent.length_bytes;
+    slide_bytes_min_ = std::max(format::kUnitBytes, live_bytes / 128);
+    moves_left_bytes_ = 8 * live_bytes;
+    for (const LiveRun& run : runs) {
+      const bool is_behind = run.extent.end_bytes() > format::kDataStart + live_bytes;
+      if (is_behind) expected_bytes_ += run.extent.length_bytes;
+    }
+    writer_.place_from(floor_bytes_);
+    touch_tables();
+    const auto committed = commit_times(1 + kCommitsUntilFree);
+    if (committed || committed.error().code != Errc::kNoSpace) return committed;
+    drop_moves();
+    writer_.place_from(format::kDataStart);
+    return {};
+  }
+
+  Result<void> move_runs() {
+    int commits_since_move = kCommitsUntilFree;
+    for (;;) {
+      auto moved = settle_down();
+      if (!moved) return tl::unexpected<Error>(moved.error());
+      if (!*moved && commits_since_move >= kCommitsUntilFree) {
+        moved = push_up();
+        if (!moved) return tl::unexpected<Error>(moved.error());
+        if (!*moved) return {};
+      }
+      CRAWLSTORE_TRY(commit());
+      commits_since_move = *moved ? 0 : commits_since_move + 1;
+    }
+  }
+
+  /// Moves runs, the last one first, to the lowest gap that they fit into. Returns whether one did.
+  Result<bool> settle_down() {
+    const auto runs = live_runs();
+    std::uint64_t budget = std::min(kBytesPerCommit, moves_left_bytes_);
+    std::uint64_t too_long = std::numeric_limits<std::uint64_t>::max();  // no gap for so much
+    bool moved = false;
+    for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+      const std::uint64_t length = run->extent.length_bytes;
+      if (length >= too_long) continue;
+      if (moves_left_bytes_ < length || (moved && budget < length)) break;
+      const auto place = writer_.reserve_below(length, run->extent.offset_bytes);
+      if (!place) {
+        too_long = length;
+        continue;
+      }
+      CRAWLSTORE_TRY(move(*run, *place));
+      moved = true;
+      budget -= std::min(budget, length);
+    }
+    return moved;
+  }
+
+  /// Moves the runs behind the first gap out of the way, behind all others.
+  Result<bool> push_up() {
+    if (gap_bytes() < slide_bytes_min_) return false;
+    const auto current = writer_.directory()->generation();
+    const auto pins = writer_.storage().pinned({0}, current.next());
+    if (!pins) return tl::unexpected<Error>(pins.error());
+    if (!pins->empty()) return false;
+
+    const auto runs = live_runs();
+    std::uint64_t longest = 0;
+    for (const LiveRun& run : runs) longest = std::max(longest, run.extent.length_bytes);
+    auto first = runs.begin();
+    std::uint64_t end = format::kDataStart;
+    while (first != runs.end() && first->extent.offset_bytes == end) end = (first++)->extent.end_bytes();
+    if (first == runs.end() || end <= front_bytes_) return false;
+    front_bytes_ = end;
+    std::uint64_t room = std::min(longest, moves_left_bytes_);
+    bool moved = false;
+    for (auto run = first; run != runs.end() && run->extent.length_bytes <= room; ++run) {
+      room -= run->extent.length_bytes;
+      const auto place = writer_.reserve(run->extent.length_bytes);
+      if (!place && place.error().code == Errc::kNoSpace) break;
+      if (!place) return tl::unexpected<Error>(place.error());
+      CRAWLSTORE_TRY(move(*run, *place));
+      moved = true;
+    }
+    return moved;
+  }
+
+  Result<void> move(const LiveRun& run, Extent place) {
+    moved_.push_back(place);
+    CRAWLSTORE_TRY(copy(run.extent, place.offset_bytes));
+    const auto* entry = writer_.find(run.segment);
+    CRAWLSTORE_ASSERT(entry != nullptr);
+    auto changed = *entry;
+    for (auto& ref : changed.runs) {
+      if (ref.run_id != run.run) continue;
+      ref.offset_bytes = place.offset_bytes;
+      ref.born = {0};
+    }
+    writer_.put(std::move(changed));
+    moves_left_bytes_ -= run.extent.length_bytes;
+    return {};
+  }
+
+  Result<void> copy(Extent from, std::uint64_t to) {
+    for (std::uint64_t done = 0; done < from.length_bytes; done += buffer_.size()) {
+      buffer_.resize(std::min<std::uint64_t>(kCopyBytes, from.length_bytes - done));
+      const auto got = writer_.storage().read(from.offset_bytes + done, buffer_);
+      if (!got) return tl::unexpected<Error>(got.error());
+      if (*got < buffer_.size()) {
+        return fail(Errc::kTruncated, "the file ends inside a segment", from.offset_bytes + done);
+      }
+      CRAWLSTORE_TRY(writer_.storage().write(to + done, buffer_));
+      report_.moved_bytes += buffer_.size();
+      CRAWLSTORE_TRY(report_progress());
+    }
+    return {};
+  }
+
+  Result<void> move_directory_to_front() {
+    writer_.place_from(format::kDataStart);
+    touch_tables();
+    return commit_times(1 + kCommitsUntilTrim);
+  }
+
+  Writer& writer_;
+  const Progress& progress_;
+  CompactReport report_;
+  std::vector<Extent> moved_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t expected_bytes_ = 0;    // to be moved, an estimate
+  std::uint64_t moves_left_bytes_ = 0;  // against surprises: no file needs so much
+  std::uint64_t floor_bytes_ = 0;
+  std::uint64_t slide_bytes_min_ = 0;
+  std::uint64_t front_bytes_ = 0;  // where the first gap began at the last push_up()
+};
+
+}  // namespace
+
+Result<CompactReport> compact(Writer& writer, const Progress& progress) {
+  return Compaction(writer, progress).compact();
+}
+
+}  // namespace crawlstore::container

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "container/reader.h"
+
+#include <string>
+
+namespace crawlstore::container {
+
+/// Writes the reader's generation to a new file: what copy_snapshot() of the public header does.
+///   errors  as there
+Result<void> copy_generation(Reader& reader, const std::string& path);
+
+/// The same into an empty storage. Does not sync: create_file() does.
+Result<void> copy_generation_to(Reader& reader, Storage& target);
+
+}  // namespace crawlstore::container

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: a Directory is complete and checked when load_directory() returns it: extents are
+// inside the file and disjoint, tables ascend, ids are below next_segment_id. It never changes.
+#include "container/directory_state.h"
+
+#include "format/checksum.h"
+#include "format/endian.h"
+#include "format/layout.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace crawlstore::container {
+namespace {
+
+using format::ChecksumDomain;
+
+struct Loader {
+  Storage& storage;
+  const Uuid& uuid;
+  const CommitPolicy& policy;
+  std::uint64_t generation;
+  std::uint64_t high_water_bytes;
+
+  Result<std::vector<std::byte>> read_piece(Extent extent, std::uint64_t payload_bytes,
+                                            ChecksumDomain domain, Generation born,
+                                            std::uint64_t expected) const {
+    if (extent.offset_bytes < format::kDataStart || extent.length_bytes > high_water_bytes ||
+        extent.offset_bytes > high_water_bytes - extent.length_bytes || payload_bytes == 0 ||
+        extent.offset_bytes % format::kUnitBytes != 0) {
+      return fail(Errc::kDirectoryInvalid, "a directory extent lies outside the file",
+                  extent.offset_bytes);
+    }
+    std::vector<std::byte> bytes(extent.length_bytes);
+    const auto got = storage.read(extent.offset_bytes, bytes);
+    if (!got) return tl::unexpected<Error>(got.error());
+    if (*got < bytes.size()) {
+      return fail(Errc::kTruncated, "the file ends inside its directory", extent.offset_bytes);
+    }
+    const auto seed = format::extent_seed(uuid, domain, born, extent.offset_bytes);
+    if (policy.verify_directory_checksum && format::checksum(bytes, seed) != expected) {
+      return fail(Errc::kDirectoryDamaged, "the checksum of a directory piece does not match",
+                  extent.offset_bytes);
+    }
+    bytes.resize(payload_bytes);
+    return bytes;
+  }
+
+  [[nodiscard]] format::ParseLimits limits(std::uint64_t offset) const {
+    return {{generation}, high_water_bytes, offset};
+  }
+
+  Result<std::shared_ptr<const Table>> load_table(const format::TableRef& ref) const {
+    auto bytes = read_piece(ref.extent(), ref.payload_bytes, ChecksumDomain::kTable, ref.born,
+                            ref.checksum);
+    if (!bytes) return tl::unexpected<Error>(bytes.error());
+    auto segments = format::parse_table(*bytes, limits(ref.offset_bytes));
+    if (!segments) return tl::unexpected<Error>(segments.error());
+    if (segments->size() != ref.segment_count || segments->empty() ||
+        segments->front().id != ref.first_segment) {
+      return fail(Errc::kDirectoryInvalid, "a table does not match its reference",
+                  ref.offset_bytes);
+    }
+    return std::make_shared<const Table>(ref, std::move(*segments));
+  }
+
+  Result<std::shared_ptr<const HeldTable>> load_held(const format::HeldTableRef& ref) const {
+    auto bytes = read_piece(ref.extent(), ref.payload_bytes, ChecksumDomain::kHeldTable, ref.born,
+                            ref.checksum);
+    if (!bytes) return tl::unexpected<Error>(bytes.error());
+    auto entries = format::parse_held_table(*bytes, limits(ref.offset_bytes));
+    if (!entries) return tl::unexpected<Error>(entries.error());
+    if (entries->size() != ref.entry_count) {
+      return fail(Errc::kDirectoryInvalid, "a held table does not match its reference",
+                  ref.offset_bytes);
+    }
+    return std::make_shared<const HeldTable>(ref, std::move(*entries));
+  }
+};
+
+/// What the root names must be disjoint before it is followed: a hostile one could name the same held
+/// table two million times.
+Result<void> check_pieces(const format::DirectoryRoot& root, Extent root_extent) {
+  std::vector<Extent> pieces{root_extent};
+  for (const auto& ref : root.tables) pieces.push_back(ref.extent());
+  for (const auto& ref : root.held_tables) pieces.push_back(ref.extent());
+  return format::check_disjoint(pieces);
+}
+
+/// The rules that need several tables at once.
+class MeaningCheck {
+ public:
+  explicit MeaningCheck(const Directory& directory) : directory_(directory) {}
+
+  Result<void> check() {
+    if (!directory_.tables.empty() &&
+        (directory_.superblock.features_incompat & format::kKnownIncompat) == 0) {
+      return invalid("segments of a drum stand without their feature bit");
+    }
+    SegmentId last{0};
+    for (const auto& table : directory_.tables) {
+      if (table->segments.front().id <= last) {
+        return fail(Errc::kDirectoryInvalid, "tables are not in ascending order",
+                    table->ref.offset_bytes);
+      }
+      last = table->segments.back().id;
+      for (const auto& segment : table->segments) {
+        if (const char* broken = check_segment(segment)) {
+          return fail(Errc::kDirectoryInvalid, broken, table->ref.offset_bytes, segment.id.value);
+        }
+      }
+    }
+    if (last.value >= directory_.next_segment_id) {
+      return invalid("a segment id is not below next_segment_id");
+    }
+    std::sort(run_ids_.begin(), run_ids_.end());
+    if (std::adjacent_find(run_ids_.begin(), run_ids_.end()) != run_ids_.end()) {
+      return invalid("two runs have the same id");
+    }
+    auto extents = directory_.live_extents();
+    directory_.for_each_held(
+        [&extents](const format::HeldExtent& held) { extents.push_back(held.extent); });
+    return format::check_disjoint(extents);
+  }
+
+ private:
+  const char* check_segment(const format::SegmentEntry& segment) {
+    for (const auto& run : segment.runs) {
+      if (run.run_id.value >= directory_.next_run_id) return "a run id is not below next_run_id";
+      run_ids_.push_back(run.run_id);
+    }
+    if (segment.kind == SegmentKind::kDrum) {
+      return drum_names_.insert(segment.name).second ? nullptr : "two drums have the same name";
+    }
+    const auto* owner = directory_.find(segment.owner);
+    const bool is_owned = owner != nullptr && owner->kind == SegmentKind::kDrum;
+    return is_owned ? nullptr : "the owner of a segment is not a drum of this directory";
+  }
+
+  [[nodiscard]] tl::unexpected<Error> invalid(const char* text) const {
+    return fail(Errc::kDirectoryInvalid, text, directory_.root_extent.offset_bytes);
+  }
+
+  const Directory& directory_;
+  std::vector<RunId> run_ids_;
+  std::set<std::string_view> drum_names_;
+};
+
+}  // namespace
+
+Table::Table(const format::TableRef& place, std::vector<format::SegmentEntry> entries)
+    : ref(place), segments(std::move(entries)), end_bytes(place.extent().end_bytes()) {
+  for (const auto& segment : segments) {
+    for (const auto& run : segment.runs) {
+      end_bytes = std::max(end_bytes, run.extent().end_bytes());
+    }
+  }
+}
+
+HeldTable::HeldTable(const format::HeldTableRef& place, std::vector<format::HeldExtent> extents)
+    : ref(place), entries(std::move(extents)), end_bytes(place.extent().end_bytes()) {
+  for (const auto& entry : entries) end_bytes = std::max(end_bytes, entry.extent.end_bytes());
+}
+
+const format::SegmentEntry* Directory::find(SegmentId id) const {
+  auto table = std::upper_bound(
+      tables.begin(), tables.end(), id,
+      [](SegmentId wanted, const auto& entry) { return wanted < entry->segments.front().id; });
+  if (table == tables.begin()) return nullptr;
+  --table;
+  const auto& segments = (*table)->segments;
+  const auto place = std::lower_bound(
+      segments.begin(), segments.end(), id,
+      [](const format::SegmentEntry& entry, SegmentId wanted) { return entry.id < wanted; });
+  return place != segments.end() && place->id == id ? &*place : nullptr;
+}
+
+const format::SegmentEntry* Directory::find_named(SegmentKind kind, std::string_view name) const {
+  for (const auto& table : tables) {
+    for (const auto& segment : table->segments) {
+      if (segment.kind == kind && segment.name == name) return &segment;
+    }
+  }
+  return nullptr;
+}
+
+void Directory::for_each_segment(
+    const std::function<void(const format::SegmentEntry&)>& visit) const {
+  for (const auto& table : tables) {
+    for (const auto& segment : table->segments) visit(segment);
+  }
+}
+
+void Directory::for_each_held(const std::function<void(const format::HeldExtent&)>& visit) const {
+  for (const auto& entry : held) visit(entry);
+  for (const auto& table : held_tables) {
+    for (const auto& entry : table->entries) visit(entry);
+  }
+}
+
+std::vector<Extent> Directory::live_extents() const {
+  std::vector<Extent> extents{root_extent};
+  for (const auto& table : held_tables) extents.push_back(table->ref.extent());
+  for (const auto& table : tables) {
+    extents.push_back(table->ref.extent());
+    for (const auto& segment : table->segments) {
+      for (const auto& run : segment.runs) extents.push_back(run.extent());
+    }
+  }
+  return extents;
+}
+
+std::uint64_t Directory::segment_count() const {
+  std::uint64_t count = 0;
+  for (const auto& table : tables) count += table->segments.size();
+  return count;
+}
+
+std::uint64_t Directory::end_bytes() const {
+  std::uint64_t end = root_extent.end_bytes();
+  for (const auto& table : tables) end = std::max(end, table->end_bytes);
+  for (const auto& entry : held) end = std::max(end, entry.extent.end_bytes());
+  for (const auto& table : held_tables) end = std::max(end, table->end_bytes);
+  return end;
+}
+
+Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
+                                    const format::Superblock& superblock,
+                                    const CommitPolicy& policy) {
+  CRAWLSTORE_TRY(format::check_features(superblock, false));
+  const auto size = storage.size();
+  if (!size) return tl::unexpected<Error>(size.error());
+  if (*size < superblock.high_water_bytes) {
+    return fail(Errc::kTruncated, "the file is shorter than its last commit", *size);
+  }
+  CRAWLSTORE_TRY(format::check_root_place(superblock));
+  auto directory = std::make_shared<Directory>();
+  directory->superblock = superblock;
+  directory->root_extent = {superblock.root_offset_bytes,
+                            format::round_up(superblock.root_payload_bytes, format::kUnitBytes)};
+
+  const Loader loader{storage, uuid, policy, superblock.generation, superblock.high_water_bytes};
+  auto bytes = loader.read_piece(directory->root_extent, superblock.root_payload_bytes,
+                                 ChecksumDomain::kRoot, {superblock.generation},
+                                 superblock.root_checksum);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  auto root = format::parse_root(*bytes, loader.limits(superblock.root_offset_bytes));
+  if (!root) return tl::unexpected<Error>(root.error());
+  CRAWLSTORE_TRY(check_pieces(*root, directory->root_extent));
+  directory->next_segment_id = root->next_segment_id;
+  directory->next_run_id = root->next_run_id;
+  directory->held = std::move(root->held);
+  for (const auto& ref : root->tables) {
+    auto table = loader.load_table(ref);
+    if (!table) return tl::unexpected<Error>(table.error());
+    directory->tables.push_back(std::move(*table));
+  }
+  for (const auto& ref : root->held_tables) {
+    auto table = loader.load_held(ref);
+    if (!table) return tl::unexpected<Error>(table.error());
+    directory->held_tables.push_back(std::move(*table));
+  }
+  CRAWLSTORE_TRY(MeaningCheck(*directory).check());
+  return DirectoryPtr(std::move(directory));
+}
+
+}  // namespace crawlstore::container

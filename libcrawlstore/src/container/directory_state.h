@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One generation's directory in private memory: immutable, shared by snapshots and the writer.
+
+#include "format/directory.h"
+#include "format/superblock.h"
+#include "container/commit_policy.h"
+
+#include <crawlstore/storage.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace crawlstore::container {
+
+struct Table {
+  format::TableRef ref;
+  std::vector<format::SegmentEntry> segments;  // ascending id
+
+  /// Where the furthest extent ends that it names; its own is one of them.
+  std::uint64_t end_bytes = 0;
+  Table(const format::TableRef& place, std::vector<format::SegmentEntry> entries);
+};
+
+struct HeldTable {
+  format::HeldTableRef ref;
+  std::vector<format::HeldExtent> entries;
+
+  std::uint64_t end_bytes = 0;  // as of Table
+  HeldTable(const format::HeldTableRef& place, std::vector<format::HeldExtent> extents);
+};
+
+struct Directory {
+  format::Superblock superblock;  // the copy it was reached through
+  Extent root_extent;
+  std::uint64_t next_segment_id = 1;
+  std::uint64_t next_run_id = 1;
+  std::vector<std::shared_ptr<const Table>> tables;  // ascending first segment
+  std::vector<format::HeldExtent> held;
+  std::vector<std::shared_ptr<const HeldTable>> held_tables;
+
+  [[nodiscard]] Generation generation() const { return {superblock.generation}; }
+
+  /// The segment, or nullptr. O(log n).
+  [[nodiscard]] const format::SegmentEntry* find(SegmentId id) const;
+
+  /// The segment of this kind and name, or nullptr. O(n).
+  [[nodiscard]] const format::SegmentEntry* find_named(SegmentKind kind,
+                                                       std::string_view name) const;
+
+  void for_each_segment(const std::function<void(const format::SegmentEntry&)>& visit) const;
+  void for_each_held(const std::function<void(const format::HeldExtent&)>& visit) const;
+
+  /// Everything this generation refers to, directory included, held extents not.
+  [[nodiscard]] std::vector<Extent> live_extents() const;
+  [[nodiscard]] std::uint64_t segment_count() const;
+
+  /// Where the furthest extent ends, live or held: the high water mark. O(tables).
+  [[nodiscard]] std::uint64_t end_bytes() const;
+};
+
+using DirectoryPtr = std::shared_ptr<const Directory>;
+
+/// Reads and checks the directory that a superblock leads to. Never writes.
+///   cost    O(directory): every table is read, verified, and checked for overlaps
+///   errors  kTruncated (file shorter than high water), kDirectoryDamaged, kDirectoryInvalid, kIo,
+///           kUnknownFeature
+Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
+                                    const format::Superblock& superblock,
+                                    const CommitPolicy& policy);
+
+}  // namespace crawlstore::container

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The rules that the payload of one run must keep by itself: spec/format.md, the sections on
+/// segments. Works on hostile bytes, also while they change; memory does not grow with them.
+
+#include <crawlstore/error.h>
+#include <crawlstore/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace crawlstore::container {
+
+/// What the rest of the file must agree with.
+///   value_bytes    not of auxiliary runs
+///   key_min, max   not of auxiliary runs
+///   sequence_min, max  of key runs and result runs
+///   consumers      of key runs and result runs: those named, ascending
+struct RunContent {
+  std::uint64_t record_count = 0;
+  std::int32_t value_bytes = 0;
+  std::uint64_t key_min = 0;
+  std::uint64_t key_max = 0;
+  std::uint64_t sequence_min = 0;
+  std::uint64_t sequence_max = 0;
+  std::vector<std::uint16_t> consumers;
+};
+
+/// Told about payload bytes that have been checked; an error ends the check.
+using ContentProgress = std::function<Result<void>(std::uint64_t bytes)>;
+
+/// Checks the payload of a run of a partition, key log, auxiliary log or results log.
+///   payload  8-byte aligned in memory
+///   errors   kSegmentInvalid, offset relative to the payload, and those of `progress`
+Result<RunContent> check_run_content(SegmentKind kind, std::span<const std::byte> payload,
+                                     const ContentProgress& progress);
+
+}  // namespace crawlstore::container

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Writing and reading the runs of segments with their checksum trees.
+
+#include "format/checksum.h"
+#include "format/directory.h"
+#include "container/writer.h"
+
+#include <crawlstore/storage.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace crawlstore::container {
+
+/// Names the run of a segment in this store.
+inline format::RunName run_name(const format::Identity& identity, SegmentId segment, RunId run) {
+  return {identity.uuid, segment, run};
+}
+
+/// Writes a payload that lies in memory as one run into a fresh extent. The caller owns the extent
+/// until it is published. `payload.size()` is a multiple of 8.
+Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
+                                 std::span<const std::byte> payload, std::uint64_t record_count);
+
+/// Writes a run of unknown length from front to back, in pieces of a megabyte.
+class RunWriter {
+ public:
+  /// Reserves room for `payload_bytes_max`. The allocator is touched only here, in give_back() and in
+  /// the destructor: so the caller's thread decides the order, and equal work gives equal files.
+  static Result<RunWriter> start(Writer& writer, SegmentId segment, RunId run,
+                                 std::uint64_t payload_bytes_max);
+  RunWriter(RunWriter&& other) noexcept;
+  RunWriter& operator=(RunWriter&&) = delete;
+  RunWriter(const RunWriter&) = delete;
+  ~RunWriter();
+
+  Result<void> append(std::span<const std::byte> bytes);
+  [[nodiscard]] std::uint64_t payload_bytes() const { return payload_bytes_; }
+
+  /// Pads and writes the checksum tree.
+  Result<format::RunRef> finish(std::uint64_t record_count);
+  /// After finish(): releases what is left over; the caller owns the run's extent from now on.
+  void give_back();
+
+ private:
+  RunWriter(Writer& writer, const format::RunName& name, Extent extent);
+  Result<void> flush(bool last);
+
+  Writer* writer_;
+  format::RunName name_;
+  Extent extent_;
+  format::ChecksumTreeBuilder tree_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t payload_bytes_ = 0;
+  std::uint64_t flushed_bytes_ = 0;
+  std::uint64_t used_bytes_ = 0;  // set by finish()
+};
+
+/// Reads a whole run into `out` (resized to the payload) with one sequential read, and verifies it.
+Result<void> read_run(Storage& storage, const format::RunName& name, const format::RunRef& run,
+                      std::vector<std::byte>& out);
+
+/// Reads a run from front to back through a buffer; every chunk is verified when finish() returns.
+/// Until then the bytes may be anything: decoders treat them as hostile anyway.
+class RunStream {
+ public:
+  RunStream(Storage& storage, const format::RunName& name, const format::RunRef& run);
+
+  /// At least `want` bytes, or all that is left of the payload. Valid until the next call.
+  Result<std::span<const std::byte>> peek(std::size_t want);
+  void advance(std::size_t count);
+
+  /// Reads what is left and compares every chunk with the checksum tree.
+  ///   errors  kChunkDamaged at the chunk, kTruncated
+  Result<void> finish();
+
+ private:
+  Result<void> fill(std::size_t want);
+
+  Storage* storage_;
+  format::RunName name_;
+  format::RunRef run_;
+  format::ChecksumTree tree_;
+  std::vector<std::byte> buffer_;
+  std::size_t begin_ = 0;           // consumed of buffer_
+  std::uint64_t loaded_bytes_ = 0;  // of the padded payload
+  std::vector<std::uint64_t> checksums_;
+};
+
+/// Random access to a run through the mapping; a chunk is verified when it is first touched.
+/// Threads: any number.
+class RunReader {
+ public:
+  RunReader(std::shared_ptr<Storage> storage, const format::RunName& name,
+            const format::RunRef& run);
+
+  /// A view of [offset, offset + length) of the payload; valid as long as the storage.
+  ///   errors  kChunkDamaged, kTruncated, kSegmentInvalid (outside the payload)
+  Result<std::span<const std::byte>> bytes(std::uint64_t offset, std::uint64_t length) const;
+
+  /// Verifies everything, in order.
+  Result<void> verify_all() const;
+
+  [[nodiscard]] const format::RunRef& run() const { return run_; }
+
+ private:
+  Result<const std::byte*> base() const;
+  Result<void> verify_chunk(const std::byte* base, std::uint64_t chunk) const;
+  Result<void> verify_piece(const std::byte* base, std::size_t level, std::uint64_t index) const;
+
+  std::shared_ptr<Storage> storage_;
+  format::RunName name_;
+  format::RunRef run_;
+  format::ChecksumTree tree_;
+  std::vector<std::uint64_t> first_bit_;  // per level, into verified_
+  std::unique_ptr<std::atomic<std::uint64_t>[]> verified_;
+};
+
+}  // namespace crawlstore::container

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: everything that changes the writer happens with StoreImpl::mutex held; a closed store
+// has no writer and no participants.
+#include <crawlstore/store.h>
+
+#include "container/compact.h"
+#include "container/create.h"
+#include "container/reader.h"
+#include "container/rollback.h"
+#include "container/store_impl.h"
+
+#include <chrono>
+
+namespace crawlstore {
+namespace {
+
+std::int64_t now_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+container::WriterOptions writer_options(const OpenOptions& options) {
+  container::WriterOptions writer;
+  writer.lock_wait_ms = options.lock_wait_ms;
+  writer.fixed_time_us = options.time_us.value_or(0);
+  return writer;
+}
+
+struct EmptyStore {
+  format::Identity identity;
+  std::int64_t time_us;
+};
+
+Result<void> fill_empty_store(Storage& storage, void* context) {
+  const auto* empty = static_cast<const EmptyStore*>(context);
+  return container::write_empty_store(storage, empty->identity, empty->time_us);
+}
+
+}  // namespace
+
+Result<void> StoreImpl::check_open() const {
+  if (closed) return fail(Errc::kClosed, "the store has been closed");
+  return {};
+}
+
+Result<Generation> StoreImpl::commit_all() {
+  std::vector<Participant*> ready;
+  Result<Generation> committed{Generation{}};
+  for (Participant* participant : participants) {
+    if (auto prepared = participant->before_commit(); !prepared) {
+      committed = tl::unexpected<Error>(prepared.error());
+      break;
+    }
+    ready.push_back(participant);
+  }
+  if (committed) committed = writer->commit();
+  if (!committed) writer->drop_changes();
+  for (Participant* participant : ready) participant->after_commit(committed.has_value());
+  return committed;
+}
+
+void StoreImpl::drop_tentative() {
+  for (Participant* participant : participants) participant->drop_tentative();
+}
+
+Result<std::shared_ptr<Storage>> StoreImpl::open_for_reading() const {
+  return writer->storage().reopen();
+}
+
+Store::Store(std::shared_ptr<StoreImpl> impl) : impl_(std::move(impl)) {}
+Store::Store(Store&&) noexcept = default;
+
+Store& Store::operator=(Store&& other) noexcept {
+  if (this != &other) {
+    if (impl_ != nullptr) (void)close();
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+
+Store::~Store() {
+  if (impl_ != nullptr) (void)close();
+}
+
+Result<Store> Store::create(const std::string& path, const CreateOptions& options) {
+  EmptyStore empty{};
+  empty.time_us = options.time_us.value_or(now_us());
+  auto identity = container::make_identity(empty.time_us);
+  if (!identity) return tl::unexpected<Error>(identity.error());
+  if (options.uuid) identity->uuid = *options.uuid;
+  if (options.key_seed) identity->key_seed = *options.key_seed;
+  empty.identity = *identity;
+  CRAWLSTORE_TRY(create_file(path, fill_empty_store, &empty));
+  OpenOptions open_options;
+  open_options.time_us = options.time_us;
+  return open(path, open_options);
+}
+
+Result<Store> Store::open(const std::string& path, const OpenOptions& options) {
+  auto storage = open_storage(path, OpenMode::kWrite);
+  if (!storage) return tl::unexpected<Error>(storage.error());
+  auto store = open(std::move(*storage), options);
+  if (store) store->impl_->path = path;
+  return store;
+}
+
+Result<Store> Store::open_or_create(const std::string& path, const CreateOptions& create_options,
+                                    const OpenOptions& open_options) {
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    auto opened = open(path, open_options);
+    if (opened || opened.error().code != Errc::kNotFound) return opened;
+    auto created = create(path, create_options);
+    if (created || created.error().code != Errc::kExists) return created;
+  }
+  return open(path, open_options);
+}
+
+Result<Store> Store::open(std::unique_ptr<Storage> storage, const OpenOptions& options) {
+  auto writer = container::Writer::open(std::move(storage), writer_options(options));
+  if (!writer) return tl::unexpected<Error>(writer.error());
+  auto impl = std::make_shared<StoreImpl>();
+  impl->writer = std::move(*writer);
+  return Store(std::move(impl));
+}
+
+Result<Generation> Store::commit() {
+  if (impl_->in_dispatcher()) {
+    return fail(Errc::kReentrant, "commit() was called from inside a dispatcher");
+  }
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_open());
+  return impl_->commit_all();
+}
+
+Result<void> Store::settle() {
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_open());
+  return impl_->writer->prepare();
+}
+
+Result<Generation> Store::rollback() {
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_open());
+  if (!impl_->participants.empty()) {
+    return fail(Errc::kInvalidArgument, "rollback needs all DRUMs of the store closed");
+  }
+  return container::rollback(*impl_->writer);
+}
+
+Result<Generation> Store::rollback(const std::string& path, const OpenOptions& options) {
+  auto store = open(path, options);
+  if (store) return store->rollback();
+  if (category(store.error().code) != ErrorCategory::kDamage) {
+    return tl::unexpected<Error>(store.error());
+  }
+  auto storage = open_storage(path, OpenMode::kWrite);
+  if (!storage) return tl::unexpected<Error>(storage.error());
+  return container::rollback_damaged(std::move(*storage), writer_options(options));
+}
+
+Result<CompactReport> Store::compact(const Progress& progress) {
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_open());
+  if (!impl_->participants.empty()) {
+    return fail(Errc::kInvalidArgument, "compact needs all DRUMs of the store closed");
+  }
+  return container::compact(*impl_->writer, progress);
+}
+
+Result<Snapshot> Store::snapshot() const {
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_open());
+  auto storage = impl_->open_for_reading();
+  if (!storage) return tl::unexpected<Error>(storage.error());
+  return Snapshot::open(std::move(*storage));
+}
+
+Generation Store::generation() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->closed ? Generation{} : impl_->writer->directory()->generation();
+}
+
+Uuid Store::uuid() const { return impl_->closed ? Uuid{} : impl_->writer->identity().uuid; }
+
+std::uint64_t Store::key_seed() const {
+  return impl_->closed ? 0 : impl_->writer->identity().key_seed;
+}
+
+std::uint64_t Store::file_bytes() const {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->closed) return 0;
+  return impl_->writer->storage().size().value_or(0);
+}
+
+std::uint64_t Store::free_bytes() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->closed ? 0 : impl_->writer->free_bytes();
+}
+
+StorageCounters Store::counters() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->closed ? StorageCounters{} : impl_->writer->storage().counters();
+}
+
+Result<void> Store::close() {
+  const std::lock_guard lock(impl_->mutex);
+  if (impl_->closed) return {};
+  Result<void> outcome = impl_->writer->storage().check_process();
+  const bool poisoned = impl_->writer->poisoned();
+  if (outcome && !poisoned) {
+    if (auto committed = impl_->commit_all(); !committed) {
+      outcome = tl::unexpected<Error>(committed.error());
+    } else if (impl_->writer->free_bytes() > impl_->writer->kept_free_bytes()) {
+      outcome = impl_->writer->trim(impl_->writer->kept_free_bytes());
+    }
+  }
+  for (Participant* participant : impl_->participants) participant->close();
+  impl_->participants.clear();
+  impl_->closed = true;
+  impl_->writer.reset();
+  return outcome;
+}
+
+}  // namespace crawlstore

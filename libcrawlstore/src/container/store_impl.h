@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "container/writer.h"
+
+#include <crawlstore/store.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace crawlstore {
+
+class DrumCore;
+
+/// Something that keeps state in memory which a commit must include: a DRUM.
+class Participant {
+ public:
+  Participant() = default;
+  Participant(const Participant&) = delete;
+  Participant& operator=(const Participant&) = delete;
+  virtual ~Participant() = default;
+
+  /// Brings everything pending into the writer's changes. Called with the store's mutex held.
+  virtual Result<void> before_commit() = 0;
+  /// Called after each before_commit() that succeeded.
+  virtual void after_commit(bool published) = 0;
+  /// Forgets what was submitted inside the transaction whose dispatcher failed.
+  virtual void drop_tentative() = 0;
+  /// No further use: the store closes.
+  virtual void close() = 0;
+};
+
+/// What a Store is inside; its DRUMs share it.
+struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
+  std::recursive_mutex mutex;  ///< one commit, merge or maintenance at a time
+  std::unique_ptr<container::Writer> writer;
+  std::string path;                ///< empty: opened on a storage
+  std::vector<Participant*> participants;  ///< guarded by mutex
+  std::map<std::string, std::weak_ptr<DrumCore>, std::less<>> drums;  ///< open ones, by name
+  std::atomic<std::thread::id> dispatching{};  ///< the thread inside a dispatcher, if any
+  bool closed = false;
+  /// Opens another handle on the same file, for snapshots.
+  Result<std::shared_ptr<Storage>> open_for_reading() const;
+
+  [[nodiscard]] bool in_dispatcher() const {
+    return dispatching.load(std::memory_order_relaxed) == std::this_thread::get_id();
+  }
+  Result<void> check_open() const;
+
+  /// Commits the pending state of all participants. The mutex is held.
+  Result<Generation> commit_all();
+  void drop_tentative();
+};
+
+}  // namespace crawlstore

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: superblocks are read with Storage::read into private memory, never through a mapping;
+// a copy that cannot be read is not an invalid copy and is never overwritten blindly.
+#include "container/superblocks.h"
+
+#include "format/layout.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace crawlstore::container {
+namespace {
+
+using format::kSuperblockBytes;
+using format::kSuperblockOffsets;
+using CopyBytes = std::array<std::byte, kSuperblockBytes>;
+using SetBytes = std::array<std::array<CopyBytes, 2>, 2>;
+using State = SuperblockCopy::State;
+
+SuperblockCopy read_copy(Storage& storage, const Uuid& uuid, std::uint32_t slot,
+                         std::uint32_t copy, CopyBytes& bytes) {
+  bytes.fill(std::byte{0});
+  const auto got = storage.read(kSuperblockOffsets[slot][copy], bytes);
+  if (!got) return {State::kUnreadable, {}};
+  if (*got < bytes.size()) return {State::kInvalid, {}};
+  if (format::is_empty_copy(bytes)) return {State::kEmpty, {}};
+  const auto parsed = format::parse_superblock(bytes, uuid, slot, copy);
+  if (!parsed) return {State::kInvalid, {}};
+  return {State::kValid, *parsed};
+}
+
+Result<SuperblockSet> read_set(Storage& storage, const Uuid& uuid, SetBytes& bytes) {
+  SuperblockSet set;
+  int unreadable = 0;
+  for (std::uint32_t slot = 0; slot < 2; ++slot) {
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+      auto& place = set.copies[slot][copy];
+      place = read_copy(storage, uuid, slot, copy, bytes[slot][copy]);
+      if (place.state == State::kUnreadable) ++unreadable;
+    }
+  }
+  if (unreadable == 4) return fail(Errc::kIo, "no superblock copy can be read", 0);
+  return set;
+}
+
+const format::Superblock* valid(const SuperblockCopy& copy) {
+  return copy.state == State::kValid ? &copy.superblock : nullptr;
+}
+
+/// Which copy of the slot is rewritten first: the invalid or older one, else the one with the higher
+/// pass, else copy 0.
+std::uint32_t first_to_rewrite(const SuperblockSet& set, std::uint32_t slot) {
+  const auto* zero = valid(set.copies[slot][0]);
+  const auto* one = valid(set.copies[slot][1]);
+  if (zero == nullptr) return 0;
+  if (one == nullptr) return 1;
+  if (zero->generation != one->generation) return zero->generation < one->generation ? 0 : 1;
+  return one->pass > zero->pass ? 1 : 0;
+}
+
+std::uint64_t highest_pass(const SuperblockSet& set, std::uint32_t slot) {
+  std::uint64_t pass = 0;
+  for (const auto& copy : set.copies[slot]) {
+    if (const auto* superblock = valid(copy)) pass = std::max(pass, superblock->pass);
+  }
+  return pass;
+}
+
+Result<void> clear_invalid(Storage& storage, const SuperblockSet& set, std::uint32_t slot) {
+  const CopyBytes zeros{};
+  for (std::uint32_t copy = 0; copy < 2; ++copy) {
+    if (set.copies[slot][copy].state != State::kInvalid) continue;
+    CRAWLSTORE_TRY(storage.write(kSuperblockOffsets[slot][copy], zeros));
+  }
+  return {};
+}
+
+}  // namespace
+
+const format::Superblock* SuperblockSet::best_of(std::uint32_t slot) const {
+  const auto* zero = valid(copies[slot][0]);
+  const auto* one = valid(copies[slot][1]);
+  if (zero == nullptr) return one;
+  if (one == nullptr) return zero;
+  if (zero->generation != one->generation) return zero->generation > one->generation ? zero : one;
+  return zero->pass >= one->pass ? zero : one;
+}
+
+const format::Superblock* SuperblockSet::winner() const {
+  const auto* a = best_of(0);
+  const auto* b = best_of(1);
+  if (a == nullptr) return b;
+  if (b == nullptr) return a;
+  return a->generation >= b->generation ? a : b;
+}
+
+const format::Superblock* SuperblockSet::previous() const {
+  const auto* best = winner();
+  if (best == nullptr) return nullptr;
+  const auto* other = best_of(1 - best->slot_index);
+  return other != nullptr && other->generation + 1 == best->generation ? other : nullptr;
+}
+
+bool SuperblockSet::hides_a_slot() const {
+  for (std::uint32_t slot = 0; slot < 2; ++slot) {
+    if (best_of(slot) != nullptr) continue;
+    for (const auto& copy : copies[slot]) {
+      if (copy.state == State::kUnreadable) return true;
+    }
+  }
+  return false;
+}
+
+Result<SuperblockSet> read_superblock_set(Storage& storage, const Uuid& uuid) {
+  auto bytes = std::make_unique<SetBytes>();
+  return read_set(storage, uuid, *bytes);
+}
+
+Result<SuperblockSet> read_superblocks(Storage& storage, const Uuid& uuid) {
+  auto bytes = std::make_unique<SetBytes>();
+  auto before = std::make_unique<SetBytes>();
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    auto set = read_set(storage, uuid, *bytes);
+    if (!set) return set;
+    if (set->winner() != nullptr) return set;
+    if (attempt > 0 && *bytes == *before) break;
+    std::swap(bytes, before);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return fail(Errc::kSuperblockDamaged, "no superblock copy is whole", kSuperblockOffsets[0][0]);
+}
+
+Result<void> write_superblock(Storage& storage, const format::Superblock& superblock,
+                              const Uuid& uuid, std::uint32_t slot, std::uint32_t copy) {
+  const format::Superblock sealed = format::seal_superblock(superblock, uuid, slot, copy);
+  return storage.write(kSuperblockOffsets[slot][copy],
+                       std::as_bytes(std::span<const format::Superblock, 1>(&sealed, 1)));
+}
+
+Result<bool> settle_superblocks(Storage& storage, const Uuid& uuid,
+                                const format::Superblock& opened, const CommitPolicy& policy,
+                                bool past_damaged_winner) {
+  const auto shown = [past_damaged_winner](const SuperblockSet& set) {
+    return past_damaged_winner ? set.previous() : set.winner();
+  };
+  auto before = read_superblocks(storage, uuid);
+  if (!before) return tl::unexpected<Error>(before.error());
+  const auto* winner = shown(*before);
+  if (winner == nullptr || !format::same_generation(*winner, opened)) return false;
+  const std::uint32_t slot = winner->slot_index;
+  format::Superblock settled = *winner;
+  if (policy.settle_raises_pass) settled.pass = highest_pass(*before, slot) + 1;
+  const std::uint32_t first = first_to_rewrite(*before, slot);
+
+  CRAWLSTORE_TRY(write_superblock(storage, settled, uuid, slot, first));
+  if (policy.settle_sync_first) CRAWLSTORE_TRY(storage.sync());
+  CRAWLSTORE_TRY(write_superblock(storage, settled, uuid, slot, 1 - first));
+  if (policy.settle_clears_other_slot) CRAWLSTORE_TRY(clear_invalid(storage, *before, 1 - slot));
+  if (policy.settle_sync_second) CRAWLSTORE_TRY(storage.sync());
+
+  if (!policy.reread_after_settle) return true;
+  auto after = read_superblocks(storage, uuid);
+  if (!after) return tl::unexpected<Error>(after.error());
+  const auto* still = shown(*after);
+  return still != nullptr && format::same_generation(*still, opened);
+}
+
+}  // namespace crawlstore::container

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Reading, choosing and writing superblocks: spec/format.md#superblock, READ SB and step 0.
+
+#include "format/superblock.h"
+#include "container/commit_policy.h"
+
+#include <crawlstore/storage.h>
+
+#include <array>
+#include <optional>
+
+namespace crawlstore::container {
+
+/// One copy as it was read.
+struct SuperblockCopy {
+  enum class State : std::uint8_t { kEmpty, kValid, kInvalid, kUnreadable };
+  State state = State::kInvalid;
+  format::Superblock superblock{};
+};
+
+/// All four copies, [slot][copy].
+struct SuperblockSet {
+  std::array<std::array<SuperblockCopy, 2>, 2> copies;
+
+  /// The valid copy of the slot with the highest generation, then the highest pass.
+  [[nodiscard]] const format::Superblock* best_of(std::uint32_t slot) const;
+  /// The valid copy with the highest generation of all.
+  [[nodiscard]] const format::Superblock* winner() const;
+  /// The generation one below the winner, when the other slot still holds it.
+  [[nodiscard]] const format::Superblock* previous() const;
+  /// A slot without a valid copy in which a copy could not be read.
+  [[nodiscard]] bool hides_a_slot() const;
+};
+
+/// Reads all copies once. errors kIo only when no copy at all can be read.
+Result<SuperblockSet> read_superblock_set(Storage& storage, const Uuid& uuid);
+
+/// READ SB: until one copy is valid; up to 100 times over 1 s, "damaged" only when two readings in a
+/// row gave identical bytes.
+///   errors  kSuperblockDamaged, kIo
+Result<SuperblockSet> read_superblocks(Storage& storage, const Uuid& uuid);
+
+/// Writes one copy, sealed. Never syncs.
+Result<void> write_superblock(Storage& storage, const format::Superblock& superblock,
+                              const Uuid& uuid, std::uint32_t slot, std::uint32_t copy);
+
+/// Step 0: rewrites the winner's slot, one copy at a time, and clears what is invalid in the other.
+///   opened   what the writer opened: the winner, or the previous generation when rollback passes a
+///            damaged winner over; when the file shows another one the result is false: reopen
+///   errors   of the storage; the writer is poisoned by any of them
+Result<bool> settle_superblocks(Storage& storage, const Uuid& uuid,
+                                const format::Superblock& opened, const CommitPolicy& policy,
+                                bool past_damaged_winner = false);
+
+/// The slot that generation `generation` lives in.
+constexpr std::uint32_t slot_of(std::uint64_t generation) {
+  return static_cast<std::uint32_t>(generation % 2);
+}
+
+}  // namespace crawlstore::container

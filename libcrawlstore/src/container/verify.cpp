@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: nothing is written; whatever the file holds ends in findings or in an error; the
+// generations are pinned while they are read, so that a writer beside us cannot make a whole file
+// look damaged. Where there are no locks, nobody can write either.
+#include "container/verify.h"
+
+#include "container/verify_superblocks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace crawlstore::container {
+namespace {
+
+/// A pin, when there is something to pin and the file system has locks.
+class Pin {
+ public:
+  Pin() = default;
+  Pin(const Pin&) = delete;
+  Pin& operator=(const Pin&) = delete;
+  ~Pin() { drop(); }
+
+  Result<void> take(Storage& storage, Generation generation) {
+    drop();
+    const auto pinned = storage.pin(generation);
+    if (!pinned && pinned.error().code != Errc::kNoLocks) return pinned;
+    if (pinned) {
+      storage_ = &storage;
+      generation_ = generation;
+    }
+    return {};
+  }
+
+ private:
+  void drop() {
+    if (storage_ != nullptr && storage_->check_process()) storage_->unpin(generation_);
+    storage_ = nullptr;
+  }
+
+  Storage* storage_ = nullptr;
+  Generation generation_;
+};
+
+struct Pins {
+  Pin newest;
+  Pin previous;
+};
+
+bool shows_same(const format::Superblock* a, const format::Superblock* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return format::same_generation(*a, *b);
+}
+
+/// Pins both generations and returns the copies as they were read after that.
+Result<SuperblockReading> pin_both(Verification& verification, Pins& pins) {
+  Storage& storage = verification.storage;
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const auto before = read_superblock_copies(storage, verification.identity.uuid);
+    const auto* winner = before.set.winner();
+    if (winner == nullptr) return before;
+    CRAWLSTORE_TRY(pins.newest.take(storage, {winner->generation}));
+    const auto* previous = before.set.previous();
+    if (previous != nullptr) {
+      CRAWLSTORE_TRY(pins.previous.take(storage, {previous->generation}));
+    }
+    auto after = read_superblock_copies(storage, verification.identity.uuid);
+    if (shows_same(winner, after.set.winner()) && shows_same(previous, after.set.previous())) {
+      return after;
+    }
+  }
+  return fail(Errc::kBusyPinned, "the store commits faster than a generation can be pinned");
+}
+
+/// The directory that a superblock leads to, or null when it is not whole.
+Result<DirectoryPtr> verify_directory(Verification& verification,
+                                      const format::Superblock* superblock, FindingKind kind) {
+  if (superblock == nullptr) return DirectoryPtr();
+  ++verification.report.generations;
+  auto directory =
+      load_directory(verification.storage, verification.identity.uuid, *superblock, {});
+  if (!directory) {
+    CRAWLSTORE_TRY(
+        verification.found_or_fail(kind, {superblock->generation}, directory.error()));
+    return DirectoryPtr();
+  }
+  const Directory& loaded = **directory;
+  verification.report.checked_bytes += loaded.root_extent.length_bytes;
+  for (const auto& table : loaded.tables) {
+    verification.report.checked_bytes += table->ref.extent().length_bytes;
+  }
+  for (const auto& table : loaded.held_tables) {
+    verification.report.checked_bytes += table->ref.extent().length_bytes;
+  }
+  return directory;
+}
+
+/// Brings what is found while it lives into the order of generations and segments: runs are read in
+/// the order of their places.
+class SortedFindings {
+ public:
+  explicit SortedFindings(std::vector<Finding>& findings)
+      : findings_(findings), first_(findings.size()) {}
+  SortedFindings(const SortedFindings&) = delete;
+  SortedFindings& operator=(const SortedFindings&) = delete;
+  ~SortedFindings() {
+    std::stable_sort(findings_.begin() + static_cast<std::ptrdiff_t>(first_), findings_.end(),
+                     [](const Finding& a, const Finding& b) {
+                       return std::pair(a.kind, a.error.segment) <
+                              std::pair(b.kind, b.error.segment);
+                     });
+  }
+
+ private:
+  std::vector<Finding>& findings_;
+  const std::size_t first_;
+};
+
+std::uint64_t segment_count(const std::vector<RunTask>& tasks) {
+  std::set<SegmentId> segments;
+  for (const RunTask& task : tasks) segments.insert(task.segment);
+  return segments.size();
+}
+
+Result<void> verify_segments(Verification& verification, const Directory* newest,
+                             const Directory* previous) {
+  const auto tasks = runs_of(newest, previous);
+  const bool deep = verification.options.level == VerifyLevel::kDeep;
+  for (const RunTask& task : tasks) {
+    verification.total_bytes += task.run.extent().length_bytes;
+    if (deep) verification.total_bytes += task.run.payload_bytes;
+  }
+  verification.report.checked_segments = segment_count(tasks);
+  CRAWLSTORE_TRY(verification.advance(0));
+  const SortedFindings sorted(verification.report.findings);
+  auto damaged_runs = verify_runs(verification, tasks);
+  if (!damaged_runs) return tl::unexpected<Error>(damaged_runs.error());
+  if (!deep) return {};
+  SegmentVerifier segments(verification, std::move(*damaged_runs));
+  if (newest != nullptr) CRAWLSTORE_TRY(segments.verify(*newest, FindingKind::kDamaged));
+  if (previous != nullptr) {
+    CRAWLSTORE_TRY(segments.verify(*previous, FindingKind::kReducedRedundancy));
+  }
+  return {};
+}
+
+Result<void> verify_all(Verification& verification) {
+  CRAWLSTORE_TRY(verification.storage.check_process());
+  const auto identified = verify_identity(verification);
+  if (!identified) return tl::unexpected<Error>(identified.error());
+  if (!*identified) return {};
+  CRAWLSTORE_TRY(verify_gaps(verification));
+
+  Pins pins;
+  const auto reading = pin_both(verification, pins);
+  if (!reading) return tl::unexpected<Error>(reading.error());
+  verify_superblocks(verification, *reading);
+  const auto newest =
+      verify_directory(verification, reading->set.winner(), FindingKind::kDamaged);
+  if (!newest) return tl::unexpected<Error>(newest.error());
+  const auto previous =
+      verify_directory(verification, reading->set.previous(), FindingKind::kReducedRedundancy);
+  if (!previous) return tl::unexpected<Error>(previous.error());
+  if (*newest != nullptr && *previous != nullptr) {
+    verify_kept(verification, **newest, **previous);
+  }
+  verification.total_bytes = verification.done_bytes = verification.report.checked_bytes;
+  if (verification.options.level == VerifyLevel::kQuick) return verification.advance(0);
+  return verify_segments(verification, newest->get(), previous->get());
+}
+
+}  // namespace
+
+Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options) {
+  Verification verification{storage, options};
+  CRAWLSTORE_TRY(verify_all(verification));
+  return std::move(verification.report);
+}
+
+}  // namespace crawlstore::container
+
+namespace crawlstore {
+
+Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options) {
+  return container::verify_storage(storage, options);
+}
+
+Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options) {
+  const auto storage = open_storage(path, OpenMode::kRead);
+  if (!storage) return tl::unexpected<Error>(storage.error());
+  return verify(**storage, options);
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "container/directory_state.h"
+#include "container/verify_findings.h"
+#include "container/verify_segments.h"
+
+#include <set>
+#include <vector>
+
+namespace crawlstore::container {
+
+/// What crawlstore::verify() does.
+Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options);
+
+/// A run to be read, once for both generations that may refer to it.
+struct RunTask {
+  SegmentId segment;
+  format::RunRef run;
+  FindingKind kind{};  // what a fault in it means
+  Generation generation;
+};
+
+/// The runs of both generations, each once, in the order of their offsets. Either may be null.
+std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous);
+
+/// Compares every checksum of the runs. Returns those that are not whole.
+///   errors  kCancelled
+Result<std::set<RunKey>> verify_runs(Verification& verification,
+                                     const std::vector<RunTask>& tasks);
+
+/// Notes extents of the previous generation that the newest one takes for free: the next commit
+/// would overwrite what a reader or a rollback still needs.
+void verify_kept(Verification& verification, const Directory& newest, const Directory& previous);
+
+}  // namespace crawlstore::container

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container/verify_findings.h"
+
+#include <algorithm>
+
+namespace crawlstore::container {
+namespace {
+
+/// A failure to read that is about these bytes of the file, not about the system as a whole.
+bool is_about_the_file(const Error& error) {
+  return category(error.code) == ErrorCategory::kDamage || error.code == Errc::kIo;
+}
+
+}  // namespace
+
+void Verification::found(FindingKind kind, Generation generation, const Error& error) {
+  const bool must_be_kept = kind == FindingKind::kDamaged && !report.damaged();
+  if (report.findings.size() >= kFindingsMax && !must_be_kept) return;
+  report.findings.push_back({kind, generation, error});
+}
+
+Result<void> Verification::found_or_fail(FindingKind kind, Generation generation,
+                                         const Error& error) {
+  if (!is_about_the_file(error)) return tl::unexpected<Error>(error);
+  found(kind, generation, error);
+  return {};
+}
+
+Result<void> Verification::advance(std::uint64_t bytes) {
+  done_bytes += bytes;
+  if (!options.progress || options.progress(done_bytes, std::max(done_bytes, total_bytes))) {
+    return {};
+  }
+  return fail(Errc::kCancelled, "the verification was stopped");
+}
+
+}  // namespace crawlstore::container
+
+namespace crawlstore {
+
+bool VerifyReport::damaged() const {
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.kind == FindingKind::kDamaged;
+  });
+}
+
+}  // namespace crawlstore

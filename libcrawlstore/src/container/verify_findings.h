@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "format/layout.h"
+
+#include <crawlstore/verify.h>
+
+namespace crawlstore::container {
+
+/// One call of verify(): what it was asked and what it has found so far.
+struct Verification {
+  Storage& storage;
+  const VerifyOptions& options;
+  format::Identity identity{};
+  VerifyReport report{};
+  std::uint64_t total_bytes = 0;
+  std::uint64_t done_bytes = 0;  ///< like report.checked_bytes, but a second pass counts again
+
+  /// Notes a finding. At most kFindingsMax are kept, and one that says "damaged" always.
+  void found(FindingKind kind, Generation generation, const Error& error);
+  /// Notes what the failure of a reading means: a finding when it is about the file, else an error
+  /// that ends the verification.
+  Result<void> found_or_fail(FindingKind kind, Generation generation, const Error& error);
+  /// Tells the caller. errors kCancelled
+  Result<void> advance(std::uint64_t bytes);
+
+  static constexpr std::size_t kFindingsMax = 1000;
+};
+
+}  // namespace crawlstore::container

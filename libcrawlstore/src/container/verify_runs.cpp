@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container/run_scan.h"
+#include "container/verify.h"
+
+#include <algorithm>
+
+namespace crawlstore::container {
+namespace {
+
+bool same_run(const format::RunRef& a, const format::RunRef& b) {
+  return a.offset_bytes == b.offset_bytes && a.run_id == b.run_id &&
+         a.payload_bytes == b.payload_bytes && a.checksum == b.checksum;
+}
+
+bool has_run(const format::SegmentEntry* entry, const format::RunRef& run) {
+  return entry != nullptr &&
+         std::any_of(entry->runs.begin(), entry->runs.end(),
+                     [&run](const format::RunRef& other) { return same_run(run, other); });
+}
+
+/// Sorted extents, touching ones joined.
+std::vector<Extent> joined(std::vector<Extent> extents) {
+  std::sort(extents.begin(), extents.end());
+  std::vector<Extent> all;
+  for (const Extent& extent : extents) {
+    if (!all.empty() && all.back().end_bytes() == extent.offset_bytes) {
+      all.back().length_bytes += extent.length_bytes;
+    } else {
+      all.push_back(extent);
+    }
+  }
+  return all;
+}
+
+bool is_inside(const std::vector<Extent>& areas, Extent extent) {
+  auto place = std::upper_bound(
+      areas.begin(), areas.end(), extent.offset_bytes,
+      [](std::uint64_t offset, const Extent& area) { return offset < area.offset_bytes; });
+  return place != areas.begin() && extent.end_bytes() <= (--place)->end_bytes();
+}
+
+}  // namespace
+
+std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous) {
+  std::vector<RunTask> tasks;
+  if (newest != nullptr) {
+    newest->for_each_segment([&](const format::SegmentEntry& entry) {
+      for (const auto& run : entry.runs) {
+        tasks.push_back({entry.id, run, FindingKind::kDamaged, newest->generation()});
+      }
+    });
+  }
+  if (previous != nullptr) {
+    previous->for_each_segment([&](const format::SegmentEntry& entry) {
+      const auto* current = newest == nullptr ? nullptr : newest->find(entry.id);
+      for (const auto& run : entry.runs) {
+        if (has_run(current, run)) continue;
+        tasks.push_back(
+            {entry.id, run, FindingKind::kReducedRedundancy, previous->generation()});
+      }
+    });
+  }
+  std::sort(tasks.begin(), tasks.end(), [](const RunTask& a, const RunTask& b) {
+    return a.run.offset_bytes < b.run.offset_bytes;
+  });
+  return tasks;
+}
+
+Result<std::set<RunKey>> verify_runs(Verification& verification,
+                                     const std::vector<RunTask>& tasks) {
+  std::set<RunKey> damaged;
+  for (const RunTask& task : tasks) {
+    const auto name = run_name(verification.identity, task.segment, task.run.run_id);
+    const auto scanned =
+        scan_run(verification.storage, name, task.run, [&](const RunPiece& piece) -> Result<void> {
+          if (!piece.is_whole()) {
+            damaged.insert({task.segment, task.run.offset_bytes, task.run.run_id});
+            CRAWLSTORE_TRY(
+                verification.found_or_fail(task.kind, task.generation, piece.error));
+          }
+          verification.report.checked_bytes += piece.extent.length_bytes;
+          return verification.advance(piece.extent.length_bytes);
+        });
+    if (!scanned) return tl::unexpected<Error>(scanned.error());
+  }
+  return damaged;
+}
+
+void verify_kept(Verification& verification, const Directory& newest, const Directory& previous) {
+  auto used = newest.live_extents();
+  newest.for_each_held([&used](const format::HeldExtent& held) { used.push_back(held.extent); });
+  const auto areas = joined(std::move(used));
+  for (const Extent& extent : previous.live_extents()) {
+    if (is_inside(areas, extent)) continue;
+    verification.found(FindingKind::kReducedRedundancy, previous.generation(),
+                       {Errc::kDirectoryInvalid, 0, 0, extent.offset_bytes,
+                        "the newest generation takes an extent of the previous one for free"});
+  }
+}
+
+}  // namespace crawlstore::container

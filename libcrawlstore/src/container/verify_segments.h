@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// VerifyLevel::kDeep: every rule of the segments of a generation, and that they fit each other.
+
+#include "container/directory_state.h"
+#include "container/run_content.h"
+#include "container/verify_findings.h"
+
+#include <map>
+#include <optional>
+#include <set>
+
+namespace crawlstore::container {
+
+/// A run, as both generations know it: they share it when segment, place and id are the same.
+struct RunKey {
+  SegmentId segment;
+  std::uint64_t offset_bytes = 0;
+  RunId run;
+  auto operator<=>(const RunKey&) const = default;
+};
+
+class SegmentVerifier {
+ public:
+  /// `damaged_runs`: those whose checksums did not match. Their content is not looked at.
+  SegmentVerifier(Verification& verification, std::set<RunKey> damaged_runs)
+      : verification_(verification), damaged_runs_(std::move(damaged_runs)) {}
+
+  /// Notes findings of this kind. Content that an earlier call has seen is not read again.
+  ///   errors  kCancelled, kOutOfMemory and the like; what is about the file is a finding
+  Result<void> verify(const Directory& directory, FindingKind kind);
+
+ private:
+  struct Drum;
+
+  Result<void> verify_drum(const format::SegmentEntry& entry);
+  Result<void> verify_buckets(const Drum& drum);
+  Result<void> verify_consumers(const Drum& drum);
+  Result<void> verify_partition(const Drum& drum, std::size_t bucket);
+  Result<void> verify_key_log(const Drum& drum, std::size_t bucket);
+  Result<void> verify_aux_log(const Drum& drum, std::size_t bucket);
+  void verify_owners();
+
+  /// The segment that a drum names, when it exists and is what the drum takes it for.
+  const format::SegmentEntry* member(const Drum& drum, SegmentId id, SegmentKind kind);
+  /// The content of a run, or nullptr when it is not whole, which has been noted.
+  Result<const RunContent*> content_of(const format::SegmentEntry& entry,
+                                       const format::RunRef& run);
+  Result<std::optional<RunContent>> read_content(const format::SegmentEntry& entry,
+                                                 const format::RunRef& run);
+  void verify_keys(const Drum& drum, std::size_t bucket, SegmentId segment,
+                   const format::RunRef& run, const RunContent& content);
+  void verify_requests(const Drum& drum, SegmentId segment, const format::RunRef& run,
+                       const RunContent& content);
+  void broken(SegmentId segment, std::uint64_t offset, const char* text);
+
+  Verification& verification_;
+  const std::set<RunKey> damaged_runs_;
+  std::map<RunKey, std::optional<RunContent>> contents_;  // nothing: not whole, and noted
+
+  // Of the generation being verified.
+  const Directory* directory_ = nullptr;
+  FindingKind kind_{};
+  std::set<SegmentId> members_;  // segments that a drum names
+};
+
+}  // namespace crawlstore::container

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container/verify_superblocks.h"
+
+#include "container/writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace crawlstore::container {
+namespace {
+
+using format::kSuperblockBytes;
+using format::kSuperblockOffsets;
+using State = SuperblockCopy::State;
+
+/// One copy as bytes, or why it cannot be read.
+struct CopyBytes {
+  std::array<std::byte, kSuperblockBytes> bytes{};
+  std::optional<Error> failure;
+  friend bool operator==(const CopyBytes& a, const CopyBytes& b) {
+    return a.failure == b.failure && a.bytes == b.bytes;
+  }
+};
+using SetBytes = std::array<std::array<CopyBytes, 2>, 2>;
+
+void read_copies(Storage& storage, SetBytes& copies) {
+  for (std::size_t slot = 0; slot < 2; ++slot) {
+    for (std::size_t copy = 0; copy < 2; ++copy) {
+      CopyBytes& place = copies[slot][copy];
+      const std::uint64_t offset = kSuperblockOffsets[slot][copy];
+      place.bytes.fill(std::byte{0});
+      const auto got = storage.read(offset, place.bytes);
+      place.failure = std::nullopt;
+      if (!got) place.failure = got.error();
+      if (got && *got < place.bytes.size()) {
+        place.failure = Error{Errc::kTruncated, 0, 0, offset, "the file ends inside a superblock"};
+      }
+      if (place.failure) place.failure->offset = offset;
+    }
+  }
+}
+
+/// Fills the reading. Returns whether every copy is valid or empty.
+bool parse_copies(const SetBytes& copies, const Uuid& uuid, SuperblockReading& reading) {
+  bool clean = true;
+  for (std::uint32_t slot = 0; slot < 2; ++slot) {
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+      const CopyBytes& place = copies[slot][copy];
+      SuperblockCopy& out = reading.set.copies[slot][copy];
+      Error& error = reading.errors[slot][copy];
+      out = {};
+      error = {Errc::kSuperblockDamaged, 0, 0, kSuperblockOffsets[slot][copy],
+               "a superblock copy is empty"};
+      if (place.failure) {
+        error = *place.failure;
+        out.state = error.code == Errc::kTruncated ? State::kInvalid : State::kUnreadable;
+      } else if (format::is_empty_copy(place.bytes)) {
+        out.state = State::kEmpty;
+      } else if (const auto parsed =
+                     format::parse_superblock(place.bytes, uuid, slot, copy)) {
+        out = {State::kValid, *parsed};
+      } else {
+        error = parsed.error();
+      }
+      clean = clean && (out.state == State::kValid || out.state == State::kEmpty);
+    }
+  }
+  return clean;
+}
+
+/// What is wrong with a copy of a slot whose best copy is `best`; code 0 = nothing.
+Error fault_of(const SuperblockCopy& copy, const Error& error, const format::Superblock& best,
+               std::uint64_t offset) {
+  if (copy.state != State::kValid) return error;
+  if (copy.superblock.generation != best.generation) {
+    return {Errc::kSuperblockDamaged, 0, 0, offset, "a superblock copy is of an older generation"};
+  }
+  if (!format::same_generation(copy.superblock, best)) {
+    return {Errc::kSuperblockDamaged, 0, 0, offset, "the two copies of a superblock slot differ"};
+  }
+  return {};
+}
+
+/// A slot without a valid copy. Empty is legal: it was never used, or cleared after a crash.
+void verify_lost_slot(Verification& verification, const SuperblockReading& reading,
+                      std::size_t slot) {
+  const bool any_valid = reading.set.winner() != nullptr;
+  const bool hides = reading.set.hides_a_slot();
+  for (std::size_t copy = 0; copy < 2; ++copy) {
+    const State state = reading.set.copies[slot][copy].state;
+    if (any_valid && state == State::kEmpty) continue;
+    const bool may_be_newest = !any_valid || (hides && state == State::kUnreadable);
+    verification.found(
+        may_be_newest ? FindingKind::kDamaged : FindingKind::kReducedRedundancy, {},
+        reading.errors[slot][copy]);
+  }
+}
+
+}  // namespace
+
+Result<bool> verify_identity(Verification& verification) {
+  const auto identity = read_identity(verification.storage);
+  if (identity) {
+    verification.identity = *identity;
+    verification.report.checked_bytes += sizeof(format::Identity);
+    return true;
+  }
+  const Error& error = identity.error();
+  if (category(error.code) != ErrorCategory::kDamage) return tl::unexpected<Error>(error);
+  verification.found(FindingKind::kDamaged, {}, error);
+  return false;
+}
+
+Result<void> verify_gaps(Verification& verification) {
+  std::uint64_t begin = sizeof(format::Identity);
+  for (const std::uint64_t end :
+       {kSuperblockOffsets[0][0], kSuperblockOffsets[0][1], kSuperblockOffsets[1][0],
+        kSuperblockOffsets[1][1], format::kDataStart}) {
+    std::vector<std::byte> gap(end - begin);
+    const auto got = verification.storage.read(begin, gap);
+    const auto found = [&](const Error& error) {
+      return verification.found_or_fail(FindingKind::kDamaged, {}, error);
+    };
+    if (!got) {
+      CRAWLSTORE_TRY(found(got.error()));
+    } else if (*got < gap.size()) {
+      return found({Errc::kTruncated, 0, 0, begin + *got, "the file ends before its data begin"});
+    } else if (const auto bad = std::find_if(gap.begin(), gap.end(),
+                                             [](std::byte b) { return b != std::byte{0}; });
+               bad != gap.end()) {
+      const auto place = static_cast<std::uint64_t>(bad - gap.begin());
+      CRAWLSTORE_TRY(found({Errc::kSuperblockDamaged, 0, 0, begin + place,
+                            "a gap beside the superblock copies is not zero"}));
+    }
+    verification.report.checked_bytes += gap.size();
+    begin = end + kSuperblockBytes;
+  }
+  return {};
+}
+
+SuperblockReading read_superblock_copies(Storage& storage, const Uuid& uuid) {
+  auto bytes = std::make_unique<SetBytes>();
+  auto before = std::make_unique<SetBytes>();
+  SuperblockReading reading;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    read_copies(storage, *bytes);
+    if (parse_copies(*bytes, uuid, reading)) break;
+    if (attempt > 0 && *bytes == *before) break;
+    std::swap(bytes, before);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return reading;
+}
+
+void verify_superblocks(Verification& verification, const SuperblockReading& reading) {
+  const auto* winner = reading.set.winner();
+  for (std::uint32_t slot = 0; slot < 2; ++slot) {
+    const auto* best = reading.set.best_of(slot);
+    if (best == nullptr) {
+      verify_lost_slot(verification, reading, slot);
+      continue;
+    }
+    const Generation generation{best->generation};
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+      const Error fault = fault_of(reading.set.copies[slot][copy], reading.errors[slot][copy],
+                                   *best, kSuperblockOffsets[slot][copy]);
+      if (fault.code == Errc{}) continue;
+      verification.found(FindingKind::kReducedRedundancy, generation, fault);
+    }
+    if (best != winner && best->generation + 1 != winner->generation) {
+      verification.found(FindingKind::kReducedRedundancy, generation,
+                         {Errc::kSuperblockDamaged, 0, 0, kSuperblockOffsets[slot][0],
+                          "the other superblock slot does not hold the previous generation"});
+    }
+  }
+  verification.report.checked_bytes += 4 * kSuperblockBytes;
+}
+
+}  // namespace crawlstore::container

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants:
+// - No byte below is written while a generation that can still be read refers to it: every extent
+//   handed out was free by the rule of spec/format.md#reuse, with pins asked after the current
+//   generation was published.
+// - Each unit of the file is in exactly one of: live in the directory, held, free, in flight,
+//   superblock area.
+// - After a failed sync nothing is written any more (poisoned_).
+#include "container/writer.h"
+
+#include "format/checksum.h"
+#include "format/endian.h"
+#include "format/layout.h"
+#include "base/assert.h"
+#include "container/superblocks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace crawlstore::container {
+namespace {
+
+constexpr std::uint64_t kGrowthMin = 64 * 1024;
+constexpr std::uint64_t kGrowthMax = 256 * 1024 * 1024;
+constexpr std::uint64_t kKeptFreeMin = 64 * 1024 * 1024;
+
+}  // namespace
+
+Result<format::Identity> read_identity(Storage& storage) {
+  std::array<std::byte, sizeof(format::Identity)> page{};
+  const auto got = storage.read(0, page);
+  if (!got) return tl::unexpected<Error>(got.error());
+  return format::parse_identity(std::span(page).first(*got));
+}
+
+Writer::Writer(std::unique_ptr<Storage> storage, const WriterOptions& options)
+    : storage_(std::move(storage)), policy_(options.policy), options_(options) {}
+
+Writer::~Writer() {
+  if (locked_ && storage_->check_process()) storage_->unlock_writer();
+}
+
+Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
+                                             const WriterOptions& options) {
+  std::unique_ptr<Writer> writer(new Writer(std::move(storage), options));
+  auto identity = read_identity(*writer->storage_);
+  if (!identity) return tl::unexpected<Error>(identity.error());
+  writer->identity_ = *identity;
+  if (writer->policy().lock_before_read) {
+    CRAWLSTORE_TRY(writer->storage_->lock_writer(options.lock_wait_ms));
+    writer->locked_ = true;
+  }
+  auto set = read_superblocks(*writer->storage_, identity->uuid);
+  if (!set) return tl::unexpected<Error>(set.error());
+  if (set->hides_a_slot()) {
+    return fail(Errc::kIo, "a superblock slot cannot be read; writing would be a gamble",
+                format::kSuperblockOffsets[0][0]);
+  }
+  if (!writer->policy().lock_before_read) {
+    CRAWLSTORE_TRY(writer->storage_->lock_writer(options.lock_wait_ms));
+    writer->locked_ = true;
+  }
+  const auto* superblock = options.past_damaged_winner ? set->previous() : set->winner();
+  if (superblock == nullptr) {
+    return fail(Errc::kNoPreviousGeneration, "there is no previous generation in this file");
+  }
+  writer->skipped_generations_ = options.past_damaged_winner ? 1 : 0;
+  CRAWLSTORE_TRY(format::check_features(*superblock, true));
+  auto directory = load_directory(*writer->storage_, identity->uuid, *superblock, writer->policy());
+  if (!directory) return tl::unexpected<Error>(directory.error());
+  writer->directory_ = std::move(*directory);
+  writer->next_segment_id_ = writer->directory_->next_segment_id;
+  writer->next_run_id_ = writer->directory_->next_run_id;
+  writer->held_ = writer->directory_->held;
+  writer->held_tables_ = writer->directory_->held_tables;
+  return writer;
+}
+
+tl::unexpected<Error> Writer::poison(const Error& error) {
+  poisoned_ = true;
+  return tl::unexpected<Error>(error);
+}
+
+Result<void> Writer::check_usable() {
+  CRAWLSTORE_TRY(storage_->check_process());
+  if (poisoned_) {
+    return fail(Errc::kPoisoned, "an earlier write to this store failed; open it again");
+  }
+  return storage_->check_path();
+}
+
+Result<void> Writer::check_lost_pins() {
+  const Generation from = directory_->generation().next();
+  const Generation to{std::uint64_t{1} << 61};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const auto pins = storage_->pinned(from, to);
+    if (!pins) return tl::unexpected<Error>(pins.error());
+    if (pins->empty()) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return fail(Errc::kBusyPinned, "a reader still pins a generation that was lost in a crash");
+}
+
+Result<void> Writer::prepare() {
+  if (prepared_) return {};
+  CRAWLSTORE_TRY(check_usable());
+  if (policy().settle_first) {
+    const auto settled = settle_superblocks(*storage_, identity_.uuid, directory_->superblock,
+                                            policy(), skipped_generations_ != 0);
+    if (!settled) return poison(settled.error());
+    if (!*settled) {
+      return poison({Errc::kPoisoned, 0, 0, Error::kNoOffset,
+                     "the file shows another generation than when it was opened; open it again"});
+    }
+  }
+  if (policy().check_lost_pins) CRAWLSTORE_TRY(check_lost_pins());
+  const auto size = storage_->size();
+  if (!size) return tl::unexpected<Error>(size.error());
+  file_bytes_ = *size & ~(format::kUnitBytes - 1);
+  const auto pins = storage_->pinned({0}, directory_->generation());
+  if (!pins) return tl::unexpected<Error>(pins.error());
+  rebuild_free_map();
+  free_unheld(*pins);
+  prepared_ = true;
+  return {};
+}
+
+void Writer::rebuild_free_map() {
+  auto used = directory_->live_extents();
+  directory_->for_each_held(
+      [&used](const format::HeldExtent& held) { used.push_back(held.extent); });
+  std::sort(used.begin(), used.end());
+  std::uint64_t end = format::kDataStart;
+  for (const Extent& extent : used) {
+    free_.insert({end, extent.offset_bytes - end});
+    end = extent.end_bytes();
+  }
+  if (file_bytes_ > end) free_.insert({end, file_bytes_ - end});
+}
+
+void Writer::free_unheld(const std::vector<Generation>& pins) {
+  const std::uint64_t current = directory_->superblock.generation;
+  const auto is_free = [&](const format::HeldExtent& entry) {
+    if (entry.retired.value + policy().reuse_lag > current) return false;
+    if (!policy().respect_pins) return true;
+    return std::none_of(pins.begin(), pins.end(), [&](Generation pin) {
+      const bool born = policy().born_inclusive ? entry.born <= pin : entry.born < pin;
+      return born && pin < entry.retired;
+    });
+  };
+  const std::lock_guard lock(mutex_);
+  std::vector<format::HeldExtent> still_held;
+  for (const auto& entry : held_) {
+    if (is_free(entry)) {
+      free_.insert(entry.extent);
+    } else {
+      still_held.push_back(entry);
+    }
+  }
+  std::vector<std::shared_ptr<const HeldTable>> tables;
+  for (const auto& table : held_tables_) {
+    const auto count = std::count_if(table->entries.begin(), table->entries.end(), is_free);
+    // A table is dissolved when at least half of it is free, so that rewriting its rest is paid for.
+    if (static_cast<std::size_t>(count) * 2 < table->entries.size()) {
+      tables.push_back(table);
+      continue;
+    }
+    for (const auto& entry : table->entries) {
+      if (is_free(entry)) {
+        free_.insert(entry.extent);
+      } else {
+        still_held.push_back(entry);
+      }
+    }
+    dissolved_.push_back({table->ref.extent(), table->ref.born, {0}});
+  }
+  held_ = std::move(still_held);
+  held_tables_ = std::move(tables);
+}
+
+Result<Extent> Writer::grow_locked(std::uint64_t length_bytes) {
+  if (length_bytes > format::kFileBytesMax || file_bytes_ > format::kFileBytesMax - length_bytes) {
+    return fail(Errc::kTooLarge, "the file would pass its largest size");
+  }
+  std::uint64_t step =
+      place_from_ ? length_bytes : std::clamp(file_bytes_ / 8, kGrowthMin, kGrowthMax);
+  step = format::round_up(std::max(step, length_bytes), format::kUnitBytes);
+  auto grown = storage_->allocate({file_bytes_, step});
+  if (!grown && step > length_bytes) {
+    step = length_bytes;
+    grown = storage_->allocate({file_bytes_, step});
+  }
+  if (!grown) return tl::unexpected<Error>(grown.error());
+  const Extent extent{file_bytes_, length_bytes};
+  if (step > length_bytes) free_.insert({extent.end_bytes(), step - length_bytes});
+  file_bytes_ += step;
+  return extent;
+}
+
+Result<Extent> Writer::reserve_locked(std::uint64_t length_bytes) {
+  CRAWLSTORE_ASSERT(length_bytes > 0 && length_bytes % format::kUnitBytes == 0);
+  auto found = place_from_ ? free_.take_from(length_bytes, *place_from_)
+                           : free_.take(length_bytes);
+  if (found) {
+    const auto allocated =
+        policy().allocate_really ? storage_->allocate(*found) : Result<void>{};
+    if (!allocated) {
+      free_.insert(*found);
+      return tl::unexpected<Error>(allocated.error());
+    }
+  } else {
+    const auto grown = grow_locked(length_bytes);
+    if (!grown) return grown;
+    found = *grown;
+  }
+  in_flight_.emplace(found->offset_bytes, found->length_bytes);
+  return *found;
+}
+
+Result<Extent> Writer::reserve(std::uint64_t length_bytes) {
+  if (poisoned_) {
+    return fail(Errc::kPoisoned, "an earlier write to this store failed; open it again");
+  }
+  CRAWLSTORE_TRY(prepare());
+  const std::lock_guard lock(mutex_);
+  return reserve_locked(length_bytes);
+}
+
+void Writer::place_from(std::optional<std::uint64_t> from_bytes) {
+  const std::lock_guard lock(mutex_);
+  place_from_ = from_bytes;
+}
+
+std::optional<Extent> Writer::reserve_below(std::uint64_t length_bytes, std::uint64_t end_bytes) {
+  if (!prepare()) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  const auto found = free_.take_below(length_bytes, end_bytes);
+  if (!found) return std::nullopt;
+  if (!storage_->allocate(*found)) {
+    free_.insert(*found);
+    return std::nullopt;
+  }
+  in_flight_.emplace(found->offset_bytes, found->length_bytes);
+  return found;
+}
+
+void Writer::release(Extent extent) {
+  if (extent.length_bytes == 0) return;
+  const std::lock_guard lock(mutex_);
+  auto place = in_flight_.upper_bound(extent.offset_bytes);
+  CRAWLSTORE_ASSERT(place != in_flight_.begin());
+  --place;
+  CRAWLSTORE_ASSERT(place->first + place->second == extent.end_bytes());
+  if (place->first == extent.offset_bytes) {
+    in_flight_.erase(place);
+  } else {
+    place->second = extent.offset_bytes - place->first;
+  }
+  free_.insert(extent);
+}
+
+SegmentId Writer::new_segment_id() {
+  const std::lock_guard lock(mutex_);
+  return {next_segment_id_++};
+}
+
+RunId Writer::new_run_ids(std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  const RunId first{next_run_id_};
+  next_run_id_ += count;
+  return first;
+}
+
+const format::SegmentEntry* Writer::find(SegmentId id) const {
+  const auto change = changes_.find(id);
+  if (change == changes_.end()) return directory_->find(id);
+  return change->second ? &*change->second : nullptr;
+}
+
+void Writer::put(format::SegmentEntry entry) {
+  const SegmentId id = entry.id;
+  changes_.insert_or_assign(id, std::move(entry));
+}
+
+void Writer::remove(SegmentId id) {
+  if (directory_->find(id) != nullptr) {
+    changes_.insert_or_assign(id, std::nullopt);
+  } else {
+    changes_.erase(id);
+  }
+}
+
+std::uint64_t Writer::kept_free_bytes() const {
+  std::uint64_t live = 0;
+  for (const Extent& extent : directory_->live_extents()) live += extent.length_bytes;
+  return std::max(kKeptFreeMin, live / 4);
+}
+
+std::uint64_t Writer::free_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return free_.total_bytes();
+}
+
+std::vector<Extent> Writer::free_extents() const {
+  const std::lock_guard lock(mutex_);
+  return free_.extents();
+}
+
+Result<void> Writer::trim(std::uint64_t keep_bytes) {
+  CRAWLSTORE_TRY(check_usable());
+  CRAWLSTORE_TRY(prepare());
+  const std::lock_guard lock(mutex_);
+  std::uint64_t end = directory_->superblock.high_water_bytes;
+  if (policy().trim_waits) {
+    // The previous generation's superblock promises its own high water.
+    const auto set = read_superblocks(*storage_, identity_.uuid);
+    if (!set) return tl::unexpected<Error>(set.error());
+    for (std::uint32_t slot = 0; slot < 2; ++slot) {
+      if (const auto* other = set->best_of(slot)) end = std::max(end, other->high_water_bytes);
+    }
+  }
+  if (!in_flight_.empty()) {
+    const auto last = std::prev(in_flight_.end());
+    end = std::max(end, last->first + last->second);
+  }
+  if (end < file_bytes_ && free_.total_bytes() > keep_bytes) {
+    const std::uint64_t excess = free_.total_bytes() - keep_bytes;
+    const std::uint64_t cut =
+        format::round_up(std::max(end, file_bytes_ - std::min(file_bytes_, excess)),
+                         format::kUnitBytes);
+    CRAWLSTORE_TRY(storage_->truncate(cut));
+    free_.cut(cut);
+    file_bytes_ = cut;
+  }
+  auto extents = free_.extents();
+  std::uint64_t left = free_.total_bytes();
+  while (left > keep_bytes && !extents.empty()) {
+    const Extent last = extents.back();
+    extents.pop_back();
+    const auto punched = storage_->punch(last);
+    if (!punched && punched.error().code != Errc::kUnsupported) return punched;
+    left -= last.length_bytes;
+  }
+  return {};
+}
+
+}  // namespace crawlstore::container

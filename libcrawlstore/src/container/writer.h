@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "container/commit_policy.h"
+#include "container/directory_state.h"
+#include "container/free_map.h"
+
+#include "format/checksum.h"
+
+#include <crawlstore/storage.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace crawlstore::container {
+
+struct WriterOptions {
+  std::uint32_t lock_wait_ms = 0;
+  /// Microseconds since the epoch, for the commit time; 0 = ask the clock at each commit.
+  std::int64_t fixed_time_us = 0;
+  /// Open the generation before the newest one, whose directory cannot be read: for rollback only.
+  bool past_damaged_winner = false;
+  CommitPolicy policy{};
+};
+
+/// Reads and checks the identity page. errors as format::parse_identity
+Result<format::Identity> read_identity(Storage& storage);
+
+/// The one writer of a store: holds the writer lock, hands out extents, and publishes generations by
+/// the protocol of spec/format.md#commit.
+///
+/// Whoever reserves an extent owns it until a commit has published it in a segment, and releases it
+/// otherwise. put() and remove() collect changes; commit() publishes all of them or none.
+///
+/// Threads: reserve(), release() and the id counters lock inside; everything else from one thread.
+class Writer {
+ public:
+  /// Takes the writer lock, then reads superblocks and directory. Writes nothing.
+  ///   errors  kLocked, kNoLocks, kReadOnly, and those of read_identity(), read_superblocks(),
+  ///           load_directory(); kIo when a slot cannot be read at all
+  static Result<std::unique_ptr<Writer>> open(std::unique_ptr<Storage> storage,
+                                              const WriterOptions& options);
+  ~Writer();
+
+  [[nodiscard]] const format::Identity& identity() const { return identity_; }
+  [[nodiscard]] const DirectoryPtr& directory() const { return directory_; }
+  [[nodiscard]] Storage& storage() { return *storage_; }
+  [[nodiscard]] const CommitPolicy& policy() const { return policy_(); }
+
+  /// Step 0, once: afterwards the opened generation is durable. Further calls do nothing.
+  ///   errors  kBusyPinned, kPoisoned (the file shows another generation now: reopen), of storage
+  Result<void> prepare();
+
+  /// An extent of really allocated bytes that no readable generation refers to. Grows the file when
+  /// needed. errors kNoSpace, kFileSizeLimit, and those of prepare()
+  Result<Extent> reserve(std::uint64_t length_bytes);
+  /// Gives a reserved, unpublished extent back, or its tail.
+  void release(Extent extent);
+
+  SegmentId new_segment_id();
+  /// The first of `count` consecutive new run ids.
+  RunId new_run_ids(std::uint64_t count);
+
+  /// The segment with all pending changes applied, or nullptr.
+  [[nodiscard]] const format::SegmentEntry* find(SegmentId id) const;
+  /// Adds or replaces a segment. Runs with born 0 are new and lie in reserved extents.
+  void put(format::SegmentEntry entry);
+  void remove(SegmentId id);
+  [[nodiscard]] bool has_changes() const { return !changes_.empty(); }
+  /// Forgets put() and remove() since the last commit. Reserved extents stay reserved.
+  void drop_changes() { changes_.clear(); }
+
+  /// Publishes the pending changes as the next generation; durable when it returns. Without changes
+  /// it returns the current generation and writes nothing, unless `even_empty`.
+  ///   errors  kNoSpace and the like: nothing changed, the changes are still pending;
+  ///           kPoisoned: a sync failed, reopen the store
+  Result<Generation> commit(bool even_empty = false);
+
+  /// commit() for rollback: `restored` are held extents that the pending changes refer to again.
+  Result<Generation> commit_restored(const std::vector<Extent>& restored);
+
+  /// Truncates and punches free space beyond what is kept for reuse. Outside the commit path.
+  ///   keep_bytes  free bytes to leave
+  Result<void> trim(std::uint64_t keep_bytes);
+  /// max(64 MiB, a quarter of the live bytes).
+  [[nodiscard]] std::uint64_t kept_free_bytes() const;
+
+  /// Like reserve(), but only below `end_bytes`: for compaction. Nothing when there is no room.
+  std::optional<Extent> reserve_below(std::uint64_t length_bytes, std::uint64_t end_bytes);
+
+  /// For compaction: from now on extents are taken from the lowest place at or above `from_bytes`,
+  /// and the file grows by no more than is asked for. Nothing: the usual way again.
+  void place_from(std::optional<std::uint64_t> from_bytes);
+
+  [[nodiscard]] std::uint64_t free_bytes() const;
+  [[nodiscard]] std::vector<Extent> free_extents() const;
+  [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
+  [[nodiscard]] bool poisoned() const { return poisoned_; }
+
+ private:
+  struct Draft;
+  Writer(std::unique_ptr<Storage> storage, const WriterOptions& options);
+
+  Result<void> check_usable();
+  Result<void> check_lost_pins();
+  void rebuild_free_map();
+  void free_unheld(const std::vector<Generation>& pins);
+  Result<Extent> reserve_locked(std::uint64_t length_bytes);
+  Result<Extent> grow_locked(std::uint64_t length_bytes);
+  tl::unexpected<Error> poison(const Error& error);
+
+  Result<void> apply_changes(Draft& draft);
+  Result<void> rebuild_tables(Draft& draft);
+  Result<void> write_tables(Draft& draft, std::vector<format::SegmentEntry>& segments);
+  Result<void> write_held(Draft& draft);
+  Result<void> write_root(Draft& draft);
+  Result<Extent> write_piece(Draft& draft, const std::vector<std::byte>& payload,
+                             format::ChecksumDomain domain, std::uint64_t& checksum);
+  Result<Generation> publish(Draft& draft);
+  Result<void> sync_data();
+  void retire(Draft& draft, Extent extent, Generation born, bool listed);
+  void unhold(const std::vector<Extent>& restored);
+
+  std::unique_ptr<Storage> storage_;
+  PolicyHolder policy_;
+  WriterOptions options_;
+  format::Identity identity_{};
+  DirectoryPtr directory_;
+  std::uint64_t skipped_generations_ = 0;  // 1 while a damaged winner is being passed over
+  bool prepared_ = false;
+  bool poisoned_ = false;
+  bool locked_ = false;
+
+  mutable std::mutex mutex_;  // guards free_, in_flight_, file_bytes_, place_from_, next ids
+  FreeMap free_;
+  std::map<std::uint64_t, std::uint64_t> in_flight_;  // offset -> length, reserved, unpublished
+  std::uint64_t file_bytes_ = 0;
+  std::optional<std::uint64_t> place_from_;  // set while compacting
+  std::uint64_t next_segment_id_ = 1;
+  std::uint64_t next_run_id_ = 1;
+
+  // What the next directory will list, before what the next commit retires.
+  std::vector<format::HeldExtent> held_;
+  std::vector<std::shared_ptr<const HeldTable>> held_tables_;
+  std::vector<format::HeldExtent> dissolved_;  // extents of dropped held tables; retired = 0
+
+  std::map<SegmentId, std::optional<format::SegmentEntry>> changes_;
+};
+
+}  // namespace crawlstore::container

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The merge of one bucket (or of a slice of its requests): load, sort, walk once against the
+/// partition, write the new one. Answers are dispatched from the outcome, in arrival order.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <crawlstore/drum_core.h>
+
+#include "drum/partition.h"
+#include "format/request_run.h"
+
+namespace crawlstore::drum {
+
+/// What a merge needs; made on the caller's thread, with all extents reserved.
+struct MergeJob {
+  std::size_t bucket = 0;       // index when the merge was planned
+  std::uint64_t first_key = 0;  // the bucket's range, both ends included
+  std::uint64_t last_key = 0;
+  SegmentId old_partition;
+  std::optional<format::RunRef> old_run;
+  std::uint64_t old_key_count = 0;
+  SegmentId key_log;
+  SegmentId aux_log;
+  std::vector<format::RunRef> key_runs;  // in arrival order, consumed whole
+  std::vector<format::RunRef> aux_runs;  // those of key_runs that have auxiliaries
+  std::int32_t value_bytes = 0;
+  std::uint64_t piece_keys_max = 0;       // a partition with more keys is cut
+  std::vector<SegmentId> piece_segments;  // one a piece, with its writer
+  std::vector<PartitionWriter> piece_writers;
+};
+
+/// Requests of one run, verified, with what the walk found out about them.
+struct LoadedRun {
+  std::vector<std::byte> payload;
+  format::KeyRun columns;
+  std::vector<std::uint64_t> value_begins;  // variable values: n + 1 offsets
+};
+
+/// What came out. The payloads and answers stay until dispatched.
+struct MergeOutcome {
+  MergeJob job;
+  std::vector<LoadedRun> runs;
+  std::vector<std::uint8_t> duplicate;      // by arrival
+  std::vector<std::uint64_t> value_begins;  // stored values told to checks: n + 1 offsets, or empty
+  std::vector<std::byte> values;
+  std::vector<PartitionPiece> pieces;  // none: the old partition stays
+  std::uint64_t request_count = 0;
+  std::uint64_t unique_count = 0;
+  std::uint64_t duplicate_count = 0;
+  std::uint64_t key_count = 0;  // afterwards
+  bool changed = false;         // some key or value did change
+};
+
+/// Runs on any thread; touches only the storage and the job's own extents.
+///   errors  damage of the old partition or the runs; I/O
+Result<MergeOutcome> merge_bucket(Storage& storage, const format::Identity& identity, MergeJob job);
+
+/// The value that came with a request of a run.
+std::span<const std::byte> value_of(const LoadedRun& run, std::size_t index,
+                                    std::int32_t value_bytes);
+
+}  // namespace crawlstore::drum

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants:
+// - arrays[b] and tentative_arrays[b] belong to state.buckets[b]; `ranges` is built from the same.
+// - A request is in exactly one of: an array, a pending run, a tentative run, a result run, or
+// done.
+// - Arrays are transferred only whole sets at a time, so that sequences follow the buckets.
+#include <algorithm>
+
+#include "container/run_io.h"
+#include "drum/drum_impl.h"
+
+namespace crawlstore {
+namespace {
+
+constexpr std::uint64_t kArrayBytesMin = 4096;
+/// Bytes that sorting and answering a request needs beside its own.
+constexpr std::uint64_t kMergeBytesPerRequest = 48;
+constexpr std::uint64_t kSliceRequestsMin = 4096;
+
+Result<void> check_options(const DrumOptions& options) {
+  if (options.bucket_count == 0 || options.bucket_count > format::kBucketsMax) {
+    return fail(Errc::kInvalidArgument, "bucket_count must be from 1 to 65536");
+  }
+  if (options.memory_bytes < kArrayBytesMin) {
+    return fail(Errc::kInvalidArgument, "memory_bytes must be at least 4096");
+  }
+  if (options.partition_keys_max < 2) {
+    return fail(Errc::kInvalidArgument, "partition_keys_max must be at least 2");
+  }
+  if (options.array_elements > drum::kSortCountMax) {
+    return fail(Errc::kInvalidArgument, "array_elements must be at most 16777216");
+  }
+  return {};
+}
+
+Result<void> check_name(std::string_view name) {
+  if (name.empty() || name.size() > format::kNameBytesMax) {
+    return fail(Errc::kTooLarge, "a name has from 1 to 255 bytes");
+  }
+  return {};
+}
+
+}  // namespace
+
+MergeReport& MergeReport::operator+=(const MergeReport& other) {
+  request_count += other.request_count;
+  unique_count += other.unique_count;
+  duplicate_count += other.duplicate_count;
+  new_key_count += other.new_key_count;
+  bucket_count += other.bucket_count;
+  split_count += other.split_count;
+  commit_count += other.commit_count;
+  partition_read_seeks += other.partition_read_seeks;
+  partition_write_seeks += other.partition_write_seeks;
+  return *this;
+}
+
+Result<void> DrumCore::Impl::check_usable() const {
+  if (closed) return fail(Errc::kClosed, "the DRUM has been closed");
+  return store->writer->storage().check_process();
+}
+
+std::uint64_t DrumCore::Impl::array_budget_bytes() const {
+  return std::max(kArrayBytesMin, options.memory_bytes / state.buckets.size());
+}
+
+std::uint64_t DrumCore::Impl::slice_requests_max() const {
+  const auto value = static_cast<std::uint64_t>(std::max(0, state.value_bytes));
+  return std::clamp(options.memory_bytes / (kMergeBytesPerRequest + 2 * value), kSliceRequestsMin,
+                    std::uint64_t{drum::kSortCountMax});
+}
+
+bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, std::size_t aux_bytes) const {
+  if (columns.count() == 0) return false;
+  if (columns.count() >= drum::kSortCountMax) return true;
+  if (options.array_elements != 0 && columns.count() >= options.array_elements) return true;
+  if (options.array_aux_bytes != 0)
+    return columns.aux_bytes() + aux_bytes > options.array_aux_bytes;
+  const auto value = static_cast<std::uint64_t>(std::max(0, state.value_bytes));
+  const bool is_fixed = options.array_elements != 0;
+  return !is_fixed && (columns.count() + 1) * (8 + value) + columns.aux_bytes() + aux_bytes >
+                          array_budget_bytes();
+}
+
+bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
+  if (options.bucket_bytes != 0) {
+    return bucket.pending.key_bytes > options.bucket_bytes ||
+           bucket.pending.aux_bytes > options.bucket_bytes;
+  }
+  // Before the next transfer takes the bucket over what one slice of a merge can hold.
+  const auto& log = bucket.pending;
+  return !log.empty() && log.request_count + log.keys.back().record_count > slice_requests_max();
+}
+
+bool DrumCore::Impl::calls_for_merge() const {
+  return std::any_of(state.buckets.begin(), state.buckets.end(),
+                     [this](const drum::Bucket& bucket) { return calls_for_merge(bucket); });
+}
+
+void DrumCore::Impl::reshape_arrays() {
+  arrays.resize(state.buckets.size());
+  tentative_arrays.resize(state.buckets.size());
+  std::vector<std::uint64_t> first_keys;
+  first_keys.reserve(state.buckets.size());
+  for (const auto& bucket : state.buckets) first_keys.push_back(bucket.first_key);
+  ranges.assign(std::move(first_keys));
+}
+
+drum::RequestColumns& DrumCore::Impl::column_for(Arrays& set, std::size_t bucket) {
+  auto& columns = set[bucket];
+  if (columns.count() == 0) {
+    const auto budget = array_budget_bytes();
+    columns.reserve(options.array_elements != 0 ? options.array_elements : budget / 8, 0);
+  }
+  return columns;
+}
+
+Result<void> DrumCore::Impl::check_request(const RawRequest& request) const {
+  if (request.aux.size() > format::kAuxBytesMax) {
+    return fail(Errc::kTooLarge, "an auxiliary is larger than 64 MiB");
+  }
+  const bool has_value = request.operation != DrumOperation::kCheck;
+  if (state.value_bytes >= 0 && has_value &&
+      request.value.size() != static_cast<std::size_t>(state.value_bytes)) {
+    return fail(Errc::kInvalidArgument, "a value has another size than the DRUM's");
+  }
+  if (request.value.size() > format::kValueBytesMax) {
+    return fail(Errc::kTooLarge, "a value is larger than 16 MiB");
+  }
+  if (request.consumer == 0) return {};
+  const bool known =
+      std::any_of(state.consumers.begin(), state.consumers.end(),
+                  [&](const auto& consumer) { return consumer.id == request.consumer; });
+  if (!known) return fail(Errc::kUnknownName, "no consumer has this id");
+  return {};
+}
+
+Result<void> DrumCore::Impl::submit(const RawRequest& request) {
+  {
+    const std::lock_guard lock(mutex);
+    CRAWLSTORE_TRY(check_usable());
+    CRAWLSTORE_TRY(check_request(request));
+    const bool is_tentative = store->in_dispatcher();
+    auto& set = is_tentative ? tentative_arrays : arrays;
+    const std::size_t bucket = ranges.find(request.key);
+    if (is_full(set[bucket], request.aux.size())) CRAWLSTORE_TRY(transfer(set, is_tentative));
+    const auto value =
+        request.operation == DrumOperation::kCheck ? std::span<const std::byte>{} : request.value;
+    column_for(set, bucket)
+        .append(
+            format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
+            request.key, state.value_bytes, value, request.aux);
+  }
+  return after_submit();
+}
+
+Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys) {
+  {
+    const std::lock_guard lock(mutex);
+    CRAWLSTORE_TRY(check_usable());
+    const bool is_tentative = store->in_dispatcher();
+    auto& set = is_tentative ? tentative_arrays : arrays;
+    const std::uint64_t capacity =
+        options.array_elements != 0
+            ? options.array_elements
+            : std::min<std::uint64_t>(drum::kSortCountMax, array_budget_bytes() / 8);
+    for (const std::uint64_t key : keys) {
+      const std::size_t bucket = ranges.find(key);
+      if (set[bucket].count() >= capacity) CRAWLSTORE_TRY(transfer(set, is_tentative));
+      auto& columns = set[bucket].count() == 0 ? column_for(set, bucket) : set[bucket];
+      columns.append_key(tag, key);
+    }
+  }
+  return after_submit();
+}
+
+Result<void> DrumCore::Impl::after_submit() {
+  if (store->in_dispatcher()) return {};
+  bool wants_commit = options.durability == Durability::kRequest;
+  bool wants_merge = false;
+  {
+    const std::lock_guard lock(mutex);
+    if (options.durability == Durability::kInterval) {
+      const auto now = std::chrono::steady_clock::now();
+      wants_commit = now - last_commit >= std::chrono::milliseconds(options.interval_ms);
+    }
+    wants_merge = options.auto_merge && dirty && calls_for_merge();
+  }
+  if (wants_merge) {
+    const auto merged = merge(options.merge_scope == MergeScope::kFull);
+    if (!merged) return tl::unexpected<Error>(merged.error());
+  }
+  if (!wants_commit) return {};
+  const std::lock_guard lock(store->mutex);
+  CRAWLSTORE_TRY(store->check_open());
+  const auto committed = store->commit_all();
+  if (!committed) return tl::unexpected<Error>(committed.error());
+  return {};
+}
+
+Result<void> DrumCore::Impl::before_commit() {
+  const std::lock_guard lock(mutex);
+  CRAWLSTORE_TRY(transfer(arrays, false));
+  CRAWLSTORE_TRY(transfer(tentative_arrays, true));
+  if (!dirty) return {};
+  auto run = drum::put_state(*store->writer, state);
+  if (!run) return tl::unexpected<Error>(run.error());
+  table_run_in_commit = *run;
+  return {};
+}
+
+void DrumCore::Impl::after_commit(bool published) {
+  const std::lock_guard lock(mutex);
+  if (!table_run_in_commit) return;
+  if (published) {
+    drum::refresh_state(*store->writer, state);
+    dirty = false;
+    last_commit = std::chrono::steady_clock::now();
+  } else {
+    store->writer->release(table_run_in_commit->extent());
+  }
+  table_run_in_commit.reset();
+}
+
+void DrumCore::Impl::drop_tentative() {
+  const std::lock_guard lock(mutex);
+  for (auto& columns : tentative_arrays) columns.clear();
+  for (auto& bucket : state.buckets) {
+    drum::release_unpublished(*store->writer, bucket.tentative.keys);
+    drum::release_unpublished(*store->writer, bucket.tentative.auxes);
+    bucket.tentative = {};
+  }
+}
+
+void DrumCore::Impl::close() {
+  const std::lock_guard lock(mutex);
+  closed = true;
+}
+
+DrumCore::DrumCore(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+DrumCore::~DrumCore() {
+  (void)dispose();
+}
+
+Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view name,
+                                                 std::int32_t value_bytes,
+                                                 const DrumOptions& options) {
+  CRAWLSTORE_TRY(check_options(options));
+  CRAWLSTORE_TRY(check_name(name));
+  const auto inside = store.impl().shared_from_this();
+  if (inside->in_dispatcher()) {
+    return fail(Errc::kReentrant, "a DRUM cannot be opened from inside a dispatcher");
+  }
+  const std::lock_guard lock(inside->mutex);
+  CRAWLSTORE_TRY(inside->check_open());
+  if (const auto known = inside->drums.find(name); known != inside->drums.end()) {
+    if (auto core = known->second.lock()) {
+      if (core->impl_->state.value_bytes != value_bytes) {
+        return fail(Errc::kTypeMismatch, "the DRUM is open with values of another size");
+      }
+      return core;
+    }
+  }
+  auto impl = std::make_shared<Impl>();
+  impl->store = inside;
+  impl->options = options;
+  container::Writer& writer = *inside->writer;
+  if (const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name)) {
+    auto state = drum::load_state(writer, *entry);
+    if (!state) return tl::unexpected<Error>(state.error());
+    if (state->value_bytes != value_bytes) {
+      return fail(Errc::kTypeMismatch, "the DRUM holds values of another size", Error::kNoOffset,
+                  entry->id.value);
+    }
+    impl->state = std::move(*state);
+  } else {
+    impl->state =
+        drum::make_state(writer.new_segment_id(), name, value_bytes, options.bucket_count);
+    impl->state.key_scheme = static_cast<format::KeyScheme>(options.key_scheme);
+    impl->dirty = true;
+  }
+  impl->reshape_arrays();
+  inside->participants.push_back(impl.get());
+  std::shared_ptr<DrumCore> core(new DrumCore(std::move(impl)));
+  inside->drums.insert_or_assign(std::string(name), core);
+  return core;
+}
+
+void DrumCore::attach(std::uint16_t consumer, RawSink sink) {
+  const std::lock_guard lock(impl_->mutex);
+  if (sink) {
+    impl_->sinks.insert_or_assign(consumer, std::move(sink));
+  } else {
+    impl_->sinks.erase(consumer);
+  }
+}
+
+Result<void> DrumCore::submit(const RawRequest& request) {
+  return impl_->submit(request);
+}
+
+Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
+                                   std::uint16_t consumer) {
+  const RawRequest any{operation, consumer, 0, {}, {}};
+  const bool needs_value = operation != DrumOperation::kCheck && impl_->state.value_bytes > 0;
+  if (needs_value) return fail(Errc::kInvalidArgument, "this DRUM's updates need values");
+  {
+    const std::lock_guard lock(impl_->mutex);
+    CRAWLSTORE_TRY(impl_->check_request(any));
+  }
+  if (impl_->state.value_bytes != 0) {
+    for (const auto key : keys) CRAWLSTORE_TRY(impl_->submit({operation, consumer, key, {}, {}}));
+    return {};
+  }
+  return impl_->submit_keys(format::make_tag(static_cast<format::Operation>(operation), consumer),
+                            keys);
+}
+
+Result<MergeReport> DrumCore::synchronize() {
+  return impl_->merge(false);
+}
+
+Result<MergeReport> DrumCore::merge_if_full() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    CRAWLSTORE_TRY(impl_->check_usable());
+    if (!impl_->calls_for_merge()) return MergeReport{};
+  }
+  return impl_->merge(impl_->options.merge_scope == MergeScope::kFull);
+}
+
+Result<std::uint64_t> DrumCore::take_results(std::uint16_t consumer, const RawSink& sink) {
+  return impl_->take_results(consumer, sink);
+}
+
+Result<std::uint16_t> DrumCore::consumer(std::string_view name) {
+  CRAWLSTORE_TRY(check_name(name));
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_usable());
+  auto& consumers = impl_->state.consumers;
+  for (const auto& known : consumers) {
+    if (known.name == name) return known.id;
+  }
+  if (consumers.back().id >= format::kConsumersMax) {
+    return fail(Errc::kTooLarge, "a DRUM has at most 16383 consumers");
+  }
+  const auto id = static_cast<std::uint16_t>(consumers.back().id + 1);
+  consumers.push_back({id, std::string(name), {}, {}, 0});
+  impl_->dirty = true;
+  return id;
+}
+
+Result<std::optional<std::vector<std::byte>>> DrumCore::lookup(std::uint64_t key) const {
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_usable());
+  const auto& bucket = impl_->state.buckets[impl_->ranges.find(key)];
+  if (!bucket.partition_run) return std::optional<std::vector<std::byte>>{};
+  auto& known = impl_->lookups[bucket.partition_run->run_id];
+  if (known == nullptr) {
+    container::Writer& writer = *impl_->store->writer;
+    // The storage lives as long as the writer, and lookups end with the DRUM's last use.
+    const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
+    const auto name =
+        container::run_name(writer.identity(), bucket.partition, bucket.partition_run->run_id);
+    auto opened = drum::PartitionLookup::open(
+        std::make_shared<const container::RunReader>(storage, name, *bucket.partition_run),
+        impl_->state.value_bytes);
+    if (!opened) {
+      impl_->lookups.erase(bucket.partition_run->run_id);
+      return tl::unexpected<Error>(opened.error());
+    }
+    known = std::move(*opened);
+  }
+  return known->find(key);
+}
+
+void DrumCore::count_unparsed(std::uint64_t count) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->state.unparsed_count += count;
+  impl_->dirty = true;
+}
+
+DrumStatus DrumCore::status() const {
+  const std::lock_guard lock(impl_->mutex);
+  DrumStatus status;
+  status.key_count = impl_->state.key_count();
+  status.pending_count = impl_->state.pending_count();
+  status.bucket_count = impl_->state.buckets.size();
+  status.merge_count = impl_->state.merge_count;
+  status.transfer_count = impl_->transfer_count;
+  status.unparsed_count = impl_->state.unparsed_count;
+  for (const auto* set : {&impl_->arrays, &impl_->tentative_arrays}) {
+    for (const auto& columns : *set) {
+      status.pending_count += columns.count();
+      status.memory_bytes += columns.memory_bytes();
+    }
+  }
+  return status;
+}
+
+Result<void> DrumCore::tune(const DrumOptions& options) {
+  CRAWLSTORE_TRY(check_options(options));
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_usable());
+  impl_->options = options;
+  return {};
+}
+
+Result<void> DrumCore::dispose() {
+  if (impl_->store->in_dispatcher()) {
+    return fail(Errc::kReentrant, "a DRUM cannot be closed from inside a dispatcher");
+  }
+  const std::lock_guard lock(impl_->store->mutex);
+  if (impl_->closed) return {};
+  const auto committed = impl_->store->commit_all();
+  auto& participants = impl_->store->participants;
+  std::erase(participants, impl_.get());
+  impl_->store->drums.erase(impl_->state.name);
+  impl_->close();
+  if (!committed) return tl::unexpected<Error>(committed.error());
+  return {};
+}
+
+}  // namespace crawlstore

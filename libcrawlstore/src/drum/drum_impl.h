@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include <crawlstore/drum_core.h>
+
+#include "container/store_impl.h"
+#include "drum/bucket_merge.h"
+#include "drum/drum_state.h"
+#include "drum/key_ranges.h"
+#include "drum/result_columns.h"
+#include "drum/sort_requests.h"
+
+namespace crawlstore {
+
+/// An open DRUM.
+///
+/// Locks: StoreImpl::mutex before `mutex`. Submissions take only `mutex`, so they go on while
+/// another thread merges; a merge takes `mutex` when it plans and when it installs.
+struct DrumCore::Impl : Participant {
+  using Arrays = std::vector<drum::RequestColumns>;  // one a bucket
+
+  std::shared_ptr<StoreImpl> store;
+  mutable std::recursive_mutex mutex;  // guards everything below
+  drum::DrumState state;
+  drum::KeyRanges ranges;
+  DrumOptions options;
+  Arrays arrays;            // submitted from outside a dispatcher
+  Arrays tentative_arrays;  // submitted inside: part of the transaction being dispatched
+  std::map<std::uint16_t, RawSink> sinks;
+  std::map<RunId, std::shared_ptr<const drum::PartitionLookup>> lookups;
+  std::vector<std::byte> scratch;
+  std::optional<format::RunRef> table_run_in_commit;
+  std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
+  std::uint64_t transfer_count = 0;
+  bool dirty = false;
+  bool closed = false;
+
+  // drum_core.cpp
+  Result<void> before_commit() override;
+  void after_commit(bool published) override;
+  void drop_tentative() override;
+  void close() override;
+  Result<void> check_usable() const;
+  Result<void> check_request(const RawRequest& request) const;
+  Result<void> submit(const RawRequest& request);
+  Result<void> submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
+  Result<void> after_submit();
+  [[nodiscard]] bool is_full(const drum::RequestColumns& columns, std::size_t aux_bytes) const;
+  [[nodiscard]] std::uint64_t array_budget_bytes() const;
+  [[nodiscard]] bool calls_for_merge() const;
+  [[nodiscard]] bool calls_for_merge(const drum::Bucket& bucket) const;
+  [[nodiscard]] std::uint64_t slice_requests_max() const;
+  void reshape_arrays();
+  drum::RequestColumns& column_for(Arrays& set, std::size_t bucket);
+
+  // drum_transfer.cpp
+  Result<void> transfer(Arrays& set, bool is_tentative);
+  Result<void> join_runs(drum::Bucket& bucket);
+  Result<void> read_requests(const drum::Bucket& bucket, std::span<const format::RunRef> keys,
+                             std::span<const format::RunRef> auxes,
+                             const std::function<void(const RawRequest&, std::uint64_t)>& visit);
+  Result<void> redistribute(std::size_t first, std::size_t count);
+
+  // drum_merge.cpp
+  struct PlannedMerge;
+  struct Group;
+  Result<MergeReport> merge(bool only_full);
+  Result<MergeReport> merge_planned(const std::vector<PlannedMerge>& plan);
+  std::vector<PlannedMerge> plan_merges(bool only_full);
+  Result<drum::MergeJob> make_job(const PlannedMerge& planned);
+  Result<void> start_group(bool only_full, std::vector<PlannedMerge>& plan);
+  Result<void> finish_group(Group& group);
+  Result<void> install(Group& group);
+  Result<void> install_outcome(Group& group, drum::MergeOutcome& outcome);
+  void abandon(Group& group);
+  void unlock_runs();
+
+  // drum_dispatch.cpp
+  Result<void> dispatch(Group& group, const drum::MergeOutcome& outcome);
+  Result<void> dispatch_run(Group& group, const drum::MergeOutcome& outcome, std::size_t run,
+                            std::size_t first_arrival);
+  Result<void> deliver(Group& group, std::span<const RawAnswer> answers);
+  Result<void> call_sink(const RawSink& sink, std::span<const RawAnswer> answers);
+  Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
+};
+
+/// What a merge did since its last commit.
+struct DrumCore::Impl::Group {
+  std::vector<drum::MergeOutcome> outcomes;
+  std::map<std::uint16_t, drum::ResultColumns> results;  // of consumers that are absent
+  std::vector<format::RunRef> written;                   // to release if the commit fails
+  std::vector<format::RunRef> superseded;                // to release when it succeeded
+  std::uint64_t bytes = 0;
+  MergeReport report;
+};
+
+struct DrumCore::Impl::PlannedMerge {
+  std::uint64_t first_key = 0;  // names the bucket, whatever splits meanwhile
+  std::size_t run_count = 0;
+  bool is_last_slice = true;
+};
+
+}  // namespace crawlstore

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What an open DRUM keeps in memory beside its arrays, and how that becomes segments.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <crawlstore/drum_core.h>
+
+#include "container/store_impl.h"
+#include "drum/request_columns.h"
+#include "format/drum_table.h"
+
+namespace crawlstore::drum {
+
+/// Runs of a bucket's two logs. An auxiliary run belongs to the key run whose id is one less.
+struct LogRuns {
+  std::vector<format::RunRef> keys;
+  std::vector<format::RunRef> auxes;
+  std::uint64_t request_count = 0;
+  std::uint64_t key_bytes = 0;
+  std::uint64_t aux_bytes = 0;
+
+  void add(const RequestColumns::Runs& runs);
+  void add(const LogRuns& other);
+  /// Removes the first `key_run_count` key runs and their auxiliary runs.
+  void drop_front(std::size_t key_run_count);
+  [[nodiscard]] bool empty() const { return keys.empty(); }
+};
+
+struct Bucket {
+  std::uint64_t first_key = 0;
+  std::uint64_t key_count = 0;
+  SegmentId partition;
+  std::optional<format::RunRef> partition_run;
+  SegmentId key_log;  // 0 until the first run is written
+  SegmentId aux_log;
+  LogRuns pending;                   // published or not; merged by the next merge
+  LogRuns tentative;                 // of the transaction that is being dispatched
+  std::size_t locked_run_count = 0;  // leading runs of `pending` that a merge is reading
+};
+
+struct Consumer {
+  std::uint16_t id = 0;
+  std::string name;
+  SegmentId results;
+  std::vector<format::RunRef> runs;
+  std::uint64_t result_count = 0;
+};
+
+/// Everything a commit publishes of a DRUM.
+struct DrumState {
+  SegmentId id;
+  std::string name;
+  std::int32_t value_bytes = 0;
+  format::KeyScheme key_scheme = format::KeyScheme::kOpaque;
+  std::uint64_t next_sequence = 0;
+  std::uint64_t merge_count = 0;
+  std::uint64_t unparsed_count = 0;
+  std::vector<Bucket> buckets;      // ascending first_key; the first has 0
+  std::vector<Consumer> consumers;  // ascending id; 0 always there
+  std::optional<format::RunRef> table_run;
+
+  /// The bucket of a key. O(log buckets).
+  [[nodiscard]] std::size_t bucket_of(std::uint64_t key) const;
+  [[nodiscard]] std::uint64_t last_key(std::size_t bucket) const;
+  [[nodiscard]] std::uint64_t pending_count() const;
+  [[nodiscard]] std::uint64_t key_count() const;
+};
+
+/// A fresh DRUM: `bucket_count` equal key ranges.
+DrumState make_state(SegmentId id, std::string_view name, std::int32_t value_bytes,
+                     std::uint32_t bucket_count);
+
+/// Reads the state of the DRUM segment from the writer's directory.
+Result<DrumState> load_state(container::Writer& writer, const format::SegmentEntry& entry);
+
+/// Puts all segments of the DRUM into the writer's changes and writes a new table.
+/// The caller owns the returned table run until the commit is published.
+Result<format::RunRef> put_state(container::Writer& writer, const DrumState& state);
+
+/// After a commit: takes over `born` of everything that was new.
+void refresh_state(const container::Writer& writer, DrumState& state);
+
+/// Releases runs that no commit has published (born 0).
+void release_unpublished(container::Writer& writer, const std::vector<format::RunRef>& runs);
+
+}  // namespace crawlstore::drum

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arrays to runs, runs to fewer runs, runs to other buckets.
+#include <algorithm>
+
+#include "container/run_io.h"
+#include "drum/drum_impl.h"
+
+namespace crawlstore {
+namespace {
+
+/// A log with this many runs has its newest runs joined.
+constexpr std::size_t kJoinRunCount = format::kRunsPerLogMax / 2;
+
+struct WrittenRuns {
+  std::size_t bucket;
+  drum::RequestColumns::Runs runs;
+};
+
+void release_all(container::Writer& writer, const std::vector<WrittenRuns>& written) {
+  for (const auto& entry : written) {
+    drum::release_unpublished(writer, {entry.runs.keys, entry.runs.auxes});
+  }
+}
+
+void ensure_logs(container::Writer& writer, drum::Bucket& bucket) {
+  if (!bucket.key_log) bucket.key_log = writer.new_segment_id();
+  if (!bucket.aux_log) bucket.aux_log = writer.new_segment_id();
+}
+
+}  // namespace
+
+/// Writes every array of the set as a run of its bucket. All or nothing.
+Result<void> DrumCore::Impl::transfer(Arrays& set, bool is_tentative) {
+  container::Writer& writer = *store->writer;
+  std::vector<WrittenRuns> written;
+  std::uint64_t sequence = state.next_sequence;
+  for (std::size_t b = 0; b < set.size(); ++b) {
+    if (set[b].count() == 0) continue;
+    drum::Bucket& bucket = state.buckets[b];
+    ensure_logs(writer, bucket);
+    auto runs = set[b].write(writer, bucket.key_log, bucket.aux_log, writer.new_run_ids(2),
+                             sequence, state.value_bytes, scratch);
+    if (!runs) {
+      release_all(writer, written);
+      return tl::unexpected<Error>(runs.error());
+    }
+    written.push_back({b, *runs});
+    sequence += set[b].count();
+  }
+  if (written.empty()) return {};
+  state.next_sequence = sequence;
+  dirty = true;
+  ++transfer_count;
+  for (const auto& entry : written) {
+    drum::Bucket& bucket = state.buckets[entry.bucket];
+    (is_tentative ? bucket.tentative : bucket.pending).add(entry.runs);
+    set[entry.bucket].clear();
+  }
+  for (const auto& entry : written) {
+    drum::Bucket& bucket = state.buckets[entry.bucket];
+    if (bucket.pending.keys.size() + bucket.tentative.keys.size() > kJoinRunCount) {
+      CRAWLSTORE_TRY(join_runs(bucket));
+    }
+  }
+  return {};
+}
+
+Result<void> DrumCore::Impl::read_requests(
+    const drum::Bucket& bucket, std::span<const format::RunRef> keys,
+    std::span<const format::RunRef> auxes,
+    const std::function<void(const RawRequest&, std::uint64_t)>& visit) {
+  container::Writer& writer = *store->writer;
+  std::vector<std::byte> key_payload;
+  std::vector<std::byte> aux_payload;
+  for (const auto& ref : keys) {
+    CRAWLSTORE_TRY(container::read_run(
+        writer.storage(), container::run_name(writer.identity(), bucket.key_log, ref.run_id), ref,
+        key_payload));
+    const auto aux_ref = std::find_if(auxes.begin(), auxes.end(), [&ref](const auto& candidate) {
+      return candidate.run_id.value == ref.run_id.value + 1;
+    });
+    aux_payload.clear();
+    if (aux_ref != auxes.end()) {
+      CRAWLSTORE_TRY(container::read_run(
+          writer.storage(), container::run_name(writer.identity(), bucket.aux_log, aux_ref->run_id),
+          *aux_ref, aux_payload));
+    }
+    CRAWLSTORE_TRY(drum::for_each_request(key_payload, aux_payload, visit));
+  }
+  return {};
+}
+
+/// Joins the newest runs of both logs into one, as many as keep the work logarithmic: a run is
+/// taken in as long as those behind it hold at least as many requests. Runs that a merge reads
+/// stay.
+Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
+  drum::LogRuns& log = bucket.tentative.empty() ? bucket.pending : bucket.tentative;
+  const std::size_t fixed = bucket.tentative.empty() ? bucket.locked_run_count : 0;
+  std::size_t first = log.keys.size();
+  std::uint64_t behind = 0;
+  while (first > fixed &&
+         (first + 2 > log.keys.size() || log.keys[first - 1].record_count <= behind) &&
+         behind + log.keys[first - 1].record_count <= drum::kSortCountMax) {
+    behind += log.keys[--first].record_count;
+  }
+  if (log.keys.size() - first < 2) return {};
+  drum::RequestColumns joined;
+  const std::span<const format::RunRef> tail(log.keys.data() + first, log.keys.size() - first);
+  CRAWLSTORE_TRY(read_requests(
+      bucket, tail, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
+        joined.append(
+            format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
+            request.key, state.value_bytes, request.value, request.aux);
+        joined.append_sequence(sequence);
+      }));
+  container::Writer& writer = *store->writer;
+  auto runs = joined.write(writer, bucket.key_log, bucket.aux_log, writer.new_run_ids(2), 0,
+                           state.value_bytes, scratch);
+  if (!runs) return tl::unexpected<Error>(runs.error());
+  drum::LogRuns kept = log;
+  drum::LogRuns dropped = log;
+  dropped.drop_front(first);
+  kept.keys.resize(first);
+  kept.auxes.resize(log.auxes.size() - dropped.auxes.size());
+  kept.request_count -= dropped.request_count;
+  kept.key_bytes -= dropped.key_bytes;
+  kept.aux_bytes -= dropped.aux_bytes;
+  kept.add(*runs);
+  drum::release_unpublished(writer, dropped.keys);
+  drum::release_unpublished(writer, dropped.auxes);
+  log = std::move(kept);
+  dirty = true;
+  return {};
+}
+
+/// After bucket `first` was cut into `count` buckets: gives each the requests of its range. Runs
+/// that are replaced are released by the caller if no commit has published them.
+Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) {
+  container::Writer& writer = *store->writer;
+  for (const bool is_tentative : {false, true}) {
+    drum::Bucket& source = state.buckets[first];
+    const drum::LogRuns log = is_tentative ? source.tentative : source.pending;
+    if (log.empty()) continue;
+    std::vector<drum::RequestColumns> parts(count);
+    CRAWLSTORE_TRY(read_requests(
+        source, log.keys, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
+          auto& part = parts[state.bucket_of(request.key) - first];
+          part.append(
+              format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
+              request.key, state.value_bytes, request.value, request.aux);
+          part.append_sequence(sequence);
+        }));
+    (is_tentative ? source.tentative : source.pending) = {};
+    for (std::size_t i = 0; i < count; ++i) {
+      if (parts[i].count() == 0) continue;
+      drum::Bucket& bucket = state.buckets[first + i];
+      ensure_logs(writer, bucket);
+      auto runs = parts[i].write(writer, bucket.key_log, bucket.aux_log, writer.new_run_ids(2), 0,
+                                 state.value_bytes, scratch);
+      if (!runs) return tl::unexpected<Error>(runs.error());
+      (is_tentative ? bucket.tentative : bucket.pending).add(*runs);
+    }
+  }
+  return {};
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include <crawlstore/drum_view.h>
+
+#include "container/reader.h"
+#include "drum/partition.h"
+#include "drum/request_columns.h"
+#include "format/drum_table.h"
+
+namespace crawlstore {
+
+struct DrumView::Impl {
+  explicit Impl(const Snapshot& from) : snapshot(from) {}
+
+  Snapshot snapshot;
+  DrumInfo info;
+  std::vector<Bucket> buckets;
+  std::mutex mutex;  // guards lookups
+  std::map<SegmentId, std::shared_ptr<const drum::PartitionLookup>> lookups;
+
+  Result<const format::SegmentEntry*> segment(SegmentId id) const {
+    const auto* entry = snapshot.reader().directory().find(id);
+    if (entry == nullptr || entry->runs.empty()) {
+      return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment that is not there",
+                  Error::kNoOffset, info.id.value);
+    }
+    return entry;
+  }
+
+  Result<std::shared_ptr<const drum::PartitionLookup>> partition(SegmentId id) {
+    const std::lock_guard lock(mutex);
+    auto& known = lookups[id];
+    if (known != nullptr) return known;
+    const auto entry = segment(id);
+    if (!entry) return tl::unexpected<Error>(entry.error());
+    auto opened = drum::PartitionLookup::open(
+        snapshot.reader().run_reader(id, (*entry)->runs.front()), info.value_bytes);
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    known = std::move(*opened);
+    return known;
+  }
+};
+
+DrumView::DrumView(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<DrumView> DrumView::open(const Snapshot& snapshot, std::string_view name) {
+  const auto* entry = snapshot.reader().directory().find_named(SegmentKind::kDrum, name);
+  if (entry == nullptr) return fail(Errc::kUnknownName, "the store has no DRUM of this name");
+  const auto all = snapshot.drums();
+  if (!all) return tl::unexpected<Error>(all.error());
+  auto impl = std::make_shared<Impl>(snapshot);
+  for (const DrumInfo& info : *all) {
+    if (info.id == entry->id) impl->info = info;
+  }
+  const auto payload = snapshot.read_run(entry->id, entry->runs.front().run_id);
+  if (!payload) return tl::unexpected<Error>(payload.error());
+  const auto table = format::parse_drum_table(*payload);
+  if (!table) return tl::unexpected<Error>(table.error());
+  for (const auto& bucket : table->buckets) {
+    impl->buckets.push_back({bucket.first_key, bucket.key_count, bucket.pending_count,
+                             bucket.partition, bucket.key_log, bucket.aux_log});
+  }
+  return DrumView(std::move(impl));
+}
+
+const std::vector<DrumView::Bucket>& DrumView::buckets() const {
+  return impl_->buckets;
+}
+const DrumInfo& DrumView::info() const {
+  return impl_->info;
+}
+
+Result<std::optional<std::vector<std::byte>>> DrumView::lookup(std::uint64_t key) const {
+  CRAWLSTORE_TRY(impl_->snapshot.reader().storage()->check_process());
+  const auto after =
+      std::upper_bound(impl_->buckets.begin(), impl_->buckets.end(), key,
+                       [](std::uint64_t wanted, const Bucket& b) { return wanted < b.first_key; });
+  const Bucket& bucket = *(after - 1);
+  if (!bucket.partition) return std::optional<std::vector<std::byte>>{};
+  const auto partition = impl_->partition(bucket.partition);
+  if (!partition) return tl::unexpected<Error>(partition.error());
+  return (*partition)->find(key);
+}
+
+Result<void> DrumView::for_each_key(
+    const std::function<bool(std::uint64_t, std::span<const std::byte>)>& visit) const {
+  std::array<std::uint64_t, format::kBlockKeysMax> keys{};
+  for (const Bucket& bucket : impl_->buckets) {
+    if (!bucket.partition) continue;
+    const auto partition = impl_->partition(bucket.partition);
+    if (!partition) return tl::unexpected<Error>(partition.error());
+    for (std::uint64_t i = 0; i < (*partition)->block_count(); ++i) {
+      const auto block = (*partition)->block(i);
+      if (!block) return tl::unexpected<Error>(block.error());
+      CRAWLSTORE_TRY(format::decode_keys(*block, keys));
+      for (std::uint32_t k = 0; k < block->key_count; ++k) {
+        if (!visit(keys[k], format::value_at(*block, k, impl_->info.value_bytes))) return {};
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> DrumView::for_each_pending(
+    const std::function<bool(std::uint64_t, const RawRequest&, std::uint64_t)>& visit) const {
+  for (std::size_t b = 0; b < impl_->buckets.size(); ++b) {
+    const Bucket& bucket = impl_->buckets[b];
+    if (!bucket.key_log) continue;
+    const auto keys = impl_->segment(bucket.key_log);
+    if (!keys) return tl::unexpected<Error>(keys.error());
+    const auto* auxes =
+        bucket.aux_log ? impl_->snapshot.reader().directory().find(bucket.aux_log) : nullptr;
+    for (const auto& run : (*keys)->runs) {
+      const auto key_payload = impl_->snapshot.read_run(bucket.key_log, run.run_id);
+      if (!key_payload) return tl::unexpected<Error>(key_payload.error());
+      Result<std::vector<std::byte>> aux_payload{};
+      const RunId aux_id{run.run_id.value + 1};
+      if (auxes != nullptr &&
+          std::any_of(auxes->runs.begin(), auxes->runs.end(),
+                      [aux_id](const auto& candidate) { return candidate.run_id == aux_id; })) {
+        aux_payload = impl_->snapshot.read_run(bucket.aux_log, aux_id);
+        if (!aux_payload) return tl::unexpected<Error>(aux_payload.error());
+      }
+      bool go_on = true;
+      CRAWLSTORE_TRY(drum::for_each_request(*key_payload, *aux_payload,
+                                            [&](const RawRequest& request, std::uint64_t sequence) {
+                                              go_on = go_on && visit(b, request, sequence);
+                                            }));
+      if (!go_on) return {};
+    }
+  }
+  return {};
+}
+
+}  // namespace crawlstore

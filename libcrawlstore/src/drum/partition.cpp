@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: keys leave a cursor in strictly ascending order or not at all; a lookup never reads
+// outside the payload, whatever footer and index say.
+#include "drum/partition.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/assert.h"
+#include "format/endian.h"
+
+namespace crawlstore::drum {
+namespace {
+
+tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId segment) {
+  return fail(Errc::kSegmentInvalid, text, offset, segment.value);
+}
+
+}  // namespace
+
+std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
+                                  std::uint64_t value_total_bytes) {
+  const std::uint64_t blocks = key_count / format::kBlockKeysMax + 1;
+  // Elias-Fano: at most 2 + log2(range / n) bits a key; log2 rounded up, in quarters of a byte.
+  const std::uint64_t per_key = range / std::max<std::uint64_t>(1, key_count);
+  const auto bits = static_cast<std::uint64_t>(std::bit_width(per_key)) + 2;
+  constexpr std::uint64_t kBlockOverheadBytes = 16 + 8 + 8 + 12 + 16;
+  return key_count * bits / 8 + blocks * kBlockOverheadBytes + value_total_bytes + 128;
+}
+
+void PartitionWriter::append_value(std::span<const std::byte> value) {
+  values_.insert(values_.end(), value.begin(), value.end());
+  if (value_bytes_ < 0) lengths_.push_back(static_cast<std::uint32_t>(value.size()));
+}
+
+Result<void> PartitionWriter::flush() {
+  if (block_count_ == 0) return {};
+  const std::span<const std::uint64_t> keys(keys_.data(), block_count_);
+  index_.first_keys.push_back(keys.front());
+  index_.block_offsets.push_back(static_cast<std::uint32_t>(run_.payload_bytes() / 8));
+  encoded_.clear();
+  format::encode_key_block(keys, value_bytes_, values_, lengths_, encoded_);
+  last_key_ = keys.back();
+  key_count_ += block_count_;
+  block_count_ = 0;
+  values_.clear();
+  lengths_.clear();
+  return run_.append(encoded_);
+}
+
+Result<PartitionPiece> PartitionWriter::finish() {
+  CRAWLSTORE_TRY(flush());
+  CRAWLSTORE_ASSERT(key_count_ > 0);
+  encoded_.clear();
+  format::encode_partition_tail(index_, key_count_, last_key_, value_bytes_, run_.payload_bytes(),
+                                encoded_);
+  CRAWLSTORE_TRY(run_.append(encoded_));
+  const auto run = run_.finish(key_count_);
+  if (!run) return tl::unexpected<Error>(run.error());
+  return PartitionPiece{*run, index_.first_keys.front(), key_count_};
+}
+
+PartitionCursor::PartitionCursor(Storage& storage, const format::RunName& name,
+                                 const std::optional<format::RunRef>& run, std::uint64_t key_count,
+                                 std::int32_t value_bytes)
+    : segment_(name.segment), keys_left_(run ? key_count : 0), value_bytes_(value_bytes) {
+  if (!run) return;
+  stream_.emplace(storage, name, *run);
+  run_offset_bytes_ = run->offset_bytes;
+}
+
+Result<void> PartitionCursor::load_block() {
+  if (stream_ && block_.block_bytes != 0) {
+    stream_->advance(block_.block_bytes);
+    consumed_bytes_ += block_.block_bytes;
+  }
+  block_ = {};
+  position_ = 0;
+  if (keys_left_ == 0) return {};
+  constexpr std::size_t kBlockGuessBytes = 8192;
+  auto bytes = stream_->peek(kBlockGuessBytes);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  auto block = format::parse_key_block(*bytes, value_bytes_);
+  // Values may make a block longer than the guess: double it until the payload ends.
+  for (std::size_t want = kBlockGuessBytes * 2; !block && bytes->size() >= want / 2; want *= 2) {
+    bytes = stream_->peek(want);
+    if (!bytes) return tl::unexpected<Error>(bytes.error());
+    block = format::parse_key_block(*bytes, value_bytes_);
+  }
+  const auto offset = run_offset_bytes_ + consumed_bytes_;
+  if (!block) return invalid(block.error().text, offset, segment_);
+  if (const auto decoded = format::decode_keys(*block, keys_); !decoded) {
+    return invalid(decoded.error().text, offset, segment_);
+  }
+  if (block->key_count > keys_left_) {
+    return invalid("a partition holds more keys than its DRUM says", offset, segment_);
+  }
+  if (last_key_ && keys_[0] <= *last_key_) {
+    return invalid("keys of a partition do not ascend", offset, segment_);
+  }
+  last_key_ = keys_[block->key_count - 1];
+  keys_left_ -= block->key_count;
+  block_ = *block;
+  return {};
+}
+
+Result<void> PartitionCursor::finish() {
+  return stream_ ? stream_->finish() : Result<void>{};
+}
+
+Result<std::shared_ptr<const PartitionLookup>> PartitionLookup::open(
+    std::shared_ptr<const container::RunReader> reader, std::int32_t value_bytes) {
+  const auto payload = reader->run().payload_bytes;
+  const auto offset = reader->run().offset_bytes;
+  if (payload < sizeof(format::PartitionFooter)) {
+    return invalid("a partition is shorter than its footer", offset, {});
+  }
+  const auto bytes =
+      reader->bytes(payload - sizeof(format::PartitionFooter), sizeof(format::PartitionFooter));
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  const auto footer = format::parse_partition_footer(*bytes, payload);
+  if (!footer) return invalid(footer.error().text, offset, {});
+  if (footer->value_bytes != value_bytes) {
+    return invalid("a partition has values of another size than its DRUM", offset, {});
+  }
+  return std::shared_ptr<const PartitionLookup>(
+      new PartitionLookup(std::move(reader), *footer, value_bytes));
+}
+
+Result<std::uint64_t> PartitionLookup::first_key(std::uint64_t index) const {
+  const auto bytes = reader_->bytes(footer_.index_offset_bytes + index * 8, 8);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  return format::load<std::uint64_t>(bytes->data());
+}
+
+/// The last block whose first key is <= key; key >= the first key of the partition. Interpolates,
+/// then halves: for hashed keys one or two places of the index are touched.
+Result<std::uint64_t> PartitionLookup::find_block(std::uint64_t key) const {
+  std::uint64_t low = 0;
+  std::uint64_t high = footer_.block_count;  // first_key(low) <= key < first_key(high)
+  const long double span = static_cast<long double>(footer_.last_key - footer_.first_key) + 1.0L;
+  const long double share = static_cast<long double>(key - footer_.first_key) / span;
+  auto probe = static_cast<std::uint64_t>(share * static_cast<long double>(high));
+  std::uint64_t step = 1;
+  while (high - low > 1) {
+    probe = std::clamp(probe, low + 1, high - 1);
+    const auto first = first_key(probe);
+    if (!first) return first;
+    const bool below = *first <= key;
+    (below ? low : high) = probe;
+    // Gallop away from the guess, then halve.
+    const std::uint64_t gallop = below ? low + step : high - std::min(high, step);
+    probe = step < 64 ? gallop : low + (high - low) / 2;
+    step *= 2;
+  }
+  return low;
+}
+
+Result<format::KeyBlock> PartitionLookup::block(std::uint64_t index) const {
+  const auto offsets = footer_.index_offset_bytes + footer_.block_count * 8;
+  const auto bytes = reader_->bytes(offsets + index * 4, 4);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  const std::uint64_t begin = std::uint64_t{format::load<std::uint32_t>(bytes->data())} * 8;
+  std::uint64_t end = footer_.index_offset_bytes;
+  if (index + 1 < footer_.block_count) {
+    const auto next = reader_->bytes(offsets + (index + 1) * 4, 4);
+    if (!next) return tl::unexpected<Error>(next.error());
+    end = std::uint64_t{format::load<std::uint32_t>(next->data())} * 8;
+  }
+  if (begin >= end || end > footer_.index_offset_bytes) {
+    return invalid("the block index of a partition is out of order", reader_->run().offset_bytes,
+                   {});
+  }
+  const auto encoded = reader_->bytes(begin, end - begin);
+  if (!encoded) return tl::unexpected<Error>(encoded.error());
+  auto block = format::parse_key_block(*encoded, value_bytes_);
+  if (!block) return invalid(block.error().text, reader_->run().offset_bytes + begin, {});
+  return block;
+}
+
+Result<std::optional<std::vector<std::byte>>> PartitionLookup::find(std::uint64_t key) const {
+  using Found = std::optional<std::vector<std::byte>>;
+  if (key < footer_.first_key || key > footer_.last_key) return Found{};
+  const auto index = find_block(key);
+  if (!index) return tl::unexpected<Error>(index.error());
+  const auto block = this->block(*index);
+  if (!block) return tl::unexpected<Error>(block.error());
+  std::array<std::uint64_t, format::kBlockKeysMax> keys{};
+  if (const auto decoded = format::decode_keys(*block, keys); !decoded) {
+    return invalid(decoded.error().text, reader_->run().offset_bytes, {});
+  }
+  const auto end = keys.begin() + block->key_count;
+  const auto place = std::lower_bound(keys.begin(), end, key);
+  if (place == end || *place != key) return Found{};
+  const auto position = static_cast<std::uint32_t>(place - keys.begin());
+  const auto value = format::value_at(*block, position, value_bytes_);
+  return Found{std::in_place, value.begin(), value.end()};
+}
+
+}  // namespace crawlstore::drum

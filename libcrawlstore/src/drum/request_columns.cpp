@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: tags_, sequences_, value_lengths_ and aux_lengths_ are empty or as long as keys_
+// (tags_ and aux_lengths_ while appending: one longer step at a time).
+#include "drum/request_columns.h"
+
+namespace crawlstore::drum {
+
+void RequestColumns::expand_tags(std::uint16_t tag) {
+  if (tags_.empty()) tags_.assign(keys_.size(), uniform_tag_);
+  tags_.push_back(tag);
+}
+
+void RequestColumns::append_aux(std::span<const std::byte> aux) {
+  const auto length = static_cast<std::uint32_t>(aux.size());
+  if (keys_.size() == 1) uniform_aux_bytes_ = length;
+  if (aux_lengths_.empty() && length != uniform_aux_bytes_) {
+    aux_lengths_.assign(keys_.size() - 1, uniform_aux_bytes_);
+    aux_lengths_.push_back(length);
+  } else if (!aux_lengths_.empty()) {
+    aux_lengths_.push_back(length);
+  }
+  auxes_.insert(auxes_.end(), aux.begin(), aux.end());
+}
+
+void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t value_bytes,
+                            std::span<const std::byte> value, std::span<const std::byte> aux) {
+  if (keys_.empty()) uniform_tag_ = tag;
+  if (tag != uniform_tag_ || !tags_.empty()) expand_tags(tag);
+  keys_.push_back(key);
+  append_aux(aux);
+  if (value_bytes == 0) return;
+  values_.insert(values_.end(), value.begin(), value.end());
+  if (value_bytes < 0) {
+    value_lengths_.push_back(static_cast<std::uint32_t>(value.size()));
+  } else {
+    values_.resize(keys_.size() * static_cast<std::size_t>(value_bytes));
+  }
+}
+
+void RequestColumns::reserve(std::uint64_t count, std::uint64_t aux_bytes) {
+  keys_.reserve(count);
+  auxes_.reserve(aux_bytes);
+}
+
+void RequestColumns::clear() {
+  keys_.clear();
+  tags_.clear();
+  sequences_.clear();
+  value_lengths_.clear();
+  values_.clear();
+  aux_lengths_.clear();
+  auxes_.clear();
+  uniform_aux_bytes_ = 0;
+}
+
+std::uint64_t RequestColumns::memory_bytes() const {
+  return keys_.capacity() * 8 + tags_.capacity() * 2 + sequences_.capacity() * 8 +
+         value_lengths_.capacity() * 4 + values_.capacity() + aux_lengths_.capacity() * 4 +
+         auxes_.capacity();
+}
+
+Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, SegmentId key_log,
+                                                   SegmentId aux_log, RunId id,
+                                                   std::uint64_t first_sequence,
+                                                   std::int32_t value_bytes,
+                                                   std::vector<std::byte>& scratch) const {
+  format::KeyRun run;
+  run.first_sequence = sequences_.empty() ? first_sequence : sequences_.front();
+  run.value_bytes = value_bytes;
+  run.uniform_tag = uniform_tag_;
+  run.keys = keys_;
+  run.tags = tags_;
+  run.lengths = value_lengths_;
+  run.values = values_;
+  std::vector<std::uint32_t> offsets;
+  for (const auto sequence : sequences_) {
+    offsets.push_back(static_cast<std::uint32_t>(sequence - run.first_sequence));
+  }
+  run.sequences = offsets;
+  scratch.clear();
+  format::encode_key_run(run, scratch);
+  auto keys = container::write_run(writer, key_log, id, scratch, count());
+  if (!keys) return tl::unexpected<Error>(keys.error());
+  Runs runs{*keys, {}};
+  if (auxes_.empty()) return runs;
+
+  format::AuxRun aux;
+  aux.record_count = count();
+  aux.uniform_length_bytes = aux_lengths_.empty() ? uniform_aux_bytes_ : 0;
+  aux.lengths = aux_lengths_;
+  aux.bytes = auxes_;
+  scratch.clear();
+  format::encode_aux_run(aux, scratch);
+  auto auxes = container::write_run(writer, aux_log, {id.value + 1}, scratch, count());
+  if (!auxes) {
+    writer.release(keys->extent());
+    return tl::unexpected<Error>(auxes.error());
+  }
+  runs.auxes = *auxes;
+  return runs;
+}
+
+Result<void> for_each_request(std::span<const std::byte> key_payload,
+                              std::span<const std::byte> aux_payload,
+                              const std::function<void(const RawRequest&, std::uint64_t)>& visit) {
+  const auto run = format::parse_key_run(key_payload);
+  if (!run) return tl::unexpected<Error>(run.error());
+  format::AuxRun aux;
+  if (!aux_payload.empty()) {
+    const auto parsed = format::parse_aux_run(aux_payload);
+    if (!parsed) return tl::unexpected<Error>(parsed.error());
+    aux = *parsed;
+    if (aux.record_count != run->keys.size()) {
+      return fail(Errc::kSegmentInvalid, "an auxiliary run has another count than its key run");
+    }
+  }
+  std::size_t value_begin = 0;
+  std::size_t aux_begin = 0;
+  for (std::size_t i = 0; i < run->keys.size(); ++i) {
+    const auto tag = run->tags.empty() ? run->uniform_tag : run->tags[i];
+    const std::size_t value_length =
+        run->value_bytes < 0 ? run->lengths[i] : static_cast<std::size_t>(run->value_bytes);
+    const std::size_t aux_length = aux.lengths.empty() ? aux.uniform_length_bytes : aux.lengths[i];
+    const std::uint64_t offset = run->sequences.empty() ? i : run->sequences[i];
+    visit({static_cast<DrumOperation>(format::operation_of(tag)), format::consumer_of(tag),
+           run->keys[i], run->values.subspan(value_begin, value_length),
+           aux.bytes.subspan(aux_begin, aux_length)},
+          run->first_sequence + offset);
+    value_begin += value_length;
+    aux_begin += aux_length;
+  }
+  return {};
+}
+
+}  // namespace crawlstore::drum

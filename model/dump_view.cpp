@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/dump_view.h"
+
+#include "model/format_text.h"
+
+namespace crawlstore::model {
+
+Document dump_view(const std::vector<FieldInfo>& fields) {
+  Table table{"fields",
+              {{"depth", Unit::kId},
+               {"offset_bytes", Unit::kOffset},
+               {"length_bytes", Unit::kId},
+               {"name", Unit::kText},
+               {"type", Unit::kText},
+               {"value", Unit::kText},
+               {"problem", Unit::kText}},
+              {}};
+  for (const FieldInfo& field : fields) {
+    table.rows.push_back({std::uint64_t{field.depth}, field.offset_bytes, field.length_bytes,
+                          field.name, field.type, format_printable(field.value), field.problem});
+  }
+  return {{}, {std::move(table)}};
+}
+
+}  // namespace crawlstore::model

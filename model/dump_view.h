@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Decoded fields as a table, one row a field.
+
+#include <vector>
+
+#include <crawlstore/inspect.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// The table `fields`: depth, offset_bytes, length_bytes, name, type, value, problem. Bytes in
+/// values are shown as format_printable() shows them.
+Document dump_view(const std::vector<FieldInfo>& fields);
+
+}  // namespace crawlstore::model

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/format_text.h"
+
+#include <array>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "model/utf8.h"
+
+namespace crawlstore::model {
+namespace {
+
+/// Every kind of cell, shown as its unit says.
+struct CellText {
+  Unit unit;
+
+  std::string operator()(std::monostate) const { return "-"; }
+  std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
+  std::string operator()(double ratio) const { return fmt::format("{:.2f}", ratio); }
+  std::string operator()(const std::string& text) const { return text; }
+  std::string operator()(std::int64_t number) const {
+    if (unit == Unit::kTimeUs) return format_time(number);
+    return number < 0 ? fmt::to_string(number) : (*this)(static_cast<std::uint64_t>(number));
+  }
+  std::string operator()(std::uint64_t number) const {
+    switch (unit) {
+      case Unit::kCount:
+        return format_count(number);
+      case Unit::kBytes:
+        return format_bytes(number);
+      case Unit::kOffset:
+      case Unit::kBits:
+        return format_offset(number);
+      case Unit::kTimeUs:
+        return format_time(static_cast<std::int64_t>(number));
+      default:
+        return fmt::to_string(number);
+    }
+  }
+};
+
+}  // namespace
+
+std::string format_count(std::uint64_t count) {
+  const std::string digits = fmt::to_string(count);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  constexpr std::array kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  double scaled = static_cast<double>(bytes) / 1024;
+  // What would be rounded to 1024.0 is 1.0 of the next unit.
+  while (scaled >= 1023.95 && unit + 1 < kUnits.size()) {
+    scaled /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", scaled, kUnits[unit]);
+}
+
+std::string format_offset(std::uint64_t offset) {
+  return fmt::format("{:#x}", offset);
+}
+
+std::string format_time(std::int64_t time_us) {
+  using namespace std::chrono_literals;
+  const std::chrono::sys_time<std::chrono::microseconds> time{std::chrono::microseconds(time_us)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date{day};
+  const std::chrono::hh_mm_ss clock{time - day};
+  const int year = static_cast<int>(date.year());
+  // Dates of hostile files: std::chrono's year is meaningful from -32767 to 32767 only.
+  constexpr std::int64_t kYear0Us = -62'167'219'200'000'000;
+  constexpr std::int64_t kYear10000Us = 253'402'300'800'000'000;
+  if (time_us < kYear0Us || time_us >= kYear10000Us) return fmt::format("{} us", time_us);
+  std::string text =
+      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", year, static_cast<unsigned>(date.month()),
+                  static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),
+                  clock.seconds().count());
+  if (clock.subseconds() != 0us) text += fmt::format(".{:06}", clock.subseconds().count());
+  return text + 'Z';
+}
+
+std::string format_duration(double seconds) {
+  if (!(seconds >= 0)) return "-";
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  if (seconds >= 1e15) return "for ever";
+  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string format_cell(const Cell& cell, Unit unit) {
+  return std::visit(CellText{unit}, cell);
+}
+
+std::string format_printable(std::string_view bytes) {
+  std::string text;
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    const auto first = static_cast<unsigned char>(bytes.front());
+    // U+0080 to U+009F are controls as well.
+    const bool is_control =
+        length == 1 ? first < 0x20 || first == 0x7F
+                    : length == 2 && first == 0xC2 && static_cast<unsigned char>(bytes[1]) < 0xA0;
+    if (length == 0 || is_control) {
+      for (const char byte : bytes.substr(0, length == 0 ? 1 : length)) {
+        text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+      }
+    } else {
+      if (first == '\\') text += '\\';
+      text += bytes.substr(0, length);
+    }
+    bytes.remove_prefix(length == 0 ? 1 : length);
+  }
+  return text;
+}
+
+}  // namespace crawlstore::model

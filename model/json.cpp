@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "model/format_text.h"
+#include "model/utf8.h"
+
+namespace crawlstore::model {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+struct CellJson {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(bool flag) const { return flag; }
+  Json operator()(std::int64_t number) const { return number; }
+  Json operator()(std::uint64_t number) const { return number; }
+  Json operator()(double ratio) const { return ratio; }
+  Json operator()(const std::string& text) const {
+    return is_utf8(text) ? text : format_printable(text);
+  }
+};
+
+void put(Json& object, const std::string& name, Unit unit, const Cell& cell) {
+  object[name] = std::visit(CellJson{}, cell);
+  constexpr std::string_view kSuffix = "_us";
+  if (unit == Unit::kTimeUs && name.ends_with(kSuffix)) {
+    const bool is_known = !std::holds_alternative<std::monostate>(cell);
+    object[name.substr(0, name.size() - kSuffix.size())] =
+        is_known ? Json(format_cell(cell, unit)) : Json(nullptr);
+  }
+}
+
+Json list_of(const Table& table) {
+  Json list = Json::array();
+  for (const auto& row : table.rows) {
+    Json object = Json::object();
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      put(object, table.columns[i].name, table.columns[i].unit, row[i]);
+    }
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+void append_escaped(std::string& to, std::string_view text) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      to += '\\';
+      to += c;
+    } else if (byte < 0x20 || byte == 0x7F) {
+      to += "\\u00";
+      to += kHexDigits[byte >> 4];
+      to += kHexDigits[byte & 15];
+    } else {
+      to += c;
+    }
+  }
+}
+
+bool needs_escape(std::string_view text) {
+  bool any = false;
+  for (const char c : text) {
+    any |= static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' || c == '\x7F';
+  }
+  return any;
+}
+
+}  // namespace
+
+std::string to_json(const Document& document) {
+  Json object = Json::object();
+  for (const Field& field : document.fields) put(object, field.name, field.unit, field.value);
+  for (const Table& table : document.tables) object[table.name] = list_of(table);
+  return object.dump(2) + '\n';
+}
+
+void append_json_bytes(std::string& to, std::string_view key, std::string_view bytes) {
+  to += '"';
+  to += key;
+  if (is_utf8(bytes)) {
+    to += "\":\"";
+    if (needs_escape(bytes)) {
+      append_escaped(to, bytes);
+    } else {
+      to += bytes;
+    }
+  } else {
+    to += "_hex\":\"";
+    for (const char c : bytes) {
+      const auto byte = static_cast<unsigned char>(c);
+      to += kHexDigits[byte >> 4];
+      to += kHexDigits[byte & 15];
+    }
+  }
+  to += '"';
+}
+
+}  // namespace crawlstore::model

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Documents as JSON. Keys are the names of fields and tables, in their order, so that the text of
+/// one state of a file is always the same.
+/// Threads: pure functions.
+
+#include <string>
+#include <string_view>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// One object: the fields, then each table as a list of objects. Indented, with a final newline.
+/// Numbers are plain digits; a time `x_us` comes with `x`, the same in ISO 8601; what is not known,
+/// or is not there, is null.
+std::string to_json(const Document& document);
+
+/// Appends `"...": ` and the bytes as a JSON string under the name `key`, or, when they are no
+/// UTF-8, as hexadecimal digits under the name `key` + "_hex". For lines of JSON, without nlohmann:
+/// no allocation but that of `to`.
+void append_json_bytes(std::string& to, std::string_view key, std::string_view bytes);
+
+}  // namespace crawlstore::model

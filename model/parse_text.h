@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Numbers, sizes and places as people write them, on a command line or in a field of the
+/// inspector. Threads: pure functions. nullopt = not of that form, or beyond 64 bits.
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <crawlstore/types.h>
+
+namespace crawlstore::model {
+
+/// "1234567", "1,234,567", "1_234_567"; hexadecimal as "0x1f". Separators stand between digits.
+std::optional<std::uint64_t> parse_count(std::string_view text);
+
+/// A count of bytes, or one with a unit: B, KiB, MiB, GiB, TiB (powers of 1024), kB, MB, GB, TB
+/// (powers of 1000), in any case, with or without a space; "1.5GiB" as well.
+std::optional<std::uint64_t> parse_bytes(std::string_view text);
+
+/// 32 hexadecimal digits, with or without hyphens.
+std::optional<Uuid> parse_uuid(std::string_view text);
+
+}  // namespace crawlstore::model

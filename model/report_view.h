@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Reports of work done: merges, compaction, imports.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <crawlstore/drum_core.h>
+#include <crawlstore/store.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+struct DrumMerge {
+  std::string name;
+  MergeReport report;
+};
+
+/// The table `merges`: one row a DRUM.
+Document merge_view(const std::vector<DrumMerge>& merges);
+
+Document compact_view(const CompactReport& report);
+
+/// What was done with lines of input.
+struct LineCounts {
+  std::uint64_t lines = 0;  ///< all that were read
+  std::uint64_t unique = 0;
+  std::uint64_t duplicate = 0;
+  std::uint64_t updated = 0;
+  std::uint64_t unparsed = 0;  ///< of these: no URL by RFC 3986, keyed by their bytes
+  std::uint64_t skipped = 0;   ///< empty lines
+  std::uint64_t refused = 0;   ///< too long, or not to be printed in plain output
+};
+Document lines_view(const LineCounts& counts);
+
+}  // namespace crawlstore::model

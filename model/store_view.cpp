@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/store_view.h"
+
+#include <algorithm>
+
+#include "model/verify_view.h"
+
+namespace crawlstore::model {
+namespace {
+
+constexpr const char* kUrlDrum = "urls";
+
+std::string key_scheme_name(std::uint16_t key_scheme) {
+  if (key_scheme == 0) return "opaque";
+  return key_scheme == 1 ? "url_v1" : std::to_string(key_scheme);
+}
+
+Cell id_cell(std::uint64_t id) {
+  return id == 0 ? Cell{} : Cell{id};
+}
+
+std::vector<Field> store_fields(const StoreInfo& info) {
+  return {
+      {"format_version", Unit::kId, std::uint64_t{info.format_version}},
+      {"uuid", Unit::kText, to_string(info.uuid)},
+      {"generation", Unit::kId, info.generation.value},
+      {"created_us", Unit::kTimeUs, info.created_us},
+      {"commit_time_us", Unit::kTimeUs, info.commit_time_us},
+      {"features_compat", Unit::kBits, info.features_compat},
+      {"features_ro_compat", Unit::kBits, info.features_ro_compat},
+      {"features_incompat", Unit::kBits, info.features_incompat},
+      {"has_previous", Unit::kFlag, info.has_previous},
+      {"file_bytes", Unit::kBytes, info.file_bytes},
+      {"high_water_bytes", Unit::kBytes, info.high_water_bytes},
+      {"live_bytes", Unit::kBytes, info.live_bytes},
+      {"directory_bytes", Unit::kBytes, info.directory_bytes},
+      {"held_bytes", Unit::kBytes, info.held_bytes},
+      {"free_bytes", Unit::kBytes, info.free_bytes},
+      {"segment_count", Unit::kCount, info.segment_count},
+  };
+}
+
+Table pins_table(const std::vector<PinInfo>& pins) {
+  Table table{
+      "pins", {{"generation", Unit::kId}, {"held_bytes", Unit::kBytes}, {"pid", Unit::kId}}, {}};
+  for (const PinInfo& pin : pins) {
+    table.rows.push_back({pin.generation.value, pin.held_bytes,
+                          id_cell(static_cast<std::uint64_t>(std::max<std::int64_t>(0, pin.pid)))});
+  }
+  return table;
+}
+
+Cell commit_time(Generation generation, const StoreInfo& current,
+                 const std::optional<StoreInfo>& previous) {
+  if (generation == current.generation) return current.commit_time_us;
+  if (previous && generation == previous->generation) return previous->commit_time_us;
+  return {};
+}
+
+}  // namespace
+
+Table drums_table(const std::vector<DrumInfo>& drums) {
+  Table table{"drums",
+              {{"name", Unit::kText},
+               {"id", Unit::kId},
+               {"keys", Unit::kCount},
+               {"bytes_per_key", Unit::kRatio},
+               {"pending", Unit::kCount},
+               {"results", Unit::kCount},
+               {"unparsed_count", Unit::kCount},
+               {"bucket_count", Unit::kCount},
+               {"merge_count", Unit::kCount},
+               {"next_sequence", Unit::kCount},
+               {"partition_bytes", Unit::kBytes},
+               {"pending_bytes", Unit::kBytes},
+               {"value_bytes", Unit::kId},
+               {"key_scheme", Unit::kText}},
+              {}};
+  for (const DrumInfo& drum : drums) {
+    table.rows.push_back(
+        {drum.name, drum.id.value, drum.key_count, drum.bytes_per_key(), drum.pending_count,
+         drum.result_count, drum.unparsed_count, drum.bucket_count, drum.merge_count,
+         drum.next_sequence, drum.partition_bytes, drum.pending_bytes,
+         static_cast<std::int64_t>(drum.value_bytes), key_scheme_name(drum.key_scheme)});
+  }
+  return table;
+}
+
+Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health) {
+  const auto info = snapshot.info();
+  if (!info) return tl::unexpected<Error>(info.error());
+  const auto drums = snapshot.drums();
+  if (!drums) return tl::unexpected<Error>(drums.error());
+  const auto pins = snapshot.pins();
+  if (!pins) return tl::unexpected<Error>(pins.error());
+
+  Document document{store_fields(*info), {}};
+  const auto urls = std::find_if(drums->begin(), drums->end(),
+                                 [](const DrumInfo& drum) { return drum.name == kUrlDrum; });
+  const bool has_urls = urls != drums->end();
+  document.fields.push_back({"keys", Unit::kCount, has_urls ? urls->key_count : 0});
+  document.fields.push_back(
+      {"bytes_per_key", Unit::kRatio, has_urls ? urls->bytes_per_key() : 0.0});
+  if (health != nullptr) {
+    document.fields.push_back({"health", Unit::kText, std::string(health_name(*health))});
+  }
+  document.tables.push_back(drums_table(*drums));
+  document.tables.push_back(pins_table(*pins));
+  return document;
+}
+
+Document segments_view(const Snapshot& snapshot, std::optional<SegmentKind> kind) {
+  Table segments{"segments",
+                 {{"id", Unit::kId},
+                  {"kind", Unit::kText},
+                  {"storage_class", Unit::kText},
+                  {"owner", Unit::kId},
+                  {"name", Unit::kText},
+                  {"run_count", Unit::kCount},
+                  {"record_count", Unit::kCount},
+                  {"payload_bytes", Unit::kBytes},
+                  {"allocated_bytes", Unit::kBytes}},
+                 {}};
+  Table runs{"runs",
+             {{"segment", Unit::kId},
+              {"run_id", Unit::kId},
+              {"offset_bytes", Unit::kOffset},
+              {"length_bytes", Unit::kBytes},
+              {"born", Unit::kId},
+              {"payload_bytes", Unit::kBytes},
+              {"record_count", Unit::kCount}},
+             {}};
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    if (kind && segment.kind != *kind) continue;
+    segments.rows.push_back({segment.id.value, std::string(name_of(segment.kind)),
+                             std::string(name_of(segment.storage_class)),
+                             id_cell(segment.owner.value), segment.name,
+                             std::uint64_t{segment.runs.size()}, segment.record_count(),
+                             segment.payload_bytes(), segment.allocated_bytes()});
+    for (const RunInfo& run : segment.runs) {
+      runs.rows.push_back({segment.id.value, run.run_id.value, run.extent.offset_bytes,
+                           run.extent.length_bytes, run.born.value, run.payload_bytes,
+                           run.record_count});
+    }
+  }
+  return {{{"generation", Unit::kId, snapshot.generation().value}},
+          {std::move(segments), std::move(runs)}};
+}
+
+std::optional<SegmentKind> find_kind(std::string_view name) {
+  for (const auto kind : {SegmentKind::kDrum, SegmentKind::kDrumPartition, SegmentKind::kDrumKeyLog,
+                          SegmentKind::kDrumAuxLog, SegmentKind::kDrumResults}) {
+    if (name_of(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
+
+Result<Document> pins_view(const Snapshot& snapshot, const std::optional<StoreInfo>& previous,
+                           std::int64_t ignored_pid, const ProcessNames& names) {
+  const auto info = snapshot.info();
+  if (!info) return tl::unexpected<Error>(info.error());
+  const auto pins = snapshot.pins();
+  if (!pins) return tl::unexpected<Error>(pins.error());
+  Table table{"pins",
+              {{"generation", Unit::kId},
+               {"commit_time_us", Unit::kTimeUs},
+               {"held_bytes", Unit::kBytes},
+               {"pid", Unit::kId},
+               {"command", Unit::kText}},
+              {}};
+  for (const PinInfo& pin : *pins) {
+    if (pin.pid != 0 && pin.pid == ignored_pid) continue;
+    const std::string command = pin.pid > 0 ? names(pin.pid) : std::string();
+    table.rows.push_back({pin.generation.value, commit_time(pin.generation, *info, previous),
+                          pin.held_bytes,
+                          id_cell(static_cast<std::uint64_t>(std::max<std::int64_t>(0, pin.pid))),
+                          command.empty() ? Cell{} : Cell{command}});
+  }
+  return Document{{{"generation", Unit::kId, info->generation.value},
+                   {"held_bytes", Unit::kBytes, info->held_bytes}},
+                  {std::move(table)}};
+}
+
+}  // namespace crawlstore::model

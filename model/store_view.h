@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a store holds, from one pinned generation of it.
+/// Ownership: documents own all they hold. Threads: as Snapshot.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include <crawlstore/snapshot.h>
+#include <crawlstore/verify.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// Version, features, uuid, generation, sizes, the DRUMs, pins, and health at a glance.
+///   health   a quick verification of the same file; nullptr = not asked
+///   errors   damage; kForked
+Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health);
+
+/// The table `drums`: one row a DRUM.
+Table drums_table(const std::vector<DrumInfo>& drums);
+
+/// The tables `segments`, and `runs` with the place of each run.
+///   kind     only segments of that kind
+Document segments_view(const Snapshot& snapshot, std::optional<SegmentKind> kind = {});
+
+/// The kind of that name (`drum_partition`); nullopt = there is none.
+std::optional<SegmentKind> find_kind(std::string_view name);
+
+/// The command name of a process; empty = not known. The caller looks it up: the model does no I/O.
+using ProcessNames = std::function<std::string(std::int64_t pid)>;
+
+/// Which generations are held, since when, what that keeps, and by whom.
+///   previous      the generation before, for its commit time; nullopt = there is none
+///   ignored_pid   whoever asks pins as well, and is left out; 0 = nobody
+Result<Document> pins_view(const Snapshot& snapshot, const std::optional<StoreInfo>& previous,
+                           std::int64_t ignored_pid, const ProcessNames& names);
+
+}  // namespace crawlstore::model

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/verify_view.h"
+
+#include <string>
+
+namespace crawlstore::model {
+namespace {
+
+std::string level_name(VerifyLevel level) {
+  switch (level) {
+    case VerifyLevel::kQuick:
+      return "quick";
+    case VerifyLevel::kDeep:
+      return "deep";
+    case VerifyLevel::kNormal:
+      break;
+  }
+  return "normal";
+}
+
+std::string kind_name(FindingKind kind) {
+  return kind == FindingKind::kDamaged ? "damaged" : "reduced_redundancy";
+}
+
+}  // namespace
+
+std::string_view health_name(const VerifyReport& report) {
+  if (report.damaged()) return "damaged";
+  return report.findings.empty() ? "whole" : "reduced_redundancy";
+}
+
+Document verify_view(const VerifyReport& report, VerifyLevel level) {
+  Table findings{"findings",
+                 {{"kind", Unit::kText},
+                  {"generation", Unit::kId},
+                  {"code", Unit::kText},
+                  {"segment", Unit::kId},
+                  {"offset_bytes", Unit::kOffset},
+                  {"text", Unit::kText}},
+                 {}};
+  for (const Finding& finding : report.findings) {
+    const Error& error = finding.error;
+    findings.rows.push_back(
+        {kind_name(finding.kind),
+         finding.generation.value == 0 ? Cell{} : Cell{finding.generation.value},
+         std::string(name_of(error.code)), error.segment == 0 ? Cell{} : Cell{error.segment},
+         error.offset == Error::kNoOffset ? Cell{} : Cell{error.offset}, describe(error)});
+  }
+  return {{{"health", Unit::kText, std::string(health_name(report))},
+           {"level", Unit::kText, level_name(level)},
+           {"generations", Unit::kCount, report.generations},
+           {"checked_segments", Unit::kCount, report.checked_segments},
+           {"checked_bytes", Unit::kBytes, report.checked_bytes}},
+          {std::move(findings)}};
+}
+
+}  // namespace crawlstore::model

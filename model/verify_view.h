@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a verification found, as a table.
+
+#include <string_view>
+
+#include <crawlstore/verify.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// "whole", "reduced_redundancy" or "damaged".
+std::string_view health_name(const VerifyReport& report);
+
+/// Fields: health, level, what was checked. Table `findings`: kind, generation, code, segment,
+/// offset_bytes and a text that says what to do.
+Document verify_view(const VerifyReport& report, VerifyLevel level);
+
+}  // namespace crawlstore::model

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/request_run.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "format/format_samples.h"
+#include "format/key_block.h"
+
+namespace crawlstore::format {
+namespace {
+
+using namespace crawlstore::testing;
+
+/// Columns that own their numbers.
+struct Columns {
+  std::vector<std::uint64_t> keys;
+  std::vector<std::uint16_t> tags;
+  std::vector<std::uint32_t> sequences;
+  std::vector<std::uint32_t> lengths;
+  Bytes values;
+  std::int32_t value_bytes = 0;
+
+  [[nodiscard]] KeyRun run() const {
+    KeyRun run;
+    run.first_sequence = 1000;
+    run.value_bytes = value_bytes;
+    run.uniform_tag = tags.empty() ? make_tag(Operation::kUpdate, 3) : std::uint16_t{0};
+    run.keys = keys;
+    run.tags = tags;
+    run.sequences = sequences;
+    run.lengths = lengths;
+    run.values = values;
+    return run;
+  }
+  [[nodiscard]] Bytes bytes() const {
+    Bytes out;
+    encode_key_run(run(), out);
+    return out;
+  }
+};
+
+Columns random_columns(std::mt19937_64& random, std::int32_t value_bytes) {
+  Columns columns;
+  columns.value_bytes = value_bytes;
+  const std::size_t count = 1 + random() % 50;
+  const bool has_tags = random() % 2 != 0;
+  const bool has_sequences = random() % 2 != 0;
+  std::uint32_t sequence = 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    columns.keys.push_back(random());
+    const auto tag =
+        make_tag(static_cast<Operation>(random() % 3), below<std::uint16_t>(random, 16'384));
+    if (has_tags) columns.tags.push_back(tag);
+    if (has_sequences) columns.sequences.push_back(sequence += 1 + below(random, 9));
+    if (value_bytes == kVariableValue) {
+      const bool is_check = has_tags && operation_of(tag) == Operation::kCheck;
+      columns.lengths.push_back(is_check ? 0 : below(random, 20));
+      bytes += columns.lengths.back();
+    }
+  }
+  columns.values = pattern(
+      value_bytes == kVariableValue ? bytes : count * static_cast<std::size_t>(value_bytes));
+  return columns;
+}
+
+template <class T>
+std::vector<T> copy(std::span<const T> column) {
+  return {column.begin(), column.end()};
+}
+
+/// Header 40 bytes; then keys at 40, tags at 56, sequences at 64, lengths at 72, values at 80.
+Columns small_columns() {
+  Columns columns;
+  columns.keys = {7, 8};
+  columns.tags = {make_tag(Operation::kCheck, 0), make_tag(Operation::kUpdate, 1)};
+  columns.sequences = {0, 4};
+  columns.lengths = {0, 3};
+  columns.values = bytes_of("abc");
+  columns.value_bytes = kVariableValue;
+  return columns;
+}
+
+template <class T>
+std::string verdict_with(std::size_t offset, T value) {
+  return text_of(parse_key_run(with(small_columns().bytes(), offset, value)));
+}
+
+TEST(KeyRun, ReturnsRandomColumnsAsTheyWere) {
+  std::mt19937_64 random(8);
+  for (int i = 0; i < 2000; ++i) {
+    const Columns columns = random_columns(random, std::array{0, 1, 8, 13, -1}[random() % 5]);
+    const Bytes bytes = columns.bytes();
+    const auto run = parse_key_run(bytes);
+    ASSERT_TRUE(run) << run.error().text;
+    ASSERT_EQ(run->first_sequence, 1000u);
+    ASSERT_EQ(run->uniform_tag, columns.run().uniform_tag);
+    ASSERT_EQ(copy(run->keys), columns.keys);
+    ASSERT_EQ(copy(run->tags), columns.tags);
+    ASSERT_EQ(copy(run->sequences), columns.sequences);
+    ASSERT_EQ(copy(run->lengths), columns.lengths);
+    ASSERT_EQ(copy(run->values), columns.values);
+  }
+}
+
+TEST(KeyRun, AppendsBehindWhatIsThere) {
+  Bytes out = pattern(16);
+  encode_key_run(small_columns().run(), out);
+  EXPECT_EQ(Bytes(out.begin(), out.begin() + 16), pattern(16));
+  EXPECT_EQ(Bytes(out.begin() + 16, out.end()), small_columns().bytes());
+}
+
+// spec: format.md#request-runs rule 1
+TEST(KeyRun, RejectsEveryOtherLength) {
+  Bytes bytes = small_columns().bytes();
+  for (std::size_t length = 0; length < bytes.size() + 64; ++length) {
+    Bytes other = bytes;
+    other.resize(length);
+    ASSERT_EQ(parse_key_run(other).has_value(), length == bytes.size()) << length;
+  }
+}
+
+// spec: format.md#request-runs rule 2
+TEST(KeyRun, RejectsWrongMagicFlagsAndReservedBytes) {
+  EXPECT_EQ(verdict_with(0, std::uint8_t{0}), "the magic number of a key run is wrong");
+  EXPECT_EQ(verdict_with(24, std::uint32_t{7}), "a flag of a key run is unknown");
+  EXPECT_EQ(verdict_with(34, std::uint8_t{1}),
+            "a number in the header of a key run is out of range");
+}
+
+// spec: format.md#request-runs rule 2
+TEST(KeyRun, RejectsPaddingThatIsNotZero) {
+  EXPECT_EQ(verdict_with(60, std::uint8_t{1}), "padding of a run is not zero");
+  EXPECT_EQ(verdict_with(83, std::uint8_t{1}), "padding of a run is not zero");
+}
+
+// spec: format.md#request-runs rule 3
+TEST(KeyRun, RejectsCountsAndValueLengthsOutOfRange) {
+  constexpr auto kText = "a number in the header of a key run is out of range";
+  EXPECT_EQ(verdict_with(8, std::uint64_t{0}), kText);
+  EXPECT_EQ(verdict_with(28, std::int32_t{-2}), kText);
+  EXPECT_EQ(verdict_with(28, std::int32_t{(1 << 24) + 1}), kText);
+}
+
+// spec: format.md#request-runs rule 1
+TEST(KeyRun, RejectsCountsThatOverflow) {
+  constexpr auto kText = "a run is cut short";
+  EXPECT_EQ(verdict_with(8, ~std::uint64_t{0}), kText);
+  EXPECT_EQ(verdict_with(8, std::uint64_t{1} << 61), kText);
+  EXPECT_EQ(verdict_with(8, (std::uint64_t{1} << 61) + 2), kText);
+  EXPECT_EQ(verdict_with(28, std::int32_t{1 << 24}), kText);
+}
+
+// spec: format.md#request-runs rule 4
+TEST(KeyRun, RejectsUnknownOperations) {
+  constexpr auto kText = "an operation in a key run is unknown";
+  EXPECT_EQ(verdict_with(56, std::uint16_t{3}), kText);
+  Columns columns = small_columns();
+  columns.tags.clear();
+  columns.lengths = {1, 2};
+  EXPECT_EQ(text_of(parse_key_run(with(columns.bytes(), 32, std::uint16_t{7}))), kText);
+}
+
+// spec: format.md#request-runs rule 4
+TEST(KeyRun, RejectsAUniformTagBesideAColumnOfTags) {
+  EXPECT_EQ(verdict_with(32, std::uint16_t{1}),
+            "a number in the header of a key run is out of range");
+}
+
+// spec: format.md#request-runs rule 5
+TEST(KeyRun, RejectsSequencesThatDoNotAscend) {
+  constexpr auto kText = "the sequence numbers of a key run do not ascend";
+  EXPECT_EQ(verdict_with(68, std::uint32_t{0}), kText);
+  EXPECT_EQ(verdict_with(64, std::uint32_t{5}), kText);
+}
+
+// spec: format.md#request-runs rule 5
+TEST(KeyRun, RejectsSequencesThatOverflow) {
+  constexpr auto kText = "the sequence numbers of a key run overflow";
+  EXPECT_EQ(verdict_with(16, ~std::uint64_t{0} - 4), "accepted");
+  EXPECT_EQ(verdict_with(16, ~std::uint64_t{0} - 3), kText);
+  Columns columns = small_columns();
+  columns.sequences.clear();
+  EXPECT_EQ(text_of(parse_key_run(with(columns.bytes(), 16, ~std::uint64_t{0}))), kText);
+}
+
+// spec: format.md#request-runs rule 6
+TEST(KeyRun, RejectsAValueThatIsTooLong) {
+  EXPECT_EQ(verdict_with(76, kValueBytesMax + 1), "a value or an auxiliary of a run is too long");
+}
+
+// spec: format.md#request-runs rule 6
+TEST(KeyRun, RejectsACheckWithAValue) {
+  Columns columns = small_columns();
+  columns.lengths = {1, 2};
+  EXPECT_EQ(text_of(parse_key_run(columns.bytes())), "a check in a key run has a value");
+}
+
+Bytes aux_bytes(const std::vector<std::uint32_t>& lengths, std::uint32_t uniform_length_bytes,
+                std::uint64_t count) {
+  const Bytes bytes =
+      pattern(lengths.empty() ? count * uniform_length_bytes
+                              : std::accumulate(lengths.begin(), lengths.end(), 0u));
+  AuxRun run;
+  run.record_count = count;
+  run.uniform_length_bytes = uniform_length_bytes;
+  run.lengths = lengths;
+  run.bytes = bytes;
+  Bytes out;
+  encode_aux_run(run, out);
+  return out;
+}
+
+template <class T>
+std::string aux_verdict_with(std::size_t offset, T value) {
+  return text_of(parse_aux_run(with(aux_bytes({1, 0, 4}, 0, 3), offset, value)));
+}
+
+TEST(AuxRun, ReturnsLengthsOfEachRecord) {
+  const Bytes bytes = aux_bytes({1, 0, 4}, 0, 3);
+  const auto run = parse_aux_run(bytes);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(copy(run->lengths), (std::vector<std::uint32_t>{1, 0, 4}));
+  EXPECT_EQ(copy(run->bytes), pattern(5));
+}
+
+TEST(AuxRun, ReturnsOneLengthForAll) {
+  const Bytes bytes = aux_bytes({}, 60, 7);
+  const auto run = parse_aux_run(bytes);
+  ASSERT_TRUE(run);
+  EXPECT_EQ(run->record_count, 7u);
+  EXPECT_EQ(run->uniform_length_bytes, 60u);
+  EXPECT_EQ(copy(run->bytes), pattern(420));
+}
+
+// spec: format.md#request-runs rule 1
+TEST(AuxRun, RejectsEveryOtherLength) {
+  for (const Bytes& bytes : {aux_bytes({1, 0, 4}, 0, 3), aux_bytes({}, 5, 3)}) {
+    for (std::size_t length = 0; length < bytes.size() + 64; ++length) {
+      Bytes other = bytes;
+      other.resize(length);
+      ASSERT_EQ(parse_aux_run(other).has_value(), length == bytes.size()) << length;
+    }
+  }
+}
+
+// spec: format.md#request-runs rule 2
+TEST(AuxRun, RejectsWrongMagicFlagsAndPadding) {
+  EXPECT_EQ(aux_verdict_with(0, std::uint8_t{0}), "the magic number of an auxiliary run is wrong");
+  EXPECT_EQ(aux_verdict_with(16, std::uint32_t{2}),
+            "a number in the header of an auxiliary run is out of range");
+  EXPECT_EQ(aux_verdict_with(36, std::uint8_t{1}), "padding of a run is not zero");
+}
+
+// spec: format.md#request-runs rule 3
+TEST(AuxRun, RejectsCountsOutOfRange) {
+  EXPECT_EQ(aux_verdict_with(8, std::uint64_t{0}),
+            "a number in the header of an auxiliary run is out of range");
+  EXPECT_EQ(aux_verdict_with(8, std::uint64_t{1} << 62), "a run is cut short");
+}
+
+// spec: format.md#request-runs rule 6
+TEST(AuxRun, RejectsAnAuxiliaryThatIsTooLong) {
+  EXPECT_EQ(aux_verdict_with(24, kAuxBytesMax + 1), "a value or an auxiliary of a run is too long");
+}
+
+// spec: format.md#request-runs rule 7
+TEST(AuxRun, RejectsAUniformLengthOutOfRange) {
+  constexpr auto kText = "a number in the header of an auxiliary run is out of range";
+  EXPECT_EQ(aux_verdict_with(20, std::uint32_t{1}), kText);  // without the flag
+  const Bytes bytes = aux_bytes({}, 5, 3);
+  EXPECT_EQ(text_of(parse_aux_run(with(bytes, 20, std::uint32_t{0}))), kText);
+  EXPECT_EQ(text_of(parse_aux_run(with(bytes, 20, kAuxBytesMax + 1))), kText);
+  EXPECT_EQ(text_of(parse_aux_run(with(bytes, 8, ~std::uint64_t{0}))), "a run is cut short");
+}
+
+}  // namespace
+}  // namespace crawlstore::format

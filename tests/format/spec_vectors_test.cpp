@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// The test vectors and the hex dump of spec/format.md, computed again.
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "format/format_samples.h"
+#include "format/key_block.h"
+#include "format/request_run.h"
+#include "format/spec_text.h"
+
+namespace crawlstore::format {
+namespace {
+
+using namespace crawlstore::testing;
+using Vectors = std::map<std::string, std::string>;
+
+constexpr auto kChunkDomain = ChecksumDomain::kChunk;
+const RunName kRun{sample_uuid(), {5}, {9}};
+
+ChecksumTreeBuilder::Tail tail_of(std::span<const std::byte> payload) {
+  ChecksumTreeBuilder builder(kRun);
+  for (std::size_t start = 0; start < payload.size(); start += kChunkBytes) {
+    builder.add_chunk(
+        payload.subspan(start, std::min<std::size_t>(kChunkBytes, payload.size() - start)));
+  }
+  return builder.finish(payload.size());
+}
+
+/// A payload of `count` chunks of zeros.
+ChecksumTreeBuilder::Tail tail_of_zeros(std::size_t count) {
+  const Bytes chunk(kChunkBytes);
+  ChecksumTreeBuilder builder(kRun);
+  for (std::size_t i = 0; i < count; ++i) builder.add_chunk(chunk);
+  return builder.finish(count * kChunkBytes);
+}
+
+Vectors seeds() {
+  const Uuid uuid = sample_uuid();
+  const auto chunk = checksum_seed(uuid, kChunkDomain, 5, 9, 0);
+  const auto tail = tail_of(pattern(200'000));
+  const auto entry = [&](std::size_t i) { return load<std::uint64_t>(tail.bytes.data() + i * 8); };
+  const std::map<std::string, std::uint64_t> values{
+      {"seed of the identity page", checksum_seed({}, ChecksumDomain::kIdentity, 0, 0, 0)},
+      {"seed of slot 1, copy 0", checksum_seed(uuid, ChecksumDomain::kSuperblock, 1, 0, 0)},
+      {"seed of the root of generation 1 at 81,920",
+       extent_seed(uuid, ChecksumDomain::kRoot, {1}, 81'920)},
+      {"seed of a table born in 2 at 86,016",
+       extent_seed(uuid, ChecksumDomain::kTable, {2}, 86'016)},
+      {"seed of a held table born in 2 at 86,016",
+       extent_seed(uuid, ChecksumDomain::kHeldTable, {2}, 86'016)},
+      {"seed of segment 5, run 9, level 0, index 0", chunk},
+      {"seed of segment 5, run 9, level 2, index 3", chunk_seed(kRun, 2, 3)},
+      {"checksum of no bytes, seed 0", checksum({}, 0)},
+      {"checksum of Pattern(1), seed 0", checksum(pattern(1), 0)},
+      {"checksum of Pattern(200), seed 1", checksum(pattern(200), 1)},
+      {"checksum of Pattern(4096), seed 0x0123456789abcdef",
+       checksum(pattern(4096), 0x0123456789abcdef)},
+      {"payload Pattern(200000) in run 9 of segment 5: entry 0 of level 0", entry(0)},
+      {"payload Pattern(200000) in run 9 of segment 5: entry 3 of level 0", entry(3)},
+      {"payload Pattern(200000) in run 9 of segment 5: checksum in the directory", tail.checksum},
+      {"payload of 8,193 * 65,536 zeros in run 9 of segment 5: checksum in the directory",
+       tail_of_zeros(8193).checksum}};
+  Vectors result;
+  for (const auto& [name, value] : values) result[name] = hex_of(value);
+  return result;
+}
+
+std::string block(const std::vector<std::uint64_t>& keys, std::int32_t value_bytes = 0,
+                  std::string_view values = {}, const std::vector<std::uint32_t>& lengths = {}) {
+  Bytes out;
+  encode_key_block(keys, value_bytes, bytes_of(values), lengths, out);
+  return hex_of(out);
+}
+
+Vectors blocks() {
+  return {{"5 (0)", block({5})},
+          {"0, 18446744073709551615 (0)", block({0, ~std::uint64_t{0}})},
+          {"10, 20, 30, 1000, 1001 (0)", block({10, 20, 30, 1000, 1001})},
+          {"0, 2^40, 2^41, 3 * 2^40, 2^42 + 5 (0)",
+           block({0, 1ull << 40, 1ull << 41, 3ull << 40, (1ull << 42) + 5})},
+          {"7 with \"ab\", 9 with \"cd\" (2)", block({7, 9}, 2, "abcd")},
+          {"7 with \"a\", 9 with \"\", 12 with \"bcd\" (-1)",
+           block({7, 9, 12}, -1, "abcd", {1, 0, 3})}};
+}
+
+std::string partition() {
+  Bytes out;
+  PartitionIndex index;
+  const std::vector<std::vector<std::uint64_t>> parts{{1, 2, 3}, {100}};
+  for (const auto& keys : parts) {
+    index.first_keys.push_back(keys.front());
+    index.block_offsets.push_back(static_cast<std::uint32_t>(out.size() / 8));
+    encode_key_block(keys, kNoValue, {}, {}, out);
+  }
+  encode_partition_tail(index, 4, 100, kNoValue, out.size(), out);
+  return hex_of(out);
+}
+
+std::string key_run(bool has_columns) {
+  const std::vector<std::uint64_t> keys{3, 1};
+  const std::vector<std::uint16_t> tags{make_tag(Operation::kCheck, 0),
+                                        make_tag(Operation::kUpdate, 2)};
+  const std::vector<std::uint32_t> sequences{0, 5};
+  const std::vector<std::uint32_t> lengths{0, 3};
+  const Bytes values = bytes_of("abc");
+  KeyRun run;
+  run.first_sequence = 7;
+  run.uniform_tag = make_tag(Operation::kCheckUpdate, 0);
+  run.keys = keys;
+  if (has_columns) {
+    run.value_bytes = kVariableValue;
+    run.tags = tags;
+    run.sequences = sequences;
+    run.lengths = lengths;
+    run.values = values;
+  }
+  Bytes out;
+  encode_key_run(run, out);
+  return hex_of(out);
+}
+
+std::string aux_run(bool is_uniform) {
+  const std::vector<std::uint32_t> lengths{1, 3};
+  const Bytes bytes = bytes_of("abcd");
+  AuxRun run;
+  run.record_count = 2;
+  run.uniform_length_bytes = 2;
+  if (!is_uniform) run.lengths = lengths;
+  run.bytes = bytes;
+  Bytes out;
+  encode_aux_run(run, out);
+  return hex_of(out);
+}
+
+std::string result_run() {
+  const std::vector<std::uint64_t> keys{8, 9};
+  const std::vector<std::uint64_t> sequences{70, 4};
+  const std::vector<std::uint16_t> tags(2, make_tag(Operation::kCheckUpdate, 1));
+  const std::vector<std::uint8_t> verdicts{1, 0};
+  const std::vector<std::uint32_t> aux_lengths{0, 2};
+  const Bytes values = bytes_of("wxyz");
+  const Bytes auxes = bytes_of("aa");
+  ResultRun run;
+  run.value_bytes = 2;
+  run.keys = keys;
+  run.sequences = sequences;
+  run.tags = tags;
+  run.verdicts = verdicts;
+  run.aux_lengths = aux_lengths;
+  run.values = values;
+  run.auxes = auxes;
+  Bytes out;
+  encode_result_run(run, out);
+  return hex_of(out);
+}
+
+Vectors payloads() {
+  return {{"partition of the blocks 1, 2, 3 and 100; value_bytes 0", partition()},
+          {"key run: check_update of 3 and 1, consumer 0, from sequence 7; value_bytes 0",
+           key_run(false)},
+          {"key run: check of 3, consumer 0, sequence 7; update of 1 to \"abc\", consumer 2, "
+           "sequence 12; value_bytes -1",
+           key_run(true)},
+          {"auxiliary run: \"ab\", \"cd\"", aux_run(true)},
+          {"auxiliary run: \"a\", \"bcd\"", aux_run(false)},
+          {"result run, consumer 1: check_update of 8, sequence 70, duplicate, \"wx\", no "
+           "auxiliary; check_update of 9, sequence 4, unique, \"yz\", auxiliary \"aa\"; "
+           "value_bytes 2",
+           result_run()}};
+}
+
+/// 16 bytes a line, lines of zeros left out.
+std::string dump_of(const Bytes& file) {
+  std::string text;
+  for (std::size_t offset = 0; offset < file.size(); offset += 16) {
+    const auto line = std::span(file).subspan(offset, 16);
+    if (is_zero(line)) continue;
+    text += hex_of(offset).substr(12) + "  " + hex_of(line) + "\n";
+  }
+  return text;
+}
+
+void expect_table(const std::string& mark, const Vectors& computed) {
+  const std::string text = section(source_text("spec/format.md"), "## Test vectors");
+  Vectors written;
+  for (const Row& row : table_after(text, mark)) written[row.at(0)] = row.at(1);
+  EXPECT_EQ(written, computed);
+}
+
+TEST(SpecVectors, SeedsAndChecksumsAreThoseOfTheSpec) {
+  expect_table("Seeds and checksums", seeds());
+}
+
+TEST(SpecVectors, KeyBlocksAreThoseOfTheSpec) {
+  expect_table("Key blocks", blocks());
+}
+
+TEST(SpecVectors, PayloadsAreThoseOfTheSpec) {
+  expect_table("Payloads", payloads());
+}
+
+TEST(SpecVectors, ExtentLengthsAreThoseOfTheSpec) {
+  const auto text = source_text("spec/format.md");
+  for (const Row& row : table_after(text, "follows from that of its payload")) {
+    std::vector<std::uint64_t> numbers;
+    for (std::string cell : row) {
+      std::erase(cell, ',');
+      numbers.push_back(std::stoull(cell));
+    }
+    const ChecksumTree tree = checksum_tree(numbers.at(0));
+    std::uint64_t entries = 0;
+    for (const auto& level : tree.levels) entries += level.entry_count;
+    EXPECT_EQ(numbers,
+              (std::vector<std::uint64_t>{numbers[0], tree.chunk_count(), tree.levels.size(),
+                                          entries, tree.extent_bytes}));
+  }
+}
+
+TEST(SpecVectors, TheSmallestFileIsThatOfTheSpec) {
+  const std::string text = section(source_text("spec/format.md"), "## The smallest file");
+  std::string dump;
+  std::istringstream lines(fenced_after(text, "86,016 bytes"));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line[0] == '0') dump += line.substr(0, 55) + "\n";
+  }
+  EXPECT_EQ(smallest_file().size(), 86'016u);
+  EXPECT_EQ(dump, dump_of(smallest_file()));
+}
+
+}  // namespace
+}  // namespace crawlstore::format

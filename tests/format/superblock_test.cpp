@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "format/superblock.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "format/format_samples.h"
+
+namespace crawlstore::format {
+namespace {
+
+using namespace crawlstore::testing;
+
+/// The identity page with `value` at `offset`; the checksum is wrong then.
+template <class T>
+Errc identity_with(std::size_t offset, T value) {
+  return code_of(parse_identity(with(bytes_of_struct(sample_identity()), offset, value)));
+}
+
+template <class Page>
+Page with_checksum(Page page, std::uint64_t seed) {
+  page.checksum = checksum(std::as_bytes(std::span(&page, 1)).first(4088), seed);
+  return page;
+}
+
+/// An identity page with any content and the right checksum.
+Errc sealed_identity(const Identity& identity) {
+  const auto seed = checksum_seed({}, ChecksumDomain::kIdentity, 0, 0, 0);
+  return code_of(parse_identity(bytes_of_struct(with_checksum(identity, seed))));
+}
+
+TEST(Identity, ReturnsWhatWasSealed) {
+  const auto identity = parse_identity(bytes_of_struct(sample_identity()));
+  ASSERT_TRUE(identity);
+  EXPECT_EQ(identity->uuid, sample_uuid());
+  EXPECT_EQ(identity->key_seed, 0x0123456789abcdef);
+  EXPECT_EQ(identity->created_us, kSampleTimeUs);
+}
+
+// spec: format.md#identity rule 1
+TEST(Identity, RejectsOtherFilesAsNotOurs) {
+  EXPECT_EQ(code_of(parse_identity({})), Errc::kNotACrawlFile);
+  EXPECT_EQ(code_of(parse_identity(bytes_of("SQLite format 3"))), Errc::kNotACrawlFile);
+  EXPECT_EQ(code_of(parse_identity(Bytes(4096))), Errc::kNotACrawlFile);
+  EXPECT_EQ(identity_with(0, std::uint8_t{0x88}), Errc::kNotACrawlFile);
+}
+
+// spec: format.md#identity rule 1
+TEST(Identity, ReportsAShortPageAsTruncated) {
+  Bytes page = bytes_of_struct(sample_identity());
+  for (const std::size_t length : {8u, 100u, 4095u}) {
+    page.resize(length);
+    EXPECT_EQ(code_of(parse_identity(page)), Errc::kTruncated);
+    page.resize(4096);
+  }
+}
+
+// spec: format.md#identity rule 2
+TEST(Identity, NamesOtherVersionsAsSuch) {
+  EXPECT_EQ(identity_with(offsetof(Identity, format_version), std::uint32_t{2}),
+            Errc::kNewerVersion);
+  EXPECT_EQ(identity_with(offsetof(Identity, format_version), std::uint32_t{0}),
+            Errc::kOlderVersion);
+}
+
+// spec: format.md#identity rule 3
+TEST(Identity, RejectsAnotherByteOrder) {
+  Identity identity = sample_identity();
+  identity.byte_order = 0x04030201;
+  EXPECT_EQ(sealed_identity(identity), Errc::kIdentityDamaged);
+}
+
+// spec: format.md#identity rule 3
+TEST(Identity, RejectsOtherUnitsAndChunks) {
+  Identity identity = sample_identity();
+  identity.unit_bytes = 8192;
+  EXPECT_EQ(sealed_identity(identity), Errc::kIdentityDamaged);
+  identity = sample_identity();
+  identity.chunk_bytes = 4096;
+  EXPECT_EQ(sealed_identity(identity), Errc::kIdentityDamaged);
+}
+
+// spec: format.md#identity rule 4
+TEST(Identity, RejectsReservedBytesThatAreNotZero) {
+  Identity identity = sample_identity();
+  EXPECT_EQ(sealed_identity(identity), Errc{});
+  identity.reserved.back() = std::byte{1};
+  EXPECT_EQ(sealed_identity(identity), Errc::kIdentityDamaged);
+}
+
+// spec: format.md#identity rule 5
+TEST(Identity, RejectsEverySingleBit) {
+  for (std::size_t bit = 0; bit < 4096 * 8; ++bit) {
+    Bytes page = bytes_of_struct(sample_identity());
+    page[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+    ASSERT_FALSE(parse_identity(page)) << bit;
+  }
+}
+
+Result<Superblock> parse_at(const Superblock& superblock, std::uint32_t slot, std::uint32_t copy) {
+  return parse_superblock(bytes_of_struct(superblock), sample_uuid(), slot, copy);
+}
+
+/// The copy with its checksum made right again, parsed at its own place.
+Result<Superblock> parse_repaired(const Superblock& superblock) {
+  const auto seed = checksum_seed(superblock.uuid, ChecksumDomain::kSuperblock,
+                                  superblock.slot_index, superblock.copy_index, 0);
+  return parse_at(with_checksum(superblock, seed), 1, 0);
+}
+
+TEST(Superblock, ReturnsWhatWasSealed) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 100; ++i) {
+    Superblock superblock{};
+    superblock.generation = random() | 1;
+    superblock.pass = random();
+    superblock.commit_time_us = static_cast<std::int64_t>(random());
+    superblock.high_water_bytes = random();
+    superblock.root_checksum = random();
+    const auto parsed = parse_at(sealed(superblock), 1, 0);
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(bytes_of_struct(*parsed), bytes_of_struct(sealed(superblock)));
+  }
+}
+
+// spec: format.md#superblock rule 1
+TEST(Superblock, RejectsAnotherMagic) {
+  Superblock superblock = sealed(sample_superblock());
+  superblock.magic ^= 1;
+  EXPECT_EQ(code_of(parse_repaired(superblock)), Errc::kSuperblockDamaged);
+}
+
+// spec: format.md#superblock rule 2
+TEST(Superblock, RejectsASwappedCopy) {
+  const auto parsed = parse_at(sealed(sample_superblock()), 1, 1);
+  ASSERT_EQ(code_of(parsed), Errc::kSuperblockDamaged);
+  EXPECT_EQ(parsed.error().offset, 64u * 1024);
+}
+
+// spec: format.md#superblock rule 2
+TEST(Superblock, RejectsACopyOfTheOtherSlot) {
+  EXPECT_EQ(code_of(parse_at(sealed(sample_superblock()), 0, 0)), Errc::kSuperblockDamaged);
+}
+
+// spec: format.md#superblock rule 2
+TEST(Superblock, RejectsACopyOfAnotherFile) {
+  const Superblock other = seal_superblock(sample_superblock(), {}, 1, 0);
+  EXPECT_EQ(code_of(parse_at(other, 1, 0)), Errc::kSuperblockDamaged);
+}
+
+// spec: format.md#superblock rule 3
+TEST(Superblock, RejectsEverySingleBit) {
+  const Bytes whole = bytes_of_struct(sealed(sample_superblock()));
+  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    Bytes copy = whole;
+    copy[bit / 8] ^= static_cast<std::byte>(1 << bit % 8);
+    ASSERT_FALSE(parse_superblock(copy, sample_uuid(), 1, 0)) << bit;
+  }
+}
+
+// spec: format.md#superblock rule 3
+TEST(Superblock, RejectsACopyThatIsCutShort) {
+  Bytes copy = bytes_of_struct(sealed(sample_superblock()));
+  copy.pop_back();
+  EXPECT_EQ(code_of(parse_superblock(copy, sample_uuid(), 1, 0)), Errc::kSuperblockDamaged);
+}
+
+// spec: format.md#superblock rule 4
+TEST(Superblock, RejectsAGenerationOfTheOtherSlot) {
+  Superblock superblock = sample_superblock();
+  superblock.generation = 2;
+  EXPECT_EQ(code_of(parse_at(sealed(superblock), 1, 0)), Errc::kSuperblockDamaged);
+  superblock.generation = 0;
+  const Superblock zero = seal_superblock(superblock, sample_uuid(), 0, 0);
+  EXPECT_EQ(code_of(parse_at(zero, 0, 0)), Errc::kSuperblockDamaged);
+}
+
+// spec: format.md#superblock rule 5
+TEST(Superblock, RejectsReservedBytesThatAreNotZero) {
+  Superblock superblock = sealed(sample_superblock());
+  superblock.reserved[1000] = std::byte{1};
+  EXPECT_EQ(code_of(parse_repaired(superblock)), Errc::kSuperblockDamaged);
+}
+
+// spec: format.md#superblock rule 5
+TEST(Superblock, IgnoresReservedBytesBesideAnUnknownFeature) {
+  for (auto field : {&Superblock::features_compat, &Superblock::features_ro_compat,
+                     &Superblock::features_incompat}) {
+    Superblock superblock = sealed(sample_superblock());
+    superblock.reserved[1000] = std::byte{1};
+    superblock.*field = std::uint64_t{1} << 40;
+    EXPECT_TRUE(parse_repaired(superblock));
+  }
+}
+
+TEST(Superblock, TellsAnEmptyCopyFromAnInvalidOne) {
+  Bytes copy(4096);
+  EXPECT_TRUE(is_empty_copy(copy));
+  EXPECT_EQ(code_of(parse_superblock(copy, sample_uuid(), 1, 0)), Errc::kSuperblockDamaged);
+  copy.back() = std::byte{1};
+  EXPECT_FALSE(is_empty_copy(copy));
+}
+
+TEST(Superblock, TakesCopiesThatDifferInPassForTheSameGeneration) {
+  Superblock other = sample_superblock();
+  other.pass = 7;
+  const Superblock first = sealed(sample_superblock());
+  EXPECT_TRUE(same_generation(first, seal_superblock(other, sample_uuid(), 1, 1)));
+  other.root_checksum ^= 1;
+  EXPECT_FALSE(same_generation(first, seal_superblock(other, sample_uuid(), 1, 1)));
+}
+
+// spec: format.md#feature-bits rule 1
+TEST(Features, RejectEveryUnknownIncompatBit) {
+  for (int bit = 0; bit < 64; ++bit) {
+    Superblock superblock = sample_superblock();
+    superblock.features_incompat = std::uint64_t{1} << bit;
+    const Errc expected = bit == 0 ? Errc{} : Errc::kUnknownFeature;
+    EXPECT_EQ(code_of(check_features(superblock, false)), expected);
+  }
+}
+
+// spec: format.md#feature-bits rule 1
+TEST(Features, AllowReadingWithAnUnknownRoCompatBit) {
+  Superblock superblock = sample_superblock();
+  superblock.features_ro_compat = 1;
+  EXPECT_TRUE(check_features(superblock, false));
+  EXPECT_EQ(code_of(check_features(superblock, true)), Errc::kReadOnlyFeature);
+}
+
+// spec: format.md#feature-bits rule 1
+TEST(Features, IgnoreUnknownCompatBits) {
+  Superblock superblock = sample_superblock();
+  superblock.features_compat = ~std::uint64_t{0};
+  EXPECT_TRUE(check_features(superblock, true));
+}
+
+Errc root_place(std::uint64_t offset, std::uint64_t payload, std::uint64_t high_water) {
+  Superblock superblock = sample_superblock();
+  superblock.root_offset_bytes = offset;
+  superblock.root_payload_bytes = payload;
+  superblock.high_water_bytes = high_water;
+  return code_of(check_root_place(superblock));
+}
+
+// spec: format.md#superblock rule 6
+TEST(Superblock, RejectsAHighWaterMarkOutOfRange) {
+  EXPECT_EQ(root_place(81'920, 80, 86'016), Errc{});
+  EXPECT_EQ(root_place(81'920, 80, 86'017), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, 80, kFileBytesMax), Errc{});
+  EXPECT_EQ(root_place(81'920, 80, kFileBytesMax + kUnitBytes), Errc::kDirectoryInvalid);
+}
+
+// spec: format.md#superblock rule 7
+TEST(Superblock, RejectsARootOutsideTheData) {
+  EXPECT_EQ(root_place(77'824, 80, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'928, 80, 90'112), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(86'016, 80, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(0 - kUnitBytes, 80, 86'016), Errc::kDirectoryInvalid);
+}
+
+// spec: format.md#superblock rule 7
+TEST(Superblock, RejectsARootOfAWrongLength) {
+  EXPECT_EQ(root_place(81'920, 0, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, 81, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, 4104, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, ~std::uint64_t{7}, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, kRootBytesMax + 8, std::uint64_t{1} << 40), Errc::kDirectoryInvalid);
+}
+
+}  // namespace
+}  // namespace crawlstore::format

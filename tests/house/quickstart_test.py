@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./quickstart: nothing is done twice, an interrupted run is taken up, no network is an answer."""
+
+import os
+import shutil
+import signal
+import time
+import unittest
+
+from sandbox import Sandbox
+
+FP = ("fp-docs-3.2.2", "usr/share/doc/fp-docs/3.2.2/fpctoc.html")
+PIKE = ("pike8.0-doc", "usr/share/doc/pike8.0-doc/html/reference/index.html")
+
+# The last argument of `apt-get ... download PACKAGE` is the package.
+DOWNLOAD = '[[ " $* " != *" download "* ]] || cp "$PACKAGES/${@: -1}"_*.deb .'
+BUILD = """
+if [[ $1 == --preset ]]; then
+  mkdir -p build/release/bin && touch build/release/build.ninja
+else
+  for program in doc_crawl crawlstore; do
+    [[ -x build/release/bin/$program ]] || cp "$PROGRAMS/$program" build/release/bin/
+  done
+fi"""
+
+
+class Quickstart(unittest.TestCase):
+    def setUp(self):
+        self.sandbox = Sandbox(["quickstart", "cmake/packages.sh"])
+        self.addCleanup(self.sandbox.remove)
+        for name, path in (FP, PIKE):
+            self.sandbox.make_package(name, {path: "<a href=x.html>"})
+        self.sandbox.stand_in("doc_crawl", 'ls "$3" "$5" >/dev/null && echo crawled >"$1"')
+        self.sandbox.stand_in("crawlstore", '[[ $(cat "$2") == crawled ]]')
+        self.sandbox.stand_in("cmake", BUILD)
+        self.sandbox.stand_in("apt-get", DOWNLOAD)
+        # Every package counts as installed.
+        self.sandbox.stand_in("dpkg-query", 'shift; printf "installed %s\\n" "$@"')
+
+    def start(self):
+        return self.sandbox.start("./quickstart", PACKAGES=str(self.sandbox.folder / "packages"),
+                                  PROGRAMS=str(self.sandbox.bin))
+
+    def run_quickstart(self):
+        process = self.start()
+        output, _ = process.communicate(timeout=120)
+        return process.returncode, output
+
+    def exists(self, path):
+        return (self.sandbox.folder / "build" / path).exists()
+
+    def test_goes_from_nothing_to_a_verified_crawl(self):
+        code, output = self.run_quickstart()
+        self.assertEqual(code, 0, output)
+        self.assertTrue(self.exists("quickstart.crawl"))
+        self.assertEqual(self.sandbox.calls("crawlstore"), [
+            "crawlstore verify build/quickstart.crawl", "crawlstore info build/quickstart.crawl"])
+        crawl = self.sandbox.calls("doc_crawl")[0].split()
+        self.assertEqual(crawl[2::2], ["https://www.freepascal.org/docs-html/3.2.2/",
+                                       "https://pike.lysator.liu.se/generated/"])
+
+    def test_downloads_and_crawls_once(self):
+        self.run_quickstart()
+        code, output = self.run_quickstart()
+        self.assertEqual(code, 0, output)
+        self.assertIn("is there already", output)
+        self.assertEqual(len(self.sandbox.calls("apt-get")), 2)
+        self.assertEqual(len(self.sandbox.calls("doc_crawl")), 1)
+
+    def test_crawls_again_with_a_newer_program(self):
+        self.run_quickstart()
+        later = time.time() + 10
+        os.utime(self.sandbox.folder / "build/release/bin/doc_crawl", (later, later))
+        self.run_quickstart()
+        self.assertEqual(len(self.sandbox.calls("doc_crawl")), 2)
+
+    def test_reports_no_network(self):
+        self.sandbox.stand_in("apt-get", "exit 100")
+        code, output = self.run_quickstart()
+        self.assertEqual(code, 3, output)
+        self.assertIn("fp-docs-3.2.2 could not be downloaded. Is there a network", output)
+
+    def test_keeps_what_was_downloaded_before_the_network_went(self):
+        self.sandbox.stand_in("apt-get", f'[[ $* == *pike* ]] && exit 100\n{DOWNLOAD}')
+        self.assertEqual(self.run_quickstart()[0], 3)
+        self.sandbox.stand_in("apt-get", DOWNLOAD)
+        code, output = self.run_quickstart()
+        self.assertEqual(code, 0, output)
+        fetched = [call for call in self.sandbox.calls("apt-get") if "download fp-docs" in call]
+        self.assertEqual(len(fetched), 1)
+
+    def test_asks_for_new_package_lists_when_a_download_fails(self):
+        marker = self.sandbox.folder / "updated"
+        self.sandbox.stand_in("apt-get", f'[[ $* != *update* ]] || touch "{marker}"\n'
+                              f'[[ -e "{marker}" ]] || exit 100\n{DOWNLOAD}')
+        code, output = self.run_quickstart()
+        self.assertEqual(code, 0, output)
+
+    def interrupt(self, program, body, signum):
+        """Runs with `program` replaced by one that says it is there, then hangs, and is killed."""
+        flag = self.sandbox.folder / "reached"
+        self.sandbox.stand_in(program, f'{body}\ntouch "{flag}"; sleep 60')
+        # A later stand-in replaces the built program only if that is not there yet.
+        shutil.rmtree(self.sandbox.folder / "build/release", ignore_errors=True)
+        process = self.start()
+        deadline = time.monotonic() + 60
+        while not flag.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.killpg(process.pid, signum)
+        output, _ = process.communicate(timeout=60)
+        self.assertTrue(flag.exists(), output)
+        return process.returncode, output
+
+    def finish_after(self, program, body):
+        self.sandbox.stand_in(program, body)
+        shutil.rmtree(self.sandbox.folder / "build/release", ignore_errors=True)
+        code, output = self.run_quickstart()
+        self.assertEqual(code, 0, output)
+        self.assertTrue(self.exists("quickstart.crawl"))
+
+    def test_resumes_after_a_kill_in_the_download(self):
+        self.interrupt("apt-get", "echo half >half_1_all.deb", signal.SIGKILL)
+        self.assertFalse(self.exists("quickstart/fp-docs-3.2.2.deb"))
+        self.finish_after("apt-get", DOWNLOAD)
+
+    def test_resumes_after_a_kill_while_unpacking(self):
+        real = shutil.which("dpkg-deb")
+        self.interrupt("dpkg-deb", 'mkdir -p "$3/usr"', signal.SIGKILL)
+        self.assertFalse(self.exists("quickstart/fp-docs-3.2.2"))
+        self.finish_after("dpkg-deb", f'exec {real} "$@"')
+
+    def test_resumes_after_ctrl_c_in_the_crawl(self):
+        body = 'echo crawled >"$1"'
+        code, output = self.interrupt("doc_crawl", 'echo half >"$1"', signal.SIGINT)
+        self.assertEqual(code, 130, output)
+        self.assertIn("interrupted. Started again, it goes on there", output)
+        self.assertFalse(self.exists("quickstart.crawl"))
+        self.finish_after("doc_crawl", body)
+
+    def test_reports_a_second_one_in_the_same_folder(self):
+        flag = self.sandbox.folder / "reached"
+        self.sandbox.stand_in("apt-get", f'touch "{flag}"; sleep 60')
+        first = self.start()
+        while not flag.exists():
+            time.sleep(0.02)
+        code, output = self.run_quickstart()
+        os.killpg(first.pid, signal.SIGKILL)
+        first.communicate(timeout=60)
+        self.assertEqual(code, 3, output)
+        self.assertIn("another ./quickstart is running", output)
+
+    def test_passes_on_the_failure_of_a_step(self):
+        self.sandbox.stand_in("doc_crawl", "exit 5")
+        code, output = self.run_quickstart()
+        self.assertEqual(code, 5, output)
+        self.assertIn("failed with exit code 5", output)
+        self.assertFalse(self.exists("quickstart.crawl"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""install_test.py BUILD_DIR: what `cmake --install` stages can be used by a stranger's project, by
+find_package(crawlstore) and by pkg-config, without the source tree."""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
+SOURCE = CONSUMER.parents[2]
+
+
+def run(*command, **options):
+    """Output of a command that must succeed."""
+    result = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            **options)
+    if result.returncode != 0:
+        line = shlex.join(map(str, command))
+        raise AssertionError(f"{line}: {result.returncode}\n{result.stdout}")
+    return result.stdout
+
+
+def cache():
+    """The build's CMakeCache.txt as a dictionary: the consumer is built with the same flags."""
+    text = (BUILD / "CMakeCache.txt").read_text()
+    return dict(re.findall(r'^(\w+):\w+=(.*)$', text, re.MULTILINE))
+
+
+class Install(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="crawlstore-install-"))
+        cls.prefix = cls.folder / "stage"
+        run("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        kept = cache()
+        cls.compiler = kept["CMAKE_CXX_COMPILER"]
+        build_type = kept.get("CMAKE_BUILD_TYPE", "")
+        # Of the build's own flags only those that change the binary: sanitizers.
+        flags = kept.get(f"CMAKE_CXX_FLAGS_{build_type.upper()}", "")
+        cls.flags = " ".join(re.findall(r'-fsanitize=\S+', flags))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def run_consumer(self, program, name):
+        output = run(program, self.folder / f"{name}.crawl", env={
+            **os.environ, "LD_LIBRARY_PATH": ":".join(map(str, self.prefix.glob("lib*/**/")))})
+        self.assertEqual(output, "1 unique, 1 duplicate\n")
+
+    def test_find_package(self):
+        build = self.folder / "by-cmake"
+        run("cmake", "-G", "Ninja", "-S", CONSUMER, "-B", build,
+            f"-DCMAKE_PREFIX_PATH={self.prefix}", f"-DCMAKE_CXX_COMPILER={self.compiler}",
+            f"-DCMAKE_CXX_FLAGS={self.flags}")
+        run("cmake", "--build", build)
+        self.run_consumer(build / "consumer", "by-cmake")
+
+    def test_pkg_config(self):
+        pc = next(self.prefix.rglob("crawlstore.pc"))
+        flags = run("pkg-config", "--cflags", "--libs", "crawlstore",
+                    env={**os.environ, "PKG_CONFIG_PATH": str(pc.parent)})
+        program = self.folder / "by-pkg-config"
+        run(self.compiler, "-std=c++20", *self.flags.split(), CONSUMER / "main.cpp", "-o", program,
+            *flags.split())
+        self.run_consumer(program, "by-pkg-config")
+
+    def test_installed_headers_are_the_public_ones(self):
+        installed = {path.name for path in (self.prefix / "include/crawlstore").iterdir()}
+        public = {path.name for path in (SOURCE / "libcrawlstore/include/crawlstore").iterdir()}
+        self.assertEqual(installed, public)
+        self.assertEqual(os.listdir(self.prefix / "include"), ["crawlstore"])
+
+    def test_nothing_installed_names_the_build_or_source_tree(self):
+        for path in self.prefix.rglob("*"):
+            if path.is_file() and path.suffix in (".cmake", ".pc", ".h"):
+                text = path.read_text()
+                self.assertNotIn(str(SOURCE), text, path)
+                self.assertNotIn(str(self.prefix), text, path)
+
+    def test_command_runs_from_the_stage(self):
+        output = run(self.prefix / "bin/crawlstore", "--version")
+        self.assertRegex(output, r'\b0\.\d+\.\d+')
+
+
+if __name__ == "__main__":
+    unittest.main()

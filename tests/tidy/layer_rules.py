@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may include whom (CONTRIBUTING.md, "Layers"): arrows never turn back."""
+
+import posixpath
+
+from source import CXX, PUBLIC, Finding, excused, includes
+
+# Each layer with those right below it; what lies below them comes along.
+BELOW = {
+    "words": [],
+    "format": ["words"],
+    "base": ["format"],
+    "io": ["base"],
+    "container": ["io"],
+    "drum": ["container"],
+    "links": ["container"],
+    "queue": ["container"],
+    "pages": ["drum", "links", "queue"],
+    "scores": ["drum", "links", "queue"],
+    "scheduler": ["pages", "scores"],
+    "crawl_store": ["scheduler"],
+}
+# These see the public headers and the listed folders, nothing of the library's inside.
+OUTSIDE = {
+    "model": ["model"],
+    "cli": ["model", "cli"],
+    "inspector/core": ["model", "inspector/core"],
+    "inspector/ui": ["model", "inspector/core", "inspector/ui"],
+    "inspector/shell": ["model", "inspector/core", "inspector/ui", "inspector/shell"],
+    "examples": ["examples"],
+    "bench": ["bench"],
+}
+# Tests and fuzzers see everything.
+FREE = ("tests/", "fuzz/")
+
+# The layer that a public header belongs to. "words" is the vocabulary that even format/ speaks.
+PUBLIC_LAYER = {
+    "error.h": "words",
+    "types.h": "words",
+    "url.h": "base",
+    "storage.h": "io",
+    "snapshot.h": "container",
+    "store.h": "container",
+    "drum.h": "drum",
+    "drum_core.h": "drum",
+    "drum_dispatcher.h": "drum",
+    "drum_traits.h": "drum",
+    "drum_view.h": "drum",
+    "url_seen.h": "drum",
+    "inspect.h": "container",
+    "verify.h": "container",
+}
+
+# Third-party headers with the folders that may include them.
+EXTERNAL = [
+    (("flatbuffers/", "directory_generated.h", "drum_generated.h"), ("format/", *FREE),
+     "FlatBuffers stays inside format/: other layers see our structs"),
+    (("capnp/", "kj/"), ("format/", *FREE), "Cap'n Proto stays inside format/"),
+    (("CLI/",), ("cli/",), "only cli/ reads command lines"),
+    (("nlohmann/",), ("model/", "cli/", "bench/", *FREE), "the library speaks no JSON"),
+    (("fmt/",), ("model/", "cli/", "examples/", "bench/", *FREE), "the library prints nothing"),
+    (("gumbo.h",), ("examples/",), "only the example parses HTML"),
+    (("gtest/", "gmock/"), FREE, "only tests include GoogleTest"),
+    (("benchmark/",), ("bench/",), "only bench/ includes Google Benchmark"),
+    (("imgui",), ("inspector/ui/", "inspector/shell/"), "ImGui only in inspector/ui and shell"),
+    (("GLFW/", "GL/"), ("inspector/shell/",), "GLFW and OpenGL only in inspector/shell"),
+]
+
+
+def at_or_below(layer):
+    found = {layer}
+    for lower in BELOW[layer]:
+        found |= at_or_below(lower)
+    return found
+
+
+def layer_of(path):
+    """The layer of a file of ours; None for a public header that no layer claims yet."""
+    if path.startswith(PUBLIC):
+        return PUBLIC_LAYER.get(path[len(PUBLIC):])
+    if path == "libcrawlstore/src/base/assert.h":
+        return "words"
+    if path.startswith("libcrawlstore/src/"):
+        rest = path[len("libcrawlstore/src/"):]
+        return rest.split("/")[0] if "/" in rest else "crawl_store"
+    return next((name for name in ("format", *OUTSIDE) if path.startswith(name + "/")), path)
+
+
+def resolve(tree, includer, name):
+    """The path that an include of ours leads to; None when it is not of this tree."""
+    for path in (posixpath.join(posixpath.dirname(includer), name), name,
+                 "libcrawlstore/src/" + name, "libcrawlstore/include/" + name, "tests/" + name):
+        if posixpath.normpath(path) in tree.texts:
+            return posixpath.normpath(path)
+    return None
+
+
+def check_external(path, line, name):
+    for prefixes, allowed, message in EXTERNAL:
+        if name.startswith(prefixes) and not path.startswith(allowed):
+            yield Finding(path, line, f"includes {name}: {message}")
+
+
+def check_own(tree, path, line, target):
+    """One include of a file of ours. A benchmark of one codec says `// tidy: inside, <why>`."""
+    is_public = target.startswith(PUBLIC)
+    layer, lower = layer_of(path), layer_of(target)
+    if lower is None:
+        yield Finding(path, line, f"{target} has no layer: PUBLIC_LAYER in layer_rules.py")
+    elif layer in OUTSIDE:
+        inside_ok = layer == "bench" and excused(tree.texts[path], line, "inside")
+        if not is_public and lower not in OUTSIDE[layer] and not inside_ok:
+            yield Finding(path, line, f"{layer}/ includes public headers only, not {target}")
+    elif path.startswith(PUBLIC) and not is_public:
+        yield Finding(path, line, f"a public header includes {target}, which is not installed")
+    elif layer not in BELOW:
+        yield Finding(path, line, f"no layer is known for {path}: add its folder to layer_rules.py")
+    elif lower not in at_or_below(layer):
+        yield Finding(path, line, f"{layer} must not include {lower} ({target})")
+
+
+def check_layers(tree):
+    """Layer arrows, third-party headers in their place, includes that lead somewhere."""
+    for path, text in tree.cxx():
+        if path.startswith(PUBLIC) and layer_of(path) is None:
+            yield Finding(path, 1, "has no layer: add it to PUBLIC_LAYER in layer_rules.py")
+            continue
+        for line, name, is_quoted in includes(text):
+            yield from check_external(path, line, name)
+            target = resolve(tree, path, name)
+            if target is None:
+                if name.startswith("crawlstore/") or (
+                        is_quoted and not name.endswith("_generated.h")):
+                    yield Finding(path, line, f'"{name}" is no file of this tree')
+            elif target.endswith(".cpp"):
+                yield Finding(path, line, "includes a .cpp file")
+            elif not path.startswith(FREE) and target.endswith(CXX):
+                yield from check_own(tree, path, line, target)
+
+
+RULES = [check_layers]

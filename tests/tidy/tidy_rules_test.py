@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every tidy rule can fail, and lets through what it should. A case is a small tree of files; `bad`
+ones must give exactly the finding whose message holds the given words, `good` ones none."""
+
+import unittest
+
+import layer_rules
+import text_rules
+import tree_rules
+from source import Tree, blank, functions, namespace_statements
+
+HEAD = "// SPDX-License-Identifier: Apache-2.0\n"
+LIB = "libcrawlstore/src/"
+API = "libcrawlstore/include/crawlstore/"
+HEADERS = {
+    API + "error.h": "", API + "storage.h": "", "format/layout.h": "", LIB + "base/hash.h": "",
+    LIB + "io/pins.h": "", LIB + "container/writer.h": "", LIB + "drum/merge.h": "",
+    "model/table.h": "", "cli/verbs.h": "",
+}
+GOLDEN = "tests/golden/rejected/extents_overlap"
+
+
+def messages(rule, texts, paths=()):
+    return [finding.message for finding in rule(Tree(texts, paths))]
+
+
+class RuleCase(unittest.TestCase):
+    def bad(self, rule, words, texts, paths=()):
+        found = messages(rule, texts, paths)
+        self.assertTrue(found, f"no finding in {texts}")
+        self.assertTrue(all(words in message for message in found), found)
+
+    def good(self, rule, texts, paths=()):
+        self.assertEqual(messages(rule, texts, paths), [])
+
+
+class Layers(RuleCase):
+    def include(self, path, name, quotes='""'):
+        return {**HEADERS, path: f"#include {quotes[0]}{name}{quotes[1]}\n"}
+
+    def test_arrows(self):
+        rule = layer_rules.check_layers
+        for path, name, words in [
+                ("format/a.cpp", "base/hash.h", "format must not include base"),
+                ("format/a.cpp", "crawlstore/storage.h", "format must not include io"),
+                (LIB + "base/a.cpp", "io/pins.h", "base must not include io"),
+                (LIB + "io/a.cpp", "container/writer.h", "io must not include container"),
+                (LIB + "container/a.cpp", "drum/merge.h", "container must not include drum"),
+                (LIB + "links/a.cpp", "drum/merge.h", "links must not include drum"),
+                (LIB + "drum/a.cpp", "model/table.h", "drum must not include model"),
+                (LIB + "new_layer/a.cpp", "io/pins.h", "no layer is known"),
+                ("model/a.cpp", "io/pins.h", "model/ includes public headers only"),
+                ("model/a.cpp", "cli/verbs.h", "model/ includes public headers only"),
+                ("cli/a.cpp", "format/layout.h", "cli/ includes public headers only"),
+                ("examples/a.cpp", "model/table.h", "examples/ includes public headers only"),
+                ("bench/a.cpp", "format/layout.h", "bench/ includes public headers only"),
+                (API + "storage.h", "io/pins.h", "a public header includes"),
+                (API + "error.h", "crawlstore/storage.h", "words must not include io"),
+                ("format/a.cpp", "no_such.h", "is no file of this tree"),
+                (LIB + "io/a.cpp", "io/b.cpp", "includes a .cpp file")]:
+            with self.subTest(path=path, name=name):
+                self.bad(rule, words, {LIB + "io/b.cpp": "", **self.include(path, name)})
+
+    def test_allowed(self):
+        for path, name in [
+                ("format/a.cpp", "layout.h"), ("format/a.cpp", "crawlstore/error.h"),
+                (LIB + "drum/a.cpp", "container/writer.h"), (LIB + "drum/a.cpp", "format/layout.h"),
+                (LIB + "crawl_store.cpp", "drum/merge.h"), ("cli/a.cpp", "model/table.h"),
+                ("cli/a.cpp", "crawlstore/storage.h"), ("tests/io/a_test.cpp", "io/pins.h"),
+                ("fuzz/fuzz_a.cpp", "format/layout.h")]:
+            with self.subTest(path=path, name=name):
+                self.good(layer_rules.check_layers, self.include(path, name))
+        self.good(layer_rules.check_layers, {
+            **HEADERS, "bench/a.cpp": "// tidy: inside, a codec\n#include \"format/layout.h\""})
+
+    def test_public_header_without_a_layer(self):
+        self.bad(layer_rules.check_layers, "has no layer", {API + "brand_new.h": ""})
+
+    def test_third_party(self):
+        for path, name, words in [
+                (LIB + "io/a.cpp", "flatbuffers/flatbuffers.h", "FlatBuffers stays"),
+                (LIB + "io/a.cpp", "directory_generated.h", "FlatBuffers stays"),
+                (LIB + "io/a.cpp", "capnp/message.h", "Cap'n Proto stays"),
+                ("model/a.cpp", "CLI/CLI.hpp", "only cli/"),
+                ("format/a.cpp", "nlohmann/json.hpp", "no JSON"),
+                (LIB + "io/a.cpp", "fmt/core.h", "prints nothing"),
+                (LIB + "io/a.cpp", "gtest/gtest.h", "only tests"),
+                ("cli/a.cpp", "gumbo.h", "only the example"),
+                ("inspector/core/a.cpp", "imgui.h", "ImGui only"),
+                ("inspector/ui/a.cpp", "GLFW/glfw3.h", "GLFW and OpenGL only"),
+                ("cli/a.cpp", "benchmark/benchmark.h", "only bench/")]:
+            with self.subTest(path=path, name=name):
+                self.bad(layer_rules.check_layers, words, {path: f"#include <{name}>\n"})
+        self.good(layer_rules.check_layers, {"format/a.cpp": "#include <flatbuffers/base.h>"})
+
+
+class Lines(RuleCase):
+    # A line that each ban rejects, by its tag; the place is LIB + "io/" unless given.
+    BANNED = [
+        ("raw bytes", "auto* p = reinterpret_cast<const Slot*>(bytes);"),
+        ("raw bytes", "std::memcpy(&value, bytes, 8);"),
+        ("raw bytes", "memcpy(bytes, &value, 8);"),
+        ("raw memory", "auto* x = new Thing();"),
+        ("raw memory", "delete thing;"),
+        ("raw memory", "void* p = malloc(8);"),
+        ("printing", "std::cout << 1;"),
+        ("printing", "fprintf(stderr, \"%d\", 1);"),
+        ("unbounded", "sprintf(buffer, \"%d\", 1);"),
+        ("unbounded", "int i = atoi(text);"),
+        ("abort", "std::exit(1);"),
+        ("assert", "assert(x == 1);"),
+        ("regex", "const std::regex r(\"a*\");"),
+        ("random", "int r = rand();"),
+        ("random", "std::random_device d;"),
+        ("volatile", "volatile int x;"),
+        ("const_cast", "auto* p = const_cast<char*>(q);"),
+        ("longjmp", "siglongjmp(env, 1);"),
+        ("shell", "std::system(\"rm x\");"),
+        ("using namespace", "using namespace std;"),
+        ("endl", "out << std::endl;"),
+        ("expected", "tl::expected<int, Error> f();"),
+        ("subset", "#include <format>"),
+        ("subset", "auto v = x | std::views::reverse;"),
+        ("macro", "#define HELPER(x) x"),
+    ]
+    ALLOWED = [
+        "auto a = reinterpret_cast<std::uintptr_t>(pointer);",
+        "std::memcpy(into.data(), from.data(), size);",
+        "std::unique_ptr<Thing> t(new Thing());",
+        "Thing(const Thing&) = delete;",
+        "#include <new>",
+        "// assert(x), new Thing, printf(\"\") in a comment",
+        "auto s = \"assert(x) volatile\";",
+        "static_assert(sizeof(int) == 4);",
+        "volatile std::sig_atomic_t flag;",
+        "model.rand();",
+        "CRAWLSTORE_ASSERT(x == 1);",
+        "using namespace std::string_literals;",
+        "return tl::unexpected(error);",
+        "const auto n = 1'000'000; auto c = 'x';",
+    ]
+
+    def test_every_ban_rejects_a_line(self):
+        for tag, line in self.BANNED:
+            with self.subTest(line=line):
+                self.bad(text_rules.check_bans, f"[tidy: {tag}]", {LIB + "io/a.cpp": line})
+
+    def test_system_calls_only_in_io(self):
+        line = "::pwrite(fd, p, n, 0);"
+        self.bad(text_rules.check_bans, "[tidy: system call]", {LIB + "drum/a.cpp": line})
+        self.good(text_rules.check_bans, {LIB + "io/a.cpp": line})
+
+    def test_every_ban_has_a_line_here(self):
+        seen = {tag for tag, _ in self.BANNED} | {"system call"}
+        self.assertEqual({ban.tag for ban in text_rules.BANS}, seen)
+
+    def test_bans_let_the_rest_through(self):
+        for line in self.ALLOWED:
+            with self.subTest(line=line):
+                self.good(text_rules.check_bans, {LIB + "io/a.cpp": line})
+        self.good(text_rules.check_bans, {"format/endian.h": "std::memcpy(&value, bytes, 8);"})
+        self.good(text_rules.check_bans, {"cli/a.cpp": "std::cout << 1;"})
+
+    def test_excuses(self):
+        line = "auto* p = reinterpret_cast<const Slot*>(bytes);"
+        good = [f"{line}  // tidy: raw bytes, checked above",
+                f"// tidy: raw bytes, FlatBuffers wants it\n{line}"]
+        bad = [f"{line}  // tidy: raw bytes", f"{line}  // tidy: volatile, wrong tag",
+               f"// tidy: raw bytes, too far away\n\n{line}", f"{line}  // NOLINT"]
+        for text in good:
+            self.good(text_rules.check_bans, {LIB + "io/a.cpp": text})
+        for text in bad:
+            with self.subTest(text=text):
+                self.bad(text_rules.check_bans, "raw bytes", {LIB + "io/a.cpp": text})
+
+    def test_mutable_state(self):
+        wrap = "namespace crawlstore {\nnamespace {\n%s\n}  // namespace\n}\n"
+        for line in ["int count = 0;", "std::atomic<int> count{0};", "static bool ready;",
+                     "std::map<int, std::string> names;", "thread_local int depth = 0;",
+                     "const char* name = nullptr;", "inline int count = 0;", "char buffer[16];",
+                     "void f() { static int calls = 0; ++calls; }",
+                     "struct S { static inline int count = 0; };"]:
+            with self.subTest(line=line):
+                self.bad(text_rules.check_mutable_state, "mutable state",
+                         {LIB + "base/a.cpp": wrap % line})
+        for line in ["constexpr int kCount = 0;", "const int kCount = 0;", "int f(int a);",
+                     "const char* const kName = nullptr;", "using Map = std::map<int, int>;",
+                     "template <class T>\nint f(T t) { return 1; }", "struct S {\n  int x = 0;\n};",
+                     "inline constexpr std::array<int, 2> kTwo{1, 2};", "struct S;",
+                     "enum class E : int { kA, kB };", "extern \"C\" int f(void);",
+                     "S::S(int a) : a_{a}, b_(0) {\n  int local = 0;\n}",
+                     "S& S::operator=(S&&) = default;",
+                     "static int f(int a) {\n  return a;\n}", "static constexpr int kX{3};",
+                     "void f() { static const int kX = g(); }",
+                     "int counted = 0;  // tidy: mutable state, told why"]:
+            with self.subTest(line=line):
+                self.good(text_rules.check_mutable_state, {LIB + "base/a.cpp": wrap % line})
+        self.good(text_rules.check_mutable_state,
+                  {LIB + "io/sigbus_guard.cpp": wrap % "int count = 0;"})
+
+    def test_head(self):
+        rule = text_rules.check_head
+        self.bad(rule, "SPDX", {"format/a.cpp": "int x;\n"})
+        self.bad(rule, "SPDX", {"run-tests": "#!/bin/bash\ntrue\n"})
+        self.bad(rule, "SPDX", {"cli/CMakeLists.txt": "add_x()\n"})
+        self.bad(rule, "#pragma once", {"format/a.h": HEAD})
+        self.good(rule, {"format/a.h": HEAD + "#pragma once\n", "x.py": "#!/p\n# " + HEAD[3:]})
+
+    def test_lines(self):
+        rule = text_rules.check_lines
+        self.bad(rule, "columns", {"format/a.cpp": "x" * 101 + "\n"})
+        self.bad(rule, "ASCII", {"format/a.cpp": "// \u00e9\n"})
+        self.bad(rule, "a tab", {"format/a.cpp": "\tint x;\n"})
+        self.bad(rule, "blanks", {"README.md": "text \n"})
+        self.bad(rule, "newline", {"format/a.cpp": "int x;"})
+        self.bad(rule, "newline", {"format/a.cpp": "int x;\n\n"})
+        self.good(rule, {"format/a.cpp": "x" * 100 + "\n", "README.md": "\u00e9" * 200 + "\n"})
+
+    def test_todo(self):
+        rule = text_rules.check_todo
+        self.bad(rule, "before this is committed", {"a.cpp": "// TODO(now): x\n"})
+        self.bad(rule, "before this is committed", {"a.cpp": "// FIX" + "ME x\n"})
+        self.bad(rule, "write TODO(", {"a.cpp": "// TODO: x\n"})
+        self.bad(rule, "write TODO(", {"a.cpp": "// TODO(me): x\n"})
+        self.good(rule, {"a.cpp": "// TODO(soon): x\n// TODO(perf): y\n// TODO(format): z\n"})
+
+
+class Whole(RuleCase):
+    def test_sizes(self):
+        rule = tree_rules.check_sizes
+        self.bad(rule, "501 lines, at most 500", {"format/a.cpp": "\n" * 501})
+        self.bad(rule, "601 lines, at most 600", {"tests/a_test.cpp": "\n" * 601})
+        self.bad(rule, "201 lines, at most 200", {API + "error.h": "\n" * 201})
+        self.bad(rule, "101 lines, at most 100", {"fuzz/fuzz_a.cpp": "\n" * 101})
+        self.bad(rule, "301 lines, at most 300", {"README.md": "\n" * 301})
+        self.bad(rule, "121 lines, at most 120", {"CONTRIBUTING.md": "\n" * 121})
+        self.bad(rule, "at most 90", {"CMakeLists.txt": "\n" * 91})
+        self.bad(rule, "f has 72 lines, at most 70",
+                 {"format/a.cpp": "void f() {\n" + "  g();\n" * 70 + "}\n"})
+        self.bad(rule, "main has 62 lines, at most 60",
+                 {"cli/main.cpp": "int main() {\n" + "  f();\n" * 60 + "}\n"})
+        self.good(rule, {"spec/format.md": "\n" * 900, "format/a.cpp": "\n" * 500,
+                         "model/b.cpp": "void f() {\n" + "  g();\n" * 68 + "}\n"})
+
+    def test_prose(self):
+        rule, path = tree_rules.check_prose, API + "error.h"
+        self.bad(rule, "33 % of the lines", {path: "// a\nint x;\nint y;\n"})
+        self.good(rule, {path: "// a\n/* b\n c */\n\nint x;\nint y;\n"})
+        self.good(rule, {path: "int x;  ///< what x is\nint y;\n"})
+
+    def test_documents(self):
+        self.bad(tree_rules.check_documents, "one and only", {"a.md": "text\n"})
+        self.bad(tree_rules.check_documents, "one and only", {"a.md": "# A\n# B\n"})
+        self.good(tree_rules.check_documents, {"a.md": "# A\n\n```\n# a comment\n```\n\n## B\n"})
+
+    def test_names(self):
+        rule = tree_rules.check_names
+        self.bad(rule, "snake_case", {"format/SuperBlock.cpp": ""})
+        for name in ("util.h", "string_utils.cpp", "lock_manager.h", "helpers.h", "safe_read.cpp"):
+            self.bad(rule, "one concept", {f"format/{name}": ""})
+        self.bad(rule, "name the type", {"format/a.h": "class LockManager {};"})
+        self.good(rule, {"format/key_block.cpp": "struct KeyBlock {};", "format/safety.h": ""})
+
+    def test_build_lists(self):
+        rule = tree_rules.check_build_lists
+        self.bad(rule, "never built", {"format/a.cpp": "", "format/CMakeLists.txt": "x b_a.cpp\n"})
+        self.bad(rule, "never built", {API + "error.h": "", "libcrawlstore/CMakeLists.txt": ""})
+        self.bad(rule, "does not exist", {"format/CMakeLists.txt": "  gone.cpp\n"})
+        self.bad(rule, "never built", {"fuzz/fuzz_a.cpp": "", "fuzz/CMakeLists.txt": "fuzz_a\n"})
+        self.good(rule, {
+            "format/a.cpp": "", "format/CMakeLists.txt": "  a.cpp\n", LIB + "io/b.cpp": "",
+            API + "error.h": "", "fuzz/fuzz_a.cpp": "", "tests/io/c_test.cpp": "",
+            "libcrawlstore/CMakeLists.txt": "  src/io/b.cpp\n  include/crawlstore/error.h\n",
+            "fuzz/CMakeLists.txt": "crawlstore_fuzz_target(fuzz_a)\n",
+            "tests/CMakeLists.txt": "crawlstore_test(io SOURCES io/c_test.cpp)\n"})
+
+    def test_covers(self):
+        every = "".join(f"// covers: {row}\n" for row in tree_rules.ROWS)
+        rule = tree_rules.check_covers
+        self.good(rule, {"tests/a_test.cpp": every})
+        self.good(rule, {"tests/a.py": "# covers: " + ", ".join(tree_rules.ROWS)})
+        self.bad(rule, "covers: D7",
+                 {"tests/a_test.cpp": every.replace("// covers: D7\n", "")})
+
+    def test_goldens(self):
+        rule = tree_rules.check_goldens
+        self.bad(rule, "without its expected", {}, [GOLDEN + ".crawl"])
+        upper = "tests/golden/valid/A"
+        self.bad(rule, "snake_case", {}, [upper + ".crawl", upper + ".json"])
+        self.good(rule, {}, [GOLDEN + ".crawl", GOLDEN + ".json"])
+        self.good(rule, {"tests/golden/list.txt": "extents_overlap kDirectoryInvalid\n"},
+                  [GOLDEN + ".crawl"])
+
+    def test_fuzz(self):
+        text = HEAD + "// Invariants checked: none.\n"
+        self.bad(tree_rules.check_fuzz, "opens with", {"fuzz/fuzz_a.cpp": HEAD},
+                 ["fuzz/corpus/fuzz_a/seed"])
+        self.bad(tree_rules.check_fuzz, "has no seed", {"fuzz/fuzz_a.cpp": text})
+        self.good(tree_rules.check_fuzz, {"fuzz/fuzz_a.cpp": text}, ["fuzz/corpus/fuzz_a/seed"])
+
+    def test_test_names(self):
+        rule = tree_rules.check_test_names
+        for line, words in [("TEST(pins, KeepsOne) {}", "TitleCase"),
+                            ("TEST(Pins, Basic) {}", "one claim"),
+                            ("TEST_F(Pins, Keeps_one) {}", "one claim"),
+                            ("TEST_P(Pins, test1) {}", "one claim")]:
+            self.bad(rule, words, {"tests/io/a_test.cpp": line})
+        self.good(rule, {"tests/io/a_test.cpp": "TEST(Pins, KeepsOne) {}\nTEST_F(Url, IsRead) {}"})
+
+
+class Scanner(unittest.TestCase):
+    def sizes(self, code):
+        return [(name, lines) for name, _, lines in functions(blank(code))]
+
+    def test_finds_functions_of_every_shape(self):
+        for code, name in [
+                ("void f() {\n}", "f"), ("int S::f(int a) const noexcept {\n}", "S::f"),
+                ("template <class T>\nT load(const std::byte* b) {\n}", "load"),
+                ("S::S(int a) : a_{a}, b_(1), c_{{1}} {\n}", "S::S"),
+                ("S::~S() {\n}", "S::~S"), ("auto f() -> Result<int> {\n}", "f"),
+                ("struct S final : Base {\n  int f() { return 1; }\n};", "f"),
+                ("bool S::operator==(const S& o) const {\n}", "S::operator=="),
+                ("TEST(Pins, Keeps) {\n}", "TEST"), ("extern \"C\" {\nint f(void) {\n}\n}", "f"),
+                ("[[nodiscard]] Result<void> f(std::span<int> a = {}) {\n}", "f")]:
+            with self.subTest(code=code):
+                self.assertIn(name, [found for found, _ in self.sizes(code)])
+
+    def test_counts_one_function_for_what_lies_inside_it(self):
+        code = ("void f() {\n  if (x) {\n  }\n  auto g = [&](int a) {\n  };\n  S s{1};\n"
+                "  char c = '{';\n  call(\"}\", {1, 2});\n}")
+        self.assertEqual(self.sizes(code), [("f", 9)])
+
+    def test_takes_no_type_or_table_for_a_function(self):
+        for code in ["struct S {\n  int x = 0;\n};", "enum class E : int {\n  kA,\n};",
+                     "constexpr std::array<int, 2> kTwo = {\n  1,\n  2};", "namespace a::b {\n}",
+                     "template <class T, class = void>\nstruct S : std::false_type {\n};",
+                     "class alignas(64) [[nodiscard]] S {\n};",
+                     "constexpr Row kRows[] = {\n {f(1)},\n};"]:
+            with self.subTest(code=code):
+                self.assertEqual(self.sizes(code), [])
+
+    def test_blanks_comments_and_literals_only(self):
+        code = "int a = 1'000; // x\nauto s = R\"(/* \" )\"; /* y\n z */ char c = '\\''; f();"
+        clean = blank(code)
+        self.assertEqual(len(clean), len(code))
+        self.assertIn("1'000", clean)
+        self.assertIn("f();", clean)
+        for gone in ("x", "y", "z", "/*"):
+            self.assertNotIn(gone, clean)
+
+    def test_splits_statements_at_namespace_scope(self):
+        code = ("namespace a {\nint x;\nvoid f() { int y; }\nstruct S {\n  int z;\n} s;\n}\n"
+                "int w = {1};")
+        found = [statement.split("{")[0].strip() for _, statement in namespace_statements(code)]
+        self.assertEqual([line for line, _ in namespace_statements(code)][0], 2)
+        self.assertIn("int x", found)
+        self.assertIn("int w =", found)
+        self.assertNotIn("int y", found)
+
+
+if __name__ == "__main__":
+    unittest.main()

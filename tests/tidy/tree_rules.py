@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sizes, names, and the lists that must be complete: sources, goldens, fuzz seeds, rows covered."""
+
+import re
+
+from source import CXX, PUBLIC, Finding, blank, functions, line_of
+
+ROWS = [f"D{number}" for number in range(1, 27)]
+SOURCE_FOLDERS = ("format/", "libcrawlstore/", "model/", "cli/", "examples/", "tests/", "fuzz/",
+                  "bench/", "inspector/")
+DOC_LINES = {"spec/format.md": None, "CONTRIBUTING.md": 120}
+
+
+def count_lines(text):
+    return text.count("\n")
+
+
+def check_sizes(tree):
+    """Files, functions, documents: nothing scrolls."""
+    for path, text in tree.cxx():
+        most = 600 if path.startswith("tests/") else 200 if path.startswith(PUBLIC) else 500
+        if path.startswith("fuzz/fuzz_"):
+            most = 100
+        if count_lines(text) > most:
+            yield Finding(path, most + 1, f"{count_lines(text)} lines, at most {most}")
+        for name, line, lines in functions(tree.code(path)):
+            limit = 60 if name == "main" and path.startswith("cli/") else 70
+            if lines > limit:
+                yield Finding(path, line, f"{name} has {lines} lines, at most {limit}")
+    for path, text in tree.texts.items():
+        most = DOC_LINES.get(path, 300)
+        if path.endswith(".md") and most is not None and count_lines(text) > most:
+            yield Finding(path, most + 1, f"{count_lines(text)} lines, at most {most}")
+        if path.endswith(".py") and count_lines(text) > 600:
+            yield Finding(path, 601, f"{count_lines(text)} lines, at most 600")
+    if count_lines(tree.texts.get("CMakeLists.txt", "")) > 90:
+        yield Finding("CMakeLists.txt", 91, "at most 90 lines")
+
+
+def check_prose(tree):
+    """At least 40 % of the lines of a public header explain it."""
+    for path, text in tree.cxx(PUBLIC):
+        lines = [line for line in text.split("\n") if line.strip()]
+        bare = blank(text, literals=False).split("\n")
+        prose = sum(original.rstrip() != stripped.rstrip()
+                    for original, stripped in zip(text.split("\n"), bare))
+        if prose < 0.4 * len(lines):
+            yield Finding(path, 1, f"{100 * prose // len(lines)} % of the lines are comment, "
+                          "at least 40 % in a public header")
+
+
+def check_documents(tree):
+    """One `# Title` a document, on its first line."""
+    for path, text in tree.texts.items():
+        if path.endswith(".md"):
+            body = re.sub(r'^```.*?^```', "", text, flags=re.MULTILINE | re.DOTALL)
+            if len(re.findall(r'^# \S', body, re.MULTILINE)) != 1 or not text.startswith("# "):
+                yield Finding(path, 1, "a document opens with its one and only # Title")
+
+
+def check_names(tree):
+    """Files in snake_case, and none called after nothing."""
+    for path in tree.paths:
+        name = path.rsplit("/", 1)[-1]
+        if path.endswith((*CXX, ".py")) and not re.fullmatch(r'[a-z][a-z0-9_]*\.\w+', name):
+            yield Finding(path, 1, "file names are snake_case")
+        if path.endswith(CXX) and re.search(
+                r'(?:^|_)(?:utils?|helpers?|manager|misc|common|handler|safe)(?:_|\.)', name):
+            yield Finding(path, 1, "name the file after the one concept in it")
+    for path, _ in tree.cxx():
+        for match in re.finditer(
+                r'\b(?:class|struct)\s+(\w+(?:Manager|Utils?|Helper|Handler))\b', tree.code(path)):
+            yield Finding(path, line_of(tree.code(path), match.start()),
+                          f"{match.group(1)}: name the type after what it is")
+
+
+def check_build_lists(tree):
+    """Every .cpp is built and every public header installed: named in a CMakeLists.txt above it."""
+    lists = {path[:-len("CMakeLists.txt")]: text for path, text in tree.texts.items()
+             if path.endswith("CMakeLists.txt")}
+    for path in tree.paths:
+        if not path.startswith(SOURCE_FOLDERS) or not (
+                path.endswith(".cpp") or path.startswith(PUBLIC)):
+            continue
+        names = [(path[len(folder):], text) for folder, text in lists.items()
+                 if path.startswith(folder)]
+        # A fuzz target is listed without its .cpp, a project of its own by its folder's list.
+        if not any(re.search(rf'(?<![\w/]){re.escape(name)}(?!\w)', text)
+                   or (path.startswith("fuzz/")
+                       and re.search(rf'crawlstore_fuzz_target\({re.escape(name[:-4])}\)', text))
+                   for name, text in names):
+            yield Finding(path, 1, "is in no CMakeLists.txt: never built")
+    for folder, text in lists.items():
+        for match in re.finditer(r'^\s*([\w/]+\.(?:cpp|h))\s*$', text, re.MULTILINE):
+            if folder + match.group(1) not in tree.texts:
+                yield Finding(folder + "CMakeLists.txt", line_of(text, match.start(1)),
+                              f"{match.group(1)} does not exist")
+
+
+def check_covers(tree):
+    """Each row D1 to D26 of the feature list is covered by a test that says so."""
+    seen = set()
+    for path, text in tree.texts.items():
+        if path.startswith("tests/") and not path.startswith("tests/tidy/"):
+            for match in re.finditer(r'(?://|#) covers: ((?:[DE]\d+(?:, )?)+)', text):
+                seen.update(match.group(1).split(", "))
+    for row in ROWS:
+        if row not in seen:
+            yield Finding("tests", 0, f"no test says `// covers: {row}`")
+
+
+def check_goldens(tree):
+    """Every golden file has its expectation beside it, or stands in a list of its folder."""
+    for path in tree.paths:
+        if not re.match(r'tests/golden/(?:valid|rejected)/', path) or not path.endswith(".crawl"):
+            continue
+        name = path.rsplit("/", 1)[-1]
+        lists = [tree.texts.get(listed, "") for listed in tree.paths
+                 if listed.startswith("tests/golden/") and not listed.endswith(".crawl")]
+        if path[:-len(".crawl")] + ".json" not in tree.paths and not any(
+                name in text or name[:-len(".crawl")] in text for text in lists):
+            yield Finding(path, 0, "a golden file without its expected .json, and in no list")
+        if not re.fullmatch(r'[a-z][a-z0-9_]*\.crawl', name):
+            yield Finding(path, 0, "a golden file is named after the rule it shows, in snake_case")
+
+
+def check_fuzz(tree):
+    """A fuzz target opens with its invariants and has a corpus."""
+    for path, text in tree.cxx("fuzz/fuzz_"):
+        if not re.search(r'^// Invariants checked:', "\n".join(text.split("\n")[:4]), re.MULTILINE):
+            yield Finding(path, 2, 'opens with "// Invariants checked: ..."')
+        corpus = f"fuzz/corpus/{path[len('fuzz/'):-len('.cpp')]}/"
+        if not any(other.startswith(corpus) for other in tree.paths):
+            yield Finding(path, 1, f"has no seed in {corpus}")
+
+
+VERB_FIRST = re.compile(r'(?:[A-Z][a-z]*s|Are|Have|Do|Stay|Keep|Cannot|Never)(?![a-z])')
+TEST = re.compile(r'^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+)\s*,\s*(\w+)\s*\)', re.MULTILINE)
+
+
+def check_test_names(tree):
+    """TEST(Subject, VerbsWhatItClaims): title case, present tense, verb first."""
+    for path, _ in tree.cxx("tests/"):
+        code = tree.code(path)
+        for match in TEST.finditer(code):
+            suite, name = match.groups()
+            line = line_of(code, match.start(1))
+            if not re.fullmatch(r'[A-Z][A-Za-z0-9]*', suite):
+                yield Finding(path, line, f"{suite}: a suite is the TitleCase name of its subject")
+            if not VERB_FIRST.match(name) or "_" in name:
+                yield Finding(path, line, f"{name}: a test is one claim, verb first: KeepsOneName")
+
+
+RULES = [check_sizes, check_prose, check_documents, check_names, check_build_lists, check_covers,
+         check_goldens, check_fuzz, check_test_names]
