@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A crawl file taken apart, to be changed in one place and put together again with right
+/// checksums: how the rejected golden files are made.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "container/directory_state.h"
+#include "format/directory.h"
+#include "format/superblock.h"
+
+namespace crawlstore::testing {
+
+class CraftedFile {
+ public:
+  /// A whole file; its newest generation is taken apart.
+  explicit CraftedFile(std::vector<std::byte> bytes);
+
+  std::vector<std::byte> bytes;
+  format::Identity identity{};
+  format::Superblock superblock{};
+  format::DirectoryRoot root;
+  std::vector<std::vector<format::SegmentEntry>> tables;
+  std::vector<std::vector<format::HeldExtent>> held_tables;
+
+  /// The first segment of the kind, in the tables above.
+  format::SegmentEntry& segment(SegmentKind kind);
+  [[nodiscard]] std::vector<std::byte> payload(const format::SegmentEntry& entry,
+                                               std::size_t run = 0) const;
+  /// Gives a run another payload, behind the end of the file, with its checksum tree.
+  void set_payload(format::SegmentEntry& entry, const std::vector<std::byte>& payload,
+                   std::size_t run = 0);
+
+  /// Writes tables and root behind the end, then both superblock copies of the generation's slot.
+  /// The other slot becomes empty. `root_bytes` may replace the encoded root.
+  void assemble(const std::function<void(std::vector<std::byte>&)>& root_bytes = {});
+  /// Only the superblock copies, as `superblock` says.
+  void write_superblocks();
+  void write_identity();
+
+  /// Reserves units behind the end; returns their offset.
+  std::uint64_t append(const std::vector<std::byte>& content);
+
+ private:
+  void write_pieces();
+};
+
+}  // namespace crawlstore::testing

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace crawlstore::testing {
+
+struct GoldenFile {
+  std::string name;
+  std::vector<std::byte> bytes;
+  std::string error;  ///< class of spec/format.md#errors; empty: the file is valid
+};
+
+std::vector<GoldenFile> valid_files();
+/// One for each rule of the spec that the bytes of a file can break, named after it.
+std::vector<GoldenFile> rejected_files();
+
+}  // namespace crawlstore::testing

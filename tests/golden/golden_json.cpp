@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "golden/golden_json.h"
+
+#include <crawlstore/drum_view.h>
+#include <crawlstore/verify.h>
+
+#include "container/reader.h"
+#include "drum/result_columns.h"
+#include "format/drum_table.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using nlohmann::json;
+
+std::string hex(std::span<const std::byte> bytes) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+    text += kDigits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
+const char* name_of(DrumOperation operation) {
+  if (operation == DrumOperation::kCheck) return "check";
+  return operation == DrumOperation::kUpdate ? "update" : "check_update";
+}
+
+json segments_of(const Snapshot& snapshot) {
+  json all = json::array();
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    json runs = json::array();
+    for (const RunInfo& run : segment.runs) {
+      runs.push_back({{"run_id", run.run_id.value},
+                      {"born", run.born.value},
+                      {"offset_bytes", run.extent.offset_bytes},
+                      {"payload_bytes", run.payload_bytes},
+                      {"record_count", run.record_count}});
+    }
+    all.push_back({{"id", segment.id.value},
+                   {"kind", crawlstore::name_of(segment.kind)},
+                   {"storage_class", crawlstore::name_of(segment.storage_class)},
+                   {"owner", segment.owner.value},
+                   {"name", segment.name},
+                   {"runs", runs}});
+  }
+  return all;
+}
+
+json held_of(const Snapshot& snapshot) {
+  auto held = snapshot.held();
+  std::sort(held.begin(), held.end(),
+            [](const auto& a, const auto& b) { return a.extent < b.extent; });
+  json all = json::array();
+  for (const HeldInfo& entry : held) {
+    all.push_back({{"offset_bytes", entry.extent.offset_bytes},
+                   {"length_bytes", entry.extent.length_bytes},
+                   {"born", entry.born.value},
+                   {"retired", entry.retired.value}});
+  }
+  return all;
+}
+
+Result<json> buckets_of(const DrumView& view) {
+  json all = json::array();
+  for (const auto& bucket : view.buckets()) {
+    all.push_back(
+        {{"first_key", bucket.first_key}, {"keys", json::array()}, {"pending", json::array()}});
+    if (view.info().value_bytes != 0) all.back()["values"] = json::array();
+  }
+  std::size_t number = 0;
+  CRAWLSTORE_TRY(view.for_each_key([&](std::uint64_t key, std::span<const std::byte> value) {
+    while (number + 1 < view.buckets().size() && view.buckets()[number + 1].first_key <= key)
+      ++number;
+    all[number]["keys"].push_back(key);
+    if (view.info().value_bytes != 0) all[number]["values"].push_back(hex(value));
+    return true;
+  }));
+  CRAWLSTORE_TRY(view.for_each_pending(
+      [&](std::uint64_t bucket, const RawRequest& request, std::uint64_t sequence) {
+        all[bucket]["pending"].push_back({{"key", request.key},
+                                          {"operation", name_of(request.operation)},
+                                          {"consumer", request.consumer},
+                                          {"sequence", sequence},
+                                          {"value", hex(request.value)},
+                                          {"aux", hex(request.aux)}});
+        return true;
+      }));
+  return all;
+}
+
+Result<json> consumers_of(const Snapshot& snapshot, const DrumInfo& info) {
+  const auto* entry = snapshot.reader().directory().find(info.id);
+  const auto payload = snapshot.read_run(info.id, entry->runs.front().run_id);
+  if (!payload) return tl::unexpected<Error>(payload.error());
+  const auto table = format::parse_drum_table(*payload);
+  if (!table) return tl::unexpected<Error>(table.error());
+  json all = json::array();
+  for (const auto& consumer : table->consumers) {
+    json results = json::array();
+    const auto* log = snapshot.reader().directory().find(consumer.results);
+    for (std::size_t i = 0; log != nullptr && i < log->runs.size(); ++i) {
+      const auto run = snapshot.read_run(log->id, log->runs[i].run_id);
+      if (!run) return tl::unexpected<Error>(run.error());
+      CRAWLSTORE_TRY(drum::for_each_answer(*run, [&](auto answers) -> Result<void> {
+        for (const RawAnswer& answer : answers) {
+          results.push_back({{"key", answer.key},
+                             {"operation", name_of(answer.operation)},
+                             {"sequence", answer.sequence},
+                             {"duplicate", answer.duplicate},
+                             {"value", hex(answer.value)},
+                             {"aux", hex(answer.aux)}});
+        }
+        return {};
+      }));
+    }
+    all.push_back({{"id", consumer.id}, {"name", consumer.name}, {"results", results}});
+  }
+  return all;
+}
+
+Result<json> drums_of(const Snapshot& snapshot) {
+  json all = json::array();
+  const auto drums = snapshot.drums();
+  if (!drums) return tl::unexpected<Error>(drums.error());
+  for (const DrumInfo& info : *drums) {
+    const auto view = DrumView::open(snapshot, info.name);
+    if (!view) return tl::unexpected<Error>(view.error());
+    auto buckets = buckets_of(*view);
+    if (!buckets) return buckets;
+    auto consumers = consumers_of(snapshot, info);
+    if (!consumers) return consumers;
+    all.push_back({{"id", info.id.value},
+                   {"name", info.name},
+                   {"key_scheme", info.key_scheme},
+                   {"value_bytes", info.value_bytes},
+                   {"next_sequence", info.next_sequence},
+                   {"merge_count", info.merge_count},
+                   {"unparsed_count", info.unparsed_count},
+                   {"buckets", *buckets},
+                   {"consumers", *consumers}});
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<json> read_as_json(std::span<const std::byte> file) {
+  const auto memory = make_memory_file(file, file.size() + (1 << 20));
+  const auto storage = open_memory_storage(memory, OpenMode::kRead);
+  const auto report = verify(*storage, {.level = VerifyLevel::kDeep, .progress = {}});
+  if (!report) return tl::unexpected<Error>(report.error());
+  json findings = json::array();
+  for (const Finding& finding : report->findings) {
+    if (finding.kind == FindingKind::kDamaged) return tl::unexpected<Error>(finding.error);
+    findings.push_back(
+        {{"kind", "reduced_redundancy"}, {"error", crawlstore::name_of(finding.error.code)}});
+  }
+  const auto snapshot =
+      Snapshot::open(std::shared_ptr<Storage>(open_memory_storage(memory, OpenMode::kRead)));
+  if (!snapshot) return tl::unexpected<Error>(snapshot.error());
+  const auto info = snapshot->info();
+  if (!info) return tl::unexpected<Error>(info.error());
+  auto drums = drums_of(*snapshot);
+  if (!drums) return drums;
+  return json{{"format_version", info->format_version},
+              {"uuid", to_string(info->uuid)},
+              {"key_seed", snapshot->key_seed()},
+              {"created_us", info->created_us},
+              {"generation", info->generation.value},
+              {"has_previous", info->has_previous},
+              {"commit_time_us", info->commit_time_us},
+              {"features_compat", info->features_compat},
+              {"features_ro_compat", info->features_ro_compat},
+              {"features_incompat", info->features_incompat},
+              {"high_water_bytes", info->high_water_bytes},
+              {"segments", segments_of(*snapshot)},
+              {"held", held_of(*snapshot)},
+              {"drums", *drums},
+              {"findings", findings}};
+}
+
+}  // namespace crawlstore::testing

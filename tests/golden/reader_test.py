@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""spec/reader.py, written from spec/format.md alone, agrees with the library on every golden file."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
+GOLDEN = SOURCE / "tests" / "golden"
+
+
+def run_reader(path):
+    return subprocess.run([sys.executable, SOURCE / "spec" / "reader.py", path],
+                          capture_output=True, text=True, check=False)
+
+
+class ReaderTest(unittest.TestCase):
+    """One subtest a file."""
+
+    def test_valid_files_give_their_document(self):
+        files = sorted((GOLDEN / "valid").glob("*.crawl"))
+        self.assertGreaterEqual(len(files), 30)
+        for path in files:
+            with self.subTest(path.name):
+                done = run_reader(path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                expected = json.loads(path.with_suffix(".json").read_text())
+                found = json.loads(done.stdout)
+                for finding in found["findings"]:
+                    finding.pop("text", None)
+                keep = [{key: finding[key] for key in ("kind", "error")}
+                        for finding in found["findings"]]
+                self.assertEqual({**found, "findings": keep}, expected)
+
+    def test_rejected_files_give_their_class(self):
+        files = sorted((GOLDEN / "rejected").glob("*.crawl"))
+        self.assertGreaterEqual(len(files), 60)
+        for path in files:
+            with self.subTest(path.name):
+                done = run_reader(path)
+                self.assertIn(done.returncode, (1, 4))
+                self.assertEqual(done.stderr.split(":")[0],
+                                 path.with_suffix(".error").read_text().strip(), done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

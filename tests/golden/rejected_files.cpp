@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rejected golden files: each a valid one in which one rule is broken and, where a checksum
+// would hide that, the checksums are made right again.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+#include <crawlstore/error.h>
+
+#include "format/checksum.h"
+#include "format/drum_table.h"
+#include "format/endian.h"
+#include "golden/crafted_file.h"
+#include "golden/golden_files.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+class Maker {
+ public:
+  Maker() : valid_(valid_files()) {}
+
+  std::vector<GoldenFile> files;
+
+  const Bytes& valid(const std::string& name) const {
+    return std::find_if(valid_.begin(), valid_.end(),
+                        [&name](const GoldenFile& file) { return file.name == name; })
+        ->bytes;
+  }
+  /// Bytes changed as they stand.
+  void raw(const std::string& name, Errc error, const std::string& base,
+           const std::function<void(Bytes&)>& change) {
+    Bytes bytes = valid(base);
+    change(bytes);
+    files.push_back({name, std::move(bytes), std::string(name_of(error))});
+  }
+  /// The directory changed and written anew.
+  void directory(const std::string& name, const std::string& base,
+                 const std::function<void(CraftedFile&)>& change,
+                 Errc error = Errc::kDirectoryInvalid) {
+    CraftedFile file(valid(base));
+    change(file);
+    file.assemble();
+    files.push_back({name, std::move(file.bytes), std::string(name_of(error))});
+  }
+  /// The superblock changed, after everything else.
+  void superblock(const std::string& name, Errc error,
+                  const std::function<void(format::Superblock&)>& change) {
+    CraftedFile file(valid("keys_and_pending"));
+    file.assemble();
+    change(file.superblock);
+    file.write_superblocks();
+    files.push_back({name, std::move(file.bytes), std::string(name_of(error))});
+  }
+  void identity(const std::string& name, Errc error,
+                const std::function<void(format::Identity&)>& change) {
+    raw(name, error, "empty", [&](Bytes& bytes) {
+      format::Identity identity{};
+      std::memcpy(&identity, bytes.data(), sizeof identity);
+      change(identity);
+      identity.checksum = format::checksum(
+          std::span(std::as_bytes(std::span<const format::Identity, 1>(&identity, 1)))
+              .first(sizeof identity - 8),
+          format::checksum_seed({}, format::ChecksumDomain::kIdentity, 0, 0, 0));
+      std::memcpy(bytes.data(), &identity, sizeof identity);
+    });
+  }
+  /// The payload of the first segment of a kind changed.
+  void payload(const std::string& name, const std::string& base, SegmentKind kind,
+               const std::function<void(Bytes&)>& change) {
+    directory(
+        name, base,
+        [&](CraftedFile& file) {
+          auto& entry = file.segment(kind);
+          Bytes bytes = file.payload(entry);
+          change(bytes);
+          file.set_payload(entry, bytes);
+        },
+        Errc::kSegmentInvalid);
+  }
+  /// The table of the DRUM changed.
+  void drum(const std::string& name, const std::string& base,
+            const std::function<void(format::DrumTable&)>& change) {
+    payload(name, base, SegmentKind::kDrum, [&](Bytes& bytes) {
+      auto table = *format::parse_drum_table(bytes);
+      change(table);
+      bytes = format::encode_drum_table(table);
+    });
+  }
+
+ private:
+  std::vector<GoldenFile> valid_;
+};
+
+template <class T>
+void put(Bytes& bytes, std::size_t offset, T value) {
+  format::store<T>(bytes.data() + offset, value);
+}
+template <class T>
+void add(Bytes& bytes, std::size_t offset, T value) {
+  put<T>(bytes, offset, static_cast<T>(format::load<T>(bytes.data() + offset) + value));
+}
+std::size_t footer(const Bytes& bytes) {
+  return bytes.size() - sizeof(format::PartitionFooter);
+}
+
+void add_identity_and_superblock(Maker& make) {
+  make.raw("identity_magic", Errc::kNotACrawlFile, "empty",
+           [](Bytes& b) { b[1] = std::byte{'X'}; });
+  make.raw("identity_empty_file", Errc::kNotACrawlFile, "empty", [](Bytes& b) { b.clear(); });
+  make.raw("identity_cut", Errc::kTruncated, "empty", [](Bytes& b) { b.resize(100); });
+  make.identity("identity_newer_version", Errc::kNewerVersion,
+                [](auto& i) { i.format_version = 2; });
+  make.identity("identity_older_version", Errc::kOlderVersion,
+                [](auto& i) { i.format_version = 0; });
+  make.identity("identity_byte_order", Errc::kIdentityDamaged,
+                [](auto& i) { i.byte_order = 0x04030201; });
+  make.identity("identity_unit", Errc::kIdentityDamaged, [](auto& i) { i.unit_bytes = 8192; });
+  make.identity("identity_chunk", Errc::kIdentityDamaged, [](auto& i) { i.chunk_bytes = 4096; });
+  make.identity("identity_reserved", Errc::kIdentityDamaged,
+                [](auto& i) { i.reserved[7] = std::byte{1}; });
+  make.raw("identity_checksum", Errc::kIdentityDamaged, "empty",
+           [](Bytes& b) { b[20] ^= std::byte{1}; });
+
+  make.raw("superblock_none_valid", Errc::kSuperblockDamaged, "empty", [](Bytes& b) {
+    for (const auto& slot : format::kSuperblockOffsets) {
+      for (const auto offset : slot) b[offset + 40] ^= std::byte{1};
+    }
+  });
+  make.raw("superblock_all_empty", Errc::kSuperblockDamaged, "empty",
+           [](Bytes& b) { std::fill_n(b.begin() + 16384, 65536, std::byte{0}); });
+  make.raw("superblock_copies_swapped", Errc::kSuperblockDamaged, "empty", [](Bytes& b) {
+    std::swap_ranges(b.begin() + 49152, b.begin() + 53248, b.begin() + 65536);
+  });
+  make.raw("superblock_of_another_slot", Errc::kSuperblockDamaged, "empty", [](Bytes& b) {
+    std::swap_ranges(b.begin() + 16384, b.begin() + 20480, b.begin() + 49152);
+    std::swap_ranges(b.begin() + 32768, b.begin() + 36864, b.begin() + 65536);
+  });
+  make.raw("gap_behind_identity", Errc::kSuperblockDamaged, "empty",
+           [](Bytes& b) { b[5000] = std::byte{1}; });
+  make.raw("gap_between_copies", Errc::kSuperblockDamaged, "empty",
+           [](Bytes& b) { b[30000] = std::byte{1}; });
+  make.raw("gap_before_data", Errc::kSuperblockDamaged, "empty",
+           [](Bytes& b) { b[81919] = std::byte{1}; });
+  make.raw("file_shorter_than_high_water", Errc::kTruncated, "keys_and_pending",
+           [](Bytes& b) { b.resize(format::kDataStart + 4096); });
+  make.superblock("feature_incompat_unknown", Errc::kUnknownFeature,
+                  [](auto& s) { s.features_incompat |= 2; });
+  make.superblock("feature_incompat_highest", Errc::kUnknownFeature,
+                  [](auto& s) { s.features_incompat |= std::uint64_t{1} << 63; });
+  make.superblock("root_offset_unaligned", Errc::kDirectoryInvalid,
+                  [](auto& s) { s.root_offset_bytes += 8; });
+  make.superblock("root_in_superblocks", Errc::kDirectoryInvalid,
+                  [](auto& s) { s.root_offset_bytes = 4096; });
+  make.superblock("root_behind_high_water", Errc::kDirectoryInvalid,
+                  [](auto& s) { s.root_offset_bytes = s.high_water_bytes; });
+  make.superblock("root_payload_not_of_8", Errc::kDirectoryInvalid,
+                  [](auto& s) { s.root_payload_bytes -= 1; });
+  make.superblock("root_payload_empty", Errc::kDirectoryInvalid,
+                  [](auto& s) { s.root_payload_bytes = 0; });
+  make.superblock("root_checksum", Errc::kDirectoryDamaged, [](auto& s) { s.root_checksum ^= 1; });
+  make.superblock("high_water_unaligned", Errc::kDirectoryInvalid,
+                  [](auto& s) { s.high_water_bytes -= 8; });
+}
+
+void add_directory(Maker& make) {
+  const std::string base = "keys_and_pending";
+  const auto key_log = [](CraftedFile & f) -> auto& {
+    return f.segment(SegmentKind::kDrumKeyLog);
+  };
+  const auto partition = [](CraftedFile & f) -> auto& {
+    return f.segment(SegmentKind::kDrumPartition);
+  };
+  make.directory(
+      "directory_generation", base, [](auto& f) { f.root.generation.value += 1; },
+      Errc::kDirectoryInvalid);
+  make.directory("directory_next_segment_id", base, [](auto& f) { f.root.next_segment_id = 1; });
+  make.directory("directory_next_run_id", base, [](auto& f) { f.root.next_run_id = 1; });
+  make.directory("directory_ids_descend", base,
+                 [](auto& f) { std::swap(f.tables[0][0], f.tables[0][1]); });
+  make.directory("directory_id_zero", base, [](auto& f) { f.tables[0][0].id = {0}; });
+  make.directory("directory_table_twice", base, [](auto& f) { f.tables.push_back(f.tables[0]); });
+  make.directory("directory_table_empty", base, [](auto& f) { f.tables.push_back({}); });
+  make.directory("directory_extents_overlap", base, [&](auto& f) {
+    key_log(f).runs[0].offset_bytes = partition(f).runs[0].offset_bytes;
+  });
+  make.directory("directory_extent_unaligned", base,
+                 [&](auto& f) { partition(f).runs[0].offset_bytes += 512; });
+  make.directory("directory_extent_in_superblocks", base,
+                 [&](auto& f) { partition(f).runs[0].offset_bytes = 0; });
+  make.directory("directory_extent_behind_end", base,
+                 [&](auto& f) { partition(f).runs[0].offset_bytes = std::uint64_t{1} << 40; });
+  make.directory("directory_extent_overflows", base,
+                 [&](auto& f) { partition(f).runs[0].offset_bytes = ~std::uint64_t{4095}; });
+  make.directory("directory_born_zero", base, [&](auto& f) { partition(f).runs[0].born = {0}; });
+  make.directory("directory_born_in_future", base,
+                 [&](auto& f) { partition(f).runs[0].born.value += 1000; });
+  make.directory("directory_held_overlaps_live", base, [&](auto& f) {
+    f.root.held.push_back({partition(f).runs[0].extent(), {1}, f.root.generation});
+  });
+  make.directory("directory_held_retired_before_born", base, [](auto& f) {
+    f.root.held.push_back({{f.append(Bytes(4096)), 4096}, {2}, {1}});
+  });
+  make.directory("directory_held_retired_in_future", base, [](auto& f) {
+    f.root.held.push_back({{f.append(Bytes(4096)), 4096}, {1}, f.root.generation.next()});
+  });
+  make.directory("directory_held_empty_extent", base, [](auto& f) {
+    f.root.held.push_back({{f.append(Bytes(4096)), 0}, {1}, {2}});
+  });
+  make.directory("directory_kind_unknown", base,
+                 [&](auto& f) { partition(f).kind = SegmentKind{99}; });
+  make.directory("directory_storage_class_of_another_kind", base,
+                 [&](auto& f) { partition(f).storage_class = StorageClass::kLog; });
+  make.directory("directory_owner_missing", base, [&](auto& f) { partition(f).owner = {0}; });
+  make.directory("directory_owner_unknown", base, [&](auto& f) { partition(f).owner = {9999}; });
+  make.directory("directory_drum_with_owner", base,
+                 [](auto& f) { f.segment(SegmentKind::kDrum).owner = {2}; });
+  make.directory("directory_drum_without_name", base,
+                 [](auto& f) { f.segment(SegmentKind::kDrum).name = ""; });
+  make.directory("directory_name_not_utf8", base,
+                 [](auto& f) { f.segment(SegmentKind::kDrum).name = "\xFF"; });
+  make.directory("directory_name_with_control", base,
+                 [](auto& f) { f.segment(SegmentKind::kDrum).name = "a\nb"; });
+  make.directory("directory_name_of_a_log", base, [&](auto& f) { key_log(f).name = "log"; });
+  make.directory("directory_name_twice", "tables_several",
+                 [](auto& f) { f.tables[1].back().name = f.tables[0].front().name; });
+  make.directory("directory_blob_without_run", base, [&](auto& f) { partition(f).runs.clear(); });
+  make.directory("directory_blob_with_two_runs", base,
+                 [&](auto& f) { partition(f).runs.push_back(partition(f).runs[0]); });
+  make.directory("directory_runs_descend", "runs_many",
+                 [&](auto& f) { std::swap(key_log(f).runs[0], key_log(f).runs[1]); });
+  make.directory("directory_payload_empty", base,
+                 [&](auto& f) { partition(f).runs[0].payload_bytes = 0; });
+  make.directory("directory_without_feature_bit", base,
+                 [](auto& f) { f.superblock.features_incompat = 0; });
+  make.directory(
+      "chunk_checksum", base, [&](auto& f) { partition(f).runs[0].checksum ^= 1; },
+      Errc::kChunkDamaged);
+  make.directory(
+      "chunk_payload_byte", base,
+      [&](auto& f) { f.bytes[partition(f).runs[0].offset_bytes + 3] ^= std::byte{1}; },
+      Errc::kChunkDamaged);
+  make.directory(
+      "chunk_padding", base,
+      [&](auto& f) { f.bytes[partition(f).runs[0].extent().end_bytes() - 1] ^= std::byte{1}; },
+      Errc::kChunkDamaged);
+  make.directory(
+      "chunk_of_another_run", base,
+      [&](auto& f) { std::swap(key_log(f).runs[0].checksum, partition(f).runs[0].checksum); },
+      Errc::kChunkDamaged);
+}
+
+void add_drum(Maker& make) {
+  const std::string base = "keys_and_pending";
+  make.payload("drum_not_a_flatbuffer", base, SegmentKind::kDrum,
+               [](Bytes& b) { std::fill(b.begin(), b.end(), std::byte{0xFF}); });
+  make.drum("drum_key_bytes", base, [](auto& t) { t.key_bytes = 16; });
+  make.drum("drum_key_scheme", base, [](auto& t) { t.key_scheme = format::KeyScheme{7}; });
+  make.drum("drum_value_bytes", base, [](auto& t) { t.value_bytes = -2; });
+  make.drum("drum_without_buckets", base, [](auto& t) { t.buckets.clear(); });
+  make.drum("drum_first_bucket_not_at_zero", base, [](auto& t) { t.buckets[0].first_key = 1; });
+  make.drum("drum_buckets_descend", base, [](auto& t) { t.buckets[1].first_key = 0; });
+  make.drum("drum_keys_without_partition", base, [](auto& t) { t.buckets[0].partition = {0}; });
+  make.drum("drum_pending_without_log", base, [](auto& t) { t.buckets[0].key_log = {0}; });
+  make.drum("drum_auxes_without_keys", "aux_uniform", [](auto& t) {
+    for (auto& bucket : t.buckets) {
+      bucket.key_log = {0};
+      bucket.pending_count = 0;
+    }
+  });
+  make.drum("drum_key_count", base, [](auto& t) { t.buckets[0].key_count += 1; });
+  make.drum("drum_pending_count", base, [](auto& t) { t.buckets[0].pending_count += 1; });
+  make.drum("drum_partition_of_another_kind", base,
+            [](auto& t) { t.buckets[0].partition = t.buckets[0].key_log; });
+  make.drum("drum_partition_missing", base, [](auto& t) { t.buckets[0].partition = {7777}; });
+  make.drum("drum_keys_outside_bucket", base, [](auto& t) {
+    std::swap(t.buckets[0].partition, t.buckets[1].partition);
+    std::swap(t.buckets[0].key_count, t.buckets[1].key_count);
+  });
+  make.drum("drum_requests_outside_bucket", "buckets_64", [](auto& t) {
+    std::swap(t.buckets[0].key_log, t.buckets[1].key_log);
+    std::swap(t.buckets[0].pending_count, t.buckets[1].pending_count);
+  });
+  make.drum("drum_sequences_not_below_next", base, [](auto& t) { t.next_sequence = 1; });
+  make.drum("drum_consumer_zero_missing", base, [](auto& t) { t.consumers.clear(); });
+  make.drum("drum_consumer_name_twice", "operations_and_consumers", [](auto& t) {
+    t.consumers.push_back(t.consumers.back());
+    t.consumers.back().id += 1;
+  });
+  make.drum("drum_consumer_unknown", "operations_and_consumers",
+            [](auto& t) { t.consumers.pop_back(); });
+  make.drum("drum_result_count", "results_wait", [](auto& t) { t.consumers[0].result_count += 1; });
+  make.drum("drum_segment_not_named", "results_wait", [](auto& t) {
+    t.consumers[1].results = {0};
+    t.consumers[1].result_count = 0;
+  });
+}
+
+void add_partition(Maker& make) {
+  const auto part = [&make](const std::string& name, const std::function<void(Bytes&)>& change,
+                            const std::string& base = "block_full_plus_one") {
+    make.payload(name, base, SegmentKind::kDrumPartition, change);
+  };
+  part("partition_magic", [](Bytes& b) { b[b.size() - 1] ^= std::byte{1}; });
+  part("partition_codec", [](Bytes& b) { put<std::uint16_t>(b, footer(b) + 42, 2); });
+  part("partition_key_bytes", [](Bytes& b) { put<std::uint16_t>(b, footer(b) + 40, 16); });
+  part("partition_value_bytes", [](Bytes& b) { put<std::int32_t>(b, footer(b) + 44, 8); });
+  part("partition_reserved", [](Bytes& b) { put<std::uint64_t>(b, footer(b) + 48, 1); });
+  part("partition_key_count", [](Bytes& b) { add<std::uint64_t>(b, footer(b), 1); });
+  part("partition_block_count", [](Bytes& b) { add<std::uint64_t>(b, footer(b) + 8, 1); });
+  part("partition_index_offset", [](Bytes& b) { add<std::uint64_t>(b, footer(b) + 16, 8); });
+  part("partition_first_key", [](Bytes& b) { add<std::uint64_t>(b, footer(b) + 24, 1); });
+  part("partition_last_key", [](Bytes& b) { add<std::uint64_t>(b, footer(b) + 32, 1); });
+  part("partition_index_key", [](Bytes& b) { add<std::uint64_t>(b, footer(b) - 16, 1); });
+  part("partition_index_descends", [](Bytes& b) { put<std::uint64_t>(b, footer(b) - 16, 0); });
+  part("partition_block_offset", [](Bytes& b) { add<std::uint32_t>(b, footer(b) - 4, 1); });
+  part("partition_shorter_than_footer", [](Bytes& b) { b.resize(32); });
+  part("block_key_count_zero", [](Bytes& b) { put<std::uint16_t>(b, 8, 0); });
+  part("block_key_count_over_512", [](Bytes& b) { put<std::uint16_t>(b, 8, 513); });
+  part("block_low_bits", [](Bytes& b) { b[12] = std::byte{64}; });
+  part("block_reserved", [](Bytes& b) { b[13] = std::byte{1}; });
+  part("block_upper_bits_missing", [](Bytes& b) { put<std::uint64_t>(b, 16, 0); });
+  part("block_upper_words", [](Bytes& b) { add<std::uint16_t>(b, 10, 1); });
+  part("block_first_key", [](Bytes& b) { add<std::uint64_t>(b, 0, 1); });
+  part("block_key_overflows", [](Bytes& b) { put<std::uint64_t>(b, 0, ~std::uint64_t{0}); });
+  part(
+      "block_value_length", [](Bytes& b) { put<std::uint32_t>(b, 16, 0x7FFFFFFF); },
+      "values_variable_empty");
+}
+
+void add_runs(Maker& make) {
+  const auto keys = [&make](const std::string& name, const std::function<void(Bytes&)>& change,
+                            const std::string& base = "one_pending") {
+    make.payload(name, base, SegmentKind::kDrumKeyLog, change);
+  };
+  keys("key_run_magic", [](Bytes& b) { b[0] ^= std::byte{1}; });
+  keys("key_run_count", [](Bytes& b) { put<std::uint64_t>(b, 8, 2); });
+  keys("key_run_count_huge", [](Bytes& b) { put<std::uint64_t>(b, 8, ~std::uint64_t{0}); });
+  keys("key_run_count_zero", [](Bytes& b) { put<std::uint64_t>(b, 8, 0); });
+  keys("key_run_flags", [](Bytes& b) { put<std::uint32_t>(b, 24, 64); });
+  keys("key_run_value_bytes", [](Bytes& b) { put<std::int32_t>(b, 28, -2); });
+  keys("key_run_operation", [](Bytes& b) { put<std::uint16_t>(b, 32, 3); });
+  keys("key_run_consumer", [](Bytes& b) { put<std::uint16_t>(b, 32, 4 << 2 | 2); });
+  keys("key_run_reserved", [](Bytes& b) { put<std::uint16_t>(b, 34, 1); });
+  keys("key_run_too_long", [](Bytes& b) { b.resize(b.size() + 8); });
+  keys("key_run_sequence_overflows",
+       [](Bytes& b) { put<std::uint64_t>(b, 16, ~std::uint64_t{0}); });
+  const auto aux = [&make](const std::string& name, const std::string& base,
+                           const std::function<void(Bytes&)>& change) {
+    make.payload(name, base, SegmentKind::kDrumAuxLog, change);
+  };
+  aux("aux_run_magic", "aux_uniform", [](Bytes& b) { b[0] ^= std::byte{1}; });
+  aux("aux_run_count", "aux_uniform", [](Bytes& b) { add<std::uint64_t>(b, 8, 1); });
+  aux("aux_run_flags", "aux_uniform", [](Bytes& b) { put<std::uint32_t>(b, 16, 2); });
+  aux("aux_run_uniform_zero", "aux_uniform", [](Bytes& b) { put<std::uint32_t>(b, 20, 0); });
+  aux("aux_run_length", "aux_variable", [](Bytes& b) { add<std::uint32_t>(b, 24, 1000); });
+  const auto result = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
+    make.payload(name, "results_wait", SegmentKind::kDrumResults, change);
+  };
+  result("result_run_magic", [](Bytes& b) { b[0] ^= std::byte{1}; });
+  result("result_run_count", [](Bytes& b) { add<std::uint64_t>(b, 8, 1); });
+  result("result_run_reserved", [](Bytes& b) { put<std::uint32_t>(b, 20, 1); });
+}
+
+}  // namespace
+
+std::vector<GoldenFile> rejected_files() {
+  Maker make;
+  add_identity_and_superblock(make);
+  add_directory(make);
+  add_drum(make);
+  add_partition(make);
+  add_runs(make);
+  return std::move(make.files);
+}
+
+}  // namespace crawlstore::testing

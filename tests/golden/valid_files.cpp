@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The valid golden files: each one thing that a file can hold or be. All numbers are fixed, so the
+// same code writes the same bytes.
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include <crawlstore/drum.h>
+#include <crawlstore/url_seen.h>
+
+#include "container/create.h"
+#include "container/store_impl.h"
+#include "golden/crafted_file.h"
+#include "golden/golden_files.h"
+
+namespace crawlstore::testing {
+namespace {
+
+constexpr std::int64_t kTimeUs = 1'600'000'000'000'000;
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) std::abort();
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+  return x ^ (x >> 31);
+}
+
+/// A store in memory, made anew or from bytes.
+struct Scratch {
+  std::shared_ptr<MemoryFile> file = make_memory_file({});
+  std::optional<Store> store;
+
+  Scratch() {
+    format::Identity identity{};
+    for (std::size_t i = 0; i < identity.uuid.size(); ++i) identity.uuid[i] = std::byte(i + 1);
+    identity.key_seed = 42;
+    identity.created_us = kTimeUs;
+    const auto storage = open_memory_storage(file, OpenMode::kWrite);
+    must(container::write_empty_store(*storage, identity, kTimeUs));
+    open();
+  }
+  void open() {
+    OpenOptions options;
+    options.time_us = kTimeUs;
+    store.emplace(must(Store::open(open_memory_storage(file, OpenMode::kWrite), options)));
+  }
+  std::vector<std::byte> close() {
+    must(store->close());
+    store.reset();
+    auto bytes = contents(*file);
+    bytes.resize(
+        CraftedFile(bytes).superblock.high_water_bytes);  // what grew in advance says nothing
+    return bytes;
+  }
+};
+
+DrumOptions options(std::uint32_t buckets) {
+  DrumOptions result;
+  result.bucket_count = buckets;
+  result.parallel = false;
+  return result;
+}
+
+/// A DRUM of keys alone, `merged` of them merged and `pending` waiting.
+std::vector<std::byte> keys_file(std::uint32_t buckets, std::uint64_t merged,
+                                 std::uint64_t pending) {
+  Scratch scratch;
+  auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "urls", options(buckets)));
+  NullDispatcher nobody;
+  drum.attach(nobody);
+  for (std::uint64_t i = 0; i < merged; ++i) must(drum.check_update(mix(i)));
+  must(drum.synchronize());
+  for (std::uint64_t i = 0; i < pending; ++i) must(drum.check_update(mix(i * 3)));
+  must(drum.dispose());
+  return scratch.close();
+}
+
+template <class Value>
+std::vector<std::byte> values_file(const std::vector<std::pair<std::uint64_t, Value>>& entries) {
+  Scratch scratch;
+  auto drum = must(Drum<std::uint64_t, Value>::open(*scratch.store, "values", options(2)));
+  NullDispatcher nobody;
+  drum.attach(nobody);
+  for (const auto& [key, value] : entries) must(drum.update(key, value));
+  must(drum.synchronize());
+  for (const auto& [key, value] : entries) must(drum.check(key));
+  must(drum.dispose());
+  return scratch.close();
+}
+
+std::vector<std::byte> aux_file(const std::vector<std::string>& auxes) {
+  Scratch scratch;
+  auto drum =
+      must(Drum<std::uint64_t, NoValue, std::string>::open(*scratch.store, "aux", options(2)));
+  std::uint64_t i = 0;
+  for (const auto& aux : auxes) must(drum.check_update(mix(i++), {}, aux));
+  must(drum.dispose());
+  return scratch.close();
+}
+
+std::vector<std::byte> operations_file() {
+  Scratch scratch;
+  auto drum = must(
+      Drum<std::uint64_t, std::uint32_t, std::string>::open(*scratch.store, "mixed", options(4)));
+  const auto consumer = must(drum.consumer("other"));
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    must(drum.check(mix(i), std::string(i % 5, 'c'), i % 2 == 0 ? 0 : consumer));
+    must(drum.update(mix(i), static_cast<std::uint32_t>(i), "u"));
+    must(drum.check_update(mix(i / 2), static_cast<std::uint32_t>(i), "", consumer));
+  }
+  must(drum.dispose());
+  return scratch.close();
+}
+
+std::vector<std::byte> results_file() {
+  Scratch scratch;
+  auto drum = must(
+      Drum<std::uint64_t, std::string, std::string>::open(*scratch.store, "results", options(2)));
+  const auto consumer = must(drum.consumer("later"));
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    must(drum.check_update(mix(i % 15), std::string(i, 'v'), "aux", i % 3 == 0 ? 0 : consumer));
+    must(drum.check(mix(i % 4), "look", consumer));
+  }
+  must(drum.synchronize());
+  must(drum.dispose());
+  return scratch.close();
+}
+
+std::vector<std::byte> urls_file() {
+  Scratch scratch;
+  auto seen = must(UrlSeen::open(*scratch.store));
+  NullDispatcher nobody;
+  seen.drum().attach(nobody);
+  for (const char* url : {"http://example.com/", "HTTP://EXAMPLE.com:80/#top", "not a url",
+                          "http://example.com/a/../b", "http://example.com/%7euser"}) {
+    must(seen.check_update(url));
+  }
+  must(seen.drum().synchronize());
+  must(seen.check_update("http://example.org/pending"));
+  must(seen.drum().dispose());
+  return scratch.close();
+}
+
+std::vector<std::byte> split_file() {
+  Scratch scratch;
+  auto drum_options = options(1);
+  drum_options.partition_keys_max = 600;
+  auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "split", drum_options));
+  NullDispatcher nobody;
+  drum.attach(nobody);
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    for (std::uint64_t i = 0; i < 500; ++i) must(drum.check_update(mix(round * 500 + i)));
+    must(drum.synchronize());
+  }
+  must(drum.dispose());
+  return scratch.close();
+}
+
+/// Runs of a log that were joined: their sequences are a column.
+std::vector<std::byte> many_runs_file(int commits) {
+  Scratch scratch;
+  auto drum_options = options(1);
+  drum_options.durability = Durability::kRequest;
+  auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "runs", drum_options));
+  for (int i = 0; i < commits; ++i) must(drum.check_update(mix(static_cast<std::uint64_t>(i))));
+  must(drum.dispose());
+  return scratch.close();
+}
+
+std::vector<std::byte> many_drums_file(int count) {
+  Scratch scratch;
+  for (int i = 0; i < count; ++i) {
+    auto drum =
+        must(Drum<std::uint64_t>::open(*scratch.store, "drum " + std::to_string(i), options(1)));
+    must(drum.check_update(mix(static_cast<std::uint64_t>(i))));
+    must(drum.dispose());
+  }
+  return scratch.close();
+}
+
+std::vector<std::byte> pinned_file(int commits) {
+  Scratch scratch;
+  auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "urls", options(32)));
+  NullDispatcher nobody;
+  drum.attach(nobody);
+  for (std::uint64_t i = 0; i < 100; ++i) must(drum.check_update(mix(i)));
+  must(drum.synchronize());
+  const auto reader = must(scratch.store->snapshot());
+  for (int round = 0; round < commits; ++round) {
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      must(drum.check_update(mix(1000 + static_cast<std::uint64_t>(round) * 100 + i)));
+    }
+    must(drum.synchronize());
+  }
+  must(drum.dispose());
+  return scratch.close();
+}
+
+std::vector<std::byte> rolled_back_file() {
+  Scratch scratch;
+  auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "urls", options(2)));
+  must(drum.check_update(7));
+  must(scratch.store->commit());
+  must(drum.check_update(8));
+  must(drum.dispose());
+  must(scratch.store->rollback());
+  return scratch.close();
+}
+
+std::vector<std::byte> with_torn_copy(std::vector<std::byte> bytes, std::size_t offset) {
+  bytes[offset + 100] ^= std::byte{1};
+  return bytes;
+}
+
+/// As after a snapshot was copied: the other slot is empty.
+std::vector<std::byte> without_previous(std::vector<std::byte> bytes) {
+  const bool is_even = CraftedFile(bytes).superblock.generation % 2 == 0;
+  std::fill_n(bytes.begin() + (is_even ? 49152 : 16384), 20480, std::byte{0});
+  return bytes;
+}
+
+std::vector<std::byte> longer(std::vector<std::byte> bytes) {
+  bytes.resize(bytes.size() + 8192, std::byte{0xEE});
+  return bytes;
+}
+
+std::vector<std::byte> extremes_file() {
+  Scratch scratch;
+  auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "extremes", options(16)));
+  NullDispatcher nobody;
+  drum.attach(nobody);
+  for (const std::uint64_t key : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
+    must(drum.check_update(key));
+  }
+  must(drum.synchronize());
+  must(drum.dispose());
+  return scratch.close();
+}
+
+std::vector<std::pair<std::uint64_t, std::string>> strings() {
+  std::vector<std::pair<std::uint64_t, std::string>> all;
+  for (std::uint64_t i = 0; i < 30; ++i)
+    all.emplace_back(mix(i), std::string(i * i, char('a' + i % 26)));
+  all.emplace_back(5, std::string("nul\0inside", 10));
+  return all;
+}
+
+}  // namespace
+
+std::vector<GoldenFile> valid_files() {
+  const auto two = keys_file(2, 10, 3);
+  std::vector<GoldenFile> files{
+      {"empty", Scratch().close(), {}},
+      {"drum_without_keys", keys_file(16, 0, 0), {}},
+      {"one_key", keys_file(1, 1, 0), {}},
+      {"one_pending", keys_file(1, 0, 1), {}},
+      {"keys_and_pending", two, {}},
+      {"block_full", keys_file(1, 512, 0), {}},
+      {"block_full_plus_one", keys_file(1, 513, 0), {}},
+      {"many_blocks", keys_file(1, 5000, 0), {}},
+      {"two_chunks", keys_file(1, 11000, 0), {}},
+      {"buckets_not_a_power_of_two", keys_file(3, 300, 30), {}},
+      {"buckets_64", keys_file(64, 500, 500), {}},
+      {"key_extremes", extremes_file(), {}},
+      {"values_fixed_1", values_file<std::uint8_t>({{1, 2}, {3, 4}, {~0ULL, 255}}), {}},
+      {"values_fixed_8", values_file<std::uint64_t>({{1, 2}, {9, 1ULL << 60}}), {}},
+      {"values_fixed_16",
+       values_file<std::array<std::uint64_t, 2>>({{1, {2, 3}}, {4, {5, 6}}}),
+       {}},
+      {"values_variable", values_file<std::string>(strings()), {}},
+      {"values_variable_empty", values_file<std::string>({{1, ""}, {2, ""}}), {}},
+      {"aux_uniform", aux_file({"aa", "bb", "cc"}), {}},
+      {"aux_variable", aux_file({"a", "", "long auxiliary", std::string(3000, 'x')}), {}},
+      {"aux_of_many_chunks", aux_file({std::string(200'000, 'y'), "z"}), {}},
+      {"operations_and_consumers", operations_file(), {}},
+      {"results_wait", results_file(), {}},
+      {"urls", urls_file(), {}},
+      {"split_buckets", split_file(), {}},
+      {"runs_many", many_runs_file(60), {}},
+      {"runs_joined", many_runs_file(200), {}},
+      {"tables_several", many_drums_file(150), {}},
+      {"held_inline", pinned_file(1), {}},
+      {"held_tables", pinned_file(5), {}},
+      {"rolled_back", rolled_back_file(), {}},
+      {"copy_0_torn", with_torn_copy(two, 16384), {}},
+      {"copy_1_torn", with_torn_copy(two, 65536), {}},
+      {"other_slot_empty", without_previous(two), {}},
+      {"longer_than_high_water", longer(two), {}},
+  };
+  return files;
+}
+
+}  // namespace crawlstore::testing
