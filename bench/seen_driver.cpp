@@ -14,6 +14,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
 #include <crawlstore/drum.h>
@@ -32,7 +34,7 @@ struct Settings {
 };
 
 [[noreturn]] void fail(const std::string& text) {
-  std::fprintf(stderr, "seen_driver: %s\n", text.c_str());
+  fmt::print(stderr, "seen_driver: {}\n", text);
   std::exit(1);
 }
 
@@ -107,8 +109,7 @@ double generator_seconds(std::uint64_t operations) {
   const auto start = Clock::now();
   for (std::uint64_t i = 0; i < operations; ++i) sum += stream.next();
   const double seconds = seconds_since(start);
-  if (sum == 0) std::fputs("", stderr);
-  return seconds;
+  return sum == 0 ? 0 : seconds;  // the sum is never 0; it keeps the loop alive
 }
 
 }  // namespace
@@ -153,24 +154,26 @@ int main(int argc, char** argv) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto operations = static_cast<double>(settings.operations);
-  std::printf(
-      "{\"bench\":\"url_seen\",\"operations\":%llu,\"unique\":%llu,\"seconds\":%.3f,"
-      "\"generator_seconds\":%.3f,\"ops_per_s\":%.0f,\"first_window_ops_per_s\":%.0f,"
-      "\"last_window_ops_per_s\":%.0f,\"bytes_per_key\":%.4f,\"bytes_written_per_op\":%.3f,"
-      "\"bytes_read_per_op\":%.3f,\"seeks_per_op\":%.7f,\"syncs\":%llu,\"merges\":%llu,"
-      "\"file_bytes\":%llu,\"peak_rss_bytes\":%llu,\"memory_mib\":%llu,\"buckets\":%llu}\n",
-      static_cast<unsigned long long>(settings.operations),
-      static_cast<unsigned long long>(counter.unique), seconds,
-      generator_seconds(settings.operations), operations / seconds, window_rates.front(),
-      window_rates.back(), drums.front().bytes_per_key(),
-      static_cast<double>(counters.bytes_written) / operations,
-      static_cast<double>(counters.bytes_read) / operations,
-      static_cast<double>(counters.read_seek_count + counters.write_seek_count) / operations,
-      static_cast<unsigned long long>(counters.sync_count),
-      static_cast<unsigned long long>(drums.front().merge_count),
-      static_cast<unsigned long long>(store.file_bytes()),
-      static_cast<unsigned long long>(usage.ru_maxrss) * 1024,
-      static_cast<unsigned long long>(settings.memory_mib),
-      static_cast<unsigned long long>(drum.status().bucket_count));
+  const nlohmann::ordered_json line{
+      {"bench", "url_seen"},
+      {"operations", settings.operations},
+      {"unique", counter.unique},
+      {"seconds", seconds},
+      {"generator_seconds", generator_seconds(settings.operations)},
+      {"ops_per_s", operations / seconds},
+      {"first_window_ops_per_s", window_rates.front()},
+      {"last_window_ops_per_s", window_rates.back()},
+      {"bytes_per_key", drums.front().bytes_per_key()},
+      {"bytes_written_per_op", static_cast<double>(counters.bytes_written) / operations},
+      {"bytes_read_per_op", static_cast<double>(counters.bytes_read) / operations},
+      {"seeks_per_op",
+       static_cast<double>(counters.read_seek_count + counters.write_seek_count) / operations},
+      {"syncs", counters.sync_count},
+      {"merges", drums.front().merge_count},
+      {"file_bytes", store.file_bytes()},
+      {"peak_rss_bytes", static_cast<std::uint64_t>(usage.ru_maxrss) * 1024},
+      {"memory_mib", settings.memory_mib},
+      {"buckets", drum.status().bucket_count}};
+  fmt::print("{}\n", line.dump());
   return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include "cli/console.h"
-#include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "model/store_view.h"
@@ -20,7 +21,7 @@ int run(const Options& options) {
   VerifyOptions quick;
   quick.level = VerifyLevel::kQuick;
   const auto health = verify(options.path, quick);
-  const auto document = model::info_view(*snapshot, health ? &*health : nullptr);
+  const auto document = model::info_view(*snapshot, health ? &*health : nullptr, ::getpid());
   if (!document) return fail_with(options.path, document.error());
   return print_document(*document, options.as_json);
 }

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include <crawlstore/drum_view.h>
+
 #include "cli/console.h"
 #include "cli/merge_order_output.h"
 

@@ -63,9 +63,9 @@ mapfile -t sources < <(printf '%s\n' "${files[@]}" | grep -xF "$built" | grep -x
 # A source that was clean with the same headers and rules is not looked at again, here or in another
 # clone on this machine.
 clean_dir=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/crawlstore-lint
-headers=$(git ls-files --cached --others --exclude-standard -- '*.h' '*.fbs' CMakePresets.json \
-  '*.clang-tidy' | LC_ALL=C sort | while read -r file; do [[ ! -f $file ]] || sha256sum "$file"; done |
-  sha256sum)
+headers=$(git ls-files --cached --others --exclude-standard -- \
+  '*.h' '*.fbs' CMakePresets.json '*.clang-tidy' | LC_ALL=C sort |
+  while read -r file; do [[ ! -f $file ]] || sha256sum "$file"; done | sha256sum)
 export clean_dir headers
 rm -rf build/lint
 mkdir -p build/lint "$clean_dir"

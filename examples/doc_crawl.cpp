@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/core.h>
 #include <gumbo.h>
 #include <uriparser/Uri.h>
 
@@ -53,7 +54,7 @@ struct Counts {
 template <class T>
 T must(Result<T> result) {
   if (!result) {
-    std::fprintf(stderr, "doc_crawl: %s\n", crawlstore::describe(result.error()).c_str());
+    fmt::print(stderr, "doc_crawl: {}\n", crawlstore::describe(result.error()));
     std::exit(3);
   }
   if constexpr (!std::is_void_v<T>) return std::move(*result);
@@ -181,7 +182,7 @@ void submit_seeds(const std::vector<Site>& sites, crawlstore::UrlSeen& seen) {
 
 int main(int argc, char** argv) {
   if (argc < 4 || argc % 2 != 0) {
-    std::fputs("usage: doc_crawl FILE.crawl ROOT_URL FOLDER [ROOT_URL FOLDER]...\n", stderr);
+    fmt::print(stderr, "usage: doc_crawl FILE.crawl ROOT_URL FOLDER [ROOT_URL FOLDER]...\n");
     return 2;
   }
   std::vector<Site> sites;
@@ -190,7 +191,7 @@ int main(int argc, char** argv) {
     if (!root.ends_with('/')) root += '/';
     sites.push_back({std::move(root), argv[i + 1]});
     if (!std::filesystem::is_directory(sites.back().folder)) {
-      std::fprintf(stderr, "doc_crawl: %s is not a folder\n", argv[i + 1]);
+      fmt::print(stderr, "doc_crawl: {} is not a folder\n", argv[i + 1]);
       return 2;
     }
   }
@@ -209,12 +210,10 @@ int main(int argc, char** argv) {
     must(seen.drum().synchronize());
     const auto report = must(frontier.synchronize());
     if (report.unique_count == 0) break;
-    std::fprintf(stderr, "round %2d: %llu pages\n", round,
-                 static_cast<unsigned long long>(report.unique_count));
+    fmt::print(stderr, "round {:2}: {} pages\n", round, report.unique_count);
   }
-  std::printf("%zu pages, %zu links, %llu distinct URLs, %zu missing pages\n", counts.pages,
-              counts.links, static_cast<unsigned long long>(seen.drum().status().key_count),
-              counts.missing);
+  fmt::print("{} pages, {} links, {} distinct URLs, {} missing pages\n", counts.pages, counts.links,
+             seen.drum().status().key_count, counts.missing);
   must(seen.drum().dispose());
   must(frontier.dispose());
   must(store.close());

@@ -30,7 +30,8 @@ struct Layout {
 
 /// The parts for `distance_count` distances of which the last is `distance_max`.
 Layout layout_of(std::uint64_t distance_max, std::uint64_t distance_count, std::uint32_t low_bits) {
-  return {low_bits, ((distance_max >> low_bits) + distance_count - 1) / 64 + 1,
+  const std::uint64_t high = distance_max >> low_bits;  // high + distance_count may overflow
+  return {low_bits, high / 64 + (high % 64 + distance_count - 1) / 64 + 1,
           (distance_count * low_bits + 63) / 64};
 }
 
@@ -328,6 +329,7 @@ void encode_key_block(std::span<const std::uint64_t> keys,
   CRAWLSTORE_ASSERT(lengths.size() == (value_bytes == kVariableValue ? keys.size() : 0));
   CRAWLSTORE_ASSERT(value_bytes == kVariableValue ||
                     values.size() == keys.size() * static_cast<std::size_t>(value_bytes));
+  CRAWLSTORE_DCHECK(std::is_sorted(keys.begin(), keys.end(), std::less_equal<>()));
   const Layout layout = smallest_layout(keys.back() - keys.front(), keys.size() - 1);
   const std::uint64_t lengths_bytes = round_up(lengths.size() * 4, 8);
   const std::uint64_t block_bytes = layout.keys_end() + lengths_bytes + round_up(values.size(), 8);

@@ -40,10 +40,11 @@ std::vector<Field> store_fields(const StoreInfo& info) {
   };
 }
 
-Table pins_table(const std::vector<PinInfo>& pins) {
+Table pins_table(const std::vector<PinInfo>& pins, std::int64_t ignored_pid) {
   Table table{
       "pins", {{"generation", Unit::kId}, {"held_bytes", Unit::kBytes}, {"pid", Unit::kId}}, {}};
   for (const PinInfo& pin : pins) {
+    if (pin.pid != 0 && pin.pid == ignored_pid) continue;
     table.rows.push_back({pin.generation.value, pin.held_bytes,
                           id_cell(static_cast<std::uint64_t>(std::max<std::int64_t>(0, pin.pid)))});
   }
@@ -86,7 +87,8 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
   return table;
 }
 
-Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health) {
+Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
+                           std::int64_t ignored_pid) {
   const auto info = snapshot.info();
   if (!info) return tl::unexpected<Error>(info.error());
   const auto drums = snapshot.drums();
@@ -105,7 +107,7 @@ Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health)
     document.fields.push_back({"health", Unit::kText, std::string(health_name(*health))});
   }
   document.tables.push_back(drums_table(*drums));
-  document.tables.push_back(pins_table(*pins));
+  document.tables.push_back(pins_table(*pins, ignored_pid));
   return document;
 }
 

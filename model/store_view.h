@@ -17,9 +17,11 @@
 namespace crawlstore::model {
 
 /// Version, features, uuid, generation, sizes, the DRUMs, pins, and health at a glance.
-///   health   a quick verification of the same file; nullptr = not asked
-///   errors   damage; kForked
-Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health);
+///   health        a quick verification of the same file; nullptr = not asked
+///   ignored_pid   whoever asks pins as well, and is left out; 0 = nobody
+///   errors        damage; kForked
+Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
+                           std::int64_t ignored_pid);
 
 /// The table `drums`: one row a DRUM.
 Table drums_table(const std::vector<DrumInfo>& drums);
@@ -36,7 +38,7 @@ using ProcessNames = std::function<std::string(std::int64_t pid)>;
 
 /// Which generations are held, since when, what that keeps, and by whom.
 ///   previous      the generation before, for its commit time; nullopt = there is none
-///   ignored_pid   whoever asks pins as well, and is left out; 0 = nobody
+///   ignored_pid   as for info_view()
 Result<Document> pins_view(const Snapshot& snapshot, const std::optional<StoreInfo>& previous,
                            std::int64_t ignored_pid, const ProcessNames& names);
 

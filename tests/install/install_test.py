@@ -85,6 +85,13 @@ class Install(unittest.TestCase):
                 self.assertNotIn(str(SOURCE), text, path)
                 self.assertNotIn(str(self.prefix), text, path)
 
+    def test_manual_page_and_completion_are_there(self):
+        page = (self.prefix / "share/man/man1/crawlstore.1").read_text()
+        self.assertRegex(page, r'(?m)^\.TH ')
+        completion = self.prefix / "share/bash-completion/completions/crawlstore"
+        run("bash", "-n", completion)
+        self.assertIn("verify", completion.read_text())
+
     def test_command_runs_from_the_stage(self):
         output = run(self.prefix / "bin/crawlstore", "--version")
         self.assertRegex(output, r'\b0\.\d+\.\d+')

@@ -284,10 +284,11 @@ class Whole(RuleCase):
 
     def test_goldens(self):
         rule = tree_rules.check_goldens
-        self.bad(rule, "without its expected", {}, [GOLDEN + ".crawl"])
+        self.bad(rule, "without its .json", {}, [GOLDEN + ".crawl"])
         upper = "tests/golden/valid/A"
         self.bad(rule, "snake_case", {}, [upper + ".crawl", upper + ".json"])
         self.good(rule, {}, [GOLDEN + ".crawl", GOLDEN + ".json"])
+        self.good(rule, {}, [GOLDEN + ".crawl", GOLDEN + ".error"])
         self.good(rule, {"tests/golden/list.txt": "extents_overlap kDirectoryInvalid\n"},
                   [GOLDEN + ".crawl"])
 

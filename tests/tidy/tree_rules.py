@@ -84,10 +84,9 @@ def check_build_lists(tree):
             continue
         names = [(path[len(folder):], text) for folder, text in lists.items()
                  if path.startswith(folder)]
-        # A fuzz target is listed without its .cpp, a project of its own by its folder's list.
+        # Fuzz targets and benchmarks are listed without their .cpp.
         if not any(re.search(rf'(?<![\w/]){re.escape(name)}(?!\w)', text)
-                   or (path.startswith("fuzz/")
-                       and re.search(rf'crawlstore_fuzz_target\({re.escape(name[:-4])}\)', text))
+                   or re.search(rf'crawlstore_(?:fuzz_target|bench)\({re.escape(name[:-4])}\b', text)
                    for name, text in names):
             yield Finding(path, 1, "is in no CMakeLists.txt: never built")
     for folder, text in lists.items():
@@ -117,9 +116,10 @@ def check_goldens(tree):
         name = path.rsplit("/", 1)[-1]
         lists = [tree.texts.get(listed, "") for listed in tree.paths
                  if listed.startswith("tests/golden/") and not listed.endswith(".crawl")]
-        if path[:-len(".crawl")] + ".json" not in tree.paths and not any(
+        beside = [path[:-len(".crawl")] + end in tree.paths for end in (".json", ".error")]
+        if not any(beside) and not any(
                 name in text or name[:-len(".crawl")] in text for text in lists):
-            yield Finding(path, 0, "a golden file without its expected .json, and in no list")
+            yield Finding(path, 0, "a golden file without its .json or .error beside it, and in no list")
         if not re.fullmatch(r'[a-z][a-z0-9_]*\.crawl', name):
             yield Finding(path, 0, "a golden file is named after the rule it shows, in snake_case")
 

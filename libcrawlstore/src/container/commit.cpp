@@ -234,7 +234,9 @@ Result<Generation> Writer::publish(Draft& draft) {
   for (std::uint32_t copy = 0; copy < (policy().write_second_copy ? 2U : 1U); ++copy) {
     auto written = write_superblock(*storage_, draft.next->superblock, identity_.uuid, slot, copy);
     // Past a damaged winner the slot overwritten is the only whole one: never both copies at risk.
-    if (written && skipped_generations_ != 0 && copy == 0) written = storage_->sync();
+    if (written && policy().rollback_syncs_between && skipped_generations_ != 0 && copy == 0) {
+      written = storage_->sync();
+    }
     if (!written) return poison(written.error());
   }
   if (!policy().superblock_last) {

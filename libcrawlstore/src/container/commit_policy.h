@@ -36,8 +36,9 @@ struct CommitPolicy {
   bool rollback_keeps_born = true;      ///< rollback keeps the `born` of N-1's references
   bool rollback_unholds = true;         ///< rollback takes restored extents off the list
   bool verify_directory_checksum = true;///< tables and root are verified when loaded
-  bool verify_chunks = true;            ///< chunks are verified when touched
-  bool seeded_chunks = true;            ///< a chunk's checksum depends on its place
+  bool rollback_syncs_between = true;   ///< rollback_damaged(): a sync between the copies of step 4
+  bool refuse_hidden_slot = true;       ///< no writing while a slot cannot be read at all
+  bool reread_after_pin = true;         ///< a reader believes only what it reads under its pin
   bool allocate_really = true;          ///< step 1 calls fallocate
 };
 

@@ -28,7 +28,8 @@ Result<bool> Reader::try_pin(const ReaderOptions& options) {
     return tl::unexpected<Error>(error);
   };
 
-  const auto second = read_superblocks(*storage_, identity_.uuid);
+  const auto second =
+      options.policy.reread_after_pin ? read_superblocks(*storage_, identity_.uuid) : first;
   if (!second) return give_up(second.error());
   const auto* now = options.previous ? second->previous() : second->winner();
   if (now == nullptr || now->generation != generation.value) {

@@ -61,6 +61,12 @@ Result<Generation> StoreImpl::commit_all() {
   return committed;
 }
 
+Result<void> StoreImpl::keep_tentative() {
+  for (Participant* participant : participants) CRAWLSTORE_TRY(participant->write_arrays());
+  for (Participant* participant : participants) participant->keep_tentative();
+  return {};
+}
+
 void StoreImpl::drop_tentative() {
   for (Participant* participant : participants) participant->drop_tentative();
 }
@@ -205,6 +211,9 @@ StorageCounters Store::counters() const {
 }
 
 Result<void> Store::close() {
+  if (impl_->in_dispatcher()) {
+    return fail(Errc::kReentrant, "close() was called from inside a dispatcher");
+  }
   const std::lock_guard lock(impl_->mutex);
   if (impl_->closed) return {};
   Result<void> outcome = impl_->writer->storage().check_process();

@@ -30,6 +30,11 @@ class Participant {
   virtual Result<void> before_commit() = 0;
   /// Called after each before_commit() that succeeded.
   virtual void after_commit(bool published) = 0;
+  /// Writes the arrays out, as before_commit() does, without a commit.
+  virtual Result<void> write_arrays() = 0;
+  /// What was submitted inside a transaction that ended without a commit is pending as usual now.
+  /// Called after write_arrays() of all.
+  virtual void keep_tentative() = 0;
   /// Forgets what was submitted inside the transaction whose dispatcher failed.
   virtual void drop_tentative() = 0;
   /// No further use: the store closes.
@@ -55,6 +60,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
 
   /// Commits the pending state of all participants. The mutex is held.
   Result<Generation> commit_all();
+  /// Ends a transaction without a commit. After an error nothing is kept.
+  Result<void> keep_tentative();
   void drop_tentative();
 };
 

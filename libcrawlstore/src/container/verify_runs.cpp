@@ -39,6 +39,20 @@ bool is_inside(const std::vector<Extent>& areas, Extent extent) {
   return place != areas.begin() && extent.end_bytes() <= (--place)->end_bytes();
 }
 
+/// The padding in a whole piece of a run: behind the payload, or behind the last level.
+bool padding_is_zero(const RunTask& task, const format::ChecksumTree& tree,
+                     const RunPiece& piece) {
+  const std::uint64_t start = piece.extent.offset_bytes - task.run.offset_bytes;
+  const std::uint64_t end = start + piece.bytes.size();
+  std::uint64_t padding = end;
+  if (end == tree.padded_payload_bytes) padding = tree.payload_bytes;
+  if (end == tree.extent_bytes) {
+    padding = tree.levels.back().offset_bytes + tree.levels.back().length_bytes();
+  }
+  const auto bytes = piece.bytes.subspan(padding - start);
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 }  // namespace
 
 std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous) {
@@ -71,12 +85,18 @@ Result<std::set<RunKey>> verify_runs(Verification& verification,
   std::set<RunKey> damaged;
   for (const RunTask& task : tasks) {
     const auto name = run_name(verification.identity, task.segment, task.run.run_id);
+    const auto tree = format::checksum_tree(task.run.payload_bytes);
     const auto scanned =
         scan_run(verification.storage, name, task.run, [&](const RunPiece& piece) -> Result<void> {
           if (!piece.is_whole()) {
             damaged.insert({task.segment, task.run.offset_bytes, task.run.run_id});
             CRAWLSTORE_TRY(
                 verification.found_or_fail(task.kind, task.generation, piece.error));
+          }
+          if (piece.is_whole() && !padding_is_zero(task, tree, piece)) {
+            verification.found(task.kind, task.generation,
+                               {Errc::kSegmentInvalid, 0, task.segment.value,
+                                piece.extent.offset_bytes, "padding of a run is not zero"});
           }
           verification.report.checked_bytes += piece.extent.length_bytes;
           return verification.advance(piece.extent.length_bytes);

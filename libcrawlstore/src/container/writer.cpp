@@ -54,7 +54,7 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   }
   auto set = read_superblocks(*writer->storage_, identity->uuid);
   if (!set) return tl::unexpected<Error>(set.error());
-  if (set->hides_a_slot()) {
+  if (writer->policy().refuse_hidden_slot && set->hides_a_slot()) {
     return fail(Errc::kIo, "a superblock slot cannot be read; writing would be a gamble",
                 format::kSuperblockOffsets[0][0]);
   }

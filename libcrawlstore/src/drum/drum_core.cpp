@@ -71,16 +71,19 @@ std::uint64_t DrumCore::Impl::slice_requests_max() const {
                     std::uint64_t{drum::kSortCountMax});
 }
 
-bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, std::size_t aux_bytes) const {
+/// Is there no room for a request? What the options leave open counts against memory_bytes.
+bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawRequest& request) const {
   if (columns.count() == 0) return false;
   if (columns.count() >= drum::kSortCountMax) return true;
+  const std::uint64_t aux_bytes = columns.aux_bytes() + request.aux.size();
   if (options.array_elements != 0 && columns.count() >= options.array_elements) return true;
-  if (options.array_aux_bytes != 0)
-    return columns.aux_bytes() + aux_bytes > options.array_aux_bytes;
-  const auto value = static_cast<std::uint64_t>(std::max(0, state.value_bytes));
-  const bool is_fixed = options.array_elements != 0;
-  return !is_fixed && (columns.count() + 1) * (8 + value) + columns.aux_bytes() + aux_bytes >
-                          array_budget_bytes();
+  if (options.array_aux_bytes != 0 && aux_bytes > options.array_aux_bytes) return true;
+  std::uint64_t bytes = options.array_aux_bytes != 0 ? 0 : aux_bytes;
+  if (options.array_elements == 0) bytes += (columns.count() + 1) * 8;
+  if (options.array_elements == 0 || state.value_bytes < 0) {
+    bytes += columns.value_bytes() + request.value.size();
+  }
+  return bytes > array_budget_bytes();
 }
 
 bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
@@ -144,7 +147,7 @@ Result<void> DrumCore::Impl::submit(const RawRequest& request) {
     const bool is_tentative = store->in_dispatcher();
     auto& set = is_tentative ? tentative_arrays : arrays;
     const std::size_t bucket = ranges.find(request.key);
-    if (is_full(set[bucket], request.aux.size())) CRAWLSTORE_TRY(transfer(set, is_tentative));
+    if (is_full(set[bucket], request)) CRAWLSTORE_TRY(transfer(set, is_tentative));
     const auto value =
         request.operation == DrumOperation::kCheck ? std::span<const std::byte>{} : request.value;
     column_for(set, bucket)
@@ -199,19 +202,22 @@ Result<void> DrumCore::Impl::after_submit() {
   return {};
 }
 
+/// Keeps `mutex` until after_commit(): a run written in between would be in no generation, and
+/// after_commit() takes over what the commit published.
 Result<void> DrumCore::Impl::before_commit() {
-  const std::lock_guard lock(mutex);
-  CRAWLSTORE_TRY(transfer(arrays, false));
-  CRAWLSTORE_TRY(transfer(tentative_arrays, true));
-  if (!dirty) return {};
-  auto run = drum::put_state(*store->writer, state);
-  if (!run) return tl::unexpected<Error>(run.error());
-  table_run_in_commit = *run;
+  std::unique_lock lock(mutex);
+  CRAWLSTORE_TRY(write_arrays());
+  if (dirty) {
+    auto run = drum::put_state(*store->writer, state);
+    if (!run) return tl::unexpected<Error>(run.error());
+    table_run_in_commit = *run;
+  }
+  static_cast<void>(lock.release());
   return {};
 }
 
 void DrumCore::Impl::after_commit(bool published) {
-  const std::lock_guard lock(mutex);
+  const std::unique_lock lock(mutex, std::adopt_lock);
   if (!table_run_in_commit) return;
   if (published) {
     drum::refresh_state(*store->writer, state);
@@ -221,6 +227,20 @@ void DrumCore::Impl::after_commit(bool published) {
     store->writer->release(table_run_in_commit->extent());
   }
   table_run_in_commit.reset();
+}
+
+Result<void> DrumCore::Impl::write_arrays() {
+  const std::lock_guard lock(mutex);
+  CRAWLSTORE_TRY(transfer(arrays, false));
+  return transfer(tentative_arrays, true);
+}
+
+void DrumCore::Impl::keep_tentative() {
+  const std::lock_guard lock(mutex);
+  for (auto& bucket : state.buckets) {
+    bucket.pending.add(bucket.tentative);
+    bucket.tentative = {};
+  }
 }
 
 void DrumCore::Impl::drop_tentative() {

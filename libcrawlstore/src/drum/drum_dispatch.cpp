@@ -40,6 +40,11 @@ Result<void> DrumCore::Impl::call_sink(const RawSink& sink, std::span<const RawA
   return {};
 }
 
+std::vector<drum::Consumer>::iterator DrumCore::Impl::find_consumer(std::uint16_t id) {
+  return std::find_if(state.consumers.begin(), state.consumers.end(),
+                      [id](const auto& consumer) { return consumer.id == id; });
+}
+
 /// Sends runs of answers of one consumer to its sink, or files them.
 Result<void> DrumCore::Impl::deliver(Group& group, std::span<const RawAnswer> answers) {
   while (!answers.empty()) {
@@ -137,10 +142,13 @@ Result<std::uint64_t> DrumCore::Impl::take_results(std::uint16_t consumer, const
   if (const auto committed = store->commit_all(); !committed) {
     return tl::unexpected<Error>(committed.error());
   }
-  const auto known = std::find_if(state.consumers.begin(), state.consumers.end(),
-                                  [consumer](const auto& entry) { return entry.id == consumer; });
-  if (known == state.consumers.end()) return fail(Errc::kUnknownName, "no consumer has this id");
-  const drum::Consumer saved = *known;
+  drum::Consumer saved;
+  {
+    const std::lock_guard lock(mutex);
+    const auto known = find_consumer(consumer);
+    if (known == state.consumers.end()) return fail(Errc::kUnknownName, "no consumer has this id");
+    saved = *known;
+  }
   container::Writer& writer = *store->writer;
   const auto deliver_all = [&]() -> Result<void> {
     std::vector<std::byte> payload;
@@ -156,13 +164,16 @@ Result<std::uint64_t> DrumCore::Impl::take_results(std::uint16_t consumer, const
   Result<void> done = deliver_all();
   if (done && !saved.runs.empty()) {
     {
+      // Looked up again: the sink may have named consumers.
       const std::lock_guard lock(mutex);
+      const auto known = find_consumer(consumer);
       known->runs.clear();
       known->result_count = 0;
       dirty = true;
     }
     if (const auto committed = store->commit_all(); !committed) {
-      *known = saved;
+      const std::lock_guard lock(mutex);
+      *find_consumer(consumer) = saved;
       done = tl::unexpected<Error>(committed.error());
     }
   }

@@ -38,12 +38,15 @@ struct DrumCore::Impl : Participant {
   std::optional<format::RunRef> table_run_in_commit;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
   std::uint64_t transfer_count = 0;
+  std::uint64_t splits_under_way = 0;  // of jobs that are not installed
   bool dirty = false;
   bool closed = false;
 
   // drum_core.cpp
   Result<void> before_commit() override;
   void after_commit(bool published) override;
+  Result<void> write_arrays() override;
+  void keep_tentative() override;
   void drop_tentative() override;
   void close() override;
   Result<void> check_usable() const;
@@ -51,7 +54,7 @@ struct DrumCore::Impl : Participant {
   Result<void> submit(const RawRequest& request);
   Result<void> submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
   Result<void> after_submit();
-  [[nodiscard]] bool is_full(const drum::RequestColumns& columns, std::size_t aux_bytes) const;
+  [[nodiscard]] bool is_full(const drum::RequestColumns& columns, const RawRequest& request) const;
   [[nodiscard]] std::uint64_t array_budget_bytes() const;
   [[nodiscard]] bool calls_for_merge() const;
   [[nodiscard]] bool calls_for_merge(const drum::Bucket& bucket) const;
@@ -77,6 +80,7 @@ struct DrumCore::Impl : Participant {
   Result<void> start_group(bool only_full, std::vector<PlannedMerge>& plan);
   Result<void> finish_group(Group& group);
   Result<void> install(Group& group);
+  Result<void> join_results(drum::Consumer& consumer, Group& group);
   Result<void> install_outcome(Group& group, drum::MergeOutcome& outcome);
   void abandon(Group& group);
   void unlock_runs();
@@ -86,6 +90,7 @@ struct DrumCore::Impl : Participant {
   Result<void> dispatch_run(Group& group, const drum::MergeOutcome& outcome, std::size_t run,
                             std::size_t first_arrival);
   Result<void> deliver(Group& group, std::span<const RawAnswer> answers);
+  std::vector<drum::Consumer>::iterator find_consumer(std::uint16_t id);
   Result<void> call_sink(const RawSink& sink, std::span<const RawAnswer> answers);
   Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
 };

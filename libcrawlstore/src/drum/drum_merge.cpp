@@ -13,6 +13,7 @@
 #include <future>
 
 #include "base/assert.h"
+#include "container/run_io.h"
 #include "drum/drum_impl.h"
 
 namespace crawlstore {
@@ -73,7 +74,12 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   const std::uint64_t keys_max = bucket.key_count + requests;
   const bool splits = planned.is_last_slice && keys_max > options.partition_keys_max;
   job.piece_keys_max = splits ? options.partition_keys_max / 2 : keys_max;
-  const std::uint64_t pieces = (keys_max + job.piece_keys_max - 1) / job.piece_keys_max;
+  std::uint64_t pieces = (keys_max + job.piece_keys_max - 1) / job.piece_keys_max;
+  if (state.buckets.size() + splits_under_way + pieces - 1 > format::kBucketsMax) {
+    pieces = format::kBucketsMax - state.buckets.size() - splits_under_way + 1;
+    job.piece_keys_max = (keys_max + pieces - 1) / pieces;
+  }
+  splits_under_way += pieces - 1;
   std::uint64_t value_total = static_cast<std::uint64_t>(std::max(0, state.value_bytes)) * keys_max;
   if (state.value_bytes < 0) {
     value_total = (bucket.partition_run ? bucket.partition_run->payload_bytes : 0) + keys_max * 4 +
@@ -98,6 +104,7 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
   const auto& job = outcome.job;
   group.superseded.insert(group.superseded.end(), job.key_runs.begin(), job.key_runs.end());
   group.superseded.insert(group.superseded.end(), job.aux_runs.begin(), job.aux_runs.end());
+  splits_under_way -= job.piece_writers.size() - 1;
   bucket.pending.drop_front(job.key_runs.size());
   bucket.locked_run_count -= job.key_runs.size();
   if (!outcome.changed) return {};
@@ -128,6 +135,36 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
   return redistribute(index, outcome.pieces.size());
 }
 
+/// Joins the newest runs of a results log that has many: those behind a run have its size.
+Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer, Group& group) {
+  auto& runs = consumer.runs;
+  if (runs.size() <= format::kRunsPerLogMax / 2) return {};
+  std::size_t first = runs.size();
+  std::uint64_t behind = 0;
+  while (first > 0 && (first + 2 > runs.size() || runs[first - 1].payload_bytes <= behind)) {
+    behind += runs[--first].payload_bytes;
+  }
+  container::Writer& writer = *store->writer;
+  drum::ResultColumns joined;
+  std::vector<std::byte> payload;
+  for (std::size_t i = first; i < runs.size(); ++i) {
+    const auto name = container::run_name(writer.identity(), consumer.results, runs[i].run_id);
+    CRAWLSTORE_TRY(container::read_run(writer.storage(), name, runs[i], payload));
+    CRAWLSTORE_TRY(drum::for_each_answer(
+        payload, [&](std::span<const RawAnswer> answers) -> Result<void> {
+          for (const RawAnswer& answer : answers) joined.append(answer, state.value_bytes);
+          return {};
+        }));
+    group.superseded.push_back(runs[i]);
+  }
+  auto run = joined.write(writer, consumer.results, writer.new_run_ids(1), state.value_bytes);
+  if (!run) return tl::unexpected<Error>(run.error());
+  group.written.push_back(*run);
+  runs.resize(first);
+  runs.push_back(*run);
+  return {};
+}
+
 Result<void> DrumCore::Impl::install(Group& group) {
   container::Writer& writer = *store->writer;
   for (auto& outcome : group.outcomes) CRAWLSTORE_TRY(install_outcome(group, outcome));
@@ -141,6 +178,7 @@ Result<void> DrumCore::Impl::install(Group& group) {
     group.written.push_back(*run);
     consumer.runs.push_back(*run);
     consumer.result_count += results->second.count();
+    CRAWLSTORE_TRY(join_results(consumer, group));
   }
   dirty = true;
   return {};
@@ -151,17 +189,13 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
   if (group.outcomes.empty()) return {};
   container::Writer& writer = *store->writer;
   const std::lock_guard lock(mutex);
-  CRAWLSTORE_TRY(transfer(arrays, false));
-  CRAWLSTORE_TRY(transfer(tentative_arrays, true));
+  CRAWLSTORE_TRY(write_arrays());
   const drum::DrumState saved = state;
   Result<void> done = install(group);
   if (done) {
     reshape_arrays();
     if (options.durability == Durability::kNone) {
-      for (auto& bucket : state.buckets) {
-        bucket.pending.add(bucket.tentative);
-        bucket.tentative = {};
-      }
+      done = store->keep_tentative();
     } else if (const auto committed = store->commit_all(); !committed) {
       done = tl::unexpected<Error>(committed.error());
     } else {
@@ -187,6 +221,7 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
 /// Forgets what the group dispatched; its requests stay pending.
 void DrumCore::Impl::abandon(Group& group) {
   group.outcomes.clear();
+  splits_under_way = 0;
   store->drop_tentative();
   unlock_runs();
 }

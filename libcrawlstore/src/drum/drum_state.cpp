@@ -5,6 +5,7 @@
 #include "drum/drum_state.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/assert.h"
 #include "container/run_io.h"
@@ -14,11 +15,20 @@
 namespace crawlstore::drum {
 namespace {
 
+/// Runs of both lists, ascending: in the order in which they were written.
+std::vector<format::RunRef> in_order(const std::vector<format::RunRef>& a,
+                                     const std::vector<format::RunRef>& b) {
+  std::vector<format::RunRef> all;
+  all.reserve(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all),
+             [](const auto& left, const auto& right) { return left.run_id < right.run_id; });
+  return all;
+}
+
 void put_log(container::Writer& writer, SegmentId id, SegmentKind kind, SegmentId owner,
              const std::vector<format::RunRef>& runs, const std::vector<format::RunRef>& more) {
   if (!id) return;
-  format::SegmentEntry entry{id, kind, StorageClass::kLog, owner, {}, runs};
-  entry.runs.insert(entry.runs.end(), more.begin(), more.end());
+  format::SegmentEntry entry{id, kind, StorageClass::kLog, owner, {}, in_order(runs, more)};
   const auto* old = writer.find(id);
   if (entry.runs.empty()) {
     if (old != nullptr) writer.remove(id);
@@ -125,8 +135,8 @@ void LogRuns::add(const RequestColumns::Runs& runs) {
 }
 
 void LogRuns::add(const LogRuns& other) {
-  keys.insert(keys.end(), other.keys.begin(), other.keys.end());
-  auxes.insert(auxes.end(), other.auxes.begin(), other.auxes.end());
+  keys = in_order(keys, other.keys);
+  auxes = in_order(auxes, other.auxes);
   request_count += other.request_count;
   key_bytes += other.key_bytes;
   aux_bytes += other.aux_bytes;

@@ -16,7 +16,8 @@
 
 namespace crawlstore::drum {
 
-/// Runs of a bucket's two logs. An auxiliary run belongs to the key run whose id is one less.
+/// Runs of a bucket's two logs, ascending run ids, and so ascending sequences. An auxiliary run
+/// belongs to the key run whose id is one less.
 struct LogRuns {
   std::vector<format::RunRef> keys;
   std::vector<format::RunRef> auxes;

@@ -17,6 +17,10 @@ struct WrittenRuns {
   drum::RequestColumns::Runs runs;
 };
 
+std::uint16_t tag_of(const RawRequest& request) {
+  return format::make_tag(static_cast<format::Operation>(request.operation), request.consumer);
+}
+
 void release_all(container::Writer& writer, const std::vector<WrittenRuns>& written) {
   for (const auto& entry : written) {
     drum::release_unpublished(writer, {entry.runs.keys, entry.runs.auxes});
@@ -93,10 +97,16 @@ Result<void> DrumCore::Impl::read_requests(
 
 /// Joins the newest runs of both logs into one, as many as keep the work logarithmic: a run is
 /// taken in as long as those behind it hold at least as many requests. Runs that a merge reads
-/// stay.
+/// stay; and so do tentative ones that have a run of another thread between them, for sequences
+/// must ascend.
 Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
-  drum::LogRuns& log = bucket.tentative.empty() ? bucket.pending : bucket.tentative;
-  const std::size_t fixed = bucket.tentative.empty() ? bucket.locked_run_count : 0;
+  const bool is_tentative = !bucket.tentative.empty();
+  drum::LogRuns& log = is_tentative ? bucket.tentative : bucket.pending;
+  std::size_t fixed = is_tentative ? 0 : bucket.locked_run_count;
+  if (is_tentative && !bucket.pending.empty()) {
+    const auto newest = bucket.pending.keys.back().run_id;
+    while (fixed < log.keys.size() && log.keys[fixed].run_id < newest) ++fixed;
+  }
   std::size_t first = log.keys.size();
   std::uint64_t behind = 0;
   while (first > fixed &&
@@ -104,14 +114,16 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
          behind + log.keys[first - 1].record_count <= drum::kSortCountMax) {
     behind += log.keys[--first].record_count;
   }
-  if (log.keys.size() - first < 2) return {};
+  if (log.keys.size() - first < 2) {
+    const auto count = bucket.pending.keys.size() + bucket.tentative.keys.size();
+    if (count < format::kRunsPerLogMax) return {};
+    return fail(Errc::kTooLarge, "a bucket has too many runs; synchronize more often");
+  }
   drum::RequestColumns joined;
   const std::span<const format::RunRef> tail(log.keys.data() + first, log.keys.size() - first);
   CRAWLSTORE_TRY(read_requests(
       bucket, tail, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
-        joined.append(
-            format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
-            request.key, state.value_bytes, request.value, request.aux);
+        joined.append(tag_of(request), request.key, state.value_bytes, request.value, request.aux);
         joined.append_sequence(sequence);
       }));
   container::Writer& writer = *store->writer;
@@ -134,33 +146,32 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   return {};
 }
 
-/// After bucket `first` was cut into `count` buckets: gives each the requests of its range. Runs
-/// that are replaced are released by the caller if no commit has published them.
+/// After bucket `first` was cut into `count` buckets: gives each the requests of its range,
+/// tentative ones among them, as one run. The caller releases what is replaced and was never
+/// published.
 Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) {
   container::Writer& writer = *store->writer;
-  for (const bool is_tentative : {false, true}) {
-    drum::Bucket& source = state.buckets[first];
-    const drum::LogRuns log = is_tentative ? source.tentative : source.pending;
-    if (log.empty()) continue;
-    std::vector<drum::RequestColumns> parts(count);
-    CRAWLSTORE_TRY(read_requests(
-        source, log.keys, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
-          auto& part = parts[state.bucket_of(request.key) - first];
-          part.append(
-              format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
-              request.key, state.value_bytes, request.value, request.aux);
-          part.append_sequence(sequence);
-        }));
-    (is_tentative ? source.tentative : source.pending) = {};
-    for (std::size_t i = 0; i < count; ++i) {
-      if (parts[i].count() == 0) continue;
-      drum::Bucket& bucket = state.buckets[first + i];
-      ensure_logs(writer, bucket);
-      auto runs = parts[i].write(writer, bucket.key_log, bucket.aux_log, writer.new_run_ids(2), 0,
-                                 state.value_bytes, scratch);
-      if (!runs) return tl::unexpected<Error>(runs.error());
-      (is_tentative ? bucket.tentative : bucket.pending).add(*runs);
-    }
+  drum::LogRuns log = state.buckets[first].pending;
+  log.add(state.buckets[first].tentative);
+  if (log.empty()) return {};
+  std::vector<drum::RequestColumns> parts(count);
+  CRAWLSTORE_TRY(read_requests(
+      state.buckets[first], log.keys, log.auxes,
+      [&](const RawRequest& request, std::uint64_t sequence) {
+        parts[state.bucket_of(request.key) - first].append(
+            tag_of(request), request.key, state.value_bytes, request.value, request.aux);
+        parts[state.bucket_of(request.key) - first].append_sequence(sequence);
+      }));
+  state.buckets[first].pending = {};
+  state.buckets[first].tentative = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (parts[i].count() == 0) continue;
+    drum::Bucket& bucket = state.buckets[first + i];
+    ensure_logs(writer, bucket);
+    auto runs = parts[i].write(writer, bucket.key_log, bucket.aux_log, writer.new_run_ids(2), 0,
+                               state.value_bytes, scratch);
+    if (!runs) return tl::unexpected<Error>(runs.error());
+    bucket.pending.add(*runs);
   }
   return {};
 }

@@ -35,6 +35,7 @@ class RequestColumns {
 
   [[nodiscard]] std::uint64_t count() const { return keys_.size(); }
   [[nodiscard]] std::uint64_t aux_bytes() const { return auxes_.size(); }
+  [[nodiscard]] std::uint64_t value_bytes() const { return values_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
   /// The runs that hold these requests: key run `id`, auxiliary run `id` + 1 (payload_bytes 0: all

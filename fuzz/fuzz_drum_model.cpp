@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants checked: whatever is done to a DRUM, in whatever order, with reopening between,
+//   - each request is answered once, as a std::map to which requests are applied as they arrive
+//     would answer it, with its own auxiliary and a sequence of its own;
+//   - after synchronize() nothing is pending, and keys and values are those of the map, ascending.
+
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include <crawlstore/drum.h>
+
+#include "container/create.h"
+
+namespace {
+using namespace crawlstore;
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+template <class T>
+T must(Result<T> result) {
+  if (!result) std::abort();
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+constexpr auto text = StringBytes<std::string>::load;
+using Expected = std::tuple<DrumOperation, bool, std::string, std::string>;
+struct World {
+  explicit World(std::uint8_t shape) : file(make_memory_file({}, 1 << 24)) {
+    options.bucket_count = 1 + shape % 4;
+    options.array_elements = 1 + shape / 4 % 4;
+    options.partition_keys_max = 2 + shape / 16 % 4;
+    options.bucket_bytes = 200;
+    options.parallel = false;
+    options.durability = static_cast<Durability>(shape / 64 == 1 ? 0 : shape / 64);
+    must(container::write_empty_store(*open_memory_storage(file, OpenMode::kWrite), {}, 1));
+    open();
+  }
+  void open() {
+    if (store) must(store->close());
+    store.emplace(must(Store::open(open_memory_storage(file, OpenMode::kWrite))));
+    core = must(DrumCore::open(*store, "fuzz", -1, options));
+    core->attach(0, [this](std::span<const RawAnswer> answers) {
+      for (const RawAnswer& answer : answers) {
+        auto& due = expected[answer.key];
+        require(!due.empty() && used.insert(answer.sequence).second);
+        require(due.front() ==
+                Expected(answer.operation, answer.duplicate, text(answer.value), text(answer.aux)));
+        due.pop_front();
+      }
+    });
+  }
+  void submit(std::uint8_t code, std::uint64_t key, std::string value, const std::string& aux) {
+    const auto operation = static_cast<DrumOperation>(code % 3);
+    const bool duplicate = map.contains(key) && operation != DrumOperation::kUpdate;
+    if (operation != DrumOperation::kCheck) map[key] = value;
+    expected[key].emplace_back(operation, duplicate, map.contains(key) ? map[key] : "", aux);
+    if (operation == DrumOperation::kCheck) value = {};
+    must(core->submit(
+        {operation, 0, key, std::as_bytes(std::span(value)), std::as_bytes(std::span(aux))}));
+  }
+  void synchronize() {
+    must(core->synchronize());
+    require(core->status().pending_count == 0 && core->status().key_count == map.size());
+    for (const auto& [key, due] : expected) require(due.empty());
+    must(store->commit());
+    auto next = map.begin();
+    must(must(DrumView::open(must(store->snapshot()), "fuzz")).for_each_key([&](auto key, auto v) {
+      require(next != map.end() && key == next->first && text(v) == (next++)->second);
+      return true;
+    }));
+    require(next == map.end());
+  }
+
+  std::shared_ptr<MemoryFile> file;
+  DrumOptions options;
+  std::optional<Store> store;
+  std::shared_ptr<DrumCore> core;
+  std::map<std::uint64_t, std::string> map;
+  std::map<std::uint64_t, std::deque<Expected>> expected;
+  std::set<std::uint64_t> used;
+};
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  World world(size == 0 ? 0 : data[0]);
+  for (std::size_t i = 1; i + 2 < size && i < 900; i += 3) {
+    const std::uint64_t key = data[i + 1] * std::uint64_t{0x0101010101010101};
+    const std::string aux(data[i + 2] / 16, static_cast<char>(i));
+    if (data[i] < 240) world.submit(data[i], key, std::string(data[i + 2] % 16, 'v'), aux);
+    if (data[i] >= 240 && data[i] < 248) world.synchronize();
+    if (data[i] >= 248) world.open();
+  }
+  world.synchronize();
+  return 0;
+}

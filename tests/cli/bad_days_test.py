@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Full disks, limits, kills, signals, other writers: nothing that was printed is lost, and nothing
+is unique twice."""
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import unittest
+
+import command
+import url_inputs
+from command import wait_until_read
+from url_model import Seen, by_key
+
+
+def lines(urls):
+    return b"".join(url + b"\n" for url in urls)
+
+
+def whole_lines(out):
+    """The verdicts of an output that may have been cut."""
+    return [tuple(line.split(b"\t", 1)) for line in out.split(b"\n")[:-1]]
+
+
+class SeenTest(command.CommandTest):
+    def assert_known(self, urls, name="x.crawl"):
+        """Leftovers are answered first, so the question comes in a run of its own."""
+        leftovers = self.succeed("seen", name).verdicts
+        answer = self.succeed("seen", name, "--check", data=lines(urls))
+        self.assertEqual(len(answer.verdicts), len(urls))
+        self.assertEqual([url for verdict, url in answer.verdicts if verdict != b"duplicate"], [])
+        return leftovers
+
+    def assert_unique_once(self, verdicts):
+        model = Seen()
+        uniques = [model.key(url) for verdict, url in verdicts if verdict == b"unique"]
+        self.assertEqual(len(uniques), len(set(uniques)))
+
+
+class FullDisk(SeenTest):
+    def setUp(self):
+        super().setUp()
+        mount = command.Mount(self.folder / "disk", "1m")
+        if not mount.done:
+            self.skipTest("needs to mount a tmpfs")
+        self.addCleanup(mount.remove)
+        self.mount = mount
+
+    def test_ends_with_3_and_keeps_what_was_printed(self):
+        urls = url_inputs.made_up(100_000, 80_000)
+        answer = self.run_command("seen", "disk/x.crawl", "--memory", "64KiB", data=lines(urls))
+        self.assertEqual(answer.code, 3)
+        self.assertRegex(answer.err, rb"disk/x.crawl: no space left.*free some space")
+        self.assert_whole("disk/x.crawl")
+        self.mount.resize("64m")
+        printed = answer.verdicts
+        leftovers = self.assert_known([url for _, url in printed], "disk/x.crawl")
+        rest = self.succeed("seen", "disk/x.crawl", data=lines(urls)).verdicts
+        self.assert_unique_once(printed + leftovers + rest)
+        uniques = {Seen().key(url) for verdict, url in printed + leftovers + rest
+                   if verdict == b"unique"}
+        self.assertEqual(uniques, {Seen().key(url) for url in urls})
+
+    def test_makes_no_store_where_none_fits(self):
+        with open(self.folder / "disk/filler", "wb") as filler:
+            filler.write(b"x" * (1000 << 10))
+        self.refuse(3, "no space left", "create", "disk/x.crawl")
+        self.assertEqual(os.listdir(self.folder / "disk"), ["filler"])
+
+    def test_stops_a_copy_that_does_not_fit(self):
+        self.succeed("seen", "x.crawl", data=lines(url_inputs.made_up(400_000, 400_000)))
+        self.refuse(3, "no space left", "snapshot", "x.crawl", "disk/copy.crawl")
+        self.assertEqual(os.listdir(self.folder / "disk"), [])
+
+    def test_of_standard_output_is_reported(self):
+        self.make_store()
+        with open("/dev/full", "wb") as full:
+            for words in (["info"], ["info", "--json"], ["segments"], ["verify"], ["pins"]):
+                answer = self.run_command(words[0], "x.crawl", *words[1:], stdout=full)
+                self.assertEqual(answer.code, 3, words)
+                self.assertRegex(answer.err, rb"standard output.*no space left|"
+                                             rb"no space left.*standard output")
+
+
+class Limits(SeenTest):
+    def test_on_file_size_end_with_3(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (300 << 10, 300 << 10))
+        urls = url_inputs.made_up(100_000, 80_000)
+        answer = self.run_command("seen", "x.crawl", "--memory", "64KiB", data=lines(urls),
+                                  preexec_fn=limit)
+        self.assertEqual(answer.code, 3, answer.err)
+        self.assertRegex(answer.err, rb"limit on the size of files.*ulimit -f")
+        self.assert_whole()
+        self.assert_known([url for _, url in answer.verdicts])
+
+
+class Kill(SeenTest):
+    """kill -9 at any moment, many times, on one store."""
+
+    def test_loses_nothing_that_was_printed(self):
+        seed = command.SEED
+        generator = random.Random(seed)
+        rounds = 200 if command.IS_LONG else 12
+        print(f"seed {seed}, {rounds} kills")
+        urls = url_inputs.made_up(40_000, 30_000, seed)
+        everything = []
+        for _ in range(rounds):
+            everything += self.killed_run(urls, generator)
+            self.assert_whole()
+            everything += self.assert_known([url for _, url in everything[-2000:]])
+        everything += self.succeed("seen", "x.crawl", data=lines(urls)).verdicts
+        self.assert_unique_once(everything)
+        self.assert_known([url for _, url in everything])
+
+    def killed_run(self, urls, generator):
+        """The verdicts that came out before the kill."""
+        process = self.start("seen", "x.crawl", "--memory", "64KiB", "--quiet",
+                             stderr=subprocess.DEVNULL)
+        kept = generator.sample(urls, len(urls))
+        # A second process writes, so that neither pipe can block the other.
+        writer = os.fork()
+        if writer == 0:
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            process.stdout.close()
+            os.write(process.stdin.fileno(), b"")
+            with os.fdopen(os.dup(process.stdin.fileno()), "wb") as pipe:
+                pipe.write(lines(kept))
+            os._exit(0)
+        process.stdin.close()
+        out = process.stdout.read(generator.randrange(1, 400_000))
+        process.kill()
+        out += process.stdout.read()
+        process.stdout.close()
+        process.wait()
+        os.waitpid(writer, 0)
+        return whole_lines(out)
+
+
+class Signals(SeenTest):
+    def test_that_ask_to_stop_are_obeyed_cleanly(self):
+        urls = url_inputs.made_up(5_000, 4_000)
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            name = f"{code}.crawl"
+            process = self.start("seen", name, "--ordered")
+            process.stdin.write(lines(urls))
+            process.stdin.flush()
+            wait_until_read(process.stdin.fileno())
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, code, err)
+            model = Seen()
+            self.assertEqual(whole_lines(out), [(model.check_update(url), url) for url in urls])
+            self.assert_whole(name)
+            self.assertEqual(self.assert_known(urls, name), [])
+
+    def test_leave_out_a_line_that_came_in_part(self):
+        process = self.start("seen", "x.crawl")
+        process.stdin.write(b"http://a.test/\nhttp://b.te")
+        process.stdin.flush()
+        wait_until_read(process.stdin.fileno())
+        process.terminate()
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual(out, b"unique\thttp://a.test/\n")
+
+    def test_of_a_reader_that_went_away_end_it_quietly(self):
+        urls = url_inputs.made_up(50_000, 40_000)
+        process = self.start("seen", "x.crawl", "--memory", "64KiB")
+        head = subprocess.Popen(["head", "-n", "1"], stdin=process.stdout, stdout=subprocess.PIPE)
+        process.stdout.close()
+        try:
+            process.stdin.write(lines(urls))
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        first = head.communicate(timeout=60)[0]
+        err = process.stderr.read()
+        process.stderr.close()
+        self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
+        self.assertEqual(err, b"")
+        self.assert_whole()
+        self.assert_known([whole_lines(first)[0][1]])
+
+    def test_that_were_ignored_stay_ignored(self):
+        process = self.start("seen", "x.crawl",
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        process.stdin.write(b"http://a.test/\n")
+        process.stdin.flush()
+        wait_until_read(process.stdin.fileno())
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(b"http://b.test/\n", timeout=60)
+        self.assertEqual((process.returncode, out.count(b"unique")), (0, 2))
+
+
+class Leftovers(SeenTest):
+    """What was asked and not answered waits in the file."""
+
+    def test_are_printed_by_the_next_run_after_a_merge(self):
+        urls = url_inputs.made_up(20_000, 15_000)
+        process = self.start("seen", "x.crawl", "--memory", "64KiB", stdout=subprocess.PIPE)
+        # The pipe of the output fills and blocks the run between two merges.
+        process.stdin.write(lines(urls[:10_000]))
+        process.stdin.flush()
+        process.kill()
+        printed = whole_lines(process.stdout.read())
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            pipe.close()
+        process.wait()
+        self.succeed("merge", "x.crawl")
+        first = self.succeed("seen", "x.crawl").verdicts
+        self.assertEqual(self.succeed("seen", "x.crawl").verdicts, [])
+        rest = self.succeed("seen", "x.crawl", data=lines(urls)).verdicts
+        self.assert_unique_once(printed + first + rest)
+        uniques = {url for verdict, url in printed + first + rest if verdict == b"unique"}
+        self.assertEqual({Seen().key(url) for url in uniques}, {Seen().key(url) for url in urls})
+
+
+class Writers(SeenTest):
+    def setUp(self):
+        super().setUp()
+        self.make_store()
+        self.writer = self.start("seen", "x.crawl", "--quiet")
+        self.addCleanup(self.end_writer)
+        self.writer.stdin.write(b"http://a.test/\n")
+        self.writer.stdin.flush()
+        wait_until_read(self.writer.stdin.fileno())
+
+    def end_writer(self):
+        if not self.writer.stdin.closed:
+            self.writer.communicate(timeout=60)
+        return self.writer.returncode
+
+    def test_of_one_file_are_one_at_a_time(self):
+        for words in (["seen"], ["merge"], ["compact"], ["rollback"]):
+            self.refuse(3, "another writer has the store open.*wait", words[0], "x.crawl")
+        self.assertEqual(self.end_writer(), 0)
+        self.succeed("compact", "x.crawl")
+
+    def test_wait_when_they_are_told_to(self):
+        second = self.start("seen", "x.crawl", "--lock-wait", "60")
+        second.stdin.write(b"http://a.test/\n")
+        second.stdin.close()
+        self.end_writer()
+        self.assertEqual(second.stdout.read(), b"duplicate\thttp://a.test/\n")
+        self.assertEqual(second.wait(timeout=60), 0)
+        second.stdout.close()
+        second.stderr.close()
+
+    def test_do_not_disturb_readers(self):
+        for words in (["info"], ["segments"], ["verify", "--deep"], ["pins"], ["dump"]):
+            self.succeed(words[0], "x.crawl", *words[1:])
+        self.succeed("snapshot", "x.crawl", "copy.crawl")
+        self.assert_whole("copy.crawl")
+
+
+class Replaced(SeenTest):
+    def test_file_is_noticed_and_not_written(self):
+        self.make_store()
+        self.make_store("other.crawl")
+        other = (self.folder / "other.crawl").read_bytes()
+        process = self.start("seen", "x.crawl")
+        process.stdin.write(b"http://a.test/\n")
+        process.stdin.flush()
+        wait_until_read(process.stdin.fileno())
+        os.rename(self.folder / "other.crawl", self.folder / "x.crawl")
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (3, b""), err)
+        self.assertRegex(err, rb"path no longer leads to the opened file")
+        self.assertEqual((self.folder / "x.crawl").read_bytes(), other)
+
+
+if __name__ == "__main__":
+    unittest.main()

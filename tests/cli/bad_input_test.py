@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that are not what they should be: a defined exit code, a message that says what to do."""
+
+import os
+import pathlib
+import unittest
+
+import command
+
+READING = [["info"], ["segments"], ["verify"], ["pins"], ["dump"], ["snapshot", "{}", "out.crawl"]]
+WRITING = [["merge"], ["compact"], ["rollback"], ["seen"], ["import", "{}", "--format", "urls", "-"]]
+
+IDENTITY_VERSION = 12
+SUPERBLOCKS = (16, 32, 48, 64)
+
+
+def words_of(verb, path):
+    if "{}" in verb:
+        return [path if word == "{}" else word for word in verb]
+    return [*verb, path]
+
+
+class EveryVerb(command.CommandTest):
+    """What each verb says about the same bad file."""
+
+    def refuse_all(self, code, message, path, verbs):
+        for verb in verbs:
+            with self.subTest(verb[0]):
+                self.refuse(code, message, *words_of(verb, path))
+                self.assertFalse((self.folder / "out.crawl").exists())
+
+    def test_refuses_another_file(self):
+        other = self.folder / "other"
+        other.write_bytes(b"%PDF-1.7\n" + os.urandom(200_000))
+        before = other.read_bytes()
+        self.refuse_all(4, "other: not a crawlstore file.*What to do", "other", READING + WRITING)
+        self.assertEqual(other.read_bytes(), before)
+
+    def test_refuses_an_empty_file(self):
+        (self.folder / "empty").write_bytes(b"")
+        self.refuse_all(4, "empty: not a crawlstore file", "empty", READING + WRITING)
+        self.assertEqual((self.folder / "empty").stat().st_size, 0)
+
+    def test_refuses_a_directory(self):
+        self.refuse_all(4, "not a crawlstore file", ".", READING + WRITING)
+
+    def test_refuses_a_fifo_without_waiting(self):
+        os.mkfifo(self.folder / "fifo")
+        self.refuse_all(4, "fifo: not a crawlstore file", "fifo", READING + WRITING)
+
+    def test_misses_a_file_that_is_not_there(self):
+        missing = [verb for verb in READING + WRITING if verb[0] not in ("seen", "import")]
+        self.refuse_all(1, "missing.crawl: no such file.*crawlstore create", "missing.crawl",
+                        missing)
+
+    def test_refuses_a_newer_version(self):
+        path = self.make_store()
+        self.patch_identity(path, 2)
+        self.refuse_all(4, "newer format version.*newer release", "x.crawl", READING + WRITING)
+
+    def test_refuses_an_older_version(self):
+        path = self.make_store()
+        self.patch_identity(path, 0)
+        self.refuse_all(4, "format version that is no longer read", "x.crawl", READING + WRITING)
+
+    def patch_identity(self, path, version):
+        """Readers look at the version before the checksum, which may change with it."""
+        data = bytearray(path.read_bytes())
+        data[IDENTITY_VERSION:IDENTITY_VERSION + 4] = version.to_bytes(4, "little")
+        path.write_bytes(data)
+
+    @unittest.skipUnless(command.IS_ROOT, "needs root, to become somebody else")
+    def test_reports_a_file_it_may_not_read(self):
+        path = self.make_store()
+        path.chmod(0o600)
+        for verb in READING + WRITING:
+            with self.subTest(verb[0]):
+                self.refuse(3, "x.crawl: permission denied.*owner and mode",
+                            *words_of(verb, "x.crawl"), preexec_fn=command.as_nobody)
+
+    @unittest.skipUnless(command.IS_ROOT, "needs root, to become somebody else")
+    def test_reads_what_it_may_not_write(self):
+        path = self.make_store()
+        path.chmod(0o444)
+        for verb in (["info"], ["segments"], ["verify"], ["pins"], ["dump"]):
+            with self.subTest(verb[0]):
+                self.succeed(*words_of(verb, "x.crawl"), preexec_fn=command.as_nobody)
+        self.refuse_writing_as_nobody("x.crawl")
+
+    def refuse_writing_as_nobody(self, path):
+        for verb in WRITING:
+            with self.subTest(verb[0]):
+                self.refuse(3, "permission denied", *words_of(verb, path),
+                            preexec_fn=command.as_nobody)
+
+    @unittest.skipUnless(command.IS_ROOT, "needs root, to become somebody else")
+    def test_creates_nothing_in_a_folder_it_may_not_write(self):
+        for words in (["create", "x.crawl"], ["seen", "x.crawl"]):
+            self.refuse(3, "permission denied", *words, preexec_fn=command.as_nobody)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+class Damage(command.CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.path = self.make_store()
+        self.succeed("seen", "x.crawl", data=b"".join(b"http://h.test/%d\n" % i
+                                                      for i in range(20_000)))
+        self.whole = self.path.read_bytes()
+
+    def test_of_a_truncated_file_is_found(self):
+        for size in (1, 4095, 16 << 10, 40 << 10, 80 << 10, len(self.whole) // 2,
+                     self.live_end() - 1):
+            self.path.write_bytes(self.whole[:size])
+            answer = self.run_command("verify", "x.crawl")
+            with self.subTest(size):
+                self.assertIn(answer.code, (1, 4))
+                self.assertRegex((answer.out + answer.err).decode(), "What to do")
+                self.assertEqual(answer.code == 4, size < 4096)
+
+    def live_end(self):
+        """Where the last run of the file ends."""
+        import json
+        runs = json.loads(self.succeed("segments", "--json", "x.crawl").out)["runs"]
+        return max(run["offset_bytes"] + run["payload_bytes"] for run in runs)
+
+    def flip(self, offset):
+        data = bytearray(self.whole)
+        data[offset] ^= 1
+        self.path.write_bytes(data)
+
+    def test_of_data_is_reported_with_segment_and_offset(self):
+        import json
+        runs = json.loads(self.succeed("segments", "--json", "x.crawl").out)["runs"]
+        run = max(runs, key=lambda run: run["payload_bytes"])
+        self.flip(run["offset_bytes"] + 100)
+        answer = self.run_command("verify", "x.crawl")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.out.decode(),
+                         rf"damaged, generation \d+: chunk damaged.*segment {run['segment']}, "
+                         rf"at offset 0x[0-9a-f]+.*What to do")
+        found = json.loads(self.run_command("verify", "--json", "x.crawl").out)
+        self.assertEqual(found["health"], "damaged")
+        finding = found["findings"][0]
+        self.assertEqual((finding["code"], finding["segment"]), ("chunk_damaged", run["segment"]))
+        self.assertEqual(self.run_command("verify", "--quick", "x.crawl").code, 0)
+
+    def test_of_one_superblock_copy_is_reduced_redundancy(self):
+        for kib in SUPERBLOCKS:
+            self.flip(kib * 1024 + 50)
+            with self.subTest(kib):
+                answer = self.run_command("verify", "x.crawl")
+                self.assertEqual(answer.code, 0, answer.out)
+                self.assertIn(b"reduced redundancy", answer.out)
+                self.assertEqual(self.run_command("verify", "--strict", "x.crawl").code, 1)
+
+    def test_of_the_identity_is_damage(self):
+        self.flip(100)
+        answer = self.run_command("verify", "x.crawl")
+        self.assertEqual(answer.code, 1)
+        self.refuse(1, "identity page damaged", "info", "x.crawl")
+
+    def test_of_the_newest_directory_leaves_rollback(self):
+        import json
+        fields = json.loads(self.succeed("dump", "--json", "x.crawl").out)["fields"]
+        generation = json.loads(self.succeed("info", "--json", "x.crawl").out)["generation"]
+        slot = 16 if generation % 2 == 0 else 48
+        root = next(field for field in fields if field["name"] == "root_offset_bytes"
+                    and slot << 10 <= field["offset_bytes"] < (slot + 4) << 10)
+        self.flip(int(root["value"], 0) + 8)
+        self.refuse(1, "directory damaged.*crawlstore rollback", "info", "x.crawl")
+        self.succeed("rollback", "x.crawl")
+        after = json.loads(self.succeed("info", "--json", "x.crawl").out)
+        self.assertGreater(after["generation"], generation - 1)
+        self.assert_whole()
+
+
+class UnknownFeatures(command.CommandTest):
+    """Made from a golden file where there is one; its checksum must be right."""
+
+    def golden(self, name):
+        path = command.SOURCE / "tests/golden/rejected" / name
+        if not path.exists():
+            self.skipTest(f"{name} is not there")
+        return path
+
+    def test_refuses_an_unknown_incompat_bit(self):
+        for path in pathlib.Path(command.SOURCE / "tests/golden/rejected").glob("*incompat*"):
+            self.refuse(4, "feature that this version does not know.*newer release", "info", path)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the real binary: what the tests of the command share."""
+
+import fcntl
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("CRAWLSTORE_BUILD_DIR", SOURCE / "build/release"))
+BINARY = pathlib.Path(os.environ.get("CRAWLSTORE_BIN", BUILD / "bin/crawlstore"))
+SEED = int(os.environ.get("CRAWLSTORE_TEST_SEED", "1"))
+IS_LONG = os.environ.get("CRAWLSTORE_LONG") == "1"
+IS_ROOT = os.getuid() == 0
+NOBODY = 65534
+
+
+class Answer:
+    """What a run left behind: code, out and err (bytes)."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def verdicts(self):
+        """[(verdict, url)] of plain output."""
+        lines = self.out.split(b"\n")
+        assert lines.pop() == b"", "output ends in the middle of a line"
+        return [tuple(line.split(b"\t", 1)) for line in lines]
+
+
+class CommandTest(unittest.TestCase):
+    """A folder of its own; self.run_command("verb", ...) runs the binary in it."""
+
+    maxDiff = 4000
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="crawlstore-cli-"))
+        self.folder.chmod(0o755)
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def environment(self, **extra):
+        kept = {name: value for name, value in os.environ.items()
+                if name.startswith(("ASAN_", "UBSAN_", "TSAN_", "LD_", "PATH"))}
+        return {**kept, "LC_ALL": "C", **extra}
+
+    def start(self, *words, **options):
+        environment = self.environment(**options.pop("env", {}))
+        options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+                   "cwd": self.folder, **options}
+        return subprocess.Popen([BINARY, *map(str, words)], env=environment, **options)
+
+    def run_command(self, *words, data=b"", **options):
+        process = self.start(*words, **options)
+        out, err = process.communicate(data, timeout=300)
+        return Answer(process.returncode, out, err)
+
+    def succeed(self, *words, **options):
+        answer = self.run_command(*words, **options)
+        self.assertEqual(answer.code, 0, answer.err.decode(errors="replace"))
+        return answer
+
+    def refuse(self, code, message, *words, **options):
+        """The run ends with `code`, says `message` on standard error, and nothing else."""
+        answer = self.run_command(*words, **options)
+        text = answer.err.decode(errors="replace")
+        self.assertEqual(answer.code, code, text)
+        self.assertRegex(text, message)
+        self.assertEqual(answer.out, b"")
+        return answer
+
+    def make_store(self, name="x.crawl", *words, **options):
+        self.succeed("create", name, *words, **options)
+        return self.folder / name
+
+    def assert_whole(self, name="x.crawl"):
+        answer = self.run_command("verify", "--deep", name)
+        self.assertEqual(answer.code, 0, answer.out + answer.err)
+
+    def setUp_nobody(self):
+        if not IS_ROOT:
+            self.skipTest("needs root, to become somebody else")
+
+
+def as_nobody():
+    """preexec_fn: gives up root."""
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+def wait_until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("it did not happen in time")
+        time.sleep(0.01)
+
+
+def wait_until_read(pipe):
+    """Until the reader of a pipe has taken everything out of it."""
+    def left():
+        return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+    wait_until(lambda: left() == 0)
+
+
+class Mount:
+    """A tmpfs of `size` at `folder`, for root only."""
+
+    def __init__(self, folder, size):
+        self.folder = folder
+        folder.mkdir()
+        self.done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder],
+                                   stderr=subprocess.DEVNULL).returncode == 0
+
+    def resize(self, size):
+        subprocess.run(["mount", "-o", f"remount,size={size}", self.folder], check=True)
+
+    def remove(self):
+        if self.done:
+            subprocess.run(["umount", "-l", self.folder], check=True)

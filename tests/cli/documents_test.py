@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the reading commands print: JSON documents equal to golden ones, text for people, and pins.
+
+CRAWLSTORE_UPDATE_GOLDEN=1 writes the golden documents anew."""
+
+import fcntl
+import json
+import os
+import struct
+import unittest
+
+import command
+
+GOLDEN = command.SOURCE / "tests/cli/golden"
+FIXED = {"SOURCE_DATE_EPOCH": "1700000000"}
+IDENTITY = ["--uuid", "00112233-4455-6677-8899-aabbccddeeff", "--key-seed", "1", "--buckets", "2"]
+PIN_BASE = 1 << 62
+
+
+class Fixed(command.CommandTest):
+    """A store whose every byte is known."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_store("x.crawl", *IDENTITY, env=FIXED)
+        data = b"".join(b"http://h.test/%d\n" % (i % 300) for i in range(400)) + b"http://h/ \n"
+        self.succeed("seen", "x.crawl", data=data, env=FIXED)
+
+
+class Documents(Fixed):
+    def assert_golden(self, name, *words):
+        answer = self.succeed(*words)
+        path = GOLDEN / f"{name}.json"
+        if os.environ.get("CRAWLSTORE_UPDATE_GOLDEN"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(answer.out)
+        self.assertEqual(answer.out.decode(), path.read_text())
+        json.loads(answer.out)
+
+    def test_of_info(self):
+        self.assert_golden("info", "info", "x.crawl", "--json")
+
+    def test_of_segments(self):
+        self.assert_golden("segments", "segments", "x.crawl", "--json")
+
+    def test_of_one_kind_of_segments(self):
+        self.assert_golden("segments_drum", "segments", "x.crawl", "--json", "--kind", "drum")
+
+    def test_of_pins(self):
+        self.assert_golden("pins", "pins", "x.crawl", "--json")
+
+    def test_of_verify(self):
+        self.assert_golden("verify", "verify", "x.crawl", "--json", "--deep")
+
+    def test_of_dump(self):
+        self.assert_golden("dump", "dump", "x.crawl", "--json")
+
+    def test_of_dump_of_a_segment(self):
+        self.assert_golden("dump_segment", "dump", "x.crawl", "1", "--json")
+
+    def test_of_dump_of_an_offset(self):
+        self.assert_golden("dump_offset", "dump", "x.crawl", "16KiB", "--json")
+
+    def test_of_merge(self):
+        self.assert_golden("merge", "merge", "x.crawl", "--json")
+
+    def test_of_compact(self):
+        self.assert_golden("compact", "compact", "x.crawl", "--json")
+
+    def test_hold_what_scripts_rely_on(self):
+        info = json.loads(self.succeed("info", "x.crawl", "--json").out)
+        self.assertEqual(info["format_version"], 1)
+        self.assertEqual(info["uuid"], IDENTITY[1])
+        self.assertEqual(info["file_bytes"], (self.folder / "x.crawl").stat().st_size)
+        self.assertEqual((info["keys"], info["drums"][0]["name"]), (301, "urls"))
+        self.assertEqual(info["drums"][0]["keys"], 301)
+        self.assertEqual(info["drums"][0]["unparsed_count"], 1)
+        self.assertEqual(info["bytes_per_key"], info["drums"][0]["bytes_per_key"])
+        self.assertEqual(info["commit_time"], "2023-11-14T22:13:20Z")
+        self.assertEqual(info["commit_time_us"], 1700000000000000)
+        self.assertEqual(info["health"], "whole")
+
+    def test_are_the_same_bytes_for_the_same_operations(self):
+        first = (self.folder / "x.crawl").read_bytes()
+        (self.folder / "x.crawl").unlink()
+        Fixed.setUp(self)
+        self.assertEqual((self.folder / "x.crawl").read_bytes(), first)
+
+
+class Text(Fixed):
+    def test_of_info_is_for_people(self):
+        text = self.succeed("info", "x.crawl").out.decode()
+        self.assertRegex(text, r"(?m)^commit_time_us +2023-11-14T22:13:20Z$")
+        self.assertRegex(text, r"(?m)^file_bytes +\d+\.\d KiB$")
+        self.assertRegex(text, r"(?m)^keys +301$")
+
+    def test_of_segments_is_a_table(self):
+        rows = self.succeed("segments", "x.crawl").out.decode().splitlines()
+        self.assertRegex(rows[1], r"^ *id +kind +storage_class +owner +name")
+        self.assertRegex(rows[2], r"^ *1 +drum +blob +- +urls ")
+
+    def test_of_dump_has_offsets(self):
+        text = self.succeed("dump", "x.crawl", "0x4000").out.decode()
+        self.assertRegex(text, r"(?m)^ *0x40[0-9a-f]{2} +8 +generation ")
+
+    def test_has_no_colour_without_a_terminal(self):
+        for words in (["verify"], ["info"]):
+            self.assertNotIn(b"\x1b", self.succeed(words[0], "x.crawl").out)
+
+    def test_of_dump_knows_what_is_not_there(self):
+        self.refuse(1, "no DRUM, segment or consumer of that name|no segment", "dump", "x.crawl",
+                    "999")
+        self.refuse(2, "PLACE", "dump", "x.crawl", "12x")
+        self.refuse(2, "invalid argument", "dump", "x.crawl", "0xffffffffff")
+
+    def test_of_merge_knows_what_is_not_there(self):
+        self.refuse(1, "no DRUM", "merge", "x.crawl", "--drum", "nothing")
+
+
+class Pins(Fixed):
+    def pin(self, generation):
+        """Holds a generation as a reader does: a shared lock on a byte of its own."""
+        file = open(self.folder / "x.crawl", "rb")
+        self.addCleanup(file.close)
+        lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, PIN_BASE + generation, 1, 0)
+        fcntl.fcntl(file, fcntl.F_OFD_SETLK, lock)
+        return file
+
+    def test_name_the_holder_and_what_it_keeps(self):
+        generation = json.loads(self.succeed("info", "x.crawl", "--json").out)["generation"]
+        self.pin(generation)
+        for _ in range(3):
+            self.succeed("seen", "x.crawl", data=b"".join(b"http://%d.test/\n" % os.getpid()
+                                                          for _ in range(3)), env=FIXED)
+        pins = json.loads(self.succeed("pins", "x.crawl", "--json").out)["pins"]
+        self.assertEqual(len(pins), 1)
+        self.assertEqual(pins[0]["generation"], generation)
+        self.assertGreater(pins[0]["held_bytes"], 0)
+        self.assertEqual(pins[0]["pid"], os.getpid())
+        self.assertEqual(pins[0]["command"], open("/proc/self/comm").read().strip())
+
+    def test_of_the_current_generation_have_its_commit_time(self):
+        info = json.loads(self.succeed("info", "x.crawl", "--json").out)
+        self.pin(info["generation"])
+        pins = json.loads(self.succeed("pins", "x.crawl", "--json").out)["pins"]
+        self.assertEqual(pins[0]["commit_time"], info["commit_time"])
+
+    def test_of_the_command_itself_are_left_out(self):
+        self.assertEqual(json.loads(self.succeed("pins", "x.crawl", "--json").out)["pins"], [])
+
+
+class Maintenance(Fixed):
+    def test_create_never_overwrites(self):
+        before = (self.folder / "x.crawl").read_bytes()
+        self.refuse(1, "x.crawl: the file exists already", "create", "x.crawl")
+        self.assertEqual((self.folder / "x.crawl").read_bytes(), before)
+
+    def test_create_plans_buckets(self):
+        for words, buckets in ((["--buckets", "1_000"], 1000),
+                               (["--expect-keys", "1,000,000,000", "--memory", "64MiB"], 512),
+                               ([], 16)):
+            self.make_store(f"{buckets}.crawl", *words)
+            info = json.loads(self.succeed("info", f"{buckets}.crawl", "--json").out)
+            self.assertEqual(info["drums"][0]["bucket_count"], buckets)
+
+    def test_an_empty_store_is_small(self):
+        size = self.make_store("empty.crawl").stat().st_size
+        self.assertLessEqual(size, 128 << 10)
+
+    def test_snapshot_copies_and_never_overwrites(self):
+        self.succeed("snapshot", "x.crawl", "copy.crawl")
+        self.assert_whole("copy.crawl")
+        copy = self.succeed("seen", "copy.crawl", "--check", data=b"http://h.test/7\n")
+        self.assertEqual(copy.verdicts, [(b"duplicate", b"http://h.test/7")])
+        self.refuse(1, "copy.crawl: the file exists already", "snapshot", "x.crawl", "copy.crawl")
+
+    def test_rollback_goes_back_one_generation(self):
+        self.succeed("seen", "x.crawl", data=b"http://new.test/\n")
+        self.succeed("rollback", "x.crawl")
+        answer = self.run_command("seen", "x.crawl", "--check", data=b"http://new.test/\n")
+        self.assertIn((b"unique", b"http://new.test/"), answer.verdicts)
+        self.assert_whole()
+
+    def test_compact_makes_it_smaller_and_keeps_all(self):
+        urls = b"".join(b"http://many.test/%d\n" % i for i in range(50_000))
+        self.succeed("seen", "x.crawl", "--memory", "64KiB", data=urls)
+        before = (self.folder / "x.crawl").stat().st_size
+        self.succeed("compact", "x.crawl")
+        self.assertLess((self.folder / "x.crawl").stat().st_size, before)
+        self.assert_whole()
+        answer = self.succeed("seen", "x.crawl", "--check", data=urls)
+        self.assertEqual({verdict for verdict, _ in answer.verdicts}, {b"duplicate"})
+
+
+if __name__ == "__main__":
+    unittest.main()

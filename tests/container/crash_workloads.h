@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What is recorded and then crashed: reliability.md, T1. Deterministic: fixed uuid, key seed and
+/// time, one thread.
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "container/crash_oracle.h"
+#include "container/crash_store.h"
+
+namespace crawlstore::testing {
+
+struct CrashWorkload {
+  std::string_view name;
+  /// Records. Throws when the store does not do what it must.
+  void (*record)(Scenario& scenario);
+  /// Uses a DRUM store after a crash; null for workloads that write segments of their own.
+  void (*use)(std::unique_ptr<Storage> storage) = nullptr;
+};
+
+/// Written with a container::Writer, so that its policy can be turned wrong.
+std::span<const CrashWorkload> writer_workloads();
+/// Written with DRUMs.
+std::span<const CrashWorkload> drum_workloads();
+
+}  // namespace crawlstore::testing

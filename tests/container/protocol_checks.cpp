@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container/protocol_checks.h"
+
+#include <array>
+#include <stdexcept>
+
+#include "container/crash_store.h"
+#include "container/superblocks.h"
+#include "drum/memory_store.h"
+#include "format/layout.h"
+#include "support/bytes.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using container::CommitPolicy;
+using container::SuperblockCopy;
+using container::SuperblockSet;
+using container::Writer;
+
+void require(bool condition, const char* what) {
+  if (!condition) throw std::runtime_error(what);
+}
+
+void fill(Writer& writer) {
+  for (std::uint64_t i = 0; i < 4; ++i) (void)writer.new_segment_id();
+  put_blob(writer, {2}, 9000, 2);
+  must(writer.commit());
+  put_blob(writer, {3}, 9000, 3);
+  must(writer.commit());
+}
+
+SuperblockSet superblocks_in(std::vector<std::byte> bytes) {
+  const auto storage =
+      open_memory_storage(make_memory_file(bytes, kCrashCapacityBytes), OpenMode::kRead);
+  return must(container::read_superblock_set(*storage, must(container::read_identity(*storage)).uuid));
+}
+
+/// Damages one copy in the file and starts the record again.
+void damage_copy(Scenario& scenario, std::uint32_t slot, std::uint32_t copy) {
+  auto bytes = contents(*scenario.file());
+  bytes[format::kSuperblockOffsets[slot][copy] + 4000] ^= std::byte{1};
+  scenario.begin_with_bytes(std::move(bytes));
+}
+
+std::uint32_t newest_slot(Scenario& scenario) {
+  return superblocks_in(contents(*scenario.file())).winner()->slot_index;
+}
+
+/// Commits with a writer of its own, past the recorder: another process.
+void commit_elsewhere(Scenario& scenario, std::uint64_t seed) {
+  container::WriterOptions options;
+  options.fixed_time_us = kFixedTimeUs;
+  const auto writer = must(Writer::open(open_memory_storage(scenario.file(), OpenMode::kWrite), options));
+  put_blob(*writer, {2}, 9000, seed);
+  must(writer->commit());
+}
+
+void check_settled_copies(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const std::uint32_t slot = newest_slot(scenario);
+  damage_copy(scenario, slot, 1);
+  const auto writer = scenario.open_writer();
+  must(writer->prepare());
+  const auto set = superblocks_in(scenario.recorder().disk());
+  for (const SuperblockCopy& copy : set.copies[slot]) {
+    require(copy.state == SuperblockCopy::State::kValid, "step 0 left a copy that is not durable");
+    require(copy.superblock.pass > writer->directory()->superblock.pass,
+            "step 0 did not raise the pass");
+  }
+}
+
+void check_other_slot_cleared(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const std::uint32_t other = 1 - newest_slot(scenario);
+  damage_copy(scenario, other, 0);
+  const auto writer = scenario.open_writer();
+  must(writer->prepare());
+  const auto set = superblocks_in(scenario.recorder().disk());
+  for (const SuperblockCopy& copy : set.copies[other]) {
+    require(copy.state != SuperblockCopy::State::kInvalid, "step 0 left an invalid copy");
+  }
+}
+
+void check_both_copies_written(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const auto writer = scenario.open_writer();
+  put_blob(*writer, {2}, 9000, 5);
+  const Generation generation = must(writer->commit());
+  const auto set = superblocks_in(scenario.recorder().disk());
+  for (const SuperblockCopy& copy : set.copies[container::slot_of(generation.value)]) {
+    require(copy.state == SuperblockCopy::State::kValid &&
+                copy.superblock.generation == generation.value,
+            "a commit left one copy only");
+  }
+}
+
+/// Somebody who does not care for locks publishes while step 0 is at work.
+void check_intruder_noticed(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const auto writer = scenario.open_writer();
+  bool intruded = false;
+  scenario.recorder().set_hook([&](CallKind kind, Extent) {
+    if (kind != CallKind::kSync || intruded) return;
+    intruded = true;
+    auto superblock = writer->directory()->superblock;
+    const std::uint32_t slot = container::slot_of(++superblock.generation);
+    const auto storage = open_memory_storage(scenario.file(), OpenMode::kWrite);
+    must(container::write_superblock(*storage, superblock, writer->identity().uuid, slot, 0));
+  });
+  require(code_of(writer->prepare()) == Errc::kPoisoned, "another winner after step 0 was missed");
+}
+
+/// Another writer commits and leaves just before the lock is ours.
+void check_locked_before_read(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  bool committed = false;
+  scenario.recorder().set_hook([&](CallKind kind, Extent) {
+    if (kind != CallKind::kLockWriter || committed) return;
+    committed = true;
+    commit_elsewhere(scenario, 6);
+  });
+  const auto writer = scenario.open_writer();
+  scenario.recorder().set_hook(nullptr);
+  put_blob(*writer, {3}, 9000, 7);
+  must(writer->commit());
+}
+
+/// The newest slot has one whole copy, and that one cannot be read: EIO.
+void check_hidden_slot_refused(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const std::uint32_t slot = newest_slot(scenario);
+  damage_copy(scenario, slot, 1);
+  // Reads: the identity page, then the copies in order.
+  scenario.recorder().inject({.calls = calls(CallKind::kRead), .nth = 2 + 2 * std::uint64_t{slot}});
+  const auto writer = scenario.try_open_writer();
+  require(!writer && writer.error().code == Errc::kIo, "writing was allowed beside a hidden slot");
+}
+
+/// A reader pins; before the pin stands, the generation is committed over.
+void check_reader_rereads(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  bool committed = false;
+  scenario.recorder().set_hook([&](CallKind kind, Extent) {
+    if (kind != CallKind::kPin || committed) return;
+    committed = true;
+    for (std::uint64_t seed = 10; seed < 14; ++seed) commit_elsewhere(scenario, seed);
+  });
+  container::ReaderOptions options;
+  options.policy = policy;
+  const auto reader = must(container::Reader::open(scenario.recorder().open(OpenMode::kRead), options));
+  scenario.recorder().set_hook(nullptr);
+  const auto read = [&] {
+    return digest_of(*reader->storage(), reader->identity().uuid, reader->directory());
+  };
+  const auto digest = must(read());
+  for (std::uint64_t seed = 20; seed < 24; ++seed) commit_elsewhere(scenario, seed);
+  require(must(read()) == digest, "a pinned generation has changed");
+}
+
+/// One byte of the padding behind the root: nothing but the checksum shows it.
+void check_directory_checksum(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const Extent root = scenario.open_writer()->directory()->root_extent;
+  auto bytes = contents(*scenario.file());
+  bytes[root.end_bytes() - 1] ^= std::byte{1};
+  scenario.begin_with_bytes(std::move(bytes));
+  require(code_of(scenario.try_open_writer()) == Errc::kDirectoryDamaged,
+          "a damaged root was believed");
+}
+
+/// A generation that nobody will see again is pinned by a reader that saw it. Takes a second.
+void check_lost_generation_pinned(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  {
+    const auto writer = scenario.open_writer();
+    must(writer->prepare());
+    put_blob(*writer, {2}, 9000, 5);
+    scenario.recorder().inject({.calls = calls(CallKind::kSync), .nth = 2});
+    require(!writer->commit(), "a failed sync was not reported");
+    scenario.recorder().stop_injecting();
+  }
+  const auto reader = must(container::Reader::open(scenario.recorder().open(OpenMode::kRead), {}));
+  scenario.recorder().evict_lost_pages();
+  const auto writer = scenario.open_writer();
+  require(reader->directory().generation() > writer->directory()->generation(),
+          "the lost generation is still there");
+  require(code_of(writer->prepare()) == Errc::kBusyPinned, "a lost generation's pin was ignored");
+}
+
+}  // namespace
+
+std::span<const ProtocolCheck> protocol_checks() {
+  static constexpr auto kChecks = std::to_array<ProtocolCheck>({
+      {"step 0 leaves two durable copies of a higher pass", check_settled_copies},
+      {"step 0 clears invalid copies of the other slot", check_other_slot_cleared},
+      {"a commit writes both copies", check_both_copies_written},
+      {"step 0 notices an intruder", check_intruder_noticed},
+      {"the lock comes before the reading", check_locked_before_read},
+      {"a hidden slot is not written over", check_hidden_slot_refused},
+      {"a reader reads again under its pin", check_reader_rereads},
+      {"a damaged directory is not believed", check_directory_checksum},
+      {"the pin of a lost generation is respected", check_lost_generation_pinned},
+  });
+  return kChecks;
+}
+
+}  // namespace crawlstore::testing

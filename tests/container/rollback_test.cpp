@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container/rollback.h"
+
+#include <gmock/gmock.h>
+
+#include "container/container_store.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using container::rollback;
+using container::rollback_damaged;
+
+/// Generations 2, 3 and 4 hold the blob with the bytes of seed 2, 3 and 4.
+class RollbackTest : public ::testing::Test {
+ protected:
+  RollbackTest() {
+    const auto writer = store_.writer();
+    drum_ = add_drum(*writer);
+    blob_ = add_blob(*writer, drum_, 40 * kKiB, 2);
+    log_ = add_log(*writer, drum_);
+    append(*writer, log_, 64, 2);
+    must(writer->commit());
+    for (const std::uint64_t seed : {3, 4}) {
+      replace_blob(*writer, blob_, 40 * kKiB, seed);
+      append(*writer, log_, 64, seed);
+      must(writer->commit());
+    }
+  }
+
+  [[nodiscard]] Bytes blob() const { return payload_of(*store_.reader(), blob_); }
+  static Bytes bytes_of_generation(std::uint64_t seed) { return random_bytes(40 * kKiB, seed); }
+
+  /// Makes the directory of the newest generation unreadable.
+  void damage_newest() const {
+    const auto reader = store_.reader();
+    must(store_.storage(OpenMode::kWrite)
+             ->write(reader->directory().root_extent.offset_bytes + 8, random_bytes(16, 9)));
+  }
+
+  ContainerStore store_;
+  SegmentId drum_;
+  SegmentId blob_;
+  SegmentId log_;
+};
+
+// spec: format.md#rollback rule 1
+TEST_F(RollbackTest, PublishesThePreviousContentAsANewGeneration) {
+  EXPECT_EQ(must(rollback(*store_.writer())).value, 5U);
+  EXPECT_EQ(blob(), bytes_of_generation(3));
+  EXPECT_EQ(store_.reader()->directory().find(log_)->runs.size(), 2U);
+}
+
+TEST_F(RollbackTest, BringsRemovedSegmentsBack) {
+  const auto writer = store_.writer();
+  writer->remove(blob_);
+  must(writer->commit());
+  must(rollback(*writer));
+  EXPECT_EQ(blob(), bytes_of_generation(4));
+}
+
+TEST_F(RollbackTest, RemovesAddedSegments) {
+  const auto writer = store_.writer();
+  const SegmentId added = add_blob(*writer, drum_, 64, 1);
+  must(writer->commit());
+  must(rollback(*writer));
+  EXPECT_EQ(store_.reader()->directory().find(added), nullptr);
+}
+
+TEST_F(RollbackTest, KeepsTheBirthOfRestoredReferences) {
+  container::ReaderOptions previous;
+  previous.previous = true;
+  const auto before = store_.reader(previous)->directory().find(blob_)->runs;
+  must(rollback(*store_.writer()));
+  EXPECT_EQ(store_.reader()->directory().find(blob_)->runs, before);
+}
+
+TEST_F(RollbackTest, ListsWhatItLeavesBehind) {
+  const auto left = store_.reader()->directory().find(blob_)->runs.front().extent();
+  must(rollback(*store_.writer()));
+  bool is_listed = false;
+  store_.reader()->directory().for_each_held([&](const format::HeldExtent& held) {
+    if (held.extent == left) is_listed = held.retired.value == 5;
+  });
+  EXPECT_TRUE(is_listed);
+}
+
+TEST_F(RollbackTest, LeadsBackAndForth) {
+  const auto writer = store_.writer();
+  must(rollback(*writer));
+  EXPECT_EQ(must(rollback(*writer)).value, 6U);
+  EXPECT_EQ(blob(), bytes_of_generation(4));
+}
+
+TEST_F(RollbackTest, LeavesAWholeStore) {
+  must(rollback(*store_.writer()));
+  EXPECT_EQ(text_of(store_.verified()), "");
+}
+
+TEST_F(RollbackTest, GoesOnWithCommits) {
+  auto writer = store_.writer();
+  must(rollback(*writer));
+  for (std::uint64_t seed = 20; seed < 30; ++seed) {
+    replace_blob(*writer, blob_, 40 * kKiB, seed);
+    must(writer->commit());
+    EXPECT_EQ(blob(), bytes_of_generation(seed));
+    EXPECT_EQ(text_of(store_.verified()), "");
+  }
+}
+
+TEST_F(RollbackTest, DropsPendingChanges) {
+  const auto writer = store_.writer();
+  writer->remove(blob_);
+  must(rollback(*writer));
+  EXPECT_EQ(blob(), bytes_of_generation(3));
+}
+
+// spec: format.md#rollback rule 3
+TEST(Rollback, RefusesWithoutAPreviousGeneration) {
+  const ContainerStore store;
+  EXPECT_EQ(code_of(rollback(*store.writer())), Errc::kNoPreviousGeneration);
+}
+
+TEST_F(RollbackTest, KeepsReadersOfAllGenerationsReadable) {
+  const auto writer = store_.writer();
+  std::vector<std::pair<std::shared_ptr<container::Reader>, Bytes>> readers;
+  const auto pin_newest = [&] {
+    readers.emplace_back(store_.reader(), Bytes());
+    readers.back().second = payload_of(*readers.back().first, blob_);
+  };
+  pin_newest();
+  for (std::uint64_t round = 0; round < 6; ++round) {
+    must(rollback(*writer));
+    pin_newest();
+    replace_blob(*writer, blob_, 40 * kKiB, 100 + round);
+    must(writer->commit());
+    pin_newest();
+    for (const auto& [reader, content] : readers) {
+      EXPECT_EQ(payload_of(*reader, blob_), content);
+    }
+  }
+}
+
+// spec: format.md#rollback rule 2
+TEST_F(RollbackTest, PassesOverADamagedGeneration) {
+  damage_newest();
+  EXPECT_EQ(must(rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time())).value, 5U);
+  EXPECT_EQ(blob(), bytes_of_generation(3));
+}
+
+TEST_F(RollbackTest, GoesOnWithCommitsPastADamagedGeneration) {
+  damage_newest();
+  must(rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time()));
+  const auto writer = store_.writer();
+  replace_blob(*writer, blob_, 40 * kKiB, 7);
+  EXPECT_EQ(must(writer->commit()).value, 6U);
+  must(writer->commit(true));
+  EXPECT_EQ(blob(), bytes_of_generation(7));
+  EXPECT_EQ(text_of(store_.verified()), "");
+}
+
+TEST_F(RollbackTest, RefusesToPassOverAPinnedGeneration) {
+  damage_newest();
+  const auto reader = store_.storage(OpenMode::kRead);
+  for (const std::uint64_t pinned : {4, 5}) {
+    must(reader->pin({pinned}));
+    EXPECT_EQ(code_of(rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time())),
+              Errc::kBusyPinned);
+    reader->unpin({pinned});
+  }
+}
+
+TEST_F(RollbackTest, RefusesToPassOverAWholeGeneration) {
+  EXPECT_EQ(code_of(rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time())),
+            Errc::kInvalidArgument);
+}
+
+TEST_F(RollbackTest, RefusesWhenThePreviousGenerationIsDamagedToo) {
+  container::ReaderOptions options;
+  options.previous = true;
+  const auto root = store_.reader(options)->directory().root_extent;
+  must(store_.storage(OpenMode::kWrite)->write(root.offset_bytes, random_bytes(16, 9)));
+  damage_newest();
+  EXPECT_EQ(code_of(rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time())),
+            Errc::kDirectoryDamaged);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container/superblocks.h"
+
+#include <gmock/gmock.h>
+
+#include "container/container_store.h"
+#include "support/recording_storage.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using container::CommitPolicy;
+using container::read_superblock_set;
+using container::read_superblocks;
+using container::settle_superblocks;
+using container::write_superblock;
+using format::kSuperblockOffsets;
+using format::Superblock;
+using ::testing::ElementsAre;
+using ::testing::IsNull;
+using ::testing::NotNull;
+
+const Uuid kUuid = fixed_identity().uuid;
+
+Superblock superblock(std::uint64_t generation, std::uint64_t pass = 0) {
+  Superblock result{};
+  result.generation = generation;
+  result.pass = pass;
+  return format::seal_superblock(result, kUuid, container::slot_of(generation), 0);
+}
+
+/// A file that has superblocks and nothing else.
+class Slots {
+ public:
+  Slots() : recorder_(make_memory_file(Bytes(80 * kKiB))), storage_(recorder_.open(OpenMode::kWrite)) {}
+
+  Slots& put(std::uint64_t generation, std::uint32_t copy, std::uint64_t pass = 0) {
+    must(write_superblock(*storage_, superblock(generation, pass), kUuid,
+                          container::slot_of(generation), copy));
+    return *this;
+  }
+  Slots& put_both(std::uint64_t generation) { return put(generation, 0).put(generation, 1); }
+  Slots& tear(std::uint32_t slot, std::uint32_t copy) {
+    must(storage_->write(kSuperblockOffsets[slot][copy] + 512, random_bytes(512, 1)));
+    return *this;
+  }
+  [[nodiscard]] container::SuperblockSet read() { return must(read_superblock_set(*storage_, kUuid)); }
+  [[nodiscard]] Storage& storage() { return *storage_; }
+  [[nodiscard]] Recorder& recorder() { return recorder_; }
+
+ private:
+  Recorder recorder_;
+  std::unique_ptr<Storage> storage_;
+};
+
+std::uint64_t generation_of(const Superblock* found) { return found == nullptr ? 0 : found->generation; }
+
+// spec: format.md#superblock choosing
+TEST(Superblocks, PicksTheHigherGeneration) {
+  Slots slots;
+  slots.put_both(4).put_both(5);
+  EXPECT_EQ(generation_of(slots.read().winner()), 5U);
+}
+
+TEST(Superblocks, PicksTheHigherPassOfOneGeneration) {
+  Slots slots;
+  slots.put(4, 0, 1).put(4, 1, 2);
+  EXPECT_EQ(slots.read().winner()->pass, 2U);
+}
+
+TEST(Superblocks, PicksTheLowerCopyOfEqualPasses) {
+  Slots slots;
+  slots.put_both(4);
+  EXPECT_EQ(slots.read().winner()->copy_index, 0U);
+}
+
+TEST(Superblocks, PicksTheOlderSlotWhenTheNewerIsTorn) {
+  Slots slots;
+  slots.put_both(4).put_both(5).tear(1, 0).tear(1, 1);
+  EXPECT_EQ(generation_of(slots.read().winner()), 4U);
+}
+
+TEST(Superblocks, PicksOneWholeCopyOfATornSlot) {
+  Slots slots;
+  slots.put_both(4).put_both(5).tear(1, 0);
+  EXPECT_EQ(generation_of(slots.read().winner()), 5U);
+}
+
+TEST(Superblocks, TakesOnlyTheGenerationBelowForThePrevious) {
+  Slots slots;
+  slots.put_both(4).put_both(7);
+  EXPECT_THAT(slots.read().previous(), IsNull());
+  slots.put_both(6);
+  EXPECT_EQ(generation_of(slots.read().previous()), 6U);
+}
+
+TEST(Superblocks, RejectsACopyOfAnotherPlace) {
+  Slots slots;
+  slots.put_both(5);
+  Bytes copy(4 * kKiB);
+  must(slots.storage().read(kSuperblockOffsets[1][0], copy));
+  must(slots.storage().write(kSuperblockOffsets[0][0], copy));
+  EXPECT_THAT(slots.read().best_of(0), IsNull());
+}
+
+TEST(Superblocks, RejectsACopyOfAnotherFile) {
+  Slots slots;
+  slots.put_both(5);
+  EXPECT_EQ(code_of(read_superblocks(slots.storage(), Uuid{})), Errc::kSuperblockDamaged);
+}
+
+// spec: format.md#reading rule 1
+TEST(Superblocks, ReportsDamageOnlyAfterTwoEqualReadings) {
+  Slots slots;
+  slots.put_both(5).tear(1, 0).tear(1, 1);
+  int readings = 0;
+  slots.recorder().set_hook([&](CallKind kind, Extent extent) {
+    if (kind != CallKind::kRead || extent.offset_bytes != kSuperblockOffsets[0][0]) return;
+    if (++readings == 2) slots.recorder().set_hook({}), slots.put_both(5);
+  });
+  EXPECT_EQ(generation_of(must(read_superblocks(slots.storage(), kUuid)).winner()), 5U);
+}
+
+// spec: format.md#reading rule 2
+TEST(Superblocks, TellsACopyThatCannotBeReadFromAnInvalidOne) {
+  Slots slots;
+  slots.put_both(4).put_both(5);
+  slots.recorder().inject({.calls = calls(CallKind::kRead), .nth = 3});
+  const auto set = slots.read();
+  EXPECT_EQ(set.copies[1][0].state, container::SuperblockCopy::State::kUnreadable);
+  EXPECT_FALSE(set.hides_a_slot()) << "its other copy is valid";
+}
+
+TEST(Superblocks, ReportsASlotThatCannotBeReadAtAll) {
+  Slots slots;
+  slots.put_both(4);
+  slots.recorder().inject({.calls = calls(CallKind::kRead), .nth = 4});
+  EXPECT_TRUE(slots.read().hides_a_slot());
+}
+
+/// The writes and syncs of step 0, as "write <slot>.<copy>", "zero <slot>.<copy>", "sync".
+std::vector<std::string> settle(Slots& slots, std::uint64_t generation) {
+  const std::size_t before = slots.recorder().log().operations.size();
+  EXPECT_TRUE(must(settle_superblocks(slots.storage(), kUuid, superblock(generation), {})));
+  std::vector<std::string> steps;
+  const OperationLog log = slots.recorder().log();
+  for (std::size_t i = before; i < log.operations.size(); ++i) {
+    const Operation& operation = log.operations[i];
+    if (operation.kind == OperationKind::kSync) {
+      steps.emplace_back("sync");
+      continue;
+    }
+    const auto place = operation.extent.offset_bytes / (16 * kKiB) - 1;
+    const bool is_zero = format::is_empty_copy(operation.bytes);
+    steps.push_back((is_zero ? "zero " : "write ") + std::to_string(place / 2) + "." +
+                    std::to_string(place % 2));
+  }
+  return steps;
+}
+
+// spec: format.md#commit rule 2
+TEST(Superblocks, RewritesOneCopyAtATime) {
+  Slots slots;
+  slots.put_both(4).put_both(5);
+  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.0", "sync", "write 1.1", "sync"));
+}
+
+TEST(Superblocks, RewritesTheInvalidCopyFirst) {
+  Slots slots;
+  slots.put_both(4).put_both(5).tear(1, 1);
+  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
+}
+
+TEST(Superblocks, RewritesTheOlderCopyFirst) {
+  Slots slots;
+  slots.put_both(4).put(5, 0).put(3, 1);
+  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
+}
+
+TEST(Superblocks, RewritesTheCopyWithTheHigherPassFirst) {
+  Slots slots;
+  slots.put_both(4).put(5, 0, 1).put(5, 1, 2);
+  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
+}
+
+TEST(Superblocks, ClearsInvalidCopiesOfTheOtherSlot) {
+  Slots slots;
+  slots.put_both(5).tear(0, 0).tear(0, 1);
+  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.0", "sync", "write 1.1", "zero 0.0",
+                                            "zero 0.1", "sync"));
+}
+
+TEST(Superblocks, RaisesThePassOfBothCopies) {
+  Slots slots;
+  slots.put(5, 0, 3).put(5, 1, 1);
+  settle(slots, 5);
+  const auto set = slots.read();
+  EXPECT_EQ(set.copies[1][0].superblock.pass, 4U);
+  EXPECT_EQ(set.copies[1][1].superblock.pass, 4U);
+}
+
+// spec: format.md#commit rule 1
+TEST(Superblocks, RefusesToSettleAnotherGenerationThanTheOpenedOne) {
+  Slots slots;
+  slots.put_both(5);
+  EXPECT_FALSE(must(settle_superblocks(slots.storage(), kUuid, superblock(4), {})));
+  auto other = superblock(5);
+  other.commit_time_us = 1;
+  EXPECT_FALSE(must(settle_superblocks(slots.storage(), kUuid, other, {})));
+}
+
+TEST(Superblocks, KeepsOneWholeCopyWhereverSettlingStops) {
+  for (std::uint64_t nth = 1;; ++nth) {
+    Slots slots;
+    slots.put_both(4).put_both(5).tear(1, 1);
+    slots.recorder().inject({.nth = nth, .forever = true, .short_bytes = 700});
+    const auto settled = settle_superblocks(slots.storage(), kUuid, superblock(5), {});
+    const bool failed = slots.recorder().has_injected();
+    slots.recorder().stop_injecting();
+    EXPECT_EQ(generation_of(slots.read().winner()), 5U) << "failing call " << nth;
+    EXPECT_EQ(settled.value_or(false), !failed);
+    if (!failed) break;
+  }
+}
+
+}  // namespace
+}  // namespace crawlstore::testing

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sizes, counts and keys at their ends.
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/drum.h>
+
+#include "drum/call_log.h"
+#include "drum/memory_store.h"
+#include "support/bytes.h"
+#include "support/random.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using Keys = Drum<std::uint64_t>;
+using TextDrum = Drum<std::uint64_t, std::string, std::string>;
+
+template <std::size_t kSize>
+struct Block {
+  std::array<unsigned char, kSize> bytes{};
+  friend bool operator==(const Block&, const Block&) = default;
+};
+
+template <std::size_t kSize>
+void expect_fixed_values_return() {
+  MemoryStore store;
+  using Blocks = Drum<std::uint64_t, Block<kSize>>;
+  Random random(kSize);
+  std::map<std::uint64_t, Block<kSize>> expected;
+  {
+    auto drum = must(Blocks::open(*store, "blocks"));
+    for (int i = 0; i < 2000; ++i) {
+      Block<kSize>& block = expected[random.next()];
+      for (auto& byte : block.bytes) byte = static_cast<unsigned char>(random.next());
+    }
+    for (const auto& [key, block] : expected) must(drum.update(key, block));
+    must(drum.synchronize());
+  }
+  store.reopen();
+  auto drum = must(Blocks::open(*store, "blocks"));
+  for (const auto& [key, block] : expected) ASSERT_EQ(must(drum.lookup(key)), block);
+}
+
+TEST(DrumLimits, ReturnValuesOfOneByte) { expect_fixed_values_return<1>(); }
+TEST(DrumLimits, ReturnValuesOf8Bytes) { expect_fixed_values_return<8>(); }
+TEST(DrumLimits, ReturnValuesOf255Bytes) { expect_fixed_values_return<255>(); }
+
+TEST(DrumLimits, ReturnVariableValuesUpToAMegabyte) {
+  MemoryStore store;
+  std::map<std::uint64_t, std::string> expected;
+  auto drum = must(TextDrum::open(*store, "texts"));
+  for (const std::size_t size : {0, 1, 255, 4096, 65535, 65536, 65537, 1 << 20}) {
+    expected[size * 0x9E3779B97F4A7C15] = std::string(size, 'v') + std::string(size % 2, '\0');
+  }
+  for (const auto& [key, value] : expected) must(drum.update(key, value));
+  must(drum.synchronize());
+  must(drum.update(1, "another, so that all are copied"));
+  must(drum.synchronize());
+  for (const auto& [key, value] : expected) ASSERT_EQ(must(drum.lookup(key)), value);
+}
+
+TEST(DrumLimits, ReturnAuxiliariesUpToTwoMegabytes) {
+  MemoryStore store;
+  auto drum = must(TextDrum::open(*store, "texts"));
+  Calls expected;
+  for (const std::size_t size : {0, 1, 4095, 65537, 1 << 20, 2 << 20, 0, 3}) {
+    std::string aux(size, 'a');
+    if (size > 2) aux[size / 2] = '\0';
+    must(drum.check(5, aux));
+    expected.push_back("unique check 5" + (aux.empty() ? "" : ' ' + aux));
+  }
+  CallLog log;
+  must(drum.synchronize(log));
+  EXPECT_EQ(log.calls, expected);
+}
+
+TEST(DrumLimits, RefuseAuxiliariesOver64Mebibytes) {
+  MemoryStore store;
+  auto drum = must(TextDrum::open(*store, "texts"));
+  const std::string large((std::size_t{64} << 20) + 1, 'a');
+  EXPECT_EQ(code_of(drum.check(1, large)), Errc::kTooLarge);
+  EXPECT_EQ(drum.status().pending_count, 0U);
+  EXPECT_TRUE(drum.check(1, "small"));
+}
+
+TEST(DrumLimits, TakeAnAuxiliaryOf64Mebibytes) {
+  MemoryStore store(std::uint64_t{1} << 30);
+  auto drum = must(TextDrum::open(*store, "texts"));
+  const std::string large(std::size_t{64} << 20, 'a');
+  must(drum.check(1, large));
+  struct Sizes {
+    std::size_t size = 0;
+    void unique_key_check(const TextDrum::AnswerType& answer) { size = answer.aux.size(); }
+  } sizes;
+  must(drum.synchronize(sizes));
+  EXPECT_EQ(sizes.size, large.size());
+}
+
+TEST(DrumLimits, RefuseValuesOver16Mebibytes) {
+  MemoryStore store;
+  auto drum = must(TextDrum::open(*store, "texts"));
+  EXPECT_EQ(code_of(drum.update(1, std::string((std::size_t{16} << 20) + 1, 'v'))),
+            Errc::kTooLarge);
+  EXPECT_EQ(drum.status().pending_count, 0U);
+}
+
+TEST(DrumLimits, RefuseValuesOfAnotherSize) {
+  MemoryStore store;
+  auto core = must(DrumCore::open(*store, "raw", 8, {}));
+  const auto seven = filled(7, 1);
+  EXPECT_EQ(code_of(core->submit({DrumOperation::kUpdate, 0, 1, seven, {}})),
+            Errc::kInvalidArgument);
+  EXPECT_EQ(core->status().pending_count, 0U);
+}
+
+TEST(DrumLimits, TakeTheFirstAndTheLastKey) {
+  for (const std::uint32_t buckets : {1U, 3U, 65536U}) {
+    MemoryStore store;
+    DrumOptions options;
+    options.bucket_count = buckets;
+    auto drum = must(Keys::open(*store, "keys", options));
+    CallLog log;
+    drum.attach(log);
+    for (int twice = 0; twice < 2; ++twice) {
+      must(drum.check_update(~std::uint64_t{0}));
+      must(drum.check_update(0));
+      must(drum.synchronize());
+    }
+    std::sort(log.calls.begin(), log.calls.end());
+    EXPECT_EQ(log.calls, (Calls{"duplicate update 0", "duplicate update 18446744073709551615",
+                                "unique update 0", "unique update 18446744073709551615"}));
+  }
+}
+
+TEST(DrumLimits, WorkWith65536Buckets) {
+  MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 65536;
+  {
+    auto drum = must(Keys::open(*store, "keys", options));
+    for (std::uint64_t i = 0; i < 300; ++i) must(drum.check_update(i << 55));
+    EXPECT_EQ(must(drum.synchronize()).unique_count, 300U);
+  }
+  store.reopen();
+  auto drum = must(Keys::open(*store, "keys", options));
+  EXPECT_EQ(drum.status().bucket_count, 65536U);
+  EXPECT_EQ(drum.status().key_count, 300U);
+  EXPECT_TRUE(must(drum.lookup(std::uint64_t{299} << 55)));
+}
+
+TEST(DrumLimits, StopSplittingAt65536Buckets) {
+  MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 65530;
+  options.partition_keys_max = 2;
+  {
+    auto drum = must(Keys::open(*store, "keys", options));
+    for (std::uint64_t key = 0; key < 40; ++key) must(drum.check_update(key));
+    must(drum.synchronize());
+    EXPECT_LE(drum.status().bucket_count, 65536U);
+  }
+  store.reopen();
+  auto drum = must(Keys::open(*store, "keys", options));
+  EXPECT_EQ(drum.status().key_count, 40U);
+  EXPECT_TRUE(must(drum.lookup(39)));
+}
+
+TEST(DrumLimits, AnswerOneKeyAMillionTimes) {
+  MemoryStore store;
+  DrumOptions options;
+  options.memory_bytes = 1 << 20;
+  auto drum = must(Keys::open(*store, "keys", options));
+  struct Counts {
+    std::uint64_t unique = 0;
+    std::uint64_t duplicates = 0;
+    void unique_key_update(const Keys::AnswerType&) { ++unique; }
+    void duplicate_key_update(const Keys::AnswerType&) { ++duplicates; }
+  } counts;
+  drum.attach(counts);
+  const std::vector<std::uint64_t> same(1000, 12345);
+  for (int i = 0; i < 1000; ++i) must(drum.check_update(same));
+  must(drum.synchronize());
+  EXPECT_EQ(counts.unique, 1U);
+  EXPECT_EQ(counts.duplicates, 999999U);
+  EXPECT_EQ(drum.status().key_count, 1U);
+}
+
+TEST(DrumLimits, AnswerSortedKeysThatLieInOneBucket) {
+  MemoryStore store;
+  DrumOptions options;
+  options.memory_bytes = 1 << 18;
+  options.partition_keys_max = 10000;
+  auto drum = must(Keys::open(*store, "keys", options));
+  struct Counts {
+    std::uint64_t next = 0;
+    bool is_sorted = true;
+    void unique_key_update(const Keys::AnswerType& answer) {
+      is_sorted = is_sorted && answer.key == next;
+      ++next;
+    }
+  } counts;
+  drum.attach(counts);
+  std::vector<std::uint64_t> keys(100000);
+  std::iota(keys.begin(), keys.end(), std::uint64_t{0});
+  must(drum.check_update(keys));
+  must(drum.synchronize());
+  EXPECT_EQ(counts.next, 100000U);
+  EXPECT_TRUE(counts.is_sorted);
+  EXPECT_GE(drum.status().bucket_count, 25U) << "a skewed partition splits";
+}
+
+TEST(DrumLimits, AnswerKeysInBulkLikeOneByOne) {
+  MemoryStore store;
+  DrumOptions options;
+  options.array_elements = 7;
+  auto bulk = must(Keys::open(*store, "bulk", options));
+  auto single = must(Keys::open(*store, "single", options));
+  std::vector<std::uint64_t> keys;
+  Random random(3);
+  for (int i = 0; i < 500; ++i) keys.push_back(random.below(90) << 57);
+  must(bulk.check_update(keys));
+  for (const auto key : keys) must(single.check_update(key));
+  CallLog bulk_log;
+  CallLog single_log;
+  must(bulk.synchronize(bulk_log));
+  must(single.synchronize(single_log));
+  EXPECT_EQ(bulk_log.calls, single_log.calls);
+}
+
+TEST(DrumLimits, DoNothingWhenNothingWasSubmitted) {
+  MemoryStore store;
+  auto drum = must(Keys::open(*store, "keys"));
+  must(store->commit());
+  const auto before = store.image();
+  EXPECT_EQ(must(drum.synchronize()).request_count, 0U);
+  must(drum.check_update(std::span<const std::uint64_t>{}));
+  EXPECT_EQ(must(drum.synchronize()).bucket_count, 0U);
+  EXPECT_EQ(store.image(), before);
+}
+
+/// Memory of the arrays after so many requests, at its highest.
+template <class Submit>
+std::uint64_t memory_peak(Drum<std::uint64_t, std::string, std::string>& drum, Submit submit) {
+  std::uint64_t peak = 0;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    submit(i);
+    peak = std::max(peak, drum.status().memory_bytes);
+  }
+  return peak;
+}
+
+TEST(DrumLimits, BoundMemoryOfVariableValues) {
+  MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 4;
+  options.memory_bytes = 1 << 20;
+  auto drum = must(TextDrum::open(*store, "texts", options));
+  const std::string value(60000, 'v');
+  EXPECT_LE(memory_peak(drum, [&](std::uint64_t i) { must(drum.update(i << 56, value)); }),
+            std::uint64_t{4} << 20);
+}
+
+TEST(DrumLimits, BoundMemoryOfAuxiliariesWhenOnlyElementsAreGiven) {
+  MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 4;
+  options.memory_bytes = 1 << 20;
+  options.array_elements = 1000;
+  auto drum = must(TextDrum::open(*store, "texts", options));
+  const std::string aux(60000, 'a');
+  EXPECT_LE(memory_peak(drum, [&](std::uint64_t i) { must(drum.check(i << 56, aux)); }),
+            std::uint64_t{4} << 20);
+}
+
+TEST(DrumLimits, BoundMemoryOfKeysWhenOnlyAuxiliaryBytesAreGiven) {
+  MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 1;
+  options.memory_bytes = 1 << 16;
+  options.array_aux_bytes = 1 << 16;
+  auto drum = must(Keys::open(*store, "keys", options));
+  for (std::uint64_t i = 0; i < 100000; ++i) must(drum.check_update(i));
+  EXPECT_LE(drum.status().memory_bytes, std::uint64_t{1} << 18);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing

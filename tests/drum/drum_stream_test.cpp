@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random streams against a std::map. CRAWLSTORE_TEST_SEED shifts the seeds, CRAWLSTORE_LONG=1 runs
+// twenty times as many.
+
+#include "drum/drum_stream.h"
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+namespace crawlstore::testing {
+namespace {
+
+std::uint64_t base_seed() {
+  const char* const given = std::getenv("CRAWLSTORE_TEST_SEED");
+  return given == nullptr ? 1 : std::stoull(given);
+}
+
+std::uint64_t scale() { return std::getenv("CRAWLSTORE_LONG") == nullptr ? 1 : 20; }
+
+/// Arrays of four requests, partitions of eight keys: everything happens in a hundred steps.
+StreamPlan tiny_plan() {
+  StreamPlan plan;
+  plan.options.bucket_count = 4;
+  plan.options.memory_bytes = 1 << 16;
+  plan.options.array_elements = 4;
+  plan.options.array_aux_bytes = 64;
+  plan.options.bucket_bytes = 512;
+  plan.options.partition_keys_max = 8;
+  return plan;
+}
+
+StreamTotals run_many(StreamPlan plan, std::uint64_t count) {
+  StreamTotals totals;
+  const std::uint64_t first = base_seed();
+  for (std::uint64_t i = 0; i < count * scale() && !::testing::Test::HasFailure(); ++i) {
+    plan.seed = first + i;
+    plan.options.parallel = i % 4 == 0;
+    plan.options.merge_scope = i % 3 == 0 ? MergeScope::kFull : MergeScope::kAll;
+    totals += DrumStream(plan).run();
+  }
+  std::cout << "seeds from " << first << ": " << count * scale() << " streams, " << totals.requests
+            << " requests, " << totals.answers << " answers, " << totals.merges << " merges, "
+            << totals.transfers << " transfers, " << totals.splits << " splits, " << totals.reopens
+            << " reopens, " << totals.kept_results << " kept results, " << totals.nested
+            << " nested, " << totals.slices << " slices\n";
+  return totals;
+}
+
+// covers: D1, D2, D3, D4, D11, D12
+TEST(DrumStream, EqualsAMapWithoutValues) {
+  const StreamTotals totals = run_many(tiny_plan(), 700);
+  EXPECT_GT(totals.merges, 1000U);
+  EXPECT_GT(totals.transfers, 1000U);
+  EXPECT_GT(totals.splits, 1000U);
+}
+
+TEST(DrumStream, EqualsAMapOfFixedValues) {
+  StreamPlan plan = tiny_plan();
+  plan.value_bytes = 8;
+  EXPECT_GT(run_many(plan, 400).splits, 500U);
+}
+
+TEST(DrumStream, EqualsAMapOfVariableValues) {
+  StreamPlan plan = tiny_plan();
+  plan.value_bytes = -1;
+  plan.aux_bytes_max = 300;
+  EXPECT_GT(run_many(plan, 400).splits, 500U);
+}
+
+TEST(DrumStream, EqualsAMapForSeveralConsumers) {
+  StreamPlan plan = tiny_plan();
+  plan.value_bytes = 8;
+  plan.consumer_count = 4;
+  const StreamTotals totals = run_many(plan, 400);
+  EXPECT_GT(totals.kept_results, 5000U);
+  EXPECT_GT(totals.reopens, 100U);
+}
+
+TEST(DrumStream, EqualsAMapWhenDispatchersSubmit) {
+  StreamPlan plan = tiny_plan();
+  plan.value_bytes = -1;
+  plan.consumer_count = 2;
+  plan.reentrant = true;
+  EXPECT_GT(run_many(plan, 400).nested, 2000U);
+}
+
+TEST(DrumStream, EqualsAMapWhenEachRequestIsCommitted) {
+  StreamPlan plan = tiny_plan();
+  plan.value_bytes = 8;
+  plan.options.durability = Durability::kRequest;
+  plan.options.auto_merge = false;
+  plan.step_count = 500;
+  EXPECT_GT(run_many(plan, 12).requests, 4000U);
+}
+
+TEST(DrumStream, EqualsAMapWhenMergesPublishNothing) {
+  StreamPlan plan = tiny_plan();
+  plan.value_bytes = -1;
+  plan.consumer_count = 3;
+  plan.reentrant = true;
+  plan.options.durability = Durability::kNone;
+  plan.options.partition_keys_max = 1 << 20;
+  EXPECT_GT(run_many(plan, 300).merges, 500U);
+}
+
+TEST(DrumStream, EqualsAMapWhenBucketsAreMergedInSlices) {
+  StreamPlan plan = tiny_plan();
+  plan.value_bytes = 8;
+  plan.key_count = 5000;
+  plan.step_count = 30000;
+  plan.quiet = 10000;
+  plan.options.bucket_count = 1;
+  plan.options.memory_bytes = 4096;  // a slice is at least 4096 requests
+  plan.options.array_elements = 500;
+  plan.options.array_aux_bytes = 1 << 20;
+  plan.options.bucket_bytes = 1 << 20;
+  plan.options.partition_keys_max = 1 << 20;
+  plan.options.auto_merge = false;
+  EXPECT_GE(run_many(plan, 1).slices, 2U);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Submissions from any thread, while others merge, commit and read. Run under TSan.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include <crawlstore/drum.h>
+
+#include "drum/call_log.h"
+#include "drum/memory_store.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using Numbers = Drum<std::uint64_t, std::uint64_t, std::string>;
+constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+
+DrumOptions tiny_arrays() {
+  DrumOptions options;
+  options.bucket_count = 4;
+  options.array_elements = 16;
+  options.bucket_bytes = 4000;
+  options.partition_keys_max = 100;
+  return options;
+}
+
+/// Four threads submit 500 requests each, of keys that are their own; `meanwhile` runs beside them.
+template <class Submit, class Meanwhile>
+void run_threads(Submit submit, Meanwhile meanwhile) {
+  std::atomic<int> running{4};
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([&running, &submit, t] {
+      for (std::uint64_t i = 0; i < 500; ++i) submit(t * 500 + i);
+      --running;
+    });
+  }
+  while (running.load() != 0) meanwhile();
+  for (auto& thread : threads) thread.join();
+}
+
+/// Every answer of 2000 requests came once, and those of one thread and bucket in their order.
+void expect_all_once(const std::vector<std::string>& calls) {
+  std::set<std::string> different(calls.begin(), calls.end());
+  EXPECT_EQ(calls.size(), 2000U);
+  EXPECT_EQ(different.size(), calls.size());
+}
+
+struct World {
+  World() : drum(must(Numbers::open(*store, "numbers", tiny_arrays()))) { drum.attach(log); }
+  void submit(std::uint64_t number) {
+    must(drum.check_update(number * kSpread, number, std::to_string(number)));
+  }
+  MemoryStore store;
+  CallLog log;  // dispatched on one thread at a time
+  Numbers drum;
+};
+
+TEST(DrumThreads, TakesSubmissionsWhileOneMerges) {
+  World world;
+  run_threads([&](std::uint64_t number) { world.submit(number); },
+              [&] { must(world.drum.synchronize()); });
+  must(world.drum.synchronize());
+  expect_all_once(world.log.calls);
+  EXPECT_EQ(world.drum.status().key_count, 2000U);
+}
+
+TEST(DrumThreads, TakesSubmissionsWhileOneCommits) {
+  World world;
+  run_threads([&](std::uint64_t number) { world.submit(number); },
+              [&] { must(world.store->commit()); });
+  must(world.drum.synchronize());
+  expect_all_once(world.log.calls);
+}
+
+TEST(DrumThreads, AnswersLookupsAndStatusMeanwhile) {
+  World world;
+  run_threads([&](std::uint64_t number) { world.submit(number); },
+              [&] {
+                must(world.drum.synchronize());
+                static_cast<void>(must(world.drum.lookup(3 * kSpread)));
+                static_cast<void>(world.drum.status());
+                static_cast<void>(must(drum_view(*world.store, "numbers").lookup(3 * kSpread)));
+              });
+  must(world.drum.synchronize());
+  expect_all_once(world.log.calls);
+}
+
+TEST(DrumThreads, TakesSubmissionsToOneDrumWhileAnotherMerges) {
+  World world;
+  auto other = must(Numbers::open(*world.store, "other", tiny_arrays()));
+  CallLog log;
+  other.attach(log);
+  std::uint64_t next = 0;
+  run_threads([&](std::uint64_t number) { world.submit(number); },
+              [&] {
+                for (int i = 0; i < 20; ++i) must(other.check_update(++next * kSpread, 1));
+                must(other.synchronize());
+              });
+  must(world.drum.synchronize());
+  expect_all_once(world.log.calls);
+  EXPECT_EQ(log.calls.size(), next);
+}
+
+TEST(DrumThreads, KeepsTheOrderOfEachThread) {
+  MemoryStore store;
+  DrumOptions options = tiny_arrays();
+  options.bucket_count = 1;
+  options.partition_keys_max = 1 << 20;
+  auto drum = must(Numbers::open(*store, "numbers", options));
+  struct Order {
+    std::array<std::uint64_t, 4> last{};
+    std::uint64_t last_sequence = 0;
+    bool ascends = true;
+    void update(const Numbers::AnswerType& answer) {
+      std::uint64_t& last = last_of(answer.key);
+      ascends = ascends && answer.value + 1 > last && answer.sequence + 1 > last_sequence;
+      last = answer.value + 1;
+      last_sequence = answer.sequence + 1;
+    }
+    std::uint64_t& last_of(std::uint64_t key) { return last[key]; }
+  } order;
+  drum.attach(order);
+  run_threads([&](std::uint64_t number) { must(drum.update(number / 500, number)); },
+              [&] { must(drum.synchronize()); });
+  must(drum.synchronize());
+  EXPECT_TRUE(order.ascends);
+  EXPECT_EQ(order.last, (std::array<std::uint64_t, 4>{500, 1000, 1500, 2000}));
+}
+
+TEST(DrumThreads, LosesNothingWhenADispatcherSubmitsAsWell) {
+  World world;
+  std::uint64_t nested = 0;
+  world.log.then = [&](const std::string&) {
+    if (nested < 300) must(world.drum.check_update((5000 + nested++) * kSpread, 7));
+  };
+  run_threads([&](std::uint64_t number) { world.submit(number); },
+              [&] { must(world.drum.synchronize()); });
+  for (int i = 0; i < 3; ++i) must(world.drum.synchronize());
+  EXPECT_EQ(world.log.calls.size(), 2300U);
+  EXPECT_EQ(world.drum.status().key_count, 2300U);
+}
+
+TEST(DrumThreads, LetsConsumersBeNamedWhileResultsAreTaken) {
+  World world;
+  world.drum.detach();
+  std::atomic<std::uint64_t> names{0};
+  CallLog log;
+  run_threads(
+      [&](std::uint64_t number) {
+        world.submit(number);
+        if (number % 50 == 0) must(world.drum.consumer("consumer " + std::to_string(++names)));
+      },
+      [&] {
+        must(world.drum.synchronize());
+        must(world.drum.take_results(log));
+      });
+  must(world.drum.synchronize());
+  must(world.drum.take_results(log));
+  expect_all_once(log.calls);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing

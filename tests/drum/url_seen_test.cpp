@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// UrlSeen on real URLs: its verdicts are those of a std::set of normalised URLs.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include <crawlstore/url_seen.h>
+
+#include "drum/call_log.h"
+#include "drum/memory_store.h"
+#include "support/bytes.h"
+
+namespace crawlstore::testing {
+namespace {
+
+/// At most `count` URLs of a file of the test data, as they come; none when the data is not there.
+std::vector<std::string> real_urls(const std::string& name, std::size_t count) {
+  const char* const given = std::getenv("CRAWLSTORE_DATA");
+  const std::filesystem::path folder = given != nullptr ? given : "../shared/data";
+  const auto path = folder / "urls" / name;
+  std::vector<std::string> urls;
+  if (!std::filesystem::exists(path)) return urls;
+  FILE* const pipe = ::popen(("zstd -dc '" + path.string() + "'").c_str(), "r");
+  if (pipe == nullptr) return urls;
+  std::array<char, 1 << 16> line{};
+  while (urls.size() < count && std::fgets(line.data(), line.size(), pipe) != nullptr) {
+    std::string url = line.data();
+    url.erase(url.find_last_not_of('\n') + 1);
+    url.erase(0, url.find_first_not_of('\t'));
+    urls.push_back(std::move(url));
+  }
+  ::pclose(pipe);
+  return urls;
+}
+
+struct Verdicts {
+  std::map<std::string, std::vector<bool>, std::less<>> unique;  // by URL as given
+  void unique_key_update(const UrlSeen::Answers::AnswerType& answer) {
+    unique[std::string(answer.aux)].push_back(true);
+  }
+  void duplicate_key_update(const UrlSeen::Answers::AnswerType& answer) {
+    unique[std::string(answer.aux)].push_back(false);
+  }
+};
+
+class UrlSeenFiles : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(UrlSeenFiles, AgreesWithASetOfNormalisedUrls) {
+  const auto urls = real_urls(GetParam(), 200000);
+  if (urls.empty()) GTEST_SKIP() << "no " << GetParam() << "; CRAWLSTORE_DATA names its folder";
+  MemoryStore store;
+  UrlSeen::Options options;
+  options.drum.memory_bytes = 1 << 20;
+  auto seen = must(UrlSeen::open(*store, "urls", options));
+  Verdicts given;
+  seen.drum().attach(given);
+  std::map<std::string, std::vector<bool>, std::less<>> expected;
+  std::set<std::string> known;
+  UrlNormalizer normalizer;
+  std::uint64_t unparsed = 0;
+  for (const std::string& url : urls) {
+    const NormalizedUrl normal = normalizer.normalize(url);
+    unparsed += normal.parsed ? 0 : 1;
+    expected[url].push_back(known.emplace(normal.text).second);
+    must(seen.check_update(url));
+  }
+  must(seen.drum().synchronize());
+  EXPECT_EQ(given.unique, expected);
+  EXPECT_EQ(seen.drum().status().key_count, known.size());
+  EXPECT_EQ(seen.unparsed_count(), unparsed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Data, UrlSeenFiles,
+                         ::testing::Values("mscpp.links.zst", "docs-external.txt.zst",
+                                           "reddit-a.links.zst"));
+
+TEST(UrlSeen, TakesTwoSpellingsForOneUrl) {
+  MemoryStore store;
+  auto seen = must(UrlSeen::open(*store));
+  CallLog log;
+  seen.drum().attach(log);
+  must(seen.check_update("HTTP://Example.COM:80/a/../b#c"));
+  must(seen.check_update("http://example.com/b"));
+  must(seen.drum().synchronize());
+  ASSERT_EQ(log.calls.size(), 2U);
+  EXPECT_TRUE(log.calls[0].starts_with("unique update"));
+  EXPECT_TRUE(log.calls[0].ends_with(" HTTP://Example.COM:80/a/../b#c")) << "as it was given";
+  EXPECT_TRUE(log.calls[1].starts_with("duplicate update"));
+}
+
+TEST(UrlSeen, KeysBytesAsTheyAreWhenRaw) {
+  MemoryStore store;
+  UrlSeen::Options options;
+  options.raw = true;
+  auto seen = must(UrlSeen::open(*store, "urls", options));
+  must(seen.check_update("http://example.com:80/"));
+  must(seen.check_update("http://example.com/"));
+  EXPECT_EQ(must(seen.drum().synchronize()).unique_count, 2U);
+  EXPECT_EQ(seen.unparsed_count(), 0U);
+}
+
+TEST(UrlSeen, ContainsAsOfTheLastMerge) {
+  MemoryStore store;
+  auto seen = must(UrlSeen::open(*store));
+  must(seen.update("http://example.com/"));
+  EXPECT_FALSE(must(seen.contains("http://example.com/")));
+  must(seen.drum().synchronize());
+  EXPECT_TRUE(must(seen.contains("http://EXAMPLE.com/#x")));
+  EXPECT_FALSE(must(seen.contains("http://example.com/other")));
+}
+
+TEST(UrlSeen, ChecksWithoutRemembering) {
+  MemoryStore store;
+  auto seen = must(UrlSeen::open(*store));
+  must(seen.check("http://example.com/"));
+  must(seen.drum().synchronize());
+  EXPECT_FALSE(must(seen.contains("http://example.com/")));
+}
+
+TEST(UrlSeen, CountsUrlsThatNoParserTakes) {
+  MemoryStore store;
+  auto seen = must(UrlSeen::open(*store));
+  const std::string invalid("http://\xff\xfe bad\0url", 20);
+  for (const auto url : {std::string_view(invalid), std::string_view("http://fine.com/"),
+                         std::string_view(""), std::string_view("a\tb")}) {
+    must(seen.check_update(url));
+  }
+  EXPECT_EQ(seen.unparsed_count(), 3U);
+  must(seen.drum().synchronize());
+  EXPECT_TRUE(must(seen.contains(invalid)));
+  EXPECT_EQ(drum_info(*store, "urls").unparsed_count, 3U) << "also in the file";
+}
+
+TEST(UrlSeen, TakesAUrlOfTwoMebibytes) {
+  MemoryStore store;
+  auto seen = must(UrlSeen::open(*store));
+  const std::string url = "http://example.com/" + std::string(2 << 20, 'a');
+  Verdicts verdicts;
+  must(seen.check_update(url));
+  must(seen.check_update(url));
+  must(seen.drum().synchronize(verdicts));
+  EXPECT_EQ(verdicts.unique[url], (std::vector<bool>{true, false}));
+}
+
+TEST(UrlSeen, SaysThatItsKeysAreUrls) {
+  MemoryStore store;
+  auto seen = must(UrlSeen::open(*store));
+  must(store->commit());
+  EXPECT_EQ(drum_info(*store, "urls").key_scheme, 1U);
+}
+
+TEST(UrlSeen, UsesTheSeedOfTheStore) {
+  MemoryStore store;
+  auto seen = must(UrlSeen::open(*store));
+  EXPECT_EQ(seen.key_of("http://example.com/"), url_key("http://example.com/", kFixedKeySeed));
+  EXPECT_NE(seen.key_of("http://example.com/"), url_key("http://example.com/", 0));
+}
+
+}  // namespace
+}  // namespace crawlstore::testing

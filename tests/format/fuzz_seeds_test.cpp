@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seeds of the fuzz targets of format/. With CRAWLSTORE_WRITE_SEEDS=1 in the environment this
+// writes them; otherwise it says which are missing.
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "format/drum_table.h"
+#include "format/format_samples.h"
+#include "format/key_block.h"
+#include "format/request_run.h"
+
+namespace crawlstore::format {
+namespace {
+
+using namespace crawlstore::testing;
+using Seeds = std::map<std::string, Bytes>;
+
+/// `bytes` behind the selector byte.
+Bytes chosen(int selector, const Bytes& bytes) {
+  Bytes result{static_cast<std::byte>(selector)};
+  result.insert(result.end(), bytes.begin(), bytes.end());
+  return result;
+}
+
+void add_pages(Seeds& seeds) {
+  const Bytes identity = bytes_of_struct(sample_identity());
+  seeds["fuzz_superblock/identity"] = chosen(4, identity);
+  seeds["fuzz_superblock/identity_newer"] = chosen(4, with(identity, 12, std::uint32_t{2}));
+  seeds["fuzz_superblock/identity_magic_only"] =
+      chosen(4, {identity.begin(), identity.begin() + 8});
+  for (std::uint32_t place = 0; place < 4; ++place) {
+    Superblock superblock = sample_superblock();
+    superblock.generation = 2 + place / 2;
+    superblock.root_payload_bytes = 80;
+    seeds["fuzz_superblock/slot_" + std::to_string(place / 2) + "_copy_" +
+          std::to_string(place % 2)] =
+        chosen(static_cast<int>(place),
+               bytes_of_struct(seal_superblock(superblock, sample_uuid(), place / 2, place % 2)));
+  }
+  Superblock superblock = sample_superblock();
+  superblock.features_incompat = 1ull << 40;
+  seeds["fuzz_superblock/unknown_feature"] = chosen(2, bytes_of_struct(sealed(superblock)));
+  seeds["fuzz_superblock/empty"] = chosen(0, Bytes(16));
+}
+
+RunRef run(std::uint64_t id) {
+  return {kDataStart + id * 65'536, {1 + id % 10}, {id}, 100 * id, id, id * 77};
+}
+
+void add_directory(Seeds& seeds) {
+  DirectoryRoot root;
+  root.generation = {1};
+  seeds["fuzz_directory/root_empty"] = chosen(0, encode_root(root));
+  root.generation = {10};
+  root.next_segment_id = 100;
+  root.tables = {{kDataStart + 4096, {3}, 111, {1}, 800, 5},
+                 {kDataStart + 8192, {10}, 222, {6}, 5000, 94}};
+  root.held = {{{kDataStart + 65'536, 8192}, {2}, {9}}};
+  root.held_tables = {{kDataStart + 32'768, {9}, 333, 1000, 30}};
+  seeds["fuzz_directory/root"] = chosen(0, encode_root(root));
+  const std::vector<SegmentEntry> segments{
+      {{4}, SegmentKind::kDrum, StorageClass::kBlob, {0}, "urls", {run(1)}},
+      {{5}, SegmentKind::kDrumPartition, StorageClass::kBlob, {4}, "", {run(2)}},
+      {{6}, SegmentKind::kDrumKeyLog, StorageClass::kLog, {4}, "", {run(20), run(22)}},
+      {{7}, SegmentKind::kDrumAuxLog, StorageClass::kLog, {4}, "", {run(21)}},
+      {{9}, SegmentKind::kDrumResults, StorageClass::kLog, {4}, "", {}}};
+  seeds["fuzz_directory/table"] = chosen(1, encode_table(segments));
+  seeds["fuzz_directory/table_empty"] = chosen(1, encode_table({}));
+  const std::vector<HeldExtent> held{{{kDataStart, 4096}, {1}, {2}},
+                                     {{kDataStart + 8192, 4096}, {3}, {10}}};
+  seeds["fuzz_directory/held_table"] = chosen(2, encode_held_table(held));
+}
+
+void add_blocks(Seeds& seeds) {
+  std::mt19937_64 random(11);
+  for (const unsigned width : {1u, 7u, 20u, 38u, 60u, 64u}) {
+    std::set<std::uint64_t> numbers;
+    for (int i = 0; i < 60; ++i) numbers.insert(random() >> (64 - width));
+    const std::vector<std::uint64_t> keys(numbers.begin(), numbers.end());
+    Bytes block;
+    encode_key_block(keys, 0, {}, {}, block);
+    seeds["fuzz_key_block/width_" + std::to_string(width)] = chosen(0, block);
+    Bytes numbers_only;
+    for (const std::uint64_t key : keys) {
+      numbers_only.resize(numbers_only.size() + 8);
+      store(numbers_only.data() + numbers_only.size() - 8, key);
+    }
+    seeds["fuzz_key_block/keys_" + std::to_string(width)] = chosen(4, numbers_only);
+  }
+  const std::vector<std::uint64_t> keys{3, 4, 900};
+  Bytes block;
+  encode_key_block(keys, 3, bytes_of("abcdefghi"), {}, block);
+  seeds["fuzz_key_block/values_fixed"] = chosen(1, block);
+  block.clear();
+  encode_key_block(keys, -1, bytes_of("abcd"), std::vector<std::uint32_t>{1, 0, 3}, block);
+  seeds["fuzz_key_block/values_variable"] = chosen(3, block);
+  Bytes partition;
+  encode_key_block(keys, 0, {}, {}, partition);
+  encode_partition_tail({{3}, {0}}, 3, 900, 0, partition.size(), partition);
+  seeds["fuzz_key_block/partition"] = chosen(8, partition);
+}
+
+void add_runs(Seeds& seeds) {
+  const std::vector<std::uint64_t> keys{7, 8};
+  const std::vector<std::uint64_t> long_sequences{70, 4};
+  const std::vector<std::uint16_t> tags{0, 5};
+  const std::vector<std::uint32_t> sequences{0, 4};
+  const std::vector<std::uint32_t> lengths{0, 3};
+  const std::vector<std::uint8_t> verdicts{1, 0};
+  const Bytes abc = bytes_of("abc");
+  const Bytes eight = pattern(16);
+  KeyRun plain;
+  plain.keys = keys;
+  plain.uniform_tag = 2;
+  KeyRun full{9, -1, 0, keys, tags, sequences, lengths, abc};
+  KeyRun fixed{9, 8, 1, keys, {}, {}, {}, eight};
+  AuxRun uniform{2, 8, {}, eight};
+  AuxRun each{2, 0, lengths, abc};
+  ResultRun results{-1, keys, long_sequences, tags, verdicts, lengths, lengths, abc, abc};
+  encode_key_run(plain, seeds["fuzz_request_run/key_plain"] = chosen(0, {}));
+  encode_key_run(full, seeds["fuzz_request_run/key_full"] = chosen(3, {}));
+  encode_key_run(fixed, seeds["fuzz_request_run/key_fixed"] = chosen(0, {}));
+  encode_aux_run(uniform, seeds["fuzz_request_run/aux_uniform"] = chosen(1, {}));
+  encode_aux_run(each, seeds["fuzz_request_run/aux_each"] = chosen(1, {}));
+  encode_result_run(results, seeds["fuzz_request_run/results"] = chosen(2, {}));
+}
+
+void add_drums(Seeds& seeds) {
+  DrumTable table;
+  table.buckets = {{0, {0}, {0}, {0}, 0, 0}};
+  table.consumers = {{0, "", {0}, 0}};
+  seeds["fuzz_drum_table/empty"] = encode_drum_table(table);
+  table.key_scheme = KeyScheme::kUrlV1;
+  table.value_bytes = -1;
+  table.next_sequence = 1000;
+  table.buckets = {{0, {10}, {0}, {0}, 500, 0}, {1ull << 63, {13}, {14}, {15}, 7, 9}};
+  table.consumers = {{0, "", {0}, 0}, {5, "fetcher", {16}, 100}};
+  seeds["fuzz_drum_table/full"] = encode_drum_table(table);
+}
+
+TEST(FuzzSeeds, AreInTheCorpus) {
+  Seeds seeds;
+  add_pages(seeds);
+  add_directory(seeds);
+  add_blocks(seeds);
+  add_runs(seeds);
+  add_drums(seeds);
+  for (const auto& [name, bytes] : seeds) {
+    const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
+    if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {
+      std::filesystem::create_directories(path.parent_path());
+      std::ofstream file(path, std::ios::binary);
+      for (const std::byte byte : bytes) file.put(static_cast<char>(byte));
+    }
+    EXPECT_TRUE(std::filesystem::exists(path)) << path;
+  }
+}
+
+}  // namespace
+}  // namespace crawlstore::format

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// The struct tables and schemas of spec/format.md against layout.h and the .fbs files.
+#include <cstddef>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "format/layout.h"
+#include "format/spec_text.h"
+
+namespace crawlstore::format {
+namespace {
+
+using namespace crawlstore::testing;
+
+struct Member {
+  std::string name;
+  std::size_t offset_bytes;
+  std::size_t length_bytes;
+};
+
+/// Compares the table behind "`struct Name`, n bytes:" with the code, row by row.
+void expect_struct(const std::string& name, std::size_t length_bytes,
+                   const std::vector<Member>& members) {
+  const std::string mark = "`struct " + name + "`, " + std::to_string(length_bytes) + " bytes:";
+  const auto rows = table_after(source_text("spec/format.md"), mark);
+  ASSERT_EQ(rows.size(), members.size()) << name;
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].at(0), std::to_string(members[i].offset_bytes)) << members[i].name;
+    EXPECT_EQ(rows[i].at(1), std::to_string(members[i].length_bytes)) << members[i].name;
+    EXPECT_EQ(rows[i].at(2), members[i].name);
+    EXPECT_EQ(members[i].offset_bytes, end) << "gap before " << members[i].name;
+    end = members[i].offset_bytes + members[i].length_bytes;
+  }
+  EXPECT_EQ(end, length_bytes) << name;
+}
+
+// The one macro of the tests: a member's name, place and length, each written once.
+#define MEMBER(Struct, name)                            \
+  Member {                                              \
+#name, offsetof(Struct, name), sizeof(Struct::name) \
+  }
+
+TEST(SpecOffsets, IdentityIsThatOfTheSpec) {
+  expect_struct(
+      "Identity", sizeof(Identity),
+      {MEMBER(Identity, magic), MEMBER(Identity, byte_order), MEMBER(Identity, format_version),
+       MEMBER(Identity, uuid), MEMBER(Identity, key_seed), MEMBER(Identity, unit_bytes),
+       MEMBER(Identity, chunk_bytes), MEMBER(Identity, created_us), MEMBER(Identity, reserved),
+       MEMBER(Identity, checksum)});
+}
+
+TEST(SpecOffsets, SuperblockIsThatOfTheSpec) {
+  expect_struct(
+      "Superblock", sizeof(Superblock),
+      {MEMBER(Superblock, magic), MEMBER(Superblock, slot_index), MEMBER(Superblock, copy_index),
+       MEMBER(Superblock, uuid), MEMBER(Superblock, generation), MEMBER(Superblock, pass),
+       MEMBER(Superblock, features_compat), MEMBER(Superblock, features_ro_compat),
+       MEMBER(Superblock, features_incompat), MEMBER(Superblock, commit_time_us),
+       MEMBER(Superblock, high_water_bytes), MEMBER(Superblock, root_offset_bytes),
+       MEMBER(Superblock, root_payload_bytes), MEMBER(Superblock, root_checksum),
+       MEMBER(Superblock, reserved), MEMBER(Superblock, checksum)});
+}
+
+TEST(SpecOffsets, KeyBlockHeaderIsThatOfTheSpec) {
+  expect_struct("KeyBlockHeader", sizeof(KeyBlockHeader),
+                {MEMBER(KeyBlockHeader, first_key), MEMBER(KeyBlockHeader, key_count),
+                 MEMBER(KeyBlockHeader, upper_words), MEMBER(KeyBlockHeader, low_bits),
+                 MEMBER(KeyBlockHeader, reserved)});
+}
+
+TEST(SpecOffsets, PartitionFooterIsThatOfTheSpec) {
+  expect_struct("PartitionFooter", sizeof(PartitionFooter),
+                {MEMBER(PartitionFooter, key_count), MEMBER(PartitionFooter, block_count),
+                 MEMBER(PartitionFooter, index_offset_bytes), MEMBER(PartitionFooter, first_key),
+                 MEMBER(PartitionFooter, last_key), MEMBER(PartitionFooter, key_bytes),
+                 MEMBER(PartitionFooter, codec), MEMBER(PartitionFooter, value_bytes),
+                 MEMBER(PartitionFooter, reserved), MEMBER(PartitionFooter, magic)});
+}
+
+TEST(SpecOffsets, KeyRunHeaderIsThatOfTheSpec) {
+  expect_struct("KeyRunHeader", sizeof(KeyRunHeader),
+                {MEMBER(KeyRunHeader, magic), MEMBER(KeyRunHeader, record_count),
+                 MEMBER(KeyRunHeader, first_sequence), MEMBER(KeyRunHeader, flags),
+                 MEMBER(KeyRunHeader, value_bytes), MEMBER(KeyRunHeader, uniform_tag),
+                 MEMBER(KeyRunHeader, reserved)});
+}
+
+TEST(SpecOffsets, AuxRunHeaderIsThatOfTheSpec) {
+  expect_struct("AuxRunHeader", sizeof(AuxRunHeader),
+                {MEMBER(AuxRunHeader, magic), MEMBER(AuxRunHeader, record_count),
+                 MEMBER(AuxRunHeader, flags), MEMBER(AuxRunHeader, uniform_length_bytes)});
+}
+
+TEST(SpecOffsets, ResultRunHeaderIsThatOfTheSpec) {
+  expect_struct("ResultRunHeader", sizeof(ResultRunHeader),
+                {MEMBER(ResultRunHeader, magic), MEMBER(ResultRunHeader, record_count),
+                 MEMBER(ResultRunHeader, value_bytes), MEMBER(ResultRunHeader, reserved)});
+}
+
+/// A schema without its comment lines and without empty lines at both ends.
+std::string schema(const std::string& path) {
+  std::istringstream lines(source_text(path));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_first_empty = text.empty() && line.empty();
+    if (!line.starts_with("//") && !is_first_empty) text += line + "\n";
+  }
+  return text;
+}
+
+TEST(SpecOffsets, TheSchemasAreQuotedInFull) {
+  const std::string text = source_text("spec/format.md");
+  EXPECT_EQ(fenced_after(text, "The schemas, in full", "fbs"), schema("format/directory.fbs"));
+  EXPECT_EQ(fenced_after(text, "\n## Drum\n", "fbs"), schema("format/drum.fbs"));
+}
+
+}  // namespace
+}  // namespace crawlstore::format

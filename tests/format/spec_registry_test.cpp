@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of spec/registry.md against the code, both ways.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/error.h>
+#include <crawlstore/types.h>
+
+#include "format/drum_table.h"
+#include "format/format_samples.h"
+#include "format/key_block.h"
+#include "format/layout.h"
+#include "format/request_run.h"
+#include "format/spec_text.h"
+
+namespace crawlstore::format {
+namespace {
+
+using namespace crawlstore::testing;
+using Numbers = std::map<std::string, std::uint64_t>;
+
+std::vector<Row> registry(const std::string& heading) {
+  return table_after(section(source_text("spec/registry.md"), "## " + heading), "\n");
+}
+
+/// name -> value of a table that has them in the columns `name` and `value`.
+Numbers numbers_of(const std::string& heading, std::size_t name, std::size_t value) {
+  Numbers numbers;
+  for (const Row& row : registry(heading)) numbers[row.at(name)] = std::stoull(row.at(value));
+  return numbers;
+}
+
+// Written as {"kName", kName}: the names are compared too.
+#define CONSTANT(name) \
+  { #name, name }
+
+TEST(Registry, ListsTheConstants) {
+  const Numbers constants{
+      CONSTANT(kFormatVersion),       CONSTANT(kByteOrderMark),   CONSTANT(kUnitBytes),
+      CONSTANT(kChunkBytes),          CONSTANT(kSuperblockBytes), CONSTANT(kDataStart),
+      CONSTANT(kFileBytesMax),        CONSTANT(kPayloadBytesMax), CONSTANT(kRootBytesMax),
+      CONSTANT(kTableSegmentsMax),    CONSTANT(kTableBytesMax),   CONSTANT(kHeldInlineMax),
+      CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),    CONSTANT(kRunsPerLogMax),
+      CONSTANT(kBlockKeysMax),        CONSTANT(kUpperWordsMax),   CONSTANT(kValueBytesMax),
+      CONSTANT(kAuxBytesMax),         CONSTANT(kBucketsMax),      CONSTANT(kConsumersMax),
+      CONSTANT(kWriterLockByte),      CONSTANT(kPinLockBase)};
+  EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
+}
+
+TEST(Registry, ListsTheMagicNumbers) {
+  std::map<std::string, std::string> written;
+  for (const Row& row : registry("Magic numbers")) written[row.at(0)] = row.at(1);
+  std::map<std::string, std::string> computed;
+  for (const auto& [name, value] :
+       Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kPartitionMagic),
+               CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic)}) {
+    computed[name] = hex_of(bytes_of_struct(value));
+  }
+  EXPECT_EQ(written, computed);
+}
+
+TEST(Registry, ListsTheSuperblockPlaces) {
+  const auto rows = registry("Superblock places");
+  ASSERT_EQ(rows.size(), 4u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(std::stoull(row.at(2)),
+              kSuperblockOffsets.at(std::stoul(row[0])).at(std::stoul(row[1])));
+  }
+}
+
+TEST(Registry, ListsTheSegmentKinds) {
+  const auto rows = registry("Segment kinds");
+  EXPECT_EQ(rows.size(), 5u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(name_of(static_cast<SegmentKind>(std::stoi(row.at(0)))), row.at(1));
+  }
+  EXPECT_EQ(name_of(SegmentKind{6}), "unknown");
+}
+
+TEST(Registry, ListsTheStorageClasses) {
+  const auto rows = registry("Storage classes");
+  EXPECT_EQ(rows.size(), 2u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(name_of(static_cast<StorageClass>(std::stoi(row.at(0)))), row.at(1));
+  }
+  EXPECT_EQ(name_of(StorageClass{3}), "unknown");
+}
+
+TEST(Registry, ListsTheFeatureBits) {
+  std::map<std::string, std::uint64_t> known;
+  for (const Row& row : registry("Feature bits")) known[row.at(0)] |= 1ull << std::stoi(row.at(1));
+  EXPECT_EQ(known["compat"], kKnownCompat);
+  EXPECT_EQ(known["ro_compat"], kKnownRoCompat);
+  EXPECT_EQ(known["incompat"], kKnownIncompat);
+}
+
+TEST(Registry, ListsTheChecksumDomains) {
+  const auto number = [](ChecksumDomain domain) { return static_cast<std::uint64_t>(domain); };
+  const Numbers domains{{"kIdentity", number(ChecksumDomain::kIdentity)},
+                        {"kSuperblock", number(ChecksumDomain::kSuperblock)},
+                        {"kRoot", number(ChecksumDomain::kRoot)},
+                        {"kTable", number(ChecksumDomain::kTable)},
+                        {"kHeldTable", number(ChecksumDomain::kHeldTable)},
+                        {"kChunk", number(ChecksumDomain::kChunk)}};
+  EXPECT_EQ(numbers_of("Checksum domains", 1, 0), domains);
+}
+
+TEST(Registry, ListsTheKeySchemes) {
+  const Numbers schemes{{"kOpaque", static_cast<std::uint64_t>(KeyScheme::kOpaque)},
+                        {"kUrlV1", static_cast<std::uint64_t>(KeyScheme::kUrlV1)}};
+  EXPECT_EQ(numbers_of("Key schemes", 1, 0), schemes);
+}
+
+TEST(Registry, ListsTheOperations) {
+  const Numbers operations{{"check", static_cast<std::uint64_t>(Operation::kCheck)},
+                           {"update", static_cast<std::uint64_t>(Operation::kUpdate)},
+                           {"check_update", static_cast<std::uint64_t>(Operation::kCheckUpdate)}};
+  EXPECT_EQ(numbers_of("Operations and verdicts", 1, 0), operations);
+}
+
+TEST(Registry, ListsTheFlags) {
+  const Numbers flags{CONSTANT(kRunHasTags), CONSTANT(kRunHasSequences),
+                      CONSTANT(kAuxUniformLength)};
+  EXPECT_EQ(numbers_of("Flags", 2, 1), flags);
+}
+
+TEST(Registry, ListsTheErrorCodes) {
+  Numbers codes;
+  for (std::uint16_t number = 0; number < 1000; ++number) {
+    const auto name = name_of(static_cast<Errc>(number));
+    if (name != name_of(Errc{})) codes[std::string(name)] = number;
+  }
+  EXPECT_EQ(numbers_of("Error codes", 1, 0), codes);
+}
+
+}  // namespace
+}  // namespace crawlstore::format

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./run-tests and .ci/run: the last line sums all runs, whatever fails shows in the exit code."""
+
+import unittest
+
+from sandbox import Sandbox
+
+# Writes a report of one passed test; in the preset $BAD one failed test beside it.
+CTEST = """
+while (($#)); do
+  [[ $1 != --preset ]] || preset=$2
+  [[ $1 != --output-junit ]] || report=$2
+  shift
+done
+bad=''
+[[ $preset != "$BAD" ]] || bad='<testcase name="b" status="fail"/>'
+mkdir -p "${report%/*}"
+echo "<testsuite time=\\"2\\"><testcase name=\\"a\\" status=\\"run\\"/>$bad</testsuite>" >"$report"
+[[ -z $bad ]]"""
+# Fails to build the preset $UNBUILT.
+CMAKE = '[[ $1 != --build || $2 != "build/$UNBUILT" ]]'
+
+
+class RunTests(unittest.TestCase):
+    def setUp(self):
+        self.sandbox = Sandbox(
+            ["run-tests", ".ci/run", "cmake/packages.sh", "cmake/count_tests.py"])
+        self.addCleanup(self.sandbox.remove)
+        self.sandbox.stand_in("dpkg-query", 'shift; printf "installed %s\\n" "$@"')
+        self.sandbox.stand_in("nproc", "echo 2")
+        self.sandbox.stand_in("git", "echo 0123abc")
+        self.sandbox.stand_in("cmake", CMAKE)
+        self.sandbox.stand_in("ctest", CTEST)
+
+    def run_tests(self, *arguments, bad="", unbuilt="", program="./run-tests"):
+        code, output = self.sandbox.run("bash", program, *arguments, BAD=bad, UNBUILT=unbuilt)
+        return code, output, output.rstrip("\n").split("\n")[-1]
+
+    def test_sums_all_presets(self):
+        code, output, last = self.run_tests()
+        self.assertEqual((code, last), (0, "3 passed, 0 failed, 0 skipped"), output)
+        presets = [call.split()[2] for call in self.sandbox.calls("ctest")]
+        self.assertEqual(presets, ["asan", "tsan", "release"])
+
+    def test_goes_on_after_a_failed_test(self):
+        code, output, last = self.run_tests(bad="asan")
+        self.assertEqual((code, last), (1, "3 passed, 1 failed, 0 skipped"), output)
+
+    def test_counts_a_failed_build_and_goes_on(self):
+        code, output, last = self.run_tests(unbuilt="tsan")
+        self.assertEqual((code, last), (1, "2 passed, 1 failed, 0 skipped"), output)
+        self.assertIn("FAILED: tsan does not build", output)
+
+    def test_fails_when_ctest_leaves_no_report(self):
+        self.sandbox.stand_in("ctest", "exit 0")
+        code, output, last = self.run_tests("--preset", "asan")
+        self.assertEqual((code, last), (1, "0 passed, 1 failed, 0 skipped"), output)
+
+    def test_runs_only_the_preset_asked_for(self):
+        code, output, last = self.run_tests("--preset", "tsan", "--filter", "pins")
+        self.assertEqual((code, last), (0, "1 passed, 0 failed, 0 skipped"), output)
+        self.assertIn("-R pins", self.sandbox.calls("ctest")[0])
+
+    def test_prints_commit_and_seed(self):
+        _, output, _ = self.run_tests("--seed", "77", "--preset", "asan")
+        self.assertIn("commit 0123abc, seed 77", output)
+
+    def test_refuses_what_it_does_not_know(self):
+        for arguments in (["--fast"], ["--preset", "mips"], ["--jobs"], ["--jobs", "0"],
+                          ["--fuzz-seconds", "long"], ["--seed", "-1"]):
+            with self.subTest(arguments=arguments):
+                code, output, _ = self.run_tests(*arguments)
+                self.assertEqual(code, 2, output)
+                self.assertIn("see --help", output)
+
+    def test_explains_itself(self):
+        code, output, _ = self.run_tests("--help")
+        self.assertEqual(code, 0)
+        for option in ("--long", "--fuzz-seconds", "--preset", "--filter", "--seed", "--jobs"):
+            self.assertIn(option, output)
+
+    def lint(self, code):
+        path = self.sandbox.folder / "cmake/lint.sh"
+        path.write_text(f"#!/bin/bash\nexit {code}\n")
+        path.chmod(0o755)
+
+    def test_ci_ends_with_the_sum(self):
+        self.lint(0)
+        code, output, last = self.run_tests(program=".ci/run")
+        self.assertEqual((code, last), (0, "3 passed, 0 failed, 0 skipped"), output)
+
+    def test_ci_counts_failed_source_checks(self):
+        self.lint(1)
+        code, output, last = self.run_tests(program=".ci/run")
+        self.assertEqual((code, last), (1, "3 passed, 1 failed, 0 skipped"), output)
+
+    def test_ci_fails_when_the_tests_fail(self):
+        self.lint(0)
+        code, output, last = self.run_tests(program=".ci/run", bad="release")
+        self.assertEqual((code, last), (1, "3 passed, 1 failed, 0 skipped"), output)
+
+    def test_ci_fails_when_the_tests_never_ran(self):
+        self.lint(0)
+        code, output, _ = self.run_tests("--no-such-option", program=".ci/run")
+        self.assertEqual(code, 2, output)
+
+
+if __name__ == "__main__":
+    unittest.main()
