@@ -29,11 +29,11 @@ struct Options {
 };
 
 /// So many buckets that a merge of one, keys and as many requests of 16 bytes, fits the memory; a
-/// power of two. They split by themselves where that turns out too few.
+/// power of two. They split by themselves where that turns out too few. 0: no plan was asked for.
 std::uint32_t bucket_count(const Options& options) {
   if (options.buckets) return static_cast<std::uint32_t>(*options.buckets);
+  if (!options.expect_keys) return 0;
   const std::uint64_t least = DrumOptions{}.bucket_count;
-  if (!options.expect_keys) return static_cast<std::uint32_t>(least);
   constexpr std::uint64_t kBytesPerKey = 24;
   const std::uint64_t memory = options.memory_bytes.value_or(default_memory_bytes());
   const std::uint64_t keys_per_bucket = std::max<std::uint64_t>(memory / kBytesPerKey, 1);
@@ -57,12 +57,12 @@ int run(Options& options) {
   auto store = Store::create(options.path, options.create);
   if (!store) return fail_with(options.path, store.error());
   const std::uint32_t buckets = bucket_count(options);
-  auto made = make_url_drum(*store, buckets);
   const Uuid uuid = store->uuid();
+  auto made = buckets == 0 ? Result<void>{} : make_url_drum(*store, buckets);
   if (made) made = store->close();
   if (!made) return fail_with(options.path, made.error());
   if (!options.quiet) {
-    note(fmt::format("{}: created, uuid {}, {} buckets", options.path, to_string(uuid), buckets));
+    note(fmt::format("{}: created, uuid {}", options.path, to_string(uuid)));
   }
   return kExitDone;
 }
@@ -72,15 +72,16 @@ int run(Options& options) {
 Action define_create(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "Never overwrites: exit code 1 when FILE exists. With --uuid, --key-seed and "
-      "SOURCE_DATE_EPOCH the same operations give the same bytes.");
+      "Never overwrites: exit code 1 when FILE exists. The DRUM `urls` is made by the first `seen` "
+      "or `import`, or here and now when --expect-keys or --buckets say for how many keys. With "
+      "--uuid, --key-seed and SOURCE_DATE_EPOCH the same operations give the same bytes.");
   add_file(parser, options->path);
   add_bytes(parser, "--memory", options->memory_bytes,
             "memory that merges will have; with --expect-keys it decides on the buckets "
             "(default: a quarter of what the cgroup or the machine allows)");
   add_count(parser, "--expect-keys", options->expect_keys, "how many URLs will come, about");
   add_count(parser, "--buckets", options->buckets,
-            "buckets of the DRUM `urls` (default: from the two above, at least 16)",
+            "buckets of the DRUM `urls` (default: from the two above; 16 without them)",
             {1, kBucketsMax});
   const auto parse_uuid = [options](const std::string& text) {
     options->create.uuid = model::parse_uuid(text);

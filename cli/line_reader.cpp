@@ -15,6 +15,12 @@ namespace {
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr std::size_t kNotFound = ~std::size_t{0};
 
+/// Whatever the reason, it is the input that failed, not a crawl file.
+tl::unexpected<Error> unreadable(int system_errno) {
+  return tl::unexpected<Error>(
+      Error{.code = Errc::kIo, .system_errno = system_errno, .text = "the input cannot be read"});
+}
+
 }  // namespace
 
 LineReader::LineReader(int descriptor, const StopSignals& stop)
@@ -41,7 +47,7 @@ Result<bool> LineReader::refill() {
       return false;
     }
     length = ::read(descriptor_, &buffer_[end_], buffer_.size() - end_);
-    if (length < 0 && errno != EINTR && errno != EAGAIN) return fail_errno(errno, "reading input");
+    if (length < 0 && errno != EINTR && errno != EAGAIN) return unreadable(errno);
   }
   at_end_ = length == 0;
   end_ += static_cast<std::size_t>(length);

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include <crawlstore/types.h>
+
 #include "format/endian.h"
 #include "format/field_members.h"
 #include "format/layout.h"
@@ -155,8 +156,13 @@ Fields describe_members(std::span<const Member> members, std::span<const std::by
   for (const Member& member : members) {
     if (member.offset_bytes + member.length_bytes > bytes.size()) break;
     const auto piece = bytes.subspan(member.offset_bytes, member.length_bytes);
-    Field field{member.name, type_of(member.form, piece.size()), member.offset_bytes, piece.size(),
-                value_of(member.form, piece), {}, 0};
+    Field field{member.name,
+                type_of(member.form, piece.size()),
+                member.offset_bytes,
+                piece.size(),
+                value_of(member.form, piece),
+                {},
+                0};
     if (member.form == Form::kZeros && !is_zero(piece)) field.problem = "bytes are not zero";
     fields.push_back(std::move(field));
   }

@@ -21,9 +21,12 @@ namespace {
 constexpr std::size_t kFieldsMax = 100'000;
 
 constexpr std::array kTableRef{
-    Member{"offset_bytes", Form::kHex, 0, 8},      Member{"born", Form::kUnsigned, 8, 8},
-    Member{"checksum", Form::kHex, 16, 8},         Member{"first_segment_id", Form::kUnsigned, 24, 8},
-    Member{"payload_bytes", Form::kUnsigned, 32, 4}, Member{"segment_count", Form::kUnsigned, 36, 4},
+    Member{"offset_bytes", Form::kHex, 0, 8},
+    Member{"born", Form::kUnsigned, 8, 8},
+    Member{"checksum", Form::kHex, 16, 8},
+    Member{"first_segment_id", Form::kUnsigned, 24, 8},
+    Member{"payload_bytes", Form::kUnsigned, 32, 4},
+    Member{"segment_count", Form::kUnsigned, 36, 4},
 };
 constexpr std::array kHeldExtent{
     Member{"offset_bytes", Form::kHex, 0, 8},
@@ -32,14 +35,14 @@ constexpr std::array kHeldExtent{
     Member{"retired", Form::kUnsigned, 24, 8},
 };
 constexpr std::array kHeldTableRef{
-    Member{"offset_bytes", Form::kHex, 0, 8},        Member{"born", Form::kUnsigned, 8, 8},
-    Member{"checksum", Form::kHex, 16, 8},           Member{"payload_bytes", Form::kUnsigned, 24, 4},
+    Member{"offset_bytes", Form::kHex, 0, 8},      Member{"born", Form::kUnsigned, 8, 8},
+    Member{"checksum", Form::kHex, 16, 8},         Member{"payload_bytes", Form::kUnsigned, 24, 4},
     Member{"entry_count", Form::kUnsigned, 28, 4},
 };
 constexpr std::array kRun{
-    Member{"offset_bytes", Form::kHex, 0, 8},         Member{"born", Form::kUnsigned, 8, 8},
-    Member{"run_id", Form::kUnsigned, 16, 8},         Member{"payload_bytes", Form::kUnsigned, 24, 8},
-    Member{"record_count", Form::kUnsigned, 32, 8},   Member{"checksum", Form::kHex, 40, 8},
+    Member{"offset_bytes", Form::kHex, 0, 8},       Member{"born", Form::kUnsigned, 8, 8},
+    Member{"run_id", Form::kUnsigned, 16, 8},       Member{"payload_bytes", Form::kUnsigned, 24, 8},
+    Member{"record_count", Form::kUnsigned, 32, 8}, Member{"checksum", Form::kHex, 40, 8},
 };
 constexpr std::array kDrumBucket{
     Member{"first_key", Form::kHex, 0, 8},       Member{"partition", Form::kUnsigned, 8, 8},
@@ -124,8 +127,8 @@ class FieldWriter {
     if (fields_.size() >= kFieldsMax) return;
     Field field{std::move(name), std::move(type), 0, 0, std::move(value), {}, depth_};
     if (place != nullptr) {
-      field.offset_bytes = reinterpret_cast<std::uintptr_t>(place) -
-                           reinterpret_cast<std::uintptr_t>(bytes_.data());
+      field.offset_bytes =
+          reinterpret_cast<std::uintptr_t>(place) - reinterpret_cast<std::uintptr_t>(bytes_.data());
       field.length_bytes = length_bytes;
     }
     fields_.push_back(std::move(field));
@@ -190,8 +193,7 @@ Fields describe_root(std::span<const std::byte> bytes, std::size_t entries_max) 
   const auto describe = [](FieldWriter& out, const fb::Root& root) {
     using R = fb::Root;
     out.number("generation", place_of(root, R::VT_GENERATION), root.generation());
-    out.number("next_segment_id", place_of(root, R::VT_NEXT_SEGMENT_ID),
-               root.next_segment_id());
+    out.number("next_segment_id", place_of(root, R::VT_NEXT_SEGMENT_ID), root.next_segment_id());
     out.number("next_run_id", place_of(root, R::VT_NEXT_RUN_ID), root.next_run_id());
     out.structs("tables", root.tables(), kTableRef);
     out.structs("held", root.held(), kHeldExtent);

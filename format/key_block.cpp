@@ -429,22 +429,22 @@ std::span<const std::byte> value_at(const KeyBlock& block, std::uint32_t index,
   return block.values.subspan(offset, std::min(length, block.values.size() - offset));
 }
 
+// NOLINTNEXTLINE(readability-function-size): five numbers and the output
 void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
                            std::uint64_t last_key, std::int32_t value_bytes,
                            std::uint64_t blocks_bytes, std::vector<std::byte>& out) {
   const std::size_t block_count = index.first_keys.size();
   CRAWLSTORE_ASSERT(block_count != 0 && index.block_offsets.size() == block_count);
-  PartitionFooter footer{};
-  footer.key_count = key_count;
-  footer.block_count = block_count;
-  footer.index_offset_bytes = blocks_bytes;
-  footer.first_key = index.first_keys.front();
-  footer.last_key = last_key;
-  footer.key_bytes = 8;
-  footer.codec = 1;
-  footer.value_bytes = value_bytes;
-  footer.magic = kPartitionMagic;
-
+  const PartitionFooter footer{.key_count = key_count,
+                               .block_count = block_count,
+                               .index_offset_bytes = blocks_bytes,
+                               .first_key = index.first_keys.front(),
+                               .last_key = last_key,
+                               .key_bytes = 8,
+                               .codec = 1,
+                               .value_bytes = value_bytes,
+                               .reserved = 0,
+                               .magic = kPartitionMagic};
   const std::size_t start = out.size();
   out.resize(start + tail_bytes(block_count));
   std::byte* tail = out.data() + start;

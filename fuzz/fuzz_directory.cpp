@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Input: one byte (0: root, 1: table, 2: held table; modulo 3), then the piece. The generation is
-// 10, for roots also 1; the high water mark is 1 TiB.
-//
 // Invariants checked:
 //   - no piece crashes the parsers or makes them read outside it;
 //   - what is accepted keeps its meaning when it is encoded and parsed again;
 //   - what is accepted takes no more memory than a small multiple of the piece;
 //   - every extent is aligned, inside the data, born and retired in time, ids ascend;
 //   - the extents that a root names are disjoint.
+//
+// Input: one byte (0: root, 1: table, 2: held table; modulo 3), then the piece. The generation is
+// 10, for roots also 1; the high water mark is 1 TiB.
 
 #include <cstdint>
 #include <cstdlib>

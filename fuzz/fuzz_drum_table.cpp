@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Input: the payload of a drum segment.
-//
 // Invariants checked:
 //   - no payload crashes the parser or makes it read outside it;
 //   - an accepted table follows every rule that one payload can show: buckets ascend from zero,
 //     consumers ascend from 0, counts fit segments, names are valid and unique;
 //   - it takes no more memory than a small multiple of the payload;
 //   - it is the same after it was encoded and parsed again.
+//
+// Input: the payload of a drum segment.
 
 #include <cstdint>
 #include <cstdlib>

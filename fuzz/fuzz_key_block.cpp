@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Input: one byte (bits 0 and 1: length of values 0, 3, 8 or variable; bit 2: the bytes are keys to
-// encode, bit 3: they are a partition's index and footer), then the bytes.
-//
 // Invariants checked:
 //   - no bytes crash the parsers or make them read outside;
 //   - decoded keys ascend strictly, from the first key of the block;
 //   - encoding decoded keys and values again gives a block that is no longer, with the same
-//   content;
+//     content;
 //   - values lie inside the block, whatever the lengths say;
 //   - any set of keys comes back as it was encoded;
 //   - the index that an accepted footer names lies inside the payload.
+//
+// Input: one byte (bits 0 and 1: length of values 0, 3, 8 or variable; bit 2: the bytes are keys to
+// encode, bit 3: they are a partition's index and footer), then the bytes.
 
 #include <algorithm>
 #include <array>

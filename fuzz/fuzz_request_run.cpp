@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Input: one byte (0: key run, 1: auxiliary run, 2: result run; modulo 3), then the payload.
-//
 // Invariants checked:
 //   - no payload crashes the parsers or makes them read outside it;
 //   - all columns of an accepted run lie inside the payload and have as many entries as they must;
 //   - lengths add up to what follows; operations, verdicts and sequences are in range and in order;
 //   - encoding an accepted run again gives the same bytes: there is one payload for one content.
+//
+// Input: one byte (0: key run, 1: auxiliary run, 2: result run; modulo 3), then the payload.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Input: one byte (bit 0: copy, bit 1: slot, bit 2: identity page), then the page. A page that is
-// too short is filled up with zeros. It is parsed as it is, then with place, uuid and checksum made
-// right, so that the checks behind the checksum are reached.
-//
 // Invariants checked:
 //   - no page crashes the parsers or makes them read outside it;
 //   - an identity page is accepted only with a right checksum, and sealing it again changes
@@ -12,6 +8,10 @@
 //   - an accepted copy without unknown features is the same after it was sealed again;
 //   - a root place that is accepted lies inside the data and below the high water mark;
 //   - a copy of an unknown incompat feature is never usable.
+//
+// Input: one byte (bit 0: copy, bit 1: slot, bit 2: identity page), then the page. A page that is
+// too short is filled up with zeros. It is parsed as it is, then with place, uuid and checksum made
+// right, so that the checks behind the checksum are reached.
 
 #include <cstdint>
 #include <cstdlib>

@@ -186,7 +186,7 @@ class Import(command.CommandTest):
         self.assertEqual(answer.verdicts, [(b"duplicate", b"http://a.test/")])
 
     def test_refuses_a_folder_as_input(self):
-        self.refuse(3, r"\.: input or output failed|is a directory", "import", "x.crawl",
+        self.refuse(3, r"\.: input or output failed: the input cannot be read \(Is a directory\)", "import", "x.crawl",
                     "--format", "urls", ".")
 
     def test_knows_no_other_format_yet(self):

@@ -4,8 +4,6 @@
 /// A store in memory without anything above the container, and the words in which the tests of
 /// container/ speak of it.
 
-#include <gtest/gtest.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include <crawlstore/error.h>
 #include <crawlstore/storage.h>
@@ -93,9 +93,7 @@ class ContainerStore {
     return must(verify(*storage(OpenMode::kRead), options));
   }
   [[nodiscard]] Bytes bytes() const { return contents(*file_); }
-  [[nodiscard]] std::uint64_t size_bytes() const {
-    return must(storage(OpenMode::kRead)->size());
-  }
+  [[nodiscard]] std::uint64_t size_bytes() const { return must(storage(OpenMode::kRead)->size()); }
   [[nodiscard]] const std::shared_ptr<MemoryFile>& file() const { return file_; }
 
  private:
@@ -118,15 +116,15 @@ inline SegmentId add_drum(container::Writer& writer, const std::string& name = "
   table.buckets.resize(1);
   table.consumers.resize(1);
   const SegmentId id = writer.new_segment_id();
-  const auto run = must(
-      write_run(writer, id, writer.new_run_ids(1), format::encode_drum_table(table), 1));
+  const auto run =
+      must(write_run(writer, id, writer.new_run_ids(1), format::encode_drum_table(table), 1));
   writer.put({id, SegmentKind::kDrum, StorageClass::kBlob, {}, name, {run}});
   return id;
 }
 
 /// A run of seeded bytes in a fresh extent.
-inline format::RunRef write_random(container::Writer& writer, SegmentId segment,
-                                  std::size_t length, std::uint64_t seed) {
+inline format::RunRef write_random(container::Writer& writer, SegmentId segment, std::size_t length,
+                                   std::uint64_t seed) {
   return must(write_run(writer, segment, writer.new_run_ids(1), random_bytes(length, seed), 1));
 }
 

@@ -31,7 +31,6 @@ class PublishedStates {
   [[nodiscard]] std::span<const State> allowed(std::size_t point) const;
   /// Nothing acknowledged yet: a store may not exist either.
   [[nodiscard]] bool may_be_missing(std::size_t point) const;
-  [[nodiscard]] const std::vector<State>& all() const { return states_; }
 
  private:
   struct Window {
@@ -57,13 +56,17 @@ struct OracleCounts {
 struct OracleOptions {
   container::CommitPolicy policy{};
   std::uint64_t damaged_generation = 0;
-  bool deep = false;               ///< verify the formats of segments too: real DRUMs
-  std::uint64_t verify_every = 4;  ///< images between two that verify() reads
+  std::uint64_t fallback_digest = 0;     ///< of the generation before the damaged one
+  bool deep = false;                     ///< verify the formats of segments too: real DRUMs
+  std::uint64_t verify_every = 4;        ///< images between two that verify() reads
   std::uint64_t double_crash_every = 0;  ///< images between two whose next commit crashes; 0 never
   std::uint64_t double_crash_sample = 64;  ///< one of so many of its images is checked
   /// Uses the store as a program would, after the crash. Throws what fails.
   std::function<void(std::unique_ptr<Storage>)> use;
   std::uint64_t use_every = 8;
+  /// States that a crash may leave as well, at points up to `also_until`.
+  std::vector<PublishedStates::State> also_allowed{};
+  std::size_t also_until = 0;
 };
 
 class CrashOracle {
@@ -81,7 +84,8 @@ class CrashOracle {
   Fault check_verify();
   Fault check_next_commit(const StoreState& state);
   Fault check_use(std::span<const std::byte> image);
-  Fault check_double_crash(std::span<const std::byte> image);
+  Fault check_double_crash(std::span<const std::byte> image, std::size_t point);
+  [[nodiscard]] bool is_allowed(const StoreState& state, std::size_t point) const;
 
   OracleOptions options_;
   PublishedStates states_;

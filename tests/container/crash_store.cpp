@@ -159,7 +159,8 @@ void put_blob(Writer& writer, SegmentId id, std::size_t payload_bytes, std::uint
   const RunId run_id = writer.new_run_ids(1);
   const auto payload = random_bytes((payload_bytes + 7) / 8 * 8, seed);
   const auto run = must(container::write_run(writer, id, run_id, payload, 1));
-  format::SegmentEntry entry{id, SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, "", {run}};
+  format::SegmentEntry entry{id,   SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, "",
+                             {run}};
   if (id == kOwner) {
     entry.kind = SegmentKind::kDrum;
     entry.owner = {};
@@ -221,7 +222,9 @@ Result<std::unique_ptr<Writer>> Scenario::try_open_writer() {
   return Writer::open(recorder_->open(OpenMode::kWrite), options);
 }
 
-std::unique_ptr<Writer> Scenario::open_writer() { return must(try_open_writer()); }
+std::unique_ptr<Writer> Scenario::open_writer() {
+  return must(try_open_writer());
+}
 
 void Scenario::commit(Writer& writer) {
   must(writer.commit());
@@ -229,7 +232,9 @@ void Scenario::commit(Writer& writer) {
   check(writer);
 }
 
-void Scenario::acknowledge() { recorder_->mark("acknowledged"); }
+void Scenario::acknowledge() {
+  recorder_->mark("acknowledged");
+}
 
 void Scenario::check(Writer& writer) {
   check_readers();
@@ -244,8 +249,7 @@ void Scenario::pin(bool previous) {
   container::ReaderOptions options;
   options.previous = previous;
   options.policy = policy_;
-  auto reader =
-      must(container::Reader::open(open_memory_storage(file_, OpenMode::kRead), options));
+  auto reader = must(container::Reader::open(open_memory_storage(file_, OpenMode::kRead), options));
   const auto digest =
       must(digest_of(*reader->storage(), reader->identity().uuid, reader->directory()));
   readers_.push_back({std::move(reader), digest});
@@ -254,8 +258,8 @@ void Scenario::pin(bool previous) {
 void Scenario::check_readers() {
   for (const auto& [reader, digest] : readers_) {
     const Uuid& uuid = reader->identity().uuid;
-    const auto directory = container::load_directory(
-        *reader->storage(), uuid, reader->directory().superblock, {});
+    const auto directory =
+        container::load_directory(*reader->storage(), uuid, reader->directory().superblock, {});
     if (!directory) throw std::runtime_error("a pinned directory: " + describe(directory.error()));
     const auto now = digest_of(*reader->storage(), uuid, **directory);
     if (!now) throw std::runtime_error("a pinned segment: " + describe(now.error()));

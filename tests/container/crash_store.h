@@ -91,6 +91,8 @@ class Scenario {
   std::optional<FailurePlan> plan;
   /// A generation that the workload damaged on purpose; 0 = none.
   std::uint64_t damaged_generation = 0;
+  /// What the generation before it holds.
+  std::uint64_t fallback_digest = 0;
 
  private:
   struct PinnedReader {

@@ -53,6 +53,7 @@ Counts crash(const CrashWorkload& workload, std::uint64_t wanted) {
   if (const Fault fault = check_allocated(log)) ADD_FAILURE() << workload.name << ": " << *fault;
   OracleOptions options;
   options.damaged_generation = scenario.damaged_generation;
+  options.fallback_digest = scenario.fallback_digest;
   options.deep = workload.use != nullptr;
   options.use = workload.use;
   options.double_crash_every = is_long_run() ? 211 : 61;
@@ -90,15 +91,17 @@ TEST(CrashImages, EachLeavesAWholeStore) {
   OracleCounts sum;
   std::uint64_t distinct = 0;
   for (const CrashWorkload& workload : workloads) {
-    const Counts counts = crash(workload, wanted / workloads.size() + 1);
-    std::printf("%8llu distinct images, %7llu cases, %7llu verified, %6llu used, %6llu crashed "
-                "twice: %s\n",
-                static_cast<unsigned long long>(counts.distinct),
-                static_cast<unsigned long long>(counts.oracle.images),
-                static_cast<unsigned long long>(counts.oracle.verified),
-                static_cast<unsigned long long>(counts.oracle.continued),
-                static_cast<unsigned long long>(counts.oracle.double_crashes),
-                std::string(workload.name).c_str());
+    const Counts counts =
+        crash(workload, std::max(kImagesPerWorkloadMin, wanted / workloads.size() + 1));
+    std::printf(
+        "%8llu distinct images, %7llu cases, %7llu verified, %6llu used, %6llu crashed "
+        "twice: %s\n",
+        static_cast<unsigned long long>(counts.distinct),
+        static_cast<unsigned long long>(counts.oracle.images),
+        static_cast<unsigned long long>(counts.oracle.verified),
+        static_cast<unsigned long long>(counts.oracle.continued),
+        static_cast<unsigned long long>(counts.oracle.double_crashes),
+        std::string(workload.name).c_str());
     std::fflush(stdout);
     EXPECT_GE(counts.distinct, kImagesPerWorkloadMin) << workload.name;
     distinct += counts.distinct;

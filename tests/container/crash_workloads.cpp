@@ -27,7 +27,9 @@ SegmentId new_ids(Writer& writer, std::uint64_t count) {
   return first;
 }
 
-SegmentId at(SegmentId first, std::uint64_t index) { return {first.value + index}; }
+SegmentId at(SegmentId first, std::uint64_t index) {
+  return {first.value + index};
+}
 
 /// A store with ids 2 to 9 reserved and blobs in 2, 3 and 4.
 void fill_small(Writer& writer) {
@@ -198,6 +200,14 @@ void record_rollback(Scenario& scenario) {
   }
 }
 
+std::uint64_t previous_digest(Scenario& scenario) {
+  container::ReaderOptions options;
+  options.previous = true;
+  const auto reader =
+      must(container::Reader::open(open_memory_storage(scenario.file(), OpenMode::kRead), options));
+  return must(digest_of(*reader->storage(), reader->identity().uuid, reader->directory()));
+}
+
 /// The root of generation N is damaged; N-1 is published again.
 void record_rollback_damaged(Scenario& scenario) {
   scenario.begin_with([](Writer& writer) {
@@ -212,10 +222,12 @@ void record_rollback_damaged(Scenario& scenario) {
     root = writer->directory()->root_extent;
     generation = writer->directory()->generation().value;
   }
+  const std::uint64_t fallback_digest = previous_digest(scenario);
   auto bytes = contents(*scenario.file());
   bytes[root.offset_bytes + 40] ^= std::byte{1};
   scenario.begin_with_bytes(std::move(bytes));
   scenario.damaged_generation = generation;
+  scenario.fallback_digest = fallback_digest;
   container::WriterOptions options;
   options.fixed_time_us = kFixedTimeUs;
   options.policy = scenario.policy();

@@ -18,7 +18,8 @@ using ::testing::NotNull;
 /// A file whose directory is written piece by piece, as right or wrong as a test wants it.
 class DirectoryFile {
  public:
-  DirectoryFile() : storage_(open_memory_storage(make_memory_file(Bytes(512 * kKiB)), OpenMode::kWrite)) {
+  DirectoryFile()
+      : storage_(open_memory_storage(make_memory_file(Bytes(512 * kKiB)), OpenMode::kWrite)) {
     superblock_.generation = 4;
     superblock_.high_water_bytes = 512 * kKiB;
     superblock_.features_incompat = 1;
@@ -40,7 +41,11 @@ class DirectoryFile {
 
   void add_table(const std::vector<format::SegmentEntry>& segments) {
     const auto payload = format::encode_table(segments);
-    format::TableRef ref{0, {4}, 0, segments.front().id, static_cast<std::uint32_t>(payload.size()),
+    format::TableRef ref{0,
+                         {4},
+                         0,
+                         segments.front().id,
+                         static_cast<std::uint32_t>(payload.size()),
                          static_cast<std::uint32_t>(segments.size())};
     ref.offset_bytes = put(payload, format::ChecksumDomain::kTable, ref.checksum);
     root.tables.push_back(ref);
@@ -48,7 +53,10 @@ class DirectoryFile {
 
   void add_held_table(const std::vector<format::HeldExtent>& entries) {
     const auto payload = format::encode_held_table(entries);
-    format::HeldTableRef ref{0, {4}, 0, static_cast<std::uint32_t>(payload.size()),
+    format::HeldTableRef ref{0,
+                             {4},
+                             0,
+                             static_cast<std::uint32_t>(payload.size()),
                              static_cast<std::uint32_t>(entries.size())};
     ref.offset_bytes = put(payload, format::ChecksumDomain::kHeldTable, ref.checksum);
     root.held_tables.push_back(ref);

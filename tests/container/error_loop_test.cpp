@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // T3 of reliability.md: the nth storage call fails, for every n, in every way. The failure is
-// reported or harmless; what was acknowledged is there, in the cache and on the disk; the store opens
-// whole and takes the next commit.
+// reported or harmless; what was acknowledged is there, in the cache and on the disk; the store
+// opens whole and takes the next commit.
 #include <array>
 #include <cstdio>
 #include <string>
@@ -58,6 +58,7 @@ bool fails_well(const CrashWorkload& workload, const FailurePlan& plan) {
   const OperationLog log = scenario.recorder().log();
   OracleOptions options;
   options.damaged_generation = scenario.damaged_generation;
+  options.fallback_digest = scenario.fallback_digest;
   options.verify_every = plan.nth % 8 == 0 ? 1 : 0;
   options.use = workload.use;
   CrashOracle oracle(log, options);
@@ -91,9 +92,13 @@ void loop(std::span<const CrashWorkload> workloads) {
   std::printf("%7llu failures in all\n", static_cast<unsigned long long>(sum));
 }
 
-TEST(ErrorLoop, LosesNothingAtWriterLevel) { loop(writer_workloads()); }
+TEST(ErrorLoop, LosesNothingAtWriterLevel) {
+  loop(writer_workloads());
+}
 
-TEST(ErrorLoop, LosesNothingWithDrums) { loop(drum_workloads()); }
+TEST(ErrorLoop, LosesNothingWithDrums) {
+  loop(drum_workloads());
+}
 
 /// A commit that found no space has changed nothing; the same writer succeeds when there is some.
 TEST(ErrorLoop, RetriesAfterNoSpace) {

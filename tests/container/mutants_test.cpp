@@ -7,10 +7,9 @@
 #include <string>
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include "container/crash_workloads.h"
 #include "container/protocol_checks.h"
@@ -26,8 +25,10 @@ struct Mutant {
   void (*apply)(CommitPolicy& policy);
 };
 
-#define CRAWLSTORE_TURN_OFF(field) \
-  Mutant { "no " #field, [](CommitPolicy& policy) { policy.field = false; } }
+#define CRAWLSTORE_TURN_OFF(field)                                   \
+  Mutant {                                                           \
+    "no " #field, [](CommitPolicy& policy) { policy.field = false; } \
+  }
 
 constexpr auto kMutants = std::to_array<Mutant>({
     CRAWLSTORE_TURN_OFF(settle_first),
@@ -92,6 +93,7 @@ bool survives_images(const CommitPolicy& policy, const CrashWorkload& workload,
   OracleOptions options;
   options.policy = policy;
   options.damaged_generation = scenario.damaged_generation;
+  options.fallback_digest = scenario.fallback_digest;
   options.verify_every = 16;
   CrashOracle oracle(log, options);
   CrashBudget budget;
@@ -195,11 +197,13 @@ TEST(CommitPolicy, CatchesEveryMutant) {
     EXPECT_TRUE(verdict.killed) << mutant.name << " was not caught";
     if (verdict.killed) ++killed;
     std::printf("%-30s %s %s\n", std::string(mutant.name).c_str(),
-                verdict.killed ? "killed by" : "SURVIVED", verdict.killed ? verdict.by.c_str() : "");
+                verdict.killed ? "killed by" : "SURVIVED",
+                verdict.killed ? verdict.by.c_str() : "");
     std::fflush(stdout);
   }
-  std::printf("mutants: %zu of %zu killed, by %zu workloads and their crash images and %zu checks\n",
-              killed, kMutants.size(), writer_workloads().size(), protocol_checks().size());
+  std::printf(
+      "mutants: %zu of %zu killed, by %zu workloads and their crash images and %zu checks\n",
+      killed, kMutants.size(), writer_workloads().size(), protocol_checks().size());
   EXPECT_GE(kMutants.size(), 25U);
 }
 

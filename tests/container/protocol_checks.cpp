@@ -33,7 +33,8 @@ void fill(Writer& writer) {
 SuperblockSet superblocks_in(std::vector<std::byte> bytes) {
   const auto storage =
       open_memory_storage(make_memory_file(bytes, kCrashCapacityBytes), OpenMode::kRead);
-  return must(container::read_superblock_set(*storage, must(container::read_identity(*storage)).uuid));
+  return must(
+      container::read_superblock_set(*storage, must(container::read_identity(*storage)).uuid));
 }
 
 /// Damages one copy in the file and starts the record again.
@@ -51,7 +52,8 @@ std::uint32_t newest_slot(Scenario& scenario) {
 void commit_elsewhere(Scenario& scenario, std::uint64_t seed) {
   container::WriterOptions options;
   options.fixed_time_us = kFixedTimeUs;
-  const auto writer = must(Writer::open(open_memory_storage(scenario.file(), OpenMode::kWrite), options));
+  const auto writer =
+      must(Writer::open(open_memory_storage(scenario.file(), OpenMode::kWrite), options));
   put_blob(*writer, {2}, 9000, seed);
   must(writer->commit());
 }
@@ -155,7 +157,8 @@ void check_reader_rereads(const CommitPolicy& policy) {
   });
   container::ReaderOptions options;
   options.policy = policy;
-  const auto reader = must(container::Reader::open(scenario.recorder().open(OpenMode::kRead), options));
+  const auto reader =
+      must(container::Reader::open(scenario.recorder().open(OpenMode::kRead), options));
   scenario.recorder().set_hook(nullptr);
   const auto read = [&] {
     return digest_of(*reader->storage(), reader->identity().uuid, reader->directory());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Rules of the commit protocol that no single crash image shows, each as a scene with a few actors.
+/// Rules of the commit protocol that no single crash image shows, each as a scene with a few
+/// actors.
 
 #include <span>
 #include <string_view>

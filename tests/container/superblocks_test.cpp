@@ -32,7 +32,8 @@ Superblock superblock(std::uint64_t generation, std::uint64_t pass = 0) {
 /// A file that has superblocks and nothing else.
 class Slots {
  public:
-  Slots() : recorder_(make_memory_file(Bytes(80 * kKiB))), storage_(recorder_.open(OpenMode::kWrite)) {}
+  Slots()
+      : recorder_(make_memory_file(Bytes(80 * kKiB))), storage_(recorder_.open(OpenMode::kWrite)) {}
 
   Slots& put(std::uint64_t generation, std::uint32_t copy, std::uint64_t pass = 0) {
     must(write_superblock(*storage_, superblock(generation, pass), kUuid,
@@ -44,7 +45,9 @@ class Slots {
     must(storage_->write(kSuperblockOffsets[slot][copy] + 512, random_bytes(512, 1)));
     return *this;
   }
-  [[nodiscard]] container::SuperblockSet read() { return must(read_superblock_set(*storage_, kUuid)); }
+  [[nodiscard]] container::SuperblockSet read() {
+    return must(read_superblock_set(*storage_, kUuid));
+  }
   [[nodiscard]] Storage& storage() { return *storage_; }
   [[nodiscard]] Recorder& recorder() { return recorder_; }
 
@@ -53,7 +56,9 @@ class Slots {
   std::unique_ptr<Storage> storage_;
 };
 
-std::uint64_t generation_of(const Superblock* found) { return found == nullptr ? 0 : found->generation; }
+std::uint64_t generation_of(const Superblock* found) {
+  return found == nullptr ? 0 : found->generation;
+}
 
 // spec: format.md#superblock choosing
 TEST(Superblocks, PicksTheHigherGeneration) {
@@ -186,8 +191,8 @@ TEST(Superblocks, RewritesTheCopyWithTheHigherPassFirst) {
 TEST(Superblocks, ClearsInvalidCopiesOfTheOtherSlot) {
   Slots slots;
   slots.put_both(5).tear(0, 0).tear(0, 1);
-  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.0", "sync", "write 1.1", "zero 0.0",
-                                            "zero 0.1", "sync"));
+  EXPECT_THAT(settle(slots, 5),
+              ElementsAre("write 1.0", "sync", "write 1.1", "zero 0.0", "zero 0.1", "sync"));
 }
 
 TEST(Superblocks, RaisesThePassOfBothCopies) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container/writer.h"
 
-#include <gmock/gmock.h>
-
 #include <future>
 #include <set>
 #include <thread>
+
+#include <gmock/gmock.h>
 
 #include "container/container_store.h"
 #include "container/superblocks.h"

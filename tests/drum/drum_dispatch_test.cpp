@@ -2,9 +2,9 @@
 //
 // Dispatchers that submit, synchronize, throw or are absent.
 
-#include <gtest/gtest.h>
-
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
 
@@ -219,8 +219,8 @@ TEST(DrumDispatch, NumbersRequestsOfOtherThreadsAfterThoseOfTheDispatcher) {
   world.log.sequences.clear();
   must(world.seen.synchronize());
   EXPECT_EQ(world.log.sequences.size(), 5U);
-  EXPECT_TRUE(std::is_sorted(world.log.sequences.begin(), world.log.sequences.end(),
-                             std::less_equal<>()));
+  EXPECT_TRUE(
+      std::is_sorted(world.log.sequences.begin(), world.log.sequences.end(), std::less_equal<>()));
 }
 
 TEST(DrumDispatch, BoundsLogsThatOtherThreadsFillMeanwhile) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a crash leaves, for each level by name (features.md, decision 10): the bytes that were written
-// so far are opened as another process would find them.
-
-#include <gtest/gtest.h>
+// What a crash leaves, for each level by name (features.md, decision 10): the bytes that were
+// written so far are opened as another process would find them.
 
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
 

@@ -2,10 +2,10 @@
 //
 // A full disk, a pinned reader, a clock that goes backwards; and what merges and lookups cost.
 
-#include <gtest/gtest.h>
-
 #include <cerrno>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
 #include <crawlstore/verify.h>
@@ -23,7 +23,10 @@ constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
 
 /// A store whose storage can be made to fail.
 struct FailingWorld {
-  FailingWorld() : recorder(make_empty_store_file(std::uint64_t{1} << 26)) {
+  FailingWorld() : recorder(make_empty_store_file(std::uint64_t{1} << 26)) { open(); }
+  void open() {
+    drum.reset();
+    store.reset();
     store.emplace(must(Store::open(recorder.open(OpenMode::kWrite))));
     DrumOptions options;
     options.bucket_count = 4;
@@ -41,6 +44,13 @@ struct FailingWorld {
     return count;
   }
 
+  /// Space is back. A failure at a superblock has poisoned the store: it is opened again, as its
+  /// message says.
+  void recover() {
+    recorder.stop_injecting();
+    if (code_of(store->commit()) == Errc::kPoisoned) open();
+  }
+
   Recorder recorder;
   std::optional<Store> store;
   CallLog log;
@@ -55,6 +65,7 @@ void for_each_failing_call(Round round) {
     world.submit(0, 50);
     must(world.drum->synchronize());
     world.submit(40, 50);
+    must(world.store->commit());
     world.log.calls.clear();
     world.recorder.inject({.calls = calls(CallKind::kWrite, CallKind::kAllocate),
                            .nth = nth,
@@ -74,12 +85,13 @@ TEST(DrumFailure, LosesNothingWhenTheDiskIsFullInAMerge) {
     EXPECT_EQ(code_of(failed), Errc::kNoSpace);
     EXPECT_EQ(world.drum->status().pending_count, 50U);
     EXPECT_EQ(world.drum->status().key_count, 50U);
-    world.recorder.stop_injecting();
+    world.recover();
     world.log.calls.clear();
     const auto report = world.drum->synchronize();
     ASSERT_TRUE(report) << describe(report.error());
-    EXPECT_EQ(world.log.calls.size(), 50U);
-    EXPECT_EQ(report->unique_count, 40U);
+    // Where a superblock failed the merge may have been published: then all of it was.
+    EXPECT_TRUE(report->unique_count == 40 || report->request_count == 0);
+    EXPECT_EQ(world.log.calls.size(), report->request_count);
     EXPECT_EQ(world.drum->status().key_count, 90U);
   });
 }
@@ -87,7 +99,7 @@ TEST(DrumFailure, LosesNothingWhenTheDiskIsFullInAMerge) {
 TEST(DrumFailure, LeavesAWholeFileWhenTheDiskIsFull) {
   for_each_failing_call([](FailingWorld& world) {
     static_cast<void>(world.drum->synchronize());
-    world.recorder.stop_injecting();
+    if (world.recorder.has_injected()) world.recover();
     must(world.drum->synchronize());
     must(world.store->close());
     auto storage = world.recorder.open(OpenMode::kRead);
@@ -99,6 +111,7 @@ TEST(DrumFailure, TakesExactlyTheRequestsThatItAcknowledged) {
   for (std::uint64_t nth = 1; nth < 40; ++nth) {
     FailingWorld world;
     world.submit(0, 3);
+    must(world.store->commit());
     world.recorder.inject({.calls = calls(CallKind::kWrite, CallKind::kAllocate),
                            .nth = nth,
                            .forever = true,
@@ -120,13 +133,15 @@ TEST(DrumFailure, KeepsResultsWhenTheDiskIsFull) {
     const bool merged = world.drum->synchronize().has_value();
     const bool taken = world.drum->take_results(log).has_value();
     if (!world.recorder.has_injected()) return;
-    world.recorder.stop_injecting();
     EXPECT_TRUE(!taken || merged);
     if (taken) return;
+    world.recover();
+    world.drum->detach();
     log.calls.clear();
     must(world.drum->synchronize());
     must(world.drum->take_results(log));
-    EXPECT_EQ(log.calls.size(), 50U);
+    // Where the superblock of the taking failed, it may have been published.
+    EXPECT_TRUE(log.calls.size() == 50 || (merged && log.calls.empty()));
     EXPECT_EQ(must(world.drum->take_results(log)), 0U);
   });
 }

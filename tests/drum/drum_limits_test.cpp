@@ -2,6 +2,8 @@
 //
 // Sizes, counts and keys at their ends.
 
+#include <numeric>
+
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
@@ -43,11 +45,17 @@ void expect_fixed_values_return() {
   for (const auto& [key, block] : expected) ASSERT_EQ(must(drum.lookup(key)), block);
 }
 
-TEST(DrumLimits, ReturnValuesOfOneByte) { expect_fixed_values_return<1>(); }
-TEST(DrumLimits, ReturnValuesOf8Bytes) { expect_fixed_values_return<8>(); }
-TEST(DrumLimits, ReturnValuesOf255Bytes) { expect_fixed_values_return<255>(); }
+TEST(DrumLimits, ReturnsValuesOfOneByte) {
+  expect_fixed_values_return<1>();
+}
+TEST(DrumLimits, ReturnsEightByteValues) {
+  expect_fixed_values_return<8>();
+}
+TEST(DrumLimits, ReturnsValuesOf255Bytes) {
+  expect_fixed_values_return<255>();
+}
 
-TEST(DrumLimits, ReturnVariableValuesUpToAMegabyte) {
+TEST(DrumLimits, ReturnsVariableValuesUpToAMegabyte) {
   MemoryStore store;
   std::map<std::uint64_t, std::string> expected;
   auto drum = must(TextDrum::open(*store, "texts"));
@@ -61,7 +69,7 @@ TEST(DrumLimits, ReturnVariableValuesUpToAMegabyte) {
   for (const auto& [key, value] : expected) ASSERT_EQ(must(drum.lookup(key)), value);
 }
 
-TEST(DrumLimits, ReturnAuxiliariesUpToTwoMegabytes) {
+TEST(DrumLimits, ReturnsAuxiliariesUpToTwoMegabytes) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   Calls expected;
@@ -76,7 +84,7 @@ TEST(DrumLimits, ReturnAuxiliariesUpToTwoMegabytes) {
   EXPECT_EQ(log.calls, expected);
 }
 
-TEST(DrumLimits, RefuseAuxiliariesOver64Mebibytes) {
+TEST(DrumLimits, RefusesAuxiliariesOver64Mebibytes) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   const std::string large((std::size_t{64} << 20) + 1, 'a');
@@ -85,7 +93,7 @@ TEST(DrumLimits, RefuseAuxiliariesOver64Mebibytes) {
   EXPECT_TRUE(drum.check(1, "small"));
 }
 
-TEST(DrumLimits, TakeAnAuxiliaryOf64Mebibytes) {
+TEST(DrumLimits, TakesAnAuxiliaryOf64Mebibytes) {
   MemoryStore store(std::uint64_t{1} << 30);
   auto drum = must(TextDrum::open(*store, "texts"));
   const std::string large(std::size_t{64} << 20, 'a');
@@ -98,7 +106,7 @@ TEST(DrumLimits, TakeAnAuxiliaryOf64Mebibytes) {
   EXPECT_EQ(sizes.size, large.size());
 }
 
-TEST(DrumLimits, RefuseValuesOver16Mebibytes) {
+TEST(DrumLimits, RefusesValuesOver16Mebibytes) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   EXPECT_EQ(code_of(drum.update(1, std::string((std::size_t{16} << 20) + 1, 'v'))),
@@ -106,7 +114,7 @@ TEST(DrumLimits, RefuseValuesOver16Mebibytes) {
   EXPECT_EQ(drum.status().pending_count, 0U);
 }
 
-TEST(DrumLimits, RefuseValuesOfAnotherSize) {
+TEST(DrumLimits, RefusesValuesOfAnotherSize) {
   MemoryStore store;
   auto core = must(DrumCore::open(*store, "raw", 8, {}));
   const auto seven = filled(7, 1);
@@ -115,7 +123,7 @@ TEST(DrumLimits, RefuseValuesOfAnotherSize) {
   EXPECT_EQ(core->status().pending_count, 0U);
 }
 
-TEST(DrumLimits, TakeTheFirstAndTheLastKey) {
+TEST(DrumLimits, TakesTheFirstAndTheLastKey) {
   for (const std::uint32_t buckets : {1U, 3U, 65536U}) {
     MemoryStore store;
     DrumOptions options;
@@ -134,7 +142,7 @@ TEST(DrumLimits, TakeTheFirstAndTheLastKey) {
   }
 }
 
-TEST(DrumLimits, WorkWith65536Buckets) {
+TEST(DrumLimits, WorksWith65536Buckets) {
   MemoryStore store;
   DrumOptions options;
   options.bucket_count = 65536;
@@ -150,7 +158,7 @@ TEST(DrumLimits, WorkWith65536Buckets) {
   EXPECT_TRUE(must(drum.lookup(std::uint64_t{299} << 55)));
 }
 
-TEST(DrumLimits, StopSplittingAt65536Buckets) {
+TEST(DrumLimits, StopsSplittingAt65536Buckets) {
   MemoryStore store;
   DrumOptions options;
   options.bucket_count = 65530;
@@ -167,7 +175,7 @@ TEST(DrumLimits, StopSplittingAt65536Buckets) {
   EXPECT_TRUE(must(drum.lookup(39)));
 }
 
-TEST(DrumLimits, AnswerOneKeyAMillionTimes) {
+TEST(DrumLimits, AnswersOneKeyAMillionTimes) {
   MemoryStore store;
   DrumOptions options;
   options.memory_bytes = 1 << 20;
@@ -187,7 +195,7 @@ TEST(DrumLimits, AnswerOneKeyAMillionTimes) {
   EXPECT_EQ(drum.status().key_count, 1U);
 }
 
-TEST(DrumLimits, AnswerSortedKeysThatLieInOneBucket) {
+TEST(DrumLimits, AnswersSortedKeysThatLieInOneBucket) {
   MemoryStore store;
   DrumOptions options;
   options.memory_bytes = 1 << 18;
@@ -211,7 +219,7 @@ TEST(DrumLimits, AnswerSortedKeysThatLieInOneBucket) {
   EXPECT_GE(drum.status().bucket_count, 25U) << "a skewed partition splits";
 }
 
-TEST(DrumLimits, AnswerKeysInBulkLikeOneByOne) {
+TEST(DrumLimits, AnswersKeysInBulkLikeOneByOne) {
   MemoryStore store;
   DrumOptions options;
   options.array_elements = 7;
@@ -229,7 +237,7 @@ TEST(DrumLimits, AnswerKeysInBulkLikeOneByOne) {
   EXPECT_EQ(bulk_log.calls, single_log.calls);
 }
 
-TEST(DrumLimits, DoNothingWhenNothingWasSubmitted) {
+TEST(DrumLimits, DoesNothingWhenNothingWasSubmitted) {
   MemoryStore store;
   auto drum = must(Keys::open(*store, "keys"));
   must(store->commit());
@@ -251,7 +259,7 @@ std::uint64_t memory_peak(Drum<std::uint64_t, std::string, std::string>& drum, S
   return peak;
 }
 
-TEST(DrumLimits, BoundMemoryOfVariableValues) {
+TEST(DrumLimits, BoundsMemoryOfVariableValues) {
   MemoryStore store;
   DrumOptions options;
   options.bucket_count = 4;
@@ -262,7 +270,7 @@ TEST(DrumLimits, BoundMemoryOfVariableValues) {
             std::uint64_t{4} << 20);
 }
 
-TEST(DrumLimits, BoundMemoryOfAuxiliariesWhenOnlyElementsAreGiven) {
+TEST(DrumLimits, BoundsMemoryOfAuxiliariesWhenOnlyElementsAreGiven) {
   MemoryStore store;
   DrumOptions options;
   options.bucket_count = 4;
@@ -274,7 +282,7 @@ TEST(DrumLimits, BoundMemoryOfAuxiliariesWhenOnlyElementsAreGiven) {
             std::uint64_t{4} << 20);
 }
 
-TEST(DrumLimits, BoundMemoryOfKeysWhenOnlyAuxiliaryBytesAreGiven) {
+TEST(DrumLimits, BoundsMemoryOfKeysWhenOnlyAuxiliaryBytesAreGiven) {
   MemoryStore store;
   DrumOptions options;
   options.bucket_count = 1;

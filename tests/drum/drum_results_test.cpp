@@ -15,7 +15,7 @@ namespace {
 
 using TextDrum = Drum<std::uint64_t, std::string, std::string>;
 
-TEST(DrumResults, WaitInTheFileOverReopening) {
+TEST(DrumResults, WaitsInTheFileOverReopening) {
   MemoryStore store;
   {
     auto drum = must(TextDrum::open(*store, "texts"));
@@ -81,7 +81,7 @@ TEST(DrumResults, StayWhenTheTakerThrows) {
   EXPECT_EQ(log.calls, calls);
 }
 
-TEST(DrumResults, GoToTheConsumerThatAsked) {
+TEST(DrumResults, GoesToTheConsumerThatAsked) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   const auto fetcher = must(drum.consumer("fetcher"));
@@ -126,7 +126,7 @@ TEST(DrumResults, KeepTheIdOfAConsumer) {
   EXPECT_EQ(must(drum.consumer("fetcher")), id);
 }
 
-TEST(DrumResults, RefuseUnknownConsumers) {
+TEST(DrumResults, RefusesUnknownConsumers) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   CallLog log;
@@ -135,7 +135,7 @@ TEST(DrumResults, RefuseUnknownConsumers) {
   EXPECT_EQ(drum.status().pending_count, 0U);
 }
 
-TEST(DrumResults, LetTheTakerNameConsumers) {
+TEST(DrumResults, LetsTheTakerNameConsumers) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   must(drum.check(1));
@@ -149,7 +149,7 @@ TEST(DrumResults, LetTheTakerNameConsumers) {
   EXPECT_EQ(drum_info(*store, "texts").result_count, 0U);
 }
 
-TEST(DrumResults, OutlastHundredsOfMerges) {
+TEST(DrumResults, OutlastsHundredsOfMerges) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   constexpr std::uint64_t kMerges = 700;
@@ -167,7 +167,7 @@ TEST(DrumResults, OutlastHundredsOfMerges) {
   EXPECT_TRUE(std::is_sorted(log.sequences.begin(), log.sequences.end()));
 }
 
-TEST(DrumResults, CarryLargeValuesAndAuxiliaries) {
+TEST(DrumResults, CarriesLargeValuesAndAuxiliaries) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   const std::string value(300000, 'v');

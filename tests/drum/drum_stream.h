@@ -27,7 +27,7 @@ struct StreamPlan {
   std::uint16_t consumer_count = 1;  ///< some of them come and go
   std::uint64_t key_count = 40;
   std::uint64_t quiet = 40;  ///< one step in so many is a merge, one a reopening ...
-  bool reentrant = false;  ///< dispatchers submit to the DRUM
+  bool reentrant = false;    ///< dispatchers submit to the DRUM
   bool reopens = true;
   std::uint64_t aux_bytes_max = 20;
   DrumOptions options{};

@@ -17,7 +17,9 @@ std::uint64_t base_seed() {
   return given == nullptr ? 1 : std::stoull(given);
 }
 
-std::uint64_t scale() { return std::getenv("CRAWLSTORE_LONG") == nullptr ? 1 : 20; }
+std::uint64_t scale() {
+  return std::getenv("CRAWLSTORE_LONG") == nullptr ? 1 : 20;
+}
 
 /// Arrays of four requests, partitions of eight keys: everything happens in a hundred steps.
 StreamPlan tiny_plan() {

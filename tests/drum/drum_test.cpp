@@ -266,8 +266,8 @@ TEST(Drum, AppliesOperationsOnOneKeyInArrivalOrder) {
   must(world.drum.check(5));
   must(world.drum.check_update(5, "three"));
   EXPECT_EQ(world.synchronize(),
-            (Calls{"unique check 5", "unique update 5 one", "duplicate check 5 one",
-                   "update 5 two", "duplicate check 5 two", "duplicate update 5 three"}));
+            (Calls{"unique check 5", "unique update 5 one", "duplicate check 5 one", "update 5 two",
+                   "duplicate check 5 two", "duplicate update 5 three"}));
   EXPECT_EQ(world.content(), (Content{{5, "three"}}));
 }
 
@@ -279,8 +279,8 @@ TEST(Drum, NumbersRequestsAscendingAndOnce) {
   for (std::uint64_t key = 0; key < 10; ++key) must(world.drum.check(key % 3));
   world.synchronize();
   ASSERT_EQ(world.log.sequences.size(), 20U);
-  EXPECT_TRUE(std::is_sorted(world.log.sequences.begin(), world.log.sequences.end(),
-                             std::less_equal<>()));
+  EXPECT_TRUE(
+      std::is_sorted(world.log.sequences.begin(), world.log.sequences.end(), std::less_equal<>()));
 }
 
 // covers: D13

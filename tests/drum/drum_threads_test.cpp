@@ -2,10 +2,10 @@
 //
 // Submissions from any thread, while others merge, commit and read. Run under TSan.
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <thread>
+
+#include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
 

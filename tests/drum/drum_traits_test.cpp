@@ -16,7 +16,9 @@ struct Descending {
   std::uint32_t number = 0;
   friend bool operator<(const Descending& a, const Descending& b) { return a.number > b.number; }
 };
-std::string text_of(const Descending& key) { return std::to_string(key.number); }
+std::string text_of(const Descending& key) {
+  return std::to_string(key.number);
+}
 
 struct Page {
   std::uint32_t status = 7;  // a default that is not zero
@@ -71,10 +73,9 @@ TEST(DrumTraits, OrdersSignedKeysWithoutSubtracting) {
     must(drum.check(key));
   }
   must(drum.synchronize(log));
-  EXPECT_EQ(log.calls,
-            (Calls{"unique check " + std::to_string(kMin), "unique check -1",
-                   "unique check " + std::to_string(kMax),
-                   "unique check " + std::to_string(kMax / 2 + 2)}));
+  EXPECT_EQ(log.calls, (Calls{"unique check " + std::to_string(kMin), "unique check -1",
+                              "unique check " + std::to_string(kMax),
+                              "unique check " + std::to_string(kMax / 2 + 2)}));
 }
 
 // covers: D14
@@ -180,7 +181,8 @@ TEST(DrumTraits, StoresRawBytesByDefault) {
   must(drum.update(1, 0x01020304));
   must(drum.synchronize());
   const auto bytes = must(drum_view(*store, "numbers").lookup(1));
-  EXPECT_EQ(bytes, (std::vector<std::byte>{std::byte{4}, std::byte{3}, std::byte{2}, std::byte{1}}));
+  EXPECT_EQ(bytes,
+            (std::vector<std::byte>{std::byte{4}, std::byte{3}, std::byte{2}, std::byte{1}}));
   EXPECT_EQ(must((lookup<std::uint64_t, std::uint32_t>(drum_view(*store, "numbers"), 1))),
             std::optional<std::uint32_t>(0x01020304));
 }

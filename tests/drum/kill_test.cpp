@@ -12,10 +12,9 @@
 #include <thread>
 #include <unordered_map>
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
 #include <crawlstore/verify.h>
@@ -32,7 +31,9 @@ using Keys = Drum<std::uint64_t>;
 constexpr std::uint64_t kSeed = 7;
 constexpr std::uint64_t kBatch = 25;
 
-std::uint64_t key_of(std::uint64_t number) { return Random(number + 1).next(); }
+std::uint64_t key_of(std::uint64_t number) {
+  return Random(number + 1).next();
+}
 
 DrumOptions small_drum() {
   DrumOptions options;
@@ -88,9 +89,14 @@ void work(Store& store, std::uint64_t number, std::uint64_t seed, int pipe) {
     for (std::uint64_t i = 0; i < kBatch; ++i) must(keys.check_update(key_of(number++)));
     for (int again = 0; again < 5; ++again) must(keys.check_update(key_of(random.below(number))));
     switch (random.below(4)) {
-      case 0: must(store.commit()); break;
-      case 1: must(firsts.synchronize()); [[fallthrough]];
-      default: must(keys.synchronize());
+      case 0:
+        must(store.commit());
+        break;
+      case 1:
+        must(firsts.synchronize());
+        [[fallthrough]];
+      default:
+        must(keys.synchronize());
     }
     must(store.commit());
     say(pipe, number);
@@ -274,14 +280,14 @@ TEST_F(KillTest, LosesNothingAcknowledged) {
     check_store(kill % 10 == 0);
   }
   stop_reader();
-  std::printf("%llu kills at random times, %llu before chosen calls, seed %llu; %llu keys "
-              "acknowledged; file at most %llu KiB, live at most %llu KiB\n",
-              static_cast<unsigned long long>(kills_by_time_),
-              static_cast<unsigned long long>(kills_by_point_),
-              static_cast<unsigned long long>(kSeed),
-              static_cast<unsigned long long>(acknowledged_),
-              static_cast<unsigned long long>(file_bytes_max_ / 1024),
-              static_cast<unsigned long long>(live_bytes_max_ / 1024));
+  std::printf(
+      "%llu kills at random times, %llu before chosen calls, seed %llu; %llu keys "
+      "acknowledged; file at most %llu KiB, live at most %llu KiB\n",
+      static_cast<unsigned long long>(kills_by_time_),
+      static_cast<unsigned long long>(kills_by_point_), static_cast<unsigned long long>(kSeed),
+      static_cast<unsigned long long>(acknowledged_),
+      static_cast<unsigned long long>(file_bytes_max_ / 1024),
+      static_cast<unsigned long long>(live_bytes_max_ / 1024));
   EXPECT_EQ(kills_by_time_ + kills_by_point_, wanted);
   EXPECT_GT(acknowledged_, 10 * kBatch);
 }

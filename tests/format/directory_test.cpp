@@ -252,7 +252,7 @@ TEST(Extents, AreDisjointInAnyOrder) {
 }
 
 // spec: format.md#directory rule 10
-TEST(Extents, OverlapWhenEqual) {
+TEST(Extents, AreNotDisjointWhenEqual) {
   std::vector<Extent> extents{{unit(3), kUnitBytes}, {unit(3), kUnitBytes}};
   EXPECT_FALSE(check_disjoint(extents));
 }

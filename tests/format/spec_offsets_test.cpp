@@ -44,7 +44,7 @@ void expect_struct(const std::string& name, std::size_t length_bytes,
 #name, offsetof(Struct, name), sizeof(Struct::name) \
   }
 
-TEST(SpecOffsets, IdentityIsThatOfTheSpec) {
+TEST(SpecOffsets, MatchesIdentity) {
   expect_struct(
       "Identity", sizeof(Identity),
       {MEMBER(Identity, magic), MEMBER(Identity, byte_order), MEMBER(Identity, format_version),
@@ -53,7 +53,7 @@ TEST(SpecOffsets, IdentityIsThatOfTheSpec) {
        MEMBER(Identity, checksum)});
 }
 
-TEST(SpecOffsets, SuperblockIsThatOfTheSpec) {
+TEST(SpecOffsets, MatchesSuperblock) {
   expect_struct(
       "Superblock", sizeof(Superblock),
       {MEMBER(Superblock, magic), MEMBER(Superblock, slot_index), MEMBER(Superblock, copy_index),
@@ -65,14 +65,14 @@ TEST(SpecOffsets, SuperblockIsThatOfTheSpec) {
        MEMBER(Superblock, reserved), MEMBER(Superblock, checksum)});
 }
 
-TEST(SpecOffsets, KeyBlockHeaderIsThatOfTheSpec) {
+TEST(SpecOffsets, MatchesKeyBlockHeader) {
   expect_struct("KeyBlockHeader", sizeof(KeyBlockHeader),
                 {MEMBER(KeyBlockHeader, first_key), MEMBER(KeyBlockHeader, key_count),
                  MEMBER(KeyBlockHeader, upper_words), MEMBER(KeyBlockHeader, low_bits),
                  MEMBER(KeyBlockHeader, reserved)});
 }
 
-TEST(SpecOffsets, PartitionFooterIsThatOfTheSpec) {
+TEST(SpecOffsets, MatchesPartitionFooter) {
   expect_struct("PartitionFooter", sizeof(PartitionFooter),
                 {MEMBER(PartitionFooter, key_count), MEMBER(PartitionFooter, block_count),
                  MEMBER(PartitionFooter, index_offset_bytes), MEMBER(PartitionFooter, first_key),
@@ -81,7 +81,7 @@ TEST(SpecOffsets, PartitionFooterIsThatOfTheSpec) {
                  MEMBER(PartitionFooter, reserved), MEMBER(PartitionFooter, magic)});
 }
 
-TEST(SpecOffsets, KeyRunHeaderIsThatOfTheSpec) {
+TEST(SpecOffsets, MatchesKeyRunHeader) {
   expect_struct("KeyRunHeader", sizeof(KeyRunHeader),
                 {MEMBER(KeyRunHeader, magic), MEMBER(KeyRunHeader, record_count),
                  MEMBER(KeyRunHeader, first_sequence), MEMBER(KeyRunHeader, flags),
@@ -89,13 +89,13 @@ TEST(SpecOffsets, KeyRunHeaderIsThatOfTheSpec) {
                  MEMBER(KeyRunHeader, reserved)});
 }
 
-TEST(SpecOffsets, AuxRunHeaderIsThatOfTheSpec) {
+TEST(SpecOffsets, MatchesAuxRunHeader) {
   expect_struct("AuxRunHeader", sizeof(AuxRunHeader),
                 {MEMBER(AuxRunHeader, magic), MEMBER(AuxRunHeader, record_count),
                  MEMBER(AuxRunHeader, flags), MEMBER(AuxRunHeader, uniform_length_bytes)});
 }
 
-TEST(SpecOffsets, ResultRunHeaderIsThatOfTheSpec) {
+TEST(SpecOffsets, MatchesResultRunHeader) {
   expect_struct("ResultRunHeader", sizeof(ResultRunHeader),
                 {MEMBER(ResultRunHeader, magic), MEMBER(ResultRunHeader, record_count),
                  MEMBER(ResultRunHeader, value_bytes), MEMBER(ResultRunHeader, reserved)});
@@ -112,7 +112,7 @@ std::string schema(const std::string& path) {
   return text;
 }
 
-TEST(SpecOffsets, TheSchemasAreQuotedInFull) {
+TEST(SpecOffsets, QuotesTheSchemasInFull) {
   const std::string text = source_text("spec/format.md");
   EXPECT_EQ(fenced_after(text, "The schemas, in full", "fbs"), schema("format/directory.fbs"));
   EXPECT_EQ(fenced_after(text, "\n## Drum\n", "fbs"), schema("format/drum.fbs"));

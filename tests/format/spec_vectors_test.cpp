@@ -195,19 +195,19 @@ void expect_table(const std::string& mark, const Vectors& computed) {
   EXPECT_EQ(written, computed);
 }
 
-TEST(SpecVectors, SeedsAndChecksumsAreThoseOfTheSpec) {
+TEST(SpecVectors, MatchesSeedsAndChecksums) {
   expect_table("Seeds and checksums", seeds());
 }
 
-TEST(SpecVectors, KeyBlocksAreThoseOfTheSpec) {
+TEST(SpecVectors, MatchesKeyBlocks) {
   expect_table("Key blocks", blocks());
 }
 
-TEST(SpecVectors, PayloadsAreThoseOfTheSpec) {
+TEST(SpecVectors, MatchesPayloads) {
   expect_table("Payloads", payloads());
 }
 
-TEST(SpecVectors, ExtentLengthsAreThoseOfTheSpec) {
+TEST(SpecVectors, MatchesExtentLengths) {
   const auto text = source_text("spec/format.md");
   for (const Row& row : table_after(text, "follows from that of its payload")) {
     std::vector<std::uint64_t> numbers;
@@ -224,7 +224,7 @@ TEST(SpecVectors, ExtentLengthsAreThoseOfTheSpec) {
   }
 }
 
-TEST(SpecVectors, TheSmallestFileIsThatOfTheSpec) {
+TEST(SpecVectors, MatchesTheSmallestFile) {
   const std::string text = section(source_text("spec/format.md"), "## The smallest file");
   std::string dump;
   std::istringstream lines(fenced_after(text, "86,016 bytes"));

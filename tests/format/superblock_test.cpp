@@ -215,7 +215,7 @@ TEST(Superblock, TakesCopiesThatDifferInPassForTheSameGeneration) {
 }
 
 // spec: format.md#feature-bits rule 1
-TEST(Features, RejectEveryUnknownIncompatBit) {
+TEST(FeatureSet, RejectsEveryUnknownIncompatBit) {
   for (int bit = 0; bit < 64; ++bit) {
     Superblock superblock = sample_superblock();
     superblock.features_incompat = std::uint64_t{1} << bit;
@@ -225,7 +225,7 @@ TEST(Features, RejectEveryUnknownIncompatBit) {
 }
 
 // spec: format.md#feature-bits rule 1
-TEST(Features, AllowReadingWithAnUnknownRoCompatBit) {
+TEST(FeatureSet, AllowsReadingWithAnUnknownRoCompatBit) {
   Superblock superblock = sample_superblock();
   superblock.features_ro_compat = 1;
   EXPECT_TRUE(check_features(superblock, false));
@@ -233,7 +233,7 @@ TEST(Features, AllowReadingWithAnUnknownRoCompatBit) {
 }
 
 // spec: format.md#feature-bits rule 1
-TEST(Features, IgnoreUnknownCompatBits) {
+TEST(FeatureSet, IgnoresUnknownCompatBits) {
   Superblock superblock = sample_superblock();
   superblock.features_compat = ~std::uint64_t{0};
   EXPECT_TRUE(check_features(superblock, true));

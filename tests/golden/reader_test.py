@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/reader.py, written from spec/format.md alone, agrees with the library on every golden file."""
+"""spec/reader.py, written from spec/format.md, agrees with the library on every golden file."""
 
 import json
 import os

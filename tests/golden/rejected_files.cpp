@@ -198,6 +198,16 @@ void add_directory(Maker& make) {
   make.directory("directory_born_zero", base, [&](auto& f) { partition(f).runs[0].born = {0}; });
   make.directory("directory_born_in_future", base,
                  [&](auto& f) { partition(f).runs[0].born.value += 1000; });
+}
+
+void add_references(Maker& make) {
+  const std::string base = "keys_and_pending";
+  const auto key_log = [](CraftedFile & f) -> auto& {
+    return f.segment(SegmentKind::kDrumKeyLog);
+  };
+  const auto partition = [](CraftedFile & f) -> auto& {
+    return f.segment(SegmentKind::kDrumPartition);
+  };
   make.directory("directory_held_overlaps_live", base, [&](auto& f) {
     f.root.held.push_back({partition(f).runs[0].extent(), {1}, f.root.generation});
   });
@@ -371,6 +381,7 @@ std::vector<GoldenFile> rejected_files() {
   Maker make;
   add_identity_and_superblock(make);
   add_directory(make);
+  add_references(make);
   add_drum(make);
   add_partition(make);
   add_runs(make);

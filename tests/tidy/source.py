@@ -44,7 +44,7 @@ def load(root):
         if not file.is_file():
             continue
         paths.append(name)
-        if name.startswith(("fuzz/corpus/", "tests/golden/")):
+        if name.startswith(("fuzz/corpus/", "tests/golden/valid/", "tests/golden/rejected/")):
             continue
         try:
             texts[name] = file.read_bytes().decode()

@@ -18,8 +18,8 @@ BANS = [
         ("format/endian.h",), "reinterpret_cast: bytes become values by load() of format/endian.h"),
     Ban("raw bytes", r'\bmem(?:cpy|move)\s*\(\s*(?:&|[^;]*?,\s*&)', SHIPPED, ("format/endian.h",),
         "memcpy of a value: use load() and store() of format/endian.h"),
-    # `unique_ptr<X>(new X(...))` is right where the constructor is private.
-    Ban("raw memory", r'^(?!.*(?:unique_ptr<|include <)).*\bnew\b(?!\s*[)>,;])', ALL, (),
+    # `unique_ptr<X>(new X(...))` is right where the constructor is private; shared_ptr likewise.
+    Ban("raw memory", r'^(?!.*(?:(?:unique|shared)_ptr<|include <)).*\bnew\b(?!\s*[)>,;])', ALL, (),
         "new: use std::make_unique or a container"),
     Ban("raw memory", r'(?<!=)(?<!= )\bdelete\b', ALL, (), "delete: let an owner do it"),
     Ban("raw memory", r'\b(?:malloc|calloc|realloc|aligned_alloc|free)\s*\(', SHIPPED, (),

@@ -45,9 +45,10 @@ struct NoAux {
 ///     static Site from_bits(std::uint64_t bits) { return {bits}; }
 ///   };
 ///
-/// The bits decide the order: their unsigned order is the order of the DRUM: bucket order, dispatch
-/// order and iteration order follow it. A specialisation may choose any order, but never by
-/// subtraction (features.md E16): a - b overflows.
+/// The bits decide the order of the DRUM, as unsigned numbers: bucket order, dispatch order and
+/// iteration order follow it. A specialisation may choose any order, but never by subtraction
+/// (features.md E16): a - b overflows. Keys that are longer, such as URLs, are hashed to 64 bits
+/// first: see url.h.
 ///   to_bits    injective; from_bits(to_bits(k)) == k
 template <class Key>
 struct KeyTraits {
@@ -138,6 +139,7 @@ struct ValueTraits<std::string> : StringBytes<std::string> {};
 template <class Aux>
 struct AuxTraits : FixedBytes<Aux> {};
 /// Auxiliaries of any length: URLs, for example.
+/// std::string copies them out of the answer, std::string_view does not.
 template <>
 struct AuxTraits<std::string> : StringBytes<std::string> {};
 template <>

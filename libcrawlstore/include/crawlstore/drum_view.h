@@ -7,6 +7,10 @@
 /// visitors live until the visitor returns.
 /// Threads: any number. Damage is reported with segment and offset, at the first touch of a chunk.
 /// What is pending is not in the repository yet: for_each_pending() shows it, lookup() does not.
+///
+///   auto snapshot = Snapshot::open("my.crawl");
+///   auto urls = DrumView::open(*snapshot, "urls");
+///   bool seen = urls->lookup(key)->has_value();      // as of that generation's last merge
 
 #include <cstddef>
 #include <cstdint>

@@ -17,13 +17,13 @@
 // Why not take component boundaries from it: in a valid head they follow from "@", "]" and ":",
 // and it is for us, not for a version of it, to tell an empty component from an absent one.
 
-#include <uriparser/Uri.h>
-#include <xxhash.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <new>
+
+#include <uriparser/Uri.h>
+#include <xxhash.h>
 
 namespace crawlstore {
 namespace {
@@ -68,8 +68,12 @@ constexpr bool is_in(char c, unsigned classes) {
   return (kByteClasses[static_cast<unsigned char>(c)] & classes) != 0;
 }
 
-constexpr char lower(char c) { return is_in(c, kUpperByte) ? static_cast<char>(c + 32) : c; }
-constexpr char upper(char c) { return is_in(c, kLowerByte) ? static_cast<char>(c - 32) : c; }
+constexpr char lower(char c) {
+  return is_in(c, kUpperByte) ? static_cast<char>(c + 32) : c;
+}
+constexpr char upper(char c) {
+  return is_in(c, kLowerByte) ? static_cast<char>(c - 32) : c;
+}
 
 struct DefaultPort {
   std::string_view scheme;
@@ -127,8 +131,12 @@ void* arena_calloc(UriMemoryManager* manager, std::size_t count, std::size_t siz
 }
 
 // The library wants these present; parsing calls neither.
-void* arena_realloc(UriMemoryManager*, void*, std::size_t) { return nullptr; }
-void* arena_reallocarray(UriMemoryManager*, void*, std::size_t, std::size_t) { return nullptr; }
+void* arena_realloc(UriMemoryManager*, void*, std::size_t) {
+  return nullptr;
+}
+void* arena_reallocarray(UriMemoryManager*, void*, std::size_t, std::size_t) {
+  return nullptr;
+}
 void arena_free(UriMemoryManager*, void*) {}
 
 // The strict grammar of a head that starts with a scheme.
@@ -189,7 +197,9 @@ std::size_t skip_part(std::string_view url, std::size_t i, ByteClass byte_class,
 }
 
 // True for "." and "..", the segments that are removed from paths.
-bool is_dot_segment(std::string_view segment) { return segment == "." || segment == ".."; }
+bool is_dot_segment(std::string_view segment) {
+  return segment == "." || segment == "..";
+}
 
 bool has_dot_segment(std::string_view path) {
   for (std::size_t i = path.find("/."); i != std::string_view::npos; i = path.find("/.", i + 1)) {
@@ -225,7 +235,9 @@ bool needs_slash(std::string_view scheme, const UrlParts& parts) {
 // --- Writing: each function writes at `out`, which has room, and returns the end of what it wrote
 // ---
 
-char* write(char* out, std::string_view text) { return std::copy(text.begin(), text.end(), out); }
+char* write(char* out, std::string_view text) {
+  return std::copy(text.begin(), text.end(), out);
+}
 
 enum class Letters { kKeep, kLower };
 

@@ -4,15 +4,15 @@
 //
 // Invariants: until publish() begins, a failure leaves generation N and its list in force and gives
 // back what the draft reserved; once publish() has begun, a failure poisons the writer.
-#include "format/checksum.h"
-#include "format/endian.h"
-#include "format/layout.h"
+#include <algorithm>
+#include <chrono>
+
 #include "base/assert.h"
 #include "container/superblocks.h"
 #include "container/writer.h"
-
-#include <algorithm>
-#include <chrono>
+#include "format/checksum.h"
+#include "format/endian.h"
+#include "format/layout.h"
 
 namespace crawlstore::container {
 namespace {
@@ -45,8 +45,8 @@ std::int64_t now_us() {
 struct Writer::Draft {
   std::shared_ptr<Directory> next = std::make_shared<Directory>();
   std::vector<format::HeldExtent> retired;
-  std::vector<Extent> reserved;      // directory pieces of this draft
-  std::vector<Extent> published;     // new runs: in flight until now
+  std::vector<Extent> reserved;       // directory pieces of this draft
+  std::vector<Extent> published;      // new runs: in flight until now
   std::vector<Extent> freed_at_once;  // only by a mutant that forgets to list
   std::map<SegmentId, std::optional<format::SegmentEntry>> changes;
 };
@@ -90,9 +90,9 @@ Result<Extent> Writer::write_piece(Draft& draft, const std::vector<std::byte>& p
   const auto extent = reserve_locked(bytes.size());
   if (!extent) return extent;
   draft.reserved.push_back(*extent);
-  checksum = format::checksum(bytes, format::extent_seed(identity_.uuid, domain,
-                                                         draft.next->generation(),
-                                                         extent->offset_bytes));
+  checksum = format::checksum(
+      bytes,
+      format::extent_seed(identity_.uuid, domain, draft.next->generation(), extent->offset_bytes));
   CRAWLSTORE_TRY(storage_->write(extent->offset_bytes, bytes));
   return extent;
 }
@@ -133,8 +133,8 @@ Result<void> Writer::rebuild_tables(Draft& draft) {
   std::vector<format::SegmentEntry> pending;  // segments of touched tables, not yet written
   for (std::size_t i = 0; i <= old.size(); ++i) {
     const bool last = i + 1 >= old.size();
-    const auto stop = last ? draft.changes.end()
-                           : draft.changes.lower_bound(old[i + 1]->segments.front().id);
+    const auto stop =
+        last ? draft.changes.end() : draft.changes.lower_bound(old[i + 1]->segments.front().id);
     const bool touched = change != stop || (!pending.empty() && pending.size() < kTableSegmentsMin);
     if (i < old.size() && !touched) {
       CRAWLSTORE_TRY(write_tables(draft, pending));
@@ -146,9 +146,10 @@ Result<void> Writer::rebuild_tables(Draft& draft) {
       CRAWLSTORE_TRY(write_tables(draft, pending));
       pending.clear();
     }
-    auto segment = i < old.size() ? old[i]->segments.begin() : std::vector<format::SegmentEntry>::const_iterator{};
-    const auto segment_end =
-        i < old.size() ? old[i]->segments.end() : std::vector<format::SegmentEntry>::const_iterator{};
+    auto segment = i < old.size() ? old[i]->segments.begin()
+                                  : std::vector<format::SegmentEntry>::const_iterator{};
+    const auto segment_end = i < old.size() ? old[i]->segments.end()
+                                            : std::vector<format::SegmentEntry>::const_iterator{};
     while (segment != segment_end || change != stop) {
       const bool take_change =
           change != stop && (segment == segment_end || change->first <= segment->id);
@@ -223,9 +224,8 @@ Result<void> Writer::sync_data() {
 
 Result<Generation> Writer::publish(Draft& draft) {
   const Generation generation = draft.next->generation();
-  const std::uint32_t slot = policy().alternate_slots
-                                 ? slot_of(generation.value)
-                                 : slot_of(directory_->superblock.generation);
+  const std::uint32_t slot = policy().alternate_slots ? slot_of(generation.value)
+                                                      : slot_of(directory_->superblock.generation);
   draft.next->superblock.slot_index = slot;
   std::vector<Generation> early_pins;
   if (!policy().ask_after_publish) {
@@ -311,7 +311,8 @@ Result<Generation> Writer::commit(bool even_empty) {
   draft.next->superblock = directory_->superblock;
   draft.next->superblock.generation = directory_->superblock.generation + 1 + skipped_generations_;
   draft.next->superblock.pass = 0;
-  draft.next->superblock.commit_time_us = options_.fixed_time_us != 0 ? options_.fixed_time_us : now_us();
+  draft.next->superblock.commit_time_us =
+      options_.fixed_time_us != 0 ? options_.fixed_time_us : now_us();
 
   const auto built = [&]() -> Result<void> {
     const std::lock_guard lock(mutex_);

@@ -10,36 +10,36 @@
 namespace crawlstore::container {
 
 struct CommitPolicy {
-  bool settle_first = true;             ///< step 0 before the first allocation
-  bool settle_sync_first = true;        ///< step 0: sync between the two copies
-  bool settle_sync_second = true;       ///< step 0: sync after the second copy
-  bool settle_raises_pass = true;       ///< step 0: pass = highest of the slot + 1
-  bool settle_clears_other_slot = true; ///< step 0: zeros over invalid copies of the other slot
-  bool check_lost_pins = true;          ///< after step 0: no generation > N may be pinned
-  bool sync_data = true;                ///< step 3
-  bool sync_superblock = true;          ///< step 5
-  bool superblock_last = true;          ///< step 4 after step 3, not before it
-  bool write_second_copy = true;        ///< step 4 writes both copies
-  bool alternate_slots = true;          ///< generation g lives in slot g mod 2
-  std::uint8_t reuse_lag = 1;           ///< free iff retired <= N - reuse_lag
-  bool respect_pins = true;             ///< pinned extents are not free
-  bool born_inclusive = true;           ///< pinned g holds born <= g, not born < g
-  bool ask_after_publish = true;        ///< pins are asked after N is published
-  bool list_retired_root = true;        ///< the replaced root goes to the list
-  bool list_retired_tables = true;      ///< replaced tables go to the list
-  bool list_retired_runs = true;        ///< replaced runs go to the list
-  bool keep_born = true;                ///< an unchanged reference keeps its `born`
-  bool poison_after_failed_sync = true; ///< a failed sync ends the writer
-  bool trim_waits = true;               ///< truncation respects generation N-1
-  bool reread_after_settle = true;      ///< step 0 reads again before it believes
-  bool lock_before_read = true;         ///< the writer lock is taken before the superblocks are read
-  bool rollback_keeps_born = true;      ///< rollback keeps the `born` of N-1's references
-  bool rollback_unholds = true;         ///< rollback takes restored extents off the list
-  bool verify_directory_checksum = true;///< tables and root are verified when loaded
-  bool rollback_syncs_between = true;   ///< rollback_damaged(): a sync between the copies of step 4
-  bool refuse_hidden_slot = true;       ///< no writing while a slot cannot be read at all
-  bool reread_after_pin = true;         ///< a reader believes only what it reads under its pin
-  bool allocate_really = true;          ///< step 1 calls fallocate
+  bool settle_first = true;              ///< step 0 before the first allocation
+  bool settle_sync_first = true;         ///< step 0: sync between the two copies
+  bool settle_sync_second = true;        ///< step 0: sync after the second copy
+  bool settle_raises_pass = true;        ///< step 0: pass = highest of the slot + 1
+  bool settle_clears_other_slot = true;  ///< step 0: zeros over invalid copies of the other slot
+  bool check_lost_pins = true;           ///< after step 0: no generation > N may be pinned
+  bool sync_data = true;                 ///< step 3
+  bool sync_superblock = true;           ///< step 5
+  bool superblock_last = true;           ///< step 4 after step 3, not before it
+  bool write_second_copy = true;         ///< step 4 writes both copies
+  bool alternate_slots = true;           ///< generation g lives in slot g mod 2
+  std::uint8_t reuse_lag = 1;            ///< free iff retired <= N - reuse_lag
+  bool respect_pins = true;              ///< pinned extents are not free
+  bool born_inclusive = true;            ///< pinned g holds born <= g, not born < g
+  bool ask_after_publish = true;         ///< pins are asked after N is published
+  bool list_retired_root = true;         ///< the replaced root goes to the list
+  bool list_retired_tables = true;       ///< replaced tables go to the list
+  bool list_retired_runs = true;         ///< replaced runs go to the list
+  bool keep_born = true;                 ///< an unchanged reference keeps its `born`
+  bool poison_after_failed_sync = true;  ///< a failed sync ends the writer
+  bool trim_waits = true;                ///< truncation respects generation N-1
+  bool reread_after_settle = true;       ///< step 0 reads again before it believes
+  bool lock_before_read = true;     ///< the writer lock is taken before the superblocks are read
+  bool rollback_keeps_born = true;  ///< rollback keeps the `born` of N-1's references
+  bool rollback_unholds = true;     ///< rollback takes restored extents off the list
+  bool verify_directory_checksum = true;  ///< tables and root are verified when loaded
+  bool rollback_syncs_between = true;  ///< rollback_damaged(): a sync between the copies of step 4
+  bool refuse_hidden_slot = true;      ///< no writing while a slot cannot be read at all
+  bool reread_after_pin = true;        ///< a reader believes only what it reads under its pin
+  bool allocate_really = true;         ///< step 1 calls fallocate
 };
 
 #if defined(CRAWLSTORE_MUTANTS)

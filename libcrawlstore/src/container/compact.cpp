@@ -5,25 +5,27 @@
 // in the gaps.
 //
 // Invariants:
-// - settle_down() only lowers offsets; push_up() is used when nothing can be lowered and all that was
-//   left behind is free again. Afterwards the first gap is wide enough for a run, which fills it from
-//   its start: the front grows with each use, so that the number of uses is bounded by that of runs.
+// - settle_down() only lowers offsets; push_up() is used when nothing can be lowered and all that
+// was
+//   left behind is free again. Afterwards the first gap is wide enough for a run, which fills it
+//   from its start: the front grows with each use, so that the number of uses is bounded by that of
+//   runs.
 // - Extents reserved here are in moved_ until a commit has published them.
 #include "container/compact.h"
 
-#include "base/assert.h"
-#include "format/layout.h"
-
 #include <algorithm>
 #include <limits>
+
+#include "base/assert.h"
+#include "format/layout.h"
 
 namespace crawlstore::container {
 namespace {
 
 constexpr std::uint64_t kBytesPerCommit = 64 * 1024 * 1024;
 constexpr std::size_t kCopyBytes = 1024 * 1024;
-/// What a commit leaves behind is free after one more. The directory of that one still lists it; only
-/// when both superblocks are of later ones do they promise no more than what is needed.
+/// What a commit leaves behind is free after one more. The directory of that one still lists it;
+/// only when both superblocks are of later ones do they promise no more than what is needed.
 constexpr int kCommitsUntilFree = 1;
 constexpr int kCommitsUntilTrim = 3;
 
@@ -182,7 +184,8 @@ class Compaction {
     for (const LiveRun& run : runs) longest = std::max(longest, run.extent.length_bytes);
     auto first = runs.begin();
     std::uint64_t end = format::kDataStart;
-    while (first != runs.end() && first->extent.offset_bytes == end) end = (first++)->extent.end_bytes();
+    while (first != runs.end() && first->extent.offset_bytes == end)
+      end = (first++)->extent.end_bytes();
     if (first == runs.end() || end <= front_bytes_) return false;
     front_bytes_ = end;
     std::uint64_t room = std::min(longest, moves_left_bytes_);

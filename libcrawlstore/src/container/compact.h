@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "container/writer.h"
-
 #include <crawlstore/store.h>
+
+#include "container/writer.h"
 
 namespace crawlstore::container {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants: no byte reaches the copy before the checksum that covers it has matched; the copy is as
-// long as its superblock promises, and what is not live in it is a hole.
+// Invariants: no byte reaches the copy before the checksum that covers it has matched; the copy is
+// as long as its superblock promises, and what is not live in it is a hole.
 #include "container/copy_store.h"
+
+#include <crawlstore/snapshot.h>
 
 #include "container/run_scan.h"
 #include "container/superblocks.h"
-
-#include <crawlstore/snapshot.h>
 
 namespace crawlstore::container {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "container/reader.h"
-
 #include <string>
+
+#include "container/reader.h"
 
 namespace crawlstore::container {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container/create.h"
 
+#include <cerrno>
+
+#include <sys/random.h>
+
+#include "container/superblocks.h"
 #include "format/checksum.h"
 #include "format/directory.h"
 #include "format/endian.h"
 #include "format/layout.h"
-#include "container/superblocks.h"
-
-#include <sys/random.h>
-
-#include <cerrno>
 
 namespace crawlstore::container {
 
@@ -43,12 +43,11 @@ Result<void> write_empty_store(Storage& storage, const format::Identity& identit
   superblock.root_offset_bytes = format::kDataStart;
   superblock.root_payload_bytes = payload.size();
   superblock.root_checksum = format::checksum(
-      bytes, format::extent_seed(sealed.uuid, format::ChecksumDomain::kRoot, {1},
-                                 format::kDataStart));
+      bytes,
+      format::extent_seed(sealed.uuid, format::ChecksumDomain::kRoot, {1}, format::kDataStart));
 
   CRAWLSTORE_TRY(storage.allocate({0, superblock.high_water_bytes}));
-  CRAWLSTORE_TRY(
-      storage.write(0, std::as_bytes(std::span<const format::Identity, 1>(&sealed, 1))));
+  CRAWLSTORE_TRY(storage.write(0, std::as_bytes(std::span<const format::Identity, 1>(&sealed, 1))));
   CRAWLSTORE_TRY(storage.write(format::kDataStart, bytes));
   for (std::uint32_t copy = 0; copy < 2; ++copy) {
     CRAWLSTORE_TRY(write_superblock(storage, superblock, sealed.uuid, slot_of(1), copy));

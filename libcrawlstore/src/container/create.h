@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "format/superblock.h"
-
 #include <crawlstore/storage.h>
+
+#include "format/superblock.h"
 
 namespace crawlstore::container {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container/description.h"
 
+#include <algorithm>
+
 #include "container/run_content.h"
 #include "format/drum_table.h"
 #include "format/endian.h"
 #include "format/key_block.h"
 #include "format/request_run.h"
-
-#include <algorithm>
 
 namespace crawlstore::container {
 namespace {
@@ -20,7 +20,9 @@ std::shared_ptr<Storage> borrowed(Storage& storage) {
   return {std::shared_ptr<Storage>(), &storage};
 }
 
-std::string count_of(std::uint64_t count) { return std::to_string(count); }
+std::string count_of(std::uint64_t count) {
+  return std::to_string(count);
+}
 
 /// Notes a problem of `bytes`, and one that a parse function found in them.
 void note_problems(Description& out, std::size_t mark, const RunSource& source,
@@ -164,8 +166,8 @@ void describe_log_run(Description& out, const RunSource& source) {
   out.open(form.name, "struct", {run.offset_bytes, form.length_bytes});
   const bool is_short = run.payload_bytes <= kWholeBytesMax;
   const RunBytes bytes = source.read(0, is_short ? run.payload_bytes : form.length_bytes);
-  const auto header = std::span(bytes.bytes).first(
-      std::min<std::uint64_t>(bytes.bytes.size(), form.length_bytes));
+  const auto header =
+      std::span(bytes.bytes).first(std::min<std::uint64_t>(bytes.bytes.size(), form.length_bytes));
   out.add_fields(form.describe(header), run.offset_bytes);
   out.close();
   std::optional<Error> broken;
@@ -217,8 +219,13 @@ void Description::open(std::string name, std::string type, Extent place, std::st
 }
 
 void Description::add(std::string name, std::string type, Extent place, std::string value) {
-  fields_.push_back({std::move(name), std::move(type), place.offset_bytes, place.length_bytes,
-                     std::move(value), {}, depth_});
+  fields_.push_back({std::move(name),
+                     std::move(type),
+                     place.offset_bytes,
+                     place.length_bytes,
+                     std::move(value),
+                     {},
+                     depth_});
 }
 
 void Description::add_fields(const format::Fields& fields, std::uint64_t base) {

@@ -3,13 +3,13 @@
 
 /// Builds the lines of a description: include/crawlstore/inspect.h.
 
-#include "container/run_io.h"
-#include "format/field.h"
+#include <memory>
+#include <optional>
 
 #include <crawlstore/inspect.h>
 
-#include <memory>
-#include <optional>
+#include "container/run_io.h"
+#include "format/field.h"
 
 namespace crawlstore::container {
 

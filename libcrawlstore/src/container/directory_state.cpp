@@ -4,13 +4,13 @@
 // inside the file and disjoint, tables ascend, ids are below next_segment_id. It never changes.
 #include "container/directory_state.h"
 
-#include "format/checksum.h"
-#include "format/endian.h"
-#include "format/layout.h"
-
 #include <algorithm>
 #include <set>
 #include <string_view>
+
+#include "format/checksum.h"
+#include "format/endian.h"
+#include "format/layout.h"
 
 namespace crawlstore::container {
 namespace {
@@ -53,8 +53,8 @@ struct Loader {
   }
 
   Result<std::shared_ptr<const Table>> load_table(const format::TableRef& ref) const {
-    auto bytes = read_piece(ref.extent(), ref.payload_bytes, ChecksumDomain::kTable, ref.born,
-                            ref.checksum);
+    auto bytes =
+        read_piece(ref.extent(), ref.payload_bytes, ChecksumDomain::kTable, ref.born, ref.checksum);
     if (!bytes) return tl::unexpected<Error>(bytes.error());
     auto segments = format::parse_table(*bytes, limits(ref.offset_bytes));
     if (!segments) return tl::unexpected<Error>(segments.error());
@@ -80,8 +80,8 @@ struct Loader {
   }
 };
 
-/// What the root names must be disjoint before it is followed: a hostile one could name the same held
-/// table two million times.
+/// What the root names must be disjoint before it is followed: a hostile one could name the same
+/// held table two million times.
 Result<void> check_pieces(const format::DirectoryRoot& root, Extent root_extent) {
   std::vector<Extent> pieces{root_extent};
   for (const auto& ref : root.tables) pieces.push_back(ref.extent());
@@ -242,9 +242,9 @@ Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
                             format::round_up(superblock.root_payload_bytes, format::kUnitBytes)};
 
   const Loader loader{storage, uuid, policy, superblock.generation, superblock.high_water_bytes};
-  auto bytes = loader.read_piece(directory->root_extent, superblock.root_payload_bytes,
-                                 ChecksumDomain::kRoot, {superblock.generation},
-                                 superblock.root_checksum);
+  auto bytes =
+      loader.read_piece(directory->root_extent, superblock.root_payload_bytes,
+                        ChecksumDomain::kRoot, {superblock.generation}, superblock.root_checksum);
   if (!bytes) return tl::unexpected<Error>(bytes.error());
   auto root = format::parse_root(*bytes, loader.limits(superblock.root_offset_bytes));
   if (!root) return tl::unexpected<Error>(root.error());

@@ -3,15 +3,15 @@
 
 /// One generation's directory in private memory: immutable, shared by snapshots and the writer.
 
-#include "format/directory.h"
-#include "format/superblock.h"
-#include "container/commit_policy.h"
-
-#include <crawlstore/storage.h>
-
 #include <functional>
 #include <memory>
 #include <vector>
+
+#include <crawlstore/storage.h>
+
+#include "container/commit_policy.h"
+#include "format/directory.h"
+#include "format/superblock.h"
 
 namespace crawlstore::container {
 

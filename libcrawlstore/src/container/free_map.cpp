@@ -4,10 +4,10 @@
 // hold the same extents; total_bytes_ is the sum of their lengths.
 #include "container/free_map.h"
 
-#include "base/assert.h"
-
 #include <algorithm>
 #include <iterator>
+
+#include "base/assert.h"
 
 namespace crawlstore::container {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <crawlstore/types.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
+
+#include <crawlstore/types.h>
 
 namespace crawlstore::container {
 
@@ -25,7 +25,8 @@ class FreeMap {
   /// Takes the lowest free extent that is long enough and ends at or below `end_bytes`.
   std::optional<Extent> take_below(std::uint64_t length_bytes, std::uint64_t end_bytes);
 
-  /// Takes the lowest piece of a free extent that is long enough and begins at `from_bytes` or later.
+  /// Takes the lowest piece of a free extent that is long enough and begins at `from_bytes` or
+  /// later.
   std::optional<Extent> take_from(std::uint64_t length_bytes, std::uint64_t from_bytes);
 
   /// Removes what lies at or above `offset_bytes`.
@@ -41,7 +42,7 @@ class FreeMap {
   void erase(std::map<std::uint64_t, std::uint64_t>::iterator place);
   void add(Extent extent);
 
-  std::map<std::uint64_t, std::uint64_t> by_offset_;               // offset -> length
+  std::map<std::uint64_t, std::uint64_t> by_offset_;             // offset -> length
   std::set<std::pair<std::uint64_t, std::uint64_t>> by_length_;  // (length, offset)
   std::uint64_t total_bytes_ = 0;
 };

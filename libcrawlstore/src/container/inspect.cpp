@@ -2,6 +2,8 @@
 //
 // Invariants: what is described is read anew and believed only so far as to find the next piece;
 // whatever breaks on the way becomes the `problem` of a line.
+#include <algorithm>
+
 #include <crawlstore/inspect.h>
 
 #include "container/description.h"
@@ -9,8 +11,6 @@
 #include "container/reader.h"
 #include "container/superblocks.h"
 #include "container/writer.h"
-
-#include <algorithm>
 
 namespace crawlstore::container {
 namespace {

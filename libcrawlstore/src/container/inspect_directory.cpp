@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container/inspect_directory.h"
 
+#include <algorithm>
+
 #include "format/endian.h"
 #include "format/layout.h"
-
-#include <algorithm>
 
 namespace crawlstore::container {
 namespace {
@@ -44,14 +44,12 @@ format::ParseLimits DirectoryDescriber::limits(Extent extent) const {
   return {{superblock_.generation}, superblock_.high_water_bytes, extent.offset_bytes};
 }
 
-DirectoryDescriber::Piece DirectoryDescriber::read_piece(Extent extent,
-                                                         std::uint64_t payload_bytes,
+DirectoryDescriber::Piece DirectoryDescriber::read_piece(Extent extent, std::uint64_t payload_bytes,
                                                          ChecksumDomain domain, Generation born,
                                                          std::uint64_t checksum) const {
   Piece piece{extent, {}, nullptr};
   const auto size = storage_.size();
-  if (!size || extent.offset_bytes > *size ||
-      extent.length_bytes > *size - extent.offset_bytes) {
+  if (!size || extent.offset_bytes > *size || extent.length_bytes > *size - extent.offset_bytes) {
     piece.problem = "the file ends before this";
     return piece;
   }
@@ -87,8 +85,7 @@ std::vector<format::SegmentEntry> DirectoryDescriber::segments_of(
       .value_or(std::vector<format::SegmentEntry>{});
 }
 
-std::vector<format::HeldExtent> DirectoryDescriber::held_of(
-    const format::HeldTableRef& ref) const {
+std::vector<format::HeldExtent> DirectoryDescriber::held_of(const format::HeldTableRef& ref) const {
   return format::parse_held_table(read_held_table(ref).payload, limits(ref.extent()))
       .value_or(std::vector<format::HeldExtent>{});
 }
@@ -137,8 +134,7 @@ void DirectoryDescriber::describe_held_table(Description& out, const format::Hel
   const std::size_t mark = out.mark();
   out.open(indexed("held_table", index), "struct", piece.extent);
   if (!piece.payload.empty()) {
-    out.add_fields(format::describe_held_table(piece.payload, out.entries_max()),
-                   ref.offset_bytes);
+    out.add_fields(format::describe_held_table(piece.payload, out.entries_max()), ref.offset_bytes);
   }
   out.close();
   const auto parsed = format::parse_held_table(piece.payload, limits(piece.extent));
@@ -186,9 +182,9 @@ bool DirectoryDescriber::describe_run_at(Description& out, std::uint64_t offset)
   if (!root_) return false;
   for (const auto& ref : root_->tables) {
     for (const auto& entry : segments_of(ref)) {
-      const auto run =
-          std::find_if(entry.runs.begin(), entry.runs.end(),
-                       [offset](const auto& candidate) { return holds(candidate.extent(), offset); });
+      const auto run = std::find_if(
+          entry.runs.begin(), entry.runs.end(),
+          [offset](const auto& candidate) { return holds(candidate.extent(), offset); });
       if (run == entry.runs.end()) continue;
       out.open("run", "struct", run->extent(),
                "segment " + std::to_string(entry.id.value) + " (" +
@@ -220,8 +216,7 @@ bool DirectoryDescriber::describe_held_at(Description& out, std::uint64_t offset
   return true;
 }
 
-void DirectoryDescriber::describe_entry(Description& out,
-                                        const format::SegmentEntry& entry) const {
+void DirectoryDescriber::describe_entry(Description& out, const format::SegmentEntry& entry) const {
   if (!root_) return;
   for (const auto& ref : root_->tables) {
     const auto segments = segments_of(ref);

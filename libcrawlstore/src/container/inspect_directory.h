@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "container/description.h"
 #include "format/directory.h"
 #include "format/superblock.h"
 
-#include <optional>
-#include <vector>
-
 namespace crawlstore::container {
 
-/// One generation's directory, taken apart piece by piece: unlike load_directory() it goes on when a
-/// piece is not whole.
+/// One generation's directory, taken apart piece by piece: unlike load_directory() it goes on when
+/// a piece is not whole.
 class DirectoryDescriber {
  public:
   /// Reads the root. `storage` outlives it.

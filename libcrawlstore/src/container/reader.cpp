@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants: directory_ belongs to the generation that is pinned; it was reached only through bytes
-// that were read after the pin was held.
+// Invariants: directory_ belongs to the generation that is pinned; it was reached only through
+// bytes that were read after the pin was held.
 #include "container/reader.h"
 
 #include "container/superblocks.h"
@@ -63,8 +63,8 @@ std::shared_ptr<const RunReader> Reader::run_reader(SegmentId segment, const for
   const std::lock_guard lock(mutex_);
   auto& place = run_readers_[run.run_id];
   if (place == nullptr) {
-    place = std::make_shared<const RunReader>(storage_, run_name(identity_, segment, run.run_id),
-                                              run);
+    place =
+        std::make_shared<const RunReader>(storage_, run_name(identity_, segment, run.run_id), run);
   }
   return place;
 }

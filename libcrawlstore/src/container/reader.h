@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "container/directory_state.h"
-#include "container/run_io.h"
-
-#include <crawlstore/storage.h>
-
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include <crawlstore/storage.h>
+
+#include "container/directory_state.h"
+#include "container/run_io.h"
+
 namespace crawlstore::container {
 
 struct ReaderOptions {
-  bool pin = true;           ///< false: another process may reuse what is read (no OFD locks)
-  bool previous = false;     ///< the generation before the winner
+  bool pin = true;        ///< false: another process may reuse what is read (no OFD locks)
+  bool previous = false;  ///< the generation before the winner
   CommitPolicy policy{};
 };
 
 /// One pinned generation. Never writes. Threads: any number.
 class Reader {
  public:
-  /// PIN of spec/format.md: locks the generation's byte, reads the superblocks again, uses only what
-  /// the second reading showed.
+  /// PIN of spec/format.md: locks the generation's byte, reads the superblocks again, uses only
+  /// what the second reading showed.
   ///   errors  those of read_identity(), read_superblocks(), load_directory(); kNoLocks
   static Result<std::shared_ptr<Reader>> open(std::shared_ptr<Storage> storage,
                                               const ReaderOptions& options);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants: rollback() leaves every reference of N-1 with the `born` it had, so that the reuse rule
-// stays right for pins of older generations; rollback_damaged() never needs directory N.
+// Invariants: rollback() leaves every reference of N-1 with the `born` it had, so that the reuse
+// rule stays right for pins of older generations; rollback_damaged() never needs directory N.
 #include "container/rollback.h"
 
-#include "container/superblocks.h"
-
 #include <algorithm>
+
+#include "container/superblocks.h"
 
 namespace crawlstore::container {
 
@@ -22,8 +22,8 @@ Result<Generation> rollback(Writer& writer) {
       load_directory(writer.storage(), writer.identity().uuid, *previous, writer.policy());
   if (!directory) return tl::unexpected<Error>(directory.error());
 
-  // The content of N-1, as changes against N: segments of N-1 with the `born` they had, and removals.
-  // Extents that only N-1 refers to are in list(N); commit_restored() takes them off it.
+  // The content of N-1, as changes against N: segments of N-1 with the `born` they had, and
+  // removals. Extents that only N-1 refers to are in list(N); commit_restored() takes them off it.
   writer.drop_changes();
   writer.directory()->for_each_segment([&](const format::SegmentEntry& entry) {
     if ((*directory)->find(entry.id) == nullptr) writer.remove(entry.id);

@@ -6,7 +6,8 @@
 namespace crawlstore::container {
 
 /// ROLLBACK of spec/format.md from a whole generation N: publishes N+1 with the content of N-1.
-/// Pending changes are dropped. errors kNoPreviousGeneration, those of load_directory() and commit()
+/// Pending changes are dropped. errors kNoPreviousGeneration, those of load_directory() and
+/// commit()
 Result<Generation> rollback(Writer& writer);
 
 /// ROLLBACK when generation N cannot be read: opens N-1, provided that nobody pins N or later, and

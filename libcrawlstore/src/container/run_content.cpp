@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container/run_content.h"
 
+#include <algorithm>
+#include <bitset>
+
 #include "base/assert.h"
 #include "format/endian.h"
 #include "format/key_block.h"
 #include "format/request_run.h"
-
-#include <algorithm>
-#include <bitset>
 
 namespace crawlstore::container {
 namespace {
@@ -56,8 +56,7 @@ class PartitionWalk {
   /// Block `i` must begin at `offset`; returns where it ends.
   Result<std::uint64_t> walk_block(std::uint64_t i, std::uint64_t offset) {
     const auto first_key = format::load<std::uint64_t>(index_ + i * 8);
-    const auto place =
-        format::load<std::uint32_t>(index_ + footer_.block_count * 8 + i * 4);
+    const auto place = format::load<std::uint32_t>(index_ + footer_.block_count * 8 + i * 4);
     if (std::uint64_t{place} * 8 != offset) {
       return invalid("a block of a partition is not where the index says", offset);
     }
@@ -94,8 +93,8 @@ Result<RunContent> check_partition(std::span<const std::byte> payload,
   const auto footer = format::parse_partition_footer(payload.last(footer_bytes), payload.size());
   if (!footer) return tl::unexpected<Error>(footer.error());
   CRAWLSTORE_TRY(format::check_partition_index(
-      payload.subspan(footer->index_offset_bytes).first(payload.size() - footer->index_offset_bytes -
-                                                        sizeof(format::PartitionFooter)),
+      payload.subspan(footer->index_offset_bytes)
+          .first(payload.size() - footer->index_offset_bytes - sizeof(format::PartitionFooter)),
       *footer));
   CRAWLSTORE_TRY(PartitionWalk(payload, *footer).walk(progress));
   CRAWLSTORE_TRY(progress(payload.size() - footer->index_offset_bytes));
@@ -133,9 +132,9 @@ Result<RunContent> check_key_run(std::span<const std::byte> payload) {
   take_range(run->keys, content.key_min, content.key_max);
   content.sequence_min =
       run->first_sequence + (run->sequences.empty() ? 0 : std::uint64_t{run->sequences.front()});
-  content.sequence_max = run->first_sequence + (run->sequences.empty()
-                                                    ? run->keys.size() - 1
-                                                    : std::uint64_t{run->sequences.back()});
+  content.sequence_max =
+      run->first_sequence +
+      (run->sequences.empty() ? run->keys.size() - 1 : std::uint64_t{run->sequences.back()});
   content.consumers = consumers_of(run->tags.empty() ? std::span(&run->uniform_tag, 1) : run->tags);
   return content;
 }

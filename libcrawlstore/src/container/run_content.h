@@ -4,14 +4,14 @@
 /// The rules that the payload of one run must keep by itself: spec/format.md, the sections on
 /// segments. Works on hostile bytes, also while they change; memory does not grow with them.
 
-#include <crawlstore/error.h>
-#include <crawlstore/types.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
+
+#include <crawlstore/error.h>
+#include <crawlstore/types.h>
 
 namespace crawlstore::container {
 

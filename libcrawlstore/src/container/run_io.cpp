@@ -5,12 +5,12 @@
 // alone, never from the bytes read.
 #include "container/run_io.h"
 
-#include "format/endian.h"
-#include "format/layout.h"
-#include "base/assert.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "base/assert.h"
+#include "format/endian.h"
+#include "format/layout.h"
 
 namespace crawlstore::container {
 namespace {
@@ -61,7 +61,8 @@ Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
   if (!extent) return tl::unexpected<Error>(extent.error());
   format::ChecksumTreeBuilder tree(name);
   for (std::size_t begin = 0; begin < payload.size(); begin += kChunkBytes) {
-    tree.add_chunk(payload.subspan(begin, std::min<std::size_t>(kChunkBytes, payload.size() - begin)));
+    tree.add_chunk(
+        payload.subspan(begin, std::min<std::size_t>(kChunkBytes, payload.size() - begin)));
   }
   const auto tail = tree.finish(payload.size());
   auto written = writer.storage().write(extent->offset_bytes, payload);
@@ -70,7 +71,8 @@ Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
     writer.release(*extent);
     return tl::unexpected<Error>(written.error());
   }
-  return format::RunRef{extent->offset_bytes, {0}, run, payload.size(), record_count, tail.checksum};
+  return format::RunRef{extent->offset_bytes, {0},          run,
+                        payload.size(),       record_count, tail.checksum};
 }
 
 RunWriter::RunWriter(Writer& writer, const format::RunName& name, Extent extent)
@@ -94,7 +96,8 @@ RunWriter::~RunWriter() {
 
 Result<RunWriter> RunWriter::start(Writer& writer, SegmentId segment, RunId run,
                                    std::uint64_t payload_bytes_max) {
-  const auto extent = writer.reserve(format::extent_bytes(std::max<std::uint64_t>(8, payload_bytes_max)));
+  const auto extent =
+      writer.reserve(format::extent_bytes(std::max<std::uint64_t>(8, payload_bytes_max)));
   if (!extent) return tl::unexpected<Error>(extent.error());
   return RunWriter(writer, run_name(writer.identity(), segment, run), *extent);
 }
@@ -127,8 +130,8 @@ Result<format::RunRef> RunWriter::finish(std::uint64_t record_count) {
   CRAWLSTORE_TRY(writer_->storage().write(extent_.offset_bytes + flushed_bytes_, tail.bytes));
   used_bytes_ = format::extent_bytes(payload_bytes_);
   CRAWLSTORE_ASSERT(used_bytes_ <= extent_.length_bytes);
-  return format::RunRef{extent_.offset_bytes, {0},          name_.run, payload_bytes_,
-                        record_count,         tail.checksum};
+  return format::RunRef{extent_.offset_bytes, {0},          name_.run,
+                        payload_bytes_,       record_count, tail.checksum};
 }
 
 void RunWriter::give_back() {
@@ -152,7 +155,8 @@ Result<void> read_run(Storage& storage, const format::RunName& name, const forma
   CRAWLSTORE_TRY(check_tail(name, run, tree, bytes.subspan(levels_start)));
   for (std::uint64_t i = 0; i < tree.chunk_count(); ++i) {
     const auto begin = i * kChunkBytes;
-    const auto chunk = bytes.subspan(begin, std::min(kChunkBytes, tree.padded_payload_bytes - begin));
+    const auto chunk =
+        bytes.subspan(begin, std::min(kChunkBytes, tree.padded_payload_bytes - begin));
     if (format::checksum(chunk, format::chunk_seed(name, 0, i)) !=
         format::load<std::uint64_t>(out.data() + levels_start + i * 8)) {
       return damaged(name, run.offset_bytes + begin);
@@ -245,8 +249,8 @@ Result<const std::byte*> RunReader::base() const {
   return storage_->view({run_.offset_bytes, tree_.extent_bytes});
 }
 
-/// Piece `index` covered under `level`: level 0 = payload chunks, levels.size() = the top. The levels
-/// above have been verified.
+/// Piece `index` covered under `level`: level 0 = payload chunks, levels.size() = the top. The
+/// levels above have been verified.
 Result<void> RunReader::verify_piece(const std::byte* base, std::size_t level,
                                      std::uint64_t index) const {
   Extent piece = tree_.top();

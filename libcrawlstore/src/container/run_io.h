@@ -3,17 +3,17 @@
 
 /// Writing and reading the runs of segments with their checksum trees.
 
-#include "format/checksum.h"
-#include "format/directory.h"
-#include "container/writer.h"
-
-#include <crawlstore/storage.h>
-
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include <crawlstore/storage.h>
+
+#include "container/writer.h"
+#include "format/checksum.h"
+#include "format/directory.h"
 
 namespace crawlstore::container {
 
@@ -30,8 +30,8 @@ Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
 /// Writes a run of unknown length from front to back, in pieces of a megabyte.
 class RunWriter {
  public:
-  /// Reserves room for `payload_bytes_max`. The allocator is touched only here, in give_back() and in
-  /// the destructor: so the caller's thread decides the order, and equal work gives equal files.
+  /// Reserves room for `payload_bytes_max`. The allocator is touched only here, in give_back() and
+  /// in the destructor: so the caller's thread decides the order, and equal work gives equal files.
   static Result<RunWriter> start(Writer& writer, SegmentId segment, RunId run,
                                  std::uint64_t payload_bytes_max);
   RunWriter(RunWriter&& other) noexcept;

@@ -4,11 +4,11 @@
 // level above, of which the same holds, up to the top, which matched the directory.
 #include "container/run_scan.h"
 
-#include "format/endian.h"
-#include "format/layout.h"
-
 #include <algorithm>
 #include <optional>
+
+#include "format/endian.h"
+#include "format/layout.h"
 
 namespace crawlstore::container {
 namespace {
@@ -153,9 +153,7 @@ class RunScan {
     return false;
   }
 
-  static Error truncated() {
-    return {Errc::kTruncated, 0, 0, 0, "the file ends inside a segment"};
-  }
+  static Error truncated() { return {Errc::kTruncated, 0, 0, 0, "the file ends inside a segment"}; }
 
   Storage& storage_;
   const format::RunName& name_;

@@ -3,12 +3,12 @@
 
 /// Reading every byte of a run, damaged or not, in memory that does not grow with the run.
 
-#include "container/run_io.h"
+#include <functional>
+#include <span>
 
 #include <crawlstore/storage.h>
 
-#include <functional>
-#include <span>
+#include "container/run_io.h"
 
 namespace crawlstore::container {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <crawlstore/snapshot.h>
-
-#include "format/drum_table.h"
-#include "format/layout.h"
-#include "container/reader.h"
-#include "container/superblocks.h"
-
 #include <algorithm>
 #include <numeric>
+
+#include <crawlstore/snapshot.h>
+
+#include "container/reader.h"
+#include "container/superblocks.h"
+#include "format/drum_table.h"
+#include "format/layout.h"
 
 namespace crawlstore {
 namespace {
@@ -58,9 +58,8 @@ std::uint64_t SegmentInfo::payload_bytes() const {
 }
 
 std::uint64_t SegmentInfo::allocated_bytes() const {
-  return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0}, [](auto sum, const auto& run) {
-    return sum + run.extent.length_bytes;
-  });
+  return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
+                         [](auto sum, const auto& run) { return sum + run.extent.length_bytes; });
 }
 
 std::uint64_t SegmentInfo::record_count() const {
@@ -90,9 +89,15 @@ Result<Snapshot> Snapshot::open(std::shared_ptr<Storage> storage, const Snapshot
   return Snapshot(std::move(*reader));
 }
 
-Generation Snapshot::generation() const { return reader_->directory().generation(); }
-Uuid Snapshot::uuid() const { return reader_->identity().uuid; }
-std::uint64_t Snapshot::key_seed() const { return reader_->identity().key_seed; }
+Generation Snapshot::generation() const {
+  return reader_->directory().generation();
+}
+Uuid Snapshot::uuid() const {
+  return reader_->identity().uuid;
+}
+std::uint64_t Snapshot::key_seed() const {
+  return reader_->identity().key_seed;
+}
 
 Result<StoreInfo> Snapshot::info() const {
   CRAWLSTORE_TRY(reader_->storage()->check_process());
@@ -192,7 +197,9 @@ Result<std::vector<DrumInfo>> Snapshot::drums() const {
   return all;
 }
 
-Result<Generation> Snapshot::newest() const { return reader_->newest(); }
+Result<Generation> Snapshot::newest() const {
+  return reader_->newest();
+}
 
 Result<std::vector<std::byte>> Snapshot::read_run(SegmentId segment, RunId run) const {
   CRAWLSTORE_TRY(reader_->storage()->check_process());
@@ -210,6 +217,8 @@ Result<std::vector<std::byte>> Snapshot::read_run(SegmentId segment, RunId run) 
               segment.value);
 }
 
-StorageCounters Snapshot::counters() const { return reader_->storage()->counters(); }
+StorageCounters Snapshot::counters() const {
+  return reader_->storage()->counters();
+}
 
 }  // namespace crawlstore

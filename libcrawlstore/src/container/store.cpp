@@ -2,6 +2,8 @@
 //
 // Invariants: everything that changes the writer happens with StoreImpl::mutex held; a closed store
 // has no writer and no participants.
+#include <chrono>
+
 #include <crawlstore/store.h>
 
 #include "container/compact.h"
@@ -9,8 +11,6 @@
 #include "container/reader.h"
 #include "container/rollback.h"
 #include "container/store_impl.h"
-
-#include <chrono>
 
 namespace crawlstore {
 namespace {
@@ -59,6 +59,19 @@ Result<Generation> StoreImpl::commit_all() {
   if (!committed) writer->drop_changes();
   for (Participant* participant : ready) participant->after_commit(committed.has_value());
   return committed;
+}
+
+Result<void> StoreImpl::finish_lingering() {
+  if (lingering.empty() || in_dispatcher()) return {};
+  if (const auto committed = commit_all(); !committed) {
+    return tl::unexpected<Error>(committed.error());
+  }
+  for (const auto& participant : lingering) {
+    std::erase(participants, participant.get());
+    participant->close();
+  }
+  lingering.clear();
+  return {};
 }
 
 Result<void> StoreImpl::keep_tentative() {
@@ -149,6 +162,7 @@ Result<void> Store::settle() {
 Result<Generation> Store::rollback() {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_open());
+  CRAWLSTORE_TRY(impl_->finish_lingering());
   if (!impl_->participants.empty()) {
     return fail(Errc::kInvalidArgument, "rollback needs all DRUMs of the store closed");
   }
@@ -169,6 +183,7 @@ Result<Generation> Store::rollback(const std::string& path, const OpenOptions& o
 Result<CompactReport> Store::compact(const Progress& progress) {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_open());
+  CRAWLSTORE_TRY(impl_->finish_lingering());
   if (!impl_->participants.empty()) {
     return fail(Errc::kInvalidArgument, "compact needs all DRUMs of the store closed");
   }
@@ -188,7 +203,9 @@ Generation Store::generation() const {
   return impl_->closed ? Generation{} : impl_->writer->directory()->generation();
 }
 
-Uuid Store::uuid() const { return impl_->closed ? Uuid{} : impl_->writer->identity().uuid; }
+Uuid Store::uuid() const {
+  return impl_->closed ? Uuid{} : impl_->writer->identity().uuid;
+}
 
 std::uint64_t Store::key_seed() const {
   return impl_->closed ? 0 : impl_->writer->identity().key_seed;
@@ -227,6 +244,7 @@ Result<void> Store::close() {
   }
   for (Participant* participant : impl_->participants) participant->close();
   impl_->participants.clear();
+  impl_->lingering.clear();
   impl_->closed = true;
   impl_->writer.reset();
   return outcome;

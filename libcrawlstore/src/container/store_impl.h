@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "container/writer.h"
-
-#include <crawlstore/store.h>
-
 #include <atomic>
 #include <map>
 #include <memory>
@@ -13,6 +9,10 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <crawlstore/store.h>
+
+#include "container/writer.h"
 
 namespace crawlstore {
 
@@ -45,8 +45,10 @@ class Participant {
 struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   std::recursive_mutex mutex;  ///< one commit, merge or maintenance at a time
   std::unique_ptr<container::Writer> writer;
-  std::string path;                ///< empty: opened on a storage
+  std::string path;                        ///< empty: opened on a storage
   std::vector<Participant*> participants;  ///< guarded by mutex
+  /// Those whose DRUM ended inside a dispatcher, until finish_lingering().
+  std::vector<std::shared_ptr<Participant>> lingering;
   std::map<std::string, std::weak_ptr<DrumCore>, std::less<>> drums;  ///< open ones, by name
   std::atomic<std::thread::id> dispatching{};  ///< the thread inside a dispatcher, if any
   bool closed = false;
@@ -60,6 +62,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
 
   /// Commits the pending state of all participants. The mutex is held.
   Result<Generation> commit_all();
+  /// Commits and closes what could not be closed inside a dispatcher. The mutex is held.
+  Result<void> finish_lingering();
   /// Ends a transaction without a commit. After an error nothing is kept.
   Result<void> keep_tentative();
   void drop_tentative();

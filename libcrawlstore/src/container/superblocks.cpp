@@ -4,11 +4,11 @@
 // a copy that cannot be read is not an invalid copy and is never overwritten blindly.
 #include "container/superblocks.h"
 
-#include "format/layout.h"
-
 #include <chrono>
 #include <cstring>
 #include <thread>
+
+#include "format/layout.h"
 
 namespace crawlstore::container {
 namespace {
@@ -19,8 +19,8 @@ using CopyBytes = std::array<std::byte, kSuperblockBytes>;
 using SetBytes = std::array<std::array<CopyBytes, 2>, 2>;
 using State = SuperblockCopy::State;
 
-SuperblockCopy read_copy(Storage& storage, const Uuid& uuid, std::uint32_t slot,
-                         std::uint32_t copy, CopyBytes& bytes) {
+SuperblockCopy read_copy(Storage& storage, const Uuid& uuid, std::uint32_t slot, std::uint32_t copy,
+                         CopyBytes& bytes) {
   bytes.fill(std::byte{0});
   const auto got = storage.read(kSuperblockOffsets[slot][copy], bytes);
   if (!got) return {State::kUnreadable, {}};
@@ -49,8 +49,8 @@ const format::Superblock* valid(const SuperblockCopy& copy) {
   return copy.state == State::kValid ? &copy.superblock : nullptr;
 }
 
-/// Which copy of the slot is rewritten first: the invalid or older one, else the one with the higher
-/// pass, else copy 0.
+/// Which copy of the slot is rewritten first: the invalid or older one, else the one with the
+/// higher pass, else copy 0.
 std::uint32_t first_to_rewrite(const SuperblockSet& set, std::uint32_t slot) {
   const auto* zero = valid(set.copies[slot][0]);
   const auto* one = valid(set.copies[slot][1]);

@@ -3,13 +3,13 @@
 
 /// Reading, choosing and writing superblocks: spec/format.md#superblock, READ SB and step 0.
 
-#include "format/superblock.h"
-#include "container/commit_policy.h"
+#include <array>
+#include <optional>
 
 #include <crawlstore/storage.h>
 
-#include <array>
-#include <optional>
+#include "container/commit_policy.h"
+#include "format/superblock.h"
 
 namespace crawlstore::container {
 
@@ -37,8 +37,8 @@ struct SuperblockSet {
 /// Reads all copies once. errors kIo only when no copy at all can be read.
 Result<SuperblockSet> read_superblock_set(Storage& storage, const Uuid& uuid);
 
-/// READ SB: until one copy is valid; up to 100 times over 1 s, "damaged" only when two readings in a
-/// row gave identical bytes.
+/// READ SB: until one copy is valid; up to 100 times over 1 s, "damaged" only when two readings in
+/// a row gave identical bytes.
 ///   errors  kSuperblockDamaged, kIo
 Result<SuperblockSet> read_superblocks(Storage& storage, const Uuid& uuid);
 

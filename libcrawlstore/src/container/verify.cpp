@@ -5,10 +5,10 @@
 // look damaged. Where there are no locks, nobody can write either.
 #include "container/verify.h"
 
-#include "container/verify_superblocks.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "container/verify_superblocks.h"
 
 namespace crawlstore::container {
 namespace {
@@ -80,8 +80,7 @@ Result<DirectoryPtr> verify_directory(Verification& verification,
   auto directory =
       load_directory(verification.storage, verification.identity.uuid, *superblock, {});
   if (!directory) {
-    CRAWLSTORE_TRY(
-        verification.found_or_fail(kind, {superblock->generation}, directory.error()));
+    CRAWLSTORE_TRY(verification.found_or_fail(kind, {superblock->generation}, directory.error()));
     return DirectoryPtr();
   }
   const Directory& loaded = **directory;
@@ -155,8 +154,7 @@ Result<void> verify_all(Verification& verification) {
   const auto reading = pin_both(verification, pins);
   if (!reading) return tl::unexpected<Error>(reading.error());
   verify_superblocks(verification, *reading);
-  const auto newest =
-      verify_directory(verification, reading->set.winner(), FindingKind::kDamaged);
+  const auto newest = verify_directory(verification, reading->set.winner(), FindingKind::kDamaged);
   if (!newest) return tl::unexpected<Error>(newest.error());
   const auto previous =
       verify_directory(verification, reading->set.previous(), FindingKind::kReducedRedundancy);

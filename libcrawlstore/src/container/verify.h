@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
+#include <vector>
+
 #include "container/directory_state.h"
 #include "container/verify_findings.h"
 #include "container/verify_segments.h"
-
-#include <set>
-#include <vector>
 
 namespace crawlstore::container {
 
@@ -26,8 +26,7 @@ std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous)
 
 /// Compares every checksum of the runs. Returns those that are not whole.
 ///   errors  kCancelled
-Result<std::set<RunKey>> verify_runs(Verification& verification,
-                                     const std::vector<RunTask>& tasks);
+Result<std::set<RunKey>> verify_runs(Verification& verification, const std::vector<RunTask>& tasks);
 
 /// Notes extents of the previous generation that the newest one takes for free: the next commit
 /// would overwrite what a reader or a rollback still needs.

@@ -39,9 +39,8 @@ Result<void> Verification::advance(std::uint64_t bytes) {
 namespace crawlstore {
 
 bool VerifyReport::damaged() const {
-  return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.kind == FindingKind::kDamaged;
-  });
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& finding) { return finding.kind == FindingKind::kDamaged; });
 }
 
 }  // namespace crawlstore

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "format/layout.h"
-
 #include <crawlstore/verify.h>
+
+#include "format/layout.h"
 
 namespace crawlstore::container {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "container/run_scan.h"
 #include "container/verify.h"
-
-#include <algorithm>
 
 namespace crawlstore::container {
 namespace {
@@ -40,8 +40,7 @@ bool is_inside(const std::vector<Extent>& areas, Extent extent) {
 }
 
 /// The padding in a whole piece of a run: behind the payload, or behind the last level.
-bool padding_is_zero(const RunTask& task, const format::ChecksumTree& tree,
-                     const RunPiece& piece) {
+bool padding_is_zero(const RunTask& task, const format::ChecksumTree& tree, const RunPiece& piece) {
   const std::uint64_t start = piece.extent.offset_bytes - task.run.offset_bytes;
   const std::uint64_t end = start + piece.bytes.size();
   std::uint64_t padding = end;
@@ -50,7 +49,8 @@ bool padding_is_zero(const RunTask& task, const format::ChecksumTree& tree,
     padding = tree.levels.back().offset_bytes + tree.levels.back().length_bytes();
   }
   const auto bytes = piece.bytes.subspan(padding - start);
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+  return std::all_of(bytes.begin(), bytes.end(),
+                     [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 }  // namespace
@@ -69,8 +69,7 @@ std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous)
       const auto* current = newest == nullptr ? nullptr : newest->find(entry.id);
       for (const auto& run : entry.runs) {
         if (has_run(current, run)) continue;
-        tasks.push_back(
-            {entry.id, run, FindingKind::kReducedRedundancy, previous->generation()});
+        tasks.push_back({entry.id, run, FindingKind::kReducedRedundancy, previous->generation()});
       }
     });
   }
@@ -90,8 +89,7 @@ Result<std::set<RunKey>> verify_runs(Verification& verification,
         scan_run(verification.storage, name, task.run, [&](const RunPiece& piece) -> Result<void> {
           if (!piece.is_whole()) {
             damaged.insert({task.segment, task.run.offset_bytes, task.run.run_id});
-            CRAWLSTORE_TRY(
-                verification.found_or_fail(task.kind, task.generation, piece.error));
+            CRAWLSTORE_TRY(verification.found_or_fail(task.kind, task.generation, piece.error));
           }
           if (piece.is_whole() && !padding_is_zero(task, tree, piece)) {
             verification.found(task.kind, task.generation,

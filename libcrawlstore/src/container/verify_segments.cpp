@@ -5,12 +5,12 @@
 // payload, which is a FlatBuffer, is copied first.
 #include "container/verify_segments.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/assert.h"
 #include "container/run_io.h"
 #include "format/drum_table.h"
-
-#include <algorithm>
-#include <utility>
 
 namespace crawlstore::container {
 namespace {
@@ -145,9 +145,9 @@ Result<std::optional<RunContent>> SegmentVerifier::read_content(const format::Se
   if (damaged_runs_.contains(key_of(entry.id, run))) return std::optional<RunContent>{};
   const auto view = verification_.storage.view(run.extent());
   if (!view) return tl::unexpected<Error>(view.error());
-  auto content = check_run_content(
-      entry.kind, std::span(*view, run.payload_bytes),
-      [this](std::uint64_t bytes) { return verification_.advance(bytes); });
+  auto content =
+      check_run_content(entry.kind, std::span(*view, run.payload_bytes),
+                        [this](std::uint64_t bytes) { return verification_.advance(bytes); });
   if (!content) {
     Error error = content.error();
     if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);

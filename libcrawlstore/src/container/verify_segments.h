@@ -3,13 +3,13 @@
 
 /// VerifyLevel::kDeep: every rule of the segments of a generation, and that they fit each other.
 
-#include "container/directory_state.h"
-#include "container/run_content.h"
-#include "container/verify_findings.h"
-
 #include <map>
 #include <optional>
 #include <set>
+
+#include "container/directory_state.h"
+#include "container/run_content.h"
+#include "container/verify_findings.h"
 
 namespace crawlstore::container {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container/verify_superblocks.h"
 
-#include "container/writer.h"
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
+
+#include "container/writer.h"
 
 namespace crawlstore::container {
 namespace {
@@ -57,8 +57,7 @@ bool parse_copies(const SetBytes& copies, const Uuid& uuid, SuperblockReading& r
         out.state = error.code == Errc::kTruncated ? State::kInvalid : State::kUnreadable;
       } else if (format::is_empty_copy(place.bytes)) {
         out.state = State::kEmpty;
-      } else if (const auto parsed =
-                     format::parse_superblock(place.bytes, uuid, slot, copy)) {
+      } else if (const auto parsed = format::parse_superblock(place.bytes, uuid, slot, copy)) {
         out = {State::kValid, *parsed};
       } else {
         error = parsed.error();
@@ -91,9 +90,8 @@ void verify_lost_slot(Verification& verification, const SuperblockReading& readi
     const State state = reading.set.copies[slot][copy].state;
     if (any_valid && state == State::kEmpty) continue;
     const bool may_be_newest = !any_valid || (hides && state == State::kUnreadable);
-    verification.found(
-        may_be_newest ? FindingKind::kDamaged : FindingKind::kReducedRedundancy, {},
-        reading.errors[slot][copy]);
+    verification.found(may_be_newest ? FindingKind::kDamaged : FindingKind::kReducedRedundancy, {},
+                       reading.errors[slot][copy]);
   }
 }
 

@@ -9,15 +9,15 @@
 // - After a failed sync nothing is written any more (poisoned_).
 #include "container/writer.h"
 
-#include "format/checksum.h"
-#include "format/endian.h"
-#include "format/layout.h"
-#include "base/assert.h"
-#include "container/superblocks.h"
-
 #include <algorithm>
 #include <chrono>
 #include <thread>
+
+#include "base/assert.h"
+#include "container/superblocks.h"
+#include "format/checksum.h"
+#include "format/endian.h"
+#include "format/layout.h"
 
 namespace crawlstore::container {
 namespace {
@@ -104,7 +104,7 @@ Result<void> Writer::check_lost_pins() {
 }
 
 Result<void> Writer::prepare() {
-  if (prepared_) return {};
+  if (prepared_ && !poisoned_) return storage_->check_process();
   CRAWLSTORE_TRY(check_usable());
   if (policy().settle_first) {
     const auto settled = settle_superblocks(*storage_, identity_.uuid, directory_->superblock,
@@ -162,7 +162,8 @@ void Writer::free_unheld(const std::vector<Generation>& pins) {
   std::vector<std::shared_ptr<const HeldTable>> tables;
   for (const auto& table : held_tables_) {
     const auto count = std::count_if(table->entries.begin(), table->entries.end(), is_free);
-    // A table is dissolved when at least half of it is free, so that rewriting its rest is paid for.
+    // A table is dissolved when at least half of it is free, so that rewriting its rest is paid
+    // for.
     if (static_cast<std::size_t>(count) * 2 < table->entries.size()) {
       tables.push_back(table);
       continue;
@@ -201,11 +202,9 @@ Result<Extent> Writer::grow_locked(std::uint64_t length_bytes) {
 
 Result<Extent> Writer::reserve_locked(std::uint64_t length_bytes) {
   CRAWLSTORE_ASSERT(length_bytes > 0 && length_bytes % format::kUnitBytes == 0);
-  auto found = place_from_ ? free_.take_from(length_bytes, *place_from_)
-                           : free_.take(length_bytes);
+  auto found = place_from_ ? free_.take_from(length_bytes, *place_from_) : free_.take(length_bytes);
   if (found) {
-    const auto allocated =
-        policy().allocate_really ? storage_->allocate(*found) : Result<void>{};
+    const auto allocated = policy().allocate_really ? storage_->allocate(*found) : Result<void>{};
     if (!allocated) {
       free_.insert(*found);
       return tl::unexpected<Error>(allocated.error());
@@ -327,9 +326,8 @@ Result<void> Writer::trim(std::uint64_t keep_bytes) {
   }
   if (end < file_bytes_ && free_.total_bytes() > keep_bytes) {
     const std::uint64_t excess = free_.total_bytes() - keep_bytes;
-    const std::uint64_t cut =
-        format::round_up(std::max(end, file_bytes_ - std::min(file_bytes_, excess)),
-                         format::kUnitBytes);
+    const std::uint64_t cut = format::round_up(
+        std::max(end, file_bytes_ - std::min(file_bytes_, excess)), format::kUnitBytes);
     CRAWLSTORE_TRY(storage_->truncate(cut));
     free_.cut(cut);
     file_bytes_ = cut;

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "container/commit_policy.h"
-#include "container/directory_state.h"
-#include "container/free_map.h"
-
-#include "format/checksum.h"
-
-#include <crawlstore/storage.h>
-
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
+
+#include <crawlstore/storage.h>
+
+#include "container/commit_policy.h"
+#include "container/directory_state.h"
+#include "container/free_map.h"
+#include "format/checksum.h"
 
 namespace crawlstore::container {
 
@@ -29,8 +28,8 @@ struct WriterOptions {
 /// Reads and checks the identity page. errors as format::parse_identity
 Result<format::Identity> read_identity(Storage& storage);
 
-/// The one writer of a store: holds the writer lock, hands out extents, and publishes generations by
-/// the protocol of spec/format.md#commit.
+/// The one writer of a store: holds the writer lock, hands out extents, and publishes generations
+/// by the protocol of spec/format.md#commit.
 ///
 /// Whoever reserves an extent owns it until a commit has published it in a segment, and releases it
 /// otherwise. put() and remove() collect changes; commit() publishes all of them or none.

@@ -261,6 +261,13 @@ void DrumCore::Impl::close() {
 DrumCore::DrumCore(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 DrumCore::~DrumCore() {
+  const auto& store = impl_->store;
+  if (store->in_dispatcher()) {
+    // The transaction under way still needs it.
+    const std::lock_guard lock(store->mutex);
+    if (!impl_->closed) store->lingering.push_back(impl_);
+    return;
+  }
   (void)dispose();
 }
 
@@ -275,6 +282,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   }
   const std::lock_guard lock(inside->mutex);
   CRAWLSTORE_TRY(inside->check_open());
+  CRAWLSTORE_TRY(inside->finish_lingering());
   if (const auto known = inside->drums.find(name); known != inside->drums.end()) {
     if (auto core = known->second.lock()) {
       if (core->impl_->state.value_bytes != value_bytes) {

@@ -150,8 +150,8 @@ Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer, Group& group
   for (std::size_t i = first; i < runs.size(); ++i) {
     const auto name = container::run_name(writer.identity(), consumer.results, runs[i].run_id);
     CRAWLSTORE_TRY(container::read_run(writer.storage(), name, runs[i], payload));
-    CRAWLSTORE_TRY(drum::for_each_answer(
-        payload, [&](std::span<const RawAnswer> answers) -> Result<void> {
+    CRAWLSTORE_TRY(
+        drum::for_each_answer(payload, [&](std::span<const RawAnswer> answers) -> Result<void> {
           for (const RawAnswer& answer : answers) joined.append(answer, state.value_bytes);
           return {};
         }));

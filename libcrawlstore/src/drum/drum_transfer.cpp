@@ -100,11 +100,16 @@ Result<void> DrumCore::Impl::read_requests(
 /// stay; and so do tentative ones that have a run of another thread between them, for sequences
 /// must ascend.
 Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
-  const bool is_tentative = !bucket.tentative.empty();
+  // The log with the newest run; of it, the runs behind all of the other log.
+  const auto newest_of = [](const drum::LogRuns& runs) {
+    return runs.empty() ? RunId{} : runs.keys.back().run_id;
+  };
+  const bool is_tentative = newest_of(bucket.pending) < newest_of(bucket.tentative);
   drum::LogRuns& log = is_tentative ? bucket.tentative : bucket.pending;
+  const drum::LogRuns& other = is_tentative ? bucket.pending : bucket.tentative;
   std::size_t fixed = is_tentative ? 0 : bucket.locked_run_count;
-  if (is_tentative && !bucket.pending.empty()) {
-    const auto newest = bucket.pending.keys.back().run_id;
+  if (!other.empty()) {
+    const auto newest = newest_of(other);
     while (fixed < log.keys.size() && log.keys[fixed].run_id < newest) ++fixed;
   }
   std::size_t first = log.keys.size();

@@ -124,8 +124,8 @@ Result<std::shared_ptr<const PartitionLookup>> PartitionLookup::open(
   if (footer->value_bytes != value_bytes) {
     return invalid("a partition has values of another size than its DRUM", offset, {});
   }
-  return std::shared_ptr<const PartitionLookup>(
-      new PartitionLookup(std::move(reader), *footer, value_bytes));
+  PartitionLookup lookup(std::move(reader), *footer, value_bytes);
+  return std::make_shared<const PartitionLookup>(std::move(lookup));
 }
 
 Result<std::uint64_t> PartitionLookup::first_key(std::uint64_t index) const {

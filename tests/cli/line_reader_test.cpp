@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/line_reader.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/random.h"
+
+namespace crawlstore::cli {
+namespace {
+
+constexpr const char* kTooLong = "(too long)";
+
+/// The lines of `text`, written into a pipe in pieces of `piece` bytes.
+std::vector<std::string> lines_of(const std::string& text, std::size_t piece = ~std::size_t{0}) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {"no pipe"};
+  std::thread writer([&] {
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const auto written = ::write(ends[1], rest.data(), std::min(piece, rest.size()));
+      if (written <= 0) break;
+      rest.remove_prefix(static_cast<std::size_t>(written));
+    }
+    ::close(ends[1]);
+  });
+  const StopSignals stop;
+  LineReader reader(ends[0], stop);
+  std::vector<std::string> lines;
+  std::string_view line;
+  while (true) {
+    const auto next = reader.next(line);
+    if (!next || *next == LineReader::Next::kEnd) break;
+    lines.emplace_back(*next == LineReader::Next::kTooLong ? kTooLong : line);
+  }
+  writer.join();
+  EXPECT_EQ(reader.bytes_read(), text.size());
+  ::close(ends[0]);
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(LineReader, SplitsAtLineFeeds) {
+  EXPECT_EQ(lines_of("a\nbc\n\nd\n"), (Lines{"a", "bc", "", "d"}));
+  EXPECT_EQ(lines_of(""), Lines{});
+  EXPECT_EQ(lines_of("\n"), Lines{""});
+}
+
+TEST(LineReader, TakesALastLineWithoutLineFeed) {
+  EXPECT_EQ(lines_of("a\nb"), (Lines{"a", "b"}));
+  EXPECT_EQ(lines_of("b\r"), Lines{"b"});
+}
+
+TEST(LineReader, DropsOneCarriageReturnAtTheEnd) {
+  EXPECT_EQ(lines_of("a\r\nb\r\r\n\r\nc\rd\n"), (Lines{"a", "b\r", "", "c\rd"}));
+}
+
+TEST(LineReader, KeepsEveryByteElse) {
+  const std::string all("\0\x01\t\x7F\x80\xFF", 6);
+  EXPECT_EQ(lines_of(all + "\n" + all), (Lines{all, all}));
+}
+
+TEST(LineReader, KeepsLinesLongerThanABlock) {
+  const std::string big(5 << 20, 'x');
+  EXPECT_EQ(lines_of("a\n" + big + "\nb\n"), (Lines{"a", big, "b"}));
+}
+
+TEST(LineReader, SkipsLinesOverTheLimit) {
+  const std::string most(LineReader::kLineBytesMax, 'x');
+  EXPECT_EQ(lines_of("a\n" + most + "\nb\n"), (Lines{"a", most, "b"}));
+  EXPECT_EQ(lines_of("a\n" + most + "x\nb\n"), (Lines{"a", kTooLong, "b"}));
+  EXPECT_EQ(lines_of("a\n" + most + most + "\n"), (Lines{"a", kTooLong}));
+  EXPECT_EQ(lines_of(most + most), (Lines{kTooLong}));
+}
+
+TEST(LineReader, DoesNotDependOnHowBytesArrive) {
+  testing::Random random(testing::seed_from_environment());
+  Lines expected;
+  std::string text;
+  for (int i = 0; i < 2000; ++i) {
+    expected.emplace_back(random.below(40), 'a');
+    text += expected.back() + (random.below(2) == 0 ? "\n" : "\r\n");
+  }
+  for (const std::size_t piece : {1, 2, 3, 7, 4096}) EXPECT_EQ(lines_of(text, piece), expected);
+}
+
+TEST(LineReader, ReportsADescriptorThatCannotBeRead) {
+  const StopSignals stop;
+  const int folder = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  LineReader reader(folder, stop);
+  std::string_view line;
+  EXPECT_FALSE(reader.next(line));
+  ::close(folder);
+}
+
+}  // namespace
+}  // namespace crawlstore::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/format_text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace crawlstore::model {
+namespace {
+
+using namespace std::string_literals;
+
+TEST(FormatCount, SeparatesThousands) {
+  EXPECT_EQ(format_count(0), "0");
+  EXPECT_EQ(format_count(999), "999");
+  EXPECT_EQ(format_count(1000), "1,000");
+  EXPECT_EQ(format_count(~std::uint64_t{0}), "18,446,744,073,709,551,615");
+}
+
+TEST(FormatBytes, TakesTheUnitThatFits) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1024), "1.0 KiB");
+  EXPECT_EQ(format_bytes(12345), "12.1 KiB");
+  EXPECT_EQ(format_bytes((1 << 20) - 1), "1.0 MiB");
+  EXPECT_EQ(format_bytes(~std::uint64_t{0}), "16.0 EiB");
+}
+
+TEST(FormatTime, IsIso8601InUtc) {
+  EXPECT_EQ(format_time(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(format_time(1'700'000'000'000'000), "2023-11-14T22:13:20Z");
+  EXPECT_EQ(format_time(1'700'000'000'000'042), "2023-11-14T22:13:20.000042Z");
+  EXPECT_EQ(format_time(951'782'400'000'000), "2000-02-29T00:00:00Z");
+  EXPECT_EQ(format_time(-1), "1969-12-31T23:59:59.999999Z");
+}
+
+TEST(FormatTime, ReportsYearsThatHaveNoFourDigitsAsNumbers) {
+  EXPECT_EQ(format_time(253'402'300'799'999'999), "9999-12-31T23:59:59.999999Z");
+  EXPECT_EQ(format_time(253'402'300'800'000'000), "253402300800000000 us");
+  EXPECT_EQ(format_time(std::numeric_limits<std::int64_t>::min()), "-9223372036854775808 us");
+  EXPECT_EQ(format_time(-62'167'219'200'000'000), "0000-01-01T00:00:00Z");
+}
+
+TEST(FormatDuration, TakesTheUnitsThatFit) {
+  EXPECT_EQ(format_duration(3.25), "3.2 s");
+  EXPECT_EQ(format_duration(59.96), "1 min 00 s");
+  EXPECT_EQ(format_duration(75), "1 min 15 s");
+  EXPECT_EQ(format_duration(3700), "1 h 01 min");
+  EXPECT_EQ(format_duration(std::numeric_limits<double>::infinity()), "for ever");
+  EXPECT_EQ(format_duration(std::numeric_limits<double>::quiet_NaN()), "-");
+}
+
+TEST(FormatCell, FollowsTheUnit) {
+  EXPECT_EQ(format_cell(std::uint64_t{81920}, Unit::kOffset), "0x14000");
+  EXPECT_EQ(format_cell(std::uint64_t{81920}, Unit::kCount), "81,920");
+  EXPECT_EQ(format_cell(std::uint64_t{81920}, Unit::kId), "81920");
+  EXPECT_EQ(format_cell(std::uint64_t{81920}, Unit::kBytes), "80.0 KiB");
+  EXPECT_EQ(format_cell(std::int64_t{-1}, Unit::kId), "-1");
+  EXPECT_EQ(format_cell(4.567, Unit::kRatio), "4.57");
+  EXPECT_EQ(format_cell(true, Unit::kFlag), "yes");
+  EXPECT_EQ(format_cell({}, Unit::kCount), "-");
+}
+
+TEST(FormatPrintable, EscapesWhatATerminalMightObey) {
+  EXPECT_EQ(format_printable("plain text"), "plain text");
+  EXPECT_EQ(format_printable("a\tb\x1b[31m\x7F\0"s), "a\\x09b\\x1b[31m\\x7f\\x00");
+  EXPECT_EQ(format_printable("\xC3\xA9"), "\xC3\xA9");
+  EXPECT_EQ(format_printable("\xC2\x9B"), "\\xc2\\x9b");
+  EXPECT_EQ(format_printable("\xFF\xC3"), "\\xff\\xc3");
+  EXPECT_EQ(format_printable("C:\\x41"), "C:\\\\x41");
+}
+
+}  // namespace
+}  // namespace crawlstore::model
