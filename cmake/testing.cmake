@@ -71,13 +71,19 @@ function(crawlstore_test name)
   endif()
 endfunction()
 
-# crawlstore_python_test(name LABELS label... SCRIPT file [ARGUMENTS argument...]
+# crawlstore_python_test(name LABELS label... SCRIPT file [ARGUMENTS argument...] [LONG]
 #                        [PROPERTIES property value...])
-# One ctest; exit code 0 = passed, 77 = skipped.
+# One ctest; exit code 0 = passed, 77 = skipped. LONG as above.
 function(crawlstore_python_test name)
-  cmake_parse_arguments(arg "" SCRIPT "LABELS;ARGUMENTS;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(arg LONG SCRIPT "LABELS;ARGUMENTS;PROPERTIES" ${ARGN})
   cmake_path(ABSOLUTE_PATH arg_SCRIPT)
   crawlstore_register_test(
     NAME ${name} LABELS ${arg_LABELS} COMMAND ${CRAWLSTORE_PYTHON} -B ${arg_SCRIPT} ${arg_ARGUMENTS}
     PROPERTIES SKIP_RETURN_CODE 77 ${arg_PROPERTIES})
+  if(arg_LONG)
+    crawlstore_register_test(
+      NAME ${name}.long LABELS long COMMAND ${CRAWLSTORE_PYTHON} -B ${arg_SCRIPT} ${arg_ARGUMENTS}
+      PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 14400)
+    set_property(TEST ${name}.long APPEND PROPERTY ENVIRONMENT CRAWLSTORE_LONG=1)
+  endif()
 endfunction()

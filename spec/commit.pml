@@ -145,7 +145,8 @@ inline invariant() {
   }
   look();
   assert(win != NONE && HAS(may_show, win));                                /* I3 shown */
-  assert(!IS_PREV || !HAS(bad, other) || other == damaged)                  /* I4 previous */
+  assert(!IS_PREV || !HAS(bad, other) || other == damaged);                 /* I4 previous */
+  assert(win != damaged || IS_PREV)                                         /* I4 rescue */
 }
 /* Token t is a promise now: acknowledged, or step 0 returned. Whatever else was published is gone for good. */
 inline settle(t) {
@@ -392,7 +393,17 @@ end:
          base = (opened != damaged -> opened : (IS_PREV -> other : NONE));
          i = SLOT(base); j = i + 1;
          top_pass = (PASS(cache[i]) > PASS(cache[j]) -> PASS(cache[i]) : PASS(cache[j]));
-         first = (TOK(cache[i]) != base -> i : (TOK(cache[j]) != base -> j : (PASS(cache[j]) > PASS(cache[i]) -> j : i)));
+         if
+#ifdef ERR_OLDER_FIRST
+         :: TOK(cache[i]) != base -> first = i
+         :: TOK(cache[j]) != base -> first = j
+#endif
+         :: TOK(cache[i]) == NONE -> first = i
+         :: TOK(cache[j]) == NONE -> first = j
+         :: TOK(cache[i]) != base -> first = j
+         :: TOK(cache[j]) != base -> first = i
+         :: else -> first = (PASS(cache[j]) > PASS(cache[i]) -> j : i)
+         fi;
          for (k : 2 - i .. 3 - i) { if :: TOK(cache[k]) == NONE -> zeros = zeros | BIT(k) :: else fi }
 #ifdef ERR_ONE_COPY
          first = i;
@@ -487,7 +498,11 @@ end:
          write_extent(root, new);
          if :: data != NOEXT && data != build -> write_extent(data, new) :: else fi;
          root = NOEXT; at = SYNC1 }
-    :: d_step { FDATASYNC(SYNC1) -> fdatasync(); at = PUBLISH0 }
+    :: d_step { FDATASYNC(SYNC1) -> fdatasync();
+#ifdef ERR_ASK_BEFORE_PUBLISH
+         ask_pins(); asked = pins;
+#endif
+         at = PUBLISH0 }
     :: d_step { at == SYNC1 && SYNC_FAILS ->    /* drop the transaction, go on with directory N */
          must_fail = 0; pages_lost(); new = NONE; data = NOEXT; at = READY;
 #ifndef ERR_BUILD_AFTER_FAILSYNC
@@ -497,12 +512,7 @@ end:
 
     /* Steps 4 and 5: publish, sync, acknowledge. A damaged winner is in the slot that is left: one copy at a time. */
     :: at == PUBLISH0 ->
-       d_step {
-#ifdef ERR_ASK_BEFORE_PUBLISH
-         ask_pins(); asked = pins;
-#endif
-         may_show = may_show | BIT(new)
-       };
+       may_show = may_show | BIT(new);
        write_copy(SLOT(new), COPY(new, 0));
 #ifdef ERR_ONE_COPY
        at = SYNC2
@@ -536,7 +546,7 @@ inline find_target() {
 
 /* ---- Readers ----------------------------------------------------------------------------------------------------- */
 
-#ifdef ERR_LISTED
+#ifdef ERR_ANY_SLOT
 #define MAY_PIN_OTHER (other != NONE)
 #else
 #define MAY_PIN_OTHER IS_PREV
@@ -582,7 +592,7 @@ end:
        fi;
        d_step {
          r[me].pin = GEN(r[me].even); r[me].odd = NONE; r[me].pc = R_CHOSEN;
-#if !defined(ERR_NO_SECOND_READ) && !defined(ERR_ROOT_FROM_FIRST_READ)
+#if !defined(ERR_NO_SECOND_READ) && !defined(ERR_ROOT_FROM_FIRST_READ) && !defined(ERR_LISTED)
          r[me].even = NONE                      /* only the number is kept */
 #endif
        }
@@ -595,6 +605,13 @@ end:
        d_step {
          look();
          if :: GEN(win) == r[me].pin || (IS_PREV && GEN(other) == r[me].pin) -> use(r[me].even) :: else -> let_go(me) fi }
+#elif defined(ERR_LISTED)
+    :: r[me].pc == R_CHOSEN -> r[me].pc = R_LOCKED
+    :: r[me].pc == R_LOCKED ->
+       d_step {
+         look();
+         y = 1; for (x : 0 .. EXTENTS - 1) { if :: USES(r[me].even, x) && dir[win].ext[x] == 0 -> y = 0 :: else fi }
+         if :: y == 1 -> use(r[me].even) :: else -> let_go(me) fi }
 #else
     :: r[me].pc == R_CHOSEN -> r[me].pc = R_LOCKED
     :: r[me].pc >= R_LOCKED && r[me].pc < R_USE ->
@@ -656,6 +673,7 @@ end:
        d_step { close_writer() }
 #endif
     /* Power loss. With nothing unsettled it is a kill at which the readers let go. */
+#ifndef NO_LOSS
     :: (sb_dirty | sb_lost | x_dirty | x_lost) != 0 ->
        crash_copy(0); crash_copy(1); crash_copy(2); crash_copy(3);
        d_step {
@@ -666,6 +684,7 @@ end:
 #endif
          close_writer()
        }
+#endif
 #ifdef FAILSYNC
     /* Write-back fails, during a sync or before it. If nobody holds the file open, nobody will be told. */
 #if FAILSYNC > 0
@@ -682,11 +701,12 @@ end:
          skip }
 #endif
 #ifdef DAMAGE
-    :: d_step { !damage_done -> look(); damaged = win; damage_done = 1 }
+    :: d_step { at == CLOSED && !damage_done -> look(); if :: IS_PREV -> damaged = win; damage_done = 1 :: else fi }
 #endif
 #ifdef ERR_SB_BEFORE_LOCK
     :: d_step { at != CLOSED && early == NONE -> look(); early = win }
 #endif
+    :: false
     fi;
     d_step { finish() } }
   od

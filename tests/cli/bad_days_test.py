@@ -75,7 +75,7 @@ class FullDisk(SeenTest):
         self.assertEqual(os.listdir(self.folder / "disk"), [])
 
     def test_of_standard_output_is_reported(self):
-        self.make_store()
+        self.succeed("seen", "x.crawl", data=b"http://a.test/\n")
         with open("/dev/full", "wb") as full:
             for words in (["info"], ["info", "--json"], ["segments"], ["verify"], ["pins"]):
                 answer = self.run_command(words[0], "x.crawl", *words[1:], stdout=full)

@@ -2,6 +2,7 @@
 """URL normalisation, version 1, once more: from the rules of spec/format.md#url-keys alone, with
 regular expressions of RFC 3986, appendix A. The model that `seen` is compared with."""
 
+import functools
 import ipaddress
 import re
 
@@ -70,6 +71,7 @@ def split_head(url):
     return match.group(1), rest[2:end], rest[end:]
 
 
+@functools.lru_cache(maxsize=None)
 def normalise(url):
     """(text, parsed) of any bytes."""
     head = split_head(url)

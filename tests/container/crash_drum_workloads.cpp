@@ -12,7 +12,6 @@ namespace crawlstore::testing {
 namespace {
 
 using Keys = Drum<std::uint64_t, std::uint32_t, std::string>;
-constexpr std::uint64_t kKeyStep = std::uint64_t{1} << 56;
 
 DrumOptions drum_options() {
   DrumOptions options;

@@ -116,9 +116,9 @@ TEST(DrumThreads, KeepsTheOrderOfEachThread) {
     std::uint64_t last_sequence = 0;
     bool ascends = true;
     void update(const Numbers::AnswerType& answer) {
-      std::uint64_t& last = last_of(answer.key);
-      ascends = ascends && answer.value + 1 > last && answer.sequence + 1 > last_sequence;
-      last = answer.value + 1;
+      std::uint64_t& before = last_of(answer.key);
+      ascends = ascends && answer.value + 1 > before && answer.sequence + 1 > last_sequence;
+      before = answer.value + 1;
       last_sequence = answer.sequence + 1;
     }
     std::uint64_t& last_of(std::uint64_t key) { return last[key]; }

@@ -147,14 +147,18 @@ TEST(GuardedRange, ReportsAFullTable) {
 /// For processes of their own, which no other test has given a guard: installs the guard after
 /// `earlier`, then faults in a mapping that the guard does not know.
 void fault_elsewhere() {
-  const testing::TemporaryFolder folder;
-  testing::put_file(folder / "guarded", filled(8192, 7));
-  const auto storage = std::move(*open_storage(folder / "guarded", OpenMode::kRead));
-  (void)*storage->view({0, 8192});
-  testing::put_file(folder / "other", filled(8192, 7));
-  const int descriptor = ::open((folder / "other").c_str(), O_RDWR | O_CLOEXEC);
-  void* const mapped = ::mmap(nullptr, 8192, PROT_READ, MAP_SHARED, descriptor, 0);
-  (void)::ftruncate(descriptor, 0);
+  std::unique_ptr<Storage> storage;
+  void* mapped = nullptr;
+  {
+    const testing::TemporaryFolder folder;  // gone before the process is
+    testing::put_file(folder / "guarded", filled(8192, 7));
+    storage = std::move(*open_storage(folder / "guarded", OpenMode::kRead));
+    (void)*storage->view({0, 8192});
+    testing::put_file(folder / "other", filled(8192, 7));
+    const int descriptor = ::open((folder / "other").c_str(), O_RDWR | O_CLOEXEC);
+    mapped = ::mmap(nullptr, 8192, PROT_READ, MAP_SHARED, descriptor, 0);
+    EXPECT_EQ(::ftruncate(descriptor, 0), 0);
+  }
   unsigned char byte = 0;
   __atomic_load(static_cast<const unsigned char*>(mapped), &byte, __ATOMIC_RELAXED);
 }

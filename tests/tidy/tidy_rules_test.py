@@ -304,9 +304,10 @@ class Whole(RuleCase):
         for line, words in [("TEST(pins, KeepsOne) {}", "TitleCase"),
                             ("TEST(Pins, Basic) {}", "one claim"),
                             ("TEST_F(Pins, Keeps_one) {}", "one claim"),
+                            ("TEST(Pin, KeepOne) {}", "one claim"),
                             ("TEST_P(Pins, test1) {}", "one claim")]:
             self.bad(rule, words, {"tests/io/a_test.cpp": line})
-        self.good(rule, {"tests/io/a_test.cpp": "TEST(Pins, KeepsOne) {}\nTEST_F(Url, IsRead) {}"})
+        self.good(rule, {"tests/io/a_test.cpp": "TEST(Pins, KeepOne) {}\nTEST_F(Url, IsRead) {}"})
 
 
 class Scanner(unittest.TestCase):

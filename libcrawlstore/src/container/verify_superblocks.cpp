@@ -145,8 +145,8 @@ SuperblockReading read_superblock_copies(Storage& storage, const Uuid& uuid) {
     read_copies(storage, *bytes);
     if (parse_copies(*bytes, uuid, reading)) break;
     if (attempt > 0 && *bytes == *before) break;
+    if (attempt > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     std::swap(bytes, before);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return reading;
 }
