@@ -71,15 +71,15 @@ std::string format_offset(std::uint64_t offset) {
 
 std::string format_time(std::int64_t time_us) {
   using namespace std::chrono_literals;
+  // Times of hostile files: only years of four digits are dates, the rest would overflow.
+  constexpr std::int64_t kYear0Us = -62'167'219'200'000'000;
+  constexpr std::int64_t kYear10000Us = 253'402'300'800'000'000;
+  if (time_us < kYear0Us || time_us >= kYear10000Us) return fmt::format("{} us", time_us);
   const std::chrono::sys_time<std::chrono::microseconds> time{std::chrono::microseconds(time_us)};
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date{day};
   const std::chrono::hh_mm_ss clock{time - day};
   const int year = static_cast<int>(date.year());
-  // Dates of hostile files: std::chrono's year is meaningful from -32767 to 32767 only.
-  constexpr std::int64_t kYear0Us = -62'167'219'200'000'000;
-  constexpr std::int64_t kYear10000Us = 253'402'300'800'000'000;
-  if (time_us < kYear0Us || time_us >= kYear10000Us) return fmt::format("{} us", time_us);
   std::string text =
       fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", year, static_cast<unsigned>(date.month()),
                   static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(),

@@ -9,7 +9,8 @@ import unittest
 import command
 
 READING = [["info"], ["segments"], ["verify"], ["pins"], ["dump"], ["snapshot", "{}", "out.crawl"]]
-WRITING = [["merge"], ["compact"], ["rollback"], ["seen"], ["import", "{}", "--format", "urls", "-"]]
+WRITING = [["merge"], ["compact"], ["rollback"], ["seen"],
+           ["import", "{}", "--format", "urls", "-"]]
 
 IDENTITY_VERSION = 12
 SUPERBLOCKS = (16, 32, 48, 64)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/memory_limit.h"
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "support/temporary_folder.h"
 
@@ -29,7 +29,9 @@ class MemoryLimit : public ::testing::Test {
   testing::TemporaryFolder folder_;
 };
 
-TEST_F(MemoryLimit, IsThatOfTheMachineWithoutGroups) { EXPECT_EQ(limit_bytes(), 8192 * kMiB); }
+TEST_F(MemoryLimit, IsThatOfTheMachineWithoutGroups) {
+  EXPECT_EQ(limit_bytes(), 8192 * kMiB);
+}
 
 TEST_F(MemoryLimit, FollowsGroupsOfVersion2Upwards) {
   put("/proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n");
@@ -56,7 +58,8 @@ TEST_F(MemoryLimit, FollowsGroupsOfVersion1BesideVersion2) {
 
 TEST_F(MemoryLimit, FindsTheGroupOfAContainer) {
   // The mount shows only the container's own part of the tree.
-  put("/proc/self/mountinfo", "27 20 0:24 /docker/abc /sys/fs/cgroup/memory rw - cgroup c memory\n");
+  put("/proc/self/mountinfo",
+      "27 20 0:24 /docker/abc /sys/fs/cgroup/memory rw - cgroup c memory\n");
   put("/proc/self/cgroup", "4:memory:/docker/abc/inner\n");
   put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "104857600\n");
   EXPECT_EQ(limit_bytes(), 100 * kMiB);

@@ -165,8 +165,9 @@ class Import(command.CommandTest):
         answer = self.succeed("import", "x.crawl", "--format", "urls", "a.txt", "b.txt", "--json")
         verdicts = [verdict for verdict, _ in expected(urls, Seen())]
         counts = json.loads(answer.out)
-        self.assertEqual((counts["lines"], counts["unique"], counts["duplicate"], counts["skipped"]),
-                         (30_001, verdicts.count(b"unique"), verdicts.count(b"duplicate"), 1))
+        found = [counts[name] for name in ("lines", "unique", "duplicate", "skipped")]
+        self.assertEqual(found,
+                         [30_001, verdicts.count(b"unique"), verdicts.count(b"duplicate"), 1])
         again = self.succeed("seen", "x.crawl", "--check", data=lines(urls))
         self.assertEqual({verdict for verdict, _ in again.verdicts}, {b"duplicate"})
         self.assert_whole()
@@ -186,8 +187,8 @@ class Import(command.CommandTest):
         self.assertEqual(answer.verdicts, [(b"duplicate", b"http://a.test/")])
 
     def test_refuses_a_folder_as_input(self):
-        self.refuse(3, r"\.: input or output failed: the input cannot be read \(Is a directory\)", "import", "x.crawl",
-                    "--format", "urls", ".")
+        self.refuse(3, r"\.: input or output failed: the input cannot be read \(Is a directory\)",
+                    "import", "x.crawl", "--format", "urls", ".")
 
     def test_knows_no_other_format_yet(self):
         self.refuse(2, "--format", "import", "x.crawl", "--format", "warc", "-")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists of URLs for tests: the vectors of the spec, made-up ones, real ones where they are there."""
+"""Lists of URLs: the vectors of the spec, made-up ones, real ones where they are there."""
 
 import json
 import random

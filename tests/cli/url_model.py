@@ -86,9 +86,11 @@ def normalise(url):
     text = scheme + b":"
     if authority is not None:
         match = AUTHORITY.fullmatch(authority)
-        if not match or (match.group(2).startswith(b"[") and not is_ip_literal(match.group(2)[1:-1])):
+        if not match:
             return url, False
         user, host, port = match.groups()
+        if host.startswith(b"[") and not is_ip_literal(host[1:-1]):
+            return url, False
         text += b"//" + (upper_escapes(user) + b"@" if user is not None else b"")
         text += lower_but_escapes(host)
         if port:

