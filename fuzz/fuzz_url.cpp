@@ -13,14 +13,15 @@
 //   - a normalizer gives the same answer whatever it saw before;
 //   - equal texts have equal keys.
 
-#include <crawlstore/url.h>
-#include <uriparser/Uri.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include <uriparser/Uri.h>
+
+#include <crawlstore/url.h>
 
 namespace {
 

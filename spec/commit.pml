@@ -1,42 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The commit protocol of crawlstore, as a model for SPIN.
  *
  * WHAT IS MODELLED (the text is section "commit and reader protocol" of spec/format.md)
- *   One writer at a time: open, step 0, ask for pins, allocate, write, sync, publish, sync, acknowledge; long builds;
- *   rollback from a whole and from a damaged generation. READERS readers: lock, read the superblocks again, use, let go.
- *   An environment that kills the writer, cuts the power, fails write-back, evicts pages and damages one directory,
- *   at any point and (FAILSYNC=n and DAMAGE apart) any number of times.
+ *   One writer at a time: open, step 0, ask for pins, allocate, write, sync, publish, sync,
+ *   acknowledge; long builds; rollback from a whole and from a damaged generation.
+ *   READERS readers: lock, read the superblocks again, use, let go.
+ *   An environment that kills the writer, cuts the power, fails write-back, evicts pages and
+ *   damages one directory, at any point and (FAILSYNC=n and DAMAGE apart) any number of times.
  *
  * THE ABSTRACTION
- *   Token       one attempt at a generation: its number and its directory. Two attempts at the same number are two
- *               tokens, so "the number returned with other content" is visible. Tokens are recycled when nothing names them.
- *   Directory   per extent one byte: unnamed, LIVE(born), DEAD(born, retired) or ROOT(generation). A generation is its
- *               root extent and one data extent, which a commit keeps, replaces, or replaces by a long build.
- *   Superblock  two slots of two copies (0, 1 even; 2, 3 odd generations): token and pass, or NONE = fails its checksum.
- *   Storage     `cache` is what every process reads; `disk` what power loss leaves. A copy is settled (both equal), dirty
- *               (the next sync writes it) or lost (a write-back failed: clean, still readable, not on disk, no sync will
- *               write it). What became of an unsettled copy is decided late: the new bytes, the old bytes or garbage.
- *               Extents need less: unsettled ones are garbage after a crash, the worst case, since no step reads them.
- *   `bad`       tokens of which an extent was overwritten or lost. A protected token must never be in it.
+ *   Token       one attempt at a generation: its number and its directory. Two attempts at the same
+ *               number are two tokens, so "the number returned with other content" is visible.
+ *               Tokens are recycled when nothing names them.
+ *   Directory   per extent one byte: unnamed, LIVE(born), DEAD(born, retired) or ROOT(generation).
+ *               A generation is its root extent and one data extent, which a commit keeps,
+ *               replaces, or replaces by a long build.
+ *   Superblock  two slots of two copies (0, 1 even; 2, 3 odd generations): token and pass, or
+ *               NONE = fails its checksum.
+ *   Storage     `cache` is what every process reads; `disk` what power loss leaves. A copy is
+ *               settled (both equal), dirty (the next sync writes it) or lost (a write-back failed:
+ *               clean, still readable, not on disk, no sync will write it). What became of an
+ *               unsettled copy is decided late: the new bytes, the old bytes or garbage.
+ *               Extents need less: unsettled ones are garbage after a crash, the worst case, since
+ *               no step reads them.
+ *   `bad`       tokens of which an extent was overwritten or lost.
+ *               A protected token must never be in it.
  *
  * INVARIANTS, checked after every step of every process (see `invariant` and `settle`)
  *   I1  A reader that uses a generation never sees one of its extents overwritten.
  *   I2  What may still be shown is whole: no extent is both live and free.
- *   I3  The superblocks always show the durable generation or the one published after it, and after acknowledgement, or
- *       after step 0 of a later writer, nothing else; through every crash, failed sync and eviction.
- *   I4  The previous generation, if the other slot shows it, is whole (readers pin it, rollback needs it).
+ *   I3  The superblocks always show the durable generation or the one published after it, and after
+ *       acknowledgement, or after step 0 of a later writer, nothing else; through every crash,
+ *       failed sync and eviction.
+ *   I4  The previous generation, if the other slot shows it, is whole
+ *       (readers pin it, rollback needs it).
  *   I5  A number never returns with other content once it was durable.
  *
- * HOW TO RUN   tests/protocol/run_spin.sh [--long], or one configuration by hand:
- *   spin -a -DREADERS=2 -DGUESS commit.pml && cc -O2 -DSAFETY -DCOLLAPSE -DNOREDUCE pan.c -o pan && ./pan -E -m500000
- *   spin -t -p -g commit.pml replays an error (same -D). Faults of the protocol are switched on with -DERR_...; each must
- *   be caught. With -DPRINTF pan prints "reached n" for the situations marked GOAL(n): a model that cannot get into
- *   trouble proves nothing. Partial order reduction is off: all state is shared.
+ * HOW TO RUN   tests/protocol/run_spin.py (CRAWLSTORE_LONG=1: more), or one configuration by hand:
+ *   spin -a -DREADERS=2 -DGUESS commit.pml &&
+ *   cc -O2 -DSAFETY -DCOLLAPSE -DNOREDUCE pan.c -o pan && ./pan -E -m500000
+ *   spin -t -p -g commit.pml replays an error (same -D). Faults of the protocol are switched on
+ *   with -DERR_...; each must be caught. With -DPRINTF pan prints "reached n" for the situations
+ *   marked GOAL(n): a model that cannot get into trouble proves nothing. Partial order reduction is
+ *   off: all state is shared.
  */
 #ifndef READERS
 #define READERS  1      /* 0..3 */
 #endif
 #ifndef LAST
-#define LAST     4      /* the last generation; the store begins with generations 1 and 2: LAST - 2 commits */
+#define LAST     4      /* the last generation; the store begins with generations 1 and 2:
+                           LAST - 2 commits */
 #endif
 #ifndef EXTENTS
 #define EXTENTS  6      /* at most 8; without space a commit fails */
@@ -46,7 +59,8 @@
 #endif
 /* GUESS      the reader's first read is a guess at any number: more behaviours in fewer states
  * FAILSYNC=n write-back fails up to n times (0: any number), and pages it lost are evicted
- * ROLLBACK, BUILD, DAMAGE (of the winner's directory, once)   NO_KILL, NO_TEAR (kills never leave half a copy) */
+ * ROLLBACK, BUILD, DAMAGE (of the winner's directory, once)
+ * NO_KILL, NO_TEAR (kills never leave half a copy) */
 #define TOKENS   7
 
 #define NONE      0
@@ -54,7 +68,7 @@
 #define BIT(n)    (1 << (n))
 #define HAS(m, n) (((m) >> (n)) & 1)
 
-/* ---- Directories ------------------------------------------------------------------------------------------------- */
+/* ---- Directories ----------------------------------------------------------------------------- */
 
 typedef Directory { byte gen; byte ext[EXTENTS] };
 Directory dir[TOKENS + 1];
@@ -69,7 +83,7 @@ Directory dir[TOKENS + 1];
 #define IS_DEAD(e)  (((e) & 15) != 0 && ((e) & 15) != 15)
 #define USES(t, n)  (IS_LIVE(dir[t].ext[n]) || IS_ROOT(dir[t].ext[n]))
 
-/* ---- Storage ----------------------------------------------------------------------------------------------------- */
+/* ---- Storage --------------------------------------------------------------------------------- */
 
 #define COPY(t, p)  ((t) + ((p) << 4))
 #define TOK(v)      ((v) & 15)
@@ -78,24 +92,31 @@ Directory dir[TOKENS + 1];
 byte cache[4], disk[4];                         /* the superblock copies */
 byte sb_dirty, sb_lost;                         /* bit per copy */
 byte x_dirty, x_lost;                           /* bit per extent */
-bit  must_fail;                                 /* write-back failed: the writer's next sync reports it */
+bit  must_fail;                                 /* write-back failed: the writer's next sync
+                                                   reports it */
 #define UNSETTLED(c) HAS(sb_dirty | sb_lost, c)
 
-/* ---- Actors ------------------------------------------------------------------------------------------------------ */
+/* ---- Actors ---------------------------------------------------------------------------------- */
 
 mtype = { CLOSED, OPENED, S0_WRITE1, S0_SYNC1, S0_WRITE2, S0_SYNC2, S0_END, ASK_LOST, READY,
           WRITE, SYNC1, PUBLISH0, SYNC_BACK, PUBLISH1, SYNC2, GIVE_UP };
-mtype at = CLOSED;                              /* where the writer is; everything but CLOSED holds the lock */
-byte opened, base, new;                         /* tokens: the winner, what is built on (not the winner if that is damaged), the next */
-byte first, top_pass, zeros;                    /* step 0: copy to rewrite first, highest pass seen, copies to zero */
-byte root = NOEXT, data = NOEXT, build = NOEXT; /* extents to write, and the one of the long build */
-byte kind, back, taken, freeset;                /* of one step: kind of commit, rollback to, extents not offered, offered */
+mtype at = CLOSED;                              /* where the writer is; everything but CLOSED
+                                                   holds the lock */
+byte opened, base, new;                         /* tokens: the winner, what is built on (not the
+                                                   winner if that is damaged), the next */
+byte first, top_pass, zeros;                    /* step 0: copy to rewrite first, highest pass
+                                                   seen, copies to zero */
+byte root = NOEXT, data = NOEXT, build = NOEXT; /* extents to write, and the one of
+                                                   the long build */
+byte kind, back, taken, freeset;                /* of one step: kind of commit, rollback to,
+                                                   extents not offered, offered */
 
 #define R_IDLE   0
 #define R_CHOSEN 1
 #define R_LOCKED 2                              /* 2..5: locked, pc - R_LOCKED copies read */
 #define R_USE    6
-typedef Reader { byte pc; byte pin; byte even; byte odd };   /* even, odd: best of each slot so far; `even` is what it uses */
+/* even, odd: best of each slot so far; `even` is what it uses */
+typedef Reader { byte pc; byte pin; byte even; byte odd };
 #if READERS > 0
 Reader r[READERS];
 #endif
@@ -104,7 +125,8 @@ byte durable, may_show, bad, damaged;           /* ghosts: a token, two sets of 
 bit  damage_done;
 
 #ifdef ERR_SB_BEFORE_LOCK
-byte early;                                     /* what the next writer read while this one held the lock */
+byte early;                                     /* what the next writer read while this one held
+                                                   the lock */
 #define EARLY BIT(early)
 #else
 #define EARLY 0
@@ -132,7 +154,7 @@ inline look() {
   choose(x, y)
 }
 
-/* ---- Properties -------------------------------------------------------------------------------------------------- */
+/* ---- Properties ------------------------------------------------------------------------------ */
 
 inline invariant() {
 #if READERS > 0
@@ -148,7 +170,8 @@ inline invariant() {
   assert(!IS_PREV || !HAS(bad, other) || other == damaged);                 /* I4 previous */
   assert(win != damaged || IS_PREV)                                         /* I4 rescue */
 }
-/* Token t is a promise now: acknowledged, or step 0 returned. Whatever else was published is gone for good. */
+/* Token t is a promise now: acknowledged, or step 0 returned.
+ * Whatever else was published is gone for good. */
 inline settle(t) {
   assert(HAS(may_show, t));
   assert(t == durable || GEN(t) > GEN(durable));                            /* I5 numbers */
@@ -159,7 +182,7 @@ inline spoil(n, except) {
   for (i : 1 .. TOKENS) { if :: i != except && USES(i, n) -> bad = bad | BIT(i) :: else fi }
 }
 
-/* ---- One state for all that behave alike ------------------------------------------------------------------------- */
+/* ---- One state for all that behave alike ----------------------------------------------------- */
 
 inline swap(u, v) { x = u; u = v; v = x }
 inline renumber(v) { if :: v == k -> v = k + 1 :: v == k + 1 -> v = k :: else fi }
@@ -187,7 +210,8 @@ inline sort_extents() {
   od
 }
 
-/* Of passes only the order among equal tokens of a slot counts. Not during step 0, which remembers one. */
+/* Of passes only the order among equal tokens of a slot counts.
+ * Not during step 0, which remembers one. */
 #define ABOVE(v, w)       (TOK(v) == TOK(w) && PASS(v) > PASS(w))
 #define RANK(v, a, b, c)  COPY(TOK(v), ABOVE(v, a) + ABOVE(v, b) + ABOVE(v, c))
 inline rank(c) {
@@ -202,7 +226,8 @@ inline rank(c) {
 inline order(m, n) {
   if
   :: KEY(m) > KEY(n) ->
-     swap(r[m].pc, r[n].pc); swap(r[m].pin, r[n].pin); swap(r[m].even, r[n].even); swap(r[m].odd, r[n].odd)
+     swap(r[m].pc, r[n].pc); swap(r[m].pin, r[n].pin);
+     swap(r[m].even, r[n].even); swap(r[m].odd, r[n].odd)
   :: else
   fi
 }
@@ -236,9 +261,10 @@ inline finish() {
   invariant()
 }
 
-/* ---- Storage steps ----------------------------------------------------------------------------------------------- */
+/* ---- Storage steps --------------------------------------------------------------------------- */
 
-inline write_copy(c, value) {                   /* an unsettled older write may have reached the disk, or not */
+inline write_copy(c, value) {                   /* an unsettled older write may have reached the
+                                                   disk, or not */
   if
   :: disk[c] = cache[c]
   :: UNSETTLED(c) && disk[c] != cache[c]
@@ -276,7 +302,7 @@ inline pages_lost() {
   x_lost = x_lost | x_dirty; x_dirty = 0
 }
 
-/* ---- Writer ------------------------------------------------------------------------------------------------------ */
+/* ---- Writer ---------------------------------------------------------------------------------- */
 
 #ifdef ERR_ASK_BEFORE_PUBLISH
 short asked;                                    /* the answer to a question asked too early */
@@ -286,8 +312,6 @@ short asked;                                    /* the answer to a question aske
 #endif
 #if defined(ERR_REUSE_EARLY)
 #define LIMIT GEN(base)
-#elif defined(ERR_DAMAGED_REUSE)
-#define LIMIT (GEN(opened) - 1)
 #else
 #define LIMIT (GEN(base) - 1)
 #endif
@@ -310,7 +334,8 @@ inline close_writer() {
   root = NOEXT; data = NOEXT; build = NOEXT; must_fail = 0
 }
 
-/* Extents that a commit on `base` may use. Of those that no directory at all names, one stands for all. */
+/* Extents that a commit on `base` may use.
+ * Of those that no directory at all names, one stands for all. */
 inline find_free() {
   ask_pins();
   freeset = 0; y = 0;
@@ -338,8 +363,9 @@ inline pick(n) {                                /* any of freeset, or NOEXT */
 #define PUT_BUILD 2
 #define ROLL_BACK 3
 
-/* The directory of the next generation, from that of `base` (for a rollback also from `back`). An entry that is free
- * now is free for ever, so the list forgets it. In a d_step the first guard that holds is taken. */
+/* The directory of the next generation, from that of `base` (for a rollback also from `back`).
+ * An entry that is free now is free for ever, so the list forgets it.
+ * In a d_step the first guard that holds is taken. */
 inline make_directory() {
   y = GEN(opened) + 1;
   new = 1 + y % TOKENS;
@@ -364,7 +390,9 @@ inline make_directory() {
   GEN(new) = y; bad = bad & ~BIT(new);
   dir[new].ext[root] = ROOT(y); x_lost = x_lost & ~BIT(root);
   if
-  :: data != NOEXT -> dir[new].ext[data] = LIVE(y); if :: data != build -> x_lost = x_lost & ~BIT(data) :: else fi
+  :: data != NOEXT ->
+     dir[new].ext[data] = LIVE(y);
+     if :: data != build -> x_lost = x_lost & ~BIT(data) :: else fi
   :: else
   fi
 }
@@ -384,7 +412,8 @@ end:
 #endif
        }
 
-    /* Step 0: make the winner durable. A damaged winner is rolled back: the same for the generation before it. */
+    /* Step 0: make the winner durable.
+     * A damaged winner is rolled back: the same for the generation before it. */
     :: d_step { at == OPENED ->
          look();
 #ifdef ERR_SB_BEFORE_LOCK
@@ -404,7 +433,9 @@ end:
          :: TOK(cache[j]) != base -> first = i
          :: else -> first = (PASS(cache[j]) > PASS(cache[i]) -> j : i)
          fi;
-         for (k : 2 - i .. 3 - i) { if :: TOK(cache[k]) == NONE -> zeros = zeros | BIT(k) :: else fi }
+         for (k : 2 - i .. 3 - i) {
+           if :: TOK(cache[k]) == NONE -> zeros = zeros | BIT(k) :: else fi
+         }
 #ifdef ERR_ONE_COPY
          first = i;
 #endif
@@ -424,8 +455,16 @@ end:
 #elif !defined(ERR_ONE_COPY)
        write_copy(first ^ 1, COPY(base, top_pass + 2));
 #endif
-       if :: HAS(zeros, 0) -> write_copy(0, NONE) :: HAS(zeros, 2) -> write_copy(2, NONE) :: (zeros & 5) == 0 fi;
-       if :: HAS(zeros, 1) -> write_copy(1, NONE) :: HAS(zeros, 3) -> write_copy(3, NONE) :: (zeros & 10) == 0 fi;
+       if
+       :: HAS(zeros, 0) -> write_copy(0, NONE)
+       :: HAS(zeros, 2) -> write_copy(2, NONE)
+       :: (zeros & 5) == 0
+       fi;
+       if
+       :: HAS(zeros, 1) -> write_copy(1, NONE)
+       :: HAS(zeros, 3) -> write_copy(3, NONE)
+       :: (zeros & 10) == 0
+       fi;
        at = S0_SYNC2
     :: d_step { FDATASYNC(S0_SYNC2) -> fdatasync(); at = S0_END }
     :: d_step { at == S0_END ->
@@ -472,12 +511,15 @@ end:
        fi;
        pick(root);
        if
-       :: root != NOEXT && kind == NEW_DATA -> d_step { taken = taken | BIT(root); find_free() }; pick(data)
+       :: root != NOEXT && kind == NEW_DATA ->
+          d_step { taken = taken | BIT(root); find_free() };
+          pick(data)
        :: else
        fi;
        d_step {
          if
-         :: root == NOEXT || (kind == NEW_DATA && data == NOEXT) -> root = NOEXT; data = NOEXT    /* no space */
+         :: root == NOEXT || (kind == NEW_DATA && data == NOEXT) ->
+            root = NOEXT; data = NOEXT          /* no space */
          :: else ->
             if :: dir[base].ext[root] != 0 -> GOAL(3) :: else fi;
             if :: kind == ROLL_BACK -> GOAL(4) :: base != opened -> GOAL(5) :: else fi;
@@ -510,7 +552,8 @@ end:
 #endif
          if :: base != opened -> close_writer() :: else fi }
 
-    /* Steps 4 and 5: publish, sync, acknowledge. A damaged winner is in the slot that is left: one copy at a time. */
+    /* Steps 4 and 5: publish, sync, acknowledge.
+     * A damaged winner is in the slot that is left: one copy at a time. */
     :: at == PUBLISH0 ->
        may_show = may_show | BIT(new);
        write_copy(SLOT(new), COPY(new, 0));
@@ -520,13 +563,18 @@ end:
        at = (base == opened -> PUBLISH1 : SYNC_BACK)
 #endif
     :: d_step { FDATASYNC(SYNC_BACK) -> fdatasync(); at = PUBLISH1 }
+#ifdef ERR_PUBLISH_PASS
     :: at == PUBLISH1 -> write_copy(SLOT(new) + 1, COPY(new, 0)); at = SYNC2
+#else
+    :: at == PUBLISH1 -> write_copy(SLOT(new) + 1, COPY(new, (base == opened -> 0 : 1))); at = SYNC2
+#endif
     :: d_step { FDATASYNC(SYNC2) ->
          fdatasync(); settle(new);
          if :: data != NOEXT && data == build -> build = NOEXT; GOAL(6) :: else fi;
          opened = new; base = new; new = NONE; data = NOEXT; at = READY }
 
-    :: d_step { (at == S0_SYNC1 || at == S0_SYNC2 || at == SYNC_BACK || at == SYNC2) && SYNC_FAILS ->
+    :: d_step { (at == S0_SYNC1 || at == S0_SYNC2 || at == SYNC_BACK || at == SYNC2) &&
+                SYNC_FAILS ->
          pages_lost(); close_writer() }         /* poisoned: reopening decides */
     fi;
     d_step { finish() } }
@@ -544,7 +592,7 @@ inline find_target() {
   fi
 }
 
-/* ---- Readers ----------------------------------------------------------------------------------------------------- */
+/* ---- Readers --------------------------------------------------------------------------------- */
 
 #ifdef ERR_ANY_SLOT
 #define MAY_PIN_OTHER (other != NONE)
@@ -555,7 +603,9 @@ inline let_go(n) { r[n].pc = R_IDLE; r[n].pin = 0; r[n].even = NONE; r[n].odd = 
 inline use(t) {
   if
   :: t == damaged -> let_go(me)                 /* open fails and names rollback */
-  :: else -> r[me].pc = R_USE; r[me].even = t; r[me].odd = NONE; if :: t != win -> GOAL(7) :: else fi
+  :: else ->
+     r[me].pc = R_USE; r[me].even = t; r[me].odd = NONE;
+     if :: t != win -> GOAL(7) :: else fi
   fi
 }
 inline read_copy(c) {
@@ -582,9 +632,13 @@ end:
     fi;
     if
 #ifdef GUESS
-    :: r[me].pc == R_IDLE -> r[me].pin = 1; do :: r[me].pin < LAST -> r[me].pin++ :: break od; r[me].pc = R_LOCKED
+    :: r[me].pc == R_IDLE ->
+       r[me].pin = 1;
+       do :: r[me].pin < LAST -> r[me].pin++ :: break od;
+       r[me].pc = R_LOCKED
 #else
-    :: r[me].pc == R_IDLE ->                    /* the first read: the winner, or the generation before it */
+    :: r[me].pc == R_IDLE ->                    /* the first read: the winner, or the generation
+                                                   before it */
        d_step { look(); r[me].even = win; r[me].odd = (MAY_PIN_OTHER -> other : NONE) };
        if
        :: true
@@ -604,13 +658,19 @@ end:
     :: r[me].pc == R_LOCKED ->
        d_step {
          look();
-         if :: GEN(win) == r[me].pin || (IS_PREV && GEN(other) == r[me].pin) -> use(r[me].even) :: else -> let_go(me) fi }
+         if
+         :: GEN(win) == r[me].pin || (IS_PREV && GEN(other) == r[me].pin) -> use(r[me].even)
+         :: else -> let_go(me)
+         fi }
 #elif defined(ERR_LISTED)
     :: r[me].pc == R_CHOSEN -> r[me].pc = R_LOCKED
     :: r[me].pc == R_LOCKED ->
        d_step {
          look();
-         y = 1; for (x : 0 .. EXTENTS - 1) { if :: USES(r[me].even, x) && dir[win].ext[x] == 0 -> y = 0 :: else fi }
+         y = 1;
+         for (x : 0 .. EXTENTS - 1) {
+           if :: USES(r[me].even, x) && dir[win].ext[x] == 0 -> y = 0 :: else fi
+         }
          if :: y == 1 -> use(r[me].even) :: else -> let_go(me) fi }
 #else
     :: r[me].pc == R_CHOSEN -> r[me].pc = R_LOCKED
@@ -618,7 +678,8 @@ end:
        find_target();
        if
        :: true
-       :: target < 4 && target >= r[me].pc - R_LOCKED && target < r[me].pc - R_LOCKED + GRAIN -> target = target + 8
+       :: target < 4 && target >= r[me].pc - R_LOCKED && target < r[me].pc - R_LOCKED + GRAIN ->
+          target = target + 8
        fi;
        d_step {
          k = r[me].pc - R_LOCKED;
@@ -643,7 +704,7 @@ end:
 }
 #endif
 
-/* ---- Environment ------------------------------------------------------------------------------------------------- */
+/* ---- Environment ----------------------------------------------------------------------------- */
 
 inline crash_copy(c) {                          /* the new bytes, the old ones, or garbage */
   if
@@ -686,22 +747,36 @@ end:
        }
 #endif
 #ifdef FAILSYNC
-    /* Write-back fails, during a sync or before it. If nobody holds the file open, nobody will be told. */
+    /* Write-back fails, during a sync or before it.
+     * If nobody holds the file open, nobody will be told. */
 #if FAILSYNC > 0
-    :: d_step { (sb_dirty | x_dirty) != 0 && fails < FAILSYNC -> fails++; pages_lost(); must_fail = (at != CLOSED) }
+    :: d_step { (sb_dirty | x_dirty) != 0 && fails < FAILSYNC ->
+         fails++; pages_lost(); must_fail = (at != CLOSED) }
 #else
     :: d_step { (sb_dirty | x_dirty) != 0 -> pages_lost(); must_fail = (at != CLOSED) }
 #endif
-    :: sb_lost != 0 ->                          /* a lost page is evicted: the cache shows the disk */
-       if :: HAS(sb_lost, 0) -> kind = 0 :: HAS(sb_lost, 1) -> kind = 1 :: HAS(sb_lost, 2) -> kind = 2 :: HAS(sb_lost, 3) -> kind = 3 fi;
+    :: sb_lost != 0 ->                          /* a lost page is evicted: the cache shows
+                                                   the disk */
+       if
+       :: HAS(sb_lost, 0) -> kind = 0
+       :: HAS(sb_lost, 1) -> kind = 1
+       :: HAS(sb_lost, 2) -> kind = 2
+       :: HAS(sb_lost, 3) -> kind = 3
+       fi;
        if :: cache[kind] = disk[kind] :: cache[kind] = NONE fi;
        d_step { disk[kind] = cache[kind]; sb_lost = sb_lost & ~BIT(kind); kind = 0 }
     :: d_step { x_lost != 0 ->
-         for (j : 0 .. EXTENTS - 1) { if :: HAS(x_lost, j) && j != build -> spoil(j, NONE); x_lost = x_lost & ~BIT(j) :: else fi }
+         for (j : 0 .. EXTENTS - 1) {
+           if
+           :: HAS(x_lost, j) && j != build -> spoil(j, NONE); x_lost = x_lost & ~BIT(j)
+           :: else
+           fi
+         }
          skip }
 #endif
 #ifdef DAMAGE
-    :: d_step { at == CLOSED && !damage_done -> look(); if :: IS_PREV -> damaged = win; damage_done = 1 :: else fi }
+    :: d_step { at == CLOSED && !damage_done ->
+         look(); if :: IS_PREV -> damaged = win; damage_done = 1 :: else fi }
 #endif
 #ifdef ERR_SB_BEFORE_LOCK
     :: d_step { at != CLOSED && early == NONE -> look(); early = win }

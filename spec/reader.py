@@ -3,9 +3,9 @@
 """Reads a whole crawl file by spec/format.md and prints it as JSON: reader.py FILE [--summary].
 
 A verifying reader in the sense of the spec, independent of the library and of its language. Slow
-and plain on purpose. A broken rule ends the program with "class: text" on stderr and exit code 1, or 4
-when the file is none that this version reads. --summary counts keys and requests instead of listing
-them.
+and plain on purpose. A broken rule ends the program with "class: text" on stderr and exit code 1,
+or 4 when the file is none that this version reads. --summary counts keys and requests instead of
+listing them.
 """
 
 import json

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <crawlstore/url.h>
-#include <gtest/gtest.h>
-#include <uriparser/Uri.h>
-
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -13,7 +9,6 @@
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
 #include <sstream>
@@ -21,6 +16,12 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <uriparser/Uri.h>
+
+#include <crawlstore/url.h>
 
 namespace crawlstore {
 namespace {
@@ -174,7 +175,9 @@ TEST(UrlNormalizer, AddsTheSlashOfAnEmptyPath) {
 }
 
 // spec: format.md#url-keys rule 10
-TEST(UrlNormalizer, KeepsAnEmptyQuery) { EXPECT_EQ(normal_form("http://h/?"), "http://h/?"); }
+TEST(UrlNormalizer, KeepsAnEmptyQuery) {
+  EXPECT_EQ(normal_form("http://h/?"), "http://h/?");
+}
 
 // spec: format.md#url-keys rule 11
 TEST(UrlNormalizer, DropsTheFragment) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container/compact.h"
 
-#include <gmock/gmock.h>
-
 #include <map>
+
+#include <gmock/gmock.h>
 
 #include "container/container_store.h"
 #include "support/recording_storage.h"
@@ -139,7 +139,8 @@ std::uint64_t longest(const OperationLog& log) {
   std::uint64_t result = size;
   for (const Operation& operation : log.operations) {
     if (operation.kind == OperationKind::kTruncate) size = operation.extent.offset_bytes;
-    if (operation.kind == OperationKind::kAllocate) size = std::max(size, operation.extent.end_bytes());
+    if (operation.kind == OperationKind::kAllocate)
+      size = std::max(size, operation.extent.end_bytes());
     result = std::max(result, size);
   }
   return result;
@@ -150,10 +151,8 @@ TEST_F(CompactTest, GrowsByNoMoreThanTheLongestRun) {
   writer_.reset();
   Recorder recorder(store_.file());
   writer_ = ContainerStore::writer_on(recorder.open(OpenMode::kWrite));
-  const std::uint64_t directory = live_bytes() / 10;
   const auto report = compacted();
   EXPECT_LE(longest(recorder.log()), report.file_bytes_before + 204 * kKiB + 48 * kKiB);
-  EXPECT_GT(directory, 0U);
   expect_whole();
 }
 
@@ -216,7 +215,8 @@ TEST_F(CompactTest, LeavesAWholeStoreWhicheverCallFails) {
     }
     Recorder recorder(store.file());
     const auto writer = ContainerStore::writer_on(recorder.open(OpenMode::kWrite));
-    recorder.inject({.nth = nth, .forever = nth % 2 == 0, .system_errno = nth % 3 == 0 ? EIO : ENOSPC});
+    recorder.inject(
+        {.nth = nth, .forever = nth % 2 == 0, .system_errno = nth % 3 == 0 ? EIO : ENOSPC});
     const auto report = compact(*writer, {});
     EXPECT_TRUE(report || recorder.has_injected());
     EXPECT_FALSE(store.verified().damaged()) << nth << text_of(store.verified());

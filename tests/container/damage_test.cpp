@@ -2,10 +2,11 @@
 //
 // A small file damaged in one place after another (reliability.md, T4): what a generation refers to
 // gives a finding, free space gives none, and nothing crashes. CRAWLSTORE_LONG=1: every bit.
-#include <crawlstore/verify.h>
+#include <cstdlib>
+
 #include <gmock/gmock.h>
 
-#include <cstdlib>
+#include <crawlstore/verify.h>
 
 #include "container/drum_sample.h"
 
@@ -59,7 +60,9 @@ class DamageTest : public ::testing::Test {
   std::unique_ptr<Storage> storage_;
 };
 
-bool is_long() { return std::getenv("CRAWLSTORE_LONG") != nullptr; }
+bool is_long() {
+  return std::getenv("CRAWLSTORE_LONG") != nullptr;
+}
 
 TEST_F(DamageTest, FindsEveryFlipInWhatIsUsed) {
   std::uint64_t count = 0;
@@ -78,7 +81,8 @@ TEST_F(DamageTest, FindsEveryFlipInWhatIsUsed) {
 TEST_F(DamageTest, FindsEveryBitOfWhatIsReadFirst) {
   constexpr std::uint64_t kFieldsEnd = 128;
   std::vector<std::uint64_t> pages{0};
-  for (const auto& slot : format::kSuperblockOffsets) pages.insert(pages.end(), slot.begin(), slot.end());
+  for (const auto& slot : format::kSuperblockOffsets)
+    pages.insert(pages.end(), slot.begin(), slot.end());
   for (const bool previous : {false, true}) {
     container::ReaderOptions options;
     options.previous = previous;

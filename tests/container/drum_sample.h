@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A whole DRUM made with the codecs alone, to be broken in one place: the input of the tests of deep
-/// verification.
+/// A whole DRUM made with the codecs alone, to be broken in one place: the input of the tests of
+/// deep verification.
 
 #include <functional>
 
@@ -12,8 +12,8 @@
 
 namespace crawlstore::testing {
 
-/// Two buckets, split at 2^63; values of 2 bytes. Bucket 0 has 1,500 keys, no requests; bucket 1 has
-/// 700 keys and two key runs, the second with auxiliaries; consumer 3 has a results log.
+/// Two buckets, split at 2^63; values of 2 bytes. Bucket 0 has 1,500 keys, no requests; bucket 1
+/// has 700 keys and two key runs, the second with auxiliaries; consumer 3 has a results log.
 struct DrumSample {
   struct Segment {
     SegmentId id;
@@ -111,11 +111,11 @@ inline DrumSample drum_sample(container::Writer& writer) {
   table.buckets.resize(2);
   table.buckets[1].first_key = kSplit;
   table.buckets[0].key_count = 1500;
-  table.buckets[0].partition = add(SegmentKind::kDrumPartition,
-                                   {partition_of(keys_from(5, 1000, 1500), 2)}, {1500});
+  table.buckets[0].partition =
+      add(SegmentKind::kDrumPartition, {partition_of(keys_from(5, 1000, 1500), 2)}, {1500});
   table.buckets[1].key_count = 700;
-  table.buckets[1].partition = add(SegmentKind::kDrumPartition,
-                                   {partition_of(keys_from(kSplit, 7, 700), 2)}, {700});
+  table.buckets[1].partition =
+      add(SegmentKind::kDrumPartition, {partition_of(keys_from(kSplit, 7, 700), 2)}, {700});
   const auto keys = keys_from(kSplit + 3, 1, 10);
   table.buckets[1].pending_count = 20;
   table.buckets[1].key_log =
@@ -138,8 +138,8 @@ inline DrumSample drum_sample(container::Writer& writer) {
 /// Brings the sample into the writer's changes.
 inline void put_sample(container::Writer& writer, const DrumSample& sample) {
   for (const auto& segment : sample.segments) {
-    const auto storage_class = segment.kind == SegmentKind::kDrumPartition ? StorageClass::kBlob
-                                                                           : StorageClass::kLog;
+    const auto storage_class =
+        segment.kind == SegmentKind::kDrumPartition ? StorageClass::kBlob : StorageClass::kLog;
     format::SegmentEntry entry{segment.id, segment.kind, storage_class, segment.owner, "", {}};
     for (std::size_t i = 0; i < segment.payloads.size(); ++i) {
       entry.runs.push_back(must(container::write_run(

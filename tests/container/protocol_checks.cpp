@@ -2,9 +2,12 @@
 #include "container/protocol_checks.h"
 
 #include <array>
+#include <functional>
 #include <stdexcept>
+#include <vector>
 
 #include "container/crash_store.h"
+#include "container/rollback.h"
 #include "container/superblocks.h"
 #include "drum/memory_store.h"
 #include "format/layout.h"
@@ -200,12 +203,72 @@ void check_lost_generation_pinned(const CommitPolicy& policy) {
   require(code_of(writer->prepare()) == Errc::kBusyPinned, "a lost generation's pin was ignored");
 }
 
+/// Watches which superblock copies are written, in which order.
+std::vector<std::uint64_t> copies_written(Scenario& scenario, const std::function<void()>& work) {
+  std::vector<std::uint64_t> offsets;
+  scenario.recorder().set_hook([&offsets](CallKind kind, Extent extent) {
+    const bool is_copy = extent.offset_bytes != 0 && extent.offset_bytes < format::kDataStart;
+    if (kind == CallKind::kWrite && is_copy) offsets.push_back(extent.offset_bytes);
+  });
+  work();
+  scenario.recorder().set_hook(nullptr);
+  return offsets;
+}
+
+/// The copy that the first writer wrote last may not be durable: the next one begins with it.
+void require_last_goes_first(Scenario& scenario, const std::vector<std::uint64_t>& first) {
+  scenario.recorder().stop_injecting();
+  const auto writer = scenario.open_writer();
+  const auto second = copies_written(scenario, [&] { must(writer->prepare()); });
+  require(!first.empty() && !second.empty() && first.back() == second.front(),
+          "step 0 wrote over the only durable copy");
+}
+
+/// Step 0 stops in its second sync: one copy is durable, the other one may be.
+void check_step_0_after_half_of_one(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const auto written = copies_written(scenario, [&] {
+    const auto writer = scenario.open_writer();
+    scenario.recorder().inject({.calls = calls(CallKind::kSync), .nth = 2});
+    require(!writer->prepare(), "a failed sync was not reported");
+  });
+  require_last_goes_first(scenario, written);
+}
+
+/// The same in step 4 of a rollback past a damaged generation: its slot is the only whole one.
+void check_step_0_after_half_a_rollback(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  {
+    const auto writer = scenario.open_writer();
+    put_blob(*writer, {2}, 9000, 5);
+    must(writer->commit());
+  }
+  const Extent root = scenario.open_writer()->directory()->root_extent;
+  auto bytes = contents(*scenario.file());
+  bytes[root.offset_bytes] ^= std::byte{1};
+  scenario.begin_with_bytes(std::move(bytes));
+  const auto written = copies_written(scenario, [&] {
+    constexpr std::uint64_t kLastSync = 5;  // two of step 0, step 3, two of step 4
+    scenario.recorder().inject({.calls = calls(CallKind::kSync), .nth = kLastSync});
+    container::WriterOptions options;
+    options.fixed_time_us = kFixedTimeUs;
+    options.policy = policy;
+    require(!container::rollback_damaged(scenario.recorder().open(OpenMode::kWrite), options),
+            "a failed sync was not reported");
+  });
+  require_last_goes_first(scenario, written);
+}
+
 }  // namespace
 
 std::span<const ProtocolCheck> protocol_checks() {
   static constexpr auto kChecks = std::to_array<ProtocolCheck>({
       {"step 0 leaves two durable copies of a higher pass", check_settled_copies},
       {"step 0 clears invalid copies of the other slot", check_other_slot_cleared},
+      {"step 0 after half a step 0", check_step_0_after_half_of_one},
+      {"step 0 after half a rollback", check_step_0_after_half_a_rollback},
       {"a commit writes both copies", check_both_copies_written},
       {"step 0 notices an intruder", check_intruder_noticed},
       {"the lock comes before the reading", check_locked_before_read},

@@ -195,13 +195,13 @@ TEST(Superblocks, ClearsInvalidCopiesOfTheOtherSlot) {
               ElementsAre("write 1.0", "sync", "write 1.1", "zero 0.0", "zero 0.1", "sync"));
 }
 
-TEST(Superblocks, RaisesThePassOfBothCopies) {
+TEST(Superblocks, RaisesThePassOfBothCopiesTheSecondByOneMore) {
   Slots slots;
   slots.put(5, 0, 3).put(5, 1, 1);
   settle(slots, 5);
   const auto set = slots.read();
   EXPECT_EQ(set.copies[1][0].superblock.pass, 4U);
-  EXPECT_EQ(set.copies[1][1].superblock.pass, 4U);
+  EXPECT_EQ(set.copies[1][1].superblock.pass, 5U);
 }
 
 // spec: format.md#commit rule 1

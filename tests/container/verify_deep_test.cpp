@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Deep verification: a DRUM that is broken in one place, with all checksums right.
-#include <crawlstore/verify.h>
 #include <gmock/gmock.h>
+
+#include <crawlstore/verify.h>
 
 #include "container/drum_sample.h"
 #include "format/endian.h"
@@ -145,8 +146,7 @@ TEST(VerifyDeep, FindsSequenceNumbersOfTheFuture) {
 
 TEST(VerifyDeep, FindsSequenceNumbersThatDoNotAscend) {
   EXPECT_THAT(fault([](DrumSample& sample) {
-                sample.segments[kKeyLog].payloads[1] =
-                    key_run_of(keys_from(kSplit, 7, 10), 49);
+                sample.segments[kKeyLog].payloads[1] = key_run_of(keys_from(kSplit, 7, 10), 49);
               }),
               HasSubstr("do not ascend from run to run"));
 }
@@ -154,8 +154,7 @@ TEST(VerifyDeep, FindsSequenceNumbersThatDoNotAscend) {
 // spec: format.md#drum rule 14
 TEST(VerifyDeep, FindsUnknownConsumers) {
   EXPECT_THAT(fault([](DrumSample& sample) {
-                sample.segments[kKeyLog].payloads[1] =
-                    key_run_of(keys_from(kSplit, 7, 10), 60, 2);
+                sample.segments[kKeyLog].payloads[1] = key_run_of(keys_from(kSplit, 7, 10), 60, 2);
               }),
               HasSubstr("a consumer that the drum does not have"));
 }
@@ -169,9 +168,7 @@ TEST(VerifyDeep, FindsAnswersForAnotherConsumer) {
 
 // spec: format.md#request-runs rule 8
 TEST(VerifyDeep, FindsAnAuxiliaryRunWithoutItsKeyRun) {
-  EXPECT_THAT(fault([](DrumSample& sample) {
-                sample.segments[kAuxLog].run_ids[0].value += 2;
-              }),
+  EXPECT_THAT(fault([](DrumSample& sample) { sample.segments[kAuxLog].run_ids[0].value += 2; }),
               HasSubstr("has no key run"));
 }
 
@@ -185,9 +182,8 @@ TEST(VerifyDeep, ComparesAuxiliaryRunsWithTheirKeyRuns) {
 
 // spec: format.md#partition rule 1
 TEST(VerifyDeep, ReportsABrokenFooterAtItsPlace) {
-  const auto report = verified([](DrumSample& sample) {
-    sample.segments[kPartition1].payloads[0].back() ^= std::byte{1};
-  });
+  const auto report = verified(
+      [](DrumSample& sample) { sample.segments[kPartition1].payloads[0].back() ^= std::byte{1}; });
   ASSERT_EQ(report.findings.size(), 1U) << text_of(report);
   EXPECT_EQ(report.findings[0].error.code, Errc::kSegmentInvalid);
   EXPECT_THAT(report.findings[0].error.text, HasSubstr("magic"));
@@ -247,18 +243,15 @@ TEST(VerifyDeep, ComparesTheKeysOfAllBlocksWithTheFooter) {
 
 // spec: format.md#request-runs rule 4
 TEST(VerifyDeep, ReportsARunThatBreaksItsRules) {
-  EXPECT_THAT(fault([](DrumSample& sample) {
-                sample.segments[kKeyLog].payloads[0][32] = std::byte{3};
-              }),
-              HasSubstr("operation"));
-  EXPECT_THAT(fault([](DrumSample& sample) {
-                sample.segments[kAuxLog].payloads[0][16] = std::byte{8};
-              }),
-              HasSubstr("auxiliary run"));
-  EXPECT_THAT(fault([](DrumSample& sample) {
-                sample.segments[kResults].payloads[0][20] = std::byte{8};
-              }),
-              HasSubstr("result run"));
+  EXPECT_THAT(
+      fault([](DrumSample& sample) { sample.segments[kKeyLog].payloads[0][32] = std::byte{3}; }),
+      HasSubstr("operation"));
+  EXPECT_THAT(
+      fault([](DrumSample& sample) { sample.segments[kAuxLog].payloads[0][16] = std::byte{8}; }),
+      HasSubstr("auxiliary run"));
+  EXPECT_THAT(
+      fault([](DrumSample& sample) { sample.segments[kResults].payloads[0][20] = std::byte{8}; }),
+      HasSubstr("result run"));
 }
 
 // spec: format.md#checksum-tree rule 3

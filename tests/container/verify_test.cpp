@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <crawlstore/verify.h>
 #include <gmock/gmock.h>
+
+#include <crawlstore/verify.h>
 
 #include "container/container_store.h"
 #include "container/superblocks.h"
@@ -109,8 +110,8 @@ TEST_F(VerifyTest, ReportsADamagedIdentity) {
 
 // spec: format.md#layout rule 2
 TEST_F(VerifyTest, ReportsEachGapThatIsNotZero) {
-  for (const std::uint64_t offset : {4 * kKiB, 16 * kKiB - 1, 20 * kKiB, 48 * kKiB - 1, 68 * kKiB,
-                                     80 * kKiB - 1}) {
+  for (const std::uint64_t offset :
+       {4 * kKiB, 16 * kKiB - 1, 20 * kKiB, 48 * kKiB - 1, 68 * kKiB, 80 * kKiB - 1}) {
     flip(offset);
     EXPECT_EQ(finding(VerifyLevel::kQuick).kind, FindingKind::kDamaged);
     EXPECT_EQ(finding(VerifyLevel::kQuick).error.offset, offset);

@@ -86,7 +86,8 @@ def check_build_lists(tree):
                  if path.startswith(folder)]
         # Fuzz targets and benchmarks are listed without their .cpp.
         if not any(re.search(rf'(?<![\w/]){re.escape(name)}(?!\w)', text)
-                   or re.search(rf'crawlstore_(?:fuzz_target|bench)\({re.escape(name[:-4])}\b', text)
+                   or re.search(rf'crawlstore_(?:fuzz_target|bench)\({re.escape(name[:-4])}\b',
+                                text)
                    for name, text in names):
             yield Finding(path, 1, "is in no CMakeLists.txt: never built")
     for folder, text in lists.items():
@@ -119,7 +120,8 @@ def check_goldens(tree):
         beside = [path[:-len(".crawl")] + end in tree.paths for end in (".json", ".error")]
         if not any(beside) and not any(
                 name in text or name[:-len(".crawl")] in text for text in lists):
-            yield Finding(path, 0, "a golden file without its .json or .error beside it, and in no list")
+            yield Finding(path, 0,
+                          "a golden file without its .json or .error beside it, and in no list")
         if not re.fullmatch(r'[a-z][a-z0-9_]*\.crawl', name):
             yield Finding(path, 0, "a golden file is named after the rule it shows, in snake_case")
 

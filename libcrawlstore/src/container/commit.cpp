@@ -232,9 +232,12 @@ Result<Generation> Writer::publish(Draft& draft) {
     if (auto pins = storage_->pinned({0}, generation)) early_pins = std::move(*pins);
   }
   for (std::uint32_t copy = 0; copy < (policy().write_second_copy ? 2U : 1U); ++copy) {
+    // Past a damaged winner the slot overwritten is the only whole one: never both copies at risk,
+    // and step 0 of the next writer can tell which of them may not be durable.
+    const bool alone = skipped_generations_ != 0;
+    if (alone && policy().rollback_passes_differ) draft.next->superblock.pass = copy;
     auto written = write_superblock(*storage_, draft.next->superblock, identity_.uuid, slot, copy);
-    // Past a damaged winner the slot overwritten is the only whole one: never both copies at risk.
-    if (written && policy().rollback_syncs_between && skipped_generations_ != 0 && copy == 0) {
+    if (written && alone && policy().rollback_syncs_between && copy == 0) {
       written = storage_->sync();
     }
     if (!written) return poison(written.error());
@@ -268,9 +271,10 @@ Result<Generation> Writer::publish(Draft& draft) {
   return generation;
 }
 
-void Writer::unhold(const std::vector<Extent>& restored) {
+void Writer::unhold(std::vector<Extent> restored) {
+  std::sort(restored.begin(), restored.end());
   const auto is_restored = [&restored](const format::HeldExtent& entry) {
-    return std::find(restored.begin(), restored.end(), entry.extent) != restored.end();
+    return std::binary_search(restored.begin(), restored.end(), entry.extent);
   };
   std::vector<std::shared_ptr<const HeldTable>> tables;
   for (const auto& table : held_tables_) {

@@ -28,6 +28,9 @@ constexpr std::size_t kCopyBytes = 1024 * 1024;
 /// only when both superblocks are of later ones do they promise no more than what is needed.
 constexpr int kCommitsUntilFree = 1;
 constexpr int kCommitsUntilTrim = 3;
+/// What is left: a few roots, and gaps that are not worth closing.
+constexpr std::uint64_t kSlackBytes = 8 * format::kUnitBytes;
+constexpr std::uint64_t kSlackPart = 128;
 
 struct LiveRun {
   SegmentId segment;
@@ -49,19 +52,29 @@ class Compaction {
     CRAWLSTORE_TRY(writer_.prepare());
     CRAWLSTORE_ASSERT(!writer_.has_changes());
     report_.file_bytes_before = writer_.file_bytes();
-    writer_.place_from(format::kDataStart);
-    CRAWLSTORE_TRY(commit_times(kCommitsUntilFree));
-    if (gap_bytes() != 0) {
+    if (is_worth_it()) {
+      writer_.place_from(format::kDataStart);
+      CRAWLSTORE_TRY(commit_times(kCommitsUntilFree));
       CRAWLSTORE_TRY(move_directory_behind());
       CRAWLSTORE_TRY(move_runs());
+      CRAWLSTORE_TRY(move_directory_to_front());
     }
-    CRAWLSTORE_TRY(move_directory_to_front());
     CRAWLSTORE_TRY(writer_.trim(0));
     report_.file_bytes_after = writer_.file_bytes();
     return report_;
   }
 
  private:
+  /// False when the file holds hardly more than what is live: so it is after compact().
+  [[nodiscard]] bool is_worth_it() const {
+    std::uint64_t live_bytes = format::kDataStart;
+    for (const Extent& extent : writer_.directory()->live_extents()) {
+      live_bytes += extent.length_bytes;
+    }
+    const std::uint64_t all = writer_.file_bytes();
+    return all > live_bytes && all - live_bytes > kSlackBytes + live_bytes / kSlackPart;
+  }
+
   Result<void> commit() {
     const auto committed = writer_.commit(true);
     if (!committed) return tl::unexpected<Error>(committed.error());
@@ -116,10 +129,11 @@ class Compaction {
 
   Result<void> move_directory_behind() {
     const auto runs = live_runs();
+    if (runs.empty()) return {};
     floor_bytes_ = runs.back().extent.end_bytes();
     std::uint64_t live_bytes = 0;
     for (const LiveRun& run : runs) live_bytes += run.extent.length_bytes;
-    slide_bytes_min_ = std::max(format::kUnitBytes, live_bytes / 128);
+    slide_bytes_min_ = std::max(format::kUnitBytes, live_bytes / kSlackPart);
     moves_left_bytes_ = 8 * live_bytes;
     for (const LiveRun& run : runs) {
       const bool is_behind = run.extent.end_bytes() > format::kDataStart + live_bytes;
@@ -129,23 +143,27 @@ class Compaction {
     touch_tables();
     const auto committed = commit_times(1 + kCommitsUntilFree);
     if (committed || committed.error().code != Errc::kNoSpace) return committed;
-    drop_moves();
+    drop_moves();  // the disk is full: the directory stays where it finds room
     writer_.place_from(format::kDataStart);
     return {};
   }
 
   Result<void> move_runs() {
-    int commits_since_move = kCommitsUntilFree;
     for (;;) {
       auto moved = settle_down();
       if (!moved) return tl::unexpected<Error>(moved.error());
-      if (!*moved && commits_since_move >= kCommitsUntilFree) {
-        moved = push_up();
-        if (!moved) return tl::unexpected<Error>(moved.error());
-        if (!*moved) return {};
+      if (*moved) {
+        CRAWLSTORE_TRY(commit());
+        continue;
       }
-      CRAWLSTORE_TRY(commit());
-      commits_since_move = *moved ? 0 : commits_since_move + 1;
+      // What the last moves left behind is freed before it is decided that nothing fits.
+      CRAWLSTORE_TRY(commit_times(kCommitsUntilFree));
+      moved = settle_down();
+      if (!moved) return tl::unexpected<Error>(moved.error());
+      if (!*moved) moved = push_up();
+      if (!moved) return tl::unexpected<Error>(moved.error());
+      if (!*moved) return {};
+      CRAWLSTORE_TRY(commit_times(1 + kCommitsUntilFree));
     }
   }
 
@@ -159,7 +177,8 @@ class Compaction {
       const std::uint64_t length = run->extent.length_bytes;
       if (length >= too_long) continue;
       if (moves_left_bytes_ < length || (moved && budget < length)) break;
-      const auto place = writer_.reserve_below(length, run->extent.offset_bytes);
+      const auto place =
+          writer_.reserve_below(length, std::min(run->extent.offset_bytes, floor_bytes_));
       if (!place) {
         too_long = length;
         continue;

@@ -156,6 +156,8 @@ Result<bool> settle_superblocks(Storage& storage, const Uuid& uuid,
 
   CRAWLSTORE_TRY(write_superblock(storage, settled, uuid, slot, first));
   if (policy.settle_sync_first) CRAWLSTORE_TRY(storage.sync());
+  // The copy of the higher pass is the one that may not be durable when this stops half way.
+  if (policy.settle_raises_pass && policy.settle_passes_differ) ++settled.pass;
   CRAWLSTORE_TRY(write_superblock(storage, settled, uuid, slot, 1 - first));
   if (policy.settle_clears_other_slot) CRAWLSTORE_TRY(clear_invalid(storage, *before, 1 - slot));
   if (policy.settle_sync_second) CRAWLSTORE_TRY(storage.sync());

@@ -24,6 +24,9 @@ namespace {
 
 constexpr std::uint64_t kGrowthMin = 64 * 1024;
 constexpr std::uint64_t kGrowthMax = 256 * 1024 * 1024;
+/// Entries that one commit writes again because the table they were in is dissolved: so a pin that
+/// ends costs the next commits no more than a table each.
+constexpr std::size_t kHeldRewrittenMax = format::kHeldTableEntriesMax;
 constexpr std::uint64_t kKeptFreeMin = 64 * 1024 * 1024;
 
 }  // namespace
@@ -159,15 +162,18 @@ void Writer::free_unheld(const std::vector<Generation>& pins) {
       still_held.push_back(entry);
     }
   }
+  std::size_t rewritten_left = kHeldRewrittenMax;
   std::vector<std::shared_ptr<const HeldTable>> tables;
   for (const auto& table : held_tables_) {
     const auto count = std::count_if(table->entries.begin(), table->entries.end(), is_free);
     // A table is dissolved when at least half of it is free, so that rewriting its rest is paid
-    // for.
-    if (static_cast<std::size_t>(count) * 2 < table->entries.size()) {
+    // for; and when this commit has room for its rest and its own extent.
+    const auto rest = table->entries.size() - static_cast<std::size_t>(count) + 1;
+    if (static_cast<std::size_t>(count) * 2 < table->entries.size() || rest > rewritten_left) {
       tables.push_back(table);
       continue;
     }
+    rewritten_left -= rest;
     for (const auto& entry : table->entries) {
       if (is_free(entry)) {
         free_.insert(entry.extent);

@@ -121,7 +121,7 @@ class Writer {
   Result<Generation> publish(Draft& draft);
   Result<void> sync_data();
   void retire(Draft& draft, Extent extent, Generation born, bool listed);
-  void unhold(const std::vector<Extent>& restored);
+  void unhold(std::vector<Extent> restored);
 
   std::unique_ptr<Storage> storage_;
   PolicyHolder policy_;

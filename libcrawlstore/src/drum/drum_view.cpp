@@ -88,6 +88,7 @@ Result<std::optional<std::vector<std::byte>>> DrumView::lookup(std::uint64_t key
 Result<void> DrumView::for_each_key(
     const std::function<bool(std::uint64_t, std::span<const std::byte>)>& visit) const {
   std::array<std::uint64_t, format::kBlockKeysMax> keys{};
+  std::optional<std::uint64_t> last;
   for (const Bucket& bucket : impl_->buckets) {
     if (!bucket.partition) continue;
     const auto partition = impl_->partition(bucket.partition);
@@ -96,6 +97,10 @@ Result<void> DrumView::for_each_key(
       const auto block = (*partition)->block(i);
       if (!block) return tl::unexpected<Error>(block.error());
       CRAWLSTORE_TRY(format::decode_keys(*block, keys));
+      if (keys[0] < bucket.first_key || (last && keys[0] <= *last)) {
+        return fail(Errc::kSegmentInvalid, "the keys of a partition do not ascend");
+      }
+      last = keys[block->key_count - 1];
       for (std::uint32_t k = 0; k < block->key_count; ++k) {
         if (!visit(keys[k], format::value_at(*block, k, impl_->info.value_bytes))) return {};
       }

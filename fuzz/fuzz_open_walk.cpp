@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants checked: in a store with patches anywhere,
+//   - verify, describe, a snapshot's every question, a DRUM's every key and request, and a writer
+//     that submits, merges and commits end, and touch no memory that is not theirs;
+//   - what deep verify finds whole can be walked and written without an error.
+//
+// Input: one byte of flags (1: checksums are made right after patching; 2: the file is cut off at
+// the offset of the first patch), then patches as store_image.h says.
+
+#include <crawlstore/inspect.h>
+#include <crawlstore/verify.h>
+
+#include "store_image.h"
+#include "store_walk.h"
+
+namespace {
+
+using namespace crawlstore;
+
+constexpr std::size_t kPatchesMax = 16;
+
+std::unique_ptr<Storage> open_file(const std::vector<std::byte>& bytes, OpenMode mode) {
+  return open_memory_storage(make_memory_file(bytes, std::uint64_t{1} << 23), mode);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const fuzz::StoreImage image;
+  if (size == 0) return 0;
+  auto bytes = image.bytes();
+  auto rest = std::span(data, size).subspan(1);
+  const std::size_t cut = fuzz::patch_offset(rest);
+  for (std::size_t i = 0; i < kPatchesMax && !rest.empty(); ++i) rest = fuzz::patch(rest, bytes);
+  if ((data[0] & 1) != 0) image.seal(bytes);
+  if ((data[0] & 2) != 0) bytes.resize(cut % bytes.size());
+
+  const std::shared_ptr<Storage> file = open_file(bytes, OpenMode::kRead);
+  const auto report = verify(*file, {VerifyLevel::kDeep, {}});
+  const bool whole = report && report->findings.empty();
+  (void)describe_file(*file, {.entries_max = 8});
+  for (std::uint64_t offset = 0; offset < bytes.size(); offset += 20'480) {
+    (void)describe_at(*file, offset, {.entries_max = 8});
+  }
+  const bool walked = fuzz::walk(file);
+  const bool written = fuzz::write(open_file(bytes, OpenMode::kWrite));
+  fuzz::require(!whole || (walked && written));
+  return 0;
+}

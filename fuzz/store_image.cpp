@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store_image.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include <crawlstore/drum_core.h>
+
+#include "container/create.h"
+#include "container/superblocks.h"
+#include "container/writer.h"
+#include "format/endian.h"
+#include "format/layout.h"
+
+namespace crawlstore::fuzz {
+namespace {
+
+template <class T>
+T must(Result<T> result) {
+  require(result.has_value());
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+/// Keys 1, 1 + step, ... as check_update requests with values and auxiliaries.
+void submit(DrumCore& drum, std::uint64_t count, std::uint64_t step, std::uint16_t consumer) {
+  std::vector<std::byte> bytes(24, std::byte{'x'});
+  for (std::uint64_t i = 0; i < count; ++i) {
+    RawRequest request;
+    request.operation = DrumOperation::kCheckUpdate;
+    request.consumer = consumer;
+    request.key = (1 + i * step) * 0x9e3779b97f4a7c15U;
+    request.value = std::span(bytes).first(i % 9);
+    request.aux = std::span(bytes).first(i % 24);
+    must(drum.submit(request));
+  }
+}
+
+std::vector<std::byte> make_store() {
+  const auto file = make_memory_file({}, std::uint64_t{1} << 22);
+  must(container::write_empty_store(*open_memory_storage(file, OpenMode::kWrite), {}, 1));
+  auto store = must(Store::open(open_memory_storage(file, OpenMode::kWrite)));
+  DrumOptions options;
+  options.bucket_count = 2;
+  options.array_elements = 64;
+  options.partition_keys_max = 400;
+  options.parallel = false;
+  options.auto_merge = false;
+  const auto drum = must(DrumCore::open(store, "fuzz", -1, options));
+  const auto consumer = must(drum->consumer("later"));
+  submit(*drum, 300, 1, 0);
+  must(drum->synchronize());
+  submit(*drum, 200, 2, consumer);
+  must(drum->synchronize());
+  submit(*drum, 100, 3, consumer);
+  must(store.commit());
+  must(store.close());
+  return contents(*file);
+}
+
+void store_checksum(std::vector<std::byte>& bytes, std::uint64_t at, std::uint64_t checksum) {
+  std::memcpy(bytes.data() + at, &checksum, sizeof checksum);
+}
+
+}  // namespace
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+StoreImage::StoreImage() : bytes_(make_store()) {
+  const auto storage = open_memory_storage(make_memory_file(bytes_), OpenMode::kRead);
+  identity_ = must(container::read_identity(*storage));
+  superblock_ = *must(container::read_superblocks(*storage, identity_.uuid)).winner();
+  const auto directory = must(container::load_directory(*storage, identity_.uuid, superblock_, {}));
+  for (const auto& table : directory->tables) {
+    add_runs(*table);
+    add_piece(table->ref.extent(), format::ChecksumDomain::kTable, table->ref.born,
+              table->ref.checksum, directory->root_extent);
+  }
+  for (const auto& table : directory->held_tables) {
+    add_piece(table->ref.extent(), format::ChecksumDomain::kHeldTable, table->ref.born,
+              table->ref.checksum, directory->root_extent);
+  }
+  require(runs_.size() >= 6);
+  auto again = bytes_;
+  seal(again);
+  require(again == bytes_);
+}
+
+std::uint64_t StoreImage::find(std::uint64_t checksum, Extent within) const {
+  for (std::uint64_t at = within.offset_bytes; at + 8 <= within.end_bytes(); ++at) {
+    if (std::memcmp(bytes_.data() + at, &checksum, 8) == 0) return at;
+  }
+  std::abort();
+}
+
+void StoreImage::add_runs(const container::Table& table) {
+  for (const auto& segment : table.segments) {
+    for (const auto& run : segment.runs) {
+      runs_.push_back(
+          {{identity_.uuid, segment.id, run.run_id}, run, find(run.checksum, table.ref.extent())});
+    }
+  }
+}
+
+void StoreImage::add_piece(Extent extent, format::ChecksumDomain domain, Generation born,
+                           std::uint64_t checksum, Extent parent) {
+  pieces_.push_back({extent, format::extent_seed(identity_.uuid, domain, born, extent.offset_bytes),
+                     find(checksum, parent)});
+}
+
+void StoreImage::seal(std::vector<std::byte>& bytes) const {
+  for (const Run& run : runs_) {
+    format::ChecksumTreeBuilder tree(run.name);
+    const auto padded = format::round_up(run.ref.payload_bytes, 8);
+    for (std::uint64_t begin = 0; begin < padded; begin += format::kChunkBytes) {
+      tree.add_chunk(std::span(bytes).subspan(run.ref.offset_bytes + begin,
+                                              std::min(format::kChunkBytes, padded - begin)));
+    }
+    const auto tail = tree.finish(run.ref.payload_bytes);
+    std::memcpy(bytes.data() + run.ref.offset_bytes + padded, tail.bytes.data(), tail.bytes.size());
+    store_checksum(bytes, run.checksum_at, tail.checksum);
+  }
+  for (const Piece& piece : pieces_) {
+    const auto content =
+        std::span(bytes).subspan(piece.extent.offset_bytes, piece.extent.length_bytes);
+    store_checksum(bytes, piece.checksum_at, format::checksum(content, piece.seed));
+  }
+  const std::uint64_t root_bytes =
+      format::round_up(superblock_.root_payload_bytes, format::kUnitBytes);
+  const auto root_seed =
+      format::extent_seed(identity_.uuid, format::ChecksumDomain::kRoot, {superblock_.generation},
+                          superblock_.root_offset_bytes);
+  const auto root_checksum = format::checksum(
+      std::span(bytes).subspan(superblock_.root_offset_bytes, root_bytes), root_seed);
+  for (std::uint32_t slot = 0; slot < 2; ++slot) {
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+      std::byte* place = bytes.data() + format::kSuperblockOffsets[slot][copy];
+      format::Superblock superblock;
+      std::memcpy(&superblock, place, sizeof superblock);
+      if (slot == superblock_.slot_index) superblock.root_checksum = root_checksum;
+      superblock = format::seal_superblock(superblock, identity_.uuid, slot, copy);
+      std::memcpy(place, &superblock, sizeof superblock);
+    }
+  }
+  format::Identity identity;
+  std::memcpy(&identity, bytes.data(), sizeof identity);
+  identity = format::seal_identity(identity);
+  std::memcpy(bytes.data(), &identity, sizeof identity);
+}
+
+std::size_t patch_offset(std::span<const std::uint8_t> data) {
+  if (data.size() < 3) return 0;
+  return data[0] + (std::size_t{data[1]} << 8) + (std::size_t{data[2]} << 16);
+}
+
+std::span<const std::uint8_t> patch(std::span<const std::uint8_t> data,
+                                    std::vector<std::byte>& bytes) {
+  if (data.size() < 5) return {};
+  const std::size_t offset = patch_offset(data) % bytes.size();
+  const std::size_t wanted = data[3] == 0 ? 256 : data[3];
+  data = data.subspan(4);
+  const std::size_t length = std::min({wanted, data.size(), bytes.size() - offset});
+  std::memcpy(bytes.data() + offset, data.data(), length);
+  return data.subspan(std::min(wanted, data.size()));
+}
+
+}  // namespace crawlstore::fuzz

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store_walk.h"
+
+#include <crawlstore/drum_core.h>
+#include <crawlstore/drum_view.h>
+#include <crawlstore/inspect.h>
+#include <crawlstore/snapshot.h>
+#include <crawlstore/store.h>
+
+#include "store_image.h"
+
+namespace crawlstore::fuzz {
+namespace {
+
+/// True while nothing has failed.
+class Tally {
+ public:
+  template <class T>
+  bool operator()(const Result<T>& result) {
+    ok_ = ok_ && result.has_value();
+    return result.has_value();
+  }
+  [[nodiscard]] bool ok() const { return ok_; }
+
+ private:
+  bool ok_ = true;
+};
+
+void walk_drum(const Snapshot& snapshot, std::string_view name, Tally& tally) {
+  const auto view = DrumView::open(snapshot, name);
+  if (!tally(view)) return;
+  std::uint64_t key_count = 0;
+  std::uint64_t last = 0;
+  tally(view->for_each_key([&](std::uint64_t key, std::span<const std::byte>) {
+    require(key_count == 0 || last < key);
+    last = key;
+    if (++key_count % 64 == 0) tally(view->lookup(key));
+    return key_count < 10'000;
+  }));
+  tally(
+      view->for_each_pending([](std::uint64_t, const RawRequest&, std::uint64_t) { return true; }));
+  tally(view->lookup(0));
+  tally(view->lookup(~std::uint64_t{0}));
+}
+
+void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
+  tally(snapshot.info());
+  tally(snapshot.free_extents());
+  tally(snapshot.pins());
+  (void)snapshot.held();
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    tally(describe(snapshot, segment.id, {.entries_max = 8}));
+    for (const auto& run : segment.runs) tally(snapshot.read_run(segment.id, run.run_id));
+  }
+  const auto drums = snapshot.drums();
+  if (!tally(drums)) return;
+  for (const DrumInfo& drum : *drums) walk_drum(snapshot, drum.name, tally);
+}
+
+}  // namespace
+
+bool walk(std::shared_ptr<Storage> file) {
+  Tally tally;
+  const auto snapshot = Snapshot::open(std::move(file));
+  if (tally(snapshot)) walk_snapshot(*snapshot, tally);
+  return tally.ok();
+}
+
+bool write(std::unique_ptr<Storage> file) {
+  Tally tally;
+  auto store = Store::open(std::move(file));
+  if (!tally(store)) return false;
+  {
+    DrumOptions options;
+    options.parallel = false;
+    options.array_elements = 64;
+    const auto drum = DrumCore::open(*store, "fuzz", -1, options);
+    if (!tally(drum)) return false;
+    (*drum)->attach(0, [](std::span<const RawAnswer>) {});
+    for (std::uint64_t key = 1; key < 9; ++key) {
+      RawRequest request;
+      request.operation = DrumOperation::kCheckUpdate;
+      request.key = key << 60;
+      tally((*drum)->submit(request));
+    }
+    tally((*drum)->synchronize());
+    tally((*drum)->take_results(1, [](std::span<const RawAnswer>) {}));
+  }
+  tally(store->commit());
+  tally(store->close());
+  return tally.ok();
+}
+
+}  // namespace crawlstore::fuzz
