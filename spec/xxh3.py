@@ -1,123 +1,135 @@
 # SPDX-License-Identifier: Apache-2.0
-"""XXH3, 64 bits, with a seed, in plain Python: the reference is xxHash 0.8, doc/xxhash_spec.md."""
-
+"""XXH3, 64 bits, from the public description of the algorithm (xxHash 0.8)."""
 import struct
 
-MASK = 2**64 - 1
+M64 = (1 << 64) - 1
 P32_1, P32_2, P32_3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
 P64_1, P64_2, P64_3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
 P64_4, P64_5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+PRIME_MX1, PRIME_MX2 = 0x165667919E3779F9, 0x9FB21C651E98DF25
 SECRET = bytes.fromhex(
-    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
-    "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
-    "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
-    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364"
-    "eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e"
-    "2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
+    'b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f'
+    'cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c'
+    '3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8'
+    'a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364'
+    'eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e'
+    '2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e')
 
 
-def u32(data, offset):
-    return struct.unpack_from("<I", data, offset)[0]
+def _r32(b, at):
+    return int.from_bytes(b[at:at + 4], 'little')
 
 
-def u64(data, offset):
-    return struct.unpack_from("<Q", data, offset)[0]
+def _r64(b, at):
+    return int.from_bytes(b[at:at + 8], 'little')
 
 
-def fold(a, b):
+def _fold(a, b):
     product = a * b
-    return (product ^ product >> 64) & MASK
+    return (product & M64) ^ (product >> 64)
 
 
-def rotate(value, count):
-    return (value << count | value >> 64 - count) & MASK
+def _avalanche(h):
+    h ^= h >> 37
+    h = h * PRIME_MX1 & M64
+    return h ^ h >> 32
 
 
-def avalanche(value):
-    value ^= value >> 37
-    value = value * 0x165667919E3779F9 & MASK
-    return value ^ value >> 32
+def _avalanche64(h):
+    h ^= h >> 33
+    h = h * P64_2 & M64
+    h ^= h >> 29
+    h = h * P64_3 & M64
+    return h ^ h >> 32
 
 
-def avalanche_64(value):
-    value = (value ^ value >> 33) * P64_2 & MASK
-    value = (value ^ value >> 29) * P64_3 & MASK
-    return value ^ value >> 32
+def _rotl(x, n):
+    return (x << n | x >> 64 - n) & M64
 
 
-def mix(data, offset, secret, seed):
-    return fold(u64(data, offset) ^ (u64(SECRET, secret) + seed & MASK),
-                u64(data, offset + 8) ^ (u64(SECRET, secret + 8) - seed & MASK))
+def _mix16(b, at, s, seed):
+    return _fold(_r64(b, at) ^ (_r64(SECRET, s) + seed & M64),
+                 _r64(b, at + 8) ^ (_r64(SECRET, s + 8) - seed & M64))
 
 
-def up_to_16(data, seed):
-    length = len(data)
-    if length > 8:
-        low = u64(data, 0) ^ ((u64(SECRET, 24) ^ u64(SECRET, 32)) + seed & MASK)
-        high = u64(data, length - 8) ^ ((u64(SECRET, 40) ^ u64(SECRET, 48)) - seed & MASK)
-        swapped = int.from_bytes(low.to_bytes(8, "little"), "big")
-        return avalanche(length + swapped + high + fold(low, high) & MASK)
-    if length >= 4:
-        seed ^= int.from_bytes((seed & 0xFFFFFFFF).to_bytes(4, "little"), "big") << 32
-        value = u32(data, length - 4) + (u32(data, 0) << 32)
-        value ^= (u64(SECRET, 8) ^ u64(SECRET, 16)) - seed & MASK
-        value ^= rotate(value, 49) ^ rotate(value, 24)
-        value = value * 0x9FB21C651E98DF25 & MASK
-        value ^= (value >> 35) + length
-        value = value * 0x9FB21C651E98DF25 & MASK
-        return value ^ value >> 28
-    if length:
-        value = data[0] << 16 | data[length // 2] << 24 | data[-1] | length << 8
-        return avalanche_64(value ^ ((u32(SECRET, 0) ^ u32(SECRET, 4)) + seed & MASK))
-    return avalanche_64(seed ^ u64(SECRET, 56) ^ u64(SECRET, 64))
+def _short(b, n, seed):
+    if n == 0:
+        return _avalanche64(seed ^ _r64(SECRET, 56) ^ _r64(SECRET, 64))
+    if n <= 3:
+        combined = b[0] << 16 | b[n >> 1] << 24 | b[n - 1] | n << 8
+        flip = (_r32(SECRET, 0) ^ _r32(SECRET, 4)) + seed & M64
+        return _avalanche64(combined ^ flip)
+    if n <= 8:
+        seed ^= int.from_bytes(struct.pack('>I', seed & 0xFFFFFFFF), 'little') << 32
+        flip = (_r64(SECRET, 8) ^ _r64(SECRET, 16)) - seed & M64
+        h = (_r32(b, n - 4) + (_r32(b, 0) << 32)) ^ flip
+        h ^= _rotl(h, 49) ^ _rotl(h, 24)
+        h = h * PRIME_MX2 & M64
+        h ^= (h >> 35) + n
+        h = h * PRIME_MX2 & M64
+        return h ^ h >> 28
+    lo = _r64(b, 0) ^ ((_r64(SECRET, 24) ^ _r64(SECRET, 32)) + seed & M64)
+    hi = _r64(b, n - 8) ^ ((_r64(SECRET, 40) ^ _r64(SECRET, 48)) - seed & M64)
+    swapped = int.from_bytes(lo.to_bytes(8, 'little'), 'big')
+    return _avalanche(n + swapped + hi + _fold(lo, hi) & M64)
 
 
-def up_to_240(data, seed):
-    length = len(data)
-    total = length * P64_1
-    if length <= 128:
-        for i in range((length - 1) // 32 + 1):
-            total += mix(data, 16 * i, 32 * i, seed)
-            total += mix(data, length - 16 * (i + 1), 32 * i + 16, seed)
-        return avalanche(total & MASK)
+def _middle(b, n, seed):
+    acc = n * P64_1
+    if n <= 128:
+        for i in range((n - 1) // 32, -1, -1):
+            acc += _mix16(b, 16 * i, 32 * i, seed) + _mix16(b, n - 16 * (i + 1), 32 * i + 16, seed)
+        return _avalanche(acc & M64)
     for i in range(8):
-        total += mix(data, 16 * i, 16 * i, seed)
-    total = avalanche(total & MASK)
-    for i in range(8, length // 16):
-        total += mix(data, 16 * i, 16 * (i - 8) + 3, seed)
-    return avalanche(total + mix(data, length - 16, 136 - 17, seed) & MASK)
+        acc += _mix16(b, 16 * i, 16 * i, seed)
+    acc = _avalanche(acc & M64)
+    for i in range(8, n // 16):
+        acc += _mix16(b, 16 * i, 16 * (i - 8) + 3, seed)
+    return _avalanche(acc + _mix16(b, n - 16, 136 - 17, seed) & M64)
 
 
-def accumulate(lanes, words, key):
-    for i in range(8):
-        value = words[i]
-        lanes[i ^ 1] += value
-        value ^= key[i]
-        lanes[i] = lanes[i] + (value & 0xFFFFFFFF) * (value >> 32) & MASK
+def _stripe(acc, d, s):
+    """One stripe of 64 bytes: words d, words of the secret s."""
+    a0, a1, a2, a3, a4, a5, a6, a7 = acc
+    d0, d1, d2, d3, d4, d5, d6, d7 = d
+    k = d0 ^ s[0]; a1 += d0; a0 += (k & 0xFFFFFFFF) * (k >> 32)
+    k = d1 ^ s[1]; a0 += d1; a1 += (k & 0xFFFFFFFF) * (k >> 32)
+    k = d2 ^ s[2]; a3 += d2; a2 += (k & 0xFFFFFFFF) * (k >> 32)
+    k = d3 ^ s[3]; a2 += d3; a3 += (k & 0xFFFFFFFF) * (k >> 32)
+    k = d4 ^ s[4]; a5 += d4; a4 += (k & 0xFFFFFFFF) * (k >> 32)
+    k = d5 ^ s[5]; a4 += d5; a5 += (k & 0xFFFFFFFF) * (k >> 32)
+    k = d6 ^ s[6]; a7 += d6; a6 += (k & 0xFFFFFFFF) * (k >> 32)
+    k = d7 ^ s[7]; a6 += d7; a7 += (k & 0xFFFFFFFF) * (k >> 32)
+    return a0, a1, a2, a3, a4, a5, a6, a7
 
 
-def long_hash(data, seed):
-    words = struct.unpack("<24Q", SECRET)
-    secret = struct.pack("<24Q", *(word + (seed, -seed)[i % 2] & MASK
-                                   for i, word in enumerate(words)))
-    keys = [struct.unpack_from("<8Q", secret, 8 * i) for i in range(17)]
-    lanes = [P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1]
-    stripes = (len(data) - 1) // 64
-    for n, words in zip(range(stripes), struct.iter_unpack("<8Q", data[:stripes * 64])):
-        accumulate(lanes, words, keys[n % 16])
-        if n % 16 == 15:
-            lanes = [((lane & MASK) ^ (lane & MASK) >> 47 ^ key) * P32_1 & MASK
-                     for lane, key in zip(lanes, keys[16])]
-    accumulate(lanes, struct.unpack("<8Q", data[-64:]), struct.unpack_from("<8Q", secret, 121))
-    total = len(data) * P64_1
+def _long(b, n, seed):
+    secret = b''.join(
+        struct.pack('<QQ', _r64(SECRET, i) + seed & M64, _r64(SECRET, i + 8) - seed & M64)
+        for i in range(0, 192, 16))
+    words = struct.unpack('<24Q', secret)
+    keys = [words[i:i + 8] for i in range(17)]
+    acc = (P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1)
+    blocks = (n - 1) // 1024
+    for block in range(blocks + 1):
+        count = 16 if block < blocks else (n - 1 - 1024 * blocks) // 64
+        data = struct.unpack_from('<%dQ' % (8 * count), b, 1024 * block)
+        for i in range(count):
+            acc = _stripe(acc, data[8 * i:8 * i + 8], keys[i])
+        if block < blocks:
+            acc = tuple((a ^ a >> 47 ^ k) * P32_1 & M64
+                        for a, k in zip((a & M64 for a in acc), keys[16]))
+    acc = _stripe(acc, struct.unpack_from('<8Q', b, n - 64), struct.unpack_from('<8Q', secret, 121))
+    acc = [a & M64 for a in acc]
+    h = n * P64_1
     for i in range(4):
-        total += fold((lanes[2 * i] & MASK) ^ u64(secret, 11 + 16 * i),
-                      (lanes[2 * i + 1] & MASK) ^ u64(secret, 19 + 16 * i))
-    return avalanche(total & MASK)
+        h += _fold(acc[2 * i] ^ _r64(secret, 11 + 16 * i),
+                   acc[2 * i + 1] ^ _r64(secret, 19 + 16 * i))
+    return _avalanche(h & M64)
 
 
-def xxh3_64(data, seed=0):
-    """The hash of bytes."""
-    if len(data) <= 16:
-        return up_to_16(data, seed)
-    return up_to_240(data, seed) if len(data) <= 240 else long_hash(data, seed)
+def xxh3_64(b, seed=0):
+    n = len(b)
+    if n <= 16:
+        return _short(b, n, seed)
+    return _middle(b, n, seed) if n <= 240 else _long(b, n, seed)

@@ -59,7 +59,8 @@ Result<container::DirectoryPtr> load_previous(Writer& writer, std::uint64_t dama
   if (!set) return tl::unexpected<Error>(set.error());
   const auto* previous = set->winner() == nullptr ? nullptr : set->previous();
   if (previous == nullptr || previous->generation == damaged) return container::DirectoryPtr();
-  return container::load_directory(writer.storage(), writer.identity().uuid, *previous, {});
+  return container::load_previous_directory(writer.storage(), writer.identity().uuid, *previous,
+                                            {});
 }
 
 }  // namespace

@@ -54,7 +54,6 @@ constexpr auto kMutants = std::to_array<Mutant>({
     CRAWLSTORE_TURN_OFF(list_retired_runs),
     CRAWLSTORE_TURN_OFF(keep_born),
     CRAWLSTORE_TURN_OFF(poison_after_failed_sync),
-    CRAWLSTORE_TURN_OFF(trim_waits),
     CRAWLSTORE_TURN_OFF(reread_after_settle),
     CRAWLSTORE_TURN_OFF(lock_before_read),
     CRAWLSTORE_TURN_OFF(rollback_keeps_born),

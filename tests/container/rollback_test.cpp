@@ -159,6 +159,27 @@ TEST_F(RollbackTest, GoesOnWithCommitsPastADamagedGeneration) {
   EXPECT_EQ(text_of(store_.verified()), "");
 }
 
+// spec: format.md#layout rule 3
+TEST_F(RollbackTest, PassesOverADamagedGenerationWhenHeldSpaceWasCutOff) {
+  {
+    const auto writer = store_.writer();
+    const SegmentId big = add_blob(*writer, drum_, kMiB, 1);
+    must(writer->commit());
+    writer->remove(big);
+    for (int i = 0; i < 3; ++i) must(writer->commit(true));
+    must(writer->trim(0));
+  }
+  container::ReaderOptions previous;
+  previous.previous = true;
+  EXPECT_LT(must(store_.storage(OpenMode::kRead)->size()),
+            store_.reader(previous)->directory().end_bytes());
+  EXPECT_EQ(text_of(store_.verified()), "");
+  damage_newest();
+  must(rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time()));
+  EXPECT_FALSE(store_.verified().damaged());
+  EXPECT_EQ(blob(), bytes_of_generation(4));
+}
+
 TEST_F(RollbackTest, RefusesToPassOverAPinnedGeneration) {
   damage_newest();
   const auto reader = store_.storage(OpenMode::kRead);

@@ -235,8 +235,12 @@ void add_references(Maker& make) {
   make.directory("directory_name_with_control", base,
                  [](auto& f) { f.segment(SegmentKind::kDrum).name = "a\nb"; });
   make.directory("directory_name_of_a_log", base, [&](auto& f) { key_log(f).name = "log"; });
-  make.directory("directory_name_twice", "tables_several",
-                 [](auto& f) { f.tables[1].back().name = f.tables[0].front().name; });
+  make.directory("directory_name_twice", "tables_several", [](auto& f) {
+    const auto other = std::find_if(f.tables[1].begin(), f.tables[1].end(), [](const auto& entry) {
+      return entry.kind == SegmentKind::kDrum;
+    });
+    other->name = f.segment(SegmentKind::kDrum).name;
+  });
   make.directory("directory_blob_without_run", base, [&](auto& f) { partition(f).runs.clear(); });
   make.directory("directory_blob_with_two_runs", base,
                  [&](auto& f) { partition(f).runs.push_back(partition(f).runs[0]); });
@@ -254,7 +258,7 @@ void add_references(Maker& make) {
       [&](auto& f) { f.bytes[partition(f).runs[0].offset_bytes + 3] ^= std::byte{1}; },
       Errc::kChunkDamaged);
   make.directory(
-      "chunk_padding", base,
+      "chunk_behind_the_tree", base,
       [&](auto& f) { f.bytes[partition(f).runs[0].extent().end_bytes() - 1] ^= std::byte{1}; },
       Errc::kChunkDamaged);
   make.directory(
@@ -284,7 +288,7 @@ void add_drum(Maker& make) {
   make.drum("drum_key_count", base, [](auto& t) { t.buckets[0].key_count += 1; });
   make.drum("drum_pending_count", base, [](auto& t) { t.buckets[0].pending_count += 1; });
   make.drum("drum_partition_of_another_kind", base,
-            [](auto& t) { t.buckets[0].partition = t.buckets[0].key_log; });
+            [](auto& t) { std::swap(t.buckets[0].partition, t.buckets[0].key_log); });
   make.drum("drum_partition_missing", base, [](auto& t) { t.buckets[0].partition = {7777}; });
   make.drum("drum_keys_outside_bucket", base, [](auto& t) {
     std::swap(t.buckets[0].partition, t.buckets[1].partition);
@@ -317,7 +321,7 @@ void add_partition(Maker& make) {
   part("partition_magic", [](Bytes& b) { b[b.size() - 1] ^= std::byte{1}; });
   part("partition_codec", [](Bytes& b) { put<std::uint16_t>(b, footer(b) + 42, 2); });
   part("partition_key_bytes", [](Bytes& b) { put<std::uint16_t>(b, footer(b) + 40, 16); });
-  part("partition_value_bytes", [](Bytes& b) { put<std::int32_t>(b, footer(b) + 44, 8); });
+  part("partition_value_bytes", [](Bytes& b) { put<std::int32_t>(b, footer(b) + 44, -2); });
   part("partition_reserved", [](Bytes& b) { put<std::uint64_t>(b, footer(b) + 48, 1); });
   part("partition_key_count", [](Bytes& b) { add<std::uint64_t>(b, footer(b), 1); });
   part("partition_block_count", [](Bytes& b) { add<std::uint64_t>(b, footer(b) + 8, 1); });
@@ -337,7 +341,14 @@ void add_partition(Maker& make) {
   part("block_first_key", [](Bytes& b) { add<std::uint64_t>(b, 0, 1); });
   part("block_key_overflows", [](Bytes& b) { put<std::uint64_t>(b, 0, ~std::uint64_t{0}); });
   part(
-      "block_value_length", [](Bytes& b) { put<std::uint32_t>(b, 16, 0x7FFFFFFF); },
+      "block_value_length",
+      [](Bytes& b) {
+        const auto key_count = format::load<std::uint16_t>(b.data() + 8);
+        const auto upper_words = format::load<std::uint16_t>(b.data() + 10);
+        const auto low_bits = std::to_integer<std::size_t>(b[12]) * (key_count - 1U);
+        const std::size_t lengths = 16 + 8U * upper_words + (low_bits + 63) / 64 * 8;
+        put<std::uint32_t>(b, lengths, 0x7FFFFFFF);
+      },
       "values_variable_empty");
 }
 
@@ -356,8 +367,9 @@ void add_runs(Maker& make) {
   keys("key_run_consumer", [](Bytes& b) { put<std::uint16_t>(b, 32, 4 << 2 | 2); });
   keys("key_run_reserved", [](Bytes& b) { put<std::uint16_t>(b, 34, 1); });
   keys("key_run_too_long", [](Bytes& b) { b.resize(b.size() + 8); });
-  keys("key_run_sequence_overflows",
-       [](Bytes& b) { put<std::uint64_t>(b, 16, ~std::uint64_t{0}); });
+  keys(
+      "key_run_sequence_overflows", [](Bytes& b) { put<std::uint64_t>(b, 16, ~std::uint64_t{0}); },
+      "keys_and_pending");
   const auto aux = [&make](const std::string& name, const std::string& base,
                            const std::function<void(Bytes&)>& change) {
     make.payload(name, base, SegmentKind::kDrumAuxLog, change);

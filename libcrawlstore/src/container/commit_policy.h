@@ -31,7 +31,6 @@ struct CommitPolicy {
   bool list_retired_runs = true;         ///< replaced runs go to the list
   bool keep_born = true;                 ///< an unchanged reference keeps its `born`
   bool poison_after_failed_sync = true;  ///< a failed sync ends the writer
-  bool trim_waits = true;                ///< truncation respects generation N-1
   bool reread_after_settle = true;       ///< step 0 reads again before it believes
   bool lock_before_read = true;     ///< the writer lock is taken before the superblocks are read
   bool rollback_keeps_born = true;  ///< rollback keeps the `born` of N-1's references

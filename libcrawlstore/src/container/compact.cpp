@@ -24,10 +24,10 @@ namespace {
 
 constexpr std::uint64_t kBytesPerCommit = 64 * 1024 * 1024;
 constexpr std::size_t kCopyBytes = 1024 * 1024;
-/// What a commit leaves behind is free after one more. The directory of that one still lists it;
-/// only when both superblocks are of later ones do they promise no more than what is needed.
+/// What a commit leaves behind is free after one more. The directory of that one still lists it, so
+/// the end of the file moves with the next.
 constexpr int kCommitsUntilFree = 1;
-constexpr int kCommitsUntilTrim = 3;
+constexpr int kCommitsUntilTrim = 2;
 /// What is left: a few roots, and gaps that are not worth closing.
 constexpr std::uint64_t kSlackBytes = 8 * format::kUnitBytes;
 constexpr std::uint64_t kSlackPart = 128;

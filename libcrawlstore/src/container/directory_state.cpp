@@ -226,15 +226,11 @@ std::uint64_t Directory::end_bytes() const {
   return end;
 }
 
-Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
-                                    const format::Superblock& superblock,
-                                    const CommitPolicy& policy) {
-  CRAWLSTORE_TRY(format::check_features(superblock, false));
-  const auto size = storage.size();
-  if (!size) return tl::unexpected<Error>(size.error());
-  if (*size < superblock.high_water_bytes) {
-    return fail(Errc::kTruncated, "the file is shorter than its last commit", *size);
-  }
+namespace {
+
+/// Whatever the length of the file.
+Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Superblock& superblock,
+                          const CommitPolicy& policy) {
   CRAWLSTORE_TRY(format::check_root_place(superblock));
   auto directory = std::make_shared<Directory>();
   directory->superblock = superblock;
@@ -264,6 +260,36 @@ Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
   }
   CRAWLSTORE_TRY(MeaningCheck(*directory).check());
   return DirectoryPtr(std::move(directory));
+}
+
+}  // namespace
+
+Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
+                                    const format::Superblock& superblock,
+                                    const CommitPolicy& policy) {
+  CRAWLSTORE_TRY(format::check_features(superblock, false));
+  const auto size = storage.size();
+  if (!size) return tl::unexpected<Error>(size.error());
+  if (*size < superblock.high_water_bytes) {
+    return fail(Errc::kTruncated, "the file is shorter than its last commit", *size);
+  }
+  return load(storage, uuid, superblock, policy);
+}
+
+Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
+                                             const format::Superblock& superblock,
+                                             const CommitPolicy& policy) {
+  CRAWLSTORE_TRY(format::check_features(superblock, false));
+  const auto size = storage.size();
+  if (!size) return tl::unexpected<Error>(size.error());
+  auto directory = load(storage, uuid, superblock, policy);
+  if (!directory) return directory;
+  for (const Extent& extent : (*directory)->live_extents()) {
+    if (extent.end_bytes() > *size) {
+      return fail(Errc::kTruncated, "the file ends inside the previous generation", *size);
+    }
+  }
+  return directory;
 }
 
 }  // namespace crawlstore::container

@@ -71,4 +71,10 @@ Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
                                     const format::Superblock& superblock,
                                     const CommitPolicy& policy);
 
+/// The same for the generation before the winner. Held extents that only its list names may have
+/// been cut off since (spec/format.md#layout rule 3).
+Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
+                                             const format::Superblock& superblock,
+                                             const CommitPolicy& policy);
+
 }  // namespace crawlstore::container

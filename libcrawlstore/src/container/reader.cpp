@@ -39,7 +39,8 @@ Result<bool> Reader::try_pin(const ReaderOptions& options) {
     if (options.pin) storage_->unpin(generation);
     return false;
   }
-  auto directory = load_directory(*storage_, identity_.uuid, *now, options.policy);
+  const auto load = now == second->winner() ? load_directory : load_previous_directory;
+  auto directory = load(*storage_, identity_.uuid, *now, options.policy);
   if (!directory) return give_up(directory.error());
   directory_ = std::move(*directory);
   pinned_ = options.pin;

@@ -19,7 +19,7 @@ Result<Generation> rollback(Writer& writer) {
     return fail(Errc::kNoPreviousGeneration, "there is no previous generation in this file");
   }
   const auto directory =
-      load_directory(writer.storage(), writer.identity().uuid, *previous, writer.policy());
+      load_previous_directory(writer.storage(), writer.identity().uuid, *previous, writer.policy());
   if (!directory) return tl::unexpected<Error>(directory.error());
 
   // The content of N-1, as changes against N: segments of N-1 with the `born` they had, and

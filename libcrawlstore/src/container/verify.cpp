@@ -77,8 +77,8 @@ Result<DirectoryPtr> verify_directory(Verification& verification,
                                       const format::Superblock* superblock, FindingKind kind) {
   if (superblock == nullptr) return DirectoryPtr();
   ++verification.report.generations;
-  auto directory =
-      load_directory(verification.storage, verification.identity.uuid, *superblock, {});
+  const auto load = kind == FindingKind::kDamaged ? load_directory : load_previous_directory;
+  auto directory = load(verification.storage, verification.identity.uuid, *superblock, {});
   if (!directory) {
     CRAWLSTORE_TRY(verification.found_or_fail(kind, {superblock->generation}, directory.error()));
     return DirectoryPtr();

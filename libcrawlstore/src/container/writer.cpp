@@ -71,7 +71,8 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   }
   writer->skipped_generations_ = options.past_damaged_winner ? 1 : 0;
   CRAWLSTORE_TRY(format::check_features(*superblock, true));
-  auto directory = load_directory(*writer->storage_, identity->uuid, *superblock, writer->policy());
+  const auto load = options.past_damaged_winner ? load_previous_directory : load_directory;
+  auto directory = load(*writer->storage_, identity->uuid, *superblock, writer->policy());
   if (!directory) return tl::unexpected<Error>(directory.error());
   writer->directory_ = std::move(*directory);
   writer->next_segment_id_ = writer->directory_->next_segment_id;
@@ -122,6 +123,11 @@ Result<void> Writer::prepare() {
   const auto size = storage_->size();
   if (!size) return tl::unexpected<Error>(size.error());
   file_bytes_ = *size & ~(format::kUnitBytes - 1);
+  if (file_bytes_ < directory_->end_bytes()) {
+    // Past a damaged winner: what the list of its predecessor holds may have been cut off.
+    CRAWLSTORE_TRY(storage_->allocate({file_bytes_, directory_->end_bytes() - file_bytes_}));
+    file_bytes_ = directory_->end_bytes();
+  }
   const auto pins = storage_->pinned({0}, directory_->generation());
   if (!pins) return tl::unexpected<Error>(pins.error());
   rebuild_free_map();
@@ -318,14 +324,6 @@ Result<void> Writer::trim(std::uint64_t keep_bytes) {
   CRAWLSTORE_TRY(prepare());
   const std::lock_guard lock(mutex_);
   std::uint64_t end = directory_->superblock.high_water_bytes;
-  if (policy().trim_waits) {
-    // The previous generation's superblock promises its own high water.
-    const auto set = read_superblocks(*storage_, identity_.uuid);
-    if (!set) return tl::unexpected<Error>(set.error());
-    for (std::uint32_t slot = 0; slot < 2; ++slot) {
-      if (const auto* other = set->best_of(slot)) end = std::max(end, other->high_water_bytes);
-    }
-  }
   if (!in_flight_.empty()) {
     const auto last = std::prev(in_flight_.end());
     end = std::max(end, last->first + last->second);

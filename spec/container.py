@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The container of a crawl file: identity, superblocks, directory, runs and their checksums."""
+import fcntl
+import os
+import struct
+import time
+from collections import namedtuple
+
+from flatbuf import Buffer, Malformed
+from xxh3 import xxh3_64
+
+UNIT, CHUNK, DATA_START = 4096, 65536, 81920
+FILE_MAX, GENERATION_MAX = 1 << 56, (1 << 62) - 2
+SLOTS = ((0, 0, 16384), (0, 1, 32768), (1, 0, 49152), (1, 1, 65536))
+ZERO_GAPS = ((4096, 16384), (20480, 32768), (36864, 49152), (53248, 65536), (69632, 81920))
+KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 1}
+KINDS = {1: ('drum', 1), 2: ('drum_partition', 1), 3: ('drum_key_log', 2),
+         4: ('drum_aux_log', 2), 5: ('drum_results', 2)}
+CLASSES = {1: 'blob', 2: 'log'}
+(IDENTITY_DOMAIN, SUPERBLOCK_DOMAIN, ROOT_DOMAIN, TABLE_DOMAIN, HELD_DOMAIN,
+ CHUNK_DOMAIN) = range(1, 7)
+
+TableRef = namedtuple('TableRef', 'offset_bytes born checksum first_segment_id payload_bytes '
+                      'segment_count')
+HeldExtent = namedtuple('HeldExtent', 'offset_bytes length_bytes born retired')
+HeldTableRef = namedtuple('HeldTableRef', 'offset_bytes born checksum payload_bytes entry_count')
+Run = namedtuple('Run', 'offset_bytes born run_id payload_bytes record_count checksum')
+Segment = namedtuple('Segment', 'id kind storage_class owner name runs')
+Identity = namedtuple('Identity', 'format_version uuid key_seed created_us')
+Superblock = namedtuple('Superblock', 'slot_index copy_index uuid generation pass_ features_compat '
+                        'features_ro_compat features_incompat commit_time_us high_water_bytes '
+                        'root_offset_bytes root_payload_bytes root_checksum raw')
+Directory = namedtuple('Directory', 'superblock next_segment_id next_run_id tables held_tables '
+                       'held segments')
+
+
+class CrawlError(Exception):
+    """An error of one of the classes of format.md, Errors."""
+
+    def __init__(self, name, message, offset=None):
+        Exception.__init__(self, message)
+        self.name, self.message, self.offset = name, message, offset
+
+
+def up(n, multiple):
+    return -(-n // multiple) * multiple
+
+
+def demand(condition, message, name='directory_invalid', offset=None):
+    if not condition:
+        raise CrawlError(name, message, offset)
+
+
+def seeded(uuid, data, domain, a=0, b=0, c=0):
+    return xxh3_64(data, xxh3_64(uuid + struct.pack('<4Q', domain, a, b, c)))
+
+
+def valid_name(name):
+    """Names: at most 255 bytes of UTF-8, no controls. Python decodes as strictly as RFC 3629."""
+    try:
+        text = name.decode('utf-8')
+    except UnicodeDecodeError:
+        return False
+    return len(name) <= 255 and not any(c < ' ' or '\x7f' <= c <= '\x9f' for c in text)
+
+
+class CrawlFile:
+    def __init__(self, path, pin=True):
+        self.fd = os.open(path, os.O_RDONLY)
+        self.pin = pin
+        self.identity = self._read_identity()
+
+    def size(self):
+        return os.fstat(self.fd).st_size
+
+    def read(self, offset, length):
+        parts, at = [], offset
+        while at < offset + length:
+            part = os.pread(self.fd, min(offset + length - at, 1 << 30), at)
+            demand(part, 'the file ends at %d' % at, 'truncated', at)
+            parts.append(part)
+            at += len(part)
+        return b''.join(parts)
+
+    def _read_identity(self):
+        page = os.pread(self.fd, UNIT, 0)
+        demand(page[:8] == bytes.fromhex('8943 5257 4c0d 0a1a'), 'no magic', 'not_a_crawl_file', 0)
+        demand(len(page) == UNIT, 'the identity page is cut', 'truncated', len(page))
+        order, version, uuid, key_seed, unit, chunk, created = struct.unpack_from(
+            '<II16sQIIq', page, 8)
+        demand(version <= 1, 'format version %d' % version, 'newer_version', 12)
+        demand(version == 1, 'format version %d' % version, 'older_version', 12)
+        damaged = 'identity_damaged'
+        demand(order == 0x01020304, 'wrong byte order', damaged, 8)
+        demand((unit, chunk) == (UNIT, CHUNK), 'wrong unit or chunk', damaged, 40)
+        demand(not any(page[56:4088]), 'a reserved byte is not zero', damaged, 56)
+        demand(seeded(bytes(16), page[:4088], IDENTITY_DOMAIN) ==
+               int.from_bytes(page[4088:], 'little'), 'wrong checksum', damaged, 4088)
+        return Identity(version, uuid, key_seed, created)
+
+    # Superblocks
+
+    def _parse_copy(self, slot, copy, page):
+        """(superblock or None, finding or None) of one copy."""
+        if not any(page):
+            return None, None
+        sb = Superblock(*struct.unpack_from('<II16sQQQQQqQQQQ', page, 8), page)
+        known = not any(getattr(sb, name) & ~bits for name, bits in KNOWN.items())
+        if page[:8] != b'SUPERBLK':
+            return None, 'no magic'
+        if (sb.slot_index, sb.copy_index) != (slot, copy) or sb.uuid != self.identity.uuid:
+            return None, 'a copy of another place or file'
+        if seeded(sb.uuid, page[:4088], SUPERBLOCK_DOMAIN, slot, copy) != \
+                int.from_bytes(page[4088:], 'little'):
+            return None, 'wrong checksum'
+        if sb.generation < 1 or sb.generation % 2 != slot:
+            return None, 'generation %d in slot %d' % (sb.generation, slot)
+        if known and any(page[112:4088]):
+            return None, 'a reserved byte is not zero'
+        return sb, None
+
+    def read_superblocks(self):
+        """READ SB: (winner, previous or None, findings)."""
+        last, end = None, time.monotonic() + 1
+        for _ in range(100):
+            pages = [os.pread(self.fd, UNIT, offset) for _, _, offset in SLOTS]
+            parsed = [self._parse_copy(slot, copy, page) if len(page) == UNIT else (None, None)
+                      for (slot, copy, _), page in zip(SLOTS, pages)]
+            if any(sb for sb, _ in parsed) or pages == last or time.monotonic() > end:
+                break
+            last = pages
+            time.sleep(0.01)
+        findings = ['superblock_damaged' for _, finding in parsed if finding]
+        valid = [sb for sb, _ in parsed if sb]
+        if not valid:
+            demand(all(len(page) == UNIT for page in pages), 'the superblocks are cut',
+                   'truncated', self.size())
+            raise CrawlError('superblock_damaged', 'no valid copy', SLOTS[0][2])
+        valid.sort(key=lambda sb: (-sb.generation, -sb.pass_, sb.copy_index))
+        winner = valid[0]
+        previous = next((sb for sb in valid if sb.slot_index != winner.slot_index and
+                         sb.generation == winner.generation - 1), None)
+        return winner, previous, findings
+
+    def open(self):
+        """Reads and pins the winner and its predecessor: what read_superblocks gives."""
+        found = self.read_superblocks()
+        while self.pin:
+            last = found[0].generation
+            demand(last <= GENERATION_MAX, 'generation %d' % last)
+            for generation in (last - 1, last):
+                self._lock(generation, fcntl.F_RDLCK)
+            found = self.read_superblocks()
+            if found[0].generation == last:
+                break
+            for generation in (last - 1, last):
+                self._lock(generation, fcntl.F_UNLCK)
+        return found
+
+    def _lock(self, generation, kind):
+        lock = struct.pack('hhqqi4x', kind, os.SEEK_SET, (1 << 62) + generation, 1, 0)
+        try:
+            fcntl.fcntl(self.fd, fcntl.F_OFD_SETLK, lock)
+        except OSError as error:
+            raise CrawlError('no_locks', str(error)) from None
+
+    def check_zeros(self):
+        """Layout, rule 2. The section names no class for it."""
+        for begin, end in ZERO_GAPS:
+            if any(self.read(begin, end - begin)):
+                raise CrawlError('superblock_damaged', 'a gap is not zero', begin)
+
+    # Directory
+
+    def load_directory(self, sb, is_winner=True):
+        """The checked directory of a generation. Layout rule 3 binds the winner only: held extents
+        of the previous generation may be cut off (Extents, rule 4)."""
+        for name, bits in KNOWN.items():
+            demand(name != 'features_incompat' or not getattr(sb, name) & ~bits,
+                   'unknown bits in ' + name, 'unknown_feature')
+        demand(not is_winner or self.size() >= sb.high_water_bytes, 'the file is shorter than '
+               'high_water_bytes', 'truncated', self.size())
+        demand(sb.high_water_bytes % UNIT == 0 and sb.high_water_bytes <= FILE_MAX,
+               'Superblock rule 6: high_water_bytes')
+        demand(8 <= sb.root_payload_bytes <= 1 << 26 and sb.root_payload_bytes % 8 == 0,
+               'Superblock rule 7: root_payload_bytes')
+        self._check_place(sb, sb.root_offset_bytes, up(sb.root_payload_bytes, UNIT))
+        root = self._piece(sb, sb, 'root')
+        try:
+            return self._load(sb, root)
+        except Malformed as error:
+            raise CrawlError('directory_invalid', 'rule 1: %s' % error) from None
+
+    def _check_place(self, sb, offset, length):
+        demand(offset % UNIT == 0 and offset >= DATA_START and length > 0 and length % UNIT == 0 and
+               offset + length <= sb.high_water_bytes, 'rule 8: an extent', offset=offset)
+
+    def _piece(self, sb, ref, what):
+        """The FlatBuffer of a root, table or held table: checksum, then padding."""
+        if what == 'root':
+            offset, length, checksum = ref.root_offset_bytes, ref.root_payload_bytes, \
+                ref.root_checksum
+            domain, born = ROOT_DOMAIN, ref.generation
+        else:
+            offset, length, checksum, born = ref.offset_bytes, ref.payload_bytes, ref.checksum, \
+                ref.born
+            domain = TABLE_DOMAIN if what == 'table' else HELD_DOMAIN
+        data = self.read(offset, up(length, UNIT))
+        demand(seeded(self.identity.uuid, data, domain, born, offset) == checksum,
+               'wrong checksum of a ' + what, 'directory_damaged', offset)
+        demand(not any(data[length:]), 'padding of a %s is not zero' % what, offset=offset)
+        return data[:length]
+
+    def _load(self, sb, root_piece):
+        root = Buffer(root_piece).root()
+        tables = [TableRef(*t) for t in root.structs(3, 'QQQQII')]
+        held = [HeldExtent(*h) for h in root.structs(4, 'QQQQ')]
+        held_tables = [HeldTableRef(*h) for h in root.structs(5, 'QQQII')]
+        next_segment_id, next_run_id = root.scalar(1, 'Q'), root.scalar(2, 'Q')
+        demand(root.scalar(0, 'Q') == sb.generation, 'rule 3: generation')
+        demand(next_segment_id >= 1 and next_run_id >= 1, 'rule 4: next ids')
+        extents = [(sb.root_offset_bytes, up(sb.root_payload_bytes, UNIT))]
+        for ref in tables + held_tables:
+            demand(8 <= ref.payload_bytes <= 16384 and ref.payload_bytes % 8 == 0,
+                   'rule 2: payload_bytes')
+            demand(1 <= ref.born <= sb.generation, 'rule 9: born')
+            extents.append((ref.offset_bytes, up(ref.payload_bytes, UNIT)))
+        for ref, following in zip(tables, [t.first_segment_id for t in tables[1:]] +
+                                  [next_segment_id]):
+            demand(1 <= ref.segment_count <= 128, 'rule 5: segment_count')
+            demand(1 <= ref.first_segment_id <= following - ref.segment_count,
+                   'rule 6: first_segment_id')
+        for ref in held_tables:
+            demand(1 <= ref.entry_count <= 384, 'rule 7: entry_count')
+        self._check_held(sb, held)
+        extents += [(h.offset_bytes, h.length_bytes) for h in held]
+        self._check_disjoint(sb, extents)
+        segments = []
+        for ref in tables:
+            segments += self._load_table(sb, ref)
+        for ref in held_tables:
+            table = Buffer(self._piece(sb, ref, 'held table')).root()
+            entries = [HeldExtent(*h) for h in table.structs(0, 'QQQQ')]
+            demand(len(entries) == ref.entry_count, 'rule 7: entry_count')
+            self._check_held(sb, entries)
+            held += entries
+            extents += [(h.offset_bytes, h.length_bytes) for h in entries]
+        for segment in segments:
+            extents += [(r.offset_bytes, Tree(r.payload_bytes).extent) for r in segment.runs]
+        self._check_disjoint(sb, extents)
+        self._check_segments(sb, segments, next_segment_id, next_run_id)
+        return Directory(sb, next_segment_id, next_run_id, tables, held_tables, held, segments)
+
+    @staticmethod
+    def _check_held(sb, entries):
+        for entry in entries:
+            demand(1 <= entry.born < entry.retired <= sb.generation, 'rule 9: held extent')
+
+    def _check_disjoint(self, sb, extents):
+        end = 0
+        for offset, length in sorted(extents):
+            self._check_place(sb, offset, length)
+            demand(offset >= end, 'rule 10: extents overlap', offset=offset)
+            end = offset + length
+
+    def _load_table(self, sb, ref):
+        piece = self._piece(sb, ref, 'table')
+        segments, shared = [], 0
+        for t in Buffer(piece).root().tables(0, 128):
+            name, runs = t.string(4), [Run(*r) for r in t.structs(5, 'QQQQQQ')]
+            shared += len(name) + 48 * len(runs)
+            demand(shared <= len(piece), 'rule 1: shared parts')
+            segments.append(Segment(t.scalar(0, 'Q'), t.scalar(1, 'H'), t.scalar(2, 'B'),
+                                    t.scalar(3, 'Q'), name, runs))
+        demand(len(segments) == ref.segment_count and segments[0].id == ref.first_segment_id,
+               'rule 5: segments of a table')
+        for segment in segments:
+            self._check_segment(sb, segment)
+        demand(all(a.id < b.id for a, b in zip(segments, segments[1:])), 'rule 6: segment ids')
+        return segments
+
+    def _check_segment(self, sb, s):
+        demand(s.kind in KINDS and s.storage_class in CLASSES and
+               KINDS[s.kind][1] == s.storage_class, 'rule 11: kind or class of segment %d' % s.id)
+        demand((s.owner == 0) == (s.kind == 1), 'rule 12: owner of segment %d' % s.id)
+        demand(valid_name(s.name) and (len(s.name) > 0) == (s.kind == 1),
+               'rule 13: name of segment %d' % s.id)
+        demand(len(s.runs) == 1 if s.storage_class == 1 else len(s.runs) <= 256,
+               'rule 14: runs of segment %d' % s.id)
+        last = 0
+        for run in s.runs:
+            demand(run.run_id > last, 'rule 15: run ids of segment %d' % s.id)
+            last = run.run_id
+            demand(1 <= run.payload_bytes < 1 << 48, 'rule 16: payload_bytes')
+            demand(1 <= run.born <= sb.generation, 'rule 9: born of run %d' % run.run_id)
+            self._check_place(sb, run.offset_bytes, Tree(run.payload_bytes).extent)
+
+    @staticmethod
+    def _check_segments(sb, segments, next_segment_id, next_run_id):
+        """The rules between pieces."""
+        ids = [s.id for s in segments]
+        demand(all(a < b for a, b in zip(ids, ids[1:])), 'rule 6: segment ids')
+        demand(not ids or ids[-1] < next_segment_id, 'rule 4: next_segment_id')
+        runs = [r.run_id for s in segments for r in s.runs]
+        demand(len(set(runs)) == len(runs), 'rule 15: run ids')
+        demand(max(runs, default=0) < next_run_id, 'rule 4: next_run_id')
+        names = [s.name for s in segments if s.kind == 1]
+        demand(len(set(names)) == len(names), 'rule 13: names')
+        drums = {s.id for s in segments if s.kind == 1}
+        demand(all(s.kind == 1 or s.owner in drums for s in segments), 'rule 12: owners')
+        demand(not segments or sb.features_incompat & 1, 'Feature bits rule 3')
+
+    # Runs
+
+    def load_run(self, segment, run):
+        """The payload of a run, every checksum of its extent verified."""
+        tree, uuid = Tree(run.payload_bytes), self.identity.uuid
+
+        def check(begin, length, level, index, checksum):
+            data = self.read(run.offset_bytes + begin, length)
+            demand(seeded(uuid, data, CHUNK_DOMAIN, segment.id, run.run_id, (level << 48) + index)
+                   == checksum, 'segment %d, run %d, level %d, piece %d: wrong checksum' %
+                   (segment.id, run.run_id, level, index), 'chunk_damaged',
+                   run.offset_bytes + begin)
+            return data
+
+        at, size = tree.levels[-1]
+        last = check(at, tree.extent - at, len(tree.levels), 0, run.checksum)
+        above = last[:size]
+        demand(not any(last[size:]), 'padding of run %d is not zero' % run.run_id,
+               'segment_invalid')
+        for level in range(len(tree.levels) - 1, -1, -1):
+            at, size = tree.levels[level - 1] if level else (0, tree.padded)
+            above = b''.join(
+                check(at + i * CHUNK, min(CHUNK, size - i * CHUNK), level, i, checksum)
+                for i, (checksum,) in enumerate(struct.iter_unpack('<Q', above)))
+        demand(not any(above[run.payload_bytes:]), 'padding of run %d is not zero' % run.run_id,
+               'segment_invalid')
+        return above[:run.payload_bytes]
+
+
+class Tree:
+    """Layout of the extent of a run: place and length of each level, and the whole length."""
+
+    def __init__(self, payload):
+        self.padded = up(payload, 8)
+        at, size, self.levels = self.padded, self.padded, []
+        while True:
+            size = 8 * -(-size // CHUNK)
+            self.levels.append((at, size))
+            at += size
+            if size <= CHUNK:
+                break
+        self.extent = up(at, UNIT)

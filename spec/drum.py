@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The payloads of segments: drums, partitions, request runs and result runs."""
+import struct
+from collections import namedtuple
+
+from container import CrawlError, up, valid_name
+from flatbuf import Buffer, Malformed
+
+VALUE_MAX, AUX_MAX, M64 = 16777216, 67108864, (1 << 64) - 1
+OPERATIONS, VERDICTS = ('check', 'update', 'check_update'), ('unique', 'duplicate')
+
+Bucket = namedtuple('Bucket', 'first_key partition key_log aux_log key_count pending_count')
+Consumer = namedtuple('Consumer', 'id name results result_count')
+Drum = namedtuple('Drum', 'key_bytes key_scheme value_bytes next_sequence merge_count '
+                  'unparsed_count buckets consumers')
+Partition = namedtuple('Partition', 'value_bytes keys')          # keys: [(key, value)]
+KeyRun = namedtuple('KeyRun', 'value_bytes requests')            # requests: [Request]
+Request = namedtuple('Request', 'key sequence tag value')
+ResultRun = namedtuple('ResultRun', 'value_bytes answers')       # answers: [Answer]
+Answer = namedtuple('Answer', 'key sequence tag verdict value aux')
+
+
+def demand(condition, message):
+    if not condition:
+        raise CrawlError('segment_invalid', message)
+
+
+def ascends(numbers):
+    return all(a < b for a, b in zip(numbers, numbers[1:]))
+
+
+def parse_drum(payload):
+    try:
+        demand(len(payload) % 8 == 0, 'Drum rule 1: length')
+        root = Buffer(payload).root()
+        buckets = [Bucket(*b) for b in root.structs(6, 'QQQQQQ')]
+        consumers = [Consumer(t.scalar(0, 'H'), t.string(1), t.scalar(2, 'Q'), t.scalar(3, 'Q'))
+                     for t in root.tables(7, 16384)]
+        drum = Drum(root.scalar(0, 'H'), root.scalar(1, 'H'), root.scalar(2, 'i'),
+                    root.scalar(3, 'Q'), root.scalar(4, 'Q'), root.scalar(5, 'Q'),
+                    buckets, consumers)
+    except Malformed as error:
+        raise CrawlError('segment_invalid', 'Drum rule 1: %s' % error) from None
+    demand(sum(len(c.name) for c in consumers) + 48 * len(buckets) <= len(payload), 'Drum rule 1')
+    demand(drum.key_bytes == 8 and drum.key_scheme <= 1 and -1 <= drum.value_bytes <= VALUE_MAX,
+           'Drum rule 2')
+    demand(1 <= len(buckets) <= 65536 and buckets[0].first_key == 0 and
+           ascends([b.first_key for b in buckets]), 'Drum rule 3')
+    for b in buckets:
+        demand((b.partition == 0) == (b.key_count == 0) and
+               (b.key_log == 0) == (b.pending_count == 0) and
+               (b.aux_log == 0 or b.key_log != 0), 'Drum rule 4')
+    demand(consumers and consumers[0].id == 0 and ascends([c.id for c in consumers]) and
+           consumers[-1].id <= 16383, 'Drum rule 5')
+    demand(all(valid_name(c.name) for c in consumers) and
+           len({c.name for c in consumers}) == len(consumers), 'Drum rule 6')
+    demand(all((c.results == 0) == (c.result_count == 0) for c in consumers), 'Drum rule 7')
+    named = [i for b in buckets for i in (b.partition, b.key_log, b.aux_log) if i]
+    named += [c.results for c in consumers if c.results]
+    demand(len(set(named)) == len(named), 'Drum rule 8')
+    return drum
+
+
+class Columns:
+    """Columns of a payload or block, one after another, each at a multiple of 8."""
+
+    def __init__(self, data, at, end, what):
+        self.data, self.at, self.end, self.what = data, at, end, what
+
+    def take(self, length):
+        begin, stop, after = self.at, self.at + length, up(self.at + length, 8)
+        demand(after <= self.end, '%s: a column ends outside' % self.what)
+        demand(not any(self.data[stop:after]), '%s: padding is not zero' % self.what)
+        self.at = after
+        return self.data[begin:stop]
+
+    def numbers(self, form, count):
+        data = self.take(struct.calcsize('<' + form) * count)
+        return struct.unpack('<%d%s' % (count, form), data)
+
+    def strings(self, lengths):
+        data, at, strings = self.take(sum(lengths)), 0, []
+        for length in lengths:
+            strings.append(data[at:at + length])
+            at += length
+        return strings
+
+    def fixed(self, length, count):
+        """Bounds the whole column before anything is made for each entry."""
+        data = self.take(length * count)
+        return [data[i * length:(i + 1) * length] for i in range(count)]
+
+    def finish(self):
+        demand(self.at == self.end, '%s: wrong length' % self.what)
+
+
+def parse_block(data, begin, end, value_bytes):
+    """(keys with values of the key block at begin, its end)."""
+    demand(end - begin >= 16, 'Partition rule 6: a block of less than 16 bytes')
+    first, count, words, low_bits = struct.unpack_from('<QHHB', data, begin)
+    demand(1 <= count <= 512 and low_bits <= 63 and not any(data[begin + 13:begin + 16]),
+           'Key block rule 9')
+    demand(words <= 64, 'Key block rule 10: upper_words')
+    columns = Columns(data, begin + 16, end, 'Key block')
+    upper_bytes = columns.take(8 * words)
+    upper = int.from_bytes(upper_bytes, 'little')
+    places = []
+    rest = upper
+    while rest:
+        bit = rest & -rest
+        places.append(bit.bit_length() - 1)
+        rest ^= bit
+    demand(len(places) == count - 1 and words == -(-upper.bit_length() // 64), 'Key block rule 10')
+    lower_bytes = columns.take(up((count - 1) * low_bits, 64) // 8)
+    lower = int.from_bytes(lower_bytes, 'little')
+    demand(lower.bit_length() <= (count - 1) * low_bits, 'Key block rule 12')
+    keys, mask = [first], (1 << low_bits) - 1
+    for i, place in enumerate(places):
+        keys.append(first + (place - i << low_bits) + (lower >> i * low_bits & mask))
+    demand(ascends(keys) and keys[-1] <= M64, 'Key block rule 11')
+    if value_bytes == -1:
+        lengths = columns.numbers('I', count)
+        demand(max(lengths) <= VALUE_MAX, 'Key block rule 13')
+        values = columns.strings(lengths)
+    else:
+        values = columns.fixed(value_bytes, count)
+    demand(columns.at - begin <= (1 << 32) - 8, 'Key block rule 13: length of a block')
+    return list(zip(keys, values)), columns.at
+
+
+def parse_partition(payload, record_count=None):
+    size = len(payload)
+    demand(size % 8 == 0 and size >= 64, 'Partition rule 1: length')
+    key_count, n, index, first, last, key_bytes, codec, value_bytes, reserved, magic = \
+        struct.unpack_from('<QQQQQHHiQ8s', payload, size - 64)
+    demand(magic == b'CRYPART1' and key_bytes == 8 and codec == 1 and reserved == 0 and
+           -1 <= value_bytes <= VALUE_MAX, 'Partition rule 1')
+    demand(n >= 1 and n <= key_count <= 512 * n, 'Partition rule 2')
+    demand(index == size - 64 - 8 * n - up(4 * n, 8) and index >= 16 * n, 'Partition rule 3')
+    demand(last - first >= key_count - 1 and (key_count > 1 or first == last), 'Partition rule 4')
+    columns = Columns(payload, index, size - 64, 'Partition rule 7')
+    firsts, offsets = columns.numbers('Q', n), [8 * o for o in columns.numbers('I', n)]
+    demand(ascends(firsts) and firsts[0] == first and firsts[-1] <= last, 'Partition rule 5')
+    demand(ascends(offsets) and offsets[0] == 0 and offsets[-1] < index, 'Partition rule 6')
+    keys = []
+    for i, (begin, end) in enumerate(zip(offsets, offsets[1:] + [index])):
+        block, stop = parse_block(payload, begin, end, value_bytes)
+        demand(stop == end, 'Partition rule 6: length of a block')
+        demand(block[0][0] == firsts[i] and (not keys or keys[-1][0] < firsts[i]),
+               'Partition rule 8: keys of a block')
+        keys += block
+    demand(keys[-1][0] == last and len(keys) == key_count, 'Partition rule 8')
+    demand(record_count in (None, key_count), 'Segments rule 1')
+    return Partition(value_bytes, keys)
+
+
+def _header(payload, size, form, magic, record_count, what):
+    demand(len(payload) >= size and len(payload) % 8 == 0, what + ' rule 1: length')
+    demand(payload[:8] == magic, what + ' rule 2: magic')
+    fields = struct.unpack_from('<Q' + form, payload, 8)
+    demand(fields[0] >= 1, what + ' rule 3: record_count')
+    demand(record_count in (None, fields[0]), 'Segments rule 1')
+    return fields
+
+
+def parse_key_run(payload, record_count=None):
+    n, s, flags, value_bytes, uniform, reserved = _header(
+        payload, 40, 'QIiH6s', b'CKEYRUN1', record_count, 'Request runs')
+    demand(flags < 4 and not any(reserved), 'Request runs rule 2')
+    demand(-1 <= value_bytes <= VALUE_MAX, 'Request runs rule 3')
+    columns = Columns(payload, 40, len(payload), 'Request runs rule 1')
+    keys = columns.numbers('Q', n)
+    tags = columns.numbers('H', n) if flags & 1 else [uniform] * n
+    demand(all(t % 4 < 3 for t in tags) and (not flags & 1 or uniform == 0), 'Request runs rule 4')
+    added = columns.numbers('I', n) if flags & 2 else range(n)
+    demand(ascends(added) and s + added[-1] <= M64, 'Request runs rule 5')
+    if value_bytes == -1:
+        lengths = columns.numbers('I', n)
+        demand(max(lengths) <= VALUE_MAX and
+               not any(length and t % 4 == 0 for length, t in zip(lengths, tags)),
+               'Request runs rule 6')
+        values = columns.strings(lengths)
+    else:
+        values = columns.fixed(value_bytes, n)
+    columns.finish()
+    return KeyRun(value_bytes, [Request(k, s + a, t, v)
+                                for k, a, t, v in zip(keys, added, tags, values)])
+
+
+def parse_aux_run(payload, record_count=None):
+    n, flags, uniform = _header(payload, 24, 'II', b'CAUXRUN1', record_count, 'Request runs')
+    demand(flags < 2, 'Request runs rule 2')
+    demand(1 <= uniform <= AUX_MAX if flags else uniform == 0, 'Request runs rule 7')
+    columns = Columns(payload, 24, len(payload), 'Request runs rule 1')
+    if flags:
+        auxes = columns.fixed(uniform, n)
+    else:
+        lengths = columns.numbers('I', n)
+        demand(max(lengths) <= AUX_MAX, 'Request runs rule 6')
+        auxes = columns.strings(lengths)
+    columns.finish()
+    return auxes
+
+
+def parse_result_run(payload, record_count=None):
+    n, value_bytes, reserved = _header(payload, 24, 'iI', b'CRESRUN1', record_count, 'Result runs')
+    demand(reserved == 0, 'Result runs rule 2')
+    demand(-1 <= value_bytes <= VALUE_MAX, 'Result runs rule 3')
+    columns = Columns(payload, 24, len(payload), 'Result runs rule 1')
+    keys, sequences = columns.numbers('Q', n), columns.numbers('Q', n)
+    tags, verdicts = columns.numbers('H', n), columns.numbers('B', n)
+    demand(all(t % 4 < 3 for t in tags) and max(verdicts) <= 1, 'Result runs rule 4')
+    lengths = columns.numbers('I', n) if value_bytes == -1 else [0]
+    aux_lengths = columns.numbers('I', n)
+    demand(max(lengths) <= VALUE_MAX and max(aux_lengths) <= AUX_MAX, 'Result runs rule 5')
+    values = columns.strings(lengths) if value_bytes == -1 else columns.fixed(value_bytes, n)
+    auxes = columns.strings(aux_lengths)
+    columns.finish()
+    return ResultRun(value_bytes, [Answer(*a) for a in
+                                   zip(keys, sequences, tags, verdicts, values, auxes)])
+
+
+PARSERS = {1: lambda payload, _: parse_drum(payload), 2: parse_partition, 3: parse_key_run,
+           4: parse_aux_run, 5: parse_result_run}
+
+
+def check_drum(segment, drum, segments, parsed):
+    """Drum rules 9 to 14 and Request runs rule 8; segments and parsed are by id."""
+    named = set()
+
+    def runs(segment_id, kind):
+        """The parsed runs of a segment that the drum names."""
+        if segment_id == 0:
+            return []
+        other = segments.get(segment_id)
+        demand(other and other.kind == kind and other.owner == segment.id,
+               'Drum rule 9: segment %d' % segment_id)
+        named.add(segment_id)
+        return parsed[segment_id]
+
+    consumers = {c.id for c in drum.consumers}
+    waiting = set()
+    ends = [b.first_key - 1 for b in drum.buckets[1:]] + [M64]
+    for bucket, end in zip(drum.buckets, ends):
+        partition, key_log = runs(bucket.partition, 2), runs(bucket.key_log, 3)
+        runs(bucket.aux_log, 4)
+        demand(all(p.value_bytes == drum.value_bytes for p in partition + key_log), 'Drum rule 12')
+        keys = [key for p in partition for key, _ in p.keys]
+        requests = [request for run in key_log for request in run.requests]
+        demand(bucket.key_count == len(keys) and bucket.pending_count == len(requests),
+               'Drum rule 10')
+        demand(all(bucket.first_key <= key <= end for key in keys + [r.key for r in requests]),
+               'Drum rule 11')
+        sequences = [r.sequence for r in requests]
+        demand(ascends(sequences) and all(q < drum.next_sequence for q in sequences) and
+               not waiting.intersection(sequences), 'Drum rule 13')
+        waiting.update(sequences)
+        demand(all(r.tag // 4 in consumers for r in requests), 'Drum rule 14')
+        if bucket.aux_log:
+            counts = {r.run_id + 1: r.record_count for r in segments[bucket.key_log].runs}
+            demand(all(counts.get(r.run_id) == r.record_count
+                       for r in segments[bucket.aux_log].runs), 'Request runs rule 8')
+    for consumer in drum.consumers:
+        results = runs(consumer.results, 5)
+        answers = [answer for run in results for answer in run.answers]
+        demand(all(run.value_bytes == drum.value_bytes for run in results), 'Drum rule 12')
+        demand(len(answers) == consumer.result_count, 'Drum rule 10')
+        demand(all(a.sequence < drum.next_sequence for a in answers), 'Drum rule 13')
+        demand(all(a.tag // 4 == consumer.id for a in answers), 'Drum rule 14')
+    demand(all(s.id in named for s in segments.values() if s.owner == segment.id),
+           'Drum rule 9: a segment that its drum does not name')
