@@ -45,7 +45,15 @@ Result<void> StoreImpl::check_open() const {
   return {};
 }
 
+StoreImpl::AllLocked::AllLocked(const StoreImpl& store) : participants_(store.participants) {
+  for (Participant* participant : participants_) participant->lock();
+}
+StoreImpl::AllLocked::~AllLocked() {
+  for (auto it = participants_.rbegin(); it != participants_.rend(); ++it) (*it)->unlock();
+}
+
 Result<Generation> StoreImpl::commit_all() {
+  const AllLocked locked(*this);
   std::vector<Participant*> ready;
   Result<Generation> committed{Generation{}};
   for (Participant* participant : participants) {

@@ -26,7 +26,12 @@ class Participant {
   Participant& operator=(const Participant&) = delete;
   virtual ~Participant() = default;
 
-  /// Brings everything pending into the writer's changes. Called with the store's mutex held.
+  /// Keeps other threads out. Recursive; taken with the store's mutex held, in the order of
+  /// StoreImpl::participants.
+  virtual void lock() = 0;
+  virtual void unlock() = 0;
+  /// Brings everything pending into the writer's changes. Called with all locks held, which stay
+  /// held until after_commit(): a run written in between would be in no generation.
   virtual Result<void> before_commit() = 0;
   /// Called after each before_commit() that succeeded.
   virtual void after_commit(bool published) = 0;
@@ -59,6 +64,18 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
     return dispatching.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
   Result<void> check_open() const;
+
+  /// Holds the locks of all participants. The mutex is held before and as long.
+  class AllLocked {
+   public:
+    explicit AllLocked(const StoreImpl& store);
+    AllLocked(const AllLocked&) = delete;
+    AllLocked& operator=(const AllLocked&) = delete;
+    ~AllLocked();
+
+   private:
+    std::vector<Participant*> participants_;
+  };
 
   /// Commits the pending state of all participants. The mutex is held.
   Result<Generation> commit_all();

@@ -202,22 +202,24 @@ Result<void> DrumCore::Impl::after_submit() {
   return {};
 }
 
-/// Keeps `mutex` until after_commit(): a run written in between would be in no generation, and
-/// after_commit() takes over what the commit published.
+void DrumCore::Impl::lock() {
+  mutex.lock();
+}
+void DrumCore::Impl::unlock() {
+  mutex.unlock();
+}
+
 Result<void> DrumCore::Impl::before_commit() {
-  std::unique_lock lock(mutex);
   CRAWLSTORE_TRY(write_arrays());
   if (dirty) {
     auto run = drum::put_state(*store->writer, state);
     if (!run) return tl::unexpected<Error>(run.error());
     table_run_in_commit = *run;
   }
-  static_cast<void>(lock.release());
   return {};
 }
 
 void DrumCore::Impl::after_commit(bool published) {
-  const std::unique_lock lock(mutex, std::adopt_lock);
   if (!table_run_in_commit) return;
   if (published) {
     drum::refresh_state(*store->writer, state);

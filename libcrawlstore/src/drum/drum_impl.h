@@ -43,6 +43,8 @@ struct DrumCore::Impl : Participant {
   bool closed = false;
 
   // drum_core.cpp
+  void lock() override;
+  void unlock() override;
   Result<void> before_commit() override;
   void after_commit(bool published) override;
   Result<void> write_arrays() override;

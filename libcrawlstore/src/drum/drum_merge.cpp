@@ -188,7 +188,7 @@ Result<void> DrumCore::Impl::install(Group& group) {
 Result<void> DrumCore::Impl::finish_group(Group& group) {
   if (group.outcomes.empty()) return {};
   container::Writer& writer = *store->writer;
-  const std::lock_guard lock(mutex);
+  const StoreImpl::AllLocked locked(*store);
   CRAWLSTORE_TRY(write_arrays());
   const drum::DrumState saved = state;
   Result<void> done = install(group);
