@@ -3,7 +3,8 @@
 
 /// Byte-exact structs of everything that is not a FlatBuffer. The normative tables are in
 /// spec/format.md; tests/format/spec_offsets_test.cpp compares both. Fields named reserved* are
-/// zero on disk and a reader rejects anything else.
+/// zero on disk and a reader rejects anything else (in superblocks with unknown feature bits it
+/// does not look).
 
 #include <array>
 #include <bit>

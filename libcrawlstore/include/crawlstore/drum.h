@@ -20,7 +20,8 @@
 /// that the dispatcher submitted to DRUMs of the same store. Effects inside the store happen
 /// exactly once; an external dispatcher sees a request again (same sequence) when a crash came
 /// between. Ownership: keeps its Store's inside alive; use after Store::close() gives kClosed.
-/// Threads: submissions from any thread; merges take turns; dispatchers run on the merging thread.
+/// Threads: submissions from any thread, also while another one merges; they wait while a commit is
+/// written; merges take turns; dispatchers run on the merging thread.
 
 #include <span>
 #include <string_view>
@@ -58,7 +59,9 @@ class Drum {
   /// Is the key there? The store stays as it is; the answer holds the stored value.
   ///   errors  kTooLarge (auxiliary over 64 MiB), kUnknownName (consumer), kClosed; kNoSpace and
   ///   the
-  ///           like when arrays had to be written: the request was not taken, try again
+  ///           like when arrays had to be written first: the request was not taken, try again. An
+  ///           automatic merge, or the commit that `durability` asks for, comes after it was taken:
+  ///           its error (those of synchronize()) leaves the request pending; do not submit again
   ///   cost    an append in memory; when an array is full, all are written
   Result<void> check(const Key& key, const Aux& aux = {}, std::uint16_t consumer = 0) {
     return submit(DrumOperation::kCheck, key, nullptr, aux, consumer);

@@ -31,7 +31,9 @@ enum class Durability : std::uint8_t {
   kMerge,     ///< safe: what a merge or an explicit commit has acknowledged
   kInterval,  ///< safe: that, and requests older than `interval_ms` when another one comes
   kRequest,   ///< safe: every request when its submission returns
-  kNone,      ///< safe: what an explicit commit() has acknowledged; merges publish nothing
+  /// safe: what an explicit commit() has acknowledged. Merges publish nothing, so after a crash
+  /// requests are answered again, under sequences that a dispatcher may have seen for others.
+  kNone,
 };
 
 /// Which buckets an automatic merge takes (features.md, decision 11).
@@ -96,7 +98,7 @@ struct MergeReport {
   std::uint64_t unique_count = 0;   ///< check and check_update of keys that were not there
   std::uint64_t duplicate_count = 0;
   std::uint64_t new_key_count = 0;
-  std::uint64_t bucket_count = 0;  ///< merged
+  std::uint64_t bucket_count = 0;  ///< merged; a bucket that was merged in slices counts for each
   std::uint64_t split_count = 0;   ///< buckets that were added
   std::uint64_t commit_count = 0;  ///< after the one that made the requests durable
   std::uint64_t partition_read_seeks = 0;
@@ -129,7 +131,9 @@ class DrumCore {
   /// Sends the consumer's answers to the sink from now on; an empty sink detaches.
   void attach(std::uint16_t consumer, RawSink sink);
   /// errors kTooLarge (auxiliary over 64 MiB, value over 16 MiB), kInvalidArgument (value size,
-  /// consumer), kNoSpace and the like when arrays had to be written: the request was not taken
+  /// consumer), kNoSpace and the like when arrays had to be written first: the request was
+  /// not taken. An automatic merge, or the commit that `durability` asks for, comes after it was
+  /// taken: its error leaves the request pending, so do not submit it again; synchronize() later
   Result<void> submit(const RawRequest& request);
   /// Many keys without value and auxiliary; stops at the first failure. errors as submit()
   Result<void> submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
