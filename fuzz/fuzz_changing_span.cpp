@@ -92,7 +92,7 @@ class World {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fuzz::StoreImage image;
-  World(image.bytes()).run(std::span(data, size));
+  static const fuzz::StoreImage kImage;
+  World(kImage.bytes()).run(std::span(data, size));
   return 0;
 }

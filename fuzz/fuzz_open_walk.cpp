@@ -27,13 +27,13 @@ std::unique_ptr<Storage> open_file(const std::vector<std::byte>& bytes, OpenMode
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const fuzz::StoreImage image;
+  static const fuzz::StoreImage kImage;
   if (size == 0) return 0;
-  auto bytes = image.bytes();
+  auto bytes = kImage.bytes();
   auto rest = std::span(data, size).subspan(1);
   const std::size_t cut = fuzz::patch_offset(rest);
   for (std::size_t i = 0; i < kPatchesMax && !rest.empty(); ++i) rest = fuzz::patch(rest, bytes);
-  if ((data[0] & 1) != 0) image.seal(bytes);
+  if ((data[0] & 1) != 0) kImage.seal(bytes);
   if ((data[0] & 2) != 0) bytes.resize(cut % bytes.size());
 
   const std::shared_ptr<Storage> file = open_file(bytes, OpenMode::kRead);

@@ -183,7 +183,7 @@ TEST_F(RollbackTest, PassesOverADamagedGenerationWhenHeldSpaceWasCutOff) {
 TEST_F(RollbackTest, RefusesToPassOverAPinnedGeneration) {
   damage_newest();
   const auto reader = store_.storage(OpenMode::kRead);
-  for (const std::uint64_t pinned : {4, 5}) {
+  for (const std::uint64_t pinned : {4UL, 5UL}) {
     must(reader->pin({pinned}));
     EXPECT_EQ(code_of(rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time())),
               Errc::kBusyPinned);

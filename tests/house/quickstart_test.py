@@ -54,6 +54,7 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(code, 0, output)
         self.assertTrue(self.exists("quickstart.crawl"))
         self.assertEqual(self.sandbox.calls("crawlstore"), [
+            "crawlstore compact build/quickstart.crawl",
             "crawlstore verify build/quickstart.crawl", "crawlstore info build/quickstart.crawl"])
         crawl = self.sandbox.calls("doc_crawl")[0].split()
         self.assertEqual(crawl[2::2], ["https://www.freepascal.org/docs-html/3.2.2/",
