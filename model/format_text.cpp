@@ -3,6 +3,7 @@
 
 #include <array>
 #include <chrono>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -92,7 +93,7 @@ std::string format_duration(double seconds) {
   if (!(seconds >= 0)) return "-";
   if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
   if (seconds >= 1e15) return "for ever";
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }

@@ -87,7 +87,8 @@ TEST(LineReader, DoesNotDependOnHowBytesArrive) {
     expected.emplace_back(random.below(40), 'a');
     text += expected.back() + (random.below(2) == 0 ? "\n" : "\r\n");
   }
-  for (const std::size_t piece : {1, 2, 3, 7, 4096}) EXPECT_EQ(lines_of(text, piece), expected);
+  for (const std::size_t piece : {1UL, 2UL, 3UL, 7UL, 4096UL})
+    EXPECT_EQ(lines_of(text, piece), expected);
 }
 
 TEST(LineReader, ReportsADescriptorThatCannotBeRead) {

@@ -21,7 +21,7 @@ class RollbackTest : public ::testing::Test {
     log_ = add_log(*writer, drum_);
     append(*writer, log_, 64, 2);
     must(writer->commit());
-    for (const std::uint64_t seed : {3, 4}) {
+    for (const std::uint64_t seed : {3UL, 4UL}) {
       replace_blob(*writer, blob_, 40 * kKiB, seed);
       append(*writer, log_, 64, seed);
       must(writer->commit());

@@ -9,7 +9,6 @@
 namespace crawlstore::testing {
 namespace {
 
-using container::CommitPolicy;
 using container::read_superblock_set;
 using container::read_superblocks;
 using container::settle_superblocks;
@@ -18,7 +17,6 @@ using format::kSuperblockOffsets;
 using format::Superblock;
 using ::testing::ElementsAre;
 using ::testing::IsNull;
-using ::testing::NotNull;
 
 const Uuid kUuid = fixed_identity().uuid;
 

@@ -11,9 +11,7 @@
 namespace crawlstore::testing {
 namespace {
 
-using ::testing::Each;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// What deep verification says of the sample after `change`.
 VerifyReport verified(const std::function<void(DrumSample&)>& change,
