@@ -133,9 +133,9 @@ Fault CrashOracle::check_image(std::span<const std::byte> image, std::size_t poi
     return text_of("cannot be opened", state.error());
   }
   if (!is_allowed(*state, point)) return "another content than was published: " + text_of(*state);
-  if (const Fault fault = check_verify()) return fault;
-  if (const Fault fault = check_next_commit(*state)) return fault;
-  if (const Fault fault = check_use(image)) return fault;
+  if (Fault fault = check_verify()) return fault;
+  if (Fault fault = check_next_commit(*state)) return fault;
+  if (Fault fault = check_use(image)) return fault;
   return check_double_crash(image, point);
 }
 

@@ -286,7 +286,7 @@ void record_failed_settle(Scenario& scenario) {
   }
   bytes[format::kSuperblockOffsets[slot][1] + 4090] ^= std::byte{1};
   scenario.begin_with_bytes(std::move(bytes));
-  for (const std::uint64_t nth : {1, 2}) {
+  for (const std::uint64_t nth : {1UL, 2UL}) {
     const auto writer = scenario.open_writer();
     scenario.recorder().inject({.calls = calls(CallKind::kSync), .nth = nth});
     require(!writer->prepare(), "a failed sync was not reported");

@@ -10,7 +10,6 @@
 namespace crawlstore::testing {
 namespace {
 
-using container::Directory;
 using container::load_directory;
 using ::testing::IsNull;
 using ::testing::NotNull;
@@ -116,8 +115,9 @@ TEST(Directory, FindsSegmentsById) {
   file.add_table({drum(3, "a", run_at(0, 1)), drum(5, "b", run_at(1, 2))});
   file.add_table({drum(8, "c", run_at(2, 3))});
   const auto directory = must(file.load());
-  for (const std::uint64_t id : {3, 5, 8}) EXPECT_THAT(directory->find({id}), NotNull());
-  for (const std::uint64_t id : {0, 1, 4, 6, 9}) EXPECT_THAT(directory->find({id}), IsNull());
+  for (const std::uint64_t id : {3UL, 5UL, 8UL}) EXPECT_THAT(directory->find({id}), NotNull());
+  for (const std::uint64_t id : {0UL, 1UL, 4UL, 6UL, 9UL})
+    EXPECT_THAT(directory->find({id}), IsNull());
 }
 
 TEST(Directory, FindsSegmentsByKindAndName) {

@@ -85,7 +85,7 @@ TEST_F(ReaderFileTest, KeepsItsPinWhenAnotherReaderOfTheFileIsClosed) {
 
 TEST_F(ReaderFileTest, HoldsThePinOfAnotherProcess) {
   WaitingChild child([this] {
-    static const auto reader = must(try_reader(path_));
+    static const auto kReader = must(try_reader(path_));
     return true;
   });
   ASSERT_TRUE(child.is_ready());
@@ -99,7 +99,7 @@ TEST_F(ReaderFileTest, HoldsThePinOfAnotherProcess) {
 TEST_F(ReaderFileTest, LosesTheWriterLockWithItsProcess) {
   writer_.reset();
   WaitingChild child([this] {
-    static const auto writer = must(try_writer(path_));
+    static const auto kWriter = must(try_writer(path_));
     return true;
   });
   ASSERT_TRUE(child.is_ready());
@@ -196,7 +196,7 @@ TEST_F(ReaderFileTest, ReportsAFileCutShortUnderIt) {
 }
 
 TEST_F(ReaderFileTest, RefusesWhatIsNotACrawlFile) {
-  std::ofstream(folder_ / "empty");
+  std::ofstream(folder_ / "empty") << "";
   std::ofstream(folder_ / "text") << "not a crawl file, but long enough to hold a magic";
   for (const auto& path : {folder_.path(), folder_ / "empty", folder_ / "text"}) {
     EXPECT_EQ(code_of(try_reader(path)), Errc::kNotACrawlFile) << path;

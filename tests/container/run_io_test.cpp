@@ -147,7 +147,7 @@ TEST(Run, ReportsDamageAtItsChunk) {
 
 TEST(Run, ReportsEachDamagedChunk) {
   WrittenRun run(40 * kChunkBytes);
-  for (const std::uint64_t chunk : {0, 15, 16, 39}) run.flip(chunk * kChunkBytes);
+  for (const std::uint64_t chunk : {0UL, 15UL, 16UL, 39UL}) run.flip(chunk * kChunkBytes);
   EXPECT_EQ(run.broken().size(), 4U);
 }
 

@@ -134,7 +134,7 @@ TEST(WriterError, RefusesAFileThatShowsAnotherGenerationByNow) {
 
 // spec: format.md#commit rule 11
 TEST(WriterError, StaysPoisonedAfterAFailedSync) {
-  for (const std::uint64_t nth : {1, 2}) {
+  for (const std::uint64_t nth : {1UL, 2UL}) {
     RecordedStore recorded;
     const auto writer = recorded.writer();
     must(writer->prepare());

@@ -71,7 +71,7 @@ TEST(DrumCost, LooksUpInConstantBytes) {
   NullDispatcher nobody;
   drum.attach(nobody);
   std::vector<std::uint64_t> bytes;
-  for (const std::uint64_t count : {20000, 1000000}) {
+  for (const std::uint64_t count : {20000UL, 1000000UL}) {
     must(drum.check_update(spread_keys(0, count)));
     must(drum.synchronize());
     const Snapshot snapshot = must(store->snapshot());

@@ -59,7 +59,7 @@ TEST(DrumLimits, ReturnsVariableValuesUpToAMegabyte) {
   MemoryStore store;
   std::map<std::uint64_t, std::string> expected;
   auto drum = must(TextDrum::open(*store, "texts"));
-  for (const std::size_t size : {0, 1, 255, 4096, 65535, 65536, 65537, 1 << 20}) {
+  for (const std::size_t size : {0UL, 1UL, 255UL, 4096UL, 65535UL, 65536UL, 65537UL, 1UL << 20U}) {
     expected[size * 0x9E3779B97F4A7C15] = std::string(size, 'v') + std::string(size % 2, '\0');
   }
   for (const auto& [key, value] : expected) must(drum.update(key, value));
@@ -73,7 +73,7 @@ TEST(DrumLimits, ReturnsAuxiliariesUpToTwoMegabytes) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   Calls expected;
-  for (const std::size_t size : {0, 1, 4095, 65537, 1 << 20, 2 << 20, 0, 3}) {
+  for (const std::size_t size : {0UL, 1UL, 4095UL, 65537UL, 1UL << 20U, 2UL << 20U, 0UL, 3UL}) {
     std::string aux(size, 'a');
     if (size > 2) aux[size / 2] = '\0';
     must(drum.check(5, aux));

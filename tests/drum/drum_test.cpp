@@ -164,7 +164,8 @@ TEST(Drum, TransfersWhenAnAuxiliaryArrayIsFull) {
 // covers: D8
 TEST(Drum, KeepsKeysAndAuxiliariesApartAndInOrder) {
   World world(one_bucket());
-  for (const std::uint64_t key : {9, 3, 5}) must(world.drum.check(key, std::to_string(key * 10)));
+  for (const std::uint64_t key : {9UL, 3UL, 5UL})
+    must(world.drum.check(key, std::to_string(key * 10)));
   must(world.store->commit());
   Calls pending;
   must(drum_view(*world.store, "texts").for_each_pending([&](auto, const auto& request, auto) {
@@ -236,7 +237,7 @@ TEST(Drum, MergesOnlyWhenAskedWithoutAutoMerge) {
 // covers: D10, D11
 TEST(Drum, DispatchesInArrivalOrderInsideABucket) {
   World world(one_bucket());
-  for (const std::uint64_t key : {9, 3, 7, 3, 1}) must(world.drum.check_update(key));
+  for (const std::uint64_t key : {9UL, 3UL, 7UL, 3UL, 1UL}) must(world.drum.check_update(key));
   EXPECT_EQ(world.synchronize(), (Calls{"unique update 9", "unique update 3", "unique update 7",
                                         "duplicate update 3", "unique update 1"}));
 }
