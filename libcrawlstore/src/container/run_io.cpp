@@ -126,6 +126,7 @@ Result<void> RunWriter::append(std::span<const std::byte> bytes) {
 Result<format::RunRef> RunWriter::finish(std::uint64_t record_count) {
   buffer_.resize(format::round_up(buffer_.size(), 8));
   CRAWLSTORE_TRY(flush(true));
+  buffer_ = {};  // the run may wait long for its commit
   const auto tail = tree_.finish(payload_bytes_);
   CRAWLSTORE_TRY(writer_->storage().write(extent_.offset_bytes + flushed_bytes_, tail.bytes));
   used_bytes_ = format::extent_bytes(payload_bytes_);

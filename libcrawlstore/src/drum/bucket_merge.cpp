@@ -253,6 +253,13 @@ std::span<const std::byte> value_of(const LoadedRun& run, std::size_t index,
   return run.columns.values.subspan(begin, run.value_begins[index + 1] - begin);
 }
 
+void MergeOutcome::forget_answers() {
+  runs = {};
+  duplicate = {};
+  value_begins = {};
+  values = {};
+}
+
 Result<MergeOutcome> merge_bucket(Storage& storage, const format::Identity& identity,
                                   MergeJob job) {
   MergeOutcome outcome;

@@ -41,7 +41,7 @@ struct LoadedRun {
   std::vector<std::uint64_t> value_begins;  // variable values: n + 1 offsets
 };
 
-/// What came out. The payloads and answers stay until dispatched.
+/// What came out. The payloads and answers stay until forget_answers().
 struct MergeOutcome {
   MergeJob job;
   std::vector<LoadedRun> runs;
@@ -54,6 +54,9 @@ struct MergeOutcome {
   std::uint64_t duplicate_count = 0;
   std::uint64_t key_count = 0;  // afterwards
   bool changed = false;         // some key or value did change
+
+  /// Frees what only the dispatch needs; a group of outcomes waits for its commit.
+  void forget_answers();
 };
 
 /// Runs on any thread; touches only the storage and the job's own extents.

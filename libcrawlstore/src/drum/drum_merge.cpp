@@ -285,6 +285,7 @@ Result<MergeReport> DrumCore::Impl::merge_planned(const std::vector<PlannedMerge
     group.report.new_key_count += outcome->key_count - outcome->job.old_key_count;
     ++group.report.bucket_count;
     Result<void> done = dispatch(group, *outcome);
+    outcome->forget_answers();
     group.outcomes.push_back(std::move(*outcome));
     if (done && (!has_next || !may_overlap || group.bytes >= kGroupBytes)) {
       done = finish_group(group);
