@@ -75,7 +75,7 @@ void CraftedFile::set_payload(format::SegmentEntry& entry, const std::vector<std
 }
 
 void CraftedFile::write_pieces() {
-  const auto place = [this](std::vector<std::byte> payload, format::ChecksumDomain domain,
+  const auto place = [this](const std::vector<std::byte>& payload, format::ChecksumDomain domain,
                             std::uint64_t& offset, std::uint64_t& checksum) {
     offset = append(payload);
     const std::span<const std::byte> extent(bytes.data() + offset, bytes.size() - offset);

@@ -35,6 +35,9 @@ class CraftedFile {
   void set_payload(format::SegmentEntry& entry, const std::vector<std::byte>& payload,
                    std::size_t run = 0);
 
+  /// Writes tables and held tables behind the end and names them in `root`. assemble() does that
+  /// for a root that names none; called before, it leaves the references to be changed.
+  void write_pieces();
   /// Writes tables and root behind the end, then both superblock copies of the generation's slot.
   /// The other slot becomes empty. `root_bytes` may replace the encoded root.
   void assemble(const std::function<void(std::vector<std::byte>&)>& root_bytes = {});
@@ -44,9 +47,6 @@ class CraftedFile {
 
   /// Reserves units behind the end; returns their offset.
   std::uint64_t append(const std::vector<std::byte>& content);
-
- private:
-  void write_pieces();
 };
 
 }  // namespace crawlstore::testing

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "golden/crafted_file.h"
 #include "golden/golden_files.h"
 #include "golden/golden_json.h"
 
@@ -58,6 +59,16 @@ TEST(Golden, KeepsTheBytesThatTheWriterWrites) {
   for (const GoldenFile& file : valid_files()) {
     EXPECT_EQ(file.bytes, read_bytes(kFolder / "valid" / (file.name + ".crawl"))) << file.name;
   }
+}
+
+TEST(Golden, HoldsTheDirectoryPiecesOfItsNames) {
+  const auto file = [](const char* name) {
+    return CraftedFile(read_bytes(kFolder / "valid" / name));
+  };
+  EXPECT_TRUE(file("held_inline.crawl").held_tables.empty());
+  EXPECT_FALSE(file("held_inline.crawl").root.held.empty());
+  EXPECT_FALSE(file("held_tables.crawl").held_tables.empty());
+  EXPECT_GT(file("tables_several.crawl").tables.size(), 2U);
 }
 
 TEST(Golden, HoldsAtLeastThirtyValidAndSixtyRejectedFiles) {

@@ -4,10 +4,21 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import unittest
 
+# The sections whose rules the bytes of a file can break, and which rules.
+RULES = {
+    "Directory": range(1, 17),
+    "Segments": range(1, 2),
+    "Drum": range(1, 15),
+    "Partition": range(1, 9),
+    "Key block": range(9, 14),
+    "Request runs": range(1, 9),
+    "Result runs": range(1, 6),
+}
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
 GOLDEN = SOURCE / "tests" / "golden"
 
@@ -44,6 +55,17 @@ class ReaderTest(unittest.TestCase):
                 self.assertIn(done.returncode, (1, 4))
                 self.assertEqual(done.stderr.split(":")[0],
                                  path.with_suffix(".error").read_text().strip(), done.stderr)
+
+    def test_each_rule_is_the_first_that_some_rejected_file_breaks(self):
+        broken = set()
+        for path in sorted((GOLDEN / "rejected").glob("*.crawl")):
+            error = run_reader(path).stderr
+            named = re.search(r"([A-Z][a-z ]+)? ?\brule (\d+)", error)
+            if named:
+                section = (named[1] or "Directory").strip()
+                broken.add((section, int(named[2])))
+        wanted = {(section, rule) for section, rules in RULES.items() for rule in rules}
+        self.assertEqual(wanted - broken, set())
 
 
 if __name__ == "__main__":

@@ -46,6 +46,14 @@ class Maker {
     file.assemble();
     files.push_back({name, std::move(file.bytes), std::string(name_of(error))});
   }
+  /// What the root says of its tables and held tables changed.
+  void references(const std::string& name, const std::string& base,
+                  const std::function<void(format::DirectoryRoot&)>& change) {
+    directory(name, base, [&](CraftedFile& file) {
+      file.write_pieces();
+      change(file.root);
+    });
+  }
   /// The superblock changed, after everything else.
   void superblock(const std::string& name, Errc error,
                   const std::function<void(format::Superblock&)>& change) {
@@ -105,6 +113,13 @@ void add(Bytes& bytes, std::size_t offset, T value) {
 }
 std::size_t footer(const Bytes& bytes) {
   return bytes.size() - sizeof(format::PartitionFooter);
+}
+/// Where the lower bits of the first key block end.
+std::size_t lower_bits_end(const Bytes& b) {
+  const auto key_count = format::load<std::uint16_t>(b.data() + 8);
+  const auto upper_words = format::load<std::uint16_t>(b.data() + 10);
+  const auto low_bits = std::to_integer<std::size_t>(b[12]) * (key_count - 1U);
+  return 16 + 8U * upper_words + (low_bits + 63) / 64 * 8;
 }
 
 void add_identity_and_superblock(Maker& make) {
@@ -177,6 +192,10 @@ void add_directory(Maker& make) {
   make.directory(
       "directory_generation", base, [](auto& f) { f.root.generation.value += 1; },
       Errc::kDirectoryInvalid);
+  CraftedFile garbled(make.valid(base));
+  garbled.assemble([](Bytes& root) { std::fill(root.begin(), root.end(), std::byte{0xFF}); });
+  make.files.push_back({"directory_root_not_a_flatbuffer", std::move(garbled.bytes),
+                        std::string(name_of(Errc::kDirectoryInvalid))});
   make.directory("directory_next_segment_id", base, [](auto& f) { f.root.next_segment_id = 1; });
   make.directory("directory_next_run_id", base, [](auto& f) { f.root.next_run_id = 1; });
   make.directory("directory_ids_descend", base,
@@ -184,6 +203,22 @@ void add_directory(Maker& make) {
   make.directory("directory_id_zero", base, [](auto& f) { f.tables[0][0].id = {0}; });
   make.directory("directory_table_twice", base, [](auto& f) { f.tables.push_back(f.tables[0]); });
   make.directory("directory_table_empty", base, [](auto& f) { f.tables.push_back({}); });
+  make.directory("directory_segment_id_not_below_next", base,
+                 [](auto& f) { f.tables.back().back().id = {f.root.next_segment_id}; });
+  make.references("directory_table_payload_not_of_8", base,
+                  [](auto& root) { root.tables[0].payload_bytes -= 1; });
+  make.references("directory_held_table_payload_not_of_8", "held_tables",
+                  [](auto& root) { root.held_tables[0].payload_bytes -= 1; });
+  make.references("directory_segment_count", base,
+                  [](auto& root) { root.tables[0].segment_count -= 1; });
+  make.references("directory_segment_count_zero", base,
+                  [](auto& root) { root.tables[0].segment_count = 0; });
+  make.references("directory_first_segment_id", "tables_several", [](auto& root) {
+    root.next_segment_id += 1;
+    root.tables.back().first_segment.value += 1;
+  });
+  make.references("directory_held_entry_count", "held_tables",
+                  [](auto& root) { root.held_tables[0].entry_count -= 1; });
   make.directory("directory_extents_overlap", base, [&](auto& f) {
     key_log(f).runs[0].offset_bytes = partition(f).runs[0].offset_bytes;
   });
@@ -287,6 +322,12 @@ void add_drum(Maker& make) {
   });
   make.drum("drum_key_count", base, [](auto& t) { t.buckets[0].key_count += 1; });
   make.drum("drum_pending_count", base, [](auto& t) { t.buckets[0].pending_count += 1; });
+  make.drum("drum_segment_named_twice", base,
+            [](auto& t) { t.buckets[1].partition = t.buckets[0].partition; });
+  make.drum("drum_results_without_count", "results_wait",
+            [](auto& t) { t.consumers[1].result_count = 0; });
+  make.drum("drum_value_bytes_of_partition", base, [](auto& t) { t.value_bytes = 8; });
+  make.drum("drum_value_bytes_of_key_run", "one_pending", [](auto& t) { t.value_bytes = 8; });
   make.drum("drum_partition_of_another_kind", base,
             [](auto& t) { std::swap(t.buckets[0].partition, t.buckets[0].key_log); });
   make.drum("drum_partition_missing", base, [](auto& t) { t.buckets[0].partition = {7777}; });
@@ -325,6 +366,14 @@ void add_partition(Maker& make) {
   part("partition_reserved", [](Bytes& b) { put<std::uint64_t>(b, footer(b) + 48, 1); });
   part("partition_key_count", [](Bytes& b) { add<std::uint64_t>(b, footer(b), 1); });
   part("partition_block_count", [](Bytes& b) { add<std::uint64_t>(b, footer(b) + 8, 1); });
+  part("partition_key_count_over_blocks",
+       [](Bytes& b) { put<std::uint64_t>(b, footer(b), 2 * 512 + 1); });
+  part("partition_without_blocks", [](Bytes& b) { put<std::uint64_t>(b, footer(b) + 8, 0); });
+  part("partition_key_range", [](Bytes& b) {
+    put<std::uint64_t>(b, footer(b) + 32, format::load<std::uint64_t>(&b[footer(b) + 24]) + 1);
+  });
+  part(
+      "partition_padding", [](Bytes& b) { b[footer(b) - 1] = std::byte{1}; }, "keys_and_pending");
   part("partition_index_offset", [](Bytes& b) { add<std::uint64_t>(b, footer(b) + 16, 8); });
   part("partition_first_key", [](Bytes& b) { add<std::uint64_t>(b, footer(b) + 24, 1); });
   part("partition_last_key", [](Bytes& b) { add<std::uint64_t>(b, footer(b) + 32, 1); });
@@ -338,17 +387,15 @@ void add_partition(Maker& make) {
   part("block_reserved", [](Bytes& b) { b[13] = std::byte{1}; });
   part("block_upper_bits_missing", [](Bytes& b) { put<std::uint64_t>(b, 16, 0); });
   part("block_upper_words", [](Bytes& b) { add<std::uint16_t>(b, 10, 1); });
+  part("block_upper_words_over_64", [](Bytes& b) { put<std::uint16_t>(b, 10, 65); });
+  part("block_lower_bits_unused", [](Bytes& b) { b[lower_bits_end(b) - 1] |= std::byte{0x80}; });
+  part(
+      "block_padding_of_values", [](Bytes& b) { b[lower_bits_end(b) + 7] = std::byte{1}; },
+      "values_fixed_1");
   part("block_first_key", [](Bytes& b) { add<std::uint64_t>(b, 0, 1); });
   part("block_key_overflows", [](Bytes& b) { put<std::uint64_t>(b, 0, ~std::uint64_t{0}); });
   part(
-      "block_value_length",
-      [](Bytes& b) {
-        const auto key_count = format::load<std::uint16_t>(b.data() + 8);
-        const auto upper_words = format::load<std::uint16_t>(b.data() + 10);
-        const auto low_bits = std::to_integer<std::size_t>(b[12]) * (key_count - 1U);
-        const std::size_t lengths = 16 + 8U * upper_words + (low_bits + 63) / 64 * 8;
-        put<std::uint32_t>(b, lengths, 0x7FFFFFFF);
-      },
+      "block_value_length", [](Bytes& b) { put<std::uint32_t>(b, lower_bits_end(b), 0x7FFFFFFF); },
       "values_variable_empty");
 }
 
@@ -370,6 +417,16 @@ void add_runs(Maker& make) {
   keys(
       "key_run_sequence_overflows", [](Bytes& b) { put<std::uint64_t>(b, 16, ~std::uint64_t{0}); },
       "keys_and_pending");
+  keys(
+      "key_run_sequences_descend", [](Bytes& b) { put<std::uint32_t>(b, 40 + 129 * 8 + 4, 0); },
+      "runs_joined");
+  keys(
+      "key_run_check_with_value",
+      [](Bytes& b) {
+        put<std::uint32_t>(b, 40 + 15 * 8, 1);
+        b.resize(b.size() + 8);
+      },
+      "values_variable");
   const auto aux = [&make](const std::string& name, const std::string& base,
                            const std::function<void(Bytes&)>& change) {
     make.payload(name, base, SegmentKind::kDrumAuxLog, change);
@@ -379,12 +436,35 @@ void add_runs(Maker& make) {
   aux("aux_run_flags", "aux_uniform", [](Bytes& b) { put<std::uint32_t>(b, 16, 2); });
   aux("aux_run_uniform_zero", "aux_uniform", [](Bytes& b) { put<std::uint32_t>(b, 20, 0); });
   aux("aux_run_length", "aux_variable", [](Bytes& b) { add<std::uint32_t>(b, 24, 1000); });
+  aux("aux_run_length_over_limit", "aux_variable",
+      [](Bytes& b) { put<std::uint32_t>(b, 24, (64U << 20) + 1); });
+  make.directory(
+      "aux_run_of_no_key_run", "aux_uniform",
+      [](CraftedFile& f) {
+        auto& log = f.segment(SegmentKind::kDrumAuxLog);
+        const auto last = log.runs.size() - 1;
+        const Bytes bytes = f.payload(log, last);
+        log.runs[last].run_id = {f.root.next_run_id++};
+        f.set_payload(log, bytes, last);
+      },
+      Errc::kSegmentInvalid);
   const auto result = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
     make.payload(name, "results_wait", SegmentKind::kDrumResults, change);
   };
   result("result_run_magic", [](Bytes& b) { b[0] ^= std::byte{1}; });
   result("result_run_count", [](Bytes& b) { add<std::uint64_t>(b, 8, 1); });
   result("result_run_reserved", [](Bytes& b) { put<std::uint32_t>(b, 20, 1); });
+  result("result_run_too_long", [](Bytes& b) { b.resize(b.size() + 8); });
+  result("result_run_value_bytes", [](Bytes& b) { put<std::int32_t>(b, 16, -2); });
+  const auto verdicts = [](const Bytes& b) {
+    const auto count = format::load<std::uint64_t>(b.data() + 8);
+    return 24 + 16 * count + format::round_up(2 * count, 8);
+  };
+  result("result_run_verdict", [=](Bytes& b) { b[verdicts(b)] = std::byte{2}; });
+  result("result_run_value_length", [=](Bytes& b) {
+    const auto count = format::load<std::uint64_t>(b.data() + 8);
+    put<std::uint32_t>(b, verdicts(b) + format::round_up(count, 8), (16U << 20) + 1);
+  });
 }
 
 }  // namespace

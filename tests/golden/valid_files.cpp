@@ -184,20 +184,17 @@ std::vector<std::byte> many_drums_file(int count) {
   return scratch.close();
 }
 
-std::vector<std::byte> pinned_file(int commits) {
+/// What a pinned generation keeps: the partitions of all buckets, and the directory.
+std::vector<std::byte> pinned_file(std::uint32_t buckets) {
   Scratch scratch;
-  auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "urls", options(32)));
+  auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "urls", options(buckets)));
   NullDispatcher nobody;
   drum.attach(nobody);
   for (std::uint64_t i = 0; i < 100; ++i) must(drum.check_update(mix(i)));
   must(drum.synchronize());
   const auto reader = must(scratch.store->snapshot());
-  for (int round = 0; round < commits; ++round) {
-    for (std::uint64_t i = 0; i < 100; ++i) {
-      must(drum.check_update(mix(1000 + static_cast<std::uint64_t>(round) * 100 + i)));
-    }
-    must(drum.synchronize());
-  }
+  for (std::uint64_t i = 0; i < 300; ++i) must(drum.check_update(mix(1000 + i)));
+  must(drum.synchronize());
   must(drum.dispose());
   return scratch.close();
 }
@@ -285,8 +282,8 @@ std::vector<GoldenFile> valid_files() {
       {"runs_many", many_runs_file(60), {}},
       {"runs_joined", many_runs_file(200), {}},
       {"tables_several", many_drums_file(150), {}},
-      {"held_inline", pinned_file(1), {}},
-      {"held_tables", pinned_file(5), {}},
+      {"held_inline", pinned_file(32), {}},
+      {"held_tables", pinned_file(80), {}},
       {"rolled_back", rolled_back_file(), {}},
       {"copy_0_torn", with_torn_copy(two, 16384), {}},
       {"copy_1_torn", with_torn_copy(two, 65536), {}},
