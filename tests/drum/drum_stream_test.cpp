@@ -18,7 +18,7 @@ std::uint64_t base_seed() {
 }
 
 std::uint64_t scale() {
-  return std::getenv("CRAWLSTORE_LONG") == nullptr ? 1 : 20;
+  return std::getenv("CRAWLSTORE_LONG") == nullptr ? 1 : 50;
 }
 
 /// Arrays of four requests, partitions of eight keys: everything happens in a hundred steps.
@@ -52,7 +52,7 @@ StreamTotals run_many(StreamPlan plan, std::uint64_t count) {
 
 // covers: D1, D2, D3, D4, D11, D12
 TEST(DrumStream, EqualsAMapWithoutValues) {
-  const StreamTotals totals = run_many(tiny_plan(), 700);
+  const StreamTotals totals = run_many(tiny_plan(), 300);
   EXPECT_GT(totals.merges, 1000U);
   EXPECT_GT(totals.transfers, 1000U);
   EXPECT_GT(totals.splits, 1000U);
@@ -61,23 +61,23 @@ TEST(DrumStream, EqualsAMapWithoutValues) {
 TEST(DrumStream, EqualsAMapOfFixedValues) {
   StreamPlan plan = tiny_plan();
   plan.value_bytes = 8;
-  EXPECT_GT(run_many(plan, 400).splits, 500U);
+  EXPECT_GT(run_many(plan, 200).splits, 500U);
 }
 
 TEST(DrumStream, EqualsAMapOfVariableValues) {
   StreamPlan plan = tiny_plan();
   plan.value_bytes = -1;
   plan.aux_bytes_max = 300;
-  EXPECT_GT(run_many(plan, 400).splits, 500U);
+  EXPECT_GT(run_many(plan, 200).splits, 500U);
 }
 
 TEST(DrumStream, EqualsAMapForSeveralConsumers) {
   StreamPlan plan = tiny_plan();
   plan.value_bytes = 8;
   plan.consumer_count = 4;
-  const StreamTotals totals = run_many(plan, 400);
-  EXPECT_GT(totals.kept_results, 5000U);
-  EXPECT_GT(totals.reopens, 100U);
+  const StreamTotals totals = run_many(plan, 200);
+  EXPECT_GT(totals.kept_results, 2500U);
+  EXPECT_GT(totals.reopens, 50U);
 }
 
 TEST(DrumStream, EqualsAMapWhenDispatchersSubmit) {
@@ -85,7 +85,7 @@ TEST(DrumStream, EqualsAMapWhenDispatchersSubmit) {
   plan.value_bytes = -1;
   plan.consumer_count = 2;
   plan.reentrant = true;
-  EXPECT_GT(run_many(plan, 400).nested, 2000U);
+  EXPECT_GT(run_many(plan, 150).nested, 2000U);
 }
 
 TEST(DrumStream, EqualsAMapWhenEachRequestIsCommitted) {
@@ -104,7 +104,7 @@ TEST(DrumStream, EqualsAMapWhenMergesPublishNothing) {
   plan.reentrant = true;
   plan.options.durability = Durability::kNone;
   plan.options.partition_keys_max = 1 << 20;
-  EXPECT_GT(run_many(plan, 300).merges, 500U);
+  EXPECT_GT(run_many(plan, 120).merges, 500U);
 }
 
 TEST(DrumStream, EqualsAMapWhenBucketsAreMergedInSlices) {
