@@ -137,7 +137,7 @@ void scan_blob(benchmark::State& state) {
     }
     benchmark::DoNotOptimize(sum);
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * kBytes);
+  state.SetBytesProcessed(state.iterations() * std::int64_t{kBytes});
   std::remove(path.c_str());
 }
 BENCHMARK(scan_blob)->Arg(0)->Arg(1)->Arg(2)->UseRealTime();

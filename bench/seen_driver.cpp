@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -112,10 +113,7 @@ double generator_seconds(std::uint64_t operations) {
   return sum == 0 ? 0 : seconds;  // the sum is never 0; it keeps the loop alive
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  const Settings settings = parse(argc, argv);
+void run(const Settings& settings) {
   std::remove(settings.path.c_str());
   auto store = must(crawlstore::Store::create(settings.path));
   crawlstore::DrumOptions options;
@@ -175,5 +173,16 @@ int main(int argc, char** argv) {
       {"memory_mib", settings.memory_mib},
       {"buckets", drum.status().bucket_count}};
   fmt::print("{}\n", line.dump());
-  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(parse(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fputs(error.what(), stderr);
+    return 1;
+  }
 }

@@ -21,9 +21,8 @@ constexpr const char* kFooter =
     "answered come first.\n"
     "A CR at the end of a line is dropped. Empty lines are skipped. A URL that holds a TAB or a CR "
     "is refused (exit code 1); with --json it is taken and escaped. JSON is one object a line: "
-    "{\"verdict\":\"unique\",\"url\":\"...\"}; bytes that are no UTF-8 come as hexadecimal digits "
-    "in "
-    "`url_hex` instead of `url`.\n"
+    "{\"verdict\":\"unique\",\"url\":\"...\"}; bytes that are no UTF-8 come as hexadecimal "
+    "digits in `url_hex` instead of `url`.\n"
     "FILE is created when it does not exist. On SIGINT or SIGTERM what was read is answered, then "
     "the exit code is 130 or 143; a second signal ends at once, and the last commit stands.";
 

@@ -48,15 +48,7 @@ int run(CLI::App& app, int count, char** words) {
   throw CLI::CallForHelp();
 }
 
-}  // namespace
-}  // namespace crawlstore::cli
-
-int main(int count, char** words) {
-  using namespace crawlstore::cli;  // tidy: using namespace, main() stands outside of it
-  // A reader that goes away ends us quietly, whatever our parent ignored; a file size limit comes
-  // as an error of the write, not as a signal.
-  std::signal(SIGPIPE, SIG_DFL);
-  std::signal(SIGXFSZ, SIG_IGN);
+int parse_and_run(int count, char** words) {
   CLI::App app("one crash-safe file for everything a web crawler must remember", "crawlstore");
   app.set_version_flag("--version", "crawlstore " CRAWLSTORE_VERSION);
   app.require_subcommand(0, 1);
@@ -72,5 +64,20 @@ int main(int count, char** words) {
     return fail_with("out of memory; lower --memory", kExitSystem);
   } catch (const std::exception& error) {
     return fail_with(error.what(), kExitSystem);
+  }
+}
+
+}  // namespace
+}  // namespace crawlstore::cli
+
+int main(int count, char** words) {
+  // A reader that goes away ends us quietly, whatever our parent ignored; a file size limit comes
+  // as an error of the write, not as a signal.
+  std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    return crawlstore::cli::parse_and_run(count, words);
+  } catch (...) {  // no memory even to say so
+    return crawlstore::cli::kExitSystem;
   }
 }

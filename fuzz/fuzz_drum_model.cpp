@@ -27,7 +27,7 @@ T must(Result<T> result) {
   if (!result) std::abort();
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
-constexpr auto text = StringBytes<std::string>::load;
+constexpr auto kText = StringBytes<std::string>::load;
 using Expected = std::tuple<DrumOperation, bool, std::string, std::string>;
 struct World {
   explicit World(std::uint8_t shape) : file(make_memory_file({}, 1 << 24)) {
@@ -48,8 +48,8 @@ struct World {
       for (const RawAnswer& answer : answers) {
         auto& due = expected[answer.key];
         require(!due.empty() && used.insert(answer.sequence).second);
-        require(due.front() ==
-                Expected(answer.operation, answer.duplicate, text(answer.value), text(answer.aux)));
+        require(due.front() == Expected(answer.operation, answer.duplicate, kText(answer.value),
+                                        kText(answer.aux)));
         due.pop_front();
       }
     });
@@ -70,7 +70,7 @@ struct World {
     must(store->commit());
     auto next = map.begin();
     must(must(DrumView::open(must(store->snapshot()), "fuzz")).for_each_key([&](auto key, auto v) {
-      require(next != map.end() && key == next->first && text(v) == (next++)->second);
+      require(next != map.end() && key == next->first && kText(v) == (next++)->second);
       return true;
     }));
     require(next == map.end());

@@ -12,8 +12,6 @@ namespace {
 
 using container::Writer;
 using ::testing::ElementsAre;
-using ::testing::Eq;
-using ::testing::IsEmpty;
 
 /// A store with a drum and a blob, on a recorder.
 class RecordedStore {

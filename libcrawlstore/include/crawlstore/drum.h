@@ -58,10 +58,10 @@ class Drum {
 
   /// Is the key there? The store stays as it is; the answer holds the stored value.
   ///   errors  kTooLarge (auxiliary over 64 MiB), kUnknownName (consumer), kClosed; kNoSpace and
-  ///   the
-  ///           like when arrays had to be written first: the request was not taken, try again. An
-  ///           automatic merge, or the commit that `durability` asks for, comes after it was taken:
-  ///           its error (those of synchronize()) leaves the request pending; do not submit again
+  ///           its like when arrays had to be written first: the request was not taken, try again.
+  ///           An automatic merge, or the commit that `durability` asks for, comes after it was
+  ///           taken: its error (one of synchronize()) leaves the request pending; do not submit
+  ///           it again
   ///   cost    an append in memory; when an array is full, all are written
   Result<void> check(const Key& key, const Aux& aux = {}, std::uint16_t consumer = 0) {
     return submit(DrumOperation::kCheck, key, nullptr, aux, consumer);

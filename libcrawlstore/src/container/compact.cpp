@@ -6,10 +6,9 @@
 //
 // Invariants:
 // - settle_down() only lowers offsets; push_up() is used when nothing can be lowered and all that
-// was
-//   left behind is free again. Afterwards the first gap is wide enough for a run, which fills it
-//   from its start: the front grows with each use, so that the number of uses is bounded by that of
-//   runs.
+//   was left behind is free again. Afterwards the first gap is wide enough for a run, which fills
+//   it from its start: the front grows with each use, so that the number of uses is bounded by that
+//   of runs.
 // - Extents reserved here are in moved_ until a commit has published them.
 #include "container/compact.h"
 

@@ -25,13 +25,12 @@ std::vector<format::RunRef> in_order(const std::vector<format::RunRef>& a,
   return all;
 }
 
-void put_log(container::Writer& writer, SegmentId id, SegmentKind kind, SegmentId owner,
-             const std::vector<format::RunRef>& runs, const std::vector<format::RunRef>& more) {
-  if (!id) return;
-  format::SegmentEntry entry{id, kind, StorageClass::kLog, owner, {}, in_order(runs, more)};
-  const auto* old = writer.find(id);
+/// An entry without runs is a log that is no longer there; without an id, one that never was.
+void put_log(container::Writer& writer, format::SegmentEntry entry) {
+  if (!entry.id) return;
+  const auto* old = writer.find(entry.id);
   if (entry.runs.empty()) {
-    if (old != nullptr) writer.remove(id);
+    if (old != nullptr) writer.remove(entry.id);
   } else if (old == nullptr || old->runs != entry.runs) {
     writer.put(std::move(entry));
   }
@@ -236,13 +235,26 @@ Result<format::RunRef> put_state(container::Writer& writer, const DrumState& sta
   if (!run) return run;
   for (const Bucket& bucket : state.buckets) {
     put_partition(writer, state.id, bucket);
-    put_log(writer, bucket.key_log, SegmentKind::kDrumKeyLog, state.id, bucket.pending.keys,
-            bucket.tentative.keys);
-    put_log(writer, bucket.aux_log, SegmentKind::kDrumAuxLog, state.id, bucket.pending.auxes,
-            bucket.tentative.auxes);
+    put_log(writer, {bucket.key_log,
+                     SegmentKind::kDrumKeyLog,
+                     StorageClass::kLog,
+                     state.id,
+                     {},
+                     in_order(bucket.pending.keys, bucket.tentative.keys)});
+    put_log(writer, {bucket.aux_log,
+                     SegmentKind::kDrumAuxLog,
+                     StorageClass::kLog,
+                     state.id,
+                     {},
+                     in_order(bucket.pending.auxes, bucket.tentative.auxes)});
   }
   for (const Consumer& consumer : state.consumers) {
-    put_log(writer, consumer.results, SegmentKind::kDrumResults, state.id, consumer.runs, {});
+    put_log(writer, {consumer.results,
+                     SegmentKind::kDrumResults,
+                     StorageClass::kLog,
+                     state.id,
+                     {},
+                     consumer.runs});
   }
   writer.put({state.id, SegmentKind::kDrum, StorageClass::kBlob, {}, state.name, {*run}});
   return run;

@@ -27,9 +27,11 @@ void release_all(container::Writer& writer, const std::vector<WrittenRuns>& writ
   }
 }
 
-void ensure_logs(container::Writer& writer, drum::Bucket& bucket) {
+/// Where the bucket's next runs go; makes its logs the first time.
+drum::RequestColumns::Place next_place(container::Writer& writer, drum::Bucket& bucket) {
   if (!bucket.key_log) bucket.key_log = writer.new_segment_id();
   if (!bucket.aux_log) bucket.aux_log = writer.new_segment_id();
+  return {bucket.key_log, bucket.aux_log, writer.new_run_ids(2)};
 }
 
 }  // namespace
@@ -42,9 +44,8 @@ Result<void> DrumCore::Impl::transfer(Arrays& set, bool is_tentative) {
   for (std::size_t b = 0; b < set.size(); ++b) {
     if (set[b].count() == 0) continue;
     drum::Bucket& bucket = state.buckets[b];
-    ensure_logs(writer, bucket);
-    auto runs = set[b].write(writer, bucket.key_log, bucket.aux_log, writer.new_run_ids(2),
-                             sequence, state.value_bytes, scratch);
+    auto runs =
+        set[b].write(writer, next_place(writer, bucket), sequence, state.value_bytes, scratch);
     if (!runs) {
       release_all(writer, written);
       return tl::unexpected<Error>(runs.error());
@@ -132,8 +133,7 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
         joined.append_sequence(sequence);
       }));
   container::Writer& writer = *store->writer;
-  auto runs = joined.write(writer, bucket.key_log, bucket.aux_log, writer.new_run_ids(2), 0,
-                           state.value_bytes, scratch);
+  auto runs = joined.write(writer, next_place(writer, bucket), 0, state.value_bytes, scratch);
   if (!runs) return tl::unexpected<Error>(runs.error());
   drum::LogRuns kept = log;
   drum::LogRuns dropped = log;
@@ -172,9 +172,7 @@ Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) 
   for (std::size_t i = 0; i < count; ++i) {
     if (parts[i].count() == 0) continue;
     drum::Bucket& bucket = state.buckets[first + i];
-    ensure_logs(writer, bucket);
-    auto runs = parts[i].write(writer, bucket.key_log, bucket.aux_log, writer.new_run_ids(2), 0,
-                               state.value_bytes, scratch);
+    auto runs = parts[i].write(writer, next_place(writer, bucket), 0, state.value_bytes, scratch);
     if (!runs) return tl::unexpected<Error>(runs.error());
     bucket.pending.add(*runs);
   }

@@ -60,8 +60,7 @@ std::uint64_t RequestColumns::memory_bytes() const {
          auxes_.capacity();
 }
 
-Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, SegmentId key_log,
-                                                   SegmentId aux_log, RunId id,
+Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Place place,
                                                    std::uint64_t first_sequence,
                                                    std::int32_t value_bytes,
                                                    std::vector<std::byte>& scratch) const {
@@ -80,7 +79,7 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Se
   run.sequences = offsets;
   scratch.clear();
   format::encode_key_run(run, scratch);
-  auto keys = container::write_run(writer, key_log, id, scratch, count());
+  auto keys = container::write_run(writer, place.key_log, place.id, scratch, count());
   if (!keys) return tl::unexpected<Error>(keys.error());
   Runs runs{*keys, {}};
   if (auxes_.empty()) return runs;
@@ -92,7 +91,7 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Se
   aux.bytes = auxes_;
   scratch.clear();
   format::encode_aux_run(aux, scratch);
-  auto auxes = container::write_run(writer, aux_log, {id.value + 1}, scratch, count());
+  auto auxes = container::write_run(writer, place.aux_log, {place.id.value + 1}, scratch, count());
   if (!auxes) {
     writer.release(keys->extent());
     return tl::unexpected<Error>(auxes.error());

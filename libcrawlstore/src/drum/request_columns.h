@@ -38,15 +38,20 @@ class RequestColumns {
   [[nodiscard]] std::uint64_t value_bytes() const { return values_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
 
-  /// The runs that hold these requests: key run `id`, auxiliary run `id` + 1 (payload_bytes 0: all
-  /// auxiliaries are empty). Segments are the bucket's logs. The caller owns the extents.
+  /// Where runs go: a bucket's logs; key run `id`, auxiliary run `id` + 1.
+  struct Place {
+    SegmentId key_log;
+    SegmentId aux_log;
+    RunId id;
+  };
+  /// The runs that hold these requests (auxes.payload_bytes 0: all auxiliaries are empty).
   struct Runs {
     format::RunRef keys;
     format::RunRef auxes;
   };
-  Result<Runs> write(container::Writer& writer, SegmentId key_log, SegmentId aux_log, RunId id,
-                     std::uint64_t first_sequence, std::int32_t value_bytes,
-                     std::vector<std::byte>& scratch) const;
+  /// Writes them; the caller owns the extents. first_sequence counts where no request has its own.
+  Result<Runs> write(container::Writer& writer, Place place, std::uint64_t first_sequence,
+                     std::int32_t value_bytes, std::vector<std::byte>& scratch) const;
 
  private:
   void expand_tags(std::uint16_t tag);

@@ -6,8 +6,7 @@
 // - base points at capacity_bytes reserved bytes until the MemoryFile ends: pointers never move.
 // - Bytes at and past size_bytes are zero, so that growth shows zeros.
 // - Locks belong to descriptions. A storage is two of them, data and pins: the writer lock stands
-// on
-//   the first, pins on the second, so that a writer's question sees its own pins as well.
+//   on the first, pins on the second, so that a writer's question sees its own pins as well.
 // - A storage that ends leaves no lock behind.
 
 #include <algorithm>
