@@ -4,9 +4,11 @@
 /// Errors of crawlstore: small values that say what went wrong and where in the file.
 ///
 /// Every operation that can fail for a reason outside the program (bad bytes, a full disk, another
-/// writer) returns Result<T>. Nothing in the library throws for such a reason. Bugs of the library
-/// end the process through CRAWLSTORE_ASSERT, which is on in release builds too, and which is never
-/// applied to file content.
+/// writer) returns Result<T>. Nothing in the library throws for such a reason. Only a failed
+/// allocation throws, std::bad_alloc: the call has changed nothing, or nothing is written any more
+/// (kPoisoned) and what was acknowledged is there when the store is opened again. Bugs of the
+/// library end the process through CRAWLSTORE_ASSERT, which is on in release builds too, and which
+/// is never applied to file content.
 ///
 /// Ownership: an Error owns nothing; `text` always points at a string literal.
 /// Threads: plain values.
@@ -54,9 +56,10 @@ enum class Errc : std::uint16_t {
   kUnsupported = 67,  ///< the file system cannot do what is needed (fallocate, mmap)
   // The caller asked for something that cannot be.
   kInvalidArgument = 80,
-  kClosed = 81,     ///< use after close() (DRUM: after dispose)
-  kPoisoned = 82,   ///< an earlier sync failed: reopen the store; what was acknowledged is safe
-  kReentrant = 83,  ///< synchronize() or commit() from inside a dispatcher
+  kClosed = 81,  ///< use after close() (DRUM: after dispose)
+  kPoisoned =
+      82,  ///< a sync or an allocation failed: reopen the store; what was acknowledged is safe
+  kReentrant = 83,         ///< synchronize() or commit() from inside a dispatcher
   kDispatcherFailed = 84,  ///< the dispatcher threw; the transaction was dropped, requests are kept
   kTooLarge = 85,          ///< a value, an auxiliary or a name over its limit
   kNoPreviousGeneration = 86,  ///< nothing to roll back to

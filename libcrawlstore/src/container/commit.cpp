@@ -218,7 +218,7 @@ Result<void> Writer::sync_data() {
   if (!policy().sync_data) return {};
   const auto synced = storage_->sync();
   if (synced) return {};
-  if (policy().poison_after_failed_sync) poisoned_ = true;
+  if (policy().poison_after_failed_sync) poison();
   return synced;
 }
 
@@ -240,15 +240,15 @@ Result<Generation> Writer::publish(Draft& draft) {
     if (written && alone && policy().rollback_syncs_between && copy == 0) {
       written = storage_->sync();
     }
-    if (!written) return poison(written.error());
+    if (!written) return poison_with(written.error());
   }
   if (!policy().superblock_last) {
     const auto synced = sync_data();
-    if (!synced) return poison(synced.error());
+    if (!synced) return poison_with(synced.error());
   }
   if (policy().sync_superblock) {
     const auto synced = storage_->sync();
-    if (!synced) return poison(synced.error());
+    if (!synced) return poison_with(synced.error());
   }
 
   skipped_generations_ = 0;

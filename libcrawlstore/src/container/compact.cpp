@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/assert.h"
 #include "format/layout.h"
@@ -75,9 +76,13 @@ class Compaction {
   }
 
   Result<void> commit() {
+    // A commit that throws may have published them.
+    auto moved = std::exchange(moved_, {});
     const auto committed = writer_.commit(true);
-    if (!committed) return tl::unexpected<Error>(committed.error());
-    moved_.clear();
+    if (!committed) {
+      moved_ = std::move(moved);
+      return tl::unexpected<Error>(committed.error());
+    }
     ++report_.commit_count;
     return report_progress();
   }

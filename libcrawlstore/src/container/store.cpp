@@ -52,7 +52,8 @@ StoreImpl::AllLocked::~AllLocked() {
   for (auto it = participants_.rbegin(); it != participants_.rend(); ++it) (*it)->unlock();
 }
 
-Result<Generation> StoreImpl::commit_all() {
+Result<Generation> StoreImpl::commit_locked() {
+  CRAWLSTORE_TRY(writer->check_not_poisoned());
   const AllLocked locked(*this);
   std::vector<Participant*> ready;
   Result<Generation> committed{Generation{}};
@@ -92,6 +93,14 @@ void StoreImpl::drop_tentative() {
   for (Participant* participant : participants) participant->drop_tentative();
 }
 
+void StoreImpl::end() {
+  for (Participant* participant : participants) participant->close();
+  participants.clear();
+  lingering.clear();
+  closed = true;
+  writer.reset();
+}
+
 Result<std::shared_ptr<Storage>> StoreImpl::open_for_reading() const {
   return writer->storage().reopen();
 }
@@ -108,7 +117,12 @@ Store& Store::operator=(Store&& other) noexcept {
 }
 
 Store::~Store() {
-  if (impl_ != nullptr) (void)close();
+  if (impl_ == nullptr) return;
+  try {
+    (void)close();
+  } catch (...) {  // no memory to commit with; the store is closed all the same
+    return;
+  }
 }
 
 Result<Store> Store::create(const std::string& path, const CreateOptions& options) {
@@ -164,7 +178,7 @@ Result<Generation> Store::commit() {
 Result<void> Store::settle() {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_open());
-  return impl_->writer->prepare();
+  return impl_->change([&] { return impl_->writer->prepare(); });
 }
 
 Result<Generation> Store::rollback() {
@@ -174,7 +188,7 @@ Result<Generation> Store::rollback() {
   if (!impl_->participants.empty()) {
     return fail(Errc::kInvalidArgument, "rollback needs all DRUMs of the store closed");
   }
-  return container::rollback(*impl_->writer);
+  return impl_->change([&] { return container::rollback(*impl_->writer); });
 }
 
 Result<Generation> Store::rollback(const std::string& path, const OpenOptions& options) {
@@ -195,7 +209,7 @@ Result<CompactReport> Store::compact(const Progress& progress) {
   if (!impl_->participants.empty()) {
     return fail(Errc::kInvalidArgument, "compact needs all DRUMs of the store closed");
   }
-  return container::compact(*impl_->writer, progress);
+  return impl_->change([&] { return container::compact(*impl_->writer, progress); });
 }
 
 Result<Snapshot> Store::snapshot() const {
@@ -241,21 +255,18 @@ Result<void> Store::close() {
   }
   const std::lock_guard lock(impl_->mutex);
   if (impl_->closed) return {};
-  Result<void> outcome = impl_->writer->storage().check_process();
-  const bool poisoned = impl_->writer->poisoned();
-  if (outcome && !poisoned) {
-    if (auto committed = impl_->commit_all(); !committed) {
-      outcome = tl::unexpected<Error>(committed.error());
-    } else if (impl_->writer->free_bytes() > impl_->writer->kept_free_bytes()) {
-      outcome = impl_->writer->trim(impl_->writer->kept_free_bytes());
-    }
+  const struct Ending {  // whatever happens
+    StoreImpl& impl;
+    ~Ending() { impl.end(); }
+  } ending{*impl_};
+  CRAWLSTORE_TRY(impl_->writer->storage().check_process());
+  if (impl_->writer->poisoned()) return {};
+  if (const auto committed = impl_->commit_all(); !committed) {
+    return tl::unexpected<Error>(committed.error());
   }
-  for (Participant* participant : impl_->participants) participant->close();
-  impl_->participants.clear();
-  impl_->lingering.clear();
-  impl_->closed = true;
-  impl_->writer.reset();
-  return outcome;
+  const std::uint64_t keep_bytes = impl_->writer->kept_free_bytes();
+  if (impl_->writer->free_bytes() <= keep_bytes) return {};
+  return impl_->writer->trim(keep_bytes);
 }
 
 }  // namespace crawlstore

@@ -65,6 +65,18 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   }
   Result<void> check_open() const;
 
+  /// What `work` returns. When it throws, memory is out and what is half changed must never be
+  /// published: the writer is poisoned, and what was acknowledged stands.
+  template <class Work>
+  auto change(const Work& work) -> decltype(work()) {
+    try {
+      return work();
+    } catch (...) {
+      if (writer != nullptr) writer->poison();
+      throw;
+    }
+  }
+
   /// Holds the locks of all participants. The mutex is held before and as long.
   class AllLocked {
    public:
@@ -78,12 +90,19 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   };
 
   /// Commits the pending state of all participants. The mutex is held.
-  Result<Generation> commit_all();
+  Result<Generation> commit_all() {
+    return change([this] { return commit_locked(); });
+  }
   /// Commits and closes what could not be closed inside a dispatcher. The mutex is held.
   Result<void> finish_lingering();
   /// Ends a transaction without a commit. After an error nothing is kept.
   Result<void> keep_tentative();
   void drop_tentative();
+  /// Closes the participants and the writer. The mutex is held.
+  void end();
+
+ private:
+  Result<Generation> commit_locked();
 };
 
 }  // namespace crawlstore

@@ -6,7 +6,8 @@
 //   generation was published.
 // - Each unit of the file is in exactly one of: live in the directory, held, free, in flight,
 //   superblock area.
-// - After a failed sync nothing is written any more (poisoned_).
+// - After a failed sync, or when memory ran out in the middle of a change, nothing is written any
+//   more (poisoned_).
 #include "container/writer.h"
 
 #include <algorithm>
@@ -82,16 +83,20 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   return writer;
 }
 
-tl::unexpected<Error> Writer::poison(const Error& error) {
-  poisoned_ = true;
+tl::unexpected<Error> Writer::poison_with(const Error& error) {
+  poison();
   return tl::unexpected<Error>(error);
+}
+
+Result<void> Writer::check_not_poisoned() const {
+  if (!poisoned()) return {};
+  return fail(Errc::kPoisoned,
+              "an earlier write or allocation for this store failed; open it again");
 }
 
 Result<void> Writer::check_usable() {
   CRAWLSTORE_TRY(storage_->check_process());
-  if (poisoned_) {
-    return fail(Errc::kPoisoned, "an earlier write to this store failed; open it again");
-  }
+  CRAWLSTORE_TRY(check_not_poisoned());
   return storage_->check_path();
 }
 
@@ -108,15 +113,16 @@ Result<void> Writer::check_lost_pins() {
 }
 
 Result<void> Writer::prepare() {
-  if (prepared_ && !poisoned_) return storage_->check_process();
+  if (prepared_ && !poisoned()) return storage_->check_process();
   CRAWLSTORE_TRY(check_usable());
   if (policy().settle_first) {
     const auto settled = settle_superblocks(*storage_, identity_.uuid, directory_->superblock,
                                             policy(), skipped_generations_ != 0);
-    if (!settled) return poison(settled.error());
+    if (!settled) return poison_with(settled.error());
     if (!*settled) {
-      return poison({Errc::kPoisoned, 0, 0, Error::kNoOffset,
-                     "the file shows another generation than when it was opened; open it again"});
+      return poison_with(
+          {Errc::kPoisoned, 0, 0, Error::kNoOffset,
+           "the file shows another generation than when it was opened; open it again"});
     }
   }
   if (policy().check_lost_pins) CRAWLSTORE_TRY(check_lost_pins());
@@ -231,9 +237,7 @@ Result<Extent> Writer::reserve_locked(std::uint64_t length_bytes) {
 }
 
 Result<Extent> Writer::reserve(std::uint64_t length_bytes) {
-  if (poisoned_) {
-    return fail(Errc::kPoisoned, "an earlier write to this store failed; open it again");
-  }
+  CRAWLSTORE_TRY(check_not_poisoned());
   CRAWLSTORE_TRY(prepare());
   const std::lock_guard lock(mutex_);
   return reserve_locked(length_bytes);
@@ -257,7 +261,7 @@ std::optional<Extent> Writer::reserve_below(std::uint64_t length_bytes, std::uin
   return found;
 }
 
-void Writer::release(Extent extent) {
+void Writer::release(Extent extent) noexcept {
   if (extent.length_bytes == 0) return;
   const std::lock_guard lock(mutex_);
   auto place = in_flight_.upper_bound(extent.offset_bytes);
@@ -269,7 +273,11 @@ void Writer::release(Extent extent) {
   } else {
     place->second = extent.offset_bytes - place->first;
   }
-  free_.insert(extent);
+  try {
+    free_.insert(extent);
+  } catch (...) {  // no memory; destructors come here, so the next call has to say it
+    poison();
+  }
 }
 
 SegmentId Writer::new_segment_id() {

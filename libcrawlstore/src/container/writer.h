@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,7 +58,7 @@ class Writer {
   /// needed. errors kNoSpace, kFileSizeLimit, and those of prepare()
   Result<Extent> reserve(std::uint64_t length_bytes);
   /// Gives a reserved, unpublished extent back, or its tail.
-  void release(Extent extent);
+  void release(Extent extent) noexcept;
 
   SegmentId new_segment_id();
   /// The first of `count` consecutive new run ids.
@@ -97,7 +98,11 @@ class Writer {
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] std::vector<Extent> free_extents() const;
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
-  [[nodiscard]] bool poisoned() const { return poisoned_; }
+  [[nodiscard]] bool poisoned() const { return poisoned_.load(std::memory_order_relaxed); }
+  /// From now on nothing is written: for who has changed half of what belongs together. Any thread.
+  void poison() { poisoned_.store(true, std::memory_order_relaxed); }
+  /// errors kPoisoned
+  [[nodiscard]] Result<void> check_not_poisoned() const;
 
  private:
   struct Draft;
@@ -109,7 +114,7 @@ class Writer {
   void free_unheld(const std::vector<Generation>& pins);
   Result<Extent> reserve_locked(std::uint64_t length_bytes);
   Result<Extent> grow_locked(std::uint64_t length_bytes);
-  tl::unexpected<Error> poison(const Error& error);
+  tl::unexpected<Error> poison_with(const Error& error);
 
   Result<void> apply_changes(Draft& draft);
   Result<void> rebuild_tables(Draft& draft);
@@ -130,7 +135,7 @@ class Writer {
   DirectoryPtr directory_;
   std::uint64_t skipped_generations_ = 0;  // 1 while a damaged winner is being passed over
   bool prepared_ = false;
-  bool poisoned_ = false;
+  std::atomic<bool> poisoned_{false};
   bool locked_ = false;
 
   mutable std::mutex mutex_;  // guards free_, in_flight_, file_bytes_, place_from_, next ids

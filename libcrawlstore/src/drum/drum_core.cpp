@@ -96,9 +96,10 @@ bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
   return !log.empty() && log.request_count + log.keys.back().record_count > slice_requests_max();
 }
 
-bool DrumCore::Impl::calls_for_merge() const {
-  return std::any_of(state.buckets.begin(), state.buckets.end(),
-                     [this](const drum::Bucket& bucket) { return calls_for_merge(bucket); });
+void DrumCore::Impl::look_for_full_buckets() {
+  has_full_bucket =
+      std::any_of(state.buckets.begin(), state.buckets.end(),
+                  [this](const drum::Bucket& bucket) { return calls_for_merge(bucket); });
 }
 
 void DrumCore::Impl::reshape_arrays() {
@@ -108,6 +109,7 @@ void DrumCore::Impl::reshape_arrays() {
   first_keys.reserve(state.buckets.size());
   for (const auto& bucket : state.buckets) first_keys.push_back(bucket.first_key);
   ranges.assign(std::move(first_keys));
+  look_for_full_buckets();
 }
 
 drum::RequestColumns& DrumCore::Impl::column_for(Arrays& set, std::size_t bucket) {
@@ -143,39 +145,50 @@ Result<void> DrumCore::Impl::submit(const RawRequest& request) {
   {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
+    CRAWLSTORE_TRY(store->writer->check_not_poisoned());
     CRAWLSTORE_TRY(check_request(request));
-    const bool is_tentative = store->in_dispatcher();
-    auto& set = is_tentative ? tentative_arrays : arrays;
-    const std::size_t bucket = ranges.find(request.key);
-    if (is_full(set[bucket], request)) CRAWLSTORE_TRY(transfer(set, is_tentative));
-    const auto value =
-        request.operation == DrumOperation::kCheck ? std::span<const std::byte>{} : request.value;
-    column_for(set, bucket)
-        .append(
-            format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
-            request.key, state.value_bytes, value, request.aux);
+    CRAWLSTORE_TRY(store->change([&] { return append(request); }));
   }
   return after_submit();
+}
+
+Result<void> DrumCore::Impl::append(const RawRequest& request) {
+  const bool is_tentative = store->in_dispatcher();
+  auto& set = is_tentative ? tentative_arrays : arrays;
+  const std::size_t bucket = ranges.find(request.key);
+  if (is_full(set[bucket], request)) CRAWLSTORE_TRY(transfer(set, is_tentative));
+  const auto value =
+      request.operation == DrumOperation::kCheck ? std::span<const std::byte>{} : request.value;
+  column_for(set, bucket)
+      .append(format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
+              request.key, state.value_bytes, value, request.aux);
+  return {};
 }
 
 Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys) {
   {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
-    const bool is_tentative = store->in_dispatcher();
-    auto& set = is_tentative ? tentative_arrays : arrays;
-    const std::uint64_t capacity =
-        options.array_elements != 0
-            ? options.array_elements
-            : std::min<std::uint64_t>(drum::kSortCountMax, array_budget_bytes() / 8);
-    for (const std::uint64_t key : keys) {
-      const std::size_t bucket = ranges.find(key);
-      if (set[bucket].count() >= capacity) CRAWLSTORE_TRY(transfer(set, is_tentative));
-      auto& columns = set[bucket].count() == 0 ? column_for(set, bucket) : set[bucket];
-      columns.append_key(tag, key);
-    }
+    CRAWLSTORE_TRY(store->writer->check_not_poisoned());
+    CRAWLSTORE_TRY(store->change([&] { return append_keys(tag, keys); }));
   }
   return after_submit();
+}
+
+Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std::uint64_t> keys) {
+  const bool is_tentative = store->in_dispatcher();
+  auto& set = is_tentative ? tentative_arrays : arrays;
+  const std::uint64_t capacity =
+      options.array_elements != 0
+          ? options.array_elements
+          : std::min<std::uint64_t>(drum::kSortCountMax, array_budget_bytes() / 8);
+  for (const std::uint64_t key : keys) {
+    const std::size_t bucket = ranges.find(key);
+    if (set[bucket].count() >= capacity) CRAWLSTORE_TRY(transfer(set, is_tentative));
+    auto& columns = set[bucket].count() == 0 ? column_for(set, bucket) : set[bucket];
+    columns.append_key(tag, key);
+  }
+  return {};
 }
 
 Result<void> DrumCore::Impl::after_submit() {
@@ -188,7 +201,7 @@ Result<void> DrumCore::Impl::after_submit() {
       const auto now = std::chrono::steady_clock::now();
       wants_commit = now - last_commit >= std::chrono::milliseconds(options.interval_ms);
     }
-    wants_merge = options.auto_merge && dirty && calls_for_merge();
+    wants_merge = options.auto_merge && dirty && has_full_bucket;
   }
   if (wants_merge) {
     const auto merged = merge(options.merge_scope == MergeScope::kFull);
@@ -243,6 +256,7 @@ void DrumCore::Impl::keep_tentative() {
     bucket.pending.add(bucket.tentative);
     bucket.tentative = {};
   }
+  look_for_full_buckets();
 }
 
 void DrumCore::Impl::drop_tentative() {
@@ -264,13 +278,17 @@ DrumCore::DrumCore(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 DrumCore::~DrumCore() {
   const auto& store = impl_->store;
-  if (store->in_dispatcher()) {
+  try {
+    if (!store->in_dispatcher()) {
+      (void)dispose();
+      return;
+    }
     // The transaction under way still needs it.
     const std::lock_guard lock(store->mutex);
     if (!impl_->closed) store->lingering.push_back(impl_);
+  } catch (...) {  // no memory; nothing of the store is written any more
     return;
   }
-  (void)dispose();
 }
 
 Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view name,
@@ -312,9 +330,9 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
     impl->dirty = true;
   }
   impl->reshape_arrays();
-  inside->participants.push_back(impl.get());
-  std::shared_ptr<DrumCore> core(new DrumCore(std::move(impl)));
+  std::shared_ptr<DrumCore> core(new DrumCore(impl));
   inside->drums.insert_or_assign(std::string(name), core);
+  inside->participants.push_back(impl.get());
   return core;
 }
 
@@ -356,7 +374,7 @@ Result<MergeReport> DrumCore::merge_if_full() {
   {
     const std::lock_guard lock(impl_->mutex);
     CRAWLSTORE_TRY(impl_->check_usable());
-    if (!impl_->calls_for_merge()) return MergeReport{};
+    if (!impl_->has_full_bucket) return MergeReport{};
   }
   return impl_->merge(impl_->options.merge_scope == MergeScope::kFull);
 }
@@ -435,6 +453,7 @@ Result<void> DrumCore::tune(const DrumOptions& options) {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
   impl_->options = options;
+  impl_->look_for_full_buckets();
   return {};
 }
 
@@ -444,12 +463,17 @@ Result<void> DrumCore::dispose() {
   }
   const std::lock_guard lock(impl_->store->mutex);
   if (impl_->closed) return {};
-  const auto committed = impl_->store->commit_all();
-  auto& participants = impl_->store->participants;
-  std::erase(participants, impl_.get());
-  impl_->store->drums.erase(impl_->state.name);
-  impl_->close();
-  if (!committed) return tl::unexpected<Error>(committed.error());
+  const struct Ending {  // whatever happens
+    Impl& impl;
+    ~Ending() {
+      std::erase(impl.store->participants, &impl);
+      impl.store->drums.erase(impl.state.name);
+      impl.close();
+    }
+  } ending{*impl_};
+  if (const auto committed = impl_->store->commit_all(); !committed) {
+    return tl::unexpected<Error>(committed.error());
+  }
   return {};
 }
 

@@ -137,6 +137,11 @@ Result<std::uint64_t> DrumCore::Impl::take_results(std::uint16_t consumer, const
     return fail(Errc::kReentrant, "results were asked for from inside a dispatcher");
   }
   const std::lock_guard store_lock(store->mutex);
+  return store->change([&] { return take_results_locked(consumer, sink); });
+}
+
+Result<std::uint64_t> DrumCore::Impl::take_results_locked(std::uint16_t consumer,
+                                                          const RawSink& sink) {
   CRAWLSTORE_TRY(store->check_open());
   CRAWLSTORE_TRY(check_usable());
   if (const auto committed = store->commit_all(); !committed) {

@@ -39,6 +39,7 @@ struct DrumCore::Impl : Participant {
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
   std::uint64_t transfer_count = 0;
   std::uint64_t splits_under_way = 0;  // of jobs that are not installed
+  bool has_full_bucket = false;        // some bucket's pending runs call for a merge
   bool dirty = false;
   bool closed = false;
 
@@ -54,14 +55,16 @@ struct DrumCore::Impl : Participant {
   Result<void> check_usable() const;
   Result<void> check_request(const RawRequest& request) const;
   Result<void> submit(const RawRequest& request);
+  Result<void> append(const RawRequest& request);
   Result<void> submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
+  Result<void> append_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
   Result<void> after_submit();
   [[nodiscard]] bool is_full(const drum::RequestColumns& columns, const RawRequest& request) const;
   [[nodiscard]] std::uint64_t array_budget_bytes() const;
-  [[nodiscard]] bool calls_for_merge() const;
+  void look_for_full_buckets();
   [[nodiscard]] bool calls_for_merge(const drum::Bucket& bucket) const;
   [[nodiscard]] std::uint64_t slice_requests_max() const;
-  void reshape_arrays();
+  void reshape_arrays();  // after buckets or their pending runs have changed
   drum::RequestColumns& column_for(Arrays& set, std::size_t bucket);
 
   // drum_transfer.cpp
@@ -76,6 +79,7 @@ struct DrumCore::Impl : Participant {
   struct PlannedMerge;
   struct Group;
   Result<MergeReport> merge(bool only_full);
+  Result<MergeReport> merge_locked(bool only_full);
   Result<MergeReport> merge_planned(const std::vector<PlannedMerge>& plan);
   std::vector<PlannedMerge> plan_merges(bool only_full);
   Result<drum::MergeJob> make_job(const PlannedMerge& planned);
@@ -95,6 +99,7 @@ struct DrumCore::Impl : Participant {
   std::vector<drum::Consumer>::iterator find_consumer(std::uint16_t id);
   Result<void> call_sink(const RawSink& sink, std::span<const RawAnswer> answers);
   Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
+  Result<std::uint64_t> take_results_locked(std::uint16_t consumer, const RawSink& sink);
 };
 
 /// What a merge did since its last commit.
@@ -103,8 +108,10 @@ struct DrumCore::Impl::Group {
   std::map<std::uint16_t, drum::ResultColumns> results;  // of consumers that are absent
   std::vector<format::RunRef> written;                   // to release if the commit fails
   std::vector<format::RunRef> superseded;                // to release when it succeeded
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;                               // of the new partitions
   MergeReport report;
+
+  [[nodiscard]] std::uint64_t total_bytes() const;
 };
 
 struct DrumCore::Impl::PlannedMerge {

@@ -19,7 +19,8 @@
 namespace crawlstore {
 namespace {
 
-/// A group of buckets is committed when it has written so many bytes.
+/// A group of buckets is committed when it has written, or keeps for absent consumers, so many
+/// bytes.
 constexpr std::uint64_t kGroupBytes = 64 * 1024 * 1024;
 
 }  // namespace
@@ -45,6 +46,12 @@ std::vector<DrumCore::Impl::PlannedMerge> DrumCore::Impl::plan_merges(bool only_
     plan.push_back({bucket.first_key, run_count, true});
   }
   return plan;
+}
+
+std::uint64_t DrumCore::Impl::Group::total_bytes() const {
+  std::uint64_t total = bytes;
+  for (const auto& [consumer, answers] : results) total += answers.memory_bytes();
+  return total;
 }
 
 /// The job of a planned merge, with all that it will write reserved.
@@ -287,7 +294,7 @@ Result<MergeReport> DrumCore::Impl::merge_planned(const std::vector<PlannedMerge
     Result<void> done = dispatch(group, *outcome);
     outcome->forget_answers();
     group.outcomes.push_back(std::move(*outcome));
-    if (done && (!has_next || !may_overlap || group.bytes >= kGroupBytes)) {
+    if (done && (!has_next || !may_overlap || group.total_bytes() >= kGroupBytes)) {
       done = finish_group(group);
     }
     if (!done) {
@@ -304,6 +311,10 @@ Result<MergeReport> DrumCore::Impl::merge(bool only_full) {
     return fail(Errc::kReentrant, "a merge was asked for from inside a dispatcher");
   }
   const std::lock_guard lock(store->mutex);
+  return store->change([&] { return merge_locked(only_full); });
+}
+
+Result<MergeReport> DrumCore::Impl::merge_locked(bool only_full) {
   std::vector<PlannedMerge> plan;
   CRAWLSTORE_TRY(start_group(only_full, plan));
   if (plan.empty()) return MergeReport{};

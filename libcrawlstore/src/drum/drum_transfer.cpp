@@ -68,6 +68,7 @@ Result<void> DrumCore::Impl::transfer(Arrays& set, bool is_tentative) {
       CRAWLSTORE_TRY(join_runs(bucket));
     }
   }
+  look_for_full_buckets();
   return {};
 }
 

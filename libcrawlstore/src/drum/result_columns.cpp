@@ -19,6 +19,10 @@ void ResultColumns::append(const RawAnswer& answer, std::int32_t value_bytes) {
   auxes_.insert(auxes_.end(), answer.aux.begin(), answer.aux.end());
 }
 
+std::uint64_t ResultColumns::memory_bytes() const {
+  return count() * (8 + 8 + 2 + 1 + 4) + value_lengths_.size() * 4 + values_.size() + auxes_.size();
+}
+
 Result<format::RunRef> ResultColumns::write(container::Writer& writer, SegmentId segment, RunId id,
                                             std::int32_t value_bytes) const {
   format::ResultRun run;

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// T3 of reliability.md: the nth allocation fails, for every n. A call that throws bad_alloc has
+// either changed nothing, and succeeds when it is made again, or has poisoned the store: then the
+// file is exactly the last generation that was published, and opens whole. CRAWLSTORE_LONG=1 tries
+// every allocation, the ordinary run each third.
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/drum.h>
+#include <crawlstore/verify.h>
+
+#include "container/crash_store.h"
+#include "drum/call_log.h"
+#include "drum/memory_store.h"
+#include "support/bytes.h"
+
+namespace {
+
+std::atomic<std::int64_t> allocations_left{-1};  // negative: none fails
+std::atomic<bool> has_failed{false};
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (allocations_left.load() >= 0 && allocations_left.fetch_sub(1) == 0) {
+    has_failed = true;
+    throw std::bad_alloc();
+  }
+  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) & ~(alignment - 1);
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  return allocate(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+
+namespace crawlstore::testing {
+namespace {
+
+using Numbers = Drum<std::uint64_t, std::string, std::string>;
+constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+
+DrumOptions small_options(bool parallel) {
+  DrumOptions options;
+  options.bucket_count = 3;
+  options.array_elements = 4;
+  options.partition_keys_max = 12;
+  options.auto_merge = false;
+  options.parallel = parallel;
+  return options;
+}
+
+/// While it lives allocations count.
+class Countdown {
+ public:
+  explicit Countdown(std::int64_t& left) : left_(left) { allocations_left = left; }
+  ~Countdown() { left_ = allocations_left.exchange(-1); }
+  Countdown(const Countdown&) = delete;
+  Countdown& operator=(const Countdown&) = delete;
+
+ private:
+  std::int64_t& left_;
+};
+
+struct World {
+  explicit World(bool merge_on_threads)
+      : parallel(merge_on_threads), file(make_empty_store_file(std::uint64_t{1} << 22)) {}
+
+  bool parallel;
+  std::shared_ptr<MemoryFile> file;
+  CallLog log;
+  std::optional<Store> store;
+  std::optional<Numbers> drum;
+};
+
+/// One call of the library.
+struct Step {
+  std::string name;
+  std::function<Result<void>(World&)> call;
+};
+
+template <class T>
+Result<void> without_value(const Result<T>& result) {
+  if (!result) return tl::unexpected<Error>(result.error());
+  return {};
+}
+
+class Script {
+ public:
+  Script() {
+    open();
+    submit(30);
+    add("synchronize", [](World& w) { return without_value(w.drum->synchronize()); });
+    add("name a consumer", [](World& w) { return without_value(w.drum->consumer("second")); });
+    submit(25);
+    add("detach", [](World& w) -> Result<void> {
+      w.drum->detach();
+      return {};
+    });
+    add("synchronize, answers wait", [](World& w) { return without_value(w.drum->synchronize()); });
+    add("look up", [](World& w) { return without_value(w.drum->lookup(kSpread)); });
+    add("take results", [](World& w) { return without_value(w.drum->take_results(w.log)); });
+    submit(20);
+    add("commit", [](World& w) { return without_value(w.store->commit()); });
+    add("close the drum", [](World& w) -> Result<void> {
+      const auto closed = w.drum->dispose();
+      if (closed) w.drum.reset();
+      return closed;
+    });
+    add("compact", [](World& w) { return without_value(w.store->compact()); });
+    add("roll back", [](World& w) { return without_value(w.store->rollback()); });
+    add("close", [](World& w) { return w.store->close(); });
+    open();
+    submit(9);
+    add("synchronize again", [](World& w) { return without_value(w.drum->synchronize()); });
+  }
+
+  std::vector<Step> steps;
+
+ private:
+  void add(const std::string& name, std::function<Result<void>(World&)> call) {
+    steps.push_back({name, std::move(call)});
+  }
+  void open() {
+    add("open the store", [](World& w) -> Result<void> {
+      OpenOptions options;
+      options.time_us = kFixedTimeUs;
+      auto store = Store::open(open_memory_storage(w.file, OpenMode::kWrite), options);
+      if (!store) return tl::unexpected<Error>(store.error());
+      w.store.emplace(std::move(*store));
+      return {};
+    });
+    add("open the drum", [](World& w) -> Result<void> {
+      auto drum = Numbers::open(*w.store, "numbers", small_options(w.parallel));
+      if (!drum) return tl::unexpected<Error>(drum.error());
+      w.drum.emplace(std::move(*drum));
+      return {};
+    });
+    add("attach", [](World& w) -> Result<void> {
+      w.drum->attach(w.log);
+      return {};
+    });
+  }
+  void submit(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i, ++submitted_) {
+      const std::uint64_t key = submitted_ * 7 % 40 * kSpread;
+      const std::string text(submitted_ % 50, 'a');
+      add("submit", [key, text](World& w) { return w.drum->check_update(key, text, text + "x"); });
+    }
+  }
+
+  std::uint64_t submitted_ = 0;
+};
+
+/// Keys, values and answers at the end, by which runs are compared.
+struct Ending {
+  Calls keys;
+  Calls calls;
+  friend bool operator==(const Ending&, const Ending&) = default;
+};
+
+Ending ending_of(const World& world) {
+  Ending ending;
+  ending.calls = world.log.calls;
+  const DrumView view = drum_view(*world.store, "numbers");
+  must(view.for_each_key([&](std::uint64_t key, std::span<const std::byte> value) {
+    ending.keys.push_back(std::to_string(key) + ':' + std::to_string(value.size()));
+    return true;
+  }));
+  return ending;
+}
+
+class Allocations : public ::testing::TestWithParam<bool> {
+ protected:
+  Allocations() {
+    World world(GetParam());
+    note(world);
+    for (const Step& step : script_.steps) {
+      must(step.call(world));
+      note(world);
+    }
+    ending_ = ending_of(world);
+  }
+
+  /// Fails allocation `nth` of the whole script. Returns whether there were so many.
+  bool fails_well(std::int64_t nth) {
+    World world(GetParam());
+    has_failed = false;
+    left_ = nth;
+    for (const Step& step : script_.steps) {
+      if (run(world, step)) continue;
+      EXPECT_TRUE(has_failed) << step.name;
+      check_poisoned(world, step);
+      ++poisoned_;
+      return true;
+    }
+    EXPECT_EQ(ending_of(world), ending_);
+    return has_failed;
+  }
+
+  std::uint64_t poisoned_ = 0;
+
+ private:
+  /// What the generation that the file shows holds.
+  void note(const World& world) {
+    const StoreState state = must(read_state(world.file));
+    published_[state.generation] = state.digest;
+  }
+
+  /// False when the store is poisoned.
+  bool run(World& world, const Step& step) {
+    const Calls before = world.log.calls;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      try {
+        const Countdown counting(left_);
+        const Result<void> done = step.call(world);
+        if (done) return true;
+        if (done.error().code == Errc::kPoisoned) return false;
+        // The dispatcher had no memory: its transaction is gone, and so is what it was told.
+        EXPECT_EQ(done.error().code, Errc::kDispatcherFailed) << step.name;
+      } catch (const std::bad_alloc&) {
+        EXPECT_EQ(attempt, 0) << step.name;
+      }
+      world.log.calls = before;
+    }
+    ADD_FAILURE() << step.name << " fails with enough memory, too";
+    return true;
+  }
+
+  void check_poisoned(World& world, const Step& step) {
+    EXPECT_TRUE(code_of(world.store->commit()) == Errc::kPoisoned) << step.name;
+    world.drum.reset();
+    world.store.reset();
+    const StoreState state = must(read_state(world.file));
+    const auto known = published_.find(state.generation);
+    if (known != published_.end()) {  // a step may publish several
+      EXPECT_EQ(state.digest, known->second) << step.name;
+    }
+    const auto storage = open_memory_storage(world.file, OpenMode::kRead);
+    VerifyOptions deep;
+    deep.level = VerifyLevel::kDeep;
+    EXPECT_TRUE(must(verify(*storage, deep)).findings.empty()) << step.name;
+    MemoryStore again(contents(*world.file));
+    EXPECT_TRUE(again->commit()) << step.name;
+  }
+
+  Script script_;
+  std::int64_t left_ = -1;  // allocations that succeed
+  std::map<std::uint64_t, std::uint64_t> published_;
+  Ending ending_;
+};
+
+TEST_P(Allocations, FailWithoutHarm) {
+  const std::int64_t step = std::getenv("CRAWLSTORE_LONG") == nullptr ? 3 : 1;
+  std::int64_t nth = 0;
+  while (fails_well(nth) && !HasFailure()) nth += step;
+  std::printf("%lld allocations, one in %lld failed, %llu poisoned the store\n",
+              static_cast<long long>(nth), static_cast<long long>(step),
+              static_cast<unsigned long long>(poisoned_));
+  EXPECT_GT(nth, 1000);
+  EXPECT_GT(poisoned_, 50U);
+  EXPECT_FALSE(HasFailure()) << "allocation " << nth;
+}
+
+INSTANTIATE_TEST_SUITE_P(Merges, Allocations, ::testing::Bool(), [](const auto& tested) {
+  return tested.param ? "OnAnotherThread" : "OnTheCallersThread";
+});
+
+}  // namespace
+}  // namespace crawlstore::testing
