@@ -413,20 +413,25 @@ Result<void> decode_keys(const KeyBlock& block, std::array<std::uint64_t, kBlock
   return {};
 }
 
+// The lengths may lie in mapped memory: bounded again.
+std::span<const std::byte> variable_value(const KeyBlock& block, std::uint32_t index,
+                                          std::size_t begin_bytes) {
+  const std::size_t begin = std::min(begin_bytes, block.values.size());
+  const std::size_t length = load<std::uint32_t>(block.lengths.data() + index * 4);
+  return block.values.subspan(begin, std::min(length, block.values.size() - begin));
+}
+
 std::span<const std::byte> value_at(const KeyBlock& block, std::uint32_t index,
                                     std::int32_t value_bytes) {
   if (value_bytes != kVariableValue) {
     const auto length = static_cast<std::size_t>(value_bytes);
     return block.values.subspan(index * length, length);
   }
-  // The lengths may lie in mapped memory: bounded again.
-  std::size_t offset = 0;
+  std::size_t begin = 0;
   for (std::uint32_t i = 0; i < index; ++i) {
-    offset += load<std::uint32_t>(block.lengths.data() + i * 4);
+    begin += load<std::uint32_t>(block.lengths.data() + i * 4);
   }
-  offset = std::min(offset, block.values.size());
-  const std::size_t length = load<std::uint32_t>(block.lengths.data() + index * 4);
-  return block.values.subspan(offset, std::min(length, block.values.size() - offset));
+  return variable_value(block, index, begin);
 }
 
 // NOLINTNEXTLINE(readability-function-size): five numbers and the output

@@ -62,6 +62,11 @@ Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t 
 ///   errors  kSegmentInvalid: the upper bits hold another count, order is broken, a sum overflows
 Result<void> decode_keys(const KeyBlock& block, std::array<std::uint64_t, kBlockKeysMax>& out);
 
+/// The value of key number `index` (< key_count), of any length; the values before it have
+/// `begin_bytes` together.
+std::span<const std::byte> variable_value(const KeyBlock& block, std::uint32_t index,
+                                          std::size_t begin_bytes);
+
 /// The value of key number `index` (< key_count). Variable values cost O(index).
 std::span<const std::byte> value_at(const KeyBlock& block, std::uint32_t index,
                                     std::int32_t value_bytes);

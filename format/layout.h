@@ -27,6 +27,7 @@ inline constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 56;
 inline constexpr std::array<std::array<std::uint64_t, 2>, 2> kSuperblockOffsets{
     {{16 * 1024, 32 * 1024}, {48 * 1024, 64 * 1024}}};
 inline constexpr std::uint64_t kPinLockBase = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kGenerationMax = kPinLockBase - 2;  ///< the last with a pin byte
 inline constexpr std::uint64_t kWriterLockByte = kPinLockBase - 1;
 
 inline constexpr std::uint64_t kPayloadBytesMax = (std::uint64_t{1} << 48) - 1;

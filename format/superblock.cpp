@@ -101,8 +101,9 @@ Result<Superblock> parse_superblock(std::span<const std::byte> copy, const Uuid&
   if (superblock.checksum != page_checksum(superblock, superblock_seed(superblock))) {
     return damaged("the checksum of a superblock copy is wrong");
   }
-  if (superblock.generation == 0 || superblock.generation % 2 != slot_index) {
-    return damaged("a superblock copy holds a generation of the other slot");
+  if (superblock.generation == 0 || superblock.generation > kGenerationMax ||
+      superblock.generation % 2 != slot_index) {
+    return damaged("a superblock copy holds no generation of its slot");
   }
   if (!has_unknown_feature(superblock) && !is_zero(superblock.reserved)) {
     return damaged("reserved bytes of a superblock copy are not zero");

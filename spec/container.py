@@ -113,7 +113,7 @@ class CrawlFile:
         if seeded(sb.uuid, page[:4088], SUPERBLOCK_DOMAIN, slot, copy) != \
                 int.from_bytes(page[4088:], 'little'):
             return None, 'wrong checksum'
-        if sb.generation < 1 or sb.generation % 2 != slot:
+        if not 1 <= sb.generation <= GENERATION_MAX or sb.generation % 2 != slot:
             return None, 'generation %d in slot %d' % (sb.generation, slot)
         if known and any(page[112:4088]):
             return None, 'a reserved byte is not zero'

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container/rollback.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
+#include <crawlstore/verify.h>
+
 #include "container/container_store.h"
+#include "golden/crafted_file.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -49,6 +54,45 @@ TEST_F(RollbackTest, PublishesThePreviousContentAsANewGeneration) {
   EXPECT_EQ(must(rollback(*store_.writer())).value, 5U);
   EXPECT_EQ(blob(), bytes_of_generation(3));
   EXPECT_EQ(store_.reader()->directory().find(log_)->runs.size(), 2U);
+}
+
+/// Extents rule 3: another writer may have merged held extents that touch.
+// spec: format.md#extents rule 3
+TEST_F(RollbackTest, TakesPartsOffMergedHeldExtents) {
+  Bytes bytes = contents(*store_.file());
+  CraftedFile file(bytes);
+  auto& held = file.root.held;
+  std::sort(held.begin(), held.end(), [](const auto& a, const auto& b) {
+    return a.extent.offset_bytes < b.extent.offset_bytes;
+  });
+  const std::size_t count = held.size();
+  for (std::size_t i = 1; i < held.size();) {
+    auto& before = held[i - 1];
+    if (before.extent.end_bytes() != held[i].extent.offset_bytes) {
+      ++i;
+      continue;
+    }
+    before.extent.length_bytes += held[i].extent.length_bytes;
+    before.born = std::min(before.born, held[i].born);
+    before.retired = std::max(before.retired, held[i].retired);
+    held.erase(held.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  ASSERT_LT(held.size(), count);
+  file.assemble();
+  for (const auto offset : format::kSuperblockOffsets[1]) {  // of generation 3
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), format::kSuperblockBytes,
+                file.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  }
+  const auto merged = make_memory_file(file.bytes);
+  {
+    const auto writer =
+        must(container::Writer::open(open_memory_storage(merged, OpenMode::kWrite), fixed_time()));
+    EXPECT_EQ(must(rollback(*writer)).value, 5U);
+  }
+  const auto storage = open_memory_storage(merged, OpenMode::kRead);
+  for (const Finding& finding : must(verify(*storage, {VerifyLevel::kNormal, {}})).findings) {
+    ADD_FAILURE() << describe(finding.error);
+  }
 }
 
 TEST_F(RollbackTest, BringsRemovedSegmentsBack) {

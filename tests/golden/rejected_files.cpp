@@ -166,6 +166,8 @@ void add_identity_and_superblock(Maker& make) {
                   [](auto& s) { s.features_incompat |= 2; });
   make.superblock("feature_incompat_highest", Errc::kUnknownFeature,
                   [](auto& s) { s.features_incompat |= std::uint64_t{1} << 63; });
+  make.superblock("superblock_generation_over_limit", Errc::kSuperblockDamaged,
+                  [](auto& s) { s.generation = std::uint64_t{1} << 62; });
   make.superblock("root_offset_unaligned", Errc::kDirectoryInvalid,
                   [](auto& s) { s.root_offset_bytes += 8; });
   make.superblock("root_in_superblocks", Errc::kDirectoryInvalid,

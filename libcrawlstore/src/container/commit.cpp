@@ -273,8 +273,28 @@ Result<Generation> Writer::publish(Draft& draft) {
 
 void Writer::unhold(std::vector<Extent> restored) {
   std::sort(restored.begin(), restored.end());
-  const auto is_restored = [&restored](const format::HeldExtent& entry) {
-    return std::binary_search(restored.begin(), restored.end(), entry.extent);
+  const auto first_behind = [&restored](std::uint64_t offset_bytes) {
+    return std::partition_point(restored.begin(), restored.end(), [=](const Extent& extent) {
+      return extent.end_bytes() <= offset_bytes;
+    });
+  };
+  const auto is_restored = [&](const format::HeldExtent& entry) {
+    const auto found = first_behind(entry.extent.offset_bytes);
+    return found != restored.end() && found->offset_bytes < entry.extent.end_bytes();
+  };
+  // Other writers may have merged entries that touch: what is left of one stays held.
+  std::vector<format::HeldExtent> held;
+  const auto keep_rest = [&](const format::HeldExtent& entry) {
+    std::uint64_t begin = entry.extent.offset_bytes;
+    const std::uint64_t end = entry.extent.end_bytes();
+    for (auto next = first_behind(begin); next != restored.end() && next->offset_bytes < end;
+         ++next) {
+      if (begin < next->offset_bytes) {
+        held.push_back({{begin, next->offset_bytes - begin}, entry.born, entry.retired});
+      }
+      begin = next->end_bytes();
+    }
+    if (begin < end) held.push_back({{begin, end - begin}, entry.born, entry.retired});
   };
   std::vector<std::shared_ptr<const HeldTable>> tables;
   for (const auto& table : held_tables_) {
@@ -282,11 +302,12 @@ void Writer::unhold(std::vector<Extent> restored) {
       tables.push_back(table);
       continue;
     }
-    held_.insert(held_.end(), table->entries.begin(), table->entries.end());
+    for (const auto& entry : table->entries) keep_rest(entry);
     dissolved_.push_back({table->ref.extent(), table->ref.born, {0}});
   }
   held_tables_ = std::move(tables);
-  std::erase_if(held_, is_restored);
+  for (const auto& entry : held_) keep_rest(entry);
+  held_ = std::move(held);
 }
 
 Result<Generation> Writer::commit_restored(const std::vector<Extent>& restored) {
@@ -304,6 +325,9 @@ Result<Generation> Writer::commit_restored(const std::vector<Extent>& restored) 
 }
 
 Result<Generation> Writer::commit(bool even_empty) {
+  if (directory_->superblock.generation + skipped_generations_ >= format::kGenerationMax) {
+    return fail(Errc::kTooLarge, "the store has had all generations that the format can count");
+  }
   if (changes_.empty() && !even_empty) {
     CRAWLSTORE_TRY(check_usable());
     return directory_->generation();

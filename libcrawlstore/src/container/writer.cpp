@@ -28,6 +28,8 @@ constexpr std::uint64_t kGrowthMax = 256 * 1024 * 1024;
 /// Entries that one commit writes again because the table they were in is dissolved: so a pin that
 /// ends costs the next commits no more than a table each.
 constexpr std::size_t kHeldRewrittenMax = format::kHeldTableEntriesMax;
+/// Past a damaged generation, whose ids nobody can read: no id is given twice.
+constexpr std::uint64_t kIdsSkipped = std::uint64_t{1} << 40;
 constexpr std::uint64_t kKeptFreeMin = 64 * 1024 * 1024;
 
 }  // namespace
@@ -78,6 +80,10 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   writer->directory_ = std::move(*directory);
   writer->next_segment_id_ = writer->directory_->next_segment_id;
   writer->next_run_id_ = writer->directory_->next_run_id;
+  if (options.past_damaged_winner) {
+    writer->next_segment_id_ += kIdsSkipped;
+    writer->next_run_id_ += kIdsSkipped;
+  }
   writer->held_ = writer->directory_->held;
   writer->held_tables_ = writer->directory_->held_tables;
   return writer;
@@ -113,7 +119,9 @@ Result<void> Writer::check_lost_pins() {
 }
 
 Result<void> Writer::prepare() {
-  if (prepared_ && !poisoned()) return storage_->check_process();
+  if (prepared_.load(std::memory_order_acquire) && !poisoned()) return storage_->check_process();
+  const std::lock_guard once(prepare_mutex_);
+  if (prepared_.load(std::memory_order_relaxed) && !poisoned()) return {};
   CRAWLSTORE_TRY(check_usable());
   if (policy().settle_first) {
     const auto settled = settle_superblocks(*storage_, identity_.uuid, directory_->superblock,
@@ -138,7 +146,7 @@ Result<void> Writer::prepare() {
   if (!pins) return tl::unexpected<Error>(pins.error());
   rebuild_free_map();
   free_unheld(*pins);
-  prepared_ = true;
+  prepared_.store(true, std::memory_order_release);
   return {};
 }
 

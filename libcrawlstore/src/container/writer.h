@@ -50,7 +50,8 @@ class Writer {
   [[nodiscard]] Storage& storage() { return *storage_; }
   [[nodiscard]] const CommitPolicy& policy() const { return policy_(); }
 
-  /// Step 0, once: afterwards the opened generation is durable. Further calls do nothing.
+  /// Step 0, once: afterwards the opened generation is durable. Further calls do nothing. Any
+  /// thread: those that submit come here, too.
   ///   errors  kBusyPinned, kPoisoned (the file shows another generation now: reopen), of storage
   Result<void> prepare();
 
@@ -134,7 +135,8 @@ class Writer {
   format::Identity identity_{};
   DirectoryPtr directory_;
   std::uint64_t skipped_generations_ = 0;  // 1 while a damaged winner is being passed over
-  bool prepared_ = false;
+  std::mutex prepare_mutex_;
+  std::atomic<bool> prepared_{false};  // set once free_ and all it comes from is there
   std::atomic<bool> poisoned_{false};
   bool locked_ = false;
 
