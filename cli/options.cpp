@@ -67,7 +67,7 @@ CLI::Option* add_count(CLI::App& parser, const std::string& name, std::optional<
 void add_memory(CLI::App& parser, std::optional<std::uint64_t>& to) {
   constexpr std::uint64_t kLow = 64 * 1024;
   add_bytes(parser, "--memory", to,
-            "budget for requests that wait, such as 256MiB; a merge needs about as much again "
+            "budget for requests that wait, such as 256MiB; a merge needs up to 2.5 times as much "
             "(default: a quarter of what the cgroup or the machine allows)",
             kLow);
 }

@@ -2,11 +2,14 @@
 //
 // Sizes, counts and keys at their ends.
 
+#include <fstream>
 #include <numeric>
+#include <thread>
 
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/verify.h>
 
 #include "drum/call_log.h"
 #include "drum/memory_store.h"
@@ -291,6 +294,121 @@ TEST(DrumLimits, BoundsMemoryOfKeysWhenOnlyAuxiliaryBytesAreGiven) {
   auto drum = must(Keys::open(*store, "keys", options));
   for (std::uint64_t i = 0; i < 100000; ++i) must(drum.check_update(i));
   EXPECT_LE(drum.status().memory_bytes, std::uint64_t{1} << 18);
+}
+
+/// The file opens again and is whole.
+void expect_reopens(const MemoryFile& file) {
+  MemoryStore store(contents(file));
+  const auto storage = open_memory_storage(store.file(), OpenMode::kRead);
+  EXPECT_TRUE(must(verify(*storage, {VerifyLevel::kDeep, {}})).findings.empty());
+}
+
+DrumOptions one_bucket(std::uint64_t array_elements) {
+  DrumOptions options;
+  options.bucket_count = 1;
+  options.array_elements = array_elements;
+  options.auto_merge = false;
+  return options;
+}
+
+/// A transfer finds room and the join behind it does not: requests are taken until the log is full.
+TEST(DrumLimits, NeverPublishesMoreRunsThanALogHolds) {
+  const auto file = make_empty_store_file(2 << 20);
+  std::uint64_t taken = 0;
+  {
+    auto store = must(Store::open(open_memory_storage(file, OpenMode::kWrite)));
+    auto drum = must(Keys::open(store, "keys", one_bucket(512)));
+    std::uint64_t refused = 0;
+    for (std::uint64_t i = 0; i < std::uint64_t{300} * 512 && refused < 3; ++i) {
+      const auto done = drum.check_update(i * 0x9E3779B97F4A7C15);
+      done ? ++taken : ++refused;
+    }
+    EXPECT_EQ(refused, 3U);
+    (void)store.commit();
+  }
+  EXPECT_GT(taken, 100U * 512);
+  expect_reopens(*file);
+}
+
+/// Runs of a dispatcher and of another thread take turns, so that none can be joined.
+TEST(DrumLimits, RefusesARequestWhenALogHasAllItsRuns) {
+  MemoryStore store;
+  auto drum = must(Keys::open(*store, "keys", one_bucket(1)));
+  std::uint64_t refused = 0;
+  drum.core().attach(0, [&](std::span<const RawAnswer> answers) {
+    if (answers.front().key != 0) return;
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      const Result<void> inside = drum.check_update(1000 + i);
+      Result<void> outside;
+      std::thread([&] { outside = drum.check_update(5000 + i); }).join();
+      for (const Result<void>& done : {inside, outside}) {
+        if (done) continue;
+        EXPECT_EQ(done.error().code, Errc::kTooLarge);
+        ++refused;
+      }
+    }
+  });
+  must(drum.check_update(0));
+  must(drum.synchronize());
+  EXPECT_GT(refused, 100U);
+  must(drum.synchronize());
+  EXPECT_EQ(drum.status().key_count, 401 - refused);
+  must(store->commit());
+  expect_reopens(*store.file());
+}
+
+TEST(DrumLimits, SplitsAPartitionOfFixedValuesInThree) {
+  MemoryStore store;
+  DrumOptions options = one_bucket(0);
+  options.partition_keys_max = 8192;
+  auto drum = must(Drum<std::uint64_t, Block<64>>::open(*store, "blocks", options));
+  for (std::uint64_t i = 0; i < 8300; ++i) must(drum.update(i * 0x9E3779B97F4A7C15, {}));
+  EXPECT_EQ(must(drum.synchronize()).split_count, 2U);
+  EXPECT_EQ(drum_info(*store, "blocks").key_count, 8300U);
+  expect_reopens(*store.file());
+}
+
+TEST(DrumLimits, EndsABlockBeforeItsValuesAreTooMany) {
+  MemoryStore store;
+  {
+    auto drum = must(TextDrum::open(*store, "texts", one_bucket(0)));
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      must(drum.update(i, std::string((9U << 20) + i, 'v')));
+      must(drum.synchronize());
+    }
+    for (std::uint64_t i = 0; i < 5; ++i) {
+      EXPECT_EQ(must(drum.lookup(i)).value().size(), (9U << 20) + i);
+    }
+  }
+  expect_reopens(*store.file());
+}
+
+TEST(DrumLimits, RefusesWhatAReaderWouldReject) {
+  MemoryStore store;
+  for (const char* name : {"caf\xE9", "a\nb", "\xC2\x85"}) {
+    EXPECT_EQ(code_of(Keys::open(*store, name)), Errc::kInvalidArgument) << name;
+  }
+  EXPECT_EQ(code_of(Keys::open(*store, std::string_view("a\0b", 3))), Errc::kInvalidArgument);
+  DrumOptions options;
+  options.key_scheme = 2;
+  EXPECT_EQ(code_of(Keys::open(*store, "keys", options)), Errc::kInvalidArgument);
+  EXPECT_EQ(code_of(DrumCore::open(*store, "keys", (16 << 20) + 1, {})), Errc::kInvalidArgument);
+  EXPECT_EQ(code_of(DrumCore::open(*store, "keys", -2, {})), Errc::kInvalidArgument);
+  auto drum = must(Keys::open(*store, "keys"));
+  EXPECT_EQ(code_of(drum.consumer("a\nb")), Errc::kInvalidArgument);
+}
+
+/// The checksums of the file are right: somebody wrote it so.
+TEST(DrumLimits, KeepsRequestsOfAConsumerThatDoesNotExist) {
+  const std::string path =
+      std::string(CRAWLSTORE_SOURCE_DIR) + "/tests/golden/rejected/drum_consumer_unknown.crawl";
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  MemoryStore store(bytes_of(text));
+  const DrumInfo info = must(must(store->snapshot()).drums()).front();
+  auto core = must(DrumCore::open(*store, info.name, info.value_bytes, {}));
+  EXPECT_EQ(code_of(core->synchronize()), Errc::kSegmentInvalid);
+  EXPECT_EQ(core->status().pending_count, info.pending_count);
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 // Submissions from any thread, while others merge, commit and read. Run under TSan.
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/verify.h>
 
 #include "drum/call_log.h"
 #include "drum/memory_store.h"
@@ -161,6 +163,113 @@ TEST(DrumThreads, LetsConsumersBeNamedWhileResultsAreTaken) {
   must(world.drum.synchronize());
   must(world.drum.take_results(log));
   expect_all_once(log.calls);
+}
+
+/// The first transfers of two DRUMs, on two threads, find the file's free space together.
+TEST(DrumThreads, ShareTheFirstUseOfAStore) {
+  for (int round = 0; round < 20; ++round) {
+    MemoryStore store;
+    DrumOptions options;
+    options.bucket_count = 1;
+    options.array_elements = 4000;
+    options.auto_merge = false;
+    auto a = must(Drum<std::uint64_t>::open(*store, "a", options));
+    auto b = must(Drum<std::uint64_t>::open(*store, "b", options));
+    const auto fill = [](Drum<std::uint64_t>& drum) {
+      for (std::uint64_t i = 0; i < 4001; ++i) must(drum.check_update(i * kSpread));
+    };
+    std::thread other([&] { fill(a); });
+    fill(b);
+    other.join();
+    must(store->commit());
+    const auto storage = open_memory_storage(store.file(), OpenMode::kRead);
+    ASSERT_TRUE(must(verify(*storage, {VerifyLevel::kDeep, {}})).findings.empty());
+  }
+}
+
+/// The last handle of a DRUM goes while another thread opens the DRUM.
+TEST(DrumThreads, LoseNothingWhenHandlesComeAndGo) {
+  for (int round = 0; round < 10; ++round) {
+    MemoryStore store;
+    std::atomic<std::uint64_t> taken{0};
+    std::atomic<bool> done{false};
+    std::thread committer([&] {
+      auto other = must(Drum<std::uint64_t>::open(*store, "other"));
+      for (std::uint64_t i = 0; !done.load(); ++i) {
+        must(other.check_update(i));
+        must(store->commit());
+      }
+    });
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t < 3; ++t) {
+      threads.emplace_back([&, t] {
+        for (std::uint64_t i = 0; i < 8; ++i) {
+          auto drum = must(Drum<std::uint64_t>::open(*store, "keys"));
+          for (std::uint64_t k = 0; k < 10; ++k) {
+            must(drum.check_update(t * 1000 + i * 10 + k));
+            ++taken;
+          }
+        }
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    done = true;
+    committer.join();
+    store.reopen();
+    ASSERT_EQ(drum_info(*store, "keys").pending_count, taken.load());
+  }
+}
+
+// covers: D9, D10
+TEST(DrumThreads, DispatchOnlyWhatIsDurable) {
+  MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 1;
+  options.array_elements = 64;
+  options.auto_merge = false;
+  auto drum = must(Drum<std::uint64_t>::open(*store, "keys", options));
+  std::uint64_t generation = 0;
+  std::uint64_t durable = 0;
+  std::uint64_t early = 0;
+  std::uint64_t answers = 0;
+  drum.core().attach(0, [&](std::span<const RawAnswer> batch) {
+    if (generation != store->generation().value) {
+      generation = store->generation().value;
+      durable = must(must(store->snapshot()).drums()).front().next_sequence;
+    }
+    for (const RawAnswer& answer : batch) early += answer.sequence >= durable ? 1U : 0U;
+    answers += batch.size();
+  });
+  std::atomic<bool> done{false};
+  std::thread submitter([&] {
+    std::vector<std::uint64_t> keys(300);
+    for (std::uint64_t next = 0; !done.load();) {
+      for (auto& key : keys) key = next++ * kSpread;
+      must(drum.check_update(keys));
+    }
+  });
+  while (answers < 20000) must(drum.synchronize());
+  done = true;
+  submitter.join();
+  EXPECT_EQ(early, 0U);
+}
+
+TEST(DrumThreads, AttachingWaitsForTheDispatcherOfBefore) {
+  MemoryStore store;
+  auto drum = must(Drum<std::uint64_t>::open(*store, "keys"));
+  std::atomic<bool> inside{false};
+  std::atomic<bool> left{false};
+  drum.core().attach(0, [&](std::span<const RawAnswer>) {
+    inside = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    left = true;
+  });
+  must(drum.check_update(1));
+  std::thread merging([&] { must(drum.synchronize()); });
+  while (!inside.load()) std::this_thread::yield();
+  drum.detach();
+  EXPECT_TRUE(left.load());
+  merging.join();
 }
 
 }  // namespace

@@ -10,8 +10,7 @@
 ///   auto drum = Drum<std::uint64_t, std::uint32_t>::open(store, "visits");
 ///   drum->attach(dispatcher);
 ///   drum->check_update(key, 1);        // nothing happens yet
-///   drum->synchronize();               // dispatcher.unique_key_update(...), durable when it
-///   returns
+///   drum->synchronize();               // dispatcher.unique_key_update(...); durable afterwards
 ///
 /// Order: answers come bucket by bucket (ascending keys), in arrival order inside a bucket; several
 /// operations on one key take effect in arrival order. Each request has a 64-bit sequence number,
@@ -21,7 +20,8 @@
 /// exactly once; an external dispatcher sees a request again (same sequence) when a crash came
 /// between. Ownership: keeps its Store's inside alive; use after Store::close() gives kClosed.
 /// Threads: submissions from any thread, also while another one merges; they wait while a commit is
-/// written; merges take turns; dispatchers run on the merging thread.
+/// written, and for the merge that they call for; merges take turns; dispatchers run on the merging
+/// thread.
 
 #include <span>
 #include <string_view>
@@ -40,7 +40,8 @@ class Drum {
   using AnswerType = Answer<Key, Value, Aux>;
 
   /// Opens the DRUM `name` of the store, making it when it does not exist.
-  ///   errors  kTypeMismatch (another value size), kTooLarge (the name), those of the store
+  ///   errors  kTypeMismatch (another value size), kTooLarge (the name), kInvalidArgument (the name
+  ///           is no UTF-8 or holds control characters; an option), those of the store
   static Result<Drum> open(Store& store, std::string_view name, const DrumOptions& options = {}) {
     auto core = DrumCore::open(store, name, ValueTraits<Value>::kBytes, options);
     if (!core) return tl::unexpected<Error>(core.error());
@@ -48,7 +49,8 @@ class Drum {
   }
 
   /// Sends answers of `consumer` to `dispatcher` from now on, which must outlive the Drum or the
-  /// next attach. Without one, answers wait in the file for take_results().
+  /// next attach. Waits for a merge that another thread does: afterwards nobody uses the dispatcher
+  /// of before. Without one, answers wait in the file for take_results().
   template <class Dispatcher>
   void attach(Dispatcher& dispatcher, std::uint16_t consumer = 0) {
     core_->attach(consumer, make_sink<Key, Value, Aux>(dispatcher));
@@ -85,8 +87,10 @@ class Drum {
   }
 
   /// Merges and dispatches everything that was submitted before the call. Again: no effect.
-  ///   errors  kReentrant inside a dispatcher; kDispatcherFailed when one threw: its bucket and the
-  ///           ones after it are still pending, nothing of its transaction stays
+  ///   errors  kReentrant inside a dispatcher; kDispatcherFailed when one threw: what was
+  ///   dispatched
+  ///           since the last commit, its bucket and the ones after it are still pending, and come
+  ///           again; nothing of the transaction stays
   Result<MergeReport> synchronize() { return core_->synchronize(); }
 
   /// synchronize() with a dispatcher for this call only, as consumer 0. Afterwards no dispatcher is
@@ -107,7 +111,7 @@ class Drum {
   }
 
   /// Names a consumer for good; the id is stable. Consumer 0 always exists and has no name.
-  ///   errors  kTooLarge (name over 255 bytes, more than 16383 consumers)
+  ///   errors  kTooLarge (name over 255 bytes, more than 16383 consumers), kInvalidArgument (name)
   Result<std::uint16_t> consumer(std::string_view name) { return core_->consumer(name); }
 
   /// The stored value, as of the last merge. O(1) blocks. nullopt = absent.

@@ -45,8 +45,8 @@ enum class MergeScope : std::uint8_t { kAll, kFull };
 struct DrumOptions {
   /// Buckets of a DRUM that is made now; 1 to 65536. Later buckets split by themselves.
   std::uint32_t bucket_count = 16;
-  /// Memory for all arrays together. A merge takes up to two and a half times as much beside
-  /// them: two buckets are in work at a time.
+  /// Memory for all arrays together, but at least 4 KiB a bucket. A merge takes up to two and a
+  /// half times as much beside them: two buckets are in work at a time.
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;
   /// Capacity of each bucket's key array, in requests; 0 = from memory_bytes.
   std::uint64_t array_elements = 0;

@@ -83,7 +83,7 @@ struct StoreInfo {
 struct PinInfo {
   Generation generation;
   std::int64_t pid = 0;  ///< 0 = not known
-  /// Bytes of the held list that only this pin and older ones keep from being reused.
+  /// Bytes of the held list that this pin keeps from being reused, alone or with others.
   std::uint64_t held_bytes = 0;
 };
 

@@ -2,6 +2,7 @@
 //
 // Invariants: everything that changes the writer happens with StoreImpl::mutex held; a closed store
 // has no writer and no participants.
+#include <algorithm>
 #include <chrono>
 
 #include <crawlstore/store.h>
@@ -80,6 +81,19 @@ Result<void> StoreImpl::finish_lingering() {
     participant->close();
   }
   lingering.clear();
+  return {};
+}
+
+Result<void> StoreImpl::close_abandoned(std::string_view name) {
+  const auto abandoned =
+      std::find_if(participants.begin(), participants.end(),
+                   [name](const Participant* participant) { return participant->name() == name; });
+  if (abandoned == participants.end()) return {};
+  if (const auto committed = commit_all(); !committed) {
+    return tl::unexpected<Error>(committed.error());
+  }
+  (*abandoned)->close();
+  participants.erase(abandoned);
   return {};
 }
 

@@ -44,6 +44,7 @@ class Participant {
   virtual void drop_tentative() = 0;
   /// No further use: the store closes.
   virtual void close() = 0;
+  [[nodiscard]] virtual std::string_view name() const = 0;
 };
 
 /// What a Store is inside; its DRUMs share it.
@@ -95,6 +96,9 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   }
   /// Commits and closes what could not be closed inside a dispatcher. The mutex is held.
   Result<void> finish_lingering();
+  /// Commits and closes the DRUM `name` whose last handle is going, and waits for the mutex that we
+  /// hold. The mutex is held.
+  Result<void> close_abandoned(std::string_view name);
   /// Ends a transaction without a commit. After an error nothing is kept.
   Result<void> keep_tentative();
   void drop_tentative();

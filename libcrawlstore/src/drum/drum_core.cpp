@@ -2,13 +2,15 @@
 //
 // Invariants:
 // - arrays[b] and tentative_arrays[b] belong to state.buckets[b]; `ranges` is built from the same.
-// - A request is in exactly one of: an array, a pending run, a tentative run, a result run, or
-// done.
+// - A request is in exactly one of: an array, a pending run, a tentative run, a result run; or it
+//   is done.
+// - The runs of a bucket and its arrays that are not empty are together at most kRunsPerLogMax.
 // - Arrays are transferred only whole sets at a time, so that sequences follow the buckets.
 #include <algorithm>
 
 #include "container/run_io.h"
 #include "drum/drum_impl.h"
+#include "format/name.h"
 
 namespace crawlstore {
 namespace {
@@ -28,6 +30,9 @@ Result<void> check_options(const DrumOptions& options) {
   if (options.partition_keys_max < 2) {
     return fail(Errc::kInvalidArgument, "partition_keys_max must be at least 2");
   }
+  if (options.key_scheme > static_cast<std::uint16_t>(format::KeyScheme::kUrlV1)) {
+    return fail(Errc::kInvalidArgument, "key_scheme must be 0 or 1");
+  }
   if (options.array_elements > drum::kSortCountMax) {
     return fail(Errc::kInvalidArgument, "array_elements must be at most 16777216");
   }
@@ -37,6 +42,9 @@ Result<void> check_options(const DrumOptions& options) {
 Result<void> check_name(std::string_view name) {
   if (name.empty() || name.size() > format::kNameBytesMax) {
     return fail(Errc::kTooLarge, "a name has from 1 to 255 bytes");
+  }
+  if (!format::is_valid_name(name)) {
+    return fail(Errc::kInvalidArgument, "a name is UTF-8 without control characters");
   }
   return {};
 }
@@ -59,6 +67,11 @@ MergeReport& MergeReport::operator+=(const MergeReport& other) {
 Result<void> DrumCore::Impl::check_usable() const {
   if (closed) return fail(Errc::kClosed, "the DRUM has been closed");
   return store->writer->storage().check_process();
+}
+
+DrumOptions DrumCore::Impl::current_options() const {
+  const std::lock_guard lock(mutex);
+  return options;
 }
 
 std::uint64_t DrumCore::Impl::array_budget_bytes() const {
@@ -87,12 +100,12 @@ bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawReque
 }
 
 bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
+  drum::LogRuns log = bucket.pending;
+  log.drop_front(bucket.locked_run_count);  // a merge has them already
   if (options.bucket_bytes != 0) {
-    return bucket.pending.key_bytes > options.bucket_bytes ||
-           bucket.pending.aux_bytes > options.bucket_bytes;
+    return log.key_bytes > options.bucket_bytes || log.aux_bytes > options.bucket_bytes;
   }
   // Before the next transfer takes the bucket over what one slice of a merge can hold.
-  const auto& log = bucket.pending;
   return !log.empty() && log.request_count + log.keys.back().record_count > slice_requests_max();
 }
 
@@ -157,6 +170,7 @@ Result<void> DrumCore::Impl::append(const RawRequest& request) {
   auto& set = is_tentative ? tentative_arrays : arrays;
   const std::size_t bucket = ranges.find(request.key);
   if (is_full(set[bucket], request)) CRAWLSTORE_TRY(transfer(set, is_tentative));
+  if (set[bucket].count() == 0) CRAWLSTORE_TRY(ensure_room_for_run(bucket));
   const auto value =
       request.operation == DrumOperation::kCheck ? std::span<const std::byte>{} : request.value;
   column_for(set, bucket)
@@ -185,18 +199,24 @@ Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std:
   for (const std::uint64_t key : keys) {
     const std::size_t bucket = ranges.find(key);
     if (set[bucket].count() >= capacity) CRAWLSTORE_TRY(transfer(set, is_tentative));
-    auto& columns = set[bucket].count() == 0 ? column_for(set, bucket) : set[bucket];
-    columns.append_key(tag, key);
+    if (set[bucket].count() == 0) {
+      CRAWLSTORE_TRY(ensure_room_for_run(bucket));
+      column_for(set, bucket);
+    }
+    set[bucket].append_key(tag, key);
   }
   return {};
 }
 
 Result<void> DrumCore::Impl::after_submit() {
   if (store->in_dispatcher()) return {};
-  bool wants_commit = options.durability == Durability::kRequest;
+  bool wants_commit = false;
   bool wants_merge = false;
+  bool only_full = false;
   {
     const std::lock_guard lock(mutex);
+    wants_commit = options.durability == Durability::kRequest;
+    only_full = options.merge_scope == MergeScope::kFull;
     if (options.durability == Durability::kInterval) {
       const auto now = std::chrono::steady_clock::now();
       wants_commit = now - last_commit >= std::chrono::milliseconds(options.interval_ms);
@@ -204,7 +224,7 @@ Result<void> DrumCore::Impl::after_submit() {
     wants_merge = options.auto_merge && dirty && has_full_bucket;
   }
   if (wants_merge) {
-    const auto merged = merge(options.merge_scope == MergeScope::kFull);
+    const auto merged = merge(only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);
     if (!merged) return tl::unexpected<Error>(merged.error());
   }
   if (!wants_commit) return {};
@@ -269,6 +289,16 @@ void DrumCore::Impl::drop_tentative() {
   }
 }
 
+/// What no commit has published is lost with us.
+void DrumCore::Impl::release_pending() {
+  for (const auto& bucket : state.buckets) {
+    for (const auto* log : {&bucket.pending, &bucket.tentative}) {
+      drum::release_unpublished(*store->writer, log->keys);
+      drum::release_unpublished(*store->writer, log->auxes);
+    }
+  }
+}
+
 void DrumCore::Impl::close() {
   const std::lock_guard lock(mutex);
   closed = true;
@@ -296,6 +326,9 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
                                                  const DrumOptions& options) {
   CRAWLSTORE_TRY(check_options(options));
   CRAWLSTORE_TRY(check_name(name));
+  if (value_bytes < -1 || value_bytes > static_cast<std::int64_t>(format::kValueBytesMax)) {
+    return fail(Errc::kInvalidArgument, "values have at most 16 MiB");
+  }
   const auto inside = store.impl().shared_from_this();
   if (inside->in_dispatcher()) {
     return fail(Errc::kReentrant, "a DRUM cannot be opened from inside a dispatcher");
@@ -310,6 +343,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
       }
       return core;
     }
+    CRAWLSTORE_TRY(inside->close_abandoned(name));
   }
   auto impl = std::make_shared<Impl>();
   impl->store = inside;
@@ -337,6 +371,8 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
 }
 
 void DrumCore::attach(std::uint16_t consumer, RawSink sink) {
+  // A merge under way ends first: afterwards nobody calls the sink that was attached before.
+  const std::lock_guard no_merge(impl_->store->mutex);
   const std::lock_guard lock(impl_->mutex);
   if (sink) {
     impl_->sinks.insert_or_assign(consumer, std::move(sink));
@@ -367,7 +403,7 @@ Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const std:
 }
 
 Result<MergeReport> DrumCore::synchronize() {
-  return impl_->merge(false);
+  return impl_->merge(MergeCall::kAll);
 }
 
 Result<MergeReport> DrumCore::merge_if_full() {
@@ -376,7 +412,8 @@ Result<MergeReport> DrumCore::merge_if_full() {
     CRAWLSTORE_TRY(impl_->check_usable());
     if (!impl_->has_full_bucket) return MergeReport{};
   }
-  return impl_->merge(impl_->options.merge_scope == MergeScope::kFull);
+  const bool only_full = impl_->current_options().merge_scope == MergeScope::kFull;
+  return impl_->merge(only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);
 }
 
 Result<std::uint64_t> DrumCore::take_results(std::uint16_t consumer, const RawSink& sink) {
@@ -468,6 +505,7 @@ Result<void> DrumCore::dispose() {
     ~Ending() {
       std::erase(impl.store->participants, &impl);
       impl.store->drums.erase(impl.state.name);
+      if (!impl.store->writer->poisoned()) impl.release_pending();
       impl.close();
     }
   } ending{*impl_};

@@ -41,8 +41,10 @@ Result<void> DrumCore::Impl::call_sink(const RawSink& sink, std::span<const RawA
 }
 
 std::vector<drum::Consumer>::iterator DrumCore::Impl::find_consumer(std::uint16_t id) {
-  return std::find_if(state.consumers.begin(), state.consumers.end(),
-                      [id](const auto& consumer) { return consumer.id == id; });
+  const auto found = std::lower_bound(
+      state.consumers.begin(), state.consumers.end(), id,
+      [](const auto& consumer, std::uint16_t wanted) { return consumer.id < wanted; });
+  return found != state.consumers.end() && found->id == id ? found : state.consumers.end();
 }
 
 /// Sends runs of answers of one consumer to its sink, or files them.
@@ -57,6 +59,10 @@ Result<void> DrumCore::Impl::deliver(Group& group, std::span<const RawAnswer> an
     RawSink sink;
     {
       const std::lock_guard lock(mutex);
+      if (find_consumer(consumer) == state.consumers.end()) {
+        return fail(Errc::kSegmentInvalid, "a request names a consumer that its DRUM does not have",
+                    Error::kNoOffset, state.id.value);
+      }
       if (const auto known = sinks.find(consumer); known != sinks.end()) sink = known->second;
     }
     if (sink) {

@@ -18,6 +18,9 @@
 
 namespace crawlstore {
 
+/// What a merge takes: everything pending; the same, if some bucket is full; only full buckets.
+enum class MergeCall : std::uint8_t { kAll, kWhenFull, kFullBuckets };
+
 /// An open DRUM.
 ///
 /// Locks: StoreImpl::mutex before `mutex`. Submissions take only `mutex`, so they go on while
@@ -52,6 +55,8 @@ struct DrumCore::Impl : Participant {
   void keep_tentative() override;
   void drop_tentative() override;
   void close() override;
+  void release_pending();
+  [[nodiscard]] std::string_view name() const override { return state.name; }
   Result<void> check_usable() const;
   Result<void> check_request(const RawRequest& request) const;
   Result<void> submit(const RawRequest& request);
@@ -59,6 +64,7 @@ struct DrumCore::Impl : Participant {
   Result<void> submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
   Result<void> append_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
   Result<void> after_submit();
+  [[nodiscard]] DrumOptions current_options() const;
   [[nodiscard]] bool is_full(const drum::RequestColumns& columns, const RawRequest& request) const;
   [[nodiscard]] std::uint64_t array_budget_bytes() const;
   void look_for_full_buckets();
@@ -67,23 +73,25 @@ struct DrumCore::Impl : Participant {
   void reshape_arrays();  // after buckets or their pending runs have changed
   drum::RequestColumns& column_for(Arrays& set, std::size_t bucket);
 
+  struct PlannedMerge;
+  struct Group;
+
   // drum_transfer.cpp
   Result<void> transfer(Arrays& set, bool is_tentative);
+  Result<void> ensure_room_for_run(std::size_t bucket_index);
   Result<void> join_runs(drum::Bucket& bucket);
   Result<void> read_requests(const drum::Bucket& bucket, std::span<const format::RunRef> keys,
                              std::span<const format::RunRef> auxes,
                              const std::function<void(const RawRequest&, std::uint64_t)>& visit);
-  Result<void> redistribute(std::size_t first, std::size_t count);
+  Result<void> redistribute(Group& group, std::size_t first, std::size_t count);
 
   // drum_merge.cpp
-  struct PlannedMerge;
-  struct Group;
-  Result<MergeReport> merge(bool only_full);
-  Result<MergeReport> merge_locked(bool only_full);
+  Result<MergeReport> merge(MergeCall call);
+  Result<MergeReport> merge_locked(MergeCall call);
   Result<MergeReport> merge_planned(const std::vector<PlannedMerge>& plan);
   std::vector<PlannedMerge> plan_merges(bool only_full);
   Result<drum::MergeJob> make_job(const PlannedMerge& planned);
-  Result<void> start_group(bool only_full, std::vector<PlannedMerge>& plan);
+  Result<void> start_group(MergeCall call, std::vector<PlannedMerge>& plan);
   Result<void> finish_group(Group& group);
   Result<void> install(Group& group);
   Result<void> join_results(drum::Consumer& consumer, Group& group);

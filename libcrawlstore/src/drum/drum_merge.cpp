@@ -11,6 +11,7 @@
 // - The allocator is used by the merging thread only, in an order that does not depend on threads.
 #include <algorithm>
 #include <future>
+#include <system_error>
 
 #include "base/assert.h"
 #include "container/run_io.h"
@@ -22,6 +23,8 @@ namespace {
 /// A group of buckets is committed when it has written, or keeps for absent consumers, so many
 /// bytes.
 constexpr std::uint64_t kGroupBytes = 64 * 1024 * 1024;
+/// A partition whose values may have twice as many bytes is cut: the format ends at 32 GiB.
+constexpr std::uint64_t kPieceValueBytes = std::uint64_t{8} << 30;
 
 }  // namespace
 
@@ -79,20 +82,28 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
 
   const std::uint64_t requests = bucket.pending.request_count - rest.request_count;
   const std::uint64_t keys_max = bucket.key_count + requests;
-  const bool splits = planned.is_last_slice && keys_max > options.partition_keys_max;
-  job.piece_keys_max = splits ? options.partition_keys_max / 2 : keys_max;
+  std::uint64_t value_total = static_cast<std::uint64_t>(std::max(0, state.value_bytes)) * keys_max;
+  if (state.value_bytes < 0) {
+    value_total = (bucket.partition_run ? bucket.partition_run->payload_bytes : 0) + keys_max * 4 +
+                  bucket.pending.key_bytes - rest.key_bytes;
+  }
+  job.piece_keys_max = keys_max;
+  if (planned.is_last_slice && keys_max > options.partition_keys_max) {
+    job.piece_keys_max = options.partition_keys_max / 2;
+  }
+  if (planned.is_last_slice && value_total > 2 * kPieceValueBytes) {
+    const std::uint64_t parts = value_total / kPieceValueBytes + 1;
+    job.piece_keys_max = std::min(job.piece_keys_max, (keys_max + parts - 1) / parts);
+  }
   std::uint64_t pieces = (keys_max + job.piece_keys_max - 1) / job.piece_keys_max;
   if (state.buckets.size() + splits_under_way + pieces - 1 > format::kBucketsMax) {
     pieces = format::kBucketsMax - state.buckets.size() - splits_under_way + 1;
     job.piece_keys_max = (keys_max + pieces - 1) / pieces;
   }
   splits_under_way += pieces - 1;
-  std::uint64_t value_total = static_cast<std::uint64_t>(std::max(0, state.value_bytes)) * keys_max;
-  if (state.value_bytes < 0) {
-    value_total = (bucket.partition_run ? bucket.partition_run->payload_bytes : 0) + keys_max * 4 +
-                  bucket.pending.key_bytes - rest.key_bytes;
+  if (state.value_bytes >= 0) {
+    value_total = static_cast<std::uint64_t>(state.value_bytes) * job.piece_keys_max;
   }
-  if (pieces > 1 && state.value_bytes >= 0) value_total = value_total / pieces + 4096;
   for (std::uint64_t piece = 0; piece < pieces; ++piece) {
     const bool takes_over = piece == 0 && bucket.partition;
     job.piece_segments.push_back(takes_over ? bucket.partition : writer.new_segment_id());
@@ -139,17 +150,23 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
     group.superseded.insert(group.superseded.end(), log->keys.begin(), log->keys.end());
     group.superseded.insert(group.superseded.end(), log->auxes.begin(), log->auxes.end());
   }
-  return redistribute(index, outcome.pieces.size());
+  return redistribute(group, index, outcome.pieces.size());
 }
 
-/// Joins the newest runs of a results log that has many: those behind a run have its size.
+/// Joins the newest runs of a results log that has many: those behind a run have its size. A joined
+/// run is not larger than what a group keeps.
 Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer, Group& group) {
   auto& runs = consumer.runs;
   if (runs.size() <= format::kRunsPerLogMax / 2) return {};
   std::size_t first = runs.size();
   std::uint64_t behind = 0;
-  while (first > 0 && (first + 2 > runs.size() || runs[first - 1].payload_bytes <= behind)) {
+  while (first > 0 && (first + 2 > runs.size() || runs[first - 1].payload_bytes <= behind) &&
+         behind + runs[first - 1].payload_bytes <= 4 * kGroupBytes) {
     behind += runs[--first].payload_bytes;
+  }
+  if (runs.size() - first < 2) {
+    if (runs.size() <= format::kRunsPerLogMax) return {};
+    return fail(Errc::kTooLarge, "too many answers wait for a consumer; take its results");
   }
   container::Writer& writer = *store->writer;
   drum::ResultColumns joined;
@@ -236,19 +253,23 @@ void DrumCore::Impl::abandon(Group& group) {
 void DrumCore::Impl::unlock_runs() {
   const std::lock_guard lock(mutex);
   for (auto& bucket : state.buckets) bucket.locked_run_count = 0;
+  look_for_full_buckets();
 }
 
-Result<void> DrumCore::Impl::start_group(bool only_full, std::vector<PlannedMerge>& plan) {
+Result<void> DrumCore::Impl::start_group(MergeCall call, std::vector<PlannedMerge>& plan) {
   CRAWLSTORE_TRY(store->check_open());
+  // What is planned is what was committed: nobody transfers in between.
+  const StoreImpl::AllLocked locked(*store);
   CRAWLSTORE_TRY(check_usable());
+  if (call != MergeCall::kAll && !has_full_bucket)
+    return {};  // another thread has merged it meanwhile
   if (options.durability == Durability::kNone) {
-    const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(transfer(arrays, false));
   } else if (const auto committed = store->commit_all(); !committed) {
     return tl::unexpected<Error>(committed.error());
   }
-  const std::lock_guard lock(mutex);
-  plan = plan_merges(only_full);
+  plan = plan_merges(call == MergeCall::kFullBuckets);
+  look_for_full_buckets();
   if (!plan.empty()) {
     ++state.merge_count;
     dirty = true;
@@ -259,6 +280,7 @@ Result<void> DrumCore::Impl::start_group(bool only_full, std::vector<PlannedMerg
 Result<MergeReport> DrumCore::Impl::merge_planned(const std::vector<PlannedMerge>& plan) {
   container::Writer& writer = *store->writer;
   Group group;
+  const bool parallel = current_options().parallel;
   using Outcome = Result<drum::MergeOutcome>;
   const auto start = [&](const PlannedMerge& planned) -> std::future<Outcome> {
     auto job = make_job(planned);
@@ -267,10 +289,16 @@ Result<MergeReport> DrumCore::Impl::merge_planned(const std::vector<PlannedMerge
         return tl::unexpected<Error>(error);
       });
     }
-    const auto policy = options.parallel ? std::launch::async : std::launch::deferred;
-    return std::async(policy, [&writer, job = std::move(*job)]() mutable -> Outcome {
-      return drum::merge_bucket(writer.storage(), writer.identity(), std::move(job));
-    });
+    const auto run = [&writer, shared = std::make_shared<drum::MergeJob>(std::move(*job))] {
+      return drum::merge_bucket(writer.storage(), writer.identity(), std::move(*shared));
+    };
+    if (parallel) {
+      try {
+        return std::async(std::launch::async, run);
+      } catch (const std::system_error&) {  // no more threads: this one does it
+      }
+    }
+    return std::async(std::launch::deferred, run);
   };
   const auto give_up = [&](const Error& error) -> Result<MergeReport> {
     abandon(group);
@@ -306,17 +334,17 @@ Result<MergeReport> DrumCore::Impl::merge_planned(const std::vector<PlannedMerge
   return group.report;
 }
 
-Result<MergeReport> DrumCore::Impl::merge(bool only_full) {
+Result<MergeReport> DrumCore::Impl::merge(MergeCall call) {
   if (store->in_dispatcher()) {
     return fail(Errc::kReentrant, "a merge was asked for from inside a dispatcher");
   }
   const std::lock_guard lock(store->mutex);
-  return store->change([&] { return merge_locked(only_full); });
+  return store->change([&] { return merge_locked(call); });
 }
 
-Result<MergeReport> DrumCore::Impl::merge_locked(bool only_full) {
+Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
   std::vector<PlannedMerge> plan;
-  CRAWLSTORE_TRY(start_group(only_full, plan));
+  CRAWLSTORE_TRY(start_group(call, plan));
   if (plan.empty()) return MergeReport{};
   const auto before = store->writer->storage().counters();
   auto report = merge_planned(plan);

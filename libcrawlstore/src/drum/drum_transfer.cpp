@@ -11,6 +11,17 @@ namespace {
 
 /// A log with this many runs has its newest runs joined.
 constexpr std::size_t kJoinRunCount = format::kRunsPerLogMax / 2;
+/// How far joined runs may grow at least: they are read whole.
+constexpr std::uint64_t kJoinedRequestsMin = std::uint64_t{1} << 20;
+constexpr std::uint64_t kJoinedBytesMin = std::uint64_t{64} << 20;
+
+std::size_t run_count(const drum::Bucket& bucket) {
+  return bucket.pending.keys.size() + bucket.tentative.keys.size();
+}
+
+tl::unexpected<Error> too_many_runs() {
+  return fail(Errc::kTooLarge, "a bucket has too many runs; synchronize more often");
+}
 
 struct WrittenRuns {
   std::size_t bucket;
@@ -35,6 +46,18 @@ drum::RequestColumns::Place next_place(container::Writer& writer, drum::Bucket& 
 }
 
 }  // namespace
+
+/// Before the first request of an array: there must be room for the run that it will become, so
+/// that transfers, and with them commits and merges, never lack it.
+Result<void> DrumCore::Impl::ensure_room_for_run(std::size_t bucket_index) {
+  drum::Bucket& bucket = state.buckets[bucket_index];
+  const std::size_t waiting = (arrays[bucket_index].count() != 0 ? 1 : 0) +
+                              (tentative_arrays[bucket_index].count() != 0 ? 1 : 0);
+  const auto has_room = [&] { return run_count(bucket) + waiting < format::kRunsPerLogMax; };
+  if (has_room()) return {};
+  CRAWLSTORE_TRY(join_runs(bucket));
+  return has_room() ? Result<void>{} : too_many_runs();
+}
 
 /// Writes every array of the set as a run of its bucket. All or nothing.
 Result<void> DrumCore::Impl::transfer(Arrays& set, bool is_tentative) {
@@ -64,9 +87,8 @@ Result<void> DrumCore::Impl::transfer(Arrays& set, bool is_tentative) {
   }
   for (const auto& entry : written) {
     drum::Bucket& bucket = state.buckets[entry.bucket];
-    if (bucket.pending.keys.size() + bucket.tentative.keys.size() > kJoinRunCount) {
-      CRAWLSTORE_TRY(join_runs(bucket));
-    }
+    // The requests are taken: a join that fails now is asked for again by the next transfer.
+    if (run_count(bucket) > kJoinRunCount) (void)join_runs(bucket);
   }
   look_for_full_buckets();
   return {};
@@ -100,7 +122,7 @@ Result<void> DrumCore::Impl::read_requests(
 /// Joins the newest runs of both logs into one, as many as keep the work logarithmic: a run is
 /// taken in as long as those behind it hold at least as many requests. Runs that a merge reads
 /// stay; and so do tentative ones that have a run of another thread between them, for sequences
-/// must ascend.
+/// must ascend. Nothing to join is no error.
 Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   // The log with the newest run; of it, the runs behind all of the other log.
   const auto newest_of = [](const drum::LogRuns& runs) {
@@ -114,18 +136,24 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
     const auto newest = newest_of(other);
     while (fixed < log.keys.size() && log.keys[fixed].run_id < newest) ++fixed;
   }
+  const std::uint64_t requests_max = std::min<std::uint64_t>(
+      drum::kSortCountMax, std::max(kJoinedRequestsMin, slice_requests_max()));
+  const std::uint64_t bytes_max = std::max(kJoinedBytesMin, options.memory_bytes);
   std::size_t first = log.keys.size();
+  std::size_t aux = log.auxes.size();
   std::uint64_t behind = 0;
-  while (first > fixed &&
-         (first + 2 > log.keys.size() || log.keys[first - 1].record_count <= behind) &&
-         behind + log.keys[first - 1].record_count <= drum::kSortCountMax) {
-    behind += log.keys[--first].record_count;
+  std::uint64_t bytes = 0;
+  while (first > fixed) {
+    const auto& run = log.keys[first - 1];
+    if (first + 2 <= log.keys.size() && run.record_count > behind) break;
+    const bool has_aux = aux > 0 && log.auxes[aux - 1].run_id.value == run.run_id.value + 1;
+    bytes += run.payload_bytes + (has_aux ? log.auxes[aux - 1].payload_bytes : 0);
+    if (behind + run.record_count > requests_max || bytes > bytes_max) break;
+    behind += run.record_count;
+    if (has_aux) --aux;
+    --first;
   }
-  if (log.keys.size() - first < 2) {
-    const auto count = bucket.pending.keys.size() + bucket.tentative.keys.size();
-    if (count < format::kRunsPerLogMax) return {};
-    return fail(Errc::kTooLarge, "a bucket has too many runs; synchronize more often");
-  }
+  if (log.keys.size() - first < 2) return {};
   drum::RequestColumns joined;
   const std::span<const format::RunRef> tail(log.keys.data() + first, log.keys.size() - first);
   CRAWLSTORE_TRY(read_requests(
@@ -133,6 +161,7 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
         joined.append(tag_of(request), request.key, state.value_bytes, request.value, request.aux);
         joined.append_sequence(sequence);
       }));
+  if (!joined.can_hold(joined.last_sequence())) return {};
   container::Writer& writer = *store->writer;
   auto runs = joined.write(writer, next_place(writer, bucket), 0, state.value_bytes, scratch);
   if (!runs) return tl::unexpected<Error>(runs.error());
@@ -153,29 +182,46 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
 }
 
 /// After bucket `first` was cut into `count` buckets: gives each the requests of its range,
-/// tentative ones among them, as one run. The caller releases what is replaced and was never
-/// published.
-Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) {
+/// tentative ones among them, in few runs, which the group owns. The caller releases what is
+/// replaced and was never published.
+Result<void> DrumCore::Impl::redistribute(Group& group, std::size_t first, std::size_t count) {
   container::Writer& writer = *store->writer;
   drum::LogRuns log = state.buckets[first].pending;
   log.add(state.buckets[first].tentative);
   if (log.empty()) return {};
-  std::vector<drum::RequestColumns> parts(count);
-  CRAWLSTORE_TRY(read_requests(
-      state.buckets[first], log.keys, log.auxes,
-      [&](const RawRequest& request, std::uint64_t sequence) {
-        parts[state.bucket_of(request.key) - first].append(
-            tag_of(request), request.key, state.value_bytes, request.value, request.aux);
-        parts[state.bucket_of(request.key) - first].append_sequence(sequence);
-      }));
+  const drum::Bucket source = state.buckets[first];
   state.buckets[first].pending = {};
   state.buckets[first].tentative = {};
-  for (std::size_t i = 0; i < count; ++i) {
-    if (parts[i].count() == 0) continue;
+  std::vector<drum::RequestColumns> parts(count);
+  const auto write_part = [&](std::size_t i) -> Result<void> {
     drum::Bucket& bucket = state.buckets[first + i];
+    if (run_count(bucket) >= format::kRunsPerLogMax) return too_many_runs();
     auto runs = parts[i].write(writer, next_place(writer, bucket), 0, state.value_bytes, scratch);
     if (!runs) return tl::unexpected<Error>(runs.error());
+    group.written.push_back(runs->keys);
+    if (runs->auxes.payload_bytes != 0) group.written.push_back(runs->auxes);
     bucket.pending.add(*runs);
+    parts[i].clear();
+    return {};
+  };
+  const std::uint64_t bytes_max = 2 * std::max(kJoinedBytesMin, options.memory_bytes);
+  Result<void> done;
+  CRAWLSTORE_TRY(read_requests(
+      source, log.keys, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
+        if (!done) return;
+        const std::size_t i = state.bucket_of(request.key) - first;
+        drum::RequestColumns& part = parts[i];
+        if (part.count() != 0 &&
+            (!part.can_hold(sequence) || part.count() == drum::kSortCountMax ||
+             part.value_bytes() + part.aux_bytes() + 8 * part.count() >= bytes_max)) {
+          done = write_part(i);
+        }
+        part.append(tag_of(request), request.key, state.value_bytes, request.value, request.aux);
+        part.append_sequence(sequence);
+      }));
+  CRAWLSTORE_TRY(done);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (parts[i].count() != 0) CRAWLSTORE_TRY(write_part(i));
   }
   return {};
 }

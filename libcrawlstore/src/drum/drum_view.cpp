@@ -101,8 +101,13 @@ Result<void> DrumView::for_each_key(
         return fail(Errc::kSegmentInvalid, "the keys of a partition do not ascend");
       }
       last = keys[block->key_count - 1];
+      std::size_t value_begin = 0;
       for (std::uint32_t k = 0; k < block->key_count; ++k) {
-        if (!visit(keys[k], format::value_at(*block, k, impl_->info.value_bytes))) return {};
+        const auto value = impl_->info.value_bytes < 0
+                               ? format::variable_value(*block, k, value_begin)
+                               : format::value_at(*block, k, impl_->info.value_bytes);
+        value_begin += value.size();
+        if (!visit(keys[k], value)) return {};
       }
     }
   }

@@ -13,6 +13,9 @@
 namespace crawlstore::drum {
 namespace {
 
+/// A block that begins here can be named, and so can all before it.
+constexpr std::uint64_t kBlocksBytesMax = (std::uint64_t{1} << 35) - 8;
+
 tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId segment) {
   return fail(Errc::kSegmentInvalid, text, offset, segment.value);
 }
@@ -21,7 +24,9 @@ tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId 
 
 std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
                                   std::uint64_t value_total_bytes) {
-  const std::uint64_t blocks = key_count / format::kBlockKeysMax + 1;
+  // Blocks that end early for their values leave as much of kBlockValueBytesMax to their followers.
+  const std::uint64_t blocks =
+      key_count / format::kBlockKeysMax + 2 * value_total_bytes / kBlockValueBytesMax + 2;
   // Elias-Fano: at most 2 + log2(range / n) bits a key; log2 rounded up, in quarters of a byte.
   const std::uint64_t per_key = range / std::max<std::uint64_t>(1, key_count);
   const auto bits = static_cast<std::uint64_t>(std::bit_width(per_key)) + 2;
@@ -29,13 +34,16 @@ std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
   return key_count * bits / 8 + blocks * kBlockOverheadBytes + value_total_bytes + 128;
 }
 
-void PartitionWriter::append_value(std::span<const std::byte> value) {
+void PartitionWriter::keep_value(std::span<const std::byte> value) {
   values_.insert(values_.end(), value.begin(), value.end());
   if (value_bytes_ < 0) lengths_.push_back(static_cast<std::uint32_t>(value.size()));
 }
 
 Result<void> PartitionWriter::flush() {
   if (block_count_ == 0) return {};
+  if (run_.payload_bytes() > kBlocksBytesMax) {
+    return fail(Errc::kTooLarge, "a bucket would hold more than 32 GiB; use more buckets");
+  }
   const std::span<const std::uint64_t> keys(keys_.data(), block_count_);
   index_.first_keys.push_back(keys.front());
   index_.block_offsets.push_back(static_cast<std::uint32_t>(run_.payload_bytes() / 8));
@@ -77,6 +85,7 @@ Result<void> PartitionCursor::load_block() {
   }
   block_ = {};
   position_ = 0;
+  value_begin_ = 0;
   if (keys_left_ == 0) return {};
   constexpr std::size_t kBlockGuessBytes = 8192;
   auto bytes = stream_->peek(kBlockGuessBytes);

@@ -19,6 +19,9 @@ namespace crawlstore::drum {
 std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
                                   std::uint64_t value_total_bytes);
 
+/// A block ends before its values have more bytes, unless one value has.
+inline constexpr std::uint64_t kBlockValueBytesMax = 16 * 1024 * 1024;
+
 /// One finished partition.
 struct PartitionPiece {
   format::RunRef run;
@@ -34,8 +37,11 @@ class PartitionWriter {
 
   /// Keys ascend strictly. value: as the DRUM's value size says.
   Result<void> append(std::uint64_t key, std::span<const std::byte> value) {
+    if (value_bytes_ != 0) {
+      if (values_.size() + value.size() > kBlockValueBytesMax) CRAWLSTORE_TRY(flush());
+      keep_value(value);
+    }
     keys_[block_count_++] = key;
-    if (value_bytes_ != 0) append_value(value);
     return block_count_ == format::kBlockKeysMax ? flush() : Result<void>{};
   }
   [[nodiscard]] std::uint64_t key_count() const { return key_count_ + block_count_; }
@@ -44,7 +50,7 @@ class PartitionWriter {
   void give_back() { run_.give_back(); }
 
  private:
-  void append_value(std::span<const std::byte> value);
+  void keep_value(std::span<const std::byte> value);
   Result<void> flush();
 
   container::RunWriter run_;
@@ -73,10 +79,14 @@ class PartitionCursor {
   [[nodiscard]] std::uint64_t key() const { return keys_[position_]; }
   /// Valid until the next advance().
   [[nodiscard]] std::span<const std::byte> value() const {
-    return value_bytes_ == 0 ? std::span<const std::byte>{}
-                             : format::value_at(block_, position_, value_bytes_);
+    if (value_bytes_ == 0) return {};
+    if (value_bytes_ > 0) return format::value_at(block_, position_, value_bytes_);
+    return format::variable_value(block_, position_, value_begin_);
   }
-  Result<void> advance() { return ++position_ < block_.key_count ? Result<void>{} : load_block(); }
+  Result<void> advance() {
+    if (value_bytes_ < 0) value_begin_ += value().size();
+    return ++position_ < block_.key_count ? Result<void>{} : load_block();
+  }
   /// Compares all checksums. After it succeeded, everything that was read is believed.
   Result<void> finish();
 
@@ -91,6 +101,7 @@ class PartitionCursor {
   std::int32_t value_bytes_;
   format::KeyBlock block_{};
   std::uint32_t position_ = 0;
+  std::size_t value_begin_ = 0;  // variable values: where that of position_ begins
   std::optional<std::uint64_t> last_key_;
   std::array<std::uint64_t, format::kBlockKeysMax> keys_{};
 };

@@ -4,6 +4,8 @@
 // (tags_ and aux_lengths_ while appending: one longer step at a time).
 #include "drum/request_columns.h"
 
+#include "base/assert.h"
+
 namespace crawlstore::drum {
 
 void RequestColumns::expand_tags(std::uint16_t tag) {
@@ -72,6 +74,7 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Pl
   run.tags = tags_;
   run.lengths = value_lengths_;
   run.values = values_;
+  CRAWLSTORE_ASSERT(sequences_.empty() || can_hold(last_sequence()));
   std::vector<std::uint32_t> offsets;
   for (const auto sequence : sequences_) {
     offsets.push_back(static_cast<std::uint32_t>(sequence - run.first_sequence));

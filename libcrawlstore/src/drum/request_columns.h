@@ -29,6 +29,12 @@ class RequestColumns {
   }
   /// Sets the sequence of the request appended last; either all have one or none.
   void append_sequence(std::uint64_t sequence) { sequences_.push_back(sequence); }
+  /// Sequences are written as 32-bit offsets: may this one stand behind the first one?
+  [[nodiscard]] bool can_hold(std::uint64_t sequence) const {
+    return sequences_.empty() || sequence - sequences_.front() <= 0xFFFFFFFF;
+  }
+  /// There must be one.
+  [[nodiscard]] std::uint64_t last_sequence() const { return sequences_.back(); }
 
   void reserve(std::uint64_t count, std::uint64_t aux_bytes);
   void clear();
