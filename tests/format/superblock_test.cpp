@@ -116,7 +116,7 @@ TEST(Superblock, ReturnsWhatWasSealed) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 100; ++i) {
     Superblock superblock{};
-    superblock.generation = random() | 1;
+    superblock.generation = random() >> 2 | 1;
     superblock.pass = random();
     superblock.commit_time_us = static_cast<std::int64_t>(random());
     superblock.high_water_bytes = random();
@@ -167,6 +167,15 @@ TEST(Superblock, RejectsACopyThatIsCutShort) {
   Bytes copy = bytes_of_struct(sealed(sample_superblock()));
   copy.pop_back();
   EXPECT_EQ(code_of(parse_superblock(copy, sample_uuid(), 1, 0)), Errc::kSuperblockDamaged);
+}
+
+// spec: format.md#superblock rule 4
+TEST(Superblock, RejectsAGenerationWithoutAPinByte) {
+  Superblock superblock = sealed(sample_superblock());
+  superblock.generation = kGenerationMax - 1;  // odd: of slot 1
+  EXPECT_TRUE(parse_repaired(superblock));
+  superblock.generation = kGenerationMax + 1;
+  EXPECT_EQ(code_of(parse_repaired(superblock)), Errc::kSuperblockDamaged);
 }
 
 // spec: format.md#superblock rule 4

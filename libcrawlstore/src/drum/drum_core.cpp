@@ -19,6 +19,8 @@ constexpr std::uint64_t kArrayBytesMin = 4096;
 /// Bytes that sorting and answering a request needs beside its own.
 constexpr std::uint64_t kMergeBytesPerRequest = 48;
 constexpr std::uint64_t kSliceRequestsMin = 4096;
+/// A log that cannot be joined any more is merged before it has all its runs.
+constexpr std::size_t kRunsUntilMerge = format::kRunsPerLogMax / 4 * 3;
 
 Result<void> check_options(const DrumOptions& options) {
   if (options.bucket_count == 0 || options.bucket_count > format::kBucketsMax) {
@@ -102,6 +104,7 @@ bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawReque
 bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
   drum::LogRuns log = bucket.pending;
   log.drop_front(bucket.locked_run_count);  // a merge has them already
+  if (log.keys.size() > kRunsUntilMerge) return true;
   if (options.bucket_bytes != 0) {
     return log.key_bytes > options.bucket_bytes || log.aux_bytes > options.bucket_bytes;
   }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/allocation_failure.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace crawlstore::testing {
+
+std::atomic<std::int64_t> allocations_left{-1};
+std::atomic<bool> an_allocation_failed{false};
+
+namespace {
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (allocations_left.load() >= 0 && allocations_left.fetch_sub(1) == 0) {
+    an_allocation_failed = true;
+    throw std::bad_alloc();
+  }
+  const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) & ~(alignment - 1);
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
+
+void* operator new(std::size_t bytes) {
+  return crawlstore::testing::allocate(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return crawlstore::testing::allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}

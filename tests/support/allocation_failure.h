@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A program with allocation_failure.cpp has an operator new that can be made to fail.
+
+#include <atomic>
+#include <cstdint>
+
+namespace crawlstore::testing {
+
+/// So many allocations of all threads succeed, then one fails. Negative: none fails.
+extern std::atomic<std::int64_t> allocations_left;
+extern std::atomic<bool> an_allocation_failed;
+
+}  // namespace crawlstore::testing
