@@ -20,7 +20,10 @@ int run(const Options& options) {
   if (!snapshot) return fail_with(options.path, snapshot.error());
   VerifyOptions quick;
   quick.level = VerifyLevel::kQuick;
-  const auto health = verify(options.path, quick);
+  const auto storage =
+      open_storage(options.path, options.no_pin ? OpenMode::kReadNoPin : OpenMode::kRead);
+  if (!storage) return fail_with(options.path, storage.error());
+  const auto health = verify(**storage, quick);
   const auto document = model::info_view(*snapshot, health ? &*health : nullptr, ::getpid());
   if (!document) return fail_with(options.path, document.error());
   return print_document(*document, options.as_json);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "cli/exit_code.h"
@@ -23,7 +24,12 @@ int write_all(int descriptor, std::string_view text) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written > 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (written < 0 && errno != EINTR) {
+    } else if (written == 0) {
+      return EIO;
+    } else if (errno == EAGAIN) {  // somebody made it non-blocking: wait all the same
+      pollfd output{descriptor, POLLOUT, 0};
+      (void)::poll(&output, 1, -1);
+    } else if (errno != EINTR) {
       return errno;
     }
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <new>
 
 #include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -48,6 +51,16 @@ int run(CLI::App& app, int count, char** words) {
   throw CLI::CallForHelp();
 }
 
+/// A standard stream that was closed shall fail, and no file that we open get its number: so it is
+/// opened the wrong way round.
+void occupy_standard_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
+    const int flags = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (::open("/dev/null", flags) == -1) return;  // the library looks as well
+  }
+}
+
 int parse_and_run(int count, char** words) {
   CLI::App app("one crash-safe file for everything a web crawler must remember", "crawlstore");
   app.set_version_flag("--version", "crawlstore " CRAWLSTORE_VERSION);
@@ -71,6 +84,7 @@ int parse_and_run(int count, char** words) {
 }  // namespace crawlstore::cli
 
 int main(int count, char** words) {
+  crawlstore::cli::occupy_standard_streams();
   // A reader that goes away ends us quietly, whatever our parent ignored; a file size limit comes
   // as an error of the write, not as a signal.
   std::signal(SIGPIPE, SIG_DFL);

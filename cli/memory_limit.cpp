@@ -94,14 +94,17 @@ std::string group_path(const std::string& root, bool is_v2) {
 /// The least limit of a group and all groups above it, as far as the mount shows them.
 std::uint64_t limit_of(const std::string& root, const Mount& mount) {
   std::string path = group_path(root, mount.is_v2);
-  if (mount.root != "/" && path.starts_with(mount.root)) path.erase(0, mount.root.size());
+  if (mount.root != "/" && path.starts_with(mount.root) &&
+      (path.size() == mount.root.size() || path[mount.root.size()] == '/')) {
+    path.erase(0, mount.root.size());
+  }
   const char* name = mount.is_v2 ? "/memory.max" : "/memory.limit_in_bytes";
   std::uint64_t limit = kNoLimit;
   while (true) {
     if (path == "/") path.clear();
     limit = std::min(limit, limit_in(root + mount.folder + path + name));
     if (path.empty()) return limit;
-    path.erase(path.rfind('/'));
+    path.resize(std::min(path.size() - 1, path.rfind('/')));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 
 #include <poll.h>
 
@@ -13,8 +14,10 @@ namespace {
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
+/// The first one is a wish; the second one, of whatever kind, has its default effect: SA_RESETHAND
+/// has restored that, and the signal comes again when the handler returns.
 extern "C" void remember_signal(int signal_number) {
-  stop_signal = signal_number;
+  if (stop_signal.exchange(signal_number) != 0) (void)::raise(signal_number);
 }
 
 struct sigaction action_of_first_signal() {

@@ -9,6 +9,7 @@
 
 #include <crawlstore/drum_core.h>
 
+#include "model/format_text.h"
 #include "model/json.h"
 
 namespace crawlstore::cli {
@@ -30,8 +31,8 @@ inline std::string_view url_of(const RawAnswer& answer) {
   return {static_cast<const char*>(static_cast<const void*>(answer.aux.data())), answer.aux.size()};
 }
 
-/// Plain: verdict TAB url. JSON: {"verdict":"unique","url":"..."}, or `url_hex` for what is no
-/// UTF-8.
+/// Plain: verdict TAB url, escaped if it would look like more than one field or line. JSON:
+/// {"verdict":"unique","url":"..."}, or `url_hex` for what is no UTF-8.
 inline void append_line(std::string& to, Verdict verdict, std::string_view url, bool as_json) {
   if (as_json) {
     to += R"({"verdict":")";
@@ -42,7 +43,11 @@ inline void append_line(std::string& to, Verdict verdict, std::string_view url, 
   } else {
     to += name_of(verdict);
     to += '\t';
-    to += url;
+    if (url.find_first_of("\t\r\n") == std::string_view::npos) {
+      to += url;
+    } else {
+      to += model::format_printable(url);
+    }
     to += '\n';
   }
 }

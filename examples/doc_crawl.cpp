@@ -73,9 +73,10 @@ std::filesystem::path file_of(std::string_view url, const std::vector<Site>& sit
     std::string path(url.substr(site.root_url.size()));
     uriUnescapeInPlaceA(path.data());
     path.resize(std::char_traits<char>::length(path.c_str()));
-    if (path.find("..") != std::string::npos) return {};
+    if (path.starts_with('/') || path.find("..") != std::string::npos) return {};
     auto file = site.folder / path;
-    return std::filesystem::is_directory(file) ? file / "index.html" : file;
+    std::error_code too_long;
+    return std::filesystem::is_directory(file, too_long) ? file / "index.html" : file;
   }
   return {};
 }
@@ -171,7 +172,8 @@ void submit_seeds(const std::vector<Site>& sites, crawlstore::UrlSeen& seen) {
     for (const auto& entry : std::filesystem::directory_iterator(site.folder)) {
       const std::string name = entry.path().filename().string();
       if (is_html(entry.path())) must(seen.check_update(site.root_url + name));
-      if (std::filesystem::exists(entry.path() / "index.html")) {
+      std::error_code error;
+      if (std::filesystem::exists(entry.path() / "index.html", error)) {
         must(seen.check_update(site.root_url + name + "/index.html"));
       }
     }

@@ -7,11 +7,12 @@ import random
 import resource
 import signal
 import subprocess
+import time
 import unittest
 
 import command
 import url_inputs
-from command import wait_until_read
+from command import wait_until_filled, wait_until_read
 from url_model import Seen, by_key
 
 
@@ -37,6 +38,71 @@ class SeenTest(command.CommandTest):
         model = Seen()
         uniques = [model.key(url) for verdict, url in verdicts if verdict == b"unique"]
         self.assertEqual(len(uniques), len(set(uniques)))
+
+
+class ClosedStreams(SeenTest):
+    """A closed descriptor is given to the next file that is opened: never to the store."""
+
+    def without(self, redirection, *words, data=b""):
+        done = subprocess.run(["sh", "-c", f'exec "$0" "$@" {redirection}', command.BINARY, *words],
+                              input=data, capture_output=True, cwd=self.folder, timeout=60,
+                              env=self.environment(), check=False)
+        return command.Answer(done.returncode, done.stdout, done.stderr)
+
+    def test_standard_output(self):
+        answer = self.without(">&-", "seen", "x.crawl", data=b"http://a.test/\nhttp://b.test/\n")
+        self.assertEqual(answer.code, 3)
+        self.assertRegex(answer.err, b"standard output")
+        self.assert_whole()
+        self.assert_known([b"http://a.test/", b"http://b.test/"])
+
+    def test_standard_error(self):
+        answer = self.without("2>&-", "seen", "x.crawl", data=b"http://a.test/\tb\nhttp://b.test/\n")
+        self.assertEqual((answer.code, answer.out), (1, b"unique\thttp://b.test/\n"))
+        self.assert_whole()
+
+    def test_standard_input(self):
+        self.succeed("seen", "x.crawl", data=b"http://a.test/\n")
+        answer = self.without("<&-", "seen", "x.crawl")
+        self.assertEqual((answer.code, answer.out), (3, b""))
+        self.assertRegex(answer.err, b"the input cannot be read")
+        self.assert_whole()
+
+    def test_all_of_them(self):
+        self.assertNotEqual(self.without("<&- >&- 2>&-", "create", "x.crawl").code, 1)
+        self.assert_whole()
+
+
+class SlowOutput(SeenTest):
+    def test_a_pipe_that_does_not_block_gets_every_verdict(self):
+        urls = url_inputs.made_up(20_000, 20_000)
+        (self.folder / "urls").write_bytes(lines(urls))
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        with open(self.folder / "urls", "rb") as source:
+            process = self.start("seen", "x.crawl", stdin=source, stdout=writing)
+        os.close(writing)
+        wait_until_filled(reading)
+        with open(reading, "rb") as pipe:
+            out = pipe.read()
+        self.assertEqual(process.wait(timeout=60), 0, process.stderr.read())
+        process.stderr.close()
+        self.assertEqual(len(whole_lines(out)), len(urls))
+
+    def test_a_second_signal_of_another_kind_ends_at_once(self):
+        urls = url_inputs.made_up(20_000, 20_000)
+        (self.folder / "urls").write_bytes(lines(urls))
+        with open(self.folder / "urls", "rb") as source:
+            process = self.start("seen", "x.crawl", stdin=source)
+        wait_until_filled(process.stdout)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.1)
+        self.assertIsNone(process.poll())  # it waits for the reader
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
+        process.stdout.close()
+        process.stderr.close()
+        self.assert_whole()
 
 
 class FullDisk(SeenTest):

@@ -110,6 +110,16 @@ def wait_until_read(pipe):
     wait_until(lambda: left() == 0)
 
 
+def wait_until_filled(pipe):
+    """Until a pipe takes no more, and the writer waits."""
+    def held():
+        return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+    before = -1
+    while held() == 0 or held() != before:
+        before = held()
+        time.sleep(0.1)
+
+
 class Mount:
     """A tmpfs of `size` at `folder`, for root only."""
 

@@ -127,10 +127,10 @@ Result<format::RunRef> RunWriter::finish(std::uint64_t record_count) {
   buffer_.resize(format::round_up(buffer_.size(), 8));
   CRAWLSTORE_TRY(flush(true));
   buffer_ = {};  // the run may wait long for its commit
-  const auto tail = tree_.finish(payload_bytes_);
-  CRAWLSTORE_TRY(writer_->storage().write(extent_.offset_bytes + flushed_bytes_, tail.bytes));
   used_bytes_ = format::extent_bytes(payload_bytes_);
   CRAWLSTORE_ASSERT(used_bytes_ <= extent_.length_bytes);
+  const auto tail = tree_.finish(payload_bytes_);
+  CRAWLSTORE_TRY(writer_->storage().write(extent_.offset_bytes + flushed_bytes_, tail.bytes));
   return format::RunRef{extent_.offset_bytes, {0},          name_.run,
                         payload_bytes_,       record_count, tail.checksum};
 }

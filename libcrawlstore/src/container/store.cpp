@@ -274,7 +274,7 @@ Result<void> Store::close() {
     ~Ending() { impl.end(); }
   } ending{*impl_};
   CRAWLSTORE_TRY(impl_->writer->storage().check_process());
-  if (impl_->writer->poisoned()) return {};
+  CRAWLSTORE_TRY(impl_->writer->check_not_poisoned());
   if (const auto committed = impl_->commit_all(); !committed) {
     return tl::unexpected<Error>(committed.error());
   }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "io/file_size_signal.h"
+#include "io/open_descriptor.h"
 #include "io/system_storage.h"
 
 namespace crawlstore::io {
@@ -52,8 +53,7 @@ std::string folder_of(const std::string& path) {
 }
 
 Result<void> sync_folder(const std::string& folder) {
-  const Descriptor opened(
-      retrying([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }));
+  const Descriptor opened(open_descriptor(folder.c_str(), O_RDONLY | O_DIRECTORY));
   if (opened.number() == -1) return fail_errno(errno, "cannot open the folder to sync it");
   // Some network file systems do not sync folders and say so with EINVAL: nothing to be done.
   if (retrying([&] { return ::fsync(opened.number()); }) != 0 && errno != EINVAL) {
@@ -69,7 +69,7 @@ std::string link_of(int descriptor) {
 /// Lets `fill` write, then syncs. A second descriptor of the same description goes to the storage,
 /// so that the file outlives it.
 Result<void> fill_and_sync(int descriptor, Result<void> (*fill)(Storage&, void*), void* context) {
-  const int storage_descriptor = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  const int storage_descriptor = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (storage_descriptor == -1) return fail_errno(errno, "cannot use the new file");
   {
     SystemStorage storage(storage_descriptor, std::string(), OpenMode::kWrite);
@@ -84,8 +84,7 @@ Result<void> fill_and_sync(int descriptor, Result<void> (*fill)(Storage&, void*)
 
 /// Opens a file without a name in `folder`; -1 when the file system or the system cannot.
 int open_nameless(const std::string& folder) {
-  const int descriptor =
-      retrying([&] { return ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kFileMode); });
+  const int descriptor = open_descriptor(folder.c_str(), O_TMPFILE | O_RDWR, kFileMode);
   if (descriptor == -1) return -1;
   struct stat through_proc = {};
   if (::stat(link_of(descriptor).c_str(), &through_proc) == 0) return descriptor;
@@ -130,8 +129,7 @@ Result<void> rename_without_replacing(const std::string& from, const std::string
 Result<void> create_named(const std::string& path, Result<void> (*fill)(Storage&, void*),
                           void* context) {
   const std::string temporary = temporary_name(path);
-  const Descriptor opened(retrying(
-      [&] { return ::open(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kFileMode); }));
+  const Descriptor opened(open_descriptor(temporary.c_str(), O_CREAT | O_EXCL | O_RDWR, kFileMode));
   if (opened.number() == -1) return fail_errno(errno, "cannot create the file");
   Result<void> created = fill_and_sync(opened.number(), fill, context);
   if (created) created = rename_without_replacing(temporary, path);

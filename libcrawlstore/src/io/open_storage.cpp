@@ -10,6 +10,7 @@
 
 #include <crawlstore/storage.h>
 
+#include "io/open_descriptor.h"
 #include "io/system_storage.h"
 
 namespace crawlstore {
@@ -26,13 +27,6 @@ tl::unexpected<Error> not_a_regular_file() {
   return fail(Errc::kNotACrawlFile, "a folder, FIFO, socket or device");
 }
 
-int open_retrying(const std::string& path, int flags) {
-  for (;;) {
-    const int descriptor = ::open(path.c_str(), flags);
-    if (descriptor != -1 || errno != EINTR) return descriptor;
-  }
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Storage>> open_storage(const std::string& path, OpenMode mode) {
@@ -42,10 +36,10 @@ Result<std::unique_ptr<Storage>> open_storage(const std::string& path, OpenMode 
   if (::stat(absolute.c_str(), &status) != 0) return fail_errno(errno, "cannot open the file");
   if (!S_ISREG(status.st_mode)) return not_a_regular_file();
   const int access = mode == OpenMode::kWrite ? O_RDWR : O_RDONLY;
-  int descriptor = open_retrying(absolute, access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  int descriptor = io::open_descriptor(absolute.c_str(), access | O_NOCTTY | O_NONBLOCK);
   if (descriptor == -1 && errno == EWOULDBLOCK) {
     // Somebody holds a lease on the file: wait until the system has taken it away.
-    descriptor = open_retrying(absolute, access | O_CLOEXEC | O_NOCTTY);
+    descriptor = io::open_descriptor(absolute.c_str(), access | O_NOCTTY);
   }
   if (descriptor == -1) return fail_errno(errno, "cannot open the file");
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {

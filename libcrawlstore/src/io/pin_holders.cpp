@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "io/lock_bytes.h"
+#include "io/open_descriptor.h"
 
 namespace crawlstore::io {
 namespace {
@@ -47,7 +48,7 @@ std::vector<std::string> numbered_names(const std::string& path) {
 
 std::string read_small_file(const std::string& path) {
   std::string content;
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor = open_descriptor(path.c_str(), O_RDONLY);
   if (descriptor == -1) return content;
   std::array<char, 4096> buffer;
   for (;;) {

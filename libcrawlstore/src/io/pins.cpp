@@ -19,6 +19,7 @@
 #include "base/assert.h"
 #include "io/lock_bytes.h"
 #include "io/ofd_locks.h"
+#include "io/open_descriptor.h"
 
 namespace crawlstore::io {
 namespace {
@@ -31,10 +32,7 @@ bool same_file(int one_descriptor, int other_descriptor) {
 }
 
 int open_for_pins(const char* path) {
-  for (;;) {
-    const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor != -1 || errno != EINTR) return descriptor;
-  }
+  return open_descriptor(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
 }  // namespace
