@@ -124,8 +124,9 @@ const char* check_key_run_header(const KeyRunHeader& header) {
     return "a flag of a key run is unknown";
   }
   const bool has_tags = (header.flags & kRunHasTags) != 0;
-  if (header.record_count == 0 || !is_value_bytes(header.value_bytes) ||
-      header.reserved != std::array<std::uint16_t, 3>{} || (has_tags && header.uniform_tag != 0)) {
+  if (header.record_count == 0 || header.record_count > kRequestsPerRunMax ||
+      !is_value_bytes(header.value_bytes) || header.reserved != std::array<std::uint16_t, 3>{} ||
+      (has_tags && header.uniform_tag != 0)) {
     return "a number in the header of a key run is out of range";
   }
   if (!are_operations(std::span(&header.uniform_tag, 1))) {
@@ -235,7 +236,8 @@ Result<AuxRun> parse_aux_run(std::span<const std::byte> bytes) {
     return invalid("the magic number of an auxiliary run is wrong");
   }
   const bool is_uniform = header.flags == kAuxUniformLength;
-  if (header.record_count == 0 || (header.flags & ~kAuxUniformLength) != 0 ||
+  if (header.record_count == 0 || header.record_count > kRequestsPerRunMax ||
+      (header.flags & ~kAuxUniformLength) != 0 ||
       is_uniform != (header.uniform_length_bytes != 0) ||
       header.uniform_length_bytes > kAuxBytesMax) {
     return invalid("a number in the header of an auxiliary run is out of range");

@@ -19,6 +19,7 @@ namespace crawlstore::format {
 enum class Operation : std::uint8_t { kCheck = 0, kUpdate = 1, kCheckUpdate = 2 };
 
 inline constexpr std::uint32_t kAuxBytesMax = 1 << 26;
+inline constexpr std::uint64_t kRequestsPerRunMax = 1 << 24;
 
 constexpr std::uint16_t make_tag(Operation operation, std::uint16_t consumer) {
   return static_cast<std::uint16_t>(consumer << 2 | static_cast<std::uint16_t>(operation));

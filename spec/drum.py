@@ -7,6 +7,7 @@ from container import CrawlError, up, valid_name
 from flatbuf import Buffer, Malformed
 
 VALUE_MAX, AUX_MAX, M64 = 16777216, 67108864, (1 << 64) - 1
+REQUESTS_MAX = 16777216
 OPERATIONS, VERDICTS = ('check', 'update', 'check_update'), ('unique', 'duplicate')
 
 Bucket = namedtuple('Bucket', 'first_key partition key_log aux_log key_count pending_count')
@@ -166,6 +167,7 @@ def _header(payload, size, form, magic, record_count, what):
 def parse_key_run(payload, record_count=None):
     n, s, flags, value_bytes, uniform, reserved = _header(
         payload, 40, 'QIiH6s', b'CKEYRUN1', record_count, 'Request runs')
+    demand(n <= REQUESTS_MAX, 'Request runs rule 3: record_count')
     demand(flags < 4 and not any(reserved), 'Request runs rule 2')
     demand(-1 <= value_bytes <= VALUE_MAX, 'Request runs rule 3')
     columns = Columns(payload, 40, len(payload), 'Request runs rule 1')
@@ -189,6 +191,7 @@ def parse_key_run(payload, record_count=None):
 
 def parse_aux_run(payload, record_count=None):
     n, flags, uniform = _header(payload, 24, 'II', b'CAUXRUN1', record_count, 'Request runs')
+    demand(n <= REQUESTS_MAX, 'Request runs rule 3: record_count')
     demand(flags < 2, 'Request runs rule 2')
     demand(1 <= uniform <= AUX_MAX if flags else uniform == 0, 'Request runs rule 7')
     columns = Columns(payload, 24, len(payload), 'Request runs rule 1')

@@ -28,7 +28,7 @@ class Walk {
     PartitionCursor cursor(storage_,
                            container::run_name(identity_, job_.old_partition, old_run_id()),
                            job_.old_run, job_.old_key_count, job_.value_bytes);
-    CRAWLSTORE_TRY(cursor.start());
+    CRAWLSTORE_TRY(cursor.start(job_.first_key, job_.last_key));
     CRAWLSTORE_TRY(walk(cursor));
     CRAWLSTORE_TRY(copy_rest(cursor));
     CRAWLSTORE_TRY(cursor.finish());

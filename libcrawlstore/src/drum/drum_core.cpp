@@ -157,14 +157,27 @@ Result<void> DrumCore::Impl::check_request(const RawRequest& request) const {
   return {};
 }
 
+/// A bucket's log is full: may the submitter merge, and try again?
+bool DrumCore::Impl::may_merge_for(const Error& error) const {
+  return error.code == Errc::kTooLarge && !store->in_dispatcher() && current_options().auto_merge;
+}
+
 Result<void> DrumCore::Impl::submit(const RawRequest& request) {
-  {
+  const auto take = [&]() -> Result<void> {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
     CRAWLSTORE_TRY(store->writer->check_not_poisoned());
     CRAWLSTORE_TRY(check_request(request));
-    CRAWLSTORE_TRY(store->change([&] { return append(request); }));
+    return store->change([&] { return append(request); });
+  };
+  auto taken = take();
+  if (!taken && may_merge_for(taken.error())) {
+    if (const auto merged = merge(MergeCall::kAll); !merged) {
+      return tl::unexpected<Error>(merged.error());
+    }
+    taken = take();
   }
+  CRAWLSTORE_TRY(taken);
   return after_submit();
 }
 
@@ -183,32 +196,46 @@ Result<void> DrumCore::Impl::append(const RawRequest& request) {
 }
 
 Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys) {
-  {
+  const auto take = [&]() -> Result<void> {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
     CRAWLSTORE_TRY(store->writer->check_not_poisoned());
-    CRAWLSTORE_TRY(store->change([&] { return append_keys(tag, keys); }));
+    return store->change([&] { return append_keys(tag, keys); });
+  };
+  auto taken = take();
+  if (!taken && may_merge_for(taken.error())) {
+    if (const auto merged = merge(MergeCall::kAll); !merged) {
+      return tl::unexpected<Error>(merged.error());
+    }
+    taken = take();
   }
+  CRAWLSTORE_TRY(taken);
   return after_submit();
 }
 
-Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std::uint64_t> keys) {
+/// Takes keys off the span, also when it fails.
+Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std::uint64_t>& keys) {
   const bool is_tentative = store->in_dispatcher();
   auto& set = is_tentative ? tentative_arrays : arrays;
   const std::uint64_t capacity =
       options.array_elements != 0
           ? options.array_elements
           : std::min<std::uint64_t>(drum::kSortCountMax, array_budget_bytes() / 8);
-  for (const std::uint64_t key : keys) {
+  std::size_t count = 0;
+  Result<void> done;
+  for (; count < keys.size(); ++count) {
+    const std::uint64_t key = keys[count];
     const std::size_t bucket = ranges.find(key);
-    if (set[bucket].count() >= capacity) CRAWLSTORE_TRY(transfer(set, is_tentative));
-    if (set[bucket].count() == 0) {
-      CRAWLSTORE_TRY(ensure_room_for_run(bucket));
-      column_for(set, bucket);
+    if (set[bucket].count() >= capacity) done = transfer(set, is_tentative);
+    if (done && set[bucket].count() == 0) {
+      done = ensure_room_for_run(bucket);
+      if (done) column_for(set, bucket);
     }
+    if (!done) break;
     set[bucket].append_key(tag, key);
   }
-  return {};
+  keys = keys.subspan(count);
+  return done;
 }
 
 Result<void> DrumCore::Impl::after_submit() {
@@ -293,12 +320,16 @@ void DrumCore::Impl::drop_tentative() {
 }
 
 /// What no commit has published is lost with us.
-void DrumCore::Impl::release_pending() {
+void DrumCore::Impl::release_unpublished() {
   for (const auto& bucket : state.buckets) {
     for (const auto* log : {&bucket.pending, &bucket.tentative}) {
       drum::release_unpublished(*store->writer, log->keys);
       drum::release_unpublished(*store->writer, log->auxes);
     }
+    if (bucket.partition_run) drum::release_unpublished(*store->writer, {*bucket.partition_run});
+  }
+  for (const auto& consumer : state.consumers) {
+    drum::release_unpublished(*store->writer, consumer.runs);
   }
 }
 
@@ -508,7 +539,7 @@ Result<void> DrumCore::dispose() {
     ~Ending() {
       std::erase(impl.store->participants, &impl);
       impl.store->drums.erase(impl.state.name);
-      if (!impl.store->writer->poisoned()) impl.release_pending();
+      if (!impl.store->writer->poisoned()) impl.release_unpublished();
       impl.close();
     }
   } ending{*impl_};

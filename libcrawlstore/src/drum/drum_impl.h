@@ -55,14 +55,15 @@ struct DrumCore::Impl : Participant {
   void keep_tentative() override;
   void drop_tentative() override;
   void close() override;
-  void release_pending();
+  void release_unpublished();
   [[nodiscard]] std::string_view name() const override { return state.name; }
   Result<void> check_usable() const;
   Result<void> check_request(const RawRequest& request) const;
   Result<void> submit(const RawRequest& request);
   Result<void> append(const RawRequest& request);
   Result<void> submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
-  Result<void> append_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
+  Result<void> append_keys(std::uint16_t tag, std::span<const std::uint64_t>& keys);
+  [[nodiscard]] bool may_merge_for(const Error& error) const;
   Result<void> after_submit();
   [[nodiscard]] DrumOptions current_options() const;
   [[nodiscard]] bool is_full(const drum::RequestColumns& columns, const RawRequest& request) const;

@@ -11,6 +11,8 @@ namespace {
 
 /// A log with this many runs has its newest runs joined.
 constexpr std::size_t kJoinRunCount = format::kRunsPerLogMax / 2;
+/// Who submits from outside leaves so many: a transaction that could not submit could not end.
+constexpr std::size_t kRunsKeptForDispatchers = 16;
 /// How far joined runs may grow at least: they are read whole.
 constexpr std::uint64_t kJoinedRequestsMin = std::uint64_t{1} << 20;
 constexpr std::uint64_t kJoinedBytesMin = std::uint64_t{64} << 20;
@@ -53,7 +55,8 @@ Result<void> DrumCore::Impl::ensure_room_for_run(std::size_t bucket_index) {
   drum::Bucket& bucket = state.buckets[bucket_index];
   const std::size_t waiting = (arrays[bucket_index].count() != 0 ? 1 : 0) +
                               (tentative_arrays[bucket_index].count() != 0 ? 1 : 0);
-  const auto has_room = [&] { return run_count(bucket) + waiting < format::kRunsPerLogMax; };
+  const std::size_t kept = store->in_dispatcher() ? 0 : kRunsKeptForDispatchers;
+  const auto has_room = [&] { return run_count(bucket) + waiting + kept < format::kRunsPerLogMax; };
   if (has_room()) return {};
   CRAWLSTORE_TRY(join_runs(bucket));
   return has_room() ? Result<void>{} : too_many_runs();
@@ -114,7 +117,16 @@ Result<void> DrumCore::Impl::read_requests(
           writer.storage(), container::run_name(writer.identity(), bucket.aux_log, aux_ref->run_id),
           *aux_ref, aux_payload));
     }
-    CRAWLSTORE_TRY(drum::for_each_request(key_payload, aux_payload, visit));
+    std::uint64_t count = 0;
+    CRAWLSTORE_TRY(drum::for_each_request(key_payload, aux_payload,
+                                          [&](const RawRequest& request, std::uint64_t sequence) {
+                                            if (++count <= ref.record_count)
+                                              visit(request, sequence);
+                                          }));
+    if (count != ref.record_count) {
+      return fail(Errc::kSegmentInvalid, "a key run does not match its reference", ref.offset_bytes,
+                  bucket.key_log.value);
+    }
   }
   return {};
 }

@@ -109,6 +109,9 @@ Result<void> PartitionCursor::load_block() {
     return invalid("keys of a partition do not ascend", offset, segment_);
   }
   last_key_ = keys_[block->key_count - 1];
+  if (keys_[0] < lowest_ || *last_key_ > highest_) {
+    return invalid("a key lies outside of its bucket", offset, segment_);
+  }
   keys_left_ -= block->key_count;
   block_ = *block;
   return {};

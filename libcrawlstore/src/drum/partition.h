@@ -73,8 +73,12 @@ class PartitionCursor {
                   const std::optional<format::RunRef>& run, std::uint64_t key_count,
                   std::int32_t value_bytes);
 
-  /// Loads the first block. Before anything else.
-  Result<void> start() { return load_block(); }
+  /// Loads the first block; keys outside of [lowest, highest] are an error. Before anything else.
+  Result<void> start(std::uint64_t lowest, std::uint64_t highest) {
+    lowest_ = lowest;
+    highest_ = highest;
+    return load_block();
+  }
   [[nodiscard]] bool at_end() const { return position_ == block_.key_count; }
   [[nodiscard]] std::uint64_t key() const { return keys_[position_]; }
   /// Valid until the next advance().
@@ -103,6 +107,8 @@ class PartitionCursor {
   std::uint32_t position_ = 0;
   std::size_t value_begin_ = 0;  // variable values: where that of position_ begins
   std::optional<std::uint64_t> last_key_;
+  std::uint64_t lowest_ = 0;
+  std::uint64_t highest_ = 0;
   std::array<std::uint64_t, format::kBlockKeysMax> keys_{};
 };
 
