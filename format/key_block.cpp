@@ -413,14 +413,6 @@ Result<void> decode_keys(const KeyBlock& block, std::array<std::uint64_t, kBlock
   return {};
 }
 
-// The lengths may lie in mapped memory: bounded again.
-std::span<const std::byte> variable_value(const KeyBlock& block, std::uint32_t index,
-                                          std::size_t begin_bytes) {
-  const std::size_t begin = std::min(begin_bytes, block.values.size());
-  const std::size_t length = load<std::uint32_t>(block.lengths.data() + index * 4);
-  return block.values.subspan(begin, std::min(length, block.values.size() - begin));
-}
-
 std::span<const std::byte> value_at(const KeyBlock& block, std::uint32_t index,
                                     std::int32_t value_bytes) {
   if (value_bytes != kVariableValue) {

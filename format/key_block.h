@@ -8,6 +8,7 @@
 /// JACM 1974; S. Vigna, "Quasi-succinct indices", WSDM 2013. The code spends at most 2 +
 /// log2(range / n) bits a key, within 0.5 bits of the entropy of a sorted uniform sample.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,7 @@
 
 #include <crawlstore/error.h>
 
+#include "endian.h"
 #include "layout.h"
 
 namespace crawlstore::format {
@@ -63,9 +65,13 @@ Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t 
 Result<void> decode_keys(const KeyBlock& block, std::array<std::uint64_t, kBlockKeysMax>& out);
 
 /// The value of key number `index` (< key_count), of any length; the values before it have
-/// `begin_bytes` together.
-std::span<const std::byte> variable_value(const KeyBlock& block, std::uint32_t index,
-                                          std::size_t begin_bytes);
+/// `begin_bytes` together. The lengths may lie in mapped memory: bounded again.
+inline std::span<const std::byte> variable_value(const KeyBlock& block, std::uint32_t index,
+                                                 std::size_t begin_bytes) {
+  const std::size_t begin = std::min(begin_bytes, block.values.size());
+  const std::size_t length = load<std::uint32_t>(block.lengths.data() + index * 4);
+  return block.values.subspan(begin, std::min(length, block.values.size() - begin));
+}
 
 /// The value of key number `index` (< key_count). Variable values cost O(index).
 std::span<const std::byte> value_at(const KeyBlock& block, std::uint32_t index,

@@ -57,7 +57,7 @@ class ClosedStreams(SeenTest):
         self.assert_known([b"http://a.test/", b"http://b.test/"])
 
     def test_standard_error(self):
-        answer = self.without("2>&-", "seen", "x.crawl", data=b"http://a.test/\tb\nhttp://b.test/\n")
+        answer = self.without("2>&-", "seen", "x.crawl", data=b"http://a/\tb\nhttp://b.test/\n")
         self.assertEqual((answer.code, answer.out), (1, b"unique\thttp://b.test/\n"))
         self.assert_whole()
 

@@ -18,7 +18,7 @@ TEST(VerdictLine, HasTheBytesOfTheUrl) {
   EXPECT_EQ(line_of("http://a.test/\xFF b", false), "unique\thttp://a.test/\xFF b\n");
 }
 
-TEST(VerdictLine, OfAUrlWithSeparatorsIsOneLineOfTwoFields) {
+TEST(VerdictLine, KeepsSeparatorsOutOfTheUrl) {
   for (const char* url : {"http://a/\tx", "http://a/\nunique\thttp://forged/", "http://a/\r"}) {
     const std::string line = line_of(url, false);
     EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1) << line;

@@ -27,21 +27,27 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
 }  // namespace
 }  // namespace crawlstore::testing
 
+// tidy: raw memory, this is the owner of all
 void* operator new(std::size_t bytes) {
   return crawlstore::testing::allocate(bytes, alignof(std::max_align_t));
 }
+// tidy: raw memory, this is the owner of all
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return crawlstore::testing::allocate(bytes, static_cast<std::size_t>(alignment));
 }
+// tidy: raw memory, this is the owner of all
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
+// tidy: raw memory, this is the owner of all
 void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
   std::free(memory);
 }
+// tidy: raw memory, this is the owner of all
 void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
   std::free(memory);
 }
+// tidy: raw memory, this is the owner of all
 void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
   std::free(memory);
 }

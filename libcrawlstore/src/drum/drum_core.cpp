@@ -15,13 +15,6 @@
 namespace crawlstore {
 namespace {
 
-constexpr std::uint64_t kArrayBytesMin = 4096;
-/// Bytes that sorting and answering a request needs beside its own.
-constexpr std::uint64_t kMergeBytesPerRequest = 48;
-constexpr std::uint64_t kSliceRequestsMin = 4096;
-/// A log that cannot be joined any more is merged before it has all its runs.
-constexpr std::size_t kRunsUntilMerge = format::kRunsPerLogMax / 4 * 3;
-
 Result<void> check_options(const DrumOptions& options) {
   if (options.bucket_count == 0 || options.bucket_count > format::kBucketsMax) {
     return fail(Errc::kInvalidArgument, "bucket_count must be from 1 to 65536");
@@ -76,48 +69,6 @@ DrumOptions DrumCore::Impl::current_options() const {
   return options;
 }
 
-std::uint64_t DrumCore::Impl::array_budget_bytes() const {
-  return std::max(kArrayBytesMin, options.memory_bytes / state.buckets.size());
-}
-
-std::uint64_t DrumCore::Impl::slice_requests_max() const {
-  const auto value = static_cast<std::uint64_t>(std::max(0, state.value_bytes));
-  return std::clamp(options.memory_bytes / (kMergeBytesPerRequest + 2 * value), kSliceRequestsMin,
-                    std::uint64_t{drum::kSortCountMax});
-}
-
-/// Is there no room for a request? What the options leave open counts against memory_bytes.
-bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawRequest& request) const {
-  if (columns.count() == 0) return false;
-  if (columns.count() >= drum::kSortCountMax) return true;
-  const std::uint64_t aux_bytes = columns.aux_bytes() + request.aux.size();
-  if (options.array_elements != 0 && columns.count() >= options.array_elements) return true;
-  if (options.array_aux_bytes != 0 && aux_bytes > options.array_aux_bytes) return true;
-  std::uint64_t bytes = options.array_aux_bytes != 0 ? 0 : aux_bytes;
-  if (options.array_elements == 0) bytes += (columns.count() + 1) * 8;
-  if (options.array_elements == 0 || state.value_bytes < 0) {
-    bytes += columns.value_bytes() + request.value.size();
-  }
-  return bytes > array_budget_bytes();
-}
-
-bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
-  drum::LogRuns log = bucket.pending;
-  log.drop_front(bucket.locked_run_count);  // a merge has them already
-  if (log.keys.size() > kRunsUntilMerge) return true;
-  if (options.bucket_bytes != 0) {
-    return log.key_bytes > options.bucket_bytes || log.aux_bytes > options.bucket_bytes;
-  }
-  // Before the next transfer takes the bucket over what one slice of a merge can hold.
-  return !log.empty() && log.request_count + log.keys.back().record_count > slice_requests_max();
-}
-
-void DrumCore::Impl::look_for_full_buckets() {
-  has_full_bucket =
-      std::any_of(state.buckets.begin(), state.buckets.end(),
-                  [this](const drum::Bucket& bucket) { return calls_for_merge(bucket); });
-}
-
 void DrumCore::Impl::reshape_arrays() {
   arrays.resize(state.buckets.size());
   tentative_arrays.resize(state.buckets.size());
@@ -126,143 +77,6 @@ void DrumCore::Impl::reshape_arrays() {
   for (const auto& bucket : state.buckets) first_keys.push_back(bucket.first_key);
   ranges.assign(std::move(first_keys));
   look_for_full_buckets();
-}
-
-drum::RequestColumns& DrumCore::Impl::column_for(Arrays& set, std::size_t bucket) {
-  auto& columns = set[bucket];
-  if (columns.count() == 0) {
-    const auto budget = array_budget_bytes();
-    columns.reserve(options.array_elements != 0 ? options.array_elements : budget / 8, 0);
-  }
-  return columns;
-}
-
-Result<void> DrumCore::Impl::check_request(const RawRequest& request) const {
-  if (request.aux.size() > format::kAuxBytesMax) {
-    return fail(Errc::kTooLarge, "an auxiliary is larger than 64 MiB");
-  }
-  const bool has_value = request.operation != DrumOperation::kCheck;
-  if (state.value_bytes >= 0 && has_value &&
-      request.value.size() != static_cast<std::size_t>(state.value_bytes)) {
-    return fail(Errc::kInvalidArgument, "a value has another size than the DRUM's");
-  }
-  if (request.value.size() > format::kValueBytesMax) {
-    return fail(Errc::kTooLarge, "a value is larger than 16 MiB");
-  }
-  if (request.consumer == 0) return {};
-  const bool known =
-      std::any_of(state.consumers.begin(), state.consumers.end(),
-                  [&](const auto& consumer) { return consumer.id == request.consumer; });
-  if (!known) return fail(Errc::kUnknownName, "no consumer has this id");
-  return {};
-}
-
-/// A bucket's log is full: may the submitter merge, and try again?
-bool DrumCore::Impl::may_merge_for(const Error& error) const {
-  return error.code == Errc::kTooLarge && !store->in_dispatcher() && current_options().auto_merge;
-}
-
-Result<void> DrumCore::Impl::submit(const RawRequest& request) {
-  const auto take = [&]() -> Result<void> {
-    const std::lock_guard lock(mutex);
-    CRAWLSTORE_TRY(check_usable());
-    CRAWLSTORE_TRY(store->writer->check_not_poisoned());
-    CRAWLSTORE_TRY(check_request(request));
-    return store->change([&] { return append(request); });
-  };
-  auto taken = take();
-  if (!taken && may_merge_for(taken.error())) {
-    if (const auto merged = merge(MergeCall::kAll); !merged) {
-      return tl::unexpected<Error>(merged.error());
-    }
-    taken = take();
-  }
-  CRAWLSTORE_TRY(taken);
-  return after_submit();
-}
-
-Result<void> DrumCore::Impl::append(const RawRequest& request) {
-  const bool is_tentative = store->in_dispatcher();
-  auto& set = is_tentative ? tentative_arrays : arrays;
-  const std::size_t bucket = ranges.find(request.key);
-  if (is_full(set[bucket], request)) CRAWLSTORE_TRY(transfer(set, is_tentative));
-  if (set[bucket].count() == 0) CRAWLSTORE_TRY(ensure_room_for_run(bucket));
-  const auto value =
-      request.operation == DrumOperation::kCheck ? std::span<const std::byte>{} : request.value;
-  column_for(set, bucket)
-      .append(format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
-              request.key, state.value_bytes, value, request.aux);
-  return {};
-}
-
-Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys) {
-  const auto take = [&]() -> Result<void> {
-    const std::lock_guard lock(mutex);
-    CRAWLSTORE_TRY(check_usable());
-    CRAWLSTORE_TRY(store->writer->check_not_poisoned());
-    return store->change([&] { return append_keys(tag, keys); });
-  };
-  auto taken = take();
-  if (!taken && may_merge_for(taken.error())) {
-    if (const auto merged = merge(MergeCall::kAll); !merged) {
-      return tl::unexpected<Error>(merged.error());
-    }
-    taken = take();
-  }
-  CRAWLSTORE_TRY(taken);
-  return after_submit();
-}
-
-/// Takes keys off the span, also when it fails.
-Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std::uint64_t>& keys) {
-  const bool is_tentative = store->in_dispatcher();
-  auto& set = is_tentative ? tentative_arrays : arrays;
-  const std::uint64_t capacity =
-      options.array_elements != 0
-          ? options.array_elements
-          : std::min<std::uint64_t>(drum::kSortCountMax, array_budget_bytes() / 8);
-  std::size_t count = 0;
-  Result<void> done;
-  for (; count < keys.size(); ++count) {
-    const std::uint64_t key = keys[count];
-    const std::size_t bucket = ranges.find(key);
-    if (set[bucket].count() >= capacity) done = transfer(set, is_tentative);
-    if (done && set[bucket].count() == 0) {
-      done = ensure_room_for_run(bucket);
-      if (done) column_for(set, bucket);
-    }
-    if (!done) break;
-    set[bucket].append_key(tag, key);
-  }
-  keys = keys.subspan(count);
-  return done;
-}
-
-Result<void> DrumCore::Impl::after_submit() {
-  if (store->in_dispatcher()) return {};
-  bool wants_commit = false;
-  bool wants_merge = false;
-  bool only_full = false;
-  {
-    const std::lock_guard lock(mutex);
-    wants_commit = options.durability == Durability::kRequest;
-    only_full = options.merge_scope == MergeScope::kFull;
-    if (options.durability == Durability::kInterval) {
-      const auto now = std::chrono::steady_clock::now();
-      wants_commit = now - last_commit >= std::chrono::milliseconds(options.interval_ms);
-    }
-    wants_merge = options.auto_merge && dirty && has_full_bucket;
-  }
-  if (wants_merge) {
-    const auto merged = merge(only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);
-    if (!merged) return tl::unexpected<Error>(merged.error());
-  }
-  if (!wants_commit) return {};
-  const std::lock_guard lock(store->mutex);
-  CRAWLSTORE_TRY(store->check_open());
-  const auto committed = store->commit_all();
-  if (!committed) return tl::unexpected<Error>(committed.error());
-  return {};
 }
 
 void DrumCore::Impl::lock() {
@@ -326,7 +140,8 @@ void DrumCore::Impl::release_unpublished() {
       drum::release_unpublished(*store->writer, log->keys);
       drum::release_unpublished(*store->writer, log->auxes);
     }
-    if (bucket.partition_run) drum::release_unpublished(*store->writer, {*bucket.partition_run});
+    if (bucket.partition_run)
+      drum::release_unpublished(*store->writer, {&*bucket.partition_run, 1});
   }
   for (const auto& consumer : state.consumers) {
     drum::release_unpublished(*store->writer, consumer.runs);

@@ -18,6 +18,9 @@
 
 namespace crawlstore {
 
+/// An array has at least so many bytes.
+inline constexpr std::uint64_t kArrayBytesMin = 4096;
+
 /// What a merge takes: everything pending; the same, if some bucket is full; only full buckets.
 enum class MergeCall : std::uint8_t { kAll, kWhenFull, kFullBuckets };
 
@@ -58,24 +61,29 @@ struct DrumCore::Impl : Participant {
   void release_unpublished();
   [[nodiscard]] std::string_view name() const override { return state.name; }
   Result<void> check_usable() const;
+  [[nodiscard]] DrumOptions current_options() const;
+  void reshape_arrays();  // after buckets or their pending runs have changed
+
+  struct PlannedMerge;
+  struct Group;
+
+  // drum_submit.cpp
   Result<void> check_request(const RawRequest& request) const;
+  /// Calls append() under the lock, and again after a merge when a log was full.
+  template <class Append>
+  Result<void> take(const Append& append);
   Result<void> submit(const RawRequest& request);
   Result<void> append(const RawRequest& request);
   Result<void> submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
   Result<void> append_keys(std::uint16_t tag, std::span<const std::uint64_t>& keys);
   [[nodiscard]] bool may_merge_for(const Error& error) const;
   Result<void> after_submit();
-  [[nodiscard]] DrumOptions current_options() const;
   [[nodiscard]] bool is_full(const drum::RequestColumns& columns, const RawRequest& request) const;
   [[nodiscard]] std::uint64_t array_budget_bytes() const;
   void look_for_full_buckets();
   [[nodiscard]] bool calls_for_merge(const drum::Bucket& bucket) const;
   [[nodiscard]] std::uint64_t slice_requests_max() const;
-  void reshape_arrays();  // after buckets or their pending runs have changed
   drum::RequestColumns& column_for(Arrays& set, std::size_t bucket);
-
-  struct PlannedMerge;
-  struct Group;
 
   // drum_transfer.cpp
   Result<void> transfer(Arrays& set, bool is_tentative);

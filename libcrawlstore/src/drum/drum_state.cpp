@@ -278,7 +278,7 @@ void refresh_state(const container::Writer& writer, DrumState& state) {
   state.table_run = writer.find(state.id)->runs.front();
 }
 
-void release_unpublished(container::Writer& writer, const std::vector<format::RunRef>& runs) {
+void release_unpublished(container::Writer& writer, std::span<const format::RunRef> runs) noexcept {
   for (const auto& run : runs) {
     if (run.born.value == 0 && run.payload_bytes != 0) writer.release(run.extent());
   }

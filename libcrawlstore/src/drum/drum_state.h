@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,6 @@ Result<format::RunRef> put_state(container::Writer& writer, const DrumState& sta
 void refresh_state(const container::Writer& writer, DrumState& state);
 
 /// Releases runs that no commit has published (born 0).
-void release_unpublished(container::Writer& writer, const std::vector<format::RunRef>& runs);
+void release_unpublished(container::Writer& writer, std::span<const format::RunRef> runs) noexcept;
 
 }  // namespace crawlstore::drum

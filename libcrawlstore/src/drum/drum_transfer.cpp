@@ -2,6 +2,7 @@
 //
 // Arrays to runs, runs to fewer runs, runs to other buckets.
 #include <algorithm>
+#include <array>
 
 #include "container/run_io.h"
 #include "drum/drum_impl.h"
@@ -36,7 +37,7 @@ std::uint16_t tag_of(const RawRequest& request) {
 
 void release_all(container::Writer& writer, const std::vector<WrittenRuns>& written) {
   for (const auto& entry : written) {
-    drum::release_unpublished(writer, {entry.runs.keys, entry.runs.auxes});
+    drum::release_unpublished(writer, std::array{entry.runs.keys, entry.runs.auxes});
   }
 }
 
