@@ -34,10 +34,19 @@ T must(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
+/// The owner of all other segments.
+constexpr SegmentId kOwner{1};
+
 std::unique_ptr<container::Writer> fresh_writer(const std::string& path) {
   std::remove(path.c_str());
   must(must(Store::create(path)).close());
-  return must(container::Writer::open(must(open_storage(path, OpenMode::kWrite)), {}));
+  auto writer = must(container::Writer::open(must(open_storage(path, OpenMode::kWrite)), {}));
+  const SegmentId id = writer->new_segment_id();
+  const std::vector<std::byte> payload(64, std::byte{0});
+  const auto run = must(container::write_run(*writer, id, writer->new_run_ids(1), payload, 1));
+  writer->put({id, SegmentKind::kDrum, StorageClass::kBlob, {}, "bench", {run}});
+  must(writer->commit());
+  return writer;
 }
 
 /// Adds `count` blobs of `bytes` each, in commits of 4096.
@@ -46,7 +55,7 @@ void add_segments(container::Writer& writer, std::uint64_t count, std::size_t by
   for (std::uint64_t i = 0; i < count; ++i) {
     const SegmentId id = writer.new_segment_id();
     const auto run = must(container::write_run(writer, id, writer.new_run_ids(1), payload, 1));
-    writer.put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, {1}, {}, {run}});
+    writer.put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, {}, {run}});
     if ((i + 1) % 4096 == 0) must(writer.commit());
   }
   must(writer.commit());
@@ -61,7 +70,7 @@ void commit_4_kib(benchmark::State& state) {
   const SegmentId id = writer->new_segment_id();
   for (auto _ : state) {
     const auto run = must(container::write_run(*writer, id, writer->new_run_ids(1), payload, 1));
-    writer->put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, {1}, {}, {run}});
+    writer->put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, {}, {run}});
     must(writer->commit());
   }
   std::remove(path.c_str());
@@ -115,7 +124,7 @@ void scan_blob(benchmark::State& state) {
     id = writer->new_segment_id();
     const std::vector<std::byte> payload(kBytes, std::byte{3});
     run = must(container::write_run(*writer, id, writer->new_run_ids(1), payload, 1));
-    writer->put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, {1}, {}, {run}});
+    writer->put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, {}, {run}});
     must(writer->commit());
   }
   std::shared_ptr<Storage> storage = must(open_storage(path, OpenMode::kRead));
