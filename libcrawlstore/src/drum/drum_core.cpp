@@ -140,8 +140,9 @@ void DrumCore::Impl::release_unpublished() {
       drum::release_unpublished(*store->writer, log->keys);
       drum::release_unpublished(*store->writer, log->auxes);
     }
-    if (bucket.partition_run)
+    if (bucket.partition_run) {
       drum::release_unpublished(*store->writer, {&*bucket.partition_run, 1});
+    }
   }
   for (const auto& consumer : state.consumers) {
     drum::release_unpublished(*store->writer, consumer.runs);

@@ -68,7 +68,7 @@ struct DrumCore::Impl : Participant {
   struct Group;
 
   // drum_submit.cpp
-  Result<void> check_request(const RawRequest& request) const;
+  Result<void> check_request(const RawRequest& request);
   /// Calls append() under the lock, and again after a merge when a log was full.
   template <class Append>
   Result<void> take(const Append& append);

@@ -23,6 +23,7 @@ namespace {
 /// A group of buckets is committed when it has written, or keeps for absent consumers, so many
 /// bytes.
 constexpr std::uint64_t kGroupBytes = 64 * 1024 * 1024;
+constexpr std::uint64_t kJoinedResultsBytesMax = 4 * kGroupBytes;
 /// A partition whose values may have twice as many bytes is cut: the format ends at 32 GiB.
 constexpr std::uint64_t kPieceValueBytes = std::uint64_t{8} << 30;
 
@@ -154,14 +155,14 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
 }
 
 /// Joins the newest runs of a results log that has many: those behind a run have its size. A joined
-/// run is not larger than what a group keeps.
+/// run is read whole, so it holds at most kJoinedResultsBytesMax.
 Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer, Group& group) {
   auto& runs = consumer.runs;
   if (runs.size() <= format::kRunsPerLogMax / 2) return {};
   std::size_t first = runs.size();
   std::uint64_t behind = 0;
   while (first > 0 && (first + 2 > runs.size() || runs[first - 1].payload_bytes <= behind) &&
-         behind + runs[first - 1].payload_bytes <= 4 * kGroupBytes) {
+         behind + runs[first - 1].payload_bytes <= kJoinedResultsBytesMax) {
     behind += runs[--first].payload_bytes;
   }
   if (runs.size() - first < 2) {
@@ -261,8 +262,8 @@ Result<void> DrumCore::Impl::start_group(MergeCall call, std::vector<PlannedMerg
   // What is planned is what was committed: nobody transfers in between.
   const StoreImpl::AllLocked locked(*store);
   CRAWLSTORE_TRY(check_usable());
-  if (call != MergeCall::kAll && !has_full_bucket)
-    return {};  // another thread has merged it meanwhile
+  // Another thread may have merged meanwhile.
+  if (call != MergeCall::kAll && !has_full_bucket) return {};
   if (options.durability == Durability::kNone) {
     CRAWLSTORE_TRY(transfer(arrays, false));
   } else if (const auto committed = store->commit_all(); !committed) {

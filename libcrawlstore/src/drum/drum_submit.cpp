@@ -67,7 +67,7 @@ drum::RequestColumns& DrumCore::Impl::column_for(Arrays& set, std::size_t bucket
   return columns;
 }
 
-Result<void> DrumCore::Impl::check_request(const RawRequest& request) const {
+Result<void> DrumCore::Impl::check_request(const RawRequest& request) {
   if (request.aux.size() > format::kAuxBytesMax) {
     return fail(Errc::kTooLarge, "an auxiliary is larger than 64 MiB");
   }
@@ -79,11 +79,9 @@ Result<void> DrumCore::Impl::check_request(const RawRequest& request) const {
   if (request.value.size() > format::kValueBytesMax) {
     return fail(Errc::kTooLarge, "a value is larger than 16 MiB");
   }
-  if (request.consumer == 0) return {};
-  const bool known =
-      std::any_of(state.consumers.begin(), state.consumers.end(),
-                  [&](const auto& consumer) { return consumer.id == request.consumer; });
-  if (!known) return fail(Errc::kUnknownName, "no consumer has this id");
+  if (request.consumer != 0 && find_consumer(request.consumer) == state.consumers.end()) {
+    return fail(Errc::kUnknownName, "no consumer has this id");
+  }
   return {};
 }
 

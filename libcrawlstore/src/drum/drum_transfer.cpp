@@ -119,11 +119,10 @@ Result<void> DrumCore::Impl::read_requests(
           *aux_ref, aux_payload));
     }
     std::uint64_t count = 0;
-    CRAWLSTORE_TRY(drum::for_each_request(key_payload, aux_payload,
-                                          [&](const RawRequest& request, std::uint64_t sequence) {
-                                            if (++count <= ref.record_count)
-                                              visit(request, sequence);
-                                          }));
+    const auto count_and_visit = [&](const RawRequest& request, std::uint64_t sequence) {
+      if (++count <= ref.record_count) visit(request, sequence);
+    };
+    CRAWLSTORE_TRY(drum::for_each_request(key_payload, aux_payload, count_and_visit));
     if (count != ref.record_count) {
       return fail(Errc::kSegmentInvalid, "a key run does not match its reference", ref.offset_bytes,
                   bucket.key_log.value);
@@ -223,6 +222,11 @@ Result<void> DrumCore::Impl::redistribute(Group& group, std::size_t first, std::
       source, log.keys, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
         if (!done) return;
         const std::size_t i = state.bucket_of(request.key) - first;
+        if (i >= count) {
+          done = fail(Errc::kSegmentInvalid, "a request lies in another bucket than its key",
+                      Error::kNoOffset, source.key_log.value);
+          return;
+        }
         drum::RequestColumns& part = parts[i];
         if (part.count() != 0 &&
             (!part.can_hold(sequence) || part.count() == drum::kSortCountMax ||

@@ -24,7 +24,8 @@ tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId 
 
 std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
                                   std::uint64_t value_total_bytes) {
-  // Blocks that end early for their values leave as much of kBlockValueBytesMax to their followers.
+  // A block that ends early for its values and the one behind it have more than
+  // kBlockValueBytesMax together.
   const std::uint64_t blocks =
       key_count / format::kBlockKeysMax + 2 * value_total_bytes / kBlockValueBytesMax + 2;
   // Elias-Fano: at most 2 + log2(range / n) bits a key; log2 rounded up, in quarters of a byte.

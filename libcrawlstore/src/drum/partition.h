@@ -19,7 +19,7 @@ namespace crawlstore::drum {
 std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
                                   std::uint64_t value_total_bytes);
 
-/// A block ends before its values have more bytes, unless one value has.
+/// A block ends before its values have more bytes.
 inline constexpr std::uint64_t kBlockValueBytesMax = 16 * 1024 * 1024;
 
 /// One finished partition.
