@@ -198,6 +198,7 @@ TEST(DrumThreads, LoseNothingWhenHandlesComeAndGo) {
       for (std::uint64_t i = 0; !done.load(); ++i) {
         must(other.check_update(i));
         must(store->commit());
+        std::this_thread::sleep_for(std::chrono::microseconds(100));  // others want the lock
       }
     });
     std::vector<std::thread> threads;
@@ -243,14 +244,17 @@ TEST(DrumThreads, DispatchOnlyWhatIsDurable) {
   std::atomic<bool> done{false};
   std::thread submitter([&] {
     std::vector<std::uint64_t> keys(300);
-    for (std::uint64_t next = 0; !done.load();) {
-      for (auto& key : keys) key = next++ * kSpread;
+    for (std::uint64_t round = 0; round < 100; ++round) {
+      for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = (round * 300 + i) * kSpread;
       must(drum.check_update(keys));
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
     }
+    done = true;
   });
-  while (answers < 20000) must(drum.synchronize());
-  done = true;
+  while (!done.load()) must(drum.synchronize());
   submitter.join();
+  must(drum.synchronize());
+  EXPECT_EQ(answers, 30000U);
   EXPECT_EQ(early, 0U);
 }
 
