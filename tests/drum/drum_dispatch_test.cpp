@@ -95,9 +95,23 @@ TEST(DrumDispatch, KeepsItsRequestsWhenItThrows) {
   EXPECT_EQ(code_of(world.seen.synchronize()), Errc::kDispatcherFailed);
   EXPECT_EQ(world.seen.status().pending_count, 2U);
   EXPECT_EQ(world.seen.status().key_count, 0U);
+  must(world.store->commit());
   MemoryStore survivor(world.store.image());
   EXPECT_EQ(drum_info(*survivor, "seen").pending_count, 2U);
   EXPECT_EQ(drum_info(*survivor, "seen").key_count, 0U);
+}
+
+TEST(DrumDispatch, HasItsRequestsInTheFileWhenItThrowsAndLogsFirst) {
+  DrumOptions options;
+  options.log_first = true;
+  World world(options);
+  world.log.then = [](const std::string&) { throw 5; };  // NOLINT: any type
+  must(world.seen.check_update(1, {}, "a"));
+  must(world.seen.check_update(1, {}, "b"));
+  EXPECT_EQ(code_of(world.seen.synchronize()), Errc::kDispatcherFailed);
+  EXPECT_EQ(world.seen.status().pending_count, 2U);
+  MemoryStore survivor(world.store.image());
+  EXPECT_EQ(drum_info(*survivor, "seen").pending_count, 2U);
 }
 
 TEST(DrumDispatch, KeepsSequencesWhenRequestsAreDispatchedAgain) {

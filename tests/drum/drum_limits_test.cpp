@@ -100,12 +100,13 @@ TEST(DrumLimits, TakesAnAuxiliaryOf64Mebibytes) {
   MemoryStore store(std::uint64_t{1} << 30);
   auto drum = must(TextDrum::open(*store, "texts"));
   const std::string large(std::size_t{64} << 20, 'a');
-  must(drum.check(1, large));
   struct Sizes {
     std::size_t size = 0;
     void unique_key_check(const TextDrum::AnswerType& answer) { size = answer.aux.size(); }
   } sizes;
-  must(drum.synchronize(sizes));
+  drum.attach(sizes);
+  must(drum.check(1, large));
+  must(drum.synchronize());
   EXPECT_EQ(sizes.size, large.size());
 }
 

@@ -101,25 +101,33 @@ class DrumModel {
 /// The order of the answers of one merge, and the sequence numbers of all merges.
 class DispatchOrder {
  public:
-  /// A merge begins; buckets begin at these keys.
-  void begin(std::vector<std::uint64_t> first_keys, std::uint64_t arrivals) {
+  /// A merge begins; buckets begin at these keys, and are gone through from the first to the last.
+  /// Where merges from memory were under way: up to `again` times more, and some may split between.
+  void begin(std::vector<std::uint64_t> first_keys, std::uint64_t arrivals, std::uint64_t again,
+             bool may_split_between) {
+    may_split_between_ = may_split_between;
     first_keys_ = std::move(first_keys);
     arrivals_ = arrivals;
+    again_ = again;
     last_bucket_ = 0;
-    last_ = {};
+    last_.clear();
   }
 
   void told(const RawAnswer& given, std::uint64_t arrival) {
     const auto after = std::upper_bound(first_keys_.begin(), first_keys_.end(), given.key);
     const auto bucket = static_cast<std::size_t>(after - first_keys_.begin());
     EXPECT_LT(arrival, arrivals_) << "a request of the next batch was answered";
-    EXPECT_GE(bucket, last_bucket_) << "buckets are not ascending";
-    if (last_ && bucket == last_bucket_) {
-      EXPECT_LT(last_->first, arrival) << "not in arrival order inside a bucket";
-      EXPECT_LT(last_->second, given.sequence) << "sequences do not ascend inside a bucket";
+    if (bucket < last_bucket_ && again_ != 0) {
+      --again_;
+    } else {
+      EXPECT_GE(bucket, last_bucket_) << "buckets are not ascending";
+    }
+    if (const auto last = last_.find(bucket); last != last_.end() && !may_split_between_) {
+      EXPECT_LT(last->second.first, arrival) << "not in arrival order inside a bucket";
+      EXPECT_LT(last->second.second, given.sequence) << "sequences do not ascend inside a bucket";
     }
     last_bucket_ = bucket;
-    last_ = {arrival, given.sequence};
+    last_.insert_or_assign(bucket, std::pair(arrival, given.sequence));
     number(arrival, given.sequence);
   }
 
@@ -133,8 +141,10 @@ class DispatchOrder {
  private:
   std::vector<std::uint64_t> first_keys_{0};
   std::uint64_t arrivals_ = ~std::uint64_t{0};
+  std::uint64_t again_ = 0;
+  bool may_split_between_ = false;
   std::size_t last_bucket_ = 0;
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> last_;
+  std::map<std::size_t, std::pair<std::uint64_t, std::uint64_t>> last_;
   std::map<std::uint64_t, std::uint64_t> sequences_;
   std::set<std::uint64_t> used_;
 };

@@ -136,7 +136,7 @@ class DrumStream {
   }
 
   /// Whatever comes next may merge: notes where the buckets begin.
-  void expect_merge() {
+  void expect_merge(bool is_whole = false) {
     const auto status = core_->status();
     if (first_keys_.size() != status.bucket_count) {
       if (!first_keys_.empty()) totals_.splits += status.bucket_count - first_keys_.size();
@@ -145,8 +145,14 @@ class DrumStream {
       const DrumView view = drum_view(*store_, "stream");
       for (const auto& bucket : view.buckets()) first_keys_.push_back(bucket.first_key);
     }
-    order_.begin(first_keys_, model_.arrivals());
+    const std::uint64_t more = is_whole ? 1 : model_.arrivals();
+    // The next batch of merges from memory may follow in the same call.
+    const std::uint64_t arrivals = from_memory() ? ~std::uint64_t{0} : model_.arrivals();
+    order_.begin(first_keys_, arrivals, from_memory() ? more : 0,
+                 from_memory() && plan_.options.partition_keys_max < plan_.key_count);
   }
+
+  [[nodiscard]] bool from_memory() const { return plan_.options.array_elements == 0; }
 
   void note_status() {
     const auto status = core_->status();
@@ -157,11 +163,15 @@ class DrumStream {
   }
 
   void synchronize() {
-    expect_merge();
+    expect_merge(true);
     const std::uint64_t known = model_.arrivals();
     const MergeReport report = must(core_->synchronize());
     if (report.commit_count > 1) totals_.slices += report.commit_count - 1;
-    EXPECT_EQ(core_->status().pending_count, model_.arrivals() - known);
+    if (from_memory()) {  // what dispatchers submitted for flights of before may be answered, too
+      EXPECT_LE(core_->status().pending_count, model_.arrivals() - known);
+    } else {
+      EXPECT_EQ(core_->status().pending_count, model_.arrivals() - known);
+    }
     note_status();
     expect_merge();
   }

@@ -123,5 +123,66 @@ TEST(DrumStream, EqualsAMapWhenBucketsAreMergedInSlices) {
   EXPECT_GE(run_many(plan, 1).slices, 2U);
 }
 
+/// Arrays that are merged from memory: at each request, or when some hundred bytes have come.
+StreamPlan memory_plan(std::uint64_t memory_bytes) {
+  StreamPlan plan;
+  plan.options.bucket_count = 8;
+  plan.options.memory_bytes = memory_bytes;
+  plan.options.partition_keys_max = 16;
+  plan.step_count = 400;
+  plan.key_count = 100;
+  plan.quiet = 100;
+  return plan;
+}
+constexpr std::uint64_t kNoRoom = 4096;
+constexpr std::uint64_t kSomeRoom = 8192 + 512;
+
+TEST(DrumStream, EqualsAMapWhenMergedFromMemory) {
+  for (const std::uint64_t memory_bytes : {kNoRoom, kSomeRoom}) {
+    for (const std::int32_t value_bytes : {0, 8, -1}) {
+      StreamPlan plan = memory_plan(memory_bytes);
+      plan.value_bytes = value_bytes;
+      const StreamTotals totals = run_many(plan, 40);
+      EXPECT_GT(totals.merges, 200U);
+      EXPECT_GT(totals.splits, 100U);
+    }
+  }
+}
+
+TEST(DrumStream, AnswersInArrivalOrderWhenMergedFromMemory) {
+  for (const std::uint64_t memory_bytes : {kNoRoom, kSomeRoom}) {
+    StreamPlan plan = memory_plan(memory_bytes);
+    plan.options.partition_keys_max = plan.key_count;  // which arrival order is told apart by
+    plan.consumer_count = 2;
+    EXPECT_GT(run_many(plan, 60).merges, 200U);
+  }
+}
+
+TEST(DrumStream, EqualsAMapWhenMergedFromMemoryForDispatchersThatSubmit) {
+  for (const std::uint64_t memory_bytes : {kNoRoom, kSomeRoom}) {
+    StreamPlan plan = memory_plan(memory_bytes);
+    plan.value_bytes = -1;
+    plan.consumer_count = 3;
+    plan.reentrant = true;
+    EXPECT_GT(run_many(plan, 60).nested, 2000U);
+  }
+}
+
+TEST(DrumStream, EqualsAMapWhenMergedFromMemoryAndPublishedNever) {
+  StreamPlan plan = memory_plan(kSomeRoom);
+  plan.value_bytes = 8;
+  plan.consumer_count = 2;
+  plan.reentrant = true;
+  plan.options.durability = Durability::kNone;
+  EXPECT_GT(run_many(plan, 60).merges, 100U);
+}
+
+TEST(DrumStream, EqualsAMapWhenNobodyMergesButTheCaller) {
+  StreamPlan plan = memory_plan(kSomeRoom);
+  plan.value_bytes = 8;
+  plan.options.auto_merge = false;
+  EXPECT_GT(run_many(plan, 60).transfers, 500U);
+}
+
 }  // namespace
 }  // namespace crawlstore::testing

@@ -156,6 +156,8 @@ class RecordingStorage final : public Storage {
 
   Result<std::shared_ptr<Storage>> reopen() override { return inner_->reopen(); }
 
+  void prefetch(Extent extent) override { inner_->prefetch(extent); }
+
   Result<void> check_path() override {
     CRAWLSTORE_TRY(admit(CallKind::kCheckPath, {}));
     return inner_->check_path();

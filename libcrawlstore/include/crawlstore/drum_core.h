@@ -62,7 +62,14 @@ struct DrumOptions {
   MergeScope merge_scope = MergeScope::kAll;
   Durability durability = Durability::kMerge;
   std::uint32_t interval_ms = 1000;
-  /// Load, sort and merge the next bucket on a second thread while this one is dispatched.
+  /// Makes every request durable in its bucket's log before it is merged and dispatched: after a
+  /// crash an external dispatcher is asked again, with the same sequences, and can tell. Costs
+  /// writing and reading each request once. Without it full arrays are merged from memory, bucket
+  /// after bucket, as long as that is cheaper; what no merge has acknowledged is lost in a crash,
+  /// and its sequences are not used again.
+  bool log_first = false;
+  /// Load, sort and merge the next buckets on a second thread while others are dispatched and new
+  /// requests come in.
   bool parallel = true;
   /// How keys were made; fixed when the DRUM is made. 0 opaque, 1 URL v1 (UrlSeen sets it).
   std::uint16_t key_scheme = 0;

@@ -69,6 +69,9 @@ class Storage {
   /// written since the last success can be trusted, and the caller must not sync again.
   virtual Result<void> sync() = 0;
 
+  /// Says that the extent will be read soon, so that the system can begin. Best effort.
+  virtual void prefetch(Extent extent) = 0;
+
   /// Reserves real blocks for the extent; the file grows to its end if it was shorter. Bytes that
   /// were never written read as zero. errors kNoSpace, kFileSizeLimit, kUnsupported
   virtual Result<void> allocate(Extent extent) = 0;

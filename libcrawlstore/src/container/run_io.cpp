@@ -76,9 +76,7 @@ Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
 }
 
 RunWriter::RunWriter(Writer& writer, const format::RunName& name, Extent extent)
-    : writer_(&writer), name_(name), extent_(extent), tree_(name) {
-  buffer_.reserve(kBufferBytes + kChunkBytes);
-}
+    : writer_(&writer), name_(name), extent_(extent), tree_(name) {}
 
 RunWriter::RunWriter(RunWriter&& other) noexcept
     : writer_(std::exchange(other.writer_, nullptr)),
@@ -119,6 +117,10 @@ Result<void> RunWriter::flush(bool last) {
 
 Result<void> RunWriter::append(std::span<const std::byte> bytes) {
   payload_bytes_ += bytes.size();
+  // Not before it is used: many writers may wait for their turn.
+  if (buffer_.capacity() == 0) {
+    buffer_.reserve(std::min(kBufferBytes + kChunkBytes, extent_.length_bytes));
+  }
   buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
   return buffer_.size() >= kBufferBytes ? flush(false) : Result<void>{};
 }

@@ -53,13 +53,13 @@ StoreImpl::AllLocked::~AllLocked() {
   for (auto it = participants_.rbegin(); it != participants_.rend(); ++it) (*it)->unlock();
 }
 
-Result<Generation> StoreImpl::commit_locked() {
+Result<Generation> StoreImpl::commit_locked(CommitScope scope) {
   CRAWLSTORE_TRY(writer->check_not_poisoned());
   const AllLocked locked(*this);
   std::vector<Participant*> ready;
   Result<Generation> committed{Generation{}};
   for (Participant* participant : participants) {
-    if (auto prepared = participant->before_commit(); !prepared) {
+    if (auto prepared = participant->before_commit(scope); !prepared) {
       committed = tl::unexpected<Error>(prepared.error());
       break;
     }
@@ -98,7 +98,7 @@ Result<void> StoreImpl::close_abandoned(std::string_view name) {
 }
 
 Result<void> StoreImpl::keep_tentative() {
-  for (Participant* participant : participants) CRAWLSTORE_TRY(participant->write_arrays());
+  for (Participant* participant : participants) CRAWLSTORE_TRY(participant->write_arrays(CommitScope::kTransaction));
   for (Participant* participant : participants) participant->keep_tentative();
   return {};
 }

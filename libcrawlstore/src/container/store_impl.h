@@ -18,6 +18,12 @@ namespace crawlstore {
 
 class DrumCore;
 
+/// What a commit takes from memory into the file.
+enum class CommitScope : std::uint8_t {
+  kEverything,   ///< all that was submitted
+  kTransaction,  ///< what dispatchers submitted, and what came before it; the rest may stay
+};
+
 /// Something that keeps state in memory which a commit must include: a DRUM.
 class Participant {
  public:
@@ -32,11 +38,11 @@ class Participant {
   virtual void unlock() = 0;
   /// Brings everything pending into the writer's changes. Called with all locks held, which stay
   /// held until after_commit(): a run written in between would be in no generation.
-  virtual Result<void> before_commit() = 0;
+  virtual Result<void> before_commit(CommitScope scope) = 0;
   /// Called after each before_commit() that succeeded.
   virtual void after_commit(bool published) = 0;
-  /// Writes the arrays out, as before_commit() does, without a commit.
-  virtual Result<void> write_arrays() = 0;
+  /// Writes arrays out, as before_commit() does, without a commit.
+  virtual Result<void> write_arrays(CommitScope scope) = 0;
   /// What was submitted inside a transaction that ended without a commit is pending as usual now.
   /// Called after write_arrays() of all.
   virtual void keep_tentative() = 0;
@@ -91,8 +97,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   };
 
   /// Commits the pending state of all participants. The mutex is held.
-  Result<Generation> commit_all() {
-    return change([this] { return commit_locked(); });
+  Result<Generation> commit_all(CommitScope scope = CommitScope::kEverything) {
+    return change([this, scope] { return commit_locked(scope); });
   }
   /// Commits and closes what could not be closed inside a dispatcher. The mutex is held.
   Result<void> finish_lingering();
@@ -106,7 +112,7 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   void end();
 
  private:
-  Result<Generation> commit_locked();
+  Result<Generation> commit_locked(CommitScope scope);
 };
 
 }  // namespace crawlstore

@@ -5,6 +5,7 @@
 /// partition, write the new one. Answers are dispatched from the outcome, in arrival order.
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -12,13 +13,20 @@
 #include <crawlstore/drum_core.h>
 
 #include "drum/partition.h"
+#include "drum/request_columns.h"
+#include "drum/sort_requests.h"
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
 
+/// Requests that never were in a log, in arrival order.
+struct WaitingRequests {
+  std::shared_ptr<const RequestColumns> columns;
+  std::uint64_t first_sequence = 0;
+};
+
 /// What a merge needs; made on the caller's thread, with all extents reserved.
 struct MergeJob {
-  std::size_t bucket = 0;       // index when the merge was planned
   std::uint64_t first_key = 0;  // the bucket's range, both ends included
   std::uint64_t last_key = 0;
   SegmentId old_partition;
@@ -28,23 +36,33 @@ struct MergeJob {
   SegmentId aux_log;
   std::vector<format::RunRef> key_runs;  // in arrival order, consumed whole
   std::vector<format::RunRef> aux_runs;  // those of key_runs that have auxiliaries
+  std::vector<WaitingRequests> waiting;  // behind those of the runs
+  bool is_last_slice = true;  // of the bucket's requests
   std::int32_t value_bytes = 0;
   std::uint64_t piece_keys_max = 0;       // a partition with more keys is cut
   std::vector<SegmentId> piece_segments;  // one a piece, with its writer
   std::vector<PartitionWriter> piece_writers;
 };
 
-/// Requests of one run, verified, with what the walk found out about them.
-struct LoadedRun {
-  std::vector<std::byte> payload;
-  format::KeyRun columns;
+/// Requests of one run, verified, or of one array.
+struct RequestBatch {
+  std::vector<std::byte> payload;                        // of a run, or
+  std::shared_ptr<const RequestColumns> waiting;         // an array: what the spans point into
+  RunId run;                                             // of a run
+  std::vector<std::span<const std::uint64_t>> key_spans;  // one behind the other
+  std::uint64_t count = 0;
+  std::uint64_t first_sequence = 0;
+  std::uint16_t uniform_tag = 0;
+  std::span<const std::uint16_t> tags;
+  std::span<const std::uint32_t> sequences;
+  std::span<const std::byte> values;
   std::vector<std::uint64_t> value_begins;  // variable values: n + 1 offsets
 };
 
 /// What came out. The payloads and answers stay until forget_answers().
 struct MergeOutcome {
   MergeJob job;
-  std::vector<LoadedRun> runs;
+  std::vector<RequestBatch> batches;
   std::vector<std::uint8_t> duplicate;      // by arrival
   std::vector<std::uint64_t> value_begins;  // stored values told to checks: n + 1 offsets, or empty
   std::vector<std::byte> values;
@@ -59,12 +77,14 @@ struct MergeOutcome {
   void forget_answers();
 };
 
-/// Runs on any thread; touches only the storage and the job's own extents.
+/// Merges `outcome.job`. Runs on any thread; touches only the storage and the job's own extents.
+///   sorted  memory that one merge after the other uses
 ///   errors  damage of the old partition or the runs; I/O
-Result<MergeOutcome> merge_bucket(Storage& storage, const format::Identity& identity, MergeJob job);
+Result<void> merge_bucket(Storage& storage, const format::Identity& identity,
+                          SortedRequests& sorted, MergeOutcome& outcome);
 
-/// The value that came with a request of a run.
-std::span<const std::byte> value_of(const LoadedRun& run, std::size_t index,
+/// The value that came with a request of a batch.
+std::span<const std::byte> value_of(const RequestBatch& batch, std::size_t index,
                                     std::int32_t value_bytes);
 
 }  // namespace crawlstore::drum

@@ -3,11 +3,14 @@
 // Invariants:
 // - arrays[b] and tentative_arrays[b] belong to state.buckets[b]; `ranges` is built from the same.
 // - A request is in exactly one of: an array, a pending run, a tentative run, a result run; or it
-//   is done.
+//   is sealed, or done.
 // - The runs of a bucket and its arrays that are not empty are together at most kRunsPerLogMax.
-// - Arrays are transferred only whole sets at a time, so that sequences follow the buckets.
+// - In a bucket, in arrival order: pending runs, what is sealed, arrays[b]. So whoever writes a run
+//   of newer requests writes what is sealed and in arrays[b] before it.
+// - A sequence that a dispatcher has seen is below what the file says (but with Durability::kNone).
 #include <algorithm>
 
+#include "base/assert.h"
 #include "container/run_io.h"
 #include "drum/drum_impl.h"
 #include "format/name.h"
@@ -69,13 +72,36 @@ DrumOptions DrumCore::Impl::current_options() const {
   return options;
 }
 
+/// Buckets were added or taken away again: those have nothing in memory. What the others have moves
+/// with them.
 void DrumCore::Impl::reshape_arrays() {
-  arrays.resize(state.buckets.size());
-  tentative_arrays.resize(state.buckets.size());
-  std::vector<std::uint64_t> first_keys;
-  first_keys.reserve(state.buckets.size());
-  for (const auto& bucket : state.buckets) first_keys.push_back(bucket.first_key);
-  ranges.assign(std::move(first_keys));
+  const std::size_t count = state.buckets.size();
+  if (arrays.size() != count || ranges.first_keys().size() != count) {
+    Arrays old_arrays;
+    Arrays old_tentative(count);
+    std::vector<std::vector<drum::WaitingRequests>> old_sealed(count);
+    for (std::size_t b = 0; b < count; ++b) old_arrays.emplace_back(pool);
+    old_arrays.swap(arrays);
+    old_tentative.swap(tentative_arrays);
+    old_sealed.swap(sealed);
+    std::size_t to = 0;
+    for (std::size_t from = 0; from < old_arrays.size(); ++from) {
+      const std::uint64_t first_key = ranges.first_keys()[from];
+      while (to + 1 < count && state.buckets[to].first_key < first_key) ++to;
+      if (state.buckets[to].first_key != first_key) {
+        CRAWLSTORE_ASSERT(old_arrays[from].empty() && old_tentative[from].empty() &&
+                          old_sealed[from].empty());
+        continue;
+      }
+      arrays[to] = std::move(old_arrays[from]);
+      tentative_arrays[to] = std::move(old_tentative[from]);
+      sealed[to] = std::move(old_sealed[from]);
+    }
+    std::vector<std::uint64_t> first_keys;
+    first_keys.reserve(count);
+    for (const auto& bucket : state.buckets) first_keys.push_back(bucket.first_key);
+    ranges.assign(std::move(first_keys));
+  }
   look_for_full_buckets();
 }
 
@@ -86,8 +112,10 @@ void DrumCore::Impl::unlock() {
   mutex.unlock();
 }
 
-Result<void> DrumCore::Impl::before_commit() {
-  CRAWLSTORE_TRY(write_arrays());
+Result<void> DrumCore::Impl::before_commit(CommitScope scope) {
+  CRAWLSTORE_TRY(write_arrays(scope));
+  commit_is_whole = scope == CommitScope::kEverything;
+  sequence_in_commit = std::max(state.next_sequence, state.sequence_limit);
   if (dirty) {
     auto run = drum::put_state(*store->writer, state);
     if (!run) return tl::unexpected<Error>(run.error());
@@ -97,21 +125,24 @@ Result<void> DrumCore::Impl::before_commit() {
 }
 
 void DrumCore::Impl::after_commit(bool published) {
+  if (published && commit_is_whole) last_commit = std::chrono::steady_clock::now();
   if (!table_run_in_commit) return;
   if (published) {
     drum::refresh_state(*store->writer, state);
+    published_sequence = sequence_in_commit;
     dirty = false;
-    last_commit = std::chrono::steady_clock::now();
   } else {
     store->writer->release(table_run_in_commit->extent());
   }
   table_run_in_commit.reset();
 }
 
-Result<void> DrumCore::Impl::write_arrays() {
+Result<void> DrumCore::Impl::write_arrays(CommitScope scope) {
   const std::lock_guard lock(mutex);
-  CRAWLSTORE_TRY(transfer(arrays, false));
-  return transfer(tentative_arrays, true);
+  if (scope == CommitScope::kEverything || !merges_from_memory()) {
+    CRAWLSTORE_TRY(transfer_arrays());
+  }
+  return transfer_tentative();
 }
 
 void DrumCore::Impl::keep_tentative() {
@@ -150,6 +181,7 @@ void DrumCore::Impl::release_unpublished() {
 }
 
 void DrumCore::Impl::close() {
+  cancel_flight();
   const std::lock_guard lock(mutex);
   closed = true;
 }
@@ -213,6 +245,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
     impl->state.key_scheme = static_cast<format::KeyScheme>(options.key_scheme);
     impl->dirty = true;
   }
+  impl->published_sequence = impl->state.next_sequence;
   impl->reshape_arrays();
   std::shared_ptr<DrumCore> core(new DrumCore(impl));
   inside->drums.insert_or_assign(std::string(name), core);
@@ -257,11 +290,14 @@ Result<MergeReport> DrumCore::synchronize() {
 }
 
 Result<MergeReport> DrumCore::merge_if_full() {
+  bool wants_relief = false;
   {
     const std::lock_guard lock(impl_->mutex);
     CRAWLSTORE_TRY(impl_->check_usable());
-    if (!impl_->has_full_bucket) return MergeReport{};
+    wants_relief = impl_->wants_relief();
+    if (!wants_relief && !impl_->has_full_bucket) return MergeReport{};
   }
+  if (wants_relief) return impl_->relieve();
   const bool only_full = impl_->current_options().merge_scope == MergeScope::kFull;
   return impl_->merge(only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);
 }
@@ -330,6 +366,12 @@ DrumStatus DrumCore::status() const {
     for (const auto& columns : *set) {
       status.pending_count += columns.count();
       status.memory_bytes += columns.memory_bytes();
+    }
+  }
+  for (const auto& bucket : impl_->sealed) {
+    for (const auto& waiting : bucket) {
+      status.pending_count += waiting.columns->count();
+      status.memory_bytes += waiting.columns->memory_bytes();
     }
   }
   return status;

@@ -12,7 +12,7 @@
 namespace crawlstore {
 namespace {
 
-constexpr std::size_t kBatchAnswers = 1024;
+constexpr std::size_t kBatchAnswers = 256;  // they stay in the first-level cache
 
 class DispatchScope {
  public:
@@ -75,65 +75,108 @@ Result<void> DrumCore::Impl::deliver(Group& group, std::span<const RawAnswer> an
   return {};
 }
 
-Result<void> DrumCore::Impl::dispatch_run(Group& group, const drum::MergeOutcome& outcome,
-                                          std::size_t run_index, std::size_t first_arrival) {
-  const drum::LoadedRun& run = outcome.runs[run_index];
-  const RunId aux_id{outcome.job.key_runs[run_index].run_id.value + 1};
-  const auto aux_ref = std::find_if(outcome.job.aux_runs.begin(), outcome.job.aux_runs.end(),
-                                    [aux_id](const auto& ref) { return ref.run_id == aux_id; });
-  std::vector<std::byte> aux_payload;
-  format::AuxRun aux;
-  if (aux_ref != outcome.job.aux_runs.end()) {
-    container::Writer& writer = *store->writer;
-    CRAWLSTORE_TRY(container::read_run(
-        writer.storage(), container::run_name(writer.identity(), outcome.job.aux_log, aux_id),
-        *aux_ref, aux_payload));
-    const auto parsed = format::parse_aux_run(aux_payload);
-    if (!parsed || parsed->record_count != run.columns.keys.size()) {
-      return fail(
-          Errc::kSegmentInvalid,
-          parsed ? "an auxiliary run has another count than its key run" : parsed.error().text,
-          aux_ref->offset_bytes, outcome.job.aux_log.value);
-    }
-    aux = *parsed;
+/// The auxiliaries of a batch; `payload` holds those that had to be read.
+Result<void> DrumCore::Impl::load_auxes(const drum::MergeOutcome& outcome,
+                                        const drum::RequestBatch& batch,
+                                        std::vector<std::byte>& payload, format::AuxRun& auxes) {
+  if (batch.waiting != nullptr) {
+    const auto view = batch.waiting->view();
+    auxes = {view.count, view.uniform_aux_bytes, view.aux_lengths, view.auxes};
+    return {};
   }
+  const RunId aux_id{batch.run.value + 1};
+  const auto ref = std::find_if(outcome.job.aux_runs.begin(), outcome.job.aux_runs.end(),
+                                [aux_id](const auto& run) { return run.run_id == aux_id; });
+  if (ref == outcome.job.aux_runs.end()) return {};
+  container::Writer& writer = *store->writer;
+  CRAWLSTORE_TRY(container::read_run(
+      writer.storage(), container::run_name(writer.identity(), outcome.job.aux_log, aux_id), *ref,
+      payload));
+  const auto parsed = format::parse_aux_run(payload);
+  if (!parsed || parsed->record_count != batch.count) {
+    return fail(
+        Errc::kSegmentInvalid,
+        parsed ? "an auxiliary run has another count than its key run" : parsed.error().text,
+        ref->offset_bytes, outcome.job.aux_log.value);
+  }
+  auxes = *parsed;
+  return {};
+}
 
-  std::vector<RawAnswer> batch;
-  batch.reserve(kBatchAnswers);
-  std::size_t aux_begin = 0;
-  const auto& columns = run.columns;
-  for (std::size_t i = 0; i < columns.keys.size(); ++i) {
-    const std::size_t arrival = first_arrival + i;
-    const auto tag = columns.tags.empty() ? columns.uniform_tag : columns.tags[i];
-    const std::size_t aux_length = aux.lengths.empty() ? aux.uniform_length_bytes : aux.lengths[i];
-    RawAnswer& answer = batch.emplace_back();
-    answer.key = columns.keys[i];
-    answer.sequence =
-        columns.first_sequence + (columns.sequences.empty() ? i : columns.sequences[i]);
-    answer.aux = aux.bytes.subspan(aux_begin, aux_length);
-    answer.consumer = format::consumer_of(tag);
-    answer.operation = static_cast<DrumOperation>(format::operation_of(tag));
-    answer.duplicate = outcome.duplicate[arrival] != 0;
-    if (answer.operation != DrumOperation::kCheck) {
-      answer.value = drum::value_of(run, i, state.value_bytes);
-    } else if (!outcome.value_begins.empty()) {
-      const auto begin = outcome.value_begins[arrival];
-      answer.value =
-          std::span(outcome.values).subspan(begin, outcome.value_begins[arrival + 1] - begin);
+/// Answers of one operation and consumer, keys alone.
+Result<void> DrumCore::Impl::dispatch_plain(Group& group, const drum::MergeOutcome& outcome,
+                                            const drum::RequestBatch& batch,
+                                            std::size_t first_arrival) {
+  RawAnswer same;
+  same.consumer = format::consumer_of(batch.uniform_tag);
+  same.operation = static_cast<DrumOperation>(format::operation_of(batch.uniform_tag));
+  std::vector<RawAnswer> answers(kBatchAnswers, same);
+  const std::uint8_t* duplicate = outcome.duplicate.data() + first_arrival;
+  std::uint64_t sequence = batch.first_sequence;
+  for (auto keys : batch.key_spans) {
+    while (!keys.empty()) {
+      const auto now = keys.first(std::min(keys.size(), kBatchAnswers));
+      for (std::size_t i = 0; i < now.size(); ++i) {
+        answers[i].key = now[i];
+        answers[i].sequence = sequence++;
+        answers[i].duplicate = *duplicate++ != 0;
+      }
+      CRAWLSTORE_TRY(deliver(group, std::span(answers).first(now.size())));
+      keys = keys.subspan(now.size());
     }
-    aux_begin += aux_length;
-    if (batch.size() < kBatchAnswers && i + 1 < columns.keys.size()) continue;
-    CRAWLSTORE_TRY(deliver(group, batch));
-    batch.clear();
   }
   return {};
 }
 
+Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutcome& outcome,
+                                            const drum::RequestBatch& batch,
+                                            std::size_t first_arrival) {
+  std::vector<std::byte> payload;
+  format::AuxRun auxes;
+  CRAWLSTORE_TRY(load_auxes(outcome, batch, payload, auxes));
+  if (auxes.bytes.empty() && batch.tags.empty() && batch.sequences.empty() &&
+      state.value_bytes == 0) {
+    return dispatch_plain(group, outcome, batch, first_arrival);
+  }
+  std::vector<RawAnswer> answers;
+  answers.reserve(kBatchAnswers);
+  std::size_t aux_begin = 0;
+  std::size_t i = 0;
+  for (const auto& keys : batch.key_spans) {
+    for (const std::uint64_t key : keys) {
+      const std::size_t arrival = first_arrival + i;
+      const auto tag = batch.tags.empty() ? batch.uniform_tag : batch.tags[i];
+      const std::size_t aux_length =
+          auxes.lengths.empty() ? auxes.uniform_length_bytes : auxes.lengths[i];
+      RawAnswer& answer = answers.emplace_back();
+      answer.key = key;
+      answer.sequence = batch.first_sequence + (batch.sequences.empty() ? i : batch.sequences[i]);
+      answer.aux = auxes.bytes.subspan(aux_begin, aux_length);
+      answer.consumer = format::consumer_of(tag);
+      answer.operation = static_cast<DrumOperation>(format::operation_of(tag));
+      answer.duplicate = outcome.duplicate[arrival] != 0;
+      if (answer.operation != DrumOperation::kCheck) {
+        answer.value = drum::value_of(batch, i, state.value_bytes);
+      } else if (!outcome.value_begins.empty()) {
+        const auto begin = outcome.value_begins[arrival];
+        answer.value =
+            std::span(outcome.values).subspan(begin, outcome.value_begins[arrival + 1] - begin);
+      }
+      aux_begin += aux_length;
+      ++i;
+      if (answers.size() < kBatchAnswers) continue;
+      CRAWLSTORE_TRY(deliver(group, answers));
+      answers.clear();
+    }
+  }
+  return deliver(group, answers);
+}
+
 Result<void> DrumCore::Impl::dispatch(Group& group, const drum::MergeOutcome& outcome) {
   std::size_t arrival = 0;
-  for (std::size_t run = 0; run < outcome.runs.size(); ++run) {
-    CRAWLSTORE_TRY(dispatch_run(group, outcome, run, arrival));
-    arrival += outcome.runs[run].columns.keys.size();
+  for (const auto& batch : outcome.batches) {
+    CRAWLSTORE_TRY(dispatch_batch(group, outcome, batch, arrival));
+    arrival += batch.count;
   }
   return {};
 }

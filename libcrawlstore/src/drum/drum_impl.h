@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -29,6 +30,9 @@ enum class MergeCall : std::uint8_t { kAll, kWhenFull, kFullBuckets };
 /// Locks: StoreImpl::mutex before `mutex`. Submissions take only `mutex`, so they go on while
 /// another thread merges; a merge takes `mutex` when it plans and when it installs.
 struct DrumCore::Impl : Participant {
+  struct PlannedMerge;
+  struct Group;
+  struct Flight;
   using Arrays = std::vector<drum::RequestColumns>;  // one a bucket
 
   std::shared_ptr<StoreImpl> store;
@@ -36,25 +40,37 @@ struct DrumCore::Impl : Participant {
   drum::DrumState state;
   drum::KeyRanges ranges;
   DrumOptions options;
+  std::shared_ptr<drum::ChunkPool> pool = std::make_shared<drum::ChunkPool>();
   Arrays arrays;            // submitted from outside a dispatcher
   Arrays tentative_arrays;  // submitted inside: part of the transaction being dispatched
+  /// Requests that came before those of arrays[b], and have their sequences: a merge has planned to
+  /// take them from memory, or has failed to. Older than every run that is not locked.
+  std::vector<std::vector<drum::WaitingRequests>> sealed;
+  std::uint64_t array_bytes = 0;   // of the requests in `arrays`
+  std::uint64_t sealed_bytes = 0;  // of those in `sealed`
+  std::uint64_t sweep_key = 0;    // where the next automatic merge from memory goes on
+  bool has_hot_array = false;     // some array takes too much of the memory
+  std::unique_ptr<Flight> flight;  // guarded by StoreImpl::mutex
   std::map<std::uint16_t, RawSink> sinks;
   std::map<RunId, std::shared_ptr<const drum::PartitionLookup>> lookups;
   std::vector<std::byte> scratch;
   std::optional<format::RunRef> table_run_in_commit;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
   std::uint64_t transfer_count = 0;
+  std::uint64_t published_sequence = 0;    // what the file says comes next
+  std::uint64_t sequence_in_commit = 0;    // what the commit under way makes of it
   std::uint64_t splits_under_way = 0;  // of jobs that are not installed
   bool has_full_bucket = false;        // some bucket's pending runs call for a merge
   bool dirty = false;
+  bool commit_is_whole = false;        // the one under way takes everything
   bool closed = false;
 
   // drum_core.cpp
   void lock() override;
   void unlock() override;
-  Result<void> before_commit() override;
+  Result<void> before_commit(CommitScope scope) override;
   void after_commit(bool published) override;
-  Result<void> write_arrays() override;
+  Result<void> write_arrays(CommitScope scope) override;
   void keep_tentative() override;
   void drop_tentative() override;
   void close() override;
@@ -64,8 +80,6 @@ struct DrumCore::Impl : Participant {
   [[nodiscard]] DrumOptions current_options() const;
   void reshape_arrays();  // after buckets or their pending runs have changed
 
-  struct PlannedMerge;
-  struct Group;
 
   // drum_submit.cpp
   Result<void> check_request(const RawRequest& request);
@@ -80,13 +94,21 @@ struct DrumCore::Impl : Participant {
   Result<void> after_submit();
   [[nodiscard]] bool is_full(const drum::RequestColumns& columns, const RawRequest& request) const;
   [[nodiscard]] std::uint64_t array_budget_bytes() const;
+  [[nodiscard]] bool merges_from_memory() const;
+  [[nodiscard]] std::uint64_t flight_bytes() const;
+  [[nodiscard]] bool wants_relief() const;
+  Result<void> begin_array(std::size_t bucket);
   void look_for_full_buckets();
   [[nodiscard]] bool calls_for_merge(const drum::Bucket& bucket) const;
   [[nodiscard]] std::uint64_t slice_requests_max() const;
-  drum::RequestColumns& column_for(Arrays& set, std::size_t bucket);
 
   // drum_transfer.cpp
-  Result<void> transfer(Arrays& set, bool is_tentative);
+  template <class Wanted>
+  Result<void> transfer(bool takes_tentative, const Wanted& is_wanted);
+  Result<void> transfer_arrays();
+  Result<void> transfer_arrays(std::size_t first, std::size_t end);
+  Result<void> transfer_tentative();
+  [[nodiscard]] std::size_t waiting_count(std::size_t bucket) const;
   Result<void> ensure_room_for_run(std::size_t bucket_index);
   Result<void> join_runs(drum::Bucket& bucket);
   Result<void> read_requests(const drum::Bucket& bucket, std::span<const format::RunRef> keys,
@@ -97,21 +119,46 @@ struct DrumCore::Impl : Participant {
   // drum_merge.cpp
   Result<MergeReport> merge(MergeCall call);
   Result<MergeReport> merge_locked(MergeCall call);
-  Result<MergeReport> merge_planned(const std::vector<PlannedMerge>& plan);
-  std::vector<PlannedMerge> plan_merges(bool only_full);
-  Result<drum::MergeJob> make_job(const PlannedMerge& planned);
-  Result<void> start_group(MergeCall call, std::vector<PlannedMerge>& plan);
+  Result<MergeReport> merge_planned(std::span<const PlannedMerge> plan);
+  Result<MergeReport> relieve();
+  Result<MergeReport> relieve_locked();
+  Result<void> reserve_sequences();
+  Result<void> start_merge(MergeCall call, std::vector<PlannedMerge>& plan);
+  Result<void> launch(std::span<const PlannedMerge> planned);
+  Result<void> land(Flight& landing, Group& group);
+  Result<void> dispatch_all(Flight& landing, Group& group);
+  Result<void> land_and_commit(MergeReport& report);
+  Result<void> send_off(std::span<const PlannedMerge> plan, MergeReport& report);
   Result<void> finish_group(Group& group);
+  void abandon(Group& group);
+  void cancel_flight();
+  void unlock_runs();
+
+  // drum_plan.cpp
+  void seal(std::size_t bucket);
+  void forget_sealed(const std::vector<drum::WaitingRequests>& answered);
+  Result<void> plan_bucket(std::size_t bucket, std::vector<PlannedMerge>& plan);
+  Result<std::vector<PlannedMerge>> plan_merges(bool only_full);
+  [[nodiscard]] std::uint64_t waiting_bytes(std::size_t bucket) const;
+  [[nodiscard]] std::size_t next_in_sweep() const;
+  [[nodiscard]] bool next_sweep_is_planned() const;
+  Result<std::vector<PlannedMerge>> plan_sweep();
+  [[nodiscard]] bool should_merge(std::size_t first, std::size_t end) const;
+  Result<drum::MergeJob> make_job(const PlannedMerge& planned);
+
+  // drum_install.cpp
   Result<void> install(Group& group);
   Result<void> join_results(drum::Consumer& consumer, Group& group);
   Result<void> install_outcome(Group& group, drum::MergeOutcome& outcome);
-  void abandon(Group& group);
-  void unlock_runs();
 
   // drum_dispatch.cpp
   Result<void> dispatch(Group& group, const drum::MergeOutcome& outcome);
-  Result<void> dispatch_run(Group& group, const drum::MergeOutcome& outcome, std::size_t run,
-                            std::size_t first_arrival);
+  Result<void> load_auxes(const drum::MergeOutcome& outcome, const drum::RequestBatch& batch,
+                          std::vector<std::byte>& payload, format::AuxRun& auxes);
+  Result<void> dispatch_plain(Group& group, const drum::MergeOutcome& outcome,
+                              const drum::RequestBatch& batch, std::size_t first_arrival);
+  Result<void> dispatch_batch(Group& group, const drum::MergeOutcome& outcome,
+                              const drum::RequestBatch& batch, std::size_t first_arrival);
   Result<void> deliver(Group& group, std::span<const RawAnswer> answers);
   std::vector<drum::Consumer>::iterator find_consumer(std::uint16_t id);
   Result<void> call_sink(const RawSink& sink, std::span<const RawAnswer> answers);
@@ -125,16 +172,28 @@ struct DrumCore::Impl::Group {
   std::map<std::uint16_t, drum::ResultColumns> results;  // of consumers that are absent
   std::vector<format::RunRef> written;                   // to release if the commit fails
   std::vector<format::RunRef> superseded;                // to release when it succeeded
+  /// What was sealed in the buckets (named by first key) that are installed.
+  std::vector<std::pair<std::uint64_t, std::vector<drum::WaitingRequests>>> answered;
   std::uint64_t bytes = 0;                               // of the new partitions
   MergeReport report;
 
   [[nodiscard]] std::uint64_t total_bytes() const;
 };
 
+/// One bucket's merge, or a slice of it: the leading `run_count` runs; the last slice also takes all
+/// other locked runs and what is sealed.
 struct DrumCore::Impl::PlannedMerge {
   std::uint64_t first_key = 0;  // names the bucket, whatever splits meanwhile
   std::size_t run_count = 0;
+  std::uint64_t request_bytes = 0;
   bool is_last_slice = true;
+};
+
+/// Merges under way on another thread, one bucket after the other.
+struct DrumCore::Impl::Flight {
+  std::vector<drum::MergeOutcome> outcomes;
+  std::future<Result<void>> done;  // last: waits for the thread before the outcomes go
+  bool ends_slice = false;         // more of its last bucket is to come
 };
 
 }  // namespace crawlstore

@@ -53,7 +53,7 @@ format::DrumTable table_of(const DrumState& state) {
   format::DrumTable table;
   table.key_scheme = state.key_scheme;
   table.value_bytes = state.value_bytes;
-  table.next_sequence = state.next_sequence;
+  table.next_sequence = std::max(state.next_sequence, state.sequence_limit);
   table.merge_count = state.merge_count;
   table.unparsed_count = state.unparsed_count;
   for (const Bucket& bucket : state.buckets) {

@@ -42,7 +42,8 @@ struct Bucket {
   SegmentId aux_log;
   LogRuns pending;                   // published or not; merged by the next merge
   LogRuns tentative;                 // of the transaction that is being dispatched
-  std::size_t locked_run_count = 0;  // leading runs of `pending` that a merge is reading
+  std::size_t locked_run_count = 0;  // leading runs of `pending` that a merge has planned to take
+  bool is_planned = false;           // a merge will take those runs, and what is sealed
 };
 
 struct Consumer {
@@ -60,6 +61,9 @@ struct DrumState {
   std::int32_t value_bytes = 0;
   format::KeyScheme key_scheme = format::KeyScheme::kOpaque;
   std::uint64_t next_sequence = 0;
+  /// What the file says instead while it is larger: sequences below it may be given to requests,
+  /// and told to dispatchers, before a commit knows of them.
+  std::uint64_t sequence_limit = 0;
   std::uint64_t merge_count = 0;
   std::uint64_t unparsed_count = 0;
   std::vector<Bucket> buckets;      // ascending first_key; the first has 0

@@ -13,8 +13,30 @@ constexpr std::uint64_t kMergeBytesPerRequest = 48;
 constexpr std::uint64_t kSliceRequestsMin = 4096;
 /// A log that cannot be joined any more is merged before it has all its runs.
 constexpr std::size_t kRunsUntilMerge = format::kRunsPerLogMax / 4 * 3;
+/// Of the memory: what one flight takes away, and what one bucket may have before it is merged.
+constexpr std::uint64_t kFlightShare = 16;
+constexpr std::uint64_t kHotShare = 4;
+constexpr std::size_t kKeysPerLook = 512;
 
 }  // namespace
+
+/// Are full arrays merged from memory? Who sizes arrays and logs, or wants requests in the log
+/// first, has them logged.
+bool DrumCore::Impl::merges_from_memory() const {
+  return !options.log_first && options.durability != Durability::kRequest &&
+         options.array_elements == 0 && options.array_aux_bytes == 0 && options.bucket_bytes == 0;
+}
+
+std::uint64_t DrumCore::Impl::flight_bytes() const {
+  return std::max(kArrayBytesMin, options.memory_bytes / kFlightShare);
+}
+
+/// Do the arrays, what is in flight and what is landing fill the memory?
+bool DrumCore::Impl::wants_relief() const {
+  const std::uint64_t under_way = std::max(sealed_bytes, 2 * flight_bytes());
+  return merges_from_memory() && array_bytes + sealed_bytes != 0 &&
+         (has_hot_array || array_bytes + under_way >= options.memory_bytes);
+}
 
 std::uint64_t DrumCore::Impl::array_budget_bytes() const {
   return std::max(kArrayBytesMin, options.memory_bytes / state.buckets.size());
@@ -28,7 +50,7 @@ std::uint64_t DrumCore::Impl::slice_requests_max() const {
 
 /// Is there no room for a request? What the options leave open counts against memory_bytes.
 bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawRequest& request) const {
-  if (columns.count() == 0) return false;
+  if (columns.empty()) return false;
   if (columns.count() >= drum::kSortCountMax) return true;
   const std::uint64_t aux_bytes = columns.aux_bytes() + request.aux.size();
   if (options.array_elements != 0 && columns.count() >= options.array_elements) return true;
@@ -42,29 +64,30 @@ bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawReque
 }
 
 bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
-  drum::LogRuns log = bucket.pending;
-  log.drop_front(bucket.locked_run_count);  // a merge has them already
-  if (log.keys.size() > kRunsUntilMerge) return true;
+  const auto runs = std::span(bucket.pending.keys).subspan(bucket.locked_run_count);
+  if (runs.empty()) return false;  // a merge has them already
+  if (runs.size() > kRunsUntilMerge) return true;
+  std::uint64_t key_bytes = 0;
+  std::uint64_t request_count = 0;
+  for (const auto& run : runs) {
+    key_bytes += run.payload_bytes;
+    request_count += run.record_count;
+  }
   if (options.bucket_bytes != 0) {
-    return log.key_bytes > options.bucket_bytes || log.aux_bytes > options.bucket_bytes;
+    std::uint64_t aux_bytes = 0;
+    for (const auto& run : bucket.pending.auxes) {
+      aux_bytes += runs.front().run_id < run.run_id ? run.payload_bytes : 0;
+    }
+    return key_bytes > options.bucket_bytes || aux_bytes > options.bucket_bytes;
   }
   // Before the next transfer takes the bucket over what one slice of a merge can hold.
-  return !log.empty() && log.request_count + log.keys.back().record_count > slice_requests_max();
+  return request_count + runs.back().record_count > slice_requests_max();
 }
 
 void DrumCore::Impl::look_for_full_buckets() {
   has_full_bucket =
       std::any_of(state.buckets.begin(), state.buckets.end(),
                   [this](const drum::Bucket& bucket) { return calls_for_merge(bucket); });
-}
-
-drum::RequestColumns& DrumCore::Impl::column_for(Arrays& set, std::size_t bucket) {
-  auto& columns = set[bucket];
-  if (columns.count() == 0) {
-    const auto budget = array_budget_bytes();
-    columns.reserve(options.array_elements != 0 ? options.array_elements : budget / 8, 0);
-  }
-  return columns;
 }
 
 Result<void> DrumCore::Impl::check_request(const RawRequest& request) {
@@ -120,52 +143,83 @@ Result<void> DrumCore::Impl::submit(const RawRequest& request) {
   });
 }
 
+/// Before a request of an array that is merged from memory.
+Result<void> DrumCore::Impl::begin_array(std::size_t bucket) {
+  if (arrays[bucket].empty()) return ensure_room_for_run(bucket);
+  has_hot_array =
+      has_hot_array || arrays[bucket].request_bytes() >= options.memory_bytes / kHotShare ||
+      arrays[bucket].count() >= drum::kSortCountMax / 2;
+  // Nobody merges: the log takes them.
+  const bool is_over = array_bytes + flight_bytes() >= options.memory_bytes;
+  if (!options.auto_merge && is_over) CRAWLSTORE_TRY(transfer_arrays());
+  return arrays[bucket].empty() ? ensure_room_for_run(bucket) : Result<void>{};
+}
+
 Result<void> DrumCore::Impl::append(const RawRequest& request) {
   const bool is_tentative = store->in_dispatcher();
   auto& set = is_tentative ? tentative_arrays : arrays;
   const std::size_t bucket = ranges.find(request.key);
-  if (is_full(set[bucket], request)) CRAWLSTORE_TRY(transfer(set, is_tentative));
-  if (set[bucket].count() == 0) CRAWLSTORE_TRY(ensure_room_for_run(bucket));
+  if (!is_tentative && merges_from_memory()) {
+    CRAWLSTORE_TRY(begin_array(bucket));
+  } else {
+    if (is_full(set[bucket], request)) {
+      CRAWLSTORE_TRY(is_tentative ? transfer_tentative() : transfer_arrays());
+    }
+    if (set[bucket].empty()) CRAWLSTORE_TRY(ensure_room_for_run(bucket));
+  }
   const auto value =
       request.operation == DrumOperation::kCheck ? std::span<const std::byte>{} : request.value;
-  column_for(set, bucket)
-      .append(format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
-              request.key, state.value_bytes, value, request.aux);
+  const std::uint64_t before = set[bucket].request_bytes();
+  set[bucket].append(
+      format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
+      request.key, state.value_bytes, value, request.aux);
+  if (!is_tentative) array_bytes += set[bucket].request_bytes() - before;
   return {};
 }
 
 Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys) {
-  return take([&] { return append_keys(tag, keys); });
+  while (!keys.empty()) {
+    CRAWLSTORE_TRY(take([&] { return append_keys(tag, keys); }));
+  }
+  return {};
 }
 
-/// Takes keys off the span, also when it fails.
+/// Takes keys off the span, also when it fails; not all when a merge should come between.
 Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std::uint64_t>& keys) {
-  const bool is_tentative = store->in_dispatcher();
-  auto& set = is_tentative ? tentative_arrays : arrays;
-  const std::uint64_t capacity =
-      options.array_elements != 0
-          ? options.array_elements
-          : std::min<std::uint64_t>(drum::kSortCountMax, array_budget_bytes() / 8);
-  std::size_t count = 0;
-  Result<void> done;
-  for (; count < keys.size(); ++count) {
-    const std::uint64_t key = keys[count];
-    const std::size_t bucket = ranges.find(key);
-    if (set[bucket].count() >= capacity) done = transfer(set, is_tentative);
-    if (done && set[bucket].count() == 0) {
-      done = ensure_room_for_run(bucket);
-      if (done) column_for(set, bucket);
-    }
-    if (!done) break;
-    set[bucket].append_key(tag, key);
+  const auto request_of = [tag](std::uint64_t key) {
+    return RawRequest{static_cast<DrumOperation>(format::operation_of(tag)),
+                      format::consumer_of(tag), key, {}, {}};
+  };
+  if (store->in_dispatcher() || !merges_from_memory()) {
+    for (; !keys.empty(); keys = keys.subspan(1)) CRAWLSTORE_TRY(append(request_of(keys.front())));
+    return {};
   }
-  keys = keys.subspan(count);
-  return done;
+  while (!keys.empty() && !(options.auto_merge && wants_relief())) {
+    const auto look = keys.first(std::min(keys.size(), kKeysPerLook));
+    std::uint64_t plain_count = 0;
+    std::size_t count = 0;
+    Result<void> done;
+    for (; done && count < look.size(); ++count) {
+      const std::uint64_t key = look[count];
+      drum::RequestColumns& columns = arrays[ranges.find(key)];
+      if (columns.takes_plain_key(tag)) {
+        columns.append_plain_key(key);
+        ++plain_count;
+      } else {
+        done = append(request_of(key));
+      }
+    }
+    array_bytes += plain_count * 8;
+    keys = keys.subspan(done ? count : count - 1);
+    CRAWLSTORE_TRY(done);
+  }
+  return {};
 }
 
 Result<void> DrumCore::Impl::after_submit() {
   if (store->in_dispatcher()) return {};
   bool wants_commit = false;
+  bool wants_memory = false;
   bool wants_merge = false;
   bool only_full = false;
   {
@@ -177,6 +231,11 @@ Result<void> DrumCore::Impl::after_submit() {
       wants_commit = now - last_commit >= std::chrono::milliseconds(options.interval_ms);
     }
     wants_merge = options.auto_merge && dirty && has_full_bucket;
+    wants_memory = options.auto_merge && wants_relief();
+  }
+  if (wants_memory) {
+    const auto merged = relieve();
+    if (!merged) return tl::unexpected<Error>(merged.error());
   }
   if (wants_merge) {
     const auto merged = merge(only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);

@@ -26,8 +26,11 @@ tl::unexpected<Error> too_many_runs() {
   return fail(Errc::kTooLarge, "a bucket has too many runs; synchronize more often");
 }
 
+enum class Source : std::uint8_t { kSealed, kArray, kTentative };
+
 struct WrittenRuns {
   std::size_t bucket;
+  Source source;
   drum::RequestColumns::Runs runs;
 };
 
@@ -54,8 +57,7 @@ drum::RequestColumns::Place next_place(container::Writer& writer, drum::Bucket& 
 /// that transfers, and with them commits and merges, never lack it.
 Result<void> DrumCore::Impl::ensure_room_for_run(std::size_t bucket_index) {
   drum::Bucket& bucket = state.buckets[bucket_index];
-  const std::size_t waiting = (arrays[bucket_index].count() != 0 ? 1 : 0) +
-                              (tentative_arrays[bucket_index].count() != 0 ? 1 : 0);
+  const std::size_t waiting = waiting_count(bucket_index);
   const std::size_t kept = store->in_dispatcher() ? 0 : kRunsKeptForDispatchers;
   const auto has_room = [&] { return run_count(bucket) + waiting + kept < format::kRunsPerLogMax; };
   if (has_room()) return {};
@@ -63,31 +65,65 @@ Result<void> DrumCore::Impl::ensure_room_for_run(std::size_t bucket_index) {
   return has_room() ? Result<void>{} : too_many_runs();
 }
 
-/// Writes every array of the set as a run of its bucket. All or nothing.
-Result<void> DrumCore::Impl::transfer(Arrays& set, bool is_tentative) {
+/// The runs that the bucket's requests in memory would make.
+std::size_t DrumCore::Impl::waiting_count(std::size_t bucket) const {
+  return sealed[bucket].size() + (arrays[bucket].empty() ? 0 : 1) +
+         (tentative_arrays[bucket].empty() ? 0 : 1);
+}
+
+/// Writes what waits in the memory of the wanted buckets as runs, in arrival order. All or nothing.
+template <class Wanted>
+Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wanted) {
   container::Writer& writer = *store->writer;
   std::vector<WrittenRuns> written;
   std::uint64_t sequence = state.next_sequence;
-  for (std::size_t b = 0; b < set.size(); ++b) {
-    if (set[b].count() == 0) continue;
-    drum::Bucket& bucket = state.buckets[b];
+  const auto write = [&](std::size_t b, Source source, const drum::RequestColumns& columns,
+                         std::uint64_t first) -> Result<void> {
     auto runs =
-        set[b].write(writer, next_place(writer, bucket), sequence, state.value_bytes, scratch);
-    if (!runs) {
-      release_all(writer, written);
-      return tl::unexpected<Error>(runs.error());
+        columns.write(writer, next_place(writer, state.buckets[b]), first, state.value_bytes, scratch);
+    if (!runs) return tl::unexpected<Error>(runs.error());
+    written.push_back({b, source, *runs});
+    return {};
+  };
+  const auto write_bucket = [&](std::size_t b) -> Result<void> {
+    for (const auto& waiting : sealed[b]) {
+      CRAWLSTORE_TRY(write(b, Source::kSealed, *waiting.columns, waiting.first_sequence));
     }
-    written.push_back({b, *runs});
-    sequence += set[b].count();
+    if (!arrays[b].empty()) {
+      CRAWLSTORE_TRY(write(b, Source::kArray, arrays[b], sequence));
+      sequence += arrays[b].count();
+    }
+    if (takes_tentative && !tentative_arrays[b].empty()) {
+      CRAWLSTORE_TRY(write(b, Source::kTentative, tentative_arrays[b], sequence));
+      sequence += tentative_arrays[b].count();
+    }
+    return {};
+  };
+  for (std::size_t b = 0; b < arrays.size(); ++b) {
+    if (waiting_count(b) == 0 || !is_wanted(b)) continue;
+    if (const auto done = write_bucket(b); !done) {
+      release_all(writer, written);
+      return done;
+    }
   }
   if (written.empty()) return {};
   state.next_sequence = sequence;
   dirty = true;
   ++transfer_count;
-  for (const auto& entry : written) {
-    drum::Bucket& bucket = state.buckets[entry.bucket];
-    (is_tentative ? bucket.tentative : bucket.pending).add(entry.runs);
-    set[entry.bucket].clear();
+  for (const auto& [b, source, runs] : written) {
+    drum::Bucket& bucket = state.buckets[b];
+    (source == Source::kTentative ? bucket.tentative : bucket.pending).add(runs);
+    if (source == Source::kSealed) {
+      // Of a merge that will take them, they go as its locked runs.
+      if (bucket.is_planned) ++bucket.locked_run_count;
+      sealed_bytes -= sealed[b].front().columns->request_bytes();
+      sealed[b].erase(sealed[b].begin());
+    } else if (source == Source::kArray) {
+      array_bytes -= arrays[b].request_bytes();
+      arrays[b].clear();
+    } else {
+      tentative_arrays[b].clear();
+    }
   }
   for (const auto& entry : written) {
     drum::Bucket& bucket = state.buckets[entry.bucket];
@@ -96,6 +132,19 @@ Result<void> DrumCore::Impl::transfer(Arrays& set, bool is_tentative) {
   }
   look_for_full_buckets();
   return {};
+}
+
+Result<void> DrumCore::Impl::transfer_arrays() {
+  return transfer(false, [](std::size_t) { return true; });
+}
+
+Result<void> DrumCore::Impl::transfer_arrays(std::size_t first, std::size_t end) {
+  return transfer(false, [first, end](std::size_t b) { return b >= first && b < end; });
+}
+
+/// What a dispatcher submitted, and what came to the same buckets before it.
+Result<void> DrumCore::Impl::transfer_tentative() {
+  return transfer(true, [this](std::size_t b) { return !tentative_arrays[b].empty(); });
 }
 
 Result<void> DrumCore::Impl::read_requests(

@@ -21,6 +21,8 @@ class KeyRanges {
     starts_[kPrefixCount] = static_cast<std::uint32_t>(first_keys_.size() - 1);
   }
 
+  [[nodiscard]] const std::vector<std::uint64_t>& first_keys() const { return first_keys_; }
+
   [[nodiscard]] std::size_t find(std::uint64_t key) const {
     const std::uint64_t prefix = key >> kShift;
     const std::size_t low = starts_[prefix];

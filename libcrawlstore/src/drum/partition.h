@@ -3,6 +3,7 @@
 
 /// Writing and reading partitions: sorted unique keys with values, spec/format.md#partition.
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -42,6 +43,16 @@ class PartitionWriter {
       keep_value(value);
     }
     keys_[block_count_++] = key;
+    return block_count_ == format::kBlockKeysMax ? flush() : Result<void>{};
+  }
+  /// Keys without values, many at a time: write some to the front of room(), which is never empty
+  /// while the partition has fewer than `keys_max`, then say with fill() how many.
+  [[nodiscard]] std::span<std::uint64_t> room(std::uint64_t keys_max) {
+    return std::span(keys_).subspan(block_count_).first(static_cast<std::size_t>(
+        std::min<std::uint64_t>(keys_.size() - block_count_, keys_max - key_count())));
+  }
+  Result<void> fill(std::size_t count) {
+    block_count_ += count;
     return block_count_ == format::kBlockKeysMax ? flush() : Result<void>{};
   }
   [[nodiscard]] std::uint64_t key_count() const { return key_count_ + block_count_; }
@@ -90,6 +101,15 @@ class PartitionCursor {
   Result<void> advance() {
     if (value_bytes_ < 0) value_begin_ += value().size();
     return ++position_ < block_.key_count ? Result<void>{} : load_block();
+  }
+  /// The keys from here to the end of the block; none only at the end.
+  [[nodiscard]] std::span<const std::uint64_t> keys() const {
+    return std::span(keys_).first(block_.key_count).subspan(position_);
+  }
+  /// Passes keys without values: at most keys().size().
+  Result<void> advance(std::size_t count) {
+    position_ += static_cast<std::uint32_t>(count);
+    return position_ < block_.key_count ? Result<void>{} : load_block();
   }
   /// Compares all checksums. After it succeeded, everything that was read is believed.
   Result<void> finish();

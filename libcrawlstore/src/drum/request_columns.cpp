@@ -8,9 +8,14 @@
 
 namespace crawlstore::drum {
 
-void RequestColumns::expand_tags(std::uint16_t tag) {
-  if (tags_.empty()) tags_.assign(keys_.size(), uniform_tag_);
-  tags_.push_back(tag);
+/// Before the key is appended: its tag, where not all are the same.
+void RequestColumns::note_tag(std::uint16_t tag) {
+  if (keys_.empty()) {
+    uniform_tag_ = tag;
+  } else if (tag != uniform_tag_ || !tags_.empty()) {
+    if (tags_.empty()) tags_.assign(keys_.size(), uniform_tag_);
+    tags_.push_back(tag);
+  }
 }
 
 void RequestColumns::append_aux(std::span<const std::byte> aux) {
@@ -27,10 +32,10 @@ void RequestColumns::append_aux(std::span<const std::byte> aux) {
 
 void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t value_bytes,
                             std::span<const std::byte> value, std::span<const std::byte> aux) {
-  if (keys_.empty()) uniform_tag_ = tag;
-  if (tag != uniform_tag_ || !tags_.empty()) expand_tags(tag);
+  note_tag(tag);
   keys_.push_back(key);
   append_aux(aux);
+  plain_tag_ = tags_.empty() && auxes_.empty() && value_bytes == 0 ? tag : kNotPlain;
   if (value_bytes == 0) return;
   values_.insert(values_.end(), value.begin(), value.end());
   if (value_bytes < 0) {
@@ -40,26 +45,29 @@ void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t v
   }
 }
 
-void RequestColumns::reserve(std::uint64_t count, std::uint64_t aux_bytes) {
-  keys_.reserve(count);
-  auxes_.reserve(aux_bytes);
-}
-
-void RequestColumns::clear() {
-  keys_.clear();
-  tags_.clear();
-  sequences_.clear();
-  value_lengths_.clear();
-  values_.clear();
-  aux_lengths_.clear();
-  auxes_.clear();
-  uniform_aux_bytes_ = 0;
-}
-
 std::uint64_t RequestColumns::memory_bytes() const {
-  return keys_.capacity() * 8 + tags_.capacity() * 2 + sequences_.capacity() * 8 +
+  return keys_.memory_bytes() + tags_.capacity() * 2 + sequences_.capacity() * 8 +
          value_lengths_.capacity() * 4 + values_.capacity() + aux_lengths_.capacity() * 4 +
          auxes_.capacity();
+}
+
+std::uint64_t RequestColumns::request_bytes() const {
+  return keys_.size() * 8 + tags_.size() * 2 + sequences_.size() * 8 + value_lengths_.size() * 4 +
+         values_.size() + aux_lengths_.size() * 4 + auxes_.size();
+}
+
+RequestColumns::View RequestColumns::view() const {
+  View view;
+  view.count = keys_.size();
+  view.uniform_tag = uniform_tag_;
+  keys_.append_spans(view.keys);
+  view.tags = tags_;
+  view.value_lengths = value_lengths_;
+  view.values = values_;
+  view.uniform_aux_bytes = uniform_aux_bytes_;
+  view.aux_lengths = aux_lengths_;
+  view.auxes = auxes_;
+  return view;
 }
 
 Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Place place,
@@ -70,7 +78,10 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Pl
   run.first_sequence = sequences_.empty() ? first_sequence : sequences_.front();
   run.value_bytes = value_bytes;
   run.uniform_tag = uniform_tag_;
-  run.keys = keys_;
+  std::vector<std::uint64_t> keys;
+  keys.reserve(keys_.size());
+  for (const auto& span : view().keys) keys.insert(keys.end(), span.begin(), span.end());
+  run.keys = keys;
   run.tags = tags_;
   run.lengths = value_lengths_;
   run.values = values_;
@@ -82,9 +93,9 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Pl
   run.sequences = offsets;
   scratch.clear();
   format::encode_key_run(run, scratch);
-  auto keys = container::write_run(writer, place.key_log, place.id, scratch, count());
-  if (!keys) return tl::unexpected<Error>(keys.error());
-  Runs runs{*keys, {}};
+  auto key_run = container::write_run(writer, place.key_log, place.id, scratch, count());
+  if (!key_run) return tl::unexpected<Error>(key_run.error());
+  Runs runs{*key_run, {}};
   if (auxes_.empty()) return runs;
 
   format::AuxRun aux;
@@ -96,7 +107,7 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Pl
   format::encode_aux_run(aux, scratch);
   auto auxes = container::write_run(writer, place.aux_log, {place.id.value + 1}, scratch, count());
   if (!auxes) {
-    writer.release(keys->extent());
+    writer.release(key_run->extent());
     return tl::unexpected<Error>(auxes.error());
   }
   runs.auxes = *auxes;

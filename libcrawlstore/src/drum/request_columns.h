@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <crawlstore/drum_core.h>
 
 #include "container/run_io.h"
+#include "drum/key_chunks.h"
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
@@ -17,15 +20,17 @@ namespace crawlstore::drum {
 /// over stay empty. Appending allocates only while a column grows for the first time.
 class RequestColumns {
  public:
+  /// With a pool the memory of its keys comes from there, and goes back.
+  explicit RequestColumns(std::shared_ptr<ChunkPool> pool = nullptr) : keys_(std::move(pool)) {}
+
   /// value_bytes as in the DRUM: 0 none, -1 any length. A missing value of fixed size is zeros.
   void append(std::uint16_t tag, std::uint64_t key, std::int32_t value_bytes,
               std::span<const std::byte> value, std::span<const std::byte> aux);
-  /// A key alone: no value (the DRUM has none), no auxiliary.
-  void append_key(std::uint16_t tag, std::uint64_t key) {
-    if (keys_.empty()) uniform_tag_ = tag;
-    if (tag != uniform_tag_ || !tags_.empty()) expand_tags(tag);
-    keys_.push_back(key);
-    if (!auxes_.empty()) append_aux({});
+  /// A key alone (no value, no auxiliary), the fast way: only after takes_plain_key() said yes.
+  void append_plain_key(std::uint64_t key) { keys_.push_back_into_room(key); }
+  /// Is there room for such a key, and do all requests have this tag and no auxiliary?
+  [[nodiscard]] bool takes_plain_key(std::uint16_t tag) const {
+    return plain_tag_ == tag && keys_.has_room();
   }
   /// Sets the sequence of the request appended last; either all have one or none.
   void append_sequence(std::uint64_t sequence) { sequences_.push_back(sequence); }
@@ -36,13 +41,33 @@ class RequestColumns {
   /// There must be one.
   [[nodiscard]] std::uint64_t last_sequence() const { return sequences_.back(); }
 
-  void reserve(std::uint64_t count, std::uint64_t aux_bytes);
-  void clear();
+  /// What is in them; they are empty then.
+  [[nodiscard]] RequestColumns take() {
+    return std::exchange(*this, RequestColumns(keys_.pool()));
+  }
+  void clear() { (void)take(); }
 
   [[nodiscard]] std::uint64_t count() const { return keys_.size(); }
+  [[nodiscard]] bool empty() const { return keys_.empty(); }
   [[nodiscard]] std::uint64_t aux_bytes() const { return auxes_.size(); }
   [[nodiscard]] std::uint64_t value_bytes() const { return values_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
+  /// What the requests need, without what the columns have in reserve.
+  [[nodiscard]] std::uint64_t request_bytes() const;
+
+  /// What a merge reads. Spans live as long as these columns stay as they are.
+  struct View {
+    std::uint64_t count = 0;
+    std::uint16_t uniform_tag = 0;
+    std::vector<std::span<const std::uint64_t>> keys;  ///< one behind the other, none empty
+    std::span<const std::uint16_t> tags;               ///< empty: all uniform_tag
+    std::span<const std::uint32_t> value_lengths;      ///< values of any length only
+    std::span<const std::byte> values;
+    std::uint32_t uniform_aux_bytes = 0;
+    std::span<const std::uint32_t> aux_lengths;  ///< empty: all uniform_aux_bytes
+    std::span<const std::byte> auxes;
+  };
+  [[nodiscard]] View view() const;
 
   /// Where runs go: a bucket's logs; key run `id`, auxiliary run `id` + 1.
   struct Place {
@@ -60,10 +85,14 @@ class RequestColumns {
                      std::int32_t value_bytes, std::vector<std::byte>& scratch) const;
 
  private:
-  void expand_tags(std::uint16_t tag);
+  static constexpr std::int32_t kNotPlain = -1;
+
+  void note_tag(std::uint16_t tag);
   void append_aux(std::span<const std::byte> aux);
 
-  std::vector<std::uint64_t> keys_;
+  KeyChunks keys_;
+  /// Of all requests, as long as it is the same and they have no auxiliaries.
+  std::int32_t plain_tag_ = kNotPlain;
   std::uint16_t uniform_tag_ = 0;
   std::vector<std::uint16_t> tags_;  // empty: all uniform_tag_
   std::vector<std::uint64_t> sequences_;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A word holds the 40 leading bits of a key (behind the bits that all keys of the bucket share) and
-// the 24 bits of its arrival index: half the memory traffic of sorting (key, index) pairs. LSD
-// radix passes are stable, so equal words stay in arrival order; the few neighbours that share 40
-// bits but differ below are sorted by comparison.
+// One scatter by the leading bits (behind those that all keys share) makes groups of about a
+// hundred requests; a word holds the key bits behind them, and the arrival index below. A group is
+// sorted in the first-level cache, as plain numbers, so equal keys stay in arrival order. Groups
+// are many enough that a word usually holds all bits that are left; else the rest is compared
+// afterwards.
 #include "drum/sort_requests.h"
 
 #include <algorithm>
@@ -16,71 +17,176 @@
 namespace crawlstore::drum {
 namespace {
 
-constexpr unsigned kIndexBits = 24;
-constexpr unsigned kDigitBits = 10;
-constexpr unsigned kPassCount = 4;
-constexpr std::size_t kDigitCount = std::size_t{1} << kDigitBits;
-static_assert(kIndexBits + kDigitBits * kPassCount == 64);
-constexpr std::uint64_t kIndexMask = (std::uint64_t{1} << kIndexBits) - 1;
+constexpr unsigned kGroupBitsMax = 12;
+constexpr unsigned kGroupSizeBits = 7;
+constexpr std::size_t kSmallGroup = 12;
+constexpr unsigned kCellBitsMax = 11;
+constexpr std::size_t kCellGroup = std::size_t{1} << kCellBitsMax;
+/// More in one cell means that the words are not spread evenly.
+constexpr std::uint16_t kCellCountMax = 16;
 
-using Histogram = std::array<std::uint32_t, kDigitCount>;
-
-unsigned digit_shift(unsigned pass) {
-  return kIndexBits + pass * kDigitBits;
-}
-std::size_t digit(std::uint64_t word, unsigned pass) {
-  return (word >> digit_shift(pass)) & (kDigitCount - 1);
-}
-
-void scatter(const std::vector<std::uint64_t>& from, std::vector<std::uint64_t>& to, unsigned pass,
-             Histogram& histogram) {
-  std::uint32_t start = 0;
-  for (auto& count : histogram) start += std::exchange(count, start);
-  for (const std::uint64_t word : from) to[histogram[digit(word, pass)]++] = word;
+void insertion_sort(std::span<std::uint64_t> words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::uint64_t word = words[i];
+    std::size_t place = i;
+    for (; place > 0 && words[place - 1] > word; --place) words[place] = words[place - 1];
+    words[place] = word;
+  }
 }
 
-void sort_ties(std::span<const std::uint64_t> keys, std::vector<std::uint64_t>& order) {
-  const auto key_of = [keys](std::uint64_t word) { return keys[word & kIndexMask]; };
-  const auto before = [key_of](std::uint64_t a, std::uint64_t b) {
-    const auto left = key_of(a);
-    const auto right = key_of(b);
-    return left != right ? left < right : a < b;
-  };
-  std::size_t begin = 0;
-  while (begin < order.size()) {
-    std::size_t end = begin + 1;
-    while (end < order.size() && order[end] >> kIndexBits == order[begin] >> kIndexBits) ++end;
-    if (end - begin > 1) {
-      const auto first = order.begin() + static_cast<std::ptrdiff_t>(begin);
-      const auto last = order.begin() + static_cast<std::ptrdiff_t>(end);
-      if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
-    }
-    begin = end;
+/// Spreads evenly distributed words over as many cells as there are words, which leaves each near
+/// its place. False when they are not evenly distributed; nothing has moved then.
+bool spread(std::span<std::uint64_t> words) {
+  std::array<std::uint16_t, kCellGroup> cells;   // NOLINT(*-member-init): as far as it is used
+  std::array<std::uint64_t, kCellGroup> spread;  // NOLINT(*-member-init)
+  const auto bits = static_cast<unsigned>(std::bit_width(words.size() - 1));
+  const unsigned shift = 64 - bits;
+  const std::span used(cells.data(), std::size_t{1} << bits);
+  std::fill(used.begin(), used.end(), std::uint16_t{0});
+  for (const std::uint64_t word : words) ++used[word >> shift];
+  std::uint16_t start = 0;
+  std::uint16_t most = 0;
+  for (auto& count : used) {
+    most = std::max(most, count);
+    start = static_cast<std::uint16_t>(start + std::exchange(count, start));
+  }
+  if (most > kCellCountMax) return false;
+  for (const std::uint64_t word : words) spread[used[word >> shift]++] = word;
+  std::copy_n(spread.begin(), words.size(), words.begin());
+  return true;
+}
+
+void sort_group(std::span<std::uint64_t> words) {
+  if (words.size() <= kSmallGroup || (words.size() <= kCellGroup && spread(words))) {
+    insertion_sort(words);
+  } else if (!std::is_sorted(words.begin(), words.end())) {
+    std::sort(words.begin(), words.end());
   }
 }
 
 }  // namespace
 
-void sort_requests(std::span<const std::uint64_t> keys, std::uint64_t first, std::uint64_t last,
-                   std::vector<std::uint64_t>& order, std::vector<std::uint64_t>& scratch) {
-  CRAWLSTORE_ASSERT(keys.size() <= kSortCountMax && first <= last);
-  const auto shared_bits = static_cast<unsigned>(std::countl_zero(first ^ last)) & 63;
-  order.resize(keys.size());
-  scratch.resize(keys.size());
-  std::array<Histogram, kPassCount> histograms{};
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const std::uint64_t word = (keys[i] << shared_bits & ~kIndexMask) | i;
-    order[i] = word;
-    for (unsigned pass = 0; pass < kPassCount; ++pass) ++histograms[pass][digit(word, pass)];
+/// Which bits of a key are where.
+struct SortedRequests::Shape {
+  std::uint64_t first = 0;  // the first key
+  unsigned shared_bits = 0;
+  unsigned group_bits = 1;
+  unsigned index_bits = 1;
+  unsigned lost_bits = 0;  // lowest bits of keys for which words have no room
+
+  Shape(std::uint64_t first_key, std::uint64_t difference, std::size_t count)
+      : first(first_key),
+        shared_bits(static_cast<unsigned>(std::countl_zero(difference | 1))),
+        index_bits(std::max(1U, static_cast<unsigned>(std::bit_width(count - 1)))) {
+    const unsigned wanted = index_bits > kGroupSizeBits ? index_bits - kGroupSizeBits : 1;
+    const unsigned exact = index_bits > shared_bits ? index_bits - shared_bits : 1;
+    group_bits = std::min(std::max(wanted, std::min(exact, wanted + 2)), kGroupBitsMax);
+    const unsigned held_bits = shared_bits + group_bits;
+    lost_bits = index_bits > held_bits ? index_bits - held_bits : 0;
   }
-  for (unsigned pass = 0; pass < kPassCount; ++pass) {
-    const bool all_equal =
-        !order.empty() && histograms[pass][digit(order.front(), pass)] == order.size();
-    if (all_equal) continue;
-    scatter(order, scratch, pass, histograms[pass]);
-    order.swap(scratch);
+  [[nodiscard]] std::uint64_t index_mask() const { return (std::uint64_t{1} << index_bits) - 1; }
+  [[nodiscard]] std::uint64_t group_of(std::uint64_t key) const {
+    return key << shared_bits >> (64 - group_bits);
   }
-  sort_ties(keys, order);
+  [[nodiscard]] std::uint64_t word_of(std::uint64_t key, std::uint64_t index) const {
+    return (key << shared_bits << group_bits & ~index_mask()) | index;
+  }
+  /// Without its lost bits.
+  [[nodiscard]] std::uint64_t key_of(std::uint64_t group, std::uint64_t word) const {
+    const std::uint64_t bits = group << (64 - group_bits) | (word & ~index_mask()) >> group_bits;
+    return (first & ~(~std::uint64_t{0} >> shared_bits)) | bits >> shared_bits;
+  }
+};
+
+void SortedRequests::scatter(std::span<const std::span<const std::uint64_t>> keys,
+                             const Shape& shape) {
+  starts_.assign((std::size_t{1} << shape.group_bits) + 1, 0);
+  for (const auto& span : keys) {
+    for (const std::uint64_t key : span) ++starts_[shape.group_of(key) + 1];
+  }
+  for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
+  std::uint64_t index = 0;
+  for (const auto& span : keys) {
+    for (const std::uint64_t key : span) {
+      words_[starts_[shape.group_of(key)]++] = shape.word_of(key, index++);
+    }
+  }
+}
+
+void SortedRequests::emit(const Shape& shape, std::uint64_t group, std::size_t begin,
+                          std::size_t end) {
+  const std::uint64_t mask = shape.index_mask();
+  for (std::size_t i = begin; i < end; ++i) {
+    keys_[i] = shape.key_of(group, words_[i]);
+    arrivals_[i] = static_cast<std::uint32_t>(words_[i] & mask);
+  }
+}
+
+void SortedRequests::repair_ties(std::span<const std::span<const std::uint64_t>> keys,
+                                 const Shape& shape) {
+  // The words are done with: room for the keys in arrival order.
+  auto end = words_.begin();
+  for (const auto& span : keys) end = std::copy(span.begin(), span.end(), end);
+  const auto before = [this](std::uint32_t a, std::uint32_t b) {
+    return words_[a] != words_[b] ? words_[a] < words_[b] : a < b;
+  };
+  const std::uint64_t held = ~std::uint64_t{0} << shape.lost_bits;
+  for (std::size_t begin = 0; begin < size_;) {
+    std::size_t behind = begin + 1;
+    while (behind < size_ && ((keys_[behind] ^ keys_[begin]) & held) == 0) ++behind;
+    const std::span ties(arrivals_.data() + begin, behind - begin);
+    if (!std::is_sorted(ties.begin(), ties.end(), before)) {
+      std::sort(ties.begin(), ties.end(), before);
+    }
+    for (std::size_t i = begin; i < behind; ++i) keys_[i] = words_[arrivals_[i]];
+    begin = behind;
+  }
+}
+
+void SortedRequests::sort(std::span<const std::span<const std::uint64_t>> keys) {
+  size_ = 0;
+  for (const auto& span : keys) size_ += span.size();
+  CRAWLSTORE_ASSERT(size_ <= kSortCountMax);
+  if (size_ == 0) return;
+  if (keys_.size() < size_) {
+    keys_.resize(size_);
+    arrivals_.resize(size_);
+    words_.resize(size_);
+  }
+  const std::uint64_t first = keys.front().front();
+  std::uint64_t difference = 0;
+  for (const auto& span : keys) {
+    for (const std::uint64_t key : span) difference |= key ^ first;
+  }
+  const Shape shape(first, difference, size_);
+  scatter(keys, shape);
+  // Scattering has moved each start to the group's end.
+  std::size_t begin = 0;
+  for (std::uint64_t group = 0; group + 1 < starts_.size(); ++group) {
+    const std::size_t end = starts_[group];
+    sort_group(std::span(words_.data() + begin, end - begin));
+    emit(shape, group, begin, end);
+    begin = end;
+  }
+  if (shape.lost_bits != 0) repair_ties(keys, shape);
+}
+
+void SortedRequests::keep_first(std::span<std::uint8_t> repeated) {
+  if (size_ == 0) return;
+  std::size_t kept = 1;
+  std::uint64_t last = keys_[0];
+  for (std::size_t i = 1; i < size_; ++i) {
+    const std::uint64_t key = keys_[i];
+    const std::uint32_t arrival = arrivals_[i];
+    const bool is_repeat = key == last;
+    repeated[arrival] = is_repeat ? 1 : 0;
+    keys_[kept] = key;
+    arrivals_[kept] = arrival;
+    kept += is_repeat ? 0 : 1;
+    last = key;
+  }
+  repeated[arrivals_[0]] = 0;
+  size_ = kept;
 }
 
 }  // namespace crawlstore::drum

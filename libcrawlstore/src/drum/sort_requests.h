@@ -13,14 +13,33 @@ namespace crawlstore::drum {
 inline constexpr std::uint32_t kSortCountMax = std::uint32_t{1} << 24;
 static_assert(kSortCountMax >= format::kRequestsPerRunMax);
 
-/// Orders requests by key, then by arrival.
-///   keys     n <= kSortCountMax keys in arrival order
-///   first, last  all keys lie in [first, last]; their common leading bits are not sorted by
-///   order    resized to n: `order[i] & (kSortCountMax - 1)` is the arrival index of request i
-///   scratch  reused between calls
-///   cost     at most 4 radix passes over n words of 8 bytes, and a comparison sort of those whose
-///            40 leading differing bits are equal but whose keys are not
-void sort_requests(std::span<const std::uint64_t> keys, std::uint64_t first, std::uint64_t last,
-                   std::vector<std::uint64_t>& order, std::vector<std::uint64_t>& scratch);
+/// Requests ordered by key, then by arrival. Reuse it: the memory stays for the next sort.
+class SortedRequests {
+ public:
+  /// `keys`: together at most kSortCountMax keys, in arrival order.
+  ///   cost  hashed keys: one scatter over n words of 8 bytes, then sorts of about a hundred words
+  ///         in the first-level cache. Any keys: O(n log n).
+  void sort(std::span<const std::span<const std::uint64_t>> keys);
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::span<const std::uint64_t> keys() const { return {keys_.data(), size_}; }
+  /// Where a request was in arrival order.
+  [[nodiscard]] std::span<const std::uint32_t> arrivals() const { return {arrivals_.data(), size_}; }
+
+  /// Keeps the first arrival of each key; the others set `repeated[arrival]`.
+  void keep_first(std::span<std::uint8_t> repeated);
+
+ private:
+  struct Shape;
+  void scatter(std::span<const std::span<const std::uint64_t>> keys, const Shape& shape);
+  void emit(const Shape& shape, std::uint64_t group, std::size_t begin, std::size_t end);
+  void repair_ties(std::span<const std::span<const std::uint64_t>> keys, const Shape& shape);
+
+  std::size_t size_ = 0;
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint32_t> arrivals_;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint32_t> starts_;  // of the groups, while sorting
+};
 
 }  // namespace crawlstore::drum

@@ -221,6 +221,8 @@ class MemoryStorage final : public Storage {
     return std::make_shared<MemoryStorage>(file_, OpenMode::kRead);
   }
 
+  void prefetch(Extent /*extent*/) override {}
+
   Result<void> check_path() override { return {}; }
 
   Result<void> check_process() override {

@@ -31,6 +31,9 @@
 namespace crawlstore::io {
 namespace {
 
+/// Writes of so many bytes or more are no metadata.
+constexpr std::size_t kWritebackBytes = 64 * 1024;
+
 constexpr std::uint64_t kOffsetEnd = std::uint64_t{std::numeric_limits<off_t>::max()};
 
 /// True when the extent ends before the largest file offset, so that off_t can name it.
@@ -116,6 +119,11 @@ Result<void> SystemStorage::write(std::uint64_t offset, std::span<const std::byt
     if (put == -1) return fail_errno(errno, "cannot write the file", offset + done);
     if (put == 0) return fail(Errc::kIo, "the system wrote nothing", offset + done);
     done += static_cast<std::size_t>(put);
+  }
+  // Begins to write them out, so that the next sync has less to wait for. Errors come out there.
+  if (bytes.size() >= kWritebackBytes) {
+    (void)::sync_file_range(descriptor_, static_cast<off_t>(offset),
+                            static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
   }
   meter_.count_write(offset, bytes.size());
   return {};
@@ -292,6 +300,11 @@ Result<std::shared_ptr<Storage>> SystemStorage::reopen() {
   // The path may have been replaced between the two: then the check fails now.
   CRAWLSTORE_TRY(check_path());
   return std::shared_ptr<Storage>(std::move(*other));
+}
+
+void SystemStorage::prefetch(Extent extent) {
+  (void)::posix_fadvise(descriptor_, static_cast<off_t>(extent.offset_bytes),
+                        static_cast<off_t>(extent.length_bytes), POSIX_FADV_WILLNEED);
 }
 
 Result<void> SystemStorage::check_path() {

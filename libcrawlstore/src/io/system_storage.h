@@ -40,6 +40,7 @@ class SystemStorage final : public Storage {
   Result<std::vector<Generation>> pinned(Generation from, Generation to) override;
   std::vector<PinHolder> pin_holders() override;
   Result<std::shared_ptr<Storage>> reopen() override;
+  void prefetch(Extent extent) override;
   Result<void> check_path() override;
   Result<void> check_process() override;
   std::optional<std::uint64_t> first_fault() override;

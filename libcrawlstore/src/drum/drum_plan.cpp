@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which requests a merge takes, and when it is cheaper to log them first.
+//
+// Invariants: a planned bucket keeps its leading locked_run_count runs and what is sealed until its
+// merge is installed or given up; requests that come meanwhile go behind them.
+#include <algorithm>
+
+#include "base/assert.h"
+#include "container/run_io.h"
+#include "drum/drum_impl.h"
+
+namespace crawlstore {
+namespace {
+
+/// A partition whose values may have twice as many bytes is cut: the format ends at 32 GiB.
+constexpr std::uint64_t kPieceValueBytes = std::uint64_t{8} << 30;
+
+std::uint64_t total_bytes(const std::vector<drum::WaitingRequests>& sealed) {
+  std::uint64_t bytes = 0;
+  for (const auto& waiting : sealed) bytes += waiting.columns->request_bytes();
+  return bytes;
+}
+
+}  // namespace
+
+/// Gives the requests of the bucket's array their sequences.
+void DrumCore::Impl::seal(std::size_t bucket) {
+  drum::RequestColumns& columns = arrays[bucket];
+  if (columns.empty()) return;
+  array_bytes -= columns.request_bytes();
+  sealed_bytes += columns.request_bytes();
+  const std::uint64_t count = columns.count();
+  auto taken = std::make_shared<const drum::RequestColumns>(columns.take());
+  sealed[bucket].push_back({std::move(taken), state.next_sequence});
+  state.next_sequence += count;
+  dirty = true;
+}
+
+void DrumCore::Impl::forget_sealed(const std::vector<drum::WaitingRequests>& answered) {
+  sealed_bytes -= total_bytes(answered);
+}
+
+/// Plans all that waits for the bucket, in slices that fit the memory.
+Result<void> DrumCore::Impl::plan_bucket(std::size_t index, std::vector<PlannedMerge>& plan) {
+  drum::Bucket& bucket = state.buckets[index];
+  CRAWLSTORE_ASSERT(!bucket.is_planned);
+  std::uint64_t waiting = arrays[index].count();
+  for (const auto& columns : sealed[index]) waiting += columns.columns->count();
+  if (waiting > slice_requests_max() + slice_requests_max() / 2) {
+    CRAWLSTORE_TRY(transfer_arrays(index, index + 1));
+    waiting = 0;
+  }
+  seal(index);
+  if (bucket.pending.empty() && sealed[index].empty()) return {};
+  bucket.is_planned = true;
+  bucket.locked_run_count = bucket.pending.keys.size();
+  const std::uint64_t slice_max = slice_requests_max();
+  PlannedMerge slice{bucket.first_key, 0, 0, false};
+  std::uint64_t requests = 0;
+  const auto begin_slice = [&](std::uint64_t count) {
+    if (requests != 0 && requests + count > slice_max) {
+      plan.push_back(slice);
+      slice = {bucket.first_key, 0, 0, false};
+      requests = 0;
+    }
+    requests += count;
+  };
+  for (const auto& run : bucket.pending.keys) {
+    begin_slice(run.record_count);
+    ++slice.run_count;
+    slice.request_bytes += run.payload_bytes;
+  }
+  if (waiting != 0) begin_slice(waiting);
+  slice.request_bytes += total_bytes(sealed[index]);
+  slice.is_last_slice = true;
+  plan.push_back(slice);
+  return {};
+}
+
+Result<std::vector<DrumCore::Impl::PlannedMerge>> DrumCore::Impl::plan_merges(bool only_full) {
+  std::vector<PlannedMerge> plan;
+  for (std::size_t b = 0; b < state.buckets.size(); ++b) {
+    if (!only_full || calls_for_merge(state.buckets[b])) CRAWLSTORE_TRY(plan_bucket(b, plan));
+  }
+  return plan;
+}
+
+/// What the memory holds of the bucket that no merge has planned to take.
+std::uint64_t DrumCore::Impl::waiting_bytes(std::size_t bucket) const {
+  return arrays[bucket].request_bytes() +
+         (state.buckets[bucket].is_planned ? 0 : total_bytes(sealed[bucket]));
+}
+
+/// Is it cheaper to merge the buckets [first, end) from memory now than to log their requests and
+/// merge them with later ones? With partitions of P bytes, requests of R bytes in memory and of L
+/// in the logs, a merge costs P for reading and P for writing. Logging costs R twice, and makes the
+/// merge wait until the logs hold 2 P: spec/design.md, cost model.
+bool DrumCore::Impl::should_merge(std::size_t first, std::size_t end) const {
+  std::uint64_t partition_bytes = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t log_bytes = 0;
+  for (std::size_t b = first; b < end; ++b) {
+    const drum::Bucket& bucket = state.buckets[b];
+    if (bucket.partition_run) partition_bytes += bucket.partition_run->payload_bytes;
+    memory_bytes += waiting_bytes(b);
+    log_bytes += bucket.pending.key_bytes + bucket.pending.aux_bytes;
+    if (calls_for_merge(bucket)) return true;
+  }
+  return 3 * memory_bytes >= 2 * partition_bytes ||
+         memory_bytes + log_bytes >= 2 * partition_bytes;
+}
+
+/// Where the next automatic merge from memory begins; the number of buckets when nothing waits.
+std::size_t DrumCore::Impl::next_in_sweep() const {
+  const std::size_t count = state.buckets.size();
+  if (has_hot_array || options.merge_scope == MergeScope::kFull) {
+    std::size_t fullest = 0;
+    for (std::size_t b = 1; b < count; ++b) {
+      if (waiting_bytes(b) > waiting_bytes(fullest)) fullest = b;
+    }
+    return waiting_bytes(fullest) != 0 ? fullest : count;
+  }
+  const std::size_t first = state.bucket_of(sweep_key);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t bucket = (first + i) % count;
+    if (waiting_bytes(bucket) != 0) return bucket;
+  }
+  return count;
+}
+
+/// Must the flight under way end before the next can begin?
+bool DrumCore::Impl::next_sweep_is_planned() const {
+  const std::lock_guard lock(mutex);
+  const std::size_t first = next_in_sweep();
+  return first == state.buckets.size() || state.buckets[first].is_planned;
+}
+
+/// Takes the next buckets' requests out of the arrays: returns the merges to make, or nothing when
+/// they were logged.
+Result<std::vector<DrumCore::Impl::PlannedMerge>> DrumCore::Impl::plan_sweep() {
+  std::vector<PlannedMerge> plan;
+  const std::size_t count = state.buckets.size();
+  const std::size_t first = next_in_sweep();
+  if (first == count) return plan;
+  const bool one_only = has_hot_array || options.merge_scope == MergeScope::kFull;
+  std::size_t end = first + 1;
+  std::uint64_t bytes = waiting_bytes(first);
+  while (!one_only && end < count && !state.buckets[end].is_planned &&
+         bytes + waiting_bytes(end) / 2 < flight_bytes()) {
+    bytes += waiting_bytes(end++);
+  }
+  has_hot_array = false;
+  if (!one_only) {
+    if (sweep_key == 0) ++state.merge_count;
+    sweep_key = end < count ? state.buckets[end].first_key : 0;
+  }
+  if (!should_merge(first, end)) {
+    CRAWLSTORE_TRY(transfer_arrays(first, end));
+    return plan;
+  }
+  for (std::size_t b = first; b < end; ++b) CRAWLSTORE_TRY(plan_bucket(b, plan));
+  return plan;
+}
+
+/// The job of a planned merge, with all that it will write reserved.
+Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
+  const std::lock_guard lock(mutex);
+  container::Writer& writer = *store->writer;
+  const std::size_t index = state.bucket_of(planned.first_key);
+  const drum::Bucket& bucket = state.buckets[index];
+  const std::size_t run_count =
+      planned.is_last_slice ? bucket.locked_run_count : planned.run_count;
+  drum::MergeJob job;
+  job.first_key = bucket.first_key;
+  job.last_key = state.last_key(index);
+  job.old_partition = bucket.partition;
+  job.old_run = bucket.partition_run;
+  job.old_key_count = bucket.key_count;
+  job.key_log = bucket.key_log;
+  job.aux_log = bucket.aux_log;
+  job.value_bytes = state.value_bytes;
+  drum::LogRuns rest = bucket.pending;
+  rest.drop_front(run_count);
+  job.key_runs.assign(bucket.pending.keys.begin(),
+                      bucket.pending.keys.begin() + static_cast<std::ptrdiff_t>(run_count));
+  job.aux_runs.assign(bucket.pending.auxes.begin(),
+                      bucket.pending.auxes.end() - static_cast<std::ptrdiff_t>(rest.auxes.size()));
+
+  std::uint64_t requests = bucket.pending.request_count - rest.request_count;
+  std::uint64_t value_bytes = bucket.pending.key_bytes - rest.key_bytes;
+  job.is_last_slice = planned.is_last_slice;
+  if (planned.is_last_slice) job.waiting = sealed[index];
+  for (const auto& waiting : job.waiting) {
+    requests += waiting.columns->count();
+    value_bytes += waiting.columns->value_bytes();
+  }
+  const std::uint64_t keys_max = bucket.key_count + requests;
+  std::uint64_t value_total = static_cast<std::uint64_t>(std::max(0, state.value_bytes)) * keys_max;
+  if (state.value_bytes < 0) {
+    value_total = (bucket.partition_run ? bucket.partition_run->payload_bytes : 0) + keys_max * 4 +
+                  value_bytes;
+  }
+  job.piece_keys_max = keys_max;
+  if (planned.is_last_slice && keys_max > options.partition_keys_max) {
+    job.piece_keys_max = options.partition_keys_max / 2;
+  }
+  if (planned.is_last_slice && value_total > 2 * kPieceValueBytes) {
+    const std::uint64_t parts = value_total / kPieceValueBytes + 1;
+    job.piece_keys_max = std::min(job.piece_keys_max, (keys_max + parts - 1) / parts);
+  }
+  std::uint64_t pieces = (keys_max + job.piece_keys_max - 1) / job.piece_keys_max;
+  if (state.buckets.size() + splits_under_way + pieces - 1 > format::kBucketsMax) {
+    pieces = format::kBucketsMax - state.buckets.size() - splits_under_way + 1;
+    job.piece_keys_max = (keys_max + pieces - 1) / pieces;
+  }
+  splits_under_way += pieces - 1;
+  if (state.value_bytes >= 0) {
+    value_total = static_cast<std::uint64_t>(state.value_bytes) * job.piece_keys_max;
+  }
+  for (std::uint64_t piece = 0; piece < pieces; ++piece) {
+    const bool takes_over = piece == 0 && bucket.partition;
+    job.piece_segments.push_back(takes_over ? bucket.partition : writer.new_segment_id());
+    auto run = container::RunWriter::start(
+        writer, job.piece_segments.back(), writer.new_run_ids(1),
+        drum::partition_bytes_max(job.piece_keys_max, job.last_key - job.first_key, value_total));
+    if (!run) return tl::unexpected<Error>(run.error());
+    job.piece_writers.emplace_back(std::move(*run), state.value_bytes);
+  }
+  return job;
+}
+
+}  // namespace crawlstore
