@@ -23,6 +23,8 @@
 /// written, and for the merge that they call for; merges take turns; dispatchers run on the merging
 /// thread.
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -79,6 +81,31 @@ class Drum {
   Result<void> check_update(const Key& key, const Value& value = {}, const Aux& aux = {},
                             std::uint16_t consumer = 0) {
     return submit(DrumOperation::kCheckUpdate, key, &value, aux, consumer);
+  }
+  /// One of many requests.
+  struct Request {
+    Key key{};
+    Value value{};
+    Aux aux{};
+  };
+  /// Many requests at once: one lock for all of them. Stops at the first failure: the requests
+  /// before it were taken. Errors and cost as update().
+  Result<void> check_update(std::span<const Request> requests, std::uint16_t consumer = 0) {
+    constexpr std::size_t kBatch = 64;
+    std::array<RawRequest, kBatch> raw;
+    std::array<typename ValueTraits<Value>::Buffer, kBatch> values;
+    std::array<typename AuxTraits<Aux>::Buffer, kBatch> auxes;
+    while (!requests.empty()) {
+      const std::size_t count = std::min(requests.size(), kBatch);
+      for (std::size_t i = 0; i < count; ++i) {
+        raw[i] = {DrumOperation::kCheckUpdate, consumer, KeyTraits<Key>::to_bits(requests[i].key),
+                  ValueTraits<Value>::bytes(requests[i].value, values[i]),
+                  AuxTraits<Aux>::bytes(requests[i].aux, auxes[i])};
+      }
+      CRAWLSTORE_TRY(core_->submit(std::span(raw).first(count)));
+      requests = requests.subspan(count);
+    }
+    return {};
   }
   /// Many keys without value and auxiliary at once: one lock for all of them, which is several
   /// times faster than one call a key. Stops at the first failure: the keys before it were taken.

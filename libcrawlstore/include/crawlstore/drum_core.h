@@ -143,6 +143,8 @@ class DrumCore {
   /// not taken. An automatic merge, or the commit that `durability` asks for, comes after it was
   /// taken: its error leaves the request pending, so do not submit it again; synchronize() later
   Result<void> submit(const RawRequest& request);
+  /// Many requests, with one lock; stops at the first failure: those before it were taken.
+  Result<void> submit(std::span<const RawRequest> requests);
   /// Many keys without value and auxiliary; stops at the first failure. errors as submit()
   Result<void> submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
                            std::uint16_t consumer);

@@ -268,6 +268,10 @@ Result<void> DrumCore::submit(const RawRequest& request) {
   return impl_->submit(request);
 }
 
+Result<void> DrumCore::submit(std::span<const RawRequest> requests) {
+  return impl_->submit_many(requests);
+}
+
 Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
                                    std::uint16_t consumer) {
   const RawRequest any{operation, consumer, 0, {}, {}};

@@ -75,33 +75,61 @@ Result<void> DrumCore::Impl::deliver(Group& group, std::span<const RawAnswer> an
   return {};
 }
 
-/// The auxiliaries of a batch; `payload` holds those that had to be read.
-Result<void> DrumCore::Impl::load_auxes(const drum::MergeOutcome& outcome,
-                                        const drum::RequestBatch& batch,
-                                        std::vector<std::byte>& payload, format::AuxRun& auxes) {
-  if (batch.waiting != nullptr) {
-    const auto view = batch.waiting->view();
-    auxes = {view.count, view.uniform_aux_bytes, view.aux_lengths, view.auxes};
+/// The auxiliaries of a batch, in arrival order.
+class DrumCore::Impl::Auxes {
+ public:
+  /// Reads those of a run.
+  Result<void> load(container::Writer& writer, const drum::MergeOutcome& outcome,
+                    const drum::RequestBatch& batch) {
+    if (batch.waiting != nullptr) {
+      const auto view = batch.waiting->view();
+      lengths_ = view.aux_lengths;
+      uniform_bytes_ = view.uniform_aux_bytes;
+      spans_.assign(view.auxes.begin(), view.auxes.end());
+      return {};
+    }
+    const RunId aux_id{batch.run.value + 1};
+    const auto ref = std::find_if(outcome.job.aux_runs.begin(), outcome.job.aux_runs.end(),
+                                  [aux_id](const auto& run) { return run.run_id == aux_id; });
+    if (ref == outcome.job.aux_runs.end()) return {};
+    CRAWLSTORE_TRY(container::read_run(
+        writer.storage(), container::run_name(writer.identity(), outcome.job.aux_log, aux_id),
+        *ref, payload_));
+    const auto parsed = format::parse_aux_run(payload_);
+    if (!parsed || parsed->record_count != batch.count) {
+      return fail(
+          Errc::kSegmentInvalid,
+          parsed ? "an auxiliary run has another count than its key run" : parsed.error().text,
+          ref->offset_bytes, outcome.job.aux_log.value);
+    }
+    lengths_ = parsed->lengths;
+    uniform_bytes_ = parsed->uniform_length_bytes;
+    spans_ = {parsed->bytes};
     return {};
   }
-  const RunId aux_id{batch.run.value + 1};
-  const auto ref = std::find_if(outcome.job.aux_runs.begin(), outcome.job.aux_runs.end(),
-                                [aux_id](const auto& run) { return run.run_id == aux_id; });
-  if (ref == outcome.job.aux_runs.end()) return {};
-  container::Writer& writer = *store->writer;
-  CRAWLSTORE_TRY(container::read_run(
-      writer.storage(), container::run_name(writer.identity(), outcome.job.aux_log, aux_id), *ref,
-      payload));
-  const auto parsed = format::parse_aux_run(payload);
-  if (!parsed || parsed->record_count != batch.count) {
-    return fail(
-        Errc::kSegmentInvalid,
-        parsed ? "an auxiliary run has another count than its key run" : parsed.error().text,
-        ref->offset_bytes, outcome.job.aux_log.value);
+  [[nodiscard]] bool empty() const { return spans_.empty(); }
+
+  /// That of request `index`, and on to the next.
+  std::span<const std::byte> next(std::size_t index) {
+    const std::size_t length = lengths_.empty() ? uniform_bytes_ : lengths_[index];
+    if (length == 0) return {};
+    while (begin_ == spans_[span_].size()) {
+      ++span_;
+      begin_ = 0;
+    }
+    const auto aux = spans_[span_].subspan(begin_, length);
+    begin_ += length;
+    return aux;
   }
-  auxes = *parsed;
-  return {};
-}
+
+ private:
+  std::vector<std::byte> payload_;
+  std::span<const std::uint32_t> lengths_;
+  std::uint32_t uniform_bytes_ = 0;
+  std::vector<std::span<const std::byte>> spans_;
+  std::size_t span_ = 0;
+  std::size_t begin_ = 0;
+};
 
 /// Answers of one operation and consumer, keys alone.
 Result<void> DrumCore::Impl::dispatch_plain(Group& group, const drum::MergeOutcome& outcome,
@@ -131,27 +159,23 @@ Result<void> DrumCore::Impl::dispatch_plain(Group& group, const drum::MergeOutco
 Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutcome& outcome,
                                             const drum::RequestBatch& batch,
                                             std::size_t first_arrival) {
-  std::vector<std::byte> payload;
-  format::AuxRun auxes;
-  CRAWLSTORE_TRY(load_auxes(outcome, batch, payload, auxes));
-  if (auxes.bytes.empty() && batch.tags.empty() && batch.sequences.empty() &&
+  Auxes auxes;
+  CRAWLSTORE_TRY(auxes.load(*store->writer, outcome, batch));
+  if (auxes.empty() && batch.tags.empty() && batch.sequences.empty() &&
       state.value_bytes == 0) {
     return dispatch_plain(group, outcome, batch, first_arrival);
   }
   std::vector<RawAnswer> answers;
   answers.reserve(kBatchAnswers);
-  std::size_t aux_begin = 0;
   std::size_t i = 0;
   for (const auto& keys : batch.key_spans) {
     for (const std::uint64_t key : keys) {
       const std::size_t arrival = first_arrival + i;
       const auto tag = batch.tags.empty() ? batch.uniform_tag : batch.tags[i];
-      const std::size_t aux_length =
-          auxes.lengths.empty() ? auxes.uniform_length_bytes : auxes.lengths[i];
       RawAnswer& answer = answers.emplace_back();
       answer.key = key;
       answer.sequence = batch.first_sequence + (batch.sequences.empty() ? i : batch.sequences[i]);
-      answer.aux = auxes.bytes.subspan(aux_begin, aux_length);
+      answer.aux = auxes.next(i);
       answer.consumer = format::consumer_of(tag);
       answer.operation = static_cast<DrumOperation>(format::operation_of(tag));
       answer.duplicate = outcome.duplicate[arrival] != 0;
@@ -162,7 +186,6 @@ Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutco
         answer.value =
             std::span(outcome.values).subspan(begin, outcome.value_begins[arrival + 1] - begin);
       }
-      aux_begin += aux_length;
       ++i;
       if (answers.size() < kBatchAnswers) continue;
       CRAWLSTORE_TRY(deliver(group, answers));

@@ -33,6 +33,8 @@ struct DrumCore::Impl : Participant {
   struct PlannedMerge;
   struct Group;
   struct Flight;
+  struct Wants;
+  class Auxes;
   using Arrays = std::vector<drum::RequestColumns>;  // one a bucket
 
   std::shared_ptr<StoreImpl> store;
@@ -40,7 +42,7 @@ struct DrumCore::Impl : Participant {
   drum::DrumState state;
   drum::KeyRanges ranges;
   DrumOptions options;
-  std::shared_ptr<drum::ChunkPool> pool = std::make_shared<drum::ChunkPool>();
+  std::shared_ptr<drum::PagePool> pool = std::make_shared<drum::PagePool>();
   Arrays arrays;            // submitted from outside a dispatcher
   Arrays tentative_arrays;  // submitted inside: part of the transaction being dispatched
   /// Requests that came before those of arrays[b], and have their sequences: a merge has planned to
@@ -86,12 +88,15 @@ struct DrumCore::Impl : Participant {
   /// Calls append() under the lock, and again after a merge when a log was full.
   template <class Append>
   Result<void> take(const Append& append);
+  [[nodiscard]] Wants wants() const;
   Result<void> submit(const RawRequest& request);
+  Result<void> submit_many(std::span<const RawRequest> requests);
+  Result<void> append_some(std::span<const RawRequest>& requests);
   Result<void> append(const RawRequest& request);
   Result<void> submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
   Result<void> append_keys(std::uint16_t tag, std::span<const std::uint64_t>& keys);
   [[nodiscard]] bool may_merge_for(const Error& error) const;
-  Result<void> after_submit();
+  Result<void> after_submit(const Wants& wants);
   [[nodiscard]] bool is_full(const drum::RequestColumns& columns, const RawRequest& request) const;
   [[nodiscard]] std::uint64_t array_budget_bytes() const;
   [[nodiscard]] bool merges_from_memory() const;
@@ -153,8 +158,6 @@ struct DrumCore::Impl : Participant {
 
   // drum_dispatch.cpp
   Result<void> dispatch(Group& group, const drum::MergeOutcome& outcome);
-  Result<void> load_auxes(const drum::MergeOutcome& outcome, const drum::RequestBatch& batch,
-                          std::vector<std::byte>& payload, format::AuxRun& auxes);
   Result<void> dispatch_plain(Group& group, const drum::MergeOutcome& outcome,
                               const drum::RequestBatch& batch, std::size_t first_arrival);
   Result<void> dispatch_batch(Group& group, const drum::MergeOutcome& outcome,

@@ -118,13 +118,38 @@ bool DrumCore::Impl::may_merge_for(const Error& error) const {
          });
 }
 
+/// What is to be done after requests were taken.
+struct DrumCore::Impl::Wants {
+  bool commit = false;
+  bool relief = false;
+  bool merge = false;
+  bool only_full = false;
+};
+
+DrumCore::Impl::Wants DrumCore::Impl::wants() const {
+  Wants wants;
+  if (store->in_dispatcher()) return wants;
+  wants.commit = options.durability == Durability::kRequest;
+  if (options.durability == Durability::kInterval) {
+    const auto now = std::chrono::steady_clock::now();
+    wants.commit = now - last_commit >= std::chrono::milliseconds(options.interval_ms);
+  }
+  wants.merge = options.auto_merge && dirty && has_full_bucket;
+  wants.only_full = options.merge_scope == MergeScope::kFull;
+  wants.relief = options.auto_merge && wants_relief();
+  return wants;
+}
+
 template <class Append>
 Result<void> DrumCore::Impl::take(const Append& append) {
+  Wants wanted;
   const auto try_once = [&]() -> Result<void> {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
     CRAWLSTORE_TRY(store->writer->check_not_poisoned());
-    return store->change(append);
+    CRAWLSTORE_TRY(store->change(append));
+    wanted = wants();
+    return {};
   };
   auto taken = try_once();
   if (!taken && may_merge_for(taken.error())) {
@@ -133,14 +158,26 @@ Result<void> DrumCore::Impl::take(const Append& append) {
     taken = try_once();
   }
   CRAWLSTORE_TRY(taken);
-  return after_submit();
+  return after_submit(wanted);
 }
 
 Result<void> DrumCore::Impl::submit(const RawRequest& request) {
-  return take([&]() -> Result<void> {
-    CRAWLSTORE_TRY(check_request(request));
-    return append(request);
-  });
+  return submit_many({&request, 1});
+}
+
+Result<void> DrumCore::Impl::submit_many(std::span<const RawRequest> requests) {
+  while (!requests.empty()) CRAWLSTORE_TRY(take([&] { return append_some(requests); }));
+  return {};
+}
+
+/// Takes requests off the span, also when it fails; not all when a merge should come between.
+Result<void> DrumCore::Impl::append_some(std::span<const RawRequest>& requests) {
+  do {
+    CRAWLSTORE_TRY(check_request(requests.front()));
+    CRAWLSTORE_TRY(append(requests.front()));
+    requests = requests.subspan(1);
+  } while (!requests.empty() && !(options.auto_merge && (has_full_bucket || wants_relief())));
+  return {};
 }
 
 /// Before a request of an array that is merged from memory.
@@ -216,32 +253,16 @@ Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std:
   return {};
 }
 
-Result<void> DrumCore::Impl::after_submit() {
-  if (store->in_dispatcher()) return {};
-  bool wants_commit = false;
-  bool wants_memory = false;
-  bool wants_merge = false;
-  bool only_full = false;
-  {
-    const std::lock_guard lock(mutex);
-    wants_commit = options.durability == Durability::kRequest;
-    only_full = options.merge_scope == MergeScope::kFull;
-    if (options.durability == Durability::kInterval) {
-      const auto now = std::chrono::steady_clock::now();
-      wants_commit = now - last_commit >= std::chrono::milliseconds(options.interval_ms);
-    }
-    wants_merge = options.auto_merge && dirty && has_full_bucket;
-    wants_memory = options.auto_merge && wants_relief();
-  }
-  if (wants_memory) {
+Result<void> DrumCore::Impl::after_submit(const Wants& wants) {
+  if (wants.relief) {
     const auto merged = relieve();
     if (!merged) return tl::unexpected<Error>(merged.error());
   }
-  if (wants_merge) {
-    const auto merged = merge(only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);
+  if (wants.merge) {
+    const auto merged = merge(wants.only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);
     if (!merged) return tl::unexpected<Error>(merged.error());
   }
-  if (!wants_commit) return {};
+  if (!wants.commit) return {};
   const std::lock_guard lock(store->mutex);
   CRAWLSTORE_TRY(store->check_open());
   const auto committed = store->commit_all();

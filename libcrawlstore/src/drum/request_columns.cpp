@@ -13,8 +13,12 @@ void RequestColumns::note_tag(std::uint16_t tag) {
   if (keys_.empty()) {
     uniform_tag_ = tag;
   } else if (tag != uniform_tag_ || !tags_.empty()) {
-    if (tags_.empty()) tags_.assign(keys_.size(), uniform_tag_);
+    if (tags_.empty()) {
+      tags_.assign(keys_.size(), uniform_tag_);
+      other_bytes_ += keys_.size() * 2;
+    }
     tags_.push_back(tag);
+    other_bytes_ += 2;
   }
 }
 
@@ -27,7 +31,8 @@ void RequestColumns::append_aux(std::span<const std::byte> aux) {
   } else if (!aux_lengths_.empty()) {
     aux_lengths_.push_back(length);
   }
-  auxes_.insert(auxes_.end(), aux.begin(), aux.end());
+  auxes_.append(aux);
+  other_bytes_ += 4 + aux.size();
 }
 
 void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t value_bytes,
@@ -38,6 +43,7 @@ void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t v
   plain_tag_ = tags_.empty() && auxes_.empty() && value_bytes == 0 ? tag : kNotPlain;
   if (value_bytes == 0) return;
   values_.insert(values_.end(), value.begin(), value.end());
+  other_bytes_ += 4 + value.size();
   if (value_bytes < 0) {
     value_lengths_.push_back(static_cast<std::uint32_t>(value.size()));
   } else {
@@ -48,25 +54,20 @@ void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t v
 std::uint64_t RequestColumns::memory_bytes() const {
   return keys_.memory_bytes() + tags_.capacity() * 2 + sequences_.capacity() * 8 +
          value_lengths_.capacity() * 4 + values_.capacity() + aux_lengths_.capacity() * 4 +
-         auxes_.capacity();
-}
-
-std::uint64_t RequestColumns::request_bytes() const {
-  return keys_.size() * 8 + tags_.size() * 2 + sequences_.size() * 8 + value_lengths_.size() * 4 +
-         values_.size() + aux_lengths_.size() * 4 + auxes_.size();
+         auxes_.memory_bytes();
 }
 
 RequestColumns::View RequestColumns::view() const {
   View view;
   view.count = keys_.size();
   view.uniform_tag = uniform_tag_;
-  keys_.append_spans(view.keys);
+  view.keys = keys_.spans();
   view.tags = tags_;
   view.value_lengths = value_lengths_;
   view.values = values_;
   view.uniform_aux_bytes = uniform_aux_bytes_;
   view.aux_lengths = aux_lengths_;
-  view.auxes = auxes_;
+  view.auxes = auxes_.spans();
   return view;
 }
 
@@ -80,7 +81,7 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Pl
   run.uniform_tag = uniform_tag_;
   std::vector<std::uint64_t> keys;
   keys.reserve(keys_.size());
-  for (const auto& span : view().keys) keys.insert(keys.end(), span.begin(), span.end());
+  for (const auto& span : keys_.spans()) keys.insert(keys.end(), span.begin(), span.end());
   run.keys = keys;
   run.tags = tags_;
   run.lengths = value_lengths_;
@@ -102,7 +103,10 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Pl
   aux.record_count = count();
   aux.uniform_length_bytes = aux_lengths_.empty() ? uniform_aux_bytes_ : 0;
   aux.lengths = aux_lengths_;
-  aux.bytes = auxes_;
+  std::vector<std::byte> bytes;
+  bytes.reserve(auxes_.size());
+  for (const auto& span : auxes_.spans()) bytes.insert(bytes.end(), span.begin(), span.end());
+  aux.bytes = bytes;
   scratch.clear();
   format::encode_aux_run(aux, scratch);
   auto auxes = container::write_run(writer, place.aux_log, {place.id.value + 1}, scratch, count());

@@ -11,7 +11,7 @@
 #include <crawlstore/drum_core.h>
 
 #include "container/run_io.h"
-#include "drum/key_chunks.h"
+#include "drum/pages.h"
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
@@ -21,7 +21,8 @@ namespace crawlstore::drum {
 class RequestColumns {
  public:
   /// With a pool the memory of its keys comes from there, and goes back.
-  explicit RequestColumns(std::shared_ptr<ChunkPool> pool = nullptr) : keys_(std::move(pool)) {}
+  explicit RequestColumns(const std::shared_ptr<PagePool>& pool = nullptr)
+      : keys_(pool), auxes_(pool) {}
 
   /// value_bytes as in the DRUM: 0 none, -1 any length. A missing value of fixed size is zeros.
   void append(std::uint16_t tag, std::uint64_t key, std::int32_t value_bytes,
@@ -53,7 +54,7 @@ class RequestColumns {
   [[nodiscard]] std::uint64_t value_bytes() const { return values_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
   /// What the requests need, without what the columns have in reserve.
-  [[nodiscard]] std::uint64_t request_bytes() const;
+  [[nodiscard]] std::uint64_t request_bytes() const { return keys_.size() * 8 + other_bytes_; }
 
   /// What a merge reads. Spans live as long as these columns stay as they are.
   struct View {
@@ -65,7 +66,7 @@ class RequestColumns {
     std::span<const std::byte> values;
     std::uint32_t uniform_aux_bytes = 0;
     std::span<const std::uint32_t> aux_lengths;  ///< empty: all uniform_aux_bytes
-    std::span<const std::byte> auxes;
+    std::span<const std::span<std::byte>> auxes;  ///< one behind the other
   };
   [[nodiscard]] View view() const;
 
@@ -90,7 +91,7 @@ class RequestColumns {
   void note_tag(std::uint16_t tag);
   void append_aux(std::span<const std::byte> aux);
 
-  KeyChunks keys_;
+  KeyPages keys_;
   /// Of all requests, as long as it is the same and they have no auxiliaries.
   std::int32_t plain_tag_ = kNotPlain;
   std::uint16_t uniform_tag_ = 0;
@@ -100,7 +101,8 @@ class RequestColumns {
   std::vector<std::byte> values_;
   std::uint32_t uniform_aux_bytes_ = 0;
   std::vector<std::uint32_t> aux_lengths_;  // empty: all uniform_aux_bytes_
-  std::vector<std::byte> auxes_;
+  BytePages auxes_;
+  std::uint64_t other_bytes_ = 0;  // of the requests, beside their keys
 };
 
 /// Visits the requests of a key run and of its auxiliary run (empty: none), in arrival order.
