@@ -87,10 +87,10 @@ struct Forward {
   }
 };
 
-void record_merge(Scenario& scenario) {
+void record_merge_with(Scenario& scenario, const DrumOptions& options) {
   {
     auto store = open_store(scenario);
-    auto keys = must(Keys::open(store, "keys", drum_options()));
+    auto keys = must(Keys::open(store, "keys", options));
     auto second = must(Keys::open(store, "second", drum_options()));
     submit_some(keys, 0, 200);
     Forward forward{second};
@@ -99,13 +99,49 @@ void record_merge(Scenario& scenario) {
   }
   record_from_here(scenario);
   auto store = open_store(scenario);
-  auto keys = must(Keys::open(store, "keys", drum_options()));
+  auto keys = must(Keys::open(store, "keys", options));
   auto second = must(Keys::open(store, "second", drum_options()));
   Forward forward{second};
   must(keys.synchronize(forward));
   scenario.acknowledge();
   must(second.synchronize());
   scenario.acknowledge();
+}
+
+void record_merge(Scenario& scenario) {
+  record_merge_with(scenario, drum_options());
+}
+void record_logged_merge(Scenario& scenario) {
+  auto options = drum_options();
+  options.log_first = true;
+  record_merge_with(scenario, options);
+}
+
+/// Full arrays are merged from memory, some buckets at a time, while requests come in; a commit
+/// finds some of them in flight.
+void record_flights(Scenario& scenario) {
+  auto options = drum_options();
+  options.memory_bytes = 12 << 10;
+  options.auto_merge = true;
+  {
+    auto store = open_store(scenario);
+    auto keys = must(Keys::open(store, "keys", drum_options()));
+    submit_some(keys, 0, 200);
+    NullDispatcher nobody;
+    must(keys.synchronize(nobody));
+  }
+  record_from_here(scenario);
+  auto store = open_store(scenario);
+  auto keys = must(Keys::open(store, "keys", options));
+  auto second = must(Keys::open(store, "second", drum_options()));
+  Forward forward{second};
+  keys.attach(forward);
+  submit_some(keys, 100, 400);
+  acknowledge(scenario, store);
+  submit_some(keys, 500, 100);
+  must(keys.synchronize());
+  scenario.acknowledge();
+  keys.detach();
 }
 
 /// Answers nobody waits for: kept in the file, taken later.
@@ -186,6 +222,8 @@ std::span<const CrashWorkload> drum_workloads() {
   static constexpr auto kWorkloads = std::to_array<CrashWorkload>({
       {"durable requests", record_durable_requests, use_drums},
       {"merge into a second DRUM", record_merge, use_drums},
+      {"merge that logs first", record_logged_merge, use_drums},
+      {"merges from memory in flights", record_flights, use_drums},
       {"kept results", record_results, use_drums},
       {"split of buckets", record_split, use_drums},
       {"compact and rollback of DRUMs", record_maintenance, use_drums},

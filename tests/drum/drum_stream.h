@@ -202,7 +202,23 @@ class DrumStream {
     }
   }
 
+  /// Answered at once, exactly, whatever waits where.
+  void look() {
+    for (int i = 0; i < 3; ++i) {
+      const std::uint64_t key = request().key;
+      EXPECT_EQ(must(core_->contains(key)), model_.map().contains(key)) << "key " << key;
+    }
+    if (random_.below(8) != 0) return;
+    must(store_->commit());
+    const DrumView view = drum_view(*store_, "stream");
+    for (int i = 0; i < 20; ++i) {
+      const std::uint64_t key = request().key;
+      EXPECT_EQ(must(view.contains(key)), model_.map().contains(key)) << "key " << key;
+    }
+  }
+
   void step() {
+    if (random_.below(4) == 0) look();
     const auto some_consumer = static_cast<std::uint16_t>(random_.below(plan_.consumer_count));
     switch (random_.below(plan_.quiet)) {
       case 0:

@@ -5,6 +5,7 @@
 
 #include "drum/drum_stream.h"
 
+#include <array>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -85,7 +86,7 @@ TEST(DrumStream, EqualsAMapWhenDispatchersSubmit) {
   plan.value_bytes = -1;
   plan.consumer_count = 2;
   plan.reentrant = true;
-  EXPECT_GT(run_many(plan, 150).nested, 2000U);
+  EXPECT_GT(run_many(plan, 160).nested, 2000U);
 }
 
 TEST(DrumStream, EqualsAMapWhenEachRequestIsCommitted) {
@@ -134,54 +135,58 @@ StreamPlan memory_plan(std::uint64_t memory_bytes) {
   plan.quiet = 100;
   return plan;
 }
-constexpr std::uint64_t kNoRoom = 4096;
-constexpr std::uint64_t kSomeRoom = 8192 + 512;
+/// With how much memory, and how many streams: what has no room starts a thread at each request.
+struct Room {
+  std::uint64_t memory_bytes;
+  std::uint64_t stream_count;
+};
+constexpr std::array kRooms{Room{4096, 8}, Room{8192 + 512, 30}};
 
 TEST(DrumStream, EqualsAMapWhenMergedFromMemory) {
-  for (const std::uint64_t memory_bytes : {kNoRoom, kSomeRoom}) {
+  for (const Room& room : kRooms) {
     for (const std::int32_t value_bytes : {0, 8, -1}) {
-      StreamPlan plan = memory_plan(memory_bytes);
+      StreamPlan plan = memory_plan(room.memory_bytes);
       plan.value_bytes = value_bytes;
-      const StreamTotals totals = run_many(plan, 40);
+      const StreamTotals totals = run_many(plan, room.stream_count);
       EXPECT_GT(totals.merges, 200U);
-      EXPECT_GT(totals.splits, 100U);
+      EXPECT_GT(totals.splits, 20U);
     }
   }
 }
 
 TEST(DrumStream, AnswersInArrivalOrderWhenMergedFromMemory) {
-  for (const std::uint64_t memory_bytes : {kNoRoom, kSomeRoom}) {
-    StreamPlan plan = memory_plan(memory_bytes);
-    plan.options.partition_keys_max = plan.key_count;  // which arrival order is told apart by
+  for (const Room& room : kRooms) {
+    StreamPlan plan = memory_plan(room.memory_bytes);
+    plan.options.partition_keys_max = plan.key_count;  // no splits between merges
     plan.consumer_count = 2;
-    EXPECT_GT(run_many(plan, 60).merges, 200U);
+    EXPECT_GT(run_many(plan, room.stream_count).merges, 200U);
   }
 }
 
 TEST(DrumStream, EqualsAMapWhenMergedFromMemoryForDispatchersThatSubmit) {
-  for (const std::uint64_t memory_bytes : {kNoRoom, kSomeRoom}) {
-    StreamPlan plan = memory_plan(memory_bytes);
+  for (const Room& room : kRooms) {
+    StreamPlan plan = memory_plan(room.memory_bytes);
     plan.value_bytes = -1;
     plan.consumer_count = 3;
     plan.reentrant = true;
-    EXPECT_GT(run_many(plan, 60).nested, 2000U);
+    EXPECT_GT(run_many(plan, room.stream_count).nested, 250U);
   }
 }
 
 TEST(DrumStream, EqualsAMapWhenMergedFromMemoryAndPublishedNever) {
-  StreamPlan plan = memory_plan(kSomeRoom);
+  StreamPlan plan = memory_plan(kRooms.back().memory_bytes);
   plan.value_bytes = 8;
   plan.consumer_count = 2;
   plan.reentrant = true;
   plan.options.durability = Durability::kNone;
-  EXPECT_GT(run_many(plan, 60).merges, 100U);
+  EXPECT_GT(run_many(plan, 40).merges, 100U);
 }
 
 TEST(DrumStream, EqualsAMapWhenNobodyMergesButTheCaller) {
-  StreamPlan plan = memory_plan(kSomeRoom);
+  StreamPlan plan = memory_plan(kRooms.back().memory_bytes);
   plan.value_bytes = 8;
   plan.options.auto_merge = false;
-  EXPECT_GT(run_many(plan, 60).transfers, 500U);
+  EXPECT_GT(run_many(plan, 30).transfers, 300U);
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ struct Scratch {
 
 DrumOptions options(std::uint32_t buckets) {
   DrumOptions result;
+  result.log_first = true;  // more of what a file can hold
   result.bucket_count = buckets;
   result.parallel = false;
   return result;

@@ -149,6 +149,13 @@ class Drum {
     return std::optional<Value>(ValueTraits<Value>::load(**found));
   }
 
+  /// Is the key there, or will it be when everything submitted so far is merged? Exact, at once: no
+  /// request is made, and nobody is told.
+  ///   cost  a lookup, and for each pending run of the key's bucket a search in a sorted list of
+  ///         its keys, which is made when it is first asked for (8 bytes a key)
+  Result<bool> contains(const Key& key) const {
+    return core_->contains(KeyTraits<Key>::to_bits(key));
+  }
   /// Counts, pending requests included.
   [[nodiscard]] DrumStatus status() const { return core_->status(); }
   /// Changes what can be changed at run time. errors kInvalidArgument

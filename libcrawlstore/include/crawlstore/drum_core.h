@@ -159,6 +159,8 @@ class DrumCore {
   Result<std::uint16_t> consumer(std::string_view name);
   /// The value's bytes, copied; nullopt = absent, as of the last merge.
   Result<std::optional<std::vector<std::byte>>> lookup(std::uint64_t key) const;
+  /// As Drum::contains.
+  Result<bool> contains(std::uint64_t key) const;
   /// Adds to the count of URLs that were keyed as they are.
   void count_unparsed(std::uint64_t count);
   [[nodiscard]] DrumStatus status() const;

@@ -38,6 +38,11 @@ class DrumView {
   /// one block. errors of damage
   Result<std::optional<std::vector<std::byte>>> lookup(std::uint64_t key) const;
 
+  /// Is the key there, or will it be when the requests that wait in this generation are merged?
+  ///   cost  a lookup, and for each pending run of the key's bucket a search in a sorted list of
+  ///         its keys, which is made when it is first asked for (8 bytes a key). errors of damage
+  Result<bool> contains(std::uint64_t key) const;
+
   /// Visits every key once. cost: one pass over the partitions, through the mapping.
   /// All keys ascending, with their values, until the visitor returns false.
   Result<void> for_each_key(

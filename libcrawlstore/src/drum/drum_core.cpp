@@ -158,6 +158,7 @@ void DrumCore::Impl::drop_tentative() {
   const std::lock_guard lock(mutex);
   for (auto& columns : tentative_arrays) columns.clear();
   for (auto& bucket : state.buckets) {
+    for (const auto& run : bucket.tentative.keys) inserted_keys.forget(run.run_id);
     drum::release_unpublished(*store->writer, bucket.tentative.keys);
     drum::release_unpublished(*store->writer, bucket.tentative.auxes);
     bucket.tentative = {};
@@ -327,28 +328,69 @@ Result<std::uint16_t> DrumCore::consumer(std::string_view name) {
   return id;
 }
 
-Result<std::optional<std::vector<std::byte>>> DrumCore::lookup(std::uint64_t key) const {
-  const std::lock_guard lock(impl_->mutex);
-  CRAWLSTORE_TRY(impl_->check_usable());
-  const auto& bucket = impl_->state.buckets[impl_->ranges.find(key)];
+Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(std::uint64_t key) {
+  const auto& bucket = state.buckets[ranges.find(key)];
   if (!bucket.partition_run) return std::optional<std::vector<std::byte>>{};
-  auto& known = impl_->lookups[bucket.partition_run->run_id];
+  auto& known = lookups[bucket.partition_run->run_id];
   if (known == nullptr) {
-    container::Writer& writer = *impl_->store->writer;
+    container::Writer& writer = *store->writer;
     // The storage lives as long as the writer, and lookups end with the DRUM's last use.
     const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
     const auto name =
         container::run_name(writer.identity(), bucket.partition, bucket.partition_run->run_id);
     auto opened = drum::PartitionLookup::open(
         std::make_shared<const container::RunReader>(storage, name, *bucket.partition_run),
-        impl_->state.value_bytes);
+        state.value_bytes);
     if (!opened) {
-      impl_->lookups.erase(bucket.partition_run->run_id);
+      lookups.erase(bucket.partition_run->run_id);
       return tl::unexpected<Error>(opened.error());
     }
     known = std::move(*opened);
   }
   return known->find(key);
+}
+
+/// Will the key be there when all that waits is merged, though it may not be there now?
+Result<bool> DrumCore::Impl::is_inserted(std::uint64_t key) {
+  const std::size_t index = ranges.find(key);
+  const drum::Bucket& bucket = state.buckets[index];
+  const bool sees_tentative = store->in_dispatcher();  // its own transaction
+  if (arrays[index].inserts(key)) return true;
+  if (sees_tentative && tentative_arrays[index].inserts(key)) return true;
+  for (const auto& waiting : sealed[index]) {
+    if (waiting.columns->inserts(key)) return true;
+  }
+  container::Writer& writer = *store->writer;
+  const auto is_in = [&](const std::vector<format::RunRef>& runs) -> Result<bool> {
+    for (const auto& run : runs) {
+      const auto read = [&]() -> Result<std::vector<std::byte>> {
+        std::vector<std::byte> payload;
+        CRAWLSTORE_TRY(container::read_run(
+            writer.storage(), container::run_name(writer.identity(), bucket.key_log, run.run_id),
+            run, payload));
+        return payload;
+      };
+      const auto found = inserted_keys.contain(run.run_id, key, read);
+      if (!found || *found) return found;
+    }
+    return false;
+  };
+  const auto found = is_in(bucket.pending.keys);
+  return !found || *found || !sees_tentative ? found : is_in(bucket.tentative.keys);
+}
+
+Result<std::optional<std::vector<std::byte>>> DrumCore::lookup(std::uint64_t key) const {
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_usable());
+  return impl_->lookup(key);
+}
+
+Result<bool> DrumCore::contains(std::uint64_t key) const {
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_usable());
+  const auto stored = impl_->lookup(key);
+  if (!stored) return tl::unexpected<Error>(stored.error());
+  return stored->has_value() ? Result<bool>(true) : impl_->is_inserted(key);
 }
 
 void DrumCore::count_unparsed(std::uint64_t count) {

@@ -13,6 +13,7 @@
 #include "container/store_impl.h"
 #include "drum/bucket_merge.h"
 #include "drum/drum_state.h"
+#include "drum/inserted_keys.h"
 #include "drum/key_ranges.h"
 #include "drum/result_columns.h"
 #include "drum/sort_requests.h"
@@ -55,6 +56,7 @@ struct DrumCore::Impl : Participant {
   std::unique_ptr<Flight> flight;  // guarded by StoreImpl::mutex
   std::map<std::uint16_t, RawSink> sinks;
   std::map<RunId, std::shared_ptr<const drum::PartitionLookup>> lookups;
+  drum::InsertedKeysOfRuns inserted_keys;  // of pending and tentative runs
   std::vector<std::byte> scratch;
   std::optional<format::RunRef> table_run_in_commit;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
@@ -80,6 +82,8 @@ struct DrumCore::Impl : Participant {
   [[nodiscard]] std::string_view name() const override { return state.name; }
   Result<void> check_usable() const;
   [[nodiscard]] DrumOptions current_options() const;
+  Result<std::optional<std::vector<std::byte>>> lookup(std::uint64_t key);
+  Result<bool> is_inserted(std::uint64_t key);
   void reshape_arrays();  // after buckets or their pending runs have changed
 
 

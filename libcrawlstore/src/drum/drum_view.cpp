@@ -6,6 +6,7 @@
 #include <crawlstore/drum_view.h>
 
 #include "container/reader.h"
+#include "drum/inserted_keys.h"
 #include "drum/partition.h"
 #include "drum/request_columns.h"
 #include "format/drum_table.h"
@@ -18,8 +19,16 @@ struct DrumView::Impl {
   Snapshot snapshot;
   DrumInfo info;
   std::vector<Bucket> buckets;
-  std::mutex mutex;  // guards lookups
+  std::mutex mutex;  // guards lookups and inserted_keys
   std::map<SegmentId, std::shared_ptr<const drum::PartitionLookup>> lookups;
+  drum::InsertedKeysOfRuns inserted_keys;
+
+  [[nodiscard]] const Bucket& bucket_of(std::uint64_t key) const {
+    const auto after =
+        std::upper_bound(buckets.begin(), buckets.end(), key,
+                         [](std::uint64_t wanted, const Bucket& b) { return wanted < b.first_key; });
+    return *(after - 1);
+  }
 
   Result<const format::SegmentEntry*> segment(SegmentId id) const {
     const auto* entry = snapshot.reader().directory().find(id);
@@ -75,14 +84,27 @@ const DrumInfo& DrumView::info() const {
 
 Result<std::optional<std::vector<std::byte>>> DrumView::lookup(std::uint64_t key) const {
   CRAWLSTORE_TRY(impl_->snapshot.reader().storage()->check_process());
-  const auto after =
-      std::upper_bound(impl_->buckets.begin(), impl_->buckets.end(), key,
-                       [](std::uint64_t wanted, const Bucket& b) { return wanted < b.first_key; });
-  const Bucket& bucket = *(after - 1);
+  const Bucket& bucket = impl_->bucket_of(key);
   if (!bucket.partition) return std::optional<std::vector<std::byte>>{};
   const auto partition = impl_->partition(bucket.partition);
   if (!partition) return tl::unexpected<Error>(partition.error());
   return (*partition)->find(key);
+}
+
+Result<bool> DrumView::contains(std::uint64_t key) const {
+  const auto stored = lookup(key);
+  if (!stored) return tl::unexpected<Error>(stored.error());
+  const Bucket& bucket = impl_->bucket_of(key);
+  if (stored->has_value() || !bucket.key_log) return stored->has_value();
+  const auto log = impl_->segment(bucket.key_log);
+  if (!log) return tl::unexpected<Error>(log.error());
+  const std::lock_guard lock(impl_->mutex);
+  for (const auto& run : (*log)->runs) {
+    const auto found = impl_->inserted_keys.contain(
+        run.run_id, key, [&] { return impl_->snapshot.read_run(bucket.key_log, run.run_id); });
+    if (!found || *found) return found;
+  }
+  return false;
 }
 
 Result<void> DrumView::for_each_key(

@@ -4,6 +4,8 @@
 // (tags_ and aux_lengths_ while appending: one longer step at a time).
 #include "drum/request_columns.h"
 
+#include <algorithm>
+
 #include "base/assert.h"
 
 namespace crawlstore::drum {
@@ -54,7 +56,36 @@ void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t v
 std::uint64_t RequestColumns::memory_bytes() const {
   return keys_.memory_bytes() + tags_.capacity() * 2 + sequences_.capacity() * 8 +
          value_lengths_.capacity() * 4 + values_.capacity() + aux_lengths_.capacity() * 4 +
-         auxes_.memory_bytes();
+         auxes_.memory_bytes() + sorted_inserts_.capacity() * 8;
+}
+
+bool RequestColumns::inserts(std::uint64_t key) const {
+  const std::size_t count = keys_.size();
+  const auto spans = keys_.spans();
+  const auto is_insert = [this](std::size_t i) {
+    return format::operation_of(tags_.empty() ? uniform_tag_ : tags_[i]) !=
+           format::Operation::kCheck;
+  };
+  if (count - sorted_count_ > kUnsortedMax + sorted_count_ / 8) {
+    const auto old_count = static_cast<std::ptrdiff_t>(sorted_inserts_.size());
+    for (std::size_t i = sorted_count_; i < count; ++i) {
+      if (is_insert(i)) sorted_inserts_.push_back(spans[i / kPageKeys][i % kPageKeys]);
+    }
+    sorted_count_ = count;
+    const auto middle = sorted_inserts_.begin() + old_count;
+    std::sort(middle, sorted_inserts_.end());
+    std::inplace_merge(sorted_inserts_.begin(), middle, sorted_inserts_.end());
+  }
+  if (std::binary_search(sorted_inserts_.begin(), sorted_inserts_.end(), key)) return true;
+  for (std::size_t i = sorted_count_; i < count;) {
+    const auto page = spans[i / kPageKeys].subspan(i % kPageKeys);
+    const auto found = std::find(page.begin(), page.end(), key);
+    i += static_cast<std::size_t>(found - page.begin());
+    if (found == page.end()) continue;
+    if (is_insert(i)) return true;
+    ++i;
+  }
+  return false;
 }
 
 RequestColumns::View RequestColumns::view() const {

@@ -70,6 +70,11 @@ class RequestColumns {
   };
   [[nodiscard]] View view() const;
 
+  /// Is there an update or a check_update of the key? Sorts what has come since it was last asked,
+  /// when that is much. Not while another thread asks.
+  ///   cost  O(log n), and a look at up to kUnsortedMax + n / 8 keys, once in a while O(n log n)
+  [[nodiscard]] bool inserts(std::uint64_t key) const;
+
   /// Where runs go: a bucket's logs; key run `id`, auxiliary run `id` + 1.
   struct Place {
     SegmentId key_log;
@@ -87,6 +92,7 @@ class RequestColumns {
 
  private:
   static constexpr std::int32_t kNotPlain = -1;
+  static constexpr std::size_t kUnsortedMax = 4096;
 
   void note_tag(std::uint16_t tag);
   void append_aux(std::span<const std::byte> aux);
@@ -103,6 +109,8 @@ class RequestColumns {
   std::vector<std::uint32_t> aux_lengths_;  // empty: all uniform_aux_bytes_
   BytePages auxes_;
   std::uint64_t other_bytes_ = 0;  // of the requests, beside their keys
+  mutable std::vector<std::uint64_t> sorted_inserts_;  // of the first sorted_count_ requests
+  mutable std::size_t sorted_count_ = 0;
 };
 
 /// Visits the requests of a key run and of its auxiliary run (empty: none), in arrival order.
