@@ -29,6 +29,15 @@ DrumOptions tiny_arrays() {
   return options;
 }
 
+/// Arrays that are merged from memory, in flights of some hundred requests.
+DrumOptions small_memory() {
+  DrumOptions options;
+  options.bucket_count = 4;
+  options.memory_bytes = 16 << 10;
+  options.partition_keys_max = 100;
+  return options;
+}
+
 /// Four threads submit 500 requests each, of keys that are their own; `meanwhile` runs beside them.
 template <class Submit, class Meanwhile>
 void run_threads(Submit submit, Meanwhile meanwhile) {
@@ -52,7 +61,10 @@ void expect_all_once(const std::vector<std::string>& calls) {
 }
 
 struct World {
-  World() : drum(must(Numbers::open(*store, "numbers", tiny_arrays()))) { drum.attach(log); }
+  explicit World(const DrumOptions& options = tiny_arrays())
+      : drum(must(Numbers::open(*store, "numbers", options))) {
+    drum.attach(log);
+  }
   void submit(std::uint64_t number) {
     must(drum.check_update(number * kSpread, number, std::to_string(number)));
   }
@@ -89,6 +101,26 @@ TEST(DrumThreads, AnswersLookupsAndStatusMeanwhile) {
               });
   must(world.drum.synchronize());
   expect_all_once(world.log.calls);
+}
+
+TEST(DrumThreads, MergesFromMemoryWhileOthersSubmitCommitAndLook) {
+  World world(small_memory());
+  must(world.store->commit());  // for views to find it
+  std::uint64_t looks = 0;
+  run_threads(
+      [&](std::uint64_t number) {
+        world.submit(number);
+        EXPECT_TRUE(must(world.drum.contains(number * kSpread))) << number;
+      },
+      [&] {
+        if (++looks % 3 == 0) must(world.store->commit());
+        if (looks % 7 == 0) must(world.drum.synchronize());
+        static_cast<void>(must(drum_view(*world.store, "numbers").contains(3 * kSpread)));
+        EXPECT_FALSE(must(world.drum.contains(5000 * kSpread)));
+      });
+  must(world.drum.synchronize());
+  expect_all_once(world.log.calls);
+  EXPECT_EQ(world.drum.status().key_count, 2000U);
 }
 
 TEST(DrumThreads, TakesSubmissionsToOneDrumWhileAnotherMerges) {

@@ -14,14 +14,16 @@
 ///
 /// Order: answers come bucket by bucket (ascending keys), in arrival order inside a bucket; several
 /// operations on one key take effect in arrival order. Each request has a 64-bit sequence number,
-/// ascending inside a bucket, that never changes and never returns.
+/// ascending inside a bucket, that never changes and never returns. Automatic merges sweep over the
+/// buckets again and again, some at a time, each time when the arrays fill the memory.
 /// Safety: a merge commits buckets only after they were dispatched to the end, together with all
 /// that the dispatcher submitted to DRUMs of the same store. Effects inside the store happen
-/// exactly once; an external dispatcher sees a request again (same sequence) when a crash came
-/// between. Ownership: keeps its Store's inside alive; use after Store::close() gives kClosed.
-/// Threads: submissions from any thread, also while another one merges; they wait while a commit is
-/// written, and for the merge that they call for; merges take turns; dispatchers run on the merging
-/// thread.
+/// exactly once. What no merge and no commit has acknowledged is lost in a crash, also when a
+/// dispatcher has seen it; with DrumOptions::log_first an external dispatcher sees it again
+/// instead, with the same sequence. Ownership: keeps its Store's inside alive; use after
+/// Store::close() gives kClosed. Threads: submissions from any thread, also while another one
+/// merges; they wait for commits and for merges that they call for; merges take turns; dispatchers
+/// run on the thread whose call merges.
 
 #include <algorithm>
 #include <array>
@@ -88,8 +90,10 @@ class Drum {
     Value value{};
     Aux aux{};
   };
-  /// Many requests at once: one lock for all of them. Stops at the first failure: the requests
-  /// before it were taken. Errors and cost as update().
+  /// Many requests at once: one lock for all of them.
+  ///   requests  in the order in which they are to take effect
+  ///   errors    as update(); stops at the first failure: the requests before it were taken
+  ///   cost      as update(), for each
   Result<void> check_update(std::span<const Request> requests, std::uint16_t consumer = 0) {
     constexpr std::size_t kBatch = 64;
     std::array<RawRequest, kBatch> raw;

@@ -36,7 +36,9 @@ enum class Durability : std::uint8_t {
   kNone,
 };
 
-/// Which buckets an automatic merge takes (features.md, decision 11).
+/// Which buckets an automatic merge takes (features.md, decision 11): all, in ascending order
+/// (from memory: some at a time, sweep after sweep), or those that are full (from memory: the
+/// fullest).
 enum class MergeScope : std::uint8_t { kAll, kFull };
 
 /// Everything that can be tuned; the defaults suit a crawler that gives its DRUM 64 MiB. All but
@@ -45,8 +47,9 @@ enum class MergeScope : std::uint8_t { kAll, kFull };
 struct DrumOptions {
   /// Buckets of a DRUM that is made now; 1 to 65536. Later buckets split by themselves.
   std::uint32_t bucket_count = 16;
-  /// Memory for all arrays together, but at least 4 KiB a bucket. A merge takes up to two and a
-  /// half times as much beside them: two buckets are in work at a time.
+  /// Memory for all arrays together, those in flight included; up to 4 KiB a bucket come on top. A
+  /// merge from memory takes about a fifth of it beside them, a merge of logs up to two and a half
+  /// times as much.
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;
   /// Capacity of each bucket's key array, in requests; 0 = from memory_bytes.
   std::uint64_t array_elements = 0;

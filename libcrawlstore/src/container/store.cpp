@@ -98,7 +98,8 @@ Result<void> StoreImpl::close_abandoned(std::string_view name) {
 }
 
 Result<void> StoreImpl::keep_tentative() {
-  for (Participant* participant : participants) CRAWLSTORE_TRY(participant->write_arrays(CommitScope::kTransaction));
+  for (Participant* participant : participants)
+    CRAWLSTORE_TRY(participant->write_arrays(CommitScope::kTransaction));
   for (Participant* participant : participants) participant->keep_tentative();
   return {};
 }

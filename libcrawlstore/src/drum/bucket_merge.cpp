@@ -24,7 +24,6 @@ void fill_value_begins(std::int32_t value_bytes, std::span<const std::uint32_t> 
   }
 }
 
-
 /// The requests of a run in memory.
 Result<void> take_run(const MergeJob& job, const format::RunRef& ref, RequestBatch& batch) {
   const auto parsed = format::parse_key_run(batch.payload);
@@ -64,11 +63,7 @@ class Walk {
  public:
   Walk(Storage& storage, const format::Identity& identity, SortedRequests& sorted,
        MergeOutcome& outcome)
-      : storage_(storage),
-        identity_(identity),
-        sorted_(sorted),
-        out_(outcome),
-        job_(outcome.job) {}
+      : storage_(storage), identity_(identity), sorted_(sorted), out_(outcome), job_(outcome.job) {}
 
   Result<void> run() {
     CRAWLSTORE_TRY(load());
@@ -113,8 +108,8 @@ class Walk {
     out_.duplicate.assign(out_.request_count, 0);
     sorted_.sort(spans);
     if (sorted_.keys().front() < job_.first_key || sorted_.keys().back() > job_.last_key) {
-      const auto offset = job_.key_runs.empty() ? Error::kNoOffset
-                                                : job_.key_runs.front().offset_bytes;
+      const auto offset =
+          job_.key_runs.empty() ? Error::kNoOffset : job_.key_runs.front().offset_bytes;
       return fail(Errc::kSegmentInvalid, "a request lies in another bucket than its key", offset,
                   job_.key_log.value);
     }
@@ -206,8 +201,8 @@ class Walk {
       const auto writer = this->writer();
       if (!writer) return tl::unexpected<Error>(writer.error());
       const auto room = (*writer)->room(job_.piece_keys_max);
-      const Step step = merge_step(keys.subspan(next), sorted_.arrivals().subspan(next),
-                                   cursor.keys(), room);
+      const Step step =
+          merge_step(keys.subspan(next), sorted_.arrivals().subspan(next), cursor.keys(), room);
       next += step.requests;
       present += step.requests + step.stored - step.merged;
       out_.key_count += step.merged;
@@ -259,8 +254,8 @@ class Walk {
       const bool was_present = !cursor.at_end() && cursor.key() == key;
       std::size_t end = begin + 1;
       while (end < keys.size() && keys[end] == key) ++end;
-      CRAWLSTORE_TRY(answer_group(cursor, key, sorted_.arrivals().subspan(begin, end - begin),
-                                  was_present));
+      CRAWLSTORE_TRY(
+          answer_group(cursor, key, sorted_.arrivals().subspan(begin, end - begin), was_present));
       begin = end;
     }
     return {};

@@ -37,7 +37,7 @@ struct MergeJob {
   std::vector<format::RunRef> key_runs;  // in arrival order, consumed whole
   std::vector<format::RunRef> aux_runs;  // those of key_runs that have auxiliaries
   std::vector<WaitingRequests> waiting;  // behind those of the runs
-  bool is_last_slice = true;  // of the bucket's requests
+  bool is_last_slice = true;             // of the bucket's requests
   std::int32_t value_bytes = 0;
   std::uint64_t piece_keys_max = 0;       // a partition with more keys is cut
   std::vector<SegmentId> piece_segments;  // one a piece, with its writer
@@ -46,9 +46,9 @@ struct MergeJob {
 
 /// Requests of one run, verified, or of one array.
 struct RequestBatch {
-  std::vector<std::byte> payload;                        // of a run, or
-  std::shared_ptr<const RequestColumns> waiting;         // an array: what the spans point into
-  RunId run;                                             // of a run
+  std::vector<std::byte> payload;                         // of a run, or
+  std::shared_ptr<const RequestColumns> waiting;          // an array: what the spans point into
+  RunId run;                                              // of a run
   std::vector<std::span<const std::uint64_t>> key_spans;  // one behind the other
   std::uint64_t count = 0;
   std::uint64_t first_sequence = 0;

@@ -93,8 +93,8 @@ class DrumCore::Impl::Auxes {
                                   [aux_id](const auto& run) { return run.run_id == aux_id; });
     if (ref == outcome.job.aux_runs.end()) return {};
     CRAWLSTORE_TRY(container::read_run(
-        writer.storage(), container::run_name(writer.identity(), outcome.job.aux_log, aux_id),
-        *ref, payload_));
+        writer.storage(), container::run_name(writer.identity(), outcome.job.aux_log, aux_id), *ref,
+        payload_));
     const auto parsed = format::parse_aux_run(payload_);
     if (!parsed || parsed->record_count != batch.count) {
       return fail(
@@ -161,8 +161,7 @@ Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutco
                                             std::size_t first_arrival) {
   Auxes auxes;
   CRAWLSTORE_TRY(auxes.load(*store->writer, outcome, batch));
-  if (auxes.empty() && batch.tags.empty() && batch.sequences.empty() &&
-      state.value_bytes == 0) {
+  if (auxes.empty() && batch.tags.empty() && batch.sequences.empty() && state.value_bytes == 0) {
     return dispatch_plain(group, outcome, batch, first_arrival);
   }
   std::vector<RawAnswer> answers;

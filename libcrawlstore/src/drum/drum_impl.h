@@ -43,7 +43,7 @@ struct DrumCore::Impl : Participant {
   drum::DrumState state;
   drum::KeyRanges ranges;
   DrumOptions options;
-  std::shared_ptr<drum::PagePool> pool = std::make_shared<drum::PagePool>();
+  std::shared_ptr<drum::SlabPool> pool = std::make_shared<drum::SlabPool>();
   Arrays arrays;            // submitted from outside a dispatcher
   Arrays tentative_arrays;  // submitted inside: part of the transaction being dispatched
   /// Requests that came before those of arrays[b], and have their sequences: a merge has planned to
@@ -51,8 +51,8 @@ struct DrumCore::Impl : Participant {
   std::vector<std::vector<drum::WaitingRequests>> sealed;
   std::uint64_t array_bytes = 0;   // of the requests in `arrays`
   std::uint64_t sealed_bytes = 0;  // of those in `sealed`
-  std::uint64_t sweep_key = 0;    // where the next automatic merge from memory goes on
-  bool has_hot_array = false;     // some array takes too much of the memory
+  std::uint64_t sweep_key = 0;     // where the next automatic merge from memory goes on
+  bool has_hot_array = false;      // some array takes too much of the memory
   std::unique_ptr<Flight> flight;  // guarded by StoreImpl::mutex
   std::map<std::uint16_t, RawSink> sinks;
   std::map<RunId, std::shared_ptr<const drum::PartitionLookup>> lookups;
@@ -61,12 +61,12 @@ struct DrumCore::Impl : Participant {
   std::optional<format::RunRef> table_run_in_commit;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
   std::uint64_t transfer_count = 0;
-  std::uint64_t published_sequence = 0;    // what the file says comes next
-  std::uint64_t sequence_in_commit = 0;    // what the commit under way makes of it
-  std::uint64_t splits_under_way = 0;  // of jobs that are not installed
-  bool has_full_bucket = false;        // some bucket's pending runs call for a merge
+  std::uint64_t published_sequence = 0;  // what the file says comes next
+  std::uint64_t sequence_in_commit = 0;  // what the commit under way makes of it
+  std::uint64_t splits_under_way = 0;    // of jobs that are not installed
+  bool has_full_bucket = false;          // some bucket's pending runs call for a merge
   bool dirty = false;
-  bool commit_is_whole = false;        // the one under way takes everything
+  bool commit_is_whole = false;  // the one under way takes everything
   bool closed = false;
 
   // drum_core.cpp
@@ -85,7 +85,6 @@ struct DrumCore::Impl : Participant {
   Result<std::optional<std::vector<std::byte>>> lookup(std::uint64_t key);
   Result<bool> is_inserted(std::uint64_t key);
   void reshape_arrays();  // after buckets or their pending runs have changed
-
 
   // drum_submit.cpp
   Result<void> check_request(const RawRequest& request);
@@ -181,14 +180,14 @@ struct DrumCore::Impl::Group {
   std::vector<format::RunRef> superseded;                // to release when it succeeded
   /// What was sealed in the buckets (named by first key) that are installed.
   std::vector<std::pair<std::uint64_t, std::vector<drum::WaitingRequests>>> answered;
-  std::uint64_t bytes = 0;                               // of the new partitions
+  std::uint64_t bytes = 0;  // of the new partitions
   MergeReport report;
 
   [[nodiscard]] std::uint64_t total_bytes() const;
 };
 
-/// One bucket's merge, or a slice of it: the leading `run_count` runs; the last slice also takes all
-/// other locked runs and what is sealed.
+/// One bucket's merge, or a slice of it: the leading `run_count` runs; the last slice also takes
+/// all other locked runs and what is sealed.
 struct DrumCore::Impl::PlannedMerge {
   std::uint64_t first_key = 0;  // names the bucket, whatever splits meanwhile
   std::size_t run_count = 0;

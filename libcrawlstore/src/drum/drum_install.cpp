@@ -20,8 +20,7 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
   const auto& job = outcome.job;
   splits_under_way -= job.piece_writers.size() - 1;
   // As they are now: a commit may have published them, or what was sealed, since the merge began.
-  const std::size_t run_count = job.is_last_slice ? bucket.locked_run_count
-                                                      : job.key_runs.size();
+  const std::size_t run_count = job.is_last_slice ? bucket.locked_run_count : job.key_runs.size();
   drum::LogRuns rest = bucket.pending;
   rest.drop_front(run_count);
   const auto& runs = bucket.pending;

@@ -187,8 +187,7 @@ Result<void> DrumCore::Impl::launch(std::span<const PlannedMerge> planned) {
     ReadAhead ahead(writer.storage(), outcomes);
     for (auto& outcome : outcomes) {
       ahead.pass(outcome);
-      CRAWLSTORE_TRY(
-          drum::merge_bucket(writer.storage(), writer.identity(), sorted, outcome));
+      CRAWLSTORE_TRY(drum::merge_bucket(writer.storage(), writer.identity(), sorted, outcome));
     }
     return {};
   };

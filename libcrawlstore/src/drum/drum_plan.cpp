@@ -107,8 +107,7 @@ bool DrumCore::Impl::should_merge(std::size_t first, std::size_t end) const {
     log_bytes += bucket.pending.key_bytes + bucket.pending.aux_bytes;
     if (calls_for_merge(bucket)) return true;
   }
-  return 3 * memory_bytes >= 2 * partition_bytes ||
-         memory_bytes + log_bytes >= 2 * partition_bytes;
+  return 3 * memory_bytes >= 2 * partition_bytes || memory_bytes + log_bytes >= 2 * partition_bytes;
 }
 
 /// Where the next automatic merge from memory begins; the number of buckets when nothing waits.
@@ -169,8 +168,7 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   container::Writer& writer = *store->writer;
   const std::size_t index = state.bucket_of(planned.first_key);
   const drum::Bucket& bucket = state.buckets[index];
-  const std::size_t run_count =
-      planned.is_last_slice ? bucket.locked_run_count : planned.run_count;
+  const std::size_t run_count = planned.is_last_slice ? bucket.locked_run_count : planned.run_count;
   drum::MergeJob job;
   job.first_key = bucket.first_key;
   job.last_key = state.last_key(index);

@@ -183,9 +183,9 @@ Result<void> DrumCore::Impl::append_some(std::span<const RawRequest>& requests) 
 /// Before a request of an array that is merged from memory.
 Result<void> DrumCore::Impl::begin_array(std::size_t bucket) {
   if (arrays[bucket].empty()) return ensure_room_for_run(bucket);
-  has_hot_array =
-      has_hot_array || arrays[bucket].request_bytes() >= options.memory_bytes / kHotShare ||
-      arrays[bucket].count() >= drum::kSortCountMax / 2;
+  has_hot_array = has_hot_array ||
+                  arrays[bucket].request_bytes() >= options.memory_bytes / kHotShare ||
+                  arrays[bucket].count() >= drum::kSortCountMax / 2;
   // Nobody merges: the log takes them.
   const bool is_over = array_bytes + flight_bytes() >= options.memory_bytes;
   if (!options.auto_merge && is_over) CRAWLSTORE_TRY(transfer_arrays());
@@ -225,7 +225,10 @@ Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const std:
 Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std::uint64_t>& keys) {
   const auto request_of = [tag](std::uint64_t key) {
     return RawRequest{static_cast<DrumOperation>(format::operation_of(tag)),
-                      format::consumer_of(tag), key, {}, {}};
+                      format::consumer_of(tag),
+                      key,
+                      {},
+                      {}};
   };
   if (store->in_dispatcher() || !merges_from_memory()) {
     for (; !keys.empty(); keys = keys.subspan(1)) CRAWLSTORE_TRY(append(request_of(keys.front())));

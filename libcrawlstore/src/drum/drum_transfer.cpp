@@ -79,8 +79,8 @@ Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wan
   std::uint64_t sequence = state.next_sequence;
   const auto write = [&](std::size_t b, Source source, const drum::RequestColumns& columns,
                          std::uint64_t first) -> Result<void> {
-    auto runs =
-        columns.write(writer, next_place(writer, state.buckets[b]), first, state.value_bytes, scratch);
+    auto runs = columns.write(writer, next_place(writer, state.buckets[b]), first,
+                              state.value_bytes, scratch);
     if (!runs) return tl::unexpected<Error>(runs.error());
     written.push_back({b, source, *runs});
     return {};

@@ -24,9 +24,9 @@ struct DrumView::Impl {
   drum::InsertedKeysOfRuns inserted_keys;
 
   [[nodiscard]] const Bucket& bucket_of(std::uint64_t key) const {
-    const auto after =
-        std::upper_bound(buckets.begin(), buckets.end(), key,
-                         [](std::uint64_t wanted, const Bucket& b) { return wanted < b.first_key; });
+    const auto after = std::upper_bound(
+        buckets.begin(), buckets.end(), key,
+        [](std::uint64_t wanted, const Bucket& b) { return wanted < b.first_key; });
     return *(after - 1);
   }
 

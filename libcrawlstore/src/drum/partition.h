@@ -48,8 +48,10 @@ class PartitionWriter {
   /// Keys without values, many at a time: write some to the front of room(), which is never empty
   /// while the partition has fewer than `keys_max`, then say with fill() how many.
   [[nodiscard]] std::span<std::uint64_t> room(std::uint64_t keys_max) {
-    return std::span(keys_).subspan(block_count_).first(static_cast<std::size_t>(
-        std::min<std::uint64_t>(keys_.size() - block_count_, keys_max - key_count())));
+    return std::span(keys_)
+        .subspan(block_count_)
+        .first(static_cast<std::size_t>(
+            std::min<std::uint64_t>(keys_.size() - block_count_, keys_max - key_count())));
   }
   Result<void> fill(std::size_t count) {
     block_count_ += count;

@@ -69,7 +69,7 @@ bool RequestColumns::inserts(std::uint64_t key) const {
   if (count - sorted_count_ > kUnsortedMax + sorted_count_ / 8) {
     const auto old_count = static_cast<std::ptrdiff_t>(sorted_inserts_.size());
     for (std::size_t i = sorted_count_; i < count; ++i) {
-      if (is_insert(i)) sorted_inserts_.push_back(spans[i / kPageKeys][i % kPageKeys]);
+      if (is_insert(i)) sorted_inserts_.push_back(spans[i / kSlabKeys][i % kSlabKeys]);
     }
     sorted_count_ = count;
     const auto middle = sorted_inserts_.begin() + old_count;
@@ -78,10 +78,10 @@ bool RequestColumns::inserts(std::uint64_t key) const {
   }
   if (std::binary_search(sorted_inserts_.begin(), sorted_inserts_.end(), key)) return true;
   for (std::size_t i = sorted_count_; i < count;) {
-    const auto page = spans[i / kPageKeys].subspan(i % kPageKeys);
-    const auto found = std::find(page.begin(), page.end(), key);
-    i += static_cast<std::size_t>(found - page.begin());
-    if (found == page.end()) continue;
+    const auto slab = spans[i / kSlabKeys].subspan(i % kSlabKeys);
+    const auto found = std::find(slab.begin(), slab.end(), key);
+    i += static_cast<std::size_t>(found - slab.begin());
+    if (found == slab.end()) continue;
     if (is_insert(i)) return true;
     ++i;
   }

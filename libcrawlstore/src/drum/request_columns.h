@@ -11,7 +11,7 @@
 #include <crawlstore/drum_core.h>
 
 #include "container/run_io.h"
-#include "drum/pages.h"
+#include "drum/slabs.h"
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
@@ -21,7 +21,7 @@ namespace crawlstore::drum {
 class RequestColumns {
  public:
   /// With a pool the memory of its keys comes from there, and goes back.
-  explicit RequestColumns(const std::shared_ptr<PagePool>& pool = nullptr)
+  explicit RequestColumns(const std::shared_ptr<SlabPool>& pool = nullptr)
       : keys_(pool), auxes_(pool) {}
 
   /// value_bytes as in the DRUM: 0 none, -1 any length. A missing value of fixed size is zeros.
@@ -43,9 +43,7 @@ class RequestColumns {
   [[nodiscard]] std::uint64_t last_sequence() const { return sequences_.back(); }
 
   /// What is in them; they are empty then.
-  [[nodiscard]] RequestColumns take() {
-    return std::exchange(*this, RequestColumns(keys_.pool()));
-  }
+  [[nodiscard]] RequestColumns take() { return std::exchange(*this, RequestColumns(keys_.pool())); }
   void clear() { (void)take(); }
 
   [[nodiscard]] std::uint64_t count() const { return keys_.size(); }
@@ -65,7 +63,7 @@ class RequestColumns {
     std::span<const std::uint32_t> value_lengths;      ///< values of any length only
     std::span<const std::byte> values;
     std::uint32_t uniform_aux_bytes = 0;
-    std::span<const std::uint32_t> aux_lengths;  ///< empty: all uniform_aux_bytes
+    std::span<const std::uint32_t> aux_lengths;   ///< empty: all uniform_aux_bytes
     std::span<const std::span<std::byte>> auxes;  ///< one behind the other
   };
   [[nodiscard]] View view() const;
@@ -97,7 +95,7 @@ class RequestColumns {
   void note_tag(std::uint16_t tag);
   void append_aux(std::span<const std::byte> aux);
 
-  KeyPages keys_;
+  KeySlabs keys_;
   /// Of all requests, as long as it is the same and they have no auxiliaries.
   std::int32_t plain_tag_ = kNotPlain;
   std::uint16_t uniform_tag_ = 0;
@@ -107,8 +105,8 @@ class RequestColumns {
   std::vector<std::byte> values_;
   std::uint32_t uniform_aux_bytes_ = 0;
   std::vector<std::uint32_t> aux_lengths_;  // empty: all uniform_aux_bytes_
-  BytePages auxes_;
-  std::uint64_t other_bytes_ = 0;  // of the requests, beside their keys
+  ByteSlabs auxes_;
+  std::uint64_t other_bytes_ = 0;                      // of the requests, beside their keys
   mutable std::vector<std::uint64_t> sorted_inserts_;  // of the first sorted_count_ requests
   mutable std::size_t sorted_count_ = 0;
 };

@@ -24,7 +24,9 @@ class SortedRequests {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::span<const std::uint64_t> keys() const { return {keys_.data(), size_}; }
   /// Where a request was in arrival order.
-  [[nodiscard]] std::span<const std::uint32_t> arrivals() const { return {arrivals_.data(), size_}; }
+  [[nodiscard]] std::span<const std::uint32_t> arrivals() const {
+    return {arrivals_.data(), size_};
+  }
 
   /// Keeps the first arrival of each key; the others set `repeated[arrival]`.
   void keep_first(std::span<std::uint8_t> repeated);
