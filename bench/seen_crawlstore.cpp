@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// crawlstore's DRUM on the URL-seen stream, with all that a user gets: checksums, a commit a merge,
+// crash safety at any point. Variant "key" submits 4096 keys a call, "aux" one request a call.
+// Beside the common options: --memory MIB (of all arrays) and --buckets N.
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <crawlstore/drum.h>
+
+#include "seen_run.h"
+
+namespace crawlstore::bench {
+namespace {
+
+constexpr std::uint64_t kSubmitted = 4096;
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) fail(describe(result.error()));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+using KeyDrum = Drum<std::uint64_t>;
+using AuxDrum = Drum<std::uint64_t, std::uint64_t, std::string_view>;
+
+std::uint64_t print_of(const KeyDrum::AnswerType& answer) {
+  return fingerprint(answer.key);
+}
+std::uint64_t print_of(const AuxDrum::AnswerType& answer) {
+  return fingerprint(answer.key, answer.value, answer.aux);
+}
+
+struct Listener {
+  Tally& answers;
+  void unique_key_update(const auto& answer) { answers.add(true, print_of(answer)); }
+  void duplicate_key_update(const auto& answer) { answers.add(false, print_of(answer)); }
+};
+
+void submit(KeyDrum& drum, SeenRun& run, std::uint64_t count) {
+  std::array<std::uint64_t, kSubmitted> keys{};
+  for (std::uint64_t i = 0; i < count; ++i) keys[i] = run.next_key();
+  must(drum.check_update(std::span(keys).first(count)));
+}
+
+void submit(AuxDrum& drum, SeenRun& run, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const SeenRequest& request = run.next_request();
+    must(drum.check_update(request.key, request.value, request.aux_text()));
+  }
+}
+
+std::optional<std::uint64_t> find(const KeyDrum& drum, std::uint64_t key) {
+  return must(drum.lookup(key)) ? std::optional<std::uint64_t>(0) : std::nullopt;
+}
+std::optional<std::uint64_t> find(const AuxDrum& drum, std::uint64_t key) {
+  return must(drum.lookup(key));
+}
+
+nlohmann::ordered_json own_figures(const Store& store, const SeenRun& run) {
+  const StorageCounters counters = store.counters();
+  const DrumInfo info = must(must(store.snapshot()).drums()).front();
+  const auto per_op = [&](std::uint64_t count) {
+    return static_cast<double>(count) / run.operations();
+  };
+  return {{"repository_bytes_per_key", info.bytes_per_key()},
+          {"storage_read_bytes_per_op", per_op(counters.bytes_read)},
+          {"storage_written_bytes_per_op", per_op(counters.bytes_written)},
+          {"seeks_per_op", per_op(counters.read_seek_count + counters.write_seek_count)},
+          {"syncs", counters.sync_count},
+          {"merges", info.merge_count},
+          {"buckets", info.bucket_count}};
+}
+
+template <class SeenDrum>
+void measure(const SeenOptions& seen, const DrumOptions& options) {
+  std::remove(seen.path.c_str());
+  auto store = must(Store::create(seen.path));
+  auto drum = must(SeenDrum::open(store, "urls", options));
+  SeenRun run(seen);
+  Listener listener{run.answers()};
+  drum.attach(listener);
+
+  run.start();
+  while (const std::uint64_t count = run.take(kSubmitted)) {
+    submit(drum, run, count);
+    run.step();
+  }
+  must(drum.synchronize());
+  run.finish();
+  const auto own = own_figures(store, run);
+
+  run.verify_lookups([&](std::uint64_t key) { return find(drum, key); });
+  must(drum.dispose());
+  must(store.close());
+  run.print({"crawlstore", CRAWLSTORE_VERSION,
+             fmt::format("{} MiB of arrays, {} buckets to begin with; checksums, a commit a merge",
+                         options.memory_bytes >> 20, options.bucket_count),
+             allocated_bytes(seen.path)},
+            own);
+}
+
+void run_driver(std::span<char*> arguments) {
+  std::uint64_t memory_mib = 64;
+  std::uint64_t buckets = 64;
+  const OwnOption own[] = {{"--memory", &memory_mib}, {"--buckets", &buckets}};
+  const SeenOptions seen = parse_options(arguments, own);
+  DrumOptions options;
+  options.memory_bytes = memory_mib << 20;
+  options.bucket_count = static_cast<std::uint32_t>(buckets);
+  if (seen.has_aux) {
+    measure<AuxDrum>(seen, options);
+  } else {
+    measure<KeyDrum>(seen, options);
+  }
+}
+
+}  // namespace
+}  // namespace crawlstore::bench
+
+int main(int argc, char** argv) {
+  return crawlstore::bench::guarded_main(argv, [&] {
+    crawlstore::bench::run_driver(std::span(argv, static_cast<std::size_t>(argc)));
+  });
+}
