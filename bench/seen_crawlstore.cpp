@@ -2,7 +2,8 @@
 //
 // crawlstore's DRUM on the URL-seen stream, with all that a user gets: checksums, a commit a merge,
 // crash safety at any point. Variant "key" submits 4096 keys a call, "aux" one request a call.
-// Beside the common options: --memory MIB (of all arrays) and --buckets N.
+// Beside the common options: --memory MIB, of all arrays (0: a quarter of the cap, or 64), and
+// --buckets N.
 
 #include <array>
 #include <cstdio>
@@ -108,12 +109,16 @@ void measure(const SeenOptions& seen, const DrumOptions& options) {
 }
 
 void run_driver(std::span<char*> arguments) {
-  std::uint64_t memory_mib = 64;
+  std::uint64_t memory_mib = 0;
   std::uint64_t buckets = 64;
   const OwnOption own[] = {{"--memory", &memory_mib}, {"--buckets", &buckets}};
   const SeenOptions seen = parse_options(arguments, own);
   DrumOptions options;
-  options.memory_bytes = memory_mib << 20;
+  if (memory_mib != 0) {
+    options.memory_bytes = memory_mib << 20;
+  } else if (seen.cap_bytes != 0) {
+    options.memory_bytes = seen.cap_bytes / 4;
+  }
   options.bucket_count = static_cast<std::uint32_t>(buckets);
   if (seen.has_aux) {
     measure<AuxDrum>(seen, options);

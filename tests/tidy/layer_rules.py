@@ -62,6 +62,8 @@ EXTERNAL = [
     (("gumbo.h",), ("examples/",), "only the example parses HTML"),
     (("gtest/", "gmock/"), FREE, "only tests include GoogleTest"),
     (("benchmark/",), ("bench/",), "only bench/ includes Google Benchmark"),
+    (("absl/", "db.h", "leveldb/", "lmdb.h", "rocksdb/", "sqlite3.h"), ("bench/",),
+     "peers are for comparison only"),
     (("imgui",), ("inspector/ui/", "inspector/shell/"), "ImGui only in inspector/ui and shell"),
     (("GLFW/", "GL/"), ("inspector/shell/",), "GLFW and OpenGL only in inspector/shell"),
 ]

@@ -88,7 +88,8 @@ class Layers(RuleCase):
                 ("cli/a.cpp", "gumbo.h", "only the example"),
                 ("inspector/core/a.cpp", "imgui.h", "ImGui only"),
                 ("inspector/ui/a.cpp", "GLFW/glfw3.h", "GLFW and OpenGL only"),
-                ("cli/a.cpp", "benchmark/benchmark.h", "only bench/")]:
+                ("cli/a.cpp", "benchmark/benchmark.h", "only bench/"),
+                (LIB + "drum/a.cpp", "rocksdb/db.h", "comparison only")]:
             with self.subTest(path=path, name=name):
                 self.bad(layer_rules.check_layers, words, {path: f"#include <{name}>\n"})
         self.good(layer_rules.check_layers, {"format/a.cpp": "#include <flatbuffers/base.h>"})

@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench/compare and bench/plot: ratios compare the same requests, and medians count."""
+
+import argparse
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+from unittest import mock
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("CRAWLSTORE_BUILD_DIR", SOURCE / "build/release"))
+BENCH = SOURCE / "bench"
+sys.path.insert(0, str(BENCH))
+import seen_table  # noqa: E402 (needs the path above)
+
+
+def load(name):
+    """A script without .py as a module."""
+    loader = importlib.machinery.SourceFileLoader(name, str(BENCH / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+compare, plot = load("compare"), load("plot")
+
+
+def line(store, operations, rate, **more):
+    """A run at a steady rate, in four windows; the case has a million requests."""
+    readings = [[operations * i // 4, operations * i // 4, operations * i / 4 / rate]
+                for i in (1, 2, 3, 4)]
+    return {"store": store, "version": "1", "case": "a case", "case_operations": 10**6,
+            "operations": operations, "unique": operations // 4, "ops_per_s": rate,
+            "first_window_ops_per_s": rate, "last_window_ops_per_s": rate,
+            "readings_submitted_answered_seconds": readings, "file_bytes": 100,
+            "file_bytes_per_key": 4.0, "read_bytes_per_op": 1.0, "written_bytes_per_op": 2.0,
+            "peak_rss_bytes": 2**20, "cpu": "a CPU", "commit": "abc",
+            "date": "2026-11-21T00:00:00Z", **more}
+
+
+# LMDB was stopped: its best run is not to be compared with our million requests at 9 M a second.
+CANNED = [
+    line("crawlstore", 10**6, 9e6), line("SQLite", 10**6, 3e6), line("LMDB", 400_000, 4e6),
+    line("absl::flat_hash_set", 10**6, 36e6), line("crawlstore", 400_000, 16e6),
+    line("crawlstore", 10**6, 15e6), line("SQLite", 10**6, 2e6), line("crawlstore", 10**6, 12e6),
+    line("SQLite", 10**6, 4e6), {"store": "rocksdb", "case": "a case", "error": "exit code 1: x"},
+]
+
+
+class Table(unittest.TestCase):
+    def row(self, store, lines=None):
+        return next(row for row in seen_table.peer_rows(lines or CANNED)
+                    if row.line["store"] == store)
+
+    def test_takes_medians(self):
+        row = self.row("SQLite")
+        self.assertEqual((row.rate, row.ours, row.ratio, row.runs), (3e6, 12e6, 4.0, 3))
+        self.assertEqual(seen_table.ours_row(CANNED).rate, 12e6)
+
+    def test_compares_a_stopped_peer_over_its_own_requests(self):
+        row = self.row("LMDB")
+        self.assertEqual((row.rate, row.ours, row.ratio), (4e6, 16e6, 4.0))
+
+    def test_knows_no_ratio_without_our_run(self):
+        lines = [found for found in CANNED if found.get("operations") != 400_000 or
+                 found["store"] != "crawlstore"]
+        self.assertIsNone(self.row("LMDB", lines).ratio)
+        self.assertEqual(seen_table.cuts(lines), [400_000])
+        self.assertEqual(seen_table.cuts(CANNED), [])
+
+    def test_finds_the_best_peer_by_ratio_not_by_rate(self):
+        lines = CANNED + [line("LevelDB", 200_000, 8e6), line("crawlstore", 200_000, 80e6)]
+        self.assertEqual(seen_table.best_peer(seen_table.peer_rows(lines)).ratio, 4.0)
+        self.assertEqual(self.row("LevelDB", lines).ratio, 10.0)
+
+    def test_counts_no_bound_as_peer(self):
+        rows = seen_table.peer_rows(CANNED)
+        self.assertAlmostEqual(rows[0].ratio, 1 / 3)
+        self.assertNotIn(seen_table.best_peer(rows).line["store"], seen_table.BOUNDS)
+
+    def test_takes_the_slower_middle_of_an_even_number(self):
+        runs = [line("LMDB", 100, rate) for rate in (4.0, 1.0, 3.0, 2.0)]
+        self.assertEqual(seen_table.median_line(runs)["ops_per_s"], 2.0)
+
+    def test_prints_everything(self):
+        text = seen_table.table(CANNED)
+        self.assertRegex(text, r"SQLite 1 +1 M +3\.00 +12\.00 +4\.00 ")
+        self.assertRegex(text, r"LMDB 1 +0\.4 M cut +4\.00 +16\.00 +4\.00 ")
+        self.assertIn("crawlstore does 4.00 x its rate over the same", text)
+        self.assertIn("crawlstore does 0.33 x its rate", text)
+        self.assertIn("rocksdb: exit code 1: x", text)
+        self.assertIn("x", seen_table.table(CANNED[-1:]))
+
+
+class Plot(unittest.TestCase):
+    def test_draws_a_curve_for_each_store(self):
+        root = xml.etree.ElementTree.fromstring(plot.draw(CANNED))
+        self.assertEqual(len(root.findall("{*}polyline")), 4)
+        texts = [text.text for text in root.findall("{*}text")]
+        for store in ("crawlstore", "SQLite", "LMDB", "absl::flat_hash_set"):
+            self.assertIn(store, texts)
+
+    def test_steps_are_rates_of_answers(self):
+        run = {"unique": 25, "operations": 100,
+               "readings_submitted_answered_seconds": [[90, 40, 2.0], [100, 100, 5.0]]}
+        self.assertEqual(plot.steps(run), [(0.0, 10.0, 20.0), (10.0, 25.0, 20.0)])
+
+
+class FakeMachine:
+    """Peers stop at 400,000 requests; SQLite is the best one."""
+
+    RATES = {"crawlstore": 10e6, "sqlite": 5e6, "lmdb": 2e6}
+
+    def __init__(self):
+        self.runs = []
+
+    def run(self, case, driver, operations, stop=0):
+        self.runs.append((driver, operations, stop))
+        done = 400_000 if stop and driver == "sqlite" else operations
+        return line({"sqlite": "SQLite", "lmdb": "LMDB"}.get(driver, driver), done,
+                    self.RATES[driver], case_operations=case.operations)
+
+
+class Compare(unittest.TestCase):
+    def test_runs_us_and_the_best_peer_again_over_the_same_requests(self):
+        machine, kept = FakeMachine(), []
+        with contextlib.redirect_stderr(io.StringIO()):
+            series = compare.Series(machine, compare.Case(10**6, 0), kept.append)
+            series.run_all(["sqlite", "lmdb"], 2, 150)
+        self.assertEqual(machine.runs, [
+            ("crawlstore", 10**6, 0), ("sqlite", 10**6, 150), ("lmdb", 10**6, 150),
+            ("crawlstore", 400_000, 0), ("crawlstore", 10**6, 0), ("crawlstore", 400_000, 0),
+            ("sqlite", 400_000, 0)])
+        self.assertEqual(kept, series.lines)
+        self.assertIn("SQLite; crawlstore does 2.00 x", seen_table.table(series.lines))
+
+    def test_reads_numbers(self):
+        self.assertEqual(compare.parse_number("50M"), 50_000_000)
+        self.assertEqual(compare.parse_number("256MiB"), 2**28)
+        self.assertEqual(compare.parse_cap("none"), 0)
+        for text in ("", "M", "5m", "-1", "1.5M"):
+            self.assertRaises(argparse.ArgumentTypeError, compare.parse_number, text)
+        self.assertRaises(argparse.ArgumentTypeError, compare.parse_peers, "sqlite,oracle")
+
+    def test_says_what_is_missing_before_the_first_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            machine = compare.Machine(mock.Mock(build_dir=folder))
+            with mock.patch("os.geteuid", return_value=1000):
+                with self.assertRaisesRegex(compare.Failure, "needs root"):
+                    machine.check([], [compare.Case(1, 2**28)])
+            with self.assertRaisesRegex(compare.Failure, "apt-get install .* liblmdb-dev"):
+                machine.check(["lmdb"], [compare.Case(1, 0)])
+
+    def test_covers_the_cases_of_the_issue(self):
+        titles = [case.title() for case in compare.PRESETS["all"]]
+        self.assertEqual(len(titles), len(set(titles)))
+        self.assertIn("1000 M requests, 8-byte keys, uniform, 1024 MiB", titles)
+        self.assertIn("50 M requests, 8-byte keys and values, auxiliary 60, uniform, 256 MiB",
+                      titles)
+
+
+def count_fresh(operations):
+    """Fresh keys of the stream, from its definition: a quarter of the random numbers."""
+    mask, state, fresh = 2**64 - 1, 1, 0
+    for _ in range(operations):
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        x = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+        fresh += fresh == 0 or (x ^ (x >> 31)) % 4 == 0
+    return fresh
+
+
+@unittest.skipUnless((BUILD / "bin/seen_crawlstore").exists(), "the benchmarks are not built")
+class Driver(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_driver(self, *words):
+        return subprocess.run(
+            [BUILD / "bin/seen_crawlstore", self.folder / "store", *words], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def test_answers_every_variant_and_stream(self):
+        fresh = count_fresh(20000)
+        for variant in ("key", "aux"):
+            for stream in ("uniform", "skewed"):
+                with self.subTest(variant=variant, stream=stream):
+                    done = self.run_driver("20k", "--variant", variant, "--stream", stream,
+                                           "--memory", "1", "--buckets", "4")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    found = json.loads(done.stdout)
+                    self.assertEqual((found["operations"], found["unique"]), (20000, fresh))
+                    self.assertEqual((found["variant"], found["stream"]), (variant, stream))
+                    submitted, answered, seconds = found["readings_submitted_answered_seconds"][-1]
+                    self.assertEqual((submitted, answered, seconds),
+                                     (20000, 20000, found["seconds"]))
+
+    def test_rejects_what_it_does_not_know(self):
+        for words in (["1M", "--colour", "red"], ["1M", "--window"], ["many"], ["0"], []):
+            done = self.run_driver(*words)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertNotEqual(done.stderr, "")
+
+    def test_is_compared_and_leaves_nothing_behind(self):
+        done = subprocess.run(
+            [sys.executable, "-B", BENCH / "compare", "seen", "--ops", "20k", "--cap", "none",
+             "--peers", "none", "--runs", "2", "--no-build", "--build-dir", BUILD, "--dir",
+             self.folder, "--warm", "0", "--pause", "0"],
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"crawlstore \S+ +0\.02 M +\d+\.\d\d .* 2\n")
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
