@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // crawlstore's DRUM on the URL-seen stream, with all that a user gets: checksums, a commit a merge,
-// crash safety at any point. Variant "key" submits 4096 keys a call, "aux" one request a call.
-// Beside the common options: --memory MIB, of all arrays (0: a quarter of the cap, or 64), and
-// --buckets N.
+// crash safety at any point. 512 requests are submitted a call. Beside the common options:
+// --memory MIB, of all arrays (0: five eighths of the cap, or 256), and --buckets N.
 
 #include <array>
 #include <cstdio>
@@ -21,7 +20,7 @@
 namespace crawlstore::bench {
 namespace {
 
-constexpr std::uint64_t kSubmitted = 4096;
+constexpr std::uint64_t kSubmitted = 512;
 
 template <class T>
 T must(Result<T> result) {
@@ -52,10 +51,13 @@ void submit(KeyDrum& drum, SeenRun& run, std::uint64_t count) {
 }
 
 void submit(AuxDrum& drum, SeenRun& run, std::uint64_t count) {
+  std::array<SeenRequest, kSubmitted> made;
+  std::array<AuxDrum::Request, kSubmitted> requests;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const SeenRequest& request = run.next_request();
-    must(drum.check_update(request.key, request.value, request.aux_text()));
+    made[i] = run.next_request();
+    requests[i] = {made[i].key, made[i].value, made[i].aux_text()};
   }
+  must(drum.check_update(std::span<const AuxDrum::Request>(requests).first(count)));
 }
 
 std::optional<std::uint64_t> find(const KeyDrum& drum, std::uint64_t key) {
@@ -110,14 +112,16 @@ void measure(const SeenOptions& seen, const DrumOptions& options) {
 
 void run_driver(std::span<char*> arguments) {
   std::uint64_t memory_mib = 0;
-  std::uint64_t buckets = 64;
+  std::uint64_t buckets = 256;
   const OwnOption own[] = {{"--memory", &memory_mib}, {"--buckets", &buckets}};
   const SeenOptions seen = parse_options(arguments, own);
   DrumOptions options;
   if (memory_mib != 0) {
     options.memory_bytes = memory_mib << 20;
   } else if (seen.cap_bytes != 0) {
-    options.memory_bytes = seen.cap_bytes / 4;
+    options.memory_bytes = seen.cap_bytes / 8 * 5;  // the rest: merges, and the page cache
+  } else {
+    options.memory_bytes = std::uint64_t{256} << 20;
   }
   options.bucket_count = static_cast<std::uint32_t>(buckets);
   if (seen.has_aux) {
