@@ -88,7 +88,7 @@ TEST(DrumBadInput, AnswersKeysThatComeSorted) {
 }
 
 TEST(DrumBadInput, AnswersOneKeyAgainAndAgain) {
-  expect_answers(small_memory(), 1, [](std::uint64_t) { return 77; });
+  expect_answers(small_memory(), 1, [](std::uint64_t) { return std::uint64_t{77}; });
 }
 
 TEST(DrumBadInput, WorksWithLessMemoryThanASlabABucket) {
