@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <map>
@@ -133,6 +134,8 @@ struct DrumCore::Impl : Participant {
   Result<void> reserve_sequences();
   Result<void> start_merge(MergeCall call, std::vector<PlannedMerge>& plan);
   Result<void> launch(std::span<const PlannedMerge> planned);
+  Result<void> merge_some(Flight& merging);
+  Result<void> arrive(Flight& landing);
   Result<void> land(Flight& landing, Group& group);
   Result<void> dispatch_all(Flight& landing, Group& group);
   Result<void> land_and_commit(MergeReport& report);
@@ -195,11 +198,13 @@ struct DrumCore::Impl::PlannedMerge {
   bool is_last_slice = true;
 };
 
-/// Merges under way on another thread, one bucket after the other.
+/// Merges under way. Each is made by whoever takes it first: the thread of the flight, or the one
+/// that waits for it.
 struct DrumCore::Impl::Flight {
   std::vector<drum::MergeOutcome> outcomes;
-  std::future<Result<void>> done;  // last: waits for the thread before the outcomes go
-  bool ends_slice = false;         // more of its last bucket is to come
+  std::atomic<std::size_t> taken_count{0};
+  bool ends_slice = false;          // more of its last bucket is to come
+  std::future<Result<void>> other;  // last: ends before the outcomes go
 };
 
 }  // namespace crawlstore

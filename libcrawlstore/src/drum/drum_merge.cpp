@@ -25,31 +25,8 @@ namespace {
 constexpr std::uint64_t kGroupBytes = 64 * 1024 * 1024;
 /// How many sequences a commit keeps for requests that no log holds.
 constexpr std::uint64_t kReservedSequences = std::uint64_t{1} << 32;
-
-/// Keeps the partitions that come next on their way from the disk.
-class ReadAhead {
- public:
-  ReadAhead(Storage& storage, std::span<const drum::MergeOutcome> outcomes)
-      : storage_(storage), rest_(outcomes) {}
-
-  /// `outcome` is read now.
-  void pass(const drum::MergeOutcome& outcome) {
-    while (!rest_.empty() && bytes_ < kAheadBytes) {
-      if (const auto& run = rest_.front().job.old_run) {
-        storage_.prefetch(run->extent());
-        bytes_ += run->payload_bytes;
-      }
-      rest_ = rest_.subspan(1);
-    }
-    if (const auto& run = outcome.job.old_run) bytes_ -= std::min(bytes_, run->payload_bytes);
-  }
-
- private:
-  static constexpr std::uint64_t kAheadBytes = std::uint64_t{8} << 20;
-  Storage& storage_;
-  std::span<const drum::MergeOutcome> rest_;
-  std::uint64_t bytes_ = 0;  // on their way
-};
+/// So many partitions are fetched from the disk before their turn.
+constexpr std::size_t kReadAhead = 4;
 
 }  // namespace
 
@@ -182,28 +159,46 @@ Result<void> DrumCore::Impl::launch(std::span<const PlannedMerge> planned) {
     if (!job) return tl::unexpected<Error>(job.error());
     next->outcomes.emplace_back().job = std::move(*job);
   }
-  const auto merge_all = [&writer = *store->writer, &outcomes = next->outcomes]() -> Result<void> {
-    drum::SortedRequests sorted;
-    ReadAhead ahead(writer.storage(), outcomes);
-    for (auto& outcome : outcomes) {
-      ahead.pass(outcome);
-      CRAWLSTORE_TRY(drum::merge_bucket(writer.storage(), writer.identity(), sorted, outcome));
+  if (current_options().parallel) {
+    try {
+      next->other =
+          std::async(std::launch::async, [this, &merging = *next] { return merge_some(merging); });
+    } catch (const std::system_error&) {  // no more threads: who waits does it
     }
-    return {};
-  };
-  const bool parallel = current_options().parallel;
-  try {
-    if (parallel) next->done = std::async(std::launch::async, merge_all);
-  } catch (const std::system_error&) {  // no more threads: this one does it
   }
-  if (!next->done.valid()) next->done = std::async(std::launch::deferred, merge_all);
   flight = std::move(next);
   return {};
 }
 
-/// Waits for the flight, and dispatches what came out, while the disk takes what it wrote.
+/// Makes merges of the flight until none is left to take. On any thread.
+Result<void> DrumCore::Impl::merge_some(Flight& merging) {
+  container::Writer& writer = *store->writer;
+  auto& outcomes = merging.outcomes;
+  drum::SortedRequests sorted;
+  for (std::size_t i = 0; (i = merging.taken_count.fetch_add(1)) < outcomes.size();) {
+    // The partitions that come next are on their way from the disk meanwhile.
+    const std::size_t ahead_end = std::min(i + kReadAhead + 1, outcomes.size());
+    for (std::size_t ahead = i == 0 ? 1 : i + kReadAhead; ahead < ahead_end; ++ahead) {
+      if (const auto& run = outcomes[ahead].job.old_run) writer.storage().prefetch(run->extent());
+    }
+    const auto merged =
+        drum::merge_bucket(writer.storage(), writer.identity(), sorted, outcomes[i]);
+    if (merged) continue;
+    merging.taken_count = outcomes.size();  // the rest is in vain
+    return merged;
+  }
+  return {};
+}
+
+/// Returns when the flight's merges are made; helps with what is left.
+Result<void> DrumCore::Impl::arrive(Flight& landing) {
+  const Result<void> own = merge_some(landing);
+  const Result<void> other = landing.other.valid() ? landing.other.get() : Result<void>{};
+  return own ? other : own;
+}
+
+/// Dispatches what came out, while the disk takes what the flight wrote.
 Result<void> DrumCore::Impl::land(Flight& landing, Group& group) {
-  CRAWLSTORE_TRY(landing.done.get());
   const DrumOptions now = current_options();
   std::future<Result<void>> synced;
   try {
@@ -241,7 +236,8 @@ Result<void> DrumCore::Impl::land_and_commit(MergeReport& report) {
   if (flight == nullptr) return {};
   const auto landing = std::move(flight);
   Group group;
-  Result<void> done = land(*landing, group);
+  Result<void> done = arrive(*landing);
+  if (done) done = land(*landing, group);
   if (done) done = finish_group(group);
   if (!done) abandon(group);
   report += group.report;
@@ -265,10 +261,10 @@ Result<MergeReport> DrumCore::Impl::merge_planned(std::span<const PlannedMerge> 
   Result<void> done = launch_next();
   while (done && flight != nullptr) {
     const auto landing = std::move(flight);
-    landing->done.wait();
+    done = arrive(*landing);
     // A slice needs the partition that the slice before it wrote: it starts after the commit.
     const bool overlaps = !plan.empty() && !landing->ends_slice;
-    if (overlaps) done = launch_next();
+    if (done && overlaps) done = launch_next();
     if (done) done = land(*landing, group);
     if (done && (!overlaps || commits_each || group.total_bytes() >= kGroupBytes)) {
       done = finish_group(group);
@@ -350,7 +346,7 @@ Result<void> DrumCore::Impl::send_off(std::span<const PlannedMerge> plan, MergeR
   Result<void> done = reserve_sequences();
   const bool is_sliced = std::any_of(plan.begin(), plan.end(),
                                      [](const auto& planned) { return !planned.is_last_slice; });
-  if (landing != nullptr) landing->done.wait();
+  if (done && landing != nullptr) done = arrive(*landing);
   if (done && !is_sliced) done = launch(plan);
   if (done && landing != nullptr) {
     done = land(*landing, group);
