@@ -2,14 +2,13 @@
 //
 // LMDB on the URL-seen stream. Tuned: no syncs, no locks, writable map, no read-ahead, and a
 // transaction each 2000 keys of the ascending batch: what it frees is used again two transactions
-// later, so the file has less than half the size that a transaction a batch leaves, and dirty pages
-// stay few (a transaction a batch did not survive a memory cap that this one fits).
+// later, so the file has less than half the size that a transaction a batch leaves.
 //
 // --packed 1 (default): keys are fixed-size duplicates ("MDB_DUPFIXED") in groups of about 64, by
 // their leading bits; a key, its value behind it, takes 8 or 16 bytes without the 10 of a node. The
 // number of groups comes from the number of requests. --packed 0: the plain table with
 // MDB_INTEGERKEY. Packed files are half as large; where only the packed one fits into a memory cap
-// it is 5 times as fast, where both fit 1.2 times.
+// it was about 5 times as fast, where both fit 1.2 times.
 
 #include <algorithm>
 #include <array>

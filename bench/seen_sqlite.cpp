@@ -4,10 +4,11 @@
 // exclusive locking, one transaction a batch, statements prepared once, pages of 16 KiB. While the
 // table has at most 8 rows for each key of a batch, the batch is answered in slices of 4096 keys:
 // one range scan tells which are there, then the others are inserted, into pages that the scan has
-// just loaded. That is 1.3 times as fast as INSERT OR IGNORE key by key, which a larger table gets.
+// just loaded. That is about 1.3 times as fast as INSERT OR IGNORE key by key, which a larger table
+// gets.
 //
 // Under a memory cap the cache is 1/32 of it: ascending batches sweep through the file, so the
-// kernel's page cache serves better than a second one (measured: half the cap as cache is 1.7 times
+// kernel's page cache serves better than a second one (half the cap as cache was about 1.7 times
 // slower). Mapping the file was 20 times slower under a cap. The key's top bit is flipped, so that
 // signed rowids ascend as the keys do.
 
