@@ -22,8 +22,10 @@ Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
   UrlSeen::Options url_options;
   url_options.raw = options.raw;
   url_options.drum.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
-  // Merges happen where this program asks for them, between two lines.
+  // Merges happen where this program asks for them, between two lines, and take everything: the
+  // next run answers what an interrupted one has left.
   url_options.drum.auto_merge = false;
+  url_options.drum.log_first = true;
   auto urls = UrlSeen::open(*store, options.drum, url_options);
   if (!urls) return tl::unexpected<Error>(urls.error());
   const auto consumer = urls->drum().consumer(kImportConsumer);
