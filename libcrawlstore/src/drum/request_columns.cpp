@@ -30,11 +30,13 @@ void RequestColumns::append_aux(std::span<const std::byte> aux) {
   if (aux_lengths_.empty() && length != uniform_aux_bytes_) {
     aux_lengths_.assign(keys_.size() - 1, uniform_aux_bytes_);
     aux_lengths_.push_back(length);
+    other_bytes_ += keys_.size() * 4;
   } else if (!aux_lengths_.empty()) {
     aux_lengths_.push_back(length);
+    other_bytes_ += 4;
   }
   auxes_.append(aux);
-  other_bytes_ += 4 + aux.size();
+  other_bytes_ += aux.size();
 }
 
 void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t value_bytes,
@@ -45,11 +47,12 @@ void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t v
   plain_tag_ = tags_.empty() && auxes_.empty() && value_bytes == 0 ? tag : kNotPlain;
   if (value_bytes == 0) return;
   values_.insert(values_.end(), value.begin(), value.end());
-  other_bytes_ += 4 + value.size();
   if (value_bytes < 0) {
     value_lengths_.push_back(static_cast<std::uint32_t>(value.size()));
+    other_bytes_ += 4 + value.size();
   } else {
     values_.resize(keys_.size() * static_cast<std::size_t>(value_bytes));
+    other_bytes_ += static_cast<std::uint64_t>(value_bytes);
   }
 }
 
