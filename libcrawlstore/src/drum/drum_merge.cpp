@@ -246,6 +246,8 @@ Result<void> DrumCore::Impl::land_and_commit(MergeReport& report) {
 
 Result<MergeReport> DrumCore::Impl::merge_planned(std::span<const PlannedMerge> plan) {
   Group group;
+  // Frees memory, and a dispatcher that throws now and then gets somewhere.
+  const bool commits_each = merges_from_memory();
   const auto launch_next = [&]() -> Result<void> {
     std::size_t count = 0;
     std::uint64_t bytes = 0;
@@ -265,7 +267,7 @@ Result<MergeReport> DrumCore::Impl::merge_planned(std::span<const PlannedMerge> 
     const bool overlaps = !plan.empty() && !landing->ends_slice;
     if (done && overlaps) done = launch_next();
     if (done) done = land(*landing, group);
-    if (done && (!overlaps || group.total_bytes() >= kGroupBytes)) {
+    if (done && (!overlaps || commits_each || group.total_bytes() >= kGroupBytes)) {
       done = finish_group(group);
     }
     if (done && !overlaps && !plan.empty()) done = launch_next();
