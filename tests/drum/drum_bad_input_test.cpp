@@ -107,6 +107,30 @@ TEST(DrumBadInput, WorksWithLessMemoryThanASlabABucket) {
   EXPECT_FALSE(drum.tune(options));
 }
 
+/// A run has at most 2^24 requests, whatever the memory.
+TEST(DrumBadInput, EndsRunsWhenNobodyMerges) {
+  DrumOptions options;
+  options.bucket_count = 1;
+  options.memory_bytes = std::uint64_t{1} << 29;
+  options.auto_merge = false;
+  constexpr std::uint64_t kMany = (std::uint64_t{1} << 24) + 1000;
+  MemoryStore store;
+  {
+    auto drum = must(Keys::open(*store, "keys", options));
+    const std::vector<std::uint64_t> keys(1 << 20, 77);
+    for (std::uint64_t i = 0; i < kMany; i += keys.size()) {
+      must(drum.check_update(
+          std::span(keys).first(std::min<std::uint64_t>(keys.size(), kMany - i))));
+    }
+    must(drum.dispose());
+  }
+  auto drum = must(Keys::open(*store, "keys", options));
+  Counter counter;
+  must(drum.synchronize(counter));
+  EXPECT_EQ(counter.unique, 1U);
+  EXPECT_EQ(counter.duplicate, kMany - 1);
+}
+
 /// The disk is full for a while; the caller goes on where it was. Answers whose commit failed come
 /// again, with their sequences.
 TEST(DrumBadInput, LosesNothingWhenTheDiskFillsInTheMiddleOfAMerge) {
@@ -166,7 +190,7 @@ TEST(DrumBadInput, HasEffectsOnceWhenTheDispatcherThrowsNowAndThen) {
     const auto taken = drum.check_update(Random(i % 70'000).next());
     ASSERT_TRUE(taken || taken.error().code == Errc::kDispatcherFailed);
   }
-  while (!drum.synchronize()) continue;
+  for (int attempts = 0; !drum.synchronize(); ++attempts) ASSERT_LT(attempts, 100);
   must(firsts.synchronize());
   EXPECT_GT(forward.throws, 2U);
   EXPECT_EQ(counter.unique, 70'000U) << "each was forwarded";

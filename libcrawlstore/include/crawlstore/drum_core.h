@@ -123,7 +123,7 @@ struct DrumStatus {
   std::uint64_t key_count = 0;      ///< unique keys, as of the last merge
   std::uint64_t pending_count = 0;  ///< in memory and on disk
   std::uint64_t bucket_count = 0;
-  std::uint64_t merge_count = 0;     ///< since the DRUM was made
+  std::uint64_t merge_count = 0;     ///< sweeps from memory among them, since the DRUM was made
   std::uint64_t transfer_count = 0;  ///< of arrays to the disk, since it was opened
   std::uint64_t unparsed_count = 0;  ///< URLs keyed as they were, since it was made
   std::uint64_t memory_bytes = 0;    ///< of the arrays now

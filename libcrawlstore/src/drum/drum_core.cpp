@@ -76,7 +76,7 @@ DrumOptions DrumCore::Impl::current_options() const {
 /// with them.
 void DrumCore::Impl::reshape_arrays() {
   const std::size_t count = state.buckets.size();
-  if (arrays.size() != count || ranges.first_keys().size() != count) {
+  if (arrays.size() != count) {
     Arrays old_arrays;
     Arrays old_tentative(count);
     std::vector<std::vector<drum::WaitingRequests>> old_sealed(count);

@@ -48,7 +48,7 @@ struct DrumCore::Impl : Participant {
   Arrays arrays;            // submitted from outside a dispatcher
   Arrays tentative_arrays;  // submitted inside: part of the transaction being dispatched
   /// Requests that came before those of arrays[b], and have their sequences: a merge has planned to
-  /// take them from memory, or has failed to. Older than every run that is not locked.
+  /// take them from memory, or has failed to. Newer than the bucket's runs.
   std::vector<std::vector<drum::WaitingRequests>> sealed;
   std::uint64_t array_bytes = 0;   // of the requests in `arrays`
   std::uint64_t sealed_bytes = 0;  // of those in `sealed`

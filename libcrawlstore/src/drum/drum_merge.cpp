@@ -128,7 +128,6 @@ Result<void> DrumCore::Impl::start_merge(MergeCall call, std::vector<PlannedMerg
   // What is planned is what was committed, where it is: nobody transfers in between.
   const StoreImpl::AllLocked locked(*store);
   CRAWLSTORE_TRY(check_usable());
-  CRAWLSTORE_TRY(store->writer->check_not_poisoned());
   // Another thread may have merged meanwhile.
   if (call != MergeCall::kAll && !has_full_bucket) return {};
   if (!merges_from_memory()) {
@@ -289,6 +288,7 @@ Result<MergeReport> DrumCore::Impl::merge(MergeCall call) {
 
 Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
   CRAWLSTORE_TRY(store->check_open());
+  CRAWLSTORE_TRY(store->writer->check_not_poisoned());  // before answers of a flight are told
   const auto before = store->writer->storage().counters();
   MergeReport report;
   CRAWLSTORE_TRY(land_and_commit(report));

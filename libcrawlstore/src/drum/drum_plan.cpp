@@ -47,7 +47,8 @@ Result<void> DrumCore::Impl::plan_bucket(std::size_t index, std::vector<PlannedM
   CRAWLSTORE_ASSERT(!bucket.is_planned);
   std::uint64_t waiting = arrays[index].count();
   for (const auto& columns : sealed[index]) waiting += columns.columns->count();
-  if (waiting > slice_requests_max() + slice_requests_max() / 2) {
+  const std::uint64_t slice_max = slice_requests_max();
+  if (waiting > std::min<std::uint64_t>(slice_max + slice_max / 2, drum::kSortCountMax)) {
     CRAWLSTORE_TRY(transfer_arrays(index, index + 1));
     waiting = 0;
   }
@@ -55,7 +56,6 @@ Result<void> DrumCore::Impl::plan_bucket(std::size_t index, std::vector<PlannedM
   if (bucket.pending.empty() && sealed[index].empty()) return {};
   bucket.is_planned = true;
   bucket.locked_run_count = bucket.pending.keys.size();
-  const std::uint64_t slice_max = slice_requests_max();
   PlannedMerge slice{bucket.first_key, 0, 0, false};
   std::uint64_t requests = 0;
   const auto begin_slice = [&](std::uint64_t count) {

@@ -186,9 +186,11 @@ Result<void> DrumCore::Impl::begin_array(std::size_t bucket) {
   has_hot_array = has_hot_array ||
                   arrays[bucket].request_bytes() >= options.memory_bytes / kHotShare ||
                   arrays[bucket].count() >= drum::kSortCountMax / 2;
-  // Nobody merges: the log takes them.
+  // Nobody merges: the log takes them, in runs that have an end.
   const bool is_over = array_bytes + flight_bytes() >= options.memory_bytes;
-  if (!options.auto_merge && is_over) CRAWLSTORE_TRY(transfer_arrays());
+  if ((!options.auto_merge && is_over) || arrays[bucket].count() >= drum::kSortCountMax) {
+    CRAWLSTORE_TRY(transfer_arrays());
+  }
   return arrays[bucket].empty() ? ensure_room_for_run(bucket) : Result<void>{};
 }
 

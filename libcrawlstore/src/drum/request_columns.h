@@ -17,7 +17,7 @@
 namespace crawlstore::drum {
 
 /// Requests of one bucket in arrival order, as columns. Columns that would hold one number over and
-/// over stay empty. Appending allocates only while a column grows for the first time.
+/// over stay empty. Keys and auxiliaries grow slab by slab.
 class RequestColumns {
  public:
   /// With a pool the memory of its keys comes from there, and goes back.

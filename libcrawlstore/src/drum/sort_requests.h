@@ -16,7 +16,7 @@ static_assert(kSortCountMax >= format::kRequestsPerRunMax);
 /// Requests ordered by key, then by arrival. Reuse it: the memory stays for the next sort.
 class SortedRequests {
  public:
-  /// `keys`: together at most kSortCountMax keys, in arrival order.
+  /// `keys`: together at most kSortCountMax keys, in arrival order; no span is empty.
   ///   cost  hashed keys: one scatter over n words of 8 bytes, then sorts of about a hundred words
   ///         in the first-level cache. Any keys: O(n log n).
   void sort(std::span<const std::span<const std::uint64_t>> keys);
