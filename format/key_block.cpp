@@ -284,11 +284,6 @@ Result<void> take_values(std::span<const std::byte> bytes, std::int32_t value_by
   return {};
 }
 
-/// Distance from the index to the end of a partition.
-std::uint64_t tail_bytes(std::uint64_t block_count) {
-  return block_count * 8 + round_up(block_count * 4, 8) + sizeof(PartitionFooter);
-}
-
 /// nullptr, or the text that names the broken rule.
 const char* check_footer(const PartitionFooter& footer, std::uint64_t payload_bytes) {
   if (footer.magic != kPartitionMagic) {
@@ -307,8 +302,8 @@ const char* check_footer(const PartitionFooter& footer, std::uint64_t payload_by
       footer.key_count > footer.block_count * kBlockKeysMax) {
     return "the key count of a partition is out of range";
   }
-  if (tail_bytes(footer.block_count) > payload_bytes ||
-      footer.index_offset_bytes != payload_bytes - tail_bytes(footer.block_count) ||
+  if (partition_tail_bytes(footer.block_count) > payload_bytes ||
+      footer.index_offset_bytes != payload_bytes - partition_tail_bytes(footer.block_count) ||
       footer.index_offset_bytes < footer.block_count * sizeof(KeyBlockHeader)) {
     return "the index of a partition is out of place";
   }
@@ -321,6 +316,15 @@ const char* check_footer(const PartitionFooter& footer, std::uint64_t payload_by
 }
 
 }  // namespace
+
+std::uint64_t key_block_bytes(std::uint64_t distance, std::uint32_t key_count) {
+  CRAWLSTORE_ASSERT(key_count > 0 && key_count <= kBlockKeysMax);
+  return smallest_layout(distance, key_count - 1).keys_end();
+}
+
+std::uint64_t partition_tail_bytes(std::uint64_t block_count) {
+  return block_count * 8 + round_up(block_count * 4, 8) + sizeof(PartitionFooter);
+}
 
 void encode_key_block(std::span<const std::uint64_t> keys,
                       [[maybe_unused]] std::int32_t value_bytes, std::span<const std::byte> values,
@@ -443,7 +447,7 @@ void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
                                .reserved = 0,
                                .magic = kPartitionMagic};
   const std::size_t start = out.size();
-  out.resize(start + tail_bytes(block_count));
+  out.resize(start + partition_tail_bytes(block_count));
   std::byte* tail = out.data() + start;
   std::memcpy(tail, index.first_keys.data(), block_count * 8);
   std::memcpy(tail + block_count * 8, index.block_offsets.data(), block_count * 4);
@@ -466,7 +470,7 @@ Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer
 Result<void> check_partition_index(std::span<const std::byte> index,
                                    const PartitionFooter& footer) {
   const std::uint64_t block_count = footer.block_count;
-  CRAWLSTORE_ASSERT(index.size() == tail_bytes(block_count) - sizeof footer);
+  CRAWLSTORE_ASSERT(index.size() == partition_tail_bytes(block_count) - sizeof footer);
   const std::byte* offsets = index.data() + block_count * 8;
   std::uint64_t previous_key = 0;
   std::uint64_t previous_offset = 0;

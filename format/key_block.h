@@ -43,6 +43,10 @@ void encode_key_block(std::span<const std::uint64_t> keys, std::int32_t value_by
                       std::span<const std::byte> values, std::span<const std::uint32_t> lengths,
                       std::vector<std::byte>& out);
 
+/// What encode_key_block() writes for `key_count` keys without values whose last is `distance`
+/// behind their first.
+std::uint64_t key_block_bytes(std::uint64_t distance, std::uint32_t key_count);
+
 /// A parsed block: bounds proved, order proved by decode_keys().
 struct KeyBlock {
   std::uint64_t first_key = 0;
@@ -83,6 +87,8 @@ struct PartitionIndex {
   std::vector<std::uint64_t> first_keys;
   std::vector<std::uint32_t> block_offsets;  ///< offset / 8
 };
+/// How long they are.
+std::uint64_t partition_tail_bytes(std::uint64_t block_count);
 void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
                            std::uint64_t last_key, std::int32_t value_bytes,
                            std::uint64_t blocks_bytes, std::vector<std::byte>& out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,7 +11,19 @@
 
 #include <crawlstore/types.h>
 
+#include "format/endian.h"
+#include "format/layout.h"
+
 namespace crawlstore::container {
+
+/// By how much a file of `file_bytes` grows when no free extent has `length_bytes`.
+constexpr std::uint64_t growth_step(std::uint64_t file_bytes, std::uint64_t length_bytes) {
+  constexpr std::uint64_t kGrowthMin = 64 * 1024;
+  constexpr std::uint64_t kGrowthMax = 256 * 1024 * 1024;
+  const std::uint64_t step =
+      std::max(std::clamp(file_bytes / 8, kGrowthMin, kGrowthMax), length_bytes);
+  return format::round_up(step, format::kUnitBytes);
+}
 
 /// The free extents of a file, coalesced. Best fit, lowest offset among equals, so that the same
 /// operations give the same bytes. O(log n) an operation. Not thread-safe.

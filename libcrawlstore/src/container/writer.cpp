@@ -23,8 +23,6 @@
 namespace crawlstore::container {
 namespace {
 
-constexpr std::uint64_t kGrowthMin = 64 * 1024;
-constexpr std::uint64_t kGrowthMax = 256 * 1024 * 1024;
 /// Entries that one commit writes again because the table they were in is dissolved: so a pin that
 /// ends costs the next commits no more than a table each.
 constexpr std::size_t kHeldRewrittenMax = format::kHeldTableEntriesMax;
@@ -211,9 +209,7 @@ Result<Extent> Writer::grow_locked(std::uint64_t length_bytes) {
   if (length_bytes > format::kFileBytesMax || file_bytes_ > format::kFileBytesMax - length_bytes) {
     return fail(Errc::kTooLarge, "the file would pass its largest size");
   }
-  std::uint64_t step =
-      place_from_ ? length_bytes : std::clamp(file_bytes_ / 8, kGrowthMin, kGrowthMax);
-  step = format::round_up(std::max(step, length_bytes), format::kUnitBytes);
+  std::uint64_t step = place_from_ ? length_bytes : growth_step(file_bytes_, length_bytes);
   auto grown = storage_->allocate({file_bytes_, step});
   if (!grown && step > length_bytes) {
     step = length_bytes;

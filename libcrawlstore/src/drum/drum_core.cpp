@@ -22,7 +22,7 @@ Result<void> check_options(const DrumOptions& options) {
   if (options.bucket_count == 0 || options.bucket_count > format::kBucketsMax) {
     return fail(Errc::kInvalidArgument, "bucket_count must be from 1 to 65536");
   }
-  if (options.memory_bytes < kArrayBytesMin) {
+  if (options.memory_bytes < drum::kArrayBytesMin) {
     return fail(Errc::kInvalidArgument, "memory_bytes must be at least 4096");
   }
   if (options.partition_keys_max < 2) {

@@ -16,13 +16,11 @@
 #include "drum/drum_state.h"
 #include "drum/inserted_keys.h"
 #include "drum/key_ranges.h"
+#include "drum/merge_rules.h"
 #include "drum/result_columns.h"
 #include "drum/sort_requests.h"
 
 namespace crawlstore {
-
-/// An array has at least so many bytes.
-inline constexpr std::uint64_t kArrayBytesMin = 4096;
 
 /// What a merge takes: everything pending; the same, if some bucket is full; only full buckets.
 enum class MergeCall : std::uint8_t { kAll, kWhenFull, kFullBuckets };

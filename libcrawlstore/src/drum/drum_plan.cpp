@@ -92,10 +92,7 @@ std::uint64_t DrumCore::Impl::waiting_bytes(std::size_t bucket) const {
          (state.buckets[bucket].is_planned ? 0 : total_bytes(sealed[bucket]));
 }
 
-/// Is it cheaper to merge the buckets [first, end) from memory now than to log their requests and
-/// merge them with later ones? With partitions of P bytes, requests of R bytes in memory and of L
-/// in the logs, a merge costs P for reading and P for writing. Logging costs R twice, and makes the
-/// merge wait until the logs hold 2 P: spec/design.md, cost model.
+/// Are the buckets [first, end) merged from memory now, rather than logged?
 bool DrumCore::Impl::should_merge(std::size_t first, std::size_t end) const {
   std::uint64_t partition_bytes = 0;
   std::uint64_t memory_bytes = 0;
@@ -107,7 +104,7 @@ bool DrumCore::Impl::should_merge(std::size_t first, std::size_t end) const {
     log_bytes += bucket.pending.key_bytes + bucket.pending.aux_bytes;
     if (calls_for_merge(bucket)) return true;
   }
-  return 3 * memory_bytes >= 2 * partition_bytes || memory_bytes + log_bytes >= 2 * partition_bytes;
+  return drum::pays_to_merge(partition_bytes, memory_bytes, log_bytes);
 }
 
 /// Where the next automatic merge from memory begins; the number of buckets when nothing waits.

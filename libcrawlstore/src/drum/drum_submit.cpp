@@ -8,14 +8,6 @@
 namespace crawlstore {
 namespace {
 
-/// Bytes that sorting and answering a request needs beside its own.
-constexpr std::uint64_t kMergeBytesPerRequest = 48;
-constexpr std::uint64_t kSliceRequestsMin = 4096;
-/// A log that cannot be joined any more is merged before it has all its runs.
-constexpr std::size_t kRunsUntilMerge = format::kRunsPerLogMax / 4 * 3;
-/// Of the memory: what one flight takes away, and what one bucket may have before it is merged.
-constexpr std::uint64_t kFlightShare = 16;
-constexpr std::uint64_t kHotShare = 4;
 constexpr std::size_t kKeysPerLook = 512;
 
 }  // namespace
@@ -28,24 +20,22 @@ bool DrumCore::Impl::merges_from_memory() const {
 }
 
 std::uint64_t DrumCore::Impl::flight_bytes() const {
-  return std::max(kArrayBytesMin, options.memory_bytes / kFlightShare);
+  return drum::flight_bytes(options.memory_bytes);
 }
 
 /// Do the arrays, what is in flight and what is landing fill the memory?
 bool DrumCore::Impl::wants_relief() const {
-  const std::uint64_t under_way = std::max(sealed_bytes, 2 * flight_bytes());
   return merges_from_memory() && array_bytes + sealed_bytes != 0 &&
-         (has_hot_array || array_bytes + under_way >= options.memory_bytes);
+         (has_hot_array || drum::fills_memory(array_bytes, sealed_bytes, options.memory_bytes));
 }
 
 std::uint64_t DrumCore::Impl::array_budget_bytes() const {
-  return std::max(kArrayBytesMin, options.memory_bytes / state.buckets.size());
+  return std::max(drum::kArrayBytesMin, options.memory_bytes / state.buckets.size());
 }
 
 std::uint64_t DrumCore::Impl::slice_requests_max() const {
   const auto value = static_cast<std::uint64_t>(std::max(0, state.value_bytes));
-  return std::clamp(options.memory_bytes / (kMergeBytesPerRequest + 2 * value), kSliceRequestsMin,
-                    std::uint64_t{drum::kSortCountMax});
+  return drum::slice_requests_max(options.memory_bytes, value);
 }
 
 /// Is there no room for a request? What the options leave open counts against memory_bytes.
@@ -66,7 +56,7 @@ bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawReque
 bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
   const auto runs = std::span(bucket.pending.keys).subspan(bucket.locked_run_count);
   if (runs.empty()) return false;  // a merge has them already
-  if (runs.size() > kRunsUntilMerge) return true;
+  if (runs.size() > drum::kRunsUntilMerge) return true;
   std::uint64_t key_bytes = 0;
   std::uint64_t request_count = 0;
   for (const auto& run : runs) {
@@ -114,7 +104,7 @@ bool DrumCore::Impl::may_merge_for(const Error& error) const {
   const std::lock_guard lock(mutex);
   return options.auto_merge &&
          std::any_of(state.buckets.begin(), state.buckets.end(), [](const drum::Bucket& bucket) {
-           return bucket.pending.keys.size() > kRunsUntilMerge;
+           return bucket.pending.keys.size() > drum::kRunsUntilMerge;
          });
 }
 
@@ -183,9 +173,8 @@ Result<void> DrumCore::Impl::append_some(std::span<const RawRequest>& requests) 
 /// Before a request of an array that is merged from memory.
 Result<void> DrumCore::Impl::begin_array(std::size_t bucket) {
   if (arrays[bucket].empty()) return ensure_room_for_run(bucket);
-  has_hot_array = has_hot_array ||
-                  arrays[bucket].request_bytes() >= options.memory_bytes / kHotShare ||
-                  arrays[bucket].count() >= drum::kSortCountMax / 2;
+  has_hot_array = has_hot_array || drum::is_hot(arrays[bucket].request_bytes(),
+                                                arrays[bucket].count(), options.memory_bytes);
   // Nobody merges: the log takes them, in runs that have an end.
   const bool is_over = array_bytes + flight_bytes() >= options.memory_bytes;
   if ((!options.auto_merge && is_over) || arrays[bucket].count() >= drum::kSortCountMax) {

@@ -10,13 +10,8 @@
 namespace crawlstore {
 namespace {
 
-/// A log with this many runs has its newest runs joined.
-constexpr std::size_t kJoinRunCount = format::kRunsPerLogMax / 2;
 /// Who submits from outside leaves so many: a transaction that could not submit could not end.
 constexpr std::size_t kRunsKeptForDispatchers = 16;
-/// How far joined runs may grow at least: they are read whole.
-constexpr std::uint64_t kJoinedRequestsMin = std::uint64_t{1} << 20;
-constexpr std::uint64_t kJoinedBytesMin = std::uint64_t{64} << 20;
 
 std::size_t run_count(const drum::Bucket& bucket) {
   return bucket.pending.keys.size() + bucket.tentative.keys.size();
@@ -128,7 +123,7 @@ Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wan
   for (const auto& entry : written) {
     drum::Bucket& bucket = state.buckets[entry.bucket];
     // The requests are taken: a join that fails now is asked for again by the next transfer.
-    if (run_count(bucket) > kJoinRunCount) (void)join_runs(bucket);
+    if (run_count(bucket) > drum::kJoinRunCount) (void)join_runs(bucket);
   }
   look_for_full_buckets();
   return {};
@@ -198,8 +193,8 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
     while (fixed < log.keys.size() && log.keys[fixed].run_id < newest) ++fixed;
   }
   const std::uint64_t requests_max = std::min<std::uint64_t>(
-      drum::kSortCountMax, std::max(kJoinedRequestsMin, slice_requests_max()));
-  const std::uint64_t bytes_max = std::max(kJoinedBytesMin, options.memory_bytes);
+      drum::kSortCountMax, std::max(drum::kJoinedRequestsMin, slice_requests_max()));
+  const std::uint64_t bytes_max = std::max(drum::kJoinedBytesMin, options.memory_bytes);
   std::size_t first = log.keys.size();
   std::size_t aux = log.auxes.size();
   std::uint64_t behind = 0;
@@ -266,7 +261,7 @@ Result<void> DrumCore::Impl::redistribute(Group& group, std::size_t first, std::
     parts[i].clear();
     return {};
   };
-  const std::uint64_t bytes_max = 2 * std::max(kJoinedBytesMin, options.memory_bytes);
+  const std::uint64_t bytes_max = 2 * std::max(drum::kJoinedBytesMin, options.memory_bytes);
   Result<void> done;
   CRAWLSTORE_TRY(read_requests(
       source, log.keys, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// When arrays are emptied, how much at a time, and whether that merges or logs: the rules that
+/// DrumCore::Impl follows and that plan_drum() foresees. Pure functions over bytes and requests.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "drum/sort_requests.h"
+#include "format/layout.h"
+
+namespace crawlstore::drum {
+
+/// An array, and what a flight takes, has at least so many bytes.
+inline constexpr std::uint64_t kArrayBytesMin = 4096;
+/// Bytes that sorting and answering a request needs beside its own.
+inline constexpr std::uint64_t kMergeBytesPerRequest = 48;
+inline constexpr std::uint64_t kSliceRequestsMin = 4096;
+/// A log that cannot be joined any more is merged before it has all its runs.
+inline constexpr std::uint64_t kRunsUntilMerge = format::kRunsPerLogMax / 4 * 3;
+/// A log with this many runs has its newest runs joined.
+inline constexpr std::uint64_t kJoinRunCount = format::kRunsPerLogMax / 2;
+/// How far joined runs may grow at least: they are read whole.
+inline constexpr std::uint64_t kJoinedRequestsMin = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t kJoinedBytesMin = std::uint64_t{64} << 20;
+/// Of the memory: what one flight takes away, and what one bucket may have before it is merged.
+inline constexpr std::uint64_t kFlightShare = 16;
+inline constexpr std::uint64_t kHotShare = 4;
+
+/// What one flight takes out of arrays.
+constexpr std::uint64_t flight_bytes(std::uint64_t memory_bytes) {
+  return std::max(kArrayBytesMin, memory_bytes / kFlightShare);
+}
+
+/// Do the arrays, what is in flight and what is landing fill the memory?
+constexpr bool fills_memory(std::uint64_t array_bytes, std::uint64_t sealed_bytes,
+                            std::uint64_t memory_bytes) {
+  return array_bytes + std::max(sealed_bytes, 2 * flight_bytes(memory_bytes)) >= memory_bytes;
+}
+
+/// Does one array take too much of the memory?
+constexpr bool is_hot(std::uint64_t array_bytes, std::uint64_t request_count,
+                      std::uint64_t memory_bytes) {
+  return array_bytes >= memory_bytes / kHotShare || request_count >= kSortCountMax / 2;
+}
+
+/// How many requests one slice of a merge takes. value_bytes: fixed size, or 0.
+constexpr std::uint64_t slice_requests_max(std::uint64_t memory_bytes, std::uint64_t value_bytes) {
+  return std::clamp(memory_bytes / (kMergeBytesPerRequest + 2 * value_bytes), kSliceRequestsMin,
+                    std::uint64_t{kSortCountMax});
+}
+
+/// Is it cheaper to merge some buckets from memory now than to log their requests and merge them
+/// with later ones? With partitions of P bytes, requests of R bytes in memory and of L in the logs,
+/// a merge costs P for reading and P for writing. Logging costs R twice, and makes the merge wait
+/// until the logs hold 2 P: spec/design.md, cost model.
+constexpr bool pays_to_merge(std::uint64_t partition_bytes, std::uint64_t memory_bytes,
+                             std::uint64_t log_bytes) {
+  return 3 * memory_bytes >= 2 * partition_bytes || memory_bytes + log_bytes >= 2 * partition_bytes;
+}
+
+}  // namespace crawlstore::drum
