@@ -471,7 +471,7 @@ TEST(Drum, TakesNewSettingsWhileItRuns) {
 TEST(Drum, RefusesSettingsThatCannotBe) {
   MemoryStore store;
   DrumOptions options;
-  options.bucket_count = 0;
+  options.expected_keys = ~std::uint64_t{0};
   EXPECT_EQ(code_of(TextDrum::open(*store, "x", options)), Errc::kInvalidArgument);
   options.bucket_count = 65537;
   EXPECT_EQ(code_of(TextDrum::open(*store, "x", options)), Errc::kInvalidArgument);

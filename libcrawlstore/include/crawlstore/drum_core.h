@@ -42,11 +42,14 @@ enum class Durability : std::uint8_t {
 enum class MergeScope : std::uint8_t { kAll, kFull };
 
 /// Everything that can be tuned; the defaults suit a crawler that gives its DRUM 64 MiB. All but
-/// bucket_count and key_scheme may change at run time (DrumCore::tune) and from open to open: none
-/// of them is in the file.
+/// bucket_count, expected_keys and key_scheme may change at run time (DrumCore::tune) and from open
+/// to open: none of them is in the file.
 struct DrumOptions {
-  /// Buckets of a DRUM that is made now; 1 to 65536. Later buckets split by themselves.
-  std::uint32_t bucket_count = 16;
+  /// Buckets of a DRUM that is made now; 1 to 65536, or 0: as plan_drum() says for expected_keys
+  /// and memory_bytes, without auxiliaries. Later buckets split by themselves.
+  std::uint32_t bucket_count = 0;
+  /// Different keys that will come, about; at most 2^40. 0 = not known: memory_bytes alone decides.
+  std::uint64_t expected_keys = 0;
   /// Memory for all arrays together, those in flight included; up to 4 KiB a bucket come on top. A
   /// merge from memory takes about a fifth of it beside them, a merge of logs up to two and a half
   /// times as much.

@@ -10,8 +10,11 @@
 // - A sequence that a dispatcher has seen is below what the file says (but with Durability::kNone).
 #include <algorithm>
 
+#include <crawlstore/drum_plan.h>
+
 #include "base/assert.h"
 #include "container/run_io.h"
+#include "drum/choose_buckets.h"
 #include "drum/drum_impl.h"
 #include "format/name.h"
 
@@ -19,8 +22,11 @@ namespace crawlstore {
 namespace {
 
 Result<void> check_options(const DrumOptions& options) {
-  if (options.bucket_count == 0 || options.bucket_count > format::kBucketsMax) {
-    return fail(Errc::kInvalidArgument, "bucket_count must be from 1 to 65536");
+  if (options.bucket_count > format::kBucketsMax) {
+    return fail(Errc::kInvalidArgument, "bucket_count must be from 1 to 65536, or 0");
+  }
+  if (options.expected_keys > drum::kPlannedKeysMax) {
+    return fail(Errc::kInvalidArgument, "expected_keys must be at most 2^40");
   }
   if (options.memory_bytes < drum::kArrayBytesMin) {
     return fail(Errc::kInvalidArgument, "memory_bytes must be at least 4096");
@@ -35,6 +41,21 @@ Result<void> check_options(const DrumOptions& options) {
     return fail(Errc::kInvalidArgument, "array_elements must be at most 16777216");
   }
   return {};
+}
+
+/// How many buckets a new DRUM gets.
+std::uint32_t planned_buckets(const DrumOptions& options, std::int32_t value_bytes) {
+  if (options.bucket_count != 0) return options.bucket_count;
+  // Of a value of any length nothing is known; its length takes 4.
+  const auto value = static_cast<std::uint64_t>(value_bytes < 0 ? 4 : value_bytes);
+  if (options.expected_keys != 0) {
+    DrumForecast forecast;
+    forecast.key_count = options.expected_keys;
+    forecast.memory_bytes = options.memory_bytes;
+    forecast.value_bytes = value;
+    if (const auto plan = plan_drum(forecast)) return plan->bucket_count;
+  }
+  return drum::choose_buckets(options.memory_bytes, 8 + value);
 }
 
 Result<void> check_name(std::string_view name) {
@@ -241,8 +262,8 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
     }
     impl->state = std::move(*state);
   } else {
-    impl->state =
-        drum::make_state(writer.new_segment_id(), name, value_bytes, options.bucket_count);
+    impl->state = drum::make_state(writer.new_segment_id(), name, value_bytes,
+                                   planned_buckets(options, value_bytes));
     impl->state.key_scheme = static_cast<format::KeyScheme>(options.key_scheme);
     impl->dirty = true;
   }

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The planner: how many buckets a DRUM should have, and what it will read, write and take, before
+/// it is made. It follows the flights of the DRUM one after the other, by the rules of the code,
+/// with amounts in place of keys: every bucket gets the same share of the requests (keys are
+/// hashes), and of the requests the same share is new at all times.
+///
+/// Ownership: plain values. Threads: pure functions, any thread.
+/// Theory: Lee, Leonard, Wang, Loguinov, "IRLbot: Scaling to 6 Billion Pages and Beyond", WWW 2008,
+/// section 4; formulas and constants: spec/design.md, cost model.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+namespace crawlstore {
+
+/// What will come. Byte predictions are good to a tenth when this is right, times to a factor of 2.
+struct DrumForecast {
+  /// Different keys among the requests, 1 to 2^40; the only field without a default.
+  std::uint64_t key_count = 0;
+  /// All check_update requests, repeats included; 0 = 4 * key_count.
+  std::uint64_t request_count = 0;
+  /// As DrumOptions::memory_bytes: for the arrays. The process needs more: resident_bytes.
+  std::uint64_t memory_bytes = std::uint64_t{64} << 20;
+  /// Of a key; 8 is all there is.
+  std::uint32_t key_bytes = 8;
+  /// Of a value, on average; values of any length cost 4 more.
+  std::uint64_t value_bytes = 0;
+  /// Of the auxiliary of a request, on average; auxiliaries of several lengths cost 4 more.
+  std::uint64_t aux_bytes = 0;
+  /// What the disk reads and writes a second; by default those of a plain SSD.
+  std::uint64_t disk_read_bytes_per_second = 500'000'000;
+  std::uint64_t disk_write_bytes_per_second = 200'000'000;
+  /// Plans for this many buckets; 0 = chooses, a power of two.
+  std::uint32_t bucket_count = 0;
+};
+
+/// What to do, and what will have been done when all is synchronized. Counts and bytes of a DRUM
+/// alone in its store, with the default DrumOptions but those named here.
+struct DrumPlan {
+  std::uint32_t bucket_count = 0;    ///< for DrumOptions
+  std::uint64_t memory_bytes = 0;    ///< for DrumOptions: of all arrays and what is in flight
+  std::uint64_t resident_bytes = 0;  ///< of the process: that, merges and buffers
+  std::uint64_t request_count = 0;   ///< planned for
+  std::uint64_t array_requests = 0;  ///< that an array holds when it is taken, on average
+  std::uint64_t merge_requests = 0;  ///< that a bucket's merge sorts, those of logs among them
+  std::uint64_t flight_bytes = 0;    ///< of requests that are taken out of arrays at a time
+  std::uint64_t flight_buckets = 0;  ///< from which they come, on average
+  std::uint64_t pass_count = 0;      ///< over the repository: DrumStatus::merge_count at the end
+  std::uint64_t commit_count = 0;
+  /// Requests that are written to a log, for a merge would cost more; the others never leave
+  /// memory.
+  std::uint64_t logged_request_count = 0;
+  std::uint64_t first_logged_request = 0;  ///< so many had come when that began; if it does
+  /// As StorageCounters counts them.
+  std::uint64_t bytes_read = 0;
+  std::uint64_t bytes_written = 0;
+  std::uint64_t log_bytes_written = 0;     ///< of these: requests
+  std::uint64_t commit_bytes_written = 0;  ///< of these: directory, DRUM table, superblocks
+  double bytes_read_per_request = 0;
+  double bytes_written_per_request = 0;
+  std::uint64_t partition_bytes = 0;  ///< of all keys with their values, at the end
+  double bytes_per_key = 0;           ///< of these
+  std::uint64_t file_bytes = 0;       ///< at the end, before compact(): with what is free in it
+  double submit_seconds = 0;          ///< CPU of the thread that submits and dispatches
+  double merge_seconds = 0;           ///< CPU of the thread that merges
+  double disk_seconds = 0;            ///< if the system's cache held nothing
+  /// From the first request to the end: these three overlapped, as far as they wait for each other.
+  double seconds = 0;
+  /// Pairs of different keys with the same 64 bits: n^2 / 2^65. Each hides a page.
+  double false_duplicate_count = 0;
+  std::vector<std::string> reasons;  ///< why, a sentence each
+};
+
+/// Plans.
+///   errors  kInvalidArgument: a field is out of its range, or the memory is too little for an
+///   array
+///           or for a repository that would be read and written thousands of times
+///   cost    some milliseconds; at most seconds, when there will be thousands of passes
+Result<DrumPlan> plan_drum(const DrumForecast& forecast);
+
+}  // namespace crawlstore

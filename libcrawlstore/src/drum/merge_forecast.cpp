@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: what is said of a Group holds for each of its buckets; totals hold for all.
+// array_requests_ is the sum of waiting() over all buckets; flight_end_ is 0 when none is under
+// way.
+#include "drum/merge_forecast.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "container/free_map.h"
+#include "drum/merge_rules.h"
+#include "drum/partition.h"
+#include "format/checksum.h"
+#include "format/endian.h"
+#include "format/layout.h"
+
+namespace crawlstore::drum {
+namespace {
+
+// Seconds of one core of the machine of bench/results (spec/design.md, cost model).
+constexpr double kSubmitSeconds = 12e-9;        // a request into its array
+constexpr double kDispatchSeconds = 7e-9;       // its answer
+constexpr double kPayloadByteSeconds = 0.5e-9;  // a byte of value or auxiliary, both ways
+constexpr double kLogSeconds = 6e-9;            // a request into a log and out of it
+constexpr double kSortSeconds = 21e-9;    // a request of a sort that fits the second-level cache
+constexpr double kSortRequests = 131072;  // that many do
+constexpr double kSortSecondsADoubling = 13e-9;
+constexpr double kSortSecondsMax = 75e-9;
+constexpr double kKeySeconds = 9e-9;     // a key of the old partition into the new one
+constexpr double kByteSeconds = 0.4e-9;  // a byte through the system, without the device
+constexpr double kMergeSeconds = 40e-6;  // a bucket
+constexpr double kCommitSeconds = 280e-6;
+
+constexpr double kSegmentBytes = 104;  // of a directory table: a segment with one run
+constexpr double kRunBytes = 48;
+constexpr double kHeldBytes = 32;
+constexpr double kTableRefBytes = 40;
+constexpr double kBucketBytes = 48;  // of the DRUM table
+
+std::uint64_t whole(double amount) {
+  return static_cast<std::uint64_t>(std::llround(std::max(0.0, amount)));
+}
+
+double units(double bytes) {
+  return std::ceil(bytes / format::kUnitBytes) * format::kUnitBytes;
+}
+
+double extent_of(double payload_bytes) {
+  return payload_bytes <= 0 ? 0 : static_cast<double>(format::extent_bytes(whole(payload_bytes)));
+}
+
+double sort_seconds(double requests) {
+  const double doublings = std::max(0.0, std::log2(std::max(1.0, requests) / kSortRequests));
+  return requests * std::min(kSortSecondsMax, kSortSeconds + kSortSecondsADoubling * doublings);
+}
+
+/// Where extents lie, as container::Writer places them: how far the file grows.
+class FileForecast {
+ public:
+  Extent reserve(double bytes) {
+    const std::uint64_t length = format::round_up(whole(bytes), format::kUnitBytes);
+    if (const auto found = free_.take(length)) return *found;
+    const std::uint64_t step = container::growth_step(file_bytes_, length);
+    const Extent extent{file_bytes_, length};
+    free_.insert({extent.end_bytes(), step - length});
+    file_bytes_ += step;
+    return extent;
+  }
+  /// Keeps the first `bytes` of what was reserved.
+  void give_back(Extent& extent, double bytes) {
+    const std::uint64_t used =
+        std::min(extent.length_bytes, format::round_up(whole(bytes), format::kUnitBytes));
+    free_.insert({extent.offset_bytes + used, extent.length_bytes - used});
+    extent.length_bytes = used;
+  }
+  /// The next commit no longer refers to it; the one behind that frees it.
+  void retire(Extent extent) { retired_.push_back(extent); }
+  void commit(double bytes) {
+    const Extent directory = reserve(bytes);
+    for (const Extent extent : held_) free_.insert(extent);
+    held_ = std::exchange(retired_, {directory});
+  }
+  [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
+
+ private:
+  container::FreeMap free_;
+  std::vector<Extent> retired_;
+  std::vector<Extent> held_;
+  std::uint64_t file_bytes_ = std::uint64_t{64} << 10;
+};
+
+class Forecast {
+ public:
+  explicit Forecast(const MergeWorkload& workload)
+      : work_(workload),
+        request_bytes_(static_cast<double>(workload.request_bytes())),
+        buckets_(workload.bucket_count),
+        flight_bytes_(static_cast<double>(flight_bytes(workload.memory_bytes))),
+        slice_max_(
+            static_cast<double>(slice_requests_max(workload.memory_bytes, workload.value_bytes))),
+        groups_(std::min(workload.groups_max, workload.bucket_count)),
+        group_buckets_(buckets_ / static_cast<double>(groups_.size())) {}
+
+  MergeForecast run() {
+    commit(0, false);  // reserves sequences
+    while (submit_until_full()) relieve();
+    synchronize();
+    finish();
+    return out_;
+  }
+
+ private:
+  /// A run of a bucket's key log, and its auxiliaries.
+  struct Run {
+    double requests = 0;
+    double key_bytes = 0;  // payload
+    double aux_bytes = 0;
+    Extent place;  // of all buckets of the group
+    [[nodiscard]] double extents() const { return extent_of(key_bytes) + extent_of(aux_bytes); }
+  };
+  struct Group {
+    double emptied_at = 0;  // requests that had come when the arrays were taken last
+    double keys = 0;
+    PartitionBytes partition;
+    Extent place;  // of the partitions of all buckets of the group
+    std::vector<Run> runs;
+  };
+  /// What is written until its flight lands.
+  struct Replacement {
+    std::size_t group = 0;
+    Extent place;
+    double used_bytes = 0;
+  };
+  struct Flight {
+    std::size_t first = 0;
+    std::size_t end = 0;
+    double bytes = 0;  // of memory
+    double requests = 0;
+    double buckets = 0;
+    double written = 0;
+    double ends_at = 0;  // seconds
+    std::vector<Replacement> replacements;
+  };
+
+  [[nodiscard]] double waiting(const Group& group) const {
+    return (now_ - group.emptied_at) / buckets_;
+  }
+  [[nodiscard]] double array_bytes() const { return array_requests_ * request_bytes_; }
+  [[nodiscard]] double sealed_bytes() const { return flight_.bytes; }
+
+  [[nodiscard]] bool is_full() const {
+    // Half a request is none.
+    return fills_memory(whole(array_bytes() + request_bytes_ / 2), whole(sealed_bytes()),
+                        work_.memory_bytes);
+  }
+
+  [[nodiscard]] double hot_requests() const {
+    const double memory = static_cast<double>(work_.memory_bytes);
+    return std::min(memory / kHotShare / request_bytes_, double{kSortCountMax} / 2);
+  }
+  /// No array holds more than twice what all hold on average.
+  [[nodiscard]] bool can_be_hot() const {
+    const double memory = static_cast<double>(work_.memory_bytes);
+    return 2.25 * memory / request_bytes_ / buckets_ >= hot_requests();
+  }
+
+  /// The group whose arrays hold most, when that is too much.
+  [[nodiscard]] std::size_t find_hot() const {
+    if (!can_be_hot()) return groups_.size();
+    std::size_t fullest = 0;
+    for (std::size_t g = 1; g < groups_.size(); ++g) {
+      if (groups_[g].emptied_at < groups_[fullest].emptied_at) fullest = g;
+    }
+    const double requests = waiting(groups_[fullest]) + 0.5;
+    const bool hot = is_hot(whole(requests * request_bytes_), whole(requests), work_.memory_bytes);
+    return hot ? fullest : groups_.size();
+  }
+
+  /// False: the last request came before.
+  bool submit_until_full() {
+    const double memory = static_cast<double>(work_.memory_bytes);
+    const double under_way = std::max(sealed_bytes(), 2 * flight_bytes_);
+    double until = now_ + std::max(0.0, memory - under_way - array_bytes()) / request_bytes_;
+    if (can_be_hot()) {
+      double oldest = now_;
+      for (const Group& group : groups_) oldest = std::min(oldest, group.emptied_at);
+      until = std::min(until, std::max(now_, oldest + hot_requests() * buckets_));
+    }
+    const bool ends = until >= work_.request_count;
+    const double to = std::max(now_ + 1, std::min(until, work_.request_count));
+    const double count = to - now_;
+    array_requests_ += count;
+    spend(count * (kSubmitSeconds + payload_seconds()));
+    now_ = to;
+    return !ends;
+  }
+
+  [[nodiscard]] double payload_seconds() const {
+    return kPayloadByteSeconds * (request_bytes_ - 8);
+  }
+
+  /// CPU of the submitting thread.
+  void spend(double seconds) {
+    clock_ += seconds;
+    out_.submit_seconds += seconds;
+  }
+
+  void write(double bytes) {
+    out_.bytes_written += bytes;
+    disk(bytes / work_.write_bytes_per_second);
+  }
+  void read(double bytes) {
+    out_.bytes_read += bytes;
+    disk(bytes / work_.read_bytes_per_second);
+  }
+  void disk(double seconds) {
+    out_.disk_seconds += seconds;
+    disk_free_at_ = std::max(disk_free_at_, clock_) + seconds;
+  }
+
+  /// As DrumCore::Impl::relieve_locked().
+  void relieve() {
+    std::size_t hot = find_hot();
+    bool logged = false;
+    while (array_requests_ > 0 && (hot != groups_.size() || is_full())) {
+      const bool one_only = hot != groups_.size();
+      const std::size_t first = one_only ? hot : sweep_at_;
+      if (flight_.first <= first && first < flight_.end) land();
+      std::size_t end = first + 1;
+      double bytes = memory_of(first);
+      while (!one_only && end < groups_.size() && end != flight_.first &&
+             bytes + memory_of(end) / 2 < flight_bytes_) {
+        bytes += memory_of(end++);
+      }
+      if (!one_only) {
+        if (sweep_at_ == 0) ++out_.pass_count;
+        sweep_at_ = end < groups_.size() ? end : 0;
+      }
+      hot = groups_.size();
+      if (should_merge(first, end)) {
+        send_off(first, end);
+      } else {
+        log(first, end);
+        logged = true;
+      }
+    }
+    if (logged && std::any_of(groups_.begin(), groups_.end(),
+                              [this](const Group& group) { return calls_for_merge(group); })) {
+      synchronize();
+    }
+  }
+
+  /// What the arrays of a group's buckets hold together.
+  [[nodiscard]] double memory_of(std::size_t group) const {
+    return waiting(groups_[group]) * group_buckets_ * request_bytes_;
+  }
+
+  [[nodiscard]] bool calls_for_merge(const Group& group) const {
+    if (group.runs.empty()) return false;
+    double requests = group.runs.back().requests;
+    for (const Run& run : group.runs) requests += run.requests;
+    return group.runs.size() > kRunsUntilMerge || requests > slice_max_;
+  }
+
+  [[nodiscard]] bool should_merge(std::size_t first, std::size_t end) const {
+    double partitions = 0;
+    double memory = 0;
+    double logs = 0;
+    for (std::size_t g = first; g < end; ++g) {
+      if (calls_for_merge(groups_[g])) return true;
+      partitions += groups_[g].partition.payload * group_buckets_;
+      memory += memory_of(g);
+      for (const Run& run : groups_[g].runs) {
+        logs += (run.key_bytes + run.aux_bytes) * group_buckets_;
+      }
+    }
+    return pays_to_merge(whole(partitions), whole(memory), whole(logs));
+  }
+
+  [[nodiscard]] Run run_of(double requests, bool has_sequences) const {
+    const double key = 8 + static_cast<double>(work_.value_bytes) + (has_sequences ? 4 : 0);
+    const double aux = static_cast<double>(work_.aux_bytes);
+    return {requests, 40 + requests * key, aux == 0 ? 0 : 24 + requests * aux, {}};
+  }
+
+  void add_run(Group& group, double requests, bool has_sequences = false) {
+    const Run run = run_of(requests, has_sequences);
+    group.runs.push_back(run);
+    write(run.extents() * group_buckets_);
+    out_.log_bytes += run.extents() * group_buckets_;
+    group.runs.back().place = file_.reserve(run.extents() * group_buckets_);
+    ++counts_.runs;
+    if (group.runs.size() == 1) ++counts_.logs;
+  }
+
+  /// Takes the runs from `first` on out of the group's logs.
+  void drop_runs(Group& group, std::size_t first) {
+    for (std::size_t i = first; i < group.runs.size(); ++i) file_.retire(group.runs[i].place);
+    counts_.runs -= static_cast<double>(group.runs.size() - first);
+    if (first == 0 && !group.runs.empty()) --counts_.logs;
+    group.runs.resize(first);
+  }
+
+  void log(std::size_t first, std::size_t end) {
+    if (out_.first_logged_request < 0) out_.first_logged_request = now_;
+    for (std::size_t g = first; g < end; ++g) {
+      const double requests = take(groups_[g]);
+      if (requests <= 0) continue;
+      out_.logged_requests += requests * group_buckets_;
+      spend(requests * group_buckets_ * (kLogSeconds + payload_seconds()));
+      add_run(groups_[g], requests);
+      if (groups_[g].runs.size() > kJoinRunCount) join(groups_[g]);
+    }
+  }
+
+  /// As DrumCore::Impl::join_runs().
+  void join(Group& group) {
+    auto& runs = group.runs;
+    const double requests_max =
+        std::min(double{kSortCountMax}, std::max(double{kJoinedRequestsMin}, slice_max_));
+    const double bytes_max = static_cast<double>(std::max(kJoinedBytesMin, work_.memory_bytes));
+    std::size_t first = runs.size();
+    double behind = 0;
+    double bytes = 0;
+    while (first > 0) {
+      const Run& run = runs[first - 1];
+      if (first + 2 <= runs.size() && run.requests > behind) break;
+      bytes += run.key_bytes + run.aux_bytes;
+      if (behind + run.requests > requests_max || bytes > bytes_max) break;
+      behind += run.requests;
+      --first;
+    }
+    if (runs.size() - first < 2) return;
+    for (std::size_t i = first; i < runs.size(); ++i) {
+      read(runs[i].extents() * group_buckets_);
+    }
+    drop_runs(group, first);
+    add_run(group, behind, true);
+  }
+
+  /// Empties the arrays of a group's buckets; returns what one of them held.
+  double take(Group& group) {
+    const double requests = waiting(group);
+    array_requests_ = std::max(0.0, array_requests_ - requests * group_buckets_);
+    group.emptied_at = now_;
+    if (!is_last_pass_ && requests > 0) {
+      taken_requests_ += requests * group_buckets_;
+      taken_arrays_ += group_buckets_;
+    }
+    return requests;
+  }
+
+  /// One slice: the partition is read and written.
+  void merge_slice(Group& group, double requests, double keys, Flight& flight) {
+    const PartitionBytes before = group.partition;
+    double seconds = kMergeSeconds + sort_seconds(requests) + kKeySeconds * group.keys;
+    seconds += requests * payload_seconds();
+    out_.bytes_read += before.extent * group_buckets_;
+    double bytes = before.extent;
+    if (keys > group.keys) {
+      group.partition = partition_bytes(keys, work_.bucket_count, work_.value_bytes);
+      group.keys = keys;
+      out_.bytes_written += group.partition.extent * group_buckets_;
+      flight.written += group.partition.extent * group_buckets_;
+      bytes += group.partition.extent;
+    }
+    seconds += kByteSeconds * bytes;
+    out_.disk_seconds += before.extent * group_buckets_ / work_.read_bytes_per_second;
+    flight_seconds_ += seconds * group_buckets_;
+    flight_read_seconds_ += before.extent * group_buckets_ / work_.read_bytes_per_second;
+    out_.bucket_merge_count += group_buckets_;
+  }
+
+  /// All that waits for the group's buckets. Returns its bytes in memory and logs.
+  double merge(Group& group, Flight& flight) {
+    double waiting = take(group);
+    if (waiting > slice_max_ + std::floor(slice_max_ / 2)) {
+      add_run(group, waiting);
+      waiting = 0;
+    }
+    double all = waiting;
+    double log_bytes = 0;
+    for (const Run& run : group.runs) {
+      all += run.requests;
+      log_bytes += run.key_bytes + run.aux_bytes;
+      const double extents = run.extents() * group_buckets_;
+      out_.bytes_read += extents;
+      out_.disk_seconds += extents / work_.read_bytes_per_second;
+      flight_read_seconds_ += extents / work_.read_bytes_per_second;
+      flight_seconds_ += kByteSeconds * extents;
+    }
+    if (all <= 0) return 0;
+    if (is_last_pass_) {
+      out_.last_merge_requests = std::max(out_.last_merge_requests, all);
+    } else {
+      merged_requests_ += all * group_buckets_;
+      merged_arrays_ += group_buckets_;
+    }
+    const double before = group.keys;
+    const double gained = work_.key_count * now_ / work_.request_count / buckets_ - before;
+    double done = 0;
+    double slice = 0;
+    const auto end_slice = [&] {
+      done += slice;
+      merge_slice(group, slice, before + gained * done / all, flight);
+      slice = 0;
+    };
+    for (const Run& run : group.runs) {
+      if (slice > 0 && slice + run.requests > slice_max_) end_slice();
+      slice += run.requests;
+    }
+    if (slice > 0 && waiting > 0 && slice + waiting > slice_max_) end_slice();
+    slice += waiting;
+    end_slice();
+    has_log_changes_ = has_log_changes_ || !group.runs.empty();
+    drop_runs(group, 0);
+    reserve(group, before + all, before, flight);
+    flight.requests += all * group_buckets_;
+    flight.buckets += group_buckets_;
+    flight.bytes += waiting * group_buckets_ * request_bytes_;
+    return (waiting * request_bytes_ + log_bytes) * group_buckets_;
+  }
+
+  /// Room for the new partitions of a group, as if all requests had new keys.
+  void reserve(Group& group, double keys_max, double keys_before, Flight& flight) {
+    if (group.keys <= keys_before) return;
+    if (keys_before == 0) ++counts_.partitions;
+    constexpr double kKeySpace = 18446744073709551615.0;
+    const auto range = static_cast<std::uint64_t>(kKeySpace / buckets_ / 2) * 2;
+    const double values = keys_max * static_cast<double>(work_.value_bytes);
+    const double room =
+        extent_of(static_cast<double>(partition_bytes_max(whole(keys_max), range, whole(values))));
+    const auto index = static_cast<std::size_t>(&group - groups_.data());
+    flight.replacements.push_back(
+        {index, file_.reserve(room * group_buckets_), group.partition.extent * group_buckets_});
+  }
+
+  /// Launches what was prepared in `next`, then lands the flight before.
+  void launch(Flight next) {
+    clock_ = std::max(clock_, flight_.ends_at);  // one merging thread
+    next.ends_at = clock_ + std::max(flight_seconds_, flight_read_seconds_);
+    out_.merge_seconds += flight_seconds_;
+    flight_seconds_ = flight_read_seconds_ = 0;
+    finish_flight(std::exchange(flight_, std::move(next)));
+  }
+
+  void send_off(std::size_t first, std::size_t end) {
+    Flight next;
+    next.first = first;
+    next.end = end;
+    for (std::size_t g = first; g < end; ++g) (void)merge(groups_[g], next);
+    flight_buckets_ += next.buckets;
+    ++flight_count_;
+    launch(std::move(next));
+  }
+
+  void land() {
+    clock_ = std::max(clock_, flight_.ends_at);
+    finish_flight(std::exchange(flight_, Flight{}));
+  }
+
+  /// Dispatches and commits: DrumCore::Impl::finish_group().
+  void finish_flight(Flight landed) {
+    if (landed.buckets == 0) return;
+    const double synced_at = clock_ + landed.written / work_.write_bytes_per_second;
+    out_.disk_seconds += landed.written / work_.write_bytes_per_second;
+    spend(landed.requests * (kDispatchSeconds + payload_seconds()));
+    clock_ = std::max({clock_, synced_at, disk_free_at_});
+    for (Replacement& next : landed.replacements) {
+      Extent& place = groups_[next.group].place;
+      if (place.length_bytes != 0) file_.retire(place);
+      file_.give_back(next.place, next.used_bytes);
+      place = next.place;
+    }
+    commit(landed.buckets, true);
+  }
+
+  /// As DrumCore::synchronize(), or a merge because logs are full.
+  void synchronize() {
+    land();
+    ++out_.pass_count;
+    is_last_pass_ = now_ >= work_.request_count;
+    double bytes = 0;
+    Flight next;
+    for (Group& group : groups_) {
+      bytes += merge(group, next);
+      if (bytes < flight_bytes_) continue;
+      launch(std::move(next));
+      next = {};
+      bytes = 0;
+    }
+    if (next.buckets != 0) launch(std::move(next));
+    land();
+  }
+
+  /// What a commit writes beside the runs: DRUM table, directory tables, root, superblocks.
+  void commit(double changed_buckets, bool after_merge) {
+    const double kinds = work_.aux_bytes != 0 ? 2 : 1;
+    const double partitions = counts_.partitions * group_buckets_;
+    const double logs = counts_.logs * group_buckets_ * kinds;
+    const double runs = counts_.runs * group_buckets_ * kinds;
+    const double log_bytes = logs == 0 ? 0 : kSegmentBytes - kRunBytes + kRunBytes * runs / logs;
+    const double all_bytes = kSegmentBytes * (1 + partitions) + log_bytes * logs;
+    const double table_bytes =
+        std::min<double>(format::kTableBytesMax, kSegmentBytes * format::kTableSegmentsMax);
+    const double tables = std::max(1.0, std::ceil(all_bytes / table_bytes));
+    double changed_bytes = kSegmentBytes * changed_buckets;
+    if (has_log_changes_ || logs != logs_before_) changed_bytes += log_bytes * changed_buckets;
+    // Those of a flight lie in a row; the DRUM itself is in the first table.
+    const double changed =
+        std::min(tables, 1 + changed_bytes / table_bytes + (changed_buckets > 0 ? 1 : 0));
+    const double changed_size = tables <= 1 ? units(all_bytes) : changed * units(table_bytes);
+    const double held = 2 * (changed_buckets + changed + 2);
+    double bytes = extent_of(160 + kBucketBytes * buckets_) + changed_size;
+    bytes += units(160 + kTableRefBytes * tables +
+                   kHeldBytes * std::min<double>(held, format::kHeldInlineMax));
+    if (held > format::kHeldInlineMax) bytes += units(kHeldBytes * held);
+    bytes += 2 * static_cast<double>(format::kUnitBytes);
+    out_.commit_bytes += bytes;
+    ++out_.commit_count;
+    write(bytes);
+    file_.commit(bytes - 2 * static_cast<double>(format::kUnitBytes));
+    if (after_merge) spend(kCommitSeconds);
+    has_log_changes_ = false;
+    logs_before_ = logs;
+  }
+
+  void finish() {
+    for (const Group& group : groups_) {
+      out_.partition_bytes += group.partition.extent * group_buckets_;
+    }
+    out_.file_bytes = static_cast<double>(file_.file_bytes());
+    out_.seconds = clock_;
+    if (merged_arrays_ > 0) out_.merge_requests = merged_requests_ / merged_arrays_;
+    if (taken_arrays_ > 0) out_.array_requests = taken_requests_ / taken_arrays_;
+    if (flight_count_ > 0) out_.flight_buckets = flight_buckets_ / flight_count_;
+  }
+
+  MergeWorkload work_;
+  double request_bytes_;
+  double buckets_;
+  double flight_bytes_;
+  double slice_max_;
+  std::vector<Group> groups_;
+  double group_buckets_;  // of a group
+  MergeForecast out_;
+  double now_ = 0;  // requests that have come
+  double array_requests_ = 0;
+  std::size_t sweep_at_ = 0;
+  Flight flight_;
+  double flight_seconds_ = 0;  // of the one that is prepared
+  double flight_read_seconds_ = 0;
+  double clock_ = 0;
+  double disk_free_at_ = 0;
+  FileForecast file_;
+  struct {
+    double partitions = 0;
+    double logs = 0;  // that have runs
+    double runs = 0;
+  } counts_;  // of groups
+  double logs_before_ = 0;
+  bool has_log_changes_ = false;
+  bool is_last_pass_ = false;
+  double taken_requests_ = 0;
+  double taken_arrays_ = 0;
+  double merged_requests_ = 0;
+  double merged_arrays_ = 0;
+  double flight_buckets_ = 0;
+  double flight_count_ = 0;
+};
+
+}  // namespace
+
+double passes_max(const MergeWorkload& workload) {
+  // Once round takes at least what fits between two flights' worth and the whole.
+  const double bytes = workload.request_count * static_cast<double>(workload.request_bytes());
+  return 1 + bytes / (static_cast<double>(workload.memory_bytes) / 2);
+}
+
+MergeForecast forecast_merges(const MergeWorkload& workload) {
+  return Forecast(workload).run();
+}
+
+}  // namespace crawlstore::drum

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "drum/merge_forecast.h"
+#include "format/checksum.h"
+#include "format/key_block.h"
+
+namespace crawlstore::drum {
+namespace {
+
+/// Seven equally likely values of the normal distribution.
+constexpr std::array kNormal{-1.465, -0.792, -0.366, 0.0, 0.366, 0.792, 1.465};
+constexpr double kKeySpace = 18446744073709551616.0;  // 2^64
+
+std::uint64_t whole(double amount) {
+  return static_cast<std::uint64_t>(std::llround(std::max(0.0, amount)));
+}
+
+/// A block of `count` keys that are `gap` apart on average: the distance from the first to the last
+/// is a sum of count - 1 gaps.
+double block_bytes(std::uint32_t count, double gap) {
+  const double gaps = count - 1;
+  double bytes = 0;
+  for (const double deviation : kNormal) {
+    const double distance = gap * std::max(gaps / 2, gaps + deviation * std::sqrt(gaps));
+    const double bounded = std::clamp(distance, gaps, kKeySpace / 2);
+    bytes += static_cast<double>(format::key_block_bytes(whole(bounded), count));
+  }
+  return bytes / kNormal.size();
+}
+
+double rounded_up_to_8(double bytes) {
+  return std::ceil(bytes / 8) * 8;
+}
+
+}  // namespace
+
+PartitionBytes partition_bytes(double key_count, std::uint32_t bucket_count,
+                               std::uint64_t value_bytes) {
+  const double range = kKeySpace / bucket_count;
+  const double value = static_cast<double>(value_bytes);
+  if (key_count <= 0) return {};
+  const double keys = std::max(1.0, key_count);
+  const double gap = range / keys;
+  constexpr double kBlock = format::kBlockKeysMax;
+  const double full = std::floor(keys / kBlock);
+  const auto rest = static_cast<std::uint32_t>(keys - full * kBlock);
+  double blocks = full;
+  double payload = 0;
+  if (full > 0) payload += full * (block_bytes(format::kBlockKeysMax, gap) + kBlock * value);
+  if (rest > 0) {
+    payload += block_bytes(rest, gap) + rounded_up_to_8(rest * value);
+    ++blocks;
+  }
+  payload += static_cast<double>(format::partition_tail_bytes(whole(blocks)));
+  // Buckets differ, by the root of their keys: so do they in where the last unit ends.
+  double extent = 0;
+  const double spread = std::sqrt(keys) * payload / keys;
+  for (const double deviation : kNormal) {
+    extent += static_cast<double>(
+        format::extent_bytes(whole(std::max(8.0, payload + deviation * spread))));
+  }
+  return {payload, extent / kNormal.size()};
+}
+
+}  // namespace crawlstore::drum

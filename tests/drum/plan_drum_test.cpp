@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The planner against itself, and against DRUMs that did what was planned.
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/drum.h>
+#include <crawlstore/drum_plan.h>
+
+#include "drum/call_log.h"
+#include "drum/memory_store.h"
+
+namespace crawlstore::testing {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+DrumForecast of_keys(std::uint64_t keys, std::uint64_t memory_bytes) {
+  DrumForecast forecast;
+  forecast.key_count = keys;
+  forecast.memory_bytes = memory_bytes;
+  return forecast;
+}
+
+Errc code_of(const DrumForecast& forecast) {
+  const auto plan = plan_drum(forecast);
+  return plan ? Errc{} : plan.error().code;
+}
+
+// covers: D26
+TEST(DrumPlan, ChoosesPowersOfTwo) {
+  for (const std::uint64_t keys : {1UL, 1000UL, 1000000UL, 100000000UL, 3000000000UL}) {
+    const DrumPlan plan = must(plan_drum(of_keys(keys, 256 * kMiB)));
+    EXPECT_EQ(plan.bucket_count & (plan.bucket_count - 1), 0U);
+    EXPECT_GE(plan.bucket_count, 1U);
+    EXPECT_LE(plan.bucket_count, 65536U);
+    EXPECT_TRUE(plan.bucket_count == 1 || keys / plan.bucket_count >= 16384);
+    EXPECT_LE(keys / plan.bucket_count, DrumOptions{}.partition_keys_max);
+    EXPECT_FALSE(plan.reasons.empty());
+  }
+}
+
+TEST(DrumPlan, NeedsLessWithMoreMemory) {
+  double bytes = 1e18;
+  double passes = 1e18;
+  for (const std::uint64_t memory : {16 * kMiB, 64 * kMiB, 256 * kMiB, 1024 * kMiB}) {
+    const DrumPlan plan = must(plan_drum(of_keys(50'000'000, memory)));
+    EXPECT_LT(plan.bytes_written_per_request, bytes) << memory;
+    EXPECT_LT(static_cast<double>(plan.pass_count), passes) << memory;
+    EXPECT_GT(plan.resident_bytes, memory);
+    bytes = plan.bytes_written_per_request;
+    passes = static_cast<double>(plan.pass_count);
+  }
+}
+
+TEST(DrumPlan, NeedsMoreForMoreKeys) {
+  DrumPlan before;
+  for (const std::uint64_t keys : {100'000UL, 1'000'000UL, 10'000'000UL, 100'000'000UL}) {
+    const DrumPlan plan = must(plan_drum(of_keys(keys, 64 * kMiB)));
+    EXPECT_GT(plan.bytes_written, before.bytes_written);
+    EXPECT_GE(plan.bytes_read, before.bytes_read);
+    EXPECT_GE(plan.pass_count, before.pass_count);
+    EXPECT_GT(plan.partition_bytes, before.partition_bytes);
+    EXPECT_GT(plan.file_bytes, plan.partition_bytes);
+    EXPECT_GT(plan.seconds, before.seconds);
+    EXPECT_GE(plan.seconds, plan.submit_seconds);
+    before = plan;
+  }
+}
+
+TEST(DrumPlan, CountsFalseDuplicates) {
+  EXPECT_NEAR(must(plan_drum(of_keys(6'000'000'000, 4096 * kMiB))).false_duplicate_count, 0.976,
+              0.001);
+  EXPECT_LT(must(plan_drum(of_keys(1'000'000, kMiB))).false_duplicate_count, 1e-7);
+}
+
+TEST(DrumPlan, WritesOnceWhatFitsTheMemory) {
+  const DrumPlan plan = must(plan_drum(of_keys(1'000'000, 256 * kMiB)));
+  EXPECT_EQ(plan.pass_count, 1U);
+  EXPECT_EQ(plan.bytes_read, 0U);
+  EXPECT_EQ(plan.logged_request_count, 0U);
+}
+
+TEST(DrumPlan, TakesTheBucketsThatAreGiven) {
+  DrumForecast forecast = of_keys(1'000'000, kMiB);
+  forecast.bucket_count = 3;
+  EXPECT_EQ(must(plan_drum(forecast)).bucket_count, 3U);
+}
+
+// covers: D25
+TEST(DrumPlan, RefusesWhatCannotBe) {
+  const DrumForecast good = of_keys(1'000'000, kMiB);
+  EXPECT_EQ(code_of(good), Errc{});
+  const auto refused = [&good](auto field, auto value) {
+    DrumForecast bad = good;
+    bad.*field = value;
+    return code_of(bad) == Errc::kInvalidArgument;
+  };
+  EXPECT_TRUE(refused(&DrumForecast::key_count, 0U));
+  EXPECT_TRUE(refused(&DrumForecast::key_count, ~std::uint64_t{0}));
+  EXPECT_TRUE(refused(&DrumForecast::request_count, 999'999U)) << "fewer requests than keys";
+  EXPECT_TRUE(refused(&DrumForecast::request_count, ~std::uint64_t{0}));
+  EXPECT_TRUE(refused(&DrumForecast::memory_bytes, 4095U));
+  EXPECT_TRUE(refused(&DrumForecast::memory_bytes, 8192U)) << "thousands of passes";
+  EXPECT_TRUE(refused(&DrumForecast::aux_bytes, kMiB)) << "no array holds one";
+  EXPECT_TRUE(refused(&DrumForecast::value_bytes, ~std::uint64_t{0}));
+  EXPECT_TRUE(refused(&DrumForecast::key_bytes, 16U));
+  EXPECT_TRUE(refused(&DrumForecast::disk_read_bytes_per_second, 0U));
+  EXPECT_TRUE(refused(&DrumForecast::disk_write_bytes_per_second, 0U));
+  EXPECT_TRUE(refused(&DrumForecast::bucket_count, 65537U));
+}
+
+// covers: D26
+TEST(DrumPlan, DecidesOnTheBucketsOfANewDrum) {
+  MemoryStore store;
+  const auto buckets_of = [&store](const char* name, std::uint64_t expected_keys) {
+    DrumOptions options;
+    options.expected_keys = expected_keys;
+    return must(Drum<std::uint64_t>::open(*store, name, options)).status().bucket_count;
+  };
+  EXPECT_EQ(buckets_of("unknown", 0), 128U) << "64 MiB, sorts of at most 131072 requests";
+  EXPECT_EQ(buckets_of("few", 1000), 1U);
+  const DrumPlan plan = must(plan_drum(of_keys(50'000'000, 64 * kMiB)));
+  EXPECT_EQ(buckets_of("many", 50'000'000), plan.bucket_count);
+}
+
+/// Fresh keys among repeats, in the share that the forecast says, all of them hashed.
+class Requests {
+ public:
+  explicit Requests(const DrumForecast& forecast) : forecast_(forecast) {}
+  std::uint64_t next() {
+    state_ = state_ * 0x5851F42D4C957F2D + 0x14057B7EF767814F;
+    ++count_;
+    const bool is_fresh = keys_ * forecast_.request_count < count_ * forecast_.key_count;
+    const auto scaled = static_cast<unsigned __int128>(mix(state_)) * keys_;
+    return mix(is_fresh ? keys_++ : static_cast<std::uint64_t>(scaled >> 64));
+  }
+
+ private:
+  static std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
+    return x ^ (x >> 31);
+  }
+  DrumForecast forecast_;
+  std::uint64_t state_ = 1;
+  std::uint64_t count_ = 0;
+  std::uint64_t keys_ = 0;
+};
+
+struct Measured {
+  StorageCounters counters;
+  DrumStatus status;
+  double bytes_per_key = 0;
+  std::uint64_t file_bytes = 0;
+};
+
+/// Does what was planned for.
+Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
+  MemoryStore store(std::uint64_t{1} << 30);
+  DrumOptions options;
+  options.bucket_count = buckets;
+  options.memory_bytes = forecast.memory_bytes;
+  const auto core = must(
+      DrumCore::open(*store, "keys", static_cast<std::int32_t>(forecast.value_bytes), options));
+  core->attach(0, [](std::span<const RawAnswer>) {});
+  const std::vector<std::byte> bytes(std::max(forecast.aux_bytes, forecast.value_bytes));
+  const auto value = std::span(bytes).first(forecast.value_bytes);
+  const auto aux = std::span(bytes).first(forecast.aux_bytes);
+  const auto before = store->counters();
+  Requests requests(forecast);
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t i = 0; i < forecast.request_count; ++i) {
+    if (!bytes.empty()) {
+      must(core->submit({DrumOperation::kCheckUpdate, 0, requests.next(), value, aux}));
+      continue;
+    }
+    keys.push_back(requests.next());
+    if (keys.size() < 4096 && i + 1 < forecast.request_count) continue;
+    must(core->submit_keys(DrumOperation::kCheckUpdate, keys, 0));
+    keys.clear();
+  }
+  must(core->synchronize());
+  Measured measured{store->counters(), core->status(), 0, store->file_bytes()};
+  measured.counters.bytes_read -= before.bytes_read;
+  measured.counters.bytes_written -= before.bytes_written;
+  measured.bytes_per_key = drum_info(*store, "keys").bytes_per_key();
+  return measured;
+}
+
+void expect_within(double share, double predicted, double measured, const char* what) {
+  const double slack = std::string_view(what).find("bytes_") == 0 ? 65536 : 0.5;
+  EXPECT_NEAR(predicted, measured, share * measured + slack) << what;
+  ::testing::Test::RecordProperty(what, std::to_string(predicted / std::max(1.0, measured)));
+}
+
+void expect_as_planned(DrumForecast forecast) {
+  const DrumPlan plan = must(plan_drum(forecast));
+  forecast.request_count = plan.request_count;
+  const Measured measured = measure(forecast, plan.bucket_count);
+  constexpr double kTenth = 0.1;
+  expect_within(kTenth, static_cast<double>(plan.bytes_written),
+                static_cast<double>(measured.counters.bytes_written), "bytes_written");
+  expect_within(kTenth, static_cast<double>(plan.bytes_read),
+                static_cast<double>(measured.counters.bytes_read), "bytes_read");
+  expect_within(kTenth, static_cast<double>(plan.pass_count),
+                static_cast<double>(measured.status.merge_count), "pass_count");
+  expect_within(kTenth, plan.bytes_per_key, measured.bytes_per_key, "key_bytes");
+  expect_within(0.3, static_cast<double>(plan.file_bytes), static_cast<double>(measured.file_bytes),
+                "bytes_of_file");
+  EXPECT_EQ(plan.logged_request_count != 0, measured.status.transfer_count != 0);
+}
+
+// covers: D26
+TEST(DrumPlan, ForeseesSweepsFromMemory) {
+  DrumForecast forecast = of_keys(200'000, kMiB);
+  forecast.bucket_count = 16;
+  expect_as_planned(forecast);
+}
+
+TEST(DrumPlan, ForeseesLogs) {
+  expect_as_planned(of_keys(400'000, kMiB / 4));
+}
+
+TEST(DrumPlan, ForeseesValuesAndAuxiliaries) {
+  DrumForecast forecast = of_keys(100'000, 2 * kMiB);
+  forecast.value_bytes = 8;
+  forecast.aux_bytes = 60;
+  expect_as_planned(forecast);
+}
+
+TEST(DrumPlan, ForeseesBucketsLargerThanAFlight) {
+  DrumForecast forecast = of_keys(150'000, kMiB / 2);
+  forecast.bucket_count = 8;
+  expect_as_planned(forecast);
+}
+
+TEST(DrumPlan, ForeseesWhatFitsTheMemory) {
+  expect_as_planned(of_keys(100'000, 16 * kMiB));
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
