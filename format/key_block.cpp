@@ -322,10 +322,6 @@ std::uint64_t key_block_bytes(std::uint64_t distance, std::uint32_t key_count) {
   return smallest_layout(distance, key_count - 1).keys_end();
 }
 
-std::uint64_t partition_tail_bytes(std::uint64_t block_count) {
-  return block_count * 8 + round_up(block_count * 4, 8) + sizeof(PartitionFooter);
-}
-
 void encode_key_block(std::span<const std::uint64_t> keys,
                       [[maybe_unused]] std::int32_t value_bytes, std::span<const std::byte> values,
                       std::span<const std::uint32_t> lengths, std::vector<std::byte>& out) {

@@ -88,7 +88,9 @@ struct PartitionIndex {
   std::vector<std::uint32_t> block_offsets;  ///< offset / 8
 };
 /// How long they are.
-std::uint64_t partition_tail_bytes(std::uint64_t block_count);
+constexpr std::uint64_t partition_tail_bytes(std::uint64_t block_count) {
+  return block_count * 8 + round_up(block_count * 4, 8) + sizeof(PartitionFooter);
+}
 void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
                            std::uint64_t last_key, std::int32_t value_bytes,
                            std::uint64_t blocks_bytes, std::vector<std::byte>& out);

@@ -100,8 +100,8 @@ TEST(DrumPlan, RefusesWhatCannotBe) {
   EXPECT_TRUE(refused(&DrumForecast::key_count, ~std::uint64_t{0}));
   EXPECT_TRUE(refused(&DrumForecast::request_count, 999'999U)) << "fewer requests than keys";
   EXPECT_TRUE(refused(&DrumForecast::request_count, ~std::uint64_t{0}));
-  EXPECT_TRUE(refused(&DrumForecast::memory_bytes, 4095U));
-  EXPECT_TRUE(refused(&DrumForecast::memory_bytes, 8192U)) << "thousands of passes";
+  EXPECT_TRUE(refused(&DrumForecast::memory_bytes, 65535U));
+  EXPECT_EQ(code_of(of_keys(1'000'000'000, kMiB)), Errc::kInvalidArgument) << "too many passes";
   EXPECT_TRUE(refused(&DrumForecast::aux_bytes, kMiB)) << "no array holds one";
   EXPECT_TRUE(refused(&DrumForecast::value_bytes, ~std::uint64_t{0}));
   EXPECT_TRUE(refused(&DrumForecast::key_bytes, 16U));

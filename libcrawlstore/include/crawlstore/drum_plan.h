@@ -18,13 +18,15 @@
 
 namespace crawlstore {
 
-/// What will come. Byte predictions are good to a tenth when this is right, times to a factor of 2.
+/// What will come. When that is right, bytes and passes are good to a tenth from 8 buckets on
+/// (below, to a third), times to a factor of 2.
 struct DrumForecast {
   /// Different keys among the requests, 1 to 2^40; the only field without a default.
   std::uint64_t key_count = 0;
   /// All check_update requests, repeats included; 0 = 4 * key_count.
   std::uint64_t request_count = 0;
   /// As DrumOptions::memory_bytes: for the arrays. The process needs more: resident_bytes.
+  /// At least 64 KiB, 16 requests, and a thousandth of all requests.
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;
   /// Of a key; 8 is all there is.
   std::uint32_t key_bytes = 8;
@@ -79,8 +81,8 @@ struct DrumPlan {
 /// Plans.
 ///   errors  kInvalidArgument: a field is out of its range, or the memory is too little for an
 ///   array
-///           or for a repository that would be read and written thousands of times
-///   cost    some milliseconds; at most seconds, when there will be thousands of passes
+///           or for a repository that would be read and written a thousand times
+///   cost    some milliseconds; about a second when there will be a thousand passes
 Result<DrumPlan> plan_drum(const DrumForecast& forecast);
 
 }  // namespace crawlstore

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Invariants: what is said of a Group holds for each of its buckets; totals hold for all.
-// array_requests_ is the sum of waiting() over all buckets; flight_end_ is 0 when none is under
-// way.
+// array_requests_ is the sum of waiting() over all buckets; a flight without buckets is none.
 #include "drum/merge_forecast.h"
 
 #include <algorithm>
@@ -10,87 +9,18 @@
 #include <utility>
 #include <vector>
 
-#include "container/free_map.h"
+#include "drum/file_forecast.h"
+#include "drum/merge_costs.h"
 #include "drum/merge_rules.h"
 #include "drum/partition.h"
 #include "format/checksum.h"
-#include "format/endian.h"
-#include "format/layout.h"
 
 namespace crawlstore::drum {
 namespace {
 
-// Seconds of one core of the machine of bench/results (spec/design.md, cost model).
-constexpr double kSubmitSeconds = 12e-9;        // a request into its array
-constexpr double kDispatchSeconds = 7e-9;       // its answer
-constexpr double kPayloadByteSeconds = 0.5e-9;  // a byte of value or auxiliary, both ways
-constexpr double kLogSeconds = 6e-9;            // a request into a log and out of it
-constexpr double kSortSeconds = 21e-9;    // a request of a sort that fits the second-level cache
-constexpr double kSortRequests = 131072;  // that many do
-constexpr double kSortSecondsADoubling = 13e-9;
-constexpr double kSortSecondsMax = 75e-9;
-constexpr double kKeySeconds = 9e-9;     // a key of the old partition into the new one
-constexpr double kByteSeconds = 0.4e-9;  // a byte through the system, without the device
-constexpr double kMergeSeconds = 40e-6;  // a bucket
-constexpr double kCommitSeconds = 280e-6;
-
-constexpr double kSegmentBytes = 104;  // of a directory table: a segment with one run
-constexpr double kRunBytes = 48;
-constexpr double kHeldBytes = 32;
-constexpr double kTableRefBytes = 40;
-constexpr double kBucketBytes = 48;  // of the DRUM table
-
-std::uint64_t whole(double amount) {
-  return static_cast<std::uint64_t>(std::llround(std::max(0.0, amount)));
-}
-
-double units(double bytes) {
-  return std::ceil(bytes / format::kUnitBytes) * format::kUnitBytes;
-}
-
 double extent_of(double payload_bytes) {
   return payload_bytes <= 0 ? 0 : static_cast<double>(format::extent_bytes(whole(payload_bytes)));
 }
-
-double sort_seconds(double requests) {
-  const double doublings = std::max(0.0, std::log2(std::max(1.0, requests) / kSortRequests));
-  return requests * std::min(kSortSecondsMax, kSortSeconds + kSortSecondsADoubling * doublings);
-}
-
-/// Where extents lie, as container::Writer places them: how far the file grows.
-class FileForecast {
- public:
-  Extent reserve(double bytes) {
-    const std::uint64_t length = format::round_up(whole(bytes), format::kUnitBytes);
-    if (const auto found = free_.take(length)) return *found;
-    const std::uint64_t step = container::growth_step(file_bytes_, length);
-    const Extent extent{file_bytes_, length};
-    free_.insert({extent.end_bytes(), step - length});
-    file_bytes_ += step;
-    return extent;
-  }
-  /// Keeps the first `bytes` of what was reserved.
-  void give_back(Extent& extent, double bytes) {
-    const std::uint64_t used =
-        std::min(extent.length_bytes, format::round_up(whole(bytes), format::kUnitBytes));
-    free_.insert({extent.offset_bytes + used, extent.length_bytes - used});
-    extent.length_bytes = used;
-  }
-  /// The next commit no longer refers to it; the one behind that frees it.
-  void retire(Extent extent) { retired_.push_back(extent); }
-  void commit(double bytes) {
-    const Extent directory = reserve(bytes);
-    for (const Extent extent : held_) free_.insert(extent);
-    held_ = std::exchange(retired_, {directory});
-  }
-  [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
-
- private:
-  container::FreeMap free_;
-  std::vector<Extent> retired_;
-  std::vector<Extent> held_;
-  std::uint64_t file_bytes_ = std::uint64_t{64} << 10;
-};
 
 class Forecast {
  public:
@@ -149,11 +79,10 @@ class Forecast {
     return (now_ - group.emptied_at) / buckets_;
   }
   [[nodiscard]] double array_bytes() const { return array_requests_ * request_bytes_; }
-  [[nodiscard]] double sealed_bytes() const { return flight_.bytes; }
 
   [[nodiscard]] bool is_full() const {
     // Half a request is none.
-    return fills_memory(whole(array_bytes() + request_bytes_ / 2), whole(sealed_bytes()),
+    return fills_memory(whole(array_bytes() + request_bytes_ / 2), whole(flight_.bytes),
                         work_.memory_bytes);
   }
 
@@ -182,7 +111,7 @@ class Forecast {
   /// False: the last request came before.
   bool submit_until_full() {
     const double memory = static_cast<double>(work_.memory_bytes);
-    const double under_way = std::max(sealed_bytes(), 2 * flight_bytes_);
+    const double under_way = std::max(flight_.bytes, 2 * flight_bytes_);
     double until = now_ + std::max(0.0, memory - under_way - array_bytes()) / request_bytes_;
     if (can_be_hot()) {
       double oldest = now_;
@@ -428,8 +357,7 @@ class Forecast {
   void reserve(Group& group, double keys_max, double keys_before, Flight& flight) {
     if (group.keys <= keys_before) return;
     if (keys_before == 0) ++counts_.partitions;
-    constexpr double kKeySpace = 18446744073709551615.0;
-    const auto range = static_cast<std::uint64_t>(kKeySpace / buckets_ / 2) * 2;
+    const std::uint64_t range = ~std::uint64_t{0} / work_.bucket_count;
     const double values = keys_max * static_cast<double>(work_.value_bytes);
     const double room =
         extent_of(static_cast<double>(partition_bytes_max(whole(keys_max), range, whole(values))));
@@ -502,27 +430,13 @@ class Forecast {
     const double partitions = counts_.partitions * group_buckets_;
     const double logs = counts_.logs * group_buckets_ * kinds;
     const double runs = counts_.runs * group_buckets_ * kinds;
-    const double log_bytes = logs == 0 ? 0 : kSegmentBytes - kRunBytes + kRunBytes * runs / logs;
-    const double all_bytes = kSegmentBytes * (1 + partitions) + log_bytes * logs;
-    const double table_bytes =
-        std::min<double>(format::kTableBytesMax, kSegmentBytes * format::kTableSegmentsMax);
-    const double tables = std::max(1.0, std::ceil(all_bytes / table_bytes));
-    double changed_bytes = kSegmentBytes * changed_buckets;
-    if (has_log_changes_ || logs != logs_before_) changed_bytes += log_bytes * changed_buckets;
-    // Those of a flight lie in a row; the DRUM itself is in the first table.
-    const double changed =
-        std::min(tables, 1 + changed_bytes / table_bytes + (changed_buckets > 0 ? 1 : 0));
-    const double changed_size = tables <= 1 ? units(all_bytes) : changed * units(table_bytes);
-    const double held = 2 * (changed_buckets + changed + 2);
-    double bytes = extent_of(160 + kBucketBytes * buckets_) + changed_size;
-    bytes += units(160 + kTableRefBytes * tables +
-                   kHeldBytes * std::min<double>(held, format::kHeldInlineMax));
-    if (held > format::kHeldInlineMax) bytes += units(kHeldBytes * held);
-    bytes += 2 * static_cast<double>(format::kUnitBytes);
-    out_.commit_bytes += bytes;
+    const CommitBytes bytes = commit_bytes({buckets_, partitions, logs, runs, changed_buckets,
+                                            has_log_changes_ || logs != logs_before_});
+    const double all = bytes.extents + bytes.superblocks;
+    out_.commit_bytes += all;
     ++out_.commit_count;
-    write(bytes);
-    file_.commit(bytes - 2 * static_cast<double>(format::kUnitBytes));
+    write(all);
+    file_.commit(bytes.extents);
     if (after_merge) spend(kCommitSeconds);
     has_log_changes_ = false;
     logs_before_ = logs;
@@ -533,7 +447,8 @@ class Forecast {
       out_.partition_bytes += group.partition.extent * group_buckets_;
     }
     out_.file_bytes = static_cast<double>(file_.file_bytes());
-    out_.seconds = clock_;
+    // One disk reads and writes: what this overlaps still takes its time.
+    out_.seconds = std::max(clock_, out_.disk_seconds);
     if (merged_arrays_ > 0) out_.merge_requests = merged_requests_ / merged_arrays_;
     if (taken_arrays_ > 0) out_.array_requests = taken_requests_ / taken_arrays_;
     if (flight_count_ > 0) out_.flight_buckets = flight_buckets_ / flight_count_;
@@ -573,12 +488,6 @@ class Forecast {
 };
 
 }  // namespace
-
-double passes_max(const MergeWorkload& workload) {
-  // Once round takes at least what fits between two flights' worth and the whole.
-  const double bytes = workload.request_count * static_cast<double>(workload.request_bytes());
-  return 1 + bytes / (static_cast<double>(workload.memory_bytes) / 2);
-}
 
 MergeForecast forecast_merges(const MergeWorkload& workload) {
   return Forecast(workload).run();

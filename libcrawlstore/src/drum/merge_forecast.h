@@ -61,7 +61,4 @@ PartitionBytes partition_bytes(double key_count, std::uint32_t bucket_count,
 /// cost  O(passes * min(buckets, groups_max)), half a microsecond each
 MergeForecast forecast_merges(const MergeWorkload& workload);
 
-/// An upper bound of how many passes forecast_merges() will simulate.
-double passes_max(const MergeWorkload& workload);
-
 }  // namespace crawlstore::drum

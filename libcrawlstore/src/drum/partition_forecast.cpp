@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "drum/file_forecast.h"
 #include "drum/merge_forecast.h"
 #include "format/checksum.h"
 #include "format/key_block.h"
@@ -13,10 +14,6 @@ namespace {
 /// Seven equally likely values of the normal distribution.
 constexpr std::array kNormal{-1.465, -0.792, -0.366, 0.0, 0.366, 0.792, 1.465};
 constexpr double kKeySpace = 18446744073709551616.0;  // 2^64
-
-std::uint64_t whole(double amount) {
-  return static_cast<std::uint64_t>(std::llround(std::max(0.0, amount)));
-}
 
 /// A block of `count` keys that are `gap` apart on average: the distance from the first to the last
 /// is a sum of count - 1 gaps.

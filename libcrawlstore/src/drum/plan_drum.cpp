@@ -6,6 +6,7 @@
 #include <crawlstore/drum_plan.h>
 
 #include "drum/choose_buckets.h"
+#include "drum/file_forecast.h"
 #include "drum/merge_forecast.h"
 #include "drum/merge_rules.h"
 #include "format/key_block.h"
@@ -15,7 +16,8 @@ namespace crawlstore {
 namespace {
 
 constexpr std::uint64_t kRequestsMax = std::uint64_t{1} << 44;
-constexpr std::uint64_t kPassesMax = 2048;
+/// How often all requests may fill the memory.
+constexpr double kMemoriesMax = 1000;
 /// Beside arrays and merges: program, buffers of reading and writing, the allocator's reserve.
 constexpr std::uint64_t kProcessBytes = std::uint64_t{8} << 20;
 constexpr std::uint64_t kBucketBytes = 1024;
@@ -50,15 +52,17 @@ Result<void> check_forecast(const DrumForecast& forecast) {
 }
 
 Result<void> check_memory(const drum::MergeWorkload& workload) {
-  if (workload.memory_bytes < drum::kArrayBytesMin ||
-      workload.memory_bytes / drum::kFlightShare < workload.request_bytes()) {
+  const std::uint64_t flight = workload.memory_bytes / drum::kFlightShare;
+  if (flight < std::max(drum::kArrayBytesMin, workload.request_bytes())) {
     return fail(Errc::kInvalidArgument,
-                "the memory is too small for one array; give at least 4 KiB, and 16 requests");
+                "the memory is too small for one array; give at least 64 KiB, and 16 requests");
   }
-  if (drum::passes_max(workload) > kPassesMax) {
+  const double memory = static_cast<double>(workload.memory_bytes);
+  const double requests = workload.request_count * static_cast<double>(workload.request_bytes());
+  if (requests / memory > kMemoriesMax) {
     return fail(Errc::kInvalidArgument,
-                "the repository would be passed over thousands of times; give more memory: at "
-                "least a thousandth of what all requests have together");
+                "the repository would be passed over a thousand times; give more memory: at least "
+                "a thousandth of what all requests have together");
   }
   return {};
 }
@@ -77,9 +81,7 @@ drum::MergeWorkload workload_of(const DrumForecast& forecast) {
   return workload;
 }
 
-std::uint64_t whole(double amount) {
-  return static_cast<std::uint64_t>(std::llround(std::max(0.0, amount)));
-}
+using drum::whole;
 
 std::string rounded(double number) {
   return std::to_string(whole(number));
