@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <bit>
-
 #include <fmt/format.h>
 
 #include <crawlstore/url_seen.h>
@@ -17,6 +14,8 @@ namespace crawlstore::cli {
 namespace {
 
 constexpr std::uint64_t kBucketsMax = 65536;
+constexpr std::uint64_t kKeysMax = std::uint64_t{1} << 40;
+constexpr std::uint64_t kMemoryMin = 64 * 1024;
 
 struct Options {
   std::string path;
@@ -28,23 +27,14 @@ struct Options {
   bool quiet = false;
 };
 
-/// So many buckets that a merge of one, keys and as many requests of 16 bytes, fits the memory; a
-/// power of two. They split by themselves where that turns out too few. 0: no plan was asked for.
-std::uint32_t bucket_count(const Options& options) {
-  if (options.buckets) return static_cast<std::uint32_t>(*options.buckets);
-  if (!options.expect_keys) return 0;
-  const std::uint64_t least = DrumOptions{}.bucket_count;
-  constexpr std::uint64_t kBytesPerKey = 24;
-  const std::uint64_t memory = options.memory_bytes.value_or(default_memory_bytes());
-  const std::uint64_t keys_per_bucket = std::max<std::uint64_t>(memory / kBytesPerKey, 1);
-  const std::uint64_t wanted = std::min(*options.expect_keys / keys_per_bucket + 1, kBucketsMax);
-  return static_cast<std::uint32_t>(std::max(least, std::bit_ceil(wanted)));
-}
-
-Result<void> make_url_drum(Store& store, std::uint32_t buckets) {
-  UrlSeen::Options options;
-  options.drum.bucket_count = buckets;
-  auto urls = UrlSeen::open(store, "urls", options);
+/// Made now when a plan was asked for; how many buckets it gets is the library's planner's choice.
+Result<void> make_url_drum(Store& store, const Options& options) {
+  if (!options.buckets && !options.expect_keys) return {};
+  UrlSeen::Options made;
+  made.drum.bucket_count = static_cast<std::uint32_t>(options.buckets.value_or(0));
+  made.drum.expected_keys = options.expect_keys.value_or(0);
+  made.drum.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
+  auto urls = UrlSeen::open(store, "urls", made);
   if (!urls) return tl::unexpected<Error>(urls.error());
   return urls->drum().dispose();
 }
@@ -56,9 +46,8 @@ int run(Options& options) {
   options.create.key_seed = options.key_seed;
   auto store = Store::create(options.path, options.create);
   if (!store) return fail_with(options.path, store.error());
-  const std::uint32_t buckets = bucket_count(options);
   const Uuid uuid = store->uuid();
-  auto made = buckets == 0 ? Result<void>{} : make_url_drum(*store, buckets);
+  auto made = make_url_drum(*store, options);
   if (made) made = store->close();
   if (!made) return fail_with(options.path, made.error());
   if (!options.quiet) {
@@ -76,13 +65,18 @@ Action define_create(CLI::App& parser) {
       "or `import`, or here and now when --expect-keys or --buckets say for how many keys. With "
       "--uuid, --key-seed and SOURCE_DATE_EPOCH the same operations give the same bytes.");
   add_file(parser, options->path);
-  add_bytes(parser, "--memory", options->memory_bytes,
-            "memory that merges will have; with --expect-keys it decides on the buckets "
-            "(default: a quarter of what the cgroup or the machine allows)");
-  add_count(parser, "--expect-keys", options->expect_keys, "how many URLs will come, about");
-  add_count(parser, "--buckets", options->buckets,
-            "buckets of the DRUM `urls` (default: from the two above; 16 without them)",
-            {1, kBucketsMax});
+  add_bytes(
+      parser, "--memory", options->memory_bytes,
+      "budget that `seen` and `import` will have; with --expect-keys it decides on the buckets "
+      "(default: a quarter of what the cgroup or the machine allows)",
+      kMemoryMin);
+  add_count(parser, "--expect-keys", options->expect_keys,
+            "how many different URLs will come, about: `plan` says what follows", {1, kKeysMax});
+  add_count(
+      parser, "--buckets", options->buckets,
+      "buckets of the DRUM `urls` (default: from the two above; without --expect-keys from the "
+      "memory of the first `seen` or `import`)",
+      {1, kBucketsMax});
   const auto parse_uuid = [options](const std::string& text) {
     options->create.uuid = model::parse_uuid(text);
     if (!options->create.uuid) throw CLI::ValidationError("--uuid", "32 hexadecimal digits");

@@ -18,6 +18,7 @@ namespace crawlstore::cli {
 namespace {
 
 constexpr std::array kVerbs{
+    Verb{"plan", "how many buckets, what that costs, and why", define_plan},
     Verb{"create", "make an empty store; never overwrites", define_create},
     Verb{"info", "version, sizes, what it holds, pins, health at a glance", define_info},
     Verb{"segments", "the segment table", define_segments},

@@ -28,6 +28,7 @@ Action define_import(CLI::App& parser);
 Action define_info(CLI::App& parser);
 Action define_merge(CLI::App& parser);
 Action define_pins(CLI::App& parser);
+Action define_plan(CLI::App& parser);
 Action define_rollback(CLI::App& parser);
 Action define_seen(CLI::App& parser);
 Action define_segments(CLI::App& parser);

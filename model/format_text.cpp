@@ -18,7 +18,11 @@ struct CellText {
 
   std::string operator()(std::monostate) const { return "-"; }
   std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
-  std::string operator()(double ratio) const { return fmt::format("{:.2f}", ratio); }
+  std::string operator()(double number) const {
+    if (unit == Unit::kSeconds) return format_duration(number);
+    const bool vanishes = number > 0 && number < 0.005;
+    return vanishes ? fmt::format("{:.1e}", number) : fmt::format("{:.2f}", number);
+  }
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::int64_t number) const {
     if (unit == Unit::kTimeUs) return format_time(number);

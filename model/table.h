@@ -17,14 +17,15 @@ namespace crawlstore::model {
 /// What a number means, and so how it is shown to people. JSON holds it plain.
 enum class Unit : std::uint8_t {
   kText,
-  kCount,   ///< decimal with separators
-  kId,      ///< decimal without: segments, generations, processes
-  kBytes,   ///< a size: "12.0 KiB"
-  kOffset,  ///< a place in the file: hexadecimal
-  kBits,    ///< hexadecimal: feature bits, keys, checksums
-  kTimeUs,  ///< microseconds since the epoch: ISO 8601, UTC
-  kRatio,   ///< a fraction: two decimals
-  kFlag,    ///< "yes" or "no"
+  kCount,    ///< decimal with separators
+  kId,       ///< decimal without: segments, generations, processes
+  kBytes,    ///< a size: "12.0 KiB"
+  kOffset,   ///< a place in the file: hexadecimal
+  kBits,     ///< hexadecimal: feature bits, keys, checksums
+  kTimeUs,   ///< microseconds since the epoch: ISO 8601, UTC
+  kRatio,    ///< a fraction: two decimals
+  kSeconds,  ///< a duration: "3.3 s", "1 h 02 min"
+  kFlag,     ///< "yes" or "no"
 };
 
 /// Nothing (not known, or none), or a value of the kind that the unit calls for.

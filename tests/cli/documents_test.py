@@ -68,6 +68,21 @@ class Documents(Fixed):
     def test_of_compact(self):
         self.assert_golden("compact", "compact", "x.crawl", "--json")
 
+    def test_of_plan(self):
+        words = ["plan", "--keys", "50_000_000", "--memory", "64MiB", "--json"]
+        plan = json.loads(self.succeed(*words).out)
+        self.assertEqual((plan["key_count"], plan["request_count"]), (50_000_000, 200_000_000))
+        self.assertEqual(plan["memory_bytes"], 64 << 20)
+        self.assertGreaterEqual(plan["seconds"], plan["submit_seconds"])
+        self.assertAlmostEqual(plan["false_duplicate_count"], 6.8e-5, delta=1e-6)
+        for name in ("bytes_written", "bytes_read"):
+            self.assertAlmostEqual(plan[name] / 2e8, plan[name + "_per_request"], places=6)
+        self.assertTrue(all(reason["why"].endswith(".") for reason in plan["reasons"]))
+        given = json.loads(self.succeed(*words, "--buckets", "64").out)
+        self.assertEqual(given["bucket_count"], 64)
+        never = json.loads(self.succeed("plan", "--keys", "1000", "--json").out)
+        self.assertIsNone(never["first_logged_request"])
+
     def test_hold_what_scripts_rely_on(self):
         info = json.loads(self.succeed("info", "x.crawl", "--json").out)
         self.assertEqual(info["format_version"], 1)
@@ -103,6 +118,19 @@ class Text(Fixed):
     def test_of_dump_has_offsets(self):
         text = self.succeed("dump", "x.crawl", "0x4000").out.decode()
         self.assertRegex(text, r"(?m)^ *0x40[0-9a-f]{2} +8 +generation ")
+
+    def test_of_plan_says_why(self):
+        text = self.succeed("plan", "--keys", "10,000,000", "--memory", "16MiB", "--aux", "60",
+                            "--value", "8", "--requests", "20_000_000").out.decode()
+        self.assertRegex(text, r"(?m)^request_count +20,000,000$")
+        self.assertRegex(text, r"(?m)^resident_bytes +\d+\.\d MiB$")
+        self.assertRegex(text, r"(?m)^seconds +\d+\.\d s$")
+        self.assertRegex(text, r"(?m)^false_duplicate_count +\d\.\de-06$")
+        self.assertRegex(text, r"(?m)^ *The disk decides on the time")
+
+    def test_of_plan_says_what_is_too_little(self):
+        self.refuse(2, "plan: .*give more memory", "plan", "--keys", 10**9,
+                    "--memory", "64KiB")
 
     def test_has_no_colour_without_a_terminal(self):
         for words in (["verify"], ["info"]):
@@ -158,9 +186,13 @@ class Maintenance(Fixed):
         self.assertEqual((self.folder / "x.crawl").read_bytes(), before)
 
     def test_create_plans_buckets(self):
+        def planned(*words):
+            return json.loads(self.succeed("plan", *words, "--json").out)["bucket_count"]
+
+        large = ["1,000,000,000", "--memory", "64MiB"]
         for words, buckets in ((["--buckets", "1_000"], 1000),
-                               (["--expect-keys", "1,000,000,000", "--memory", "64MiB"], 512),
-                               (["--expect-keys", "1000"], 16)):
+                               (["--expect-keys", *large], planned("--keys", *large)),
+                               (["--expect-keys", "1000"], 1)):
             self.make_store(f"{buckets}.crawl", *words)
             info = json.loads(self.succeed("info", f"{buckets}.crawl", "--json").out)
             self.assertEqual(info["drums"][0]["bucket_count"], buckets)

@@ -8,7 +8,7 @@ import unittest
 
 import command
 
-VERBS = ["create", "info", "segments", "verify", "pins", "dump", "seen", "import", "merge",
+VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "seen", "import", "merge",
          "compact", "snapshot", "rollback"]
 
 
@@ -20,7 +20,8 @@ class Help(command.CommandTest):
 
     def test_is_there_for_every_verb(self):
         for verb in VERBS:
-            self.assertRegex(self.succeed(verb, "--help").out.decode(), r"(?m)^  FILE")
+            first = r"(?m)^  --keys N" if verb == "plan" else r"(?m)^  FILE"
+            self.assertRegex(self.succeed(verb, "--help").out.decode(), first)
 
     def test_tells_the_version(self):
         self.assertRegex(self.succeed("--version").out.decode(), r"^crawlstore \d+\.\d+\.\d+\n$")
@@ -51,7 +52,13 @@ class Usage(command.CommandTest):
                       ["seen", "x.crawl", "--lock-wait", "-1"],
                       ["create", "x.crawl", "--buckets", "0"],
                       ["create", "x.crawl", "--buckets", "65537"],
+                      ["create", "x.crawl", "--expect-keys", "0"],
                       ["create", "x.crawl", "--uuid", "12"],
+                      ["plan", "--keys", "0"],
+                      ["plan", "--keys", "1000", "--memory", "1"],
+                      ["plan", "--keys", "1000", "--requests", "999"],
+                      ["plan", "--keys", "1,000,000,000", "--memory", "64KiB"],
+                      ["plan", "--keys", "1000", "--disk-read", "0"],
                       ["verify", "x.crawl", "--quick", "--deep"],
                       ["segments", "x.crawl", "--kind", "page"]):
             self.refuse_usage(*words)

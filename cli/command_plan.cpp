@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <crawlstore/drum_plan.h>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/memory_limit.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "model/plan_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+struct Options {
+  std::optional<std::uint64_t> keys;
+  std::optional<std::uint64_t> memory_bytes;
+  std::optional<std::uint64_t> requests;
+  std::optional<std::uint64_t> buckets;
+  std::optional<std::uint64_t> aux_bytes;
+  std::optional<std::uint64_t> value_bytes;
+  std::optional<std::uint64_t> disk_read;
+  std::optional<std::uint64_t> disk_write;
+  bool as_json = false;
+};
+
+int run(const Options& options) {
+  DrumForecast forecast;
+  forecast.key_count = *options.keys;
+  forecast.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
+  forecast.request_count = options.requests.value_or(0);
+  forecast.bucket_count = static_cast<std::uint32_t>(options.buckets.value_or(0));
+  forecast.aux_bytes = options.aux_bytes.value_or(0);
+  forecast.value_bytes = options.value_bytes.value_or(0);
+  forecast.disk_read_bytes_per_second =
+      options.disk_read.value_or(forecast.disk_read_bytes_per_second);
+  forecast.disk_write_bytes_per_second =
+      options.disk_write.value_or(forecast.disk_write_bytes_per_second);
+  const auto plan = plan_drum(forecast);
+  if (!plan) return fail_with("plan", plan.error());
+  return print_document(model::plan_view(forecast, *plan), options.as_json);
+}
+
+}  // namespace
+
+Action define_plan(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  constexpr std::uint64_t kBucketsMax = 65536;
+  parser.footer(
+      "Follows the merges of such a DRUM with amounts in place of keys. Bytes and passes are good "
+      "to a tenth when keys are hashed and the share of new ones stays the same, times to a factor "
+      "of two. `create --expect-keys` makes what is planned here; seconds are those of two cores.");
+  add_count(parser, "--keys", options->keys, "how many different keys will come", {1})->required();
+  add_memory(parser, options->memory_bytes);
+  add_count(parser, "--requests", options->requests,
+            "how many requests, repeats included (default: four times the keys)", {1});
+  add_count(parser, "--buckets", options->buckets, "plan for this many instead of choosing",
+            {1, kBucketsMax});
+  add_bytes(parser, "--aux", options->aux_bytes, "bytes of a request's auxiliary (default: none)");
+  add_bytes(parser, "--value", options->value_bytes, "bytes of a key's value (default: none)");
+  add_bytes(parser, "--disk-read", options->disk_read,
+            "what the disk reads a second (default: 500MB)", 1);
+  add_bytes(parser, "--disk-write", options->disk_write,
+            "what the disk writes a second (default: 200MB)", 1);
+  add_json(parser, options->as_json);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli
