@@ -18,8 +18,10 @@ namespace {
 constexpr std::uint64_t kRequestsMax = std::uint64_t{1} << 44;
 /// How often all requests may fill the memory.
 constexpr double kMemoriesMax = 1000;
-/// Beside arrays and merges: program, buffers of reading and writing, the allocator's reserve.
+/// Beside arrays and merges: program, buffers of reading and writing; and, while flights are large
+/// enough to need them, their partitions and answers on the way.
 constexpr std::uint64_t kProcessBytes = std::uint64_t{8} << 20;
+constexpr std::uint64_t kFlightBuffersMax = std::uint64_t{8} << 20;
 constexpr std::uint64_t kBucketBytes = 1024;
 constexpr std::uint64_t kMergesInMemory = 2;
 
@@ -186,6 +188,7 @@ Result<DrumPlan> plan_drum(const DrumForecast& forecast) {
   const double merge_bytes = static_cast<double>(drum::kMergeBytesPerRequest) *
                              std::max(foreseen.merge_requests, foreseen.last_merge_requests);
   plan.resident_bytes = whole(arrays + merge_bytes * kMergesInMemory) + kProcessBytes +
+                        std::min(forecast.memory_bytes, kFlightBuffersMax) +
                         plan.bucket_count * kBucketBytes;
   explain_buckets(workload, choice, forecast.bucket_count != 0, plan);
   explain_merges(workload, plan);
