@@ -131,7 +131,9 @@ constexpr std::array kKeyRun{
     Member{"flags", Form::kHex, offsetof(KeyRunHeader, flags), 4},
     Member{"value_bytes", Form::kSigned, offsetof(KeyRunHeader, value_bytes), 4},
     Member{"uniform_tag", Form::kHex, offsetof(KeyRunHeader, uniform_tag), 2},
-    Member{"reserved", Form::kZeros, offsetof(KeyRunHeader, reserved), 6},
+    Member{"key_bits", Form::kUnsigned, offsetof(KeyRunHeader, key_bits), 2},
+    Member{"reserved", Form::kZeros, offsetof(KeyRunHeader, reserved), 4},
+    Member{"key_base", Form::kHex, offsetof(KeyRunHeader, key_base), 8},
 };
 
 constexpr std::array kAuxRun{

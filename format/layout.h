@@ -17,7 +17,7 @@ namespace crawlstore::format {
 static_assert(std::endian::native == std::endian::little,
               "structs are copied whole; a big-endian port needs field-wise loads here");
 
-inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::uint32_t kFormatVersion = 2;
 inline constexpr std::uint32_t kByteOrderMark = 0x01020304;
 inline constexpr std::uint64_t kUnitBytes = 4096;
 inline constexpr std::uint64_t kChunkBytes = 65536;
@@ -116,9 +116,11 @@ struct KeyRunHeader {
   std::uint32_t flags;
   std::int32_t value_bytes;
   std::uint16_t uniform_tag;
-  std::array<std::uint16_t, 3> reserved;
+  std::uint16_t key_bits;
+  std::uint32_t reserved;
+  std::uint64_t key_base;
 };
-static_assert(sizeof(KeyRunHeader) == 40);
+static_assert(sizeof(KeyRunHeader) == 48);
 
 /// The first bytes of an auxiliary run's payload; then lengths, then bytes.
 struct AuxRunHeader {

@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "endian.h"
 #include "key_block.h"
+#include "packed_keys.h"
 
 namespace crawlstore::format {
 
@@ -125,8 +126,9 @@ const char* check_key_run_header(const KeyRunHeader& header) {
   }
   const bool has_tags = (header.flags & kRunHasTags) != 0;
   if (header.record_count == 0 || header.record_count > kRequestsPerRunMax ||
-      !is_value_bytes(header.value_bytes) || header.reserved != std::array<std::uint16_t, 3>{} ||
-      (has_tags && header.uniform_tag != 0)) {
+      !is_value_bytes(header.value_bytes) || header.reserved != 0 ||
+      (has_tags && header.uniform_tag != 0) || header.key_bits < kPackedBitsMin ||
+      header.key_bits > kPackedBitsMax) {
     return "a number in the header of a key run is out of range";
   }
   if (!are_operations(std::span(&header.uniform_tag, 1))) {
@@ -135,14 +137,14 @@ const char* check_key_run_header(const KeyRunHeader& header) {
   return nullptr;
 }
 
-const char* check_key_run(const KeyRun& run) {
+const char* check_key_run(const KeyRun& run, std::uint64_t count) {
   if (!are_operations(run.tags)) {
     return "an operation in a key run is unknown";
   }
   if (!do_ascend(run.sequences)) {
     return "the sequence numbers of a key run do not ascend";
   }
-  const std::uint64_t last = run.sequences.empty() ? run.keys.size() - 1 : run.sequences.back();
+  const std::uint64_t last = run.sequences.empty() ? count - 1 : run.sequences.back();
   if (last > ~std::uint64_t{0} - run.first_sequence) {
     return "the sequence numbers of a key run overflow";
   }
@@ -171,18 +173,23 @@ void encode_key_run(const KeyRun& run, std::vector<std::byte>& out) {
       (run.tags.empty() ? 0 : kRunHasTags) | (run.sequences.empty() ? 0 : kRunHasSequences);
   fields.value_bytes = run.value_bytes;
   fields.uniform_tag = run.tags.empty() ? run.uniform_tag : std::uint16_t{0};
+  const PackedKeys packed = PackedKeys::of(run.keys);
+  fields.key_bits = static_cast<std::uint16_t>(packed.bits);
+  fields.key_base = packed.base;
+  std::vector<std::uint64_t> words(packed_words(run.keys.size(), packed.bits));
+  pack_keys(run.keys, packed, words);
   append_header(fields,
-                run.keys.size_bytes() + run.tags.size_bytes() + run.sequences.size_bytes() +
+                words.size() * 8 + run.tags.size_bytes() + run.sequences.size_bytes() +
                     run.lengths.size_bytes() + run.values.size() + 4 * 8,
                 out);
-  append_column(run.keys, out);
+  append_column(std::span<const std::uint64_t>(words), out);
   append_column(run.tags, out);
   append_column(run.sequences, out);
   append_column(run.lengths, out);
   append_column(run.values, out);
 }
 
-Result<KeyRun> parse_key_run(std::span<const std::byte> bytes) {
+Result<KeyRun> parse_key_run(std::span<const std::byte> bytes, std::vector<std::uint64_t>& keys) {
   if (!has_header<KeyRunHeader>(bytes)) {
     return invalid("a key run is cut short in its header");
   }
@@ -196,18 +203,24 @@ Result<KeyRun> parse_key_run(std::span<const std::byte> bytes) {
   run.first_sequence = header.first_sequence;
   run.value_bytes = header.value_bytes;
   run.uniform_tag = header.uniform_tag;
-  run.keys = columns.take<std::uint64_t>(count);
+  const PackedKeys packed{header.key_base, header.key_bits};
+  const auto words = columns.take<std::uint64_t>(packed_words(count, packed.bits));
   run.tags = columns.take<std::uint16_t>((header.flags & kRunHasTags) != 0 ? count : 0);
   run.sequences = columns.take<std::uint32_t>((header.flags & kRunHasSequences) != 0 ? count : 0);
   run.lengths = columns.take<std::uint32_t>(run.value_bytes == kVariableValue ? count : 0);
   run.values = columns.take_values(count, run.value_bytes, run.lengths);
   const char* broken = columns.broken();
   if (broken == nullptr) {
-    broken = check_key_run(run);
+    broken = check_key_run(run, count);
+  }
+  if (broken == nullptr) {
+    keys.resize(count);
+    broken = unpack_keys(words, packed, keys);
   }
   if (broken != nullptr) {
     return invalid(broken);
   }
+  run.keys = keys;
   return run;
 }
 

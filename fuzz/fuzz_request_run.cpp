@@ -40,12 +40,13 @@ std::uint64_t sum(std::span<const std::uint32_t> lengths) {
 }
 
 void check_key_run(const Bytes& payload) {
-  const auto run = parse_key_run(payload);
+  std::vector<std::uint64_t> keys;
+  const auto run = parse_key_run(payload, keys);
   if (!run) return;
   const std::size_t count = run->keys.size();
   require(count != 0 && (run->tags.empty() || run->tags.size() == count));
   require(run->sequences.empty() || run->sequences.size() == count);
-  require_inside(run->keys, payload);
+  require(count <= payload.size() * 8);  // a small payload asks for little memory
   require_inside(run->sequences, payload);
   require_inside(run->values, payload);
   for (const std::uint16_t tag : run->tags) require(operation_of(tag) <= Operation::kCheckUpdate);

@@ -164,14 +164,28 @@ def _header(payload, size, form, magic, record_count, what):
     return fields
 
 
+def unpack_keys(packed, n, bits, base):
+    demand(int.from_bytes(packed, 'little') >> n * bits == 0, 'Request runs rule 10: unused bits')
+    differences, mask = [], (1 << bits) - 1
+    for i in range(n):
+        begin, end = i * bits // 8, -(-(i + 1) * bits // 8)
+        around = int.from_bytes(packed[begin:end], 'little')
+        differences.append(around >> i * bits % 8 & mask)
+    demand(min(differences) == 0 and max(1, max(differences).bit_length()) == bits,
+           'Request runs rule 9')
+    demand(base + max(differences) <= M64, 'Request runs rule 10')
+    return [base + d for d in differences]
+
+
 def parse_key_run(payload, record_count=None):
-    n, s, flags, value_bytes, uniform, reserved = _header(
-        payload, 40, 'QIiH6s', b'CKEYRUN1', record_count, 'Request runs')
+    n, s, flags, value_bytes, uniform, bits, reserved, base = _header(
+        payload, 48, 'QIiHHIQ', b'CKEYRUN1', record_count, 'Request runs')
     demand(n <= REQUESTS_MAX, 'Request runs rule 3: record_count')
-    demand(flags < 4 and not any(reserved), 'Request runs rule 2')
+    demand(flags < 4 and reserved == 0, 'Request runs rule 2')
+    demand(1 <= bits <= 64, 'Request runs rule 9: key_bits')
     demand(-1 <= value_bytes <= VALUE_MAX, 'Request runs rule 3')
-    columns = Columns(payload, 40, len(payload), 'Request runs rule 1')
-    keys = columns.numbers('Q', n)
+    columns = Columns(payload, 48, len(payload), 'Request runs rule 1')
+    packed = columns.take(up(n * bits, 64) // 8)
     tags = columns.numbers('H', n) if flags & 1 else [uniform] * n
     demand(all(t % 4 < 3 for t in tags) and (not flags & 1 or uniform == 0), 'Request runs rule 4')
     added = columns.numbers('I', n) if flags & 2 else range(n)
@@ -185,6 +199,7 @@ def parse_key_run(payload, record_count=None):
     else:
         values = columns.fixed(value_bytes, n)
     columns.finish()
+    keys = unpack_keys(packed, n, bits, base)
     return KeyRun(value_bytes, [Request(k, s + a, t, v)
                                 for k, a, t, v in zip(keys, added, tags, values)])
 

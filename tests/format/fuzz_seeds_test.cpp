@@ -34,7 +34,7 @@ Bytes chosen(int selector, const Bytes& bytes) {
 void add_pages(Seeds& seeds) {
   const Bytes identity = bytes_of_struct(sample_identity());
   seeds["fuzz_superblock/identity"] = chosen(4, identity);
-  seeds["fuzz_superblock/identity_newer"] = chosen(4, with(identity, 12, std::uint32_t{2}));
+  seeds["fuzz_superblock/identity_newer"] = chosen(4, with(identity, 12, kFormatVersion + 1));
   seeds["fuzz_superblock/identity_magic_only"] =
       chosen(4, {identity.begin(), identity.begin() + 8});
   for (std::uint32_t place = 0; place < 4; ++place) {

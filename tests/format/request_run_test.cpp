@@ -78,7 +78,8 @@ std::vector<T> copy(std::span<const T> column) {
   return {column.begin(), column.end()};
 }
 
-/// Header 40 bytes; then keys at 40, tags at 56, sequences at 64, lengths at 72, values at 80.
+/// Header 48 bytes; then keys of 1 bit at 48, tags at 56, sequences at 64, lengths at 72, values
+/// at 80.
 Columns small_columns() {
   Columns columns;
   columns.keys = {7, 8};
@@ -90,9 +91,14 @@ Columns small_columns() {
   return columns;
 }
 
+std::string verdict_of(const Bytes& bytes) {
+  std::vector<std::uint64_t> keys;
+  return text_of(parse_key_run(bytes, keys));
+}
+
 template <class T>
 std::string verdict_with(std::size_t offset, T value) {
-  return text_of(parse_key_run(with(small_columns().bytes(), offset, value)));
+  return verdict_of(with(small_columns().bytes(), offset, value));
 }
 
 TEST(KeyRun, ReturnsRandomColumnsAsTheyWere) {
@@ -100,7 +106,8 @@ TEST(KeyRun, ReturnsRandomColumnsAsTheyWere) {
   for (int i = 0; i < 2000; ++i) {
     const Columns columns = random_columns(random, std::array{0, 1, 8, 13, -1}[random() % 5]);
     const Bytes bytes = columns.bytes();
-    const auto run = parse_key_run(bytes);
+    std::vector<std::uint64_t> keys;
+    const auto run = parse_key_run(bytes, keys);
     ASSERT_TRUE(run) << run.error().text;
     ASSERT_EQ(run->first_sequence, 1000u);
     ASSERT_EQ(run->uniform_tag, columns.run().uniform_tag);
@@ -125,7 +132,7 @@ TEST(KeyRun, RejectsEveryOtherLength) {
   for (std::size_t length = 0; length < bytes.size() + 64; ++length) {
     Bytes other = bytes;
     other.resize(length);
-    ASSERT_EQ(parse_key_run(other).has_value(), length == bytes.size()) << length;
+    ASSERT_EQ(verdict_of(other) == "accepted", length == bytes.size()) << length;
   }
 }
 
@@ -133,8 +140,27 @@ TEST(KeyRun, RejectsEveryOtherLength) {
 TEST(KeyRun, RejectsWrongMagicFlagsAndReservedBytes) {
   EXPECT_EQ(verdict_with(0, std::uint8_t{0}), "the magic number of a key run is wrong");
   EXPECT_EQ(verdict_with(24, std::uint32_t{7}), "a flag of a key run is unknown");
-  EXPECT_EQ(verdict_with(34, std::uint8_t{1}),
+  EXPECT_EQ(verdict_with(36, std::uint8_t{1}),
             "a number in the header of a key run is out of range");
+}
+
+// spec: format.md#packed-keys rule 9
+TEST(KeyRun, RejectsKeysThatArePackedInAnotherWay) {
+  constexpr auto kRange = "a number in the header of a key run is out of range";
+  EXPECT_EQ(verdict_with(34, std::uint16_t{0}), kRange);
+  EXPECT_EQ(verdict_with(34, std::uint16_t{65}), kRange);
+  constexpr auto kText = "keys are not packed as tightly as they must be";
+  EXPECT_EQ(verdict_with(34, std::uint16_t{3}), kText);
+  EXPECT_EQ(verdict_with(48, std::uint8_t{0}), "accepted") << "7 and 7";
+  EXPECT_EQ(verdict_with(48, std::uint8_t{3}), kText) << "both above the base";
+}
+
+// spec: format.md#packed-keys rule 10
+TEST(KeyRun, RejectsKeysThatOverflowAndUnusedBits) {
+  EXPECT_EQ(verdict_with(40, ~std::uint64_t{0} - 1), "accepted");
+  EXPECT_EQ(verdict_with(40, ~std::uint64_t{0}), "a packed key exceeds 64 bits");
+  EXPECT_EQ(verdict_with(48, std::uint8_t{6}), "unused bits of packed keys are not zero");
+  EXPECT_EQ(verdict_with(55, std::uint8_t{0x80}), "unused bits of packed keys are not zero");
 }
 
 // spec: format.md#request-runs rule 2
@@ -167,7 +193,7 @@ TEST(KeyRun, RejectsUnknownOperations) {
   Columns columns = small_columns();
   columns.tags.clear();
   columns.lengths = {1, 2};
-  EXPECT_EQ(text_of(parse_key_run(with(columns.bytes(), 32, std::uint16_t{7}))), kText);
+  EXPECT_EQ(verdict_of(with(columns.bytes(), 32, std::uint16_t{7})), kText);
 }
 
 // spec: format.md#request-runs rule 4
@@ -190,7 +216,7 @@ TEST(KeyRun, RejectsSequencesThatOverflow) {
   EXPECT_EQ(verdict_with(16, ~std::uint64_t{0} - 3), kText);
   Columns columns = small_columns();
   columns.sequences.clear();
-  EXPECT_EQ(text_of(parse_key_run(with(columns.bytes(), 16, ~std::uint64_t{0}))), kText);
+  EXPECT_EQ(verdict_of(with(columns.bytes(), 16, ~std::uint64_t{0})), kText);
 }
 
 // spec: format.md#request-runs rule 6
@@ -202,7 +228,7 @@ TEST(KeyRun, RejectsAValueThatIsTooLong) {
 TEST(KeyRun, RejectsACheckWithAValue) {
   Columns columns = small_columns();
   columns.lengths = {1, 2};
-  EXPECT_EQ(text_of(parse_key_run(columns.bytes())), "a check in a key run has a value");
+  EXPECT_EQ(verdict_of(columns.bytes()), "a check in a key run has a value");
 }
 
 Bytes aux_bytes(const std::vector<std::uint32_t>& lengths, std::uint32_t uniform_length_bytes,

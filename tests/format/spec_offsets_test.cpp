@@ -86,7 +86,8 @@ TEST(SpecOffsets, MatchesKeyRunHeader) {
                 {MEMBER(KeyRunHeader, magic), MEMBER(KeyRunHeader, record_count),
                  MEMBER(KeyRunHeader, first_sequence), MEMBER(KeyRunHeader, flags),
                  MEMBER(KeyRunHeader, value_bytes), MEMBER(KeyRunHeader, uniform_tag),
-                 MEMBER(KeyRunHeader, reserved)});
+                 MEMBER(KeyRunHeader, key_bits), MEMBER(KeyRunHeader, reserved),
+                 MEMBER(KeyRunHeader, key_base)});
 }
 
 TEST(SpecOffsets, MatchesAuxRunHeader) {

@@ -61,9 +61,9 @@ TEST(Identity, ReportsAShortPageAsTruncated) {
 
 // spec: format.md#identity rule 2
 TEST(Identity, NamesOtherVersionsAsSuch) {
-  EXPECT_EQ(identity_with(offsetof(Identity, format_version), std::uint32_t{2}),
+  EXPECT_EQ(identity_with(offsetof(Identity, format_version), kFormatVersion + 1),
             Errc::kNewerVersion);
-  EXPECT_EQ(identity_with(offsetof(Identity, format_version), std::uint32_t{0}),
+  EXPECT_EQ(identity_with(offsetof(Identity, format_version), kFormatVersion - 1),
             Errc::kOlderVersion);
 }
 

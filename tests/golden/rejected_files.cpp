@@ -2,115 +2,13 @@
 //
 // The rejected golden files: each a valid one in which one rule is broken and, where a checksum
 // would hide that, the checksums are made right again.
-#include <algorithm>
-#include <cstring>
-#include <functional>
-
 #include <crawlstore/error.h>
 
-#include "format/checksum.h"
-#include "format/drum_table.h"
-#include "format/endian.h"
-#include "golden/crafted_file.h"
-#include "golden/golden_files.h"
+#include "golden/rejected_maker.h"
 
 namespace crawlstore::testing {
 namespace {
 
-using Bytes = std::vector<std::byte>;
-
-class Maker {
- public:
-  Maker() : valid_(valid_files()) {}
-
-  std::vector<GoldenFile> files;
-
-  const Bytes& valid(const std::string& name) const {
-    return std::find_if(valid_.begin(), valid_.end(),
-                        [&name](const GoldenFile& file) { return file.name == name; })
-        ->bytes;
-  }
-  /// Bytes changed as they stand.
-  void raw(const std::string& name, Errc error, const std::string& base,
-           const std::function<void(Bytes&)>& change) {
-    Bytes bytes = valid(base);
-    change(bytes);
-    files.push_back({name, std::move(bytes), std::string(name_of(error))});
-  }
-  /// The directory changed and written anew.
-  void directory(const std::string& name, const std::string& base,
-                 const std::function<void(CraftedFile&)>& change,
-                 Errc error = Errc::kDirectoryInvalid) {
-    CraftedFile file(valid(base));
-    change(file);
-    file.assemble();
-    files.push_back({name, std::move(file.bytes), std::string(name_of(error))});
-  }
-  /// What the root says of its tables and held tables changed.
-  void references(const std::string& name, const std::string& base,
-                  const std::function<void(format::DirectoryRoot&)>& change) {
-    directory(name, base, [&](CraftedFile& file) {
-      file.write_pieces();
-      change(file.root);
-    });
-  }
-  /// The superblock changed, after everything else.
-  void superblock(const std::string& name, Errc error,
-                  const std::function<void(format::Superblock&)>& change) {
-    CraftedFile file(valid("keys_and_pending"));
-    file.assemble();
-    change(file.superblock);
-    file.write_superblocks();
-    files.push_back({name, std::move(file.bytes), std::string(name_of(error))});
-  }
-  void identity(const std::string& name, Errc error,
-                const std::function<void(format::Identity&)>& change) {
-    raw(name, error, "empty", [&](Bytes& bytes) {
-      format::Identity identity{};
-      std::memcpy(&identity, bytes.data(), sizeof identity);
-      change(identity);
-      identity.checksum = format::checksum(
-          std::span(std::as_bytes(std::span<const format::Identity, 1>(&identity, 1)))
-              .first(sizeof identity - 8),
-          format::checksum_seed({}, format::ChecksumDomain::kIdentity, 0, 0, 0));
-      std::memcpy(bytes.data(), &identity, sizeof identity);
-    });
-  }
-  /// The payload of the first segment of a kind changed.
-  void payload(const std::string& name, const std::string& base, SegmentKind kind,
-               const std::function<void(Bytes&)>& change) {
-    directory(
-        name, base,
-        [&](CraftedFile& file) {
-          auto& entry = file.segment(kind);
-          Bytes bytes = file.payload(entry);
-          change(bytes);
-          file.set_payload(entry, bytes);
-        },
-        Errc::kSegmentInvalid);
-  }
-  /// The table of the DRUM changed.
-  void drum(const std::string& name, const std::string& base,
-            const std::function<void(format::DrumTable&)>& change) {
-    payload(name, base, SegmentKind::kDrum, [&](Bytes& bytes) {
-      auto table = *format::parse_drum_table(bytes);
-      change(table);
-      bytes = format::encode_drum_table(table);
-    });
-  }
-
- private:
-  std::vector<GoldenFile> valid_;
-};
-
-template <class T>
-void put(Bytes& bytes, std::size_t offset, T value) {
-  format::store<T>(bytes.data() + offset, value);
-}
-template <class T>
-void add(Bytes& bytes, std::size_t offset, T value) {
-  put<T>(bytes, offset, static_cast<T>(format::load<T>(bytes.data() + offset) + value));
-}
 std::size_t footer(const Bytes& bytes) {
   return bytes.size() - sizeof(format::PartitionFooter);
 }
@@ -128,9 +26,9 @@ void add_identity_and_superblock(Maker& make) {
   make.raw("identity_empty_file", Errc::kNotACrawlFile, "empty", [](Bytes& b) { b.clear(); });
   make.raw("identity_cut", Errc::kTruncated, "empty", [](Bytes& b) { b.resize(100); });
   make.identity("identity_newer_version", Errc::kNewerVersion,
-                [](auto& i) { i.format_version = 2; });
+                [](auto& i) { i.format_version = 3; });
   make.identity("identity_older_version", Errc::kOlderVersion,
-                [](auto& i) { i.format_version = 0; });
+                [](auto& i) { i.format_version = 1; });
   make.identity("identity_byte_order", Errc::kIdentityDamaged,
                 [](auto& i) { i.byte_order = 0x04030201; });
   make.identity("identity_unit", Errc::kIdentityDamaged, [](auto& i) { i.unit_bytes = 8192; });
@@ -401,74 +299,6 @@ void add_partition(Maker& make) {
       "values_variable_empty");
 }
 
-void add_runs(Maker& make) {
-  const auto keys = [&make](const std::string& name, const std::function<void(Bytes&)>& change,
-                            const std::string& base = "one_pending") {
-    make.payload(name, base, SegmentKind::kDrumKeyLog, change);
-  };
-  keys("key_run_magic", [](Bytes& b) { b[0] ^= std::byte{1}; });
-  keys("key_run_count", [](Bytes& b) { put<std::uint64_t>(b, 8, 2); });
-  keys("key_run_count_huge", [](Bytes& b) { put<std::uint64_t>(b, 8, ~std::uint64_t{0}); });
-  keys("key_run_count_zero", [](Bytes& b) { put<std::uint64_t>(b, 8, 0); });
-  keys("key_run_flags", [](Bytes& b) { put<std::uint32_t>(b, 24, 64); });
-  keys("key_run_value_bytes", [](Bytes& b) { put<std::int32_t>(b, 28, -2); });
-  keys("key_run_operation", [](Bytes& b) { put<std::uint16_t>(b, 32, 3); });
-  keys("key_run_consumer", [](Bytes& b) { put<std::uint16_t>(b, 32, 4 << 2 | 2); });
-  keys("key_run_reserved", [](Bytes& b) { put<std::uint16_t>(b, 34, 1); });
-  keys("key_run_too_long", [](Bytes& b) { b.resize(b.size() + 8); });
-  keys(
-      "key_run_sequence_overflows", [](Bytes& b) { put<std::uint64_t>(b, 16, ~std::uint64_t{0}); },
-      "keys_and_pending");
-  keys(
-      "key_run_sequences_descend", [](Bytes& b) { put<std::uint32_t>(b, 40 + 129 * 8 + 4, 0); },
-      "runs_joined");
-  keys(
-      "key_run_check_with_value",
-      [](Bytes& b) {
-        put<std::uint32_t>(b, 40 + 15 * 8, 1);
-        b.resize(b.size() + 8);
-      },
-      "values_variable");
-  const auto aux = [&make](const std::string& name, const std::string& base,
-                           const std::function<void(Bytes&)>& change) {
-    make.payload(name, base, SegmentKind::kDrumAuxLog, change);
-  };
-  aux("aux_run_magic", "aux_uniform", [](Bytes& b) { b[0] ^= std::byte{1}; });
-  aux("aux_run_count", "aux_uniform", [](Bytes& b) { add<std::uint64_t>(b, 8, 1); });
-  aux("aux_run_flags", "aux_uniform", [](Bytes& b) { put<std::uint32_t>(b, 16, 2); });
-  aux("aux_run_uniform_zero", "aux_uniform", [](Bytes& b) { put<std::uint32_t>(b, 20, 0); });
-  aux("aux_run_length", "aux_variable", [](Bytes& b) { add<std::uint32_t>(b, 24, 1000); });
-  aux("aux_run_length_over_limit", "aux_variable",
-      [](Bytes& b) { put<std::uint32_t>(b, 24, (64U << 20) + 1); });
-  make.directory(
-      "aux_run_of_no_key_run", "aux_uniform",
-      [](CraftedFile& f) {
-        auto& log = f.segment(SegmentKind::kDrumAuxLog);
-        const auto last = log.runs.size() - 1;
-        const Bytes bytes = f.payload(log, last);
-        log.runs[last].run_id = {f.root.next_run_id++};
-        f.set_payload(log, bytes, last);
-      },
-      Errc::kSegmentInvalid);
-  const auto result = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
-    make.payload(name, "results_wait", SegmentKind::kDrumResults, change);
-  };
-  result("result_run_magic", [](Bytes& b) { b[0] ^= std::byte{1}; });
-  result("result_run_count", [](Bytes& b) { add<std::uint64_t>(b, 8, 1); });
-  result("result_run_reserved", [](Bytes& b) { put<std::uint32_t>(b, 20, 1); });
-  result("result_run_too_long", [](Bytes& b) { b.resize(b.size() + 8); });
-  result("result_run_value_bytes", [](Bytes& b) { put<std::int32_t>(b, 16, -2); });
-  const auto verdicts = [](const Bytes& b) {
-    const auto count = format::load<std::uint64_t>(b.data() + 8);
-    return 24 + 16 * count + format::round_up(2 * count, 8);
-  };
-  result("result_run_verdict", [=](Bytes& b) { b[verdicts(b)] = std::byte{2}; });
-  result("result_run_value_length", [=](Bytes& b) {
-    const auto count = format::load<std::uint64_t>(b.data() + 8);
-    put<std::uint32_t>(b, verdicts(b) + format::round_up(count, 8), (16U << 20) + 1);
-  });
-}
-
 }  // namespace
 
 std::vector<GoldenFile> rejected_files() {
@@ -478,7 +308,7 @@ std::vector<GoldenFile> rejected_files() {
   add_references(make);
   add_drum(make);
   add_partition(make);
-  add_runs(make);
+  add_rejected_runs(make);
   return std::move(make.files);
 }
 

@@ -124,7 +124,8 @@ std::vector<std::uint16_t> consumers_of(std::span<const std::uint16_t> tags) {
 }
 
 Result<RunContent> check_key_run(std::span<const std::byte> payload) {
-  const auto run = format::parse_key_run(payload);
+  std::vector<std::uint64_t> keys;
+  const auto run = format::parse_key_run(payload, keys);
   if (!run) return tl::unexpected<Error>(run.error());
   RunContent content;
   content.record_count = run->keys.size();

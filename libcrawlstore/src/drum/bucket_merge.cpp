@@ -26,7 +26,7 @@ void fill_value_begins(std::int32_t value_bytes, std::span<const std::uint32_t> 
 
 /// The requests of a run in memory.
 Result<void> take_run(const MergeJob& job, const format::RunRef& ref, RequestBatch& batch) {
-  const auto parsed = format::parse_key_run(batch.payload);
+  const auto parsed = format::parse_key_run(batch.payload, batch.keys);
   if (!parsed || parsed->keys.size() != ref.record_count ||
       parsed->value_bytes != job.value_bytes) {
     return fail(Errc::kSegmentInvalid,
@@ -42,6 +42,7 @@ Result<void> take_run(const MergeJob& job, const format::RunRef& ref, RequestBat
   batch.sequences = parsed->sequences;
   batch.values = parsed->values;
   fill_value_begins(job.value_bytes, parsed->lengths, batch);
+  if (batch.tags.empty() && batch.sequences.empty() && batch.values.empty()) batch.payload = {};
   return {};
 }
 

@@ -46,7 +46,8 @@ struct MergeJob {
 
 /// Requests of one run, verified, or of one array.
 struct RequestBatch {
-  std::vector<std::byte> payload;                         // of a run, or
+  std::vector<std::byte> payload;   // of a run, as far as the spans point into it, and
+  std::vector<std::uint64_t> keys;  // its keys unpacked, or
   std::shared_ptr<const RequestColumns> waiting;          // an array: what the spans point into
   RunId run;                                              // of a run
   std::vector<std::span<const std::uint64_t>> key_spans;  // one behind the other

@@ -13,14 +13,15 @@ InsertedKeys::InsertedKeys(std::vector<std::uint64_t> keys) : keys_(std::move(ke
 }
 
 Result<InsertedKeys> InsertedKeys::of_run(std::span<const std::byte> payload) {
-  const auto run = format::parse_key_run(payload);
-  if (!run) return tl::unexpected<Error>(run.error());
   std::vector<std::uint64_t> keys;
-  keys.reserve(run->keys.size());
-  for (std::size_t i = 0; i < run->keys.size(); ++i) {
+  const auto run = format::parse_key_run(payload, keys);
+  if (!run) return tl::unexpected<Error>(run.error());
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto tag = run->tags.empty() ? run->uniform_tag : run->tags[i];
-    if (format::operation_of(tag) != format::Operation::kCheck) keys.push_back(run->keys[i]);
+    if (format::operation_of(tag) != format::Operation::kCheck) keys[count++] = keys[i];
   }
+  keys.resize(count);
   return InsertedKeys(std::move(keys));
 }
 

@@ -210,9 +210,8 @@ class Forecast {
   }
 
   [[nodiscard]] Run run_of(double requests, bool has_sequences) const {
-    const double key = 8 + static_cast<double>(work_.value_bytes) + (has_sequences ? 4 : 0);
-    const double aux = static_cast<double>(work_.aux_bytes);
-    return {requests, 40 + requests * key, aux == 0 ? 0 : 24 + requests * aux, {}};
+    const RunBytes bytes = run_bytes(work_, requests, has_sequences);
+    return {requests, bytes.keys, bytes.auxes, {}};
   }
 
   void add_run(Group& group, double requests, bool has_sequences = false) {

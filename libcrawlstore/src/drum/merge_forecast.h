@@ -58,6 +58,13 @@ struct PartitionBytes {
 PartitionBytes partition_bytes(double key_count, std::uint32_t bucket_count,
                                std::uint64_t value_bytes);
 
+/// Payloads of the runs that `requests` of one bucket make.
+struct RunBytes {
+  double keys = 0;
+  double auxes = 0;
+};
+RunBytes run_bytes(const MergeWorkload& workload, double requests, bool has_sequences);
+
 /// cost  O(passes * min(buckets, groups_max)), half a microsecond each
 MergeForecast forecast_merges(const MergeWorkload& workload);
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "drum/file_forecast.h"
 #include "drum/merge_forecast.h"
 #include "format/checksum.h"
 #include "format/key_block.h"
+#include "format/layout.h"
 
 namespace crawlstore::drum {
 namespace {
@@ -60,6 +62,18 @@ PartitionBytes partition_bytes(double key_count, std::uint32_t bucket_count,
         format::extent_bytes(whole(std::max(8.0, payload + deviation * spread))));
   }
   return {payload, extent / kNormal.size()};
+}
+
+RunBytes run_bytes(const MergeWorkload& workload, double requests, bool has_sequences) {
+  // Packed keys: all bits but those that the bucket implies.
+  const double key_bits = 65 - std::bit_width(workload.bucket_count);
+  const double other_bytes =
+      static_cast<double>(workload.value_bytes) + (has_sequences ? sizeof(std::uint32_t) : 0);
+  const auto aux_bytes = static_cast<double>(workload.aux_bytes);
+  RunBytes bytes;
+  bytes.keys = sizeof(format::KeyRunHeader) + requests * (key_bits / 8 + other_bytes);
+  if (aux_bytes > 0) bytes.auxes = sizeof(format::AuxRunHeader) + requests * aux_bytes;
+  return bytes;
 }
 
 }  // namespace crawlstore::drum

@@ -155,7 +155,8 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Pl
 Result<void> for_each_request(std::span<const std::byte> key_payload,
                               std::span<const std::byte> aux_payload,
                               const std::function<void(const RawRequest&, std::uint64_t)>& visit) {
-  const auto run = format::parse_key_run(key_payload);
+  std::vector<std::uint64_t> keys;
+  const auto run = format::parse_key_run(key_payload, keys);
   if (!run) return tl::unexpected<Error>(run.error());
   format::AuxRun aux;
   if (!aux_payload.empty()) {
