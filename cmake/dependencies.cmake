@@ -7,6 +7,7 @@ find_package(PkgConfig REQUIRED)
 find_package(FlatBuffers CONFIG REQUIRED)
 find_package(tl-expected CONFIG REQUIRED GLOBAL)
 find_package(uriparser CONFIG REQUIRED GLOBAL)
+pkg_check_modules(crawlstore_lz4 REQUIRED IMPORTED_TARGET GLOBAL liblz4)
 pkg_check_modules(crawlstore_xxhash REQUIRED IMPORTED_TARGET GLOBAL libxxhash)
 find_program(CRAWLSTORE_FLATC flatc REQUIRED)
 

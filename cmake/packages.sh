@@ -13,6 +13,7 @@ crawlstore_build_packages=(
   libflatbuffers-dev
   libfmt-dev
   libgumbo-dev
+  liblz4-dev
   liburiparser-dev
   libxxhash-dev
   ninja-build

@@ -142,6 +142,8 @@ constexpr std::array kAuxRun{
     Member{"flags", Form::kHex, offsetof(AuxRunHeader, flags), 4},
     Member{"uniform_length_bytes", Form::kUnsigned, offsetof(AuxRunHeader, uniform_length_bytes),
            4},
+    Member{"codec", Form::kUnsigned, offsetof(AuxRunHeader, codec), 2},
+    Member{"reserved", Form::kZeros, offsetof(AuxRunHeader, reserved), 6},
 };
 
 constexpr std::array kResultRun{

@@ -122,14 +122,16 @@ struct KeyRunHeader {
 };
 static_assert(sizeof(KeyRunHeader) == 48);
 
-/// The first bytes of an auxiliary run's payload; then lengths, then bytes.
+/// The first bytes of an auxiliary run's payload; then the columns.
 struct AuxRunHeader {
   std::uint64_t magic;
   std::uint64_t record_count;
   std::uint32_t flags;
   std::uint32_t uniform_length_bytes;
+  std::uint16_t codec;
+  std::array<std::uint16_t, 3> reserved;
 };
-static_assert(sizeof(AuxRunHeader) == 24);
+static_assert(sizeof(AuxRunHeader) == 32);
 
 /// The first bytes of a result run's payload; then the columns.
 struct ResultRunHeader {

@@ -74,6 +74,9 @@ class Columns {
   /// Takes sum(lengths) bytes, each length at most `length_max`.
   std::span<const std::byte> take_lengths(std::span<const std::uint32_t> lengths,
                                           std::uint32_t length_max) {
+    return take<std::byte>(sum_of(lengths, length_max));
+  }
+  std::uint64_t sum_of(std::span<const std::uint32_t> lengths, std::uint32_t length_max) {
     std::uint64_t sum = 0;
     std::uint32_t longest = 0;
     for (const std::uint32_t length : lengths) {
@@ -83,7 +86,7 @@ class Columns {
     if (longest > length_max && broken_ == nullptr) {
       broken_ = "a value or an auxiliary of a run is too long";
     }
-    return take<std::byte>(sum);
+    return sum;
   }
 
   /// nullptr, or what is wrong; all bytes must have been taken.
@@ -235,9 +238,16 @@ void encode_aux_run(const AuxRun& run, std::vector<std::byte>& out) {
   fields.record_count = run.record_count;
   fields.flags = is_uniform ? kAuxUniformLength : 0;
   fields.uniform_length_bytes = is_uniform ? run.uniform_length_bytes : 0;
-  append_header(fields, run.lengths.size_bytes() + run.bytes.size() + 2 * 8, out);
+  const auto blocks = compress_auxes(run.bytes);
+  const auto stored = blocks ? std::span<const std::byte>(blocks->bytes) : run.bytes;
+  const auto block_lengths =
+      blocks ? std::span<const std::uint32_t>(blocks->lengths) : std::span<const std::uint32_t>();
+  fields.codec = static_cast<std::uint16_t>(blocks ? AuxCodec::kLz4 : AuxCodec::kRaw);
+  append_header(fields,
+                run.lengths.size_bytes() + block_lengths.size_bytes() + stored.size() + 3 * 8, out);
   append_column(run.lengths, out);
-  append_column(run.bytes, out);
+  append_column(block_lengths, out);
+  append_column(stored, out);
 }
 
 Result<AuxRun> parse_aux_run(std::span<const std::byte> bytes) {
@@ -252,25 +262,34 @@ Result<AuxRun> parse_aux_run(std::span<const std::byte> bytes) {
   if (header.record_count == 0 || header.record_count > kRequestsPerRunMax ||
       (header.flags & ~kAuxUniformLength) != 0 ||
       is_uniform != (header.uniform_length_bytes != 0) ||
-      header.uniform_length_bytes > kAuxBytesMax) {
+      header.uniform_length_bytes > kAuxBytesMax ||
+      header.reserved != std::array<std::uint16_t, 3>{}) {
     return invalid("a number in the header of an auxiliary run is out of range");
+  }
+  const auto codec = static_cast<AuxCodec>(header.codec);
+  if (codec != AuxCodec::kRaw && codec != AuxCodec::kLz4) {
+    return invalid("the codec of an auxiliary run is unknown");
   }
   AuxRun run;
   run.record_count = header.record_count;
   run.uniform_length_bytes = header.uniform_length_bytes;
   Columns columns(bytes, sizeof header);
-  if (is_uniform) {
-    if (run.record_count > bytes.size() / run.uniform_length_bytes) {
-      return invalid("a run is cut short");
-    }
-    run.bytes = columns.take<std::byte>(run.record_count * run.uniform_length_bytes);
-  } else {
+  std::uint64_t raw_bytes = run.record_count * run.uniform_length_bytes;  // at most 2^50
+  if (!is_uniform) {
     run.lengths = columns.take<std::uint32_t>(run.record_count);
-    run.bytes = columns.take_lengths(run.lengths, kAuxBytesMax);
+    raw_bytes = columns.sum_of(run.lengths, kAuxBytesMax);
   }
-  if (const char* broken = columns.broken()) {
-    return invalid(broken);
+  const char* broken = nullptr;
+  if (codec == AuxCodec::kLz4) {
+    run.blocks.raw_bytes = raw_bytes;
+    run.blocks.lengths = columns.take<std::uint32_t>(aux_block_count(raw_bytes));
+    run.blocks.bytes = columns.take_lengths(run.blocks.lengths, kAuxBlockBytes);
+    broken = check_block_lengths(run.blocks);
+  } else {
+    run.bytes = columns.take<std::byte>(raw_bytes);
   }
+  if (columns.broken() != nullptr) broken = columns.broken();
+  if (broken != nullptr) return invalid(broken);
   return run;
 }
 

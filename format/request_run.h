@@ -11,6 +11,7 @@
 
 #include <crawlstore/error.h>
 
+#include "aux_blocks.h"
 #include "layout.h"
 
 namespace crawlstore::format {
@@ -65,14 +66,18 @@ void encode_key_run(const KeyRun& run, std::vector<std::byte>& out);
 ///   cost    about a nanosecond a key
 Result<KeyRun> parse_key_run(std::span<const std::byte> bytes, std::vector<std::uint64_t>& keys);
 
-/// Auxiliary bytes as columns: lengths empty = all are uniform_length_bytes.
+/// Auxiliary bytes as columns: lengths empty = all are uniform_length_bytes. What encode_aux_run()
+/// takes has no blocks: it compresses where that pays. What was parsed has bytes or blocks: read
+/// both with AuxReader.
 struct AuxRun {
   std::uint64_t record_count = 0;
   std::uint32_t uniform_length_bytes = 0;
   std::span<const std::uint32_t> lengths;
   std::span<const std::byte> bytes;
+  AuxBlocks blocks{};
 };
 void encode_aux_run(const AuxRun& run, std::vector<std::byte>& out);
+/// Looks at no block.
 Result<AuxRun> parse_aux_run(std::span<const std::byte> bytes);
 
 /// Verdicts kept for an absent consumer. verdict 0 = unique, 1 = duplicate (of a plain update: 0).

@@ -59,14 +59,17 @@ void check_key_run(const Bytes& payload) {
   require(again == payload);
 }
 
+/// Compressed ones are for fuzz_aux_blocks.
 void check_aux_run(const Bytes& payload) {
   const auto run = parse_aux_run(payload);
   if (!run) return;
-  require_inside(run->lengths, payload);
   require_inside(run->bytes, payload);
-  require(run->bytes.size() == (run->lengths.empty() ? run->record_count * run->uniform_length_bytes
-                                                     : sum(run->lengths)));
-  require(run->record_count <= payload.size());
+  require_inside(run->blocks.bytes, payload);
+  const std::uint64_t raw_bytes =
+      run->lengths.empty() ? run->record_count * run->uniform_length_bytes : sum(run->lengths);
+  require(raw_bytes == run->bytes.size() + run->blocks.raw_bytes);
+  require(run->record_count <= payload.size() * kLz4ExpansionMax);
+  if (run->bytes.empty() || raw_bytes > kUnitBytes) return;
   Bytes again;
   encode_aux_run(*run, again);
   require(again == payload);

@@ -3,11 +3,12 @@
 import struct
 from collections import namedtuple
 
+import lz4
 from container import CrawlError, up, valid_name
 from flatbuf import Buffer, Malformed
 
 VALUE_MAX, AUX_MAX, M64 = 16777216, 67108864, (1 << 64) - 1
-REQUESTS_MAX = 16777216
+REQUESTS_MAX, BLOCK = 16777216, 65536
 OPERATIONS, VERDICTS = ('check', 'update', 'check_update'), ('unique', 'duplicate')
 
 Bucket = namedtuple('Bucket', 'first_key partition key_log aux_log key_count pending_count')
@@ -62,6 +63,15 @@ def parse_drum(payload):
     return drum
 
 
+def cut(data, lengths):
+    """Strings that lie one after another."""
+    at, strings = 0, []
+    for length in lengths:
+        strings.append(data[at:at + length])
+        at += length
+    return strings
+
+
 class Columns:
     """Columns of a payload or block, one after another, each at a multiple of 8."""
 
@@ -80,11 +90,7 @@ class Columns:
         return struct.unpack('<%d%s' % (count, form), data)
 
     def strings(self, lengths):
-        data, at, strings = self.take(sum(lengths)), 0, []
-        for length in lengths:
-            strings.append(data[at:at + length])
-            at += length
-        return strings
+        return cut(self.take(sum(lengths)), lengths)
 
     def fixed(self, length, count):
         """Bounds the whole column before anything is made for each entry."""
@@ -204,20 +210,34 @@ def parse_key_run(payload, record_count=None):
                                 for k, a, t, v in zip(keys, added, tags, values)])
 
 
+def read_blocks(columns, total):
+    """The auxiliaries of all blocks, one after another."""
+    count = -(-total // BLOCK)
+    stored = columns.numbers('I', count)
+    sizes = [min(BLOCK, total - i * BLOCK) for i in range(count)]
+    demand(all(s <= r <= 255 * s for s, r in zip(stored, sizes)), 'Request runs rule 12')
+    blocks = columns.strings(stored)
+    raw = [block if len(block) == size else lz4.decompress(block, size)
+           for block, size in zip(blocks, sizes)]
+    demand(None not in raw, 'Request runs rule 13')
+    return b''.join(raw)
+
+
 def parse_aux_run(payload, record_count=None):
-    n, flags, uniform = _header(payload, 24, 'II', b'CAUXRUN1', record_count, 'Request runs')
+    n, flags, uniform, codec, reserved = _header(
+        payload, 32, 'IIH6s', b'CAUXRUN1', record_count, 'Request runs')
     demand(n <= REQUESTS_MAX, 'Request runs rule 3: record_count')
-    demand(flags < 2, 'Request runs rule 2')
+    demand(flags < 2 and not any(reserved), 'Request runs rule 2')
+    demand(codec <= 1, 'Request runs rule 11')
     demand(1 <= uniform <= AUX_MAX if flags else uniform == 0, 'Request runs rule 7')
-    columns = Columns(payload, 24, len(payload), 'Request runs rule 1')
-    if flags:
-        auxes = columns.fixed(uniform, n)
-    else:
+    columns = Columns(payload, 32, len(payload), 'Request runs rule 1')
+    if not flags:
         lengths = columns.numbers('I', n)
         demand(max(lengths) <= AUX_MAX, 'Request runs rule 6')
-        auxes = columns.strings(lengths)
+    total = n * uniform if flags else sum(lengths)
+    data = read_blocks(columns, total) if codec else columns.take(total)
     columns.finish()
-    return auxes
+    return cut(data, [uniform] * n if flags else lengths)
 
 
 def parse_result_run(payload, record_count=None):

@@ -2,6 +2,8 @@
 //
 // The planner against itself, and against DRUMs that did what was planned.
 
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
@@ -108,6 +110,8 @@ TEST(DrumPlan, RefusesWhatCannotBe) {
   EXPECT_TRUE(refused(&DrumForecast::disk_read_bytes_per_second, 0U));
   EXPECT_TRUE(refused(&DrumForecast::disk_write_bytes_per_second, 0U));
   EXPECT_TRUE(refused(&DrumForecast::bucket_count, 65537U));
+  EXPECT_TRUE(refused(&DrumForecast::aux_stored_share, 0.0));
+  EXPECT_TRUE(refused(&DrumForecast::aux_stored_share, 1.1));
 }
 
 // covers: D26
@@ -164,14 +168,20 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
   const auto core = must(
       DrumCore::open(*store, "keys", static_cast<std::int32_t>(forecast.value_bytes), options));
   core->attach(0, [](std::span<const RawAnswer>) {});
-  const std::vector<std::byte> bytes(std::max(forecast.aux_bytes, forecast.value_bytes));
+  std::vector<std::byte> bytes(std::max(forecast.aux_bytes, forecast.value_bytes));
   const auto value = std::span(bytes).first(forecast.value_bytes);
   const auto aux = std::span(bytes).first(forecast.aux_bytes);
+  // As much noise as is to be left when the rest, which repeats, is a sequence of 3 bytes.
+  const double noise = forecast.aux_stored_share * static_cast<double>(aux.size());
+  const auto noisy = std::span(bytes).first(
+      forecast.aux_stored_share < 1 ? static_cast<std::size_t>(noise) - 3 : aux.size());
+  std::mt19937_64 random(9);
   const auto before = store->counters();
   Requests requests(forecast);
   std::vector<std::uint64_t> keys;
   for (std::uint64_t i = 0; i < forecast.request_count; ++i) {
     if (!bytes.empty()) {
+      for (auto& byte : noisy) byte = static_cast<std::byte>(random());
       must(core->submit({DrumOperation::kCheckUpdate, 0, requests.next(), value, aux}));
       continue;
     }
@@ -227,6 +237,28 @@ TEST(DrumPlan, ForeseesValuesAndAuxiliaries) {
   forecast.value_bytes = 8;
   forecast.aux_bytes = 60;
   expect_as_planned(forecast);
+}
+
+TEST(DrumPlan, ForeseesLogsOfAuxiliaries) {
+  DrumForecast forecast = of_keys(200'000, kMiB / 2);
+  forecast.value_bytes = 8;
+  forecast.aux_bytes = 60;
+  forecast.aux_stored_share = 1;
+  expect_as_planned(forecast);
+  EXPECT_GT(must(plan_drum(forecast)).logged_request_count, 0U);
+}
+
+TEST(DrumPlan, ForeseesLogsOfCompressedAuxiliaries) {
+  DrumForecast forecast = of_keys(200'000, kMiB / 2);
+  forecast.value_bytes = 8;
+  forecast.aux_bytes = 60;
+  forecast.bucket_count = 8;
+  forecast.aux_stored_share = 0.5;
+  expect_as_planned(forecast);
+  const auto plan = must(plan_drum(forecast));
+  EXPECT_GT(plan.logged_request_count, 0U);
+  forecast.aux_stored_share = 1;
+  EXPECT_LT(plan.log_bytes_written, must(plan_drum(forecast)).log_bytes_written * 3 / 4);
 }
 
 TEST(DrumPlan, ForeseesBucketsLargerThanAFlight) {

@@ -125,12 +125,27 @@ void add_runs(Seeds& seeds) {
   KeyRun fixed{9, 8, 1, keys, {}, {}, {}, eight};
   AuxRun uniform{2, 8, {}, eight};
   AuxRun each{2, 0, lengths, abc};
+  const Bytes zeros(70'000);
+  AuxRun blocks{1000, 70, {}, zeros};
   ResultRun results{-1, keys, long_sequences, tags, verdicts, lengths, lengths, abc, abc};
   encode_key_run(plain, seeds["fuzz_request_run/key_plain"] = chosen(0, {}));
   encode_key_run(full, seeds["fuzz_request_run/key_full"] = chosen(3, {}));
   encode_key_run(fixed, seeds["fuzz_request_run/key_fixed"] = chosen(0, {}));
   encode_aux_run(uniform, seeds["fuzz_request_run/aux_uniform"] = chosen(1, {}));
   encode_aux_run(each, seeds["fuzz_request_run/aux_each"] = chosen(1, {}));
+  encode_aux_run(blocks, seeds["fuzz_aux_blocks/zeros"] = chosen(1, {}));
+  const std::vector<std::uint32_t> half{40'000, 5'000};
+  AuxRun blocks_each{2, 0, half, std::span(zeros).first(45'000)};
+  encode_aux_run(blocks_each, seeds["fuzz_aux_blocks/each_length"] = chosen(60, {}));
+  Bytes words;
+  for (std::size_t i = 0; words.size() < 5'000; ++i) {
+    const Bytes word = bytes_of("http://host/" + std::to_string(i * i % 97) + '/');
+    words.insert(words.end(), word.begin(), word.end());
+  }
+  words.resize(5'000);
+  AuxRun urls{100, 50, {}, words};
+  encode_aux_run(urls, seeds["fuzz_aux_blocks/urls"] = chosen(7, {}));
+  encode_aux_run(each, seeds["fuzz_aux_blocks/raw"] = chosen(0, {}));
   encode_result_run(results, seeds["fuzz_request_run/results"] = chosen(2, {}));
 }
 

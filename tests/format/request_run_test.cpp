@@ -284,7 +284,9 @@ TEST(AuxRun, RejectsWrongMagicFlagsAndPadding) {
   EXPECT_EQ(aux_verdict_with(0, std::uint8_t{0}), "the magic number of an auxiliary run is wrong");
   EXPECT_EQ(aux_verdict_with(16, std::uint32_t{2}),
             "a number in the header of an auxiliary run is out of range");
-  EXPECT_EQ(aux_verdict_with(36, std::uint8_t{1}), "padding of a run is not zero");
+  EXPECT_EQ(aux_verdict_with(44, std::uint8_t{1}), "padding of a run is not zero");
+  EXPECT_EQ(aux_verdict_with(26, std::uint8_t{1}),
+            "a number in the header of an auxiliary run is out of range");
 }
 
 // spec: format.md#request-runs rule 3
@@ -298,7 +300,7 @@ TEST(AuxRun, RejectsCountsOutOfRange) {
 
 // spec: format.md#request-runs rule 6
 TEST(AuxRun, RejectsAnAuxiliaryThatIsTooLong) {
-  EXPECT_EQ(aux_verdict_with(24, kAuxBytesMax + 1), "a value or an auxiliary of a run is too long");
+  EXPECT_EQ(aux_verdict_with(32, kAuxBytesMax + 1), "a value or an auxiliary of a run is too long");
 }
 
 // spec: format.md#request-runs rule 7
@@ -309,6 +311,69 @@ TEST(AuxRun, RejectsAUniformLengthOutOfRange) {
   EXPECT_EQ(text_of(parse_aux_run(with(bytes, 20, std::uint32_t{0}))), kText);
   EXPECT_EQ(text_of(parse_aux_run(with(bytes, 20, kAuxBytesMax + 1))), kText);
   EXPECT_EQ(text_of(parse_aux_run(with(bytes, 8, kRequestsPerRunMax))), "a run is cut short");
+}
+
+// spec: format.md#auxiliary-blocks rule 11
+TEST(AuxRun, RejectsUnknownCodecs) {
+  EXPECT_EQ(aux_verdict_with(24, std::uint16_t{2}), "the codec of an auxiliary run is unknown");
+  EXPECT_EQ(aux_verdict_with(24, std::uint16_t{1}), "padding of a run is not zero")
+      << "5 bytes as the length of a block";
+}
+
+/// A run of compressed blocks: header 32, three block lengths at 32 with 4 bytes behind them.
+Bytes compressed_run() {
+  AuxRun run;
+  run.record_count = 3000;
+  run.uniform_length_bytes = 60;
+  const Bytes zeros(3000 * 60);
+  run.bytes = zeros;
+  Bytes out;
+  encode_aux_run(run, out);
+  return out;
+}
+
+TEST(AuxRun, CompressesInBlocks) {
+  const Bytes bytes = compressed_run();
+  const auto run = parse_aux_run(bytes);
+  ASSERT_TRUE(run);
+  EXPECT_TRUE(run->bytes.empty());
+  EXPECT_EQ(run->blocks.raw_bytes, 180'000u);
+  EXPECT_EQ(run->blocks.lengths.size(), 3u);
+  EXPECT_LT(bytes.size(), 1000u);
+}
+
+// spec: format.md#request-runs rule 1
+TEST(AuxRun, RejectsEveryOtherLengthOfCompressedRuns) {
+  const Bytes bytes = compressed_run();
+  for (std::size_t length = 0; length < bytes.size() + 64; ++length) {
+    Bytes other = bytes;
+    other.resize(length);
+    ASSERT_EQ(parse_aux_run(other).has_value(), length == bytes.size()) << length;
+  }
+}
+
+// spec: format.md#auxiliary-blocks rule 12
+TEST(AuxRun, RejectsBlockLengthsThatCannotBe) {
+  const Bytes bytes = compressed_run();
+  constexpr auto kText = "a block of auxiliaries has a length that cannot be";
+  AuxBlocks blocks;
+  blocks.raw_bytes = 65536 + 10;
+  const auto verdict = [&blocks](std::uint32_t first, std::uint32_t last) {
+    const std::vector<std::uint32_t> lengths{first, last};
+    blocks.lengths = lengths;
+    const char* broken = check_block_lengths(blocks);
+    return std::string(broken == nullptr ? "" : broken);
+  };
+  EXPECT_EQ(verdict(65536, 10), "");
+  EXPECT_EQ(verdict(65537, 10), kText);
+  EXPECT_EQ(verdict(65536, 11), kText);
+  EXPECT_EQ(verdict(257, 1), kText) << "65,535 bytes";
+  EXPECT_EQ(verdict(258, 1), "");
+  EXPECT_EQ(verdict(258, 0), kText);
+  const auto last = static_cast<std::uint32_t>(parse_aux_run(bytes)->blocks.lengths[2]);
+  EXPECT_EQ(text_of(parse_aux_run(with(bytes, 40, last - 8))), "a run is too long");
+  EXPECT_EQ(text_of(parse_aux_run(with(bytes, 40, ~std::uint32_t{0}))),
+            "a value or an auxiliary of a run is too long");
 }
 
 }  // namespace

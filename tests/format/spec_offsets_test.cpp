@@ -93,7 +93,8 @@ TEST(SpecOffsets, MatchesKeyRunHeader) {
 TEST(SpecOffsets, MatchesAuxRunHeader) {
   expect_struct("AuxRunHeader", sizeof(AuxRunHeader),
                 {MEMBER(AuxRunHeader, magic), MEMBER(AuxRunHeader, record_count),
-                 MEMBER(AuxRunHeader, flags), MEMBER(AuxRunHeader, uniform_length_bytes)});
+                 MEMBER(AuxRunHeader, flags), MEMBER(AuxRunHeader, uniform_length_bytes),
+                 MEMBER(AuxRunHeader, codec), MEMBER(AuxRunHeader, reserved)});
 }
 
 TEST(SpecOffsets, MatchesResultRunHeader) {

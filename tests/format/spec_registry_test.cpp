@@ -46,8 +46,8 @@ TEST(Registry, ListsTheConstants) {
       CONSTANT(kTableSegmentsMax),    CONSTANT(kTableBytesMax),   CONSTANT(kHeldInlineMax),
       CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),    CONSTANT(kRunsPerLogMax),
       CONSTANT(kBlockKeysMax),        CONSTANT(kUpperWordsMax),   CONSTANT(kValueBytesMax),
-      CONSTANT(kAuxBytesMax),         CONSTANT(kBucketsMax),      CONSTANT(kConsumersMax),
-      CONSTANT(kWriterLockByte),      CONSTANT(kPinLockBase)};
+      CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),   CONSTANT(kBucketsMax),
+      CONSTANT(kConsumersMax),        CONSTANT(kWriterLockByte),  CONSTANT(kPinLockBase)};
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
 
@@ -113,6 +113,12 @@ TEST(Registry, ListsTheKeySchemes) {
   const Numbers schemes{{"kOpaque", static_cast<std::uint64_t>(KeyScheme::kOpaque)},
                         {"kUrlV1", static_cast<std::uint64_t>(KeyScheme::kUrlV1)}};
   EXPECT_EQ(numbers_of("Key schemes", 1, 0), schemes);
+}
+
+TEST(Registry, ListsTheCodecsOfAuxiliaries) {
+  const Numbers codecs{{"raw", static_cast<std::uint64_t>(AuxCodec::kRaw)},
+                       {"lz4", static_cast<std::uint64_t>(AuxCodec::kLz4)}};
+  EXPECT_EQ(numbers_of("Codecs of auxiliaries", 1, 0), codecs);
 }
 
 TEST(Registry, ListsTheOperations) {

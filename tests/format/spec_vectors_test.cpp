@@ -140,6 +140,17 @@ std::string aux_run(bool is_uniform) {
   return hex_of(out);
 }
 
+std::string compressed_aux_run() {
+  const Bytes bytes(4200, std::byte{'a'});
+  AuxRun run;
+  run.record_count = 2;
+  run.uniform_length_bytes = 2100;
+  run.bytes = bytes;
+  Bytes out;
+  encode_aux_run(run, out);
+  return hex_of(out);
+}
+
 std::string result_run() {
   const std::vector<std::uint64_t> keys{8, 9};
   const std::vector<std::uint64_t> sequences{70, 4};
@@ -171,6 +182,7 @@ Vectors payloads() {
            key_run(true)},
           {"auxiliary run: \"ab\", \"cd\"", aux_run(true)},
           {"auxiliary run: \"a\", \"bcd\"", aux_run(false)},
+          {"auxiliary run: two of 2,100 bytes \"a\", as one LZ4 block", compressed_aux_run()},
           {"result run, consumer 1: check_update of 8, sequence 70, duplicate, \"wx\", no "
            "auxiliary; check_update of 9, sequence 4, unique, \"yz\", auxiliary \"aa\"; "
            "value_bytes 2",

@@ -15,6 +15,17 @@ std::size_t behind_keys(const Bytes& b) {
   return 48 + 8 * format::packed_words(count, bits);
 }
 
+/// Where the offset of the first match of the first block of auxiliaries stands.
+std::size_t first_offset(const Bytes& b) {
+  std::size_t at = 40;
+  std::size_t literals = std::to_integer<std::size_t>(b.at(at++)) >> 4;
+  for (bool more = literals == 15; more; ++at) {
+    literals += std::to_integer<std::size_t>(b.at(at));
+    more = b.at(at) == std::byte{255};
+  }
+  return at + literals;
+}
+
 void add_key_runs(Maker& make) {
   const auto keys = [&make](const std::string& name, const std::function<void(Bytes&)>& change,
                             const std::string& base = "one_pending") {
@@ -64,10 +75,31 @@ void add_aux_runs(Maker& make) {
   aux("aux_run_magic", "aux_uniform", [](Bytes& b) { b[0] ^= std::byte{1}; });
   aux("aux_run_count", "aux_uniform", [](Bytes& b) { add<std::uint64_t>(b, 8, 1); });
   aux("aux_run_flags", "aux_uniform", [](Bytes& b) { put<std::uint32_t>(b, 16, 2); });
+  aux("aux_run_reserved", "aux_uniform", [](Bytes& b) { put<std::uint16_t>(b, 28, 1); });
+  aux("aux_run_codec", "aux_uniform", [](Bytes& b) { put<std::uint16_t>(b, 24, 2); });
+  aux("aux_run_codec_without_blocks", "aux_uniform",
+      [](Bytes& b) { put<std::uint16_t>(b, 24, 1); });
   aux("aux_run_uniform_zero", "aux_uniform", [](Bytes& b) { put<std::uint32_t>(b, 20, 0); });
-  aux("aux_run_length", "aux_variable", [](Bytes& b) { add<std::uint32_t>(b, 24, 1000); });
+  aux("aux_run_length", "aux_variable", [](Bytes& b) { add<std::uint32_t>(b, 32, 1000); });
   aux("aux_run_length_over_limit", "aux_variable",
-      [](Bytes& b) { put<std::uint32_t>(b, 24, (64U << 20) + 1); });
+      [](Bytes& b) { put<std::uint32_t>(b, 32, (64U << 20) + 1); });
+  const auto block = [&aux](const std::string& name, const std::function<void(Bytes&)>& change) {
+    aux(name, "aux_compressed_uniform", change);
+  };
+  // Two block lengths at 32; the first block begins at 40, with a token that is followed by
+  // literals, then the offset of its match.
+  block("aux_block_length_zero", [](Bytes& b) { put<std::uint32_t>(b, 32, 0); });
+  block("aux_block_length_over_65536", [](Bytes& b) { put<std::uint32_t>(b, 32, 65'537); });
+  block("aux_block_length_too_small", [](Bytes& b) { put<std::uint32_t>(b, 32, 256); });
+  block("aux_block_length", [](Bytes& b) { add<std::uint32_t>(b, 32, 8); });
+  block("aux_block_cut", [](Bytes& b) {
+    add<std::uint32_t>(b, 32, ~std::uint32_t{0});
+    add<std::uint32_t>(b, 36, 1);
+  });
+  block("aux_block_offset_zero", [](Bytes& b) { put<std::uint16_t>(b, first_offset(b), 0); });
+  block("aux_block_offset_before_begin",
+        [](Bytes& b) { put<std::uint16_t>(b, first_offset(b), 0xFFFF); });
+  block("aux_block_gives_more_bytes", [](Bytes& b) { put<std::uint32_t>(b, 20, 2999); });
   make.directory(
       "aux_run_of_no_key_run", "aux_uniform",
       [](CraftedFile& f) {

@@ -95,6 +95,20 @@ std::vector<std::byte> values_file(const std::vector<std::pair<std::uint64_t, Va
   return scratch.close();
 }
 
+/// Bytes that cannot be compressed.
+std::string noise(std::size_t length) {
+  std::string text(length, '\0');
+  for (std::size_t i = 0; i < length; ++i) text[i] = static_cast<char>(mix(i) & 0xFF);
+  return text;
+}
+/// Bytes that can.
+std::string similar(std::size_t length) {
+  std::string text;
+  for (std::uint64_t i = 0; text.size() < length; ++i) text += std::to_string(mix(i) % 100) + '/';
+  text.resize(length);
+  return text;
+}
+
 std::vector<std::byte> aux_file(const std::vector<std::string>& auxes) {
   Scratch scratch;
   auto drum =
@@ -275,7 +289,12 @@ std::vector<GoldenFile> valid_files() {
       {"values_variable_empty", values_file<std::string>({{1, ""}, {2, ""}}), {}},
       {"aux_uniform", aux_file({"aa", "bb", "cc"}), {}},
       {"aux_variable", aux_file({"a", "", "long auxiliary", std::string(3000, 'x')}), {}},
-      {"aux_of_many_chunks", aux_file({std::string(200'000, 'y'), "z"}), {}},
+      {"aux_of_many_chunks", aux_file({noise(200'000), "z"}), {}},
+      {"aux_compressed",
+       aux_file({std::string(100, 'a') + noise(300) + std::string(70'000, 'b'), "c", noise(20'000),
+                 std::string(9000, 'd'), ""}),
+       {}},
+      {"aux_compressed_uniform", aux_file(std::vector<std::string>(50, similar(3000))), {}},
       {"operations_and_consumers", operations_file(), {}},
       {"results_wait", results_file(), {}},
       {"urls", urls_file(), {}},

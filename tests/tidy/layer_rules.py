@@ -56,6 +56,7 @@ PUBLIC_LAYER = {
 EXTERNAL = [
     (("flatbuffers/", "directory_generated.h", "drum_generated.h"), ("format/", *FREE),
      "FlatBuffers stays inside format/: other layers see our structs"),
+    (("lz4",), ("format/", *FREE), "LZ4 stays inside format/"),
     (("capnp/", "kj/"), ("format/", *FREE), "Cap'n Proto stays inside format/"),
     (("CLI/",), ("cli/",), "only cli/ reads command lines"),
     (("nlohmann/",), ("model/", "cli/", "bench/", *FREE), "the library speaks no JSON"),

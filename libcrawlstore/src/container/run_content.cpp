@@ -143,6 +143,9 @@ Result<RunContent> check_key_run(std::span<const std::byte> payload) {
 Result<RunContent> check_aux_run(std::span<const std::byte> payload) {
   const auto run = format::parse_aux_run(payload);
   if (!run) return tl::unexpected<Error>(run.error());
+  if (const char* broken = format::check_blocks(run->blocks)) {
+    return fail(Errc::kSegmentInvalid, broken);
+  }
   RunContent content;
   content.record_count = run->record_count;
   return content;

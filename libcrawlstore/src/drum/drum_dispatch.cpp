@@ -5,6 +5,7 @@
 // Invariants: answers leave in arrival order; StoreImpl::dispatching is set exactly while a sink
 // runs, so that what it submits belongs to the transaction.
 #include <algorithm>
+#include <optional>
 
 #include "container/run_io.h"
 #include "drum/drum_impl.h"
@@ -104,15 +105,16 @@ class DrumCore::Impl::Auxes {
     }
     lengths_ = parsed->lengths;
     uniform_bytes_ = parsed->uniform_length_bytes;
-    spans_ = {parsed->bytes};
+    reader_.emplace(parsed->bytes, parsed->blocks);
     return {};
   }
-  [[nodiscard]] bool empty() const { return spans_.empty(); }
+  [[nodiscard]] bool empty() const { return spans_.empty() && !reader_; }
 
-  /// That of request `index`, and on to the next.
-  std::span<const std::byte> next(std::size_t index) {
+  /// That of request `index`, and on to the next. It stays until forget().
+  Result<std::span<const std::byte>> next(std::size_t index) {
     const std::size_t length = lengths_.empty() ? uniform_bytes_ : lengths_[index];
-    if (length == 0) return {};
+    if (length == 0) return std::span<const std::byte>();
+    if (reader_) return reader_->next(length);
     while (begin_ == spans_[span_].size()) {
       ++span_;
       begin_ = 0;
@@ -121,12 +123,16 @@ class DrumCore::Impl::Auxes {
     begin_ += length;
     return aux;
   }
+  void forget() {
+    if (reader_) reader_->forget();
+  }
 
  private:
-  std::vector<std::byte> payload_;
+  std::vector<std::byte> payload_;  // of a run
+  std::optional<format::AuxReader> reader_;
   std::span<const std::uint32_t> lengths_;
   std::uint32_t uniform_bytes_ = 0;
-  std::vector<std::span<const std::byte>> spans_;
+  std::vector<std::span<const std::byte>> spans_;  // of an array
   std::size_t span_ = 0;
   std::size_t begin_ = 0;
 };
@@ -171,10 +177,15 @@ Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutco
     for (const std::uint64_t key : keys) {
       const std::size_t arrival = first_arrival + i;
       const auto tag = batch.tags.empty() ? batch.uniform_tag : batch.tags[i];
+      const auto aux = auxes.next(i);
+      if (!aux) {
+        return fail(aux.error().code, aux.error().text, Error::kNoOffset,
+                    outcome.job.aux_log.value);
+      }
       RawAnswer& answer = answers.emplace_back();
       answer.key = key;
       answer.sequence = batch.first_sequence + (batch.sequences.empty() ? i : batch.sequences[i]);
-      answer.aux = auxes.next(i);
+      answer.aux = *aux;
       answer.consumer = format::consumer_of(tag);
       answer.operation = static_cast<DrumOperation>(format::operation_of(tag));
       answer.duplicate = outcome.duplicate[arrival] != 0;
@@ -189,6 +200,7 @@ Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutco
       if (answers.size() < kBatchAnswers) continue;
       CRAWLSTORE_TRY(deliver(group, answers));
       answers.clear();
+      auxes.forget();
     }
   }
   return deliver(group, answers);

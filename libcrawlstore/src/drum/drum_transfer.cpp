@@ -33,6 +33,33 @@ std::uint16_t tag_of(const RawRequest& request) {
   return format::make_tag(static_cast<format::Operation>(request.operation), request.consumer);
 }
 
+/// The runs to join of a log, from `first` to its end, and their bytes.
+struct JoinedTail {
+  std::size_t first = 0;
+  std::uint64_t bytes = 0;
+};
+/// As join_runs() says; the runs before `fixed` stay.
+JoinedTail tail_to_join(const drum::LogRuns& log, std::size_t fixed, std::uint64_t requests_max,
+                        std::uint64_t bytes_max) {
+  std::size_t first = log.keys.size();
+  std::size_t aux = log.auxes.size();
+  std::uint64_t behind = 0;
+  std::uint64_t taken = 0;
+  while (first > fixed) {
+    const auto& run = log.keys[first - 1];
+    if (first + 2 <= log.keys.size() && run.record_count > behind) break;
+    const bool has_aux = aux > 0 && log.auxes[aux - 1].run_id.value == run.run_id.value + 1;
+    const std::uint64_t bytes =
+        run.payload_bytes + (has_aux ? log.auxes[aux - 1].payload_bytes : 0);
+    if (behind + run.record_count > requests_max || taken + bytes > bytes_max) break;
+    taken += bytes;
+    behind += run.record_count;
+    if (has_aux) --aux;
+    --first;
+  }
+  return {first, taken};
+}
+
 void release_all(container::Writer& writer, const std::vector<WrittenRuns>& written) {
   for (const auto& entry : written) {
     drum::release_unpublished(writer, std::array{entry.runs.keys, entry.runs.auxes});
@@ -195,28 +222,25 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   const std::uint64_t requests_max = std::min<std::uint64_t>(
       drum::kSortCountMax, std::max(drum::kJoinedRequestsMin, slice_requests_max()));
   const std::uint64_t bytes_max = std::max(drum::kJoinedBytesMin, options.memory_bytes);
-  std::size_t first = log.keys.size();
-  std::size_t aux = log.auxes.size();
-  std::uint64_t behind = 0;
-  std::uint64_t bytes = 0;
-  while (first > fixed) {
-    const auto& run = log.keys[first - 1];
-    if (first + 2 <= log.keys.size() && run.record_count > behind) break;
-    const bool has_aux = aux > 0 && log.auxes[aux - 1].run_id.value == run.run_id.value + 1;
-    bytes += run.payload_bytes + (has_aux ? log.auxes[aux - 1].payload_bytes : 0);
-    if (behind + run.record_count > requests_max || bytes > bytes_max) break;
-    behind += run.record_count;
-    if (has_aux) --aux;
-    --first;
-  }
-  if (log.keys.size() - first < 2) return {};
   drum::RequestColumns joined;
-  const std::span<const format::RunRef> tail(log.keys.data() + first, log.keys.size() - first);
-  CRAWLSTORE_TRY(read_requests(
-      bucket, tail, log.auxes, [&](const RawRequest& request, std::uint64_t sequence) {
-        joined.append(tag_of(request), request.key, state.value_bytes, request.value, request.aux);
-        joined.append_sequence(sequence);
-      }));
+  std::size_t first = 0;
+  // What was compressed may be too much once it is read: then half as many bytes of runs.
+  for (std::uint64_t budget = bytes_max;;) {
+    const JoinedTail joins = tail_to_join(log, fixed, requests_max, budget);
+    first = joins.first;
+    budget = joins.bytes / 2;
+    if (log.keys.size() - first < 2) return {};
+    joined.clear();
+    const std::span<const format::RunRef> tail(log.keys.data() + first, log.keys.size() - first);
+    CRAWLSTORE_TRY(read_requests(bucket, tail, log.auxes,
+                                 [&](const RawRequest& request, std::uint64_t sequence) {
+                                   if (joined.request_bytes() > bytes_max) return;
+                                   joined.append(tag_of(request), request.key, state.value_bytes,
+                                                 request.value, request.aux);
+                                   joined.append_sequence(sequence);
+                                 }));
+    if (joined.request_bytes() <= bytes_max) break;
+  }
   if (!joined.can_hold(joined.last_sequence())) return {};
   container::Writer& writer = *store->writer;
   auto runs = joined.write(writer, next_place(writer, bucket), 0, state.value_bytes, scratch);

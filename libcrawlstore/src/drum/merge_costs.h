@@ -12,6 +12,7 @@ inline constexpr double kSubmitSeconds = 12e-9;        // a request into its arr
 inline constexpr double kDispatchSeconds = 7e-9;       // its answer
 inline constexpr double kPayloadByteSeconds = 0.5e-9;  // a byte of value or auxiliary, both ways
 inline constexpr double kLogSeconds = 6e-9;            // a request into a log and out of it
+inline constexpr double kPackByteSeconds = 2e-9;       // of an auxiliary into a log, compressed
 inline constexpr double kSortSeconds = 21e-9;          // a request of a sort within the L2 cache
 inline constexpr double kSortRequests = 131072;        // that many do
 inline constexpr double kSortSecondsADoubling = 13e-9;

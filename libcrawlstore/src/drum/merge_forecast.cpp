@@ -239,6 +239,7 @@ class Forecast {
       if (requests <= 0) continue;
       out_.logged_requests += requests * group_buckets_;
       spend(requests * group_buckets_ * (kLogSeconds + payload_seconds()));
+      spend(requests * group_buckets_ * kPackByteSeconds * static_cast<double>(work_.aux_bytes));
       add_run(groups_[g], requests);
       if (groups_[g].runs.size() > kJoinRunCount) join(groups_[g]);
     }

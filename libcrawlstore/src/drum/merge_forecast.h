@@ -17,6 +17,7 @@ struct MergeWorkload {
   std::uint32_t bucket_count = 0;
   std::uint64_t value_bytes = 0;  ///< of every value
   std::uint64_t aux_bytes = 0;    ///< of every auxiliary
+  double aux_stored_share = 1;    ///< of its bytes, what is left of them in a log
   double read_bytes_per_second = 0;
   double write_bytes_per_second = 0;
   /// Buckets that are not told apart: more are simulated in groups.

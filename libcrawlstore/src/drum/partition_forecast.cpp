@@ -72,7 +72,11 @@ RunBytes run_bytes(const MergeWorkload& workload, double requests, bool has_sequ
   const auto aux_bytes = static_cast<double>(workload.aux_bytes);
   RunBytes bytes;
   bytes.keys = sizeof(format::KeyRunHeader) + requests * (key_bits / 8 + other_bytes);
-  if (aux_bytes > 0) bytes.auxes = sizeof(format::AuxRunHeader) + requests * aux_bytes;
+  if (aux_bytes > 0) {
+    const double raw = requests * aux_bytes;
+    const double share = raw > format::kUnitBytes ? workload.aux_stored_share : 1;
+    bytes.auxes = sizeof(format::AuxRunHeader) + raw * share;
+  }
   return bytes;
 }
 

@@ -44,6 +44,9 @@ Result<void> check_forecast(const DrumForecast& forecast) {
   if (forecast.aux_bytes > format::kAuxBytesMax) {
     return fail(Errc::kInvalidArgument, "an auxiliary has at most 64 MiB");
   }
+  if (!(forecast.aux_stored_share > 0 && forecast.aux_stored_share <= 1)) {
+    return fail(Errc::kInvalidArgument, "aux_stored_share must be above 0 and at most 1");
+  }
   if (forecast.disk_read_bytes_per_second == 0 || forecast.disk_write_bytes_per_second == 0) {
     return fail(Errc::kInvalidArgument, "the disk must read and write something");
   }
@@ -77,6 +80,7 @@ drum::MergeWorkload workload_of(const DrumForecast& forecast) {
   workload.memory_bytes = forecast.memory_bytes;
   workload.value_bytes = forecast.value_bytes;
   workload.aux_bytes = forecast.aux_bytes;
+  workload.aux_stored_share = forecast.aux_stored_share;
   workload.read_bytes_per_second = static_cast<double>(forecast.disk_read_bytes_per_second);
   workload.write_bytes_per_second = static_cast<double>(forecast.disk_write_bytes_per_second);
   workload.bucket_count = forecast.bucket_count;

@@ -167,20 +167,21 @@ Result<void> for_each_request(std::span<const std::byte> key_payload,
       return fail(Errc::kSegmentInvalid, "an auxiliary run has another count than its key run");
     }
   }
+  format::AuxReader auxes(aux.bytes, aux.blocks);
   std::size_t value_begin = 0;
-  std::size_t aux_begin = 0;
   for (std::size_t i = 0; i < run->keys.size(); ++i) {
     const auto tag = run->tags.empty() ? run->uniform_tag : run->tags[i];
     const std::size_t value_length =
         run->value_bytes < 0 ? run->lengths[i] : static_cast<std::size_t>(run->value_bytes);
     const std::size_t aux_length = aux.lengths.empty() ? aux.uniform_length_bytes : aux.lengths[i];
+    const auto aux_bytes = auxes.next(aux_length);
+    if (!aux_bytes) return tl::unexpected<Error>(aux_bytes.error());
     const std::uint64_t offset = run->sequences.empty() ? i : run->sequences[i];
     visit({static_cast<DrumOperation>(format::operation_of(tag)), format::consumer_of(tag),
-           run->keys[i], run->values.subspan(value_begin, value_length),
-           aux.bytes.subspan(aux_begin, aux_length)},
+           run->keys[i], run->values.subspan(value_begin, value_length), *aux_bytes},
           run->first_sequence + offset);
     value_begin += value_length;
-    aux_begin += aux_length;
+    auxes.forget();
   }
   return {};
 }
