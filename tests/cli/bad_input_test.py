@@ -56,11 +56,11 @@ class EveryVerb(command.CommandTest):
                         missing)
 
     def test_refuses_a_newer_version(self):
-        self.patch_identity(self.make_store(), 2)
+        self.patch_identity(self.make_store(), 3)
         self.refuse_all(4, "newer format version.*newer release", "x.crawl", self.all_but_dump())
 
     def test_refuses_an_older_version(self):
-        self.patch_identity(self.make_store(), 0)
+        self.patch_identity(self.make_store(), 1)
         self.refuse_all(4, "format version that is no longer read", "x.crawl", self.all_but_dump())
 
     def all_but_dump(self):
