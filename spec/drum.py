@@ -3,7 +3,7 @@
 import struct
 from collections import namedtuple
 
-import lz4
+import lz4_block
 from container import CrawlError, up, valid_name
 from flatbuf import Buffer, Malformed
 
@@ -217,7 +217,7 @@ def read_blocks(columns, total):
     sizes = [min(BLOCK, total - i * BLOCK) for i in range(count)]
     demand(all(s <= r <= 255 * s for s, r in zip(stored, sizes)), 'Request runs rule 12')
     blocks = columns.strings(stored)
-    raw = [block if len(block) == size else lz4.decompress(block, size)
+    raw = [block if len(block) == size else lz4_block.decompress(block, size)
            for block, size in zip(blocks, sizes)]
     demand(None not in raw, 'Request runs rule 13')
     return b''.join(raw)
