@@ -23,14 +23,16 @@ struct Options {
   std::optional<std::uint64_t> expect_keys;
   std::optional<std::uint64_t> buckets;
   std::optional<std::uint64_t> key_seed;
+  std::optional<UrlKeyKind> url_key;
   CreateOptions create;
   bool quiet = false;
 };
 
 /// Made now when a plan was asked for; how many buckets it gets is the library's planner's choice.
 Result<void> make_url_drum(Store& store, const Options& options) {
-  if (!options.buckets && !options.expect_keys) return {};
+  if (!options.buckets && !options.expect_keys && !options.url_key) return {};
   UrlSeen::Options made;
+  made.key = options.url_key;
   made.drum.bucket_count = static_cast<std::uint32_t>(options.buckets.value_or(0));
   made.drum.expected_keys = options.expect_keys.value_or(0);
   made.drum.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
@@ -62,7 +64,7 @@ Action define_create(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Never overwrites: exit code 1 when FILE exists. The DRUM `urls` is made by the first `seen` "
-      "or `import`, or here and now when --expect-keys or --buckets say for how many keys. With "
+      "or `import`, or here and now when --expect-keys, --buckets or --url-key say how. With "
       "--uuid, --key-seed and SOURCE_DATE_EPOCH the same operations give the same bytes.");
   add_file(parser, options->path);
   add_bytes(
@@ -83,6 +85,19 @@ Action define_create(CLI::App& parser) {
   };
   parser.add_option_function<std::string>("--uuid", parse_uuid, "default: random")
       ->type_name("UUID");
+  const auto parse_key = [options](const std::string& text) {
+    if (text == "xxh3-64") options->url_key = UrlKeyKind::kXxh3;
+    if (text == "xxh3-128") options->url_key = UrlKeyKind::kXxh3Wide;
+    if (text == "rabin") options->url_key = UrlKeyKind::kRabin;
+    if (!options->url_key) throw CLI::ValidationError("--url-key", "xxh3-64, xxh3-128 or rabin");
+  };
+  parser
+      .add_option_function<std::string>(
+          "--url-key", parse_key,
+          "what URLs are known by: xxh3-64 (default), 8 bytes; xxh3-128, 16 bytes, for whoever "
+          "wants no false duplicate among billions; rabin, 8 bytes without a seed, for exchange "
+          "with systems that use it")
+      ->type_name("KIND");
   add_count(parser, "--key-seed", options->key_seed,
             "seed of the URL keys (default: random; a known seed lets a hostile site aim)");
   add_quiet(parser, options->quiet);

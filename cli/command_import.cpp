@@ -63,7 +63,8 @@ class ImportRun {
   UrlSession& session_;
   model::LineCounts counts_;
   ProgressBar progress_;
-  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> keys_;  // one of the two is in use
+  std::vector<Key16> wide_keys_;
 };
 
 /// Verdicts that an interrupted import did not count are of no use any more; those of other
@@ -85,9 +86,13 @@ Result<void> ImportRun::answer_leftovers() {
 }
 
 Result<void> ImportRun::submit() {
+  const auto consumer = session_.import_consumer();
   CRAWLSTORE_TRY(
-      session_.core().submit_keys(DrumOperation::kCheckUpdate, keys_, session_.import_consumer()));
+      session_.has_wide_keys()
+          ? session_.core().submit_keys(DrumOperation::kCheckUpdate, wide_keys_, consumer)
+          : session_.core().submit_keys(DrumOperation::kCheckUpdate, keys_, consumer));
   keys_.clear();
+  wide_keys_.clear();
   const auto merged = session_.merge(false);
   if (!merged) return tl::unexpected<Error>(merged.error());
   return {};
@@ -107,9 +112,14 @@ Result<void> ImportRun::read(int descriptor, const StopSignals& stop) {
     } else if (line.empty()) {
       ++counts_.skipped;
     } else {
-      keys_.push_back(session_.key_of(line));
+      const Key16 key = session_.key_of(line);
+      if (session_.has_wide_keys()) {
+        wide_keys_.push_back(key);
+      } else {
+        keys_.push_back(key.head);
+      }
     }
-    if (keys_.size() < kKeysAtOnce) continue;
+    if (keys_.size() + wide_keys_.size() < kKeysAtOnce) continue;
     CRAWLSTORE_TRY(submit());
     progress_.update(counts_.lines, size.fraction(reader.bytes_read()));
   }

@@ -18,6 +18,7 @@ struct Options {
   std::optional<std::uint64_t> buckets;
   std::optional<std::uint64_t> aux_bytes;
   std::optional<std::uint64_t> value_bytes;
+  std::optional<std::uint64_t> key_bytes;
   std::optional<std::uint64_t> disk_read;
   std::optional<std::uint64_t> disk_write;
   bool as_json = false;
@@ -31,6 +32,7 @@ int run(const Options& options) {
   forecast.bucket_count = static_cast<std::uint32_t>(options.buckets.value_or(0));
   forecast.aux_bytes = options.aux_bytes.value_or(0);
   forecast.value_bytes = options.value_bytes.value_or(0);
+  forecast.key_bytes = static_cast<std::uint32_t>(options.key_bytes.value_or(8));
   forecast.disk_read_bytes_per_second =
       options.disk_read.value_or(forecast.disk_read_bytes_per_second);
   forecast.disk_write_bytes_per_second =
@@ -57,6 +59,8 @@ Action define_plan(CLI::App& parser) {
             {1, kBucketsMax});
   add_bytes(parser, "--aux", options->aux_bytes, "bytes of a request's auxiliary (default: none)");
   add_bytes(parser, "--value", options->value_bytes, "bytes of a key's value (default: none)");
+  add_count(parser, "--key-bytes", options->key_bytes, "length of keys: 8 (default) or 16",
+            {8, 16});
   add_bytes(parser, "--disk-read", options->disk_read,
             "what the disk reads a second (default: 500MB)", 1);
   add_bytes(parser, "--disk-write", options->disk_write,

@@ -96,9 +96,10 @@ Result<void> SeenRun::merge(bool everything) {
 }
 
 Result<void> SeenRun::ask(std::string_view url) {
-  const std::uint64_t key = session_.key_of(url);
-  if (ordered_) CRAWLSTORE_TRY(input_order_.add(key, url));
-  const RawRequest request{options_.operation, 0, key, {}, std::as_bytes(std::span(url))};
+  const Key16 key = session_.key_of(url);
+  if (ordered_) CRAWLSTORE_TRY(input_order_.add(key.head, url));
+  const RawRequest request{
+      options_.operation, 0, key.head, {}, std::as_bytes(std::span(url)), key.tail};
   CRAWLSTORE_TRY(session_.core().submit(request));
   if (++asked_since_look_ < kLinesPerLook) return {};
   asked_since_look_ = 0;

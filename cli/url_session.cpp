@@ -30,15 +30,15 @@ Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
   if (!urls) return tl::unexpected<Error>(urls.error());
   const auto consumer = urls->drum().consumer(kImportConsumer);
   if (!consumer) return tl::unexpected<Error>(consumer.error());
-  UrlSession session(std::move(*store), std::move(*urls), options, url_options.drum.memory_bytes);
+  UrlSession session(std::move(*store), std::move(*urls), url_options.drum.memory_bytes);
   session.import_consumer_ = *consumer;
   return session;
 }
 
 Result<std::uint64_t> UrlSession::merge(bool everything) {
-  if (unparsed_count_ != unparsed_told_) {
-    core().count_unparsed(unparsed_count_ - unparsed_told_);
-    unparsed_told_ = unparsed_count_;
+  if (unparsed_count() != unparsed_told_) {
+    core().count_unparsed(unparsed_count() - unparsed_told_);
+    unparsed_told_ = unparsed_count();
   }
   const auto report = everything ? core().synchronize() : core().merge_if_full();
   if (!report) return tl::unexpected<Error>(report.error());

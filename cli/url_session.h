@@ -35,15 +35,11 @@ class UrlSession {
   [[nodiscard]] std::uint16_t import_consumer() const { return import_consumer_; }
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
   /// URLs that no parser takes, so far.
-  [[nodiscard]] std::uint64_t unparsed_count() const { return unparsed_count_; }
+  [[nodiscard]] std::uint64_t unparsed_count() const { return keyer_.unparsed_count(); }
 
   /// The key of a URL that is asked for; counts those that no parser takes.
-  std::uint64_t key_of(std::string_view url) {
-    if (raw_) return url_key(url, key_seed_);
-    const NormalizedUrl normalized = normalizer_.normalize(url);
-    if (!normalized.parsed) ++unparsed_count_;
-    return url_key(normalized.text, key_seed_);
-  }
+  Key16 key_of(std::string_view url) { return keyer_(url); }
+  [[nodiscard]] bool has_wide_keys() const { return keyer_.kind() == UrlKeyKind::kXxh3Wide; }
 
   /// Merges everything, or only when a bucket calls for it; returns how many requests were
   /// answered.
@@ -53,21 +49,16 @@ class UrlSession {
   Result<void> close();
 
  private:
-  UrlSession(Store store, UrlSeen urls, const UrlSessionOptions& options,
-             std::uint64_t memory_bytes)
+  UrlSession(Store store, UrlSeen urls, std::uint64_t memory_bytes)
       : store_(std::move(store)),
         urls_(std::move(urls)),
-        key_seed_(store_.key_seed()),
-        raw_(options.raw),
+        keyer_(urls_.keyer()),
         memory_bytes_(memory_bytes) {}
 
   Store store_;
   UrlSeen urls_;
-  UrlNormalizer normalizer_;
-  std::uint64_t key_seed_;
-  bool raw_;
+  UrlKeyer keyer_;
   std::uint64_t memory_bytes_;
-  std::uint64_t unparsed_count_ = 0;
   std::uint64_t unparsed_told_ = 0;
   std::uint16_t import_consumer_ = 0;
 };

@@ -140,7 +140,7 @@ struct QueueUnique {
 
   void unique_key_update(const crawlstore::UrlSeen::Answers::AnswerType& answer) {
     if (is_html(file_of(answer.aux, sites))) {
-      must(frontier.check_update(answer.key, {}, std::string(answer.aux)));
+      must(frontier.check_update(answer.key.head, {}, std::string(answer.aux)));
     }
   }
 };

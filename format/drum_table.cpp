@@ -111,11 +111,14 @@ Broken copy_numbers(const fb::Drum& from, DrumTable& table) {
   table.next_sequence = from.next_sequence();
   table.merge_count = from.merge_count();
   table.unparsed_count = from.unparsed_count();
-  if (table.key_bytes != 8) {
+  if (!is_key_bytes(table.key_bytes)) {
     return "the key length is not supported";
   }
-  if (table.key_scheme != KeyScheme::kOpaque && table.key_scheme != KeyScheme::kUrlV1) {
+  if (table.key_scheme > KeyScheme::kUrlV1Rabin) {
     return "the key scheme is unknown";
+  }
+  if (table.key_scheme == KeyScheme::kUrlV1Rabin && table.key_bytes != kKeyBytes) {
+    return "Rabin fingerprints have 8 bytes";
   }
   if (!is_value_bytes(table.value_bytes)) {
     return "the value length is out of range";

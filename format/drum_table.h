@@ -14,7 +14,7 @@
 
 namespace crawlstore::format {
 
-/// One bucket: keys in [first_key, first_key of the next bucket).
+/// One bucket: keys in [first_key, first_key of the next bucket); of 16-byte keys their heads.
 struct DrumBucket {
   std::uint64_t first_key = 0;
   SegmentId partition;  ///< 0 = no keys yet
@@ -34,7 +34,7 @@ struct DrumConsumer {
 };
 
 /// How keys were made from what the user gave: spec/registry.md.
-enum class KeyScheme : std::uint16_t { kOpaque = 0, kUrlV1 = 1 };
+enum class KeyScheme : std::uint16_t { kOpaque = 0, kUrlV1 = 1, kUrlV1Rabin = 2 };
 
 struct DrumTable {
   std::uint16_t key_bytes = 8;

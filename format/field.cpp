@@ -121,7 +121,8 @@ constexpr std::array kKeyBlock{
     Member{"key_count", Form::kUnsigned, offsetof(KeyBlockHeader, key_count), 2},
     Member{"upper_words", Form::kUnsigned, offsetof(KeyBlockHeader, upper_words), 2},
     Member{"low_bits", Form::kUnsigned, offsetof(KeyBlockHeader, low_bits), 1},
-    Member{"reserved", Form::kZeros, offsetof(KeyBlockHeader, reserved), 3},
+    Member{"shares_head", Form::kUnsigned, offsetof(KeyBlockHeader, shares_head), 1},
+    Member{"reserved", Form::kZeros, offsetof(KeyBlockHeader, reserved), 2},
 };
 
 constexpr std::array kKeyRun{
@@ -132,7 +133,8 @@ constexpr std::array kKeyRun{
     Member{"value_bytes", Form::kSigned, offsetof(KeyRunHeader, value_bytes), 4},
     Member{"uniform_tag", Form::kHex, offsetof(KeyRunHeader, uniform_tag), 2},
     Member{"key_bits", Form::kUnsigned, offsetof(KeyRunHeader, key_bits), 2},
-    Member{"reserved", Form::kZeros, offsetof(KeyRunHeader, reserved), 4},
+    Member{"key_bytes", Form::kUnsigned, offsetof(KeyRunHeader, key_bytes), 2},
+    Member{"reserved", Form::kZeros, offsetof(KeyRunHeader, reserved), 2},
     Member{"key_base", Form::kHex, offsetof(KeyRunHeader, key_base), 8},
 };
 
@@ -150,7 +152,8 @@ constexpr std::array kResultRun{
     Member{"magic", Form::kHex, offsetof(ResultRunHeader, magic), 8},
     Member{"record_count", Form::kUnsigned, offsetof(ResultRunHeader, record_count), 8},
     Member{"value_bytes", Form::kSigned, offsetof(ResultRunHeader, value_bytes), 4},
-    Member{"reserved", Form::kZeros, offsetof(ResultRunHeader, reserved), 4},
+    Member{"key_bytes", Form::kUnsigned, offsetof(ResultRunHeader, key_bytes), 2},
+    Member{"reserved", Form::kZeros, offsetof(ResultRunHeader, reserved), 2},
 };
 
 }  // namespace

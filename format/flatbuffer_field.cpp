@@ -184,6 +184,7 @@ void describe_consumer(FieldWriter& out, const fb::DrumConsumer& consumer) {
 std::string_view scheme_name(std::uint16_t scheme) {
   if (scheme == static_cast<std::uint16_t>(KeyScheme::kOpaque)) return "opaque";
   if (scheme == static_cast<std::uint16_t>(KeyScheme::kUrlV1)) return "url_v1";
+  if (scheme == static_cast<std::uint16_t>(KeyScheme::kUrlV1Rabin)) return "url_v1_rabin";
   return "unknown";
 }
 

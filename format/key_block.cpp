@@ -22,10 +22,12 @@ struct Layout {
   std::uint32_t low_bits = 0;
   std::uint64_t upper_words = 0;
   std::uint64_t lower_words = 0;
+  std::uint64_t halves = 0;
   [[nodiscard]] std::uint64_t lower_offset() const {
     return sizeof(KeyBlockHeader) + upper_words * 8;
   }
-  [[nodiscard]] std::uint64_t keys_end() const { return lower_offset() + lower_words * 8; }
+  [[nodiscard]] std::uint64_t halves_offset() const { return lower_offset() + lower_words * 8; }
+  [[nodiscard]] std::uint64_t keys_end() const { return halves_offset() + halves * 8; }
 };
 
 /// The parts for `distance_count` distances of which the last is `distance_max`.
@@ -207,7 +209,8 @@ class LowerBits {
   GroupShape shape_;
 };
 
-/// False when order is broken or a sum overflows.
+/// False when order is broken or a sum overflows. Strict: equal numbers break it too.
+template <bool kIsStrict>
 bool join_parts(const KeyBlock& block, const std::uint16_t* places, std::uint64_t* out) {
   const LowerBits lower(block);
   const std::uint64_t first_key = block.first_key;
@@ -219,7 +222,7 @@ bool join_parts(const KeyBlock& block, const std::uint16_t* places, std::uint64_
   std::size_t ascents = 0;
   const auto add = [&](std::size_t i, std::uint64_t low) {
     const std::uint64_t key = base + (std::uint64_t{places[i]} << low_bits) + low;
-    ascents += key > previous ? 1 : 0;
+    ascents += (kIsStrict ? key > previous : key >= previous) ? 1 : 0;
     previous = key;
     base -= scale;
     out[i] = key;
@@ -284,35 +287,75 @@ Result<void> take_values(std::span<const std::byte> bytes, std::int32_t value_by
   return {};
 }
 
-/// nullptr, or the text that names the broken rule.
-const char* check_footer(const PartitionFooter& footer, std::uint64_t payload_bytes) {
-  if (footer.magic != kPartitionMagic) {
-    return "the magic number of a partition is wrong";
+/// The numbers that are coded.
+template <bool kIsStrict>
+Result<void> decode(const KeyBlock& block, BlockNumbers& out) {
+  UpperPlaces places;  // not initialised: only what read_upper() writes is read
+  out[0] = block.first_key;
+  if (read_upper(block.upper, places) != block.key_count - 1u ||
+      !join_parts<kIsStrict>(block, places.data(), out.data() + 1)) {
+    return invalid("the keys of a key block do not ascend or are too few or too many",
+                   sizeof(KeyBlockHeader));
   }
-  if (footer.key_bytes != 8 || footer.codec != 1) {
-    return "the key length or the codec of a partition is unknown";
+  return {};
+}
+
+/// Do heads with their tails ascend strictly, and are not all heads the same?
+bool do_wide_keys_ascend(std::span<const std::uint64_t> heads,
+                         std::span<const std::uint64_t> tails) {
+  bool ascend = heads.size() == 1 || heads.front() != heads.back();
+  for (std::size_t i = 1; i < heads.size(); ++i) {
+    ascend &= heads[i] > heads[i - 1] || tails[i] > tails[i - 1];
   }
-  if (footer.reserved != 0 || !is_value_bytes(footer.value_bytes)) {
-    return "reserved bytes or the value length of a partition are wrong";
+  return ascend;
+}
+
+/// One block: `coded` ascends; `halves` are as they are.
+void encode(std::span<const std::uint64_t> coded, std::span<const std::uint64_t> halves,
+            bool shares_head, const BlockValues& values, std::vector<std::byte>& out) {
+  const auto count = coded.size();
+  CRAWLSTORE_ASSERT(count != 0 && count <= kBlockKeysMax && is_value_bytes(values.bytes));
+  CRAWLSTORE_ASSERT(values.lengths.size() == (values.bytes == kVariableValue ? count : 0));
+  CRAWLSTORE_ASSERT(values.bytes == kVariableValue ||
+                    values.values.size() == count * static_cast<std::size_t>(values.bytes));
+  CRAWLSTORE_DCHECK(std::is_sorted(coded.begin(), coded.end()));
+  Layout layout = smallest_layout(coded.back() - coded.front(), count - 1);
+  layout.halves = halves.size();
+  const std::uint64_t lengths_bytes = round_up(values.lengths.size() * 4, 8);
+  const std::uint64_t block_bytes =
+      layout.keys_end() + lengths_bytes + round_up(values.values.size(), 8);
+  CRAWLSTORE_ASSERT(block_bytes <= kBlockBytesMax && layout.upper_words <= kUpperWordsMax);
+
+  const std::size_t start = out.size();
+  out.resize(start + block_bytes + 8);  // 8 for the last store of write_lower_narrow()
+  std::byte* block = out.data() + start;
+  KeyBlockHeader header{};
+  header.first_key = coded.front();
+  header.key_count = static_cast<std::uint16_t>(count);
+  header.upper_words = static_cast<std::uint16_t>(layout.upper_words);
+  header.low_bits = static_cast<std::uint8_t>(layout.low_bits);
+  header.shares_head = shares_head ? 1 : 0;
+  store_struct(block, header);
+  if (count > 1) {
+    write_upper(coded, layout.low_bits, block + sizeof header);
+    std::byte* lower = block + layout.lower_offset();
+    if (layout.low_bits >= kNarrowBitsMin && layout.low_bits <= kNarrowBitsMax) {
+      write_lower_narrow(coded, layout.low_bits, lower);
+    } else if (layout.low_bits != 0) {
+      write_lower_any(coded, layout.low_bits, lower);
+    }
   }
-  if (footer.block_count == 0 || footer.block_count > payload_bytes / sizeof(KeyBlockHeader)) {
-    return "the block count of a partition is out of range";
+  if (!halves.empty()) {
+    std::memcpy(block + layout.halves_offset(), halves.data(), halves.size_bytes());
   }
-  if (footer.key_count < footer.block_count ||
-      footer.key_count > footer.block_count * kBlockKeysMax) {
-    return "the key count of a partition is out of range";
+  std::byte* behind = block + layout.keys_end();
+  if (!values.lengths.empty()) {
+    std::memcpy(behind, values.lengths.data(), values.lengths.size_bytes());
   }
-  if (partition_tail_bytes(footer.block_count) > payload_bytes ||
-      footer.index_offset_bytes != payload_bytes - partition_tail_bytes(footer.block_count) ||
-      footer.index_offset_bytes < footer.block_count * sizeof(KeyBlockHeader)) {
-    return "the index of a partition is out of place";
+  if (!values.values.empty()) {
+    std::memcpy(behind + lengths_bytes, values.values.data(), values.values.size());
   }
-  if (footer.last_key < footer.first_key ||
-      footer.last_key - footer.first_key < footer.key_count - 1 ||
-      (footer.key_count == 1 && footer.last_key != footer.first_key)) {
-    return "the key range of a partition does not fit its key count";
-  }
-  return nullptr;
+  out.resize(start + block_bytes);
 }
 
 }  // namespace
@@ -322,49 +365,30 @@ std::uint64_t key_block_bytes(std::uint64_t distance, std::uint32_t key_count) {
   return smallest_layout(distance, key_count - 1).keys_end();
 }
 
-void encode_key_block(std::span<const std::uint64_t> keys,
-                      [[maybe_unused]] std::int32_t value_bytes, std::span<const std::byte> values,
-                      std::span<const std::uint32_t> lengths, std::vector<std::byte>& out) {
-  CRAWLSTORE_ASSERT(!keys.empty() && keys.size() <= kBlockKeysMax && is_value_bytes(value_bytes));
-  CRAWLSTORE_ASSERT(lengths.size() == (value_bytes == kVariableValue ? keys.size() : 0));
-  CRAWLSTORE_ASSERT(value_bytes == kVariableValue ||
-                    values.size() == keys.size() * static_cast<std::size_t>(value_bytes));
+void encode_key_block(std::span<const std::uint64_t> keys, std::int32_t value_bytes,
+                      std::span<const std::byte> values, std::span<const std::uint32_t> lengths,
+                      std::vector<std::byte>& out) {
   CRAWLSTORE_DCHECK(std::is_sorted(keys.begin(), keys.end(), std::less_equal<>()));
-  const Layout layout = smallest_layout(keys.back() - keys.front(), keys.size() - 1);
-  const std::uint64_t lengths_bytes = round_up(lengths.size() * 4, 8);
-  const std::uint64_t block_bytes = layout.keys_end() + lengths_bytes + round_up(values.size(), 8);
-  CRAWLSTORE_ASSERT(block_bytes <= kBlockBytesMax && layout.upper_words <= kUpperWordsMax);
-
-  const std::size_t start = out.size();
-  out.resize(start + block_bytes + 8);  // 8 for the last store of write_lower_narrow()
-  std::byte* block = out.data() + start;
-  KeyBlockHeader header{};
-  header.first_key = keys.front();
-  header.key_count = static_cast<std::uint16_t>(keys.size());
-  header.upper_words = static_cast<std::uint16_t>(layout.upper_words);
-  header.low_bits = static_cast<std::uint8_t>(layout.low_bits);
-  store_struct(block, header);
-  if (keys.size() > 1) {
-    write_upper(keys, layout.low_bits, block + sizeof header);
-    std::byte* lower = block + layout.lower_offset();
-    if (layout.low_bits >= kNarrowBitsMin && layout.low_bits <= kNarrowBitsMax) {
-      write_lower_narrow(keys, layout.low_bits, lower);
-    } else if (layout.low_bits != 0) {
-      write_lower_any(keys, layout.low_bits, lower);
-    }
-  }
-  std::byte* behind = block + layout.keys_end();
-  if (!lengths.empty()) {
-    std::memcpy(behind, lengths.data(), lengths.size_bytes());
-  }
-  if (!values.empty()) {
-    std::memcpy(behind + lengths_bytes, values.data(), values.size());
-  }
-  out.resize(start + block_bytes);
+  encode(keys, {}, false, {value_bytes, values, lengths}, out);
 }
 
-Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t value_bytes) {
-  CRAWLSTORE_ASSERT(is_value_bytes(value_bytes));
+void encode_wide_key_block(std::span<const std::uint64_t> heads,
+                           std::span<const std::uint64_t> tails, const BlockValues& values,
+                           std::vector<std::byte>& out) {
+  CRAWLSTORE_ASSERT(!heads.empty() && heads.size() == tails.size());
+  const bool shares_head = heads.size() > 1 && heads.front() == heads.back();
+  CRAWLSTORE_DCHECK(shares_head ? std::is_sorted(tails.begin(), tails.end(), std::less_equal<>())
+                                : do_wide_keys_ascend(heads, tails));
+  if (shares_head) {
+    encode(tails, heads.first(1), true, values, out);
+  } else {
+    encode(heads, tails, false, values, out);
+  }
+}
+
+Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t value_bytes,
+                                 std::uint16_t key_bytes) {
+  CRAWLSTORE_ASSERT(is_value_bytes(value_bytes) && is_key_bytes(key_bytes));
   if (bytes.size() < sizeof(KeyBlockHeader)) {
     return invalid("a key block is cut short in its header", 0);
   }
@@ -378,8 +402,15 @@ Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t 
   if ((header.upper_words == 0) != (header.key_count == 1) || header.upper_words > kUpperWordsMax) {
     return invalid("the upper bits of a key block have a wrong length", 0);
   }
+  const bool is_wide = key_bytes == kWideKeyBytes;
+  if (header.shares_head > 1 || (header.shares_head == 1 && (!is_wide || header.key_count == 1))) {
+    return invalid("a key block says wrongly that its keys share their head", 0);
+  }
+  const bool shares_head = header.shares_head == 1;
   const std::uint64_t low_bit_count = std::uint64_t{header.key_count - 1u} * header.low_bits;
-  const Layout layout{header.low_bits, header.upper_words, (low_bit_count + 63) / 64};
+  const std::uint64_t halves = shares_head ? 1 : header.key_count;
+  const Layout layout{header.low_bits, header.upper_words, (low_bit_count + 63) / 64,
+                      is_wide ? halves : 0};
   if (layout.keys_end() > bytes.size()) {
     return invalid("a key block is cut short in its keys", 0);
   }
@@ -388,26 +419,39 @@ Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t 
   block.key_count = header.key_count;
   block.block_bytes = static_cast<std::uint32_t>(layout.keys_end());
   block.low_bits = header.low_bits;
+  block.shares_head = shares_head;
   block.upper_words = header.upper_words;
   block.upper = bytes.subspan(sizeof header, layout.upper_words * 8);
   block.lower = bytes.subspan(layout.lower_offset(), layout.lower_words * 8);
+  block.halves = bytes.subspan(layout.halves_offset(), layout.halves * 8);
   if (!block.upper.empty() && is_zero(block.upper.last(8))) {
     return invalid("the last upper word of a key block is zero", layout.lower_offset() - 8);
   }
   if (low_bit_count % 64 != 0 &&
       load<std::uint64_t>(block.lower.last(8).data()) >> (low_bit_count % 64) != 0) {
-    return invalid("padding of a key block is not zero", layout.keys_end() - 8);
+    return invalid("padding of a key block is not zero", layout.halves_offset() - 8);
   }
   CRAWLSTORE_TRY(take_values(bytes, value_bytes, block));
   return block;
 }
 
-Result<void> decode_keys(const KeyBlock& block, std::array<std::uint64_t, kBlockKeysMax>& out) {
-  UpperPlaces places;  // not initialised: only what read_upper() writes is read
-  out[0] = block.first_key;
-  if (read_upper(block.upper, places) != block.key_count - 1u ||
-      !join_parts(block, places.data(), out.data() + 1)) {
-    return invalid("the keys of a key block do not ascend or are too few or too many",
+Result<void> decode_keys(const KeyBlock& block, BlockNumbers& out) {
+  CRAWLSTORE_ASSERT(block.halves.empty());
+  return decode<true>(block, out);
+}
+
+Result<void> decode_keys(const KeyBlock& block, BlockNumbers& heads, BlockNumbers& tails) {
+  if (block.halves.empty()) return decode<true>(block, heads);
+  const std::size_t count = block.key_count;
+  CRAWLSTORE_ASSERT(block.halves.size() == (block.shares_head ? 1 : count) * 8);
+  if (block.shares_head) {
+    std::fill_n(heads.begin(), count, load<std::uint64_t>(block.halves.data()));
+    return decode<true>(block, tails);
+  }
+  CRAWLSTORE_TRY(decode<false>(block, heads));
+  std::memcpy(tails.data(), block.halves.data(), block.halves.size());
+  if (!do_wide_keys_ascend(std::span(heads).first(count), std::span(tails).first(count))) {
+    return invalid("the keys of a key block do not ascend, or share a head that is repeated",
                    sizeof(KeyBlockHeader));
   }
   return {};
@@ -424,74 +468,6 @@ std::span<const std::byte> value_at(const KeyBlock& block, std::uint32_t index,
     begin += load<std::uint32_t>(block.lengths.data() + i * 4);
   }
   return variable_value(block, index, begin);
-}
-
-// NOLINTNEXTLINE(readability-function-size): five numbers and the output
-void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
-                           std::uint64_t last_key, std::int32_t value_bytes,
-                           std::uint64_t blocks_bytes, std::vector<std::byte>& out) {
-  const std::size_t block_count = index.first_keys.size();
-  CRAWLSTORE_ASSERT(block_count != 0 && index.block_offsets.size() == block_count);
-  const PartitionFooter footer{.key_count = key_count,
-                               .block_count = block_count,
-                               .index_offset_bytes = blocks_bytes,
-                               .first_key = index.first_keys.front(),
-                               .last_key = last_key,
-                               .key_bytes = 8,
-                               .codec = 1,
-                               .value_bytes = value_bytes,
-                               .reserved = 0,
-                               .magic = kPartitionMagic};
-  const std::size_t start = out.size();
-  out.resize(start + partition_tail_bytes(block_count));
-  std::byte* tail = out.data() + start;
-  std::memcpy(tail, index.first_keys.data(), block_count * 8);
-  std::memcpy(tail + block_count * 8, index.block_offsets.data(), block_count * 4);
-  store_struct(out.data() + out.size() - sizeof footer, footer);
-}
-
-Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer_bytes,
-                                               std::uint64_t payload_bytes) {
-  if (footer_bytes.size() != sizeof(PartitionFooter) || payload_bytes < sizeof(PartitionFooter) ||
-      payload_bytes > kPayloadBytesMax || payload_bytes % 8 != 0) {
-    return invalid("the length of a partition is out of range", 0);
-  }
-  const auto footer = load_struct<PartitionFooter>(footer_bytes.data());
-  if (const char* broken = check_footer(footer, payload_bytes)) {
-    return invalid(broken, payload_bytes - sizeof footer);
-  }
-  return footer;
-}
-
-Result<void> check_partition_index(std::span<const std::byte> index,
-                                   const PartitionFooter& footer) {
-  const std::uint64_t block_count = footer.block_count;
-  CRAWLSTORE_ASSERT(index.size() == partition_tail_bytes(block_count) - sizeof footer);
-  const std::byte* offsets = index.data() + block_count * 8;
-  std::uint64_t previous_key = 0;
-  std::uint64_t previous_offset = 0;
-  for (std::uint64_t i = 0; i < block_count; ++i) {
-    const auto key = load<std::uint64_t>(index.data() + i * 8);
-    const std::uint64_t offset = std::uint64_t{load<std::uint32_t>(offsets + i * 4)} * 8;
-    const bool keys_ascend = i == 0 ? key == footer.first_key : key > previous_key;
-    const bool offsets_ascend =
-        i == 0 ? offset == 0 : offset >= previous_offset + sizeof(KeyBlockHeader);
-    if (!keys_ascend || key > footer.last_key) {
-      return invalid("the first keys of a partition do not ascend",
-                     footer.index_offset_bytes + i * 8);
-    }
-    if (!offsets_ascend || offset >= footer.index_offset_bytes) {
-      return invalid("the block offsets of a partition do not ascend",
-                     footer.index_offset_bytes + block_count * 8 + i * 4);
-    }
-    previous_key = key;
-    previous_offset = offset;
-  }
-  if (!is_zero(index.subspan(block_count * 12))) {
-    return invalid("padding of a partition is not zero",
-                   footer.index_offset_bytes + block_count * 12);
-  }
-  return {};
 }
 
 }  // namespace crawlstore::format

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Blocks of sorted keys, Elias-Fano coded, with their values beside them, and the footer and block
-/// index of a partition: spec/format.md#partition. Pure functions over bytes; any thread.
+/// Blocks of sorted keys, Elias-Fano coded, with their values beside them:
+/// spec/format.md#key-block. Pure functions over bytes; any thread.
 ///
 /// Source: P. Elias, "Efficient storage and retrieval by content and address of static files",
 /// JACM 1974; S. Vigna, "Quasi-succinct indices", WSDM 2013. The code spends at most 2 +
@@ -35,13 +35,34 @@ constexpr bool is_value_bytes(std::int32_t value_bytes) {
   return value_bytes >= kVariableValue && value_bytes <= static_cast<std::int32_t>(kValueBytesMax);
 }
 
-/// Appends one block to `out` (which grows; reuse it).
-///   keys     1 to kBlockKeysMax, strictly ascending
-///   values   fixed: keys.size() * value_bytes bytes; variable: all bytes one after another
+inline constexpr std::uint16_t kKeyBytes = 8;
+inline constexpr std::uint16_t kWideKeyBytes = 16;
+/// True for the two lengths that keys may have.
+constexpr bool is_key_bytes(std::uint16_t key_bytes) {
+  return key_bytes == kKeyBytes || key_bytes == kWideKeyBytes;
+}
+
+/// What stands beside the keys of a block.
+///   bytes    as value_bytes of the partition
+///   values   fixed: key count * value_bytes bytes; variable: all bytes one after another
 ///   lengths  variable only: one length a key
+struct BlockValues {
+  std::int32_t bytes = kNoValue;
+  std::span<const std::byte> values;
+  std::span<const std::uint32_t> lengths;
+};
+
+/// Appends one block of 8-byte keys to `out` (which grows; reuse it).
+///   keys     1 to kBlockKeysMax, strictly ascending
 void encode_key_block(std::span<const std::uint64_t> keys, std::int32_t value_bytes,
                       std::span<const std::byte> values, std::span<const std::uint32_t> lengths,
                       std::vector<std::byte>& out);
+
+/// The same of 16-byte keys, which are a head (the first 8 bytes) and a tail; strictly ascending by
+/// both.
+void encode_wide_key_block(std::span<const std::uint64_t> heads,
+                           std::span<const std::uint64_t> tails, const BlockValues& values,
+                           std::vector<std::byte>& out);
 
 /// What encode_key_block() writes for `key_count` keys without values whose last is `distance`
 /// behind their first.
@@ -49,24 +70,33 @@ std::uint64_t key_block_bytes(std::uint64_t distance, std::uint32_t key_count);
 
 /// A parsed block: bounds proved, order proved by decode_keys().
 struct KeyBlock {
-  std::uint64_t first_key = 0;
+  std::uint64_t first_key = 0;  ///< of the numbers that are coded: keys, heads or tails
   std::uint32_t key_count = 0;
   std::uint32_t block_bytes = 0;  ///< of the whole block, padding included; a multiple of 8
   std::uint8_t low_bits = 0;
+  bool shares_head = false;  ///< tails are coded, and all have the one head in `halves`
   std::uint32_t upper_words = 0;
   std::span<const std::byte> upper;
   std::span<const std::byte> lower;
+  std::span<const std::byte> halves;   ///< 16-byte keys only: the tails of the heads, or the head
   std::span<const std::byte> lengths;  ///< variable values only: key_count u32
   std::span<const std::byte> values;
 };
 
 /// The block at the start of `bytes`, which may go on behind it.
 ///   errors  kSegmentInvalid (offset = relative to `bytes`)
-Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t value_bytes);
+Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t value_bytes,
+                                 std::uint16_t key_bytes = kKeyBytes);
 
-/// Decodes all keys: writes key_count numbers to `out`, strictly ascending.
+using BlockNumbers = std::array<std::uint64_t, kBlockKeysMax>;
+
+/// Decodes all keys of 8 bytes: writes key_count numbers to `out`, strictly ascending.
 ///   errors  kSegmentInvalid: the upper bits hold another count, order is broken, a sum overflows
-Result<void> decode_keys(const KeyBlock& block, std::array<std::uint64_t, kBlockKeysMax>& out);
+Result<void> decode_keys(const KeyBlock& block, BlockNumbers& out);
+
+/// Decodes keys of either length: of 8-byte keys the tails stay as they are.
+///   errors  those, and of 16-byte keys: a block that ought to share its head does not
+Result<void> decode_keys(const KeyBlock& block, BlockNumbers& heads, BlockNumbers& tails);
 
 /// The value of key number `index` (< key_count), of any length; the values before it have
 /// `begin_bytes` together. The lengths may lie in mapped memory: bounded again.
@@ -80,31 +110,5 @@ inline std::span<const std::byte> variable_value(const KeyBlock& block, std::uin
 /// The value of key number `index` (< key_count). Variable values cost O(index).
 std::span<const std::byte> value_at(const KeyBlock& block, std::uint32_t index,
                                     std::int32_t value_bytes);
-
-/// The bytes that end a partition: index (first keys, then block offsets in units of 8 bytes as
-/// u32, padded to 8), then footer. `blocks_bytes` is the length of all blocks = the index offset.
-struct PartitionIndex {
-  std::vector<std::uint64_t> first_keys;
-  std::vector<std::uint32_t> block_offsets;  ///< offset / 8
-};
-/// How long they are.
-constexpr std::uint64_t partition_tail_bytes(std::uint64_t block_count) {
-  return block_count * 8 + round_up(block_count * 4, 8) + sizeof(PartitionFooter);
-}
-void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
-                           std::uint64_t last_key, std::int32_t value_bytes,
-                           std::uint64_t blocks_bytes, std::vector<std::byte>& out);
-
-/// errors kSegmentInvalid. `footer_bytes` is the last 64 bytes, `payload_bytes` the whole length;
-/// counts and offsets are consistent with it when this returns.
-Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer_bytes,
-                                               std::uint64_t payload_bytes);
-
-/// Checks that first keys and block offsets ascend and stay in range. A reader that bounds each
-/// offset when it uses it does not need this; deep verification does.
-///   index   exactly the bytes between the blocks and the footer
-///   errors  kSegmentInvalid (offset relative to the payload)
-///   cost    O(blocks)
-Result<void> check_partition_index(std::span<const std::byte> index, const PartitionFooter& footer);
 
 }  // namespace crawlstore::format

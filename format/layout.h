@@ -83,13 +83,15 @@ struct Superblock {
 };
 static_assert(sizeof(Superblock) == 4096 && offsetof(Superblock, checksum) == 4088);
 
-/// Begins every block of a partition; then upper bits, lower bits, values.
+/// Begins every block of a partition; then upper bits, lower bits, the other halves of 16-byte
+/// keys, values.
 struct KeyBlockHeader {
   std::uint64_t first_key;
   std::uint16_t key_count;
   std::uint16_t upper_words;
   std::uint8_t low_bits;
-  std::array<std::uint8_t, 3> reserved;
+  std::uint8_t shares_head;
+  std::array<std::uint8_t, 2> reserved;
 };
 static_assert(sizeof(KeyBlockHeader) == 16);
 
@@ -117,7 +119,8 @@ struct KeyRunHeader {
   std::int32_t value_bytes;
   std::uint16_t uniform_tag;
   std::uint16_t key_bits;
-  std::uint32_t reserved;
+  std::uint16_t key_bytes;
+  std::uint16_t reserved;
   std::uint64_t key_base;
 };
 static_assert(sizeof(KeyRunHeader) == 48);
@@ -138,7 +141,8 @@ struct ResultRunHeader {
   std::uint64_t magic;
   std::uint64_t record_count;
   std::int32_t value_bytes;
-  std::uint32_t reserved;
+  std::uint16_t key_bytes;
+  std::uint16_t reserved;
 };
 static_assert(sizeof(ResultRunHeader) == 24);
 

@@ -129,9 +129,9 @@ const char* check_key_run_header(const KeyRunHeader& header) {
   }
   const bool has_tags = (header.flags & kRunHasTags) != 0;
   if (header.record_count == 0 || header.record_count > kRequestsPerRunMax ||
-      !is_value_bytes(header.value_bytes) || header.reserved != 0 ||
-      (has_tags && header.uniform_tag != 0) || header.key_bits < kPackedBitsMin ||
-      header.key_bits > kPackedBitsMax) {
+      !is_value_bytes(header.value_bytes) || !is_key_bytes(header.key_bytes) ||
+      header.reserved != 0 || (has_tags && header.uniform_tag != 0) ||
+      header.key_bits < kPackedBitsMin || header.key_bits > kPackedBitsMax) {
     return "a number in the header of a key run is out of range";
   }
   if (!are_operations(std::span(&header.uniform_tag, 1))) {
@@ -164,6 +164,7 @@ const char* check_key_run(const KeyRun& run, std::uint64_t count) {
 
 void encode_key_run(const KeyRun& run, std::vector<std::byte>& out) {
   CRAWLSTORE_ASSERT(!run.keys.empty() && is_value_bytes(run.value_bytes));
+  CRAWLSTORE_ASSERT(run.tails.empty() || run.tails.size() == run.keys.size());
   CRAWLSTORE_ASSERT(run.tags.empty() || run.tags.size() == run.keys.size());
   CRAWLSTORE_ASSERT(run.sequences.empty() || run.sequences.size() == run.keys.size());
   CRAWLSTORE_ASSERT(run.lengths.size() ==
@@ -176,16 +177,19 @@ void encode_key_run(const KeyRun& run, std::vector<std::byte>& out) {
       (run.tags.empty() ? 0 : kRunHasTags) | (run.sequences.empty() ? 0 : kRunHasSequences);
   fields.value_bytes = run.value_bytes;
   fields.uniform_tag = run.tags.empty() ? run.uniform_tag : std::uint16_t{0};
+  fields.key_bytes = run.tails.empty() ? kKeyBytes : kWideKeyBytes;
   const PackedKeys packed = PackedKeys::of(run.keys);
   fields.key_bits = static_cast<std::uint16_t>(packed.bits);
   fields.key_base = packed.base;
   std::vector<std::uint64_t> words(packed_words(run.keys.size(), packed.bits));
   pack_keys(run.keys, packed, words);
   append_header(fields,
-                words.size() * 8 + run.tags.size_bytes() + run.sequences.size_bytes() +
-                    run.lengths.size_bytes() + run.values.size() + 4 * 8,
+                words.size() * 8 + run.tails.size_bytes() + run.tags.size_bytes() +
+                    run.sequences.size_bytes() + run.lengths.size_bytes() + run.values.size() +
+                    4 * 8,
                 out);
   append_column(std::span<const std::uint64_t>(words), out);
+  append_column(run.tails, out);
   append_column(run.tags, out);
   append_column(run.sequences, out);
   append_column(run.lengths, out);
@@ -208,6 +212,7 @@ Result<KeyRun> parse_key_run(std::span<const std::byte> bytes, std::vector<std::
   run.uniform_tag = header.uniform_tag;
   const PackedKeys packed{header.key_base, header.key_bits};
   const auto words = columns.take<std::uint64_t>(packed_words(count, packed.bits));
+  run.tails = columns.take<std::uint64_t>(header.key_bytes == kWideKeyBytes ? count : 0);
   run.tags = columns.take<std::uint16_t>((header.flags & kRunHasTags) != 0 ? count : 0);
   run.sequences = columns.take<std::uint32_t>((header.flags & kRunHasSequences) != 0 ? count : 0);
   run.lengths = columns.take<std::uint32_t>(run.value_bytes == kVariableValue ? count : 0);
@@ -296,6 +301,7 @@ Result<AuxRun> parse_aux_run(std::span<const std::byte> bytes) {
 void encode_result_run(const ResultRun& run, std::vector<std::byte>& out) {
   const std::size_t count = run.keys.size();
   CRAWLSTORE_ASSERT(count != 0 && is_value_bytes(run.value_bytes));
+  CRAWLSTORE_ASSERT(run.tails.empty() || run.tails.size() == count);
   CRAWLSTORE_ASSERT(run.sequences.size() == count && run.tags.size() == count &&
                     run.verdicts.size() == count && run.aux_lengths.size() == count);
   CRAWLSTORE_ASSERT(run.value_lengths.size() == (run.value_bytes == kVariableValue ? count : 0));
@@ -303,11 +309,13 @@ void encode_result_run(const ResultRun& run, std::vector<std::byte>& out) {
   fields.magic = kResultRunMagic;
   fields.record_count = count;
   fields.value_bytes = run.value_bytes;
+  fields.key_bytes = run.tails.empty() ? kKeyBytes : kWideKeyBytes;
   append_header(
       fields,
-      count * 23 + run.value_lengths.size_bytes() + run.values.size() + run.auxes.size() + 8 * 8,
+      count * 31 + run.value_lengths.size_bytes() + run.values.size() + run.auxes.size() + 8 * 8,
       out);
   append_column(run.keys, out);
+  append_column(run.tails, out);
   append_column(run.sequences, out);
   append_column(run.tags, out);
   append_column(run.verdicts, out);
@@ -325,7 +333,8 @@ Result<ResultRun> parse_result_run(std::span<const std::byte> bytes) {
   if (header.magic != kResultRunMagic) {
     return invalid("the magic number of a result run is wrong");
   }
-  if (header.record_count == 0 || header.reserved != 0 || !is_value_bytes(header.value_bytes)) {
+  if (header.record_count == 0 || header.reserved != 0 || !is_value_bytes(header.value_bytes) ||
+      !is_key_bytes(header.key_bytes)) {
     return invalid("a number in the header of a result run is out of range");
   }
   const std::uint64_t count = header.record_count;
@@ -333,6 +342,7 @@ Result<ResultRun> parse_result_run(std::span<const std::byte> bytes) {
   ResultRun run;
   run.value_bytes = header.value_bytes;
   run.keys = columns.take<std::uint64_t>(count);
+  run.tails = columns.take<std::uint64_t>(header.key_bytes == kWideKeyBytes ? count : 0);
   run.sequences = columns.take<std::uint64_t>(count);
   run.tags = columns.take<std::uint16_t>(count);
   run.verdicts = columns.take<std::uint8_t>(count);

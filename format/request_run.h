@@ -39,7 +39,8 @@ inline constexpr std::uint32_t kRunHasSequences = 2;
 inline constexpr std::uint32_t kAuxUniformLength = 1;
 
 /// Requests as columns. Spans point into the caller's memory, both ways.
-///   keys       n; packed in the payload
+///   keys       n; packed in the payload; of 16-byte keys their heads, the first 8 bytes
+///   tails      n, of 16-byte keys; or empty
 ///   tags       n, or empty: all are uniform_tag
 ///   sequences  n offsets from first_sequence, strictly ascending; or empty: 0, 1, 2 ...
 ///   values     fixed: n * value_bytes; variable: all bytes; operations without a value have zeros
@@ -54,6 +55,7 @@ struct KeyRun {
   std::span<const std::uint32_t> sequences;
   std::span<const std::uint32_t> lengths;
   std::span<const std::byte> values;
+  std::span<const std::uint64_t> tails{};
 };
 
 /// Appends the payload to `out`.
@@ -81,6 +83,7 @@ void encode_aux_run(const AuxRun& run, std::vector<std::byte>& out);
 Result<AuxRun> parse_aux_run(std::span<const std::byte> bytes);
 
 /// Verdicts kept for an absent consumer. verdict 0 = unique, 1 = duplicate (of a plain update: 0).
+/// keys and tails as in a key run.
 struct ResultRun {
   std::int32_t value_bytes = 0;
   std::span<const std::uint64_t> keys;
@@ -91,6 +94,7 @@ struct ResultRun {
   std::span<const std::uint32_t> aux_lengths;
   std::span<const std::byte> values;
   std::span<const std::byte> auxes;
+  std::span<const std::uint64_t> tails{};
 };
 void encode_result_run(const ResultRun& run, std::vector<std::byte>& out);
 Result<ResultRun> parse_result_run(std::span<const std::byte> bytes);

@@ -33,7 +33,7 @@ class World {
     snapshot_ = std::make_unique<Snapshot>(Snapshot::open(reader).value());
     segments_ = snapshot_->segments();
     view_ = std::make_unique<DrumView>(DrumView::open(*snapshot_, "fuzz").value());
-    require(view_->for_each_key([](std::uint64_t, auto) { return true; }).has_value());
+    require(view_->for_each_key([](Key16, auto) { return true; }).has_value());
   }
 
   void run(std::span<const std::uint8_t> steps) {
@@ -59,7 +59,7 @@ class World {
         (void)view_->lookup(question * 0x9e3779b97f4a7c15U);
         break;
       case 1:
-        (void)view_->for_each_key([](std::uint64_t, auto) { return true; });
+        (void)view_->for_each_key([](Key16, auto) { return true; });
         break;
       case 2:
         (void)view_->for_each_pending([](auto, const auto&, auto) { return true; });

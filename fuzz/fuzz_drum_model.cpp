@@ -30,12 +30,13 @@ T must(Result<T> result) {
 constexpr auto kText = StringBytes<std::string>::load;
 using Expected = std::tuple<DrumOperation, bool, std::string, std::string>;
 struct World {
-  explicit World(std::uint8_t shape) : file(make_memory_file({}, 1 << 24)) {
+  World(std::uint8_t shape, bool is_wide) : file(make_memory_file({}, 1 << 24)) {
     options.bucket_count = 1 + shape % 4;
     options.array_elements = 1 + shape / 4 % 4;
     options.partition_keys_max = 2 + shape / 16 % 4;
     options.bucket_bytes = 200;
     options.parallel = false;
+    options.key_bytes = is_wide ? 16 : 8;
     options.durability = static_cast<Durability>(shape / 64 == 1 ? 0 : shape / 64);
     must(container::write_empty_store(*open_memory_storage(file, OpenMode::kWrite), {}, 1));
     open();
@@ -46,7 +47,7 @@ struct World {
     core = must(DrumCore::open(*store, "fuzz", -1, options));
     core->attach(0, [this](std::span<const RawAnswer> answers) {
       for (const RawAnswer& answer : answers) {
-        auto& due = expected[answer.key];
+        auto& due = expected[Key16(answer.key, answer.key_tail)];
         require(!due.empty() && used.insert(answer.sequence).second);
         require(due.front() == Expected(answer.operation, answer.duplicate, kText(answer.value),
                                         kText(answer.aux)));
@@ -54,14 +55,14 @@ struct World {
       }
     });
   }
-  void submit(std::uint8_t code, std::uint64_t key, std::string value, const std::string& aux) {
+  void submit(std::uint8_t code, Key16 key, std::string value, const std::string& aux) {
     const auto operation = static_cast<DrumOperation>(code % 3);
     const bool duplicate = map.contains(key) && operation != DrumOperation::kUpdate;
     if (operation != DrumOperation::kCheck) map[key] = value;
     expected[key].emplace_back(operation, duplicate, map.contains(key) ? map[key] : "", aux);
     if (operation == DrumOperation::kCheck) value = {};
-    must(core->submit(
-        {operation, 0, key, std::as_bytes(std::span(value)), std::as_bytes(std::span(aux))}));
+    must(core->submit({operation, 0, key.head, std::as_bytes(std::span(value)),
+                       std::as_bytes(std::span(aux)), key.tail}));
   }
   void synchronize() {
     must(core->synchronize());
@@ -80,16 +81,17 @@ struct World {
   DrumOptions options;
   std::optional<Store> store;
   std::shared_ptr<DrumCore> core;
-  std::map<std::uint64_t, std::string> map;
-  std::map<std::uint64_t, std::deque<Expected>> expected;
+  std::map<Key16, std::string> map;
+  std::map<Key16, std::deque<Expected>> expected;
   std::set<std::uint64_t> used;
 };
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  World world(size == 0 ? 0 : data[0]);
+  World world(size == 0 ? 0 : data[0], size % 2 == 1);
   for (std::size_t i = 1; i + 2 < size && i < 900; i += 3) {
-    const std::uint64_t key = data[i + 1] * std::uint64_t{0x0101010101010101};
+    const Key16 key(data[i + 1] / 8 * std::uint64_t{0x0808080808080808},  // some share their head
+                    size % 2 * data[i + 1]);
     const std::string aux(data[i + 2] / 16, static_cast<char>(i));
     if (data[i] < 240) world.submit(data[i], key, std::string(data[i + 2] % 16, 'v'), aux);
     if (data[i] >= 240 && data[i] < 248) world.synchronize();

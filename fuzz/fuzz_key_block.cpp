@@ -21,6 +21,7 @@
 
 #include "format/endian.h"
 #include "format/key_block.h"
+#include "format/partition_index.h"
 
 namespace {
 
@@ -78,7 +79,8 @@ void check_partition(std::span<const std::byte> bytes) {
   if (bytes.size() < sizeof(PartitionFooter)) return;
   const auto footer = parse_partition_footer(bytes.last(sizeof(PartitionFooter)), bytes.size());
   if (!footer) return;
-  require(footer->index_offset_bytes + footer->block_count * 12 + 64 <= bytes.size());
+  require(footer->index_offset_bytes + footer->block_count * (footer->key_bytes + 4U) + 64 <=
+          bytes.size());
   const auto index = bytes.first(bytes.size() - 64).subspan(footer->index_offset_bytes);
   static_cast<void>(check_partition_index(index, *footer));
 }

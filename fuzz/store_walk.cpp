@@ -30,8 +30,8 @@ void walk_drum(const Snapshot& snapshot, std::string_view name, Tally& tally) {
   const auto view = DrumView::open(snapshot, name);
   if (!tally(view)) return;
   std::uint64_t key_count = 0;
-  std::uint64_t last = 0;
-  tally(view->for_each_key([&](std::uint64_t key, std::span<const std::byte>) {
+  Key16 last;
+  tally(view->for_each_key([&](Key16 key, std::span<const std::byte>) {
     require(key_count == 0 || last < key);
     last = key;
     if (++key_count % 64 == 0) tally(view->lookup(key));

@@ -17,6 +17,7 @@ Document plan_view(const DrumForecast& forecast, const DrumPlan& plan) {
   document.fields = {
       {"key_count", Unit::kCount, forecast.key_count},
       {"request_count", Unit::kCount, plan.request_count},
+      {"key_bytes", Unit::kBytes, std::uint64_t{forecast.key_bytes}},
       {"value_bytes", Unit::kBytes, forecast.value_bytes},
       {"aux_bytes", Unit::kBytes, forecast.aux_bytes},
       {"bucket_count", Unit::kCount, std::uint64_t{plan.bucket_count}},

@@ -12,7 +12,8 @@ constexpr const char* kUrlDrum = "urls";
 
 std::string key_scheme_name(std::uint16_t key_scheme) {
   if (key_scheme == 0) return "opaque";
-  return key_scheme == 1 ? "url_v1" : std::to_string(key_scheme);
+  if (key_scheme == 1) return "url_v1";
+  return key_scheme == 2 ? "url_v1_rabin" : std::to_string(key_scheme);
 }
 
 Cell id_cell(std::uint64_t id) {
@@ -74,15 +75,17 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
                {"next_sequence", Unit::kCount},
                {"partition_bytes", Unit::kBytes},
                {"pending_bytes", Unit::kBytes},
+               {"key_bytes", Unit::kId},
                {"value_bytes", Unit::kId},
                {"key_scheme", Unit::kText}},
               {}};
   for (const DrumInfo& drum : drums) {
-    table.rows.push_back(
-        {drum.name, drum.id.value, drum.key_count, drum.bytes_per_key(), drum.pending_count,
-         drum.result_count, drum.unparsed_count, drum.bucket_count, drum.merge_count,
-         drum.next_sequence, drum.partition_bytes, drum.pending_bytes,
-         static_cast<std::int64_t>(drum.value_bytes), key_scheme_name(drum.key_scheme)});
+    table.rows.push_back({drum.name, drum.id.value, drum.key_count, drum.bytes_per_key(),
+                          drum.pending_count, drum.result_count, drum.unparsed_count,
+                          drum.bucket_count, drum.merge_count, drum.next_sequence,
+                          drum.partition_bytes, drum.pending_bytes, std::uint64_t{drum.key_bytes},
+                          static_cast<std::int64_t>(drum.value_bytes),
+                          key_scheme_name(drum.key_scheme)});
   }
   return table;
 }

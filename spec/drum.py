@@ -15,10 +15,11 @@ Bucket = namedtuple('Bucket', 'first_key partition key_log aux_log key_count pen
 Consumer = namedtuple('Consumer', 'id name results result_count')
 Drum = namedtuple('Drum', 'key_bytes key_scheme value_bytes next_sequence merge_count '
                   'unparsed_count buckets consumers')
-Partition = namedtuple('Partition', 'value_bytes keys')          # keys: [(key, value)]
-KeyRun = namedtuple('KeyRun', 'value_bytes requests')            # requests: [Request]
+# A key of 16 bytes is one number of 128 bits.
+Partition = namedtuple('Partition', 'key_bytes value_bytes keys')   # keys: [(key, value)]
+KeyRun = namedtuple('KeyRun', 'key_bytes value_bytes requests')     # requests: [Request]
 Request = namedtuple('Request', 'key sequence tag value')
-ResultRun = namedtuple('ResultRun', 'value_bytes answers')       # answers: [Answer]
+ResultRun = namedtuple('ResultRun', 'key_bytes value_bytes answers')  # answers: [Answer]
 Answer = namedtuple('Answer', 'key sequence tag verdict value aux')
 
 
@@ -29,6 +30,10 @@ def demand(condition, message):
 
 def ascends(numbers):
     return all(a < b for a, b in zip(numbers, numbers[1:]))
+
+
+def join(heads, tails):
+    return [head << 64 | tail for head, tail in zip(heads, tails)]
 
 
 def parse_drum(payload):
@@ -44,8 +49,8 @@ def parse_drum(payload):
     except Malformed as error:
         raise CrawlError('segment_invalid', 'Drum rule 1: %s' % error) from None
     demand(sum(len(c.name) for c in consumers) + 48 * len(buckets) <= len(payload), 'Drum rule 1')
-    demand(drum.key_bytes == 8 and drum.key_scheme <= 1 and -1 <= drum.value_bytes <= VALUE_MAX,
-           'Drum rule 2')
+    demand(drum.key_bytes in (8, 16) and drum.key_scheme <= (2 if drum.key_bytes == 8 else 1) and
+           -1 <= drum.value_bytes <= VALUE_MAX, 'Drum rule 2')
     demand(1 <= len(buckets) <= 65536 and buckets[0].first_key == 0 and
            ascends([b.first_key for b in buckets]), 'Drum rule 3')
     for b in buckets:
@@ -101,12 +106,14 @@ class Columns:
         demand(self.at == self.end, '%s: wrong length' % self.what)
 
 
-def parse_block(data, begin, end, value_bytes):
+def parse_block(data, begin, end, key_bytes, value_bytes):
     """(keys with values of the key block at begin, its end)."""
     demand(end - begin >= 16, 'Partition rule 6: a block of less than 16 bytes')
-    first, count, words, low_bits = struct.unpack_from('<QHHB', data, begin)
-    demand(1 <= count <= 512 and low_bits <= 63 and not any(data[begin + 13:begin + 16]),
+    first, count, words, low_bits, shares_head = struct.unpack_from('<QHHBB', data, begin)
+    demand(1 <= count <= 512 and low_bits <= 63 and not any(data[begin + 14:begin + 16]),
            'Key block rule 9')
+    demand(shares_head == 0 or shares_head == 1 and key_bytes == 16 and count > 1,
+           'Key block rule 9: shares_head')
     demand(words <= 64, 'Key block rule 10: upper_words')
     columns = Columns(data, begin + 16, end, 'Key block')
     upper_bytes = columns.take(8 * words)
@@ -124,7 +131,13 @@ def parse_block(data, begin, end, value_bytes):
     keys, mask = [first], (1 << low_bits) - 1
     for i, place in enumerate(places):
         keys.append(first + (place - i << low_bits) + (lower >> i * low_bits & mask))
-    demand(ascends(keys) and keys[-1] <= M64, 'Key block rule 11')
+    demand(max(keys) <= M64, 'Key block rule 11')
+    if key_bytes == 16 and shares_head:
+        keys = join([columns.numbers('Q', 1)[0]] * count, keys)
+    elif key_bytes == 16:
+        demand(count == 1 or keys[0] != keys[-1], 'Key block rule 9: shares_head')
+        keys = join(keys, columns.numbers('Q', count))
+    demand(ascends(keys), 'Key block rule 11')
     if value_bytes == -1:
         lengths = columns.numbers('I', count)
         demand(max(lengths) <= VALUE_MAX, 'Key block rule 13')
@@ -140,25 +153,32 @@ def parse_partition(payload, record_count=None):
     demand(size % 8 == 0 and size >= 64, 'Partition rule 1: length')
     key_count, n, index, first, last, key_bytes, codec, value_bytes, reserved, magic = \
         struct.unpack_from('<QQQQQHHiQ8s', payload, size - 64)
-    demand(magic == b'CRYPART1' and key_bytes == 8 and codec == 1 and reserved == 0 and
+    demand(magic == b'CRYPART1' and key_bytes in (8, 16) and codec == 1 and reserved == 0 and
            -1 <= value_bytes <= VALUE_MAX, 'Partition rule 1')
     demand(n >= 1 and n <= key_count <= 512 * n, 'Partition rule 2')
-    demand(index == size - 64 - 8 * n - up(4 * n, 8) and index >= 16 * n, 'Partition rule 3')
-    demand(last - first >= key_count - 1 and (key_count > 1 or first == last), 'Partition rule 4')
+    demand(index == size - 64 - key_bytes * n - up(4 * n, 8) and index >= 16 * n,
+           'Partition rule 3')
+    demand(last - first >= (key_count - 1 if key_bytes == 8 else 0) and
+           (key_count > 1 or first == last), 'Partition rule 4')
     columns = Columns(payload, index, size - 64, 'Partition rule 7')
-    firsts, offsets = columns.numbers('Q', n), [8 * o for o in columns.numbers('I', n)]
-    demand(ascends(firsts) and firsts[0] == first and firsts[-1] <= last, 'Partition rule 5')
+    firsts = columns.numbers('Q', n)
+    demand(firsts[0] == first and firsts[-1] <= last, 'Partition rule 5')
+    if key_bytes == 16:
+        firsts = join(firsts, columns.numbers('Q', n))
+    offsets = [8 * o for o in columns.numbers('I', n)]
+    demand(ascends(firsts), 'Partition rule 5')
     demand(ascends(offsets) and offsets[0] == 0 and offsets[-1] < index, 'Partition rule 6')
     keys = []
     for i, (begin, end) in enumerate(zip(offsets, offsets[1:] + [index])):
-        block, stop = parse_block(payload, begin, end, value_bytes)
+        block, stop = parse_block(payload, begin, end, key_bytes, value_bytes)
         demand(stop == end, 'Partition rule 6: length of a block')
         demand(block[0][0] == firsts[i] and (not keys or keys[-1][0] < firsts[i]),
                'Partition rule 8: keys of a block')
         keys += block
-    demand(keys[-1][0] == last and len(keys) == key_count, 'Partition rule 8')
+    demand(keys[-1][0] >> 8 * (key_bytes - 8) == last and len(keys) == key_count,
+           'Partition rule 8')
     demand(record_count in (None, key_count), 'Segments rule 1')
-    return Partition(value_bytes, keys)
+    return Partition(key_bytes, value_bytes, keys)
 
 
 def _header(payload, size, form, magic, record_count, what):
@@ -184,14 +204,15 @@ def unpack_keys(packed, n, bits, base):
 
 
 def parse_key_run(payload, record_count=None):
-    n, s, flags, value_bytes, uniform, bits, reserved, base = _header(
-        payload, 48, 'QIiHHIQ', b'CKEYRUN1', record_count, 'Request runs')
+    n, s, flags, value_bytes, uniform, bits, key_bytes, reserved, base = _header(
+        payload, 48, 'QIiHHHHQ', b'CKEYRUN1', record_count, 'Request runs')
     demand(n <= REQUESTS_MAX, 'Request runs rule 3: record_count')
     demand(flags < 4 and reserved == 0, 'Request runs rule 2')
     demand(1 <= bits <= 64, 'Request runs rule 9: key_bits')
-    demand(-1 <= value_bytes <= VALUE_MAX, 'Request runs rule 3')
+    demand(-1 <= value_bytes <= VALUE_MAX and key_bytes in (8, 16), 'Request runs rule 3')
     columns = Columns(payload, 48, len(payload), 'Request runs rule 1')
     packed = columns.take(up(n * bits, 64) // 8)
+    tails = columns.numbers('Q', n) if key_bytes == 16 else None
     tags = columns.numbers('H', n) if flags & 1 else [uniform] * n
     demand(all(t % 4 < 3 for t in tags) and (not flags & 1 or uniform == 0), 'Request runs rule 4')
     added = columns.numbers('I', n) if flags & 2 else range(n)
@@ -206,8 +227,9 @@ def parse_key_run(payload, record_count=None):
         values = columns.fixed(value_bytes, n)
     columns.finish()
     keys = unpack_keys(packed, n, bits, base)
-    return KeyRun(value_bytes, [Request(k, s + a, t, v)
-                                for k, a, t, v in zip(keys, added, tags, values)])
+    keys = join(keys, tails) if tails else keys
+    return KeyRun(key_bytes, value_bytes, [Request(k, s + a, t, v)
+                                           for k, a, t, v in zip(keys, added, tags, values)])
 
 
 def read_blocks(columns, total):
@@ -241,11 +263,14 @@ def parse_aux_run(payload, record_count=None):
 
 
 def parse_result_run(payload, record_count=None):
-    n, value_bytes, reserved = _header(payload, 24, 'iI', b'CRESRUN1', record_count, 'Result runs')
+    n, value_bytes, key_bytes, reserved = _header(
+        payload, 24, 'iHH', b'CRESRUN1', record_count, 'Result runs')
     demand(reserved == 0, 'Result runs rule 2')
-    demand(-1 <= value_bytes <= VALUE_MAX, 'Result runs rule 3')
+    demand(-1 <= value_bytes <= VALUE_MAX and key_bytes in (8, 16), 'Result runs rule 3')
     columns = Columns(payload, 24, len(payload), 'Result runs rule 1')
-    keys, sequences = columns.numbers('Q', n), columns.numbers('Q', n)
+    keys = columns.numbers('Q', n)
+    keys = join(keys, columns.numbers('Q', n)) if key_bytes == 16 else keys
+    sequences = columns.numbers('Q', n)
     tags, verdicts = columns.numbers('H', n), columns.numbers('B', n)
     demand(all(t % 4 < 3 for t in tags) and max(verdicts) <= 1, 'Result runs rule 4')
     lengths = columns.numbers('I', n) if value_bytes == -1 else [0]
@@ -254,8 +279,8 @@ def parse_result_run(payload, record_count=None):
     values = columns.strings(lengths) if value_bytes == -1 else columns.fixed(value_bytes, n)
     auxes = columns.strings(aux_lengths)
     columns.finish()
-    return ResultRun(value_bytes, [Answer(*a) for a in
-                                   zip(keys, sequences, tags, verdicts, values, auxes)])
+    return ResultRun(key_bytes, value_bytes, [Answer(*a) for a in
+                                              zip(keys, sequences, tags, verdicts, values, auxes)])
 
 
 PARSERS = {1: lambda payload, _: parse_drum(payload), 2: parse_partition, 3: parse_key_run,
@@ -282,12 +307,14 @@ def check_drum(segment, drum, segments, parsed):
     for bucket, end in zip(drum.buckets, ends):
         partition, key_log = runs(bucket.partition, 2), runs(bucket.key_log, 3)
         runs(bucket.aux_log, 4)
-        demand(all(p.value_bytes == drum.value_bytes for p in partition + key_log), 'Drum rule 12')
+        demand(all((p.key_bytes, p.value_bytes) == (drum.key_bytes, drum.value_bytes)
+                   for p in partition + key_log), 'Drum rule 12')
         keys = [key for p in partition for key, _ in p.keys]
         requests = [request for run in key_log for request in run.requests]
         demand(bucket.key_count == len(keys) and bucket.pending_count == len(requests),
                'Drum rule 10')
-        demand(all(bucket.first_key <= key <= end for key in keys + [r.key for r in requests]),
+        demand(all(bucket.first_key <= key >> 8 * (drum.key_bytes - 8) <= end
+                   for key in keys + [r.key for r in requests]),
                'Drum rule 11')
         sequences = [r.sequence for r in requests]
         demand(ascends(sequences) and all(q < drum.next_sequence for q in sequences) and
@@ -301,7 +328,8 @@ def check_drum(segment, drum, segments, parsed):
     for consumer in drum.consumers:
         results = runs(consumer.results, 5)
         answers = [answer for run in results for answer in run.answers]
-        demand(all(run.value_bytes == drum.value_bytes for run in results), 'Drum rule 12')
+        demand(all((run.key_bytes, run.value_bytes) == (drum.key_bytes, drum.value_bytes)
+                   for run in results), 'Drum rule 12')
         demand(len(answers) == consumer.result_count, 'Drum rule 10')
         demand(all(a.sequence < drum.next_sequence for a in answers), 'Drum rule 13')
         demand(all(a.tag // 4 == consumer.id for a in answers), 'Drum rule 14')

@@ -32,8 +32,13 @@ def load_segments(file, directory, seen):
     return parsed
 
 
-def request_json(request, aux):
-    return {'aux': aux.hex(), 'consumer': request.tag // 4, 'key': request.key,
+def key_json(drum, key):
+    """A number, or of 16-byte keys head and tail."""
+    return key if drum.key_bytes == 8 else list(divmod(key, 1 << 64))
+
+
+def request_json(drum, request, aux):
+    return {'aux': aux.hex(), 'consumer': request.tag // 4, 'key': key_json(drum, request.key),
             'operation': OPERATIONS[request.tag % 4], 'sequence': request.sequence,
             'value': request.value.hex()}
 
@@ -48,16 +53,17 @@ def bucket_json(drum, bucket, segments, parsed):
     if bucket.key_log:
         for run, content in zip(segments[bucket.key_log].runs, parsed[bucket.key_log]):
             of_run = auxes.get(run.run_id + 1, [b''] * len(content.requests))
-            pending += map(request_json, content.requests, of_run)
-    answer = {'first_key': bucket.first_key, 'keys': [key for key, _ in keys], 'pending': pending}
+            pending += [request_json(drum, *pair) for pair in zip(content.requests, of_run)]
+    answer = {'first_key': bucket.first_key, 'keys': [key_json(drum, key) for key, _ in keys],
+              'pending': pending}
     if drum.value_bytes:
         answer['values'] = [value.hex() for _, value in keys]
     return answer
 
 
-def consumer_json(consumer, parsed):
+def consumer_json(drum, consumer, parsed):
     return {'id': consumer.id, 'name': consumer.name.decode(), 'results': [
-        {'aux': a.aux.hex(), 'duplicate': a.verdict == 1, 'key': a.key,
+        {'aux': a.aux.hex(), 'duplicate': a.verdict == 1, 'key': key_json(drum, a.key),
          'operation': OPERATIONS[a.tag % 4], 'sequence': a.sequence, 'value': a.value.hex()}
         for run in parsed.get(consumer.results, []) for a in run.answers]}
 
@@ -65,9 +71,10 @@ def consumer_json(consumer, parsed):
 def drum_json(segment, segments, parsed):
     drum = parsed[segment.id][0]
     return {'buckets': [bucket_json(drum, b, segments, parsed) for b in drum.buckets],
-            'consumers': [consumer_json(c, parsed) for c in drum.consumers],
-            'id': segment.id, 'key_scheme': drum.key_scheme, 'merge_count': drum.merge_count,
-            'name': segment.name.decode(), 'next_sequence': drum.next_sequence,
+            'consumers': [consumer_json(drum, c, parsed) for c in drum.consumers],
+            'id': segment.id, 'key_bytes': drum.key_bytes, 'key_scheme': drum.key_scheme,
+            'merge_count': drum.merge_count, 'name': segment.name.decode(),
+            'next_sequence': drum.next_sequence,
             'unparsed_count': drum.unparsed_count, 'value_bytes': drum.value_bytes}
 
 

@@ -371,6 +371,7 @@ TEST(UrlVectors, AreTheTableOfTheSpecification) {
 TEST(UrlKey, IsThatOfTheSpecification) {
   const std::uint64_t seed = 0x0123456789abcdef;
   EXPECT_EQ(url_key("", 0), 0x2d06800538d394c2U);
+  EXPECT_EQ(url_key16("", 0), Key16(0x99aa06d3014798d8U, 0x6001c324468d497fU));
   EXPECT_EQ(url_key("http://example.com/", 0), 0xb97a010e03af1e2bU);
   EXPECT_EQ(url_key("http://example.com/", seed), 0x318d4c2734dc3634U);
   EXPECT_EQ(url_key("http://h/\xFF\xFE", seed), 0x2e639c6b8eed0878U);

@@ -53,6 +53,24 @@ class Verdicts(command.CommandTest):
             self.skipTest("../shared/data or zstd is not there")
         self.assert_verdicts(urls, "--memory", "1MiB")
 
+    def test_of_every_kind_of_key(self):
+        urls = plain(url_inputs.made_up(20_000, 6_000))
+        wanted = expected(urls, Seen())
+        for kind, key_bytes, scheme in (("xxh3-64", 8, "url_v1"), ("xxh3-128", 16, "url_v1"),
+                                        ("rabin", 8, "url_v1_rabin")):
+            with self.subTest(kind):
+                self.succeed("create", kind, "--url-key", kind)
+                first = self.succeed("seen", kind, "--ordered", "--memory", "64KiB",
+                                     data=lines(urls[:15_000]))
+                self.succeed("import", kind, "--format", "urls", "-", data=lines(urls[:100]))
+                second = self.succeed("seen", kind, "--ordered", data=lines(urls[15_000:]))
+                self.assertEqual(first.verdicts + second.verdicts, wanted)
+                self.succeed("merge", kind)
+                self.assert_whole(kind)
+                drum = json.loads(self.succeed("info", kind, "--json").out)["drums"][0]
+                self.assertEqual((drum["key_bytes"], drum["key_scheme"]), (key_bytes, scheme))
+        self.refuse(2, "xxh3-64, xxh3-128 or rabin", "create", "x", "--url-key", "md5")
+
     def test_stay_over_several_runs(self):
         urls = url_inputs.made_up(20_000, 6_000)
         wanted = expected(urls, Seen())

@@ -8,6 +8,7 @@
 
 #include "container/container_store.h"
 #include "format/key_block.h"
+#include "format/partition_index.h"
 #include "format/request_run.h"
 
 namespace crawlstore::testing {

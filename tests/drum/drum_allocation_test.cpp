@@ -149,8 +149,8 @@ Ending ending_of(const World& world) {
   Ending ending;
   ending.calls = world.log.calls;
   const DrumView view = drum_view(*world.store, "numbers");
-  must(view.for_each_key([&](std::uint64_t key, std::span<const std::byte> value) {
-    ending.keys.push_back(std::to_string(key) + ':' + std::to_string(value.size()));
+  must(view.for_each_key([&](Key16 key, std::span<const std::byte> value) {
+    ending.keys.push_back(std::to_string(key.head) + ':' + std::to_string(value.size()));
     return true;
   }));
   return ending;

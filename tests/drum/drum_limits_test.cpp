@@ -389,7 +389,7 @@ TEST(DrumLimits, RefusesWhatAReaderWouldReject) {
   }
   EXPECT_EQ(code_of(Keys::open(*store, std::string_view("a\0b", 3))), Errc::kInvalidArgument);
   DrumOptions options;
-  options.key_scheme = 2;
+  options.key_scheme = 3;
   EXPECT_EQ(code_of(Keys::open(*store, "keys", options)), Errc::kInvalidArgument);
   EXPECT_EQ(code_of(DrumCore::open(*store, "keys", (16 << 20) + 1, {})), Errc::kInvalidArgument);
   EXPECT_EQ(code_of(DrumCore::open(*store, "keys", -2, {})), Errc::kInvalidArgument);

@@ -96,8 +96,24 @@ class DrumStream {
     });
   }
 
-  void told(const RawAnswer& answer, bool is_merge) {
+  [[nodiscard]] bool is_wide() const { return plan_.options.key_bytes == 16; }
+  /// The model's keys have 8 bytes. Of 16 several share their head; the order stays.
+  [[nodiscard]] Key16 key_of(std::uint64_t key) const {
+    return is_wide() ? Key16{key >> 58 << 58, key} : Key16{key};
+  }
+  [[nodiscard]] RawRequest raw_of(const ModelRequest& made) const {
+    RawRequest request = raw(made);
+    const Key16 key = key_of(made.key);
+    request.key = key.head;
+    request.key_tail = key.tail;
+    return request;
+  }
+
+  void told(RawAnswer answer, bool is_merge) {
     ++totals_.answers;
+    const std::uint64_t key = is_wide() ? answer.key_tail : answer.key;
+    EXPECT_EQ(key_of(key), Key16(answer.key, answer.key_tail));
+    answer.key = key;
     const auto arrival = model_.told(answer);
     if (!arrival) return;
     if (is_merge) order_.told(answer, *arrival);
@@ -132,7 +148,7 @@ class DrumStream {
   void submit_one() {
     const ModelRequest made = request();
     model_.submit(made);
-    must(core_->submit(raw(made)));
+    must(core_->submit(raw_of(made)));
   }
 
   /// Whatever comes next may merge: notes where the buckets begin.
@@ -206,14 +222,14 @@ class DrumStream {
   void look() {
     for (int i = 0; i < 3; ++i) {
       const std::uint64_t key = request().key;
-      EXPECT_EQ(must(core_->contains(key)), model_.map().contains(key)) << "key " << key;
+      EXPECT_EQ(must(core_->contains(key_of(key))), model_.map().contains(key)) << "key " << key;
     }
     if (random_.below(8) != 0) return;
     must(store_->commit());
     const DrumView view = drum_view(*store_, "stream");
     for (int i = 0; i < 20; ++i) {
       const std::uint64_t key = request().key;
-      EXPECT_EQ(must(view.contains(key)), model_.map().contains(key)) << "key " << key;
+      EXPECT_EQ(must(view.contains(key_of(key))), model_.map().contains(key)) << "key " << key;
     }
   }
 
@@ -247,7 +263,7 @@ class DrumStream {
     const ModelRequest made = request();
     model_.submit(made);
     expect_merge();
-    must(core_->submit(raw(made)));
+    must(core_->submit(raw_of(made)));
     note_status();
   }
 
@@ -256,8 +272,8 @@ class DrumStream {
     must(store_->commit());
     const DrumView view = drum_view(*store_, "stream");
     auto expected = model_.map().begin();
-    must(view.for_each_key([&](std::uint64_t key, std::span<const std::byte> value) {
-      EXPECT_TRUE(expected != model_.map().end() && key == expected->first);
+    must(view.for_each_key([&](Key16 key, std::span<const std::byte> value) {
+      EXPECT_TRUE(expected != model_.map().end() && key == key_of(expected->first));
       EXPECT_EQ(string_of(value), expected->second);
       ++expected;
       return !::testing::Test::HasFailure();
@@ -265,10 +281,10 @@ class DrumStream {
     EXPECT_TRUE(expected == model_.map().end());
     EXPECT_EQ(core_->status().key_count, model_.map().size());
     for (const auto& [key, value] : model_.map()) {
-      const auto found = must(core_->lookup(key));
+      const auto found = must(core_->lookup(key_of(key)));
       EXPECT_TRUE(found && string_of(*found) == value) << "lookup of key " << key;
-      EXPECT_EQ(must(view.lookup(key)), found);
-      EXPECT_EQ(must(core_->lookup(key + 1)).has_value(), model_.map().contains(key + 1));
+      EXPECT_EQ(must(view.lookup(key_of(key))), found);
+      EXPECT_EQ(must(core_->lookup(key_of(key + 1))).has_value(), model_.map().contains(key + 1));
     }
   }
 

@@ -40,6 +40,7 @@ StreamTotals run_many(StreamPlan plan, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count * scale() && !::testing::Test::HasFailure(); ++i) {
     plan.seed = first + i;
     plan.options.parallel = i % 4 == 0;
+    plan.options.key_bytes = i % 5 < 2 ? 16 : 8;
     plan.options.merge_scope = i % 3 == 0 ? MergeScope::kFull : MergeScope::kAll;
     totals += DrumStream(plan).run();
   }

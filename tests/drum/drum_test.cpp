@@ -33,8 +33,8 @@ struct World {
   }
   std::map<std::uint64_t, std::string> content() {
     std::map<std::uint64_t, std::string> found;
-    must(drum_view(*store, "texts").for_each_key([&](std::uint64_t key, auto value) {
-      found[key] = StringBytes<std::string>::load(value);
+    must(drum_view(*store, "texts").for_each_key([&](Key16 key, auto value) {
+      found[key.head] = StringBytes<std::string>::load(value);
       return true;
     }));
     return found;
@@ -292,8 +292,8 @@ TEST(Drum, IteratesInBucketThenKeyOrder) {
   for (std::uint64_t i = 0; i < 300; ++i) must(world.drum.update(i * 0x9E3779B97F4A7C15, "v"));
   world.synchronize();
   std::vector<std::uint64_t> keys;
-  must(drum_view(*world.store, "texts").for_each_key([&](std::uint64_t key, auto) {
-    keys.push_back(key);
+  must(drum_view(*world.store, "texts").for_each_key([&](Key16 key, auto) {
+    keys.push_back(key.head);
     return true;
   }));
   EXPECT_EQ(keys.size(), 300U);

@@ -104,8 +104,8 @@ TEST(DrumTraits, FollowsAnOrderOfTheUsers) {
   for (const std::uint32_t number : {5U, 0U, 4000000000U}) must(drum.update({number}));
   must(drum.synchronize(dispatcher));
   std::vector<std::uint32_t> stored;
-  must(drum_view(*store, "descending").for_each_key([&](std::uint64_t bits, auto) {
-    stored.push_back(KeyTraits<Descending>::from_bits(bits).number);
+  must(drum_view(*store, "descending").for_each_key([&](Key16 bits, auto) {
+    stored.push_back(KeyTraits<Descending>::from_bits(bits.head).number);
     return true;
   }));
   EXPECT_EQ(dispatcher.keys, (std::vector<std::uint32_t>{5, 0, 4000000000U}));

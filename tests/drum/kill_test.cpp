@@ -126,11 +126,11 @@ bool collect(const Snapshot& snapshot, std::string_view name, std::set<std::uint
              std::multiset<std::uint64_t>& pending) {
   const auto view = must(DrumView::open(snapshot, name));
   bool ascending = true;
-  std::uint64_t last = 0;
-  must(view.for_each_key([&](std::uint64_t key, std::span<const std::byte>) {
+  Key16 last;
+  must(view.for_each_key([&](Key16 key, std::span<const std::byte>) {
     if (!merged.empty() && key <= last) ascending = false;
     last = key;
-    merged.insert(key);
+    merged.insert(key.head);
     return true;
   }));
   must(view.for_each_pending([&](std::uint64_t, const RawRequest& request, std::uint64_t) {

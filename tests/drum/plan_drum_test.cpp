@@ -106,7 +106,7 @@ TEST(DrumPlan, RefusesWhatCannotBe) {
   EXPECT_EQ(code_of(of_keys(1'000'000'000, kMiB)), Errc::kInvalidArgument) << "too many passes";
   EXPECT_TRUE(refused(&DrumForecast::aux_bytes, kMiB)) << "no array holds one";
   EXPECT_TRUE(refused(&DrumForecast::value_bytes, ~std::uint64_t{0}));
-  EXPECT_TRUE(refused(&DrumForecast::key_bytes, 16U));
+  EXPECT_TRUE(refused(&DrumForecast::key_bytes, 12U));
   EXPECT_TRUE(refused(&DrumForecast::disk_read_bytes_per_second, 0U));
   EXPECT_TRUE(refused(&DrumForecast::disk_write_bytes_per_second, 0U));
   EXPECT_TRUE(refused(&DrumForecast::bucket_count, 65537U));
@@ -165,6 +165,7 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
   DrumOptions options;
   options.bucket_count = buckets;
   options.memory_bytes = forecast.memory_bytes;
+  options.key_bytes = static_cast<std::uint16_t>(forecast.key_bytes);
   const auto core = must(
       DrumCore::open(*store, "keys", static_cast<std::int32_t>(forecast.value_bytes), options));
   core->attach(0, [](std::span<const RawAnswer>) {});
@@ -184,6 +185,11 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
     if (!bytes.empty()) {
       for (auto& byte : noisy) byte = static_cast<std::byte>(random());
       must(core->submit({DrumOperation::kCheckUpdate, 0, requests.next(), value, aux}));
+      continue;
+    }
+    if (forecast.key_bytes == 16) {
+      const std::uint64_t key = requests.next();
+      must(core->submit({DrumOperation::kCheckUpdate, 0, key, {}, {}, ~key}));
       continue;
     }
     keys.push_back(requests.next());
@@ -238,6 +244,15 @@ TEST(DrumPlan, ForeseesValuesAndAuxiliaries) {
   forecast.value_bytes = 8;
   forecast.aux_bytes = 60;
   expect_as_planned(forecast);
+}
+
+TEST(DrumPlan, ForeseesKeysOf16Bytes) {
+  DrumForecast forecast = of_keys(200'000, kMiB);
+  forecast.key_bytes = 16;
+  expect_as_planned(forecast);
+  forecast.memory_bytes = kMiB / 4;  // logs
+  expect_as_planned(forecast);
+  EXPECT_LT(must(plan_drum(forecast)).false_duplicate_count, 1e-20);
 }
 
 TEST(DrumPlan, ForeseesLogsOfAuxiliaries) {

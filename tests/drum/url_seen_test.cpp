@@ -104,11 +104,63 @@ TEST(UrlSeen, KeysBytesAsTheyAreWhenRaw) {
   EXPECT_EQ(seen.unparsed_count(), 0U);
 }
 
-TEST(UrlSeen, ContainsAsOfTheLastMerge) {
+// spec: format.md#url-keys rule 12
+TEST(UrlSeen, MakesTheKeysThatItsDrumHas) {
+  MemoryStore store;
+  struct Case {
+    UrlKeyKind kind;
+    std::uint16_t key_bytes;
+    std::uint16_t key_scheme;
+    Key16 key;
+  };
+  const std::string url = "http://www.codeproject.com";
+  const std::string text = url + "/";
+  for (const Case& one : {Case{UrlKeyKind::kXxh3, 8, 1, url_key(text, kFixedKeySeed)},
+                          Case{UrlKeyKind::kXxh3Wide, 16, 1, url_key16(text, kFixedKeySeed)},
+                          Case{UrlKeyKind::kRabin, 8, 2, rabin_fingerprint(text)}}) {
+    const std::string name = "urls" + std::to_string(static_cast<int>(one.kind));
+    UrlSeen::Options options;
+    options.key = one.kind;
+    auto seen = must(UrlSeen::open(*store, name, options));
+    EXPECT_EQ(seen.key_of(url), one.key);
+    must(seen.check_update(url));
+    must(seen.check_update("HTTP://www.codeproject.com:80/#x"));
+    const auto report = must(seen.drum().synchronize());
+    EXPECT_EQ(report.unique_count, 1U);
+    EXPECT_EQ(report.duplicate_count, 1U);
+    EXPECT_TRUE(must(seen.contains(url)));
+    must(store->commit());
+    EXPECT_EQ(drum_info(*store, name).key_bytes, one.key_bytes);
+    EXPECT_EQ(drum_info(*store, name).key_scheme, one.key_scheme);
+    must(drum_view(*store, name).for_each_key([&](Key16 key, auto) {
+      EXPECT_EQ(key, one.key);
+      return true;
+    }));
+    EXPECT_EQ(must(UrlSeen::open(*store, name)).key_of(url), one.key) << "as the DRUM has them";
+    options.key = one.kind == UrlKeyKind::kXxh3 ? UrlKeyKind::kRabin : UrlKeyKind::kXxh3;
+    EXPECT_EQ(code_of(UrlSeen::open(*store, name, options)), Errc::kTypeMismatch);
+  }
+  must(Drum<std::uint64_t>::open(*store, "numbers"));
+  EXPECT_EQ(code_of(UrlSeen::open(*store, "numbers")), Errc::kTypeMismatch) << "not from URLs";
+}
+
+// features.md E17: bytes above 0x7F are numbers from 128 to 255.
+TEST(UrlSeen, TakesBytesOfRabinKeysAsUnsigned) {
+  MemoryStore store;
+  UrlSeen::Options options;
+  options.key = UrlKeyKind::kRabin;
+  options.raw = true;
+  auto seen = must(UrlSeen::open(*store, "urls", options));
+  EXPECT_EQ(seen.key_of("a\xC3\xA9"), Key16(0x61C3A9));
+  EXPECT_EQ(seen.key_of("http://www.codeproject.com"), Key16(0x446929cac144a7e6));
+  EXPECT_EQ(seen.key_of("http://www.boost.org"), Key16(0x52958e52dbf15c77));
+}
+
+TEST(UrlSeen, ContainsWhatWasAskedToBeRemembered) {
   MemoryStore store;
   auto seen = must(UrlSeen::open(*store));
   must(seen.update("http://example.com/"));
-  EXPECT_FALSE(must(seen.contains("http://example.com/")));
+  EXPECT_TRUE(must(seen.contains("http://example.com/")));
   must(seen.drum().synchronize());
   EXPECT_TRUE(must(seen.contains("http://EXAMPLE.com/#x")));
   EXPECT_FALSE(must(seen.contains("http://example.com/other")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/drum_table.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -89,8 +90,18 @@ TEST(DrumTable, SurvivesEverySingleByteChange) {
 
 // spec: format.md#drum rule 2
 TEST(DrumTable, RejectsKeysAndValuesItDoesNotKnow) {
-  EXPECT_EQ(verdict_after([](auto& t) { t.key_bytes = 16; }), "the key length is not supported");
-  EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme{2}; }),
+  for (const std::uint16_t key_bytes : std::array<std::uint16_t, 4>{0, 7, 12, 24}) {
+    EXPECT_EQ(verdict_after([=](auto& t) { t.key_bytes = key_bytes; }),
+              "the key length is not supported");
+  }
+  EXPECT_EQ(verdict_after([](auto& t) { t.key_bytes = 16; }), "accepted");
+  EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme::kUrlV1Rabin; }), "accepted");
+  EXPECT_EQ(verdict_after([](auto& t) {
+              t.key_scheme = KeyScheme::kUrlV1Rabin;
+              t.key_bytes = 16;
+            }),
+            "Rabin fingerprints have 8 bytes");
+  EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme{3}; }),
             "the key scheme is unknown");
   constexpr auto kText = "the value length is out of range";
   EXPECT_EQ(verdict_after([](auto& t) { t.value_bytes = -2; }), kText);

@@ -16,6 +16,7 @@
 #include "format/drum_table.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
+#include "format/partition_index.h"
 #include "format/request_run.h"
 
 namespace crawlstore::format {
@@ -103,10 +104,22 @@ void add_blocks(Seeds& seeds) {
   block.clear();
   encode_key_block(keys, -1, bytes_of("abcd"), std::vector<std::uint32_t>{1, 0, 3}, block);
   seeds["fuzz_key_block/values_variable"] = chosen(3, block);
+  const std::vector<std::uint64_t> tails{9, 10, 0};
+  block.clear();
+  encode_wide_key_block(keys, tails, {3, bytes_of("abcdefghi"), {}}, block);
+  seeds["fuzz_wide_key_block/heads"] = chosen(1, block);
+  block.clear();
+  encode_wide_key_block(std::vector<std::uint64_t>{5, 5, 5}, keys, {}, block);
+  seeds["fuzz_wide_key_block/shares_head"] = chosen(0, block);
+  seeds["fuzz_wide_key_block/keys"] = chosen(4, block);
   Bytes partition;
   encode_key_block(keys, 0, {}, {}, partition);
   encode_partition_tail({{3}, {0}}, 3, 900, 0, partition.size(), partition);
   seeds["fuzz_key_block/partition"] = chosen(8, partition);
+  Bytes wide;
+  encode_wide_key_block(keys, tails, {}, wide);
+  encode_partition_tail({{3}, {0}, {9}}, 3, 900, 0, wide.size(), wide);
+  seeds["fuzz_key_block/wide_partition"] = chosen(8, wide);
 }
 
 void add_runs(Seeds& seeds) {
@@ -129,6 +142,8 @@ void add_runs(Seeds& seeds) {
   AuxRun blocks{1000, 70, {}, zeros};
   ResultRun results{-1, keys, long_sequences, tags, verdicts, lengths, lengths, abc, abc};
   encode_key_run(plain, seeds["fuzz_request_run/key_plain"] = chosen(0, {}));
+  plain.tails = long_sequences;
+  encode_key_run(plain, seeds["fuzz_request_run/key_wide"] = chosen(0, {}));
   encode_key_run(full, seeds["fuzz_request_run/key_full"] = chosen(3, {}));
   encode_key_run(fixed, seeds["fuzz_request_run/key_fixed"] = chosen(0, {}));
   encode_aux_run(uniform, seeds["fuzz_request_run/aux_uniform"] = chosen(1, {}));
@@ -147,6 +162,8 @@ void add_runs(Seeds& seeds) {
   encode_aux_run(urls, seeds["fuzz_aux_blocks/urls"] = chosen(7, {}));
   encode_aux_run(each, seeds["fuzz_aux_blocks/raw"] = chosen(0, {}));
   encode_result_run(results, seeds["fuzz_request_run/results"] = chosen(2, {}));
+  results.tails = keys;
+  encode_result_run(results, seeds["fuzz_request_run/results_wide"] = chosen(2, {}));
 }
 
 void add_drums(Seeds& seeds) {
@@ -160,6 +177,8 @@ void add_drums(Seeds& seeds) {
   table.buckets = {{0, {10}, {0}, {0}, 500, 0}, {1ull << 63, {13}, {14}, {15}, 7, 9}};
   table.consumers = {{0, "", {0}, 0}, {5, "fetcher", {16}, 100}};
   seeds["fuzz_drum_table/full"] = encode_drum_table(table);
+  table.key_bytes = 16;
+  seeds["fuzz_drum_table/wide"] = encode_drum_table(table);
 }
 
 TEST(FuzzSeeds, AreInTheCorpus) {

@@ -171,7 +171,7 @@ TEST(KeyBlock, RejectsKeyCountsOutOfRange) {
 TEST(KeyBlock, RejectsLowBitsAndReservedBytesOutOfRange) {
   constexpr auto kText = "the low bits or reserved bytes of a key block are wrong";
   EXPECT_EQ(verdict(raw_block(1, 2, 64, {1}, {0})), kText);
-  EXPECT_EQ(verdict(with(block_of({1, 5}), 13, std::uint8_t{1})), kText);
+  EXPECT_EQ(verdict(with(block_of({1, 5}), 14, std::uint8_t{1})), kText);
   EXPECT_EQ(verdict(with(block_of({1, 5}), 15, std::uint8_t{1})), kText);
 }
 

@@ -9,6 +9,7 @@
 
 #include "format/format_samples.h"
 #include "format/key_block.h"
+#include "format/partition_index.h"
 
 namespace crawlstore::format {
 namespace {
@@ -78,7 +79,7 @@ TEST(Partition, RejectsAnUnknownFooter) {
   EXPECT_EQ(verdict_after([](auto& f) { f.magic ^= 1; }),
             "the magic number of a partition is wrong");
   constexpr auto kUnknown = "the key length or the codec of a partition is unknown";
-  EXPECT_EQ(verdict_after([](auto& f) { f.key_bytes = 16; }), kUnknown);
+  EXPECT_EQ(verdict_after([](auto& f) { f.key_bytes = 12; }), kUnknown);
   EXPECT_EQ(verdict_after([](auto& f) { f.codec = 2; }), kUnknown);
   constexpr auto kReserved = "reserved bytes or the value length of a partition are wrong";
   EXPECT_EQ(verdict_after([](auto& f) { f.reserved = 1; }), kReserved);

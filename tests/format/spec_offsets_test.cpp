@@ -69,7 +69,7 @@ TEST(SpecOffsets, MatchesKeyBlockHeader) {
   expect_struct("KeyBlockHeader", sizeof(KeyBlockHeader),
                 {MEMBER(KeyBlockHeader, first_key), MEMBER(KeyBlockHeader, key_count),
                  MEMBER(KeyBlockHeader, upper_words), MEMBER(KeyBlockHeader, low_bits),
-                 MEMBER(KeyBlockHeader, reserved)});
+                 MEMBER(KeyBlockHeader, shares_head), MEMBER(KeyBlockHeader, reserved)});
 }
 
 TEST(SpecOffsets, MatchesPartitionFooter) {
@@ -86,8 +86,8 @@ TEST(SpecOffsets, MatchesKeyRunHeader) {
                 {MEMBER(KeyRunHeader, magic), MEMBER(KeyRunHeader, record_count),
                  MEMBER(KeyRunHeader, first_sequence), MEMBER(KeyRunHeader, flags),
                  MEMBER(KeyRunHeader, value_bytes), MEMBER(KeyRunHeader, uniform_tag),
-                 MEMBER(KeyRunHeader, key_bits), MEMBER(KeyRunHeader, reserved),
-                 MEMBER(KeyRunHeader, key_base)});
+                 MEMBER(KeyRunHeader, key_bits), MEMBER(KeyRunHeader, key_bytes),
+                 MEMBER(KeyRunHeader, reserved), MEMBER(KeyRunHeader, key_base)});
 }
 
 TEST(SpecOffsets, MatchesAuxRunHeader) {
@@ -100,7 +100,8 @@ TEST(SpecOffsets, MatchesAuxRunHeader) {
 TEST(SpecOffsets, MatchesResultRunHeader) {
   expect_struct("ResultRunHeader", sizeof(ResultRunHeader),
                 {MEMBER(ResultRunHeader, magic), MEMBER(ResultRunHeader, record_count),
-                 MEMBER(ResultRunHeader, value_bytes), MEMBER(ResultRunHeader, reserved)});
+                 MEMBER(ResultRunHeader, value_bytes), MEMBER(ResultRunHeader, key_bytes),
+                 MEMBER(ResultRunHeader, reserved)});
 }
 
 /// A schema without its comment lines and without empty lines at both ends.

@@ -13,6 +13,7 @@
 
 #include "format/format_samples.h"
 #include "format/key_block.h"
+#include "format/partition_index.h"
 #include "format/request_run.h"
 #include "format/spec_text.h"
 
@@ -80,15 +81,25 @@ std::string block(const std::vector<std::uint64_t>& keys, std::int32_t value_byt
   return hex_of(out);
 }
 
+std::string wide_block(const std::vector<std::uint64_t>& heads,
+                       const std::vector<std::uint64_t>& tails) {
+  Bytes out;
+  encode_wide_key_block(heads, tails, {}, out);
+  return hex_of(out);
+}
+
 Vectors blocks() {
-  return {{"5 (0)", block({5})},
-          {"0, 18446744073709551615 (0)", block({0, ~std::uint64_t{0}})},
-          {"10, 20, 30, 1000, 1001 (0)", block({10, 20, 30, 1000, 1001})},
-          {"0, 2^40, 2^41, 3 * 2^40, 2^42 + 5 (0)",
-           block({0, 1ull << 40, 1ull << 41, 3ull << 40, (1ull << 42) + 5})},
-          {"7 with \"ab\", 9 with \"cd\" (2)", block({7, 9}, 2, "abcd")},
-          {"7 with \"a\", 9 with \"\", 12 with \"bcd\" (-1)",
-           block({7, 9, 12}, -1, "abcd", {1, 0, 3})}};
+  return {
+      {"5 (0)", block({5})},
+      {"0, 18446744073709551615 (0)", block({0, ~std::uint64_t{0}})},
+      {"10, 20, 30, 1000, 1001 (0)", block({10, 20, 30, 1000, 1001})},
+      {"0, 2^40, 2^41, 3 * 2^40, 2^42 + 5 (0)",
+       block({0, 1ull << 40, 1ull << 41, 3ull << 40, (1ull << 42) + 5})},
+      {"7 with \"ab\", 9 with \"cd\" (2)", block({7, 9}, 2, "abcd")},
+      {"7 with \"a\", 9 with \"\", 12 with \"bcd\" (-1)", block({7, 9, 12}, -1, "abcd", {1, 0, 3})},
+      {"of 16 bytes: 3 and 9, 3 and 10, 8 and 1 (0)", wide_block({3, 3, 8}, {9, 10, 1})},
+      {"of 16 bytes: 3 and 9, 3 and 10, 3 and 31 (0)", wide_block({3, 3, 3}, {9, 10, 31})},
+      {"of 16 bytes: 3 and 9 (0)", wide_block({3}, {9})}};
 }
 
 std::string partition() {

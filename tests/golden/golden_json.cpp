@@ -63,6 +63,11 @@ json held_of(const Snapshot& snapshot) {
   return all;
 }
 
+/// A key of 8 bytes is a number, one of 16 a list of two.
+json json_of(Key16 key, const DrumInfo& info) {
+  return info.key_bytes == 8 ? json(key.head) : json::array({key.head, key.tail});
+}
+
 Result<json> buckets_of(const DrumView& view) {
   json all = json::array();
   for (const auto& bucket : view.buckets()) {
@@ -71,21 +76,22 @@ Result<json> buckets_of(const DrumView& view) {
     if (view.info().value_bytes != 0) all.back()["values"] = json::array();
   }
   std::size_t number = 0;
-  CRAWLSTORE_TRY(view.for_each_key([&](std::uint64_t key, std::span<const std::byte> value) {
-    while (number + 1 < view.buckets().size() && view.buckets()[number + 1].first_key <= key)
+  CRAWLSTORE_TRY(view.for_each_key([&](Key16 key, std::span<const std::byte> value) {
+    while (number + 1 < view.buckets().size() && view.buckets()[number + 1].first_key <= key.head)
       ++number;
-    all[number]["keys"].push_back(key);
+    all[number]["keys"].push_back(json_of(key, view.info()));
     if (view.info().value_bytes != 0) all[number]["values"].push_back(hex(value));
     return true;
   }));
   CRAWLSTORE_TRY(view.for_each_pending(
       [&](std::uint64_t bucket, const RawRequest& request, std::uint64_t sequence) {
-        all[bucket]["pending"].push_back({{"key", request.key},
-                                          {"operation", name_of(request.operation)},
-                                          {"consumer", request.consumer},
-                                          {"sequence", sequence},
-                                          {"value", hex(request.value)},
-                                          {"aux", hex(request.aux)}});
+        all[bucket]["pending"].push_back(
+            {{"key", json_of({request.key, request.key_tail}, view.info())},
+             {"operation", name_of(request.operation)},
+             {"consumer", request.consumer},
+             {"sequence", sequence},
+             {"value", hex(request.value)},
+             {"aux", hex(request.aux)}});
         return true;
       }));
   return all;
@@ -106,7 +112,7 @@ Result<json> consumers_of(const Snapshot& snapshot, const DrumInfo& info) {
       if (!run) return tl::unexpected<Error>(run.error());
       CRAWLSTORE_TRY(drum::for_each_answer(*run, [&](auto answers) -> Result<void> {
         for (const RawAnswer& answer : answers) {
-          results.push_back({{"key", answer.key},
+          results.push_back({{"key", json_of({answer.key, answer.key_tail}, info)},
                              {"operation", name_of(answer.operation)},
                              {"sequence", answer.sequence},
                              {"duplicate", answer.duplicate},
@@ -134,6 +140,7 @@ Result<json> drums_of(const Snapshot& snapshot) {
     if (!consumers) return consumers;
     all.push_back({{"id", info.id.value},
                    {"name", info.name},
+                   {"key_bytes", info.key_bytes},
                    {"key_scheme", info.key_scheme},
                    {"value_bytes", info.value_bytes},
                    {"next_sequence", info.next_sequence},

@@ -206,7 +206,11 @@ void add_drum(Maker& make) {
   const std::string base = "keys_and_pending";
   make.payload("drum_not_a_flatbuffer", base, SegmentKind::kDrum,
                [](Bytes& b) { std::fill(b.begin(), b.end(), std::byte{0xFF}); });
-  make.drum("drum_key_bytes", base, [](auto& t) { t.key_bytes = 16; });
+  make.drum("drum_key_bytes", base, [](auto& t) { t.key_bytes = 12; });
+  make.drum("drum_key_bytes_of_partition", base, [](auto& t) { t.key_bytes = 16; });
+  make.drum("drum_key_bytes_of_key_run", "one_pending", [](auto& t) { t.key_bytes = 16; });
+  make.drum("drum_rabin_keys_of_16_bytes", "urls_xxh3_128",
+            [](auto& t) { t.key_scheme = format::KeyScheme::kUrlV1Rabin; });
   make.drum("drum_key_scheme", base, [](auto& t) { t.key_scheme = format::KeyScheme{7}; });
   make.drum("drum_value_bytes", base, [](auto& t) { t.value_bytes = -2; });
   make.drum("drum_without_buckets", base, [](auto& t) { t.buckets.clear(); });
@@ -261,7 +265,7 @@ void add_partition(Maker& make) {
   };
   part("partition_magic", [](Bytes& b) { b[b.size() - 1] ^= std::byte{1}; });
   part("partition_codec", [](Bytes& b) { put<std::uint16_t>(b, footer(b) + 42, 2); });
-  part("partition_key_bytes", [](Bytes& b) { put<std::uint16_t>(b, footer(b) + 40, 16); });
+  part("partition_key_bytes", [](Bytes& b) { put<std::uint16_t>(b, footer(b) + 40, 17); });
   part("partition_value_bytes", [](Bytes& b) { put<std::int32_t>(b, footer(b) + 44, -2); });
   part("partition_reserved", [](Bytes& b) { put<std::uint64_t>(b, footer(b) + 48, 1); });
   part("partition_key_count", [](Bytes& b) { add<std::uint64_t>(b, footer(b), 1); });
@@ -284,7 +288,20 @@ void add_partition(Maker& make) {
   part("block_key_count_zero", [](Bytes& b) { put<std::uint16_t>(b, 8, 0); });
   part("block_key_count_over_512", [](Bytes& b) { put<std::uint16_t>(b, 8, 513); });
   part("block_low_bits", [](Bytes& b) { b[12] = std::byte{64}; });
-  part("block_reserved", [](Bytes& b) { b[13] = std::byte{1}; });
+  part("block_reserved", [](Bytes& b) { b[14] = std::byte{1}; });
+  part("block_shares_head", [](Bytes& b) { b[13] = std::byte{1}; });
+  part(
+      "block_shares_no_head", [](Bytes& b) { b[13] = std::byte{0}; }, "wide_keys");
+  part(
+      "block_shares_head_twice", [](Bytes& b) { b[13] = std::byte{2}; }, "wide_keys");
+  part(
+      "partition_index_tail",
+      [](Bytes& b) {
+        const auto blocks = format::load<std::uint64_t>(&b[footer(b) + 8]);
+        const auto index = format::load<std::uint64_t>(&b[footer(b) + 16]);
+        add<std::uint64_t>(b, index + 8 * blocks, 1);
+      },
+      "wide_keys");
   part("block_upper_bits_missing", [](Bytes& b) { put<std::uint64_t>(b, 16, 0); });
   part("block_upper_words", [](Bytes& b) { add<std::uint16_t>(b, 10, 1); });
   part("block_upper_words_over_64", [](Bytes& b) { put<std::uint16_t>(b, 10, 65); });

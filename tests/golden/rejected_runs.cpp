@@ -39,7 +39,8 @@ void add_key_runs(Maker& make) {
   keys("key_run_value_bytes", [](Bytes& b) { put<std::int32_t>(b, 28, -2); });
   keys("key_run_operation", [](Bytes& b) { put<std::uint16_t>(b, 32, 3); });
   keys("key_run_consumer", [](Bytes& b) { put<std::uint16_t>(b, 32, 4 << 2 | 2); });
-  keys("key_run_reserved", [](Bytes& b) { put<std::uint16_t>(b, 36, 1); });
+  keys("key_run_key_bytes", [](Bytes& b) { put<std::uint16_t>(b, 36, 12); });
+  keys("key_run_reserved", [](Bytes& b) { put<std::uint16_t>(b, 38, 1); });
   keys("key_run_key_bits_zero", [](Bytes& b) { put<std::uint16_t>(b, 34, 0); });
   keys("key_run_key_bits_over_64", [](Bytes& b) { put<std::uint16_t>(b, 34, 65); });
   keys("key_run_unused_bits", [](Bytes& b) { b[55] = std::byte{0x80}; });
@@ -118,7 +119,8 @@ void add_result_runs(Maker& make) {
   };
   result("result_run_magic", [](Bytes& b) { b[0] ^= std::byte{1}; });
   result("result_run_count", [](Bytes& b) { add<std::uint64_t>(b, 8, 1); });
-  result("result_run_reserved", [](Bytes& b) { put<std::uint32_t>(b, 20, 1); });
+  result("result_run_key_bytes", [](Bytes& b) { put<std::uint16_t>(b, 20, 12); });
+  result("result_run_reserved", [](Bytes& b) { put<std::uint16_t>(b, 22, 1); });
   result("result_run_too_long", [](Bytes& b) { b.resize(b.size() + 8); });
   result("result_run_value_bytes", [](Bytes& b) { put<std::int32_t>(b, 16, -2); });
   const auto verdicts = [](const Bytes& b) {

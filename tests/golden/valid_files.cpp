@@ -147,9 +147,12 @@ std::vector<std::byte> results_file() {
   return scratch.close();
 }
 
-std::vector<std::byte> urls_file() {
+std::vector<std::byte> urls_file(UrlKeyKind key) {
   Scratch scratch;
-  auto seen = must(UrlSeen::open(*scratch.store));
+  UrlSeen::Options url_options;
+  url_options.drum.bucket_count = 16;
+  url_options.key = key;
+  auto seen = must(UrlSeen::open(*scratch.store, "urls", url_options));
   NullDispatcher nobody;
   seen.drum().attach(nobody);
   for (const char* url : {"http://example.com/", "HTTP://EXAMPLE.com:80/#top", "not a url",
@@ -159,6 +162,25 @@ std::vector<std::byte> urls_file() {
   must(seen.drum().synchronize());
   must(seen.check_update("http://example.org/pending"));
   must(seen.drum().dispose());
+  return scratch.close();
+}
+
+/// Keys of 16 bytes: hashes; more with one head than a block holds; and a few with another.
+std::vector<std::byte> wide_file() {
+  Scratch scratch;
+  auto drum =
+      must(Drum<Key16, std::uint8_t, std::string>::open(*scratch.store, "wide", options(2)));
+  const auto consumer = must(drum.consumer("later"));
+  for (std::uint64_t i = 0; i < 600; ++i) must(drum.update({7, mix(i)}, std::uint8_t{1}));
+  for (std::uint64_t i = 0; i < 30; ++i) must(drum.update({mix(i + 1), mix(i)}, std::uint8_t{2}));
+  for (const std::uint64_t tail : {0ULL, 1ULL, ~0ULL}) must(drum.update({~0ULL, tail}));
+  NullDispatcher nobody;
+  drum.attach(nobody);
+  must(drum.synchronize());
+  for (std::uint64_t i = 0; i < 3; ++i) must(drum.check({7, mix(i)}, "kept", consumer));
+  must(drum.synchronize());
+  for (std::uint64_t i = 0; i < 3; ++i) must(drum.check({7, i}, "pending"));
+  must(drum.dispose());
   return scratch.close();
 }
 
@@ -297,7 +319,10 @@ std::vector<GoldenFile> valid_files() {
       {"aux_compressed_uniform", aux_file(std::vector<std::string>(50, similar(3000))), {}},
       {"operations_and_consumers", operations_file(), {}},
       {"results_wait", results_file(), {}},
-      {"urls", urls_file(), {}},
+      {"urls", urls_file(UrlKeyKind::kXxh3), {}},
+      {"urls_xxh3_128", urls_file(UrlKeyKind::kXxh3Wide), {}},
+      {"urls_rabin", urls_file(UrlKeyKind::kRabin), {}},
+      {"wide_keys", wide_file(), {}},
       {"split_buckets", split_file(), {}},
       {"runs_many", many_runs_file(60), {}},
       {"runs_joined", many_runs_file(200), {}},

@@ -44,9 +44,10 @@ class Drum {
   using AnswerType = Answer<Key, Value, Aux>;
 
   /// Opens the DRUM `name` of the store, making it when it does not exist.
-  ///   errors  kTypeMismatch (another value size), kTooLarge (the name), kInvalidArgument (the name
-  ///           is no UTF-8 or holds control characters; an option), those of the store
-  static Result<Drum> open(Store& store, std::string_view name, const DrumOptions& options = {}) {
+  ///   errors  kTypeMismatch (another key or value size), kTooLarge (the name), kInvalidArgument
+  ///           (the name is no UTF-8 or holds control characters; an option), those of the store
+  static Result<Drum> open(Store& store, std::string_view name, DrumOptions options = {}) {
+    options.key_bytes = sizeof(KeyBits<Key>);
     auto core = DrumCore::open(store, name, ValueTraits<Value>::kBytes, options);
     if (!core) return tl::unexpected<Error>(core.error());
     return Drum(std::move(*core));
@@ -102,26 +103,25 @@ class Drum {
     while (!requests.empty()) {
       const std::size_t count = std::min(requests.size(), kBatch);
       for (std::size_t i = 0; i < count; ++i) {
-        raw[i] = {DrumOperation::kCheckUpdate, consumer, KeyTraits<Key>::to_bits(requests[i].key),
-                  ValueTraits<Value>::bytes(requests[i].value, values[i]),
-                  AuxTraits<Aux>::bytes(requests[i].aux, auxes[i])};
+        raw[i] = raw_request(DrumOperation::kCheckUpdate, consumer, requests[i].key);
+        raw[i].value = ValueTraits<Value>::bytes(requests[i].value, values[i]);
+        raw[i].aux = AuxTraits<Aux>::bytes(requests[i].aux, auxes[i]);
       }
       CRAWLSTORE_TRY(core_->submit(std::span(raw).first(count)));
       requests = requests.subspan(count);
     }
     return {};
   }
-  /// Many keys without value and auxiliary at once: one lock for all of them, which is several
-  /// times faster than one call a key. Stops at the first failure: the keys before it were taken.
-  Result<void> check_update(std::span<const std::uint64_t> key_bits, std::uint16_t consumer = 0) {
+  /// Many keys without value and auxiliary at once, several times faster than one call a key.
+  /// Stops at the first failure: the keys before it were taken.
+  Result<void> check_update(std::span<const KeyBits<Key>> key_bits, std::uint16_t consumer = 0) {
     return core_->submit_keys(DrumOperation::kCheckUpdate, key_bits, consumer);
   }
 
   /// Merges and dispatches everything that was submitted before the call. Again: no effect.
   ///   errors  kReentrant inside a dispatcher; kDispatcherFailed when one threw: what was
-  ///   dispatched
-  ///           since the last commit, its bucket and the ones after it are still pending, and come
-  ///           again; nothing of the transaction stays
+  ///           dispatched since the last commit, its bucket and the ones after it are still
+  ///           pending, and come again; nothing of the transaction stays
   Result<MergeReport> synchronize() { return core_->synchronize(); }
 
   /// synchronize() with a dispatcher for this call only, as consumer 0. Afterwards no dispatcher is
@@ -156,11 +156,11 @@ class Drum {
   /// Is the key there, or will it be when everything submitted so far is merged? Exact, at once: no
   /// request is made, and nobody is told.
   ///   cost  a lookup, and for each pending run of the key's bucket a search in a sorted list of
-  ///         its keys, which is made when it is first asked for (8 bytes a key)
+  ///         its keys, which is made when it is first asked for (8 or 16 bytes a key)
   Result<bool> contains(const Key& key) const {
     return core_->contains(KeyTraits<Key>::to_bits(key));
   }
-  /// Counts, pending requests included.
+  /// Counts, pending requests included; as of now, and out of date when others submit.
   [[nodiscard]] DrumStatus status() const { return core_->status(); }
   /// Changes what can be changed at run time. errors kInvalidArgument
   Result<void> tune(const DrumOptions& options) { return core_->tune(options); }
@@ -171,15 +171,19 @@ class Drum {
 
   /// The DRUM without types.
   [[nodiscard]] DrumCore& core() const { return *core_; }
-
- private:
+  /// Types for a DRUM that is open; requests that do not fit its keys and values are refused.
   explicit Drum(std::shared_ptr<DrumCore> core) : core_(std::move(core)) {}
 
+ private:
+  static RawRequest raw_request(DrumOperation operation, std::uint16_t consumer, const Key& key) {
+    const Key16 bits = KeyTraits<Key>::to_bits(key);
+    return {operation, consumer, bits.head, {}, {}, bits.tail};
+  }
   Result<void> submit(DrumOperation operation, const Key& key, const Value* value, const Aux& aux,
                       std::uint16_t consumer) {
     typename ValueTraits<Value>::Buffer value_buffer;
     typename AuxTraits<Aux>::Buffer aux_buffer;
-    RawRequest request{operation, consumer, KeyTraits<Key>::to_bits(key), {}, {}};
+    RawRequest request = raw_request(operation, consumer, key);
     if (value != nullptr) request.value = ValueTraits<Value>::bytes(*value, value_buffer);
     request.aux = AuxTraits<Aux>::bytes(aux, aux_buffer);
     return core_->submit(request);
@@ -187,14 +191,5 @@ class Drum {
 
   std::shared_ptr<DrumCore> core_;
 };
-
-/// Looks a key up in one generation: exact as of that generation's last merge. O(1) blocks touched.
-template <class Key, class Value>
-Result<std::optional<Value>> lookup(const DrumView& view, const Key& key) {
-  auto found = view.lookup(KeyTraits<Key>::to_bits(key));
-  if (!found) return tl::unexpected<Error>(found.error());
-  if (!*found) return std::optional<Value>{};
-  return std::optional<Value>(ValueTraits<Value>::load(**found));
-}
 
 }  // namespace crawlstore

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The DRUM without types: 64-bit keys, values and auxiliaries as bytes. Most programs use Drum<>
-/// (drum.h) or UrlSeen (url_seen.h); tools that must open any DRUM use this.
+/// The DRUM without types: keys of 8 or 16 bytes, values and auxiliaries as bytes. Most programs
+/// use Drum<> (drum.h) or UrlSeen (url_seen.h); tools that must open any DRUM use this.
 ///
 /// Ownership, threads, order and safety: as in drum.h. Spans passed in are copied before the call
 /// returns; spans in answers live until the sink returns.
@@ -42,8 +42,8 @@ enum class Durability : std::uint8_t {
 enum class MergeScope : std::uint8_t { kAll, kFull };
 
 /// Everything that can be tuned; the defaults suit a crawler that gives its DRUM 64 MiB. All but
-/// bucket_count, expected_keys and key_scheme may change at run time (DrumCore::tune) and from open
-/// to open: none of them is in the file.
+/// bucket_count, expected_keys and what keys are may change at run time (DrumCore::tune) and from
+/// open to open: none of them is in the file.
 struct DrumOptions {
   /// Buckets of a DRUM that is made now; 1 to 65536, or 0: as plan_drum() says for expected_keys
   /// and memory_bytes, without auxiliaries. Later buckets split by themselves.
@@ -77,17 +77,21 @@ struct DrumOptions {
   /// Load, sort and merge the next buckets on a second thread while others are dispatched and new
   /// requests come in.
   bool parallel = true;
-  /// How keys were made; fixed when the DRUM is made. 0 opaque, 1 URL v1 (UrlSeen sets it).
+  /// How keys were made; fixed when the DRUM is made. 0 opaque; 1 URL v1, 2 the same with Rabin
+  /// fingerprints (UrlSeen sets them).
   std::uint16_t key_scheme = 0;
+  /// Length of every key, 8 or 16; 0 = as the DRUM has it, 8 when it is made now (Drum<> sets it).
+  std::uint16_t key_bytes = 0;
 };
 
 /// One request, as bytes. For kCheck `value` is empty; fixed-size values have the DRUM's size.
 struct RawRequest {
   DrumOperation operation{};
-  std::uint16_t consumer = 0;  ///< who gets the answer; 0 always exists
-  std::uint64_t key = 0;
+  std::uint16_t consumer = 0;        ///< who gets the answer; 0 always exists
+  std::uint64_t key = 0;             ///< of 16-byte keys the head
   std::span<const std::byte> value;  ///< at most 16 MiB
   std::span<const std::byte> aux;    ///< at most 64 MiB
+  std::uint64_t key_tail = 0;        ///< of 16-byte keys, else 0
 };
 
 /// One answer. `value`: as in Answer (drum.h). `duplicate` is false for kUpdate.
@@ -99,6 +103,7 @@ struct RawAnswer {
   std::uint16_t consumer = 0;
   DrumOperation operation{};
   bool duplicate = false;
+  std::uint64_t key_tail = 0;
 };
 
 /// Receives answers in order, many at a time. May submit to any DRUM of the store; may throw, which
@@ -151,8 +156,11 @@ class DrumCore {
   Result<void> submit(const RawRequest& request);
   /// Many requests, with one lock; stops at the first failure: those before it were taken.
   Result<void> submit(std::span<const RawRequest> requests);
-  /// Many keys without value and auxiliary; stops at the first failure. errors as submit()
+  /// Many keys without value and auxiliary; stops at the first failure. errors as submit(), and
+  /// kInvalidArgument for keys of the other length
   Result<void> submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
+                           std::uint16_t consumer);
+  Result<void> submit_keys(DrumOperation operation, std::span<const Key16> keys,
                            std::uint16_t consumer);
   /// As Drum::synchronize.
   Result<MergeReport> synchronize();
@@ -164,12 +172,14 @@ class DrumCore {
   /// commit. errors kTooLarge (name over 255 bytes, more than 16383 consumers)
   Result<std::uint16_t> consumer(std::string_view name);
   /// The value's bytes, copied; nullopt = absent, as of the last merge.
-  Result<std::optional<std::vector<std::byte>>> lookup(std::uint64_t key) const;
+  Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
   /// As Drum::contains.
-  Result<bool> contains(std::uint64_t key) const;
+  Result<bool> contains(Key16 key) const;
   /// Adds to the count of URLs that were keyed as they are.
   void count_unparsed(std::uint64_t count);
   [[nodiscard]] DrumStatus status() const;
+  /// How long keys are, and how they were made: key_bytes and key_scheme, as the DRUM has them.
+  [[nodiscard]] std::pair<std::uint16_t, std::uint16_t> keys() const;
   /// Changes the options from now on. errors kInvalidArgument
   Result<void> tune(const DrumOptions& options);
   /// Commits what is pending and closes the DRUM for all its handles. Again: no effect.
@@ -178,6 +188,9 @@ class DrumCore {
 
  private:
   struct Impl;
+  template <class Key>
+  Result<void> submit_any_keys(DrumOperation operation, std::span<const Key> keys,
+                               std::uint16_t consumer);
   explicit DrumCore(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
 };

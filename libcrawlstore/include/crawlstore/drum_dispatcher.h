@@ -47,7 +47,7 @@ template <class Key, class Value, class Aux, class Dispatcher>
 void dispatch_answer(Dispatcher& to, const RawAnswer& raw) {
   using Told = Answer<Key, Value, Aux>;
   const auto told = [&raw] {
-    return Told{KeyTraits<Key>::from_bits(raw.key), ValueTraits<Value>::load(raw.value),
+    return Told{key_from<Key>(raw.key, raw.key_tail), ValueTraits<Value>::load(raw.value),
                 AuxTraits<Aux>::load(raw.aux), raw.sequence};
   };
   if (raw.operation == DrumOperation::kUpdate) {

@@ -28,7 +28,7 @@ struct DrumForecast {
   /// As DrumOptions::memory_bytes: for the arrays. The process needs more: resident_bytes.
   /// At least 64 KiB, 16 requests, and a thousandth of all requests.
   std::uint64_t memory_bytes = std::uint64_t{64} << 20;
-  /// Of a key; 8 is all there is.
+  /// Of a key: 8, or 16.
   std::uint32_t key_bytes = 8;
   /// Of a value, on average; values of any length cost 4 more.
   std::uint64_t value_bytes = 0;
@@ -76,7 +76,8 @@ struct DrumPlan {
   double disk_seconds = 0;            ///< if the system's cache held nothing
   /// From the first request to the end: these three overlapped, as far as they wait for each other.
   double seconds = 0;
-  /// Pairs of different keys with the same 64 bits: n^2 / 2^65. Each hides a page.
+  /// Pairs of different keys with the same 64 bits: n^2 / 2^65, or with the same 128: n^2 / 2^129.
+  /// Each hides a page.
   double false_duplicate_count = 0;
   std::vector<std::string> reasons;  ///< why, a sentence each
 };

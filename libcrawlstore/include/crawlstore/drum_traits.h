@@ -20,8 +20,10 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <crawlstore/error.h>
+#include <crawlstore/types.h>
 
 namespace crawlstore {
 
@@ -36,7 +38,7 @@ struct NoAux {
   friend bool operator==(const NoAux&, const NoAux&) = default;
 };
 
-/// Maps a key to 64 bits and back.
+/// Maps a key to 64 bits and back, or to the 128 bits of a Key16.
 ///
 /// For a type of your own write
 ///
@@ -47,9 +49,10 @@ struct NoAux {
 ///
 /// The bits decide the order of the DRUM, as unsigned numbers: bucket order, dispatch order and
 /// iteration order follow it. A specialisation may choose any order, but never by subtraction
-/// (features.md E16): a - b overflows. Keys that are longer, such as URLs, are hashed to 64 bits
-/// first: see url.h.
-///   to_bits    injective; from_bits(to_bits(k)) == k
+/// (features.md E16): a - b overflows. Keys that are longer, such as URLs, are hashed to 64 or 128
+/// bits first: see url.h.
+///   to_bits    injective; from_bits(to_bits(k)) == k. Its type decides how long keys are in the
+///              file: std::uint64_t or Key16
 template <class Key>
 struct KeyTraits {
   static_assert(std::is_integral_v<Key>, "specialise KeyTraits for keys that are not integers");
@@ -74,6 +77,33 @@ struct KeyTraits {
  private:
   static constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
 };
+
+/// Keys of 16 bytes are what they are: hashes of 128 bits for whoever wants no false duplicates, or
+/// two numbers of which the first decides on the bucket. A type of your own with more than 64 bits
+/// maps to it as types of fewer do to a number:
+///
+///   template <> struct crawlstore::KeyTraits<Visit> {
+///     static Key16 to_bits(const Visit& visit) { return {visit.site, visit.second}; }
+///     static Visit from_bits(const Key16& bits) { return {bits.head, bits.tail}; }
+///   };
+template <>
+struct KeyTraits<Key16> {
+  static constexpr Key16 to_bits(const Key16& key) { return key; }
+  static constexpr Key16 from_bits(const Key16& bits) { return bits; }
+};
+
+/// What KeyTraits makes of a key.
+template <class Key>
+using KeyBits = decltype(KeyTraits<Key>::to_bits(std::declval<const Key&>()));
+/// The key of these bits, whose tail is 0 unless keys have 16 bytes.
+template <class Key>
+constexpr Key key_from(std::uint64_t head, std::uint64_t tail) {
+  if constexpr (std::is_same_v<KeyBits<Key>, Key16>) {
+    return KeyTraits<Key>::from_bits({head, tail});
+  } else {
+    return KeyTraits<Key>::from_bits(head);
+  }
+}
 
 /// Values and auxiliaries of a trivially copyable type: sizeof(T) bytes, padding included, so types
 /// without padding give files that depend on nothing but the values. Empty types take no bytes.

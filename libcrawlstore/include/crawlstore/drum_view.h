@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <crawlstore/drum_core.h>
+#include <crawlstore/drum_traits.h>
 #include <crawlstore/snapshot.h>
 
 namespace crawlstore {
@@ -36,17 +37,18 @@ class DrumView {
 
   /// The value's bytes, copied; nullopt = absent. Touches O(1) blocks: a few chunks of the index,
   /// one block. errors of damage
-  Result<std::optional<std::vector<std::byte>>> lookup(std::uint64_t key) const;
+  Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
 
   /// Is the key there, or will it be when the requests that wait in this generation are merged?
   ///   cost  a lookup, and for each pending run of the key's bucket a search in a sorted list of
-  ///         its keys, which is made when it is first asked for (8 bytes a key). errors of damage
-  Result<bool> contains(std::uint64_t key) const;
+  ///         its keys, which is made when it is first asked for (8 or 16 bytes a key)
+  ///   errors  of damage
+  Result<bool> contains(Key16 key) const;
 
   /// Visits every key once. cost: one pass over the partitions, through the mapping.
   /// All keys ascending, with their values, until the visitor returns false.
   Result<void> for_each_key(
-      const std::function<bool(std::uint64_t key, std::span<const std::byte> value)>& visit) const;
+      const std::function<bool(Key16 key, std::span<const std::byte> value)>& visit) const;
 
   /// All pending requests, bucket by bucket in arrival order, until the visitor returns false.
   Result<void> for_each_pending(
@@ -72,5 +74,17 @@ class DrumView {
   explicit DrumView(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
 };
+
+/// The value of a key, typed, as of the generation's last merge; nullopt = absent.
+///   Key, Value  as of the DRUM: a value of another size comes back as Value{}
+///   cost        as DrumView::lookup
+///   errors      of damage
+template <class Key, class Value>
+Result<std::optional<Value>> lookup(const DrumView& view, const Key& key) {
+  auto found = view.lookup(KeyTraits<Key>::to_bits(key));
+  if (!found) return tl::unexpected<Error>(found.error());
+  if (!*found) return std::optional<Value>{};
+  return std::optional<Value>(ValueTraits<Value>::load(**found));
+}
 
 }  // namespace crawlstore

@@ -46,6 +46,18 @@ struct Extent {
   [[nodiscard]] std::uint64_t end_bytes() const { return offset_bytes + length_bytes; }
 };
 
+/// A key of 16 bytes. Keys are ordered by their heads, then by their tails; a DRUM keeps keys that
+/// share their head in one bucket.
+struct Key16 {
+  std::uint64_t head = 0;  ///< the first 8 bytes, as a big-endian number; of an 8-byte key, all
+  std::uint64_t tail = 0;  ///< the last 8; of an 8-byte key, 0
+  constexpr Key16() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): wherever keys of any DRUM are taken
+  constexpr Key16(std::uint64_t head_bits, std::uint64_t tail_bits = 0)
+      : head(head_bits), tail(tail_bits) {}
+  auto operator<=>(const Key16&) const = default;
+};
+
 /// 16 bytes that name a store for its whole life; copies made by snapshot() keep it.
 using Uuid = std::array<std::byte, 16>;
 

@@ -4,18 +4,48 @@
 /// The URL-seen test, ready-made: a DRUM whose keys are hashes of normalised URLs and whose
 /// auxiliary is the URL as it was given. Normalisation v1 is part of the format: spec/format.md.
 ///
-/// "Seen" is exact on 64-bit keys: n distinct URLs expect n^2 / 2^65 false duplicates (0.03 for a
-/// billion). The key hash is seeded per file, so that a site cannot aim collisions.
+/// "Seen" is exact on keys. Of 64 bits n distinct URLs expect n^2 / 2^65 false duplicates (0.03 for
+/// a billion), of 128 bits n^2 / 2^129: none. The hash is seeded per file, so that a site cannot
+/// aim collisions; Rabin fingerprints have no seed.
 /// Ownership and safety: as Drum. Threads: one UrlSeen per thread (it keeps a normaliser's
 /// buffers); several may be open on one DRUM.
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <crawlstore/drum.h>
 #include <crawlstore/url.h>
 
 namespace crawlstore {
+
+/// What a key is of the normalised bytes.
+enum class UrlKeyKind : std::uint8_t {
+  kXxh3,      ///< XXH3-64 with the file's seed: 8 bytes a key
+  kXxh3Wide,  ///< XXH3-128 with the file's seed: 16 bytes, and no false duplicates
+  kRabin,     ///< the Rabin fingerprint: 8 bytes, for exchange with systems that use it
+};
+
+/// Makes the keys of one DRUM. Threads: one.
+class UrlKeyer {
+ public:
+  /// raw: keys the bytes as they are, without normalising.
+  UrlKeyer(UrlKeyKind kind, std::uint64_t key_seed, bool raw)
+      : kind_(kind), key_seed_(key_seed), raw_(raw) {}
+
+  /// The key of a URL; of 8 bytes it is the head. Counts URLs that no parser takes.
+  Key16 operator()(std::string_view url);
+  /// URLs that no parser took, keyed as they are.
+  [[nodiscard]] std::uint64_t unparsed_count() const { return unparsed_count_; }
+  [[nodiscard]] UrlKeyKind kind() const { return kind_; }
+
+ private:
+  UrlNormalizer normalizer_;
+  std::uint64_t unparsed_count_ = 0;
+  UrlKeyKind kind_;
+  std::uint64_t key_seed_;
+  bool raw_;
+};
 
 /// Typical use:
 ///
@@ -26,15 +56,17 @@ namespace crawlstore {
 class UrlSeen {
  public:
   struct Options {
-    DrumOptions drum{};  ///< memory, buckets, durability; key_scheme is set here
+    DrumOptions drum{};  ///< memory, buckets, durability; key_scheme and key_bytes are set here
     /// Key the bytes as they are, without normalising.
     bool raw = false;
+    /// nullopt = as the DRUM has it; kXxh3 when it is made now.
+    std::optional<UrlKeyKind> key{};
   };
 
-  /// A dispatcher is told `answer.aux`, the URL.
-  using Answers = Drum<std::uint64_t, NoValue, std::string_view>;
+  /// A dispatcher is told `answer.aux`, the URL, and its key, of 8 bytes the head.
+  using Answers = Drum<Key16, NoValue, std::string_view>;
 
-  /// errors as Drum::open
+  /// errors as Drum::open, and kTypeMismatch for a DRUM of other keys
   static Result<UrlSeen> open(Store& store, std::string_view name = "urls") {
     return open(store, name, Options{});
   }
@@ -48,26 +80,27 @@ class UrlSeen {
   /// Remembers without asking.
   Result<void> update(std::string_view url);
 
-  /// Was the URL seen, as of the last merge? Answers at once.
+  /// Was the URL seen, or asked to be remembered? Exact, at once: Drum::contains.
   Result<bool> contains(std::string_view url);
 
   /// The key of a URL in this store.
-  std::uint64_t key_of(std::string_view url);
+  Key16 key_of(std::string_view url);
+  /// A maker of keys for this DRUM, for another thread.
+  [[nodiscard]] UrlKeyer keyer() const { return {keyer_.kind(), key_seed_, raw_}; }
 
   /// The DRUM itself: attach dispatchers, synchronize, take results.
   [[nodiscard]] Answers& drum() { return drum_; }
   /// URLs submitted through this object that no parser took, keyed as they are.
-  [[nodiscard]] std::uint64_t unparsed_count() const { return unparsed_count_; }
+  [[nodiscard]] std::uint64_t unparsed_count() const { return keyer_.unparsed_count(); }
 
  private:
-  UrlSeen(Answers drum, std::uint64_t key_seed, bool raw)
-      : drum_(std::move(drum)), key_seed_(key_seed), raw_(raw) {}
-  std::uint64_t request_key(std::string_view url);
+  UrlSeen(Answers drum, UrlKeyKind kind, std::uint64_t key_seed, bool raw)
+      : drum_(std::move(drum)), keyer_(kind, key_seed, raw), key_seed_(key_seed), raw_(raw) {}
+  Key16 request_key(std::string_view url);
 
   Answers drum_;
-  UrlNormalizer normalizer_;
+  UrlKeyer keyer_;  // of requests
   std::uint64_t key_seed_;
-  std::uint64_t unparsed_count_ = 0;
   bool raw_;
 };
 

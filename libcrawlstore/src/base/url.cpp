@@ -365,6 +365,11 @@ std::uint64_t url_key(std::string_view normalized, std::uint64_t key_seed) {
   return XXH3_64bits_withSeed(normalized.data(), normalized.size(), key_seed);
 }
 
+Key16 url_key16(std::string_view normalized, std::uint64_t key_seed) {
+  const auto hash = XXH3_128bits_withSeed(normalized.data(), normalized.size(), key_seed);
+  return {hash.high64, hash.low64};
+}
+
 std::uint64_t rabin_fingerprint(std::string_view bytes) {
   std::uint64_t fingerprint = 0;
   for (const char c : bytes) {

@@ -7,6 +7,7 @@
 #include "format/drum_table.h"
 #include "format/endian.h"
 #include "format/key_block.h"
+#include "format/partition_index.h"
 #include "format/request_run.h"
 
 namespace crawlstore::container {
@@ -91,7 +92,7 @@ class PartitionMap {
 };
 
 void describe_block(Description& out, const RunSource& source, const PartitionMap& map,
-                    std::uint64_t i, std::int32_t value_bytes) {
+                    std::uint64_t i, const format::PartitionFooter& footer) {
   const Extent block = map.block(i);
   const std::uint64_t base = source.run().offset_bytes + block.offset_bytes;
   const std::size_t mark = out.mark();
@@ -105,11 +106,12 @@ void describe_block(Description& out, const RunSource& source, const PartitionMa
     return;
   }
   if (bytes.bytes.size() < block.length_bytes) return;
-  const auto parsed = format::parse_key_block(bytes.bytes, value_bytes);
+  const auto parsed = format::parse_key_block(bytes.bytes, footer.value_bytes, footer.key_bytes);
   auto broken = error_of(parsed);
   if (parsed) {
-    std::array<std::uint64_t, format::kBlockKeysMax> keys{};
-    broken = error_of(format::decode_keys(*parsed, keys));
+    format::BlockNumbers keys;   // NOLINT(*-member-init): written
+    format::BlockNumbers tails;  // NOLINT(*-member-init): written
+    broken = error_of(format::decode_keys(*parsed, keys, tails));
   }
   if (broken) out.note(mark, base + broken->offset, broken->text);
 }
@@ -138,7 +140,7 @@ void describe_partition(Description& out, const RunSource& source) {
            count_of(map.block_count()));
   const std::uint64_t shown = std::min<std::uint64_t>(map.block_count(), out.entries_max());
   for (std::uint64_t i = 0; i < shown; ++i) {
-    describe_block(out, source, map, i, footer->value_bytes);
+    describe_block(out, source, map, i, *footer);
   }
   out.close();
 }
@@ -300,7 +302,7 @@ void describe_run_at(Description& out, const RunSource& source, std::uint64_t of
     const auto footer = describe_footer(out, source);
     if (footer && place < footer->index_offset_bytes) {
       const PartitionMap map(source, *footer);
-      describe_block(out, source, map, map.find(place), footer->value_bytes);
+      describe_block(out, source, map, map.find(place), *footer);
     }
     return;
   }

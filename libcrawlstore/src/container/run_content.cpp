@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "format/endian.h"
 #include "format/key_block.h"
+#include "format/partition_index.h"
 #include "format/request_run.h"
 
 namespace crawlstore::container {
@@ -45,7 +46,7 @@ class PartitionWalk {
       return invalid("the blocks of a partition hold another number of keys than its footer says",
                      footer_.index_offset_bytes);
     }
-    if (last_key_ != footer_.last_key) {
+    if (last_key_.head != footer_.last_key) {
       return invalid("the last key of a partition is not the one its footer says",
                      footer_.index_offset_bytes);
     }
@@ -55,8 +56,13 @@ class PartitionWalk {
  private:
   /// Block `i` must begin at `offset`; returns where it ends.
   Result<std::uint64_t> walk_block(std::uint64_t i, std::uint64_t offset) {
-    const auto first_key = format::load<std::uint64_t>(index_ + i * 8);
-    const auto place = format::load<std::uint32_t>(index_ + footer_.block_count * 8 + i * 4);
+    const bool is_wide = footer_.key_bytes == format::kWideKeyBytes;
+    Key16 first_key = format::load<std::uint64_t>(index_ + i * 8);
+    if (is_wide) {
+      first_key.tail = format::load<std::uint64_t>(index_ + (footer_.block_count + i) * 8);
+    }
+    const auto place =
+        format::load<std::uint32_t>(index_ + footer_.block_count * footer_.key_bytes + i * 4);
     if (std::uint64_t{place} * 8 != offset) {
       return invalid("a block of a partition is not where the index says", offset);
     }
@@ -64,17 +70,19 @@ class PartitionWalk {
       error.offset += offset;
       return tl::unexpected<Error>(error);
     };
-    const auto block = format::parse_key_block(blocks_.subspan(offset), footer_.value_bytes);
+    const auto block =
+        format::parse_key_block(blocks_.subspan(offset), footer_.value_bytes, footer_.key_bytes);
     if (!block) return at_block(block.error());
-    const auto decoded = format::decode_keys(*block, keys_);
+    const auto decoded = format::decode_keys(*block, keys_, tails_);
     if (!decoded) return at_block(decoded.error());
-    if (keys_[0] != first_key) {
+    const Key16 lowest{keys_[0], tails_[0]};
+    if (lowest != first_key) {
       return invalid("the first key of a block is not the one the index says", offset);
     }
-    if (i != 0 && keys_[0] <= last_key_) {
+    if (i != 0 && lowest <= last_key_) {
       return invalid("the keys of a partition do not ascend from block to block", offset);
     }
-    last_key_ = keys_[block->key_count - 1];
+    last_key_ = {keys_[block->key_count - 1], tails_[block->key_count - 1]};
     key_count_ += block->key_count;
     return offset + block->block_bytes;
   }
@@ -82,8 +90,9 @@ class PartitionWalk {
   std::span<const std::byte> blocks_;
   const std::byte* index_;
   const format::PartitionFooter& footer_;
-  std::array<std::uint64_t, format::kBlockKeysMax> keys_{};
-  std::uint64_t last_key_ = 0;
+  format::BlockNumbers keys_{};
+  format::BlockNumbers tails_{};  // of 8-byte keys zeros
+  Key16 last_key_;
   std::uint64_t key_count_ = 0;
 };
 
@@ -100,6 +109,7 @@ Result<RunContent> check_partition(std::span<const std::byte> payload,
   CRAWLSTORE_TRY(progress(payload.size() - footer->index_offset_bytes));
   RunContent content;
   content.record_count = footer->key_count;
+  content.key_bytes = footer->key_bytes;
   content.value_bytes = footer->value_bytes;
   content.key_min = footer->first_key;
   content.key_max = footer->last_key;
@@ -129,6 +139,7 @@ Result<RunContent> check_key_run(std::span<const std::byte> payload) {
   if (!run) return tl::unexpected<Error>(run.error());
   RunContent content;
   content.record_count = run->keys.size();
+  content.key_bytes = run->tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
   content.value_bytes = run->value_bytes;
   take_range(run->keys, content.key_min, content.key_max);
   content.sequence_min =
@@ -156,6 +167,7 @@ Result<RunContent> check_result_run(std::span<const std::byte> payload) {
   if (!run) return tl::unexpected<Error>(run.error());
   RunContent content;
   content.record_count = run->keys.size();
+  content.key_bytes = run->tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
   content.value_bytes = run->value_bytes;
   take_range(run->keys, content.key_min, content.key_max);
   take_range(run->sequences, content.sequence_min, content.sequence_max);

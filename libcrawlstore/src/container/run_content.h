@@ -16,12 +16,13 @@
 namespace crawlstore::container {
 
 /// What the rest of the file must agree with.
-///   value_bytes    not of auxiliary runs
-///   key_min, max   not of auxiliary runs
+///   key_bytes, value_bytes  not of auxiliary runs
+///   key_min, max   not of auxiliary runs; of 16-byte keys the heads
 ///   sequence_min, max  of key runs and result runs
 ///   consumers      of key runs and result runs: those named, ascending
 struct RunContent {
   std::uint64_t record_count = 0;
+  std::uint16_t key_bytes = 0;
   std::int32_t value_bytes = 0;
   std::uint64_t key_min = 0;
   std::uint64_t key_max = 0;

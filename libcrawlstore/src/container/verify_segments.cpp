@@ -172,6 +172,9 @@ void SegmentVerifier::verify_keys(const Drum& drum, std::size_t bucket, SegmentI
       (!is_last && content.key_max >= buckets[bucket + 1].first_key)) {
     broken(segment, run.offset_bytes, "a key lies outside the range of its bucket");
   }
+  if (content.key_bytes != drum.table.key_bytes) {
+    broken(segment, run.offset_bytes, "keys have another length than the drum says");
+  }
   if (content.value_bytes != drum.table.value_bytes) {
     broken(segment, run.offset_bytes, "values have another length than the drum says");
   }
@@ -265,6 +268,9 @@ Result<void> SegmentVerifier::verify_consumers(const Drum& drum) {
       verify_requests(drum, entry->id, run, **content);
       if ((*content)->consumers != std::vector{consumer.id}) {
         broken(entry->id, run.offset_bytes, "a results log holds answers for another consumer");
+      }
+      if ((*content)->key_bytes != drum.table.key_bytes) {
+        broken(entry->id, run.offset_bytes, "keys have another length than the drum says");
       }
       if ((*content)->value_bytes != drum.table.value_bytes) {
         broken(entry->id, run.offset_bytes, "values have another length than the drum says");

@@ -28,21 +28,26 @@ void fill_value_begins(std::int32_t value_bytes, std::span<const std::uint32_t> 
 Result<void> take_run(const MergeJob& job, const format::RunRef& ref, RequestBatch& batch) {
   const auto parsed = format::parse_key_run(batch.payload, batch.keys);
   if (!parsed || parsed->keys.size() != ref.record_count ||
-      parsed->value_bytes != job.value_bytes) {
+      parsed->value_bytes != job.shape.value_bytes ||
+      parsed->tails.size() != (job.shape.is_wide() ? parsed->keys.size() : 0)) {
     return fail(Errc::kSegmentInvalid,
                 parsed ? "a key run does not match its reference" : parsed.error().text,
                 ref.offset_bytes, job.key_log.value);
   }
   batch.run = ref.run_id;
   batch.key_spans = {parsed->keys};
+  if (job.shape.is_wide()) batch.tail_spans = {parsed->tails};
   batch.count = parsed->keys.size();
   batch.first_sequence = parsed->first_sequence;
   batch.uniform_tag = parsed->uniform_tag;
   batch.tags = parsed->tags;
   batch.sequences = parsed->sequences;
   batch.values = parsed->values;
-  fill_value_begins(job.value_bytes, parsed->lengths, batch);
-  if (batch.tags.empty() && batch.sequences.empty() && batch.values.empty()) batch.payload = {};
+  fill_value_begins(job.shape.value_bytes, parsed->lengths, batch);
+  if (batch.tags.empty() && batch.sequences.empty() && batch.values.empty() &&
+      batch.tail_spans.empty()) {
+    batch.payload = {};
+  }
   return {};
 }
 
@@ -51,12 +56,13 @@ RequestBatch take_waiting(const MergeJob& job, const WaitingRequests& waiting) {
   batch.waiting = waiting.columns;
   auto view = waiting.columns->view();
   batch.key_spans = std::move(view.keys);
+  batch.tail_spans = std::move(view.tails);
   batch.count = view.count;
   batch.first_sequence = waiting.first_sequence;
   batch.uniform_tag = view.uniform_tag;
   batch.tags = view.tags;
   batch.values = view.values;
-  fill_value_begins(job.value_bytes, view.value_lengths, batch);
+  fill_value_begins(job.shape.value_bytes, view.value_lengths, batch);
   return batch;
 }
 
@@ -71,9 +77,13 @@ class Walk {
     CRAWLSTORE_TRY(sort());
     PartitionCursor cursor(storage_,
                            container::run_name(identity_, job_.old_partition, old_run_id()),
-                           job_.old_run, job_.old_key_count, job_.value_bytes);
+                           job_.old_run, job_.old_key_count, job_.shape);
     CRAWLSTORE_TRY(cursor.start(job_.first_key, job_.last_key));
-    CRAWLSTORE_TRY(is_plain_ ? walk_plain(cursor) : walk(cursor));
+    if (is_plain_) {
+      CRAWLSTORE_TRY(job_.shape.is_wide() ? walk_plain<true>(cursor) : walk_plain<false>(cursor));
+    } else {
+      CRAWLSTORE_TRY(walk(cursor));
+    }
     CRAWLSTORE_TRY(copy_rest(cursor));
     CRAWLSTORE_TRY(cursor.finish());
     CRAWLSTORE_TRY(finish_piece());
@@ -97,17 +107,19 @@ class Walk {
 
   Result<void> sort() {
     std::vector<std::span<const std::uint64_t>> spans;
+    std::vector<std::span<const std::uint64_t>> tails;
     starts_.reserve(out_.batches.size());
-    is_plain_ = job_.value_bytes == 0;
+    is_plain_ = job_.shape.value_bytes == 0;
     for (const auto& batch : out_.batches) {
       starts_.push_back(out_.request_count);
       out_.request_count += batch.count;
       spans.insert(spans.end(), batch.key_spans.begin(), batch.key_spans.end());
+      tails.insert(tails.end(), batch.tail_spans.begin(), batch.tail_spans.end());
       is_plain_ = is_plain_ && batch.tags.empty() &&
                   format::operation_of(batch.uniform_tag) == Operation::kCheckUpdate;
     }
     out_.duplicate.assign(out_.request_count, 0);
-    sorted_.sort(spans);
+    sorted_.sort(spans, tails);
     if (sorted_.keys().front() < job_.first_key || sorted_.keys().back() > job_.last_key) {
       const auto offset =
           job_.key_runs.empty() ? Error::kNoOffset : job_.key_runs.front().offset_bytes;
@@ -127,20 +139,23 @@ class Walk {
     const RequestBatch& batch = out_.batches[number];
     const std::size_t index = arrival - starts_[number];
     const auto tag = batch.tags.empty() ? batch.uniform_tag : batch.tags[index];
-    return {format::operation_of(tag), value_of(batch, index, job_.value_bytes)};
+    return {format::operation_of(tag), value_of(batch, index, job_.shape.value_bytes)};
   }
 
-  /// The writer with room for a key.
-  Result<PartitionWriter*> writer() {
-    if (job_.piece_writers[piece_].key_count() == job_.piece_keys_max) {
+  /// The writer with room for a key. Keys with one head stay in one piece, however many they are.
+  Result<PartitionWriter*> writer(std::uint64_t head) {
+    PartitionWriter* writer = &job_.piece_writers[piece_];
+    if (writer->key_count() >= job_.piece_keys_max &&
+        !(job_.shape.is_wide() && writer->last_head() == head)) {
       CRAWLSTORE_TRY(finish_piece());
       CRAWLSTORE_ASSERT(++piece_ < job_.piece_writers.size());
+      writer = &job_.piece_writers[piece_];
     }
-    return &job_.piece_writers[piece_];
+    return writer;
   }
 
-  Result<void> emit(std::uint64_t key, std::span<const std::byte> value) {
-    const auto writer = this->writer();
+  Result<void> emit(Key16 key, std::span<const std::byte> value) {
+    const auto writer = this->writer(key.head);
     if (!writer) return tl::unexpected<Error>(writer.error());
     ++out_.key_count;
     return (*writer)->append(key, value);
@@ -155,7 +170,7 @@ class Walk {
     return {};
   }
 
-  Result<void> copy_before(PartitionCursor& cursor, std::uint64_t key) {
+  Result<void> copy_before(PartitionCursor& cursor, Key16 key) {
     while (!cursor.at_end() && cursor.key() < key) {
       CRAWLSTORE_TRY(emit(cursor.key(), cursor.value()));
       CRAWLSTORE_TRY(cursor.advance());
@@ -164,9 +179,9 @@ class Walk {
   }
 
   Result<void> copy_rest(PartitionCursor& cursor) {
-    if (job_.value_bytes == 0) {
+    if (job_.shape.value_bytes == 0) {
       while (!cursor.at_end()) {
-        const auto copied = emit_keys(cursor.keys());
+        const auto copied = emit_keys(cursor.keys(), cursor.tails());
         if (!copied) return tl::unexpected<Error>(copied.error());
         CRAWLSTORE_TRY(cursor.advance(*copied));
       }
@@ -179,39 +194,57 @@ class Walk {
     return {};
   }
 
-  /// Keys alone, as many as the writer takes at a time: returns how many.
-  Result<std::size_t> emit_keys(std::span<const std::uint64_t> keys) {
-    const auto writer = this->writer();
+  /// Where the next keys go, of which `head` is the first; never empty.
+  struct Room {
+    PartitionWriter* writer = nullptr;
+    std::span<std::uint64_t> keys;
+    std::span<std::uint64_t> tails;
+  };
+  Result<Room> room(std::uint64_t head) {
+    const auto writer = this->writer(head);
     if (!writer) return tl::unexpected<Error>(writer.error());
-    const auto room = (*writer)->room(job_.piece_keys_max);
-    const std::size_t count = std::min(room.size(), keys.size());
-    std::copy_n(keys.begin(), count, room.begin());
+    const auto keys_max = std::max(job_.piece_keys_max, (*writer)->key_count() + 1);
+    return Room{*writer, (*writer)->room(keys_max), (*writer)->tail_room()};
+  }
+
+  /// Keys alone, as many as the writer takes at a time: returns how many.
+  Result<std::size_t> emit_keys(std::span<const std::uint64_t> keys,
+                                std::span<const std::uint64_t> tails) {
+    const auto room = this->room(keys.front());
+    if (!room) return tl::unexpected<Error>(room.error());
+    const std::size_t count = std::min(room->keys.size(), keys.size());
+    std::copy_n(keys.begin(), count, room->keys.begin());
+    if (job_.shape.is_wide()) std::copy_n(tails.begin(), count, room->tails.begin());
     out_.key_count += count;
-    CRAWLSTORE_TRY((*writer)->fill(count));
+    CRAWLSTORE_TRY(room->writer->fill(count));
     return count;
   }
 
   /// check_update of keys without values: all that matters is which arrival is the first of a key,
   /// and whether the key was there.
+  template <bool kIsWide>
   Result<void> walk_plain(PartitionCursor& cursor) {
     sorted_.keep_first(out_.duplicate);
     const auto keys = sorted_.keys();
     std::size_t next = 0;
     std::size_t present = 0;
+    const auto tails_from = [&](std::size_t i) {
+      return kIsWide ? sorted_.tails().subspan(i) : std::span<const std::uint64_t>{};
+    };
     while (next < keys.size() && !cursor.at_end()) {
-      const auto writer = this->writer();
-      if (!writer) return tl::unexpected<Error>(writer.error());
-      const auto room = (*writer)->room(job_.piece_keys_max);
-      const Step step =
-          merge_step(keys.subspan(next), sorted_.arrivals().subspan(next), cursor.keys(), room);
+      const auto room = this->room(std::min(keys[next], cursor.keys().front()));
+      if (!room) return tl::unexpected<Error>(room.error());
+      const Step step = merge_step<kIsWide>({keys.subspan(next), tails_from(next)},
+                                            {cursor.keys(), cursor.tails()},
+                                            sorted_.arrivals().data() + next, *room);
       next += step.requests;
       present += step.requests + step.stored - step.merged;
       out_.key_count += step.merged;
-      CRAWLSTORE_TRY((*writer)->fill(step.merged));
+      CRAWLSTORE_TRY(room->writer->fill(step.merged));
       CRAWLSTORE_TRY(cursor.advance(step.stored));
     }
     while (next < keys.size()) {
-      const auto copied = emit_keys(keys.subspan(next));
+      const auto copied = emit_keys(keys.subspan(next), tails_from(next));
       if (!copied) return tl::unexpected<Error>(copied.error());
       next += *copied;
     }
@@ -221,6 +254,10 @@ class Walk {
     return {};
   }
 
+  struct Keys {
+    std::span<const std::uint64_t> heads;
+    std::span<const std::uint64_t> tails;  // of 16-byte keys
+  };
   struct Step {
     std::size_t requests = 0;
     std::size_t stored = 0;
@@ -228,18 +265,29 @@ class Walk {
   };
   /// Merges until the shortest of the three could end. Without branches: which side is next cannot
   /// be foreseen.
-  Step merge_step(std::span<const std::uint64_t> requests, std::span<const std::uint32_t> arrivals,
-                  std::span<const std::uint64_t> stored, std::span<std::uint64_t> merged) {
-    const std::size_t count = std::min({requests.size(), stored.size(), merged.size()});
+  template <bool kIsWide>
+  Step merge_step(const Keys& requests, const Keys& stored, const std::uint32_t* arrivals,
+                  const Room& merged) {
+    const std::size_t count =
+        std::min({requests.heads.size(), stored.heads.size(), merged.keys.size()});
     std::uint8_t* const duplicate = out_.duplicate.data();
     Step step;
     for (; step.merged < count; ++step.merged) {
-      const std::uint64_t request = requests[step.requests];
-      const std::uint64_t key = stored[step.stored];
-      const bool takes_request = request <= key;
-      const bool takes_stored = key <= request;
-      duplicate[arrivals[step.requests]] |= static_cast<std::uint8_t>(request == key ? 1 : 0);
-      merged[step.merged] = takes_request ? request : key;
+      const std::uint64_t request = requests.heads[step.requests];
+      const std::uint64_t key = stored.heads[step.stored];
+      bool takes_request = request <= key;
+      bool takes_stored = key <= request;
+      if constexpr (kIsWide) {
+        const std::uint64_t request_tail = requests.tails[step.requests];
+        const std::uint64_t key_tail = stored.tails[step.stored];
+        const bool is_tie = request == key;
+        takes_request = is_tie ? request_tail <= key_tail : takes_request;
+        takes_stored = is_tie ? key_tail <= request_tail : takes_stored;
+        merged.tails[step.merged] = takes_request ? request_tail : key_tail;
+      }
+      duplicate[arrivals[step.requests]] |=
+          static_cast<std::uint8_t>(takes_request && takes_stored ? 1 : 0);
+      merged.keys[step.merged] = takes_request ? request : key;
       step.requests += takes_request ? 1 : 0;
       step.stored += takes_stored ? 1 : 0;
     }
@@ -247,14 +295,18 @@ class Walk {
   }
 
   Result<void> walk(PartitionCursor& cursor) {
-    const auto keys = sorted_.keys();
+    const auto heads = sorted_.keys();
+    const auto tails = sorted_.tails();
+    const auto key_at = [&](std::size_t i) {
+      return Key16{heads[i], tails.empty() ? 0 : tails[i]};
+    };
     std::size_t begin = 0;
-    while (begin < keys.size()) {
-      const std::uint64_t key = keys[begin];
+    while (begin < heads.size()) {
+      const Key16 key = key_at(begin);
       CRAWLSTORE_TRY(copy_before(cursor, key));
       const bool was_present = !cursor.at_end() && cursor.key() == key;
       std::size_t end = begin + 1;
-      while (end < keys.size() && keys[end] == key) ++end;
+      while (end < heads.size() && key_at(end) == key) ++end;
       CRAWLSTORE_TRY(
           answer_group(cursor, key, sorted_.arrivals().subspan(begin, end - begin), was_present));
       begin = end;
@@ -263,7 +315,7 @@ class Walk {
   }
 
   /// All requests of one key.
-  Result<void> answer_group(PartitionCursor& cursor, std::uint64_t key,
+  Result<void> answer_group(PartitionCursor& cursor, Key16 key,
                             std::span<const std::uint32_t> arrivals, bool was_present) {
     bool present = was_present;
     std::span<const std::byte> value;
@@ -275,7 +327,7 @@ class Walk {
         ++(present ? out_.duplicate_count : out_.unique_count);
       }
       if (request.operation == Operation::kCheck) {
-        if (present && job_.value_bytes != 0) keep_stored_value(arrival, value);
+        if (present && job_.shape.value_bytes != 0) keep_stored_value(arrival, value);
         continue;
       }
       out_.changed =

@@ -27,7 +27,7 @@ struct WaitingRequests {
 
 /// What a merge needs; made on the caller's thread, with all extents reserved.
 struct MergeJob {
-  std::uint64_t first_key = 0;  // the bucket's range, both ends included
+  std::uint64_t first_key = 0;  // the bucket's range of keys or heads, both ends included
   std::uint64_t last_key = 0;
   SegmentId old_partition;
   std::optional<format::RunRef> old_run;
@@ -38,8 +38,8 @@ struct MergeJob {
   std::vector<format::RunRef> aux_runs;  // those of key_runs that have auxiliaries
   std::vector<WaitingRequests> waiting;  // behind those of the runs
   bool is_last_slice = true;             // of the bucket's requests
-  std::int32_t value_bytes = 0;
-  std::uint64_t piece_keys_max = 0;       // a partition with more keys is cut
+  Shape shape;
+  std::uint64_t piece_keys_max = 0;       // a partition with more keys is cut, where heads differ
   std::vector<SegmentId> piece_segments;  // one a piece, with its writer
   std::vector<PartitionWriter> piece_writers;
 };
@@ -48,9 +48,10 @@ struct MergeJob {
 struct RequestBatch {
   std::vector<std::byte> payload;   // of a run, as far as the spans point into it, and
   std::vector<std::uint64_t> keys;  // its keys unpacked, or
-  std::shared_ptr<const RequestColumns> waiting;          // an array: what the spans point into
-  RunId run;                                              // of a run
-  std::vector<std::span<const std::uint64_t>> key_spans;  // one behind the other
+  std::shared_ptr<const RequestColumns> waiting;           // an array: what the spans point into
+  RunId run;                                               // of a run
+  std::vector<std::span<const std::uint64_t>> key_spans;   // one behind the other
+  std::vector<std::span<const std::uint64_t>> tail_spans;  // of 16-byte keys, cut as key_spans
   std::uint64_t count = 0;
   std::uint64_t first_sequence = 0;
   std::uint16_t uniform_tag = 0;

@@ -34,8 +34,12 @@ Result<void> check_options(const DrumOptions& options) {
   if (options.partition_keys_max < 2) {
     return fail(Errc::kInvalidArgument, "partition_keys_max must be at least 2");
   }
-  if (options.key_scheme > static_cast<std::uint16_t>(format::KeyScheme::kUrlV1)) {
-    return fail(Errc::kInvalidArgument, "key_scheme must be 0 or 1");
+  constexpr auto kRabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlV1Rabin);
+  if (options.key_bytes != 0 && !format::is_key_bytes(options.key_bytes)) {
+    return fail(Errc::kInvalidArgument, "key_bytes must be 8 or 16, or 0");
+  }
+  if (options.key_scheme > kRabin || (options.key_scheme == kRabin && options.key_bytes == 16)) {
+    return fail(Errc::kInvalidArgument, "key_scheme must be 0 or 1, or with 8-byte keys 2");
   }
   if (options.array_elements > drum::kSortCountMax) {
     return fail(Errc::kInvalidArgument, "array_elements must be at most 16777216");
@@ -44,18 +48,25 @@ Result<void> check_options(const DrumOptions& options) {
 }
 
 /// How many buckets a new DRUM gets.
-std::uint32_t planned_buckets(const DrumOptions& options, std::int32_t value_bytes) {
+std::uint32_t planned_buckets(const DrumOptions& options, drum::Shape shape) {
   if (options.bucket_count != 0) return options.bucket_count;
   // Of a value of any length nothing is known; its length takes 4.
-  const auto value = static_cast<std::uint64_t>(value_bytes < 0 ? 4 : value_bytes);
+  const auto value = static_cast<std::uint64_t>(shape.value_bytes < 0 ? 4 : shape.value_bytes);
   if (options.expected_keys != 0) {
     DrumForecast forecast;
     forecast.key_count = options.expected_keys;
     forecast.memory_bytes = options.memory_bytes;
+    forecast.key_bytes = shape.key_bytes;
     forecast.value_bytes = value;
     if (const auto plan = plan_drum(forecast)) return plan->bucket_count;
   }
-  return drum::choose_buckets(options.memory_bytes, 8 + value);
+  return drum::choose_buckets(options.memory_bytes, shape.key_bytes + value);
+}
+
+/// May who asks for these values and options use a DRUM of this shape?
+bool is_like(drum::Shape shape, std::int32_t value_bytes, const DrumOptions& options) {
+  return shape.value_bytes == value_bytes &&
+         (options.key_bytes == 0 || options.key_bytes == shape.key_bytes);
 }
 
 Result<void> check_name(std::string_view name) {
@@ -242,8 +253,8 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   CRAWLSTORE_TRY(inside->finish_lingering());
   if (const auto known = inside->drums.find(name); known != inside->drums.end()) {
     if (auto core = known->second.lock()) {
-      if (core->impl_->state.value_bytes != value_bytes) {
-        return fail(Errc::kTypeMismatch, "the DRUM is open with values of another size");
+      if (!is_like(core->impl_->state.shape(), value_bytes, options)) {
+        return fail(Errc::kTypeMismatch, "the DRUM is open with keys or values of another size");
       }
       return core;
     }
@@ -256,14 +267,16 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   if (const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name)) {
     auto state = drum::load_state(writer, *entry);
     if (!state) return tl::unexpected<Error>(state.error());
-    if (state->value_bytes != value_bytes) {
-      return fail(Errc::kTypeMismatch, "the DRUM holds values of another size", Error::kNoOffset,
-                  entry->id.value);
+    if (!is_like(state->shape(), value_bytes, options)) {
+      return fail(Errc::kTypeMismatch, "the DRUM holds keys or values of another size",
+                  Error::kNoOffset, entry->id.value);
     }
     impl->state = std::move(*state);
   } else {
-    impl->state = drum::make_state(writer.new_segment_id(), name, value_bytes,
-                                   planned_buckets(options, value_bytes));
+    const drum::Shape shape{options.key_bytes != 0 ? options.key_bytes : format::kKeyBytes,
+                            value_bytes};
+    impl->state =
+        drum::make_state(writer.new_segment_id(), name, shape, planned_buckets(options, shape));
     impl->state.key_scheme = static_cast<format::KeyScheme>(options.key_scheme);
     impl->dirty = true;
   }
@@ -294,8 +307,12 @@ Result<void> DrumCore::submit(std::span<const RawRequest> requests) {
   return impl_->submit_many(requests);
 }
 
-Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
-                                   std::uint16_t consumer) {
+template <class Key>
+Result<void> DrumCore::submit_any_keys(DrumOperation operation, std::span<const Key> keys,
+                                       std::uint16_t consumer) {
+  if (sizeof(Key) != impl_->state.key_bytes) {
+    return fail(Errc::kInvalidArgument, "this DRUM's keys have another length");
+  }
   const RawRequest any{operation, consumer, 0, {}, {}};
   const bool needs_value = operation != DrumOperation::kCheck && impl_->state.value_bytes > 0;
   if (needs_value) return fail(Errc::kInvalidArgument, "this DRUM's updates need values");
@@ -304,11 +321,24 @@ Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const std:
     CRAWLSTORE_TRY(impl_->check_request(any));
   }
   if (impl_->state.value_bytes != 0) {
-    for (const auto key : keys) CRAWLSTORE_TRY(impl_->submit({operation, consumer, key, {}, {}}));
+    for (const auto key : keys) {
+      const Key16 both{key};
+      CRAWLSTORE_TRY(impl_->submit({operation, consumer, both.head, {}, {}, both.tail}));
+    }
     return {};
   }
   return impl_->submit_keys(format::make_tag(static_cast<format::Operation>(operation), consumer),
                             keys);
+}
+
+Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
+                                   std::uint16_t consumer) {
+  return submit_any_keys(operation, keys, consumer);
+}
+
+Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const Key16> keys,
+                                   std::uint16_t consumer) {
+  return submit_any_keys(operation, keys, consumer);
 }
 
 Result<MergeReport> DrumCore::synchronize() {
@@ -349,71 +379,6 @@ Result<std::uint16_t> DrumCore::consumer(std::string_view name) {
   return id;
 }
 
-Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(std::uint64_t key) {
-  const auto& bucket = state.buckets[ranges.find(key)];
-  if (!bucket.partition_run) return std::optional<std::vector<std::byte>>{};
-  auto& known = lookups[bucket.partition_run->run_id];
-  if (known == nullptr) {
-    container::Writer& writer = *store->writer;
-    // The storage lives as long as the writer, and lookups end with the DRUM's last use.
-    const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
-    const auto name =
-        container::run_name(writer.identity(), bucket.partition, bucket.partition_run->run_id);
-    auto opened = drum::PartitionLookup::open(
-        std::make_shared<const container::RunReader>(storage, name, *bucket.partition_run),
-        state.value_bytes);
-    if (!opened) {
-      lookups.erase(bucket.partition_run->run_id);
-      return tl::unexpected<Error>(opened.error());
-    }
-    known = std::move(*opened);
-  }
-  return known->find(key);
-}
-
-/// Will the key be there when all that waits is merged, though it may not be there now?
-Result<bool> DrumCore::Impl::is_inserted(std::uint64_t key) {
-  const std::size_t index = ranges.find(key);
-  const drum::Bucket& bucket = state.buckets[index];
-  const bool sees_tentative = store->in_dispatcher();  // its own transaction
-  if (arrays[index].inserts(key)) return true;
-  if (sees_tentative && tentative_arrays[index].inserts(key)) return true;
-  for (const auto& waiting : sealed[index]) {
-    if (waiting.columns->inserts(key)) return true;
-  }
-  container::Writer& writer = *store->writer;
-  const auto is_in = [&](const std::vector<format::RunRef>& runs) -> Result<bool> {
-    for (const auto& run : runs) {
-      const auto read = [&]() -> Result<std::vector<std::byte>> {
-        std::vector<std::byte> payload;
-        CRAWLSTORE_TRY(container::read_run(
-            writer.storage(), container::run_name(writer.identity(), bucket.key_log, run.run_id),
-            run, payload));
-        return payload;
-      };
-      const auto found = inserted_keys.contain(run.run_id, key, read);
-      if (!found || *found) return found;
-    }
-    return false;
-  };
-  const auto found = is_in(bucket.pending.keys);
-  return !found || *found || !sees_tentative ? found : is_in(bucket.tentative.keys);
-}
-
-Result<std::optional<std::vector<std::byte>>> DrumCore::lookup(std::uint64_t key) const {
-  const std::lock_guard lock(impl_->mutex);
-  CRAWLSTORE_TRY(impl_->check_usable());
-  return impl_->lookup(key);
-}
-
-Result<bool> DrumCore::contains(std::uint64_t key) const {
-  const std::lock_guard lock(impl_->mutex);
-  CRAWLSTORE_TRY(impl_->check_usable());
-  const auto stored = impl_->lookup(key);
-  if (!stored) return tl::unexpected<Error>(stored.error());
-  return stored->has_value() ? Result<bool>(true) : impl_->is_inserted(key);
-}
-
 void DrumCore::count_unparsed(std::uint64_t count) {
   const std::lock_guard lock(impl_->mutex);
   impl_->state.unparsed_count += count;
@@ -442,6 +407,11 @@ DrumStatus DrumCore::status() const {
     }
   }
   return status;
+}
+
+std::pair<std::uint16_t, std::uint16_t> DrumCore::keys() const {
+  const std::lock_guard lock(impl_->mutex);
+  return {impl_->state.key_bytes, static_cast<std::uint16_t>(impl_->state.key_scheme)};
 }
 
 Result<void> DrumCore::tune(const DrumOptions& options) {

@@ -70,7 +70,7 @@ Result<void> DrumCore::Impl::deliver(Group& group, std::span<const RawAnswer> an
       CRAWLSTORE_TRY(call_sink(sink, same));
     } else {
       auto& results = group.results[consumer];
-      for (const RawAnswer& answer : same) results.append(answer, state.value_bytes);
+      for (const RawAnswer& answer : same) results.append(answer, state.shape());
     }
   }
   return {};
@@ -147,11 +147,14 @@ Result<void> DrumCore::Impl::dispatch_plain(Group& group, const drum::MergeOutco
   std::vector<RawAnswer> answers(kBatchAnswers, same);
   const std::uint8_t* duplicate = outcome.duplicate.data() + first_arrival;
   std::uint64_t sequence = batch.first_sequence;
-  for (auto keys : batch.key_spans) {
+  for (std::size_t span = 0; span < batch.key_spans.size(); ++span) {
+    auto keys = batch.key_spans[span];
+    const auto* tail = batch.tail_spans.empty() ? nullptr : batch.tail_spans[span].data();
     while (!keys.empty()) {
       const auto now = keys.first(std::min(keys.size(), kBatchAnswers));
       for (std::size_t i = 0; i < now.size(); ++i) {
         answers[i].key = now[i];
+        if (tail != nullptr) answers[i].key_tail = *tail++;
         answers[i].sequence = sequence++;
         answers[i].duplicate = *duplicate++ != 0;
       }
@@ -173,8 +176,9 @@ Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutco
   std::vector<RawAnswer> answers;
   answers.reserve(kBatchAnswers);
   std::size_t i = 0;
-  for (const auto& keys : batch.key_spans) {
-    for (const std::uint64_t key : keys) {
+  for (std::size_t span = 0; span < batch.key_spans.size(); ++span) {
+    const auto keys = batch.key_spans[span];
+    for (std::size_t k = 0; k < keys.size(); ++k) {
       const std::size_t arrival = first_arrival + i;
       const auto tag = batch.tags.empty() ? batch.uniform_tag : batch.tags[i];
       const auto aux = auxes.next(i);
@@ -183,7 +187,8 @@ Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutco
                     outcome.job.aux_log.value);
       }
       RawAnswer& answer = answers.emplace_back();
-      answer.key = key;
+      answer.key = keys[k];
+      if (!batch.tail_spans.empty()) answer.key_tail = batch.tail_spans[span][k];
       answer.sequence = batch.first_sequence + (batch.sequences.empty() ? i : batch.sequences[i]);
       answer.aux = *aux;
       answer.consumer = format::consumer_of(tag);

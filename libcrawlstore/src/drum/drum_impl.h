@@ -81,9 +81,11 @@ struct DrumCore::Impl : Participant {
   [[nodiscard]] std::string_view name() const override { return state.name; }
   Result<void> check_usable() const;
   [[nodiscard]] DrumOptions current_options() const;
-  Result<std::optional<std::vector<std::byte>>> lookup(std::uint64_t key);
-  Result<bool> is_inserted(std::uint64_t key);
   void reshape_arrays();  // after buckets or their pending runs have changed
+
+  // drum_lookup.cpp
+  Result<std::optional<std::vector<std::byte>>> lookup(Key16 key);
+  Result<bool> is_inserted(Key16 key);
 
   // drum_submit.cpp
   Result<void> check_request(const RawRequest& request);
@@ -95,8 +97,10 @@ struct DrumCore::Impl : Participant {
   Result<void> submit_many(std::span<const RawRequest> requests);
   Result<void> append_some(std::span<const RawRequest>& requests);
   Result<void> append(const RawRequest& request);
-  Result<void> submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys);
-  Result<void> append_keys(std::uint16_t tag, std::span<const std::uint64_t>& keys);
+  template <class Key>  // std::uint64_t or Key16, as the DRUM's keys are
+  Result<void> submit_keys(std::uint16_t tag, std::span<const Key> keys);
+  template <class Key>
+  Result<void> append_keys(std::uint16_t tag, std::span<const Key>& keys);
   [[nodiscard]] bool may_merge_for(const Error& error) const;
   Result<void> after_submit(const Wants& wants);
   [[nodiscard]] bool is_full(const drum::RequestColumns& columns, const RawRequest& request) const;

@@ -82,7 +82,7 @@ Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer, Group& group
     CRAWLSTORE_TRY(container::read_run(writer.storage(), name, runs[i], payload));
     CRAWLSTORE_TRY(
         drum::for_each_answer(payload, [&](std::span<const RawAnswer> answers) -> Result<void> {
-          for (const RawAnswer& answer : answers) joined.append(answer, state.value_bytes);
+          for (const RawAnswer& answer : answers) joined.append(answer, state.shape());
           return {};
         }));
     group.superseded.push_back(runs[i]);

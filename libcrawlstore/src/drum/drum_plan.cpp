@@ -174,7 +174,7 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   job.old_key_count = bucket.key_count;
   job.key_log = bucket.key_log;
   job.aux_log = bucket.aux_log;
-  job.value_bytes = state.value_bytes;
+  job.shape = state.shape();
   drum::LogRuns rest = bucket.pending;
   rest.drop_front(run_count);
   job.key_runs.assign(bucket.pending.keys.begin(),
@@ -210,17 +210,21 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
     job.piece_keys_max = (keys_max + pieces - 1) / pieces;
   }
   splits_under_way += pieces - 1;
+  // Keys with one head go beyond piece_keys_max: any piece may take all.
+  const std::uint64_t reserved_keys =
+      job.shape.is_wide() && pieces > 1 ? keys_max : job.piece_keys_max;
   if (state.value_bytes >= 0) {
-    value_total = static_cast<std::uint64_t>(state.value_bytes) * job.piece_keys_max;
+    value_total = static_cast<std::uint64_t>(state.value_bytes) * reserved_keys;
   }
   for (std::uint64_t piece = 0; piece < pieces; ++piece) {
     const bool takes_over = piece == 0 && bucket.partition;
     job.piece_segments.push_back(takes_over ? bucket.partition : writer.new_segment_id());
     auto run = container::RunWriter::start(
         writer, job.piece_segments.back(), writer.new_run_ids(1),
-        drum::partition_bytes_max(job.piece_keys_max, job.last_key - job.first_key, value_total));
+        drum::partition_bytes_max(reserved_keys, job.last_key - job.first_key, value_total,
+                                  job.shape.is_wide()));
     if (!run) return tl::unexpected<Error>(run.error());
-    job.piece_writers.emplace_back(std::move(*run), state.value_bytes);
+    job.piece_writers.emplace_back(std::move(*run), job.shape);
   }
   return job;
 }

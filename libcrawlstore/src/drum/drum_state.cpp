@@ -51,6 +51,7 @@ void put_partition(container::Writer& writer, SegmentId owner, const Bucket& buc
 
 format::DrumTable table_of(const DrumState& state) {
   format::DrumTable table;
+  table.key_bytes = state.key_bytes;
   table.key_scheme = state.key_scheme;
   table.value_bytes = state.value_bytes;
   table.next_sequence = std::max(state.next_sequence, state.sequence_limit);
@@ -178,12 +179,12 @@ std::uint64_t DrumState::key_count() const {
   return count;
 }
 
-DrumState make_state(SegmentId id, std::string_view name, std::int32_t value_bytes,
-                     std::uint32_t bucket_count) {
+DrumState make_state(SegmentId id, std::string_view name, Shape shape, std::uint32_t bucket_count) {
   DrumState state;
   state.id = id;
   state.name = name;
-  state.value_bytes = value_bytes;
+  state.key_bytes = shape.key_bytes;
+  state.value_bytes = shape.value_bytes;
   state.consumers.push_back({});
   // Equal ranges: bucket i begins at ceil(i * 2^64 / n); for powers of two these are the top bits.
   using Wide = unsigned __int128;
@@ -207,6 +208,7 @@ Result<DrumState> load_state(container::Writer& writer, const format::SegmentEnt
   DrumState state;
   state.id = entry.id;
   state.name = entry.name;
+  state.key_bytes = table->key_bytes;
   state.value_bytes = table->value_bytes;
   state.key_scheme = table->key_scheme;
   state.next_sequence = table->next_sequence;

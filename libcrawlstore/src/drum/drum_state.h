@@ -13,6 +13,7 @@
 
 #include "container/store_impl.h"
 #include "drum/request_columns.h"
+#include "drum/shape.h"
 #include "format/drum_table.h"
 
 namespace crawlstore::drum {
@@ -58,6 +59,7 @@ struct Consumer {
 struct DrumState {
   SegmentId id;
   std::string name;
+  std::uint16_t key_bytes = format::kKeyBytes;
   std::int32_t value_bytes = 0;
   format::KeyScheme key_scheme = format::KeyScheme::kOpaque;
   std::uint64_t next_sequence = 0;
@@ -70,7 +72,8 @@ struct DrumState {
   std::vector<Consumer> consumers;  // ascending id; 0 always there
   std::optional<format::RunRef> table_run;
 
-  /// The bucket of a key. O(log buckets).
+  [[nodiscard]] Shape shape() const { return {key_bytes, value_bytes}; }
+  /// The bucket of a key, or of a head. O(log buckets).
   [[nodiscard]] std::size_t bucket_of(std::uint64_t key) const;
   [[nodiscard]] std::uint64_t last_key(std::size_t bucket) const;
   [[nodiscard]] std::uint64_t pending_count() const;
@@ -78,8 +81,7 @@ struct DrumState {
 };
 
 /// A fresh DRUM: `bucket_count` equal key ranges.
-DrumState make_state(SegmentId id, std::string_view name, std::int32_t value_bytes,
-                     std::uint32_t bucket_count);
+DrumState make_state(SegmentId id, std::string_view name, Shape shape, std::uint32_t bucket_count);
 
 /// Reads the state of the DRUM segment from the writer's directory.
 Result<DrumState> load_state(container::Writer& writer, const format::SegmentEntry& entry);

@@ -35,7 +35,7 @@ std::uint64_t DrumCore::Impl::array_budget_bytes() const {
 
 std::uint64_t DrumCore::Impl::slice_requests_max() const {
   const auto value = static_cast<std::uint64_t>(std::max(0, state.value_bytes));
-  return drum::slice_requests_max(options.memory_bytes, value);
+  return drum::slice_requests_max(options.memory_bytes, value + state.key_bytes - 8U);
 }
 
 /// Is there no room for a request? What the options leave open counts against memory_bytes.
@@ -46,7 +46,7 @@ bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawReque
   if (options.array_elements != 0 && columns.count() >= options.array_elements) return true;
   if (options.array_aux_bytes != 0 && aux_bytes > options.array_aux_bytes) return true;
   std::uint64_t bytes = options.array_aux_bytes != 0 ? 0 : aux_bytes;
-  if (options.array_elements == 0) bytes += (columns.count() + 1) * 8;
+  if (options.array_elements == 0) bytes += (columns.count() + 1) * state.key_bytes;
   if (options.array_elements == 0 || state.value_bytes < 0) {
     bytes += columns.value_bytes() + request.value.size();
   }
@@ -91,6 +91,9 @@ Result<void> DrumCore::Impl::check_request(const RawRequest& request) {
   }
   if (request.value.size() > format::kValueBytesMax) {
     return fail(Errc::kTooLarge, "a value is larger than 16 MiB");
+  }
+  if (request.key_tail != 0 && !state.shape().is_wide()) {
+    return fail(Errc::kInvalidArgument, "this DRUM's keys have 8 bytes");
   }
   if (request.consumer != 0 && find_consumer(request.consumer) == state.consumers.end()) {
     return fail(Errc::kUnknownName, "no consumer has this id");
@@ -200,26 +203,33 @@ Result<void> DrumCore::Impl::append(const RawRequest& request) {
   const std::uint64_t before = set[bucket].request_bytes();
   set[bucket].append(
       format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
-      request.key, state.value_bytes, value, request.aux);
+      drum::key_of(request), state.shape(), value, request.aux);
   if (!is_tentative) array_bytes += set[bucket].request_bytes() - before;
   return {};
 }
 
-Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const std::uint64_t> keys) {
+template <class Key>
+Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const Key> keys) {
   while (!keys.empty()) {
     CRAWLSTORE_TRY(take([&] { return append_keys(tag, keys); }));
   }
   return {};
 }
 
+template Result<void> DrumCore::Impl::submit_keys(std::uint16_t, std::span<const std::uint64_t>);
+template Result<void> DrumCore::Impl::submit_keys(std::uint16_t, std::span<const Key16>);
+
 /// Takes keys off the span, also when it fails; not all when a merge should come between.
-Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std::uint64_t>& keys) {
-  const auto request_of = [tag](std::uint64_t key) {
+template <class Key>
+Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const Key>& keys) {
+  const auto request_of = [tag](Key key) {
+    const Key16 both{key};
     return RawRequest{static_cast<DrumOperation>(format::operation_of(tag)),
                       format::consumer_of(tag),
-                      key,
+                      both.head,
                       {},
-                      {}};
+                      {},
+                      both.tail};
   };
   if (store->in_dispatcher() || !merges_from_memory()) {
     for (; !keys.empty(); keys = keys.subspan(1)) CRAWLSTORE_TRY(append(request_of(keys.front())));
@@ -231,8 +241,8 @@ Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std:
     std::size_t count = 0;
     Result<void> done;
     for (; done && count < look.size(); ++count) {
-      const std::uint64_t key = look[count];
-      drum::RequestColumns& columns = arrays[ranges.find(key)];
+      const Key key = look[count];
+      drum::RequestColumns& columns = arrays[ranges.find(Key16{key}.head)];
       if (columns.takes_plain_key(tag)) {
         columns.append_plain_key(key);
         ++plain_count;
@@ -240,7 +250,7 @@ Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const std:
         done = append(request_of(key));
       }
     }
-    array_bytes += plain_count * 8;
+    array_bytes += plain_count * sizeof(Key);
     keys = keys.subspan(done ? count : count - 1);
     CRAWLSTORE_TRY(done);
   }

@@ -235,8 +235,8 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
     CRAWLSTORE_TRY(read_requests(bucket, tail, log.auxes,
                                  [&](const RawRequest& request, std::uint64_t sequence) {
                                    if (joined.request_bytes() > bytes_max) return;
-                                   joined.append(tag_of(request), request.key, state.value_bytes,
-                                                 request.value, request.aux);
+                                   joined.append(tag_of(request), drum::key_of(request),
+                                                 state.shape(), request.value, request.aux);
                                    joined.append_sequence(sequence);
                                  }));
     if (joined.request_bytes() <= bytes_max) break;
@@ -299,10 +299,11 @@ Result<void> DrumCore::Impl::redistribute(Group& group, std::size_t first, std::
         drum::RequestColumns& part = parts[i];
         if (part.count() != 0 &&
             (!part.can_hold(sequence) || part.count() == drum::kSortCountMax ||
-             part.value_bytes() + part.aux_bytes() + 8 * part.count() >= bytes_max)) {
+             part.value_bytes() + part.aux_bytes() + state.key_bytes * part.count() >= bytes_max)) {
           done = write_part(i);
         }
-        part.append(tag_of(request), request.key, state.value_bytes, request.value, request.aux);
+        part.append(tag_of(request), drum::key_of(request), state.shape(), request.value,
+                    request.aux);
         part.append_sequence(sequence);
       }));
   CRAWLSTORE_TRY(done);

@@ -23,6 +23,8 @@ struct DrumView::Impl {
   std::map<SegmentId, std::shared_ptr<const drum::PartitionLookup>> lookups;
   drum::InsertedKeysOfRuns inserted_keys;
 
+  [[nodiscard]] drum::Shape shape() const { return {info.key_bytes, info.value_bytes}; }
+
   [[nodiscard]] const Bucket& bucket_of(std::uint64_t key) const {
     const auto after = std::upper_bound(
         buckets.begin(), buckets.end(), key,
@@ -46,7 +48,7 @@ struct DrumView::Impl {
     const auto entry = segment(id);
     if (!entry) return tl::unexpected<Error>(entry.error());
     auto opened = drum::PartitionLookup::open(
-        snapshot.reader().run_reader(id, (*entry)->runs.front()), info.value_bytes);
+        snapshot.reader().run_reader(id, (*entry)->runs.front()), shape());
     if (!opened) return tl::unexpected<Error>(opened.error());
     known = std::move(*opened);
     return known;
@@ -82,19 +84,19 @@ const DrumInfo& DrumView::info() const {
   return impl_->info;
 }
 
-Result<std::optional<std::vector<std::byte>>> DrumView::lookup(std::uint64_t key) const {
+Result<std::optional<std::vector<std::byte>>> DrumView::lookup(Key16 key) const {
   CRAWLSTORE_TRY(impl_->snapshot.reader().storage()->check_process());
-  const Bucket& bucket = impl_->bucket_of(key);
+  const Bucket& bucket = impl_->bucket_of(key.head);
   if (!bucket.partition) return std::optional<std::vector<std::byte>>{};
   const auto partition = impl_->partition(bucket.partition);
   if (!partition) return tl::unexpected<Error>(partition.error());
   return (*partition)->find(key);
 }
 
-Result<bool> DrumView::contains(std::uint64_t key) const {
+Result<bool> DrumView::contains(Key16 key) const {
   const auto stored = lookup(key);
   if (!stored) return tl::unexpected<Error>(stored.error());
-  const Bucket& bucket = impl_->bucket_of(key);
+  const Bucket& bucket = impl_->bucket_of(key.head);
   if (stored->has_value() || !bucket.key_log) return stored->has_value();
   const auto log = impl_->segment(bucket.key_log);
   if (!log) return tl::unexpected<Error>(log.error());
@@ -108,9 +110,10 @@ Result<bool> DrumView::contains(std::uint64_t key) const {
 }
 
 Result<void> DrumView::for_each_key(
-    const std::function<bool(std::uint64_t, std::span<const std::byte>)>& visit) const {
-  std::array<std::uint64_t, format::kBlockKeysMax> keys{};
-  std::optional<std::uint64_t> last;
+    const std::function<bool(Key16, std::span<const std::byte>)>& visit) const {
+  format::BlockNumbers keys{};
+  format::BlockNumbers tails{};
+  std::optional<Key16> last;
   for (const Bucket& bucket : impl_->buckets) {
     if (!bucket.partition) continue;
     const auto partition = impl_->partition(bucket.partition);
@@ -118,18 +121,18 @@ Result<void> DrumView::for_each_key(
     for (std::uint64_t i = 0; i < (*partition)->block_count(); ++i) {
       const auto block = (*partition)->block(i);
       if (!block) return tl::unexpected<Error>(block.error());
-      CRAWLSTORE_TRY(format::decode_keys(*block, keys));
-      if (keys[0] < bucket.first_key || (last && keys[0] <= *last)) {
+      CRAWLSTORE_TRY(format::decode_keys(*block, keys, tails));
+      if (keys[0] < bucket.first_key || (last && Key16{keys[0], tails[0]} <= *last)) {
         return fail(Errc::kSegmentInvalid, "the keys of a partition do not ascend");
       }
-      last = keys[block->key_count - 1];
+      last = Key16{keys[block->key_count - 1], tails[block->key_count - 1]};
       std::size_t value_begin = 0;
       for (std::uint32_t k = 0; k < block->key_count; ++k) {
         const auto value = impl_->info.value_bytes < 0
                                ? format::variable_value(*block, k, value_begin)
                                : format::value_at(*block, k, impl_->info.value_bytes);
         value_begin += value.size();
-        if (!visit(keys[k], value)) return {};
+        if (!visit({keys[k], tails[k]}, value)) return {};
       }
     }
   }

@@ -6,27 +6,38 @@
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
+namespace {
 
-InsertedKeys::InsertedKeys(std::vector<std::uint64_t> keys) : keys_(std::move(keys)) {
-  std::sort(keys_.begin(), keys_.end());
-  keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
+template <class Key>
+void sort_unique(std::vector<Key>& keys) {
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
 }
+
+}  // namespace
 
 Result<InsertedKeys> InsertedKeys::of_run(std::span<const std::byte> payload) {
   std::vector<std::uint64_t> keys;
   const auto run = format::parse_key_run(payload, keys);
   if (!run) return tl::unexpected<Error>(run.error());
-  std::size_t count = 0;
+  InsertedKeys inserted;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const auto tag = run->tags.empty() ? run->uniform_tag : run->tags[i];
-    if (format::operation_of(tag) != format::Operation::kCheck) keys[count++] = keys[i];
+    if (format::operation_of(tag) == format::Operation::kCheck) continue;
+    if (run->tails.empty()) {
+      inserted.keys_.push_back(keys[i]);
+    } else {
+      inserted.wide_keys_.emplace_back(keys[i], run->tails[i]);
+    }
   }
-  keys.resize(count);
-  return InsertedKeys(std::move(keys));
+  sort_unique(inserted.keys_);
+  sort_unique(inserted.wide_keys_);
+  return inserted;
 }
 
-bool InsertedKeys::contains(std::uint64_t key) const {
-  return std::binary_search(keys_.begin(), keys_.end(), key);
+bool InsertedKeys::contains(Key16 key) const {
+  return std::binary_search(keys_.begin(), keys_.end(), key.head) ||
+         std::binary_search(wide_keys_.begin(), wide_keys_.end(), key);
 }
 
 }  // namespace crawlstore::drum

@@ -15,25 +15,24 @@ namespace crawlstore::drum {
 /// they are merged.
 class InsertedKeys {
  public:
-  /// `keys` in any order, repeated or not.
-  explicit InsertedKeys(std::vector<std::uint64_t> keys);
   /// Those of a key run. errors kSegmentInvalid
   static Result<InsertedKeys> of_run(std::span<const std::byte> payload);
 
   /// cost: O(log n)
-  [[nodiscard]] bool contains(std::uint64_t key) const;
-  [[nodiscard]] const std::vector<std::uint64_t>& keys() const { return keys_; }
+  [[nodiscard]] bool contains(Key16 key) const;
 
  private:
   std::vector<std::uint64_t> keys_;
+  std::vector<Key16> wide_keys_;  // of 16-byte keys: keys_ is empty then
 };
 
-/// The lists of the runs of key logs, each made when it is first asked for: 8 bytes a key.
+/// The lists of the runs of key logs, each made when it is first asked for: 8 or 16 bytes a
+/// key.
 class InsertedKeysOfRuns {
  public:
   /// Does a run hold such a request of the key? read(): its payload, verified.
   template <class Read>
-  Result<bool> contain(RunId run, std::uint64_t key, const Read& read) {
+  Result<bool> contain(RunId run, Key16 key, const Read& read) {
     auto known = lists_.find(run);
     if (known == lists_.end()) {
       const Result<std::vector<std::byte>> payload = read();

@@ -29,8 +29,8 @@ class Forecast {
         request_bytes_(static_cast<double>(workload.request_bytes())),
         buckets_(workload.bucket_count),
         flight_bytes_(static_cast<double>(flight_bytes(workload.memory_bytes))),
-        slice_max_(
-            static_cast<double>(slice_requests_max(workload.memory_bytes, workload.value_bytes))),
+        slice_max_(static_cast<double>(
+            slice_requests_max(workload.memory_bytes, workload.beside_bytes()))),
         groups_(std::min(workload.groups_max, workload.bucket_count)),
         group_buckets_(buckets_ / static_cast<double>(groups_.size())) {}
 
@@ -290,7 +290,7 @@ class Forecast {
     out_.bytes_read += before.extent * group_buckets_;
     double bytes = before.extent;
     if (keys > group.keys) {
-      group.partition = partition_bytes(keys, work_.bucket_count, work_.value_bytes);
+      group.partition = partition_bytes(keys, work_);
       group.keys = keys;
       out_.bytes_written += group.partition.extent * group_buckets_;
       flight.written += group.partition.extent * group_buckets_;
@@ -359,8 +359,8 @@ class Forecast {
     if (keys_before == 0) ++counts_.partitions;
     const std::uint64_t range = ~std::uint64_t{0} / work_.bucket_count;
     const double values = keys_max * static_cast<double>(work_.value_bytes);
-    const double room =
-        extent_of(static_cast<double>(partition_bytes_max(whole(keys_max), range, whole(values))));
+    const double room = extent_of(static_cast<double>(
+        partition_bytes_max(whole(keys_max), range, whole(values), work_.key_bytes == 16)));
     const auto index = static_cast<std::size_t>(&group - groups_.data());
     flight.replacements.push_back(
         {index, file_.reserve(room * group_buckets_), group.partition.extent * group_buckets_});

@@ -15,6 +15,7 @@ struct MergeWorkload {
   double request_count = 0;
   std::uint64_t memory_bytes = 0;
   std::uint32_t bucket_count = 0;
+  std::uint32_t key_bytes = 8;    ///< of every key
   std::uint64_t value_bytes = 0;  ///< of every value
   std::uint64_t aux_bytes = 0;    ///< of every auxiliary
   double aux_stored_share = 1;    ///< of its bytes, what is left of them in a log
@@ -24,7 +25,9 @@ struct MergeWorkload {
   std::uint32_t groups_max = 1024;
 
   /// Of a request in an array.
-  [[nodiscard]] std::uint64_t request_bytes() const { return 8 + value_bytes + aux_bytes; }
+  [[nodiscard]] std::uint64_t request_bytes() const { return beside_bytes() + 8 + aux_bytes; }
+  /// Of a key, behind the first 8 bytes, and of its value: as they are, in runs and partitions.
+  [[nodiscard]] std::uint64_t beside_bytes() const { return key_bytes - 8 + value_bytes; }
 };
 
 /// What will have been done when all is synchronized. Bytes are those that StorageCounters counts.
@@ -56,8 +59,7 @@ struct PartitionBytes {
   double payload = 0;
   double extent = 0;
 };
-PartitionBytes partition_bytes(double key_count, std::uint32_t bucket_count,
-                               std::uint64_t value_bytes);
+PartitionBytes partition_bytes(double key_count, const MergeWorkload& workload);
 
 /// Payloads of the runs that `requests` of one bucket make.
 struct RunBytes {

@@ -45,9 +45,10 @@ constexpr bool is_hot(std::uint64_t array_bytes, std::uint64_t request_count,
   return array_bytes >= memory_bytes / kHotShare || request_count >= kSortCountMax / 2;
 }
 
-/// How many requests one slice of a merge takes. value_bytes: fixed size, or 0.
-constexpr std::uint64_t slice_requests_max(std::uint64_t memory_bytes, std::uint64_t value_bytes) {
-  return std::clamp(memory_bytes / (kMergeBytesPerRequest + 2 * value_bytes), kSliceRequestsMin,
+/// How many requests one slice of a merge takes. beside_bytes: of a value of fixed size, and of a
+/// key behind its first 8 bytes.
+constexpr std::uint64_t slice_requests_max(std::uint64_t memory_bytes, std::uint64_t beside_bytes) {
+  return std::clamp(memory_bytes / (kMergeBytesPerRequest + 2 * beside_bytes), kSliceRequestsMin,
                     std::uint64_t{kSortCountMax});
 }
 

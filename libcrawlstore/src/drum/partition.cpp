@@ -23,7 +23,7 @@ tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId 
 }  // namespace
 
 std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
-                                  std::uint64_t value_total_bytes) {
+                                  std::uint64_t value_total_bytes, bool is_wide) {
   // A block that ends early for its values and the one behind it have more than
   // kBlockValueBytesMax together.
   const std::uint64_t blocks =
@@ -32,12 +32,13 @@ std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
   const std::uint64_t per_key = range / std::max<std::uint64_t>(1, key_count);
   const auto bits = static_cast<std::uint64_t>(std::bit_width(per_key)) + 2;
   constexpr std::uint64_t kBlockOverheadBytes = 16 + 8 + 8 + 12 + 16;
-  return key_count * bits / 8 + blocks * kBlockOverheadBytes + value_total_bytes + 128;
+  const std::uint64_t tails = is_wide ? (key_count + blocks) * 8 : 0;
+  return key_count * bits / 8 + tails + blocks * kBlockOverheadBytes + value_total_bytes + 128;
 }
 
 void PartitionWriter::keep_value(std::span<const std::byte> value) {
   values_.insert(values_.end(), value.begin(), value.end());
-  if (value_bytes_ < 0) lengths_.push_back(static_cast<std::uint32_t>(value.size()));
+  if (shape_.value_bytes < 0) lengths_.push_back(static_cast<std::uint32_t>(value.size()));
 }
 
 Result<void> PartitionWriter::flush() {
@@ -49,7 +50,13 @@ Result<void> PartitionWriter::flush() {
   index_.first_keys.push_back(keys.front());
   index_.block_offsets.push_back(static_cast<std::uint32_t>(run_.payload_bytes() / 8));
   encoded_.clear();
-  format::encode_key_block(keys, value_bytes_, values_, lengths_, encoded_);
+  if (shape_.is_wide()) {
+    const auto tails = std::span(tails_).first(block_count_);
+    index_.first_tails.push_back(tails.front());
+    format::encode_wide_key_block(keys, tails, {shape_.value_bytes, values_, lengths_}, encoded_);
+  } else {
+    format::encode_key_block(keys, shape_.value_bytes, values_, lengths_, encoded_);
+  }
   last_key_ = keys.back();
   key_count_ += block_count_;
   block_count_ = 0;
@@ -62,8 +69,8 @@ Result<PartitionPiece> PartitionWriter::finish() {
   CRAWLSTORE_TRY(flush());
   CRAWLSTORE_ASSERT(key_count_ > 0);
   encoded_.clear();
-  format::encode_partition_tail(index_, key_count_, last_key_, value_bytes_, run_.payload_bytes(),
-                                encoded_);
+  format::encode_partition_tail(index_, key_count_, last_key_, shape_.value_bytes,
+                                run_.payload_bytes(), encoded_);
   CRAWLSTORE_TRY(run_.append(encoded_));
   const auto run = run_.finish(key_count_);
   if (!run) return tl::unexpected<Error>(run.error());
@@ -72,8 +79,8 @@ Result<PartitionPiece> PartitionWriter::finish() {
 
 PartitionCursor::PartitionCursor(Storage& storage, const format::RunName& name,
                                  const std::optional<format::RunRef>& run, std::uint64_t key_count,
-                                 std::int32_t value_bytes)
-    : segment_(name.segment), keys_left_(run ? key_count : 0), value_bytes_(value_bytes) {
+                                 Shape shape)
+    : segment_(name.segment), keys_left_(run ? key_count : 0), shape_(shape) {
   if (!run) return;
   stream_.emplace(storage, name, *run);
   run_offset_bytes_ = run->offset_bytes;
@@ -91,26 +98,26 @@ Result<void> PartitionCursor::load_block() {
   constexpr std::size_t kBlockGuessBytes = 8192;
   auto bytes = stream_->peek(kBlockGuessBytes);
   if (!bytes) return tl::unexpected<Error>(bytes.error());
-  auto block = format::parse_key_block(*bytes, value_bytes_);
+  auto block = format::parse_key_block(*bytes, shape_.value_bytes, shape_.key_bytes);
   // Values may make a block longer than the guess: double it until the payload ends.
   for (std::size_t want = kBlockGuessBytes * 2; !block && bytes->size() >= want / 2; want *= 2) {
     bytes = stream_->peek(want);
     if (!bytes) return tl::unexpected<Error>(bytes.error());
-    block = format::parse_key_block(*bytes, value_bytes_);
+    block = format::parse_key_block(*bytes, shape_.value_bytes, shape_.key_bytes);
   }
   const auto offset = run_offset_bytes_ + consumed_bytes_;
   if (!block) return invalid(block.error().text, offset, segment_);
-  if (const auto decoded = format::decode_keys(*block, keys_); !decoded) {
+  if (const auto decoded = format::decode_keys(*block, keys_, tails_); !decoded) {
     return invalid(decoded.error().text, offset, segment_);
   }
   if (block->key_count > keys_left_) {
     return invalid("a partition holds more keys than its DRUM says", offset, segment_);
   }
-  if (last_key_ && keys_[0] <= *last_key_) {
+  if (last_key_ && Key16{keys_[0], tails_[0]} <= *last_key_) {
     return invalid("keys of a partition do not ascend", offset, segment_);
   }
-  last_key_ = keys_[block->key_count - 1];
-  if (keys_[0] < lowest_ || *last_key_ > highest_) {
+  last_key_ = {keys_[block->key_count - 1], tails_[block->key_count - 1]};
+  if (keys_[0] < lowest_ || last_key_->head > highest_) {
     return invalid("a key lies outside of its bucket", offset, segment_);
   }
   keys_left_ -= block->key_count;
@@ -123,7 +130,7 @@ Result<void> PartitionCursor::finish() {
 }
 
 Result<std::shared_ptr<const PartitionLookup>> PartitionLookup::open(
-    std::shared_ptr<const container::RunReader> reader, std::int32_t value_bytes) {
+    std::shared_ptr<const container::RunReader> reader, Shape shape) {
   const auto payload = reader->run().payload_bytes;
   const auto offset = reader->run().offset_bytes;
   if (payload < sizeof(format::PartitionFooter)) {
@@ -134,32 +141,40 @@ Result<std::shared_ptr<const PartitionLookup>> PartitionLookup::open(
   if (!bytes) return tl::unexpected<Error>(bytes.error());
   const auto footer = format::parse_partition_footer(*bytes, payload);
   if (!footer) return invalid(footer.error().text, offset, {});
-  if (footer->value_bytes != value_bytes) {
-    return invalid("a partition has values of another size than its DRUM", offset, {});
+  if (footer->value_bytes != shape.value_bytes || footer->key_bytes != shape.key_bytes) {
+    return invalid("a partition has keys or values of another size than its DRUM", offset, {});
   }
-  PartitionLookup lookup(std::move(reader), *footer, value_bytes);
+  PartitionLookup lookup(std::move(reader), *footer, shape);
   return std::make_shared<const PartitionLookup>(std::move(lookup));
 }
 
-Result<std::uint64_t> PartitionLookup::first_key(std::uint64_t index) const {
-  const auto bytes = reader_->bytes(footer_.index_offset_bytes + index * 8, 8);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  return format::load<std::uint64_t>(bytes->data());
+Result<Key16> PartitionLookup::first_key(std::uint64_t index) const {
+  const auto number = [&](std::uint64_t place) -> Result<std::uint64_t> {
+    const auto bytes = reader_->bytes(footer_.index_offset_bytes + place * 8, 8);
+    if (!bytes) return tl::unexpected<Error>(bytes.error());
+    return format::load<std::uint64_t>(bytes->data());
+  };
+  const auto head = number(index);
+  if (!head) return tl::unexpected<Error>(head.error());
+  if (!shape_.is_wide()) return Key16{*head};
+  const auto tail = number(footer_.block_count + index);
+  if (!tail) return tl::unexpected<Error>(tail.error());
+  return Key16{*head, *tail};
 }
 
 /// The last block whose first key is <= key; key >= the first key of the partition. Interpolates,
 /// then halves: for hashed keys one or two places of the index are touched.
-Result<std::uint64_t> PartitionLookup::find_block(std::uint64_t key) const {
+Result<std::uint64_t> PartitionLookup::find_block(Key16 key) const {
   std::uint64_t low = 0;
   std::uint64_t high = footer_.block_count;  // first_key(low) <= key < first_key(high)
   const long double span = static_cast<long double>(footer_.last_key - footer_.first_key) + 1.0L;
-  const long double share = static_cast<long double>(key - footer_.first_key) / span;
+  const long double share = static_cast<long double>(key.head - footer_.first_key) / span;
   auto probe = static_cast<std::uint64_t>(share * static_cast<long double>(high));
   std::uint64_t step = 1;
   while (high - low > 1) {
     probe = std::clamp(probe, low + 1, high - 1);
     const auto first = first_key(probe);
-    if (!first) return first;
+    if (!first) return tl::unexpected<Error>(first.error());
     const bool below = *first <= key;
     (below ? low : high) = probe;
     // Gallop away from the guess, then halve.
@@ -171,7 +186,7 @@ Result<std::uint64_t> PartitionLookup::find_block(std::uint64_t key) const {
 }
 
 Result<format::KeyBlock> PartitionLookup::block(std::uint64_t index) const {
-  const auto offsets = footer_.index_offset_bytes + footer_.block_count * 8;
+  const auto offsets = footer_.index_offset_bytes + footer_.block_count * shape_.key_bytes;
   const auto bytes = reader_->bytes(offsets + index * 4, 4);
   if (!bytes) return tl::unexpected<Error>(bytes.error());
   const std::uint64_t begin = std::uint64_t{format::load<std::uint32_t>(bytes->data())} * 8;
@@ -187,27 +202,29 @@ Result<format::KeyBlock> PartitionLookup::block(std::uint64_t index) const {
   }
   const auto encoded = reader_->bytes(begin, end - begin);
   if (!encoded) return tl::unexpected<Error>(encoded.error());
-  auto block = format::parse_key_block(*encoded, value_bytes_);
+  auto block = format::parse_key_block(*encoded, shape_.value_bytes, shape_.key_bytes);
   if (!block) return invalid(block.error().text, reader_->run().offset_bytes + begin, {});
   return block;
 }
 
-Result<std::optional<std::vector<std::byte>>> PartitionLookup::find(std::uint64_t key) const {
+Result<std::optional<std::vector<std::byte>>> PartitionLookup::find(Key16 key) const {
   using Found = std::optional<std::vector<std::byte>>;
-  if (key < footer_.first_key || key > footer_.last_key) return Found{};
+  if (key.head < footer_.first_key || key.head > footer_.last_key) return Found{};
   const auto index = find_block(key);
   if (!index) return tl::unexpected<Error>(index.error());
   const auto block = this->block(*index);
   if (!block) return tl::unexpected<Error>(block.error());
-  std::array<std::uint64_t, format::kBlockKeysMax> keys{};
-  if (const auto decoded = format::decode_keys(*block, keys); !decoded) {
+  format::BlockNumbers keys{};
+  format::BlockNumbers tails{};
+  if (const auto decoded = format::decode_keys(*block, keys, tails); !decoded) {
     return invalid(decoded.error().text, reader_->run().offset_bytes, {});
   }
-  const auto end = keys.begin() + block->key_count;
-  const auto place = std::lower_bound(keys.begin(), end, key);
-  if (place == end || *place != key) return Found{};
-  const auto position = static_cast<std::uint32_t>(place - keys.begin());
-  const auto value = format::value_at(*block, position, value_bytes_);
+  const auto place = std::lower_bound(keys.begin(), keys.begin() + block->key_count, key.head);
+  auto position = static_cast<std::uint32_t>(place - keys.begin());
+  const auto key_at = [&](std::uint32_t i) { return Key16{keys[i], tails[i]}; };
+  while (position < block->key_count && key_at(position) < key) ++position;
+  if (position == block->key_count || key_at(position) != key) return Found{};
+  const auto value = format::value_at(*block, position, shape_.value_bytes);
   return Found{std::in_place, value.begin(), value.end()};
 }
 

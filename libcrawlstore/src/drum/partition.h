@@ -10,15 +10,17 @@
 #include <vector>
 
 #include "container/run_io.h"
+#include "drum/shape.h"
 #include "format/key_block.h"
+#include "format/partition_index.h"
 
 namespace crawlstore::drum {
 
 /// Bytes that a partition's payload needs at most.
-///   range  last possible key - first possible key
+///   range  last possible key - first possible key; of 16-byte keys that of their heads
 ///   value_total_bytes  of all values, lengths included
 std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
-                                  std::uint64_t value_total_bytes);
+                                  std::uint64_t value_total_bytes, bool is_wide);
 
 /// A block ends before its values have more bytes.
 inline constexpr std::uint64_t kBlockValueBytesMax = 16 * 1024 * 1024;
@@ -33,16 +35,16 @@ struct PartitionPiece {
 /// Takes ascending keys, writes a partition.
 class PartitionWriter {
  public:
-  PartitionWriter(container::RunWriter run, std::int32_t value_bytes)
-      : run_(std::move(run)), value_bytes_(value_bytes) {}
+  PartitionWriter(container::RunWriter run, Shape shape) : run_(std::move(run)), shape_(shape) {}
 
   /// Keys ascend strictly. value: as the DRUM's value size says.
-  Result<void> append(std::uint64_t key, std::span<const std::byte> value) {
-    if (value_bytes_ != 0) {
+  Result<void> append(Key16 key, std::span<const std::byte> value) {
+    if (shape_.value_bytes != 0) {
       if (values_.size() + value.size() > kBlockValueBytesMax) CRAWLSTORE_TRY(flush());
       keep_value(value);
     }
-    keys_[block_count_++] = key;
+    tails_[block_count_] = key.tail;
+    keys_[block_count_++] = key.head;
     return block_count_ == format::kBlockKeysMax ? flush() : Result<void>{};
   }
   /// Keys without values, many at a time: write some to the front of room(), which is never empty
@@ -57,6 +59,14 @@ class PartitionWriter {
     block_count_ += count;
     return block_count_ == format::kBlockKeysMax ? flush() : Result<void>{};
   }
+  /// The tails of the keys in room(), of 16-byte keys.
+  [[nodiscard]] std::span<std::uint64_t> tail_room() {
+    return std::span(tails_).subspan(block_count_);
+  }
+  /// Of the key written last; there must be one.
+  [[nodiscard]] std::uint64_t last_head() const {
+    return block_count_ != 0 ? keys_[block_count_ - 1] : last_key_;
+  }
   [[nodiscard]] std::uint64_t key_count() const { return key_count_ + block_count_; }
   Result<PartitionPiece> finish();
   /// Caller's thread: see RunWriter::give_back().
@@ -67,8 +77,9 @@ class PartitionWriter {
   Result<void> flush();
 
   container::RunWriter run_;
-  std::int32_t value_bytes_;
-  std::array<std::uint64_t, format::kBlockKeysMax> keys_{};
+  Shape shape_;
+  format::BlockNumbers keys_{};   // of 16-byte keys the heads
+  format::BlockNumbers tails_{};  // of 16-byte keys
   std::size_t block_count_ = 0;
   std::uint64_t key_count_ = 0;
   std::uint64_t last_key_ = 0;
@@ -83,30 +94,34 @@ class PartitionCursor {
  public:
   /// `run` empty: a partition without keys.
   PartitionCursor(Storage& storage, const format::RunName& name,
-                  const std::optional<format::RunRef>& run, std::uint64_t key_count,
-                  std::int32_t value_bytes);
+                  const std::optional<format::RunRef>& run, std::uint64_t key_count, Shape shape);
 
-  /// Loads the first block; keys outside of [lowest, highest] are an error. Before anything else.
+  /// Loads the first block; keys (heads) outside of [lowest, highest] are an error. Before anything
+  /// else.
   Result<void> start(std::uint64_t lowest, std::uint64_t highest) {
     lowest_ = lowest;
     highest_ = highest;
     return load_block();
   }
   [[nodiscard]] bool at_end() const { return position_ == block_.key_count; }
-  [[nodiscard]] std::uint64_t key() const { return keys_[position_]; }
+  [[nodiscard]] Key16 key() const { return {keys_[position_], tails_[position_]}; }
   /// Valid until the next advance().
   [[nodiscard]] std::span<const std::byte> value() const {
-    if (value_bytes_ == 0) return {};
-    if (value_bytes_ > 0) return format::value_at(block_, position_, value_bytes_);
+    if (shape_.value_bytes == 0) return {};
+    if (shape_.value_bytes > 0) return format::value_at(block_, position_, shape_.value_bytes);
     return format::variable_value(block_, position_, value_begin_);
   }
   Result<void> advance() {
-    if (value_bytes_ < 0) value_begin_ += value().size();
+    if (shape_.value_bytes < 0) value_begin_ += value().size();
     return ++position_ < block_.key_count ? Result<void>{} : load_block();
   }
   /// The keys from here to the end of the block; none only at the end.
   [[nodiscard]] std::span<const std::uint64_t> keys() const {
     return std::span(keys_).first(block_.key_count).subspan(position_);
+  }
+  /// Their tails, of 16-byte keys.
+  [[nodiscard]] std::span<const std::uint64_t> tails() const {
+    return std::span(tails_).first(block_.key_count).subspan(position_);
   }
   /// Passes keys without values: at most keys().size().
   Result<void> advance(std::size_t count) {
@@ -124,24 +139,25 @@ class PartitionCursor {
   std::uint64_t run_offset_bytes_ = 0;
   std::uint64_t keys_left_;
   std::uint64_t consumed_bytes_ = 0;
-  std::int32_t value_bytes_;
+  Shape shape_;
   format::KeyBlock block_{};
   std::uint32_t position_ = 0;
   std::size_t value_begin_ = 0;  // variable values: where that of position_ begins
-  std::optional<std::uint64_t> last_key_;
+  std::optional<Key16> last_key_;
   std::uint64_t lowest_ = 0;
   std::uint64_t highest_ = 0;
-  std::array<std::uint64_t, format::kBlockKeysMax> keys_{};
+  format::BlockNumbers keys_{};
+  format::BlockNumbers tails_{};  // of 8-byte keys zeros
 };
 
 /// Finds single keys in a partition. Threads: any number.
 class PartitionLookup {
  public:
   static Result<std::shared_ptr<const PartitionLookup>> open(
-      std::shared_ptr<const container::RunReader> reader, std::int32_t value_bytes);
+      std::shared_ptr<const container::RunReader> reader, Shape shape);
 
   /// The value, copied. cost: interpolation in the block index, one block
-  Result<std::optional<std::vector<std::byte>>> find(std::uint64_t key) const;
+  Result<std::optional<std::vector<std::byte>>> find(Key16 key) const;
 
   [[nodiscard]] std::uint64_t block_count() const { return footer_.block_count; }
   /// The encoded block, number `index`.
@@ -149,14 +165,14 @@ class PartitionLookup {
 
  private:
   PartitionLookup(std::shared_ptr<const container::RunReader> reader,
-                  const format::PartitionFooter& footer, std::int32_t value_bytes)
-      : reader_(std::move(reader)), footer_(footer), value_bytes_(value_bytes) {}
-  Result<std::uint64_t> first_key(std::uint64_t index) const;
-  Result<std::uint64_t> find_block(std::uint64_t key) const;
+                  const format::PartitionFooter& footer, Shape shape)
+      : reader_(std::move(reader)), footer_(footer), shape_(shape) {}
+  Result<Key16> first_key(std::uint64_t index) const;
+  Result<std::uint64_t> find_block(Key16 key) const;
 
   std::shared_ptr<const container::RunReader> reader_;
   format::PartitionFooter footer_;
-  std::int32_t value_bytes_;
+  Shape shape_;
 };
 
 }  // namespace crawlstore::drum

@@ -9,6 +9,7 @@
 #include "format/checksum.h"
 #include "format/key_block.h"
 #include "format/layout.h"
+#include "format/partition_index.h"
 
 namespace crawlstore::drum {
 namespace {
@@ -36,10 +37,9 @@ double rounded_up_to_8(double bytes) {
 
 }  // namespace
 
-PartitionBytes partition_bytes(double key_count, std::uint32_t bucket_count,
-                               std::uint64_t value_bytes) {
-  const double range = kKeySpace / bucket_count;
-  const double value = static_cast<double>(value_bytes);
+PartitionBytes partition_bytes(double key_count, const MergeWorkload& workload) {
+  const double range = kKeySpace / workload.bucket_count;
+  const double beside = static_cast<double>(workload.beside_bytes());
   if (key_count <= 0) return {};
   const double keys = std::max(1.0, key_count);
   const double gap = range / keys;
@@ -48,12 +48,13 @@ PartitionBytes partition_bytes(double key_count, std::uint32_t bucket_count,
   const auto rest = static_cast<std::uint32_t>(keys - full * kBlock);
   double blocks = full;
   double payload = 0;
-  if (full > 0) payload += full * (block_bytes(format::kBlockKeysMax, gap) + kBlock * value);
+  if (full > 0) payload += full * (block_bytes(format::kBlockKeysMax, gap) + kBlock * beside);
   if (rest > 0) {
-    payload += block_bytes(rest, gap) + rounded_up_to_8(rest * value);
+    payload += block_bytes(rest, gap) + rounded_up_to_8(rest * beside);
     ++blocks;
   }
-  payload += static_cast<double>(format::partition_tail_bytes(whole(blocks)));
+  payload += static_cast<double>(
+      format::partition_tail_bytes(whole(blocks), static_cast<std::uint16_t>(workload.key_bytes)));
   // Buckets differ, by the root of their keys: so do they in where the last unit ends.
   double extent = 0;
   const double spread = std::sqrt(keys) * payload / keys;
@@ -68,7 +69,7 @@ RunBytes run_bytes(const MergeWorkload& workload, double requests, bool has_sequ
   // Packed keys: all bits but those that the bucket implies.
   const double key_bits = 65 - std::bit_width(workload.bucket_count);
   const double other_bytes =
-      static_cast<double>(workload.value_bytes) + (has_sequences ? sizeof(std::uint32_t) : 0);
+      static_cast<double>(workload.beside_bytes()) + (has_sequences ? sizeof(std::uint32_t) : 0);
   const auto aux_bytes = static_cast<double>(workload.aux_bytes);
   RunBytes bytes;
   bytes.keys = sizeof(format::KeyRunHeader) + requests * (key_bits / 8 + other_bytes);

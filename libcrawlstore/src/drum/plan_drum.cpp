@@ -35,8 +35,8 @@ Result<void> check_forecast(const DrumForecast& forecast) {
   if (forecast.request_count != 0 && forecast.request_count < forecast.key_count) {
     return fail(Errc::kInvalidArgument, "there must be a request for each key");
   }
-  if (forecast.key_bytes != 8) {
-    return fail(Errc::kInvalidArgument, "keys have 8 bytes");
+  if (forecast.key_bytes != 8 && forecast.key_bytes != 16) {
+    return fail(Errc::kInvalidArgument, "keys have 8 or 16 bytes");
   }
   if (forecast.value_bytes > format::kValueBytesMax) {
     return fail(Errc::kInvalidArgument, "a value has at most 16 MiB");
@@ -78,6 +78,7 @@ drum::MergeWorkload workload_of(const DrumForecast& forecast) {
   workload.request_count = forecast.request_count != 0 ? static_cast<double>(forecast.request_count)
                                                        : 4 * workload.key_count;
   workload.memory_bytes = forecast.memory_bytes;
+  workload.key_bytes = forecast.key_bytes;
   workload.value_bytes = forecast.value_bytes;
   workload.aux_bytes = forecast.aux_bytes;
   workload.aux_stored_share = forecast.aux_stored_share;
@@ -143,8 +144,10 @@ void explain_merges(const drum::MergeWorkload& workload, DrumPlan& plan) {
     plan.reasons.push_back("The thread that submits and dispatches decides on the time.");
   }
   if (plan.false_duplicate_count >= 0.5 && workload.key_count > 1) {
-    plan.reasons.push_back("About " + rounded(plan.false_duplicate_count) +
-                           " keys will be taken for others: 64 bits are few for so many.");
+    plan.reasons.push_back(
+        "About " + rounded(plan.false_duplicate_count) +
+        " keys will be taken for others: 64 bits are few for so many; with 16-byte "
+        "keys none would be.");
   }
 }
 
@@ -184,7 +187,8 @@ Result<DrumPlan> plan_drum(const DrumForecast& forecast) {
   plan.merge_seconds = foreseen.merge_seconds;
   plan.disk_seconds = foreseen.disk_seconds;
   plan.seconds = foreseen.seconds;
-  plan.false_duplicate_count = std::ldexp(workload.key_count * workload.key_count, -65);
+  plan.false_duplicate_count =
+      std::ldexp(workload.key_count * workload.key_count, forecast.key_bytes == 8 ? -65 : -129);
 
   const double arrays =
       std::min(static_cast<double>(forecast.memory_bytes),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants: tags_, sequences_, value_lengths_ and aux_lengths_ are empty or as long as keys_
-// (tags_ and aux_lengths_ while appending: one longer step at a time).
+// Invariants: tails_ is empty or as long as keys_, and in as many slabs; tags_, sequences_,
+// value_lengths_ and aux_lengths_ are empty or as long as keys_ (tags_ and aux_lengths_ while
+// appending: one longer step at a time).
 #include "drum/request_columns.h"
 
 #include <algorithm>
@@ -9,6 +10,16 @@
 #include "base/assert.h"
 
 namespace crawlstore::drum {
+namespace {
+
+std::vector<std::uint64_t> joined(const KeySlabs& slabs) {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(slabs.size());
+  for (const auto& span : slabs.spans()) numbers.insert(numbers.end(), span.begin(), span.end());
+  return numbers;
+}
+
+}  // namespace
 
 /// Before the key is appended: its tag, where not all are the same.
 void RequestColumns::note_tag(std::uint16_t tag) {
@@ -39,10 +50,12 @@ void RequestColumns::append_aux(std::span<const std::byte> aux) {
   other_bytes_ += aux.size();
 }
 
-void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t value_bytes,
+void RequestColumns::append(std::uint16_t tag, Key16 key, Shape shape,
                             std::span<const std::byte> value, std::span<const std::byte> aux) {
+  const std::int32_t value_bytes = shape.value_bytes;
   note_tag(tag);
-  keys_.push_back(key);
+  keys_.push_back(key.head);
+  if (shape.is_wide()) tails_.push_back(key.tail);
   append_aux(aux);
   plain_tag_ = tags_.empty() && auxes_.empty() && value_bytes == 0 ? tag : kNotPlain;
   if (value_bytes == 0) return;
@@ -57,35 +70,45 @@ void RequestColumns::append(std::uint16_t tag, std::uint64_t key, std::int32_t v
 }
 
 std::uint64_t RequestColumns::memory_bytes() const {
-  return keys_.memory_bytes() + tags_.capacity() * 2 + sequences_.capacity() * 8 +
-         value_lengths_.capacity() * 4 + values_.capacity() + aux_lengths_.capacity() * 4 +
-         auxes_.memory_bytes() + sorted_inserts_.capacity() * 8;
+  return keys_.memory_bytes() + tails_.memory_bytes() + tags_.capacity() * 2 +
+         sequences_.capacity() * 8 + value_lengths_.capacity() * 4 + values_.capacity() +
+         aux_lengths_.capacity() * 4 + auxes_.memory_bytes() + sorted_inserts_.capacity() * 8 +
+         sorted_wide_inserts_.capacity() * sizeof(Key16);
 }
 
-bool RequestColumns::inserts(std::uint64_t key) const {
+template <class Key, class At>
+bool RequestColumns::is_among(Key wanted, std::vector<Key>& sorted, const At& at) const {
   const std::size_t count = keys_.size();
-  const auto spans = keys_.spans();
-  const auto is_insert = [this](std::size_t i) {
-    return format::operation_of(tags_.empty() ? uniform_tag_ : tags_[i]) !=
-           format::Operation::kCheck;
-  };
   if (count - sorted_count_ > kUnsortedMax + sorted_count_ / 8) {
-    const auto old_count = static_cast<std::ptrdiff_t>(sorted_inserts_.size());
+    const auto old_count = static_cast<std::ptrdiff_t>(sorted.size());
     for (std::size_t i = sorted_count_; i < count; ++i) {
-      if (is_insert(i)) sorted_inserts_.push_back(spans[i / kSlabKeys][i % kSlabKeys]);
+      if (is_insert(i)) sorted.push_back(at(i));
     }
     sorted_count_ = count;
-    const auto middle = sorted_inserts_.begin() + old_count;
-    std::sort(middle, sorted_inserts_.end());
-    std::inplace_merge(sorted_inserts_.begin(), middle, sorted_inserts_.end());
+    const auto middle = sorted.begin() + old_count;
+    std::sort(middle, sorted.end());
+    std::inplace_merge(sorted.begin(), middle, sorted.end());
   }
-  if (std::binary_search(sorted_inserts_.begin(), sorted_inserts_.end(), key)) return true;
-  for (std::size_t i = sorted_count_; i < count;) {
-    const auto slab = spans[i / kSlabKeys].subspan(i % kSlabKeys);
-    const auto found = std::find(slab.begin(), slab.end(), key);
+  return std::binary_search(sorted.begin(), sorted.end(), wanted);
+}
+
+bool RequestColumns::inserts(Key16 key) const {
+  const auto heads = keys_.spans();
+  const auto tails = tails_.spans();
+  const auto head_at = [&](std::size_t i) { return heads[i / kSlabKeys][i % kSlabKeys]; };
+  const auto key_at = [&](std::size_t i) {
+    return Key16{head_at(i), tails.empty() ? 0 : tails[i / kSlabKeys][i % kSlabKeys]};
+  };
+  if (tails.empty() ? is_among(key.head, sorted_inserts_, head_at)
+                    : is_among(key, sorted_wide_inserts_, key_at)) {
+    return true;
+  }
+  for (std::size_t i = sorted_count_; i < keys_.size();) {
+    const auto slab = heads[i / kSlabKeys].subspan(i % kSlabKeys);
+    const auto found = std::find(slab.begin(), slab.end(), key.head);
     i += static_cast<std::size_t>(found - slab.begin());
     if (found == slab.end()) continue;
-    if (is_insert(i)) return true;
+    if (is_insert(i) && key_at(i) == key) return true;
     ++i;
   }
   return false;
@@ -96,6 +119,7 @@ RequestColumns::View RequestColumns::view() const {
   view.count = keys_.size();
   view.uniform_tag = uniform_tag_;
   view.keys = keys_.spans();
+  view.tails = tails_.spans();
   view.tags = tags_;
   view.value_lengths = value_lengths_;
   view.values = values_;
@@ -113,10 +137,10 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Pl
   run.first_sequence = sequences_.empty() ? first_sequence : sequences_.front();
   run.value_bytes = value_bytes;
   run.uniform_tag = uniform_tag_;
-  std::vector<std::uint64_t> keys;
-  keys.reserve(keys_.size());
-  for (const auto& span : keys_.spans()) keys.insert(keys.end(), span.begin(), span.end());
+  const auto keys = joined(keys_);
+  const auto tails = joined(tails_);
   run.keys = keys;
+  run.tails = tails;
   run.tags = tags_;
   run.lengths = value_lengths_;
   run.values = values_;
@@ -178,7 +202,8 @@ Result<void> for_each_request(std::span<const std::byte> key_payload,
     if (!aux_bytes) return tl::unexpected<Error>(aux_bytes.error());
     const std::uint64_t offset = run->sequences.empty() ? i : run->sequences[i];
     visit({static_cast<DrumOperation>(format::operation_of(tag)), format::consumer_of(tag),
-           run->keys[i], run->values.subspan(value_begin, value_length), *aux_bytes},
+           run->keys[i], run->values.subspan(value_begin, value_length), *aux_bytes,
+           run->tails.empty() ? 0 : run->tails[i]},
           run->first_sequence + offset);
     value_begin += value_length;
     auxes.forget();

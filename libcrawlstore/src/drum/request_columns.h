@@ -11,6 +11,7 @@
 #include <crawlstore/drum_core.h>
 
 #include "container/run_io.h"
+#include "drum/shape.h"
 #include "drum/slabs.h"
 #include "format/request_run.h"
 
@@ -22,13 +23,18 @@ class RequestColumns {
  public:
   /// With a pool the memory of its keys comes from there, and goes back.
   explicit RequestColumns(const std::shared_ptr<SlabPool>& pool = nullptr)
-      : keys_(pool), auxes_(pool) {}
+      : keys_(pool), tails_(pool), auxes_(pool) {}
 
-  /// value_bytes as in the DRUM: 0 none, -1 any length. A missing value of fixed size is zeros.
-  void append(std::uint16_t tag, std::uint64_t key, std::int32_t value_bytes,
-              std::span<const std::byte> value, std::span<const std::byte> aux);
+  /// A missing value of fixed size is zeros.
+  void append(std::uint16_t tag, Key16 key, Shape shape, std::span<const std::byte> value,
+              std::span<const std::byte> aux);
   /// A key alone (no value, no auxiliary), the fast way: only after takes_plain_key() said yes.
   void append_plain_key(std::uint64_t key) { keys_.push_back_into_room(key); }
+  /// The same of 16 bytes.
+  void append_plain_key(Key16 key) {
+    keys_.push_back_into_room(key.head);
+    tails_.push_back_into_room(key.tail);  // as long as keys_
+  }
   /// Is there room for such a key, and do all requests have this tag and no auxiliary?
   [[nodiscard]] bool takes_plain_key(std::uint16_t tag) const {
     return plain_tag_ == tag && keys_.has_room();
@@ -52,15 +58,18 @@ class RequestColumns {
   [[nodiscard]] std::uint64_t value_bytes() const { return values_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
   /// What the requests need, without what the columns have in reserve.
-  [[nodiscard]] std::uint64_t request_bytes() const { return keys_.size() * 8 + other_bytes_; }
+  [[nodiscard]] std::uint64_t request_bytes() const {
+    return (keys_.size() + tails_.size()) * 8 + other_bytes_;
+  }
 
   /// What a merge reads. Spans live as long as these columns stay as they are.
   struct View {
     std::uint64_t count = 0;
     std::uint16_t uniform_tag = 0;
-    std::vector<std::span<const std::uint64_t>> keys;  ///< one behind the other, none empty
-    std::span<const std::uint16_t> tags;               ///< empty: all uniform_tag
-    std::span<const std::uint32_t> value_lengths;      ///< values of any length only
+    std::vector<std::span<const std::uint64_t>> keys;   ///< one behind the other, none empty
+    std::vector<std::span<const std::uint64_t>> tails;  ///< of 16-byte keys, cut as their heads
+    std::span<const std::uint16_t> tags;                ///< empty: all uniform_tag
+    std::span<const std::uint32_t> value_lengths;       ///< values of any length only
     std::span<const std::byte> values;
     std::uint32_t uniform_aux_bytes = 0;
     std::span<const std::uint32_t> aux_lengths;   ///< empty: all uniform_aux_bytes
@@ -71,7 +80,7 @@ class RequestColumns {
   /// Is there an update or a check_update of the key? Sorts what has come since it was last asked,
   /// when that is much. Not while another thread asks.
   ///   cost  O(log n), and a look at up to kUnsortedMax + n / 8 keys, once in a while O(n log n)
-  [[nodiscard]] bool inserts(std::uint64_t key) const;
+  [[nodiscard]] bool inserts(Key16 key) const;
 
   /// Where runs go: a bucket's logs; key run `id`, auxiliary run `id` + 1.
   struct Place {
@@ -95,7 +104,16 @@ class RequestColumns {
   void note_tag(std::uint16_t tag);
   void append_aux(std::span<const std::byte> aux);
 
-  KeySlabs keys_;
+  [[nodiscard]] bool is_insert(std::size_t index) const {
+    return format::operation_of(tags_.empty() ? uniform_tag_ : tags_[index]) !=
+           format::Operation::kCheck;
+  }
+  /// Is the key among those that are sorted? Sorts the rest when that is much. at(i): the i-th key.
+  template <class Key, class At>
+  bool is_among(Key wanted, std::vector<Key>& sorted, const At& at) const;
+
+  KeySlabs keys_;   // of 16-byte keys the heads
+  KeySlabs tails_;  // of 16-byte keys, else empty
   /// Of all requests, as long as it is the same and they have no auxiliaries.
   std::int32_t plain_tag_ = kNotPlain;
   std::uint16_t uniform_tag_ = 0;
@@ -108,8 +126,13 @@ class RequestColumns {
   ByteSlabs auxes_;
   std::uint64_t other_bytes_ = 0;                      // of the requests, beside their keys
   mutable std::vector<std::uint64_t> sorted_inserts_;  // of the first sorted_count_ requests
+  mutable std::vector<Key16> sorted_wide_inserts_;     // the same, of 16-byte keys
   mutable std::size_t sorted_count_ = 0;
 };
+
+inline Key16 key_of(const RawRequest& request) {
+  return {request.key, request.key_tail};
+}
 
 /// Visits the requests of a key run and of its auxiliary run (empty: none), in arrival order.
 ///   errors  kSegmentInvalid

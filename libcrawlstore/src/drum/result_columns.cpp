@@ -3,8 +3,10 @@
 
 namespace crawlstore::drum {
 
-void ResultColumns::append(const RawAnswer& answer, std::int32_t value_bytes) {
+void ResultColumns::append(const RawAnswer& answer, Shape shape) {
+  const std::int32_t value_bytes = shape.value_bytes;
   keys_.push_back(answer.key);
+  if (shape.is_wide()) tails_.push_back(answer.key_tail);
   sequences_.push_back(answer.sequence);
   tags_.push_back(
       format::make_tag(static_cast<format::Operation>(answer.operation), answer.consumer));
@@ -20,7 +22,8 @@ void ResultColumns::append(const RawAnswer& answer, std::int32_t value_bytes) {
 }
 
 std::uint64_t ResultColumns::memory_bytes() const {
-  return count() * (8 + 8 + 2 + 1 + 4) + value_lengths_.size() * 4 + values_.size() + auxes_.size();
+  return count() * (8 + 8 + 2 + 1 + 4) + tails_.size() * 8 + value_lengths_.size() * 4 +
+         values_.size() + auxes_.size();
 }
 
 Result<format::RunRef> ResultColumns::write(container::Writer& writer, SegmentId segment, RunId id,
@@ -28,6 +31,7 @@ Result<format::RunRef> ResultColumns::write(container::Writer& writer, SegmentId
   format::ResultRun run;
   run.value_bytes = value_bytes;
   run.keys = keys_;
+  run.tails = tails_;
   run.sequences = sequences_;
   run.tags = tags_;
   run.verdicts = verdicts_;
@@ -59,7 +63,7 @@ Result<void> for_each_answer(std::span<const std::byte> payload,
     batch.push_back({run->keys[i], run->sequences[i],
                      run->values.subspan(value_begin, has_value ? value_length : 0),
                      run->auxes.subspan(aux_begin, aux_length), format::consumer_of(run->tags[i]),
-                     operation, run->verdicts[i] != 0});
+                     operation, run->verdicts[i] != 0, run->tails.empty() ? 0 : run->tails[i]});
     value_begin += value_length;
     aux_begin += aux_length;
     if (batch.size() < kBatch && i + 1 < run->keys.size()) continue;

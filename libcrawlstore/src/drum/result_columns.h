@@ -7,6 +7,7 @@
 #include <crawlstore/drum_core.h>
 
 #include "container/run_io.h"
+#include "drum/request_columns.h"
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
@@ -14,7 +15,7 @@ namespace crawlstore::drum {
 /// Answers that wait for an absent consumer, as columns.
 class ResultColumns {
  public:
-  void append(const RawAnswer& answer, std::int32_t value_bytes);
+  void append(const RawAnswer& answer, Shape shape);
   [[nodiscard]] std::uint64_t count() const { return keys_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
   /// One run of a results log. The caller owns its extent.
@@ -23,6 +24,7 @@ class ResultColumns {
 
  private:
   std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> tails_;  // of 16-byte keys, else empty
   std::vector<std::uint64_t> sequences_;
   std::vector<std::uint16_t> tags_;
   std::vector<std::uint8_t> verdicts_;

@@ -98,8 +98,7 @@ struct SortedRequests::Shape {
   }
 };
 
-void SortedRequests::scatter(std::span<const std::span<const std::uint64_t>> keys,
-                             const Shape& shape) {
+void SortedRequests::scatter(Spans keys, const Shape& shape) {
   starts_.assign((std::size_t{1} << shape.group_bits) + 1, 0);
   for (const auto& span : keys) {
     for (const std::uint64_t key : span) ++starts_[shape.group_of(key) + 1];
@@ -122,8 +121,7 @@ void SortedRequests::emit(const Shape& shape, std::uint64_t group, std::size_t b
   }
 }
 
-void SortedRequests::repair_ties(std::span<const std::span<const std::uint64_t>> keys,
-                                 const Shape& shape) {
+void SortedRequests::repair_ties(Spans keys, const Shape& shape) {
   // The words are done with: room for the keys in arrival order.
   auto end = words_.begin();
   for (const auto& span : keys) end = std::copy(span.begin(), span.end(), end);
@@ -143,7 +141,8 @@ void SortedRequests::repair_ties(std::span<const std::span<const std::uint64_t>>
   }
 }
 
-void SortedRequests::sort(std::span<const std::span<const std::uint64_t>> keys) {
+/// By `keys` alone.
+void SortedRequests::sort_numbers(Spans keys) {
   size_ = 0;
   for (const auto& span : keys) size_ += span.size();
   CRAWLSTORE_ASSERT(size_ <= kSortCountMax);
@@ -171,14 +170,57 @@ void SortedRequests::sort(std::span<const std::span<const std::uint64_t>> keys) 
   if (shape.lost_bits != 0) repair_ties(keys, shape);
 }
 
-void SortedRequests::keep_first(std::span<std::uint8_t> repeated) {
-  if (size_ == 0) return;
+/// Behind a sort by heads: puts requests with one head into the order of their tails.
+void SortedRequests::sort_tails(Spans tails) {
+  if (tails_.size() < size_) tails_.resize(size_);
+  auto end = words_.begin();  // the words are done with: room for the tails in arrival order
+  for (const auto& span : tails) end = std::copy(span.begin(), span.end(), end);
+  const auto before = [this](std::uint32_t a, std::uint32_t b) {
+    return words_[a] != words_[b] ? words_[a] < words_[b] : a < b;
+  };
+  for (std::size_t begin = 0; begin < size_;) {
+    std::size_t behind = begin + 1;
+    while (behind < size_ && keys_[behind] == keys_[begin]) ++behind;
+    const auto first = arrivals_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = arrivals_.begin() + static_cast<std::ptrdiff_t>(behind);
+    if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
+    for (std::size_t i = begin; i < behind; ++i) tails_[i] = words_[arrivals_[i]];
+    begin = behind;
+  }
+}
+
+void SortedRequests::sort(Spans keys, Spans tails) {
+  is_wide_ = !tails.empty();
+  const bool share_head = is_wide_ && std::all_of(keys.begin(), keys.end(), [&](const auto& span) {
+                            return std::all_of(span.begin(), span.end(), [&](std::uint64_t key) {
+                              return key == keys.front().front();
+                            });
+                          });
+  if (share_head) {
+    sort_numbers(tails);
+    std::swap(keys_, tails_);
+    keys_.assign(tails_.size(), keys.front().front());
+    return;
+  }
+  sort_numbers(keys);
+  if (is_wide_) sort_tails(tails);
+}
+
+template <bool kIsWide>
+void SortedRequests::keep_first_of(std::span<std::uint8_t> repeated) {
   std::size_t kept = 1;
   std::uint64_t last = keys_[0];
+  std::uint64_t last_tail = kIsWide ? tails_[0] : 0;
   for (std::size_t i = 1; i < size_; ++i) {
     const std::uint64_t key = keys_[i];
     const std::uint32_t arrival = arrivals_[i];
-    const bool is_repeat = key == last;
+    bool is_repeat = key == last;
+    if constexpr (kIsWide) {
+      const std::uint64_t tail = tails_[i];
+      is_repeat = is_repeat && tail == last_tail;
+      tails_[kept] = tail;
+      last_tail = tail;
+    }
     repeated[arrival] = is_repeat ? 1 : 0;
     keys_[kept] = key;
     arrivals_[kept] = arrival;
@@ -187,6 +229,11 @@ void SortedRequests::keep_first(std::span<std::uint8_t> repeated) {
   }
   repeated[arrivals_[0]] = 0;
   size_ = kept;
+}
+
+void SortedRequests::keep_first(std::span<std::uint8_t> repeated) {
+  if (size_ == 0) return;
+  is_wide_ ? keep_first_of<true>(repeated) : keep_first_of<false>(repeated);
 }
 
 }  // namespace crawlstore::drum

@@ -16,13 +16,20 @@ static_assert(kSortCountMax >= format::kRequestsPerRunMax);
 /// Requests ordered by key, then by arrival. Reuse it: the memory stays for the next sort.
 class SortedRequests {
  public:
-  /// `keys`: together at most kSortCountMax keys, in arrival order; no span is empty.
+  using Spans = std::span<const std::span<const std::uint64_t>>;
+
+  /// `keys`: together at most kSortCountMax keys, in arrival order; no span is empty. `tails`: of
+  /// 16-byte keys, whose heads are `keys`; cut in the same way; else empty.
   ///   cost  hashed keys: one scatter over n words of 8 bytes, then sorts of about a hundred words
   ///         in the first-level cache. Any keys: O(n log n).
-  void sort(std::span<const std::span<const std::uint64_t>> keys);
+  void sort(Spans keys, Spans tails = {});
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::span<const std::uint64_t> keys() const { return {keys_.data(), size_}; }
+  /// Those of `keys`; empty if keys have 8 bytes.
+  [[nodiscard]] std::span<const std::uint64_t> tails() const {
+    return {tails_.data(), is_wide_ ? size_ : 0};
+  }
   /// Where a request was in arrival order.
   [[nodiscard]] std::span<const std::uint32_t> arrivals() const {
     return {arrivals_.data(), size_};
@@ -33,12 +40,18 @@ class SortedRequests {
 
  private:
   struct Shape;
-  void scatter(std::span<const std::span<const std::uint64_t>> keys, const Shape& shape);
+  void sort_numbers(Spans keys);
+  void scatter(Spans keys, const Shape& shape);
   void emit(const Shape& shape, std::uint64_t group, std::size_t begin, std::size_t end);
-  void repair_ties(std::span<const std::span<const std::uint64_t>> keys, const Shape& shape);
+  void repair_ties(Spans keys, const Shape& shape);
+  void sort_tails(Spans tails);
+  template <bool kIsWide>
+  void keep_first_of(std::span<std::uint8_t> repeated);
 
   std::size_t size_ = 0;
+  bool is_wide_ = false;
   std::vector<std::uint64_t> keys_;
+  std::vector<std::uint64_t> tails_;
   std::vector<std::uint32_t> arrivals_;
   std::vector<std::uint64_t> words_;
   std::vector<std::uint32_t> starts_;  // of the groups, while sorting

@@ -2,30 +2,59 @@
 #include <crawlstore/url_seen.h>
 
 #include "format/drum_table.h"
+#include "format/key_block.h"
 
 namespace crawlstore {
+namespace {
+
+constexpr auto kUrlV1 = static_cast<std::uint16_t>(format::KeyScheme::kUrlV1);
+constexpr auto kUrlV1Rabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlV1Rabin);
+
+/// What the keys of an open DRUM are; nullopt = not made from URLs.
+std::optional<UrlKeyKind> kind_of(const DrumCore& core) {
+  const auto [bytes, scheme] = core.keys();
+  if (scheme == kUrlV1Rabin) return UrlKeyKind::kRabin;
+  if (scheme != kUrlV1) return std::nullopt;
+  return bytes == format::kWideKeyBytes ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
+}
+
+}  // namespace
+
+Key16 UrlKeyer::operator()(std::string_view url) {
+  std::string_view text = url;
+  if (!raw_) {
+    const NormalizedUrl normalized = normalizer_.normalize(url);
+    if (!normalized.parsed) ++unparsed_count_;
+    text = normalized.text;
+  }
+  if (kind_ == UrlKeyKind::kXxh3Wide) return url_key16(text, key_seed_);
+  return kind_ == UrlKeyKind::kRabin ? rabin_fingerprint(text) : url_key(text, key_seed_);
+}
 
 Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options& options) {
   DrumOptions drum_options = options.drum;
-  drum_options.key_scheme = static_cast<std::uint16_t>(format::KeyScheme::kUrlV1);
-  auto drum = Answers::open(store, name, drum_options);
-  if (!drum) return tl::unexpected<Error>(drum.error());
-  return UrlSeen(std::move(*drum), store.key_seed(), options.raw);
+  drum_options.key_scheme = options.key == UrlKeyKind::kRabin ? kUrlV1Rabin : kUrlV1;
+  drum_options.key_bytes = 0;
+  if (options.key) drum_options.key_bytes = *options.key == UrlKeyKind::kXxh3Wide ? 16 : 8;
+  auto core = DrumCore::open(store, name, ValueTraits<NoValue>::kBytes, drum_options);
+  if (!core) return tl::unexpected<Error>(core.error());
+  const auto kind = kind_of(**core);
+  if (!kind || (options.key && options.key != kind)) {
+    return fail(Errc::kTypeMismatch, "the DRUM's keys were made in another way");
+  }
+  return UrlSeen(Answers(std::move(*core)), *kind, store.key_seed(), options.raw);
 }
 
-std::uint64_t UrlSeen::key_of(std::string_view url) {
-  return url_key(raw_ ? url : normalizer_.normalize(url).text, key_seed_);
+Key16 UrlSeen::key_of(std::string_view url) {
+  return keyer()(url);
 }
 
 /// The key, for a request: URLs that no parser took are counted.
-std::uint64_t UrlSeen::request_key(std::string_view url) {
-  if (raw_) return url_key(url, key_seed_);
-  const NormalizedUrl normalized = normalizer_.normalize(url);
-  if (!normalized.parsed) {
-    ++unparsed_count_;
-    drum_.core().count_unparsed(1);
-  }
-  return url_key(normalized.text, key_seed_);
+Key16 UrlSeen::request_key(std::string_view url) {
+  const std::uint64_t before = keyer_.unparsed_count();
+  const Key16 key = keyer_(url);
+  if (keyer_.unparsed_count() != before) drum_.core().count_unparsed(1);
+  return key;
 }
 
 Result<void> UrlSeen::check_update(std::string_view url) {
@@ -41,9 +70,7 @@ Result<void> UrlSeen::update(std::string_view url) {
 }
 
 Result<bool> UrlSeen::contains(std::string_view url) {
-  const auto found = drum_.lookup(key_of(url));
-  if (!found) return tl::unexpected<Error>(found.error());
-  return found->has_value();
+  return drum_.contains(key_of(url));
 }
 
 }  // namespace crawlstore

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "partition_index.h"
+
+#include <cstring>
+
+#include "base/assert.h"
+
+namespace crawlstore::format {
+
+namespace {
+
+tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
+  return fail(Errc::kSegmentInvalid, text, offset);
+}
+
+/// nullptr, or the text that names the broken rule.
+const char* check_footer(const PartitionFooter& footer, std::uint64_t payload_bytes) {
+  if (footer.magic != kPartitionMagic) {
+    return "the magic number of a partition is wrong";
+  }
+  if (!is_key_bytes(footer.key_bytes) || footer.codec != 1) {
+    return "the key length or the codec of a partition is unknown";
+  }
+  if (footer.reserved != 0 || !is_value_bytes(footer.value_bytes)) {
+    return "reserved bytes or the value length of a partition are wrong";
+  }
+  if (footer.block_count == 0 || footer.block_count > payload_bytes / sizeof(KeyBlockHeader)) {
+    return "the block count of a partition is out of range";
+  }
+  if (footer.key_count < footer.block_count ||
+      footer.key_count > footer.block_count * kBlockKeysMax) {
+    return "the key count of a partition is out of range";
+  }
+  const std::uint64_t tail_bytes = partition_tail_bytes(footer.block_count, footer.key_bytes);
+  if (tail_bytes > payload_bytes || footer.index_offset_bytes != payload_bytes - tail_bytes ||
+      footer.index_offset_bytes < footer.block_count * sizeof(KeyBlockHeader)) {
+    return "the index of a partition is out of place";
+  }
+  const bool is_wide = footer.key_bytes == kWideKeyBytes;  // heads may be equal
+  if (footer.last_key < footer.first_key ||
+      (!is_wide && footer.last_key - footer.first_key < footer.key_count - 1) ||
+      (footer.key_count == 1 && footer.last_key != footer.first_key)) {
+    return "the key range of a partition does not fit its key count";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-function-size): five numbers and the output
+void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
+                           std::uint64_t last_key, std::int32_t value_bytes,
+                           std::uint64_t blocks_bytes, std::vector<std::byte>& out) {
+  const std::size_t block_count = index.first_keys.size();
+  CRAWLSTORE_ASSERT(block_count != 0 && index.block_offsets.size() == block_count);
+  CRAWLSTORE_ASSERT(index.first_tails.empty() || index.first_tails.size() == block_count);
+  const std::uint16_t key_bytes = index.first_tails.empty() ? kKeyBytes : kWideKeyBytes;
+  const PartitionFooter footer{.key_count = key_count,
+                               .block_count = block_count,
+                               .index_offset_bytes = blocks_bytes,
+                               .first_key = index.first_keys.front(),
+                               .last_key = last_key,
+                               .key_bytes = key_bytes,
+                               .codec = 1,
+                               .value_bytes = value_bytes,
+                               .reserved = 0,
+                               .magic = kPartitionMagic};
+  const std::size_t start = out.size();
+  out.resize(start + partition_tail_bytes(block_count, key_bytes));
+  std::byte* tail = out.data() + start;
+  std::memcpy(tail, index.first_keys.data(), block_count * 8);
+  if (!index.first_tails.empty()) {
+    std::memcpy(tail + block_count * 8, index.first_tails.data(), block_count * 8);
+  }
+  std::memcpy(tail + block_count * key_bytes, index.block_offsets.data(), block_count * 4);
+  store_struct(out.data() + out.size() - sizeof footer, footer);
+}
+
+Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer_bytes,
+                                               std::uint64_t payload_bytes) {
+  if (footer_bytes.size() != sizeof(PartitionFooter) || payload_bytes < sizeof(PartitionFooter) ||
+      payload_bytes > kPayloadBytesMax || payload_bytes % 8 != 0) {
+    return invalid("the length of a partition is out of range", 0);
+  }
+  const auto footer = load_struct<PartitionFooter>(footer_bytes.data());
+  if (const char* broken = check_footer(footer, payload_bytes)) {
+    return invalid(broken, payload_bytes - sizeof footer);
+  }
+  return footer;
+}
+
+Result<void> check_partition_index(std::span<const std::byte> index,
+                                   const PartitionFooter& footer) {
+  const std::uint64_t block_count = footer.block_count;
+  CRAWLSTORE_ASSERT(index.size() ==
+                    partition_tail_bytes(block_count, footer.key_bytes) - sizeof footer);
+  const bool is_wide = footer.key_bytes == kWideKeyBytes;
+  const std::uint64_t offsets_begin = block_count * footer.key_bytes;
+  const std::byte* offsets = index.data() + offsets_begin;
+  std::uint64_t previous_key = 0;
+  std::uint64_t previous_tail = 0;
+  std::uint64_t previous_offset = 0;
+  for (std::uint64_t i = 0; i < block_count; ++i) {
+    const auto key = load<std::uint64_t>(index.data() + i * 8);
+    const auto tail =
+        is_wide ? load<std::uint64_t>(index.data() + (block_count + i) * 8) : std::uint64_t{0};
+    const std::uint64_t offset = std::uint64_t{load<std::uint32_t>(offsets + i * 4)} * 8;
+    const bool ascends = key > previous_key || (key == previous_key && tail > previous_tail);
+    const bool keys_ascend = i == 0 ? key == footer.first_key : ascends;
+    const bool offsets_ascend =
+        i == 0 ? offset == 0 : offset >= previous_offset + sizeof(KeyBlockHeader);
+    if (!keys_ascend || key > footer.last_key) {
+      return invalid("the first keys of a partition do not ascend",
+                     footer.index_offset_bytes + i * 8);
+    }
+    if (!offsets_ascend || offset >= footer.index_offset_bytes) {
+      return invalid("the block offsets of a partition do not ascend",
+                     footer.index_offset_bytes + offsets_begin + i * 4);
+    }
+    previous_tail = tail;
+    previous_key = key;
+    previous_offset = offset;
+  }
+  const std::uint64_t padding = offsets_begin + block_count * 4;
+  if (!is_zero(index.subspan(padding))) {
+    return invalid("padding of a partition is not zero", footer.index_offset_bytes + padding);
+  }
+  return {};
+}
+
+}  // namespace crawlstore::format

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The footer and the block index of a partition: spec/format.md#partition. Pure functions over
+/// bytes; any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+#include "endian.h"
+#include "key_block.h"
+#include "layout.h"
+
+namespace crawlstore::format {
+
+/// The bytes that end a partition: index (first keys, of 16 bytes first their heads and then their
+/// tails; then block offsets in units of 8 bytes as u32, padded to 8), then footer. `blocks_bytes`
+/// is the length of all blocks = the index offset.
+struct PartitionIndex {
+  std::vector<std::uint64_t> first_keys;
+  std::vector<std::uint32_t> block_offsets;  ///< offset / 8
+  std::vector<std::uint64_t> first_tails{};  ///< of 16-byte keys, else empty
+};
+/// How long they are.
+constexpr std::uint64_t partition_tail_bytes(std::uint64_t block_count,
+                                             std::uint16_t key_bytes = kKeyBytes) {
+  return block_count * key_bytes + round_up(block_count * 4, 8) + sizeof(PartitionFooter);
+}
+void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
+                           std::uint64_t last_key, std::int32_t value_bytes,
+                           std::uint64_t blocks_bytes, std::vector<std::byte>& out);
+
+/// errors kSegmentInvalid. `footer_bytes` is the last 64 bytes, `payload_bytes` the whole length;
+/// counts and offsets are consistent with it when this returns.
+Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer_bytes,
+                                               std::uint64_t payload_bytes);
+
+/// Checks that first keys and block offsets ascend and stay in range. A reader that bounds each
+/// offset when it uses it does not need this; deep verification does.
+///   index   exactly the bytes between the blocks and the footer, which says how long keys are
+///   errors  kSegmentInvalid (offset relative to the payload)
+///   cost    O(blocks)
+Result<void> check_partition_index(std::span<const std::byte> index, const PartitionFooter& footer);
+
+}  // namespace crawlstore::format

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Answers at once: what the partitions hold, and what waits.
+#include "container/run_io.h"
+#include "drum/drum_impl.h"
+
+namespace crawlstore {
+
+Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) {
+  const auto& bucket = state.buckets[ranges.find(key.head)];
+  if (!bucket.partition_run) return std::optional<std::vector<std::byte>>{};
+  auto& known = lookups[bucket.partition_run->run_id];
+  if (known == nullptr) {
+    container::Writer& writer = *store->writer;
+    // The storage lives as long as the writer, and lookups end with the DRUM's last use.
+    const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
+    const auto name =
+        container::run_name(writer.identity(), bucket.partition, bucket.partition_run->run_id);
+    auto opened = drum::PartitionLookup::open(
+        std::make_shared<const container::RunReader>(storage, name, *bucket.partition_run),
+        state.shape());
+    if (!opened) {
+      lookups.erase(bucket.partition_run->run_id);
+      return tl::unexpected<Error>(opened.error());
+    }
+    known = std::move(*opened);
+  }
+  return known->find(key);
+}
+
+/// Will the key be there when all that waits is merged, though it may not be there now?
+Result<bool> DrumCore::Impl::is_inserted(Key16 key) {
+  const std::size_t index = ranges.find(key.head);
+  const drum::Bucket& bucket = state.buckets[index];
+  const bool sees_tentative = store->in_dispatcher();  // its own transaction
+  if (arrays[index].inserts(key)) return true;
+  if (sees_tentative && tentative_arrays[index].inserts(key)) return true;
+  for (const auto& waiting : sealed[index]) {
+    if (waiting.columns->inserts(key)) return true;
+  }
+  container::Writer& writer = *store->writer;
+  const auto is_in = [&](const std::vector<format::RunRef>& runs) -> Result<bool> {
+    for (const auto& run : runs) {
+      const auto read = [&]() -> Result<std::vector<std::byte>> {
+        std::vector<std::byte> payload;
+        CRAWLSTORE_TRY(container::read_run(
+            writer.storage(), container::run_name(writer.identity(), bucket.key_log, run.run_id),
+            run, payload));
+        return payload;
+      };
+      const auto found = inserted_keys.contain(run.run_id, key, read);
+      if (!found || *found) return found;
+    }
+    return false;
+  };
+  const auto found = is_in(bucket.pending.keys);
+  return !found || *found || !sees_tentative ? found : is_in(bucket.tentative.keys);
+}
+
+Result<std::optional<std::vector<std::byte>>> DrumCore::lookup(Key16 key) const {
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_usable());
+  return impl_->lookup(key);
+}
+
+Result<bool> DrumCore::contains(Key16 key) const {
+  const std::lock_guard lock(impl_->mutex);
+  CRAWLSTORE_TRY(impl_->check_usable());
+  const auto stored = impl_->lookup(key);
+  if (!stored) return tl::unexpected<Error>(stored.error());
+  return stored->has_value() ? Result<bool>(true) : impl_->is_inserted(key);
+}
+
+}  // namespace crawlstore
