@@ -2,7 +2,8 @@
 //
 // crawlstore's DRUM on the URL-seen stream, with all that a user gets: checksums, a commit a merge,
 // crash safety at any point. 512 requests are submitted a call. Beside the common options:
-// --memory MIB, of all arrays (0: five eighths of the cap, or 256), and --buckets N.
+// --memory MIB, of all arrays (0: five eighths of the cap, or 256), --buckets N, and --key-bytes
+// 16: the stream's keys with 8 more bytes, which depend on the first.
 
 #include <array>
 #include <cstdio>
@@ -29,10 +30,18 @@ T must(Result<T> result) {
 }
 
 using KeyDrum = Drum<std::uint64_t>;
+using WideDrum = Drum<Key16>;
 using AuxDrum = Drum<std::uint64_t, std::uint64_t, std::string_view>;
 
 std::uint64_t print_of(const KeyDrum::AnswerType& answer) {
   return fingerprint(answer.key);
+}
+/// The stream's key, made longer.
+Key16 widened(std::uint64_t key) {
+  return {key, ~key * 0x9E3779B97F4A7C15};
+}
+std::uint64_t print_of(const WideDrum::AnswerType& answer) {
+  return fingerprint(answer.key == widened(answer.key.head) ? answer.key.head : ~answer.key.head);
 }
 std::uint64_t print_of(const AuxDrum::AnswerType& answer) {
   return fingerprint(answer.key, answer.value, answer.aux);
@@ -50,6 +59,12 @@ void submit(KeyDrum& drum, SeenRun& run, std::uint64_t count) {
   must(drum.check_update(std::span(keys).first(count)));
 }
 
+void submit(WideDrum& drum, SeenRun& run, std::uint64_t count) {
+  std::array<Key16, kSubmitted> keys{};
+  for (std::uint64_t i = 0; i < count; ++i) keys[i] = widened(run.next_key());
+  must(drum.check_update(std::span<const Key16>(keys).first(count)));
+}
+
 void submit(AuxDrum& drum, SeenRun& run, std::uint64_t count) {
   std::array<SeenRequest, kSubmitted> made;
   std::array<AuxDrum::Request, kSubmitted> requests;
@@ -62,6 +77,9 @@ void submit(AuxDrum& drum, SeenRun& run, std::uint64_t count) {
 
 std::optional<std::uint64_t> find(const KeyDrum& drum, std::uint64_t key) {
   return must(drum.lookup(key)) ? std::optional<std::uint64_t>(0) : std::nullopt;
+}
+std::optional<std::uint64_t> find(const WideDrum& drum, std::uint64_t key) {
+  return must(drum.lookup(widened(key))) ? std::optional<std::uint64_t>(0) : std::nullopt;
 }
 std::optional<std::uint64_t> find(const AuxDrum& drum, std::uint64_t key) {
   return must(drum.lookup(key));
@@ -103,7 +121,8 @@ void measure(const SeenOptions& seen, const DrumOptions& options) {
   run.verify_lookups([&](std::uint64_t key) { return find(drum, key); });
   must(drum.dispose());
   must(store.close());
-  run.print({"crawlstore", CRAWLSTORE_VERSION,
+  constexpr bool kIsWide = std::is_same_v<SeenDrum, WideDrum>;
+  run.print({kIsWide ? "crawlstore, 16-byte keys" : "crawlstore", CRAWLSTORE_VERSION,
              fmt::format("{} MiB of arrays, {} buckets to begin with; checksums, a commit a merge",
                          options.memory_bytes >> 20, options.bucket_count),
              allocated_bytes(seen.path)},
@@ -113,7 +132,9 @@ void measure(const SeenOptions& seen, const DrumOptions& options) {
 void run_driver(std::span<char*> arguments) {
   std::uint64_t memory_mib = 0;
   std::uint64_t buckets = 256;
-  const OwnOption own[] = {{"--memory", &memory_mib}, {"--buckets", &buckets}};
+  std::uint64_t key_bytes = 8;
+  const OwnOption own[] = {
+      {"--memory", &memory_mib}, {"--buckets", &buckets}, {"--key-bytes", &key_bytes}};
   const SeenOptions seen = parse_options(arguments, own);
   DrumOptions options;
   if (memory_mib != 0) {
@@ -124,8 +145,11 @@ void run_driver(std::span<char*> arguments) {
     options.memory_bytes = std::uint64_t{256} << 20;
   }
   options.bucket_count = static_cast<std::uint32_t>(buckets);
+  if (seen.has_aux && key_bytes != 8) fail("auxiliaries are measured with 8-byte keys only");
   if (seen.has_aux) {
     measure<AuxDrum>(seen, options);
+  } else if (key_bytes == 16) {
+    measure<WideDrum>(seen, options);
   } else {
     measure<KeyDrum>(seen, options);
   }
