@@ -22,8 +22,9 @@ constexpr unsigned kGroupSizeBits = 7;
 constexpr std::size_t kSmallGroup = 12;
 constexpr unsigned kCellBitsMax = 11;
 constexpr std::size_t kCellGroup = std::size_t{1} << kCellBitsMax;
-/// More in one cell means that the words are not spread evenly.
-constexpr std::uint16_t kCellCountMax = 16;
+/// More in one cell means that the words are not spread evenly. The requests of a popular key share
+/// a cell, and cost nothing: they are in order already.
+constexpr std::uint16_t kCellCountMax = 64;
 
 void insertion_sort(std::span<std::uint64_t> words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
