@@ -2,8 +2,10 @@
 //
 // crawlstore's DRUM on the URL-seen stream, with all that a user gets: checksums, a commit a merge,
 // crash safety at any point. 512 requests are submitted a call. Beside the common options:
-// --memory MIB, of all arrays (0: five eighths of the cap, or 256), --buckets N, and --key-bytes
-// 16: the stream's keys with 8 more bytes, which depend on the first.
+// --memory MIB, of all arrays (0: five eighths of the cap, or 256), --buckets N, --recent-keys N,
+// --key-bytes 16: the stream's keys with 8 more bytes, which depend on the first; and --drop 1,
+// under the name "crawlstore repeats=drop": then repeats that the window knows are not answered,
+// and the unique answers must be exactly those of the stream all the same.
 
 #include <array>
 #include <cstdio>
@@ -85,7 +87,8 @@ std::optional<std::uint64_t> find(const AuxDrum& drum, std::uint64_t key) {
   return must(drum.lookup(key));
 }
 
-nlohmann::ordered_json own_figures(const Store& store, const SeenRun& run) {
+nlohmann::ordered_json own_figures(const Store& store, const DrumStatus& status,
+                                   const SeenRun& run) {
   const StorageCounters counters = store.counters();
   const DrumInfo info = must(must(store.snapshot()).drums()).front();
   const auto per_op = [&](std::uint64_t count) {
@@ -97,7 +100,9 @@ nlohmann::ordered_json own_figures(const Store& store, const SeenRun& run) {
           {"seeks_per_op", per_op(counters.read_seek_count + counters.write_seek_count)},
           {"syncs", counters.sync_count},
           {"merges", info.merge_count},
-          {"buckets", info.bucket_count}};
+          {"buckets", info.bucket_count},
+          {"repeats_per_op", per_op(status.repeat_count)},
+          {"dropped_per_op", per_op(status.dropped_count)}};
 }
 
 template <class SeenDrum>
@@ -115,14 +120,19 @@ void measure(const SeenOptions& seen, const DrumOptions& options) {
     run.step();
   }
   must(drum.synchronize());
-  run.finish();
-  const auto own = own_figures(store, run);
+  const DrumStatus status = drum.status();
+  run.finish(status.dropped_count);
+  const auto own = own_figures(store, status, run);
 
   run.verify_lookups([&](std::uint64_t key) { return find(drum, key); });
   must(drum.dispose());
   must(store.close());
   constexpr bool kIsWide = std::is_same_v<SeenDrum, WideDrum>;
-  run.print({kIsWide ? "crawlstore, 16-byte keys" : "crawlstore", CRAWLSTORE_VERSION,
+  const bool drops = options.repeats == Repeats::kDrop;
+  run.print({drops     ? "crawlstore repeats=drop"
+             : kIsWide ? "crawlstore, 16-byte keys"
+                       : "crawlstore",
+             CRAWLSTORE_VERSION,
              fmt::format("{} MiB of arrays, {} buckets to begin with; checksums, a commit a merge",
                          options.memory_bytes >> 20, options.bucket_count),
              allocated_bytes(seen.path)},
@@ -133,10 +143,17 @@ void run_driver(std::span<char*> arguments) {
   std::uint64_t memory_mib = 0;
   std::uint64_t buckets = 256;
   std::uint64_t key_bytes = 8;
-  const OwnOption own[] = {
-      {"--memory", &memory_mib}, {"--buckets", &buckets}, {"--key-bytes", &key_bytes}};
-  const SeenOptions seen = parse_options(arguments, own);
   DrumOptions options;
+  std::uint64_t recent_keys = options.recent_keys;
+  std::uint64_t drop = 0;
+  const OwnOption own[] = {{"--memory", &memory_mib},
+                           {"--buckets", &buckets},
+                           {"--key-bytes", &key_bytes},
+                           {"--recent-keys", &recent_keys},
+                           {"--drop", &drop}};
+  const SeenOptions seen = parse_options(arguments, own);
+  options.recent_keys = static_cast<std::uint32_t>(recent_keys);
+  options.repeats = drop != 0 ? Repeats::kDrop : Repeats::kAnswer;
   if (memory_mib != 0) {
     options.memory_bytes = memory_mib << 20;
   } else if (seen.cap_bytes != 0) {

@@ -157,12 +157,14 @@ void SeenRun::step() {
   is_stopped_ = options_.stop_seconds > 0 && seconds >= options_.stop_seconds;
 }
 
-void SeenRun::finish() {
+void SeenRun::finish(std::uint64_t dropped_count) {
   seconds_ = seconds_now();
   used_ = usage_now();
   used_.read_bytes -= before_.read_bytes;
   used_.written_bytes -= before_.written_bytes;
   used_.cpu_seconds -= before_.cpu_seconds;
+  answers_.count += dropped_count;
+  if (dropped_count != 0) answers_.sum = source_.expected().sum;
   // What is left of a window at the end belongs to the one before it, unless it is most of one.
   const std::uint64_t last = readings_.empty() ? 0 : readings_.back().answered;
   if (last != 0 && answers_.count - last < options_.window / 2) readings_.pop_back();

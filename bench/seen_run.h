@@ -112,8 +112,10 @@ class SeenRun {
   /// After each batch: reads the clock when a window is full, or the time is over.
   void step();
 
-  /// Everything is answered: stops the clock and compares the tallies.
-  void finish();
+  /// Everything is answered: stops the clock and compares the tallies. A store that drops repeats
+  /// says how many; they count as answered, and which they were cannot be checked: the unique
+  /// answers are.
+  void finish(std::uint64_t dropped_count = 0);
   /// Looks up a thousand keys that must be there, and a thousand that must not. `find` returns the
   /// value; in variant "key" anything.
   void verify_lookups(const std::function<std::optional<std::uint64_t>(std::uint64_t)>& find) const;

@@ -11,6 +11,8 @@ import json
 import statistics
 
 OURS = "crawlstore"
+# Ourselves with other promises: shown, but no peers. Name: options of our driver.
+VARIANTS = {"crawlstore repeats=drop": ("--drop", "1")}
 # Loses everything at the end of the program: a bound, no peer.
 BOUNDS = ("absl::flat_hash_set",)
 
@@ -81,7 +83,8 @@ def peer_rows(lines):
 def best_peer(rows):
     """The peer that comes nearest to us over the same requests; None without peers."""
     return next((row for row in rows
-                 if row.ratio is not None and row.line["store"] not in BOUNDS), None)
+                 if row.ratio is not None and row.line["store"] not in BOUNDS
+                 and row.line["store"] not in VARIANTS), None)
 
 
 def cuts(lines):

@@ -130,6 +130,7 @@ Result<void> ImportRun::finish() {
   const auto merged = session_.merge(true);
   if (!merged) return tl::unexpected<Error>(merged.error());
   counts_.unparsed = session_.unparsed_count();
+  counts_.dropped = session_.core().status().dropped_count;
   return {};
 }
 
@@ -181,6 +182,7 @@ Action define_import(CLI::App& parser) {
   parser.add_option("INPUT", options->inputs, "files to read; - is standard input")->required();
   add_drum(parser, options->session.drum, "the DRUM to fill (default: urls)");
   parser.add_flag("--raw", options->session.raw, "key the bytes of a line without normalising");
+  add_repeats(parser, options->session.repeats);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);

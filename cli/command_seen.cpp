@@ -18,7 +18,7 @@ constexpr const char* kFooter =
     "--update) `updated`, a TAB and the line, in the order in which merges decide: arrival order "
     "inside a bucket. A line is printed after the commit that holds its verdict, so what was "
     "printed is remembered, whatever happens. Lines that an interrupted run had read but not "
-    "answered come first.\n"
+    "answered come first. With --repeats drop many `duplicate` (and `updated`) lines are missing.\n"
     "A CR at the end of a line is dropped. Empty lines are skipped. A URL that holds a TAB or a CR "
     "is refused (exit code 1); with --json it is taken and escaped. Where such a URL was left by "
     "another program or by a run with --json, it is printed with escapes. JSON is one object a "
@@ -33,6 +33,7 @@ std::string summary(const model::LineCounts& counts, double seconds) {
   std::string text = fmt::format("{} lines: {} unique, {} duplicate", number(counts.lines),
                                  number(counts.unique), number(counts.duplicate));
   if (counts.updated != 0) text += fmt::format(", {} updated", number(counts.updated));
+  if (counts.dropped != 0) text += fmt::format(", {} dropped", number(counts.dropped));
   if (counts.skipped != 0) text += fmt::format(", {} empty", number(counts.skipped));
   if (counts.refused != 0) text += fmt::format(", {} refused", number(counts.refused));
   if (counts.unparsed != 0) text += fmt::format("; {} unparsed", number(counts.unparsed));
@@ -74,8 +75,10 @@ Action define_seen(CLI::App& parser) {
                                         "ask and remember (default)");
   check->excludes(update)->excludes(both);
   update->excludes(both);
-  parser.add_flag("--ordered", options->ordered, "verdicts in the order of the input");
+  auto* ordered =
+      parser.add_flag("--ordered", options->ordered, "verdicts in the order of the input");
   parser.add_flag("--raw", options->session.raw, "key the bytes of a line without normalising");
+  add_repeats(parser, options->session.repeats)->excludes(ordered);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);

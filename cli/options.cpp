@@ -64,6 +64,19 @@ CLI::Option* add_count(CLI::App& parser, const std::string& name, std::optional<
   return parser.add_option_function<std::string>(name, parse, help)->type_name("N");
 }
 
+CLI::Option* add_repeats(CLI::App& parser, Repeats& to) {
+  const auto choose = [&to](const std::string& text) {
+    to = text == "drop" ? Repeats::kDrop : Repeats::kAnswer;
+  };
+  return parser
+      .add_option_function<std::string>(
+          "--repeats", choose,
+          "drop: most repeats of keys that came lately are not written, and not told, only counted "
+          "(default: answer)")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"answer", "drop"}));
+}
+
 void add_memory(CLI::App& parser, std::optional<std::uint64_t>& to) {
   constexpr std::uint64_t kLow = 64 * 1024;
   add_bytes(parser, "--memory", to,

@@ -9,6 +9,7 @@
 
 #include <CLI/App.hpp>
 
+#include <crawlstore/drum_core.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
 
@@ -28,6 +29,9 @@ struct CountRange {
 };
 CLI::Option* add_count(CLI::App& parser, const std::string& name, std::optional<std::uint64_t>& to,
                        const std::string& help, CountRange range = {});
+
+/// --repeats answer|drop: what becomes of requests for keys that lately came.
+CLI::Option* add_repeats(CLI::App& parser, Repeats& to);
 
 /// --memory with its default explained.
 void add_memory(CLI::App& parser, std::optional<std::uint64_t>& to);

@@ -142,6 +142,7 @@ Result<void> SeenRun::run(const StopSignals& stop) {
   }
   CRAWLSTORE_TRY(merge(true));
   counts_.unparsed = session_.unparsed_count();
+  counts_.dropped = session_.core().status().dropped_count;
   return {};
 }
 

@@ -26,6 +26,7 @@ Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
   // next run answers what an interrupted one has left.
   url_options.drum.auto_merge = false;
   url_options.drum.log_first = true;
+  url_options.drum.repeats = options.repeats;
   auto urls = UrlSeen::open(*store, options.drum, url_options);
   if (!urls) return tl::unexpected<Error>(urls.error());
   const auto consumer = urls->drum().consumer(kImportConsumer);

@@ -23,6 +23,7 @@ struct UrlSessionOptions {
   std::optional<std::uint64_t> memory_bytes;
   double lock_wait_seconds = 0;
   bool raw = false;
+  Repeats repeats = Repeats::kAnswer;
 };
 
 class UrlSession {

@@ -35,6 +35,7 @@ Document lines_view(const LineCounts& counts) {
            {"unique", Unit::kCount, counts.unique},
            {"duplicate", Unit::kCount, counts.duplicate},
            {"updated", Unit::kCount, counts.updated},
+           {"dropped", Unit::kCount, counts.dropped},
            {"unparsed", Unit::kCount, counts.unparsed},
            {"skipped", Unit::kCount, counts.skipped},
            {"refused", Unit::kCount, counts.refused}},

@@ -71,6 +71,23 @@ class Verdicts(command.CommandTest):
                 self.assertEqual((drum["key_bytes"], drum["key_scheme"]), (key_bytes, scheme))
         self.refuse(2, "xxh3-64, xxh3-128 or rabin", "create", "x", "--url-key", "md5")
 
+    def test_of_repeats_that_are_dropped(self):
+        urls = url_inputs.made_up(60_000, 20_000)
+        wanted = expected(urls, Seen())
+        said = self.run_command("seen", "drop.crawl", "--repeats", "drop", data=lines(urls))
+        self.assertEqual(said.code, 0, said.err)
+        unique = [url for verdict, url in wanted if verdict == b"unique"]
+        self.assertEqual(sorted(url for verdict, url in said.verdicts if verdict == b"unique"),
+                         sorted(unique))
+        self.assertTrue(set(said.verdicts) <= set(wanted))
+        dropped = len(urls) - len(said.verdicts)
+        self.assertGreater(dropped, 10_000)
+        self.assertIn(f", {dropped:,} dropped", said.err.decode())
+        self.assertEqual(self.succeed("seen", "drop.crawl", "--check", data=lines(urls))
+                         .verdicts.count((b"duplicate", urls[0])), urls.count(urls[0]))
+        self.refuse(2, "--ordered", "seen", "drop.crawl", "--ordered", "--repeats", "drop")
+        self.refuse(2, "--repeats", "seen", "drop.crawl", "--repeats", "forget")
+
     def test_stay_over_several_runs(self):
         urls = url_inputs.made_up(20_000, 6_000)
         wanted = expected(urls, Seen())

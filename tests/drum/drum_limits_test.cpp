@@ -13,6 +13,7 @@
 
 #include "drum/call_log.h"
 #include "drum/memory_store.h"
+#include "format/request_run.h"
 #include "support/bytes.h"
 #include "support/random.h"
 
@@ -197,6 +198,23 @@ TEST(DrumLimits, AnswersOneKeyAMillionTimes) {
   EXPECT_EQ(counts.unique, 1U);
   EXPECT_EQ(counts.duplicates, 999999U);
   EXPECT_EQ(drum.status().key_count, 1U);
+}
+
+TEST(DrumLimits, LogsAnArrayBeforeItsRepeatsAreMoreThanARunHolds) {
+  MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 1;
+  options.auto_merge = false;
+  auto drum = must(Keys::open(*store, "keys", options));
+  const std::vector<std::uint64_t> same(1 << 16, 12345);
+  const std::uint64_t calls = (format::kRequestsPerRunMax >> 16) + 1;
+  for (std::uint64_t i = 0; i < calls; ++i) must(drum.check_update(same));
+  EXPECT_EQ(drum.status().transfer_count, 1U);
+  EXPECT_EQ(drum.status().repeat_count, calls * same.size() - 2) << "a key an array";
+  must(store->commit());
+  const DrumInfo info = drum_info(*store, "keys");
+  EXPECT_EQ(info.pending_count, calls * same.size());
+  EXPECT_EQ(drum.status().transfer_count, 2U);
 }
 
 TEST(DrumLimits, AnswersSortedKeysThatLieInOneBucket) {

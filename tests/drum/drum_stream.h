@@ -43,7 +43,8 @@ struct StreamTotals {
   std::uint64_t reopens = 0;
   std::uint64_t kept_results = 0;
   std::uint64_t nested = 0;
-  std::uint64_t slices = 0;  ///< commits of merges beyond the first
+  std::uint64_t slices = 0;   ///< commits of merges beyond the first
+  std::uint64_t repeats = 0;  ///< that the recent-keys window knew
 
   StreamTotals& operator+=(const StreamTotals& other) {
     requests += other.requests;
@@ -55,6 +56,7 @@ struct StreamTotals {
     kept_results += other.kept_results;
     nested += other.nested;
     slices += other.slices;
+    repeats += other.repeats;
     return *this;
   }
 };
@@ -83,6 +85,7 @@ class DrumStream {
     }
     attached_.clear();
     transfer_count_ = 0;
+    repeat_count_ = 0;
     first_keys_.clear();
     for (std::uint16_t id = 0; id < plan_.consumer_count; id += 2) attach(id);
   }
@@ -174,6 +177,8 @@ class DrumStream {
     const auto status = core_->status();
     totals_.transfers += status.transfer_count - transfer_count_;
     transfer_count_ = status.transfer_count;
+    totals_.repeats += status.repeat_count - repeat_count_;
+    repeat_count_ = status.repeat_count;
     totals_.merges += status.merge_count - merge_count_;
     merge_count_ = status.merge_count;
   }
@@ -297,6 +302,7 @@ class DrumStream {
   std::set<std::uint16_t> attached_;
   std::vector<std::uint64_t> first_keys_;
   std::uint64_t transfer_count_ = 0;
+  std::uint64_t repeat_count_ = 0;
   std::uint64_t merge_count_ = 0;
   StreamTotals totals_;
 };

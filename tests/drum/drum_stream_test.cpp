@@ -48,7 +48,7 @@ StreamTotals run_many(StreamPlan plan, std::uint64_t count) {
             << " requests, " << totals.answers << " answers, " << totals.merges << " merges, "
             << totals.transfers << " transfers, " << totals.splits << " splits, " << totals.reopens
             << " reopens, " << totals.kept_results << " kept results, " << totals.nested
-            << " nested, " << totals.slices << " slices\n";
+            << " nested, " << totals.slices << " slices, " << totals.repeats << " repeats\n";
   return totals;
 }
 
@@ -161,6 +161,24 @@ TEST(DrumStream, AnswersInArrivalOrderWhenMergedFromMemory) {
     plan.options.partition_keys_max = plan.key_count;  // no splits between merges
     plan.consumer_count = 2;
     EXPECT_GT(run_many(plan, room.stream_count).merges, 200U);
+  }
+}
+
+TEST(DrumStream, EqualsAMapWhenRecentKeysRepeat) {
+  for (const bool reentrant : {false, true}) {
+    StreamPlan plan = memory_plan(1 << 15);
+    plan.options.partition_keys_max = 4;
+    plan.consumer_count = 4;
+    plan.reentrant = reentrant;
+    plan.key_count = 24;
+    plan.step_count = 1500;
+    plan.quiet = 200;
+    const StreamTotals totals = run_many(plan, 30);
+    EXPECT_GT(totals.repeats, totals.requests / 10);
+    EXPECT_GT(totals.merges, 100U);
+    EXPECT_GT(totals.splits, 100U);
+    EXPECT_GT(totals.transfers, 200U);
+    EXPECT_GT(totals.kept_results, 1000U);
   }
 }
 

@@ -166,6 +166,7 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
   options.bucket_count = buckets;
   options.memory_bytes = forecast.memory_bytes;
   options.key_bytes = static_cast<std::uint16_t>(forecast.key_bytes);
+  options.recent_keys = 0;  // not foreseen
   const auto core = must(
       DrumCore::open(*store, "keys", static_cast<std::int32_t>(forecast.value_bytes), options));
   core->attach(0, [](std::span<const RawAnswer>) {});

@@ -44,6 +44,7 @@ PUBLIC_LAYER = {
     "drum.h": "drum",
     "drum_core.h": "drum",
     "drum_dispatcher.h": "drum",
+    "drum_options.h": "drum",
     "drum_plan.h": "drum",
     "drum_traits.h": "drum",
     "drum_view.h": "drum",

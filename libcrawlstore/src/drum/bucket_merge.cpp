@@ -2,7 +2,8 @@
 //
 // Invariants: the walk sees each key of the partition once and each request once, keys ascending
 // and arrivals ascending inside a key, so that several operations on one key take effect in the
-// order in which they came; `duplicate` and stored values are filed under the arrival index.
+// order in which they came; `duplicate` and stored values are filed under the arrival index, for
+// which repeats do not count.
 #include "drum/bucket_merge.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ Result<void> take_run(const MergeJob& job, const format::RunRef& ref, RequestBat
   batch.run = ref.run_id;
   batch.key_spans = {parsed->keys};
   if (job.shape.is_wide()) batch.tail_spans = {parsed->tails};
-  batch.count = parsed->keys.size();
+  batch.key_count = parsed->keys.size();
   batch.first_sequence = parsed->first_sequence;
   batch.uniform_tag = parsed->uniform_tag;
   batch.tags = parsed->tags;
@@ -57,7 +58,8 @@ RequestBatch take_waiting(const MergeJob& job, const WaitingRequests& waiting) {
   auto view = waiting.columns->view();
   batch.key_spans = std::move(view.keys);
   batch.tail_spans = std::move(view.tails);
-  batch.count = view.count;
+  batch.key_count = view.key_count;
+  batch.repeats = view.repeats;
   batch.first_sequence = waiting.first_sequence;
   batch.uniform_tag = view.uniform_tag;
   batch.tags = view.tags;
@@ -111,14 +113,18 @@ class Walk {
     starts_.reserve(out_.batches.size());
     is_plain_ = job_.shape.value_bytes == 0;
     for (const auto& batch : out_.batches) {
-      starts_.push_back(out_.request_count);
-      out_.request_count += batch.count;
+      starts_.push_back(key_count_);
+      key_count_ += batch.key_count;
+      out_.request_count += batch.key_count + repeat_count(batch);
+      if (batch.repeats != nullptr) {
+        out_.duplicate_count += batch.repeats->duplicate_count(batch.uniform_tag);
+      }
       spans.insert(spans.end(), batch.key_spans.begin(), batch.key_spans.end());
       tails.insert(tails.end(), batch.tail_spans.begin(), batch.tail_spans.end());
       is_plain_ = is_plain_ && batch.tags.empty() &&
                   format::operation_of(batch.uniform_tag) == Operation::kCheckUpdate;
     }
-    out_.duplicate.assign(out_.request_count, 0);
+    out_.duplicate.assign(key_count_, 0);
     sorted_.sort(spans, tails);
     if (sorted_.keys().front() < job_.first_key || sorted_.keys().back() > job_.last_key) {
       const auto offset =
@@ -249,7 +255,7 @@ class Walk {
       next += *copied;
     }
     out_.unique_count = keys.size() - present;
-    out_.duplicate_count = out_.request_count - out_.unique_count;
+    out_.duplicate_count += key_count_ - out_.unique_count;
     out_.changed = out_.unique_count != 0;
     return {};
   }
@@ -355,9 +361,9 @@ class Walk {
     if (stored_.empty()) return;
     std::sort(stored_.begin(), stored_.end(),
               [](const auto& a, const auto& b) { return a.arrival < b.arrival; });
-    out_.value_begins.reserve(out_.request_count + 1);
+    out_.value_begins.reserve(key_count_ + 1);
     auto next = stored_.begin();
-    for (std::size_t arrival = 0; arrival < out_.request_count; ++arrival) {
+    for (std::size_t arrival = 0; arrival < key_count_; ++arrival) {
       out_.value_begins.push_back(out_.values.size());
       if (next == stored_.end() || next->arrival != arrival) continue;
       const auto bytes = std::span(stored_bytes_).subspan(next->begin, next->length);
@@ -373,6 +379,7 @@ class Walk {
   MergeOutcome& out_;
   MergeJob& job_;
   std::vector<std::size_t> starts_;  // of the batches, by arrival
+  std::size_t key_count_ = 0;
   std::vector<StoredValue> stored_;
   std::vector<std::byte> stored_bytes_;
   std::size_t piece_ = 0;

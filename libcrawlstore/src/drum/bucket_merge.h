@@ -52,11 +52,12 @@ struct RequestBatch {
   RunId run;                                               // of a run
   std::vector<std::span<const std::uint64_t>> key_spans;   // one behind the other
   std::vector<std::span<const std::uint64_t>> tail_spans;  // of 16-byte keys, cut as key_spans
-  std::uint64_t count = 0;
+  std::uint64_t key_count = 0;
+  const RepeatNotes* repeats = nullptr;  // of an array: requests that no merge needs
   std::uint64_t first_sequence = 0;
   std::uint16_t uniform_tag = 0;
-  std::span<const std::uint16_t> tags;
-  std::span<const std::uint32_t> sequences;
+  std::span<const std::uint16_t> tags;       // of the keys
+  std::span<const std::uint32_t> sequences;  // of a run
   std::span<const std::byte> values;
   std::vector<std::uint64_t> value_begins;  // variable values: n + 1 offsets
 };
@@ -65,7 +66,7 @@ struct RequestBatch {
 struct MergeOutcome {
   MergeJob job;
   std::vector<RequestBatch> batches;
-  std::vector<std::uint8_t> duplicate;      // by arrival
+  std::vector<std::uint8_t> duplicate;      // by arrival, without repeats
   std::vector<std::uint64_t> value_begins;  // stored values told to checks: n + 1 offsets, or empty
   std::vector<std::byte> values;
   std::vector<PartitionPiece> pieces;  // none: the old partition stays
@@ -84,6 +85,10 @@ struct MergeOutcome {
 ///   errors  damage of the old partition or the runs; I/O
 Result<void> merge_bucket(Storage& storage, const format::Identity& identity,
                           SortedRequests& sorted, MergeOutcome& outcome);
+
+[[nodiscard]] inline std::uint64_t repeat_count(const RequestBatch& batch) {
+  return batch.repeats != nullptr ? batch.repeats->count() : 0;
+}
 
 /// The value that came with a request of a batch.
 std::span<const std::byte> value_of(const RequestBatch& batch, std::size_t index,

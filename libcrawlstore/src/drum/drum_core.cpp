@@ -41,6 +41,9 @@ Result<void> check_options(const DrumOptions& options) {
   if (options.key_scheme > kRabin || (options.key_scheme == kRabin && options.key_bytes == 16)) {
     return fail(Errc::kInvalidArgument, "key_scheme must be 0 or 1, or with 8-byte keys 2");
   }
+  if (options.recent_keys > drum::kSortCountMax) {
+    return fail(Errc::kInvalidArgument, "recent_keys must be at most 16777216");
+  }
   if (options.array_elements > drum::kSortCountMax) {
     return fail(Errc::kInvalidArgument, "array_elements must be at most 16777216");
   }
@@ -281,6 +284,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
     impl->dirty = true;
   }
   impl->published_sequence = impl->state.next_sequence;
+  impl->recent.resize(impl->recent_key_count());
   impl->reshape_arrays();
   std::shared_ptr<DrumCore> core(new DrumCore(impl));
   inside->drums.insert_or_assign(std::string(name), core);
@@ -394,6 +398,9 @@ DrumStatus DrumCore::status() const {
   status.merge_count = impl_->state.merge_count;
   status.transfer_count = impl_->transfer_count;
   status.unparsed_count = impl_->state.unparsed_count;
+  status.repeat_count = impl_->repeat_count;
+  status.dropped_count = impl_->dropped_count;
+  status.memory_bytes = impl_->recent.memory_bytes();
   for (const auto* set : {&impl_->arrays, &impl_->tentative_arrays}) {
     for (const auto& columns : *set) {
       status.pending_count += columns.count();
@@ -419,6 +426,9 @@ Result<void> DrumCore::tune(const DrumOptions& options) {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
   impl_->options = options;
+  if (impl_->recent.size() != impl_->recent_key_count()) {
+    impl_->recent.resize(impl_->recent_key_count());
+  }
   impl_->look_for_full_buckets();
   return {};
 }

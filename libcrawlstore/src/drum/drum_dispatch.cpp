@@ -15,6 +15,14 @@ namespace {
 
 constexpr std::size_t kBatchAnswers = 256;  // they stay in the first-level cache
 
+/// An answer to a request with this tag, so far.
+RawAnswer answer_to(std::uint16_t tag) {
+  RawAnswer answer;
+  answer.consumer = format::consumer_of(tag);
+  answer.operation = static_cast<DrumOperation>(format::operation_of(tag));
+  return answer;
+}
+
 class DispatchScope {
  public:
   explicit DispatchScope(StoreImpl& store) : store_(store) {
@@ -97,7 +105,7 @@ class DrumCore::Impl::Auxes {
         writer.storage(), container::run_name(writer.identity(), outcome.job.aux_log, aux_id), *ref,
         payload_));
     const auto parsed = format::parse_aux_run(payload_);
-    if (!parsed || parsed->record_count != batch.count) {
+    if (!parsed || parsed->record_count != batch.key_count) {
       return fail(
           Errc::kSegmentInvalid,
           parsed ? "an auxiliary run has another count than its key run" : parsed.error().text,
@@ -141,10 +149,7 @@ class DrumCore::Impl::Auxes {
 Result<void> DrumCore::Impl::dispatch_plain(Group& group, const drum::MergeOutcome& outcome,
                                             const drum::RequestBatch& batch,
                                             std::size_t first_arrival) {
-  RawAnswer same;
-  same.consumer = format::consumer_of(batch.uniform_tag);
-  same.operation = static_cast<DrumOperation>(format::operation_of(batch.uniform_tag));
-  std::vector<RawAnswer> answers(kBatchAnswers, same);
+  std::vector<RawAnswer> answers(kBatchAnswers, answer_to(batch.uniform_tag));
   const std::uint8_t* duplicate = outcome.duplicate.data() + first_arrival;
   std::uint64_t sequence = batch.first_sequence;
   for (std::size_t span = 0; span < batch.key_spans.size(); ++span) {
@@ -165,48 +170,72 @@ Result<void> DrumCore::Impl::dispatch_plain(Group& group, const drum::MergeOutco
   return {};
 }
 
+/// The same, with repeats.
+Result<void> DrumCore::Impl::dispatch_repeats(Group& group, const drum::MergeOutcome& outcome,
+                                              const drum::RequestBatch& batch,
+                                              std::size_t first_arrival) {
+  std::vector<RawAnswer> answers(kBatchAnswers, answer_to(batch.uniform_tag));
+  const std::uint8_t* duplicate = outcome.duplicate.data() + first_arrival;
+  const bool tells_duplicates = answers.front().operation != DrumOperation::kUpdate;
+  drum::Arrivals arrivals(batch.key_spans, batch.tail_spans, batch.repeats);
+  const std::uint64_t count = batch.key_count + batch.repeats->count();
+  for (std::uint64_t i = 0; i < count; i += kBatchAnswers) {
+    const auto now = std::span(answers).first(std::min(count - i, std::uint64_t{kBatchAnswers}));
+    std::uint64_t sequence = batch.first_sequence + i;
+    for (RawAnswer& answer : now) {
+      const auto arrival = arrivals.next();
+      answer.key = arrival.key.head;
+      answer.key_tail = arrival.key.tail;
+      answer.sequence = sequence++;
+      answer.duplicate = arrival.is_repeat ? tells_duplicates : duplicate[arrival.index] != 0;
+    }
+    CRAWLSTORE_TRY(deliver(group, now));
+  }
+  return {};
+}
+
 Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutcome& outcome,
                                             const drum::RequestBatch& batch,
                                             std::size_t first_arrival) {
   Auxes auxes;
   CRAWLSTORE_TRY(auxes.load(*store->writer, outcome, batch));
-  if (auxes.empty() && batch.tags.empty() && batch.sequences.empty() && state.value_bytes == 0) {
-    return dispatch_plain(group, outcome, batch, first_arrival);
+  const std::uint64_t repeats = drum::repeat_count(batch);
+  const auto repeat_tags = repeats != 0 ? batch.repeats->tags() : std::span<const std::uint16_t>{};
+  if (auxes.empty() && batch.tags.empty() && repeat_tags.empty() && batch.sequences.empty() &&
+      state.value_bytes == 0) {
+    return repeats != 0 ? dispatch_repeats(group, outcome, batch, first_arrival)
+                        : dispatch_plain(group, outcome, batch, first_arrival);
   }
   std::vector<RawAnswer> answers;
   answers.reserve(kBatchAnswers);
-  std::size_t i = 0;
-  for (std::size_t span = 0; span < batch.key_spans.size(); ++span) {
-    const auto keys = batch.key_spans[span];
-    for (std::size_t k = 0; k < keys.size(); ++k) {
-      const std::size_t arrival = first_arrival + i;
-      const auto tag = batch.tags.empty() ? batch.uniform_tag : batch.tags[i];
-      const auto aux = auxes.next(i);
-      if (!aux) {
-        return fail(aux.error().code, aux.error().text, Error::kNoOffset,
-                    outcome.job.aux_log.value);
-      }
-      RawAnswer& answer = answers.emplace_back();
-      answer.key = keys[k];
-      if (!batch.tail_spans.empty()) answer.key_tail = batch.tail_spans[span][k];
-      answer.sequence = batch.first_sequence + (batch.sequences.empty() ? i : batch.sequences[i]);
-      answer.aux = *aux;
-      answer.consumer = format::consumer_of(tag);
-      answer.operation = static_cast<DrumOperation>(format::operation_of(tag));
-      answer.duplicate = outcome.duplicate[arrival] != 0;
-      if (answer.operation != DrumOperation::kCheck) {
-        answer.value = drum::value_of(batch, i, state.value_bytes);
-      } else if (!outcome.value_begins.empty()) {
-        const auto begin = outcome.value_begins[arrival];
-        answer.value =
-            std::span(outcome.values).subspan(begin, outcome.value_begins[arrival + 1] - begin);
-      }
-      ++i;
-      if (answers.size() < kBatchAnswers) continue;
-      CRAWLSTORE_TRY(deliver(group, answers));
-      answers.clear();
-      auxes.forget();
+  drum::Arrivals arrivals(batch.key_spans, batch.tail_spans, batch.repeats);
+  const std::uint64_t count = batch.key_count + repeats;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto [key, index, is_repeat] = arrivals.next();
+    const std::size_t arrival = first_arrival + index;  // not of a repeat
+    const auto tags = is_repeat ? repeat_tags : batch.tags;
+    const auto aux = auxes.next(i);
+    if (!aux) {
+      return fail(aux.error().code, aux.error().text, Error::kNoOffset, outcome.job.aux_log.value);
     }
+    RawAnswer& answer =
+        answers.emplace_back(answer_to(tags.empty() ? batch.uniform_tag : tags[index]));
+    answer.key = key.head;
+    answer.key_tail = key.tail;
+    answer.sequence = batch.first_sequence + (batch.sequences.empty() ? i : batch.sequences[i]);
+    answer.aux = *aux;
+    answer.duplicate =
+        is_repeat ? answer.operation != DrumOperation::kUpdate : outcome.duplicate[arrival] != 0;
+    if (answer.operation != DrumOperation::kCheck) {
+      answer.value = drum::value_of(batch, i, state.value_bytes);
+    } else if (!outcome.value_begins.empty()) {
+      const auto begin = outcome.value_begins[arrival];
+      answer.value =
+          std::span(outcome.values).subspan(begin, outcome.value_begins[arrival + 1] - begin);
+    }
+    if (answers.size() < kBatchAnswers) continue;
+    CRAWLSTORE_TRY(deliver(group, answers));
+    answers.clear();
   }
   return deliver(group, answers);
 }
@@ -215,7 +244,7 @@ Result<void> DrumCore::Impl::dispatch(Group& group, const drum::MergeOutcome& ou
   std::size_t arrival = 0;
   for (const auto& batch : outcome.batches) {
     CRAWLSTORE_TRY(dispatch_batch(group, outcome, batch, arrival));
-    arrival += batch.count;
+    arrival += batch.key_count;
   }
   return {};
 }

@@ -17,6 +17,7 @@
 #include "drum/inserted_keys.h"
 #include "drum/key_ranges.h"
 #include "drum/merge_rules.h"
+#include "drum/recent_keys.h"
 #include "drum/result_columns.h"
 #include "drum/sort_requests.h"
 
@@ -44,6 +45,7 @@ struct DrumCore::Impl : Participant {
   DrumOptions options;
   std::shared_ptr<drum::SlabPool> pool = std::make_shared<drum::SlabPool>();
   Arrays arrays;            // submitted from outside a dispatcher
+  drum::RecentKeys recent;  // of `arrays`; off where there are values
   Arrays tentative_arrays;  // submitted inside: part of the transaction being dispatched
   /// Requests that came before those of arrays[b], and have their sequences: a merge has planned to
   /// take them from memory, or has failed to. Newer than the bucket's runs.
@@ -60,6 +62,8 @@ struct DrumCore::Impl : Participant {
   std::optional<format::RunRef> table_run_in_commit;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
   std::uint64_t transfer_count = 0;
+  std::uint64_t repeat_count = 0;
+  std::uint64_t dropped_count = 0;
   std::uint64_t published_sequence = 0;  // what the file says comes next
   std::uint64_t sequence_in_commit = 0;  // what the commit under way makes of it
   std::uint64_t splits_under_way = 0;    // of jobs that are not installed
@@ -97,6 +101,10 @@ struct DrumCore::Impl : Participant {
   Result<void> submit_many(std::span<const RawRequest> requests);
   Result<void> append_some(std::span<const RawRequest>& requests);
   Result<void> append(const RawRequest& request);
+  [[nodiscard]] std::size_t recent_key_count() const;
+  /// Takes leading keys as long as that goes the fast way; kLooks: asks the window.
+  template <bool kLooks, class Key>
+  std::size_t append_plain(std::uint16_t tag, std::span<const Key> keys);
   template <class Key>  // std::uint64_t or Key16, as the DRUM's keys are
   Result<void> submit_keys(std::uint16_t tag, std::span<const Key> keys);
   template <class Key>
@@ -168,6 +176,8 @@ struct DrumCore::Impl : Participant {
   Result<void> dispatch(Group& group, const drum::MergeOutcome& outcome);
   Result<void> dispatch_plain(Group& group, const drum::MergeOutcome& outcome,
                               const drum::RequestBatch& batch, std::size_t first_arrival);
+  Result<void> dispatch_repeats(Group& group, const drum::MergeOutcome& outcome,
+                                const drum::RequestBatch& batch, std::size_t first_arrival);
   Result<void> dispatch_batch(Group& group, const drum::MergeOutcome& outcome,
                               const drum::RequestBatch& batch, std::size_t first_arrival);
   Result<void> deliver(Group& group, std::span<const RawAnswer> answers);

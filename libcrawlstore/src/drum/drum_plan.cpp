@@ -45,8 +45,8 @@ void DrumCore::Impl::forget_sealed(const std::vector<drum::WaitingRequests>& ans
 Result<void> DrumCore::Impl::plan_bucket(std::size_t index, std::vector<PlannedMerge>& plan) {
   drum::Bucket& bucket = state.buckets[index];
   CRAWLSTORE_ASSERT(!bucket.is_planned);
-  std::uint64_t waiting = arrays[index].count();
-  for (const auto& columns : sealed[index]) waiting += columns.columns->count();
+  std::uint64_t waiting = arrays[index].key_count();
+  for (const auto& columns : sealed[index]) waiting += columns.columns->key_count();
   const std::uint64_t slice_max = slice_requests_max();
   if (waiting > std::min<std::uint64_t>(slice_max + slice_max / 2, drum::kSortCountMax)) {
     CRAWLSTORE_TRY(transfer_arrays(index, index + 1));
@@ -100,7 +100,8 @@ bool DrumCore::Impl::should_merge(std::size_t first, std::size_t end) const {
   for (std::size_t b = first; b < end; ++b) {
     const drum::Bucket& bucket = state.buckets[b];
     if (bucket.partition_run) partition_bytes += bucket.partition_run->payload_bytes;
-    memory_bytes += waiting_bytes(b);
+    memory_bytes += arrays[b].logged_bytes();
+    for (const auto& waiting : sealed[b]) memory_bytes += waiting.columns->logged_bytes();
     log_bytes += bucket.pending.key_bytes + bucket.pending.aux_bytes;
     if (calls_for_merge(bucket)) return true;
   }
@@ -187,7 +188,7 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   job.is_last_slice = planned.is_last_slice;
   if (planned.is_last_slice) job.waiting = sealed[index];
   for (const auto& waiting : job.waiting) {
-    requests += waiting.columns->count();
+    requests += waiting.columns->key_count();
     value_bytes += waiting.columns->value_bytes();
   }
   const std::uint64_t keys_max = bucket.key_count + requests;

@@ -2,6 +2,7 @@
 //
 // Requests into arrays, and when that calls for a transfer, a merge or a commit.
 #include <algorithm>
+#include <bit>
 
 #include "drum/drum_impl.h"
 
@@ -9,6 +10,10 @@ namespace crawlstore {
 namespace {
 
 constexpr std::size_t kKeysPerLook = 512;
+constexpr std::size_t kLookAhead = 24;  // slots on their way from the memory
+/// Who looks when an array needs another slab leaves room for what fills one of each kind.
+constexpr std::uint64_t kArrayRequestsMax = drum::kSortCountMax - drum::kSlabBytes;
+constexpr std::uint64_t kMemoryPerRecentKey = 256;  // of which the window takes 16
 
 }  // namespace
 
@@ -46,7 +51,7 @@ bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawReque
   if (options.array_elements != 0 && columns.count() >= options.array_elements) return true;
   if (options.array_aux_bytes != 0 && aux_bytes > options.array_aux_bytes) return true;
   std::uint64_t bytes = options.array_aux_bytes != 0 ? 0 : aux_bytes;
-  if (options.array_elements == 0) bytes += (columns.count() + 1) * state.key_bytes;
+  if (options.array_elements == 0) bytes += columns.key_bytes() + state.key_bytes;
   if (options.array_elements == 0 || state.value_bytes < 0) {
     bytes += columns.value_bytes() + request.value.size();
   }
@@ -180,7 +185,7 @@ Result<void> DrumCore::Impl::begin_array(std::size_t bucket) {
                                                 arrays[bucket].count(), options.memory_bytes);
   // Nobody merges: the log takes them, in runs that have an end.
   const bool is_over = array_bytes + flight_bytes() >= options.memory_bytes;
-  if ((!options.auto_merge && is_over) || arrays[bucket].count() >= drum::kSortCountMax) {
+  if ((!options.auto_merge && is_over) || arrays[bucket].count() >= kArrayRequestsMax) {
     CRAWLSTORE_TRY(transfer_arrays());
   }
   return arrays[bucket].empty() ? ensure_room_for_run(bucket) : Result<void>{};
@@ -198,14 +203,41 @@ Result<void> DrumCore::Impl::append(const RawRequest& request) {
     }
     if (set[bucket].empty()) CRAWLSTORE_TRY(ensure_room_for_run(bucket));
   }
-  const auto value =
-      request.operation == DrumOperation::kCheck ? std::span<const std::byte>{} : request.value;
-  const std::uint64_t before = set[bucket].request_bytes();
-  set[bucket].append(
-      format::make_tag(static_cast<format::Operation>(request.operation), request.consumer),
-      drum::key_of(request), state.shape(), value, request.aux);
-  if (!is_tentative) array_bytes += set[bucket].request_bytes() - before;
+  drum::RequestColumns& columns = set[bucket];
+  const auto tag =
+      format::make_tag(static_cast<format::Operation>(request.operation), request.consumer);
+  const Key16 key = drum::key_of(request);
+  const std::uint64_t name = drum::RecentKeys::name_of(key);
+  const bool looks = !is_tentative && recent.is_awake();
+  if (looks) recent.wake();
+  const auto repeated = looks ? recent.find(name, columns.number()) : recent.kNotFound;
+  const bool drops = options.repeats == Repeats::kDrop;
+  const bool repeats = repeated != recent.kNotFound && (drops || columns.can_repeat(repeated)) &&
+                       columns.has_key(repeated, key);
+  if (!is_tentative) recent.count(1, repeats ? 1 : 0);
+  const std::uint64_t before = columns.request_bytes();
+  if (repeats) {
+    ++(drops ? dropped_count : repeat_count);
+    if (drops) return {};
+    columns.append_repeat(tag, repeated, request.aux);
+  } else {
+    const bool inserts = request.operation != DrumOperation::kCheck;
+    if (columns.empty()) columns.set_number(recent.begin_array());
+    columns.append(tag, key, state.shape(), inserts ? request.value : std::span<const std::byte>{},
+                   request.aux);
+    if (looks && inserts) recent.note(name, columns.number(), columns.key_count() - 1);
+  }
+  if (!is_tentative) array_bytes += columns.request_bytes() - before;
   return {};
+}
+
+/// Leaves 15/16 of the memory to requests. What is logged first is sorted from the log: there only
+/// dropping saves something.
+std::size_t DrumCore::Impl::recent_key_count() const {
+  if (state.value_bytes != 0) return 0;
+  if (!merges_from_memory() && options.repeats == Repeats::kAnswer) return 0;
+  return std::min<std::uint64_t>(options.recent_keys,
+                                 std::bit_floor(options.memory_bytes / kMemoryPerRecentKey));
 }
 
 template <class Key>
@@ -218,6 +250,46 @@ Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const Key>
 
 template Result<void> DrumCore::Impl::submit_keys(std::uint16_t, std::span<const std::uint64_t>);
 template Result<void> DrumCore::Impl::submit_keys(std::uint16_t, std::span<const Key16>);
+
+template <bool kLooks, class Key>
+std::size_t DrumCore::Impl::append_plain(std::uint16_t tag, std::span<const Key> keys) {
+  using drum::RecentKeys;
+  const bool drops = options.repeats == Repeats::kDrop;
+  const bool inserts = format::operation_of(tag) != format::Operation::kCheck;
+  std::uint64_t key_count = 0;
+  std::uint64_t repeats = 0;
+  if constexpr (kLooks) {
+    recent.wake();
+    for (const Key key : keys.first(std::min(kLookAhead, keys.size()))) {
+      recent.prefetch(RecentKeys::name_of(key));
+    }
+  }
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Key key = keys[i];
+    const std::uint64_t name = RecentKeys::name_of(key);
+    if (kLooks && i + kLookAhead < keys.size()) {
+      recent.prefetch(RecentKeys::name_of(keys[i + kLookAhead]));
+    }
+    drum::RequestColumns& columns = arrays[ranges.find(Key16{key}.head)];
+    const std::size_t repeated = kLooks ? recent.find(name, columns.number()) : recent.kNotFound;
+    if (kLooks && repeated != recent.kNotFound && (drops || columns.can_repeat(repeated)) &&
+        columns.has_key(repeated, key)) {
+      if (!drops && !columns.takes_plain_repeat(tag)) break;
+      if (!drops) columns.append_plain_repeat(repeated);
+      ++repeats;
+      continue;
+    }
+    if (!columns.takes_plain_key(tag)) break;
+    if (kLooks && inserts) recent.note(name, columns.number(), columns.key_count());
+    columns.append_plain_key(key);
+    ++key_count;
+  }
+  recent.count(key_count + repeats, repeats);
+  (drops ? dropped_count : repeat_count) += repeats;
+  array_bytes +=
+      key_count * sizeof(Key) + (drops ? 0 : repeats * drum::RequestColumns::kPlainRepeatBytes);
+  return key_count + repeats;
+}
 
 /// Takes keys off the span, also when it fails; not all when a merge should come between.
 template <class Key>
@@ -237,20 +309,13 @@ Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const Key>
   }
   while (!keys.empty() && !(options.auto_merge && wants_relief())) {
     const auto look = keys.first(std::min(keys.size(), kKeysPerLook));
-    std::uint64_t plain_count = 0;
     std::size_t count = 0;
     Result<void> done;
-    for (; done && count < look.size(); ++count) {
-      const Key key = look[count];
-      drum::RequestColumns& columns = arrays[ranges.find(Key16{key}.head)];
-      if (columns.takes_plain_key(tag)) {
-        columns.append_plain_key(key);
-        ++plain_count;
-      } else {
-        done = append(request_of(key));
-      }
+    while (done && count < look.size()) {
+      const auto rest = look.subspan(count);
+      count += recent.is_awake() ? append_plain<true>(tag, rest) : append_plain<false>(tag, rest);
+      if (count < look.size()) done = append(request_of(look[count++]));
     }
-    array_bytes += plain_count * sizeof(Key);
     keys = keys.subspan(done ? count : count - 1);
     CRAWLSTORE_TRY(done);
   }

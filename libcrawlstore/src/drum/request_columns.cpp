@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants: tails_ is empty or as long as keys_, and in as many slabs; tags_, sequences_,
-// value_lengths_ and aux_lengths_ are empty or as long as keys_ (tags_ and aux_lengths_ while
-// appending: one longer step at a time).
+// Invariants: tails_ is empty or as long as keys_, and in as many slabs; tags_, sequences_ and
+// value_lengths_ are empty or as long as keys_, aux_lengths_ is empty or has all requests (while
+// appending: one longer step at a time). The first request is no repeat. Where there are sequences
+// or values there are no repeats.
 #include "drum/request_columns.h"
 
 #include <algorithm>
@@ -10,16 +11,6 @@
 #include "base/assert.h"
 
 namespace crawlstore::drum {
-namespace {
-
-std::vector<std::uint64_t> joined(const KeySlabs& slabs) {
-  std::vector<std::uint64_t> numbers;
-  numbers.reserve(slabs.size());
-  for (const auto& span : slabs.spans()) numbers.insert(numbers.end(), span.begin(), span.end());
-  return numbers;
-}
-
-}  // namespace
 
 /// Before the key is appended: its tag, where not all are the same.
 void RequestColumns::note_tag(std::uint16_t tag) {
@@ -37,11 +28,11 @@ void RequestColumns::note_tag(std::uint16_t tag) {
 
 void RequestColumns::append_aux(std::span<const std::byte> aux) {
   const auto length = static_cast<std::uint32_t>(aux.size());
-  if (keys_.size() == 1) uniform_aux_bytes_ = length;
+  if (count() == 1) uniform_aux_bytes_ = length;
   if (aux_lengths_.empty() && length != uniform_aux_bytes_) {
-    aux_lengths_.assign(keys_.size() - 1, uniform_aux_bytes_);
+    aux_lengths_.assign(count() - 1, uniform_aux_bytes_);
     aux_lengths_.push_back(length);
-    other_bytes_ += keys_.size() * 4;
+    other_bytes_ += count() * 4;
   } else if (!aux_lengths_.empty()) {
     aux_lengths_.push_back(length);
     other_bytes_ += 4;
@@ -57,7 +48,8 @@ void RequestColumns::append(std::uint16_t tag, Key16 key, Shape shape,
   keys_.push_back(key.head);
   if (shape.is_wide()) tails_.push_back(key.tail);
   append_aux(aux);
-  plain_tag_ = tags_.empty() && auxes_.empty() && value_bytes == 0 ? tag : kNotPlain;
+  const bool is_plain = tags_.empty() && repeats_.tags().empty() && auxes_.empty();
+  plain_tag_ = is_plain && value_bytes == 0 ? tag : kNotPlain;
   if (value_bytes == 0) return;
   values_.insert(values_.end(), value.begin(), value.end());
   if (value_bytes < 0) {
@@ -69,11 +61,19 @@ void RequestColumns::append(std::uint16_t tag, Key16 key, Shape shape,
   }
 }
 
+void RequestColumns::append_repeat(std::uint16_t tag, std::uint64_t key_index,
+                                   std::span<const std::byte> aux) {
+  CRAWLSTORE_ASSERT(key_index < keys_.size() && sequences_.empty() && values_.empty());
+  repeats_.append(keys_.size(), key_index, tag, uniform_tag_);
+  append_aux(aux);
+  if (!auxes_.empty() || !repeats_.tags().empty()) plain_tag_ = kNotPlain;
+}
+
 std::uint64_t RequestColumns::memory_bytes() const {
-  return keys_.memory_bytes() + tails_.memory_bytes() + tags_.capacity() * 2 +
-         sequences_.capacity() * 8 + value_lengths_.capacity() * 4 + values_.capacity() +
-         aux_lengths_.capacity() * 4 + auxes_.memory_bytes() + sorted_inserts_.capacity() * 8 +
-         sorted_wide_inserts_.capacity() * sizeof(Key16);
+  return keys_.memory_bytes() + tails_.memory_bytes() + repeats_.memory_bytes() +
+         tags_.capacity() * 2 + sequences_.capacity() * 8 + value_lengths_.capacity() * 4 +
+         values_.capacity() + aux_lengths_.capacity() * 4 + auxes_.memory_bytes() +
+         sorted_inserts_.capacity() * 8 + sorted_wide_inserts_.capacity() * sizeof(Key16);
 }
 
 template <class Key, class At>
@@ -116,17 +116,57 @@ bool RequestColumns::inserts(Key16 key) const {
 
 RequestColumns::View RequestColumns::view() const {
   View view;
-  view.count = keys_.size();
+  view.key_count = keys_.size();
   view.uniform_tag = uniform_tag_;
   view.keys = keys_.spans();
   view.tails = tails_.spans();
   view.tags = tags_;
+  view.repeats = &repeats_;
   view.value_lengths = value_lengths_;
   view.values = values_;
   view.uniform_aux_bytes = uniform_aux_bytes_;
   view.aux_lengths = aux_lengths_;
   view.auxes = auxes_.spans();
   return view;
+}
+
+/// Of all requests, repeats included.
+void RequestColumns::write_keys(std::vector<std::uint64_t>& keys,
+                                std::vector<std::uint64_t>& tails) const {
+  const auto heads = keys_.spans();
+  const auto tail_spans = tails_.spans();
+  const auto join = [](const auto& spans, std::vector<std::uint64_t>& out) {
+    for (const auto& span : spans) out.insert(out.end(), span.begin(), span.end());
+  };
+  keys.reserve(count());
+  tails.reserve(tails_.empty() ? 0 : count());
+  if (repeats_.count() == 0) {
+    join(heads, keys);
+    join(tail_spans, tails);
+    return;
+  }
+  Arrivals arrivals(heads, tail_spans, &repeats_);
+  while (keys.size() < count()) {
+    const Key16 key = arrivals.next().key;
+    keys.push_back(key.head);
+    if (!tails_.empty()) tails.push_back(key.tail);
+  }
+}
+
+/// One a request, in arrival order; none when all are uniform_tag_.
+void RequestColumns::write_tags(std::vector<std::uint16_t>& tags) const {
+  if (repeats_.count() == 0) {
+    tags = tags_;
+  } else if (!tags_.empty() || !repeats_.tags().empty()) {
+    const auto keys = keys_.spans();
+    Arrivals arrivals(keys, {}, &repeats_);
+    tags.reserve(count());
+    for (std::uint64_t i = 0; i < count(); ++i) {
+      const auto arrival = arrivals.next();
+      const std::span<const std::uint16_t> own = arrival.is_repeat ? repeats_.tags() : tags_;
+      tags.push_back(own.empty() ? uniform_tag_ : own[arrival.index]);
+    }
+  }
 }
 
 Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Place place,
@@ -137,11 +177,14 @@ Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Pl
   run.first_sequence = sequences_.empty() ? first_sequence : sequences_.front();
   run.value_bytes = value_bytes;
   run.uniform_tag = uniform_tag_;
-  const auto keys = joined(keys_);
-  const auto tails = joined(tails_);
+  std::vector<std::uint64_t> keys;
+  std::vector<std::uint64_t> tails;
+  write_keys(keys, tails);
   run.keys = keys;
   run.tails = tails;
-  run.tags = tags_;
+  std::vector<std::uint16_t> tags;
+  write_tags(tags);
+  run.tags = tags;
   run.lengths = value_lengths_;
   run.values = values_;
   CRAWLSTORE_ASSERT(sequences_.empty() || can_hold(last_sequence()));

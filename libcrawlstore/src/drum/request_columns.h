@@ -11,6 +11,7 @@
 #include <crawlstore/drum_core.h>
 
 #include "container/run_io.h"
+#include "drum/repeat_notes.h"
 #include "drum/shape.h"
 #include "drum/slabs.h"
 #include "format/request_run.h"
@@ -18,12 +19,13 @@
 namespace crawlstore::drum {
 
 /// Requests of one bucket in arrival order, as columns. Columns that would hold one number over and
-/// over stay empty. Keys and auxiliaries grow slab by slab.
-class RequestColumns {
+/// over stay empty. Keys and auxiliaries grow slab by slab. Repeats (repeat_notes.h) are kept apart
+/// from the keys that a merge sorts; requests that have sequences or values have none.
+class alignas(64) RequestColumns {
  public:
   /// With a pool the memory of its keys comes from there, and goes back.
   explicit RequestColumns(const std::shared_ptr<SlabPool>& pool = nullptr)
-      : keys_(pool), tails_(pool), auxes_(pool) {}
+      : keys_(pool), repeats_(pool), tails_(pool), auxes_(pool) {}
 
   /// A missing value of fixed size is zeros.
   void append(std::uint16_t tag, Key16 key, Shape shape, std::span<const std::byte> value,
@@ -39,6 +41,30 @@ class RequestColumns {
   [[nodiscard]] bool takes_plain_key(std::uint16_t tag) const {
     return plain_tag_ == tag && keys_.has_room();
   }
+  /// A request, of any operation, of the key that request `key_index` inserts, counting only keys.
+  /// Only where there are no values, and when can_repeat().
+  void append_repeat(std::uint16_t tag, std::uint64_t key_index, std::span<const std::byte> aux);
+  /// Is this the key of request `index`, counting only keys? Of 8 bytes the window has compared it.
+  [[nodiscard]] static bool has_key(std::uint64_t, std::uint64_t) { return true; }
+  [[nodiscard]] bool has_key(std::uint64_t index, Key16 key) const {
+    return tails_.empty() || (keys_.at(index) == key.head && tails_.at(index) == key.tail);
+  }
+  [[nodiscard]] bool can_repeat(std::uint64_t key_index) const {
+    return RepeatNotes::can_reach(keys_.size(), key_index);
+  }
+  /// Without auxiliary, the fast way, in kPlainRepeatBytes: only after takes_plain_repeat() said
+  /// yes, and when can_repeat().
+  void append_plain_repeat(std::uint64_t key_index) {
+    repeats_.append_into_room(keys_.size(), key_index);
+  }
+  /// Is there room for such a repeat, and do all requests have this tag and no auxiliary?
+  [[nodiscard]] bool takes_plain_repeat(std::uint16_t tag) const {
+    return plain_tag_ == tag && repeats_.has_room(keys_.size());
+  }
+  static constexpr std::uint64_t kPlainRepeatBytes = RepeatNotes::kNoteBytes;
+  /// Names the array among all that there ever are, for the recent-keys window; 0: none.
+  void set_number(std::uint64_t number) { number_ = number; }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
   /// Sets the sequence of the request appended last; either all have one or none.
   void append_sequence(std::uint64_t sequence) { sequences_.push_back(sequence); }
   /// Sequences are written as 32-bit offsets: may this one stand behind the first one?
@@ -52,27 +78,36 @@ class RequestColumns {
   [[nodiscard]] RequestColumns take() { return std::exchange(*this, RequestColumns(keys_.pool())); }
   void clear() { (void)take(); }
 
-  [[nodiscard]] std::uint64_t count() const { return keys_.size(); }
+  [[nodiscard]] std::uint64_t count() const { return keys_.size() + repeats_.count(); }
+  /// What a merge sorts.
+  [[nodiscard]] std::uint64_t key_count() const { return keys_.size(); }
   [[nodiscard]] bool empty() const { return keys_.empty(); }
   [[nodiscard]] std::uint64_t aux_bytes() const { return auxes_.size(); }
   [[nodiscard]] std::uint64_t value_bytes() const { return values_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
   /// What the requests need, without what the columns have in reserve.
-  [[nodiscard]] std::uint64_t request_bytes() const {
-    return (keys_.size() + tails_.size()) * 8 + other_bytes_;
+  [[nodiscard]] std::uint64_t request_bytes() const { return key_bytes() + other_bytes_; }
+  /// Of these, the keys and repeats.
+  [[nodiscard]] std::uint64_t key_bytes() const {
+    return (keys_.size() + tails_.size()) * 8 + repeats_.request_bytes();
+  }
+  /// What they need in runs, about: there a repeat is a key.
+  [[nodiscard]] std::uint64_t logged_bytes() const {
+    return count() * (tails_.empty() ? 8 : 16) + other_bytes_;
   }
 
   /// What a merge reads. Spans live as long as these columns stay as they are.
   struct View {
-    std::uint64_t count = 0;
+    std::uint64_t key_count = 0;
     std::uint16_t uniform_tag = 0;
     std::vector<std::span<const std::uint64_t>> keys;   ///< one behind the other, none empty
     std::vector<std::span<const std::uint64_t>> tails;  ///< of 16-byte keys, cut as their heads
-    std::span<const std::uint16_t> tags;                ///< empty: all uniform_tag
+    std::span<const std::uint16_t> tags;                ///< of the keys; empty: all uniform_tag
+    const RepeatNotes* repeats = nullptr;               ///< their common tag is uniform_tag
     std::span<const std::uint32_t> value_lengths;       ///< values of any length only
     std::span<const std::byte> values;
     std::uint32_t uniform_aux_bytes = 0;
-    std::span<const std::uint32_t> aux_lengths;   ///< empty: all uniform_aux_bytes
+    std::span<const std::uint32_t> aux_lengths;   ///< of all requests; empty: uniform_aux_bytes
     std::span<const std::span<std::byte>> auxes;  ///< one behind the other
   };
   [[nodiscard]] View view() const;
@@ -103,7 +138,9 @@ class RequestColumns {
 
   void note_tag(std::uint16_t tag);
   void append_aux(std::span<const std::byte> aux);
+  void write_tags(std::vector<std::uint16_t>& tags) const;
 
+  void write_keys(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& tails) const;
   [[nodiscard]] bool is_insert(std::size_t index) const {
     return format::operation_of(tags_.empty() ? uniform_tag_ : tags_[index]) !=
            format::Operation::kCheck;
@@ -112,22 +149,25 @@ class RequestColumns {
   template <class Key, class At>
   bool is_among(Key wanted, std::vector<Key>& sorted, const At& at) const;
 
-  KeySlabs keys_;   // of 16-byte keys the heads
-  KeySlabs tails_;  // of 16-byte keys, else empty
+  // What the fast ways need is in two cache lines.
+  KeySlabs keys_;  // of 16-byte keys the heads
   /// Of all requests, as long as it is the same and they have no auxiliaries.
   std::int32_t plain_tag_ = kNotPlain;
   std::uint16_t uniform_tag_ = 0;
-  std::vector<std::uint16_t> tags_;  // empty: all uniform_tag_
+  std::uint64_t number_ = 0;
+  RepeatNotes repeats_;
+  KeySlabs tails_;                   // of 16-byte keys, else empty
+  std::vector<std::uint16_t> tags_;  // of the keys; empty: all uniform_tag_
   std::vector<std::uint64_t> sequences_;
   std::vector<std::uint32_t> value_lengths_;
   std::vector<std::byte> values_;
   std::uint32_t uniform_aux_bytes_ = 0;
   std::vector<std::uint32_t> aux_lengths_;  // empty: all uniform_aux_bytes_
   ByteSlabs auxes_;
-  std::uint64_t other_bytes_ = 0;                      // of the requests, beside their keys
+  std::uint64_t other_bytes_ = 0;                      // of the requests, beside key_bytes()
   mutable std::vector<std::uint64_t> sorted_inserts_;  // of the first sorted_count_ requests
   mutable std::vector<Key16> sorted_wide_inserts_;     // the same, of 16-byte keys
-  mutable std::size_t sorted_count_ = 0;
+  mutable std::size_t sorted_count_ = 0;               // of the keys
 };
 
 inline Key16 key_of(const RawRequest& request) {

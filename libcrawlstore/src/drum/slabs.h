@@ -117,6 +117,9 @@ class KeySlabs {
     return list_.slabs().size() * kSlabKeys - static_cast<std::size_t>(end_ - next_);
   }
   [[nodiscard]] bool empty() const { return list_.slabs().empty(); }
+  [[nodiscard]] std::uint64_t at(std::size_t index) const {
+    return (*list_.slabs()[index / kSlabKeys])[index % kSlabKeys];
+  }
   [[nodiscard]] std::size_t memory_bytes() const { return list_.slabs().size() * kSlabBytes; }
   /// The keys, one span behind the other; none is empty.
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> spans() const {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How a DRUM works: memory, merges, durability, keys. Plain values, copied when a DRUM is opened
+/// or tuned.
+
+#include <cstdint>
+
+namespace crawlstore {
+
+/// What a commit is made for (features.md, decision 10).
+enum class Durability : std::uint8_t {
+  kMerge,     ///< safe: what a merge or an explicit commit has acknowledged
+  kInterval,  ///< safe: that, and requests older than `interval_ms` when another one comes
+  kRequest,   ///< safe: every request when its submission returns
+  /// safe: what an explicit commit() has acknowledged. Merges publish nothing, so after a crash
+  /// requests are answered again, under sequences that a dispatcher may have seen for others.
+  kNone,
+};
+
+/// Which buckets an automatic merge takes (features.md, decision 11): all, in ascending order
+/// (from memory: some at a time, sweep after sweep), or those that are full (from memory: the
+/// fullest).
+enum class MergeScope : std::uint8_t { kAll, kFull };
+
+/// What becomes of a repeat that the recent-keys window knows.
+enum class Repeats : std::uint8_t {
+  kAnswer,  ///< it is answered in its order, as any duplicate
+  kDrop,    ///< it is not queued: nobody is told. Best effort: others are answered
+};
+
+/// Everything that can be tuned; the defaults suit a crawler that gives its DRUM 64 MiB. All but
+/// bucket_count, expected_keys and what keys are may change at run time (DrumCore::tune) and from
+/// open to open: none of them is in the file.
+struct DrumOptions {
+  /// Buckets of a DRUM that is made now; 1 to 65536, or 0: as plan_drum() says for expected_keys
+  /// and memory_bytes, without auxiliaries. Later buckets split by themselves.
+  std::uint32_t bucket_count = 0;
+  /// Different keys that will come, about; at most 2^40. 0 = not known: memory_bytes alone decides.
+  std::uint64_t expected_keys = 0;
+  /// Memory for all arrays together, those in flight included; up to 4 KiB a bucket come on top. A
+  /// merge from memory takes about a fifth of it beside them, a merge of logs up to two and a half
+  /// times as much.
+  std::uint64_t memory_bytes = std::uint64_t{64} << 20;
+  /// Capacity of each bucket's key array, in requests; 0 = from memory_bytes.
+  std::uint64_t array_elements = 0;
+  /// Capacity of each bucket's auxiliary array, in bytes; 0 = from memory_bytes.
+  std::uint64_t array_aux_bytes = 0;
+  /// A bucket with more pending bytes than this (keys or auxiliaries) calls for a merge; 0 = from
+  /// memory_bytes: what one bucket's merge can sort in memory.
+  std::uint64_t bucket_bytes = 0;
+  /// A partition with more keys than this splits at its next merge.
+  std::uint64_t partition_keys_max = std::uint64_t{1} << 26;
+  /// Merge on its own when a bucket calls for it; false = only synchronize() merges.
+  bool auto_merge = true;
+  MergeScope merge_scope = MergeScope::kAll;
+  Durability durability = Durability::kMerge;
+  std::uint32_t interval_ms = 1000;
+  /// Makes every request durable in its bucket's log before it is merged and dispatched: after a
+  /// crash an external dispatcher is asked again, with the same sequences, and can tell. Costs
+  /// writing and reading each request once. Without it full arrays are merged from memory, bucket
+  /// after bucket, as long as that is cheaper; what no merge has acknowledged is lost in a crash,
+  /// and its sequences are not used again.
+  bool log_first = false;
+  /// Load, sort and merge the next buckets on a second thread while others are dispatched and new
+  /// requests come in.
+  bool parallel = true;
+  /// Slots of the recent-keys window, where there are no values: a request whose key is known to be
+  /// inserted by one before it that waits in the same array is neither sorted nor merged, and takes
+  /// about 3 bytes. Rounded up to a power of two, at most memory_bytes / 256 and 2^24; 16 bytes
+  /// each, beside memory_bytes. It rests while few requests repeat. 0 = none.
+  std::uint32_t recent_keys = std::uint32_t{1} << 16;
+  Repeats repeats = Repeats::kAnswer;
+  /// How keys were made; fixed when the DRUM is made. 0 opaque; 1 URL v1, 2 the same with Rabin
+  /// fingerprints (UrlSeen sets them).
+  std::uint16_t key_scheme = 0;
+  /// Length of every key, 8 or 16; 0 = as the DRUM has it, 8 when it is made now (Drum<> sets it).
+  std::uint16_t key_bytes = 0;
+};
+
+}  // namespace crawlstore

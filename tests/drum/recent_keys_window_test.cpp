@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever happens, a DRUM with a recent-keys window answers exactly as one without; with
+// Repeats::kDrop it leaves out nothing but repeats.
+
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/drum.h>
+#include <crawlstore/verify.h>
+
+#include "drum/memory_store.h"
+#include "support/random.h"
+
+namespace crawlstore::testing {
+namespace {
+
+constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
+
+/// What a dispatcher is told.
+struct Told {
+  std::uint64_t key = 0;
+  std::uint64_t sequence = 0;
+  std::string aux;
+  std::uint16_t consumer = 0;
+  DrumOperation operation{};
+  bool duplicate = false;
+  friend bool operator==(const Told&, const Told&) = default;
+};
+
+Told told(const RawAnswer& answer) {
+  std::string aux;
+  for (const std::byte byte : answer.aux) aux.push_back(static_cast<char>(byte));
+  return {answer.key, answer.sequence, aux, answer.consumer, answer.operation, answer.duplicate};
+}
+
+/// A store with one DRUM, and all that it told.
+struct Side {
+  Side(const DrumOptions& given, std::uint16_t consumer_count)
+      : options(given), consumers(consumer_count) {
+    open();
+  }
+  void open() {
+    core = must(DrumCore::open(*store, "keys", 0, options));
+    for (std::uint16_t id = 1; id < consumers; ++id) {
+      must(core->consumer("consumer " + std::to_string(id)));
+    }
+    for (std::uint16_t id = 0; id < consumers; id += 2) {  // the others are absent
+      core->attach(id, [this](std::span<const RawAnswer> given) {
+        for (const RawAnswer& answer : given) take(answer);
+      });
+    }
+  }
+  void take(const RawAnswer& answer) {
+    if (throws_after == 0) throw std::runtime_error("enough");
+    --throws_after;
+    answers.push_back(told(answer));
+    if (!resubmits || answer.key % 5 != 0 || answer.operation == DrumOperation::kCheck) return;
+    const std::string again = "from inside";
+    must(core->submit({DrumOperation::kCheck,
+                       answer.consumer,
+                       answer.key * 3,
+                       {},
+                       std::as_bytes(std::span(again))}));
+    must(core->submit({DrumOperation::kCheckUpdate, 0, answer.key * 7, {}, {}}));
+  }
+  void reopen() {
+    repeat_count += core->status().repeat_count;
+    core.reset();
+    store.reopen();
+    open();
+  }
+
+  DrumOptions options;
+  std::uint16_t consumers;
+  MemoryStore store;
+  std::shared_ptr<DrumCore> core;
+  std::vector<Told> answers;
+  std::uint64_t throws_after = ~std::uint64_t{0};
+  bool resubmits = false;
+  std::uint64_t repeat_count = 0;
+};
+
+/// Does the same to a DRUM with the window and to one without.
+class Twins {
+ public:
+  Twins(std::uint64_t seed, DrumOptions options, std::uint16_t consumers, std::uint64_t key_count)
+      : random_(seed),
+        with_(options, consumers),
+        without_(off(options), consumers),
+        key_count_(key_count) {}
+
+  void run(int step_count, bool resubmits) {
+    both([&](Side& side) { side.resubmits = resubmits; });
+    for (int i = 0; i < step_count && !::testing::Test::HasFailure(); ++i) step();
+    both([](Side& side) { side.resubmits = false; });
+    synchronize();
+    synchronize();
+    compare();
+    with_.repeat_count += with_.core->status().repeat_count;
+    EXPECT_EQ(without_.core->status().repeat_count, 0U);
+    EXPECT_EQ(keys_of(with_), keys_of(without_));
+  }
+  [[nodiscard]] std::uint64_t repeat_count() const { return with_.repeat_count; }
+
+ private:
+  static DrumOptions off(DrumOptions options) {
+    options.recent_keys = 0;
+    return options;
+  }
+  template <class Work>
+  void both(const Work& work) {
+    work(with_);
+    work(without_);
+  }
+
+  /// Of a file without damage.
+  static std::vector<std::uint64_t> keys_of(Side& side) {
+    must(side.store->commit());
+    VerifyOptions deep;
+    deep.level = VerifyLevel::kDeep;
+    EXPECT_TRUE(must(verify(*open_memory_storage(side.store.file(), OpenMode::kRead), deep))
+                    .findings.empty());
+    std::vector<std::uint64_t> keys;
+    must(drum_view(*side.store, "keys").for_each_key([&](Key16 key, auto) {
+      keys.push_back(key.head);
+      return true;
+    }));
+    return keys;
+  }
+
+  std::uint64_t some_key() {
+    const std::uint64_t pick = random_.below(key_count_);
+    return pick == 0 ? 0 : pick == 1 ? ~std::uint64_t{0} : pick * kSpread;
+  }
+  void submit_one() {
+    const auto operation = static_cast<DrumOperation>(random_.below(3));
+    const auto consumer = static_cast<std::uint16_t>(random_.below(with_.consumers));
+    const std::uint64_t key = some_key();
+    const std::string aux(random_.below(3) == 0 ? random_.below(2000) : random_.below(3), 'a');
+    both([&](Side& side) {
+      must(side.core->submit({operation, consumer, key, {}, std::as_bytes(std::span(aux))}));
+    });
+  }
+  void submit_many() {
+    const auto operation = static_cast<DrumOperation>(random_.below(3));
+    const auto consumer = static_cast<std::uint16_t>(random_.below(with_.consumers));
+    std::vector<std::uint64_t> keys(random_.below(2000));
+    for (auto& key : keys) key = some_key();
+    both([&](Side& side) { must(side.core->submit_keys(operation, keys, consumer)); });
+  }
+  void synchronize() {
+    const auto first = must(with_.core->synchronize());
+    const auto second = must(without_.core->synchronize());
+    EXPECT_EQ(first.request_count, second.request_count);
+    EXPECT_EQ(first.unique_count, second.unique_count);
+    EXPECT_EQ(first.duplicate_count, second.duplicate_count);
+    EXPECT_EQ(first.new_key_count, second.new_key_count);
+    EXPECT_EQ(first.split_count, second.split_count);
+    EXPECT_EQ(first.commit_count, second.commit_count);
+  }
+  /// Only once: what was told since the last commit comes again.
+  void synchronize_and_fail() {
+    const std::uint64_t after = random_.below(300);
+    both([&](Side& side) {
+      side.throws_after = after;
+      (void)side.core->synchronize();
+      side.throws_after = ~std::uint64_t{0};
+    });
+  }
+  void take_results() {
+    const auto consumer = static_cast<std::uint16_t>(random_.below(with_.consumers));
+    both([&](Side& side) {
+      must(side.core->take_results(consumer, [&](std::span<const RawAnswer> answers) {
+        for (const RawAnswer& answer : answers) side.answers.push_back(told(answer));
+      }));
+    });
+  }
+  void look() {
+    for (int i = 0; i < 5; ++i) {
+      const std::uint64_t key = some_key();
+      EXPECT_EQ(must(with_.core->contains(key)), must(without_.core->contains(key)));
+    }
+  }
+  void compare() {
+    ASSERT_EQ(with_.answers.size(), without_.answers.size());
+    EXPECT_TRUE(with_.answers == without_.answers);
+    const DrumStatus first = with_.core->status();
+    const DrumStatus second = without_.core->status();
+    EXPECT_EQ(first.pending_count, second.pending_count);
+    EXPECT_EQ(first.key_count, second.key_count);
+    EXPECT_EQ(first.bucket_count, second.bucket_count);
+    EXPECT_EQ(first.transfer_count, second.transfer_count);
+  }
+  void step() {
+    if (random_.below(6) == 0) look();
+    switch (random_.below(80)) {
+      case 0:
+        synchronize();
+        return compare();
+      case 1:
+        synchronize_and_fail();
+        return compare();
+      case 2:
+        return both([](Side& side) { must(side.store->commit()); });
+      case 3:
+        return both([](Side& side) { side.reopen(); });
+      case 4:
+        return take_results();
+      case 5:
+      case 6:
+        return submit_many();
+      default:
+        submit_one();
+    }
+  }
+
+  Random random_;
+  Side with_;
+  Side without_;
+  std::uint64_t key_count_;
+};
+
+/// The arrays never fill the memory, so that both sides merge at the same requests. No splits: how
+/// many keys a merge may add, and so when a bucket splits, is better known with the window.
+DrumOptions roomy_options() {
+  DrumOptions options;
+  options.bucket_count = 4;
+  options.parallel = false;
+  return options;
+}
+
+TEST(RecentKeysWindow, ChangesNoAnswerAndNoKey) {
+  std::uint64_t repeats = 0;
+  for (std::uint64_t seed = 1; seed <= 30 && !HasFailure(); ++seed) {
+    DrumOptions options = roomy_options();
+    options.parallel = seed % 3 == 0;
+    options.recent_keys = seed % 2 == 0 ? 8 : 4096;
+    options.durability = seed % 5 == 0 ? Durability::kNone : Durability::kMerge;
+    Twins twins(seed, options, static_cast<std::uint16_t>(1 + seed % 4), 100);
+    twins.run(400, seed % 4 == 1);
+    repeats += twins.repeat_count();
+  }
+  EXPECT_GT(repeats, 10000U);
+}
+
+TEST(RecentKeysWindow, ChangesNothingWhereRequestsAreLoggedFirst) {
+  DrumOptions options = roomy_options();
+  options.log_first = true;
+  Twins twins(7, options, 2, 60);
+  twins.run(300, true);
+  EXPECT_EQ(twins.repeat_count(), 0U);  // it would save nothing
+}
+
+/// Keys alone, in bulk: what is told, in order.
+struct Bulk {
+  std::vector<std::pair<std::uint64_t, bool>> answers;
+  std::vector<std::uint64_t> sequences;
+  DrumStatus status;
+  std::uint64_t bytes_written = 0;
+};
+
+Bulk answer_in_bulk(const DrumOptions& options, std::span<const std::uint64_t> keys) {
+  Bulk bulk;
+  MemoryStore store;
+  auto core = must(DrumCore::open(*store, "keys", 0, options));
+  core->attach(0, [&](std::span<const RawAnswer> answers) {
+    for (const RawAnswer& answer : answers) {
+      bulk.answers.emplace_back(answer.key, answer.duplicate);
+      bulk.sequences.push_back(answer.sequence);
+    }
+  });
+  must(core->submit_keys(DrumOperation::kCheckUpdate, keys, 0));
+  must(core->synchronize());
+  bulk.status = core->status();
+  bulk.bytes_written = store->counters().bytes_written;
+  return bulk;
+}
+
+/// Runs of fresh keys that are longer than any note can say, then repeats of near and far ones.
+std::vector<std::uint64_t> bursts(std::uint64_t count) {
+  Random random(5);
+  std::vector<std::uint64_t> keys;
+  std::uint64_t fresh = 0;
+  while (keys.size() < count) {
+    const std::uint64_t run = random.below(4) == 0 ? random.below(70000) : random.below(600);
+    for (std::uint64_t i = 0; i < run; ++i) keys.push_back(++fresh * kSpread);
+    for (std::uint64_t i = 0; i < run / 2; ++i) {
+      const std::uint64_t back = random.below(random.below(5) == 0 ? fresh : std::min(fresh, run));
+      keys.push_back((fresh - back) * kSpread);
+    }
+  }
+  return keys;
+}
+
+TEST(RecentKeysWindow, AnswersBurstsInBulkAsWithoutIt) {
+  const auto keys = bursts(600000);
+  for (const std::uint32_t buckets : {1, 16}) {
+    DrumOptions options;
+    options.bucket_count = buckets;
+    options.recent_keys = 1 << 18;
+    const Bulk with = answer_in_bulk(options, keys);
+    options.recent_keys = 0;
+    const Bulk without = answer_in_bulk(options, keys);
+    EXPECT_TRUE(with.answers == without.answers);
+    EXPECT_TRUE(with.sequences == without.sequences);
+    EXPECT_GT(with.status.repeat_count, 100000U);
+    EXPECT_EQ(without.status.repeat_count, 0U);
+  }
+}
+
+/// Half of the requests are of keys that are not older than a few thousand.
+std::vector<std::uint64_t> recent_stream(std::uint64_t count) {
+  Random random(6);
+  std::vector<std::uint64_t> keys;
+  std::uint64_t fresh = 0;
+  while (keys.size() < count) {
+    const bool repeats = fresh != 0 && random.below(2) == 0;
+    const std::uint64_t back = repeats ? random.below(std::min<std::uint64_t>(fresh, 3000)) : 0;
+    keys.push_back((repeats ? fresh - back : ++fresh) * kSpread);
+  }
+  return keys;
+}
+
+TEST(RecentKeysWindow, SavesBytesWhenTheArraysFillTheMemory) {
+  const auto keys = recent_stream(1 << 20);
+  DrumOptions options;
+  options.bucket_count = 16;
+  options.memory_bytes = 1 << 20;
+  const Bulk with = answer_in_bulk(options, keys);
+  options.recent_keys = 0;
+  const Bulk without = answer_in_bulk(options, keys);
+  EXPECT_EQ(with.answers.size(), keys.size());
+  EXPECT_EQ(with.status.key_count, without.status.key_count);
+  EXPECT_GT(with.status.repeat_count, keys.size() * 2 / 5);
+  EXPECT_LT(with.bytes_written * 5, without.bytes_written * 4);
+}
+
+TEST(RecentKeysWindow, RestsOnRequestsThatDoNotRepeat) {
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t i = 0; i < 20000; ++i) keys.push_back((i % 10000) * kSpread);
+  DrumOptions options;
+  options.recent_keys = 256;
+  EXPECT_EQ(answer_in_bulk(options, keys).status.repeat_count, 0U);
+  options.recent_keys = 16384;
+  EXPECT_GT(answer_in_bulk(options, keys).status.repeat_count, 5000U);
+}
+
+TEST(RecentKeysWindow, CountsItsMemoryAndTakesNoMoreThanASixteenthOfTheirs) {
+  for (const std::uint64_t memory_bytes : {std::uint64_t{1} << 17, std::uint64_t{64} << 20}) {
+    MemoryStore store;
+    DrumOptions options;
+    options.bucket_count = 1;
+    options.memory_bytes = memory_bytes;
+    auto core = must(DrumCore::open(*store, "keys", 0, options));
+    EXPECT_EQ(core->status().memory_bytes, 0U);
+    must(core->submit({DrumOperation::kCheckUpdate, 0, 1, {}, {}}));
+    const std::uint64_t window = std::min<std::uint64_t>(memory_bytes / 16, 1 << 20);
+    EXPECT_EQ(core->status().memory_bytes, window + 4096);  // and one slab
+    for (int i = 0; i < 100; ++i) must(core->submit({DrumOperation::kCheckUpdate, 0, 1, {}, {}}));
+    EXPECT_EQ(core->status().repeat_count, 100U);
+    EXPECT_EQ(core->status().pending_count, 101U);
+    EXPECT_EQ(core->status().memory_bytes, window + 2 * 4096);
+    options.recent_keys = 0;
+    must(core->tune(options));
+    must(core->synchronize());
+    EXPECT_EQ(core->status().memory_bytes, 0U);
+  }
+}
+
+TEST(RecentKeysWindow, StaysOffWhereThereAreValues) {
+  MemoryStore store;
+  auto core = must(DrumCore::open(*store, "values", 1, {}));
+  std::vector<std::pair<std::byte, bool>> answers;
+  core->attach(0, [&](std::span<const RawAnswer> given) {
+    for (const auto& answer : given) answers.emplace_back(answer.value.front(), answer.duplicate);
+  });
+  for (int i = 1; i <= 3; ++i) {
+    const auto value = static_cast<std::byte>(i);
+    must(core->submit({DrumOperation::kCheckUpdate, 0, 5, {&value, 1}, {}}));
+  }
+  must(core->synchronize());
+  EXPECT_EQ(core->status().repeat_count, 0U);
+  const std::vector<std::pair<std::byte, bool>> expected{
+      {std::byte{1}, false}, {std::byte{2}, true}, {std::byte{3}, true}};
+  EXPECT_EQ(answers, expected);
+}
+
+TEST(RecentKeysWindow, RefusesMoreThanAnArrayHolds) {
+  MemoryStore store;
+  DrumOptions options;
+  options.recent_keys = (1 << 24) + 1;
+  const auto refused = DrumCore::open(*store, "keys", 0, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
+}
+
+/// A DRUM that drops repeats, and what it must and may tell.
+class Dropping {
+ public:
+  Dropping(std::uint64_t seed, const DrumOptions& options) : random_(seed), options_(options) {
+    options_.repeats = Repeats::kDrop;
+    open();
+  }
+
+  void run(int step_count) {
+    for (int i = 0; i < step_count && !::testing::Test::HasFailure(); ++i) {
+      switch (random_.below(150)) {
+        case 0:
+          must(core_->synchronize());
+          break;
+        case 1:
+          must(store_->commit());
+          break;
+        case 2:
+          reopen();
+          break;
+        default:
+          submit(false);
+      }
+    }
+    must(core_->synchronize());
+    must(core_->synchronize());  // what dispatchers submitted
+    dropped_ += core_->status().dropped_count;
+    EXPECT_EQ(core_->status().repeat_count, 0U);
+    EXPECT_EQ(told_count_ + dropped_, requests_.size());
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const Asked& asked = requests_[i];
+      EXPECT_TRUE(asked.is_told || (asked.was_there && !asked.is_inner)) << "request " << i;
+    }
+    EXPECT_EQ(core_->status().key_count, inserted_.size());
+  }
+  [[nodiscard]] std::uint64_t dropped_count() const { return dropped_; }
+
+ private:
+  struct Asked {
+    std::uint64_t key = 0;
+    DrumOperation operation{};
+    bool was_there = false;
+    bool is_inner = false;
+    bool is_told = false;
+  };
+
+  void open() {
+    core_ = must(DrumCore::open(*store_, "keys", 0, options_));
+    core_->attach(0, [this](std::span<const RawAnswer> answers) {
+      for (const RawAnswer& answer : answers) take(told(answer));
+    });
+  }
+  void reopen() {
+    dropped_ += core_->status().dropped_count;
+    core_.reset();
+    store_.reopen();
+    open();
+  }
+  void take(const Told& answer) {
+    Asked& asked = requests_.at(std::stoull(answer.aux));
+    EXPECT_FALSE(std::exchange(asked.is_told, true));
+    EXPECT_EQ(answer.key, asked.key);
+    EXPECT_EQ(answer.operation, asked.operation);
+    EXPECT_EQ(answer.duplicate, asked.was_there && asked.operation != DrumOperation::kUpdate);
+    ++told_count_;
+    if (!asked.is_inner && random_.below(10) == 0) submit(true);
+  }
+  void submit(bool is_inner) {
+    Asked asked{random_.below(60) * kSpread, static_cast<DrumOperation>(random_.below(3))};
+    asked.was_there = inserted_.contains(asked.key);
+    asked.is_inner = is_inner;
+    if (asked.operation != DrumOperation::kCheck) inserted_.insert(asked.key);
+    const std::string aux = std::to_string(requests_.size());
+    requests_.push_back(asked);
+    must(core_->submit({asked.operation, 0, asked.key, {}, std::as_bytes(std::span(aux))}));
+    EXPECT_EQ(must(core_->contains(asked.key)), inserted_.contains(asked.key));
+  }
+
+  Random random_;
+  DrumOptions options_;
+  MemoryStore store_;
+  std::shared_ptr<DrumCore> core_;
+  std::vector<Asked> requests_;
+  std::set<std::uint64_t> inserted_;
+  std::uint64_t told_count_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+std::uint64_t dropped_in_streams(const DrumOptions& options) {
+  std::uint64_t dropped = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    Dropping dropping(seed, options);
+    dropping.run(1500);
+    dropped += dropping.dropped_count();
+  }
+  return dropped;
+}
+
+DrumOptions dropping_options() {
+  DrumOptions options;
+  options.bucket_count = 4;
+  options.memory_bytes = 1 << 15;
+  options.partition_keys_max = 12;
+  return options;
+}
+
+TEST(RepeatsDrop, TellsAllButRepeatsOfWhatWaits) {
+  EXPECT_GT(dropped_in_streams(dropping_options()), 2000U);
+}
+
+TEST(RepeatsDrop, TellsAllButRepeatsWhereRequestsAreLoggedFirst) {
+  DrumOptions options = dropping_options();
+  options.log_first = true;
+  EXPECT_GT(dropped_in_streams(options), 2000U);
+  options.log_first = false;
+  options.array_elements = 16;
+  EXPECT_GT(dropped_in_streams(options), 300U);
+}
+
+TEST(RepeatsDrop, DropsNothingOfWhatIsCommittedOneByOne) {
+  DrumOptions options = dropping_options();
+  options.durability = Durability::kRequest;
+  EXPECT_EQ(dropped_in_streams(options), 0U);
+}
+
+TEST(RepeatsDrop, KeepsTheKeysAndTheirFirstAnswersInBulk) {
+  const auto keys = recent_stream(1 << 19);
+  DrumOptions options;
+  options.memory_bytes = 1 << 20;
+  options.bucket_count = 16;
+  Bulk all = answer_in_bulk(options, keys);
+  options.repeats = Repeats::kDrop;
+  Bulk some = answer_in_bulk(options, keys);
+  EXPECT_GT(some.status.dropped_count, keys.size() * 2 / 5);
+  EXPECT_EQ(some.answers.size() + some.status.dropped_count, keys.size());
+  const auto is_duplicate = [](const auto& answer) { return answer.second; };
+  std::erase_if(all.answers, is_duplicate);
+  std::erase_if(some.answers, is_duplicate);
+  std::sort(all.answers.begin(), all.answers.end());
+  std::sort(some.answers.begin(), some.answers.end());
+  EXPECT_TRUE(some.answers == all.answers);
+  EXPECT_EQ(some.status.key_count, some.answers.size());
+  EXPECT_EQ(some.status.pending_count, 0U);
+}
+
+TEST(RepeatsDrop, TakesEffectWhenTheOptionsChange) {
+  MemoryStore store;
+  DrumOptions options;
+  auto core = must(DrumCore::open(*store, "keys", 0, options));
+  const auto submit = [&] { must(core->submit({DrumOperation::kCheckUpdate, 0, 7, {}, {}})); };
+  submit();
+  submit();
+  options.repeats = Repeats::kDrop;
+  must(core->tune(options));
+  submit();
+  submit();
+  EXPECT_EQ(core->status().repeat_count, 1U);
+  EXPECT_EQ(core->status().dropped_count, 2U);
+  EXPECT_EQ(core->status().pending_count, 2U);
+  EXPECT_EQ(must(core->synchronize()).duplicate_count, 1U);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
