@@ -50,7 +50,7 @@ void expect_same_again(const Numbers& keys) {
 TEST(PackedKeys, ReturnsRandomKeysOfEveryWidth) {
   std::mt19937_64 random(5);
   for (unsigned bits = 0; bits <= 64; ++bits) {
-    for (const std::size_t count : {1, 2, 3, 7, 63, 64, 65, 511, 1000}) {
+    for (const std::size_t count : {1u, 2u, 3u, 7u, 63u, 64u, 65u, 511u, 1000u}) {
       const std::uint64_t room =
           bits == 64 ? 0 : kHighest - (bits == 0 ? 0 : kHighest >> (64 - bits));
       for (const std::uint64_t base : {std::uint64_t{0}, room / 3, room}) {
