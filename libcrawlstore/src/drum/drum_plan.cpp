@@ -69,7 +69,9 @@ Result<void> DrumCore::Impl::plan_bucket(std::size_t index, std::vector<PlannedM
   for (const auto& run : bucket.pending.keys) {
     begin_slice(run.record_count);
     ++slice.run_count;
-    slice.request_bytes += run.payload_bytes;
+    slice.request_bytes +=
+        run.payload_bytes +
+        drum::packing_saves(run.record_count, state.last_key(index) - bucket.first_key);
   }
   if (waiting != 0) begin_slice(waiting);
   slice.request_bytes += total_bytes(sealed[index]);
@@ -102,7 +104,9 @@ bool DrumCore::Impl::should_merge(std::size_t first, std::size_t end) const {
     if (bucket.partition_run) partition_bytes += bucket.partition_run->payload_bytes;
     memory_bytes += arrays[b].logged_bytes();
     for (const auto& waiting : sealed[b]) memory_bytes += waiting.columns->logged_bytes();
-    log_bytes += bucket.pending.key_bytes + bucket.pending.aux_bytes;
+    log_bytes +=
+        bucket.pending.key_bytes + bucket.pending.aux_bytes +
+        drum::packing_saves(bucket.pending.request_count, state.last_key(b) - bucket.first_key);
     if (calls_for_merge(bucket)) return true;
   }
   return drum::pays_to_merge(partition_bytes, memory_bytes, log_bytes);

@@ -48,7 +48,8 @@ class Forecast {
     double requests = 0;
     double key_bytes = 0;  // payload
     double aux_bytes = 0;
-    Extent place;  // of all buckets of the group
+    double unpacked_bytes = 0;  // both, with keys as in memory
+    Extent place;               // of all buckets of the group
     [[nodiscard]] double extents() const { return extent_of(key_bytes) + extent_of(aux_bytes); }
   };
   struct Group {
@@ -203,7 +204,7 @@ class Forecast {
       partitions += groups_[g].partition.payload * group_buckets_;
       memory += memory_of(g);
       for (const Run& run : groups_[g].runs) {
-        logs += (run.key_bytes + run.aux_bytes) * group_buckets_;
+        logs += run.unpacked_bytes * group_buckets_;
       }
     }
     return pays_to_merge(whole(partitions), whole(memory), whole(logs));
@@ -211,7 +212,7 @@ class Forecast {
 
   [[nodiscard]] Run run_of(double requests, bool has_sequences) const {
     const RunBytes bytes = run_bytes(work_, requests, has_sequences);
-    return {requests, bytes.keys, bytes.auxes, {}};
+    return {requests, bytes.keys, bytes.auxes, bytes.unpacked, {}};
   }
 
   void add_run(Group& group, double requests, bool has_sequences = false) {
@@ -314,7 +315,7 @@ class Forecast {
     double log_bytes = 0;
     for (const Run& run : group.runs) {
       all += run.requests;
-      log_bytes += run.key_bytes + run.aux_bytes;
+      log_bytes += run.unpacked_bytes;
       const double extents = run.extents() * group_buckets_;
       out_.bytes_read += extents;
       out_.disk_seconds += extents / work_.read_bytes_per_second;

@@ -65,6 +65,7 @@ PartitionBytes partition_bytes(double key_count, const MergeWorkload& workload);
 struct RunBytes {
   double keys = 0;
   double auxes = 0;
+  double unpacked = 0;  ///< both, with keys as they are in memory
 };
 RunBytes run_bytes(const MergeWorkload& workload, double requests, bool has_sequences);
 

@@ -5,6 +5,7 @@
 /// DrumCore::Impl follows and that plan_drum() foresees. Pure functions over bytes and requests.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "drum/sort_requests.h"
@@ -50,6 +51,12 @@ constexpr bool is_hot(std::uint64_t array_bytes, std::uint64_t request_count,
 constexpr std::uint64_t slice_requests_max(std::uint64_t memory_bytes, std::uint64_t beside_bytes) {
   return std::clamp(memory_bytes / (kMergeBytesPerRequest + 2 * beside_bytes), kSliceRequestsMin,
                     std::uint64_t{kSortCountMax});
+}
+
+/// Bytes that packing saves of the keys of a log, where the highest key of the bucket is
+/// `key_range` above its lowest. The rules count keys as they are in memory.
+constexpr std::uint64_t packing_saves(std::uint64_t request_count, std::uint64_t key_range) {
+  return request_count * static_cast<std::uint64_t>(std::countl_zero(key_range)) / 8;
 }
 
 /// Is it cheaper to merge some buckets from memory now than to log their requests and merge them

@@ -78,6 +78,7 @@ RunBytes run_bytes(const MergeWorkload& workload, double requests, bool has_sequ
     const double share = raw > format::kUnitBytes ? workload.aux_stored_share : 1;
     bytes.auxes = sizeof(format::AuxRunHeader) + raw * share;
   }
+  bytes.unpacked = bytes.keys + bytes.auxes + requests * (8 - key_bits / 8);
   return bytes;
 }
 
