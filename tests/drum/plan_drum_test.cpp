@@ -251,7 +251,8 @@ TEST(DrumPlan, ForeseesKeysOf16Bytes) {
   DrumForecast forecast = of_keys(200'000, kMiB);
   forecast.key_bytes = 16;
   expect_as_planned(forecast);
-  forecast.memory_bytes = kMiB / 4;  // logs
+  forecast = of_keys(400'000, kMiB / 2);  // logs
+  forecast.key_bytes = 16;
   expect_as_planned(forecast);
   EXPECT_LT(must(plan_drum(forecast)).false_duplicate_count, 1e-20);
 }
