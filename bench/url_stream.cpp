@@ -76,9 +76,9 @@ void measure(const std::string& path, const DrumOptions& drum, bool keys_only,
   if (keys_only) {
     std::vector<std::uint64_t> keys;
     for (std::size_t i = 0; i < urls.size(); ++i) {
-      keys.push_back(seen.key_of(urls[i]));
+      keys.push_back(seen.key_of(urls[i]).head);
       if (keys.size() < kKeysAtOnce && i + 1 < urls.size()) continue;
-      must(seen.drum().check_update(keys));
+      must(seen.drum().core().submit_keys(DrumOperation::kCheckUpdate, keys, 0));
       keys.clear();
     }
   } else {

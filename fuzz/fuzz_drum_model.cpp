@@ -24,7 +24,7 @@ T must(Result<T> result) {
   if (!result) std::abort();
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
-constexpr auto require = [](bool condition) { condition ? void() : std::abort(); };
+constexpr auto kRequire = [](bool condition) { condition ? void() : std::abort(); };
 constexpr auto kText = StringBytes<std::string>::load;
 using Expected = std::tuple<DrumOperation, bool, std::string, std::string>;
 struct World {
@@ -48,9 +48,9 @@ struct World {
     core->attach(0, [this](std::span<const RawAnswer> answers) {
       for (const RawAnswer& answer : answers) {
         auto& due = expected[Key16(answer.key, answer.key_tail)];
-        require(!due.empty() && used.insert(answer.sequence).second);
-        require(due.front() == Expected(answer.operation, answer.duplicate, kText(answer.value),
-                                        kText(answer.aux)));
+        kRequire(!due.empty() && used.insert(answer.sequence).second);
+        kRequire(due.front() == Expected(answer.operation, answer.duplicate, kText(answer.value),
+                                         kText(answer.aux)));
         due.pop_front();
       }
     });
@@ -66,15 +66,15 @@ struct World {
   }
   void synchronize() {
     must(core->synchronize());
-    require(core->status().pending_count == 0 && core->status().key_count == map.size());
-    for (const auto& [key, due] : expected) require(due.empty());
+    kRequire(core->status().pending_count == 0 && core->status().key_count == map.size());
+    for (const auto& [key, due] : expected) kRequire(due.empty());
     must(store->commit());
     auto next = map.begin();
     must(must(DrumView::open(must(store->snapshot()), "fuzz")).for_each_key([&](auto key, auto v) {
-      require(next != map.end() && key == next->first && kText(v) == (next++)->second);
+      kRequire(next != map.end() && key == next->first && kText(v) == (next++)->second);
       return true;
     }));
-    require(next == map.end());
+    kRequire(next == map.end());
   }
   std::shared_ptr<MemoryFile> file;
   DrumOptions options;

@@ -297,7 +297,7 @@ std::vector<std::uint64_t> bursts(std::uint64_t count) {
 
 TEST(RecentKeysWindow, AnswersBurstsInBulkAsWithoutIt) {
   const auto keys = bursts(600000);
-  for (const std::uint32_t buckets : {1, 16}) {
+  for (const std::uint32_t buckets : {1U, 16U}) {
     DrumOptions options;
     options.bucket_count = buckets;
     options.recent_keys = 1 << 18;

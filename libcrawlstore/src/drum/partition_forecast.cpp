@@ -69,7 +69,7 @@ RunBytes run_bytes(const MergeWorkload& workload, double requests, bool has_sequ
   // Packed keys: all bits but those that the bucket implies.
   const double key_bits = 65 - std::bit_width(workload.bucket_count);
   const double other_bytes =
-      static_cast<double>(workload.beside_bytes()) + (has_sequences ? sizeof(std::uint32_t) : 0);
+      static_cast<double>(workload.beside_bytes() + (has_sequences ? sizeof(std::uint32_t) : 0));
   const auto aux_bytes = static_cast<double>(workload.aux_bytes);
   RunBytes bytes;
   bytes.keys = sizeof(format::KeyRunHeader) + requests * (key_bits / 8 + other_bytes);
