@@ -59,8 +59,10 @@ TEST(VerifyDeep, ComparesRecordCounts) {
 
 // spec: format.md#drum rule 2
 TEST(VerifyDeep, ReportsADrumThatBreaksItsRules) {
-  EXPECT_THAT(fault([](DrumSample& sample) { sample.table.key_bytes = 16; }),
+  EXPECT_THAT(fault([](DrumSample& sample) { sample.table.key_bytes = 12; }),
               HasSubstr("key length"));
+  EXPECT_THAT(fault([](DrumSample& sample) { sample.table.key_bytes = 16; }),
+              HasSubstr("keys have another length"));
 }
 
 // spec: format.md#drum rule 9
@@ -248,7 +250,7 @@ TEST(VerifyDeep, ReportsARunThatBreaksItsRules) {
       fault([](DrumSample& sample) { sample.segments[kAuxLog].payloads[0][16] = std::byte{8}; }),
       HasSubstr("auxiliary run"));
   EXPECT_THAT(
-      fault([](DrumSample& sample) { sample.segments[kResults].payloads[0][20] = std::byte{8}; }),
+      fault([](DrumSample& sample) { sample.segments[kResults].payloads[0][22] = std::byte{8}; }),
       HasSubstr("result run"));
 }
 
