@@ -143,6 +143,16 @@ class Compare(unittest.TestCase):
         self.assertEqual(kept, series.lines)
         self.assertIn("SQLite; crawlstore does 2.00 x", seen_table.table(series.lines))
 
+    def test_runs_variants_of_ours_once_and_takes_none_for_a_peer(self):
+        machine, variant = FakeMachine(), "crawlstore repeats=drop"
+        machine.RATES = {**FakeMachine.RATES, variant: 9e6}
+        with contextlib.redirect_stderr(io.StringIO()):
+            series = compare.Series(machine, compare.Case(10**6, 0), lambda line: None)
+            series.run_all(["sqlite"], 1, 150, seen_table.VARIANTS)
+        self.assertEqual([run for run in machine.runs if run[0] == variant],
+                         [(variant, 10**6, 0)])
+        self.assertIn("SQLite; crawlstore does 2.00 x", seen_table.table(series.lines))
+
     def test_reads_numbers(self):
         self.assertEqual(compare.parse_number("50M"), 50_000_000)
         self.assertEqual(compare.parse_number("256MiB"), 2**28)
