@@ -157,10 +157,16 @@ TEST(WideDrum, RefusesKeysOfTheOtherLength) {
             Errc::kInvalidArgument);
   EXPECT_EQ(code_of(narrow.core().submit({DrumOperation::kCheck, 0, 1, {}, {}, 2})),
             Errc::kInvalidArgument);
+  must(narrow.check_update(1));
+  EXPECT_TRUE(must(narrow.core().contains(1)));
+  EXPECT_FALSE(must(narrow.core().contains({1, 2})));
+  must(store->commit());
+  EXPECT_TRUE(must(drum_view(*store, "narrow").contains(1)));
+  EXPECT_FALSE(must(drum_view(*store, "narrow").contains({1, 2})));
   must(wide.dispose());
   store.reopen();
   EXPECT_EQ(code_of(Drum<std::uint64_t>::open(*store, "wide")), Errc::kTypeMismatch);
-  EXPECT_EQ(must(DrumCore::open(*store, "wide", 0, {}))->keys().first, 16U) << "as it is";
+  EXPECT_EQ(must(DrumCore::open(*store, "wide", 0, {}))->key_bytes(), 16U) << "as it is";
   DrumOptions options;
   options.key_bytes = 12;
   EXPECT_EQ(code_of(DrumCore::open(*store, "twelve", 0, options)), Errc::kInvalidArgument);

@@ -160,7 +160,7 @@ class Drum {
   Result<bool> contains(const Key& key) const {
     return core_->contains(KeyTraits<Key>::to_bits(key));
   }
-  /// Counts, pending requests included; as of now, and out of date when others submit.
+  /// Counts, pending requests included.
   [[nodiscard]] DrumStatus status() const { return core_->status(); }
   /// Changes what can be changed at run time. errors kInvalidArgument
   Result<void> tune(const DrumOptions& options) { return core_->tune(options); }
@@ -171,7 +171,8 @@ class Drum {
 
   /// The DRUM without types.
   [[nodiscard]] DrumCore& core() const { return *core_; }
-  /// Types for a DRUM that is open; requests that do not fit its keys and values are refused.
+  /// Types for a DRUM that is open. A Key of 16 bytes fits keys of either length (requests with a
+  /// tail are refused where keys have 8), any other Key only keys of 8.
   explicit Drum(std::shared_ptr<DrumCore> core) : core_(std::move(core)) {}
 
  private:

@@ -123,8 +123,9 @@ class DrumCore {
   /// Adds to the count of URLs that were keyed as they are.
   void count_unparsed(std::uint64_t count);
   [[nodiscard]] DrumStatus status() const;
-  /// How long keys are, and how they were made: key_bytes and key_scheme, as the DRUM has them.
-  [[nodiscard]] std::pair<std::uint16_t, std::uint16_t> keys() const;
+  /// As the DRUM has them: see DrumOptions.
+  [[nodiscard]] std::uint16_t key_bytes() const;
+  [[nodiscard]] std::uint16_t key_scheme() const;
   /// Changes the options from now on. errors kInvalidArgument
   Result<void> tune(const DrumOptions& options);
   /// Commits what is pending and closes the DRUM for all its handles. Again: no effect.

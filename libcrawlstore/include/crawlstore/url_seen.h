@@ -38,6 +38,8 @@ class UrlKeyer {
   /// URLs that no parser took, keyed as they are.
   [[nodiscard]] std::uint64_t unparsed_count() const { return unparsed_count_; }
   [[nodiscard]] UrlKeyKind kind() const { return kind_; }
+  /// One that makes the same keys, for another thread; it has counted none.
+  [[nodiscard]] UrlKeyer another() const { return {kind_, key_seed_, raw_}; }
 
  private:
   UrlNormalizer normalizer_;
@@ -86,7 +88,7 @@ class UrlSeen {
   /// The key of a URL in this store.
   Key16 key_of(std::string_view url);
   /// A maker of keys for this DRUM, for another thread.
-  [[nodiscard]] UrlKeyer keyer() const { return {keyer_.kind(), key_seed_, raw_}; }
+  [[nodiscard]] UrlKeyer keyer() const { return keyer_.another(); }
 
   /// The DRUM itself: attach dispatchers, synchronize, take results.
   [[nodiscard]] Answers& drum() { return drum_; }
@@ -95,13 +97,11 @@ class UrlSeen {
 
  private:
   UrlSeen(Answers drum, UrlKeyKind kind, std::uint64_t key_seed, bool raw)
-      : drum_(std::move(drum)), keyer_(kind, key_seed, raw), key_seed_(key_seed), raw_(raw) {}
+      : drum_(std::move(drum)), keyer_(kind, key_seed, raw) {}
   Key16 request_key(std::string_view url);
 
   Answers drum_;
   UrlKeyer keyer_;  // of requests
-  std::uint64_t key_seed_;
-  bool raw_;
 };
 
 }  // namespace crawlstore

@@ -416,9 +416,14 @@ DrumStatus DrumCore::status() const {
   return status;
 }
 
-std::pair<std::uint16_t, std::uint16_t> DrumCore::keys() const {
+std::uint16_t DrumCore::key_bytes() const {
   const std::lock_guard lock(impl_->mutex);
-  return {impl_->state.key_bytes, static_cast<std::uint16_t>(impl_->state.key_scheme)};
+  return impl_->state.key_bytes;
+}
+
+std::uint16_t DrumCore::key_scheme() const {
+  const std::lock_guard lock(impl_->mutex);
+  return static_cast<std::uint16_t>(impl_->state.key_scheme);
 }
 
 Result<void> DrumCore::tune(const DrumOptions& options) {

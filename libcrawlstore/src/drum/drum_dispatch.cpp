@@ -236,6 +236,7 @@ Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutco
     if (answers.size() < kBatchAnswers) continue;
     CRAWLSTORE_TRY(deliver(group, answers));
     answers.clear();
+    auxes.forget();
   }
   return deliver(group, answers);
 }

@@ -94,6 +94,7 @@ Result<std::optional<std::vector<std::byte>>> DrumView::lookup(Key16 key) const 
 }
 
 Result<bool> DrumView::contains(Key16 key) const {
+  if (key.tail != 0 && !impl_->shape().is_wide()) return false;
   const auto stored = lookup(key);
   if (!stored) return tl::unexpected<Error>(stored.error());
   const Bucket& bucket = impl_->bucket_of(key.head);

@@ -12,10 +12,9 @@ constexpr auto kUrlV1Rabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlV
 
 /// What the keys of an open DRUM are; nullopt = not made from URLs.
 std::optional<UrlKeyKind> kind_of(const DrumCore& core) {
-  const auto [bytes, scheme] = core.keys();
-  if (scheme == kUrlV1Rabin) return UrlKeyKind::kRabin;
-  if (scheme != kUrlV1) return std::nullopt;
-  return bytes == format::kWideKeyBytes ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
+  if (core.key_scheme() == kUrlV1Rabin) return UrlKeyKind::kRabin;
+  if (core.key_scheme() != kUrlV1) return std::nullopt;
+  return core.key_bytes() == format::kWideKeyBytes ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
 }
 
 }  // namespace
