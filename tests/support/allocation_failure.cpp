@@ -6,10 +6,13 @@
 #include <cstdlib>
 #include <new>
 
+#include <malloc.h>
+
 namespace crawlstore::testing {
 
 std::atomic<std::int64_t> allocations_left{-1};
 std::atomic<bool> an_allocation_failed{false};
+std::atomic<std::int64_t> live_bytes{0};
 
 namespace {
 
@@ -21,7 +24,13 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
   const std::size_t rounded = (std::max<std::size_t>(bytes, 1) + alignment - 1) & ~(alignment - 1);
   void* memory = std::aligned_alloc(alignment, rounded);
   if (memory == nullptr) throw std::bad_alloc();
+  live_bytes += static_cast<std::int64_t>(malloc_usable_size(memory));
   return memory;
+}
+
+void release(void* memory) {
+  live_bytes -= static_cast<std::int64_t>(malloc_usable_size(memory));
+  std::free(memory);
 }
 
 }  // namespace
@@ -37,17 +46,17 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
 }
 // tidy: raw memory, this is the owner of all
 void operator delete(void* memory) noexcept {
-  std::free(memory);
+  crawlstore::testing::release(memory);
 }
 // tidy: raw memory, this is the owner of all
 void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
-  std::free(memory);
+  crawlstore::testing::release(memory);
 }
 // tidy: raw memory, this is the owner of all
 void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
+  crawlstore::testing::release(memory);
 }
 // tidy: raw memory, this is the owner of all
 void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
+  crawlstore::testing::release(memory);
 }

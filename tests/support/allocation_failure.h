@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A program with allocation_failure.cpp has an operator new that can be made to fail.
+/// A program with allocation_failure.cpp has an operator new that can be made to fail, and counts.
 
 #include <atomic>
 #include <cstdint>
@@ -11,5 +11,7 @@ namespace crawlstore::testing {
 /// So many allocations of all threads succeed, then one fails. Negative: none fails.
 extern std::atomic<std::int64_t> allocations_left;
 extern std::atomic<bool> an_allocation_failed;
+/// Bytes that new has given and delete has not taken back.
+extern std::atomic<std::int64_t> live_bytes;
 
 }  // namespace crawlstore::testing
