@@ -6,6 +6,7 @@
 #include "container/container_store.h"
 #include "container/run_scan.h"
 #include "format/endian.h"
+#include "support/recording_storage.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -16,6 +17,8 @@ using container::RunStream;
 using container::RunWriter;
 using container::scan_run;
 using format::kChunkBytes;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr SegmentId kSegment{5};
 
@@ -31,7 +34,7 @@ class WrittenRun {
     return container::run_name(writer_->identity(), kSegment, run_.run_id);
   }
   [[nodiscard]] Storage& storage() { return writer_->storage(); }
-  [[nodiscard]] std::shared_ptr<Storage> shared() { return store_.storage(OpenMode::kRead); }
+  [[nodiscard]] std::unique_ptr<Storage> open() const { return store_.storage(OpenMode::kRead); }
   [[nodiscard]] const format::RunRef& ref() const { return run_; }
   [[nodiscard]] const Bytes& payload() const { return payload_; }
 
@@ -95,7 +98,7 @@ TEST_P(RunLengths, StreamsWhatWasWritten) {
 
 TEST_P(RunLengths, ViewsWhatWasWritten) {
   WrittenRun run(GetParam());
-  const RunReader reader(run.shared(), run.name(), run.ref());
+  const RunReader reader(run.open(), run.name(), run.ref());
   EXPECT_TRUE(reader.verify_all());
   const auto view = must(reader.bytes(0, run.ref().payload_bytes));
   EXPECT_TRUE(std::equal(view.begin(), view.end(), run.payload().begin(), run.payload().end()));
@@ -183,7 +186,7 @@ TEST(Run, RejectsItselfUnderAnotherName) {
 TEST(Run, VerifiesAChunkWhenItIsFirstTouched) {
   WrittenRun run(5 * kChunkBytes);
   run.flip(3 * kChunkBytes);
-  const RunReader reader(run.shared(), run.name(), run.ref());
+  const RunReader reader(run.open(), run.name(), run.ref());
   EXPECT_TRUE(reader.bytes(0, 3 * kChunkBytes));
   EXPECT_EQ(code_of(reader.bytes(3 * kChunkBytes - 1, 2)), Errc::kChunkDamaged);
   run.flip(3 * kChunkBytes);
@@ -192,9 +195,32 @@ TEST(Run, VerifiesAChunkWhenItIsFirstTouched) {
   EXPECT_TRUE(reader.bytes(3 * kChunkBytes - 1, 2)) << "a success is";
 }
 
+TEST(Run, FetchesWholeChunksBeforeItVerifiesThem) {
+  const WrittenRun run(67 * kChunkBytes + 104);
+  Recorder recorder(std::vector<std::byte>{});
+  std::vector<Extent> fetched;  // in chunks of the payload
+  recorder.set_hook([&](CallKind kind, Extent extent) {
+    if (kind != CallKind::kPrefetch) return;
+    const std::uint64_t begin = extent.offset_bytes - run.ref().offset_bytes;
+    EXPECT_EQ(begin % kChunkBytes, 0U);
+    fetched.push_back({begin / kChunkBytes, (extent.length_bytes + kChunkBytes - 1) / kChunkBytes});
+  });
+  const RunReader reader(recorder.wrap(run.open()), run.name(), run.ref());
+  must(reader.bytes(3 * kChunkBytes + 5, 1));
+  must(reader.bytes(3 * kChunkBytes + 6, 1));
+  must(reader.bytes(3 * kChunkBytes + 6, kChunkBytes));
+  EXPECT_THAT(fetched, ElementsAre(Extent{3, 1}, Extent{4, 1}));
+  fetched.clear();
+  must(reader.verify_all());
+  EXPECT_THAT(fetched, ElementsAre(Extent{0, 64}, Extent{64, 4}));
+  fetched.clear();
+  must(reader.verify_all());
+  EXPECT_THAT(fetched, IsEmpty());
+}
+
 TEST(Run, RefusesBytesOutsideItsPayload) {
   WrittenRun run(64);
-  const RunReader reader(run.shared(), run.name(), run.ref());
+  const RunReader reader(run.open(), run.name(), run.ref());
   EXPECT_EQ(code_of(reader.bytes(0, 65)), Errc::kSegmentInvalid);
   EXPECT_EQ(code_of(reader.bytes(65, 0)), Errc::kSegmentInvalid);
   EXPECT_EQ(code_of(reader.bytes(~std::uint64_t{0}, 2)), Errc::kSegmentInvalid);

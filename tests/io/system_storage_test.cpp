@@ -4,11 +4,14 @@
 
 #include "io/system_storage.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -235,6 +238,32 @@ TEST_F(SystemStorage, MapsAnExtentThatStraddlesRegions) {
   ASSERT_TRUE(straddling) << describe(straddling.error());
   EXPECT_EQ((*straddling)[0], std::byte{'s'});
   EXPECT_EQ((*straddling)[7], std::byte{'e'});
+}
+
+/// Which of the pages from `begin` on are in the page cache.
+std::size_t cached_count(const std::byte* begin, std::size_t page_count) {
+  std::vector<unsigned char> cached(page_count);
+  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): mincore() changes nothing
+  EXPECT_EQ(::mincore(const_cast<std::byte*>(begin), page_count * page_bytes, cached.data()), 0);
+  return static_cast<std::size_t>(std::count_if(cached.begin(), cached.end(),
+                                                [](unsigned char page) { return page % 2 != 0; }));
+}
+
+TEST_F(SystemStorage, ReadsNoMoreThanIsTouchedThroughAView) {
+  constexpr std::size_t kPageCount = 4096;
+  const auto storage = open();
+  const auto page_bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  ASSERT_TRUE(storage->write(0, filled(kPageCount * page_bytes, 7)));
+  ASSERT_TRUE(storage->sync());
+  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED), 0);
+  ::close(descriptor);
+  const std::byte* const view = *storage->view({0, kPageCount * page_bytes});
+  if (cached_count(view, kPageCount) != 0) GTEST_SKIP() << "the system drops no pages of this file";
+  EXPECT_EQ(view[kPageCount / 2 * page_bytes], std::byte{7});
+  EXPECT_GE(cached_count(view, kPageCount), 1U);
+  EXPECT_LE(cached_count(view, kPageCount), 16U);
 }
 
 TEST_F(SystemStorage, ViewsFromManyThreads) {

@@ -156,7 +156,10 @@ class RecordingStorage final : public Storage {
 
   Result<std::shared_ptr<Storage>> reopen() override { return inner_->reopen(); }
 
-  void prefetch(Extent extent) override { inner_->prefetch(extent); }
+  void prefetch(Extent extent) override {
+    call_hook(CallKind::kPrefetch, extent);
+    inner_->prefetch(extent);
+  }
 
   Result<void> check_path() override {
     CRAWLSTORE_TRY(admit(CallKind::kCheckPath, {}));

@@ -56,6 +56,7 @@ enum class CallKind : std::uint8_t {
   kPin,
   kPinned,
   kCheckPath,
+  kPrefetch,  // last: it cannot fail, so it does not count
 };
 inline constexpr std::size_t kCallKindCount = 12;
 

@@ -69,7 +69,8 @@ class Storage {
   /// written since the last success can be trusted, and the caller must not sync again.
   virtual Result<void> sync() = 0;
 
-  /// Says that the extent will be read soon, so that the system can begin. Best effort.
+  /// Says that the extent will be read soon, so that the system can begin. Best effort. Views read
+  /// nothing ahead without it.
   virtual void prefetch(Extent extent) = 0;
 
   /// Reserves real blocks for the extent; the file grows to its end if it was shorter. Bytes that

@@ -17,6 +17,7 @@ namespace {
 
 using format::kChunkBytes;
 constexpr std::size_t kBufferBytes = 1024 * 1024;
+constexpr std::uint64_t kFetchChunks = 64;  // 4 MiB at a time
 
 tl::unexpected<Error> damaged(const format::RunName& name, std::uint64_t offset) {
   return fail(Errc::kChunkDamaged, "the checksum of a chunk does not match", offset,
@@ -278,9 +279,6 @@ Result<void> RunReader::verify_piece(const std::byte* base, std::size_t level,
 
 /// Verifies payload chunk `chunk`, from the top of the tree down, as far as it is not yet known.
 Result<void> RunReader::verify_chunk(const std::byte* base, std::uint64_t chunk) const {
-  const auto is_known = [this](std::uint64_t bit) {
-    return (verified_[bit / 64].load(std::memory_order_acquire) >> (bit % 64) & 1) != 0;
-  };
   if (is_known(chunk)) return {};
   for (std::size_t level = tree_.levels.size() + 1; level-- > 0;) {
     std::uint64_t index = level == tree_.levels.size() ? 0 : chunk;
@@ -289,6 +287,22 @@ Result<void> RunReader::verify_chunk(const std::byte* base, std::uint64_t chunk)
     if (is_known(bit)) continue;
     CRAWLSTORE_TRY(verify_piece(base, level, index));
     verified_[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64), std::memory_order_release);
+  }
+  return {};
+}
+
+/// Payload chunks [first, end). A chunk is verified as a whole, so it is fetched as a whole.
+Result<void> RunReader::verify_chunks(const std::byte* base, std::uint64_t first,
+                                      std::uint64_t end) const {
+  std::uint64_t fetched = first;
+  for (std::uint64_t chunk = first; chunk < end; ++chunk) {
+    if (chunk >= fetched && !is_known(chunk)) {
+      fetched = std::min(end, chunk + kFetchChunks);
+      const std::uint64_t begin_bytes = chunk * kChunkBytes;
+      const std::uint64_t end_bytes = std::min(fetched * kChunkBytes, tree_.padded_payload_bytes);
+      storage_->prefetch({run_.offset_bytes + begin_bytes, end_bytes - begin_bytes});
+    }
+    CRAWLSTORE_TRY(verify_chunk(base, chunk));
   }
   return {};
 }
@@ -303,9 +317,7 @@ Result<std::span<const std::byte>> RunReader::bytes(std::uint64_t offset,
   if (!start) return tl::unexpected<Error>(start.error());
   if (length > 0) {
     const std::uint64_t last = (offset + length - 1) / kChunkBytes;
-    for (std::uint64_t i = offset / kChunkBytes; i <= last; ++i) {
-      CRAWLSTORE_TRY(verify_chunk(*start, i));
-    }
+    CRAWLSTORE_TRY(verify_chunks(*start, offset / kChunkBytes, last + 1));
   }
   return std::span<const std::byte>(*start + offset, length);
 }
@@ -313,10 +325,7 @@ Result<std::span<const std::byte>> RunReader::bytes(std::uint64_t offset,
 Result<void> RunReader::verify_all() const {
   const auto start = base();
   if (!start) return tl::unexpected<Error>(start.error());
-  for (std::uint64_t i = 0; i < tree_.chunk_count(); ++i) {
-    CRAWLSTORE_TRY(verify_chunk(*start, i));
-  }
-  return {};
+  return verify_chunks(*start, 0, tree_.chunk_count());
 }
 
 }  // namespace crawlstore::container

@@ -110,6 +110,10 @@ class RunReader {
 
  private:
   Result<const std::byte*> base() const;
+  [[nodiscard]] bool is_known(std::uint64_t bit) const {
+    return (verified_[bit / 64].load(std::memory_order_acquire) >> (bit % 64) & 1) != 0;
+  }
+  Result<void> verify_chunks(const std::byte* base, std::uint64_t first, std::uint64_t end) const;
   Result<void> verify_chunk(const std::byte* base, std::uint64_t chunk) const;
   Result<void> verify_piece(const std::byte* base, std::size_t level, std::uint64_t index) const;
 

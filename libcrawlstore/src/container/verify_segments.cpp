@@ -17,6 +17,8 @@ namespace {
 
 /// More than a drum with the most buckets and consumers, all with the longest names, needs.
 constexpr std::uint64_t kDrumBytesMax = 16 * 1024 * 1024;
+/// How much of a run is fetched ahead of its check.
+constexpr std::uint64_t kFetchBytes = 16 * 1024 * 1024;
 
 RunKey key_of(SegmentId segment, const format::RunRef& run) {
   return {segment, run.offset_bytes, run.run_id};
@@ -145,9 +147,21 @@ Result<std::optional<RunContent>> SegmentVerifier::read_content(const format::Se
   if (damaged_runs_.contains(key_of(entry.id, run))) return std::optional<RunContent>{};
   const auto view = verification_.storage.view(run.extent());
   if (!view) return tl::unexpected<Error>(view.error());
+  std::uint64_t checked = 0;
+  std::uint64_t fetched = 0;
+  const auto fetch = [&](std::uint64_t bytes) {
+    checked += bytes;
+    if (fetched == run.payload_bytes || checked + kFetchBytes / 2 < fetched) return;
+    const std::uint64_t end = std::min(run.payload_bytes, checked + kFetchBytes);
+    verification_.storage.prefetch({run.offset_bytes + fetched, end - fetched});
+    fetched = end;
+  };
+  fetch(0);
   auto content =
-      check_run_content(entry.kind, std::span(*view, run.payload_bytes),
-                        [this](std::uint64_t bytes) { return verification_.advance(bytes); });
+      check_run_content(entry.kind, std::span(*view, run.payload_bytes), [&](std::uint64_t bytes) {
+        fetch(bytes);
+        return verification_.advance(bytes);
+      });
   if (!content) {
     Error error = content.error();
     if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);

@@ -107,6 +107,9 @@ Result<const Mapping::Region*> Mapping::add_region(Extent extent, std::uint64_t 
     length_bytes = std::max(round_up(length_bytes / 2), needed_bytes);
   }
   auto* const base = static_cast<std::byte*>(mapped);
+  // Who looks something up touches a page here and there: reading ahead would fetch megabytes for
+  // each, and push out as much. Who wants more says so: Storage::prefetch().
+  (void)::madvise(base, length_bytes, MADV_RANDOM);
   Result<GuardedRange> guard = GuardedRange::make(base, length_bytes);
   if (!guard) {
     ::munmap(base, length_bytes);
