@@ -3,19 +3,10 @@
 
 #include <algorithm>
 
+#include "drum/sort_keys.h"
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
-namespace {
-
-template <class Key>
-void sort_unique(std::vector<Key>& keys) {
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-}
-
-}  // namespace
-
 Result<InsertedKeys> InsertedKeys::of_run(std::span<const std::byte> payload) {
   std::vector<std::uint64_t> keys;
   const auto run = format::parse_key_run(payload, keys);

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "drum/sort_keys.h"
 
 namespace crawlstore::drum {
 
@@ -80,31 +81,31 @@ template <class Key, class At>
 bool RequestColumns::is_among(Key wanted, std::vector<Key>& sorted, const At& at) const {
   const std::size_t count = keys_.size();
   if (count - sorted_count_ > kUnsortedMax + sorted_count_ / 8) {
-    const auto old_count = static_cast<std::ptrdiff_t>(sorted.size());
+    std::vector<Key> fresh;
+    fresh.reserve(count - sorted_count_);
     for (std::size_t i = sorted_count_; i < count; ++i) {
-      if (is_insert(i)) sorted.push_back(at(i));
+      if (is_insert(i)) fresh.push_back(at(i));
     }
+    sort_unique(fresh);
+    const auto old_count = static_cast<std::ptrdiff_t>(sorted.size());
+    sorted.insert(sorted.end(), fresh.begin(), fresh.end());
+    std::inplace_merge(sorted.begin(), sorted.begin() + old_count, sorted.end());
     sorted_count_ = count;
-    const auto middle = sorted.begin() + old_count;
-    std::sort(middle, sorted.end());
-    std::inplace_merge(sorted.begin(), middle, sorted.end());
   }
   return std::binary_search(sorted.begin(), sorted.end(), wanted);
 }
 
 bool RequestColumns::inserts(Key16 key) const {
-  const auto heads = keys_.spans();
-  const auto tails = tails_.spans();
-  const auto head_at = [&](std::size_t i) { return heads[i / kSlabKeys][i % kSlabKeys]; };
-  const auto key_at = [&](std::size_t i) {
-    return Key16{head_at(i), tails.empty() ? 0 : tails[i / kSlabKeys][i % kSlabKeys]};
+  const auto head_at = [this](std::size_t i) { return keys_.at(i); };
+  const auto key_at = [this](std::size_t i) {
+    return Key16{keys_.at(i), tails_.empty() ? 0 : tails_.at(i)};
   };
-  if (tails.empty() ? is_among(key.head, sorted_inserts_, head_at)
-                    : is_among(key, sorted_wide_inserts_, key_at)) {
+  if (tails_.empty() ? is_among(key.head, sorted_inserts_, head_at)
+                     : is_among(key, sorted_wide_inserts_, key_at)) {
     return true;
   }
   for (std::size_t i = sorted_count_; i < keys_.size();) {
-    const auto slab = heads[i / kSlabKeys].subspan(i % kSlabKeys);
+    const auto slab = keys_.slab(i / kSlabKeys).subspan(i % kSlabKeys);
     const auto found = std::find(slab.begin(), slab.end(), key.head);
     i += static_cast<std::size_t>(found - slab.begin());
     if (found == slab.end()) continue;

@@ -19,6 +19,7 @@ namespace crawlstore::drum {
 
 inline constexpr std::size_t kSlabBytes = 4096;
 inline constexpr std::size_t kSlabKeys = kSlabBytes / sizeof(std::uint64_t);
+inline constexpr std::size_t kLineBytes = 64;  // of the processor's caches
 /// As long as nothing else is said, a slab is numbers.
 using Slab = std::array<std::uint64_t, kSlabKeys>;
 using SlabPtr = std::unique_ptr<Slab>;
@@ -111,6 +112,8 @@ class KeySlabs {
     push_back_into_room(key);
   }
   [[nodiscard]] bool has_room() const { return next_ != end_; }
+  /// Where the next key goes, as far as there is room.
+  [[nodiscard]] const std::uint64_t* end() const { return next_; }
   void push_back_into_room(std::uint64_t key) { *next_++ = key; }
 
   [[nodiscard]] std::size_t size() const {
@@ -121,14 +124,14 @@ class KeySlabs {
     return (*list_.slabs()[index / kSlabKeys])[index % kSlabKeys];
   }
   [[nodiscard]] std::size_t memory_bytes() const { return list_.slabs().size() * kSlabBytes; }
+  /// Of the keys, those from kSlabKeys * index on, up to kSlabKeys; there must be some.
+  [[nodiscard]] std::span<const std::uint64_t> slab(std::size_t index) const {
+    return {list_.slabs()[index]->data(), std::min(size() - index * kSlabKeys, kSlabKeys)};
+  }
   /// The keys, one span behind the other; none is empty.
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> spans() const {
     std::vector<std::span<const std::uint64_t>> spans;
-    std::size_t left = size();
-    for (const auto& slab : list_.slabs()) {
-      spans.emplace_back(slab->data(), std::min(left, kSlabKeys));
-      left -= spans.back().size();
-    }
+    for (std::size_t i = 0; i < list_.slabs().size(); ++i) spans.push_back(slab(i));
     return spans;
   }
   [[nodiscard]] const std::shared_ptr<SlabPool>& pool() const { return list_.pool(); }
@@ -149,6 +152,13 @@ class ByteSlabs {
     std::byte* to = bytes.size() <= kSlabBytes / 4 ? room(bytes.size()) : own_room(bytes.size());
     std::memcpy(to, bytes.data(), bytes.size());
     size_ += bytes.size();
+  }
+  /// Brings the place of the next string near.
+  void prefetch_end() const {
+    if (spans_.empty()) return;
+    const std::byte* const end = spans_.back().data() + spans_.back().size();
+    __builtin_prefetch(end, 1);
+    __builtin_prefetch(end + kLineBytes, 1);
   }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool empty() const { return size_ == 0; }
