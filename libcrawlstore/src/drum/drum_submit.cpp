@@ -11,6 +11,9 @@ namespace {
 
 constexpr std::size_t kKeysPerLook = 512;
 constexpr std::size_t kLookAhead = 24;  // slots on their way from the memory
+/// So many requests on, the columns are on their way from the memory; the place in them.
+constexpr std::size_t kColumnsAhead = 8;
+constexpr std::size_t kEndsAhead = 4;
 /// Who looks when an array needs another slab leaves room for what fills one of each kind.
 constexpr std::uint64_t kArrayRequestsMax = drum::kSortCountMax - drum::kSlabBytes;
 constexpr std::uint64_t kMemoryPerRecentKey = 256;  // of which the window takes 16
@@ -170,7 +173,15 @@ Result<void> DrumCore::Impl::submit_many(std::span<const RawRequest> requests) {
 
 /// Takes requests off the span, also when it fails; not all when a merge should come between.
 Result<void> DrumCore::Impl::append_some(std::span<const RawRequest>& requests) {
+  const auto array_of = [this](const RawRequest& request) -> const drum::RequestColumns& {
+    return arrays[ranges.find(request.key)];
+  };
+  for (const auto& request : requests.first(std::min(requests.size(), kColumnsAhead))) {
+    array_of(request).prefetch();
+  }
   do {
+    if (requests.size() > kColumnsAhead) array_of(requests[kColumnsAhead]).prefetch();
+    if (requests.size() > kEndsAhead) array_of(requests[kEndsAhead]).prefetch_ends();
     CRAWLSTORE_TRY(check_request(requests.front()));
     CRAWLSTORE_TRY(append(requests.front()));
     requests = requests.subspan(1);

@@ -27,6 +27,17 @@ class alignas(64) RequestColumns {
   explicit RequestColumns(const std::shared_ptr<SlabPool>& pool = nullptr)
       : keys_(pool), repeats_(pool), tails_(pool), auxes_(pool) {}
 
+  /// Brings near what append() will need; first the columns, and when they are there, their ends.
+  void prefetch() const {
+    const auto* const begin = static_cast<const std::byte*>(static_cast<const void*>(this));
+    for (std::size_t i = 0; i < sizeof(*this); i += kLineBytes) __builtin_prefetch(begin + i, 1);
+  }
+  void prefetch_ends() const {
+    __builtin_prefetch(keys_.end(), 1);
+    __builtin_prefetch(values_.data() + values_.size(), 1);
+    auxes_.prefetch_end();
+  }
+
   /// A missing value of fixed size is zeros.
   void append(std::uint16_t tag, Key16 key, Shape shape, std::span<const std::byte> value,
               std::span<const std::byte> aux);
