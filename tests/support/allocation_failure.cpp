@@ -36,12 +36,22 @@ void release(void* memory) {
 }  // namespace
 }  // namespace crawlstore::testing
 
+// Those of arrays too: a sanitizer's own do not come here.
+
 // tidy: raw memory, this is the owner of all
 void* operator new(std::size_t bytes) {
   return crawlstore::testing::allocate(bytes, alignof(std::max_align_t));
 }
 // tidy: raw memory, this is the owner of all
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return crawlstore::testing::allocate(bytes, static_cast<std::size_t>(alignment));
+}
+// tidy: raw memory, this is the owner of all
+void* operator new[](std::size_t bytes) {
+  return crawlstore::testing::allocate(bytes, alignof(std::max_align_t));
+}
+// tidy: raw memory, this is the owner of all
+void* operator new[](std::size_t bytes, std::align_val_t alignment) {
   return crawlstore::testing::allocate(bytes, static_cast<std::size_t>(alignment));
 }
 // tidy: raw memory, this is the owner of all
@@ -58,5 +68,22 @@ void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
 }
 // tidy: raw memory, this is the owner of all
 void operator delete(void* memory, std::size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  crawlstore::testing::release(memory);
+}
+// tidy: raw memory, this is the owner of all
+void operator delete[](void* memory) noexcept {
+  crawlstore::testing::release(memory);
+}
+// tidy: raw memory, this is the owner of all
+void operator delete[](void* memory, std::size_t /*bytes*/) noexcept {
+  crawlstore::testing::release(memory);
+}
+// tidy: raw memory, this is the owner of all
+void operator delete[](void* memory, std::align_val_t /*alignment*/) noexcept {
+  crawlstore::testing::release(memory);
+}
+// tidy: raw memory, this is the owner of all
+void operator delete[](void* memory, std::size_t /*bytes*/,
+                       std::align_val_t /*alignment*/) noexcept {
   crawlstore::testing::release(memory);
 }
