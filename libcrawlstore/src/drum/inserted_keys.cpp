@@ -7,6 +7,7 @@
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
+
 Result<InsertedKeys> InsertedKeys::of_run(std::span<const std::byte> payload) {
   std::vector<std::uint64_t> keys;
   const auto run = format::parse_key_run(payload, keys);

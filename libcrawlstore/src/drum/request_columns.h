@@ -21,7 +21,7 @@ namespace crawlstore::drum {
 /// Requests of one bucket in arrival order, as columns. Columns that would hold one number over and
 /// over stay empty. Keys and auxiliaries grow slab by slab. Repeats (repeat_notes.h) are kept apart
 /// from the keys that a merge sorts; requests that have sequences or values have none.
-class alignas(64) RequestColumns {
+class alignas(kLineBytes) RequestColumns {
  public:
   /// With a pool the memory of its keys comes from there, and goes back.
   explicit RequestColumns(const std::shared_ptr<SlabPool>& pool = nullptr)
@@ -33,7 +33,7 @@ class alignas(64) RequestColumns {
     for (std::size_t i = 0; i < sizeof(*this); i += kLineBytes) __builtin_prefetch(begin + i, 1);
   }
   void prefetch_ends() const {
-    __builtin_prefetch(keys_.end(), 1);
+    __builtin_prefetch(keys_.next_place(), 1);
     __builtin_prefetch(values_.data() + values_.size(), 1);
     auxes_.prefetch_end();
   }

@@ -113,7 +113,7 @@ class KeySlabs {
   }
   [[nodiscard]] bool has_room() const { return next_ != end_; }
   /// Where the next key goes, as far as there is room.
-  [[nodiscard]] const std::uint64_t* end() const { return next_; }
+  [[nodiscard]] const std::uint64_t* next_place() const { return next_; }
   void push_back_into_room(std::uint64_t key) { *next_++ = key; }
 
   [[nodiscard]] std::size_t size() const {
