@@ -2,18 +2,27 @@
 # Sourced by quickstart, run-tests and .ci/run: the Debian packages we need, and how they get in.
 # shellcheck shell=bash disable=SC2034
 
-# What the library, the command and the example need to build and run.
+# What the library, the command, the inspector and the example need to build and run.
 crawlstore_build_packages=(
   ca-certificates
   cmake
   flatbuffers-compiler
+  fonts-dejavu-core
   g++
   libcli11-dev
   libexpected-dev
   libflatbuffers-dev
   libfmt-dev
+  libfreetype-dev
+  libgl-dev
+  libgl1-mesa-dri
+  libglfw3-dev
   libgumbo-dev
+  libimgui-dev
   liblz4-dev
+  libpng-dev
+  libre2-dev
+  libstb-dev
   liburiparser-dev
   libxxhash-dev
   ninja-build

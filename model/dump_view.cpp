@@ -22,4 +22,20 @@ Document dump_view(const std::vector<FieldInfo>& fields) {
   return {{}, {std::move(table)}};
 }
 
+Table field_tree(const std::vector<FieldInfo>& fields) {
+  Table table{"fields",
+              {{"name", Unit::kText},
+               {"value", Unit::kText},
+               {"type", Unit::kText},
+               {"offset_bytes", Unit::kOffset},
+               {"length_bytes", Unit::kCount},
+               {"problem", Unit::kText}},
+              {}};
+  for (const FieldInfo& field : fields) {
+    table.rows.push_back({std::string(std::size_t{3} * field.depth, ' ') + field.name, field.value,
+                          field.type, field.offset_bytes, field.length_bytes, field.problem});
+  }
+  return table;
+}
+
 }  // namespace crawlstore::model

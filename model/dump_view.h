@@ -15,4 +15,8 @@ namespace crawlstore::model {
 /// values are shown as format_printable() shows them.
 Document dump_view(const std::vector<FieldInfo>& fields);
 
+/// The table `fields` for the screen: name, value, type, offset_bytes, length_bytes, problem; names
+/// are indented by their depth.
+Table field_tree(const std::vector<FieldInfo>& fields);
+
 }  // namespace crawlstore::model

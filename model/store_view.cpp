@@ -114,6 +114,36 @@ Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
   return document;
 }
 
+Table held_table(const std::vector<HeldInfo>& held) {
+  Table table{"held",
+              {{"offset_bytes", Unit::kOffset},
+               {"length_bytes", Unit::kBytes},
+               {"born", Unit::kId},
+               {"retired", Unit::kId}},
+              {}};
+  for (const HeldInfo& entry : held) {
+    table.rows.push_back({entry.extent.offset_bytes, entry.extent.length_bytes, entry.born.value,
+                          entry.retired.value});
+  }
+  return table;
+}
+
+Table runs_table(const SegmentInfo& segment) {
+  Table table{"runs",
+              {{"run_id", Unit::kId},
+               {"offset_bytes", Unit::kOffset},
+               {"length_bytes", Unit::kBytes},
+               {"born", Unit::kId},
+               {"payload_bytes", Unit::kBytes},
+               {"record_count", Unit::kCount}},
+              {}};
+  for (const RunInfo& run : segment.runs) {
+    table.rows.push_back({run.run_id.value, run.extent.offset_bytes, run.extent.length_bytes,
+                          run.born.value, run.payload_bytes, run.record_count});
+  }
+  return table;
+}
+
 Document segments_view(const Snapshot& snapshot, std::optional<SegmentKind> kind) {
   Table segments{"segments",
                  {{"id", Unit::kId},

@@ -26,6 +26,12 @@ Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
 /// The table `drums`: one row a DRUM.
 Table drums_table(const std::vector<DrumInfo>& drums);
 
+/// The table `held`: one row an extent that is kept for older generations.
+Table held_table(const std::vector<HeldInfo>& held);
+
+/// The table `runs` of one segment: where each run is.
+Table runs_table(const SegmentInfo& segment);
+
 /// The tables `segments`, and `runs` with the place of each run.
 ///   kind     only segments of that kind
 Document segments_view(const Snapshot& snapshot, std::optional<SegmentKind> kind = {});

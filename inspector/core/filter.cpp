@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/core/filter.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <re2/re2.h>
+
+#include "model/format_text.h"
+#include "model/parse_text.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+/// A count, a size, a hexadecimal number, or a fraction.
+std::optional<double> parse_number(std::string_view text) {
+  if (const auto bytes = model::parse_bytes(text)) return static_cast<double>(*bytes);
+  if (const auto count = model::parse_count(text)) return static_cast<double>(*count);
+  return std::nullopt;
+}
+
+std::optional<double> number_of(const model::Cell& cell) {
+  if (const auto* number = std::get_if<std::uint64_t>(&cell)) return static_cast<double>(*number);
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*number);
+  if (const auto* number = std::get_if<double>(&cell)) return *number;
+  if (const auto* text = std::get_if<std::string>(&cell)) return parse_number(*text);
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct Filter::Parser {
+  std::string_view text;
+  std::size_t at = 0;
+  Filter& filter;
+
+  struct Operator {
+    std::string_view text;
+    Test test;
+  };
+  static constexpr std::array kOperators{
+      Operator{"<=", Test::kLessEqual}, Operator{">=", Test::kMoreEqual},
+      Operator{"!=", Test::kIsNot},     Operator{":", Test::kShows},
+      Operator{"=", Test::kIs},         Operator{"<", Test::kLess},
+      Operator{">", Test::kMore},       Operator{"~", Test::kFinds},
+  };
+
+  bool fail(std::size_t offset, std::string what) {
+    filter.problem_ = FilterProblem{offset, std::move(what)};
+    return false;
+  }
+  [[nodiscard]] std::string_view rest() const { return text.substr(at); }
+  void skip_blanks() {
+    while (at < text.size() && text[at] == ' ') ++at;
+  }
+
+  /// The column and the operator, if the word begins so.
+  bool parse_column(Term& term) {
+    const auto end = rest().find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
+    if (end == rest().npos || end == 0) return true;
+    for (const Operator& known : kOperators) {
+      if (!rest().substr(end).starts_with(known.text)) continue;
+      const std::string_view name = rest().substr(0, end);
+      const auto& columns = filter.columns_;
+      const auto column = std::ranges::find(columns, name, &model::Column::name);
+      if (column == columns.end()) {
+        // "http://..." is a word, not a column.
+        return known.text == ":" || fail(at, "no column \"" + std::string(name) + "\" here");
+      }
+      term.column = static_cast<std::size_t>(column - columns.begin());
+      term.test = known.test;
+      at += end + known.text.size();
+      return true;
+    }
+    return true;
+  }
+
+  /// Up to the closing mark, which must be there.
+  bool parse_quoted(Term& term, char mark) {
+    const auto end = text.find(mark, at + 1);
+    if (end == text.npos) return fail(at, std::string("the closing ") + mark + " is missing");
+    term.text = text.substr(at + 1, end - at - 1);
+    at = end + 1;
+    return true;
+  }
+
+  bool parse_value(Term& term) {
+    if (term.test == Test::kFinds && rest().starts_with("/")) return parse_quoted(term, '/');
+    if (rest().starts_with("\"")) return parse_quoted(term, '"');
+    const auto end = std::min(text.find(' ', at), text.size());
+    term.text = text.substr(at, end - at);
+    at = end;
+    return true;
+  }
+
+  bool finish(Term& term, std::size_t start) {
+    term.number = parse_number(term.text);
+    const bool is_order = term.test == Test::kLess || term.test == Test::kLessEqual ||
+                          term.test == Test::kMore || term.test == Test::kMoreEqual;
+    if (term.test == Test::kFinds) {
+      re2::RE2::Options options;
+      options.set_log_errors(false);
+      term.expression = std::make_shared<const re2::RE2>(term.text, options);
+      if (!term.expression->ok()) return fail(start, term.expression->error());
+    } else if (is_order && !term.number) {
+      return fail(start, "a number is expected: 1000, 64KiB, 0x1f");
+    }
+    if (!is_order) term.text = lower(term.text);
+    if (term.test != Test::kShows || !term.text.empty()) filter.terms_.push_back(std::move(term));
+    return true;
+  }
+
+  bool parse_term() {
+    const std::size_t start = at;
+    Term term;
+    if (rest().starts_with("-") && rest().size() > 1 && rest()[1] != ' ') {
+      term.is_negated = true;
+      ++at;
+    }
+    return parse_column(term) && parse_value(term) && finish(term, start);
+  }
+};
+
+Filter Filter::parse(std::string_view text, const std::vector<model::Column>& columns) {
+  Filter filter;
+  filter.columns_ = columns;
+  Parser parser{text, 0, filter};
+  parser.skip_blanks();
+  while (parser.at < text.size()) {
+    if (!parser.parse_term()) {
+      filter.terms_.clear();
+      return filter;
+    }
+    parser.skip_blanks();
+  }
+  return filter;
+}
+
+bool Filter::matches(const std::vector<model::Cell>& row) const {
+  return std::ranges::all_of(terms_,
+                             [&](const Term& term) { return holds(term, row) != term.is_negated; });
+}
+
+bool Filter::holds(const Term& term, const std::vector<model::Cell>& row) const {
+  if (term.column)
+    return *term.column < row.size() && holds(term, row[*term.column], columns_[*term.column].unit);
+  for (std::size_t i = 0; i < row.size() && i < columns_.size(); ++i) {
+    if (holds(term, row[i], columns_[i].unit)) return true;
+  }
+  return false;
+}
+
+bool Filter::holds(const Term& term, const model::Cell& cell, model::Unit unit) const {
+  if (term.test == Test::kFinds) {
+    return re2::RE2::PartialMatch(model::format_cell(cell, unit), *term.expression);
+  }
+  if (term.test == Test::kShows) {
+    return lower(model::format_cell(cell, unit)).find(term.text) != std::string::npos;
+  }
+  const auto number = number_of(cell);
+  if (term.test == Test::kIs || term.test == Test::kIsNot) {
+    const bool is_it = (number && term.number && *number == *term.number) ||
+                       lower(model::format_cell(cell, unit)) == term.text;
+    return is_it == (term.test == Test::kIs);
+  }
+  if (!number) return false;
+  switch (term.test) {
+    case Test::kLess:
+      return *number < *term.number;
+    case Test::kLessEqual:
+      return *number <= *term.number;
+    case Test::kMore:
+      return *number > *term.number;
+    default:
+      return *number >= *term.number;
+  }
+}
+
+}  // namespace crawlstore::inspector

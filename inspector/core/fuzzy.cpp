@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/core/fuzzy.h"
+
+#include <algorithm>
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr int kLetter = 1;
+constexpr int kWordStart = 8;
+constexpr int kNextLetter = 5;
+constexpr int kSkippedMax = 5;
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool is_word_start(std::string_view text, std::size_t at) {
+  return at == 0 || text[at - 1] == ' ' || text[at - 1] == '_' || text[at - 1] == '/';
+}
+
+/// The next place of the letter: where a word starts with it, else the first.
+std::size_t find_letter(std::string_view text, std::size_t from, char letter) {
+  std::size_t first = text.npos;
+  for (std::size_t i = from; i < text.size(); ++i) {
+    if (lower(text[i]) != letter) continue;
+    if (is_word_start(text, i) || i == from) return i;
+    if (first == text.npos) first = i;
+  }
+  return first;
+}
+
+/// Are all letters there from `from` on?
+bool holds(std::string_view text, std::size_t from, std::string_view wanted) {
+  for (const char c : wanted) {
+    if (c == ' ') continue;
+    while (from < text.size() && lower(text[from]) != lower(c)) ++from;
+    if (from++ >= text.size()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<int> fuzzy_score(std::string_view wanted, std::string_view text) {
+  int score = 0;
+  std::size_t next = 0;
+  bool is_first = true;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i] == ' ') continue;
+    std::size_t at = find_letter(text, next, lower(wanted[i]));
+    // The start of a later word may be too late for the letters that follow.
+    if (at == text.npos || !holds(text, at, wanted.substr(i))) {
+      at = next;
+      while (at < text.size() && lower(text[at]) != lower(wanted[i])) ++at;
+      if (at == text.size() || !holds(text, at, wanted.substr(i))) return std::nullopt;
+    }
+    score += kLetter;
+    if (is_word_start(text, at)) score += kWordStart;
+    if (!is_first && at == next) score += kNextLetter;
+    if (is_first) score -= static_cast<int>(std::min<std::size_t>(at, kSkippedMax));
+    is_first = false;
+    next = at + 1;
+  }
+  return score;
+}
+
+}  // namespace crawlstore::inspector

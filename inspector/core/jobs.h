@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Work that takes longer than a frame: verification, filters, histograms, comparisons.
+///
+/// Threads: a Jobs belongs to the thread that draws; the work of a job runs on one of its threads,
+/// sees only what it captured, and returns what is to be done with its result, which
+/// take_finished() then does on the drawing thread. Ownership: Jobs joins its threads when it ends,
+/// after cancelling what runs.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace crawlstore::inspector {
+
+/// Handed to the work of a job.
+class JobContext {
+ public:
+  /// Says how far it is; wakes the window at most ten times a second. Returns false when it is to
+  /// stop.
+  bool progress(std::uint64_t done, std::uint64_t total);
+  [[nodiscard]] bool is_cancelled() const { return is_cancelled_; }
+
+ private:
+  friend class Jobs;
+  std::function<void()> wake_;
+  std::int64_t last_wake_ms_ = 0;  // touched by the work's thread only
+  std::atomic<std::uint64_t> done_{0};
+  std::atomic<std::uint64_t> total_{0};
+  std::atomic<bool> is_cancelled_{false};
+};
+
+enum class JobState : std::uint8_t { kWaiting, kRunning, kDone, kCancelled, kFailed };
+std::string_view name_of(JobState state);
+
+struct JobInfo {
+  std::uint64_t id = 0;
+  std::string title;
+  JobState state{};
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;  ///< 0 = not known
+  std::int64_t started_us = 0;
+  std::int64_t ended_us = 0;
+  std::string problem;  ///< of a failed job
+};
+
+class Jobs {
+ public:
+  using Finish = std::function<void()>;
+  using Work = std::function<Finish(JobContext&)>;
+  static constexpr std::size_t kRememberedMax = 100;
+
+  /// wake: called from any thread when there is something to draw. now_us: the clock.
+  Jobs(std::function<void()> wake, std::function<std::int64_t()> now_us);
+  ~Jobs();
+  Jobs(const Jobs&) = delete;
+  Jobs& operator=(const Jobs&) = delete;
+
+  /// Starts a job. Another job of the same slot, if one waits or runs, is cancelled, and what it
+  /// brings is dropped: the newest wins. An empty slot competes with nobody.
+  std::uint64_t start(std::string title, std::string slot, Work work);
+  void cancel(std::uint64_t id);
+  void cancel_slot(const std::string& slot);
+  /// Of those that still run. Returns whether there was one.
+  bool cancel_newest();
+  /// Does what finished jobs return. True when anything was done.
+  bool take_finished();
+  /// Blocks until every job has finished; for scripts. Does not take what they return.
+  void wait();
+  /// Newest first; the last hundred.
+  [[nodiscard]] std::vector<JobInfo> list() const;
+  [[nodiscard]] bool idle() const;
+
+ private:
+  struct Job;
+  void run_jobs();
+  void run(Job& job);
+  void forget_old();
+
+  std::function<void()> wake_;
+  std::function<std::int64_t()> now_us_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::shared_ptr<Job>> jobs_;     // all that are remembered, oldest first
+  std::deque<std::shared_ptr<Job>> waiting_;   // not begun
+  std::deque<std::shared_ptr<Job>> finished_;  // not taken
+  std::size_t running_count_ = 0;
+  std::uint64_t last_id_ = 0;
+  bool is_ending_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace crawlstore::inspector

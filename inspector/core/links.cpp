@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/core/links.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr std::array<std::string_view, 7> kSegmentColumns{
+    "segment", "owner", "partition", "key_log", "aux_log", "results", "segment_id"};
+constexpr std::array<std::string_view, 4> kGenerationColumns{"generation", "born", "retired",
+                                                             "newest"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+std::optional<std::uint64_t> number_of(const model::Cell& cell) {
+  if (const auto* number = std::get_if<std::uint64_t>(&cell)) return *number;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Thing thing_of(const model::Column& column, const model::Cell& cell, const std::string& drum) {
+  if (const auto* text = std::get_if<std::string>(&cell); text != nullptr && column.name == "key") {
+    if (const auto location = parse_location("key/x/" + *text)) {
+      KeyThing thing = std::get<KeyThing>(location->thing);
+      thing.drum = drum;
+      return thing;
+    }
+    return {};
+  }
+  const auto number = number_of(cell);
+  if (!number) return {};
+  if (column.unit == model::Unit::kOffset) return ExtentThing{{*number, 0}};
+  if (is_one_of(kSegmentColumns, column.name)) {
+    return *number == 0 ? Thing{} : SegmentThing{SegmentId{*number}};
+  }
+  if (is_one_of(kGenerationColumns, column.name)) {
+    return *number == 0 ? Thing{} : GenerationThing{Generation{*number}};
+  }
+  if (column.name == "bucket" && !drum.empty()) return BucketThing{drum, *number};
+  return {};
+}
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Places that the inspector can show: a panel, and the thing in it that is looked at. Every id on
+/// the screen is one; each has a text form that the command line takes behind a '#'.
+///
+///   hex/offset/0x14000+64     64 bytes from there, in the hex view
+///   offset/0x14000            the same thing in the panel that is its home
+///   segment/12   generation/7   bucket/urls/3   key/urls/9f3c0081aa551100   row/17
+///   overview                  a panel, nothing chosen
+///
+/// Names of DRUMs stand percent-encoded. Values; any thread.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <crawlstore/types.h>
+
+namespace crawlstore::inspector {
+
+struct SegmentThing {
+  SegmentId id;
+  bool operator==(const SegmentThing&) const = default;
+};
+struct ExtentThing {
+  Extent extent;  ///< length 0 = the byte, or the structure, at that offset
+  bool operator==(const ExtentThing&) const = default;
+};
+struct GenerationThing {
+  Generation generation;
+  bool operator==(const GenerationThing&) const = default;
+};
+struct BucketThing {
+  std::string drum;
+  std::uint64_t bucket = 0;
+  bool operator==(const BucketThing&) const = default;
+};
+struct KeyThing {
+  std::string drum;
+  Key16 key;
+  bool is_wide = false;  ///< of 16 bytes
+  bool operator==(const KeyThing&) const = default;
+};
+/// The n-th row of the panel's table.
+struct RowThing {
+  std::uint64_t row = 0;
+  bool operator==(const RowThing&) const = default;
+};
+
+using Thing = std::variant<std::monostate, SegmentThing, ExtentThing, GenerationThing, BucketThing,
+                           KeyThing, RowThing>;
+
+struct Location {
+  std::string panel;  ///< id of a panel; empty = the home of the thing
+  Thing thing;
+  bool operator==(const Location&) const = default;
+};
+
+/// nullopt = no such form. Which panels exist is not asked.
+std::optional<Location> parse_location(std::string_view text);
+std::string format_location(const Location& location);
+/// "segment 12", for titles.
+std::string describe_thing(const Thing& thing);
+
+/// A command line argument `FILE[#LOCATION]`. A file that is called so is meant, whatever it holds;
+/// the caller knows which exist.
+struct FileLocation {
+  std::string path;
+  Location location;
+};
+/// nullopt = no '#', or no location behind the last one.
+std::optional<FileLocation> split_file_location(std::string_view text);
+
+}  // namespace crawlstore::inspector

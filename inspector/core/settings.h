@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the inspector remembers from one run to the next: JSON in
+/// $XDG_CONFIG_HOME/crawlstore/inspector.json, default ~/.config. Files of other versions lose what
+/// is not known, a damaged one is kept aside and begun anew.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crawlstore::inspector {
+
+struct Settings {
+  static constexpr std::size_t kRecentMax = 20;
+
+  std::string theme = "dark";
+  float scale = 1.0F;           ///< 1 to 2
+  float navigator_width = 160;  ///< pixels at scale 1
+  float details_width = 250;
+  bool is_following = true;
+  std::vector<std::string> recent;  ///< absolute paths, newest first
+
+  /// Puts a path in front of the recent ones.
+  void remember(const std::string& path);
+  bool operator==(const Settings&) const = default;
+};
+
+std::string to_json(const Settings& settings);
+/// nullopt = not JSON. Values out of their range become the default.
+std::optional<Settings> parse_settings(const std::string& json);
+
+/// The file's path; empty = there is no home.
+std::string settings_path();
+/// Defaults when there is no file. A file that cannot be understood is renamed to *.damaged.
+Settings load_settings(const std::string& path);
+/// Atomically. Returns what went wrong; empty = nothing.
+std::string save_settings(const Settings& settings, const std::string& path);
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The inspector in a window. Draws when something happened, and not otherwise.
+
+#include <string>
+
+#include "inspector/ui/app.h"
+
+namespace crawlstore::inspector {
+
+struct WindowOptions {
+  int width = 1280;
+  int height = 800;
+  Settings settings{};
+  std::string settings_path;
+  bool holds_pin = false;
+  FileLocation file{};     ///< to open; an empty path = none
+  std::string probe_path;  ///< tests: what is on the screen, written after each frame
+};
+
+/// Runs until the window is closed. Returns what kept it from opening; empty = it was closed.
+std::string run_window(const WindowOptions& options);
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/shell/picture.h"
+
+#include <cstdio>
+
+#include <png.h>
+
+namespace crawlstore::inspector {
+
+std::string write_png(const Picture& picture, const std::string& path) {
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  image.width = static_cast<png_uint_32>(picture.width);
+  image.height = static_cast<png_uint_32>(picture.height);
+  // Opaque: three bytes a pixel make a smaller file.
+  image.format = PNG_FORMAT_RGB;
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(3 * picture.pixels.size());
+  for (const std::uint32_t pixel : picture.pixels) {
+    for (const unsigned shift : {0U, 8U, 16U}) {
+      bytes.push_back(static_cast<std::uint8_t>(pixel >> shift));
+    }
+  }
+  const std::string part = path + ".part";
+  if (png_image_write_to_file(&image, part.c_str(), 0, bytes.data(), 0, nullptr) == 0) {
+    (void)std::remove(part.c_str());
+    return "cannot write " + path + ": " + image.message;
+  }
+  if (std::rename(part.c_str(), path.c_str()) != 0) return "cannot write " + path;
+  return {};
+}
+
+Picture read_png(const std::string& path) {
+  png_image image{};
+  image.version = PNG_IMAGE_VERSION;
+  if (png_image_begin_read_from_file(&image, path.c_str()) == 0) return {};
+  image.format = PNG_FORMAT_RGBA;
+  Picture picture(static_cast<int>(image.width), static_cast<int>(image.height), 0);
+  if (png_image_finish_read(&image, nullptr, picture.pixels.data(), 0, nullptr) == 0) return {};
+  return picture;
+}
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// Invariants: front_ names a panel of panels_; the history is never empty; a file that is open has
+// a view. While panels draw, nothing of this changes: what they ask for is done by draw()
+// afterwards.
+#include "inspector/ui/app.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "inspector/ui/app_modals.h"
+#include "model/format_text.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr std::int64_t kPollEveryUs = 250'000;
+constexpr std::int64_t kReleaseAfterUs = 60'000'000;
+
+std::string absolute(const std::string& path) {
+  std::error_code error;
+  const auto full = std::filesystem::absolute(path, error);
+  return error ? path : full.lexically_normal().string();
+}
+
+std::uint64_t all_keys(const model::FileView& view) {
+  std::uint64_t sum = 0;
+  for (const DrumInfo& drum : view.drums) sum += drum.key_count;
+  return sum;
+}
+
+std::uint64_t all_pending(const model::FileView& view) {
+  std::uint64_t sum = 0;
+  for (const DrumInfo& drum : view.drums) sum += drum.pending_count;
+  return sum;
+}
+
+}  // namespace
+
+App::App(Platform platform, AppOptions options)
+    : platform_(std::move(platform)),
+      settings_(std::move(options.settings)),
+      settings_path_(std::move(options.settings_path)),
+      holds_pin_(options.holds_pin),
+      modals_(std::make_unique<Modals>()),
+      jobs_(platform_.wake, platform_.now_us) {
+  if (options.has_probe) probe_.turn_on();
+  session_.is_following = settings_.is_following;
+  last_input_us_ = platform_.now_us();
+  add_commands();
+  open_panel("start");
+  front_ = "start";
+  history_.go({"start", {}}, {});
+}
+
+App::~App() = default;
+
+void App::open(const std::string& path) {
+  to_open_ = path;
+  want_frames();
+}
+
+void App::open_at(const FileLocation& file) {
+  const std::string path = absolute(file.path);
+  auto opened = model::CrawlFile::open(path);
+  if (!opened) {
+    open_problem_ = path + ": " + describe(opened.error());
+    say(Severity::kBad, open_problem_);
+    go({"start", {}});
+    return;
+  }
+  close_file();
+  panels_.clear();
+  front_ = "overview";
+  session_.file = std::move(*opened);
+  open_problem_.clear();
+  settings_.remember(path);
+  save();
+  const auto view = session_.view();
+  say(Severity::kNote, "opened " + path);
+  if (view->problem) {
+    say(Severity::kBad, "the newest generation cannot be shown: " + describe(*view->problem));
+  }
+  verify(VerifyLevel::kQuick);
+  const bool is_plain = file.location == Location{};
+  if (!is_plain) {
+    go(file.location);
+  } else {
+    go({view->problem ? "problems" : "overview", {}});
+  }
+}
+
+void App::close_file() {
+  if (!session_.file) return;
+  jobs_.cancel_slot("verify");
+  session_.file.reset();
+  session_.checked.reset();
+  session_.commits.clear();
+  key_delta_ = 0;
+  const Location start{"start", {}};
+  panels_.clear();
+  details_ = {};
+  go(start);
+  want_frames();
+}
+
+std::string_view App::home_of(const Thing& thing) {
+  for (const PanelKind& kind : panel_kinds()) {
+    if (kind.is_home(thing)) return kind.id;
+  }
+  return "overview";
+}
+
+App::OpenPanel& App::open_panel(std::string_view id) {
+  const auto found =
+      std::ranges::find_if(panels_, [&](const OpenPanel& open) { return open.kind->id == id; });
+  if (found != panels_.end()) return *found;
+  for (const PanelKind& kind : panel_kinds()) {
+    if (kind.id == id) return panels_.emplace_back(OpenPanel{&kind, kind.make()});
+  }
+  return open_panel("overview");
+}
+
+void App::close_panel(std::string_view id) {
+  std::erase_if(panels_, [&](const OpenPanel& open) { return open.kind->id == id; });
+  if (front_ != id) return;
+  go({std::string(panels_.empty() ? "start" : panels_.back().kind->id), {}});
+}
+
+Panel& App::current_panel() {
+  return *open_panel(front_).panel;
+}
+
+void App::go(const Location& location) {
+  Location to = location;
+  if (to.panel.empty()) to.panel = home_of(to.thing);
+  const bool is_known = std::ranges::any_of(
+      panel_kinds(), [&](const PanelKind& kind) { return kind.id == to.panel; });
+  if (!is_known) {
+    say(Severity::kWarning, "there is no panel \"" + to.panel + "\"");
+    return;
+  }
+  wanted_ = to;
+  want_frames();
+}
+
+void App::arrive(const Visit& visit) {
+  OpenPanel& open = open_panel(visit.location.panel);
+  front_ = open.kind->id;
+  must_select_tab_ = true;
+  details_ = {};
+  open.panel->show(visit.location.thing);
+  if (!visit.view_state.empty()) open.panel->restore(visit.view_state);
+  want_frames();
+}
+
+Location App::location() const {
+  return history_.current().location;
+}
+
+bool App::take_event(const Event& event) {
+  last_input_us_ = platform_.now_us();
+  key_delta_ = 0;
+  want_frames();
+  if (session_.file && session_.file->is_released()) look_again();
+  if (event.kind == Event::Kind::kDrop) {
+    if (!event.paths.empty()) open(event.paths.front());
+    return true;
+  }
+  if (event.kind == Event::Kind::kMouseButton && event.is_down && event.code >= 3) {
+    run(event.code == 3 ? "go_back" : "go_forward");
+    return true;
+  }
+  if (event.kind != Event::Kind::kKey || !event.is_down) return false;
+  const Command* command = commands_.find(event.chord);
+  if (command == nullptr || !command->enabled()) return false;
+  // Keys that edit text are the text field's while it has the focus.
+  const bool is_plain = !event.chord.control && !event.chord.alt;
+  const bool is_function_key = event.chord.key >= kKeyF1 && event.chord.key <= kKeyF12;
+  if (is_plain && !is_function_key && ImGui::GetIO().WantTextInput) return false;
+  command->run({});
+  return true;
+}
+
+std::int64_t App::poll_every_us() const {
+  if (!session_.file || session_.file->is_released()) return 0;
+  return kPollEveryUs;
+}
+
+bool App::poll() {
+  if (jobs_.take_finished()) want_frames();
+  const std::int64_t now_us = platform_.now_us();
+  if (session_.file && now_us - last_poll_us_ >= kPollEveryUs) {
+    last_poll_us_ = now_us;
+    follow();
+  }
+  return wants_frame();
+}
+
+void App::follow() {
+  if (session_.file->is_released()) return;
+  if (session_.is_following && session_.file->has_news()) {
+    look_again();
+    return;
+  }
+  const bool is_idle = platform_.now_us() - last_input_us_ >= kReleaseAfterUs;
+  if (!is_idle || holds_pin_ || session_.is_following) return;
+  const auto generation = session_.view()->info.generation;
+  session_.file->release();
+  say(Severity::kNote, "generation " + model::format_count(generation.value) +
+                           " released: nobody looked for a minute");
+  want_frames();
+}
+
+void App::look_again() {
+  const auto before = session_.view();
+  session_.file->refresh();
+  const auto after = session_.view();
+  if (after->problem && before->problem != after->problem) {
+    say(Severity::kBad, describe(*after->problem));
+  }
+  note_commit(*before, *after);
+  want_frames();
+}
+
+void App::note_commit(const model::FileView& before, const model::FileView& after) {
+  if (after.info.generation <= before.info.generation) return;
+  const auto difference = [](std::uint64_t now, std::uint64_t then) {
+    return static_cast<std::int64_t>(now - then);
+  };
+  SeenCommit commit{after.info.generation, after.info.commit_time_us,
+                    difference(all_keys(after), all_keys(before)),
+                    difference(all_pending(after), all_pending(before)),
+                    difference(after.info.file_bytes, before.info.file_bytes)};
+  key_delta_ += commit.key_delta;
+  session_.commits.push_back(commit);
+  if (session_.commits.size() > Session::kCommitsMax) session_.commits.pop_front();
+}
+
+void App::verify(VerifyLevel level) {
+  if (!session_.file) return;
+  constexpr std::string_view kNames[] = {"quick check", "check of all checksums", "deep check"};
+  const std::string path = session_.file->path();
+  jobs_.start(std::string(kNames[static_cast<std::size_t>(level)]), "verify",
+              [this, path, level](JobContext& context) -> Jobs::Finish {
+                VerifyOptions options;
+                options.level = level;
+                options.progress = [&context](std::uint64_t done, std::uint64_t total) {
+                  return context.progress(done, total);
+                };
+                auto report = crawlstore::verify(path, options);
+                return [this, report = std::move(report), level] {
+                  if (!report) {
+                    say(Severity::kBad, "the check stopped: " + describe(report.error()));
+                    return;
+                  }
+                  take_checked({*report, level, false, platform_.now_us(), 0});
+                };
+              });
+}
+
+void App::take_checked(Checked checked) {
+  checked.number = session_.checked ? session_.checked->number + 1 : 1;
+  const std::size_t count = checked.report.findings.size();
+  const bool is_bad = checked.report.damaged();
+  if (count > 0) {
+    say(is_bad ? Severity::kBad : Severity::kWarning,
+        model::format_count(count) + (count == 1 ? " problem found" : " problems found"));
+  } else if (checked.level != VerifyLevel::kQuick) {
+    say(Severity::kNote,
+        "no problem found in " + model::format_bytes(checked.report.checked_bytes));
+  }
+  session_.checked = std::move(checked);
+}
+
+void App::copy(const std::string& text, std::string_view what) {
+  platform_.set_clipboard(text);
+  say(Severity::kNote, std::string(what) + " copied");
+}
+
+void App::say(Severity severity, std::string text) {
+  session_.say(platform_.now_us(), severity, std::move(text));
+  want_frames();
+}
+
+void App::run(std::string_view command, std::string_view argument) {
+  if (!commands_.run(command, argument)) {
+    say(Severity::kWarning, "\"" + std::string(command) + "\" cannot be done now");
+  }
+  want_frames();
+}
+
+void App::save() {
+  const std::string problem = save_settings(settings_, settings_path_);
+  if (!problem.empty()) say(Severity::kWarning, problem);
+}
+
+void App::set_scale(float scale) {
+  settings_.scale = std::clamp(scale, 1.0F, 2.0F);
+  must_build_fonts_ = true;
+  save();
+}
+
+void App::set_theme(std::string_view name) {
+  settings_.theme = find_palette(name).name;
+  must_build_fonts_ = true;
+  save();
+}
+
+bool App::wants_fonts() const {
+  return must_build_fonts_ || fonts_.is_stale();
+}
+
+Colour App::background() const {
+  return find_palette(settings_.theme).window;
+}
+
+std::string App::title() const {
+  if (!session_.file) return "crawlstore inspector";
+  return std::filesystem::path(session_.file->path()).filename().string() +
+         " - crawlstore inspector";
+}
+
+void App::wait_for_jobs() {
+  while (!jobs_.idle()) {
+    jobs_.wait();
+    jobs_.take_finished();
+    want_frames();
+  }
+}
+
+}  // namespace crawlstore::inspector

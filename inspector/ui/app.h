@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The inspector without a window: takes events, draws frames into ImGui's current context. The
+/// shells put it on a screen, or into a picture.
+///
+/// Threads: one, but for what its jobs do.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "inspector/core/history.h"
+#include "inspector/ui/panel.h"
+
+namespace crawlstore::inspector {
+
+/// What the shell provides.
+struct Platform {
+  std::function<std::int64_t()> now_us;  ///< since the epoch, UTC
+  std::function<void()> wake;            ///< from any thread: draw soon
+  std::function<void(const std::string&)> set_clipboard;
+  std::function<void(const std::string&)> write_picture{};  ///< of the next frame, to that path
+  std::function<void()> quit;
+};
+
+struct AppOptions {
+  Settings settings;
+  std::string settings_path;  ///< where changes are kept; empty = nowhere
+  bool has_probe = false;
+  bool holds_pin = false;  ///< keep the pin however long nobody touches the window
+};
+
+class App final : private Actions {
+ public:
+  App(Platform platform, AppOptions options);
+  ~App() override;
+
+  /// Opens a file, and goes to a place in it. A failure is said on the start panel.
+  void open(const std::string& path) override;
+  void open_at(const FileLocation& file);
+  void close_file();
+  void go(const Location& location) override;
+
+  /// Keys of commands, drops, back and forward; everything else is ImGui's, and false is returned.
+  bool take_event(const Event& event);
+  /// Takes what jobs brought, looks for news of the file. True when a frame should be drawn.
+  bool poll();
+  /// One frame: between ImGui::NewFrame() and ImGui::Render().
+  void draw();
+  /// After a change there are some frames in which ImGui settles.
+  [[nodiscard]] bool wants_frame() const { return frames_wanted_ > 0; }
+  void want_frames() { frames_wanted_ = kSettlingFrames; }
+  /// How long a shell may sleep until the next poll(); 0 = until something happens.
+  [[nodiscard]] std::int64_t poll_every_us() const;
+
+  /// Atlas and style are not of this scale any more: call before the next frame.
+  [[nodiscard]] bool wants_fonts() const;
+  void build_fonts();
+
+  [[nodiscard]] const Probe& probe() const { return probe_; }
+  [[nodiscard]] const CommandRegistry& commands() const { return commands_; }
+  [[nodiscard]] const Session& session() const { return session_; }
+  [[nodiscard]] const Settings& settings() const { return settings_; }
+  [[nodiscard]] Colour background() const;
+  [[nodiscard]] std::string title() const;
+  [[nodiscard]] Location location() const;
+  /// Blocks until nothing runs in the background, and takes what it brought.
+  void wait_for_jobs();
+
+ private:
+  static constexpr int kSettlingFrames = 3;
+
+  struct OpenPanel {
+    const PanelKind* kind = nullptr;
+    std::unique_ptr<Panel> panel;
+  };
+  struct Modals;
+
+  // Actions
+  void verify(VerifyLevel level) override;
+  void copy(const std::string& text, std::string_view what) override;
+  void say(Severity severity, std::string text) override;
+  void run(std::string_view command, std::string_view argument = {}) override;
+  void redraw() override { want_frames(); }
+
+  void add_commands();
+  void add_file_commands();
+  void add_go_commands();
+  void add_view_commands();
+  void add_work_commands();
+  void add_row_commands();
+  void add_help_commands();
+
+  void follow();
+  void look_again();
+  void note_commit(const model::FileView& before, const model::FileView& after);
+  void take_checked(Checked checked);
+  void arrive(const Visit& visit);
+  OpenPanel& open_panel(std::string_view id);
+  void close_panel(std::string_view id);
+  [[nodiscard]] Panel& current_panel();
+  [[nodiscard]] static std::string_view home_of(const Thing& thing);
+  void set_scale(float scale);
+  void set_theme(std::string_view name);
+  void save();
+
+  void draw_menu(Ui& ui);
+  void draw_address_bar(Ui& ui);
+  void draw_file_state(Ui& ui);
+  void draw_banner(Ui& ui);
+  void draw_navigator(Ui& ui);
+  void draw_navigator_group(Ui& ui, std::string_view group);
+  void draw_tabs(Ui& ui);
+  void draw_details(Ui& ui);
+  void draw_details_pane(Ui& ui, ImVec2 at, ImVec2 size);
+  void draw_status_bar(Ui& ui);
+  void draw_modals(Ui& ui);
+  Ui make_ui();
+
+  Platform platform_;
+  Settings settings_;
+  std::string settings_path_;
+  bool holds_pin_ = false;
+  Session session_;
+  CommandRegistry commands_;
+  History history_;
+  Probe probe_;
+  Fonts fonts_;
+  std::vector<OpenPanel> panels_;  // the tabs, in their order
+  std::string front_;              // id of the panel in front
+  bool must_select_tab_ = false;
+  bool must_build_fonts_ = true;
+  int frames_wanted_ = kSettlingFrames;
+  std::int64_t last_input_us_ = 0;
+  std::int64_t last_poll_us_ = 0;
+  std::int64_t key_delta_ = 0;  // since the last input: "+1,204 keys"
+  std::string open_problem_;
+  Details details_;
+  std::optional<Location> wanted_;      // where to go when the frame is drawn
+  std::optional<std::string> to_open_;  // likewise
+  std::unique_ptr<Modals> modals_;
+  Jobs jobs_;  // last: its threads end first
+};
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of everything that can be done.
+#include <array>
+#include <utility>
+
+#include "inspector/core/export_rows.h"
+#include "inspector/ui/app.h"
+#include "inspector/ui/app_modals.h"
+#include "model/json.h"
+#include "model/parse_text.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+std::string details_json(const Details& details) {
+  std::string json = "{";
+  for (const DetailLine& line : details.lines) {
+    if (json.size() > 1) json += ",";
+    model::append_json_bytes(json, line.name, line.text);
+  }
+  return json + "}\n";
+}
+
+}  // namespace
+
+void App::add_commands() {
+  add_file_commands();
+  add_go_commands();
+  add_view_commands();
+  add_work_commands();
+  add_row_commands();
+  add_help_commands();
+}
+
+void App::add_file_commands() {
+  const auto has_file = [this] { return session_.file.has_value(); };
+  commands_.add({"open", "Open a file ...", "File", "Ctrl+O", "opens a crawl file",
+                 [this](std::string_view path) {
+                   if (path.empty()) {
+                     go({"start", {}});
+                   } else {
+                     open(std::string(path));
+                   }
+                 }});
+  commands_.add({"refresh", "Look again", "File", "F5", "opens the newest generation, and pins it",
+                 [this](std::string_view) { look_again(); }, has_file});
+  commands_.add({"follow", "Follow the writer", "File", "F6",
+                 "shows each new generation when it is committed",
+                 [this](std::string_view) {
+                   session_.is_following = !session_.is_following;
+                   settings_.is_following = session_.is_following;
+                   save();
+                   if (session_.is_following && session_.file) look_again();
+                 },
+                 [] { return true; }, [this] { return session_.is_following; }});
+  commands_.add({"release", "Release the pin", "File", "",
+                 "lets the writer reuse what only this generation holds",
+                 [this](std::string_view) {
+                   session_.file->release();
+                   want_frames();
+                 },
+                 [this] { return session_.file && !session_.file->is_released(); }});
+  commands_.add({"export", "Export the table ...", "File", "Ctrl+E",
+                 "writes the rows shown as CSV, TSV or lines of JSON",
+                 [this](std::string_view path) {
+                   const auto write = [this](const std::string& to) -> std::string {
+                     if (!row_format_of(to)) return "end the name with .csv, .tsv or .jsonl";
+                     Ui ui = make_ui();
+                     if (!current_panel().export_to(ui, to)) return "there is no table here";
+                     return {};
+                   };
+                   if (path.empty()) {
+                     modals_->question.open("Export the rows shown to", front_ + ".csv",
+                                            "name.csv, name.tsv or name.jsonl", write);
+                   } else if (const auto problem = write(std::string(path)); !problem.empty()) {
+                     say(Severity::kWarning, problem);
+                   }
+                 }});
+  commands_.add({"screenshot", "Save a picture of the window", "File", "F12",
+                 "writes crawlstore-inspector.png, or the path given",
+                 [this](std::string_view path) {
+                   const std::string to =
+                       path.empty() ? "crawlstore-inspector.png" : std::string(path);
+                   platform_.write_picture(to);
+                   say(Severity::kNote, "picture written to " + to);
+                 },
+                 [this] { return platform_.write_picture != nullptr; }});
+  commands_.add({"close", "Close the file", "File", "Ctrl+W", "closes the file, keeps the window",
+                 [this](std::string_view) { close_file(); }, has_file});
+  commands_.add({"quit", "Quit", "File", "Ctrl+Q", "closes the window",
+                 [this](std::string_view) { platform_.quit(); }});
+}
+
+void App::add_go_commands() {
+  commands_.add({"go_back", "Back", "Go", "Alt+Left", "to the place before, as it was",
+                 [this](std::string_view) {
+                   if (const Visit* visit = history_.back(current_panel().view_state())) {
+                     arrive(*visit);
+                   }
+                 },
+                 [this] { return history_.can_go_back(); }});
+  commands_.add({"go_forward", "Forward", "Go", "Alt+Right", "to the place one came back from",
+                 [this](std::string_view) {
+                   if (const Visit* visit = history_.forward(current_panel().view_state())) {
+                     arrive(*visit);
+                   }
+                 },
+                 [this] { return history_.can_go_forward(); }});
+  commands_.add({"go_to", "Go to ...", "Go", "Ctrl+G", "to a location or an offset",
+                 [this](std::string_view text) {
+                   const auto go_there = [this](const std::string& to) -> std::string {
+                     if (const auto offset = model::parse_count(to)) {
+                       go({"hex", ExtentThing{{*offset, 0}}});
+                       return {};
+                     }
+                     const auto location = parse_location(to);
+                     if (!location) return "no such location: an offset, segment/12, hex ...";
+                     go(*location);
+                     return {};
+                   };
+                   if (text.empty()) {
+                     modals_->question.open(
+                         "Go to", "", "0x14000, segment/12, generation/7, bucket/urls/3", go_there);
+                   } else if (const auto problem = go_there(std::string(text)); !problem.empty()) {
+                     say(Severity::kWarning, problem);
+                   }
+                 }});
+  commands_.add({"copy_location", "Copy this location", "Go", "Ctrl+L",
+                 "as FILE#LOCATION, which the command line takes", [this](std::string_view) {
+                   const std::string file = session_.file ? session_.file->path() : "";
+                   copy(file + "#" + format_location(location()), "location");
+                 }});
+  constexpr std::array kKeys{"Ctrl+1", "Ctrl+2", "Ctrl+3", "Ctrl+4", "Ctrl+5",
+                             "Ctrl+6", "Ctrl+7", "Ctrl+8", "Ctrl+9"};
+  std::size_t number = 0;
+  for (const PanelKind& kind : panel_kinds()) {
+    const std::string id(kind.id);
+    commands_.add({"show_" + id, std::string(kind.title), "Go",
+                   number < kKeys.size() ? kKeys[number] : "", std::string(kind.help),
+                   [this, id](std::string_view) {
+                     go({id, {}});
+                   }});
+    ++number;
+  }
+}
+
+void App::add_view_commands() {
+  commands_.add({"palette", "Find a command ...", "View", "Ctrl+P",
+                 "everything that can be done, by some of its letters",
+                 [this](std::string_view text) { modals_->palette.open(std::string(text)); }});
+  commands_.add({"close_tab", "Close this tab", "View", "Ctrl+F4", "closes the panel in front",
+                 [this](std::string_view) { close_panel(std::string(front_)); }});
+  const auto next_tab = [this](std::size_t step) {
+    for (std::size_t i = 0; i < panels_.size(); ++i) {
+      if (panels_[i].kind->id != front_) continue;
+      go({std::string(panels_[(i + step) % panels_.size()].kind->id), {}});
+      return;
+    }
+  };
+  commands_.add({"next_tab", "Next tab", "View", "Ctrl+Tab", "the panel to the right",
+                 [next_tab](std::string_view) { next_tab(1); }});
+  commands_.add({"previous_tab", "Previous tab", "View", "Ctrl+Shift+Tab", "the panel to the left",
+                 [this, next_tab](std::string_view) { next_tab(panels_.size() - 1); }});
+  commands_.add({"larger", "Larger", "View", "Ctrl+=", "text and everything else, up to twice",
+                 [this](std::string_view) { set_scale(settings_.scale + 0.25F); },
+                 [this] { return settings_.scale < 2; }});
+  commands_.add({"smaller", "Smaller", "View", "Ctrl+-", "down to the size of the start",
+                 [this](std::string_view) { set_scale(settings_.scale - 0.25F); },
+                 [this] { return settings_.scale > 1; }});
+  for (const Palette& palette : palettes()) {
+    const std::string name(palette.name);
+    commands_.add({"theme_" + name, "Theme: " + name, "View", "", "changes the colours",
+                   [this, name](std::string_view) { set_theme(name); }, [] { return true; },
+                   [this, name] { return settings_.theme == name; }});
+  }
+}
+
+void App::add_work_commands() {
+  const auto has_file = [this] { return session_.file.has_value(); };
+  struct Level {
+    const char* id;
+    const char* title;
+    const char* keys;
+    const char* help;
+    VerifyLevel level;
+  };
+  constexpr std::array kLevels{
+      Level{"verify_quick", "Check superblocks and directories", "",
+            "reads the directory of both generations", VerifyLevel::kQuick},
+      Level{"verify", "Check all checksums", "F7", "reads both generations once",
+            VerifyLevel::kNormal},
+      Level{"verify_deep", "Check everything", "Ctrl+F7",
+            "every checksum, and every rule of every segment's format", VerifyLevel::kDeep},
+  };
+  for (const Level& level : kLevels) {
+    commands_.add({level.id, level.title, "Work", level.keys, level.help,
+                   [this, level](std::string_view) {
+                     verify(level.level);
+                     go({"problems", {}});
+                   },
+                   has_file});
+  }
+  commands_.add({"cancel", "Cancel the newest job", "Work", "Escape", "stops what runs",
+                 [this](std::string_view) {
+                   if (jobs_.cancel_newest()) say(Severity::kNote, "cancelled");
+                 },
+                 [this] { return !jobs_.idle(); }});
+}
+
+void App::add_help_commands() {
+  commands_.add({"help_keys", "Keys and settings", "Help", "F1", "every command with its keys",
+                 [this](std::string_view) {
+                   go({"keys", {}});
+                 }});
+  commands_.add({"help_report", "Report for an issue", "Help", "",
+                 "the state of the file as Markdown",
+                 [this](std::string_view) {
+                   go({"report", {}});
+                 },
+                 [this] { return session_.file.has_value(); }});
+  commands_.add({"help_panel", "What does this panel show?", "Help", "Shift+F1",
+                 "says what the panel in front is for", [this](std::string_view) {
+                   const PanelKind& kind = *open_panel(front_).kind;
+                   say(Severity::kNote, std::string(kind.title) + ": " + std::string(kind.help));
+                 }});
+}
+
+void App::add_row_commands() {
+  const auto has_details = [this] { return !details_.lines.empty(); };
+  commands_.add({"copy_row", "Copy the selection", "", "Ctrl+Shift+C",
+                 "what the details show, name and value a line",
+                 [this](std::string_view) {
+                   std::string text;
+                   for (const DetailLine& line : details_.lines) {
+                     text += line.name + "\t" + line.text + "\n";
+                   }
+                   copy(text, "selection");
+                 },
+                 has_details});
+  commands_.add({"copy_row_json", "Copy the selection as JSON", "", "Ctrl+Alt+C",
+                 "one object, names and values",
+                 [this](std::string_view) { copy(details_json(details_), "selection"); },
+                 has_details});
+}
+
+}  // namespace crawlstore::inspector

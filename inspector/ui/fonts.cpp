@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/ui/fonts.h"
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <vector>
+
+#include <imgui_freetype.h>
+
+#include "model/utf8.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr float kTextSize = 15;
+constexpr float kMonoSize = 14;
+constexpr const char* kTextFont = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
+constexpr const char* kMonoFont = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf";
+// What those two have not: the first of each that is there is asked, in this order.
+constexpr std::array kFallbackFonts{
+    "/usr/share/fonts-droid-fallback/truetype/DroidSansFallbackFull.ttf",
+    "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+    "/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf",
+    "/usr/share/fonts/truetype/noto/NotoSansArabic-Regular.ttf",
+    "/usr/share/fonts/truetype/noto/NotoSansHebrew-Regular.ttf",
+    "/usr/share/fonts/truetype/noto/NotoSansDevanagari-Regular.ttf",
+    "/usr/share/fonts/truetype/noto/NotoSansThai-Regular.ttf",
+};
+// Latin, IPA, Greek, Cyrillic, punctuation, arrows, mathematics, boxes, shapes.
+constexpr std::array<std::size_t, 10> kFirstBlocks{0x00, 0x01, 0x02, 0x03, 0x04,
+                                                   0x20, 0x21, 0x22, 0x25, 0x26};
+
+bool exists(const char* path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
+ImFont* add_font(const char* path, float size, const std::vector<ImWchar>& ranges) {
+  ImGuiIO& io = ImGui::GetIO();
+  if (!exists(path)) {
+    ImFontConfig config;
+    config.SizePixels = size;
+    return io.Fonts->AddFontDefault(&config);
+  }
+  ImFont* font = io.Fonts->AddFontFromFileTTF(path, size, nullptr, ranges.data());
+  return font;
+}
+
+char32_t decode(std::string_view text, std::size_t length) {
+  auto value = static_cast<char32_t>(static_cast<unsigned char>(text[0]));
+  if (length == 1) return value;
+  value &= 0x7fU >> length;
+  for (std::size_t i = 1; i < length; ++i) {
+    value = value << 6U | (static_cast<unsigned char>(text[i]) & 0x3fU);
+  }
+  return value;
+}
+
+}  // namespace
+
+void Fonts::build(float scale) {
+  for (const std::size_t block : kFirstBlocks) blocks_.set(block);
+  std::vector<ImWchar> ranges;
+  bool has_rare = false;
+  for (std::size_t block = 0; block < kBlocks; ++block) {
+    if (!blocks_.test(block)) continue;
+    ranges.push_back(static_cast<ImWchar>(block == 0 ? 0x20 : block << 8U));
+    ranges.push_back(static_cast<ImWchar>(block << 8U | 0xffU));
+    has_rare = has_rare || block > 0x26 || (block > 0x04 && block < 0x20);
+  }
+  ranges.push_back(0);
+
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  atlas.Clear();
+  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+  atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+  text_size_ = std::round(kTextSize * scale);
+  text_ = add_font(kTextFont, text_size_, ranges);
+  const auto merge = [&] {
+    ImFontConfig config;
+    config.MergeMode = true;
+    for (const char* path : kFallbackFonts) {
+      if (has_rare && exists(path)) {
+        atlas.AddFontFromFileTTF(path, text_size_, &config, ranges.data());
+      }
+    }
+  };
+  merge();
+  mono_ = add_font(kMonoFont, std::round(kMonoSize * scale), ranges);
+  merge();
+  atlas.Build();
+  is_stale_ = false;
+}
+
+void Fonts::want(std::string_view text) {
+  while (!text.empty()) {
+    // ASCII is always there.
+    std::size_t plain = 0;
+    while (plain < text.size() && static_cast<unsigned char>(text[plain]) < 0x80) ++plain;
+    text.remove_prefix(plain);
+    if (text.empty()) return;
+    const std::size_t length = model::utf8_length(text);
+    if (length != 0) {
+      const std::size_t block = decode(text, length) >> 8U;
+      if (block < kBlocks && !blocks_.test(block)) {
+        blocks_.set(block);
+        is_stale_ = true;
+      }
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+}
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/ui/internal.h"
+
+#include <algorithm>
+
+#include <imgui_internal.h>
+
+#if IMGUI_VERSION_NUM < 18600
+#error "Dear ImGui 1.86 or newer is needed"
+#endif
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr float kWidthMin = 80;
+constexpr float kWidthMax = 1600;
+/// Rows are told to ImGui in lines of so many pixels, so that small tables get a usable thumb.
+constexpr std::uint64_t kLinePixels = 16;
+/// 2^58 rows of 16 pixels are what a signed 64-bit number takes.
+constexpr std::uint64_t kRowsMax = std::uint64_t{1} << 58U;
+
+}  // namespace
+
+bool draw_row_scrollbar(const char* id, ImVec2 min, ImVec2 max, std::uint64_t& first,
+                        std::uint64_t page, std::uint64_t count) {
+  const std::uint64_t shown = std::min(count, kRowsMax);
+  auto scroll = static_cast<ImS64>(std::min(first, kRowsMax) * kLinePixels);
+  const ImS64 before = scroll;
+  ImGui::ScrollbarEx(ImRect(min, max), ImGui::GetID(id), ImGuiAxis_Y, &scroll,
+                     static_cast<ImS64>(page * kLinePixels),
+                     static_cast<ImS64>(shown * kLinePixels), ImDrawFlags_RoundCornersNone);
+  if (scroll == before) return false;
+  first = static_cast<std::uint64_t>(std::max<ImS64>(scroll, 0)) / kLinePixels;
+  return true;
+}
+
+void draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float sign) {
+  const ImGuiID item = ImGui::GetID(id);
+  const ImRect box(min, max);
+  if (!ImGui::ItemAdd(box, item)) return;
+  bool is_hovered = false;
+  bool is_held = false;
+  ImGui::ButtonBehavior(box, item, &is_hovered, &is_held);
+  if (is_hovered || is_held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (is_held) {
+    width = std::clamp(width + sign * ImGui::GetIO().MouseDelta.x, kWidthMin, kWidthMax);
+  }
+  const ImU32 colour = ImGui::GetColorU32(is_held      ? ImGuiCol_SeparatorActive
+                                          : is_hovered ? ImGuiCol_SeparatorHovered
+                                                       : ImGuiCol_Separator);
+  const float middle = (min.x + max.x) / 2;
+  ImGui::GetWindowDrawList()->AddLine(ImVec2(middle, min.y), ImVec2(middle, max.y), colour);
+}
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/ui/modals.h"
+
+#include <algorithm>
+
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include "inspector/core/fuzzy.h"
+#include "inspector/ui/panel.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr std::size_t kMatchesMax = 14;
+constexpr float kWidth = 620;
+
+/// Centred, near the top; true when it is open.
+bool begin_box(const Ui& ui, const char* id, bool& must_open) {
+  if (must_open) ImGui::OpenPopup(id);
+  must_open = false;
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float width = std::min(ui.px(kWidth), screen.x - ui.px(40));
+  ImGui::SetNextWindowPos(ImVec2((screen.x - width) / 2, screen.y * 0.12F));
+  ImGui::SetNextWindowSize(ImVec2(width, 0));
+  return ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove);
+}
+
+}  // namespace
+
+void CommandPalette::open(std::string text) {
+  must_open_ = true;
+  must_focus_ = true;
+  text_ = std::move(text);
+  chosen_ = 0;
+}
+
+std::vector<CommandPalette::Match> CommandPalette::find(Ui& ui) const {
+  std::vector<Match> matches;
+  const auto location = parse_location(text_);
+  const bool is_panel = location && std::ranges::any_of(panel_kinds(), [&](const PanelKind& kind) {
+                          return kind.id == location->panel;
+                        });
+  if (location && (location->panel.empty() || is_panel)) {
+    matches.push_back({1000, "Go to " + format_location(*location), "",
+                       [location](Ui& at) { at.actions.go(*location); }});
+  }
+  for (const Command& command : ui.commands.all()) {
+    const auto score = fuzzy_score(text_, command.title + " " + command.id);
+    if (!score || !command.enabled() || command.id == "palette") continue;
+    matches.push_back(
+        {*score, command.title, command.keys, [id = command.id](Ui& at) { at.actions.run(id); }});
+  }
+  std::ranges::stable_sort(matches, std::greater<>{}, &Match::score);
+  if (matches.size() > kMatchesMax) matches.resize(kMatchesMax);
+  return matches;
+}
+
+void CommandPalette::draw_matches(Ui& ui, const std::vector<Match>& matches) {
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    ImGui::PushID(static_cast<int>(i));
+    const bool is_clicked = ImGui::Selectable(matches[i].title.c_str(), i == chosen_);
+    ui.probe.note_item("palette[" + std::to_string(i) + "]", matches[i].title);
+    if (!matches[i].keys.empty()) {
+      const float width = ImGui::CalcTextSize(matches[i].keys.c_str()).x;
+      ImGui::SameLine(ImGui::GetContentRegionMax().x - width);
+      draw_text(ui, matches[i].keys, ui.palette.faint);
+    }
+    ImGui::PopID();
+    if (!is_clicked) continue;
+    matches[i].run(ui);
+    ImGui::CloseCurrentPopup();
+    return;
+  }
+  if (matches.empty()) draw_text(ui, "no such command, panel or location", ui.palette.faint);
+}
+
+void CommandPalette::draw(Ui& ui) {
+  if (!begin_box(ui, "palette", must_open_)) return;
+  if (must_focus_) ImGui::SetKeyboardFocusHere();
+  must_focus_ = false;
+  ImGui::SetNextItemWidth(-1);
+  const bool is_entered = ImGui::InputTextWithHint(
+      "##palette", "a command, or a location: segment/12, offset/0x14000, bucket/urls/3", &text_,
+      ImGuiInputTextFlags_EnterReturnsTrue);
+  ui.probe.note_item("palette.text", text_);
+  const auto matches = find(ui);
+  if (ImGui::IsKeyPressed(kKeyDown)) ++chosen_;
+  if (ImGui::IsKeyPressed(kKeyUp) && chosen_ > 0) --chosen_;
+  chosen_ = std::min(chosen_, matches.empty() ? 0 : matches.size() - 1);
+  if (is_entered && !matches.empty()) {
+    matches[chosen_].run(ui);
+    ImGui::CloseCurrentPopup();
+  } else {
+    draw_matches(ui, matches);
+  }
+  ImGui::EndPopup();
+}
+
+void Question::open(std::string title, std::string text, std::string hint, Answer answer) {
+  must_open_ = true;
+  must_focus_ = true;
+  title_ = std::move(title);
+  text_ = std::move(text);
+  hint_ = std::move(hint);
+  problem_.clear();
+  answer_ = std::move(answer);
+}
+
+void Question::draw(Ui& ui) {
+  if (!begin_box(ui, "question", must_open_)) return;
+  draw_text(ui, title_);
+  if (must_focus_) ImGui::SetKeyboardFocusHere();
+  must_focus_ = false;
+  ImGui::SetNextItemWidth(-1);
+  const bool is_entered = ImGui::InputTextWithHint("##question", hint_.c_str(), &text_,
+                                                   ImGuiInputTextFlags_EnterReturnsTrue);
+  ui.probe.note_item("question.text", text_);
+  if (!problem_.empty()) draw_text(ui, problem_, ui.palette.bad);
+  if (is_entered) {
+    problem_ = answer_(text_);
+    if (problem_.empty()) {
+      ImGui::CloseCurrentPopup();
+    } else {
+      must_focus_ = true;
+    }
+  }
+  ImGui::EndPopup();
+}
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a panel is. A new one is a file in panels/ and a line in panels.cpp.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "inspector/core/location.h"
+#include "inspector/ui/ui.h"
+
+namespace crawlstore::inspector {
+
+/// Draws what the session holds, keeps nothing but its own look: scroll, filter, choices. Files are
+/// read in windows of a screen, or by jobs.
+class Panel {
+ public:
+  Panel() = default;
+  Panel(const Panel&) = delete;
+  Panel& operator=(const Panel&) = delete;
+  virtual ~Panel() = default;
+
+  /// Inside a window that is there already.
+  virtual void draw(Ui& ui) = 0;
+  /// Turns to a thing: selects it, scrolls to it.
+  virtual void show(const Thing& /*thing*/) {}
+  /// What going back has to bring back, as text; and that.
+  [[nodiscard]] virtual std::string view_state() const { return {}; }
+  virtual void restore(std::string_view /*state*/) {}
+  /// False: the panel tells of its selection itself, and takes the room of the details.
+  [[nodiscard]] virtual bool has_details() const { return true; }
+  /// Writes what the panel shows, filtered as it is, to a file: ".csv", ".tsv" or ".jsonl". False =
+  /// nothing here can be written.
+  virtual bool export_to(Ui& /*ui*/, const std::string& /*path*/) { return false; }
+};
+
+struct PanelKind {
+  std::string_view id;     ///< in locations: "segments"
+  std::string_view title;  ///< on the tab
+  std::string_view group;  ///< in the navigator: "File", "DRUM", "Work"
+  std::string_view help;   ///< what it shows, in a sentence
+  /// The panel in which such a thing is shown when nothing else is said.
+  bool (*is_home)(const Thing& thing);
+  std::unique_ptr<Panel> (*make)();
+};
+
+/// In the order of the navigator.
+std::span<const PanelKind> panel_kinds();
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one list of panels. A new one: a file here, a line below, a line in CMakeLists.txt.
+#include "inspector/ui/panels/panels.h"
+
+#include <array>
+
+namespace crawlstore::inspector {
+namespace {
+
+bool no_thing(const Thing& /*thing*/) {
+  return false;
+}
+template <class T>
+bool is_a(const Thing& thing) {
+  return std::holds_alternative<T>(thing);
+}
+
+constexpr std::array kPanels{
+    PanelKind{"start", "Start", "File", "opens a file", no_thing, make_start_panel},
+    PanelKind{"overview", "Overview", "File", "what the file is, what it holds, how it is",
+              is_a<std::monostate>, make_overview_panel},
+    PanelKind{"segments", "Segments", "File", "every segment with its runs, fields and bytes",
+              is_a<SegmentThing>, make_segments_panel},
+    PanelKind{"hex", "Hex", "File", "the bytes, and what they mean", is_a<ExtentThing>,
+              make_hex_panel},
+    PanelKind{"generations", "Generations", "File",
+              "the superblocks, commits while following, pins and what they hold back",
+              is_a<GenerationThing>, make_generations_panel},
+    PanelKind{"problems", "Problems", "File", "what checks found; each row leads to its bytes",
+              no_thing, make_problems_panel},
+    PanelKind{"jobs", "Jobs", "Inspector", "what runs in the background", no_thing,
+              make_jobs_panel},
+    PanelKind{"log", "Log", "Inspector", "what was said", no_thing, make_log_panel},
+    PanelKind{"keys", "Settings and keys", "Inspector", "colours, size, and every command",
+              no_thing, make_keys_panel},
+    PanelKind{"report", "Report", "Inspector", "the state of the file as Markdown, for an issue",
+              no_thing, make_report_panel},
+};
+
+}  // namespace
+
+std::span<const PanelKind> panel_kinds() {
+  return kPanels;
+}
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A table of up to 2^64 rows. Only the rows on the screen are ever asked for; the scroll position
+/// is a row number, so that row 3,123,456,789 is exactly there. Filters and sorts run in the
+/// background and show their first hits at once.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspector/core/filter.h"
+#include "inspector/ui/ui.h"
+#include "model/row_source.h"
+
+namespace crawlstore::inspector {
+
+/// The rows that a filter lets through, in their order; grows while the job runs.
+class RowSelection {
+ public:
+  void append(const std::vector<std::uint64_t>& rows);
+  [[nodiscard]] std::uint64_t size() const;
+  /// The source's numbers of rows first .. first + count_max of the selection.
+  [[nodiscard]] std::vector<std::uint64_t> rows(std::uint64_t first, std::size_t count_max) const;
+  /// Where that row of the source is; nullopt = not, or not yet.
+  [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t row) const;
+  std::atomic<std::uint64_t> scanned_count{0};
+  std::atomic<bool> is_complete{false};
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::uint64_t> rows_;
+};
+
+struct TableOptions {
+  std::string id{};    ///< unique in the panel; labels begin with it
+  std::string drum{};  ///< that its buckets and keys belong to
+  /// Where a cell leads, when not by its column's name.
+  std::function<Location(const model::Column&, const model::Row&)> link{};
+  /// The row is chosen (Enter, double click).
+  std::function<void(const model::Row&)> choose{};
+  float height = 0;  ///< pixels; 0 = all there is
+  bool has_filter = true;
+  /// No taller than its rows, as far as they fit: for short tables between other things.
+  bool fits_rows = false;
+  /// The first column marks kinds of segments with their colours.
+  bool has_swatches = false;
+};
+
+class Table64 {
+ public:
+  /// Draws the table. `source` may change from frame to frame: the selection and the top row are
+  /// found again by their first cell.
+  void draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source,
+            const TableOptions& options);
+
+  /// Row of the source; nullopt = none.
+  [[nodiscard]] std::optional<std::uint64_t> selected() const { return selected_; }
+  /// Its cells, when they are known.
+  [[nodiscard]] const std::optional<model::Row>& selected_row() const { return selected_cells_; }
+  /// Selects a row of the source, and scrolls to it when the table is drawn next.
+  void select(std::uint64_t row);
+  /// The first row of an in-memory source whose column holds this.
+  bool select_where(const std::shared_ptr<const model::RowSource>& source, std::string_view column,
+                    const model::Cell& value);
+  void set_filter(std::string text);
+
+  [[nodiscard]] std::string view_state() const;
+  void restore(std::string_view state);
+  /// Writes the rows shown; in the background, atomically. False for an unknown ending.
+  bool export_to(Ui& ui, const std::string& path) const;
+
+ private:
+  struct Layout;
+  void follow_source(const std::shared_ptr<const model::RowSource>& source);
+  void start_selection(Ui& ui);
+  void fetch(std::size_t count);
+  void draw_filter(Ui& ui, const TableOptions& options);
+  void draw_header(Ui& ui, const Layout& layout);
+  void draw_rows(Ui& ui, const Layout& layout, const TableOptions& options);
+  void draw_row(Ui& ui, const Layout& layout, const TableOptions& options, std::size_t index);
+  void draw_cell(Ui& ui, const Layout& layout, const TableOptions& options, std::size_t index,
+                 std::size_t column);
+  void take_input(Ui& ui, const Layout& layout, const TableOptions& options);
+  void scroll_by(std::int64_t rows, std::uint64_t page);
+  void move_selection(std::int64_t rows, std::uint64_t page);
+  void measure(const Ui& ui, const TableOptions& options);
+  [[nodiscard]] bool has_swatch(const TableOptions& options, std::size_t column) const;
+  static float draw_kind(const Ui& ui, const std::string& name, ImVec2 at);
+  void draw_menu(Ui& ui);
+  void show_details(Ui& ui) const;
+  [[nodiscard]] std::uint64_t row_count() const;
+  [[nodiscard]] Location link_of(const TableOptions& options, std::size_t column,
+                                 const model::Row& row) const;
+
+  std::shared_ptr<const model::RowSource> source_;
+  std::string filter_text_;
+  std::string filter_problem_;
+  std::optional<std::size_t> sort_column_;
+  bool is_descending_ = false;
+  std::shared_ptr<RowSelection> selection_;  // empty = all rows, in their order
+  std::string selection_of_;                 // what it was made for
+  std::uint64_t first_ = 0;                  // row of the view at the top
+  std::optional<std::uint64_t> selected_;
+  std::optional<model::Row> selected_cells_;
+  std::optional<std::uint64_t> scroll_to_;  // row of the source to bring into sight
+
+  // The window: rows first .. of the view, as last fetched.
+  struct Window {
+    std::uint64_t first = 0;
+    std::size_t count = 0;
+    std::uint64_t view_rows = 0;
+    std::vector<std::uint64_t> numbers;  // of the source
+    std::vector<model::Row> rows;
+    std::optional<Error> problem;
+  };
+  Window window_;
+  std::vector<float> widths_;
+  std::optional<std::size_t> menu_row_;
+  std::size_t menu_column_ = 0;
+};
+
+}  // namespace crawlstore::inspector

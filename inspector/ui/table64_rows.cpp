@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// What filters and sorts of a Table64 leave, made by jobs.
+#include <algorithm>
+#include <numeric>
+
+#include "inspector/core/atomic_file.h"
+#include "inspector/core/export_rows.h"
+#include "inspector/ui/table64.h"
+#include "model/format_text.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr std::size_t kPiece = 4096;
+
+struct SelectionOrder {
+  Filter filter;
+  std::optional<std::size_t> column;
+  bool is_descending = false;
+};
+
+/// Rows that the filter lets through, as they are found.
+std::optional<Error> scan(const model::RowSource& source, const SelectionOrder& order,
+                          RowSelection& into, JobContext& context) {
+  const std::uint64_t count = source.row_count();
+  for (std::uint64_t first = 0; first < count;) {
+    const auto rows = source.rows(first, kPiece);
+    if (!rows) return rows.error();
+    if (rows->empty()) break;
+    std::vector<std::uint64_t> found;
+    for (std::size_t i = 0; i < rows->size(); ++i) {
+      if (order.filter.matches((*rows)[i])) found.push_back(first + i);
+    }
+    into.append(found);
+    first += rows->size();
+    into.scanned_count = first;
+    if (!context.progress(first, count)) break;
+  }
+  return std::nullopt;
+}
+
+/// All at once: what is sorted is in memory, and a half-sorted list helps nobody.
+std::optional<Error> sort(const model::RowSource& source, const SelectionOrder& order,
+                          RowSelection& into) {
+  const auto rows = source.rows(0, static_cast<std::size_t>(source.row_count()));
+  if (!rows) return rows.error();
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    if (order.filter.matches((*rows)[i])) numbers.push_back(i);
+  }
+  const std::size_t column = *order.column;
+  std::ranges::stable_sort(numbers, [&](std::uint64_t a, std::uint64_t b) {
+    const model::Cell& left = (*rows)[a][column];
+    const model::Cell& right = (*rows)[b][column];
+    return order.is_descending ? model::is_less(right, left) : model::is_less(left, right);
+  });
+  into.append(numbers);
+  into.scanned_count = rows->size();
+  return std::nullopt;
+}
+
+}  // namespace
+
+void RowSelection::append(const std::vector<std::uint64_t>& rows) {
+  const std::lock_guard lock(mutex_);
+  rows_.insert(rows_.end(), rows.begin(), rows.end());
+}
+
+std::uint64_t RowSelection::size() const {
+  const std::lock_guard lock(mutex_);
+  return rows_.size();
+}
+
+std::vector<std::uint64_t> RowSelection::rows(std::uint64_t first, std::size_t count_max) const {
+  const std::lock_guard lock(mutex_);
+  const auto begin = std::min<std::uint64_t>(first, rows_.size());
+  const auto end = std::min<std::uint64_t>(begin + count_max, rows_.size());
+  return {rows_.begin() + static_cast<std::ptrdiff_t>(begin),
+          rows_.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+std::optional<std::uint64_t> RowSelection::find(std::uint64_t row) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(rows_, row);
+  if (found == rows_.end()) return std::nullopt;
+  return static_cast<std::uint64_t>(found - rows_.begin());
+}
+
+void Table64::start_selection(Ui& ui) {
+  const bool is_sorted = sort_column_.has_value() && source_->is_in_memory();
+  std::string wanted = filter_text_;
+  if (is_sorted) wanted += "\n" + std::to_string(*sort_column_) + (is_descending_ ? "-" : "+");
+  if (wanted == selection_of_) return;
+  selection_of_ = wanted;
+  window_.count = 0;
+  const std::string slot = "table " + source_->name();
+  SelectionOrder order{Filter::parse(filter_text_, source_->columns()), {}, is_descending_};
+  filter_problem_ = order.filter.problem() ? order.filter.problem()->text : "";
+  if (is_sorted) order.column = sort_column_;
+  if (order.filter.empty() && !is_sorted) {
+    ui.jobs.cancel_slot(slot);
+    selection_.reset();
+    return;
+  }
+  first_ = 0;
+  selection_ = std::make_shared<RowSelection>();
+  ui.jobs.start((is_sorted ? "sort " : "filter ") + source_->name(), slot,
+                [source = source_, order, into = selection_,
+                 &actions = ui.actions](JobContext& context) -> Jobs::Finish {
+                  const auto problem = order.column ? sort(*source, order, *into)
+                                                    : scan(*source, order, *into, context);
+                  into->is_complete = true;
+                  if (!problem) return nullptr;
+                  return [&actions, text = describe(*problem)] {
+                    actions.say(Severity::kBad, "the filter stopped: " + text);
+                  };
+                });
+}
+
+bool Table64::export_to(Ui& ui, const std::string& path) const {
+  const auto format = row_format_of(path);
+  if (!format || source_ == nullptr) return false;
+  ui.jobs.start(
+      "export " + path, {},
+      [source = source_, selection = selection_, path, format = *format,
+       &actions = ui.actions](JobContext& context) -> Jobs::Finish {
+        AtomicFile file(path);
+        file.write(head_line(source->columns(), format));
+        const std::uint64_t count = selection ? selection->size() : source->row_count();
+        std::string problem;
+        for (std::uint64_t at = 0; at < count && problem.empty();) {
+          std::size_t taken = 0;
+          if (selection) {
+            for (const std::uint64_t row : selection->rows(at, kPiece)) {
+              const auto rows = source->rows(row, 1);
+              if (!rows) problem = describe(rows.error());
+              if (rows && !rows->empty())
+                file.write(row_line(source->columns(), rows->front(), format));
+              ++taken;
+            }
+          } else if (const auto rows = source->rows(at, kPiece); rows) {
+            for (const model::Row& row : *rows)
+              file.write(row_line(source->columns(), row, format));
+            taken = rows->size();
+          } else {
+            problem = describe(rows.error());
+          }
+          at += taken;
+          if (taken == 0 || !context.progress(at, count)) break;
+        }
+        if (context.is_cancelled()) return nullptr;  // the unfinished file goes with `file`
+        if (problem.empty()) problem = file.finish();
+        return [&actions, path, count, problem] {
+          if (problem.empty()) {
+            actions.say(Severity::kNote, model::format_count(count) + " rows written to " + path);
+          } else {
+            actions.say(Severity::kBad, "nothing was written to " + path + ": " + problem);
+          }
+        };
+      });
+  return true;
+}
+
+}  // namespace crawlstore::inspector

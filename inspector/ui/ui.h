@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a panel is given while it draws: the session, read only, and what it may ask for.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <imgui.h>
+
+#include <crawlstore/verify.h>
+
+#include "inspector/core/command.h"
+#include "inspector/core/jobs.h"
+#include "inspector/core/location.h"
+#include "inspector/core/palette.h"
+#include "inspector/core/session.h"
+#include "inspector/core/settings.h"
+#include "inspector/ui/fonts.h"
+#include "inspector/ui/probe.h"
+
+namespace crawlstore::inspector {
+
+/// A line of the details pane.
+struct DetailLine {
+  std::string name;
+  std::string text;
+  Thing thing;  ///< where a click leads; monostate = nowhere
+};
+
+/// What the panel in front has to say about its selection.
+struct Details {
+  std::string title;
+  std::vector<DetailLine> lines;
+};
+
+/// What a panel may ask for; done after the frame is drawn.
+class Actions {
+ public:
+  Actions() = default;
+  Actions(const Actions&) = delete;
+  Actions& operator=(const Actions&) = delete;
+  virtual ~Actions() = default;
+  virtual void go(const Location& location) = 0;
+  virtual void open(const std::string& path) = 0;
+  virtual void verify(VerifyLevel level) = 0;
+  /// To the clipboard; `what` is said in the log.
+  virtual void copy(const std::string& text, std::string_view what) = 0;
+  virtual void say(Severity severity, std::string text) = 0;
+  virtual void run(std::string_view command, std::string_view argument = {}) = 0;
+  /// The panel will look different in a moment: draw again.
+  virtual void redraw() = 0;
+};
+
+struct Ui {
+  const Session& session;
+  const Settings& settings;
+  const CommandRegistry& commands;
+  Actions& actions;
+  Jobs& jobs;
+  Fonts& fonts;
+  Probe& probe;
+  const Palette& palette;
+  float scale = 1;
+  std::int64_t now_us = 0;
+  Details details{};
+
+  /// Pixels at this scale.
+  [[nodiscard]] float px(float at_scale_1) const { return at_scale_1 * scale; }
+};
+
+// --- words -----------------------------------------------------------------------------------
+
+/// Text as it is, but for letters that the fonts do not have yet, which are fetched.
+void draw_text(Ui& ui, std::string_view text);
+void draw_text(Ui& ui, std::string_view text, Colour colour);
+/// Broken into lines at the right edge.
+void draw_paragraph(Ui& ui, std::string_view text, Colour colour);
+/// A heading inside a panel.
+void draw_heading(Ui& ui, std::string_view text);
+/// Text that leads somewhere when it is clicked; its right click copies the location.
+void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location);
+/// A name, and behind it, in one column for all, its value; a link when `thing` is something.
+void draw_field(Ui& ui, std::string_view name, std::string_view text, const Thing& thing,
+                float name_width);
+/// A button; true when it was clicked.
+bool draw_button(Ui& ui, std::string_view label, std::string_view text, std::string_view hint = {});
+/// Says in place why there is nothing to see. With the place in the file when there is one.
+void draw_problem(Ui& ui, const Error& error);
+/// For panels without a file.
+void draw_no_file(Ui& ui);
+/// A small filled square, hatched for kinds that a colour-blind person might mix up.
+void draw_swatch(Ui& ui, Colour colour);
+
+Colour colour_of(const Ui& ui, Severity severity);
+
+}  // namespace crawlstore::inspector

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/crawl_file.h"
+
+#include <utility>
+
+#include <crawlstore/storage.h>
+
+namespace crawlstore::model {
+namespace {
+
+/// Nothing of such a file can be shown; of any other there are at least bytes and problems.
+bool shows_nothing(const Error& error) {
+  switch (error.code) {
+    case Errc::kNotFound:
+    case Errc::kPermission:
+    case Errc::kNotACrawlFile:
+    case Errc::kNewerVersion:
+    case Errc::kOlderVersion:
+    case Errc::kNoLocks:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::uint64_t file_bytes(const std::string& path) {
+  const auto storage = open_storage(path, OpenMode::kReadNoPin);
+  if (!storage) return 0;
+  return (*storage)->size().value_or(0);
+}
+
+void fill(FileView& view, const Snapshot& snapshot) {
+  view.snapshot = snapshot;
+  if (const auto info = snapshot.info()) {
+    view.info = *info;
+  } else {
+    view.problem = info.error();
+  }
+  view.segments = snapshot.segments();
+  auto drums = snapshot.drums();
+  if (drums) {
+    view.drums = std::move(*drums);
+  } else {
+    view.drums_problem = drums.error();
+  }
+}
+
+Result<std::shared_ptr<const FileView>> look(const std::string& path, bool pin,
+                                             std::uint64_t number) {
+  auto view = std::make_shared<FileView>();
+  view->path = path;
+  view->number = number;
+  const auto newest = Snapshot::open(path, {.pin = pin});
+  if (newest) {
+    fill(*view, *newest);
+    return view;
+  }
+  if (shows_nothing(newest.error())) return tl::unexpected<Error>(newest.error());
+  const auto previous = Snapshot::open(path, {.pin = pin, .previous = true});
+  if (previous) {
+    fill(*view, *previous);
+    view->is_previous = true;
+  }
+  view->problem = newest.error();
+  view->info.file_bytes = file_bytes(path);
+  return view;
+}
+
+}  // namespace
+
+Result<CrawlFile> CrawlFile::open(const std::string& path, bool pin) {
+  CrawlFile file(path, pin);
+  auto view = look(path, pin, 1);
+  if (!view) return tl::unexpected<Error>(view.error());
+  file.view_ = std::move(*view);
+  return file;
+}
+
+bool CrawlFile::has_news() const {
+  if (is_released_ || !view_->snapshot) return false;
+  const auto newest = view_->snapshot->newest();
+  return !newest || newest->value > view_->info.generation.value;
+}
+
+void CrawlFile::refresh() {
+  const std::uint64_t number = view_->number + 1;
+  auto view = look(path_, pin_, number);
+  is_released_ = false;
+  if (view) {
+    view_ = std::move(*view);
+    return;
+  }
+  // Gone, or replaced by something else: the last values stay, with the reason.
+  auto last = std::make_shared<FileView>(*view_);
+  last->number = number;
+  last->snapshot.reset();
+  last->problem = view.error();
+  view_ = std::move(last);
+}
+
+void CrawlFile::release() {
+  auto last = std::make_shared<FileView>(*view_);
+  last->number = view_->number + 1;
+  last->snapshot.reset();
+  view_ = std::move(last);
+  is_released_ = true;
+}
+
+}  // namespace crawlstore::model

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A crawl file as somebody who looks at it for a long time has it open: the newest generation,
+/// pinned; followed while a writer commits; or, when the file is damaged, what can still be read.
+///
+/// Ownership: a FileView is an immutable value, shared; its snapshot's pin lasts as long as
+/// somebody holds the view or a job made from it. Threads: a CrawlFile belongs to one thread; views
+/// to any.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <crawlstore/snapshot.h>
+
+namespace crawlstore::model {
+
+/// What is known of the file, as of one look at it. `snapshot` is empty when it could not be opened
+/// (`problem` says why), and when its pin was released; what was read then stays.
+struct FileView {
+  std::string path;
+  std::uint64_t number = 0;  ///< counts the looks: another number, other content
+  std::optional<Snapshot> snapshot;
+  std::optional<Error> problem;  ///< why the newest generation cannot be shown
+  bool is_previous = false;      ///< the generation before the newest is shown instead
+  StoreInfo info;                ///< zeros when nothing could be opened, but for file_bytes
+  std::vector<SegmentInfo> segments;
+  std::vector<DrumInfo> drums;
+  std::optional<Error> drums_problem;
+};
+
+class CrawlFile {
+ public:
+  /// Opens the file as well as it can be opened: the newest generation, else the previous one, else
+  /// nothing but its bytes.
+  ///   errors  kNotFound, kPermission, kIo, kNotACrawlFile, kNewerVersion, kOlderVersion: nothing
+  ///           to show
+  static Result<CrawlFile> open(const std::string& path, bool pin = true);
+
+  [[nodiscard]] const std::shared_ptr<const FileView>& view() const { return view_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  /// Is there a newer generation than the one shown, or is the file damaged by now? Reads the
+  /// superblocks only.
+  [[nodiscard]] bool has_news() const;
+  /// Opens the newest generation; the old pin is dropped when the last holder of the old view is
+  /// gone, so the new one is taken before. A failure shows in view()->problem.
+  void refresh();
+  /// Drops the pin: the writer may reuse what only this generation holds. The view keeps its
+  /// values.
+  void release();
+  [[nodiscard]] bool is_released() const { return is_released_; }
+
+ private:
+  CrawlFile(std::string path, bool pin) : path_(std::move(path)), pin_(pin) {}
+  std::string path_;
+  bool pin_ = true;
+  bool is_released_ = false;
+  std::shared_ptr<const FileView> view_;
+};
+
+}  // namespace crawlstore::model

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/row_source.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace crawlstore::model {
+namespace {
+
+/// As one ordered number; exact enough to sort by. nullopt: text, or nothing.
+std::optional<long double> number_of(const Cell& cell) {
+  if (const auto* flag = std::get_if<bool>(&cell)) return *flag ? 1 : 0;
+  if (const auto* number = std::get_if<std::uint64_t>(&cell)) return *number;
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) return *number;
+  if (const auto* number = std::get_if<double>(&cell)) return *number;
+  return std::nullopt;
+}
+
+int rank_of(const Cell& cell) {
+  if (std::holds_alternative<std::monostate>(cell)) return 0;
+  return std::holds_alternative<std::string>(cell) ? 2 : 1;
+}
+
+}  // namespace
+
+Result<std::vector<Row>> TableRows::rows(std::uint64_t first, std::size_t count_max) const {
+  const std::uint64_t count = table_.rows.size();
+  const auto begin = static_cast<std::ptrdiff_t>(std::min(first, count));
+  const auto length = static_cast<std::ptrdiff_t>(
+      std::min<std::uint64_t>(count_max, count - static_cast<std::uint64_t>(begin)));
+  return std::vector<Row>(table_.rows.begin() + begin, table_.rows.begin() + begin + length);
+}
+
+std::shared_ptr<const RowSource> take_table(Document& document, const std::string& name) {
+  for (Table& table : document.tables) {
+    if (table.name == name) return std::make_shared<TableRows>(std::move(table));
+  }
+  return std::make_shared<TableRows>(Table{name, {}, {}});
+}
+
+bool is_less(const Cell& a, const Cell& b) {
+  if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
+  const auto left = number_of(a);
+  const auto right = number_of(b);
+  if (left && right) return *left < *right;
+  const auto* left_text = std::get_if<std::string>(&a);
+  const auto* right_text = std::get_if<std::string>(&b);
+  return left_text != nullptr && right_text != nullptr && *left_text < *right_text;
+}
+
+}  // namespace crawlstore::model

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Rows by number, as many as 64 bits count, a window at a time: what a table on the screen shows.
+/// Sources are immutable; any thread may ask.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+using Row = std::vector<Cell>;
+
+class RowSource {
+ public:
+  RowSource() = default;
+  RowSource(const RowSource&) = delete;
+  RowSource& operator=(const RowSource&) = delete;
+  virtual ~RowSource() = default;
+  /// Name of the table.
+  [[nodiscard]] virtual const std::string& name() const = 0;
+  [[nodiscard]] virtual const std::vector<Column>& columns() const = 0;
+  [[nodiscard]] virtual std::uint64_t row_count() const = 0;
+  /// Rows from `first` on, at most `count_max`, fewer only at the end. errors of damage
+  [[nodiscard]] virtual Result<std::vector<Row>> rows(std::uint64_t first,
+                                                      std::size_t count_max) const = 0;
+  /// All rows are in memory: sorting by any column is cheap.
+  [[nodiscard]] virtual bool is_in_memory() const { return false; }
+};
+
+/// A table that is in memory.
+class TableRows final : public RowSource {
+ public:
+  explicit TableRows(Table table) : table_(std::move(table)) {}
+  [[nodiscard]] const std::string& name() const override { return table_.name; }
+  [[nodiscard]] const std::vector<Column>& columns() const override { return table_.columns; }
+  [[nodiscard]] std::uint64_t row_count() const override { return table_.rows.size(); }
+  [[nodiscard]] Result<std::vector<Row>> rows(std::uint64_t first,
+                                              std::size_t count_max) const override;
+  [[nodiscard]] bool is_in_memory() const override { return true; }
+
+ private:
+  Table table_;
+};
+
+/// The table of that name in a document, moved out of it; an empty table when there is none.
+std::shared_ptr<const RowSource> take_table(Document& document, const std::string& name);
+
+/// Less: by value, nothing before everything, numbers before texts.
+bool is_less(const Cell& a, const Cell& b);
+
+}  // namespace crawlstore::model
