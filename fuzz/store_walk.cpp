@@ -2,6 +2,8 @@
 #include "store_walk.h"
 
 #include <crawlstore/drum_core.h>
+#include <crawlstore/drum_cursor.h>
+#include <crawlstore/drum_statistics.h>
 #include <crawlstore/drum_view.h>
 #include <crawlstore/inspect.h>
 #include <crawlstore/snapshot.h>
@@ -26,6 +28,20 @@ class Tally {
   bool ok_ = true;
 };
 
+void walk_windows(const DrumView& view, Tally& tally) {
+  tally(gap_histogram(view));
+  const auto middle = keys_at(view, view.info().key_count / 2, 3);
+  if (tally(middle) && !middle->empty()) {
+    const auto row = row_of(view, middle->front().key);
+    require(!tally(row) || *row == middle->front().row);
+    tally(find_key(view, middle->front().key));
+  }
+  for (std::uint64_t b = 0; b < view.buckets().size(); ++b) {
+    tally(partition_info(view, b));
+    tally(pending_at(view, b, view.buckets()[b].pending_count / 2, 3));
+  }
+}
+
 void walk_drum(const Snapshot& snapshot, std::string_view name, Tally& tally) {
   const auto view = DrumView::open(snapshot, name);
   if (!tally(view)) return;
@@ -41,6 +57,7 @@ void walk_drum(const Snapshot& snapshot, std::string_view name, Tally& tally) {
       view->for_each_pending([](std::uint64_t, const RawRequest&, std::uint64_t) { return true; }));
   tally(view->lookup(0));
   tally(view->lookup(~std::uint64_t{0}));
+  walk_windows(*view, tally);
 }
 
 void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
