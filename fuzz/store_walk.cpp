@@ -5,6 +5,8 @@
 #include <crawlstore/drum_cursor.h>
 #include <crawlstore/drum_statistics.h>
 #include <crawlstore/drum_view.h>
+#include <crawlstore/file_map.h>
+#include <crawlstore/generations.h>
 #include <crawlstore/inspect.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
@@ -60,11 +62,25 @@ void walk_drum(const Snapshot& snapshot, std::string_view name, Tally& tally) {
   walk_windows(*view, tally);
 }
 
+/// Every byte once.
+void walk_map(const Snapshot& snapshot, Tally& tally) {
+  const auto map = extents(snapshot);
+  const auto info = snapshot.info();
+  if (!tally(map) || !tally(info)) return;
+  std::uint64_t end = 0;
+  for (const ExtentInfo& piece : *map) {
+    require(piece.extent.offset_bytes == end && piece.extent.length_bytes != 0);
+    end = piece.extent.end_bytes();
+  }
+  require(end == info->file_bytes);
+}
+
 void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
   tally(snapshot.info());
   tally(snapshot.free_extents());
   tally(snapshot.pins());
   (void)snapshot.held();
+  walk_map(snapshot, tally);
   for (const SegmentInfo& segment : snapshot.segments()) {
     tally(describe(snapshot, segment.id, {.entries_max = 8}));
     for (const auto& run : segment.runs) tally(snapshot.read_run(segment.id, run.run_id));
@@ -78,7 +94,9 @@ void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
 
 bool walk(std::shared_ptr<Storage> file) {
   Tally tally;
+  const auto copies = generations(*file);
   const auto snapshot = Snapshot::open(std::move(file));
+  if (snapshot) require(tally(copies) && copies->size() == 4);
   if (tally(snapshot)) walk_snapshot(*snapshot, tally);
   return tally.ok();
 }

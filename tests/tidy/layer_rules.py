@@ -51,6 +51,8 @@ PUBLIC_LAYER = {
     "drum_traits.h": "drum",
     "drum_view.h": "drum",
     "url_seen.h": "drum",
+    "file_map.h": "container",
+    "generations.h": "container",
     "inspect.h": "container",
     "verify.h": "container",
 }
