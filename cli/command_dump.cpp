@@ -20,6 +20,7 @@ struct Options {
   std::optional<std::uint64_t> entries_max;
   bool as_json = false;
   bool no_pin = false;
+  bool no_mmap = false;
 };
 
 bool is_digits(const std::string& text) {
@@ -38,7 +39,7 @@ Result<std::vector<FieldInfo>> describe_place(const Options& options) {
   if (is_digits(options.place)) {
     const auto id = model::parse_count(options.place);
     if (!id) return fail(Errc::kUnknownName, "no segment has this id");
-    const auto snapshot = open_snapshot(options.path, options.no_pin);
+    const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
     if (!snapshot) return tl::unexpected<Error>(snapshot.error());
     return describe(*snapshot, SegmentId{*id}, describe_options);
   }
@@ -92,6 +93,7 @@ Action define_dump(CLI::App& parser) {
             "how many entries of a list (default: 1000)");
   add_json(parser, options->as_json);
   add_no_pin(parser, options->no_pin);
+  add_no_mmap(parser, options->no_mmap);
   return [options] { return run(*options); };
 }
 

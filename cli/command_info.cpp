@@ -13,16 +13,18 @@ struct Options {
   std::string path;
   bool as_json = false;
   bool no_pin = false;
+  bool no_mmap = false;
 };
 
 int run(const Options& options) {
-  const auto snapshot = open_snapshot(options.path, options.no_pin);
+  const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
   if (!snapshot) return fail_with(options.path, snapshot.error());
   VerifyOptions quick;
   quick.level = VerifyLevel::kQuick;
-  const auto storage =
+  auto storage =
       open_storage(options.path, options.no_pin ? OpenMode::kReadNoPin : OpenMode::kRead);
   if (!storage) return fail_with(options.path, storage.error());
+  if (options.no_mmap) *storage = unmapped(std::move(*storage));
   const auto health = verify(**storage, quick);
   const auto document = model::info_view(*snapshot, health ? &*health : nullptr, ::getpid());
   if (!document) return fail_with(options.path, document.error());
@@ -36,6 +38,7 @@ Action define_info(CLI::App& parser) {
   add_file(parser, options->path);
   add_json(parser, options->as_json);
   add_no_pin(parser, options->no_pin);
+  add_no_mmap(parser, options->no_mmap);
   return [options] { return run(*options); };
 }
 

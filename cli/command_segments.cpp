@@ -13,10 +13,11 @@ struct Options {
   bool show_runs = false;
   bool as_json = false;
   bool no_pin = false;
+  bool no_mmap = false;
 };
 
 int run(const Options& options) {
-  const auto snapshot = open_snapshot(options.path, options.no_pin);
+  const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
   if (!snapshot) return fail_with(options.path, snapshot.error());
   auto document = model::segments_view(*snapshot, model::find_kind(options.kind));
   if (!options.as_json) {
@@ -44,6 +45,7 @@ Action define_segments(CLI::App& parser) {
   parser.add_flag("--runs", options->show_runs, "the place of each run as well");
   add_json(parser, options->as_json);
   add_no_pin(parser, options->no_pin);
+  add_no_mmap(parser, options->no_mmap);
   return [options] { return run(*options); };
 }
 

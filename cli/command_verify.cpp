@@ -21,6 +21,7 @@ struct Options {
   bool strict = false;
   bool as_json = false;
   bool quiet = false;
+  bool no_mmap = false;
 };
 
 std::string text_of(const std::string& path, const VerifyReport& report) {
@@ -56,6 +57,7 @@ int run(const Options& options) {
     progress.update_of(done, total);
     return stop.requested() == 0;
   };
+  verify_options.mapped = !options.no_mmap;
   const auto report = verify(options.path, verify_options);
   if (!report) {
     if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
@@ -80,6 +82,7 @@ Action define_verify(CLI::App& parser) {
   parser.add_flag("--strict", options->strict, "reduced redundancy counts as damage (exit 1)");
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);
+  add_no_mmap(parser, options->no_mmap);
   return [options] { return run(*options); };
 }
 

@@ -99,6 +99,12 @@ void add_no_pin(CLI::App& parser, bool& no_pin) {
                   "what is being read, which checksums notice");
 }
 
+void add_no_mmap(CLI::App& parser, bool& no_mmap) {
+  parser.add_flag("--no-mmap", no_mmap,
+                  "read without mapping the file, for network file systems and failing disks: what "
+                  "cannot be read is an error with its offset");
+}
+
 CLI::Option* add_drum(CLI::App& parser, std::string& name, const std::string& help) {
   const auto check = [](const std::string& text) {
     return is_name(text) ? std::string() : "a name has 1 to 255 bytes of UTF-8 without controls";
@@ -129,9 +135,10 @@ Result<OpenOptions> open_options(double lock_wait_seconds) {
   return options;
 }
 
-Result<Snapshot> open_snapshot(const std::string& path, bool no_pin) {
+Result<Snapshot> open_snapshot(const std::string& path, bool no_pin, bool no_mmap) {
   SnapshotOptions options;
   options.pin = !no_pin;
+  options.mapped = !no_mmap;
   return Snapshot::open(path, options);
 }
 

@@ -42,6 +42,9 @@ void add_lock_wait(CLI::App& parser, double& seconds);
 /// --no-pin.
 void add_no_pin(CLI::App& parser, bool& no_pin);
 
+/// --no-mmap.
+void add_no_mmap(CLI::App& parser, bool& no_mmap);
+
 /// --drum NAME.
 CLI::Option* add_drum(CLI::App& parser, std::string& name, const std::string& help);
 
@@ -52,7 +55,7 @@ Result<std::optional<std::int64_t>> source_date_us();
 Result<OpenOptions> open_options(double lock_wait_seconds);
 
 /// For reading.
-Result<Snapshot> open_snapshot(const std::string& path, bool no_pin);
+Result<Snapshot> open_snapshot(const std::string& path, bool no_pin, bool no_mmap = false);
 
 /// The folder that a path lies in: "." when it names none.
 std::string folder_of(const std::string& path);

@@ -2,7 +2,11 @@
 #include "store_walk.h"
 
 #include <crawlstore/drum_core.h>
+#include <crawlstore/drum_cursor.h>
+#include <crawlstore/drum_statistics.h>
 #include <crawlstore/drum_view.h>
+#include <crawlstore/file_map.h>
+#include <crawlstore/generations.h>
 #include <crawlstore/inspect.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
@@ -26,6 +30,20 @@ class Tally {
   bool ok_ = true;
 };
 
+void walk_windows(const DrumView& view, Tally& tally) {
+  tally(gap_histogram(view));
+  const auto middle = keys_at(view, view.info().key_count / 2, 3);
+  if (tally(middle) && !middle->empty()) {
+    const auto row = row_of(view, middle->front().key);
+    require(!tally(row) || *row == middle->front().row);
+    tally(find_key(view, middle->front().key));
+  }
+  for (std::uint64_t b = 0; b < view.buckets().size(); ++b) {
+    tally(partition_info(view, b));
+    tally(pending_at(view, b, view.buckets()[b].pending_count / 2, 3));
+  }
+}
+
 void walk_drum(const Snapshot& snapshot, std::string_view name, Tally& tally) {
   const auto view = DrumView::open(snapshot, name);
   if (!tally(view)) return;
@@ -41,6 +59,20 @@ void walk_drum(const Snapshot& snapshot, std::string_view name, Tally& tally) {
       view->for_each_pending([](std::uint64_t, const RawRequest&, std::uint64_t) { return true; }));
   tally(view->lookup(0));
   tally(view->lookup(~std::uint64_t{0}));
+  walk_windows(*view, tally);
+}
+
+/// Every byte once.
+void walk_map(const Snapshot& snapshot, Tally& tally) {
+  const auto map = extents(snapshot);
+  const auto info = snapshot.info();
+  if (!tally(map) || !tally(info)) return;
+  std::uint64_t end = 0;
+  for (const ExtentInfo& piece : *map) {
+    require(piece.extent.offset_bytes == end && piece.extent.length_bytes != 0);
+    end = piece.extent.end_bytes();
+  }
+  require(end == info->file_bytes);
 }
 
 void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
@@ -48,6 +80,7 @@ void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
   tally(snapshot.free_extents());
   tally(snapshot.pins());
   (void)snapshot.held();
+  walk_map(snapshot, tally);
   for (const SegmentInfo& segment : snapshot.segments()) {
     tally(describe(snapshot, segment.id, {.entries_max = 8}));
     for (const auto& run : segment.runs) tally(snapshot.read_run(segment.id, run.run_id));
@@ -61,7 +94,9 @@ void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
 
 bool walk(std::shared_ptr<Storage> file) {
   Tally tally;
+  const auto copies = generations(*file);
   const auto snapshot = Snapshot::open(std::move(file));
+  if (snapshot) require(tally(copies) && copies->size() == 4);
   if (tally(snapshot)) walk_snapshot(*snapshot, tally);
   return tally.ok();
 }

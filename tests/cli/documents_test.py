@@ -62,6 +62,12 @@ class Documents(Fixed):
     def test_of_dump_of_an_offset(self):
         self.assert_golden("dump_offset", "dump", "x.crawl", "16KiB", "--json")
 
+    def test_are_the_same_without_a_mapping(self):
+        for words in (["info"], ["segments"], ["dump"], ["verify", "--deep"]):
+            answer = self.succeed(words[0], "x.crawl", *words[1:], "--json", "--no-mmap")
+            expected = self.succeed(words[0], "x.crawl", *words[1:], "--json")
+            self.assertEqual(answer.out, expected.out)
+
     def test_of_merge(self):
         self.assert_golden("merge", "merge", "x.crawl", "--json")
 

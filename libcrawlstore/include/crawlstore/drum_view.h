@@ -5,8 +5,9 @@
 ///
 /// Ownership: a view shares its snapshot, so the pin lasts as long as the view. Spans handed to
 /// visitors live until the visitor returns.
-/// Threads: any number. Damage is reported with segment and offset, at the first touch of a chunk.
-/// What is pending is not in the repository yet: for_each_pending() shows it, lookup() does not.
+/// Threads: any number, of one view too: none waits while another one reads. Damage is reported
+/// with segment and offset, at the first touch of a chunk. What is pending is not in the repository
+/// yet: for_each_pending() shows it, lookup() does not.
 ///
 ///   auto snapshot = Snapshot::open("my.crawl");
 ///   auto urls = DrumView::open(*snapshot, "urls");
@@ -69,8 +70,11 @@ class DrumView {
   /// Counts and sizes of this DRUM in this generation.
   [[nodiscard]] const DrumInfo& info() const;
 
- private:
+  /// The inside, for the parts of the library.
   struct Impl;
+  [[nodiscard]] Impl& inside() const { return *impl_; }
+
+ private:
   explicit DrumView(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
 };

@@ -28,6 +28,8 @@ struct SnapshotOptions {
   bool pin = true;
   /// The generation before the newest one.
   bool previous = false;
+  /// False: never map the file: see unmapped() in storage.h. For open(path) only.
+  bool mapped = true;
 };
 
 /// One run of a segment; a blob has exactly one.

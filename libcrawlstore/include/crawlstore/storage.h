@@ -7,7 +7,7 @@
 /// failures and replays crash images (tests/support/recording_storage.h).
 ///
 /// Ownership: a Storage owns its descriptors and mappings; both end with it. Pointers returned by
-/// view() stay valid until then: growth never moves them.
+/// view() stay valid until then, or until forget(): growth never moves them.
 /// Threads: read(), view(), counters() from any thread; the others from one thread at a time,
 /// except pin() and unpin(), which lock inside.
 /// Offsets and lengths are bytes from the start of the file.
@@ -86,7 +86,12 @@ class Storage {
   /// A read-only pointer to the extent's bytes, through a mapping longer than the file. The caller
   /// guarantees that the extent is inside the file. Bytes that a later truncation cut off, or that
   /// the drive does not deliver, read as zero and are reported by first_fault().
+  /// Nothing outside of the extent is promised: what lies beside it is asked for anew.
   virtual Result<const std::byte*> view(Extent extent) = 0;
+
+  /// Says that no pointer into the extent is in use, nor what was concluded from its bytes: memory
+  /// that stands for them may be given back. Nothing to do for a mapping of the file.
+  virtual void forget(Extent extent) { static_cast<void>(extent); }
 
   /// Takes the writer lock (exclusive, byte 2^62-1). With `wait_ms` 0 a held lock fails at once;
   /// otherwise it is tried until the time is over. errors kLocked, kNoLocks, kReadOnly
@@ -127,6 +132,14 @@ enum class OpenMode : std::uint8_t { kRead, kReadNoPin, kWrite };
 /// Opens an existing file.
 ///   errors  kNotFound, kPermission, kNotACrawlFile (a directory, FIFO, socket or device)
 Result<std::unique_ptr<Storage>> open_storage(const std::string& path, OpenMode mode);
+
+/// The same file without a mapping, for network file systems and failing disks: view() reads what
+/// it is asked for into memory of its own, once. A sector that cannot be read is kIo with its
+/// offset, bytes behind the end of the file are kTruncated: never zeros, never a signal.
+/// It is for reading, and for one generation: what was viewed is not read again when a writer has
+/// reused its place since.
+///   memory  what was viewed, in units of 4 KiB, until forget() or the end of the storage
+std::unique_ptr<Storage> unmapped(std::unique_ptr<Storage> storage);
 
 /// Creates `path` atomically: `fill` writes the whole content into a file without a name, which is
 /// synced and then given its name; the folder is synced. A crash leaves nothing, or all of it.

@@ -49,6 +49,9 @@ struct VerifyOptions {
   VerifyLevel level = VerifyLevel::kNormal;
   /// Called now and then with bytes done and (an estimate of) all; false stops with kCancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+  /// False: never map the file: see unmapped() in storage.h. For verify(path) only. The deep level
+  /// then holds one run at a time in memory.
+  bool mapped = true;
 };
 
 /// errors  kNotACrawlFile, version errors, kNotFound, kPermission, kIo; damage is a finding

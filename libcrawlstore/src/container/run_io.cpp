@@ -249,14 +249,19 @@ RunReader::RunReader(std::shared_ptr<Storage> storage, const format::RunName& na
   verified_ = std::make_unique<std::atomic<std::uint64_t>[]>(bits / 64 + 1);
 }
 
-Result<const std::byte*> RunReader::base() const {
-  return storage_->view({run_.offset_bytes, tree_.extent_bytes});
+/// The bytes [offset, offset + length) of the extent, verified or not.
+Result<std::span<const std::byte>> RunReader::view(std::uint64_t offset,
+                                                   std::uint64_t length) const {
+  const auto start = storage_->view({run_.offset_bytes + offset, length});
+  if (start) return std::span<const std::byte>(*start, length);
+  Error error = start.error();
+  if (error.segment == 0) error.segment = name_.segment.value;
+  return tl::unexpected<Error>(error);
 }
 
 /// Piece `index` covered under `level`: level 0 = payload chunks, levels.size() = the top. The
 /// levels above have been verified.
-Result<void> RunReader::verify_piece(const std::byte* base, std::size_t level,
-                                     std::uint64_t index) const {
+Result<void> RunReader::verify_piece(std::size_t level, std::uint64_t index) const {
   Extent piece = tree_.top();
   std::uint64_t expected = run_.checksum;
   if (level < tree_.levels.size()) {
@@ -265,10 +270,13 @@ Result<void> RunReader::verify_piece(const std::byte* base, std::size_t level,
         level == 0 ? tree_.padded_payload_bytes : start + tree_.levels[level - 1].length_bytes();
     piece.offset_bytes = start + index * kChunkBytes;
     piece.length_bytes = std::min(kChunkBytes, end - piece.offset_bytes);
-    expected = format::load<std::uint64_t>(base + tree_.levels[level].offset_bytes + index * 8);
+    const auto entry = view(tree_.levels[level].offset_bytes + index * 8, 8);
+    if (!entry) return tl::unexpected<Error>(entry.error());
+    expected = format::load<std::uint64_t>(entry->data());
   }
-  const std::span<const std::byte> bytes(base + piece.offset_bytes, piece.length_bytes);
-  if (format::checksum(bytes, format::chunk_seed(name_, level, index)) == expected) return {};
+  const auto bytes = view(piece.offset_bytes, piece.length_bytes);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  if (format::checksum(*bytes, format::chunk_seed(name_, level, index)) == expected) return {};
   const auto fault = storage_->first_fault();
   if (fault && *fault < run_.offset_bytes + tree_.extent_bytes) {
     return fail(Errc::kTruncated, "the file was cut while it was open", *fault,
@@ -278,22 +286,21 @@ Result<void> RunReader::verify_piece(const std::byte* base, std::size_t level,
 }
 
 /// Verifies payload chunk `chunk`, from the top of the tree down, as far as it is not yet known.
-Result<void> RunReader::verify_chunk(const std::byte* base, std::uint64_t chunk) const {
+Result<void> RunReader::verify_chunk(std::uint64_t chunk) const {
   if (is_known(chunk)) return {};
   for (std::size_t level = tree_.levels.size() + 1; level-- > 0;) {
     std::uint64_t index = level == tree_.levels.size() ? 0 : chunk;
     for (std::size_t i = 0; i < level && index != 0; ++i) index /= kChunkBytes / 8;
     const std::uint64_t bit = first_bit_[level] + index;
     if (is_known(bit)) continue;
-    CRAWLSTORE_TRY(verify_piece(base, level, index));
+    CRAWLSTORE_TRY(verify_piece(level, index));
     verified_[bit / 64].fetch_or(std::uint64_t{1} << (bit % 64), std::memory_order_release);
   }
   return {};
 }
 
 /// Payload chunks [first, end). A chunk is verified as a whole, so it is fetched as a whole.
-Result<void> RunReader::verify_chunks(const std::byte* base, std::uint64_t first,
-                                      std::uint64_t end) const {
+Result<void> RunReader::verify_chunks(std::uint64_t first, std::uint64_t end) const {
   std::uint64_t fetched = first;
   for (std::uint64_t chunk = first; chunk < end; ++chunk) {
     if (chunk >= fetched && !is_known(chunk)) {
@@ -302,7 +309,7 @@ Result<void> RunReader::verify_chunks(const std::byte* base, std::uint64_t first
       const std::uint64_t end_bytes = std::min(fetched * kChunkBytes, tree_.padded_payload_bytes);
       storage_->prefetch({run_.offset_bytes + begin_bytes, end_bytes - begin_bytes});
     }
-    CRAWLSTORE_TRY(verify_chunk(base, chunk));
+    CRAWLSTORE_TRY(verify_chunk(chunk));
   }
   return {};
 }
@@ -313,19 +320,15 @@ Result<std::span<const std::byte>> RunReader::bytes(std::uint64_t offset,
     return fail(Errc::kSegmentInvalid, "a reference leads outside its segment", run_.offset_bytes,
                 name_.segment.value);
   }
-  const auto start = base();
-  if (!start) return tl::unexpected<Error>(start.error());
   if (length > 0) {
     const std::uint64_t last = (offset + length - 1) / kChunkBytes;
-    CRAWLSTORE_TRY(verify_chunks(*start, offset / kChunkBytes, last + 1));
+    CRAWLSTORE_TRY(verify_chunks(offset / kChunkBytes, last + 1));
   }
-  return std::span<const std::byte>(*start + offset, length);
+  return view(offset, length);
 }
 
 Result<void> RunReader::verify_all() const {
-  const auto start = base();
-  if (!start) return tl::unexpected<Error>(start.error());
-  return verify_chunks(*start, 0, tree_.chunk_count());
+  return verify_chunks(0, tree_.chunk_count());
 }
 
 }  // namespace crawlstore::container

@@ -92,7 +92,7 @@ class RunStream {
   std::vector<std::uint64_t> checksums_;
 };
 
-/// Random access to a run through the mapping; a chunk is verified when it is first touched.
+/// Random access to a run through views; a chunk is verified when it is first touched.
 /// Threads: any number.
 class RunReader {
  public:
@@ -109,13 +109,13 @@ class RunReader {
   [[nodiscard]] const format::RunRef& run() const { return run_; }
 
  private:
-  Result<const std::byte*> base() const;
+  Result<std::span<const std::byte>> view(std::uint64_t offset, std::uint64_t length) const;
   [[nodiscard]] bool is_known(std::uint64_t bit) const {
     return (verified_[bit / 64].load(std::memory_order_acquire) >> (bit % 64) & 1) != 0;
   }
-  Result<void> verify_chunks(const std::byte* base, std::uint64_t first, std::uint64_t end) const;
-  Result<void> verify_chunk(const std::byte* base, std::uint64_t chunk) const;
-  Result<void> verify_piece(const std::byte* base, std::size_t level, std::uint64_t index) const;
+  Result<void> verify_chunks(std::uint64_t first, std::uint64_t end) const;
+  Result<void> verify_chunk(std::uint64_t chunk) const;
+  Result<void> verify_piece(std::size_t level, std::uint64_t index) const;
 
   std::shared_ptr<Storage> storage_;
   format::RunName name_;

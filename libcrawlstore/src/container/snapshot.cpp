@@ -78,6 +78,7 @@ Snapshot::Snapshot(std::shared_ptr<container::Reader> reader) : reader_(std::mov
 Result<Snapshot> Snapshot::open(const std::string& path, const SnapshotOptions& options) {
   auto storage = open_storage(path, options.pin ? OpenMode::kRead : OpenMode::kReadNoPin);
   if (!storage) return tl::unexpected<Error>(storage.error());
+  if (!options.mapped) *storage = unmapped(std::move(*storage));
   return open(std::shared_ptr<Storage>(std::move(*storage)), options);
 }
 

@@ -22,13 +22,18 @@ using State = SuperblockCopy::State;
 SuperblockCopy read_copy(Storage& storage, const Uuid& uuid, std::uint32_t slot, std::uint32_t copy,
                          CopyBytes& bytes) {
   bytes.fill(std::byte{0});
-  const auto got = storage.read(kSuperblockOffsets[slot][copy], bytes);
-  if (!got) return {State::kUnreadable, {}};
-  if (*got < bytes.size()) return {State::kInvalid, {}};
-  if (format::is_empty_copy(bytes)) return {State::kEmpty, {}};
+  const std::uint64_t offset = kSuperblockOffsets[slot][copy];
+  const auto got = storage.read(offset, bytes);
+  if (!got) return {State::kUnreadable, {}, got.error()};
+  if (*got < bytes.size()) {
+    return {State::kInvalid,
+            {},
+            {Errc::kTruncated, 0, 0, offset, "the file ends inside a superblock copy"}};
+  }
+  if (format::is_empty_copy(bytes)) return {State::kEmpty, {}, {}};
   const auto parsed = format::parse_superblock(bytes, uuid, slot, copy);
-  if (!parsed) return {State::kInvalid, {}};
-  return {State::kValid, *parsed};
+  if (!parsed) return {State::kInvalid, {}, parsed.error()};
+  return {State::kValid, *parsed, {}};
 }
 
 Result<SuperblockSet> read_set(Storage& storage, const Uuid& uuid, SetBytes& bytes) {

@@ -18,6 +18,7 @@ struct SuperblockCopy {
   enum class State : std::uint8_t { kEmpty, kValid, kInvalid, kUnreadable };
   State state = State::kInvalid;
   format::Superblock superblock{};
+  Error error;  ///< why it is kInvalid or kUnreadable
 };
 
 /// All four copies, [slot][copy].

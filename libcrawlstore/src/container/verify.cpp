@@ -184,8 +184,9 @@ Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options) {
 }
 
 Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options) {
-  const auto storage = open_storage(path, OpenMode::kRead);
+  auto storage = open_storage(path, OpenMode::kRead);
   if (!storage) return tl::unexpected<Error>(storage.error());
+  if (!options.mapped) *storage = unmapped(std::move(*storage));
   return verify(**storage, options);
 }
 

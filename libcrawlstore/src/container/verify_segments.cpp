@@ -146,7 +146,10 @@ Result<std::optional<RunContent>> SegmentVerifier::read_content(const format::Se
                                                                 const format::RunRef& run) {
   if (damaged_runs_.contains(key_of(entry.id, run))) return std::optional<RunContent>{};
   const auto view = verification_.storage.view(run.extent());
-  if (!view) return tl::unexpected<Error>(view.error());
+  if (!view) {
+    CRAWLSTORE_TRY(verification_.found_or_fail(kind_, directory_->generation(), view.error()));
+    return std::optional<RunContent>{};
+  }
   std::uint64_t checked = 0;
   std::uint64_t fetched = 0;
   const auto fetch = [&](std::uint64_t bytes) {
@@ -162,6 +165,7 @@ Result<std::optional<RunContent>> SegmentVerifier::read_content(const format::Se
         fetch(bytes);
         return verification_.advance(bytes);
       });
+  verification_.storage.forget(run.extent());
   if (!content) {
     Error error = content.error();
     if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);

@@ -58,7 +58,7 @@ bool parse_copies(const SetBytes& copies, const Uuid& uuid, SuperblockReading& r
       } else if (format::is_empty_copy(place.bytes)) {
         out.state = State::kEmpty;
       } else if (const auto parsed = format::parse_superblock(place.bytes, uuid, slot, copy)) {
-        out = {State::kValid, *parsed};
+        out = {State::kValid, *parsed, {}};
       } else {
         error = parsed.error();
       }

@@ -1,59 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 #include <crawlstore/drum_view.h>
 
-#include "container/reader.h"
-#include "drum/inserted_keys.h"
-#include "drum/partition.h"
+#include "drum/drum_view_impl.h"
 #include "drum/request_columns.h"
 #include "format/drum_table.h"
 
 namespace crawlstore {
 
-struct DrumView::Impl {
-  explicit Impl(const Snapshot& from) : snapshot(from) {}
+namespace {
 
-  Snapshot snapshot;
-  DrumInfo info;
-  std::vector<Bucket> buckets;
-  std::mutex mutex;  // guards lookups and inserted_keys
-  std::map<SegmentId, std::shared_ptr<const drum::PartitionLookup>> lookups;
-  drum::InsertedKeysOfRuns inserted_keys;
-
-  [[nodiscard]] drum::Shape shape() const { return {info.key_bytes, info.value_bytes}; }
-
-  [[nodiscard]] const Bucket& bucket_of(std::uint64_t key) const {
-    const auto after = std::upper_bound(
-        buckets.begin(), buckets.end(), key,
-        [](std::uint64_t wanted, const Bucket& b) { return wanted < b.first_key; });
-    return *(after - 1);
-  }
-
-  Result<const format::SegmentEntry*> segment(SegmentId id) const {
-    const auto* entry = snapshot.reader().directory().find(id);
-    if (entry == nullptr || entry->runs.empty()) {
-      return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment that is not there",
-                  Error::kNoOffset, info.id.value);
-    }
-    return entry;
-  }
-
-  Result<std::shared_ptr<const drum::PartitionLookup>> partition(SegmentId id) {
+/// What the map holds for `id`, or what make() returns, which the map keeps then. No lock is held
+/// while that is made: it may read.
+template <class Map, class Make>
+Result<typename Map::mapped_type> kept(std::mutex& mutex, Map& map, typename Map::key_type id,
+                                       const Make& make) {
+  {
     const std::lock_guard lock(mutex);
-    auto& known = lookups[id];
-    if (known != nullptr) return known;
+    if (const auto known = map.find(id); known != map.end()) return known->second;
+  }
+  auto made = make();
+  if (!made) return tl::unexpected<Error>(made.error());
+  const std::lock_guard lock(mutex);
+  return map.emplace(id, std::move(*made)).first->second;
+}
+
+}  // namespace
+
+std::size_t DrumView::Impl::bucket_of(std::uint64_t head) const {
+  const auto after =
+      std::upper_bound(buckets.begin(), buckets.end(), head,
+                       [](std::uint64_t wanted, const Bucket& b) { return wanted < b.first_key; });
+  return static_cast<std::size_t>(after - buckets.begin()) - 1;
+}
+
+std::uint64_t DrumView::Impl::last_head(std::size_t bucket) const {
+  return bucket + 1 < buckets.size() ? buckets[bucket + 1].first_key - 1 : ~std::uint64_t{0};
+}
+
+Result<const format::SegmentEntry*> DrumView::Impl::segment(SegmentId id) const {
+  const auto* entry = snapshot.reader().directory().find(id);
+  if (entry == nullptr || entry->runs.empty()) {
+    return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment that is not there",
+                Error::kNoOffset, info.id.value);
+  }
+  return entry;
+}
+
+Result<std::shared_ptr<const drum::PartitionLookup>> DrumView::Impl::partition(SegmentId id) {
+  return kept(mutex_, lookups_, id, [&]() -> Result<std::shared_ptr<const drum::PartitionLookup>> {
     const auto entry = segment(id);
     if (!entry) return tl::unexpected<Error>(entry.error());
-    auto opened = drum::PartitionLookup::open(
-        snapshot.reader().run_reader(id, (*entry)->runs.front()), shape());
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    known = std::move(*opened);
-    return known;
+    return drum::PartitionLookup::open(snapshot.reader().run_reader(id, (*entry)->runs.front()),
+                                       shape());
+  });
+}
+
+Result<std::shared_ptr<const drum::PartitionRows>> DrumView::Impl::rows(const Bucket& bucket) {
+  const auto id = bucket.partition;
+  return kept(mutex_, rows_, id, [&]() -> Result<std::shared_ptr<const drum::PartitionRows>> {
+    const auto lookup = partition(id);
+    if (!lookup) return tl::unexpected<Error>(lookup.error());
+    if ((*lookup)->footer().key_count != bucket.key_count) {
+      return fail(Errc::kSegmentInvalid, "a partition has another number of keys than its bucket",
+                  (*lookup)->reader().run().offset_bytes, id.value);
+    }
+    return drum::PartitionRows::open(*lookup);
+  });
+}
+
+Result<std::shared_ptr<const drum::PendingRun>> DrumView::Impl::pending_run(
+    const Bucket& bucket, const format::RunRef& run) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (pending_run_ != nullptr && pending_run_->id() == run.run_id) return pending_run_;
   }
-};
+  const format::SegmentEntry* auxes = nullptr;
+  if (bucket.aux_log) {
+    const auto entry = segment(bucket.aux_log);
+    if (!entry) return tl::unexpected<Error>(entry.error());
+    auxes = *entry;
+  }
+  auto made = drum::PendingRun::read(snapshot.reader(), bucket.key_log, run, auxes);
+  if (!made) return made;
+  const std::lock_guard lock(mutex_);
+  pending_run_ = *made;
+  return made;
+}
+
+Result<bool> DrumView::Impl::inserts(SegmentId key_log, RunId run, Key16 key) {
+  const auto keys =
+      kept(mutex_, inserted_keys_, run, [&]() -> Result<std::shared_ptr<const drum::InsertedKeys>> {
+        const auto payload = snapshot.read_run(key_log, run);
+        if (!payload) return tl::unexpected<Error>(payload.error());
+        auto made = drum::InsertedKeys::of_run(*payload);
+        if (!made) return tl::unexpected<Error>(made.error());
+        return std::make_shared<const drum::InsertedKeys>(std::move(*made));
+      });
+  if (!keys) return tl::unexpected<Error>(keys.error());
+  return (*keys)->contains(key);
+}
 
 DrumView::DrumView(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
@@ -70,10 +117,18 @@ Result<DrumView> DrumView::open(const Snapshot& snapshot, std::string_view name)
   if (!payload) return tl::unexpected<Error>(payload.error());
   const auto table = format::parse_drum_table(*payload);
   if (!table) return tl::unexpected<Error>(table.error());
+  std::uint64_t row = 0;
   for (const auto& bucket : table->buckets) {
+    impl->first_rows.push_back(row);
+    if (bucket.key_count > ~row) {
+      return fail(Errc::kSegmentInvalid, "the key counts of a DRUM overflow",
+                  entry->runs.front().offset_bytes, entry->id.value);
+    }
+    row += bucket.key_count;
     impl->buckets.push_back({bucket.first_key, bucket.key_count, bucket.pending_count,
                              bucket.partition, bucket.key_log, bucket.aux_log});
   }
+  impl->first_rows.push_back(row);
   return DrumView(std::move(impl));
 }
 
@@ -86,7 +141,7 @@ const DrumInfo& DrumView::info() const {
 
 Result<std::optional<std::vector<std::byte>>> DrumView::lookup(Key16 key) const {
   CRAWLSTORE_TRY(impl_->snapshot.reader().storage()->check_process());
-  const Bucket& bucket = impl_->bucket_of(key.head);
+  const Bucket& bucket = impl_->buckets[impl_->bucket_of(key.head)];
   if (!bucket.partition) return std::optional<std::vector<std::byte>>{};
   const auto partition = impl_->partition(bucket.partition);
   if (!partition) return tl::unexpected<Error>(partition.error());
@@ -97,14 +152,12 @@ Result<bool> DrumView::contains(Key16 key) const {
   if (key.tail != 0 && !impl_->shape().is_wide()) return false;
   const auto stored = lookup(key);
   if (!stored) return tl::unexpected<Error>(stored.error());
-  const Bucket& bucket = impl_->bucket_of(key.head);
+  const Bucket& bucket = impl_->buckets[impl_->bucket_of(key.head)];
   if (stored->has_value() || !bucket.key_log) return stored->has_value();
   const auto log = impl_->segment(bucket.key_log);
   if (!log) return tl::unexpected<Error>(log.error());
-  const std::lock_guard lock(impl_->mutex);
   for (const auto& run : (*log)->runs) {
-    const auto found = impl_->inserted_keys.contain(
-        run.run_id, key, [&] { return impl_->snapshot.read_run(bucket.key_log, run.run_id); });
+    const auto found = impl_->inserts(bucket.key_log, run.run_id, key);
     if (!found || *found) return found;
   }
   return false;

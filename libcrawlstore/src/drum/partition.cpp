@@ -162,8 +162,7 @@ Result<Key16> PartitionLookup::first_key(std::uint64_t index) const {
   return Key16{*head, *tail};
 }
 
-/// The last block whose first key is <= key; key >= the first key of the partition. Interpolates,
-/// then halves: for hashed keys one or two places of the index are touched.
+/// Interpolates, then halves: for hashed keys one or two places of the index are touched.
 Result<std::uint64_t> PartitionLookup::find_block(Key16 key) const {
   std::uint64_t low = 0;
   std::uint64_t high = footer_.block_count;  // first_key(low) <= key < first_key(high)
@@ -185,7 +184,7 @@ Result<std::uint64_t> PartitionLookup::find_block(Key16 key) const {
   return low;
 }
 
-Result<format::KeyBlock> PartitionLookup::block(std::uint64_t index) const {
+Result<Extent> PartitionLookup::block_place(std::uint64_t index) const {
   const auto offsets = footer_.index_offset_bytes + footer_.block_count * shape_.key_bytes;
   const auto bytes = reader_->bytes(offsets + index * 4, 4);
   if (!bytes) return tl::unexpected<Error>(bytes.error());
@@ -200,10 +199,18 @@ Result<format::KeyBlock> PartitionLookup::block(std::uint64_t index) const {
     return invalid("the block index of a partition is out of order", reader_->run().offset_bytes,
                    {});
   }
-  const auto encoded = reader_->bytes(begin, end - begin);
+  return Extent{begin, end - begin};
+}
+
+Result<format::KeyBlock> PartitionLookup::block(std::uint64_t index) const {
+  const auto place = block_place(index);
+  if (!place) return tl::unexpected<Error>(place.error());
+  const auto encoded = reader_->bytes(place->offset_bytes, place->length_bytes);
   if (!encoded) return tl::unexpected<Error>(encoded.error());
   auto block = format::parse_key_block(*encoded, shape_.value_bytes, shape_.key_bytes);
-  if (!block) return invalid(block.error().text, reader_->run().offset_bytes + begin, {});
+  if (!block) {
+    return invalid(block.error().text, reader_->run().offset_bytes + place->offset_bytes, {});
+  }
   return block;
 }
 

@@ -160,15 +160,20 @@ class PartitionLookup {
   Result<std::optional<std::vector<std::byte>>> find(Key16 key) const;
 
   [[nodiscard]] std::uint64_t block_count() const { return footer_.block_count; }
+  [[nodiscard]] const format::PartitionFooter& footer() const { return footer_; }
+  [[nodiscard]] const container::RunReader& reader() const { return *reader_; }
   /// The encoded block, number `index`.
   Result<format::KeyBlock> block(std::uint64_t index) const;
+  /// Where that lies in the payload.
+  Result<Extent> block_place(std::uint64_t index) const;
+  /// The last block whose first key is <= key, which is not below the first key of the partition.
+  Result<std::uint64_t> find_block(Key16 key) const;
 
  private:
   PartitionLookup(std::shared_ptr<const container::RunReader> reader,
                   const format::PartitionFooter& footer, Shape shape)
       : reader_(std::move(reader)), footer_(footer), shape_(shape) {}
   Result<Key16> first_key(std::uint64_t index) const;
-  Result<std::uint64_t> find_block(Key16 key) const;
 
   std::shared_ptr<const container::RunReader> reader_;
   format::PartitionFooter footer_;

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Numbers about what a DRUM holds: how large its partitions are, how its keys are spread.
+///
+/// Ownership: values. Threads: any number; a call that reads makes no other one wait. Errors:
+/// damage, with segment and offset. The bytes are in spec/format.md#partition.
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include <crawlstore/drum_view.h>
+
+namespace crawlstore {
+
+/// The partition of one bucket; all zeros when the bucket has no keys.
+struct PartitionInfo {
+  SegmentId partition;
+  std::uint64_t key_count = 0;
+  std::uint64_t block_count = 0;
+  std::uint64_t payload_bytes = 0;    ///< blocks, index and footer
+  std::uint64_t allocated_bytes = 0;  ///< with checksums and padding
+  /// Of the payload over key_count; 0 without keys.
+  [[nodiscard]] double bits_per_key() const;
+};
+
+/// cost    the footer of one partition, when it is touched for the first time
+/// errors  kInvalidArgument: there is no such bucket; of damage
+Result<PartitionInfo> partition_info(const DrumView& view, std::uint64_t bucket);
+
+/// How far keys lie from the one before them. Of keys of 16 bytes their heads are compared.
+struct GapHistogram {
+  /// [i]: gaps of 2^i to 2^(i + 1) - 1.
+  std::array<std::uint64_t, 64> counts{};
+  std::uint64_t shared_head_count = 0;  ///< keys of 16 bytes with the head of the one before
+  std::uint64_t key_count = 0;          ///< keys looked at: gaps, shared heads, and the first key
+};
+
+struct GapOptions {
+  /// Of one bucket only. Otherwise of the whole DRUM, gaps from bucket to bucket included.
+  std::optional<std::uint64_t> bucket;
+  /// Called after each few thousand keys with keys done and all; false stops with kCancelled.
+  std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
+};
+
+/// Reads all these keys, in order: a background job. Everything counted has been verified.
+///   cost    one sequential read of the partitions, through a buffer of 1 MiB
+///   errors  kInvalidArgument: there is no such bucket; kCancelled; of damage
+Result<GapHistogram> gap_histogram(const DrumView& view, const GapOptions& options = {});
+
+}  // namespace crawlstore

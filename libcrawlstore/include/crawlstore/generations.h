@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The generations that a file could be opened at: its four superblock copies, whole or not.
+///
+/// Works on damaged files: a copy that is not whole says why. Whether the directory behind a whole
+/// copy can be read as well, verify() tells, and Snapshot::open().
+/// Ownership: values. Threads: any. Nothing is written. The bytes are in
+/// spec/format.md#superblock.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <crawlstore/error.h>
+#include <crawlstore/storage.h>
+#include <crawlstore/types.h>
+
+namespace crawlstore {
+
+enum class CopyState : std::uint8_t {
+  kEmpty,       ///< zeros: its slot was never used, or was cleared after a crash
+  kValid,       ///< its checksum is right, and it belongs to this file and place
+  kInvalid,     ///< torn or damaged
+  kUnreadable,  ///< the storage does not give its bytes
+};
+
+/// One superblock copy. What follows `state` is zeros unless it is kValid.
+struct GenerationInfo {
+  std::uint32_t slot = 0;  ///< 0: even generations, 1: odd ones
+  std::uint32_t copy = 0;  ///< 0 or 1
+  std::uint64_t offset_bytes = 0;
+  CopyState state{};
+  /// Of kInvalid and kUnreadable why, with the offset; of kValid why nobody opens it all the same:
+  /// unknown features, a root that cannot lie where it says. Else code 0.
+  Error error;
+  Generation generation;
+  std::uint64_t pass = 0;  ///< orders copies of one generation by when they were written
+  std::int64_t commit_time_us = 0;
+  std::uint64_t high_water_bytes = 0;
+  Extent root;               ///< of the directory; zeros when it cannot be there
+  bool is_winner = false;    ///< what a reader opens
+  bool is_previous = false;  ///< what rollback goes back to, and SnapshotOptions::previous opens
+};
+
+/// Slot 0 copy 0, slot 0 copy 1, slot 1 copy 0, slot 1 copy 1: as they lie in the file. Of two
+/// equal copies the one is marked that is used. A writer may commit meanwhile: ask again.
+///   cost    reads 20 KiB
+///   errors  kNotACrawlFile, kNewerVersion, kOlderVersion; kIo when no copy can be read; kNotFound,
+///           kPermission
+Result<std::vector<GenerationInfo>> generations(const std::string& path);
+Result<std::vector<GenerationInfo>> generations(Storage& storage);
+
+/// `empty`, `valid`, `invalid`, `unreadable`.
+std::string_view name_of(CopyState state);
+
+}  // namespace crawlstore

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
+#include <crawlstore/drum_statistics.h>
+
+#include "drum/drum_view_impl.h"
+
+namespace crawlstore {
+namespace {
+
+/// Counts gaps over one bucket after another.
+class GapCount {
+ public:
+  GapCount(DrumView::Impl& view, const GapOptions& options) : view_(view), options_(options) {}
+
+  Result<void> run() {
+    const std::size_t first = options_.bucket.value_or(0);
+    const std::size_t end = options_.bucket ? first + 1 : view_.buckets.size();
+    total_ = view_.first_rows[end] - view_.first_rows[first];
+    for (std::size_t b = first; b < end; ++b) CRAWLSTORE_TRY(count_bucket(b));
+    return {};
+  }
+
+  GapHistogram histogram;
+
+ private:
+  static constexpr std::uint64_t kKeysPerCall = 8192;
+
+  Result<void> count_bucket(std::size_t b) {
+    const auto& bucket = view_.buckets[b];
+    if (!bucket.partition) return {};
+    const auto entry = view_.segment(bucket.partition);
+    if (!entry) return tl::unexpected<Error>(entry.error());
+    auto& reader = view_.snapshot.reader();
+    const auto& run = (*entry)->runs.front();
+    drum::PartitionCursor cursor(
+        *reader.storage(), container::run_name(reader.identity(), bucket.partition, run.run_id),
+        run, bucket.key_count, view_.shape());
+    const auto counted = count_all(cursor, b);
+    if (!counted && counted.error().code != Errc::kSegmentInvalid) return counted;
+    // Bytes that break a rule have most likely rotted: then the checksums say where.
+    const auto is_whole = cursor.finish();
+    return is_whole ? counted : is_whole;
+  }
+
+  Result<void> count_all(drum::PartitionCursor& cursor, std::size_t b) {
+    CRAWLSTORE_TRY(cursor.start(view_.buckets[b].first_key, view_.last_head(b)));
+    while (!cursor.at_end()) {
+      const auto heads = cursor.keys();
+      count_keys(heads);
+      CRAWLSTORE_TRY(tell(heads.size()));
+      CRAWLSTORE_TRY(cursor.advance(heads.size()));
+    }
+    return {};
+  }
+
+  void count_keys(std::span<const std::uint64_t> heads) {
+    for (const std::uint64_t head : heads) {
+      const std::uint64_t gap = head - last_;
+      last_ = head;
+      if (histogram.key_count++ == 0) continue;
+      if (gap == 0) {
+        ++histogram.shared_head_count;
+      } else {
+        ++histogram.counts[static_cast<std::size_t>(std::bit_width(gap) - 1)];
+      }
+    }
+  }
+
+  Result<void> tell(std::uint64_t key_count) {
+    untold_ += key_count;
+    if (untold_ < kKeysPerCall && histogram.key_count != total_) return {};
+    untold_ = 0;
+    if (!options_.progress || options_.progress(histogram.key_count, total_)) return {};
+    return fail(Errc::kCancelled, "the count was stopped");
+  }
+
+  DrumView::Impl& view_;
+  const GapOptions& options_;
+  std::uint64_t total_ = 0;
+  std::uint64_t untold_ = 0;
+  std::uint64_t last_ = 0;
+};
+
+tl::unexpected<Error> no_bucket() {
+  return fail(Errc::kInvalidArgument, "the DRUM has no bucket of this number");
+}
+
+}  // namespace
+
+double PartitionInfo::bits_per_key() const {
+  if (key_count == 0) return 0;
+  return 8 * static_cast<double>(payload_bytes) / static_cast<double>(key_count);
+}
+
+Result<PartitionInfo> partition_info(const DrumView& view, std::uint64_t bucket) {
+  auto& inside = view.inside();
+  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  if (bucket >= inside.buckets.size()) return no_bucket();
+  const SegmentId id = inside.buckets[bucket].partition;
+  if (!id) return PartitionInfo{};
+  const auto lookup = inside.partition(id);
+  if (!lookup) return tl::unexpected<Error>(lookup.error());
+  const auto& run = (*lookup)->reader().run();
+  return PartitionInfo{id, (*lookup)->footer().key_count, (*lookup)->footer().block_count,
+                       run.payload_bytes, run.extent().length_bytes};
+}
+
+Result<GapHistogram> gap_histogram(const DrumView& view, const GapOptions& options) {
+  auto& inside = view.inside();
+  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  if (options.bucket && *options.bucket >= inside.buckets.size()) return no_bucket();
+  GapCount count(inside, options);
+  CRAWLSTORE_TRY(count.run());
+  return count.histogram;
+}
+
+}  // namespace crawlstore
