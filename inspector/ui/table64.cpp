@@ -55,8 +55,24 @@ void Table64::follow_source(const std::shared_ptr<const model::RowSource>& sourc
     }
   }
   selected_cells_.reset();
+  bar_max_.clear();
   window_ = {};
   selection_of_ = "\n";  // made anew
+}
+
+void Table64::find_bars(const TableOptions& options) {
+  if (options.bars.empty() || !bar_max_.empty() || !source_->is_in_memory()) return;
+  bar_max_.assign(source_->columns().size(), 0);
+  const auto rows = source_->rows(0, static_cast<std::size_t>(source_->row_count()));
+  if (!rows) return;
+  for (std::size_t c = 0; c < bar_max_.size(); ++c) {
+    if (std::ranges::find(options.bars, source_->columns()[c].name) == options.bars.end()) continue;
+    for (const model::Row& row : *rows) {
+      if (const auto* value = std::get_if<std::uint64_t>(&row[c])) {
+        bar_max_[c] = std::max(bar_max_[c], static_cast<double>(*value));
+      }
+    }
+  }
 }
 
 void Table64::fetch(std::size_t count) {
@@ -88,6 +104,12 @@ void Table64::select(std::uint64_t row) {
   selected_ = row;
   selected_cells_.reset();
   scroll_to_ = row;
+}
+
+void Table64::scroll_to_top(std::uint64_t row) {
+  first_ = row;
+  selected_.reset();
+  selected_cells_.reset();
 }
 
 bool Table64::select_where(const std::shared_ptr<const model::RowSource>& source,
@@ -234,6 +256,7 @@ void Table64::draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source
   follow_source(source);
   if (options.has_filter) draw_filter(ui, options);
   start_selection(ui);
+  find_bars(options);
 
   Layout layout;
   layout.row_height = ImGui::GetTextLineHeight() + ui.px(4);

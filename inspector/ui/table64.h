@@ -50,6 +50,9 @@ struct TableOptions {
   bool fits_rows = false;
   /// The first column marks kinds of segments with their colours.
   bool has_swatches = false;
+  /// Columns of numbers with a bar behind each cell, as long as it is large. In-memory sources
+  /// only.
+  std::vector<std::string> bars{};
 };
 
 class Table64 {
@@ -65,6 +68,8 @@ class Table64 {
   [[nodiscard]] const std::optional<model::Row>& selected_row() const { return selected_cells_; }
   /// Selects a row of the source, and scrolls to it when the table is drawn next.
   void select(std::uint64_t row);
+  /// That row on top, nothing selected.
+  void scroll_to_top(std::uint64_t row);
   /// The first row of an in-memory source whose column holds this.
   bool select_where(const std::shared_ptr<const model::RowSource>& source, std::string_view column,
                     const model::Cell& value);
@@ -78,6 +83,9 @@ class Table64 {
  private:
   struct Layout;
   void follow_source(const std::shared_ptr<const model::RowSource>& source);
+  void find_bars(const TableOptions& options);
+  void draw_bar(Ui& ui, const Layout& layout, std::size_t column, const model::Cell& cell,
+                float top) const;
   void start_selection(Ui& ui);
   void fetch(std::size_t count);
   void draw_filter(Ui& ui, const TableOptions& options);
@@ -121,6 +129,7 @@ class Table64 {
   };
   Window window_;
   std::vector<float> widths_;
+  std::vector<double> bar_max_;  // by column; 0 = no bars
   std::optional<std::size_t> menu_row_;
   std::size_t menu_column_ = 0;
 };

@@ -75,6 +75,18 @@ float Table64::draw_kind(const Ui& ui, const std::string& name, ImVec2 at) {
   return ui.px(kSwatch);
 }
 
+void Table64::draw_bar(Ui& ui, const Layout& layout, std::size_t column, const model::Cell& cell,
+                       float top) const {
+  const auto* value = std::get_if<std::uint64_t>(&cell);
+  if (value == nullptr || column >= bar_max_.size() || bar_max_[column] <= 0) return;
+  const float left = layout.origin.x + layout.lefts[column] + ui.px(2);
+  const float room = layout.origin.x + layout.lefts[column + 1] - ui.px(2) - left;
+  const auto share = static_cast<float>(static_cast<double>(*value) / bar_max_[column]);
+  ImGui::GetWindowDrawList()->AddRectFilled(
+      ImVec2(left, top + ui.px(2)), ImVec2(left + room * share, top + layout.row_height - ui.px(2)),
+      with_alpha(ui.palette.accent, 80));
+}
+
 void Table64::draw_cell(Ui& ui, const Layout& layout, const TableOptions& options,
                         std::size_t index, std::size_t column) {
   const model::Row& row = window_.rows[index];
@@ -86,6 +98,7 @@ void Table64::draw_cell(Ui& ui, const Layout& layout, const TableOptions& option
   const float right = layout.origin.x + layout.lefts[column + 1] - ui.px(kCellPad);
   if (right < layout.visible_min.x || left > layout.visible_max.x) return;
   const float top = layout.visible_min.y + layout.row_height * static_cast<float>(index + 1);
+  draw_bar(ui, layout, column, row[column], top);
   const float width = ImGui::CalcTextSize(text.c_str(), text.c_str() + text.size()).x;
   float at = is_number(unit) ? std::max(left, right - width) : left;
   if (has_swatch(options, column)) at += draw_kind(ui, text, ImVec2(left, top));

@@ -7,6 +7,7 @@
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
 #include "model/format_text.h"
+#include "model/generations_view.h"
 #include "model/store_view.h"
 
 namespace crawlstore::inspector {
@@ -26,6 +27,12 @@ class GenerationsPanel final : public Panel {
     const auto view = ui.session.view();
     if (view == nullptr) return draw_no_file(ui);
     follow(*view, ui.session);
+    draw_heading(ui, "Superblocks: two copies of two generations");
+    if (copies_problem_) {
+      draw_problem(ui, *copies_problem_);
+    } else {
+      draw_table(ui, copies_table_, copies_, "superblocks", 0);
+    }
     draw_heading(ui, "Pins: generations that somebody reads, and what that keeps from reuse");
     if (problem_) {
       draw_problem(ui, *problem_);
@@ -39,7 +46,7 @@ class GenerationsPanel final : public Panel {
                           model::format_count(view->info.generation.value) +
                           "; not following, it lets go after a minute without input.",
                 ui.palette.faint);
-      draw_table(ui, pins_table_, pins_, "pins", 130);
+      draw_table(ui, pins_table_, pins_, "pins", ui.px(180));
     }
     if (held_ != nullptr) {
       draw_heading(ui, "Held: extents kept for generations before this one");
@@ -54,6 +61,7 @@ class GenerationsPanel final : public Panel {
                          const std::shared_ptr<const model::RowSource>& rows, std::string id,
                          float height) {
     TableOptions options{.id = std::move(id), .height = height};
+    options.fits_rows = true;
     options.has_filter = false;
     table.draw(ui, rows, options);
   }
@@ -63,6 +71,9 @@ class GenerationsPanel final : public Panel {
     number_ = view.number;
     path_ = view.path;
     list_commits(session);
+    const auto copies = generations(view.path);
+    copies_problem_ = copies ? std::nullopt : std::optional(copies.error());
+    if (copies) copies_ = std::make_shared<model::TableRows>(model::superblocks_table(*copies));
     if (!view.snapshot) return;
     problem_.reset();
     auto document = model::pins_view(*view.snapshot, {}, 0, process_name);
@@ -96,6 +107,9 @@ class GenerationsPanel final : public Panel {
   std::string path_;
   std::uint64_t number_ = 0;
   std::optional<Error> problem_;
+  std::optional<Error> copies_problem_;
+  std::shared_ptr<const model::RowSource> copies_;
+  Table64 copies_table_;
   std::shared_ptr<const model::RowSource> pins_;
   std::shared_ptr<const model::RowSource> held_;
   std::shared_ptr<const model::RowSource> commits_;

@@ -15,14 +15,23 @@ bool is_a(const Thing& thing) {
   return std::holds_alternative<T>(thing);
 }
 
+bool is_drum_thing(const Thing& thing) {
+  return is_a<BucketThing>(thing) || is_a<KeyThing>(thing);
+}
+
 constexpr std::array kPanels{
     PanelKind{"start", "Start", "File", "opens a file", no_thing, make_start_panel},
     PanelKind{"overview", "Overview", "File", "what the file is, what it holds, how it is",
               is_a<std::monostate>, make_overview_panel},
     PanelKind{"segments", "Segments", "File", "every segment with its runs, fields and bytes",
               is_a<SegmentThing>, make_segments_panel},
+    PanelKind{"map", "Map", "File", "what every byte of the file is, by place and by size",
+              no_thing, make_map_panel},
     PanelKind{"hex", "Hex", "File", "the bytes, and what they mean", is_a<ExtentThing>,
               make_hex_panel},
+    PanelKind{"buckets", "Buckets", "DRUM",
+              "the buckets of a DRUM, their keys and requests, and where a key is", is_drum_thing,
+              make_buckets_panel},
     PanelKind{"generations", "Generations", "File",
               "the superblocks, commits while following, pins and what they hold back",
               is_a<GenerationThing>, make_generations_panel},

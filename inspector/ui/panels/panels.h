@@ -12,7 +12,9 @@ namespace crawlstore::inspector {
 std::unique_ptr<Panel> make_start_panel();
 std::unique_ptr<Panel> make_overview_panel();
 std::unique_ptr<Panel> make_segments_panel();
+std::unique_ptr<Panel> make_map_panel();
 std::unique_ptr<Panel> make_hex_panel();
+std::unique_ptr<Panel> make_buckets_panel();
 std::unique_ptr<Panel> make_generations_panel();
 std::unique_ptr<Panel> make_problems_panel();
 std::unique_ptr<Panel> make_jobs_panel();

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file from its first byte to its last: as rows of cells, as areas by size, as a table.
+#include <algorithm>
+
+#include "inspector/ui/internal.h"
+#include "inspector/ui/panels/panels.h"
+#include "inspector/ui/table64.h"
+#include "model/format_text.h"
+#include "model/map_view.h"
+#include "model/parse_text.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr float kCellWidth = 9;
+constexpr float kCellHeight = 14;
+constexpr float kScrollbar = 14;
+constexpr std::size_t kTilesMax = 4000;
+
+enum class Mode : std::uint8_t { kLinear, kTreemap, kTable };
+
+class MapPanel final : public Panel {
+ public:
+  void draw(Ui& ui) override {
+    const auto view = ui.session.view();
+    if (view == nullptr) return draw_no_file(ui);
+    follow(*view);
+    if (extents_.empty()) {
+      draw_text(ui, "No generation can be opened, so nothing tells what the bytes are.",
+                ui.palette.faint);
+      if (problem_) draw_problem(ui, *problem_);
+      return draw_link(ui, "map.hex", "look at the bytes", {"hex", {}});
+    }
+    draw_tools(ui);
+    if (mode_ == Mode::kTable) {
+      TableOptions options{.id = "extents"};
+      options.has_swatches = true;
+      table_.draw(ui, rows_, options);
+      return;
+    }
+    draw_legend(ui);
+    if (mode_ == Mode::kLinear) {
+      draw_linear(ui);
+    } else {
+      draw_treemap(ui);
+    }
+    show_selected(ui);
+  }
+
+  void show(const Thing& thing) override {
+    if (const auto* place = std::get_if<ExtentThing>(&thing)) wanted_ = place->extent.offset_bytes;
+    if (const auto* segment = std::get_if<SegmentThing>(&thing)) {
+      for (const ExtentInfo& extent : extents_) {
+        if (extent.segment == segment->id) wanted_ = extent.extent.offset_bytes;
+      }
+      wanted_segment_ = segment->id;
+    }
+  }
+  [[nodiscard]] std::string view_state() const override {
+    return std::to_string(first_row_) + " " + std::to_string(zoom_) + " " +
+           std::to_string(static_cast<int>(mode_));
+  }
+  void restore(std::string_view state) override {
+    const auto first = state.find(' ');
+    const auto second = state.rfind(' ');
+    if (first == state.npos) return;
+    first_row_ = model::parse_count(state.substr(0, first)).value_or(0);
+    zoom_ = static_cast<unsigned>(std::min<std::uint64_t>(
+        40, model::parse_count(state.substr(first + 1, second - first - 1)).value_or(0)));
+    mode_ = static_cast<Mode>(
+        std::min<std::uint64_t>(2, model::parse_count(state.substr(second + 1)).value_or(0)));
+  }
+  bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }
+
+ private:
+  void follow(const model::FileView& view) {
+    if (number_ == view.number && path_ == view.path) return;
+    number_ = view.number;
+    path_ = view.path;
+    if (!view.snapshot) return;
+    auto found = extents(*view.snapshot);
+    problem_ = found ? std::nullopt : std::optional(found.error());
+    if (!found) return;
+    extents_ = std::move(*found);
+    rows_ = std::make_shared<model::TableRows>(model::extents_table(extents_));
+    by_size_.clear();
+    cells_.clear();
+    if (wanted_segment_) show(SegmentThing{*wanted_segment_});
+    wanted_segment_.reset();
+  }
+
+  void draw_tools(Ui& ui) {
+    constexpr std::pair<Mode, const char*> kModes[] = {
+        {Mode::kLinear, "by place"}, {Mode::kTreemap, "by size"}, {Mode::kTable, "as a table"}};
+    for (const auto& [mode, text] : kModes) {
+      if (ImGui::RadioButton(text, mode_ == mode)) mode_ = mode;
+      ui.probe.note_item(std::string("map.") + text, text);
+      ImGui::SameLine();
+    }
+    if (mode_ != Mode::kLinear) return ImGui::NewLine();
+    ImGui::SameLine(0, ui.px(20));
+    if (draw_button(ui, "map.zoom_in", "+", "finer") && zoom_ < 40) ++zoom_;
+    ImGui::SameLine(0, ui.px(4));
+    ImGui::BeginDisabled(zoom_ == 0);
+    if (draw_button(ui, "map.zoom_out", "-", "coarser")) --zoom_;
+    ImGui::EndDisabled();
+    ImGui::SameLine();
+    draw_text(ui, "a cell is " + model::format_bytes(cell_bytes_), ui.palette.faint);
+  }
+
+  void draw_legend(Ui& ui) const {
+    std::vector<std::string_view> names;
+    for (const ExtentInfo& extent : extents_) {
+      const std::string_view name = model::extent_name(extent);
+      if (std::ranges::find(names, name) != names.end()) continue;
+      if (!names.empty()) ImGui::SameLine(0, ui.px(14));
+      names.push_back(name);
+      draw_swatch(ui, colour_of_extent(ui, extent));
+      draw_text(ui, name, ui.palette.faint);
+      if (names.size() == 12) return;
+    }
+  }
+
+  [[nodiscard]] static Colour colour_of_extent(const Ui& ui, const ExtentInfo& extent) {
+    switch (extent.use) {
+      case ExtentUse::kRun:
+        return kind_colour(ui.palette, static_cast<unsigned>(extent.kind));
+      case ExtentUse::kIdentity:
+      case ExtentUse::kSuperblock:
+        return space_colour(ui.palette, "superblocks", 0);
+      case ExtentUse::kHeld:
+        return space_colour(ui.palette, "held", 0);
+      case ExtentUse::kZeros:
+      case ExtentUse::kFree:
+      case ExtentUse::kBehind:
+        return ui.palette.raised;
+      default:
+        return space_colour(ui.palette, "directory", 0);
+    }
+  }
+
+  /// Is a problem known of these bytes?
+  [[nodiscard]] static bool is_damaged(const Ui& ui, Extent extent) {
+    if (!ui.session.checked) return false;
+    return std::ranges::any_of(ui.session.checked->report.findings, [&](const Finding& finding) {
+      return finding.error.offset >= extent.offset_bytes &&
+             finding.error.offset < extent.end_bytes();
+    });
+  }
+
+  void draw_mark(const Ui& ui, ImVec2 low, ImVec2 high, const ExtentInfo& extent, Extent bytes) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(low, high, colour_of_extent(ui, extent));
+    // A second sign beside colour: held has a stripe, free a dot, damage a cross.
+    const ImVec2 middle((low.x + high.x) / 2, (low.y + high.y) / 2);
+    if (extent.use == ExtentUse::kHeld) {
+      list.AddLine(ImVec2(low.x, high.y), ImVec2(high.x, low.y), ui.palette.panel);
+    } else if (extent.use == ExtentUse::kFree || extent.use == ExtentUse::kBehind) {
+      list.AddRectFilled(ImVec2(middle.x - 1, middle.y - 1), ImVec2(middle.x + 1, middle.y + 1),
+                         ui.palette.faint);
+    }
+    if (is_damaged(ui, bytes)) {
+      list.AddLine(low, high, ui.palette.bad, ui.px(2));
+      list.AddLine(ImVec2(low.x, high.y), ImVec2(high.x, low.y), ui.palette.bad, ui.px(2));
+    }
+    if (selected_ && *selected_ < extents_.size() && &extents_[*selected_] == &extent) {
+      list.AddRect(low, high, ui.palette.text, 0, 0, ui.px(1.5F));
+    }
+  }
+
+  void take_click(Ui& ui, std::size_t extent, ImVec2 low, ImVec2 high) {
+    if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(low, high)) return;
+    const ExtentInfo& info = extents_[extent];
+    ImGui::BeginTooltip();
+    draw_text(ui, std::string(model::extent_name(info)) + "  " +
+                      model::format_offset(info.extent.offset_bytes) + "  " +
+                      model::format_bytes(info.extent.length_bytes));
+    if (info.segment) draw_text(ui, "segment " + std::to_string(info.segment.value));
+    ImGui::EndTooltip();
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) selected_ = extent;
+    if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+      ui.actions.go({"hex", ExtentThing{{info.extent.offset_bytes, 0}}});
+    }
+  }
+
+  void draw_linear(Ui& ui) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const float label = ImGui::CalcTextSize("000000000000").x + ui.px(10);
+    const float bar = ui.px(kScrollbar);
+    const auto columns =
+        static_cast<std::uint64_t>(std::max(1.0F, (room.x - label - bar) / ui.px(kCellWidth)));
+    const auto lines =
+        static_cast<std::uint64_t>(std::max(1.0F, room.y / ui.px(kCellHeight) - 0.5F));
+    const std::uint64_t size = extents_.back().extent.end_bytes();
+    const std::uint64_t whole = model::map_cell_bytes(size, columns * lines);
+    cell_bytes_ = std::max<std::uint64_t>(whole >> std::min(zoom_, 40U), 4096);
+    const std::uint64_t row_bytes = columns * cell_bytes_;
+    const std::uint64_t rows = (size + row_bytes - 1) / row_bytes;
+    if (wanted_) {
+      first_row_ = *wanted_ / row_bytes - std::min(*wanted_ / row_bytes, lines / 3);
+      selected_ = model::find_extent(extents_, *wanted_);
+      wanted_.reset();
+    }
+    first_row_ = std::min(first_row_, rows > lines ? rows - lines : 0);
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    ImGui::BeginChild("cells", ImVec2(room.x - bar, room.y), false,
+                      ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoNavInputs);
+    if (ImGui::IsWindowHovered()) scroll(lines, rows);
+    take_cells(first_row_ * row_bytes, static_cast<std::size_t>(columns * lines));
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      const auto x = static_cast<float>(i % columns);
+      const auto y = static_cast<float>(i / columns);
+      const ImVec2 low(corner.x + label + x * ui.px(kCellWidth), corner.y + y * ui.px(kCellHeight));
+      const ImVec2 high(low.x + ui.px(kCellWidth) - 1, low.y + ui.px(kCellHeight) - 1);
+      draw_mark(ui, low, high, extents_[cells_[i].extent], {cells_[i].offset_bytes, cell_bytes_});
+      take_click(ui, cells_[i].extent, low, high);
+      if (i % columns != 0) continue;
+      const std::string offset = model::format_offset(cells_[i].offset_bytes);
+      ImGui::GetWindowDrawList()->AddText(ImVec2(corner.x, low.y - ui.px(1)), ui.palette.faint,
+                                          offset.c_str());
+      ui.probe.note("map." + offset, offset, low, high);
+    }
+    ImGui::EndChild();
+    (void)draw_row_scrollbar("mapbar", ImVec2(corner.x + room.x - bar, corner.y),
+                             ImVec2(corner.x + room.x, corner.y + room.y), first_row_, lines, rows);
+  }
+
+  void scroll(std::uint64_t lines, std::uint64_t rows) {
+    const auto notches = static_cast<std::int64_t>(-ImGui::GetIO().MouseWheel * 3);
+    const auto distance = static_cast<std::uint64_t>(notches < 0 ? -notches : notches);
+    const std::uint64_t last = rows > lines ? rows - lines : 0;
+    first_row_ = notches < 0 ? first_row_ - std::min(first_row_, distance)
+                             : std::min(last, first_row_ + distance);
+  }
+
+  /// The cells on the screen, made anew when the file or the window changed.
+  void take_cells(std::uint64_t first_byte, std::size_t count) {
+    if (!cells_.empty() && cells_first_ == first_byte && cells_count_ == count &&
+        cells_bytes_ == cell_bytes_) {
+      return;
+    }
+    cells_first_ = first_byte;
+    cells_count_ = count;
+    cells_bytes_ = cell_bytes_;
+    cells_ = model::map_cells(extents_, first_byte, cell_bytes_, count);
+  }
+
+  void draw_treemap(Ui& ui) {
+    if (by_size_.empty()) {
+      for (std::size_t i = 0; i < extents_.size(); ++i) by_size_.push_back(i);
+      std::ranges::stable_sort(by_size_, std::greater<>{},
+                               [&](std::size_t i) { return extents_[i].extent.length_bytes; });
+    }
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const std::size_t count = std::min(by_size_.size(), kTilesMax);
+    std::vector<double> sizes;
+    for (std::size_t i = 0; i < count; ++i) {
+      sizes.push_back(static_cast<double>(extents_[by_size_[i]].extent.length_bytes));
+    }
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    ImGui::BeginChild("tiles", room, false, ImGuiWindowFlags_NoNavInputs);
+    const auto tiles = model::squarify(sizes, room.x, room.y);
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      const ExtentInfo& extent = extents_[by_size_[i]];
+      const ImVec2 low(corner.x + tiles[i].x, corner.y + tiles[i].y);
+      const ImVec2 high(low.x + tiles[i].width - 1, low.y + tiles[i].height - 1);
+      if (high.x <= low.x || high.y <= low.y) continue;
+      draw_mark(ui, low, high, extent, extent.extent);
+      take_click(ui, by_size_[i], low, high);
+      draw_tile_name(ui, low, high, extent);
+    }
+    ImGui::EndChild();
+  }
+
+  static void draw_tile_name(Ui& ui, ImVec2 low, ImVec2 high, const ExtentInfo& extent) {
+    std::string name(model::extent_name(extent));
+    if (extent.segment) name += " " + std::to_string(extent.segment.value);
+    const ImVec2 size = ImGui::CalcTextSize(name.c_str());
+    if (size.x + ui.px(8) > high.x - low.x || size.y + ui.px(4) > high.y - low.y) return;
+    // Dark letters on bright tiles, bright ones on dark tiles.
+    const Colour ground = colour_of_extent(ui, extent);
+    constexpr Colour kDark = rgb(0x101010);
+    constexpr Colour kBright = rgb(0xffffff);
+    const bool is_bright = contrast(ground, kDark) > contrast(ground, kBright);
+    ImGui::GetWindowDrawList()->AddText(ImVec2(low.x + ui.px(4), low.y + ui.px(2)),
+                                        is_bright ? kDark : kBright, name.c_str());
+    ui.probe.note("tile." + name, name, low, high);
+  }
+
+  void show_selected(Ui& ui) const {
+    if (!selected_ || *selected_ >= extents_.size()) return;
+    const ExtentInfo& extent = extents_[*selected_];
+    ui.details.title = std::string(model::extent_name(extent));
+    ui.details.lines = {
+        {"offset_bytes", model::format_offset(extent.extent.offset_bytes),
+         ExtentThing{{extent.extent.offset_bytes, 0}}},
+        {"length_bytes", model::format_bytes(extent.extent.length_bytes), {}},
+        {"end_bytes", model::format_offset(extent.extent.end_bytes()), {}},
+    };
+    const auto add = [&ui](const char* name, std::uint64_t value, Thing thing) {
+      if (value != 0) ui.details.lines.push_back({name, std::to_string(value), std::move(thing)});
+    };
+    add("segment", extent.segment.value, SegmentThing{extent.segment});
+    add("run_id", extent.run.value, {});
+    add("born", extent.born.value, GenerationThing{extent.born});
+    add("retired", extent.retired.value, GenerationThing{extent.retired});
+  }
+
+  std::string path_;
+  std::uint64_t number_ = 0;
+  std::vector<ExtentInfo> extents_;
+  std::optional<Error> problem_;
+  std::shared_ptr<const model::RowSource> rows_;
+  Table64 table_;
+  Mode mode_ = Mode::kLinear;
+  unsigned zoom_ = 0;
+  std::uint64_t first_row_ = 0;
+  std::uint64_t cell_bytes_ = 4096;
+  std::vector<model::MapCell> cells_;
+  std::uint64_t cells_first_ = 0;
+  std::uint64_t cells_bytes_ = 0;
+  std::size_t cells_count_ = 0;
+  std::vector<std::size_t> by_size_;
+  std::optional<std::size_t> selected_;
+  std::optional<std::uint64_t> wanted_;
+  std::optional<SegmentId> wanted_segment_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_map_panel() {
+  return std::make_unique<MapPanel>();
+}
+
+}  // namespace crawlstore::inspector

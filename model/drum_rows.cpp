@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/drum_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <crawlstore/url_seen.h>
+
+namespace crawlstore::model {
+namespace {
+
+constexpr std::size_t kValueShown = 64;
+
+std::string hex(std::span<const std::byte> bytes, std::uint64_t full_bytes) {
+  std::string text;
+  for (const std::byte byte : bytes.first(std::min(bytes.size(), kValueShown))) {
+    text += fmt::format("{:02x}", byte);
+  }
+  if (full_bytes > kValueShown) text += fmt::format(" ... {} bytes", full_bytes);
+  return text;
+}
+
+/// Auxiliaries are URLs mostly: as text; the table escapes what is none.
+std::string text_of(std::span<const std::byte> bytes, std::uint64_t full_bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += static_cast<char>(byte);
+  if (full_bytes > bytes.size()) text += fmt::format(" ... {} bytes", full_bytes);
+  return text;
+}
+
+std::string_view operation_name(DrumOperation operation) {
+  switch (operation) {
+    case DrumOperation::kCheck:
+      return "check";
+    case DrumOperation::kUpdate:
+      return "update";
+    case DrumOperation::kCheckUpdate:
+      return "check_update";
+  }
+  return "unknown";
+}
+
+class KeyRows final : public RowSource {
+ public:
+  explicit KeyRows(DrumView view) : view_(std::move(view)) {}
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::uint64_t row_count() const override { return view_.info().key_count; }
+  [[nodiscard]] Result<std::vector<Row>> rows(std::uint64_t first,
+                                              std::size_t count_max) const override {
+    const auto found = keys_at(view_, first, count_max);
+    if (!found) return tl::unexpected<Error>(found.error());
+    std::vector<Row> rows;
+    for (const KeyRow& key : *found) {
+      rows.push_back({key.row, format_key(key.key, view_.info().key_bytes > 8),
+                      hex(key.value, key.value_bytes), key.partition.value,
+                      key.block_offset_bytes});
+    }
+    return rows;
+  }
+
+ private:
+  DrumView view_;
+  std::string name_ = "keys";
+  std::vector<Column> columns_{{"row", Unit::kCount},
+                               {"key", Unit::kText},
+                               {"value", Unit::kText},
+                               {"partition", Unit::kId},
+                               {"block_offset_bytes", Unit::kOffset}};
+};
+
+class PendingRows final : public RowSource {
+ public:
+  PendingRows(DrumView view, std::uint64_t bucket) : view_(std::move(view)), bucket_(bucket) {}
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::uint64_t row_count() const override {
+    return bucket_ < view_.buckets().size() ? view_.buckets()[bucket_].pending_count : 0;
+  }
+  [[nodiscard]] Result<std::vector<Row>> rows(std::uint64_t first,
+                                              std::size_t count_max) const override {
+    if (bucket_ >= view_.buckets().size()) return std::vector<Row>();
+    const auto found = pending_at(view_, bucket_, first, count_max);
+    if (!found) return tl::unexpected<Error>(found.error());
+    std::vector<Row> rows;
+    for (const PendingRow& request : *found) {
+      rows.push_back({request.sequence, std::string(operation_name(request.operation)),
+                      format_key(request.key, view_.info().key_bytes > 8),
+                      text_of(request.aux, request.aux_bytes),
+                      hex(request.value, request.value_bytes), std::uint64_t{request.consumer},
+                      request.run.value, request.run_offset_bytes});
+    }
+    return rows;
+  }
+
+ private:
+  DrumView view_;
+  std::uint64_t bucket_;
+  std::string name_ = "pending";
+  std::vector<Column> columns_{{"sequence", Unit::kCount}, {"operation", Unit::kText},
+                               {"key", Unit::kText},       {"aux", Unit::kText},
+                               {"value", Unit::kText},     {"consumer", Unit::kId},
+                               {"run_id", Unit::kId},      {"run_offset_bytes", Unit::kOffset}};
+};
+
+std::optional<std::uint64_t> parse_hex(std::string_view digits) {
+  std::uint64_t value = 0;
+  for (const char c : digits) {
+    const bool is_digit = c >= '0' && c <= '9';
+    const bool is_letter = c >= 'a' && c <= 'f';
+    if (!is_digit && !is_letter) return std::nullopt;
+    value = value << 4U | static_cast<std::uint64_t>(is_digit ? c - '0' : c - 'a' + 10);
+  }
+  return value;
+}
+
+}  // namespace
+
+Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segments) {
+  Table table{"buckets",
+              {{"bucket", Unit::kId},
+               {"first_key", Unit::kText},
+               {"key_count", Unit::kCount},
+               {"partition_bytes", Unit::kBytes},
+               {"bits_per_key", Unit::kRatio},
+               {"pending_count", Unit::kCount},
+               {"key_log_bytes", Unit::kBytes},
+               {"aux_log_bytes", Unit::kBytes},
+               {"log_runs", Unit::kCount},
+               {"partition", Unit::kId},
+               {"key_log", Unit::kId},
+               {"aux_log", Unit::kId}},
+              {}};
+  std::map<SegmentId, const SegmentInfo*> by_id;
+  for (const SegmentInfo& segment : segments) by_id[segment.id] = &segment;
+  const SegmentInfo none;
+  const auto find = [&](SegmentId id) -> const SegmentInfo& {
+    const auto found = by_id.find(id);
+    return found == by_id.end() ? none : *found->second;
+  };
+  const auto id_cell = [](SegmentId id) { return id ? Cell{id.value} : Cell{}; };
+  std::uint64_t number = 0;
+  for (const DrumView::Bucket& bucket : view.buckets()) {
+    const SegmentInfo& partition = find(bucket.partition);
+    const SegmentInfo& key_log = find(bucket.key_log);
+    const auto bits = 8.0 * static_cast<double>(partition.payload_bytes());
+    table.rows.push_back(
+        {number++, format_key(Key16(bucket.first_key), false), bucket.key_count,
+         partition.allocated_bytes(),
+         bucket.key_count == 0 ? Cell{} : Cell{bits / static_cast<double>(bucket.key_count)},
+         bucket.pending_count, key_log.allocated_bytes(), find(bucket.aux_log).allocated_bytes(),
+         std::uint64_t{key_log.runs.size()}, id_cell(bucket.partition), id_cell(bucket.key_log),
+         id_cell(bucket.aux_log)});
+  }
+  return table;
+}
+
+std::shared_ptr<const RowSource> key_rows(const DrumView& view) {
+  return std::make_shared<KeyRows>(view);
+}
+
+std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket) {
+  return std::make_shared<PendingRows>(view, bucket);
+}
+
+std::string format_key(Key16 key, bool is_wide) {
+  return is_wide ? fmt::format("{:016x}{:016x}", key.head, key.tail)
+                 : fmt::format("{:016x}", key.head);
+}
+
+std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info,
+                               std::uint64_t key_seed) {
+  const bool is_wide = info.key_bytes > 8;
+  if (text.size() == (is_wide ? 32U : 16U)) {
+    const auto head = parse_hex(text.substr(0, 16));
+    const auto tail = parse_hex(text.substr(16));
+    if (head && tail) return Key16(*head, *tail);
+  }
+  constexpr std::uint16_t kUrlScheme = 1;
+  constexpr std::uint16_t kRabinScheme = 2;
+  if (text.empty() || (info.key_scheme != kUrlScheme && info.key_scheme != kRabinScheme)) {
+    return std::nullopt;
+  }
+  UrlKeyKind kind = is_wide ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
+  if (info.key_scheme == kRabinScheme) kind = UrlKeyKind::kRabin;
+  return UrlKeyer(kind, key_seed, false)(text);
+}
+
+Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place) {
+  const std::string found = place.stored && place.pending_count > 0 ? "partition and log"
+                            : place.stored                          ? "partition"
+                            : place.pending_count > 0               ? "log"
+                                                                    : "not in the file";
+  Document document{{{"key", Unit::kText, format_key(key, view.info().key_bytes > 8)},
+                     {"found_in", Unit::kText, found},
+                     {"bucket", Unit::kId, place.bucket},
+                     {"pending_count", Unit::kCount, place.pending_count}},
+                    {}};
+  if (place.stored) {
+    document.fields.push_back({"row", Unit::kCount, place.stored->row});
+    document.fields.push_back({"partition", Unit::kId, place.stored->partition.value});
+    document.fields.push_back(
+        {"block_offset_bytes", Unit::kOffset, place.stored->block_offset_bytes});
+    document.fields.push_back(
+        {"value", Unit::kText, hex(place.stored->value, place.stored->value_bytes)});
+  }
+  if (place.pending) {
+    document.fields.push_back({"sequence", Unit::kCount, place.pending->sequence});
+    document.fields.push_back(
+        {"operation", Unit::kText, std::string(operation_name(place.pending->operation))});
+    document.fields.push_back({"run_offset_bytes", Unit::kOffset, place.pending->run_offset_bytes});
+    document.fields.push_back(
+        {"aux", Unit::kText, text_of(place.pending->aux, place.pending->aux_bytes)});
+  }
+  return document;
+}
+
+Table gaps_table(const GapHistogram& histogram) {
+  Table table{"gaps", {{"gap_log2", Unit::kId}, {"key_count", Unit::kCount}}, {}};
+  for (std::size_t i = 0; i < histogram.counts.size(); ++i) {
+    if (histogram.counts[i] > 0) {
+      table.rows.push_back({std::uint64_t{i}, histogram.counts[i]});
+    }
+  }
+  return table;
+}
+
+}  // namespace crawlstore::model

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What a DRUM holds, as tables that are read a window at a time, and where a key is.
+/// Ownership: a source shares its view, and with it the pin. Threads: any.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <crawlstore/drum_cursor.h>
+#include <crawlstore/drum_statistics.h>
+
+#include "model/row_source.h"
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// The table `buckets`: keys, bytes, requests that wait, segments; of the directory, so no byte of
+/// the buckets is read.
+Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segments);
+
+/// The table `keys`: all keys of a DRUM, ascending.
+std::shared_ptr<const RowSource> key_rows(const DrumView& view);
+
+/// The table `pending`: the requests that wait in a bucket, in arrival order.
+std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket);
+
+/// 16 or 32 hexadecimal digits, as keys are shown.
+std::string format_key(Key16 key, bool is_wide);
+
+/// What somebody typed, as a key of this DRUM: its digits as they are shown, or a URL where the
+/// DRUM keys URLs. nullopt = neither.
+std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info, std::uint64_t key_seed);
+
+/// Where a key is: bucket, partition or log or neither, row, place in the file.
+Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place);
+
+/// The table `gaps`: how many gaps there are of each power of two.
+Table gaps_table(const GapHistogram& histogram);
+
+}  // namespace crawlstore::model

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The file from its first byte to its last: what each piece is, as a table, as cells of a map, and
+/// as areas. Threads: pure functions.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <crawlstore/file_map.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// The table `extents`: one row a piece of the file, ascending.
+Table extents_table(const std::vector<ExtentInfo>& extents);
+
+/// What a piece is called: the kind of the run's segment, else the use.
+std::string_view extent_name(const ExtentInfo& extent);
+
+/// A cell of the map: some bytes in a row, and what most of them are.
+struct MapCell {
+  std::uint64_t offset_bytes = 0;
+  std::size_t extent = 0;  ///< index of the extent that has most of the cell
+  bool is_mixed = false;   ///< there are others
+};
+
+/// The cells from `first_byte` on, each of `cell_bytes`, at most `count_max`.
+///   extents  as extents() gives them
+///   cost     O(log n + extents touched)
+std::vector<MapCell> map_cells(const std::vector<ExtentInfo>& extents, std::uint64_t first_byte,
+                               std::uint64_t cell_bytes, std::size_t count_max);
+
+/// The smallest power of two of bytes, at least the unit of 4 KiB, of which `cells` hold the file.
+std::uint64_t map_cell_bytes(std::uint64_t file_bytes, std::uint64_t cells);
+
+/// The extent that holds a byte, by binary search; the number of extents when none does.
+std::size_t find_extent(const std::vector<ExtentInfo>& extents, std::uint64_t offset);
+
+/// One rectangle of a treemap, in the units of the whole.
+struct MapTile {
+  float x = 0;
+  float y = 0;
+  float width = 0;
+  float height = 0;
+};
+
+/// Areas in proportion to `sizes`, which descend, close to squares (Bruls, Huizing, van Wijk,
+/// "Squarified treemaps", 2000). Zeros get no area.
+std::vector<MapTile> squarify(const std::vector<double>& sizes, float width, float height);
+
+}  // namespace crawlstore::model
