@@ -36,6 +36,11 @@ crawlstore_test_packages=(
   python3-flatbuffers
   spin
 )
+# Node runs the test of spec/crawl.ksy. A node that came from elsewhere brings its own npm, and
+# conflicts with Debian's.
+if ! { command -v node && command -v npm; } >/dev/null; then
+  crawlstore_test_packages+=(nodejs npm)
+fi
 
 # What `./run-tests --long` and the source checks need on top.
 crawlstore_clang_packages=(
@@ -99,4 +104,23 @@ a Debian mirror? Once it can, start ${0##*/} again; what is installed already st
   mapfile -t missing < <(crawlstore_missing_packages "${missing[@]}")
   ((${#missing[@]} == 0)) ||
     crawlstore_fail "apt-get said it succeeded, but these are still missing: ${missing[*]}"
+}
+
+# Puts the npm packages of tests/golden/ksy into build/ksy, with the versions and hashes of its
+# package-lock.json; nothing is done while that has not changed. Without a network to npm's
+# registry they are missed by one test only, which then says so and is skipped.
+crawlstore_install_npm_packages() {
+  local from=tests/golden/ksy folder=build/ksy
+  cmp -s "$from/package-lock.json" "$folder/installed.json" && return 0
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  cp "$from/package.json" "$from/package-lock.json" "$folder"
+  if npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --silent \
+    --fetch-retries=1 --fetch-timeout=20000; then
+    mv "$folder/package-lock.json" "$folder/installed.json"
+  else
+    rm -rf "$folder"
+    printf '%s: npm could not install the packages of %s; the test "ksy" will be skipped\n' \
+      "${0##*/}" "$from" >&2
+  fi
 }

@@ -8,16 +8,21 @@ from sandbox import Sandbox
 NO_SUCH = "crawlstore-no-such-package"
 
 
-class InstallPackages(unittest.TestCase):
+class Packages(unittest.TestCase):
     def setUp(self):
-        self.sandbox = Sandbox(["cmake/packages.sh"])
+        self.sandbox = Sandbox(["cmake/packages.sh", "tests/golden/ksy/package.json",
+                                "tests/golden/ksy/package-lock.json"])
         self.addCleanup(self.sandbox.remove)
         self.sandbox.stand_in("id", "echo 0")
 
+    def source(self, command, *arguments):
+        script = f"set -Eeuo pipefail; source cmake/packages.sh; {command}"
+        return self.sandbox.run("bash", "-c", script, "quickstart", *arguments)
+
+
+class InstallPackages(Packages):
     def install(self, *packages):
-        return self.sandbox.run(
-            "bash", "-c", 'set -Eeuo pipefail; source cmake/packages.sh; '
-            'crawlstore_install_packages "$@"', "quickstart", *packages)
+        return self.source('crawlstore_install_packages "$@"', *packages)
 
     def test_calls_no_apt_when_nothing_is_missing(self):
         self.sandbox.stand_in("apt-get", "exit 1")
@@ -71,6 +76,43 @@ class InstallPackages(unittest.TestCase):
         code, output = self.install("bash")
         self.assertEqual(code, 3)
         self.assertIn("not a Debian system", output)
+
+
+class NodePackages(Packages):
+    def install(self):
+        return self.source("crawlstore_install_npm_packages")
+
+    def test_packages_comprise_node_where_there_is_none(self):
+        for programs, wanted in ((["node", "npm"], 0), (["node"], 2), ([], 2)):
+            for name in ("node", "npm"):
+                (self.sandbox.bin / name).unlink(missing_ok=True)
+            for name in programs:
+                self.sandbox.stand_in(name, "exit 0")
+            with self.subTest(programs=programs):
+                _, output = self.source("printf '%s\\n' \"${crawlstore_test_packages[@]}\"")
+                found = {"nodejs", "npm"} & set(output.split())
+                self.assertEqual(len(found), wanted, output)
+
+    def test_installs_once_what_the_lock_file_says(self):
+        self.sandbox.stand_in("npm", "test -f build/ksy/package-lock.json")
+        self.assertEqual(self.install(), (0, ""))
+        self.assertEqual(self.install(), (0, ""))
+        self.assertEqual(len(self.sandbox.calls("npm")), 1)
+        self.assertIn("npm ci --prefix build/ksy", self.sandbox.calls("npm")[0])
+
+    def test_installs_anew_when_the_lock_file_has_changed(self):
+        self.sandbox.stand_in("npm", "exit 0")
+        self.install()
+        (self.sandbox.folder / "tests/golden/ksy/package-lock.json").write_text("{}\n")
+        self.install()
+        self.assertEqual(len(self.sandbox.calls("npm")), 2)
+
+    def test_goes_on_when_npm_fails(self):
+        self.sandbox.stand_in("npm", "mkdir -p build/ksy/node_modules; exit 1")
+        code, output = self.install()
+        self.assertEqual(code, 0)
+        self.assertIn('the test "ksy" will be skipped', output)
+        self.assertFalse((self.sandbox.folder / "build/ksy").exists())
 
 
 if __name__ == "__main__":

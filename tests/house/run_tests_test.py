@@ -24,10 +24,12 @@ CMAKE = '[[ $1 != --build || $2 != "build/$UNBUILT" ]]'
 class RunTests(unittest.TestCase):
     def setUp(self):
         self.sandbox = Sandbox(
-            ["run-tests", ".ci/run", "cmake/packages.sh", "cmake/count_tests.py"])
+            ["run-tests", ".ci/run", "cmake/packages.sh", "cmake/count_tests.py",
+             "tests/golden/ksy/package.json", "tests/golden/ksy/package-lock.json"])
         self.addCleanup(self.sandbox.remove)
         self.sandbox.stand_in("dpkg-query", 'shift; printf "installed %s\\n" "$@"')
         self.sandbox.stand_in("nproc", "echo 2")
+        self.sandbox.stand_in("npm", "exit 0")
         self.sandbox.stand_in("git", "echo 0123abc")
         self.sandbox.stand_in("cmake", CMAKE)
         self.sandbox.stand_in("ctest", CTEST)
@@ -64,6 +66,10 @@ class RunTests(unittest.TestCase):
     def test_prints_commit_and_seed(self):
         _, output, _ = self.run_tests("--seed", "77", "--preset", "asan")
         self.assertIn("commit 0123abc, seed 77", output)
+
+    def test_installs_the_packages_of_the_ksy_test(self):
+        self.run_tests("--preset", "asan")
+        self.assertEqual(len(self.sandbox.calls("npm")), 1)
 
     def test_refuses_what_it_does_not_know(self):
         for arguments in (["--fast"], ["--preset", "mips"], ["--jobs"], ["--jobs", "0"],

@@ -10,8 +10,8 @@ import tempfile
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
 # All that the scripts may call beside the stand-ins: so no sudo, no compiler, no network.
-TOOLS = """bash cat chmod comm cp dirname dpkg-deb dpkg-query env find flock grep id ls mkdir mktemp
-mv printf rm rmdir sed sh sleep sort tee touch tar gzip xz zstd true""".split()
+TOOLS = """bash cat chmod cmp comm cp dirname dpkg-deb dpkg-query env find flock grep id ls mkdir
+mktemp mv printf rm rmdir sed sh sleep sort tee touch tar gzip xz zstd true""".split()
 
 
 class Sandbox:

@@ -1,0 +1,714 @@
+# SPDX-License-Identifier: Apache-2.0
+meta:
+  id: crawl
+  title: Crawl file, version 2
+  file-extension: crawl
+  license: Apache-2.0
+  ks-version: 0.11
+  endian: le
+  bit-endian: le
+  encoding: UTF-8
+doc: |
+  The bytes of a crawl file, written from spec/format.md and spec/registry.md alone. Load it with a
+  file at https://ide.kaitai.io, or compile it to one of a dozen languages.
+
+  It checks what Kaitai can say: magics, ranges, zeros, lengths that have to add up, everything
+  inside the file. What it cannot say:
+
+  * Checksums. They are shown as numbers, and nothing here is believed because of them: `winner`
+    is the superblock copy that would win if every checksum were right.
+  * Bits of a variable width: the coded keys of key blocks and key runs are bytes here, and so are
+    LZ4 blocks.
+  * Ranges of the fields of FlatBuffers tables, and rules between pieces (disjoint extents, ids that
+    ascend, names, counts that agree).
+  * Classes of errors, and which of several comes first.
+doc-ref: spec/format.md
+
+seq:
+  - id: identity
+    type: identity
+    size: 4096
+instances:
+  gap_behind_identity: {pos: 4096, size: 12288, type: zeros}
+  slot_0_copy_0: {pos: 16384, size: 4096, type: 'superblock(0, 0)'}
+  gap_behind_slot_0_copy_0: {pos: 20480, size: 12288, type: zeros}
+  slot_0_copy_1: {pos: 32768, size: 4096, type: 'superblock(0, 1)'}
+  gap_behind_slot_0_copy_1: {pos: 36864, size: 12288, type: zeros}
+  slot_1_copy_0: {pos: 49152, size: 4096, type: 'superblock(1, 0)'}
+  gap_behind_slot_1_copy_0: {pos: 53248, size: 12288, type: zeros}
+  slot_1_copy_1: {pos: 65536, size: 4096, type: 'superblock(1, 1)'}
+  gap_behind_slot_1_copy_1: {pos: 69632, size: 12288, type: zeros}
+  slot_0:
+    doc: The copy of slot 0 that is taken, if it is plausible.
+    value: 'slot_0_copy_1.is_plausible and (not slot_0_copy_0.is_plausible
+      or slot_0_copy_1.generation > slot_0_copy_0.generation
+      or slot_0_copy_1.generation == slot_0_copy_0.generation
+      and slot_0_copy_1.pass > slot_0_copy_0.pass) ? slot_0_copy_1 : slot_0_copy_0'
+  slot_1:
+    doc: The copy of slot 1 that is taken, if it is plausible.
+    value: 'slot_1_copy_1.is_plausible and (not slot_1_copy_0.is_plausible
+      or slot_1_copy_1.generation > slot_1_copy_0.generation
+      or slot_1_copy_1.generation == slot_1_copy_0.generation
+      and slot_1_copy_1.pass > slot_1_copy_0.pass) ? slot_1_copy_1 : slot_1_copy_0'
+  winner:
+    doc: |
+      The copy that leads to the newest generation. The other slot leads to the previous one, if
+      its copy is plausible and its generation is one lower.
+    if: slot_0.is_plausible or slot_1.is_plausible
+    value: 'slot_1.is_plausible and (not slot_0.is_plausible
+      or slot_1.generation > slot_0.generation) ? slot_1 : slot_0'
+
+types:
+  zeros:
+    doc: As long as its place, and all zero.
+    seq:
+      - {id: zeros, type: u1, repeat: eos, valid: 0}
+  align_8:
+    doc: Zeros up to a multiple of 8 from the start of the payload.
+    seq:
+      - {id: padding, size: (8 - _io.pos % 8) % 8, type: zeros}
+
+  identity:
+    doc-ref: spec/format.md#identity
+    seq:
+      - {id: magic, contents: [0x89, CRWL, 0x0d, 0x0a, 0x1a]}
+      - {id: byte_order, type: u4, valid: 0x01020304}
+      - {id: format_version, type: u4, valid: 2}
+      - {id: uuid, size: 16}
+      - {id: key_seed, type: u8}
+      - {id: unit_bytes, type: u4, valid: 4096}
+      - {id: chunk_bytes, type: u4, valid: 65536}
+      - {id: created_us, type: s8, doc: microseconds since 1970-01-01 00:00 UTC}
+      - {id: reserved, type: zeros, size: 4032}
+      - {id: checksum, type: u8}
+
+  superblock:
+    doc: |
+      Any bytes are legal here, for a torn or an empty copy is no error while another one leads to
+      a generation. `reserved` (zero, if no feature bit is unknown) is not looked at.
+    doc-ref: spec/format.md#superblock
+    params:
+      - {id: slot_of_place, type: u4}
+      - {id: copy_of_place, type: u4}
+    seq:
+      - {id: magic, size: 8}
+      - {id: slot_index, type: u4}
+      - {id: copy_index, type: u4}
+      - {id: uuid, size: 16}
+      - {id: generation, type: u8}
+      - {id: pass, type: u8}
+      - {id: features_compat, type: u8}
+      - {id: features_ro_compat, type: u8}
+      - {id: features_incompat, type: u8, doc: 'bit 0: there may be segments of the kinds 1 to 5'}
+      - {id: commit_time_us, type: s8, doc: microseconds since 1970-01-01 00:00 UTC}
+      - {id: root_place_bytes, size: 32}
+      - {id: reserved, size: 3976}
+      - {id: checksum, type: u8}
+    instances:
+      # In halves, because some targets have no exact integers of 64 bits.
+      generation_low: {pos: 32, type: u4}
+      generation_high: {pos: 36, type: u4}
+      is_plausible:
+        doc: Valid, if its checksum is right and its reserved bytes are zero.
+        value: 'magic == [0x53, 0x55, 0x50, 0x45, 0x52, 0x42, 0x4c, 0x4b]
+          and slot_index == slot_of_place and copy_index == copy_of_place
+          and uuid == _root.identity.uuid
+          and generation != 0 and generation_low % 2 == slot_of_place
+          and generation_high <= 0x3fffffff
+          and (generation_high < 0x3fffffff or generation_low < 0xffffffff)'
+      root_place:
+        doc: Looked at for a chosen copy only, as the rules 6 and 7 of Superblock are.
+        pos: 80
+        type: root_place
+
+  root_place:
+    doc-ref: spec/format.md#superblock
+    seq:
+      - {id: high_water_bytes, type: u8, valid: {expr: _ <= _root._io.size and _ % 4096 == 0}}
+      - id: root_offset_bytes
+        type: u8
+        valid: {expr: _ >= 81920 and _ < high_water_bytes and _ % 4096 == 0}
+      - id: root_payload_bytes
+        type: u8
+        valid:
+          expr: _ >= 8 and _ <= 67108864 and _ % 8 == 0
+            and root_offset_bytes + (_ + 4095) / 4096 * 4096 <= high_water_bytes
+      - {id: root_checksum, type: u8}
+    instances:
+      directory_root:
+        io: _root._io
+        pos: root_offset_bytes
+        size: root_payload_bytes
+        type: directory_root
+
+  # FlatBuffers. Each piece of the directory is a stream of its own, so that no offset leads out
+  # of it. A table is looked up through its vtable; numbers, strings and vectors stand for one
+  # field each, whether it is there or not.
+
+  fb_root:
+    doc: What a piece begins with.
+    seq:
+      - {id: root_offset, type: u4, valid: {min: 1, max: 0x7fffffff}}
+    instances:
+      table: {pos: root_offset, type: fb_table(root_offset)}
+
+  fb_table:
+    doc: What all tables begin with. `position` is that of the table in its piece.
+    params:
+      - {id: position, type: u4}
+    seq:
+      # Signed: a vtable may lie before or behind its table.
+      - {id: vtable_distance, type: s4, valid: {expr: position % 4 == 0 and position - _ >= 0}}
+    instances:
+      vtable: {pos: position - vtable_distance, type: fb_vtable(position)}
+
+  fb_vtable:
+    params:
+      - {id: table_position, type: u4}
+    seq:
+      - {id: vtable_bytes, type: u2, valid: {expr: _ >= 4 and _ % 2 == 0}}
+      - {id: table_bytes, type: u2, valid: {expr: table_position + _ <= _io.size}}
+      - {id: entries, type: u2, repeat: expr, repeat-expr: (vtable_bytes - 4) / 2}
+
+  fb_number:
+    doc: A field that is a number of `size` bytes; 0 if it is absent.
+    params:
+      - {id: table, type: fb_table}
+      - {id: field, type: u2}
+      - {id: size, type: u1}
+    instances:
+      at: {value: 'field < table.vtable.entries.size ? table.vtable.entries[field] : 0'}
+      stored:
+        pos: table.position + at
+        if: at != 0
+        type:
+          switch-on: size
+          cases:
+            1: u1
+            2: u2
+            4: s4
+            8: u8
+      value: {value: 'at == 0 ? 0 : stored'}
+
+  fb_string:
+    doc: A field that is a string; empty if it is absent.
+    params:
+      - {id: table, type: fb_table}
+      - {id: field, type: u2}
+    instances:
+      at: {value: 'field < table.vtable.entries.size ? table.vtable.entries[field] : 0'}
+      offset: {pos: table.position + at, if: at != 0, type: u4, valid: {min: 1, max: 0x7fffffff}}
+      stored: {pos: table.position + at + offset, if: at != 0, type: fb_stored_string}
+      value: {value: 'at == 0 ? "" : stored.text'}
+
+  fb_stored_string:
+    seq:
+      - {id: length_bytes, type: u4}
+      - {id: text, type: str, size: length_bytes}
+      - {id: terminator, contents: [0]}
+
+  fb_vector:
+    doc: |
+      A field that is a vector: `count` elements from `first` on; none if it is absent. The
+      elements are read by the type that knows them.
+    params:
+      - {id: table, type: fb_table}
+      - {id: field, type: u2}
+    instances:
+      at: {value: 'field < table.vtable.entries.size ? table.vtable.entries[field] : 0'}
+      offset: {pos: table.position + at, if: at != 0, type: u4, valid: {min: 1, max: 0x7fffffff}}
+      stored_count: {pos: table.position + at + offset, if: at != 0, type: u4}
+      count: {value: 'at == 0 ? 0 : stored_count'}
+      first: {value: 'at == 0 ? 0 : table.position + at + offset + 4'}
+
+  # Directory.
+
+  directory_root:
+    doc-ref: spec/format.md#directory
+    seq:
+      - {id: root, type: fb_root}
+      - {id: generation, type: 'fb_number(root.table, 0, 8)'}
+      - {id: next_segment_id, type: 'fb_number(root.table, 1, 8)'}
+      - {id: next_run_id, type: 'fb_number(root.table, 2, 8)'}
+      - {id: tables_vector, type: 'fb_vector(root.table, 3)'}
+      - {id: held_vector, type: 'fb_vector(root.table, 4)'}
+      - {id: held_tables_vector, type: 'fb_vector(root.table, 5)'}
+    instances:
+      tables:
+        pos: tables_vector.first
+        repeat: expr
+        repeat-expr: tables_vector.count
+        type: table_ref
+      held:
+        pos: held_vector.first
+        repeat: expr
+        repeat-expr: held_vector.count
+        type: held_extent
+      held_tables:
+        pos: held_tables_vector.first
+        repeat: expr
+        repeat-expr: held_tables_vector.count
+        type: held_table_ref
+
+  table_ref:
+    seq:
+      - id: offset_bytes
+        type: u8
+        valid: {expr: _ >= 81920 and _ < _root._io.size and _ % 4096 == 0}
+      - {id: born, type: u8, valid: {min: 1}}
+      - {id: checksum, type: u8}
+      - {id: first_segment_id, type: u8, valid: {min: 1}}
+      - {id: payload_bytes, type: u4, valid: {expr: _ >= 8 and _ <= 16384 and _ % 8 == 0}}
+      - {id: segment_count, type: u4, valid: {min: 1, max: 128}}
+    instances:
+      segment_table: {io: _root._io, pos: offset_bytes, size: payload_bytes, type: segment_table}
+
+  held_extent:
+    doc: Not followed, and perhaps behind the end of the file, if it is of the previous generation.
+    seq:
+      - {id: offset_bytes, type: u8, valid: {min: 81920}}
+      - {id: length_bytes, type: u8, valid: {min: 4096}}
+      - {id: born, type: u8, valid: {min: 1}}
+      - {id: retired, type: u8, valid: {expr: _ > born}}
+
+  held_table_ref:
+    seq:
+      - id: offset_bytes
+        type: u8
+        valid: {expr: _ >= 81920 and _ < _root._io.size and _ % 4096 == 0}
+      - {id: born, type: u8, valid: {min: 1}}
+      - {id: checksum, type: u8}
+      - {id: payload_bytes, type: u4, valid: {expr: _ >= 8 and _ <= 16384 and _ % 8 == 0}}
+      - {id: entry_count, type: u4, valid: {min: 1, max: 384}}
+    instances:
+      held_table: {io: _root._io, pos: offset_bytes, size: payload_bytes, type: held_table}
+
+  held_table:
+    seq:
+      - {id: root, type: fb_root}
+      - {id: entries_vector, type: 'fb_vector(root.table, 0)'}
+    instances:
+      entries:
+        pos: entries_vector.first
+        repeat: expr
+        repeat-expr: entries_vector.count
+        type: held_extent
+
+  segment_table:
+    seq:
+      - {id: root, type: fb_root}
+      - {id: segments_vector, type: 'fb_vector(root.table, 0)'}
+    instances:
+      segments:
+        pos: segments_vector.first
+        repeat: expr
+        repeat-expr: segments_vector.count
+        type: segment_reference(segments_vector.first + 4 * _index)
+
+  segment_reference:
+    params:
+      - {id: position, type: u4}
+    seq:
+      - {id: offset, type: u4, valid: {min: 1, max: 0x7fffffff}}
+    instances:
+      segment: {pos: position + offset, type: segment(position + offset)}
+
+  segment:
+    doc-ref: spec/format.md#segments
+    params:
+      - {id: position, type: u4}
+    seq:
+      - {id: table, type: fb_table(position)}
+      - {id: id, type: 'fb_number(table, 0, 8)'}
+      - {id: kind_number, type: 'fb_number(table, 1, 2)'}
+      - {id: storage_class_number, type: 'fb_number(table, 2, 1)'}
+      - {id: owner, type: 'fb_number(table, 3, 8)'}
+      - {id: name, type: 'fb_string(table, 4)'}
+      - {id: runs_vector, type: 'fb_vector(table, 5)'}
+    instances:
+      kind: {value: kind_number.value, enum: segment_kind}
+      storage_class: {value: storage_class_number.value, enum: storage_class}
+      runs: {pos: runs_vector.first, repeat: expr, repeat-expr: runs_vector.count, type: run(kind)}
+
+  run:
+    doc-ref: spec/format.md#checksum-tree
+    params:
+      - {id: kind, type: u2, enum: segment_kind}
+    seq:
+      - id: offset_bytes
+        type: u8
+        valid: {expr: _ >= 81920 and _ < _root._io.size and _ % 4096 == 0}
+      - {id: born, type: u8, valid: {min: 1}}
+      - {id: run_id, type: u8, valid: {min: 1}}
+      - {id: payload_bytes, type: u8, valid: {expr: _ >= 1 and _ <= _root._io.size - offset_bytes}}
+      - {id: record_count, type: u8}
+      - {id: checksum, type: u8}
+    instances:
+      padded_payload_bytes: {value: (payload_bytes + 7) / 8 * 8}
+      level_0_count: {value: (padded_payload_bytes + 65535) / 65536}
+      level_1_count: {value: 'level_0_count <= 8192 ? 0 : (level_0_count + 8191) / 8192'}
+      level_2_count: {value: 'level_1_count <= 8192 ? 0 : (level_1_count + 8191) / 8192'}
+      extent_bytes:
+        value: (padded_payload_bytes + 8 * (level_0_count + level_1_count + level_2_count)
+          + 4095) / 4096 * 4096
+      payload:
+        io: _root._io
+        pos: offset_bytes
+        size: payload_bytes
+        type:
+          switch-on: kind
+          cases:
+            segment_kind::drum: drum
+            segment_kind::drum_partition: partition
+            segment_kind::drum_key_log: key_run
+            segment_kind::drum_aux_log: aux_run
+            segment_kind::drum_results: result_run
+      payload_padding:
+        io: _root._io
+        pos: offset_bytes + payload_bytes
+        size: padded_payload_bytes - payload_bytes
+        type: zeros
+      checksum_tree:
+        io: _root._io
+        pos: offset_bytes + padded_payload_bytes
+        size: extent_bytes - padded_payload_bytes
+        type: checksum_tree(level_0_count, level_1_count, level_2_count)
+
+  checksum_tree:
+    doc: |
+      Entry i of level 0 covers the bytes of the padded payload from 65,536 * i on; entry j of each
+      other level the entries of the level above from 8,192 * j on. `checksum` of the run covers the
+      last level and the padding.
+    doc-ref: spec/format.md#checksum-tree
+    params:
+      - {id: level_0_count, type: u8}
+      - {id: level_1_count, type: u8}
+      - {id: level_2_count, type: u8}
+    seq:
+      - {id: level_0, type: u8, repeat: expr, repeat-expr: level_0_count}
+      - {id: level_1, type: u8, repeat: expr, repeat-expr: level_1_count}
+      - {id: level_2, type: u8, repeat: expr, repeat-expr: level_2_count}
+      - {id: padding, type: zeros, size-eos: true}
+
+  # Payloads.
+
+  drum:
+    doc-ref: spec/format.md#drum
+    seq:
+      - {id: root, type: fb_root}
+      - {id: key_bytes, type: 'fb_number(root.table, 0, 2)'}
+      - {id: key_scheme_number, type: 'fb_number(root.table, 1, 2)'}
+      - {id: value_bytes, type: 'fb_number(root.table, 2, 4)'}
+      - {id: next_sequence, type: 'fb_number(root.table, 3, 8)'}
+      - {id: merge_count, type: 'fb_number(root.table, 4, 8)'}
+      - {id: unparsed_count, type: 'fb_number(root.table, 5, 8)'}
+      - {id: buckets_vector, type: 'fb_vector(root.table, 6)'}
+      - {id: consumers_vector, type: 'fb_vector(root.table, 7)'}
+    instances:
+      key_scheme: {value: key_scheme_number.value, enum: key_scheme}
+      buckets:
+        pos: buckets_vector.first
+        repeat: expr
+        repeat-expr: buckets_vector.count
+        type: drum_bucket
+      consumers:
+        pos: consumers_vector.first
+        repeat: expr
+        repeat-expr: consumers_vector.count
+        type: drum_consumer_reference(consumers_vector.first + 4 * _index)
+
+  drum_bucket:
+    seq:
+      - {id: first_key, type: u8}
+      - {id: partition, type: u8}
+      - {id: key_log, type: u8}
+      - {id: aux_log, type: u8}
+      - {id: key_count, type: u8}
+      - {id: pending_count, type: u8}
+
+  drum_consumer_reference:
+    params:
+      - {id: position, type: u4}
+    seq:
+      - {id: offset, type: u4, valid: {min: 1, max: 0x7fffffff}}
+    instances:
+      consumer: {pos: position + offset, type: drum_consumer(position + offset)}
+
+  drum_consumer:
+    params:
+      - {id: position, type: u4}
+    seq:
+      - {id: table, type: fb_table(position)}
+      - {id: id, type: 'fb_number(table, 0, 2)'}
+      - {id: name, type: 'fb_string(table, 1)'}
+      - {id: results, type: 'fb_number(table, 2, 8)'}
+      - {id: result_count, type: 'fb_number(table, 3, 8)'}
+
+  partition:
+    doc-ref: spec/format.md#partition
+    instances:
+      footer: {pos: '_io.size < 64 ? 0 : _io.size - 64', type: partition_footer}
+      index:
+        pos: footer.index_offset_bytes
+        size: _io.size - 64 - footer.index_offset_bytes
+        type: partition_index(footer.block_count, footer.index_offset_bytes, footer.key_bytes)
+      blocks: {pos: 0, type: partition_block(_index), repeat: expr, repeat-expr: footer.block_count}
+
+  partition_footer:
+    seq:
+      - {id: key_count, type: u8}
+      - {id: block_count, type: u8, valid: {expr: _ >= 1 and _ <= _io.size / 16}}
+      - id: index_offset_bytes
+        type: u8
+        valid: {expr: _ >= 16 * block_count and _ <= _io.size - 64}
+      - {id: first_key, type: u8}
+      - {id: last_key, type: u8, valid: {min: first_key}}
+      - {id: key_bytes, type: u2, valid: {any-of: [8, 16]}}
+      - {id: codec, type: u2, enum: partition_codec, valid: {in-enum: true}}
+      - {id: value_bytes, type: s4, valid: {min: -1, max: 16777216}}
+      - {id: reserved, type: u8, valid: 0}
+      - {id: magic, contents: CRYPART1}
+
+  partition_index:
+    params:
+      - {id: block_count, type: u8}
+      - {id: blocks_bytes, type: u8}
+      - {id: key_bytes, type: u2}
+    seq:
+      - {id: first_keys, type: u8, repeat: expr, repeat-expr: block_count, doc: or their heads}
+      - {id: first_tails, type: u8, repeat: expr, repeat-expr: block_count, if: key_bytes == 16}
+      - id: offsets
+        doc: of the blocks, divided by 8
+        type: u4
+        repeat: expr
+        repeat-expr: block_count
+        valid:
+          expr: '(_index == 0 ? _ == 0 : _ > offsets[_index - 1]) and _ * 8 < blocks_bytes'
+      - {id: padding, type: align_8}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  partition_block:
+    doc: Finds its place in the index; a block ends where the next one, or the index, begins.
+    params:
+      - {id: block_index, type: u8}
+    instances:
+      footer: {value: _parent.footer}
+      first: {value: '_parent.index.offsets[block_index] * 8'}
+      past_last:
+        value: 'block_index + 1 < footer.block_count
+          ? _parent.index.offsets[block_index + 1] * 8 : footer.index_offset_bytes'
+      block:
+        pos: first
+        size: past_last - first
+        type: key_block(footer.key_bytes, footer.value_bytes)
+
+  key_block:
+    doc: |
+      The numbers that are coded are keys, or heads, or (`shares_head`) tails: the first one stands
+      here, the distances of the others from it are in the upper and lower bits (Elias-Fano code).
+    doc-ref: spec/format.md#key-block
+    params:
+      - {id: key_bytes, type: u2}
+      - {id: value_bytes, type: s4}
+    seq:
+      - {id: first_key, type: u8}
+      - {id: key_count, type: u2, valid: {min: 1, max: 512}}
+      - {id: upper_words, type: u2, valid: {max: 64}}
+      - {id: low_bits, type: u1, valid: {max: 63}}
+      - id: shares_head
+        type: u1
+        valid: {expr: _ == 0 or _ == 1 and key_bytes == 16 and key_count > 1}
+      - {id: reserved, type: u2, valid: 0}
+      - {id: upper_bits, size: upper_words * 8}
+      - {id: lower_bits, size: ((key_count - 1) * low_bits + 63) / 64 * 8}
+      - id: halves
+        doc: The tail of each key, or the one head of all.
+        type: u8
+        repeat: expr
+        repeat-expr: 'shares_head == 1 ? 1 : key_count'
+        if: key_bytes == 16
+      - id: lengths
+        type: u4
+        valid: {max: 16777216}
+        repeat: expr
+        repeat-expr: key_count
+        if: value_bytes == -1
+      - {id: lengths_padding, type: align_8}
+      - id: values
+        size: 'value_bytes == -1 ? lengths[_index] : value_bytes'
+        repeat: expr
+        repeat-expr: key_count
+        if: value_bytes != 0
+      - {id: values_padding, type: align_8}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  tag:
+    seq:
+      - {id: operation, type: b2, enum: operation, valid: {in-enum: true}}
+      - {id: consumer, type: b14}
+
+  key_run:
+    doc: The lists have one element for each request, in the order in which they came.
+    doc-ref: spec/format.md#request-runs
+    seq:
+      - {id: magic, contents: CKEYRUN1}
+      - {id: record_count, type: u8, valid: {min: 1, max: 16777216}}
+      - {id: first_sequence, type: u8}
+      - {id: flags, type: u4, valid: {max: 3}}
+      - {id: value_bytes, type: s4, valid: {min: -1, max: 16777216}}
+      - {id: uniform_tag, type: tag, doc: of all requests if there is no column of tags}
+      - {id: key_bits, type: u2, valid: {min: 1, max: 64}}
+      - {id: key_bytes, type: u2, valid: {any-of: [8, 16]}}
+      - {id: reserved, type: u2, valid: 0}
+      - {id: key_base, type: u8}
+      - id: keys
+        doc: Their distances from `key_base`, each of `key_bits` bits.
+        size: (record_count * key_bits + 63) / 64 * 8
+      - {id: tails, type: u8, repeat: expr, repeat-expr: record_count, if: key_bytes == 16}
+      - {id: tags, type: tag, repeat: expr, repeat-expr: record_count, if: has_tags}
+      - {id: tags_padding, type: align_8}
+      - id: sequences
+        doc: less first_sequence
+        type: u4
+        valid: {expr: '_index == 0 or _ > sequences[_index - 1]'}
+        repeat: expr
+        repeat-expr: record_count
+        if: has_sequences
+      - {id: sequences_padding, type: align_8}
+      - id: lengths
+        type: u4
+        valid: {max: 16777216}
+        repeat: expr
+        repeat-expr: record_count
+        if: value_bytes == -1
+      - {id: lengths_padding, type: align_8}
+      - id: values
+        size: 'value_bytes == -1 ? lengths[_index] : value_bytes'
+        repeat: expr
+        repeat-expr: record_count
+        if: value_bytes != 0
+      - {id: values_padding, type: align_8}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+    instances:
+      has_tags: {value: flags & 1 != 0}
+      has_sequences: {value: flags & 2 != 0}
+
+  aux_run:
+    doc: The auxiliaries of the key run whose run id is one lower.
+    doc-ref: spec/format.md#request-runs
+    seq:
+      - {id: magic, contents: CAUXRUN1}
+      - {id: record_count, type: u8, valid: {min: 1, max: 16777216}}
+      - {id: flags, type: u4, valid: {max: 1}}
+      - id: uniform_length_bytes
+        type: u4
+        valid: {expr: 'flags == 1 ? _ >= 1 and _ <= 67108864 : _ == 0'}
+      - {id: codec, type: u2, enum: aux_codec, valid: {in-enum: true}}
+      - {id: reserved, contents: [0, 0, 0, 0, 0, 0]}
+      - id: lengths
+        type: 'aux_length(_index == 0 ? 0 : lengths[_index - 1].past_last)'
+        repeat: expr
+        repeat-expr: record_count
+        if: flags == 0
+      - {id: lengths_padding, type: align_8}
+      - id: block_lengths
+        type: u4
+        valid:
+          expr: '_ <= (_index + 1 < block_count ? 65536 : total_bytes - _index * 65536)
+            and _ * 255 >= (_index + 1 < block_count ? 65536 : total_bytes - _index * 65536)'
+        repeat: expr
+        repeat-expr: block_count
+        if: codec == aux_codec::lz4
+      - {id: block_lengths_padding, type: align_8}
+      - id: auxiliaries
+        size: 'flags == 1 ? uniform_length_bytes : lengths[_index].length_bytes'
+        repeat: expr
+        repeat-expr: record_count
+        if: codec == aux_codec::raw
+      - id: blocks
+        doc: Each is LZ4, except where its length is that of what it holds.
+        size: block_lengths[_index]
+        repeat: expr
+        repeat-expr: block_count
+        if: codec == aux_codec::lz4
+      - {id: bytes_padding, type: align_8}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+    instances:
+      total_bytes:
+        value: 'flags == 1 ? record_count * uniform_length_bytes : lengths.last.past_last'
+      block_count: {value: (total_bytes + 65535) / 65536}
+
+  aux_length:
+    params:
+      - {id: first, type: u8}
+    seq:
+      - {id: length_bytes, type: u4, valid: {max: 67108864}}
+    instances:
+      past_last: {value: first + length_bytes}
+
+  result_run:
+    doc: The lists have one element for each answer, in the order in which they are dispatched.
+    doc-ref: spec/format.md#result-runs
+    seq:
+      - {id: magic, contents: CRESRUN1}
+      - {id: record_count, type: u8, valid: {min: 1, max: _io.size}}
+      - {id: value_bytes, type: s4, valid: {min: -1, max: 16777216}}
+      - {id: key_bytes, type: u2, valid: {any-of: [8, 16]}}
+      - {id: reserved, type: u2, valid: 0}
+      - {id: keys, type: u8, repeat: expr, repeat-expr: record_count, doc: or heads}
+      - {id: tails, type: u8, repeat: expr, repeat-expr: record_count, if: key_bytes == 16}
+      - {id: sequences, type: u8, repeat: expr, repeat-expr: record_count}
+      - {id: tags, type: tag, repeat: expr, repeat-expr: record_count}
+      - {id: tags_padding, type: align_8}
+      - id: verdicts
+        type: u1
+        enum: verdict
+        valid: {in-enum: true}
+        repeat: expr
+        repeat-expr: record_count
+      - {id: verdicts_padding, type: align_8}
+      - id: value_lengths
+        type: u4
+        valid: {max: 16777216}
+        repeat: expr
+        repeat-expr: record_count
+        if: value_bytes == -1
+      - {id: value_lengths_padding, type: align_8}
+      - {id: aux_lengths, type: u4, valid: {max: 67108864}, repeat: expr, repeat-expr: record_count}
+      - {id: aux_lengths_padding, type: align_8}
+      - id: values
+        size: 'value_bytes == -1 ? value_lengths[_index] : value_bytes'
+        repeat: expr
+        repeat-expr: record_count
+        if: value_bytes != 0
+      - {id: values_padding, type: align_8}
+      - {id: auxes, size: 'aux_lengths[_index]', repeat: expr, repeat-expr: record_count}
+      - {id: auxes_padding, type: align_8}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+enums:
+  segment_kind:
+    1: drum
+    2: drum_partition
+    3: drum_key_log
+    4: drum_aux_log
+    5: drum_results
+  storage_class:
+    1: blob
+    2: log
+  key_scheme:
+    0: opaque
+    1: url_v1
+    2: url_v1_rabin
+  partition_codec:
+    1: elias_fano
+  aux_codec:
+    0: raw
+    1: lz4
+  operation:
+    0: check
+    1: update
+    2: check_update
+  verdict:
+    0: unique
+    1: duplicate
