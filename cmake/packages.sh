@@ -24,16 +24,21 @@ crawlstore_build_packages=(
 # What the ordinary tests need on top.
 crawlstore_test_packages=(
   "${crawlstore_build_packages[@]}"
+  appstream
   bash-completion
   ccache
+  desktop-file-utils
+  file
   git
   libbenchmark-dev
+  libglib2.0-bin
   libgmock-dev
   libgtest-dev
   man-db
   mold
   python3
   python3-flatbuffers
+  shared-mime-info
   spin
 )
 # Node runs the test of spec/crawl.ksy. A node that came from elsewhere brings its own npm, and
