@@ -203,7 +203,7 @@ types:
 
   fb_stored_string:
     seq:
-      - {id: length_bytes, type: u4}
+      - {id: length_bytes, type: u4, valid: {max: 255}}
       - {id: text, type: str, size: length_bytes}
       - {id: terminator, contents: [0]}
 
