@@ -12,8 +12,8 @@ doc: |
   The bytes of a crawl file, written from spec/format.md and spec/registry.md alone. Load it with a
   file at https://ide.kaitai.io, or compile it to one of a dozen languages.
 
-  It checks what Kaitai can say: magics, ranges, zeros, lengths that have to add up, everything
-  inside the file. What it cannot say:
+  It checks magics, ranges, zeros, lengths that have to add up, and that everything lies inside the
+  file. What Kaitai cannot say, or only clumsily:
 
   * Checksums. They are shown as numbers, and nothing here is believed because of them: `winner`
     is the superblock copy that would win if every checksum were right.
@@ -203,7 +203,7 @@ types:
 
   fb_stored_string:
     seq:
-      - {id: length_bytes, type: u4}
+      - {id: length_bytes, type: u4, valid: {max: 255}}
       - {id: text, type: str, size: length_bytes}
       - {id: terminator, contents: [0]}
 
@@ -457,7 +457,9 @@ types:
   partition_footer:
     seq:
       - {id: key_count, type: u8}
-      - {id: block_count, type: u8, valid: {expr: _ >= 1 and _ <= _io.size / 16}}
+      - id: block_count
+        type: u8
+        valid: {expr: _ >= 1 and _ <= _io.size / 16 and key_count >= _ and key_count <= 512 * _}
       - id: index_offset_bytes
         type: u8
         valid: {expr: _ >= 16 * block_count and _ <= _io.size - 64}
@@ -475,7 +477,14 @@ types:
       - {id: blocks_bytes, type: u8}
       - {id: key_bytes, type: u2}
     seq:
-      - {id: first_keys, type: u8, repeat: expr, repeat-expr: block_count, doc: or their heads}
+      - id: first_keys
+        doc: of 16-byte keys, the heads
+        type: u8
+        repeat: expr
+        repeat-expr: block_count
+        valid:
+          expr: '_index == 0 or _ > first_keys[_index - 1]
+            or key_bytes == 16 and _ == first_keys[_index - 1]'
       - {id: first_tails, type: u8, repeat: expr, repeat-expr: block_count, if: key_bytes == 16}
       - id: offsets
         doc: of the blocks, divided by 8
