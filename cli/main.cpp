@@ -25,6 +25,7 @@ constexpr std::array kVerbs{
     Verb{"verify", "check every checksum, or more, or less", define_verify},
     Verb{"pins", "which generations are held, what that keeps, by whom", define_pins},
     Verb{"dump", "the decoded fields of a segment or a place, with offsets", define_dump},
+    Verb{"diff", "what changed between two files or generations", define_diff},
     Verb{"seen", "URLs in, unique or duplicate out", define_seen},
     Verb{"import", "take over URLs from files", define_import},
     Verb{"merge", "run the pending merges now", define_merge},

@@ -23,6 +23,7 @@ struct Verb {
 
 Action define_compact(CLI::App& parser);
 Action define_create(CLI::App& parser);
+Action define_diff(CLI::App& parser);
 Action define_dump(CLI::App& parser);
 Action define_import(CLI::App& parser);
 Action define_info(CLI::App& parser);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store_walk.h"
 
+#include <crawlstore/diff.h>
 #include <crawlstore/drum_core.h>
 #include <crawlstore/drum_cursor.h>
 #include <crawlstore/drum_statistics.h>
@@ -85,6 +86,8 @@ void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
     tally(describe(snapshot, segment.id, {.entries_max = 8}));
     for (const auto& run : segment.runs) tally(snapshot.read_run(segment.id, run.run_id));
   }
+  const auto itself = diff(snapshot, snapshot);
+  if (tally(itself)) require(!itself->differs());
   const auto drums = snapshot.drums();
   if (!tally(drums)) return;
   for (const DrumInfo& drum : *drums) walk_drum(snapshot, drum.name, tally);

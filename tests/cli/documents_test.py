@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import shutil
 import struct
 import unittest
 
@@ -29,8 +30,9 @@ class Fixed(command.CommandTest):
 
 
 class Documents(Fixed):
-    def assert_golden(self, name, *words):
-        answer = self.succeed(*words)
+    def assert_golden(self, name, *words, code=0):
+        answer = self.run_command(*words)
+        self.assertEqual(answer.code, code, answer.err)
         path = GOLDEN / f"{name}.json"
         if os.environ.get("CRAWLSTORE_UPDATE_GOLDEN"):
             path.parent.mkdir(exist_ok=True)
@@ -61,6 +63,38 @@ class Documents(Fixed):
 
     def test_of_dump_of_an_offset(self):
         self.assert_golden("dump_offset", "dump", "x.crawl", "16KiB", "--json")
+
+    def test_of_diff_of_two_files(self):
+        shutil.copy(self.folder / "x.crawl", self.folder / "old.crawl")
+        self.succeed("seen", "x.crawl", env=FIXED,
+                     data=b"".join(b"http://h.test/%d\n" % i for i in range(298, 304)))
+        words = ["diff", "old.crawl", "x.crawl", "--json", "--keys"]
+        self.assert_golden("diff", *words, code=1)
+        document = json.loads(self.run_command(*words).out)
+        self.assertEqual(len(document["keys"]), 4)
+        self.assertEqual({key["change"] for key in document["keys"]}, {"added"})
+        self.assertEqual(document["drums"][0]["added_key_count"], 4)
+        self.assertEqual(len(json.loads(self.run_command(*words, "--limit", "3").out)["keys"]), 3)
+        without = json.loads(self.run_command("diff", "old.crawl", "x.crawl", "--json").out)
+        self.assertNotIn("keys", without)
+        back = json.loads(self.run_command("diff", "x.crawl", "old.crawl", "--json").out)
+        self.assertEqual(back["drums"][0]["gone_key_count"], 4)
+
+    def test_of_diff_with_the_previous_generation(self):
+        self.assert_golden("diff_previous", "diff", "x.crawl", "--previous", "--json", code=1)
+
+    def test_of_diff_of_equal_states(self):
+        self.succeed("snapshot", "x.crawl", "copy.crawl")
+        document = json.loads(self.succeed("diff", "x.crawl", "copy.crawl", "--json").out)
+        self.assertEqual((document["differs"], document["is_same_store"]), (False, True))
+
+    def test_of_diff_of_two_stores_compare_what_they_hold(self):
+        self.make_store("other.crawl", "--key-seed", "1", "--buckets", "3")
+        data = b"".join(b"http://h.test/%d\n" % i for i in range(300)) + b"http://h/ \n"
+        self.succeed("seen", "other.crawl", data=data)
+        document = json.loads(self.succeed("diff", "x.crawl", "other.crawl", "--json").out)
+        self.assertEqual((document["differs"], document["is_same_store"]), (False, False))
+        self.assertEqual(document["drums"][0]["new_key_count"], 301)
 
     def test_are_the_same_without_a_mapping(self):
         for words in (["info"], ["segments"], ["dump"], ["verify", "--deep"]):
@@ -110,6 +144,24 @@ class Documents(Fixed):
 
 
 class Text(Fixed):
+    def test_of_diff_is_for_people(self):
+        self.make_store("empty.crawl")
+        answer = self.run_command("diff", "empty.crawl", "x.crawl", "--keys", "--no-mmap")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.out.decode(), r"(?m)^differs +yes$")
+        self.assertRegex(answer.out.decode(), r"(?m)^urls +added +0 +301 +301 ")
+        self.assertRegex(answer.out.decode(), r"(?m)^urls +added +[0-9a-f]{16} ")
+
+    def test_of_diff_names_the_file_that_is_damaged(self):
+        shutil.copy(self.folder / "x.crawl", self.folder / "bad.crawl")
+        runs = json.loads(self.succeed("segments", "x.crawl", "--json", "--kind",
+                                       "drum").out)["runs"]
+        with open(self.folder / "bad.crawl", "r+b") as file:
+            file.seek(runs[0]["offset_bytes"] + 9)
+            file.write(b"\xa5")
+        for words in (["bad.crawl", "x.crawl"], ["x.crawl", "bad.crawl"]):
+            self.refuse(1, "bad.crawl: .*chunk", "diff", *words)
+
     def test_of_info_is_for_people(self):
         text = self.succeed("info", "x.crawl").out.decode()
         self.assertRegex(text, r"(?m)^commit_time_us +2023-11-14T22:13:20Z$")

@@ -8,8 +8,8 @@ import unittest
 
 import command
 
-VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "seen", "import", "merge",
-         "compact", "snapshot", "rollback"]
+VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "seen", "import",
+         "merge", "compact", "snapshot", "rollback"]
 
 
 class Help(command.CommandTest):
@@ -20,8 +20,8 @@ class Help(command.CommandTest):
 
     def test_is_there_for_every_verb(self):
         for verb in VERBS:
-            first = r"(?m)^  --keys N" if verb == "plan" else r"(?m)^  FILE"
-            self.assertRegex(self.succeed(verb, "--help").out.decode(), first)
+            first = {"plan": "--keys N", "diff": "OLD"}.get(verb, "FILE")
+            self.assertRegex(self.succeed(verb, "--help").out.decode(), rf"(?m)^  {first}")
 
     def test_tells_the_version(self):
         self.assertRegex(self.succeed("--version").out.decode(), r"^crawlstore \d+\.\d+\.\d+\n$")
@@ -60,7 +60,9 @@ class Usage(command.CommandTest):
                       ["plan", "--keys", "1,000,000,000", "--memory", "64KiB"],
                       ["plan", "--keys", "1000", "--disk-read", "0"],
                       ["verify", "x.crawl", "--quick", "--deep"],
-                      ["segments", "x.crawl", "--kind", "page"]):
+                      ["segments", "x.crawl", "--kind", "page"],
+                      ["diff", "x.crawl"],
+                      ["diff", "x.crawl", "y.crawl", "--previous"]):
             self.refuse_usage(*words)
         self.assertEqual(list(self.folder.iterdir()), [])
 

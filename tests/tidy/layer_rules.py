@@ -42,6 +42,7 @@ PUBLIC_LAYER = {
     "storage.h": "io",
     "snapshot.h": "container",
     "store.h": "container",
+    "diff.h": "drum",
     "drum.h": "drum",
     "drum_core.h": "drum",
     "drum_cursor.h": "drum",

@@ -111,7 +111,7 @@ Result<void> PendingRun::put_aux(std::size_t index, PendingRow& row) const {
 Result<PendingRow> PendingRun::request(std::size_t index) const {
   const auto tag = keys_.tags.empty() ? keys_.uniform_tag : keys_.tags[index];
   PendingRow row;
-  row.sequence = keys_.first_sequence + (keys_.sequences.empty() ? index : keys_.sequences[index]);
+  row.sequence = sequence(index);
   row.operation = static_cast<DrumOperation>(format::operation_of(tag));
   row.consumer = format::consumer_of(tag);
   row.key = key(index);

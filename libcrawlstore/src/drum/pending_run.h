@@ -39,6 +39,9 @@ class PendingRun {
   [[nodiscard]] Key16 key(std::size_t index) const {
     return {keys_.keys[index], keys_.tails.empty() ? 0 : keys_.tails[index]};
   }
+  [[nodiscard]] std::uint64_t sequence(std::size_t index) const {
+    return keys_.first_sequence + (keys_.sequences.empty() ? index : keys_.sequences[index]);
+  }
   /// Request number `index` < count(). Its `row` is not set.
   Result<PendingRow> request(std::size_t index) const;
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
+#include "cli/verb.h"
+#include "model/diff_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+struct Options {
+  std::string old_path;
+  std::string new_path;
+  bool previous = false;
+  bool with_keys = false;
+  std::optional<std::uint64_t> rows_max;
+  bool as_json = false;
+  bool no_pin = false;
+  bool no_mmap = false;
+  bool quiet = false;
+};
+
+struct States {
+  Snapshot older;
+  Snapshot newer;
+};
+
+Result<Snapshot> open(const Options& options, const std::string& path, bool previous) {
+  SnapshotOptions which;
+  which.pin = !options.no_pin;
+  which.previous = previous;
+  which.mapped = !options.no_mmap;
+  return Snapshot::open(path, which);
+}
+
+/// Of one file: two generations that follow each other, whatever a writer does meanwhile.
+Result<States> open_generations(const Options& options) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    auto newer = open(options, options.old_path, false);
+    if (!newer) return tl::unexpected<Error>(newer.error());
+    auto older = open(options, options.old_path, true);
+    if (!older) return tl::unexpected<Error>(older.error());
+    if (older->generation().next() == newer->generation()) {
+      return States{std::move(*older), std::move(*newer)};
+    }
+  }
+  return fail(Errc::kBusyPinned, "the store commits faster than two generations can be opened");
+}
+
+int compare(const Options& options, const States& states) {
+  const StopSignals stop;
+  ProgressBar progress("diff", model::Unit::kCount, "keys", options.quiet);
+  model::DiffViewOptions view_options;
+  view_options.with_keys = options.with_keys;
+  if (options.rows_max) view_options.rows_max = *options.rows_max;
+  model::DiffView view(view_options);
+  std::string failed_path = options.old_path;
+  DiffSink sink = view.sink();
+  sink.failed = [&](bool in_new) {
+    if (in_new && !options.previous) failed_path = options.new_path;
+  };
+  DiffOptions diff_options;
+  diff_options.progress = [&](std::uint64_t done, std::uint64_t total) {
+    progress.update_of(done, total);
+    return stop.requested() == 0;
+  };
+  const auto report = diff(states.older, states.newer, sink, diff_options);
+  if (!report) {
+    if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+    return fail_with(failed_path, report.error());
+  }
+  const auto document = view.document(states.older, states.newer, *report);
+  if (!document) return fail_with(options.old_path, document.error());
+  const int printed = print_document(*document, options.as_json);
+  if (printed != kExitDone) return printed;
+  return report->differs() ? kExitNo : kExitDone;
+}
+
+int run(const Options& options) {
+  if (options.previous != options.new_path.empty()) {
+    return fail_with("diff: give either NEW or --previous", kExitUsage);
+  }
+  if (options.previous) {
+    const auto states = open_generations(options);
+    if (!states) return fail_with(options.old_path, states.error());
+    return compare(options, *states);
+  }
+  const auto older = open(options, options.old_path, false);
+  if (!older) return fail_with(options.old_path, older.error());
+  const auto newer = open(options, options.new_path, false);
+  if (!newer) return fail_with(options.new_path, newer.error());
+  return compare(options, {*older, *newer});
+}
+
+}  // namespace
+
+Action define_diff(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.footer(
+      "Exit code 0: equal; 1: they differ. Segments are compared in states of one store only; "
+      "DRUMs by name: keys, values, waiting requests.");
+  parser.add_option("OLD", options->old_path, "the crawl file as it was")->required();
+  parser.add_option("NEW", options->new_path, "the crawl file as it is");
+  parser.add_flag("--previous", options->previous,
+                  "instead of NEW: OLD's generation before the newest one, and the newest one");
+  parser.add_flag("--keys", options->with_keys, "list keys and requests as well");
+  add_count(parser, "--limit", options->rows_max, "how many rows of each list (default: 1000)");
+  add_json(parser, options->as_json);
+  add_no_pin(parser, options->no_pin);
+  add_no_mmap(parser, options->no_mmap);
+  add_quiet(parser, options->quiet);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli
