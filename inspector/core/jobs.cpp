@@ -55,6 +55,7 @@ struct Jobs::Job {
   Work work;
   Finish finish;
   JobContext context;
+  bool is_superseded = false;  // nobody wants what it brings any more
   [[nodiscard]] bool is_over() const {
     return info.state != JobState::kWaiting && info.state != JobState::kRunning;
   }
@@ -110,7 +111,9 @@ void Jobs::cancel(std::uint64_t id) {
 void Jobs::cancel_slot(const std::string& slot) {
   const std::lock_guard lock(mutex_);
   for (const auto& job : jobs_) {
-    if (job->slot == slot) job->context.is_cancelled_ = true;
+    if (job->slot != slot) continue;
+    job->context.is_cancelled_ = true;
+    job->is_superseded = true;
   }
 }
 
@@ -175,8 +178,8 @@ bool Jobs::take_finished() {
     taken.swap(finished_);
   }
   for (const auto& job : taken) {
-    // A job that was cancelled may still tell what it has so far; one whose slot was taken may not.
-    if (job->finish && (job->slot.empty() || !job->context.is_cancelled_)) job->finish();
+    // A job that a person cancelled may still tell what it has so far.
+    if (job->finish && !job->is_superseded) job->finish();
     job->finish = nullptr;
   }
   return !taken.empty();

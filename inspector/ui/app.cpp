@@ -248,13 +248,21 @@ void App::verify(VerifyLevel level) {
                 options.progress = [&context](std::uint64_t done, std::uint64_t total) {
                   return context.progress(done, total);
                 };
-                auto report = crawlstore::verify(path, options);
-                return [this, report = std::move(report), level] {
-                  if (!report) {
-                    say(Severity::kBad, "the check stopped: " + describe(report.error()));
-                    return;
+                VerifyReport so_far;  // when it is cancelled
+                options.sink = [&so_far](const Finding& finding) {
+                  so_far.findings.push_back(finding);
+                };
+                const auto report = crawlstore::verify(path, options);
+                const bool is_partial = !report && report.error().code == Errc::kCancelled;
+                std::optional<Error> problem;
+                if (report) so_far = *report;
+                if (!report && !is_partial) problem = report.error();
+                return [this, so_far, level, is_partial, problem] {
+                  if (problem) {
+                    say(Severity::kBad, "the check stopped: " + describe(*problem));
+                  } else {
+                    take_checked({so_far, level, is_partial, platform_.now_us(), 0});
                   }
-                  take_checked({*report, level, false, platform_.now_us(), 0});
                 };
               });
 }

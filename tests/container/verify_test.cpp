@@ -55,6 +55,21 @@ class VerifyTest : public ::testing::Test {
   SegmentId changed_;
 };
 
+TEST_F(VerifyTest, TellsItsSinkWhatItFoundBeforeItWasStopped) {
+  flip(place(*directory(false), shared_));
+  std::vector<Finding> told;
+  VerifyOptions options;
+  options.sink = [&told](const Finding& finding) { told.push_back(finding); };
+  // The finding is made before the last bytes are counted.
+  options.progress = [&told](std::uint64_t, std::uint64_t) { return told.empty(); };
+  const auto storage = store_.storage(OpenMode::kRead);
+  const auto report = verify(*storage, options);
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, Errc::kCancelled);
+  ASSERT_THAT(told, ::testing::Not(IsEmpty()));
+  EXPECT_EQ(told.front().error.code, Errc::kChunkDamaged);
+}
+
 TEST_F(VerifyTest, FindsNothingInAWholeFile) {
   for (const auto level : {VerifyLevel::kQuick, VerifyLevel::kNormal}) {
     const auto report = store_.verified(level);

@@ -37,6 +37,8 @@ constexpr std::array kPanels{
               is_a<GenerationThing>, make_generations_panel},
     PanelKind{"problems", "Problems", "File", "what checks found; each row leads to its bytes",
               no_thing, make_problems_panel},
+    PanelKind{"diff", "Diff", "File", "what changed between two generations, or two files", no_thing,
+              make_diff_panel},
     PanelKind{"jobs", "Jobs", "Inspector", "what runs in the background", no_thing,
               make_jobs_panel},
     PanelKind{"log", "Log", "Inspector", "what was said", no_thing, make_log_panel},

@@ -17,6 +17,7 @@ std::unique_ptr<Panel> make_hex_panel();
 std::unique_ptr<Panel> make_buckets_panel();
 std::unique_ptr<Panel> make_generations_panel();
 std::unique_ptr<Panel> make_problems_panel();
+std::unique_ptr<Panel> make_diff_panel();
 std::unique_ptr<Panel> make_jobs_panel();
 std::unique_ptr<Panel> make_log_panel();
 std::unique_ptr<Panel> make_keys_panel();

@@ -52,6 +52,9 @@ struct VerifyOptions {
   /// False: never map the file: see unmapped() in storage.h. For verify(path) only. The deep level
   /// then holds one run at a time in memory.
   bool mapped = true;
+  /// Called with each finding as soon as it is made: in the order of reading, not of the report. So
+  /// whoever stops half-way has what was found until then.
+  std::function<void(const Finding& finding)> sink{};
 };
 
 /// errors  kNotACrawlFile, version errors, kNotFound, kPermission, kIo; damage is a finding

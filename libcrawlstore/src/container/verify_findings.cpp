@@ -17,6 +17,7 @@ void Verification::found(FindingKind kind, Generation generation, const Error& e
   const bool must_be_kept = kind == FindingKind::kDamaged && !report.damaged();
   if (report.findings.size() >= kFindingsMax && !must_be_kept) return;
   report.findings.push_back({kind, generation, error});
+  if (options.sink) options.sink(report.findings.back());
 }
 
 Result<void> Verification::found_or_fail(FindingKind kind, Generation generation,
