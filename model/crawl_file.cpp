@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include <crawlstore/generations.h>
 #include <crawlstore/storage.h>
 
 namespace crawlstore::model {
@@ -27,6 +28,16 @@ std::uint64_t file_bytes(const std::string& path) {
   const auto storage = open_storage(path, OpenMode::kReadNoPin);
   if (!storage) return 0;
   return (*storage)->size().value_or(0);
+}
+
+/// Without a pin; 0 = not known.
+Generation newest_generation(const std::string& path) {
+  const auto copies = generations(path);
+  Generation newest;
+  for (const GenerationInfo& copy : copies.value_or(std::vector<GenerationInfo>())) {
+    if (copy.is_winner) newest = copy.generation;
+  }
+  return newest;
 }
 
 void fill(FileView& view, const Snapshot& snapshot) {
@@ -77,7 +88,8 @@ Result<CrawlFile> CrawlFile::open(const std::string& path, bool pin) {
 }
 
 bool CrawlFile::has_news() const {
-  if (is_released_ || !view_->snapshot) return false;
+  if (is_released_) return newest_generation(path_) > view_->info.generation;
+  if (!view_->snapshot) return false;
   const auto newest = view_->snapshot->newest();
   return !newest || newest->value > view_->info.generation.value;
 }

@@ -44,7 +44,7 @@ class CrawlFile {
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Is there a newer generation than the one shown, or is the file damaged by now? Reads the
-  /// superblocks only.
+  /// superblocks only; after release() as well.
   [[nodiscard]] bool has_news() const;
   /// Opens the newest generation; the old pin is dropped when the last holder of the old view is
   /// gone, so the new one is taken before. A failure shows in view()->problem.

@@ -77,7 +77,7 @@ void App::open_at(const FileLocation& file) {
   settings_.remember(path);
   save();
   const auto view = session_.view();
-  say(Severity::kNote, "opened " + path);
+  say(Severity::kNote, "opened " + std::filesystem::path(path).filename().string());
   if (view->problem) {
     say(Severity::kBad, "the newest generation cannot be shown: " + describe(*view->problem));
   }
@@ -183,8 +183,8 @@ bool App::take_event(const Event& event) {
 }
 
 std::int64_t App::poll_every_us() const {
-  if (!session_.file || session_.file->is_released()) return 0;
-  return kPollEveryUs;
+  if (!session_.file) return 0;
+  return session_.file->is_released() && !session_.is_following ? 0 : kPollEveryUs;
 }
 
 bool App::poll() {
@@ -198,17 +198,16 @@ bool App::poll() {
 }
 
 void App::follow() {
-  if (session_.file->is_released()) return;
-  if (session_.is_following && session_.file->has_news()) {
-    look_again();
-    return;
-  }
+  if (session_.is_following && session_.file->has_news()) look_again();
   const bool is_idle = platform_.now_us() - last_input_us_ >= kReleaseAfterUs;
-  if (!is_idle || holds_pin_ || session_.is_following) return;
-  const auto generation = session_.view()->info.generation;
+  if (!is_idle || holds_pin_ || session_.file->is_released()) return;
   session_.file->release();
-  say(Severity::kNote, "generation " + model::format_count(generation.value) +
-                           " released: nobody looked for a minute");
+  // Whoever follows sees new generations all the same: each is pinned while it is read.
+  if (!session_.is_following) {
+    say(Severity::kNote, "generation " +
+                             model::format_count(session_.view()->info.generation.value) +
+                             " released: nobody looked for a minute");
+  }
   want_frames();
 }
 
