@@ -34,6 +34,7 @@ struct Arguments {
   bool holds_pin = false;
   bool has_labels = false;
   std::string probe;
+  std::string times;
 };
 
 int fail(const std::string& text, int code) {
@@ -85,6 +86,7 @@ int run_windowed(const Arguments& arguments) {
   options.holds_pin = arguments.holds_pin;
   options.file = file_of(arguments.file);
   options.probe_path = arguments.probe;
+  options.times_path = arguments.times;
   const std::string problem = run_window(options);
   return problem.empty() ? kExitDone : fail(problem, kExitSystem);
 }
@@ -111,7 +113,9 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_flag("--labels", arguments.has_labels,
                "print what is on the screen at the end: label, TAB, text")
       ->needs(headless);
-  app.add_option("--probe", arguments.probe)->group("");  // for tests of the real window
+  // For tests and benches of the real window.
+  app.add_option("--probe", arguments.probe)->group("");
+  app.add_option("--times", arguments.times)->group("");
 }
 
 int parse_and_run(int count, char** words) {
