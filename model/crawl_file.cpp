@@ -56,18 +56,23 @@ void fill(FileView& view, const Snapshot& snapshot) {
   }
 }
 
-Result<std::shared_ptr<const FileView>> look(const std::string& path, bool pin,
+Result<std::shared_ptr<const FileView>> look(const std::string& path,
+                                             const CrawlFileOptions& options,
                                              std::uint64_t number) {
+  SnapshotOptions which;
+  which.pin = options.pin;
+  which.mapped = options.mapped;
   auto view = std::make_shared<FileView>();
   view->path = path;
   view->number = number;
-  const auto newest = Snapshot::open(path, {.pin = pin});
+  const auto newest = Snapshot::open(path, which);
   if (newest) {
     fill(*view, *newest);
     return view;
   }
   if (shows_nothing(newest.error())) return tl::unexpected<Error>(newest.error());
-  const auto previous = Snapshot::open(path, {.pin = pin, .previous = true});
+  which.previous = true;
+  const auto previous = Snapshot::open(path, which);
   if (previous) {
     fill(*view, *previous);
     view->is_previous = true;
@@ -79,9 +84,9 @@ Result<std::shared_ptr<const FileView>> look(const std::string& path, bool pin,
 
 }  // namespace
 
-Result<CrawlFile> CrawlFile::open(const std::string& path, bool pin) {
-  CrawlFile file(path, pin);
-  auto view = look(path, pin, 1);
+Result<CrawlFile> CrawlFile::open(const std::string& path, const CrawlFileOptions& options) {
+  CrawlFile file(path, options);
+  auto view = look(path, options, 1);
   if (!view) return tl::unexpected<Error>(view.error());
   file.view_ = std::move(*view);
   return file;
@@ -96,7 +101,7 @@ bool CrawlFile::has_news() const {
 
 void CrawlFile::refresh() {
   const std::uint64_t number = view_->number + 1;
-  auto view = look(path_, pin_, number);
+  auto view = look(path_, options_, number);
   is_released_ = false;
   if (view) {
     view_ = std::move(*view);

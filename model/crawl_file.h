@@ -32,13 +32,18 @@ struct FileView {
   std::optional<Error> drums_problem;
 };
 
+struct CrawlFileOptions {
+  bool pin = true;     ///< false: on file systems without locks
+  bool mapped = true;  ///< false: read as `SnapshotOptions::mapped` says, for failing disks
+};
+
 class CrawlFile {
  public:
   /// Opens the file as well as it can be opened: the newest generation, else the previous one, else
   /// nothing but its bytes.
   ///   errors  kNotFound, kPermission, kIo, kNotACrawlFile, kNewerVersion, kOlderVersion: nothing
   ///           to show
-  static Result<CrawlFile> open(const std::string& path, bool pin = true);
+  static Result<CrawlFile> open(const std::string& path, const CrawlFileOptions& options = {});
 
   [[nodiscard]] const std::shared_ptr<const FileView>& view() const { return view_; }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -55,9 +60,10 @@ class CrawlFile {
   [[nodiscard]] bool is_released() const { return is_released_; }
 
  private:
-  CrawlFile(std::string path, bool pin) : path_(std::move(path)), pin_(pin) {}
+  CrawlFile(std::string path, const CrawlFileOptions& options)
+      : path_(std::move(path)), options_(options) {}
   std::string path_;
-  bool pin_ = true;
+  CrawlFileOptions options_;
   bool is_released_ = false;
   std::shared_ptr<const FileView> view_;
 };

@@ -191,9 +191,10 @@ Window::Window(GLFWwindow* window, const WindowOptions& options)
   };
   platform.write_picture = [this](const std::string& path) { picture_path_ = path; };
   platform.quit = [window] { glfwSetWindowShouldClose(window, GLFW_TRUE); };
-  app_ = std::make_unique<App>(std::move(platform),
-                               AppOptions{options.settings, options.settings_path,
-                                          !options.probe_path.empty(), options.holds_pin});
+  app_ = std::make_unique<App>(
+      std::move(platform),
+      AppOptions{options.settings, options.settings_path, !options.probe_path.empty(),
+                 options.holds_pin, options.file_options});
   if (!options.file.path.empty()) app_->open_at(options.file);
 }
 

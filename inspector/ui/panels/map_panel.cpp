@@ -212,13 +212,15 @@ class MapPanel final : public Panel {
     if (ImGui::IsWindowHovered()) scroll(lines, rows);
     take_cells(first_row_ * row_bytes, static_cast<std::size_t>(columns * lines));
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-      const auto x = static_cast<float>(i % columns);
-      const auto y = static_cast<float>(i / columns);
+      const std::uint64_t column = i % columns;
+      const std::uint64_t line = i / columns;
+      const auto x = static_cast<float>(column);
+      const auto y = static_cast<float>(line);
       const ImVec2 low(corner.x + label + x * cell_width, corner.y + y * cell_height);
       const ImVec2 high(low.x + cell_width - 1, low.y + cell_height - 1);
       draw_mark(ui, low, high, extents_[cells_[i].extent], {cells_[i].offset_bytes, cell_bytes_});
       take_click(ui, cells_[i].extent, low, high);
-      if (i % columns != 0) continue;
+      if (column != 0) continue;
       const std::string offset = model::format_offset(cells_[i].offset_bytes);
       ImGui::GetWindowDrawList()->AddText(ImVec2(corner.x, low.y - ui.px(1)), ui.palette.faint,
                                           offset.c_str());
@@ -226,7 +228,8 @@ class MapPanel final : public Panel {
     }
     ImGui::EndChild();
     (void)draw_row_scrollbar("mapbar", ImVec2(corner.x + room.x - bar, corner.y),
-                             ImVec2(corner.x + room.x, corner.y + room.y), first_row_, lines, rows);
+                             ImVec2(corner.x + room.x, corner.y + room.y), {lines, rows},
+                             first_row_);
   }
 
   /// How much larger cells of a unit each can be than usual, for a small file to fill the panel.
