@@ -279,7 +279,7 @@ void App::take_checked(Checked checked) {
   const bool is_bad = checked.report.damaged();
   if (count > 0) {
     say(is_bad ? Severity::kBad : Severity::kWarning,
-        model::format_count(count) + (count == 1 ? " problem found" : " problems found"));
+        model::format_counted(count, "problem") + " found");
   } else if (checked.level != VerifyLevel::kQuick) {
     say(Severity::kNote,
         "no problem found in " + model::format_bytes(checked.report.checked_bytes));

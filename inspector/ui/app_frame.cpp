@@ -255,7 +255,7 @@ void App::draw_status_bar(Ui& ui) {
   const std::size_t problems = session_.checked ? session_.checked->report.findings.size() : 0;
   std::string text = "not checked";
   if (session_.checked) {
-    text = problems == 0 ? "no problems" : model::format_count(problems) + " problems";
+    text = problems == 0 ? "no problems" : model::format_counted(problems, "problem");
   }
   if (session_.file) {
     draw_link(ui, "status.problems", text, {"problems", {}});

@@ -73,7 +73,7 @@ class OverviewPanel final : public Panel {
     draw_text(ui, is_bad ? "DAMAGED" : is_whole ? "whole" : "reduced redundancy", colour);
     ImGui::SameLine();
     draw_link(ui, "overview.problems",
-              model::format_count(checked.report.findings.size()) + " problems", {"problems", {}});
+              model::format_counted(checked.report.findings.size(), "problem"), {"problems", {}});
     ImGui::SameLine();
     constexpr std::string_view kLevels[] = {"superblocks and directories", "all checksums",
                                             "everything"};
