@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "inspector/inspector_file.h"
-#include "inspector/ui/table64.h"
 #include "support/bytes.h"
 #include "support/random.h"
 
@@ -34,28 +33,6 @@ class InspectorWithWriter : public ::testing::Test {
   TemporaryFolder folder_;
   std::string path_ = folder_ / "live.crawl";
   Store store_;
-};
-
-/// 4 * 10^9 rows that know their number.
-class CountedRows final : public model::RowSource {
- public:
-  [[nodiscard]] const std::string& name() const override { return name_; }
-  [[nodiscard]] const std::vector<model::Column>& columns() const override { return columns_; }
-  [[nodiscard]] std::uint64_t row_count() const override { return 4'000'000'000; }
-  [[nodiscard]] Result<std::vector<model::Row>> rows(std::uint64_t first,
-                                                     std::size_t count_max) const override {
-    std::vector<model::Row> rows;
-    for (std::uint64_t row = first; row < row_count() && rows.size() < count_max; ++row) {
-      rows.emplace_back().emplace_back(row);
-    }
-    largest_window_ = std::max(largest_window_, rows.size());
-    return rows;
-  }
-  mutable std::size_t largest_window_ = 0;
-
- private:
-  std::string name_ = "counted";
-  std::vector<model::Column> columns_{{"number", model::Unit::kCount}};
 };
 
 // acceptance: 9
