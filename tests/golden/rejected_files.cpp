@@ -316,6 +316,25 @@ void add_partition(Maker& make) {
       "values_variable_empty");
 }
 
+void add_previous(Maker& make) {
+  // For the previous generation the same run is damaged, which must not hide it.
+  make.raw(
+      "partition_invalid_with_previous", Errc::kSegmentInvalid, "keys_and_pending", [](Bytes& b) {
+        CraftedFile file(b);
+        auto& partition = file.segment(SegmentKind::kDrumPartition);
+        Bytes payload = file.payload(partition);
+        put<std::uint64_t>(payload, footer(payload) + 48, 1);
+        file.set_payload_in_place(partition, payload);
+        file.assemble();
+        const auto& other = format::kSuperblockOffsets[1 - file.superblock.generation % 2];
+        for (const std::uint64_t offset : other) {
+          std::copy_n(b.begin() + static_cast<std::ptrdiff_t>(offset), format::kSuperblockBytes,
+                      file.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+        }
+        b = std::move(file.bytes);
+      });
+}
+
 }  // namespace
 
 std::vector<GoldenFile> rejected_files() {
@@ -325,6 +344,7 @@ std::vector<GoldenFile> rejected_files() {
   add_references(make);
   add_drum(make);
   add_partition(make);
+  add_previous(make);
   add_rejected_runs(make);
   return std::move(make.files);
 }

@@ -20,10 +20,6 @@ constexpr std::uint64_t kDrumBytesMax = 16 * 1024 * 1024;
 /// How much of a run is fetched ahead of its check.
 constexpr std::uint64_t kFetchBytes = 16 * 1024 * 1024;
 
-RunKey key_of(SegmentId segment, const format::RunRef& run) {
-  return {segment, run.offset_bytes, run.run_id};
-}
-
 }  // namespace
 
 struct SegmentVerifier::Drum {
@@ -68,7 +64,7 @@ void SegmentVerifier::verify_owners() {
         entry.runs.empty() ? Error::kNoOffset : entry.runs.front().offset_bytes;
     const auto* drum = directory_->find(entry.owner);
     CRAWLSTORE_ASSERT(drum != nullptr);  // a rule of the directory
-    if (!contents_.contains(key_of(drum->id, drum->runs.front()))) {
+    if (!contents_.contains(RunKey::of(*drum, drum->runs.front()))) {
       return;  // the drum is not whole: what it names is not known
     }
     broken(entry.id, offset, "no drum names this segment");
@@ -77,7 +73,7 @@ void SegmentVerifier::verify_owners() {
 
 Result<void> SegmentVerifier::verify_drum(const format::SegmentEntry& entry) {
   const format::RunRef& run = entry.runs.front();
-  const RunKey key = key_of(entry.id, run);
+  const RunKey key = RunKey::of(entry, run);
   if (damaged_runs_.contains(key)) return {};
   if (run.payload_bytes > kDrumBytesMax) {
     broken(entry.id, run.offset_bytes, "a drum is too long");
@@ -132,7 +128,7 @@ const format::SegmentEntry* SegmentVerifier::member(const Drum& drum, SegmentId 
 
 Result<const RunContent*> SegmentVerifier::content_of(const format::SegmentEntry& entry,
                                                       const format::RunRef& run) {
-  const RunKey key = key_of(entry.id, run);
+  const RunKey key = RunKey::of(entry, run);
   auto place = contents_.find(key);
   if (place == contents_.end()) {
     auto content = read_content(entry, run);
@@ -144,7 +140,7 @@ Result<const RunContent*> SegmentVerifier::content_of(const format::SegmentEntry
 
 Result<std::optional<RunContent>> SegmentVerifier::read_content(const format::SegmentEntry& entry,
                                                                 const format::RunRef& run) {
-  if (damaged_runs_.contains(key_of(entry.id, run))) return std::optional<RunContent>{};
+  if (damaged_runs_.contains(RunKey::of(entry, run))) return std::optional<RunContent>{};
   const auto view = verification_.storage.view(run.extent());
   if (!view) {
     CRAWLSTORE_TRY(verification_.found_or_fail(kind_, directory_->generation(), view.error()));

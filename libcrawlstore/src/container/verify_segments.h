@@ -13,12 +13,23 @@
 
 namespace crawlstore::container {
 
-/// A run, as both generations know it: they share it when segment, place and id are the same.
+/// A run as a directory names it. Two generations share it only when all of this is the same: bytes
+/// that are damage under one checksum are whole under another, and what one kind allows another
+/// does not. Only `born` says nothing about the bytes.
 struct RunKey {
   SegmentId segment;
+  SegmentKind kind{};
   std::uint64_t offset_bytes = 0;
   RunId run;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t record_count = 0;
+  std::uint64_t checksum = 0;
   auto operator<=>(const RunKey&) const = default;
+
+  static RunKey of(const format::SegmentEntry& entry, const format::RunRef& run) {
+    return {entry.id,          entry.kind,       run.offset_bytes, run.run_id,
+            run.payload_bytes, run.record_count, run.checksum};
+  }
 };
 
 class SegmentVerifier {
