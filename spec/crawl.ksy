@@ -579,7 +579,7 @@ types:
       - id: sequences
         doc: less first_sequence
         type: u4
-        valid: {expr: '_index == 0 or _ > sequences[_index - 1]'}
+        valid: {expr: '_index == 0 ? _ == 0 : _ > sequences[_index - 1]'}
         repeat: expr
         repeat-expr: record_count
         if: has_sequences
