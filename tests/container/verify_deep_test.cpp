@@ -168,6 +168,28 @@ TEST(VerifyDeep, FindsSequenceNumbersThatDoNotAscend) {
               HasSubstr("do not ascend from run to run"));
 }
 
+// spec: format.md#drum rule 13
+TEST(VerifyDeep, FindsSequenceNumbersThatTwoBucketsHave) {
+  const auto with_run_in_bucket_0 = [](std::uint64_t first_sequence) {
+    return [=](DrumSample& sample) {
+      sample.table.consumers[1].result_count = 0;
+      std::swap(sample.table.consumers[1].results, sample.table.buckets[0].key_log);
+      sample.table.buckets[0].pending_count = 3;
+      sample.segments[kResults].kind = SegmentKind::kDrumKeyLog;
+      sample.segments[kResults].payloads = {key_run_of(keys_from(5, 1, 3), first_sequence)};
+      sample.segments[kResults].record_counts = {3};
+    };
+  };
+  for (const std::uint64_t free : {37U, 50U, 57U, 70U, 97U}) {
+    EXPECT_EQ(text_of(verified(with_run_in_bucket_0(free))), "") << free;
+  }
+  for (const std::uint64_t taken : {38U, 49U, 58U, 69U}) {
+    EXPECT_EQ(fault(with_run_in_bucket_0(taken)),
+              "two waiting requests have the same sequence number\n")
+        << taken;
+  }
+}
+
 // spec: format.md#drum rule 14
 TEST(VerifyDeep, FindsUnknownConsumers) {
   EXPECT_THAT(fault([](DrumSample& sample) {

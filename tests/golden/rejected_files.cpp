@@ -244,6 +244,19 @@ void add_drum(Maker& make) {
     std::swap(t.buckets[0].pending_count, t.buckets[1].pending_count);
   });
   make.drum("drum_sequences_not_below_next", base, [](auto& t) { t.next_sequence = 1; });
+  make.directory(
+      "drum_sequence_in_two_buckets", base,
+      [](auto& f) {
+        std::vector<format::SegmentEntry*> logs;
+        for (auto& entry : f.tables[0]) {
+          if (entry.kind == SegmentKind::kDrumKeyLog) logs.push_back(&entry);
+        }
+        Bytes payload = f.payload(*logs.at(1));
+        const Bytes other = f.payload(*logs.at(0));  // which has one more
+        put(payload, 16, format::load<std::uint64_t>(other.data() + 16) + 1);
+        f.set_payload(*logs.at(1), payload);
+      },
+      Errc::kSegmentInvalid);
   make.drum("drum_consumer_zero_missing", base, [](auto& t) { t.consumers.clear(); });
   make.drum("drum_consumer_name_twice", "operations_and_consumers", [](auto& t) {
     t.consumers.push_back(t.consumers.back());

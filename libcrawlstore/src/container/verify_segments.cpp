@@ -20,6 +20,16 @@ constexpr std::uint64_t kDrumBytesMax = 16 * 1024 * 1024;
 /// How much of a run is fetched ahead of its check.
 constexpr std::uint64_t kFetchBytes = 16 * 1024 * 1024;
 
+SequenceRun sequences_of(SegmentId segment, const format::RunRef& run, const RunContent& content) {
+  const std::uint64_t column = content.sequence_column_bytes;
+  return {segment,
+          run.offset_bytes,
+          content.sequence_min,
+          content.sequence_max,
+          content.record_count,
+          column == 0 ? 0 : run.offset_bytes + column};
+}
+
 }  // namespace
 
 struct SegmentVerifier::Drum {
@@ -102,6 +112,17 @@ Result<void> SegmentVerifier::verify_buckets(const Drum& drum) {
     CRAWLSTORE_TRY(verify_partition(drum, bucket));
     CRAWLSTORE_TRY(verify_key_log(drum, bucket));
     CRAWLSTORE_TRY(verify_aux_log(drum, bucket));
+  }
+  return verify_sequences();
+}
+
+Result<void> SegmentVerifier::verify_sequences() {
+  const auto shared = find_shared_sequences(verification_, std::exchange(sequences_, {}));
+  if (!shared) {
+    return verification_.found_or_fail(kind_, directory_->generation(), shared.error());
+  }
+  for (const SequenceRun& run : *shared) {
+    broken(run.segment, run.offset_bytes, "two waiting requests have the same sequence number");
   }
   return {};
 }
@@ -236,6 +257,7 @@ Result<void> SegmentVerifier::verify_key_log(const Drum& drum, std::size_t bucke
       broken(entry->id, run.offset_bytes, "sequence numbers do not ascend from run to run");
     }
     sequence_end = (*content)->sequence_max + 1;
+    sequences_.push_back(sequences_of(entry->id, run, **content));
     verify_keys(drum, bucket, entry->id, run, **content);
     verify_requests(drum, entry->id, run, **content);
   }

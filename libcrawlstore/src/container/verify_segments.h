@@ -10,6 +10,7 @@
 #include "container/directory_state.h"
 #include "container/run_content.h"
 #include "container/verify_findings.h"
+#include "container/verify_sequences.h"
 
 namespace crawlstore::container {
 
@@ -51,6 +52,8 @@ class SegmentVerifier {
   Result<void> verify_partition(const Drum& drum, std::size_t bucket);
   Result<void> verify_key_log(const Drum& drum, std::size_t bucket);
   Result<void> verify_aux_log(const Drum& drum, std::size_t bucket);
+  /// That no two waiting requests have the same sequence number.
+  Result<void> verify_sequences();
   void verify_owners();
 
   /// The segment that a drum names, when it exists and is what the drum takes it for.
@@ -73,7 +76,8 @@ class SegmentVerifier {
   // Of the generation being verified.
   const Directory* directory_ = nullptr;
   FindingKind kind_{};
-  std::set<SegmentId> members_;  // segments that a drum names
+  std::set<SegmentId> members_;         // segments that a drum names
+  std::vector<SequenceRun> sequences_;  // of the key logs of the drum being verified
 };
 
 }  // namespace crawlstore::container
