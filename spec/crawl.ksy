@@ -167,7 +167,7 @@ types:
       - {id: table_position, type: u4}
     seq:
       - {id: vtable_bytes, type: u2, valid: {expr: _ >= 4 and _ % 2 == 0}}
-      - {id: table_bytes, type: u2, valid: {expr: table_position + _ <= _io.size}}
+      - {id: table_bytes, type: u2, valid: {expr: _ >= 4 and table_position + _ <= _io.size}}
       - {id: entries, type: u2, repeat: expr, repeat-expr: (vtable_bytes - 4) / 2}
 
   fb_number:
