@@ -153,6 +153,7 @@ struct Filter::Parser {
 
   bool parse_term() {
     const std::size_t start = at;
+    if (filter.terms_.size() == kTermsMax) return fail(start, "too many conditions");
     Term term;
     if (rest().starts_with("-") && rest().size() > 1 && kBlanks.find(rest()[1]) == kBlanks.npos) {
       term.is_negated = true;

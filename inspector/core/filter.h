@@ -39,9 +39,10 @@ struct FilterProblem {
 
 class Filter {
  public:
-  /// Bounds for hostile rows: the longest text, and the largest expression, in steps of RE2. What
-  /// is larger is a problem.
+  /// Bounds for hostile rows: the longest text, the most conditions in it, and the largest
+  /// expression, in steps of RE2. What is more is a problem.
   static constexpr std::size_t kTextBytesMax = 16384;
+  static constexpr std::size_t kTermsMax = 100;
   static constexpr int kExpressionStepsMax = 4000;
 
   /// Never fails as a whole: what is wrong is in problem(), and such a filter matches everything.

@@ -155,6 +155,9 @@ TEST(Filter, SaysWhereItIsWrong) {
   expect_problem("nosuch=1", 0);
   expect_problem("a b nosuch~/x/", 4);
   expect_problem("a \"open", 2);
+  std::string words;
+  for (std::size_t i = 0; i <= Filter::kTermsMax; ++i) words += "a ";
+  expect_problem(words, 2 * Filter::kTermsMax);
   expect_problem(std::string(Filter::kTextBytesMax, 'a') + "b", Filter::kTextBytesMax);
   const Filter expression = Filter::parse("x name~/(/", kColumns);
   ASSERT_TRUE(expression.problem());
@@ -280,7 +283,7 @@ double seconds_of(const std::string& text, const Row& cells) {
 TEST(Filter, CannotBeMadeToHang) {
   const std::string many(std::size_t{64} << 10, 'a');
   std::string words;
-  while (words.size() + 2 < Filter::kTextBytesMax) words += "a ";
+  for (std::size_t i = 0; i < Filter::kTermsMax; ++i) words += "a ";
   const std::vector<std::string> texts = {
       many,
       std::string(many.size(), '"'),
