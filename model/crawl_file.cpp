@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/crawl_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <crawlstore/generations.h>
@@ -28,16 +29,6 @@ std::uint64_t file_bytes(const std::string& path) {
   const auto storage = open_storage(path, OpenMode::kReadNoPin);
   if (!storage) return 0;
   return (*storage)->size().value_or(0);
-}
-
-/// Without a pin; 0 = not known.
-Generation newest_generation(const std::string& path) {
-  const auto copies = generations(path);
-  Generation newest;
-  for (const GenerationInfo& copy : copies.value_or(std::vector<GenerationInfo>())) {
-    if (copy.is_winner) newest = copy.generation;
-  }
-  return newest;
 }
 
 void fill(FileView& view, const Snapshot& snapshot) {
@@ -82,10 +73,30 @@ Result<std::shared_ptr<const FileView>> look(const std::string& path,
   return view;
 }
 
+bool is_same(const GenerationInfo& a, const GenerationInfo& b) {
+  return a.state == b.state && a.error == b.error && a.generation == b.generation &&
+         a.pass == b.pass && a.commit_time_us == b.commit_time_us && a.root == b.root &&
+         a.is_winner == b.is_winner && a.is_previous == b.is_previous;
+}
+
 }  // namespace
+
+CrawlFile::Trace CrawlFile::trace_of(const std::string& path) {
+  Trace trace;
+  auto copies = generations(path);
+  if (!copies) {
+    trace.error = copies.error();
+    return trace;
+  }
+  trace.copies = std::move(*copies);
+  const auto winner = std::ranges::find_if(trace.copies, &GenerationInfo::is_winner);
+  trace.is_cut = winner != trace.copies.end() && file_bytes(path) < winner->high_water_bytes;
+  return trace;
+}
 
 Result<CrawlFile> CrawlFile::open(const std::string& path, const CrawlFileOptions& options) {
   CrawlFile file(path, options);
+  file.trace_ = trace_of(path);
   auto view = look(path, options, 1);
   if (!view) return tl::unexpected<Error>(view.error());
   file.view_ = std::move(*view);
@@ -93,14 +104,15 @@ Result<CrawlFile> CrawlFile::open(const std::string& path, const CrawlFileOption
 }
 
 bool CrawlFile::has_news() const {
-  if (is_released_) return newest_generation(path_) > view_->info.generation;
-  if (!view_->snapshot) return false;
-  const auto newest = view_->snapshot->newest();
-  return !newest || newest->value > view_->info.generation.value;
+  const Trace now = trace_of(path_);
+  return now.error != trace_.error || now.is_cut != trace_.is_cut ||
+         !std::ranges::equal(now.copies, trace_.copies, is_same);
 }
 
 void CrawlFile::refresh() {
   const std::uint64_t number = view_->number + 1;
+  // Before the look: a commit in between is news once more, rather than never.
+  trace_ = trace_of(path_);
   auto view = look(path_, options_, number);
   is_released_ = false;
   if (view) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include <crawlstore/generations.h>
 #include <crawlstore/snapshot.h>
 
 namespace crawlstore::model {
@@ -48,24 +49,34 @@ class CrawlFile {
   [[nodiscard]] const std::shared_ptr<const FileView>& view() const { return view_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// Is there a newer generation than the one shown, or is the file damaged by now? Reads the
-  /// superblocks only; after release() as well.
+  /// Would refresh() show something else: a newer generation, damage, or no damage any more,
+  /// another file at the path, or none? What it has found already is no news. Reads the superblocks
+  /// only; after release() as well.
   [[nodiscard]] bool has_news() const;
   /// Opens the newest generation; the old pin is dropped when the last holder of the old view is
   /// gone, so the new one is taken before. A failure shows in view()->problem.
   void refresh();
-  /// Drops the pin: the writer may reuse what only this generation holds. The view keeps its
-  /// values.
+  /// Drops the pin, as soon as nobody holds the old view: the writer may reuse what only this
+  /// generation holds. The new view keeps the values. There is no news until the next refresh().
   void release();
   [[nodiscard]] bool is_released() const { return is_released_; }
 
  private:
+  /// What has_news() compares: the superblock copies, and whether the file is as long as it must
+  /// be.
+  struct Trace {
+    std::vector<GenerationInfo> copies;
+    std::optional<Error> error;
+    bool is_cut = false;
+  };
+  static Trace trace_of(const std::string& path);
   CrawlFile(std::string path, const CrawlFileOptions& options)
       : path_(std::move(path)), options_(options) {}
   std::string path_;
   CrawlFileOptions options_;
   bool is_released_ = false;
   std::shared_ptr<const FileView> view_;
+  Trace trace_;  // of the last look, or of just before
 };
 
 }  // namespace crawlstore::model

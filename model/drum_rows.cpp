@@ -110,9 +110,10 @@ std::optional<std::uint64_t> parse_hex(std::string_view digits) {
   std::uint64_t value = 0;
   for (const char c : digits) {
     const bool is_digit = c >= '0' && c <= '9';
-    const bool is_letter = c >= 'a' && c <= 'f';
+    const char lower = static_cast<char>(c | 0x20);
+    const bool is_letter = lower >= 'a' && lower <= 'f';
     if (!is_digit && !is_letter) return std::nullopt;
-    value = value << 4U | static_cast<std::uint64_t>(is_digit ? c - '0' : c - 'a' + 10);
+    value = value << 4U | static_cast<std::uint64_t>(is_digit ? c - '0' : lower - 'a' + 10);
   }
   return value;
 }

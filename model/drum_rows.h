@@ -23,17 +23,20 @@ namespace crawlstore::model {
 /// the buckets is read.
 Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segments);
 
-/// The table `keys`: all keys of a DRUM, ascending.
+/// The table `keys`: all keys of a DRUM, ascending: row, key, the first bytes of the value in
+/// hexadecimal, partition, block_offset_bytes.
 std::shared_ptr<const RowSource> key_rows(const DrumView& view);
 
-/// The table `pending`: the requests that wait in a bucket, in arrival order.
+/// The table `pending`: the requests that wait in a bucket, in arrival order: sequence, operation,
+/// key, aux, value ... Auxiliaries are as they are, byte for byte, up to kRowBytesMax; longer ones
+/// end in " ... 200000 bytes". No rows when there is no such bucket.
 std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket);
 
 /// 16 or 32 hexadecimal digits, as keys are shown.
 std::string format_key(Key16 key, bool is_wide);
 
-/// What somebody typed, as a key of this DRUM: its digits as they are shown, or a URL where the
-/// DRUM keys URLs. nullopt = neither.
+/// What somebody typed, as a key of this DRUM: its digits, in any case, or where the DRUM keys URLs
+/// anything else as one: also what no parser takes has a key there. nullopt = neither, or nothing.
 std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info, std::uint64_t key_seed);
 
 /// Where a key is: bucket, partition or log or neither, row, place in the file.

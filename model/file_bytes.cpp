@@ -32,6 +32,7 @@ void add_varint(std::vector<Field>& fields, std::span<const std::byte> bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = 0; i < std::min(bytes.size(), kVarintMax); ++i) {
     const auto byte = std::to_integer<std::uint64_t>(bytes[i]);
+    if (i + 1 == kVarintMax && byte > 1) return;  // beyond 64 bits
     value |= (byte & 0x7fU) << (7 * i);
     if ((byte & 0x80U) == 0) {
       fields.push_back({"varint", Unit::kCount, value});
@@ -60,7 +61,11 @@ Result<std::shared_ptr<const FileBytes>> FileBytes::open(const std::string& path
 }
 
 Result<std::vector<std::byte>> FileBytes::read(std::uint64_t offset, std::size_t count_max) const {
-  std::vector<std::byte> bytes(count_max);
+  const auto length = size();
+  if (!length) return tl::unexpected<Error>(length.error());
+  if (offset >= *length) return std::vector<std::byte>();
+  std::vector<std::byte> bytes(
+      static_cast<std::size_t>(std::min<std::uint64_t>(count_max, *length - offset)));
   const auto count = storage_->read(offset, bytes);
   if (!count) return tl::unexpected<Error>(count.error());
   bytes.resize(*count);
@@ -71,11 +76,13 @@ Result<std::optional<std::uint64_t>> FileBytes::find(
     std::span<const std::byte> wanted, Extent within,
     const std::function<bool(std::uint64_t)>& go_on) const {
   if (wanted.empty()) return std::optional<std::uint64_t>{};
-  for (std::uint64_t at = within.offset_bytes; at < within.end_bytes();) {
+  const std::uint64_t end =
+      within.offset_bytes + std::min(within.length_bytes, ~within.offset_bytes);
+  for (std::uint64_t at = within.offset_bytes; at < end;) {
     // Pieces overlap, so that nothing is missed between two.
     const std::size_t length =
-        static_cast<std::size_t>(std::min<std::uint64_t>(kSearchPiece, within.end_bytes() - at)) +
-        wanted.size() - 1;
+        static_cast<std::size_t>(std::min<std::uint64_t>(kSearchPiece, end - at)) + wanted.size() -
+        1;
     const auto bytes = read(at, length);
     if (!bytes) return tl::unexpected<Error>(bytes.error());
     const auto found = std::search(bytes->begin(), bytes->end(), wanted.begin(), wanted.end());
@@ -131,6 +138,7 @@ std::optional<std::vector<std::byte>> parse_byte_string(std::string_view text) {
   std::vector<std::byte> bytes;
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
     for (const char c : text.substr(1, text.size() - 2)) bytes.push_back(static_cast<std::byte>(c));
+    if (bytes.empty()) return std::nullopt;
     return bytes;
   }
   std::vector<unsigned> digits;

@@ -31,8 +31,9 @@ class FileBytes {
   /// Up to `count_max` bytes from `offset`; fewer at the end of the file, none behind it.
   [[nodiscard]] Result<std::vector<std::byte>> read(std::uint64_t offset,
                                                     std::size_t count_max) const;
-  /// The offset of the next such bytes at or after `from`, before `end`; nullopt = none. Reads a
-  /// piece at a time and asks `go_on` in between.
+  /// The offset of the first such bytes that begin in `within`, where they may end behind it;
+  /// nullopt = none, or none are wanted. Reads a piece at a time and asks `go_on` in between.
+  ///   errors  kCancelled: go_on said no
   [[nodiscard]] Result<std::optional<std::uint64_t>> find(
       std::span<const std::byte> wanted, Extent within,
       const std::function<bool(std::uint64_t at)>& go_on) const;
@@ -43,12 +44,13 @@ class FileBytes {
 };
 
 /// The fields of what the bytes at a place would be: numbers of each size and both byte orders,
-/// floating point, a varint, a time.
+/// floating point, a varint, a time; as many of these as there are bytes for.
 std::vector<Field> byte_values(std::span<const std::byte> bytes);
 
 /// Sixteen a line with their offset, as the hex view shows them, for copying.
 std::string hex_dump(std::uint64_t offset, std::span<const std::byte> bytes);
-/// "crawl", in quotes, as its bytes; else pairs of hexadecimal digits, with or without blanks.
+/// "crawl", in quotes, as its bytes; else pairs of hexadecimal digits, with or without blanks
+/// between. nullopt = neither, or nothing.
 std::optional<std::vector<std::byte>> parse_byte_string(std::string_view text);
 
 }  // namespace crawlstore::model

@@ -19,28 +19,35 @@ double worst_ratio(double sum, double least, double most, double side) {
   return std::max(squared * most / (sum * sum), sum * sum / (squared * least));
 }
 
+/// What no tile covers yet. In doubles: thousands of rows taken off a float leave a side below
+/// zero.
+struct Rest {
+  double x = 0;
+  double y = 0;
+  double width = 0;
+  double height = 0;
+};
+
 /// Places areas [first, last) as one row along the shorter side of what is left.
 void place_row(const std::vector<double>& areas, std::size_t first, std::size_t last,
-               std::vector<MapTile>& tiles, MapTile& left) {
+               std::vector<MapTile>& tiles, Rest& left) {
   double sum = 0;
   for (std::size_t i = first; i < last; ++i) sum += areas[i];
   const bool is_upright = left.width >= left.height;
-  const auto side = static_cast<double>(is_upright ? left.height : left.width);
-  const auto thickness = static_cast<float>(sum / side);
-  float along = is_upright ? left.y : left.x;
+  const double side = is_upright ? left.height : left.width;
+  double& depth = is_upright ? left.width : left.height;
+  const double thickness = side > 0 ? std::min(sum / side, depth) : 0;
+  double along = is_upright ? left.y : left.x;
   for (std::size_t i = first; i < last; ++i) {
-    const auto length = static_cast<float>(areas[i] / sum * side);
-    tiles[i] = is_upright ? MapTile{left.x, along, thickness, length}
-                          : MapTile{along, left.y, length, thickness};
+    const double length = areas[i] / sum * side;
+    const Rest tile = is_upright ? Rest{left.x, along, thickness, length}
+                                 : Rest{along, left.y, length, thickness};
+    tiles[i] = {static_cast<float>(tile.x), static_cast<float>(tile.y),
+                static_cast<float>(tile.width), static_cast<float>(tile.height)};
     along += length;
   }
-  if (is_upright) {
-    left.x += thickness;
-    left.width -= thickness;
-  } else {
-    left.y += thickness;
-    left.height -= thickness;
-  }
+  (is_upright ? left.x : left.y) += thickness;
+  depth -= thickness;
 }
 
 }  // namespace
@@ -118,13 +125,12 @@ std::vector<MapTile> squarify(const std::vector<double>& sizes, float width, flo
   if (sum <= 0 || width <= 0 || height <= 0) return tiles;
   std::vector<double> areas;
   for (const double size : sizes) {
-    if (size > 0) {
-      areas.push_back(size / sum * static_cast<double>(width) * static_cast<double>(height));
-    }
+    const double area = size / sum * static_cast<double>(width) * static_cast<double>(height);
+    if (area > 0) areas.push_back(area);
   }
-  MapTile left{0, 0, width, height};
+  Rest left{0, 0, static_cast<double>(width), static_cast<double>(height)};
   for (std::size_t first = 0; first < areas.size();) {
-    const auto side = static_cast<double>(std::min(left.width, left.height));
+    const double side = std::min(left.width, left.height);
     double row = areas[first];
     double worst = worst_ratio(row, areas[first], areas[first], side);
     std::size_t last = first + 1;

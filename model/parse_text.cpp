@@ -57,8 +57,9 @@ std::optional<std::uint64_t> parse_count(std::string_view text) {
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {
-  const auto number_end = std::find_if(text.begin(), text.end(),
-                                       [](char c) { return std::isalpha(c) != 0 || c == ' '; });
+  const auto number_end = std::find_if(text.begin(), text.end(), [](char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == ' ';
+  });
   const auto number = text.substr(0, static_cast<std::size_t>(number_end - text.begin()));
   std::string_view unit = text.substr(number.size());
   while (unit.starts_with(' ')) unit.remove_prefix(1);

@@ -2,6 +2,7 @@
 #include "model/row_source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,10 @@ std::optional<long double> number_of(const Cell& cell) {
 
 int rank_of(const Cell& cell) {
   if (std::holds_alternative<std::monostate>(cell)) return 0;
+  // What is no number compares with none: sorting needs it to have a place.
+  if (const auto* number = std::get_if<double>(&cell); number != nullptr && std::isnan(*number)) {
+    return 0;
+  }
   return std::holds_alternative<std::string>(cell) ? 2 : 1;
 }
 

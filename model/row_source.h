@@ -52,7 +52,7 @@ class TableRows final : public RowSource {
 /// The table of that name in a document, moved out of it; an empty table when there is none.
 std::shared_ptr<const RowSource> take_table(Document& document, const std::string& name);
 
-/// Less: by value, nothing before everything, numbers before texts.
+/// Less: by value, nothing and NaN before everything, numbers before texts. A strict weak order.
 bool is_less(const Cell& a, const Cell& b);
 
 }  // namespace crawlstore::model

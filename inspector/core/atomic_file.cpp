@@ -7,10 +7,13 @@
 namespace crawlstore::inspector {
 
 AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), part_(path_ + ".part"), file_(part_, std::ios::binary) {}
+    : path_(std::move(path)),
+      part_(path_ + ".part"),
+      file_(part_, std::ios::binary),
+      has_part_(file_.is_open()) {}
 
 AtomicFile::~AtomicFile() {
-  if (is_finished_ || !file_.is_open()) return;
+  if (!has_part_) return;
   file_.close();
   std::error_code ignored;  // nobody is left to tell
   std::filesystem::remove(part_, ignored);
@@ -21,13 +24,12 @@ void AtomicFile::write(std::string_view text) {
 }
 
 std::string AtomicFile::finish() {
-  file_.flush();
+  if (file_.is_open()) file_.close();
   if (!file_) return "cannot write " + part_;
-  file_.close();
   std::error_code error;
   std::filesystem::rename(part_, path_, error);
   if (error) return error.message();
-  is_finished_ = true;
+  has_part_ = false;
   return {};
 }
 

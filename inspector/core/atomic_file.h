@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A text file that is there as a whole, or not at all. Threads: one.
+/// A text file that is there as a whole, or not at all: cancelled work and failures leave what was
+/// there before. Not synced: a power cut may take it back. Threads: one.
 
 #include <fstream>
 #include <string>
@@ -11,7 +12,7 @@ namespace crawlstore::inspector {
 
 class AtomicFile {
  public:
-  /// Begins `path` + ".part".
+  /// Begins `path` + ".part". That it cannot, finish() tells.
   explicit AtomicFile(std::string path);
   /// Without finish() nothing stays.
   ~AtomicFile();
@@ -19,14 +20,14 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::string_view text);
-  /// Gives the file its name. Returns what went wrong; empty = nothing.
+  /// Gives the file its name, once. Returns what went wrong; empty = nothing.
   std::string finish();
 
  private:
   std::string path_;
   std::string part_;
   std::ofstream file_;
-  bool is_finished_ = false;
+  bool has_part_ = false;
 };
 
 }  // namespace crawlstore::inspector

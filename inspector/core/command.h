@@ -26,7 +26,8 @@ struct Command {
 
 class CommandRegistry {
  public:
-  /// Adds a command. Ids and keys are unique: a clash is a bug, and ends the process.
+  /// Adds a command. Ids and keys are unique, and keys exist: anything else is a bug, and ends the
+  /// process.
   void add(Command command);
   /// nullptr = none.
   [[nodiscard]] const Command* find(std::string_view id) const;

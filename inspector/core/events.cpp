@@ -53,6 +53,15 @@ std::optional<int> parse_key(std::string_view name) {
   return kKeyF1 + number - 1;
 }
 
+std::string format_key(int key) {
+  for (const NamedKey& known : kNamedKeys) {
+    if (known.key == key) return std::string(known.name);
+  }
+  if (key >= kKeyF1 && key <= kKeyF12) return "F" + std::to_string(key - kKeyF1 + 1);
+  const bool is_printable = key > ' ' && key < '\x7f' && !(key >= 'a' && key <= 'z');
+  return is_printable ? std::string(1, static_cast<char>(key)) : std::string();
+}
+
 }  // namespace
 
 std::optional<KeyChord> parse_key_chord(std::string_view text) {
@@ -67,17 +76,13 @@ std::optional<KeyChord> parse_key_chord(std::string_view text) {
 }
 
 std::string format_key_chord(const KeyChord& chord) {
+  const std::string key = format_key(chord.key);
+  if (key.empty()) return {};
   std::string text;
   if (chord.control) text += "Ctrl+";
   if (chord.shift) text += "Shift+";
   if (chord.alt) text += "Alt+";
-  for (const NamedKey& known : kNamedKeys) {
-    if (known.key == chord.key) return text + std::string(known.name);
-  }
-  if (chord.key >= kKeyF1 && chord.key <= kKeyF12) {
-    return text + "F" + std::to_string(chord.key - kKeyF1 + 1);
-  }
-  return text + static_cast<char>(chord.key);
+  return text + key;
 }
 
 }  // namespace crawlstore::inspector

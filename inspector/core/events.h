@@ -47,8 +47,10 @@ struct KeyChord {
   bool operator==(const KeyChord&) const = default;
 };
 
-/// "Ctrl+Shift+P", "F5", "Alt+Left", "Ctrl++". nullopt = no such key.
+/// "Ctrl+Shift+P", "F5", "Alt+Left", "Ctrl++": in this case, modifiers in this order. nullopt = no
+/// such key.
 std::optional<KeyChord> parse_key_chord(std::string_view text);
+/// The same text; empty = the key has no name there.
 std::string format_key_chord(const KeyChord& chord);
 
 struct Event {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/core/export_rows.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "model/json.h"
@@ -53,7 +55,9 @@ std::string json_line(const std::vector<model::Column>& columns, const model::Ro
     if (const auto* text = std::get_if<std::string>(&row[i])) {
       model::append_json_bytes(line, columns[i].name, *text);
     } else {
-      const std::string value = std::visit(PlainText{}, row[i]);
+      const auto* number = std::get_if<double>(&row[i]);
+      const bool is_number = number == nullptr || std::isfinite(*number);
+      const std::string value = is_number ? std::visit(PlainText{}, row[i]) : "";
       line += fmt::format("\"{}\":{}", columns[i].name, value.empty() ? "null" : value);
     }
   }
@@ -88,6 +92,8 @@ std::string row_line(const std::vector<model::Column>& columns, const model::Row
     const std::string text = std::visit(PlainText{}, row[i]);
     line += format == RowFormat::kCsv ? quote_csv(text) : escape_tsv(text);
   }
+  // An empty line would be no row.
+  if (format == RowFormat::kCsv && line.empty()) line = "\"\"";
   return line + "\n";
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <utility>
 
 #include <re2/re2.h>
@@ -21,22 +23,42 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// A count, a size, a hexadecimal number, or a fraction.
-std::optional<double> parse_number(std::string_view text) {
-  if (const auto bytes = model::parse_bytes(text)) return static_cast<double>(*bytes);
-  if (const auto count = model::parse_count(text)) return static_cast<double>(*count);
+constexpr std::string_view kBlanks = " \t\r\n";
+
+}  // namespace
+
+/// A count, a hexadecimal number, a fraction, or a size.
+std::optional<Filter::Number> Filter::parse_number(std::string_view text) {
+  if (const auto count = model::parse_count(text)) {
+    return Number{static_cast<double>(*count), *count};
+  }
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc{} && stopped == end && std::isfinite(value)) return Number{value, {}};
+  if (const auto bytes = model::parse_bytes(text)) {
+    return Number{static_cast<double>(*bytes), *bytes};
+  }
   return std::nullopt;
 }
 
-std::optional<double> number_of(const model::Cell& cell) {
-  if (const auto* number = std::get_if<std::uint64_t>(&cell)) return static_cast<double>(*number);
-  if (const auto* number = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*number);
-  if (const auto* number = std::get_if<double>(&cell)) return *number;
+std::optional<Filter::Number> Filter::number_of(const model::Cell& cell) {
+  if (const auto* number = std::get_if<std::uint64_t>(&cell)) {
+    return Number{static_cast<double>(*number), *number};
+  }
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) {
+    if (*number >= 0) return number_of(static_cast<std::uint64_t>(*number));
+    return Number{static_cast<double>(*number), {}};
+  }
+  if (const auto* number = std::get_if<double>(&cell)) return Number{*number, {}};
   if (const auto* text = std::get_if<std::string>(&cell)) return parse_number(*text);
   return std::nullopt;
 }
 
-}  // namespace
+std::partial_ordering Filter::compare(const Number& a, const Number& b) {
+  if (a.whole && b.whole) return *a.whole <=> *b.whole;
+  return a.value <=> b.value;
+}
 
 struct Filter::Parser {
   std::string_view text;
@@ -59,9 +81,7 @@ struct Filter::Parser {
     return false;
   }
   [[nodiscard]] std::string_view rest() const { return text.substr(at); }
-  void skip_blanks() {
-    while (at < text.size() && text[at] == ' ') ++at;
-  }
+  void skip_blanks() { at = std::min(text.find_first_not_of(kBlanks, at), text.size()); }
 
   /// The column and the operator, if the word begins so.
   bool parse_column(Term& term) {
@@ -84,19 +104,28 @@ struct Filter::Parser {
     return true;
   }
 
-  /// Up to the closing mark, which must be there.
+  /// Up to the closing mark, which must be there. What stands for the mark inside stays as it is
+  /// in expressions: RE2 reads \/ as a slash.
   bool parse_quoted(Term& term, char mark) {
-    const auto end = text.find(mark, at + 1);
-    if (end == text.npos) return fail(at, std::string("the closing ") + mark + " is missing");
-    term.text = text.substr(at + 1, end - at - 1);
-    at = end + 1;
-    return true;
+    const std::size_t start = at++;
+    for (; at < text.size(); ++at) {
+      const bool is_pair =
+          at + 1 < text.size() && (mark == '/' ? text[at] == '\\' : text.substr(at, 2) == "\"\"");
+      if (!is_pair && text[at] == mark) {
+        ++at;
+        return true;
+      }
+      if (is_pair && mark == '/') term.text += text[at];
+      if (is_pair) ++at;
+      term.text += text[at];
+    }
+    return fail(start, std::string("the closing ") + mark + " is missing");
   }
 
   bool parse_value(Term& term) {
     if (term.test == Test::kFinds && rest().starts_with("/")) return parse_quoted(term, '/');
     if (rest().starts_with("\"")) return parse_quoted(term, '"');
-    const auto end = std::min(text.find(' ', at), text.size());
+    const auto end = std::min(text.find_first_of(kBlanks, at), text.size());
     term.text = text.substr(at, end - at);
     at = end;
     return true;
@@ -111,6 +140,9 @@ struct Filter::Parser {
       options.set_log_errors(false);
       term.expression = std::make_shared<const re2::RE2>(term.text, options);
       if (!term.expression->ok()) return fail(start, term.expression->error());
+      if (term.expression->ProgramSize() > kExpressionStepsMax) {
+        return fail(start, "the expression is too large");
+      }
     } else if (is_order && !term.number) {
       return fail(start, "a number is expected: 1000, 64KiB, 0x1f");
     }
@@ -121,8 +153,9 @@ struct Filter::Parser {
 
   bool parse_term() {
     const std::size_t start = at;
+    if (filter.terms_.size() == kTermsMax) return fail(start, "too many conditions");
     Term term;
-    if (rest().starts_with("-") && rest().size() > 1 && rest()[1] != ' ') {
+    if (rest().starts_with("-") && rest().size() > 1 && kBlanks.find(rest()[1]) == kBlanks.npos) {
       term.is_negated = true;
       ++at;
     }
@@ -134,6 +167,10 @@ Filter Filter::parse(std::string_view text, const std::vector<model::Column>& co
   Filter filter;
   filter.columns_ = columns;
   Parser parser{text, 0, filter};
+  if (text.size() > kTextBytesMax) {
+    parser.fail(kTextBytesMax, "the filter is too long");
+    return filter;
+  }
   parser.skip_blanks();
   while (parser.at < text.size()) {
     if (!parser.parse_term()) {
@@ -168,21 +205,31 @@ bool Filter::holds(const Term& term, const model::Cell& cell, model::Unit unit) 
   }
   const auto number = number_of(cell);
   if (term.test == Test::kIs || term.test == Test::kIsNot) {
-    const bool is_it = (number && term.number && *number == *term.number) ||
+    const bool is_it = (number && term.number && compare(*number, *term.number) == 0) ||
                        lower(model::format_cell(cell, unit)) == term.text;
     return is_it == (term.test == Test::kIs);
   }
   if (!number) return false;
+  const std::partial_ordering order = compare(*number, *term.number);
   switch (term.test) {
     case Test::kLess:
-      return *number < *term.number;
+      return order < 0;
     case Test::kLessEqual:
-      return *number <= *term.number;
+      return order <= 0;
     case Test::kMore:
-      return *number > *term.number;
+      return order > 0;
     default:
-      return *number >= *term.number;
+      return order >= 0;
   }
+}
+
+std::string quote_filter_word(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
 }
 
 }  // namespace crawlstore::inspector

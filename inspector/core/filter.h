@@ -4,14 +4,18 @@
 /// The filter language of all tables. Words between blanks; a row is shown when all hold:
 ///
 ///   word              some column shows it, in any case;  "two words" likewise
-///   kind:partition    that column shows it
-///   kind=drum         that column shows exactly this
-///   bytes>1MiB        < <= > >= = != compare numbers, sizes, offsets
-///   name~/^ur/        a regular expression (RE2) finds something in that column
+///   kind:partition    that column shows it; where there is no such column: a word, as http://x
+///   kind=drum         that column shows exactly this, in any case, or the same number
+///   bytes>1MiB        < <= > >= = != compare numbers, sizes, offsets, exactly; a text that is a
+///                     number counts as one, and nothing is neither less nor more than anything
+///   name~/^ur/        a regular expression (RE2) finds something in that column, cases differ;
+///                     name~^ur as well, as far as the next blank
 ///   -word             not; before any of these
 ///
+/// In quotes a quote is written twice, in an expression between slashes a slash as \/.
 /// Values are immutable once parsed; any thread may match.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -35,6 +39,12 @@ struct FilterProblem {
 
 class Filter {
  public:
+  /// Bounds for hostile rows: the longest text, the most conditions in it, and the largest
+  /// expression, in steps of RE2. What is more is a problem.
+  static constexpr std::size_t kTextBytesMax = 16384;
+  static constexpr std::size_t kTermsMax = 100;
+  static constexpr int kExpressionStepsMax = 4000;
+
   /// Never fails as a whole: what is wrong is in problem(), and such a filter matches everything.
   static Filter parse(std::string_view text, const std::vector<model::Column>& columns);
 
@@ -54,15 +64,22 @@ class Filter {
     kMoreEqual,
     kFinds
   };
+  struct Number {
+    double value = 0;
+    std::optional<std::uint64_t> whole;  // exactly, where it is one
+  };
   struct Term {
     std::optional<std::size_t> column;  // none = any
     Test test = Test::kShows;
     bool is_negated = false;
     std::string text;              // lower case for kShows and kIs
-    std::optional<double> number;  // what the text means as one
+    std::optional<Number> number;  // what the text means as one
     std::shared_ptr<const re2::RE2> expression;
   };
   struct Parser;
+  static std::optional<Number> parse_number(std::string_view text);
+  static std::optional<Number> number_of(const model::Cell& cell);
+  static std::partial_ordering compare(const Number& a, const Number& b);
   [[nodiscard]] bool holds(const Term& term, const std::vector<model::Cell>& row) const;
   [[nodiscard]] bool holds(const Term& term, const model::Cell& cell, model::Unit unit) const;
 
@@ -70,5 +87,8 @@ class Filter {
   std::vector<Term> terms_;
   std::optional<FilterProblem> problem_;
 };
+
+/// The text in quotes, as the filter language takes it.
+std::string quote_filter_word(std::string_view text);
 
 }  // namespace crawlstore::inspector

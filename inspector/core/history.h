@@ -22,10 +22,10 @@ class History {
   static constexpr std::size_t kVisitsMax = 1000;
 
   /// Leaves the current place, which looked like `view_state`, for `location`. What was forward is
-  /// forgotten. Going where one is already adds nothing.
+  /// forgotten. Going where one is already adds and forgets nothing.
   void go(const Location& location, std::string view_state);
   /// The place before, or behind; nullptr = there is none. The place that is left is remembered
-  /// with `view_state`.
+  /// with `view_state`. The pointer lasts until the next call.
   const Visit* back(std::string view_state);
   const Visit* forward(std::string view_state);
 

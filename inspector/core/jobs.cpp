@@ -87,16 +87,16 @@ std::uint64_t Jobs::start(std::string title, std::string slot, Work work) {
   {
     const std::lock_guard lock(mutex_);
     job->info.id = ++last_id_;
-    forget_old();
     jobs_.push_back(job);
     waiting_.push_back(job);
+    forget_old();
   }
   changed_.notify_all();
   return job->info.id;
 }
 
 void Jobs::forget_old() {
-  for (auto job = jobs_.begin(); jobs_.size() >= kRememberedMax && job != jobs_.end();) {
+  for (auto job = jobs_.begin(); jobs_.size() > kRememberedMax && job != jobs_.end();) {
     job = (*job)->is_over() ? jobs_.erase(job) : job + 1;
   }
 }
@@ -110,11 +110,13 @@ void Jobs::cancel(std::uint64_t id) {
 
 void Jobs::cancel_slot(const std::string& slot) {
   const std::lock_guard lock(mutex_);
-  for (const auto& job : jobs_) {
-    if (job->slot != slot) continue;
+  const auto supersede = [&slot](const std::shared_ptr<Job>& job) {
+    if (job->slot != slot) return;
     job->context.is_cancelled_ = true;
     job->is_superseded = true;
-  }
+  };
+  std::ranges::for_each(jobs_, supersede);
+  std::ranges::for_each(finished_, supersede);  // of which some may be forgotten
 }
 
 bool Jobs::cancel_newest() {
@@ -144,6 +146,7 @@ void Jobs::run_jobs() {
       const std::lock_guard lock(mutex_);
       --running_count_;
       finished_.push_back(std::move(job));
+      forget_old();
     }
     changed_.notify_all();
     wake_();
@@ -153,10 +156,15 @@ void Jobs::run_jobs() {
 void Jobs::run(Job& job) {
   Finish finish;
   std::string problem;
+  bool is_failed = false;
   try {
     if (!job.context.is_cancelled_) finish = job.work(job.context);
   } catch (const std::exception& error) {
     problem = error.what();
+    is_failed = true;
+  } catch (...) {
+    problem = "the work failed";
+    is_failed = true;
   }
   // What the work holds (a snapshot and its pin) ends with it, not with the list of jobs.
   const Work done = std::exchange(job.work, nullptr);
@@ -164,7 +172,7 @@ void Jobs::run(Job& job) {
   job.finish = std::move(finish);
   job.info.problem = std::move(problem);
   job.info.ended_us = now_us_();
-  if (!job.info.problem.empty()) {
+  if (is_failed) {
     job.info.state = JobState::kFailed;
   } else {
     job.info.state = job.context.is_cancelled_ ? JobState::kCancelled : JobState::kDone;

@@ -5,8 +5,9 @@
 ///
 /// Threads: a Jobs belongs to the thread that draws; the work of a job runs on one of its threads,
 /// sees only what it captured, and returns what is to be done with its result, which
-/// take_finished() then does on the drawing thread. Ownership: Jobs joins its threads when it ends,
-/// after cancelling what runs.
+/// take_finished() then does on the drawing thread. A cancelled job that has something to tell may
+/// return it, and it is done; what throws fails, and brings nothing. Ownership: Jobs joins its
+/// threads when it ends, after cancelling what runs.
 
 #include <atomic>
 #include <condition_variable>
@@ -67,7 +68,9 @@ class Jobs {
   /// Starts a job. Another job of the same slot, if one waits or runs, is cancelled, and what it
   /// brings is dropped: the newest wins. An empty slot competes with nobody.
   std::uint64_t start(std::string title, std::string slot, Work work);
+  /// A waiting job does not begin; a running one sees it at its next progress().
   void cancel(std::uint64_t id);
+  /// The same for the jobs of a slot; and what they bring, or have brought, is dropped.
   void cancel_slot(const std::string& slot);
   /// Of those that still run. Returns whether there was one.
   bool cancel_newest();
@@ -75,7 +78,7 @@ class Jobs {
   bool take_finished();
   /// Blocks until every job has finished; for scripts. Does not take what they return.
   void wait();
-  /// Newest first; the last hundred.
+  /// Newest first; the last hundred, and more only while more are not over.
   [[nodiscard]] std::vector<JobInfo> list() const;
   [[nodiscard]] bool idle() const;
 

@@ -28,6 +28,7 @@ std::optional<std::uint64_t> number_of(const model::Cell& cell) {
 
 Thing thing_of(const model::Column& column, const model::Cell& cell, const std::string& drum) {
   if (const auto* text = std::get_if<std::string>(&cell); text != nullptr && column.name == "key") {
+    if (drum.empty()) return {};
     if (const auto location = parse_location("key/x/" + *text)) {
       KeyThing thing = std::get<KeyThing>(location->thing);
       thing.drum = drum;

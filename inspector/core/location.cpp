@@ -32,6 +32,11 @@ std::string percent_encode(std::string_view name) {
   return text;
 }
 
+std::optional<std::uint64_t> parse_hex(std::string_view digits) {
+  if (digits.empty() || digits.size() > 16) return std::nullopt;
+  return model::parse_count("0x" + std::string(digits));
+}
+
 std::optional<std::string> percent_decode(std::string_view text) {
   std::string name;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -40,10 +45,9 @@ std::optional<std::string> percent_decode(std::string_view text) {
       continue;
     }
     if (i + 2 >= text.size()) return std::nullopt;
-    const auto high = kHexDigits.find(text[i + 1]);
-    const auto low = kHexDigits.find(text[i + 2]);
-    if (high == kHexDigits.npos || low == kHexDigits.npos) return std::nullopt;
-    name += static_cast<char>(high << 4U | low);
+    const auto byte = parse_hex(text.substr(i + 1, 2));
+    if (!byte) return std::nullopt;
+    name += static_cast<char>(*byte);
     i += 2;
   }
   return name;
@@ -57,11 +61,6 @@ std::vector<std::string_view> split(std::string_view text) {
     if (slash == text.npos) return words;
     text.remove_prefix(slash + 1);
   }
-}
-
-std::optional<std::uint64_t> parse_hex(std::string_view digits) {
-  if (digits.empty() || digits.size() > 16) return std::nullopt;
-  return model::parse_count("0x" + std::string(digits));
 }
 
 std::optional<Thing> parse_extent(std::string_view text) {

@@ -9,7 +9,8 @@
 ///   segment/12   generation/7   bucket/urls/3   key/urls/9f3c0081aa551100   row/17
 ///   overview                  a panel, nothing chosen
 ///
-/// Names of DRUMs stand percent-encoded. Values; any thread.
+/// Names of DRUMs stand percent-encoded. Ids of panels are lower-case letters and '_', and none of
+/// the words above that name a thing. Values; any thread.
 
 #include <cstdint>
 #include <optional>

@@ -10,7 +10,7 @@ namespace {
 // Okabe-Ito; the blue is lightened on dark ground.
 constexpr std::array kKindsOnDark{rgb(0x9aa4b2), rgb(0xf0e442), rgb(0x56b4e9), rgb(0xe69f00),
                                   rgb(0xd55e00), rgb(0x009e73), rgb(0xcc79a7), rgb(0x4a9be0)};
-constexpr std::array kKindsOnLight{rgb(0x6b7482), rgb(0xb39b00), rgb(0x2f93cf), rgb(0xd08a00),
+constexpr std::array kKindsOnLight{rgb(0x6b7482), rgb(0xa89200), rgb(0x2f93cf), rgb(0xc98500),
                                    rgb(0xd55e00), rgb(0x009e73), rgb(0xb65b8d), rgb(0x0072b2)};
 
 constexpr std::array kPalettes{

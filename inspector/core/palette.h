@@ -3,6 +3,7 @@
 
 /// The colours of the inspector, as data. Colours for kinds are Okabe and Ito's, which people who
 /// see fewer colours can tell apart; no meaning is carried by colour alone.
+/// Texts, links and findings keep a contrast of 4.5 on window and panel, kinds 3 on the panel.
 
 #include <array>
 #include <cstdint>

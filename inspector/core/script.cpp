@@ -23,7 +23,7 @@ std::vector<ScriptStep> parse_script(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
     ++line;
     if (content.empty() || content.starts_with("#")) continue;
-    const auto blank = std::min(content.find(' '), content.size());
+    const auto blank = std::min(content.find_first_of(" \t"), content.size());
     const std::string_view verb = content.substr(0, blank);
     steps.push_back({line, std::string(verb), std::string(trim(content.substr(blank)))});
   }

@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "inspector/core/atomic_file.h"
+#include "inspector/core/palette.h"
+#include "model/utf8.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -33,7 +35,10 @@ std::string to_json(const Settings& settings) {
   json["navigator_width"] = settings.navigator_width;
   json["details_width"] = settings.details_width;
   json["is_following"] = settings.is_following;
-  json["recent"] = settings.recent;
+  json["recent"] = nlohmann::ordered_json::array();
+  for (const std::string& path : settings.recent) {
+    if (model::is_utf8(path)) json["recent"].push_back(path);
+  }
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -57,6 +62,7 @@ std::optional<Settings> parse_settings(const std::string& text) {
   take("details_width", settings.details_width);
   take("is_following", settings.is_following);
   take("recent", settings.recent);
+  settings.theme = find_palette(settings.theme).name;
   settings.scale = between(settings.scale, 1, 2, defaults.scale);
   settings.navigator_width = between(settings.navigator_width, 80, 800, defaults.navigator_width);
   settings.details_width = between(settings.details_width, 80, 1600, defaults.details_width);

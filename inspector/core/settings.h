@@ -14,10 +14,10 @@ namespace crawlstore::inspector {
 struct Settings {
   static constexpr std::size_t kRecentMax = 20;
 
-  std::string theme = "dark";
+  std::string theme = "dark";   ///< name of a palette
   float scale = 1.0F;           ///< 1 to 2
-  float navigator_width = 160;  ///< pixels at scale 1
-  float details_width = 250;
+  float navigator_width = 160;  ///< pixels at scale 1: 80 to 800
+  float details_width = 250;    ///< 80 to 1600
   bool is_following = true;
   std::vector<std::string> recent;  ///< absolute paths, newest first
 
@@ -26,8 +26,9 @@ struct Settings {
   bool operator==(const Settings&) const = default;
 };
 
+/// JSON holds UTF-8 only: paths that are none are not remembered.
 std::string to_json(const Settings& settings);
-/// nullopt = not JSON. Values out of their range become the default.
+/// nullopt = not a JSON object. Values out of their range become the default.
 std::optional<Settings> parse_settings(const std::string& json);
 
 /// The file's path; empty = there is no home.

@@ -202,7 +202,7 @@ void Table64::draw_menu(Ui& ui) {
   if (ImGui::MenuItem("Copy the row as JSON")) ui.actions.run("copy_row_json");
   ui.probe.note_item("menu.copy_row_json", "Copy the row as JSON");
   if (ImGui::MenuItem("Show only rows with this")) {
-    filter_text_ = columns[menu_column_].name + "=\"" + value + "\"";
+    filter_text_ = columns[menu_column_].name + "=" + quote_filter_word(value);
   }
   ui.probe.note_item("menu.filter", "Show only rows with this");
   if (ImGui::MenuItem("Export what is shown ...")) ui.actions.run("export");

@@ -93,6 +93,33 @@ TEST_F(StoreViews, LeaveOutTheOneWhoAsks) {
   EXPECT_TRUE(others->tables[0].rows.empty());
 }
 
+TEST(HeldTable, HasARowAnExtent) {
+  const Table table = held_table({{{4096, 8192}, Generation{2}, Generation{5}}});
+  EXPECT_EQ(table.name, "held");
+  ASSERT_EQ(table.rows.size(), 1U);
+  ASSERT_EQ(table.columns.size(), 4U);
+  EXPECT_EQ(table.columns[2].name, "born");
+  EXPECT_EQ(table.rows[0], (std::vector<Cell>{std::uint64_t{4096}, std::uint64_t{8192},
+                                              std::uint64_t{2}, std::uint64_t{5}}));
+  EXPECT_TRUE(held_table({}).rows.empty());
+}
+
+TEST_F(StoreViews, ShowWhereTheRunsOfASegmentAre) {
+  std::size_t run_count = 0;
+  for (const SegmentInfo& segment : open().segments()) {
+    const Table table = runs_table(segment);
+    EXPECT_EQ(table.name, "runs");
+    ASSERT_EQ(table.rows.size(), segment.runs.size());
+    for (std::size_t i = 0; i < segment.runs.size(); ++i, ++run_count) {
+      const RunInfo& run = segment.runs[i];
+      EXPECT_EQ(table.rows[i], (std::vector<Cell>{run.run_id.value, run.extent.offset_bytes,
+                                                  run.extent.length_bytes, run.born.value,
+                                                  run.payload_bytes, run.record_count}));
+    }
+  }
+  EXPECT_GT(run_count, 1U);
+}
+
 TEST(VerifyView, NamesTheWorstFinding) {
   VerifyReport report;
   EXPECT_EQ(health_name(report), "whole");

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/drum_rows.h"
+
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/url_seen.h>
+
+#include "drum/memory_store.h"
+#include "model/golden_paths.h"
+#include "support/seeded.h"
+
+namespace crawlstore::model {
+namespace {
+
+using testing::MemoryStore;
+using testing::must;
+
+std::size_t column_of(const std::vector<Column>& columns, const std::string& name) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name == name) return i;
+  }
+  ADD_FAILURE() << "no column " << name;
+  return 0;
+}
+
+/// All rows of a source, in windows of odd lengths.
+std::vector<Row> all_rows(const RowSource& source) {
+  std::vector<Row> all;
+  for (std::size_t i = 0; all.size() < source.row_count(); ++i) {
+    const auto window = source.rows(all.size(), 1 + 97 * i);
+    if (!window || window->empty()) {
+      ADD_FAILURE() << source.name() << " ends at row " << all.size();
+      break;
+    }
+    for (const Row& row : *window) {
+      EXPECT_EQ(row.size(), source.columns().size());
+      all.push_back(row);
+    }
+  }
+  EXPECT_TRUE(source.rows(source.row_count(), 10)->empty());
+  EXPECT_TRUE(source.rows(~std::uint64_t{0}, 10)->empty());
+  return all;
+}
+
+std::string text_of(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += static_cast<char>(byte);
+  return text;
+}
+
+/// As the header says: the whole of it, or its beginning and how much there is.
+std::string shown_aux(std::span<const std::byte> aux) {
+  if (aux.size() <= kRowBytesMax) return text_of(aux);
+  return text_of(aux.first(kRowBytesMax)) + " ... " + std::to_string(aux.size()) + " bytes";
+}
+
+void expect_keys(const DrumView& view) {
+  const auto source = key_rows(view);
+  EXPECT_EQ(source->name(), "keys");
+  const auto rows = all_rows(*source);
+  const std::size_t key_column = column_of(source->columns(), "key");
+  std::size_t at = 0;
+  must(view.for_each_key([&](Key16 key, std::span<const std::byte>) {
+    EXPECT_LT(at, rows.size());
+    if (at >= rows.size()) return false;
+    EXPECT_EQ(rows[at][0], Cell{std::uint64_t{at}});
+    EXPECT_EQ(rows[at++][key_column], Cell{format_key(key, view.info().key_bytes > 8)});
+    return true;
+  }));
+  EXPECT_EQ(at, rows.size());
+}
+
+void expect_pending(const DrumView& view) {
+  std::map<std::uint64_t, std::vector<std::vector<Cell>>> expected;
+  must(view.for_each_pending(
+      [&](std::uint64_t bucket, const RawRequest& request, std::uint64_t sequence) {
+        expected[bucket].push_back(
+            {Cell{sequence},
+             Cell{format_key(Key16(request.key, request.key_tail), view.info().key_bytes > 8)},
+             Cell{shown_aux(request.aux)}});
+        return true;
+      }));
+  for (std::uint64_t bucket = 0; bucket < view.buckets().size(); ++bucket) {
+    const auto source = pending_rows(view, bucket);
+    const auto rows = all_rows(*source);
+    ASSERT_EQ(rows.size(), expected[bucket].size());
+    const std::size_t key = column_of(source->columns(), "key");
+    const std::size_t aux = column_of(source->columns(), "aux");
+    const std::size_t sequence = column_of(source->columns(), "sequence");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::vector<Cell> shown = {rows[i][sequence], rows[i][key], rows[i][aux]};
+      EXPECT_TRUE(shown == expected[bucket][i]) << "row " << i << " of bucket " << bucket;
+    }
+  }
+  EXPECT_EQ(pending_rows(view, view.buckets().size())->row_count(), 0U);
+  EXPECT_TRUE(pending_rows(view, ~std::uint64_t{0})->rows(0, 10)->empty());
+}
+
+void expect_buckets(const DrumView& view, const std::vector<SegmentInfo>& segments) {
+  const Table table = buckets_table(view, segments);
+  ASSERT_EQ(table.rows.size(), view.buckets().size());
+  std::uint64_t keys = 0;
+  std::uint64_t waiting = 0;
+  std::uint64_t partition_bytes = 0;
+  for (const auto& row : table.rows) {
+    ASSERT_EQ(row.size(), table.columns.size());
+    keys += std::get<std::uint64_t>(row[column_of(table.columns, "key_count")]);
+    waiting += std::get<std::uint64_t>(row[column_of(table.columns, "pending_count")]);
+    partition_bytes += std::get<std::uint64_t>(row[column_of(table.columns, "partition_bytes")]);
+  }
+  EXPECT_EQ(keys, view.info().key_count);
+  EXPECT_EQ(waiting, view.info().pending_count);
+  EXPECT_EQ(partition_bytes, view.info().partition_bytes);
+}
+
+TEST(DrumRows, ShowWhatAPassShowsOnEveryGolden) {
+  std::uint64_t keys = 0;
+  std::uint64_t waiting = 0;
+  for (const std::string& path : testing::golden_paths("valid")) {
+    SCOPED_TRACE(path);
+    const auto snapshot = must(Snapshot::open(path));
+    for (const DrumInfo& info : must(snapshot.drums())) {
+      const auto view = must(DrumView::open(snapshot, info.name));
+      expect_keys(view);
+      expect_pending(view);
+      expect_buckets(view, snapshot.segments());
+      keys += info.key_count;
+      waiting += info.pending_count;
+    }
+  }
+  EXPECT_GT(keys, 1000U);
+  EXPECT_GT(waiting, 10U);
+}
+
+// acceptance: 8
+TEST(DrumRows, NeverCrashOnARejectedGolden) {
+  int error_count = 0;
+  for (const std::string& path : testing::golden_paths("rejected")) {
+    const auto snapshot = Snapshot::open(path);
+    if (!snapshot) continue;
+    const auto drums = snapshot->drums();
+    if (!drums) continue;
+    for (const DrumInfo& info : *drums) {
+      const auto view = DrumView::open(*snapshot, info.name);
+      if (!view) continue;
+      error_count += key_rows(*view)->rows(0, 100'000) ? 0 : 1;
+      static_cast<void>(buckets_table(*view, snapshot->segments()));
+      for (std::uint64_t bucket = 0; bucket < view->buckets().size() && bucket < 100; ++bucket) {
+        error_count += pending_rows(*view, bucket)->rows(0, 100'000) ? 0 : 1;
+      }
+    }
+  }
+  EXPECT_GT(error_count, 10);
+}
+
+TEST(DrumRows, ShowHostileAuxiliariesByteForByte) {
+  testing::SeededRandom random;
+  MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 2;
+  auto drum = must(Drum<std::uint64_t, std::string, std::string>::open(*store, "d", options));
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    must(drum.update(random.next(), random.hostile_text(3), random.hostile_text(20)));
+  }
+  must(store->commit());
+  const auto view = testing::drum_view(*store, "d");
+  EXPECT_EQ(view.info().pending_count, 300U);
+  expect_pending(view);
+}
+
+TEST(FormatKey, ComesBackFromItsText) {
+  testing::SeededRandom random;
+  for (int i = 0; i < 2000; ++i) {
+    DrumInfo info;
+    info.key_bytes = random.one_in(2) ? 8 : 16;
+    info.key_scheme = static_cast<std::uint16_t>(random.below(3));
+    const bool is_wide = info.key_bytes == 16;
+    const Key16 key(random.number(), is_wide ? random.number() : 0);
+    const std::string text = format_key(key, is_wide);
+    EXPECT_EQ(text.size(), is_wide ? 32U : 16U);
+    EXPECT_EQ(parse_key(text, info, random.next()), key);
+  }
+}
+
+TEST(ParseKey, RefusesWhatIsNeitherDigitsNorAUrlKey) {
+  testing::SeededRandom random;
+  const DrumInfo opaque;
+  for (const char* text : {"", "12", "9f3c0081aa55110", "9f3c0081aa5511000", "9f3c0081aa55110g",
+                           "http://h.test/", " 9f3c0081aa551100", "0x3c0081aa551100"}) {
+    EXPECT_EQ(parse_key(text, opaque, 1), std::nullopt) << text;
+  }
+  EXPECT_EQ(parse_key("9F3C0081AA551100", opaque, 1), Key16(0x9f3c0081aa551100));
+  DrumInfo wide;
+  wide.key_bytes = 16;
+  EXPECT_EQ(parse_key("9f3c0081aa551100", wide, 1), std::nullopt);
+  for (int i = 0; i < 2000; ++i) static_cast<void>(parse_key(random.hostile_text(9), opaque, 1));
+}
+
+// Each scheme: what is asked for is what the writer keyed.
+TEST(ParseKey, FindsUrlsAsUrlSeenKeysThem) {
+  testing::SeededRandom random;
+  for (const UrlKeyKind kind : {UrlKeyKind::kXxh3, UrlKeyKind::kXxh3Wide, UrlKeyKind::kRabin}) {
+    MemoryStore store;
+    UrlSeen::Options options;
+    options.key = kind;
+    auto seen = must(UrlSeen::open(*store, "urls", options));
+    std::vector<std::string> urls = {"http://example.com/", "HTTP://EXAMPLE.com:80/#top",
+                                     "http://h.test/a b?c=\xc3\xa9", "no url at all"};
+    for (int i = 0; i < 100; ++i) urls.push_back("http://h.test/x" + random.hostile_text(9));
+    for (const std::string& url : urls) must(seen.check_update(url));
+    NullDispatcher nobody;
+    must(seen.drum().synchronize(nobody));
+    const auto view = testing::drum_view(*store, "urls");
+    for (const std::string& url : urls) {
+      const auto key = parse_key(url, view.info(), store->key_seed());
+      ASSERT_EQ(key, seen.key_of(url)) << url;
+      EXPECT_TRUE(must(view.lookup(*key)).has_value()) << url;
+    }
+    EXPECT_EQ(parse_key("", view.info(), 1), std::nullopt);
+  }
+}
+
+TEST(KeyPlaceView, SaysWhereAKeyIs) {
+  MemoryStore store;
+  auto drum = must(Drum<std::uint64_t>::open(*store, "d"));
+  NullDispatcher nobody;
+  must(drum.check_update(1));
+  must(drum.check_update(2));
+  must(drum.synchronize(nobody));
+  must(drum.check(2));
+  must(drum.check(3));
+  must(store->commit());
+  const auto view = testing::drum_view(*store, "d");
+  const std::vector<std::pair<std::uint64_t, std::string>> expected = {
+      {1, "partition"}, {2, "partition and log"}, {3, "log"}, {4, "not in the file"}};
+  for (const auto& [key, words] : expected) {
+    const Document document = key_place_view(view, key, must(find_key(view, key)));
+    ASSERT_NE(find_field(document, "found_in"), nullptr);
+    EXPECT_EQ(find_field(document, "found_in")->value, Cell{words});
+    EXPECT_EQ(find_field(document, "key")->value, Cell{format_key(key, false)});
+    EXPECT_EQ(find_field(document, "block_offset_bytes") != nullptr, key <= 2);
+    EXPECT_EQ(find_field(document, "run_offset_bytes") != nullptr, key == 2 || key == 3);
+  }
+}
+
+TEST(GapsTable, HasARowAPowerThatOccurs) {
+  GapHistogram histogram;
+  EXPECT_TRUE(gaps_table(histogram).rows.empty());
+  histogram.counts[0] = 5;
+  histogram.counts[63] = 1;
+  const Table table = gaps_table(histogram);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0], (Row{std::uint64_t{0}, std::uint64_t{5}}));
+  EXPECT_EQ(table.rows[1], (Row{std::uint64_t{63}, std::uint64_t{1}}));
+}
+
+}  // namespace
+}  // namespace crawlstore::model
