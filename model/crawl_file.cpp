@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <crawlstore/generations.h>
 #include <crawlstore/storage.h>
 
 namespace crawlstore::model {

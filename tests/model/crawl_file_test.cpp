@@ -194,7 +194,7 @@ TEST_F(OpenCrawlFile, DropsItsPinAndKeepsItsValues) {
 
 TEST_F(OpenCrawlFile, PinsNothingWhenItIsNotTo) {
   file_.release();
-  auto unpinned = CrawlFile::open(path_, false);
+  auto unpinned = CrawlFile::open(path_, {.pin = false});
   ASSERT_TRUE(unpinned);
   EXPECT_TRUE(unpinned->view()->snapshot);
   EXPECT_TRUE(pinned().empty());
