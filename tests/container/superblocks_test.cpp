@@ -112,6 +112,19 @@ TEST(Superblocks, RejectsACopyOfAnotherFile) {
   EXPECT_EQ(code_of(read_superblocks(slots.storage(), Uuid{})), Errc::kSuperblockDamaged);
 }
 
+// spec: format.md#superblock
+TEST(Superblocks, ReportsThatTheFileEndsBeforeACopyWhenNoneIsValid) {
+  Slots slots;
+  slots.put_both(4).put_both(5).tear(0, 0);
+  must(slots.storage().truncate(kSuperblockOffsets[0][1] + 100));
+  EXPECT_EQ(slots.read().copies[1][1].state, container::SuperblockCopy::State::kInvalid);
+  const auto cut = read_superblocks(slots.storage(), kUuid);
+  ASSERT_EQ(code_of(cut), Errc::kTruncated);
+  EXPECT_EQ(cut.error().offset, kSuperblockOffsets[0][1]);
+  slots.put(4, 0);
+  EXPECT_EQ(generation_of(must(read_superblocks(slots.storage(), kUuid)).winner()), 4U);
+}
+
 // spec: format.md#reading rule 1
 TEST(Superblocks, ReportsDamageOnlyAfterTwoEqualReadings) {
   Slots slots;

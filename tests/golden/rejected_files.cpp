@@ -58,6 +58,15 @@ void add_identity_and_superblock(Maker& make) {
            [](Bytes& b) { b[30000] = std::byte{1}; });
   make.raw("gap_before_data", Errc::kSuperblockDamaged, "empty",
            [](Bytes& b) { b[81919] = std::byte{1}; });
+  make.raw("file_cut_before_superblocks", Errc::kTruncated, "empty",
+           [](Bytes& b) { b.resize(16384); });
+  make.raw("file_cut_behind_invalid_superblock", Errc::kTruncated, "keys_and_pending",
+           [](Bytes& b) {
+             b[16384 + 100] ^= std::byte{1};
+             b.resize(32768 + 100);
+           });
+  make.raw("file_cut_behind_valid_superblock", Errc::kTruncated, "keys_and_pending",
+           [](Bytes& b) { b.resize(49152); });
   make.raw("file_shorter_than_high_water", Errc::kTruncated, "keys_and_pending",
            [](Bytes& b) { b.resize(format::kDataStart + 4096); });
   make.superblock("feature_incompat_unknown", Errc::kUnknownFeature,

@@ -50,6 +50,16 @@ Result<SuperblockSet> read_set(Storage& storage, const Uuid& uuid, SetBytes& byt
   return set;
 }
 
+/// Of a set without a valid copy. A file that was cut off tells more about itself than "damaged".
+Error error_of(const SuperblockSet& set) {
+  for (const auto& slot : set.copies) {
+    for (const auto& copy : slot) {
+      if (copy.error.code == Errc::kTruncated) return copy.error;
+    }
+  }
+  return {Errc::kSuperblockDamaged, 0, 0, kSuperblockOffsets[0][0], "no superblock copy is whole"};
+}
+
 const format::Superblock* valid(const SuperblockCopy& copy) {
   return copy.state == State::kValid ? &copy.superblock : nullptr;
 }
@@ -126,15 +136,17 @@ Result<SuperblockSet> read_superblock_set(Storage& storage, const Uuid& uuid) {
 Result<SuperblockSet> read_superblocks(Storage& storage, const Uuid& uuid) {
   auto bytes = std::make_unique<SetBytes>();
   auto before = std::make_unique<SetBytes>();
+  Error error;
   for (int attempt = 0; attempt < 100; ++attempt) {
     auto set = read_set(storage, uuid, *bytes);
     if (!set) return set;
     if (set->winner() != nullptr) return set;
+    error = error_of(*set);
     if (attempt > 0 && *bytes == *before) break;
     std::swap(bytes, before);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return fail(Errc::kSuperblockDamaged, "no superblock copy is whole", kSuperblockOffsets[0][0]);
+  return tl::unexpected<Error>(error);
 }
 
 Result<void> write_superblock(Storage& storage, const format::Superblock& superblock,

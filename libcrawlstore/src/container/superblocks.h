@@ -40,7 +40,7 @@ Result<SuperblockSet> read_superblock_set(Storage& storage, const Uuid& uuid);
 
 /// READ SB: until one copy is valid; up to 100 times over 1 s, "damaged" only when two readings in
 /// a row gave identical bytes.
-///   errors  kSuperblockDamaged, kIo
+///   errors  kTruncated when the file ends before a copy or in it, else kSuperblockDamaged; kIo
 Result<SuperblockSet> read_superblocks(Storage& storage, const Uuid& uuid);
 
 /// Writes one copy, sealed. Never syncs.
