@@ -85,9 +85,9 @@ Result<std::optional<std::uint64_t>> FileBytes::find(
         1;
     const auto bytes = read(at, length);
     if (!bytes) return tl::unexpected<Error>(bytes.error());
-    const auto found = std::ranges::search(*bytes, wanted);
-    if (!found.empty()) {
-      return std::optional(at + static_cast<std::uint64_t>(found.begin() - bytes->begin()));
+    const auto found = std::search(bytes->begin(), bytes->end(), wanted.begin(), wanted.end());
+    if (found != bytes->end()) {
+      return std::optional(at + static_cast<std::uint64_t>(found - bytes->begin()));
     }
     if (bytes->size() < length) break;
     at += kSearchPiece;
