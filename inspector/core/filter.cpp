@@ -47,8 +47,9 @@ std::optional<Filter::Number> Filter::number_of(const model::Cell& cell) {
     return Number{static_cast<double>(*number), *number};
   }
   if (const auto* number = std::get_if<std::int64_t>(&cell)) {
-    if (*number >= 0) return number_of(static_cast<std::uint64_t>(*number));
-    return Number{static_cast<double>(*number), {}};
+    const auto value = static_cast<double>(*number);
+    if (*number < 0) return Number{value, {}};
+    return Number{value, static_cast<std::uint64_t>(*number)};
   }
   if (const auto* number = std::get_if<double>(&cell)) return Number{*number, {}};
   if (const auto* text = std::get_if<std::string>(&cell)) return parse_number(*text);

@@ -190,7 +190,7 @@ Condition random_condition(testing::SeededRandom& random, const Row& cells) {
   const auto shown = [&](std::size_t i) {
     return lower(model::format_cell(cells[i], kColumns[i].unit));
   };
-  const std::string word = kWords[random.below(kWords.size())];
+  const std::string& word = kWords[random.below(kWords.size())];
   const std::size_t column = random.below(kColumns.size());
   Condition made;
   switch (random.below(4)) {

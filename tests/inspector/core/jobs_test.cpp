@@ -47,7 +47,7 @@ class JobsTest : public ::testing::Test {
       return [this] { done_ += "cancelled "; };
     };
   }
-  Jobs::Work saying(std::string word) {
+  Jobs::Work saying(const std::string& word) {
     return [this, word](JobContext&) { return [this, word] { done_ += word + " "; }; };
   }
   JobInfo info(std::uint64_t id) {
@@ -258,7 +258,7 @@ TEST_F(JobsTest, ReportsWhatWorkThrows) {
   EXPECT_EQ(done_, "fine ");
 }
 
-TEST_F(JobsTest, MayStartAndCancelFromWhatWorkBrings) {
+TEST_F(JobsTest, StartsJobsFromWhatWorkBrings) {
   jobs_->start("", "slot", [this](JobContext&) {
     return [this] {
       done_ += "first ";

@@ -11,7 +11,6 @@ namespace crawlstore::inspector {
 namespace {
 
 using model::Cell;
-using model::Column;
 using model::Unit;
 
 Thing thing(const char* name, Unit unit, const Cell& cell) {

@@ -33,7 +33,7 @@ TEST(Script, SplitsStepsIntoVerbAndArgument) {
   EXPECT_EQ(steps[3].argument, "# this is text");
 }
 
-TEST(Script, MayBeEmpty) {
+TEST(Script, TakesNothingForNoSteps) {
   EXPECT_TRUE(parse_script("").empty());
   EXPECT_TRUE(parse_script("\n\n# nothing\n").empty());
 }
