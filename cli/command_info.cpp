@@ -4,6 +4,8 @@
 #include "cli/console.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "model/generations_view.h"
+#include "model/space_view.h"
 #include "model/store_view.h"
 
 namespace crawlstore::cli {
@@ -26,8 +28,14 @@ int run(const Options& options) {
   if (!storage) return fail_with(options.path, storage.error());
   if (options.no_mmap) *storage = unmapped(std::move(*storage));
   const auto health = verify(**storage, quick);
-  const auto document = model::info_view(*snapshot, health ? &*health : nullptr, ::getpid());
+  auto document = model::info_view(*snapshot, health ? &*health : nullptr, ::getpid());
   if (!document) return fail_with(options.path, document.error());
+  const auto info = snapshot->info();
+  if (!info) return fail_with(options.path, info.error());
+  document->tables.push_back(model::space_table(*info, snapshot->segments()));
+  const auto copies = generations(**storage);
+  if (!copies) return fail_with(options.path, copies.error());
+  document->tables.push_back(model::superblocks_table(*copies));
   return print_document(*document, options.as_json);
 }
 

@@ -26,6 +26,7 @@ constexpr std::array kVerbs{
     Verb{"pins", "which generations are held, what that keeps, by whom", define_pins},
     Verb{"dump", "the decoded fields of a segment or a place, with offsets", define_dump},
     Verb{"diff", "what changed between two files or generations", define_diff},
+    Verb{"inspect", "open the file in a window and look around", define_inspect},
     Verb{"seen", "URLs in, unique or duplicate out", define_seen},
     Verb{"import", "take over URLs from files", define_import},
     Verb{"merge", "run the pending merges now", define_merge},

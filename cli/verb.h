@@ -27,6 +27,7 @@ Action define_diff(CLI::App& parser);
 Action define_dump(CLI::App& parser);
 Action define_import(CLI::App& parser);
 Action define_info(CLI::App& parser);
+Action define_inspect(CLI::App& parser);
 Action define_merge(CLI::App& parser);
 Action define_pins(CLI::App& parser);
 Action define_plan(CLI::App& parser);

@@ -49,6 +49,8 @@ crawlstore_test_packages=(
   python3-flatbuffers
   shared-mime-info
   spin
+  xdotool
+  xvfb
 )
 # Node runs the test of spec/crawl.ksy. A node that came from elsewhere brings its own npm, and
 # conflicts with Debian's.

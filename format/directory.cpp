@@ -312,7 +312,7 @@ Result<DirectoryRoot> parse_root(std::span<const std::byte> bytes, const ParseLi
   if (bytes.size() > kRootBytesMax) {
     return invalid("the directory root is too long", limits);
   }
-  const FlatbufferInput<fb::Root> input(bytes, 1);
+  const FlatbufferInput<fb::Root> input(bytes);
   if (input.root() == nullptr) {
     return invalid("the directory root is not a FlatBuffer of its schema", limits);
   }
@@ -347,7 +347,8 @@ Result<std::vector<SegmentEntry>> parse_table(std::span<const std::byte> bytes,
   if (bytes.size() > kTableBytesMax) {
     return invalid("a table is too long", limits);
   }
-  const FlatbufferInput<fb::SegmentTable> input(bytes, kTableSegmentsMax + 1);
+  const FlatbufferInput<fb::SegmentTable> input(bytes, kTableSegmentsMax,
+                                                &fb::SegmentTable::segments);
   if (input.root() == nullptr) {
     return invalid("a table is not a FlatBuffer of its schema", limits);
   }
@@ -375,7 +376,7 @@ Result<std::vector<HeldExtent>> parse_held_table(std::span<const std::byte> byte
   if (bytes.size() > kTableBytesMax) {
     return invalid("a held table is too long", limits);
   }
-  const FlatbufferInput<fb::HeldTable> input(bytes, 1);
+  const FlatbufferInput<fb::HeldTable> input(bytes);
   if (input.root() == nullptr) {
     return invalid("a held table is not a FlatBuffer of its schema", limits);
   }

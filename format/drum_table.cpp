@@ -150,7 +150,7 @@ std::vector<std::byte> encode_drum_table(const DrumTable& table) {
 }
 
 Result<DrumTable> parse_drum_table(std::span<const std::byte> bytes) {
-  const FlatbufferInput<fb::Drum> input(bytes, kConsumersMax + 2);
+  const FlatbufferInput<fb::Drum> input(bytes, kConsumersMax + 1, &fb::Drum::consumers);
   if (input.root() == nullptr) {
     return fail(Errc::kSegmentInvalid, "a drum is not a FlatBuffer of its schema", 0);
   }

@@ -141,11 +141,12 @@ class FieldWriter {
 };
 
 /// Verifies a copy of the bytes that lies in memory as FlatBuffers need it, and describes it.
-template <class Root, class Describe>
-Fields describe_buffer(std::span<const std::byte> bytes, std::uint32_t tables_max,
-                       std::size_t entries_max, Describe describe) {
+/// `elements`: nothing, or what FlatbufferInput wants to know of a vector of tables.
+template <class Root, class Describe, class... Elements>
+Fields describe_buffer(std::span<const std::byte> bytes, std::size_t entries_max, Describe describe,
+                       Elements... elements) {
   const std::vector<std::byte> copy(bytes.begin(), bytes.end());
-  const FlatbufferInput<Root> input(copy, tables_max);
+  const FlatbufferInput<Root> input(copy, elements...);
   if (input.root() == nullptr) {
     return {{"payload", "bytes", 0, bytes.size(), {}, "not a FlatBuffer of its schema", 0}};
   }
@@ -200,21 +201,22 @@ Fields describe_root(std::span<const std::byte> bytes, std::size_t entries_max) 
     out.structs("held", root.held(), kHeldExtent);
     out.structs("held_tables", root.held_tables(), kHeldTableRef);
   };
-  return describe_buffer<fb::Root>(bytes, 1, entries_max, describe);
+  return describe_buffer<fb::Root>(bytes, entries_max, describe);
 }
 
 Fields describe_table(std::span<const std::byte> bytes, std::size_t entries_max) {
   const auto describe = [](FieldWriter& out, const fb::SegmentTable& table) {
     out.tables("segments", table.segments(), describe_segment);
   };
-  return describe_buffer<fb::SegmentTable>(bytes, kTableSegmentsMax + 1, entries_max, describe);
+  return describe_buffer<fb::SegmentTable>(bytes, entries_max, describe, kTableSegmentsMax,
+                                           &fb::SegmentTable::segments);
 }
 
 Fields describe_held_table(std::span<const std::byte> bytes, std::size_t entries_max) {
   const auto describe = [](FieldWriter& out, const fb::HeldTable& table) {
     out.structs("entries", table.entries(), kHeldExtent);
   };
-  return describe_buffer<fb::HeldTable>(bytes, 1, entries_max, describe);
+  return describe_buffer<fb::HeldTable>(bytes, entries_max, describe);
 }
 
 Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max) {
@@ -230,7 +232,8 @@ Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max) 
     out.structs("buckets", drum.buckets(), kDrumBucket);
     out.tables("consumers", drum.consumers(), describe_consumer);
   };
-  return describe_buffer<fb::Drum>(bytes, kConsumersMax + 2, entries_max, describe);
+  return describe_buffer<fb::Drum>(bytes, entries_max, describe, kConsumersMax + 1,
+                                   &fb::Drum::consumers);
 }
 
 }  // namespace crawlstore::format

@@ -144,6 +144,9 @@ const char* check_key_run(const KeyRun& run, std::uint64_t count) {
   if (!are_operations(run.tags)) {
     return "an operation in a key run is unknown";
   }
+  if (!run.sequences.empty() && run.sequences.front() != 0) {
+    return "the sequence numbers of a key run do not begin with its first";
+  }
   if (!do_ascend(run.sequences)) {
     return "the sequence numbers of a key run do not ascend";
   }
@@ -166,7 +169,8 @@ void encode_key_run(const KeyRun& run, std::vector<std::byte>& out) {
   CRAWLSTORE_ASSERT(!run.keys.empty() && is_value_bytes(run.value_bytes));
   CRAWLSTORE_ASSERT(run.tails.empty() || run.tails.size() == run.keys.size());
   CRAWLSTORE_ASSERT(run.tags.empty() || run.tags.size() == run.keys.size());
-  CRAWLSTORE_ASSERT(run.sequences.empty() || run.sequences.size() == run.keys.size());
+  CRAWLSTORE_ASSERT(run.sequences.empty() ||
+                    (run.sequences.size() == run.keys.size() && run.sequences.front() == 0));
   CRAWLSTORE_ASSERT(run.lengths.size() ==
                     (run.value_bytes == kVariableValue ? run.keys.size() : 0));
   KeyRunHeader fields{};

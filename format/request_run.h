@@ -42,7 +42,7 @@ inline constexpr std::uint32_t kAuxUniformLength = 1;
 ///   keys       n; packed in the payload; of 16-byte keys their heads, the first 8 bytes
 ///   tails      n, of 16-byte keys; or empty
 ///   tags       n, or empty: all are uniform_tag
-///   sequences  n offsets from first_sequence, strictly ascending; or empty: 0, 1, 2 ...
+///   sequences  n offsets from first_sequence, strictly ascending from 0; or empty: 0, 1, 2 ...
 ///   values     fixed: n * value_bytes; variable: all bytes; operations without a value have zeros
 ///              (fixed) or length 0
 ///   lengths    variable only: n

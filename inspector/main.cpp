@@ -33,7 +33,10 @@ struct Arguments {
   int height = 800;
   bool holds_pin = false;
   bool has_labels = false;
+  bool no_pin = false;
+  bool no_mmap = false;
   std::string probe;
+  std::string times;
 };
 
 int fail(const std::string& text, int code) {
@@ -56,7 +59,10 @@ Settings settings_of(const Arguments& arguments, Settings settings) {
 }
 
 int run_headless(const Arguments& arguments) {
-  HeadlessShell shell({arguments.width, arguments.height, settings_of(arguments, {})});
+  HeadlessShell shell({arguments.width,
+                       arguments.height,
+                       settings_of(arguments, {}),
+                       {!arguments.no_pin, !arguments.no_mmap}});
   if (!arguments.file.empty()) shell.app().open_at(file_of(arguments.file));
   shell.settle();
   if (!arguments.script.empty()) {
@@ -83,8 +89,10 @@ int run_windowed(const Arguments& arguments) {
   options.settings_path = settings_path();
   options.settings = settings_of(arguments, load_settings(options.settings_path));
   options.holds_pin = arguments.holds_pin;
+  options.file_options = {!arguments.no_pin, !arguments.no_mmap};
   options.file = file_of(arguments.file);
   options.probe_path = arguments.probe;
+  options.times_path = arguments.times;
   const std::string problem = run_window(options);
   return problem.empty() ? kExitDone : fail(problem, kExitSystem);
 }
@@ -103,6 +111,9 @@ void define(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   app.add_flag("--hold-pin", arguments.holds_pin,
                "keep the generation pinned however long nobody touches the window");
+  app.add_flag("--no-pin", arguments.no_pin, "take no lock: for file systems without them");
+  app.add_flag("--no-mmap", arguments.no_mmap,
+               "never map the file: for network file systems and failing disks");
   auto* headless =
       app.add_flag("--headless", arguments.is_headless, "no window, no display: draw into memory");
   app.add_option("--run", arguments.script, "a script of steps (see spec/inspector.md)")
@@ -111,7 +122,9 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_flag("--labels", arguments.has_labels,
                "print what is on the screen at the end: label, TAB, text")
       ->needs(headless);
-  app.add_option("--probe", arguments.probe)->group("");  // for tests of the real window
+  // For tests and benches of the real window.
+  app.add_option("--probe", arguments.probe)->group("");
+  app.add_option("--times", arguments.times)->group("");
 }
 
 int parse_and_run(int count, char** words) {

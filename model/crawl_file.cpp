@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <crawlstore/generations.h>
 #include <crawlstore/storage.h>
 
 namespace crawlstore::model {
@@ -46,18 +47,23 @@ void fill(FileView& view, const Snapshot& snapshot) {
   }
 }
 
-Result<std::shared_ptr<const FileView>> look(const std::string& path, bool pin,
+Result<std::shared_ptr<const FileView>> look(const std::string& path,
+                                             const CrawlFileOptions& options,
                                              std::uint64_t number) {
+  SnapshotOptions which;
+  which.pin = options.pin;
+  which.mapped = options.mapped;
   auto view = std::make_shared<FileView>();
   view->path = path;
   view->number = number;
-  const auto newest = Snapshot::open(path, {.pin = pin});
+  const auto newest = Snapshot::open(path, which);
   if (newest) {
     fill(*view, *newest);
     return view;
   }
   if (shows_nothing(newest.error())) return tl::unexpected<Error>(newest.error());
-  const auto previous = Snapshot::open(path, {.pin = pin, .previous = true});
+  which.previous = true;
+  const auto previous = Snapshot::open(path, which);
   if (previous) {
     fill(*view, *previous);
     view->is_previous = true;
@@ -88,17 +94,16 @@ CrawlFile::Trace CrawlFile::trace_of(const std::string& path) {
   return trace;
 }
 
-Result<CrawlFile> CrawlFile::open(const std::string& path, bool pin) {
-  CrawlFile file(path, pin);
+Result<CrawlFile> CrawlFile::open(const std::string& path, const CrawlFileOptions& options) {
+  CrawlFile file(path, options);
   file.trace_ = trace_of(path);
-  auto view = look(path, pin, 1);
+  auto view = look(path, options, 1);
   if (!view) return tl::unexpected<Error>(view.error());
   file.view_ = std::move(*view);
   return file;
 }
 
 bool CrawlFile::has_news() const {
-  if (is_released_) return false;
   const Trace now = trace_of(path_);
   return now.error != trace_.error || now.is_cut != trace_.is_cut ||
          !std::ranges::equal(now.copies, trace_.copies, is_same);
@@ -108,7 +113,7 @@ void CrawlFile::refresh() {
   const std::uint64_t number = view_->number + 1;
   // Before the look: a commit in between is news once more, rather than never.
   trace_ = trace_of(path_);
-  auto view = look(path_, pin_, number);
+  auto view = look(path_, options_, number);
   is_released_ = false;
   if (view) {
     view_ = std::move(*view);

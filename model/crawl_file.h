@@ -33,20 +33,25 @@ struct FileView {
   std::optional<Error> drums_problem;
 };
 
+struct CrawlFileOptions {
+  bool pin = true;     ///< false: on file systems without locks
+  bool mapped = true;  ///< false: read as `SnapshotOptions::mapped` says, for failing disks
+};
+
 class CrawlFile {
  public:
   /// Opens the file as well as it can be opened: the newest generation, else the previous one, else
   /// nothing but its bytes.
   ///   errors  kNotFound, kPermission, kIo, kNotACrawlFile, kNewerVersion, kOlderVersion: nothing
   ///           to show
-  static Result<CrawlFile> open(const std::string& path, bool pin = true);
+  static Result<CrawlFile> open(const std::string& path, const CrawlFileOptions& options = {});
 
   [[nodiscard]] const std::shared_ptr<const FileView>& view() const { return view_; }
   [[nodiscard]] const std::string& path() const { return path_; }
 
   /// Would refresh() show something else: a newer generation, damage, or no damage any more,
   /// another file at the path, or none? What it has found already is no news. Reads the superblocks
-  /// only.
+  /// only; after release() as well.
   [[nodiscard]] bool has_news() const;
   /// Opens the newest generation; the old pin is dropped when the last holder of the old view is
   /// gone, so the new one is taken before. A failure shows in view()->problem.
@@ -65,9 +70,10 @@ class CrawlFile {
     bool is_cut = false;
   };
   static Trace trace_of(const std::string& path);
-  CrawlFile(std::string path, bool pin) : path_(std::move(path)), pin_(pin) {}
+  CrawlFile(std::string path, const CrawlFileOptions& options)
+      : path_(std::move(path)), options_(options) {}
   std::string path_;
-  bool pin_ = true;
+  CrawlFileOptions options_;
   bool is_released_ = false;
   std::shared_ptr<const FileView> view_;
   Trace trace_;  // of the last look, or of just before

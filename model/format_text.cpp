@@ -57,6 +57,10 @@ std::string format_count(std::uint64_t count) {
   return text;
 }
 
+std::string format_counted(std::uint64_t count, std::string_view noun) {
+  return format_count(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 std::string format_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} B", bytes);
   constexpr std::array kUnits{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -15,6 +15,9 @@ namespace crawlstore::model {
 /// 1234567 -> "1,234,567".
 std::string format_count(std::uint64_t count);
 
+/// 1, "problem" -> "1 problem"; 1234, "problem" -> "1,234 problems".
+std::string format_counted(std::uint64_t count, std::string_view noun);
+
 /// 12345 -> "12.1 KiB"; below 1 KiB "123 B". Rounded to one decimal.
 std::string format_bytes(std::uint64_t bytes);
 

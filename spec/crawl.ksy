@@ -167,7 +167,7 @@ types:
       - {id: table_position, type: u4}
     seq:
       - {id: vtable_bytes, type: u2, valid: {expr: _ >= 4 and _ % 2 == 0}}
-      - {id: table_bytes, type: u2, valid: {expr: table_position + _ <= _io.size}}
+      - {id: table_bytes, type: u2, valid: {expr: _ >= 4 and table_position + _ <= _io.size}}
       - {id: entries, type: u2, repeat: expr, repeat-expr: (vtable_bytes - 4) / 2}
 
   fb_number:
@@ -579,7 +579,7 @@ types:
       - id: sequences
         doc: less first_sequence
         type: u4
-        valid: {expr: '_index == 0 or _ > sequences[_index - 1]'}
+        valid: {expr: '_index == 0 ? _ == 0 : _ > sequences[_index - 1]'}
         repeat: expr
         repeat-expr: record_count
         if: has_sequences

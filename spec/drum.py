@@ -216,7 +216,7 @@ def parse_key_run(payload, record_count=None):
     tags = columns.numbers('H', n) if flags & 1 else [uniform] * n
     demand(all(t % 4 < 3 for t in tags) and (not flags & 1 or uniform == 0), 'Request runs rule 4')
     added = columns.numbers('I', n) if flags & 2 else range(n)
-    demand(ascends(added) and s + added[-1] <= M64, 'Request runs rule 5')
+    demand(added[0] == 0 and ascends(added) and s + added[-1] <= M64, 'Request runs rule 5')
     if value_bytes == -1:
         lengths = columns.numbers('I', n)
         demand(max(lengths) <= VALUE_MAX and

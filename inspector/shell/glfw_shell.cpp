@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/shell/glfw_shell.h"
 
+#include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_opengl3.h>
@@ -142,11 +145,15 @@ class Window {
   void wait();
   void take_events();
   void draw();
+  void draw_timed();
   void write_probe() const;
+  void write_times() const;
   void set_cursor();
 
   GLFWwindow* window_;
   std::string probe_path_;
+  std::string times_path_;
+  std::vector<std::pair<double, double>> times_ms_;  // by the clock, and of this thread
   std::unique_ptr<ImGuiContext, ContextDeleter> context_;
   EventQueue events_;
   std::string picture_path_;
@@ -160,7 +167,10 @@ class Window {
 };
 
 Window::Window(GLFWwindow* window, const WindowOptions& options)
-    : window_(window), probe_path_(options.probe_path), context_(ImGui::CreateContext()) {
+    : window_(window),
+      probe_path_(options.probe_path),
+      times_path_(options.times_path),
+      context_(ImGui::CreateContext()) {
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.ClipboardUserData = window;
@@ -181,9 +191,10 @@ Window::Window(GLFWwindow* window, const WindowOptions& options)
   };
   platform.write_picture = [this](const std::string& path) { picture_path_ = path; };
   platform.quit = [window] { glfwSetWindowShouldClose(window, GLFW_TRUE); };
-  app_ = std::make_unique<App>(std::move(platform),
-                               AppOptions{options.settings, options.settings_path,
-                                          !options.probe_path.empty(), options.holds_pin});
+  app_ = std::make_unique<App>(
+      std::move(platform),
+      AppOptions{options.settings, options.settings_path, !options.probe_path.empty(),
+                 options.holds_pin, options.file_options});
   if (!options.file.path.empty()) app_->open_at(options.file);
 }
 
@@ -270,12 +281,36 @@ void Window::write_probe() const {
   (void)file.finish();
 }
 
+double thread_ms() {
+  timespec time{};
+  (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+void Window::draw_timed() {
+  if (times_path_.empty()) return draw();
+  const double start_s = glfwGetTime();
+  const double start_ms = thread_ms();
+  draw();
+  glFinish();
+  times_ms_.emplace_back((glfwGetTime() - start_s) * 1e3, thread_ms() - start_ms);
+}
+
+void Window::write_times() const {
+  AtomicFile file(times_path_);
+  for (const auto& [clock_ms, own_ms] : times_ms_) {
+    file.write(std::to_string(clock_ms) + " " + std::to_string(own_ms) + "\n");
+  }
+  (void)file.finish();
+}
+
 void Window::run() {
   while (glfwWindowShouldClose(window_) == 0) {
     wait();
     take_events();
-    if (app_->poll() || !events_.empty() || app_->wants_fonts()) draw();
+    if (app_->poll() || !events_.empty() || app_->wants_fonts()) draw_timed();
   }
+  if (!times_path_.empty()) write_times();
 }
 
 std::string last_glfw_error() {

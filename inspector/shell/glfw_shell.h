@@ -15,8 +15,10 @@ struct WindowOptions {
   Settings settings{};
   std::string settings_path;
   bool holds_pin = false;
+  model::CrawlFileOptions file_options{};
   FileLocation file{};     ///< to open; an empty path = none
   std::string probe_path;  ///< tests: what is on the screen, written after each frame
+  std::string times_path;  ///< benches: of each frame milliseconds, and those of processor time
 };
 
 /// Runs until the window is closed. Returns what kept it from opening; empty = it was closed.

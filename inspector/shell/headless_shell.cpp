@@ -57,8 +57,9 @@ HeadlessShell::HeadlessShell(const HeadlessOptions& options)
   platform.set_clipboard = [this](const std::string& text) { clipboard_ = text; };
   platform.write_picture = [this](const std::string& path) { picture_path_ = path; };
   platform.quit = [this] { has_quit_ = true; };
-  app_ = std::make_unique<App>(std::move(platform),
-                               AppOptions{options.settings, "", /*has_probe=*/true});
+  app_ = std::make_unique<App>(
+      std::move(platform),
+      AppOptions{options.settings, "", /*has_probe=*/true, /*holds_pin=*/false, options.file});
 }
 
 HeadlessShell::~HeadlessShell() {
@@ -138,7 +139,7 @@ std::string HeadlessShell::point(const std::string& label, ImVec2& place) {
 
 std::string HeadlessShell::click(const std::string& label, int button, int times) {
   ImVec2 place;
-  if (const auto problem = point(label, place); !problem.empty()) return problem;
+  if (auto problem = point(label, place); !problem.empty()) return problem;
   // A double click is counted in ImGui's time, which passes with frames.
   for (int i = 0; times == 1 && i < 30; ++i) frame();
   move_to(place);
@@ -156,7 +157,7 @@ std::string HeadlessShell::drag(const std::string& argument) {
   float y = 0;
   if (!(words >> label >> x >> y)) return "drag LABEL DX DY";
   ImVec2 place;
-  if (const auto problem = point(label, place); !problem.empty()) return problem;
+  if (auto problem = point(label, place); !problem.empty()) return problem;
   move_to(place);
   press(0, true);
   constexpr int kMoves = 8;
@@ -259,7 +260,7 @@ std::string HeadlessShell::drop(const std::string& path) {
 
 std::string HeadlessShell::hover(const std::string& label) {
   ImVec2 place;
-  const std::string problem = point(label, place);
+  std::string problem = point(label, place);
   if (problem.empty()) move_to(place);
   return problem;
 }

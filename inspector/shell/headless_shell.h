@@ -25,6 +25,7 @@ struct HeadlessOptions {
   int width = 1280;
   int height = 800;
   Settings settings{};  ///< nothing is loaded, and nothing is kept
+  model::CrawlFileOptions file{};
 };
 
 class HeadlessShell {

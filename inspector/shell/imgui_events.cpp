@@ -63,8 +63,9 @@ void name_keys(ImGuiIO& io) {
   };
   for (const auto& [meaning, code] : kKeys) io.KeyMap[meaning] = code;
   constexpr std::array kLetters{
-      std::pair{ImGuiKey_A, 'A'}, std::pair{ImGuiKey_C, 'C'}, std::pair{ImGuiKey_V, 'V'},
-      std::pair{ImGuiKey_X, 'X'}, std::pair{ImGuiKey_Y, 'Y'}, std::pair{ImGuiKey_Z, 'Z'},
+      std::pair{ImGuiKey_A, int{'A'}}, std::pair{ImGuiKey_C, int{'C'}},
+      std::pair{ImGuiKey_V, int{'V'}}, std::pair{ImGuiKey_X, int{'X'}},
+      std::pair{ImGuiKey_Y, int{'Y'}}, std::pair{ImGuiKey_Z, int{'Z'}},
   };
   for (const auto& [meaning, code] : kLetters) io.KeyMap[meaning] = code;
 }

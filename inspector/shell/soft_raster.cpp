@@ -91,9 +91,9 @@ void shade(const Target& target, std::uint32_t& pixel, const std::array<Corner, 
   }
   std::uint32_t packed = 0;
   for (unsigned c = 0; c < 3; ++c) {
-    packed |= static_cast<std::uint32_t>(colour[c] + 0.5) << (8 * c);
+    packed |= static_cast<std::uint32_t>(std::lround(colour[c])) << (8 * c);
   }
-  const auto opacity = static_cast<std::uint32_t>(colour[3] + 0.5);
+  const auto opacity = static_cast<std::uint32_t>(std::lround(colour[3]));
   const std::uint32_t cover = texel(target.texture, static_cast<float>(u), static_cast<float>(v));
   blend(pixel, packed, divide_by_255(opacity * cover));
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "inspector/core/require.h"
 #include "inspector/ui/app_modals.h"
 #include "model/format_text.h"
 
@@ -42,6 +43,8 @@ App::App(Platform platform, AppOptions options)
       settings_(std::move(options.settings)),
       settings_path_(std::move(options.settings_path)),
       holds_pin_(options.holds_pin),
+      file_options_(options.file),
+      saved_settings_(settings_),
       modals_(std::make_unique<Modals>()),
       jobs_(platform_.wake, platform_.now_us) {
   if (options.has_probe) probe_.turn_on();
@@ -53,7 +56,10 @@ App::App(Platform platform, AppOptions options)
   history_.go({"start", {}}, {});
 }
 
-App::~App() = default;
+App::~App() {
+  // The splitters move widths without saying so.
+  if (settings_ != saved_settings_) save();
+}
 
 void App::open(const std::string& path) {
   to_open_ = path;
@@ -62,7 +68,7 @@ void App::open(const std::string& path) {
 
 void App::open_at(const FileLocation& file) {
   const std::string path = absolute(file.path);
-  auto opened = model::CrawlFile::open(path);
+  auto opened = model::CrawlFile::open(path, file_options_);
   if (!opened) {
     open_problem_ = path + ": " + describe(opened.error());
     say(Severity::kBad, open_problem_);
@@ -77,7 +83,7 @@ void App::open_at(const FileLocation& file) {
   settings_.remember(path);
   save();
   const auto view = session_.view();
-  say(Severity::kNote, "opened " + path);
+  say(Severity::kNote, "opened " + std::filesystem::path(path).filename().string());
   if (view->problem) {
     say(Severity::kBad, "the newest generation cannot be shown: " + describe(*view->problem));
   }
@@ -115,10 +121,9 @@ App::OpenPanel& App::open_panel(std::string_view id) {
   const auto found =
       std::ranges::find_if(panels_, [&](const OpenPanel& open) { return open.kind->id == id; });
   if (found != panels_.end()) return *found;
-  for (const PanelKind& kind : panel_kinds()) {
-    if (kind.id == id) return panels_.emplace_back(OpenPanel{&kind, kind.make()});
-  }
-  return open_panel("overview");
+  const auto kind = std::ranges::find(panel_kinds(), id, &PanelKind::id);
+  require(kind != panel_kinds().end(), "a panel that does not exist was opened");
+  return panels_.emplace_back(OpenPanel{&*kind, kind->make()});
 }
 
 void App::close_panel(std::string_view id) {
@@ -183,8 +188,8 @@ bool App::take_event(const Event& event) {
 }
 
 std::int64_t App::poll_every_us() const {
-  if (!session_.file || session_.file->is_released()) return 0;
-  return kPollEveryUs;
+  if (!session_.file) return 0;
+  return session_.file->is_released() && !session_.is_following ? 0 : kPollEveryUs;
 }
 
 bool App::poll() {
@@ -198,17 +203,16 @@ bool App::poll() {
 }
 
 void App::follow() {
-  if (session_.file->is_released()) return;
-  if (session_.is_following && session_.file->has_news()) {
-    look_again();
-    return;
-  }
+  if (session_.is_following && session_.file->has_news()) look_again();
   const bool is_idle = platform_.now_us() - last_input_us_ >= kReleaseAfterUs;
-  if (!is_idle || holds_pin_ || session_.is_following) return;
-  const auto generation = session_.view()->info.generation;
+  if (!is_idle || holds_pin_ || session_.file->is_released()) return;
   session_.file->release();
-  say(Severity::kNote, "generation " + model::format_count(generation.value) +
-                           " released: nobody looked for a minute");
+  // Whoever follows sees new generations all the same: each is pinned while it is read.
+  if (!session_.is_following) {
+    say(Severity::kNote, "generation " +
+                             model::format_count(session_.view()->info.generation.value) +
+                             " released: nobody looked for a minute");
+  }
   want_frames();
 }
 
@@ -241,10 +245,12 @@ void App::verify(VerifyLevel level) {
   if (!session_.file) return;
   constexpr std::string_view kNames[] = {"quick check", "check of all checksums", "deep check"};
   const std::string path = session_.file->path();
+  const bool mapped = file_options_.mapped;
   jobs_.start(std::string(kNames[static_cast<std::size_t>(level)]), "verify",
-              [this, path, level](JobContext& context) -> Jobs::Finish {
+              [this, path, level, mapped](JobContext& context) -> Jobs::Finish {
                 VerifyOptions options;
                 options.level = level;
+                options.mapped = mapped;
                 options.progress = [&context](std::uint64_t done, std::uint64_t total) {
                   return context.progress(done, total);
                 };
@@ -273,7 +279,7 @@ void App::take_checked(Checked checked) {
   const bool is_bad = checked.report.damaged();
   if (count > 0) {
     say(is_bad ? Severity::kBad : Severity::kWarning,
-        model::format_count(count) + (count == 1 ? " problem found" : " problems found"));
+        model::format_counted(count, "problem") + " found");
   } else if (checked.level != VerifyLevel::kQuick) {
     say(Severity::kNote,
         "no problem found in " + model::format_bytes(checked.report.checked_bytes));
@@ -299,6 +305,7 @@ void App::run(std::string_view command, std::string_view argument) {
 }
 
 void App::save() {
+  saved_settings_ = settings_;
   const std::string problem = save_settings(settings_, settings_path_);
   if (!problem.empty()) say(Severity::kWarning, problem);
 }

@@ -30,6 +30,7 @@ struct AppOptions {
   std::string settings_path;  ///< where changes are kept; empty = nowhere
   bool has_probe = false;
   bool holds_pin = false;  ///< keep the pin however long nobody touches the window
+  model::CrawlFileOptions file{};
 };
 
 class App final : private Actions {
@@ -123,6 +124,8 @@ class App final : private Actions {
   Settings settings_;
   std::string settings_path_;
   bool holds_pin_ = false;
+  model::CrawlFileOptions file_options_;
+  Settings saved_settings_;
   Session session_;
   CommandRegistry commands_;
   History history_;

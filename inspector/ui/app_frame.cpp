@@ -78,9 +78,10 @@ void App::draw_file_state(Ui& ui) {
   if (view->info.generation.value != 0) text += "   generation " + generation;
   draw_text(ui, text);
   ImGui::SameLine(0, ui.px(16));
-  if (session_.file->is_released()) {
+  const bool is_released = session_.file->is_released();
+  if (is_released && !session_.is_following) {
     draw_text(ui, "RELEASED", ui.palette.warning);
-  } else if (!view->snapshot) {
+  } else if (!view->snapshot && !is_released) {
     draw_text(ui, "DAMAGED", ui.palette.bad);
   } else if (session_.is_following) {
     draw_text(ui, "FOLLOWING", ui.palette.good);
@@ -132,7 +133,7 @@ void App::draw_banner(Ui& ui) {
     text = "Not all of this generation can be read. ";
   } else if (view->problem) {
     text = "No generation can be opened; the bytes and the problems can be looked at. ";
-  } else if (session_.file->is_released()) {
+  } else if (session_.file->is_released() && !session_.is_following) {
     text =
         "The pin is released, so that the writer can reuse space: what is shown is as it was. "
         "F5 opens the newest generation.";
@@ -254,7 +255,7 @@ void App::draw_status_bar(Ui& ui) {
   const std::size_t problems = session_.checked ? session_.checked->report.findings.size() : 0;
   std::string text = "not checked";
   if (session_.checked) {
-    text = problems == 0 ? "no problems" : model::format_count(problems) + " problems";
+    text = problems == 0 ? "no problems" : model::format_counted(problems, "problem");
   }
   if (session_.file) {
     draw_link(ui, "status.problems", text, {"problems", {}});

@@ -186,8 +186,8 @@ void HexGrid::draw(Ui& ui, const model::FileBytes& bytes, const std::vector<HexM
   ImGui::PopFont();
   ImGui::SameLine(0, 0);
   (void)draw_row_scrollbar("hexbar", ImVec2(corner.x + width, corner.y),
-                           ImVec2(corner.x + width + bar, corner.y + height), first_line_,
-                           layout.page, layout.lines);
+                           ImVec2(corner.x + width + bar, corner.y + height),
+                           {layout.page, layout.lines}, first_line_);
   ImGui::Dummy(ImVec2(bar, height));
 }
 

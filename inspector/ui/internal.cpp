@@ -21,14 +21,16 @@ constexpr std::uint64_t kRowsMax = std::uint64_t{1} << 58U;
 
 }  // namespace
 
-bool draw_row_scrollbar(const char* id, ImVec2 min, ImVec2 max, std::uint64_t& first,
-                        std::uint64_t page, std::uint64_t count) {
-  const std::uint64_t shown = std::min(count, kRowsMax);
-  auto scroll = static_cast<ImS64>(std::min(first, kRowsMax) * kLinePixels);
+bool draw_row_scrollbar(const char* id, ImVec2 min, ImVec2 max, RowRange range,
+                        std::uint64_t& first) {
+  const auto pixels = [](std::uint64_t rows) {
+    const std::uint64_t shown = std::min(rows, kRowsMax) * kLinePixels;
+    return static_cast<ImS64>(shown);
+  };
+  ImS64 scroll = pixels(first);
   const ImS64 before = scroll;
-  ImGui::ScrollbarEx(ImRect(min, max), ImGui::GetID(id), ImGuiAxis_Y, &scroll,
-                     static_cast<ImS64>(page * kLinePixels),
-                     static_cast<ImS64>(shown * kLinePixels), ImDrawFlags_RoundCornersNone);
+  ImGui::ScrollbarEx(ImRect(min, max), ImGui::GetID(id), ImGuiAxis_Y, &scroll, pixels(range.page),
+                     pixels(range.count), ImDrawFlags_RoundCornersNone);
   if (scroll == before) return false;
   first = static_cast<std::uint64_t>(std::max<ImS64>(scroll, 0)) / kLinePixels;
   return true;

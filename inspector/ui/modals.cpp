@@ -23,7 +23,11 @@ bool begin_box(const Ui& ui, const char* id, bool& must_open) {
   const float width = std::min(ui.px(kWidth), screen.x - ui.px(40));
   ImGui::SetNextWindowPos(ImVec2((screen.x - width) / 2, screen.y * 0.12F));
   ImGui::SetNextWindowSize(ImVec2(width, 0));
-  return ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove);
+  if (!ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) return false;
+  if (!ImGui::IsKeyPressed(kKeyEscape)) return true;
+  ImGui::CloseCurrentPopup();
+  ImGui::EndPopup();
+  return false;
 }
 
 }  // namespace

@@ -303,8 +303,8 @@ void Table64::draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source
   draw_menu(ui);
   ImGui::EndChild();
   if (bar > 0 && draw_row_scrollbar("bar", ImVec2(corner.x + size.x - bar, corner.y),
-                                    ImVec2(corner.x + size.x, corner.y + size.y), first_,
-                                    layout.page, row_count())) {
+                                    ImVec2(corner.x + size.x, corner.y + size.y),
+                                    {layout.page, row_count()}, first_)) {
     ui.actions.redraw();
   }
   show_details(ui);

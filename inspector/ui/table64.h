@@ -68,6 +68,8 @@ class Table64 {
   [[nodiscard]] const std::optional<model::Row>& selected_row() const { return selected_cells_; }
   /// Selects a row of the source, and scrolls to it when the table is drawn next.
   void select(std::uint64_t row);
+  /// Lets go of the source, and keeps the place until draw() gets another.
+  void drop_source() { source_.reset(); }
   /// That row on top, nothing selected.
   void scroll_to_top(std::uint64_t row);
   /// The first row of an in-memory source whose column holds this.

@@ -8,8 +8,8 @@ import unittest
 
 import command
 
-VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "seen", "import",
-         "merge", "compact", "snapshot", "rollback"]
+VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "inspect", "seen",
+         "import", "merge", "compact", "snapshot", "rollback"]
 
 
 class Help(command.CommandTest):

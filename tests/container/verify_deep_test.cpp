@@ -43,6 +43,23 @@ void store_at(Bytes& bytes, std::size_t offset, T value) {
   format::store(bytes.data() + offset, value);
 }
 
+/// Gives a run other bytes of the same length where it stands, and the checksum that fits them.
+void rewrite_in_place(container::Writer& writer, SegmentId segment, const Bytes& payload) {
+  auto entry = *writer.find(segment);
+  auto& run = entry.runs.front();
+  ASSERT_EQ(payload.size(), run.payload_bytes);
+  format::ChecksumTreeBuilder tree(container::run_name(writer.identity(), segment, run.run_id));
+  for (std::size_t begin = 0; begin < payload.size(); begin += format::kChunkBytes) {
+    const auto length = std::min<std::size_t>(format::kChunkBytes, payload.size() - begin);
+    tree.add_chunk(std::span(payload).subspan(begin, length));
+  }
+  const auto tail = tree.finish(payload.size());
+  must(writer.storage().write(run.offset_bytes, payload));
+  must(writer.storage().write(run.offset_bytes + payload.size(), tail.bytes));
+  run.checksum = tail.checksum;
+  writer.put(std::move(entry));
+}
+
 TEST(VerifyDeep, FindsNothingInAWholeDrum) {
   const auto report = verified([](DrumSample&) {});
   EXPECT_EQ(text_of(report), "");
@@ -149,6 +166,28 @@ TEST(VerifyDeep, FindsSequenceNumbersThatDoNotAscend) {
                 sample.segments[kKeyLog].payloads[1] = key_run_of(keys_from(kSplit, 7, 10), 49);
               }),
               HasSubstr("do not ascend from run to run"));
+}
+
+// spec: format.md#drum rule 13
+TEST(VerifyDeep, FindsSequenceNumbersThatTwoBucketsHave) {
+  const auto with_run_in_bucket_0 = [](std::uint64_t first_sequence) {
+    return [=](DrumSample& sample) {
+      sample.table.consumers[1].result_count = 0;
+      std::swap(sample.table.consumers[1].results, sample.table.buckets[0].key_log);
+      sample.table.buckets[0].pending_count = 3;
+      sample.segments[kResults].kind = SegmentKind::kDrumKeyLog;
+      sample.segments[kResults].payloads = {key_run_of(keys_from(5, 1, 3), first_sequence)};
+      sample.segments[kResults].record_counts = {3};
+    };
+  };
+  for (const std::uint64_t free : {37U, 50U, 57U, 70U, 97U}) {
+    EXPECT_EQ(text_of(verified(with_run_in_bucket_0(free))), "") << free;
+  }
+  for (const std::uint64_t taken : {38U, 49U, 58U, 69U}) {
+    EXPECT_EQ(fault(with_run_in_bucket_0(taken)),
+              "two waiting requests have the same sequence number\n")
+        << taken;
+  }
 }
 
 // spec: format.md#drum rule 14
@@ -288,6 +327,54 @@ TEST(VerifyDeep, ChecksThePreviousGenerationAsWell) {
   EXPECT_FALSE(report.damaged()) << text_of(report);
   ASSERT_EQ(report.findings.size(), 1U);
   EXPECT_EQ(report.findings[0].generation.value, 2U);
+}
+
+/// What stands in the place of a run is damage for the previous generation and whole for the
+/// newest, which is where its rules count.
+TEST(VerifyDeep, ChecksWhatThePreviousGenerationKnowsByAnotherChecksum) {
+  const ContainerStore store;
+  const auto writer = store.writer();
+  const auto sample = drum_sample(*writer);
+  put_sample(*writer, sample);
+  must(writer->commit());
+  const auto& partition = sample.segments[kPartition1];
+  Bytes payload = partition.payloads[0];
+  payload.back() ^= std::byte{1};
+  rewrite_in_place(*writer, partition.id, payload);
+  must(writer->commit());
+  const auto report = store.verified(VerifyLevel::kDeep);
+  ASSERT_EQ(report.findings.size(), 2U) << text_of(report);
+  EXPECT_EQ(report.findings[0].kind, FindingKind::kDamaged);
+  EXPECT_EQ(report.findings[0].generation.value, 3U);
+  EXPECT_THAT(report.findings[0].error.text, HasSubstr("magic"));
+  EXPECT_EQ(report.findings[1].kind, FindingKind::kReducedRedundancy);
+  EXPECT_EQ(report.findings[1].error.code, Errc::kChunkDamaged);
+}
+
+/// The findings of a sample whose first partition has `counts` records, generation by generation.
+std::string counted(std::initializer_list<std::uint64_t> counts) {
+  const ContainerStore store;
+  const auto writer = store.writer();
+  const auto sample = drum_sample(*writer);
+  put_sample(*writer, sample);
+  for (const std::uint64_t count : counts) {
+    auto entry = *writer->find(sample.segments[kPartition0].id);
+    entry.runs.front().record_count = count;
+    writer->put(std::move(entry));
+    must(writer->commit());
+  }
+  std::string kinds;
+  for (const Finding& finding : store.verified(VerifyLevel::kDeep).findings) {
+    kinds += finding.kind == FindingKind::kDamaged ? 'd' : 'r';
+  }
+  return kinds;
+}
+
+// spec: format.md#segments rule 1
+TEST(VerifyDeep, ComparesRecordCountsInEachGeneration) {
+  EXPECT_EQ(counted({1500, 1500}), "");
+  EXPECT_EQ(counted({1500, 1499}), "dd") << "not the run's, and not the bucket's";
+  EXPECT_EQ(counted({1499, 1500}), "rr");
 }
 
 }  // namespace

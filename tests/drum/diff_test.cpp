@@ -156,16 +156,18 @@ TEST(Diff, ComparesKeysAndValuesWhateverWasSplit) {
 TEST(Diff, ComparesStatesThatWentOnApart) {
   // Same uuid, same ids of segments and runs, other content: as two copies of one file.
   World one(4);
-  World other(8);
   Content older;
-  Content newer;
-  one.merge_random(3, 3000, older);
-  other.merge_random(4, 3000, newer);
-  expect_keys(compare(one.snapshot(), other.snapshot()), older, newer);
-  World equal(8);
-  newer.clear();
-  equal.merge_random(3, 3000, newer);
-  EXPECT_TRUE(compare(one.snapshot(), equal.snapshot()).keys.empty());
+  one.merge_random(3, 2000, older);
+  for (const std::uint32_t bucket_count : {4U, 8U}) {
+    World other(bucket_count);
+    Content newer;
+    other.merge_random(4, 2000, newer);
+    expect_keys(compare(one.snapshot(), other.snapshot()), older, newer);
+    World equal(bucket_count);
+    Content same;
+    equal.merge_random(3, 2000, same);
+    EXPECT_TRUE(compare(one.snapshot(), equal.snapshot()).keys.empty());
+  }
 }
 
 TEST(Diff, ReadsOnlyWhatChanged) {

@@ -32,6 +32,13 @@ Bytes chosen(int selector, const Bytes& bytes) {
   return result;
 }
 
+/// A FlatBuffer whose root table has another size.
+Bytes with_table_bytes(const Bytes& bytes, std::uint16_t table_bytes) {
+  const auto table = std::int64_t{load<std::uint32_t>(bytes.data())};
+  const auto vtable = table - load<std::int32_t>(bytes.data() + table);
+  return with(bytes, static_cast<std::size_t>(vtable) + 2, table_bytes);
+}
+
 void add_pages(Seeds& seeds) {
   const Bytes identity = bytes_of_struct(sample_identity());
   seeds["fuzz_superblock/identity"] = chosen(4, identity);
@@ -68,6 +75,7 @@ void add_directory(Seeds& seeds) {
   root.held = {{{kDataStart + 65'536, 8192}, {2}, {9}}};
   root.held_tables = {{kDataStart + 32'768, {9}, 333, 1000, 30}};
   seeds["fuzz_directory/root"] = chosen(0, encode_root(root));
+  seeds["fuzz_directory/root_table_short"] = chosen(0, with_table_bytes(encode_root(root), 3));
   const std::vector<SegmentEntry> segments{
       {{4}, SegmentKind::kDrum, StorageClass::kBlob, {0}, "urls", {run(1)}},
       {{5}, SegmentKind::kDrumPartition, StorageClass::kBlob, {4}, "", {run(2)}},
@@ -177,6 +185,7 @@ void add_drums(Seeds& seeds) {
   table.buckets = {{0, {10}, {0}, {0}, 500, 0}, {1ull << 63, {13}, {14}, {15}, 7, 9}};
   table.consumers = {{0, "", {0}, 0}, {5, "fetcher", {16}, 100}};
   seeds["fuzz_drum_table/full"] = encode_drum_table(table);
+  seeds["fuzz_drum_table/table_long"] = with_table_bytes(encode_drum_table(table), 0xFFFF);
   table.key_bytes = 16;
   seeds["fuzz_drum_table/wide"] = encode_drum_table(table);
 }

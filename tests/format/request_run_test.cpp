@@ -61,7 +61,10 @@ Columns random_columns(std::mt19937_64& random, std::int32_t value_bytes) {
     const auto tag =
         make_tag(static_cast<Operation>(random() % 3), below<std::uint16_t>(random, 16'384));
     if (has_tags) columns.tags.push_back(tag);
-    if (has_sequences) columns.sequences.push_back(sequence += 1 + below(random, 9));
+    if (has_sequences) {
+      columns.sequences.push_back(sequence);
+      sequence += 1 + below(random, 9);
+    }
     if (value_bytes == kVariableValue) {
       const bool is_check = has_tags && operation_of(tag) == Operation::kCheck;
       columns.lengths.push_back(is_check ? 0 : below(random, 20));
@@ -206,6 +209,13 @@ TEST(KeyRun, RejectsAUniformTagBesideAColumnOfTags) {
 TEST(KeyRun, RejectsSequencesThatDoNotAscend) {
   constexpr auto kText = "the sequence numbers of a key run do not ascend";
   EXPECT_EQ(verdict_with(68, std::uint32_t{0}), kText);
+  EXPECT_EQ(verdict_with(68, std::uint32_t{1}), "accepted");
+}
+
+// spec: format.md#request-runs rule 5
+TEST(KeyRun, RejectsSequencesThatDoNotBeginWithTheFirst) {
+  constexpr auto kText = "the sequence numbers of a key run do not begin with its first";
+  EXPECT_EQ(verdict_with(64, std::uint32_t{1}), kText);
   EXPECT_EQ(verdict_with(64, std::uint32_t{5}), kText);
 }
 
@@ -311,6 +321,15 @@ TEST(AuxRun, RejectsAUniformLengthOutOfRange) {
   EXPECT_EQ(text_of(parse_aux_run(with(bytes, 20, std::uint32_t{0}))), kText);
   EXPECT_EQ(text_of(parse_aux_run(with(bytes, 20, kAuxBytesMax + 1))), kText);
   EXPECT_EQ(text_of(parse_aux_run(with(bytes, 8, kRequestsPerRunMax))), "a run is cut short");
+}
+
+TEST(AuxRun, AcceptsAuxiliariesThatAreAllEmpty) {
+  const Bytes bytes = aux_bytes({0, 0, 0}, 0, 3);
+  const auto run = parse_aux_run(bytes);
+  ASSERT_TRUE(run) << run.error().text;
+  EXPECT_EQ(run->record_count, 3U);
+  EXPECT_TRUE(run->bytes.empty());
+  EXPECT_EQ(text_of(parse_aux_run(with(bytes, 24, std::uint16_t{1}))), "accepted") << "no blocks";
 }
 
 // spec: format.md#auxiliary-blocks rule 11

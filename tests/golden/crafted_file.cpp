@@ -57,21 +57,36 @@ std::uint64_t CraftedFile::append(const std::vector<std::byte>& content) {
   return offset;
 }
 
-void CraftedFile::set_payload(format::SegmentEntry& entry, const std::vector<std::byte>& payload,
-                              std::size_t run) {
-  auto& ref = entry.runs.at(run);
+std::vector<std::byte> CraftedFile::content_of(SegmentId segment, format::RunRef& run,
+                                               const std::vector<std::byte>& payload) const {
   std::vector<std::byte> content = payload;
   content.resize(format::round_up(content.size(), 8));
-  format::ChecksumTreeBuilder tree({identity.uuid, entry.id, ref.run_id});
+  format::ChecksumTreeBuilder tree({identity.uuid, segment, run.run_id});
   for (std::size_t begin = 0; begin < content.size(); begin += format::kChunkBytes) {
     const auto length = std::min<std::size_t>(format::kChunkBytes, content.size() - begin);
     tree.add_chunk(std::span(content).subspan(begin, length));
   }
   const auto tail = tree.finish(payload.size());
   content.insert(content.end(), tail.bytes.begin(), tail.bytes.end());
-  ref.offset_bytes = append(content);
-  ref.payload_bytes = payload.size();
-  ref.checksum = tail.checksum;
+  run.payload_bytes = payload.size();
+  run.checksum = tail.checksum;
+  return content;
+}
+
+void CraftedFile::set_payload(format::SegmentEntry& entry, const std::vector<std::byte>& payload,
+                              std::size_t run) {
+  auto& ref = entry.runs.at(run);
+  ref.offset_bytes = append(content_of(entry.id, ref, payload));
+}
+
+void CraftedFile::set_payload_in_place(format::SegmentEntry& entry,
+                                       const std::vector<std::byte>& payload) {
+  auto& ref = entry.runs.front();
+  const std::uint64_t extent_bytes = ref.extent().length_bytes;
+  const auto content = content_of(entry.id, ref, payload);
+  if (ref.extent().length_bytes != extent_bytes) std::abort();
+  std::copy(content.begin(), content.end(),
+            bytes.begin() + static_cast<std::ptrdiff_t>(ref.offset_bytes));
 }
 
 void CraftedFile::write_pieces() {

@@ -34,6 +34,9 @@ class CraftedFile {
   /// Gives a run another payload, behind the end of the file, with its checksum tree.
   void set_payload(format::SegmentEntry& entry, const std::vector<std::byte>& payload,
                    std::size_t run = 0);
+  /// The same where the run stands; its extent must be as long as before. Who else refers to it
+  /// (the previous generation) keeps the checksum of the old bytes.
+  void set_payload_in_place(format::SegmentEntry& entry, const std::vector<std::byte>& payload);
 
   /// Writes tables and held tables behind the end and names them in `root`. assemble() does that
   /// for a root that names none; called before, it leaves the references to be changed.
@@ -47,6 +50,11 @@ class CraftedFile {
 
   /// Reserves units behind the end; returns their offset.
   std::uint64_t append(const std::vector<std::byte>& content);
+
+ private:
+  /// The payload with its checksum tree. Gives the run length and checksum.
+  [[nodiscard]] std::vector<std::byte> content_of(SegmentId segment, format::RunRef& run,
+                                                  const std::vector<std::byte>& payload) const;
 };
 
 }  // namespace crawlstore::testing

@@ -36,7 +36,7 @@ TAKEN = re.compile(
         |held_overlaps_live|held_retired_in_future|ids_descend|kind_unknown|name_.*|next_.*
         |owner_.*|runs_descend|segment_count|segment_id_not_below_next
         |storage_class_of_another_kind|table_twice|without_feature_bit)
-    | drum_(?!not_a_flatbuffer).* | feature_.* | identity_checksum
+    | drum_(?!not_a_flatbuffer|table_|vtable_|consumer_at_).* | feature_.* | identity_checksum
     | key_run_(base_too_low|check_with_value|consumer|count|key_bits_not_minimal|key_overflows
         |sequence_overflows|unused_bits)
     | partition_(first_key|index_key|index_tail|key_count|key_range|last_key)

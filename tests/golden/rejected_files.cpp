@@ -92,10 +92,6 @@ void add_directory(Maker& make) {
   make.directory(
       "directory_generation", base, [](auto& f) { f.root.generation.value += 1; },
       Errc::kDirectoryInvalid);
-  CraftedFile garbled(make.valid(base));
-  garbled.assemble([](Bytes& root) { std::fill(root.begin(), root.end(), std::byte{0xFF}); });
-  make.files.push_back({"directory_root_not_a_flatbuffer", std::move(garbled.bytes),
-                        std::string(name_of(Errc::kDirectoryInvalid))});
   make.directory("directory_next_segment_id", base, [](auto& f) { f.root.next_segment_id = 1; });
   make.directory("directory_next_run_id", base, [](auto& f) { f.root.next_run_id = 1; });
   make.directory("directory_ids_descend", base,
@@ -133,6 +129,54 @@ void add_directory(Maker& make) {
   make.directory("directory_born_zero", base, [&](auto& f) { partition(f).runs[0].born = {0}; });
   make.directory("directory_born_in_future", base,
                  [&](auto& f) { partition(f).runs[0].born.value += 1000; });
+}
+
+/// Where the vtable of a table in a FlatBuffer stands: before it or behind it.
+std::size_t vtable_of(const Bytes& b, std::size_t table) {
+  return static_cast<std::size_t>(static_cast<std::int64_t>(table) -
+                                  format::load<std::int32_t>(b.data() + table));
+}
+std::size_t root_vtable(const Bytes& b) {
+  return vtable_of(b, format::load<std::uint32_t>(b.data()));
+}
+/// Where the offset to consumer 0 of a drum stands.
+std::size_t first_consumer(const Bytes& b) {
+  const std::size_t entry = root_vtable(b) + 4 + 2 * 7;
+  const std::size_t field = format::load<std::uint32_t>(b.data()) +
+                            std::size_t{format::load<std::uint16_t>(b.data() + entry)};
+  return field + format::load<std::uint32_t>(b.data() + field) + 4;
+}
+
+void add_flatbuffers(Maker& make) {
+  const std::string base = "keys_and_pending";
+  const auto root = [&](const std::string& name, const std::function<void(Bytes&)>& change) {
+    CraftedFile file(make.valid(base));
+    file.assemble(change);
+    make.files.push_back(
+        {name, std::move(file.bytes), std::string(name_of(Errc::kDirectoryInvalid))});
+  };
+  root("directory_root_not_a_flatbuffer",
+       [](Bytes& b) { std::fill(b.begin(), b.end(), std::byte{0xFF}); });
+  root("directory_root_table_ends_outside", [](Bytes& b) {
+    const auto rest = b.size() - format::load<std::uint32_t>(b.data());
+    put<std::uint16_t>(b, root_vtable(b) + 2, static_cast<std::uint16_t>(rest + 1));
+  });
+  root("directory_root_table_too_short",
+       [](Bytes& b) { put<std::uint16_t>(b, root_vtable(b) + 2, 3); });
+  const auto drum = [&](const std::string& name, const std::function<void(Bytes&)>& change) {
+    make.payload(name, base, SegmentKind::kDrum, change);
+  };
+  drum("drum_not_a_flatbuffer", [](Bytes& b) { std::fill(b.begin(), b.end(), std::byte{0xFF}); });
+  drum("drum_table_ends_outside",
+       [](Bytes& b) { put<std::uint16_t>(b, root_vtable(b) + 2, 0xFFFF); });
+  // All fields of consumer 0 have their defaults, so it could do without a vtable, or a place.
+  drum("drum_vtable_too_short", [](Bytes& b) {
+    const std::size_t place = first_consumer(b);
+    const std::size_t table = place + format::load<std::uint32_t>(b.data() + place);
+    put<std::uint16_t>(b, vtable_of(b, table), 0);
+  });
+  drum("drum_consumer_at_offset_zero",
+       [](Bytes& b) { put<std::uint32_t>(b, first_consumer(b), 0); });
 }
 
 void add_references(Maker& make) {
@@ -204,8 +248,6 @@ void add_references(Maker& make) {
 
 void add_drum(Maker& make) {
   const std::string base = "keys_and_pending";
-  make.payload("drum_not_a_flatbuffer", base, SegmentKind::kDrum,
-               [](Bytes& b) { std::fill(b.begin(), b.end(), std::byte{0xFF}); });
   make.drum("drum_key_bytes", base, [](auto& t) { t.key_bytes = 12; });
   make.drum("drum_key_bytes_of_partition", base, [](auto& t) { t.key_bytes = 16; });
   make.drum("drum_key_bytes_of_key_run", "one_pending", [](auto& t) { t.key_bytes = 16; });
@@ -244,6 +286,19 @@ void add_drum(Maker& make) {
     std::swap(t.buckets[0].pending_count, t.buckets[1].pending_count);
   });
   make.drum("drum_sequences_not_below_next", base, [](auto& t) { t.next_sequence = 1; });
+  make.directory(
+      "drum_sequence_in_two_buckets", base,
+      [](auto& f) {
+        std::vector<format::SegmentEntry*> logs;
+        for (auto& entry : f.tables[0]) {
+          if (entry.kind == SegmentKind::kDrumKeyLog) logs.push_back(&entry);
+        }
+        Bytes payload = f.payload(*logs.at(1));
+        const Bytes other = f.payload(*logs.at(0));  // which has one more
+        put(payload, 16, format::load<std::uint64_t>(other.data() + 16) + 1);
+        f.set_payload(*logs.at(1), payload);
+      },
+      Errc::kSegmentInvalid);
   make.drum("drum_consumer_zero_missing", base, [](auto& t) { t.consumers.clear(); });
   make.drum("drum_consumer_name_twice", "operations_and_consumers", [](auto& t) {
     t.consumers.push_back(t.consumers.back());
@@ -316,15 +371,36 @@ void add_partition(Maker& make) {
       "values_variable_empty");
 }
 
+void add_previous(Maker& make) {
+  // For the previous generation the same run is damaged, which must not hide it.
+  make.raw(
+      "partition_invalid_with_previous", Errc::kSegmentInvalid, "keys_and_pending", [](Bytes& b) {
+        CraftedFile file(b);
+        auto& partition = file.segment(SegmentKind::kDrumPartition);
+        Bytes payload = file.payload(partition);
+        put<std::uint64_t>(payload, footer(payload) + 48, 1);
+        file.set_payload_in_place(partition, payload);
+        file.assemble();
+        const auto& other = format::kSuperblockOffsets[1 - file.superblock.generation % 2];
+        for (const std::uint64_t offset : other) {
+          std::copy_n(b.begin() + static_cast<std::ptrdiff_t>(offset), format::kSuperblockBytes,
+                      file.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+        }
+        b = std::move(file.bytes);
+      });
+}
+
 }  // namespace
 
 std::vector<GoldenFile> rejected_files() {
   Maker make;
   add_identity_and_superblock(make);
   add_directory(make);
+  add_flatbuffers(make);
   add_references(make);
   add_drum(make);
   add_partition(make);
+  add_previous(make);
   add_rejected_runs(make);
   return std::move(make.files);
 }

@@ -60,6 +60,9 @@ void add_key_runs(Maker& make) {
       "key_run_sequences_descend", [](Bytes& b) { put<std::uint32_t>(b, behind_keys(b) + 4, 0); },
       "runs_joined");
   keys(
+      "key_run_sequences_do_not_begin_with_first",
+      [](Bytes& b) { put<std::uint32_t>(b, behind_keys(b), 1); }, "runs_joined");
+  keys(
       "key_run_check_with_value",
       [](Bytes& b) {
         put<std::uint32_t>(b, behind_keys(b), 1);

@@ -11,6 +11,7 @@
 
 #include "container/create.h"
 #include "container/store_impl.h"
+#include "format/checksum.h"
 #include "golden/crafted_file.h"
 #include "golden/golden_files.h"
 
@@ -264,6 +265,36 @@ std::vector<std::byte> longer(std::vector<std::byte> bytes) {
   return bytes;
 }
 
+/// Bytes that no part of a FlatBuffer holds, and that readers do not look at: behind the parts of
+/// root, tables, held tables and drum.
+std::vector<std::byte> with_dirty_padding(std::vector<std::byte> bytes) {
+  using format::ChecksumDomain;
+  CraftedFile file(std::move(bytes));
+  auto& drum = file.segment(SegmentKind::kDrum);
+  auto payload = file.payload(drum);
+  payload.resize(payload.size() + 8, std::byte{0xEE});
+  file.set_payload(drum, payload);
+  const auto soil = [&file](Extent extent, ChecksumDomain domain, Generation born) {
+    file.bytes[extent.end_bytes() - 1] = std::byte{0xEE};
+    return format::checksum(
+        std::span(file.bytes).subspan(extent.offset_bytes, extent.length_bytes),
+        format::extent_seed(file.identity.uuid, domain, born, extent.offset_bytes));
+  };
+  file.write_pieces();
+  for (auto& ref : file.root.tables) {
+    ref.checksum = soil(ref.extent(), ChecksumDomain::kTable, ref.born);
+  }
+  for (auto& ref : file.root.held_tables) {
+    ref.checksum = soil(ref.extent(), ChecksumDomain::kHeldTable, ref.born);
+  }
+  file.assemble();
+  const std::uint64_t root = file.superblock.root_offset_bytes;
+  file.superblock.root_checksum =
+      soil({root, file.bytes.size() - root}, ChecksumDomain::kRoot, file.root.generation);
+  file.write_superblocks();
+  return file.bytes;
+}
+
 std::vector<std::byte> extremes_file() {
   Scratch scratch;
   auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "extremes", options(16)));
@@ -334,6 +365,7 @@ std::vector<GoldenFile> valid_files() {
       {"copy_1_torn", with_torn_copy(two, 65536), {}},
       {"other_slot_empty", without_previous(two), {}},
       {"longer_than_high_water", longer(two), {}},
+      {"padding_of_flatbuffers_not_zero", with_dirty_padding(pinned_file(80)), {}},
   };
   return files;
 }

@@ -18,7 +18,7 @@ BUILD = """
 if [[ $1 == --preset ]]; then
   mkdir -p build/release/bin && touch build/release/build.ninja
 else
-  for program in doc_crawl crawlstore; do
+  for program in doc_crawl crawlstore crawlstore-inspector; do
     [[ -x build/release/bin/$program ]] || cp "$PROGRAMS/$program" build/release/bin/
   done
 fi"""
@@ -26,23 +26,24 @@ fi"""
 
 class Quickstart(unittest.TestCase):
     def setUp(self):
-        self.sandbox = Sandbox(["quickstart", "cmake/packages.sh"])
+        self.sandbox = Sandbox(["quickstart", "cmake/packages.sh", "inspector/screenshots"])
         self.addCleanup(self.sandbox.remove)
         for name, path in (FP, PIKE):
             self.sandbox.make_package(name, {path: "<a href=x.html>"})
         self.sandbox.stand_in("doc_crawl", 'ls "$3" "$5" >/dev/null && echo crawled >"$1"')
         self.sandbox.stand_in("crawlstore", '[[ $(cat "$2") == crawled ]]')
+        self.sandbox.stand_in("crawlstore-inspector", "true")
         self.sandbox.stand_in("cmake", BUILD)
         self.sandbox.stand_in("apt-get", DOWNLOAD)
         # Every package counts as installed.
         self.sandbox.stand_in("dpkg-query", 'shift; printf "installed %s\\n" "$@"')
 
-    def start(self):
+    def start(self, **extra):
         return self.sandbox.start("./quickstart", PACKAGES=str(self.sandbox.folder / "packages"),
-                                  PROGRAMS=str(self.sandbox.bin))
+                                  PROGRAMS=str(self.sandbox.bin), **extra)
 
-    def run_quickstart(self):
-        process = self.start()
+    def run_quickstart(self, **extra):
+        process = self.start(**extra)
         output, _ = process.communicate(timeout=120)
         return process.returncode, output
 
@@ -59,6 +60,25 @@ class Quickstart(unittest.TestCase):
         crawl = self.sandbox.calls("doc_crawl")[0].split()
         self.assertEqual(crawl[2::2], ["https://www.freepascal.org/docs-html/3.2.2/",
                                        "https://pike.lysator.liu.se/generated/"])
+
+    def test_takes_pictures_where_there_is_no_display(self):
+        code, output = self.run_quickstart()
+        self.assertEqual(code, 0, output)
+        pictures = self.sandbox.calls("crawlstore-inspector")
+        self.assertEqual(len(pictures), 4)
+        self.assertIn("--headless", pictures[0])
+        self.assertIn("build/quickstart-pictures/overview.png build/quickstart.crawl#overview",
+                      pictures[0])
+
+    def test_opens_a_window_where_there_is_a_display(self):
+        code, output = self.run_quickstart(DISPLAY=":77")
+        self.assertEqual(code, 0, output)
+        # It is left running, so it may begin after the script has ended.
+        deadline = time.monotonic() + 60
+        while not self.sandbox.calls("crawlstore-inspector") and time.monotonic() < deadline:
+            time.sleep(0.02)
+        self.assertEqual(self.sandbox.calls("crawlstore-inspector"),
+                         ["crawlstore-inspector build/quickstart.crawl"])
 
     def test_downloads_and_crawls_once(self):
         self.run_quickstart()

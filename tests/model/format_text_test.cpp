@@ -12,6 +12,12 @@ namespace {
 
 using namespace std::string_literals;
 
+TEST(FormatCounted, CountsOneAndMany) {
+  EXPECT_EQ(format_counted(0, "problem"), "0 problems");
+  EXPECT_EQ(format_counted(1, "problem"), "1 problem");
+  EXPECT_EQ(format_counted(1234, "key"), "1,234 keys");
+}
+
 TEST(FormatCount, SeparatesThousands) {
   EXPECT_EQ(format_count(0), "0");
   EXPECT_EQ(format_count(999), "999");

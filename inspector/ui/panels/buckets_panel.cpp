@@ -30,14 +30,21 @@ class BucketsPanel final : public Panel {
     follow(*view);
     draw_drums(ui, *view);
     if (problem_) return draw_problem(ui, *problem_);
-    if (!drum_) return;
-    draw_summary(ui);
-    draw_lookup(ui, *view);
+    if (drum_) {
+      draw_summary(ui);
+      draw_lookup(ui, *view);
+    }
+    if (buckets_ == nullptr) return;
     TableOptions options{.id = "buckets", .drum = name_};
     options.height = ImGui::GetContentRegionAvail().y * 0.42F;
     options.bars = {"key_count", "partition_bytes", "pending_count", "key_log_bytes",
                     "aux_log_bytes"};
     buckets_table_.draw(ui, buckets_, options);
+    if (!drum_) {
+      return draw_text(ui,
+                       "Keys and requests can be read again when the file is looked at again (F5).",
+                       ui.palette.faint);
+    }
     Details of_bucket = ui.details;
     draw_parts(ui);
     if (part_ == Part::kGaps || !has_details_) ui.details = std::move(of_bucket);
@@ -85,7 +92,8 @@ class BucketsPanel final : public Panel {
   void choose(const std::string& name) {
     if (name_ == name) return;
     name_ = name;
-    drum_.reset();
+    let_go();
+    buckets_.reset();
     number_ = 0;
     place_.reset();
     gaps_.reset();
@@ -99,7 +107,7 @@ class BucketsPanel final : public Panel {
     if (number_ == view.number && path_ == view.path) return;
     number_ = view.number;
     path_ = view.path;
-    if (!view.snapshot) return;
+    if (!view.snapshot) return let_go();
     auto opened = DrumView::open(*view.snapshot, name_);
     problem_ = opened ? std::nullopt : std::optional(opened.error());
     drum_ = opened ? std::optional(std::move(*opened)) : std::nullopt;
@@ -108,6 +116,15 @@ class BucketsPanel final : public Panel {
     keys_ = model::key_rows(*drum_);
     pending_of_.reset();
     must_look_up_ = must_look_up_ || place_.has_value();
+  }
+
+  /// The pin was released: what reads the file goes, what was read stays.
+  void let_go() {
+    drum_.reset();
+    keys_.reset();
+    pending_.reset();
+    keys_table_.drop_source();
+    pending_table_.drop_source();
   }
 
   void draw_drums(Ui& ui, const model::FileView& view) {

@@ -33,7 +33,7 @@ class GenerationsPanel final : public Panel {
     } else {
       draw_table(ui, copies_table_, copies_, "superblocks", 0);
     }
-    draw_heading(ui, "Pins: generations that somebody reads, and what that keeps from reuse");
+    draw_heading(ui, "Pins: generations that others read, and what that keeps from reuse");
     if (problem_) {
       draw_problem(ui, *problem_);
     } else if (pins_ == nullptr) {
@@ -76,7 +76,7 @@ class GenerationsPanel final : public Panel {
     if (copies) copies_ = std::make_shared<model::TableRows>(model::superblocks_table(*copies));
     if (!view.snapshot) return;
     problem_.reset();
-    auto document = model::pins_view(*view.snapshot, {}, 0, process_name);
+    auto document = model::pins_view(*view.snapshot, {}, ::getpid(), process_name);
     if (document) {
       pins_ = model::take_table(*document, "pins");
     } else {

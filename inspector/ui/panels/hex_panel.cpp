@@ -227,7 +227,8 @@ class HexPanel final : public Panel {
     const auto& known = *described_;
     if (known == nullptr) return;
     if (known->problem) return draw_problem(ui, *known->problem);
-    const float values = ImGui::GetTextLineHeightWithSpacing() * 11;
+    const float room = ImGui::GetContentRegionAvail().y;
+    const float values = std::min(ImGui::GetTextLineHeightWithSpacing() * 18, room * 0.55F);
     TableOptions options{.id = "fields"};
     options.height = ImGui::GetContentRegionAvail().y - values;
     options.has_filter = false;
@@ -235,20 +236,13 @@ class HexPanel final : public Panel {
     draw_values(ui);
   }
 
-  /// The bytes at the cursor, as whatever they could be, in two columns.
+  /// The bytes at the cursor, as whatever they could be.
   void draw_values(Ui& ui) const {
     const auto bytes = bytes_->read(grid_.cursor(), kValueBytes);
     if (!bytes) return;
     draw_heading(ui, "At " + model::format_offset(grid_.cursor()));
-    const float half = ImGui::GetContentRegionAvail().x / 2;
-    const float left = ImGui::GetCursorPosX();
-    bool is_right = false;
     for (const model::Field& field : model::byte_values(*bytes)) {
-      if (is_right) ImGui::SameLine();
-      const float x = left + (is_right ? half : 0);
-      ImGui::SetCursorPosX(x);
-      draw_field(ui, field.name, model::format_cell(field.value, field.unit), {}, x + ui.px(64));
-      is_right = !is_right;
+      draw_field(ui, field.name, model::format_cell(field.value, field.unit), {}, ui.px(90));
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file from its first byte to its last: as rows of cells, as areas by size, as a table.
 #include <algorithm>
+#include <cmath>
 
 #include "inspector/ui/internal.h"
 #include "inspector/ui/panels/panels.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr float kCellWidth = 9;
 constexpr float kCellHeight = 14;
 constexpr float kScrollbar = 14;
+constexpr float kEnlargedMax = 4;
 constexpr std::size_t kTilesMax = 4000;
 
 enum class Mode : std::uint8_t { kLinear, kTreemap, kTable };
@@ -187,11 +189,13 @@ class MapPanel final : public Panel {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float label = ImGui::CalcTextSize("000000000000").x + ui.px(10);
     const float bar = ui.px(kScrollbar);
-    const auto columns =
-        static_cast<std::uint64_t>(std::max(1.0F, (room.x - label - bar) / ui.px(kCellWidth)));
-    const auto lines =
-        static_cast<std::uint64_t>(std::max(1.0F, room.y / ui.px(kCellHeight) - 0.5F));
     const std::uint64_t size = extents_.back().extent.end_bytes();
+    const float larger = enlargement(ui, ImVec2(room.x - label - bar, room.y), size);
+    const float cell_width = ui.px(kCellWidth) * larger;
+    const float cell_height = ui.px(kCellHeight) * larger;
+    const auto columns =
+        static_cast<std::uint64_t>(std::max(1.0F, (room.x - label - bar) / cell_width));
+    const auto lines = static_cast<std::uint64_t>(std::max(1.0F, room.y / cell_height - 0.5F));
     const std::uint64_t whole = model::map_cell_bytes(size, columns * lines);
     cell_bytes_ = std::max<std::uint64_t>(whole >> std::min(zoom_, 40U), 4096);
     const std::uint64_t row_bytes = columns * cell_bytes_;
@@ -208,13 +212,15 @@ class MapPanel final : public Panel {
     if (ImGui::IsWindowHovered()) scroll(lines, rows);
     take_cells(first_row_ * row_bytes, static_cast<std::size_t>(columns * lines));
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-      const auto x = static_cast<float>(i % columns);
-      const auto y = static_cast<float>(i / columns);
-      const ImVec2 low(corner.x + label + x * ui.px(kCellWidth), corner.y + y * ui.px(kCellHeight));
-      const ImVec2 high(low.x + ui.px(kCellWidth) - 1, low.y + ui.px(kCellHeight) - 1);
+      const std::uint64_t column = i % columns;
+      const std::uint64_t line = i / columns;
+      const auto x = static_cast<float>(column);
+      const auto y = static_cast<float>(line);
+      const ImVec2 low(corner.x + label + x * cell_width, corner.y + y * cell_height);
+      const ImVec2 high(low.x + cell_width - 1, low.y + cell_height - 1);
       draw_mark(ui, low, high, extents_[cells_[i].extent], {cells_[i].offset_bytes, cell_bytes_});
       take_click(ui, cells_[i].extent, low, high);
-      if (i % columns != 0) continue;
+      if (column != 0) continue;
       const std::string offset = model::format_offset(cells_[i].offset_bytes);
       ImGui::GetWindowDrawList()->AddText(ImVec2(corner.x, low.y - ui.px(1)), ui.palette.faint,
                                           offset.c_str());
@@ -222,7 +228,15 @@ class MapPanel final : public Panel {
     }
     ImGui::EndChild();
     (void)draw_row_scrollbar("mapbar", ImVec2(corner.x + room.x - bar, corner.y),
-                             ImVec2(corner.x + room.x, corner.y + room.y), first_row_, lines, rows);
+                             ImVec2(corner.x + room.x, corner.y + room.y), {lines, rows},
+                             first_row_);
+  }
+
+  /// How much larger cells of a unit each can be than usual, for a small file to fill the panel.
+  static float enlargement(const Ui& ui, ImVec2 room, std::uint64_t size) {
+    const float usual = room.x / ui.px(kCellWidth) * (room.y / ui.px(kCellHeight));
+    const auto units = static_cast<float>(size) / 4096;
+    return std::clamp(std::sqrt(usual / std::max(units, 1.0F)) * 0.9F, 1.0F, kEnlargedMax);
   }
 
   void scroll(std::uint64_t lines, std::uint64_t rows) {
@@ -275,6 +289,7 @@ class MapPanel final : public Panel {
   static void draw_tile_name(Ui& ui, ImVec2 low, ImVec2 high, const ExtentInfo& extent) {
     std::string name(model::extent_name(extent));
     if (extent.segment) name += " " + std::to_string(extent.segment.value);
+    ui.probe.note("tile." + name, name, low, high);
     const ImVec2 size = ImGui::CalcTextSize(name.c_str());
     if (size.x + ui.px(8) > high.x - low.x || size.y + ui.px(4) > high.y - low.y) return;
     // Dark letters on bright tiles, bright ones on dark tiles.
@@ -284,7 +299,6 @@ class MapPanel final : public Panel {
     const bool is_bright = contrast(ground, kDark) > contrast(ground, kBright);
     ImGui::GetWindowDrawList()->AddText(ImVec2(low.x + ui.px(4), low.y + ui.px(2)),
                                         is_bright ? kDark : kBright, name.c_str());
-    ui.probe.note("tile." + name, name, low, high);
   }
 
   void show_selected(Ui& ui) const {

@@ -18,7 +18,7 @@ class OverviewPanel final : public Panel {
     const auto view = ui.session.view();
     if (view == nullptr) return draw_no_file(ui);
     follow(*view);
-    draw_health(ui, *view);
+    draw_health(ui);
     draw_space(ui, *view);
     draw_heading(ui, "DRUMs");
     if (view->drums_problem) {
@@ -61,31 +61,25 @@ class OverviewPanel final : public Panel {
     space_ = std::make_shared<model::TableRows>(model::space_table(view.info, view.segments));
   }
 
-  static void draw_health(Ui& ui, const model::FileView& view) {
+  static void draw_health(Ui& ui) {
     draw_heading(ui, "Health");
-    if (!ui.session.checked) {
-      draw_text(ui, "not checked yet", ui.palette.faint);
-      return;
-    }
+    if (draw_button(ui, "overview.verify", "Check all checksums", "F7")) ui.actions.run("verify");
+    ImGui::SameLine(0, ui.px(16));
+    if (!ui.session.checked) return draw_text(ui, "not checked yet", ui.palette.faint);
     const Checked& checked = *ui.session.checked;
     const bool is_bad = checked.report.damaged();
     const bool is_whole = checked.report.findings.empty();
     const Colour colour = is_bad ? ui.palette.bad : is_whole ? ui.palette.good : ui.palette.warning;
     draw_text(ui, is_bad ? "DAMAGED" : is_whole ? "whole" : "reduced redundancy", colour);
     ImGui::SameLine();
+    draw_link(ui, "overview.problems",
+              model::format_counted(checked.report.findings.size(), "problem"), {"problems", {}});
+    ImGui::SameLine();
     constexpr std::string_view kLevels[] = {"superblocks and directories", "all checksums",
                                             "everything"};
     draw_text(ui,
               "after a check of " + std::string(kLevels[static_cast<std::size_t>(checked.level)]),
               ui.palette.faint);
-    ImGui::SameLine();
-    draw_link(ui, "overview.problems",
-              model::format_count(checked.report.findings.size()) + " problems", {"problems", {}});
-    ImGui::SameLine(0, ui.px(20));
-    if (draw_button(ui, "overview.verify", "Check all checksums", "F7")) {
-      ui.actions.run("verify");
-    }
-    (void)view;
   }
 
   /// A bar of all bytes by kind, and the same as numbers.

@@ -61,7 +61,7 @@ class ProblemsPanel final : public Panel {
     model::Document document = model::verify_view(checked.report, checked.level);
     findings_ = model::take_table(document, "findings");
     title_ = std::string(model::health_name(checked.report)) + ": " +
-             model::format_count(findings_->row_count()) + " problems in " +
+             model::format_counted(findings_->row_count(), "problem") + " in " +
              model::format_bytes(checked.report.checked_bytes) +
              (checked.is_partial ? ", so far: the check was cancelled" : "");
   }

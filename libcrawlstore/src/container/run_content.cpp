@@ -142,11 +142,14 @@ Result<RunContent> check_key_run(std::span<const std::byte> payload) {
   content.key_bytes = run->tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
   content.value_bytes = run->value_bytes;
   take_range(run->keys, content.key_min, content.key_max);
-  content.sequence_min =
-      run->first_sequence + (run->sequences.empty() ? 0 : std::uint64_t{run->sequences.front()});
+  content.sequence_min = run->first_sequence;
   content.sequence_max =
       run->first_sequence +
       (run->sequences.empty() ? run->keys.size() - 1 : std::uint64_t{run->sequences.back()});
+  if (!run->sequences.empty()) {
+    content.sequence_column_bytes =
+        static_cast<std::uint64_t>(std::as_bytes(run->sequences).data() - payload.data());
+  }
   content.consumers = consumers_of(run->tags.empty() ? std::span(&run->uniform_tag, 1) : run->tags);
   return content;
 }

@@ -19,6 +19,8 @@ namespace crawlstore::container {
 ///   key_bytes, value_bytes  not of auxiliary runs
 ///   key_min, max   not of auxiliary runs; of 16-byte keys the heads
 ///   sequence_min, max  of key runs and result runs
+///   sequence_column_bytes  of key runs: where the numbers of 4 bytes begin in the payload that are
+///                  to be added to sequence_min; 0: there are none, they are 0, 1, 2 ...
 ///   consumers      of key runs and result runs: those named, ascending
 struct RunContent {
   std::uint64_t record_count = 0;
@@ -28,6 +30,7 @@ struct RunContent {
   std::uint64_t key_max = 0;
   std::uint64_t sequence_min = 0;
   std::uint64_t sequence_max = 0;
+  std::uint64_t sequence_column_bytes = 0;
   std::vector<std::uint16_t> consumers;
 };
 

@@ -117,7 +117,7 @@ class SortedFindings {
 
 std::uint64_t segment_count(const std::vector<RunTask>& tasks) {
   std::set<SegmentId> segments;
-  for (const RunTask& task : tasks) segments.insert(task.segment);
+  for (const RunTask& task : tasks) segments.insert(task.key.segment);
   return segments.size();
 }
 

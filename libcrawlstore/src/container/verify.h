@@ -15,7 +15,7 @@ Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& optio
 
 /// A run to be read, once for both generations that may refer to it.
 struct RunTask {
-  SegmentId segment;
+  RunKey key;
   format::RunRef run;
   FindingKind kind{};  // what a fault in it means
   Generation generation;

@@ -7,15 +7,10 @@
 namespace crawlstore::container {
 namespace {
 
-bool same_run(const format::RunRef& a, const format::RunRef& b) {
-  return a.offset_bytes == b.offset_bytes && a.run_id == b.run_id &&
-         a.payload_bytes == b.payload_bytes && a.checksum == b.checksum;
-}
-
-bool has_run(const format::SegmentEntry* entry, const format::RunRef& run) {
+bool has_run(const format::SegmentEntry* entry, const RunKey& key) {
   return entry != nullptr &&
          std::any_of(entry->runs.begin(), entry->runs.end(),
-                     [&run](const format::RunRef& other) { return same_run(run, other); });
+                     [&](const format::RunRef& other) { return RunKey::of(*entry, other) == key; });
 }
 
 /// Sorted extents, touching ones joined.
@@ -60,7 +55,7 @@ std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous)
   if (newest != nullptr) {
     newest->for_each_segment([&](const format::SegmentEntry& entry) {
       for (const auto& run : entry.runs) {
-        tasks.push_back({entry.id, run, FindingKind::kDamaged, newest->generation()});
+        tasks.push_back({RunKey::of(entry, run), run, FindingKind::kDamaged, newest->generation()});
       }
     });
   }
@@ -68,8 +63,9 @@ std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous)
     previous->for_each_segment([&](const format::SegmentEntry& entry) {
       const auto* current = newest == nullptr ? nullptr : newest->find(entry.id);
       for (const auto& run : entry.runs) {
-        if (has_run(current, run)) continue;
-        tasks.push_back({entry.id, run, FindingKind::kReducedRedundancy, previous->generation()});
+        const RunKey key = RunKey::of(entry, run);
+        if (has_run(current, key)) continue;
+        tasks.push_back({key, run, FindingKind::kReducedRedundancy, previous->generation()});
       }
     });
   }
@@ -83,17 +79,17 @@ Result<std::set<RunKey>> verify_runs(Verification& verification,
                                      const std::vector<RunTask>& tasks) {
   std::set<RunKey> damaged;
   for (const RunTask& task : tasks) {
-    const auto name = run_name(verification.identity, task.segment, task.run.run_id);
+    const auto name = run_name(verification.identity, task.key.segment, task.run.run_id);
     const auto tree = format::checksum_tree(task.run.payload_bytes);
     const auto scanned =
         scan_run(verification.storage, name, task.run, [&](const RunPiece& piece) -> Result<void> {
           if (!piece.is_whole()) {
-            damaged.insert({task.segment, task.run.offset_bytes, task.run.run_id});
+            damaged.insert(task.key);
             CRAWLSTORE_TRY(verification.found_or_fail(task.kind, task.generation, piece.error));
           }
           if (piece.is_whole() && !padding_is_zero(task, tree, piece)) {
             verification.found(task.kind, task.generation,
-                               {Errc::kSegmentInvalid, 0, task.segment.value,
+                               {Errc::kSegmentInvalid, 0, task.key.segment.value,
                                 piece.extent.offset_bytes, "padding of a run is not zero"});
           }
           verification.report.checked_bytes += piece.extent.length_bytes;

@@ -20,8 +20,14 @@ constexpr std::uint64_t kDrumBytesMax = 16 * 1024 * 1024;
 /// How much of a run is fetched ahead of its check.
 constexpr std::uint64_t kFetchBytes = 16 * 1024 * 1024;
 
-RunKey key_of(SegmentId segment, const format::RunRef& run) {
-  return {segment, run.offset_bytes, run.run_id};
+SequenceRun sequences_of(SegmentId segment, const format::RunRef& run, const RunContent& content) {
+  const std::uint64_t column = content.sequence_column_bytes;
+  return {segment,
+          run.offset_bytes,
+          content.sequence_min,
+          content.sequence_max,
+          content.record_count,
+          column == 0 ? 0 : run.offset_bytes + column};
 }
 
 }  // namespace
@@ -68,7 +74,7 @@ void SegmentVerifier::verify_owners() {
         entry.runs.empty() ? Error::kNoOffset : entry.runs.front().offset_bytes;
     const auto* drum = directory_->find(entry.owner);
     CRAWLSTORE_ASSERT(drum != nullptr);  // a rule of the directory
-    if (!contents_.contains(key_of(drum->id, drum->runs.front()))) {
+    if (!contents_.contains(RunKey::of(*drum, drum->runs.front()))) {
       return;  // the drum is not whole: what it names is not known
     }
     broken(entry.id, offset, "no drum names this segment");
@@ -77,7 +83,7 @@ void SegmentVerifier::verify_owners() {
 
 Result<void> SegmentVerifier::verify_drum(const format::SegmentEntry& entry) {
   const format::RunRef& run = entry.runs.front();
-  const RunKey key = key_of(entry.id, run);
+  const RunKey key = RunKey::of(entry, run);
   if (damaged_runs_.contains(key)) return {};
   if (run.payload_bytes > kDrumBytesMax) {
     broken(entry.id, run.offset_bytes, "a drum is too long");
@@ -107,6 +113,17 @@ Result<void> SegmentVerifier::verify_buckets(const Drum& drum) {
     CRAWLSTORE_TRY(verify_key_log(drum, bucket));
     CRAWLSTORE_TRY(verify_aux_log(drum, bucket));
   }
+  return verify_sequences();
+}
+
+Result<void> SegmentVerifier::verify_sequences() {
+  const auto shared = find_shared_sequences(verification_, std::exchange(sequences_, {}));
+  if (!shared) {
+    return verification_.found_or_fail(kind_, directory_->generation(), shared.error());
+  }
+  for (const SequenceRun& run : *shared) {
+    broken(run.segment, run.offset_bytes, "two waiting requests have the same sequence number");
+  }
   return {};
 }
 
@@ -132,7 +149,7 @@ const format::SegmentEntry* SegmentVerifier::member(const Drum& drum, SegmentId 
 
 Result<const RunContent*> SegmentVerifier::content_of(const format::SegmentEntry& entry,
                                                       const format::RunRef& run) {
-  const RunKey key = key_of(entry.id, run);
+  const RunKey key = RunKey::of(entry, run);
   auto place = contents_.find(key);
   if (place == contents_.end()) {
     auto content = read_content(entry, run);
@@ -144,7 +161,7 @@ Result<const RunContent*> SegmentVerifier::content_of(const format::SegmentEntry
 
 Result<std::optional<RunContent>> SegmentVerifier::read_content(const format::SegmentEntry& entry,
                                                                 const format::RunRef& run) {
-  if (damaged_runs_.contains(key_of(entry.id, run))) return std::optional<RunContent>{};
+  if (damaged_runs_.contains(RunKey::of(entry, run))) return std::optional<RunContent>{};
   const auto view = verification_.storage.view(run.extent());
   if (!view) {
     CRAWLSTORE_TRY(verification_.found_or_fail(kind_, directory_->generation(), view.error()));
@@ -240,6 +257,7 @@ Result<void> SegmentVerifier::verify_key_log(const Drum& drum, std::size_t bucke
       broken(entry->id, run.offset_bytes, "sequence numbers do not ascend from run to run");
     }
     sequence_end = (*content)->sequence_max + 1;
+    sequences_.push_back(sequences_of(entry->id, run, **content));
     verify_keys(drum, bucket, entry->id, run, **content);
     verify_requests(drum, entry->id, run, **content);
   }

@@ -10,15 +10,27 @@
 #include "container/directory_state.h"
 #include "container/run_content.h"
 #include "container/verify_findings.h"
+#include "container/verify_sequences.h"
 
 namespace crawlstore::container {
 
-/// A run, as both generations know it: they share it when segment, place and id are the same.
+/// A run as a directory names it. Two generations share it only when all of this is the same: bytes
+/// that are damage under one checksum are whole under another, and what one kind allows another
+/// does not. Only `born` says nothing about the bytes.
 struct RunKey {
   SegmentId segment;
+  SegmentKind kind{};
   std::uint64_t offset_bytes = 0;
   RunId run;
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t record_count = 0;
+  std::uint64_t checksum = 0;
   auto operator<=>(const RunKey&) const = default;
+
+  static RunKey of(const format::SegmentEntry& entry, const format::RunRef& run) {
+    return {entry.id,          entry.kind,       run.offset_bytes, run.run_id,
+            run.payload_bytes, run.record_count, run.checksum};
+  }
 };
 
 class SegmentVerifier {
@@ -40,6 +52,8 @@ class SegmentVerifier {
   Result<void> verify_partition(const Drum& drum, std::size_t bucket);
   Result<void> verify_key_log(const Drum& drum, std::size_t bucket);
   Result<void> verify_aux_log(const Drum& drum, std::size_t bucket);
+  /// That no two waiting requests have the same sequence number.
+  Result<void> verify_sequences();
   void verify_owners();
 
   /// The segment that a drum names, when it exists and is what the drum takes it for.
@@ -62,7 +76,8 @@ class SegmentVerifier {
   // Of the generation being verified.
   const Directory* directory_ = nullptr;
   FindingKind kind_{};
-  std::set<SegmentId> members_;  // segments that a drum names
+  std::set<SegmentId> members_;         // segments that a drum names
+  std::vector<SequenceRun> sequences_;  // of the key logs of the drum being verified
 };
 
 }  // namespace crawlstore::container

@@ -36,12 +36,11 @@ std::uint64_t allocated_bytes(const SegmentEntry* entry) {
   return bytes;
 }
 
-/// One of both may be null.
-SegmentDiff compare(const SegmentEntry* older, const SegmentEntry* newer) {
+/// One of both may be null; `any` is one that is not.
+SegmentDiff compare(const SegmentEntry* older, const SegmentEntry* newer, const SegmentEntry& any) {
   const std::vector<RunRef> none;
   const auto& old_runs = older == nullptr ? none : older->runs;
   const auto& new_runs = newer == nullptr ? none : newer->runs;
-  const SegmentEntry& any = newer == nullptr ? *older : *newer;
   SegmentDiff found;
   found.change = older == nullptr   ? Change::kAdded
                  : newer == nullptr ? Change::kGone
@@ -131,7 +130,9 @@ class SnapshotDiff {
     while (a != older.end() || b != newer.end()) {
       const bool takes_old = b == newer.end() || (a != older.end() && (*a)->id <= (*b)->id);
       const bool takes_new = a == older.end() || (b != newer.end() && (*b)->id <= (*a)->id);
-      const SegmentDiff found = compare(takes_old ? *a++ : nullptr, takes_new ? *b++ : nullptr);
+      const SegmentEntry& any = takes_new ? **b : **a;
+      const SegmentDiff found =
+          compare(takes_old ? *a++ : nullptr, takes_new ? *b++ : nullptr, any);
       const bool is_same =
           takes_old && takes_new && found.added_runs.empty() && found.gone_runs.empty();
       if (is_same) continue;

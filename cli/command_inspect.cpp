@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <filesystem>
+
+#include <unistd.h>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/verb.h"
+
+namespace crawlstore::cli {
+namespace {
+
+constexpr const char* kProgram = "crawlstore-inspector";
+
+/// The one that was installed with us, else the first in PATH.
+int run(const std::string& file) {
+  std::error_code ignored;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  const std::string beside = (self.parent_path() / kProgram).string();
+  // exec wants words that it could change, and does not.
+  std::string program = kProgram;
+  std::string argument = file;
+  const std::array<char*, 3> words{program.data(), argument.data(), nullptr};
+  ::execv(beside.c_str(), words.data());
+  ::execvp(kProgram, words.data());
+  return fail_with(
+      "crawlstore-inspector is neither beside this program nor in PATH; it comes with "
+      "a build that has -DCRAWLSTORE_INSPECTOR=ON",
+      kExitSystem);
+}
+
+}  // namespace
+
+Action define_inspect(CLI::App& parser) {
+  auto file = std::make_shared<std::string>();
+  parser.add_option("FILE", *file, "the crawl file, or FILE#LOCATION: a.crawl#segment/12")
+      ->required();
+  parser.footer("Opens a window; `crawlstore-inspector --help` tells how to do without one.");
+  return [file] { return run(*file); };
+}
+
+}  // namespace crawlstore::cli

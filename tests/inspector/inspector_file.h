@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Words for the tests of the inspector: goldens, writers, and a shell that is asked things.
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/store.h>
+#include <crawlstore/url_seen.h>
+
+#include "inspector/shell/headless_shell.h"
+#include "support/temporary_folder.h"
+
+namespace crawlstore::testing {
+
+/// The golden files of a folder, "valid" or "rejected", sorted.
+inline std::vector<std::string> golden_files(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(CRAWLSTORE_SOURCE_DIR) +
+                                                               "/tests/golden/" + folder)) {
+    if (entry.path().extension() == ".crawl") paths.push_back(entry.path().string());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+inline std::string golden(const std::string& name) {
+  return std::string(CRAWLSTORE_SOURCE_DIR) + "/tests/golden/valid/" + name + ".crawl";
+}
+
+/// Runs a step that must succeed.
+inline void run_step(inspector::HeadlessShell& shell, const std::string& verb,
+                     const std::string& argument = {}) {
+  EXPECT_EQ(shell.run_step({0, verb, argument}), "") << verb << " " << argument;
+}
+
+/// A shell with a file open.
+inline void open_file(inspector::HeadlessShell& shell, const std::string& path) {
+  run_step(shell, "open", path);
+}
+
+/// Adds URLs page/FIRST .. to the DRUM `urls`, merges and commits.
+inline void add_urls(Store& store, std::uint64_t first, std::uint64_t count) {
+  auto seen = UrlSeen::open(store);
+  ASSERT_TRUE(seen);
+  for (std::uint64_t i = first; i < first + count; ++i) {
+    ASSERT_TRUE(seen->update("http://example.org/page/" + std::to_string(i)));
+  }
+  ASSERT_TRUE(seen->drum().synchronize());
+  ASSERT_TRUE(store.commit());
+}
+
+}  // namespace crawlstore::testing

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every panel over every golden file, and over files damaged at random.
+#include <cstdlib>
+#include <cstring>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <crawlstore/verify.h>
+
+#include "inspector/inspector_file.h"
+#include "support/bytes.h"
+#include "support/random.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using inspector::HeadlessShell;
+using inspector::panel_kinds;
+
+void visit_every_panel(HeadlessShell& shell) {
+  for (const auto& kind : panel_kinds()) {
+    run_step(shell, "goto", std::string(kind.id));
+    EXPECT_EQ(shell.app().location().panel, kind.id);
+    EXPECT_FALSE(shell.app().probe().items().empty());
+  }
+}
+
+TEST(Panels, ShowEveryValidFile) {
+  for (const std::string& path : golden_files("valid")) {
+    SCOPED_TRACE(path);
+    HeadlessShell shell({});
+    open_file(shell, path);
+    ASSERT_NE(shell.app().session().view(), nullptr);
+    visit_every_panel(shell);
+    run_step(shell, "command", "verify_deep");
+    EXPECT_FALSE(shell.app().session().checked->report.damaged());
+  }
+}
+
+/// What verify says of the file stands on the screen.
+void expect_problems_named(HeadlessShell& shell, const std::string& path) {
+  const auto report = verify(path, {VerifyLevel::kDeep, {}});
+  if (!report || report->findings.empty()) return;
+  run_step(shell, "command", "verify_deep");
+  ASSERT_TRUE(shell.app().session().checked);
+  EXPECT_EQ(shell.app().session().checked->report.findings.size(), report->findings.size());
+  EXPECT_TRUE(shell.app().probe().shows(name_of(report->findings.front().error.code)))
+      << name_of(report->findings.front().error.code);
+}
+
+TEST(Panels, SayWhatIsWrongWithEveryRejectedFile) {
+  for (const std::string& path : golden_files("rejected")) {
+    SCOPED_TRACE(path);
+    HeadlessShell shell({});
+    open_file(shell, path);
+    visit_every_panel(shell);
+    if (shell.app().session().view() == nullptr) {
+      run_step(shell, "goto", "start");
+      EXPECT_EQ(shell.app().session().log.front().severity, inspector::Severity::kBad);
+    } else {
+      expect_problems_named(shell, path);
+    }
+  }
+}
+
+/// Flips, overwrites, swaps, cuts.
+std::vector<std::byte> damage(std::vector<std::byte> bytes, Random& random) {
+  const std::size_t count = 1 + random.below(8);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = random.below(bytes.size());
+    const std::size_t length = std::min<std::size_t>(1 + random.below(4096), bytes.size() - at);
+    const std::size_t other = random.below(bytes.size() - length + 1);
+    switch (random.below(4)) {
+      case 0:
+        bytes[at] ^= static_cast<std::byte>(1U << random.below(8));
+        break;
+      case 1:
+        std::memset(bytes.data() + at, static_cast<int>(random.below(256)), length);
+        break;
+      case 2:
+        std::memmove(bytes.data() + other, bytes.data() + at, length);
+        break;
+      default:
+        if (random.below(4) == 0) bytes.resize(at + 1);
+        break;
+    }
+  }
+  return bytes;
+}
+
+// acceptance: 8
+TEST(Panels, SurviveFilesThatAreDamagedAnywhere) {
+  const char* given = std::getenv("CRAWLSTORE_TEST_SEED");
+  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
+  Random random(seed);
+  RecordProperty("seed", std::to_string(seed));
+  const auto sources = golden_files("valid");
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/damaged.crawl";
+  const std::size_t count = std::getenv("CRAWLSTORE_LONG") != nullptr ? 5000 : 300;
+  for (std::size_t i = 0; i < count; ++i) {
+    SCOPED_TRACE(i);
+    const auto bytes = damage(file_bytes(sources[random.below(sources.size())]), random);
+    put_file(path, bytes);
+    HeadlessShell shell({800, 500, {}});
+    open_file(shell, path);
+    visit_every_panel(shell);
+    if (shell.app().session().view() != nullptr) expect_problems_named(shell, path);
+  }
+}
+
+}  // namespace
+}  // namespace crawlstore::testing

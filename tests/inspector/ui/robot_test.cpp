@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs every script of tests/inspector/robot and compares the pictures that it takes, pixel by
+// pixel, with those in tests/inspector/golden. CRAWLSTORE_UPDATE_GOLDEN=1 writes them anew: look at
+// each before you commit it.
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "inspector/inspector_file.h"
+#include "inspector/shell/picture.h"
+
+namespace crawlstore::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using inspector::HeadlessShell;
+using inspector::parse_script;
+using inspector::read_png;
+using inspector::ScriptStep;
+
+const std::string kFolder = std::string(CRAWLSTORE_SOURCE_DIR) + "/tests/inspector";
+
+std::vector<std::string> scripts() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kFolder + "/robot")) {
+    if (entry.path().extension() == ".script") names.push_back(entry.path().stem());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Robot : public ::testing::TestWithParam<std::string> {};
+
+/// `open NAME` opens a golden file; `screenshot NAME` is compared with that golden picture.
+// acceptance: 15
+TEST_P(Robot, FindsWhatItLooksFor) {
+  ASSERT_TRUE(fs::exists("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"))
+      << "the pictures are of the fonts in the package fonts-dejavu-core";
+  const TemporaryFolder folder;
+  const bool must_update = std::getenv("CRAWLSTORE_UPDATE_GOLDEN") != nullptr;
+  auto steps = parse_script(read_text(kFolder + "/robot/" + GetParam() + ".script"));
+  ASSERT_FALSE(steps.empty());
+  std::vector<std::string> pictures;
+  for (ScriptStep& step : steps) {
+    if (step.verb == "open" && step.argument.find('/') == std::string::npos) {
+      step.argument = golden(step.argument);
+    }
+    if (step.verb != "screenshot") continue;
+    pictures.push_back(step.argument);
+    step.argument = folder / step.argument;
+  }
+  HeadlessShell shell({900, 560, {}});
+  // The tour is for whatever file is open.
+  if (steps.front().verb != "open") open_file(shell, golden("keys_and_pending"));
+  ASSERT_EQ(shell.run(steps), "");
+  for (const std::string& name : pictures) {
+    const std::string golden_path = kFolder + "/golden/" + name;
+    if (must_update) {
+      fs::copy_file(folder / name, golden_path, fs::copy_options::overwrite_existing);
+    }
+    const bool is_same = read_png(folder / name) == read_png(golden_path);
+    EXPECT_TRUE(is_same) << name << " differs; the new picture is in reports/";
+    if (is_same) continue;
+    const char* build = std::getenv("CRAWLSTORE_BUILD_DIR");
+    const std::string reports = std::string(build != nullptr ? build : "/tmp") + "/reports";
+    fs::create_directories(reports);
+    fs::copy_file(folder / name, reports + "/" + name, fs::copy_options::overwrite_existing);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scripts, Robot, ::testing::ValuesIn(scripts()),
+                         [](const auto& script) { return script.param; });
+
+/// A picture that no script takes any more is a picture of nothing.
+TEST(RobotFolder, HasNoPictureThatNoScriptTakes) {
+  std::string all;
+  for (const std::string& name : scripts()) {
+    all += read_text(kFolder + "/robot/" + name + ".script");
+  }
+  for (const auto& entry : fs::directory_iterator(kFolder + "/golden")) {
+    EXPECT_NE(all.find("screenshot " + entry.path().filename().string()), std::string::npos)
+        << entry.path();
+  }
+}
+
+}  // namespace
+}  // namespace crawlstore::testing

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/ui/table64.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inspector/ui/style.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using inspector::Actions;
+using inspector::Location;
+using inspector::Severity;
+using inspector::Table64;
+using inspector::Ui;
+
+constexpr std::uint64_t kRows = 4'294'967'296 + 1000;
+
+/// More rows than 32 bits count; each knows its number.
+class CountedRows final : public model::RowSource {
+ public:
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] const std::vector<model::Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::uint64_t row_count() const override { return kRows; }
+  [[nodiscard]] Result<std::vector<model::Row>> rows(std::uint64_t first,
+                                                     std::size_t count_max) const override {
+    std::vector<model::Row> rows;
+    for (std::uint64_t row = first; row < kRows && rows.size() < count_max; ++row) {
+      rows.emplace_back().emplace_back(row);
+    }
+    asked_for += rows.size();
+    return rows;
+  }
+  mutable std::uint64_t asked_for = 0;
+
+ private:
+  std::string name_ = "counted";
+  std::vector<model::Column> columns_{{"number", model::Unit::kId}};
+};
+
+class NoActions final : public Actions {
+ public:
+  void go(const Location& location) override { gone_to = location; }
+  void open(const std::string& /*path*/) override {}
+  void verify(VerifyLevel /*level*/) override {}
+  void copy(const std::string& /*text*/, std::string_view /*what*/) override {}
+  void say(Severity /*severity*/, std::string /*text*/) override {}
+  void run(std::string_view /*command*/, std::string_view /*argument*/) override {}
+  void redraw() override {}
+  Location gone_to;
+};
+
+/// A table alone in a window of 400 x 300.
+class Table64Test : public ::testing::Test {
+ protected:
+  Table64Test() {
+    ImGui::GetIO().DisplaySize = ImVec2(400, 300);
+    ImGui::GetIO().IniFilename = nullptr;
+    inspector::apply_style(inspector::palettes().front(), 1);
+    fonts_.build(1);
+    probe_.turn_on();
+    draw();
+  }
+  ~Table64Test() override { ImGui::DestroyContext(context_); }
+
+  void draw() {
+    ImGui::NewFrame();
+    ImGui::SetNextWindowPos(ImVec2(0, 0));
+    ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+    ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
+    probe_.begin_frame();
+    Ui ui{session_, settings_, commands_, actions_,
+          jobs_,    fonts_,    probe_,    inspector::palettes().front()};
+    table_.draw(ui, rows_, {.id = "t", .has_filter = false});
+    ImGui::End();
+    ImGui::Render();
+    ImGui::GetIO().MouseWheel = 0;
+  }
+  /// The rows on the screen are `first` and those behind it, each with its own number.
+  void expect_on_top(std::uint64_t first) {
+    const std::string label = "t[" + std::to_string(first) + "].number";
+    const auto* item = probe_.find(label);
+    ASSERT_NE(item, nullptr) << label;
+    EXPECT_EQ(item->text, std::to_string(first));
+    EXPECT_EQ(probe_.find("t[" + std::to_string(first - 1) + "].number"), nullptr);
+  }
+  void point() { ImGui::GetIO().MousePos = ImVec2(100, 150); }
+
+  ImGuiContext* context_ = ImGui::CreateContext();
+  inspector::Session session_;
+  inspector::Settings settings_;
+  inspector::CommandRegistry commands_;
+  NoActions actions_;
+  inspector::Fonts fonts_;
+  inspector::Probe probe_;
+  inspector::Jobs jobs_{[] {}, [] { return std::int64_t{0}; }};
+  std::shared_ptr<CountedRows> rows_ = std::make_shared<CountedRows>();
+  Table64 table_;
+};
+
+// acceptance: 3
+TEST_F(Table64Test, IsExactAtEveryRowThatMightBeRounded) {
+  for (const std::uint64_t row :
+       {std::uint64_t{1}, std::uint64_t{1} << 24, std::uint64_t{1} << 31,
+        std::uint64_t{3'123'456'789}, (std::uint64_t{1} << 32) - 1, std::uint64_t{1} << 32}) {
+    table_.scroll_to_top(row);
+    draw();
+    expect_on_top(row);
+  }
+}
+
+// acceptance: 3
+TEST_F(Table64Test, EndsWithTheLastRow) {
+  table_.select(kRows - 1);
+  draw();
+  const auto* last = probe_.find("t[" + std::to_string(kRows - 1) + "].number");
+  ASSERT_NE(last, nullptr);
+  EXPECT_EQ(last->text, std::to_string(kRows - 1));
+  EXPECT_EQ(table_.selected(), kRows - 1);
+}
+
+// acceptance: 2
+TEST_F(Table64Test, WheelsARowThereAndBack) {
+  point();
+  table_.scroll_to_top(3'123'456'789);
+  draw();
+  ImGui::GetIO().MouseWheel = -1;
+  draw();
+  draw();
+  expect_on_top(3'123'456'792);
+  ImGui::GetIO().MouseWheel = 1;
+  draw();
+  draw();
+  expect_on_top(3'123'456'789);
+}
+
+TEST_F(Table64Test, AsksForNoMoreRowsThanFit) {
+  rows_->asked_for = 0;
+  table_.scroll_to_top(1'000'000);
+  draw();
+  EXPECT_LE(rows_->asked_for, 20U);
+  // A frame in which nothing changed asks for none.
+  rows_->asked_for = 0;
+  draw();
+  EXPECT_EQ(rows_->asked_for, 0U);
+}
+
+TEST_F(Table64Test, BringsItsStateBack) {
+  table_.scroll_to_top(4'000'000'000);
+  draw();
+  const std::string state = table_.view_state();
+  table_.scroll_to_top(0);
+  draw();
+  table_.restore(state);
+  draw();
+  expect_on_top(4'000'000'000);
+}
+
+TEST_F(Table64Test, TakesAStateThatIsNone) {
+  for (const char* state : {"", " ", "x y z", "1", "99999999999999999999 - a", "- -"}) {
+    table_.restore(state);
+    draw();
+  }
+  EXPECT_FALSE(probe_.items().empty());
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
