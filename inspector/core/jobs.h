@@ -78,7 +78,8 @@ class Jobs {
   bool take_finished();
   /// Blocks until every job has finished; for scripts. Does not take what they return.
   void wait();
-  /// Newest first; the last hundred, and more only while more are not over.
+  /// Newest first; at most a hundred, and more only while more are not over: what is over is
+  /// forgotten, oldest first.
   [[nodiscard]] std::vector<JobInfo> list() const;
   [[nodiscard]] bool idle() const;
 

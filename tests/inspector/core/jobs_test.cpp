@@ -280,7 +280,8 @@ TEST_F(JobsTest, RemembersTheLastHundredNewestFirst) {
   ASSERT_EQ(jobs.size(), Jobs::kRememberedMax);
   EXPECT_EQ(jobs.front().id, last);
   EXPECT_EQ(jobs.front().title, "249");
-  EXPECT_EQ(jobs.back().title, "150");
+  // Those that run longest stay for those that are over.
+  for (std::size_t i = 1; i < jobs.size(); ++i) EXPECT_LT(jobs[i].id, jobs[i - 1].id);
 }
 
 TEST_F(JobsTest, DoesAThousandJobsOfSomeSlots) {
