@@ -68,7 +68,7 @@ TEST(Generations, SaysWhyACopyIsInvalid) {
 TEST(Generations, ShowsCopiesOfAFileThatCannotBeOpened) {
   auto file = three_generations();
   file[100] ^= std::byte{1};  // of the identity page
-  for (const std::uint64_t offset : {16, 32, 48, 64}) file[offset * kKiB] ^= std::byte{1};
+  for (const std::uint64_t offset : {16U, 32U, 48U, 64U}) file[offset * kKiB] ^= std::byte{1};
   EXPECT_EQ(text_of(of(file)), "invalid, invalid, invalid, invalid, ");
   file = three_generations();
   file[100] ^= std::byte{1};
