@@ -28,6 +28,14 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
   return memory;
 }
 
+void* allocate_or_null(std::size_t bytes) {
+  try {
+    return allocate(bytes, alignof(std::max_align_t));
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
 void release(void* memory) {
   live_bytes -= static_cast<std::int64_t>(malloc_usable_size(memory));
   std::free(memory);
@@ -36,11 +44,19 @@ void release(void* memory) {
 }  // namespace
 }  // namespace crawlstore::testing
 
-// Those of arrays too: a sanitizer's own do not come here.
+// Those of arrays, and those that do not throw, too: a sanitizer's own do not come here.
 
 // tidy: raw memory, this is the owner of all
 void* operator new(std::size_t bytes) {
   return crawlstore::testing::allocate(bytes, alignof(std::max_align_t));
+}
+// tidy: raw memory, this is the owner of all
+void* operator new(std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return crawlstore::testing::allocate_or_null(bytes);
+}
+// tidy: raw memory, this is the owner of all
+void* operator new[](std::size_t bytes, const std::nothrow_t& /*tag*/) noexcept {
+  return crawlstore::testing::allocate_or_null(bytes);
 }
 // tidy: raw memory, this is the owner of all
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
