@@ -57,7 +57,7 @@ class CrawlFile {
   /// gone, so the new one is taken before. A failure shows in view()->problem.
   void refresh();
   /// Drops the pin, as soon as nobody holds the old view: the writer may reuse what only this
-  /// generation holds. The new view keeps the values. There is no news until the next refresh().
+  /// generation holds. The new view keeps the values.
   void release();
   [[nodiscard]] bool is_released() const { return is_released_; }
 

@@ -185,7 +185,9 @@ TEST_F(OpenCrawlFile, DropsItsPinAndKeepsItsValues) {
   EXPECT_EQ(file_.view()->problem, std::nullopt);
   EXPECT_EQ(file_.view()->segments.size(), segment_count);
   EXPECT_EQ(file_.view()->drums.at(0).key_count, 100U);
+  EXPECT_FALSE(file_.has_news());
   add(store_, 10);
+  EXPECT_TRUE(file_.has_news());
   file_.refresh();
   EXPECT_FALSE(file_.is_released());
   EXPECT_EQ(shown(), store_.generation());
@@ -203,6 +205,20 @@ TEST_F(OpenCrawlFile, PinsNothingWhenItIsNotTo) {
   unpinned->refresh();
   EXPECT_EQ(unpinned->view()->info.generation, store_.generation());
   EXPECT_TRUE(pinned().empty());
+}
+
+TEST_F(OpenCrawlFile, ReadsTheSameWithoutAMapping) {
+  auto unmapped = CrawlFile::open(path_, {.mapped = false});
+  ASSERT_TRUE(unmapped);
+  EXPECT_EQ(unmapped->view()->drums.at(0).key_count, 100U);
+  EXPECT_TRUE(read_all(*unmapped->view()));
+  add(store_, 10);
+  unmapped->refresh();
+  EXPECT_EQ(unmapped->view()->drums.at(0).key_count, 110U);
+  ASSERT_TRUE(store_.close());
+  const auto old = unmapped->view();
+  fs::resize_file(path_, 81'920);
+  EXPECT_FALSE(read_all(*old)) << "an error, no zeros";
 }
 
 TEST_F(OpenCrawlFile, NoticesThatTheFileWasRemoved) {
