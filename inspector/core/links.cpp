@@ -28,7 +28,6 @@ std::optional<std::uint64_t> number_of(const model::Cell& cell) {
 
 Thing thing_of(const model::Column& column, const model::Cell& cell, const std::string& drum) {
   if (const auto* text = std::get_if<std::string>(&cell); text != nullptr && column.name == "key") {
-    if (drum.empty()) return {};
     if (const auto location = parse_location("key/x/" + *text)) {
       KeyThing thing = std::get<KeyThing>(location->thing);
       thing.drum = drum;
@@ -47,6 +46,16 @@ Thing thing_of(const model::Column& column, const model::Cell& cell, const std::
   }
   if (column.name == "bucket" && !drum.empty()) return BucketThing{drum, *number};
   return {};
+}
+
+Thing thing_in_row(const std::vector<model::Column>& columns, const model::Row& row,
+                   std::size_t column, const std::string& drum) {
+  const std::string* name = &drum;
+  for (std::size_t i = 0; i < columns.size() && i < row.size(); ++i) {
+    const auto* text = std::get_if<std::string>(&row[i]);
+    if (text != nullptr && columns[i].name == "drum") name = text;
+  }
+  return thing_of(columns[column], row[column], *name);
 }
 
 }  // namespace crawlstore::inspector

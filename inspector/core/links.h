@@ -3,16 +3,24 @@
 
 /// Which cells lead somewhere: every id shown is a link.
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "inspector/core/location.h"
+#include "model/row_source.h"
 #include "model/table.h"
 
 namespace crawlstore::inspector {
 
 /// The thing that a cell of such a column names; monostate = none. Goes by the column's name, which
 /// is the same in all tables: `offset_bytes`, `segment`, `generation`, `bucket`, `key` ...
-///   drum   the DRUM that buckets and keys of the table belong to; empty = these lead nowhere
+///   drum   the DRUM that buckets and keys of the table belong to; empty = not known: buckets lead
+///          nowhere, keys into the DRUM that is shown
 Thing thing_of(const model::Column& column, const model::Cell& cell, const std::string& drum);
+
+/// The same for a cell of a row; where the table has a column `drum`, that DRUM is meant.
+Thing thing_in_row(const std::vector<model::Column>& columns, const model::Row& row,
+                   std::size_t column, const std::string& drum);
 
 }  // namespace crawlstore::inspector

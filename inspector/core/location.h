@@ -40,7 +40,7 @@ struct BucketThing {
   bool operator==(const BucketThing&) const = default;
 };
 struct KeyThing {
-  std::string drum;
+  std::string drum;  ///< empty = the one that is shown
   Key16 key;
   bool is_wide = false;  ///< of 16 bytes
   bool operator==(const KeyThing&) const = default;

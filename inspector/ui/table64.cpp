@@ -246,7 +246,7 @@ void Table64::show_details(Ui& ui) const {
   ui.details.lines.clear();
   for (std::size_t c = 0; c < columns.size() && c < selected_cells_->size(); ++c) {
     ui.details.lines.push_back({columns[c].name, shown_text((*selected_cells_)[c], columns[c].unit),
-                                thing_of(columns[c], (*selected_cells_)[c], {})});
+                                thing_in_row(columns, *selected_cells_, c, {})});
   }
 }
 

@@ -54,7 +54,7 @@ Location Table64::link_of(const TableOptions& options, std::size_t column,
       return location;
     }
   }
-  return {{}, thing_of(head, row[column], options.drum)};
+  return {{}, thing_in_row(source_->columns(), row, column, options.drum)};
 }
 
 bool Table64::has_swatch(const TableOptions& options, std::size_t column) const {

@@ -11,6 +11,7 @@ namespace crawlstore::inspector {
 namespace {
 
 using model::Cell;
+using model::Column;
 using model::Unit;
 
 Thing thing(const char* name, Unit unit, const Cell& cell) {
@@ -40,9 +41,26 @@ TEST(Links, LeadNowhereWithoutAValue) {
   EXPECT_EQ(thing("length_bytes", Unit::kBytes, Cell{std::uint64_t{7}}).index(), 0U);
 }
 
-TEST(Links, NeedADrumForBucketsAndKeys) {
+TEST(Links, TakeTheDrumOfTheRow) {
+  const std::vector<Column> columns = {
+      {"drum", Unit::kText}, {"key", Unit::kText}, {"bucket", Unit::kId}};
+  const model::Row row = {std::string("other/\xff"), std::string("9f3c0081aa551100"),
+                          std::uint64_t{7}};
+  for (const char* table_drum : {"", "urls"}) {
+    EXPECT_EQ(thing_in_row(columns, row, 1, table_drum),
+              Thing(KeyThing{"other/\xff", Key16(0x9f3c0081aa551100), false}));
+    EXPECT_EQ(thing_in_row(columns, row, 2, table_drum), Thing(BucketThing{"other/\xff", 7}));
+    EXPECT_EQ(thing_in_row(columns, row, 0, table_drum).index(), 0U);
+  }
+  const std::vector<Column> others = {{"name", Unit::kText}, {"key", Unit::kText}};
+  EXPECT_EQ(thing_in_row(others, {row[0], row[1]}, 1, "urls"),
+            Thing(KeyThing{"urls", Key16(0x9f3c0081aa551100), false}));
+}
+
+TEST(Links, LeadToKeysOfTheShownDrumWhereNoneIsKnown) {
   EXPECT_EQ(thing_of({"bucket", Unit::kId}, Cell{std::uint64_t{7}}, "").index(), 0U);
-  EXPECT_EQ(thing_of({"key", Unit::kText}, Cell{std::string("9f3c0081aa551100")}, "").index(), 0U);
+  EXPECT_EQ(thing_of({"key", Unit::kText}, Cell{std::string("9f3c0081aa551100")}, ""),
+            Thing(KeyThing{"", Key16(0x9f3c0081aa551100), false}));
 }
 
 TEST(Links, TakeAnyCellWithoutHarm) {
