@@ -7,7 +7,6 @@
 
 #include <crawlstore/diff.h>
 
-#include "inspector/core/links.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
 #include "model/diff_view.h"
@@ -143,23 +142,7 @@ class DiffPanel final : public Panel {
     if (found.tables.empty()) return;
     TableOptions options{.id = "diff_" + found.tables[shown_]->name()};
     options.has_swatches = true;
-    options.link = [&columns = found.tables[shown_]->columns()](const model::Column& column,
-                                                                const model::Row& row) {
-      return key_of(columns, column, row);
-    };
     tables_[shown_].draw(ui, found.tables[shown_], options);
-  }
-
-  /// Each row says itself which DRUM its key is of.
-  static Location key_of(const std::vector<model::Column>& columns, const model::Column& column,
-                         const model::Row& row) {
-    const auto drum = std::ranges::find(columns, "drum", &model::Column::name);
-    if (drum == columns.end() || column.name != "key") return {};
-    const auto key = std::ranges::find(columns, "key", &model::Column::name);
-    const auto& name = row[static_cast<std::size_t>(drum - columns.begin())];
-    const auto* text = std::get_if<std::string>(&name);
-    if (text == nullptr) return {};
-    return {{}, thing_of(column, row[static_cast<std::size_t>(key - columns.begin())], *text)};
   }
 
   std::string other_;
