@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
-
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/console.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
+#include "model/process_name.h"
 #include "model/store_view.h"
 
 namespace crawlstore::cli {
@@ -18,11 +16,8 @@ struct Options {
   bool as_json = false;
 };
 
-std::string process_name(std::int64_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/comm", pid));
-  std::string name;
-  std::getline(file, name);
-  return model::format_printable(name);
+std::string printable_name(std::int64_t pid) {
+  return model::format_printable(model::process_name(pid));
 }
 
 int run(const Options& options) {
@@ -35,7 +30,7 @@ int run(const Options& options) {
   if (const auto earlier = Snapshot::open(options.path, before)) {
     if (const auto info = earlier->info()) previous = *info;
   }
-  const auto document = model::pins_view(*snapshot, previous, ::getpid(), process_name);
+  const auto document = model::pins_view(*snapshot, previous, ::getpid(), printable_name);
   if (!document) return fail_with(options.path, document.error());
   return print_document(*document, options.as_json);
 }

@@ -5,10 +5,8 @@
 //     own and without an end;
 //   - lists a problem for each that a deep verification finds.
 //
-// Input: as fuzz_open_walk.cpp: one byte of flags (1: checksums are made right after patching; 2:
-// the file is cut off at the offset of the first patch), then patches as store_image.h says.
+// Input: what damaged() of store_image.h takes.
 
-#include <cstring>
 #include <string>
 
 #include <sys/mman.h>
@@ -20,8 +18,6 @@
 namespace {
 
 using namespace crawlstore;
-
-constexpr std::size_t kPatchesMax = 16;
 
 /// A file without a name, which can be opened by a path all the same.
 class UnnamedFile {
@@ -54,12 +50,7 @@ void visit(inspector::HeadlessShell& shell) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::StoreImage kImage;
   if (size == 0) return 0;
-  auto bytes = kImage.bytes();
-  auto rest = std::span(data, size).subspan(1);
-  const std::size_t cut = fuzz::patch_offset(rest);
-  for (std::size_t i = 0; i < kPatchesMax && !rest.empty(); ++i) rest = fuzz::patch(rest, bytes);
-  if ((data[0] & 1) != 0) kImage.seal(bytes);
-  if ((data[0] & 2) != 0) bytes.resize(cut % bytes.size());
+  const auto bytes = fuzz::damaged(kImage, {data, size});
 
   const UnnamedFile file(bytes);
   inspector::HeadlessShell shell({640, 400, {}});

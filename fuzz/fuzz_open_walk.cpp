@@ -5,8 +5,7 @@
 //     that submits, merges and commits end, and touch no memory that is not theirs;
 //   - what deep verify finds whole can be walked and written without an error.
 //
-// Input: one byte of flags (1: checksums are made right after patching; 2: the file is cut off at
-// the offset of the first patch), then patches as store_image.h says.
+// Input: what damaged() of store_image.h takes.
 
 #include <crawlstore/inspect.h>
 #include <crawlstore/verify.h>
@@ -18,8 +17,6 @@ namespace {
 
 using namespace crawlstore;
 
-constexpr std::size_t kPatchesMax = 16;
-
 std::unique_ptr<Storage> open_file(const std::vector<std::byte>& bytes, OpenMode mode) {
   return open_memory_storage(make_memory_file(bytes, std::uint64_t{1} << 23), mode);
 }
@@ -29,12 +26,7 @@ std::unique_ptr<Storage> open_file(const std::vector<std::byte>& bytes, OpenMode
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::StoreImage kImage;
   if (size == 0) return 0;
-  auto bytes = kImage.bytes();
-  auto rest = std::span(data, size).subspan(1);
-  const std::size_t cut = fuzz::patch_offset(rest);
-  for (std::size_t i = 0; i < kPatchesMax && !rest.empty(); ++i) rest = fuzz::patch(rest, bytes);
-  if ((data[0] & 1) != 0) kImage.seal(bytes);
-  if ((data[0] & 2) != 0) bytes.resize(cut % bytes.size());
+  const auto bytes = fuzz::damaged(kImage, {data, size});
 
   const std::shared_ptr<Storage> file = open_file(bytes, OpenMode::kRead);
   const auto report = verify(*file, {VerifyLevel::kDeep, {}});

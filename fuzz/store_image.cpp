@@ -166,4 +166,15 @@ std::span<const std::uint8_t> patch(std::span<const std::uint8_t> data,
   return data.subspan(std::min(wanted, data.size()));
 }
 
+std::vector<std::byte> damaged(const StoreImage& image, std::span<const std::uint8_t> data) {
+  constexpr std::size_t kPatchesMax = 16;
+  auto bytes = image.bytes();
+  auto rest = data.subspan(1);
+  const std::size_t cut = patch_offset(rest);
+  for (std::size_t i = 0; i < kPatchesMax && !rest.empty(); ++i) rest = patch(rest, bytes);
+  if ((data[0] & 1U) != 0) image.seal(bytes);
+  if ((data[0] & 2U) != 0) bytes.resize(cut % bytes.size());
+  return bytes;
+}
+
 }  // namespace crawlstore::fuzz

@@ -57,6 +57,11 @@ class StoreImage {
   std::vector<Piece> pieces_;
 };
 
+/// The image as an input of the targets says: one byte of flags (1: checksums are made right after
+/// patching; 2: the file is cut off at the offset of the first patch), then at most 16 patches.
+/// `data` is not empty.
+std::vector<std::byte> damaged(const StoreImage& image, std::span<const std::uint8_t> data);
+
 /// Overwrites places of `bytes`: each patch is three bytes for the offset (modulo the size), one
 /// for the length (0 = 256), then the bytes. Returns what is left of `data`.
 std::span<const std::uint8_t> patch(std::span<const std::uint8_t> data,

@@ -47,6 +47,16 @@ std::size_t utf8_length(std::string_view bytes) {
   return 0;
 }
 
+char32_t utf8_decode(std::string_view bytes, std::size_t length) {
+  auto value = static_cast<char32_t>(static_cast<unsigned char>(bytes[0]));
+  if (length == 1) return value;
+  value &= 0x7fU >> length;
+  for (std::size_t i = 1; i < length; ++i) {
+    value = value << 6U | (static_cast<unsigned char>(bytes[i]) & 0x3fU);
+  }
+  return value;
+}
+
 bool is_utf8(std::string_view bytes) {
   constexpr std::size_t kStride = 64;
   while (!bytes.empty()) {

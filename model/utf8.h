@@ -11,6 +11,9 @@ namespace crawlstore::model {
 /// Bytes of the code point at the start of `bytes`; 0 when there is none, or no valid one.
 std::size_t utf8_length(std::string_view bytes);
 
+/// The code point of so many bytes; `length` is what utf8_length() said of them, not 0.
+char32_t utf8_decode(std::string_view bytes, std::size_t length);
+
 /// True for the empty string as well. Cost: one pass, many bytes at a time while they are ASCII.
 bool is_utf8(std::string_view bytes);
 

@@ -27,16 +27,6 @@ std::optional<double> parse_number(const std::string& text) {
   return value;
 }
 
-char32_t decode(std::string_view text, std::size_t length) {
-  auto value = static_cast<char32_t>(static_cast<unsigned char>(text[0]));
-  if (length == 1) return value;
-  value &= 0x7fU >> length;
-  for (std::size_t i = 1; i < length; ++i) {
-    value = value << 6U | (static_cast<unsigned char>(text[i]) & 0x3fU);
-  }
-  return value;
-}
-
 }  // namespace
 
 HeadlessShell::HeadlessShell(const HeadlessOptions& options)
@@ -189,7 +179,7 @@ void HeadlessShell::type(const std::string& text) {
     const std::size_t length = std::max<std::size_t>(model::utf8_length(rest), 1);
     Event event;
     event.kind = Event::Kind::kText;
-    event.text = decode(rest, length);
+    event.text = model::utf8_decode(rest, length);
     send(event);
     rest.remove_prefix(length);
   }

@@ -47,16 +47,6 @@ ImFont* add_font(const char* path, float size, const std::vector<ImWchar>& range
   return font;
 }
 
-char32_t decode(std::string_view text, std::size_t length) {
-  auto value = static_cast<char32_t>(static_cast<unsigned char>(text[0]));
-  if (length == 1) return value;
-  value &= 0x7fU >> length;
-  for (std::size_t i = 1; i < length; ++i) {
-    value = value << 6U | (static_cast<unsigned char>(text[i]) & 0x3fU);
-  }
-  return value;
-}
-
 }  // namespace
 
 void Fonts::build(float scale) {
@@ -102,7 +92,7 @@ void Fonts::want(std::string_view text) {
     if (text.empty()) return;
     const std::size_t length = model::utf8_length(text);
     if (length != 0) {
-      const std::size_t block = decode(text, length) >> 8U;
+      const std::size_t block = model::utf8_decode(text, length) >> 8U;
       if (block < kBlocks && !blocks_.test(block)) {
         blocks_.set(block);
         is_stale_ = true;

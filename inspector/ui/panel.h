@@ -14,7 +14,8 @@
 namespace crawlstore::inspector {
 
 /// Draws what the session holds, keeps nothing but its own look: scroll, filter, choices. Files are
-/// read in windows of a screen, or by jobs.
+/// read in windows of a screen, or by jobs. A panel lives no longer than its file is open: a view
+/// of another number is another look at the same path.
 class Panel {
  public:
   Panel() = default;

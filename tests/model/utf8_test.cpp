@@ -42,5 +42,13 @@ TEST(Utf8, MeasuresTheFirstCodePoint) {
   EXPECT_EQ(utf8_length(""), 0U);
 }
 
+TEST(Utf8, DecodesEveryLength) {
+  for (const auto& [bytes, value] :
+       {std::pair{"A", U'A'}, std::pair{"\xc3\xa9", U'\u00e9'},
+        std::pair{"\xe6\x97\xa5", U'\u65e5'}, std::pair{"\xf0\x9f\x98\x80", U'\U0001f600'}}) {
+    EXPECT_EQ(utf8_decode(bytes, utf8_length(bytes)), value) << bytes;
+  }
+}
+
 }  // namespace
 }  // namespace crawlstore::model

@@ -104,9 +104,8 @@ class BucketsPanel final : public Panel {
     const bool is_there =
         std::ranges::any_of(view.drums, [&](const DrumInfo& drum) { return drum.name == name_; });
     if (!is_there) choose(view.drums.front().name);
-    if (number_ == view.number && path_ == view.path) return;
+    if (number_ == view.number) return;
     number_ = view.number;
-    path_ = view.path;
     if (!view.snapshot) return let_go();
     auto opened = DrumView::open(*view.snapshot, name_);
     problem_ = opened ? std::nullopt : std::optional(opened.error());
@@ -298,7 +297,6 @@ class BucketsPanel final : public Panel {
     Key16 key;
     std::shared_ptr<Result<KeyPlace>> place;
   };
-  std::string path_;
   std::uint64_t number_ = 0;
   std::string name_;
   std::optional<DrumView> drum_;

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commits as they are seen, pins with what they hold back, and what is held.
-#include <fstream>
-
 #include <unistd.h>
 
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
 #include "model/format_text.h"
 #include "model/generations_view.h"
+#include "model/process_name.h"
 #include "model/store_view.h"
 
 namespace crawlstore::inspector {
 namespace {
-
-/// The command of a process, as the system tells it; empty = not known.
-std::string process_name(std::int64_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
-  std::string name;
-  std::getline(file, name);
-  return name;
-}
 
 class GenerationsPanel final : public Panel {
  public:
@@ -67,16 +58,15 @@ class GenerationsPanel final : public Panel {
   }
 
   void follow(const model::FileView& view, const Session& session) {
-    if (number_ == view.number && path_ == view.path) return;
+    if (number_ == view.number) return;
     number_ = view.number;
-    path_ = view.path;
     list_commits(session);
     const auto copies = generations(view.path);
     copies_problem_ = copies ? std::nullopt : std::optional(copies.error());
     if (copies) copies_ = std::make_shared<model::TableRows>(model::superblocks_table(*copies));
     if (!view.snapshot) return;
     problem_.reset();
-    auto document = model::pins_view(*view.snapshot, {}, ::getpid(), process_name);
+    auto document = model::pins_view(*view.snapshot, {}, ::getpid(), model::process_name);
     if (document) {
       pins_ = model::take_table(*document, "pins");
     } else {
@@ -104,7 +94,6 @@ class GenerationsPanel final : public Panel {
     commits_ = std::make_shared<model::TableRows>(std::move(table));
   }
 
-  std::string path_;
   std::uint64_t number_ = 0;
   std::optional<Error> problem_;
   std::optional<Error> copies_problem_;

@@ -69,14 +69,12 @@ class HexPanel final : public Panel {
   };
 
   void follow(Ui& ui, const model::FileView& view) {
-    if (path_ == view.path && number_ == view.number) return;
-    if (path_ != view.path || bytes_ == nullptr) {
-      path_ = view.path;
-      auto opened = model::FileBytes::open(path_);
-      open_problem_ = opened ? std::nullopt : std::optional(opened.error());
-      bytes_ = opened ? *opened : nullptr;
-    }
+    if (number_ == view.number) return;
     number_ = view.number;
+    // Anew each time: the path may lead to another file by now.
+    auto opened = model::FileBytes::open(view.path);
+    open_problem_ = opened ? std::nullopt : std::optional(opened.error());
+    bytes_ = opened ? *opened : nullptr;
     asked_for_.reset();
     ui.actions.redraw();
   }
@@ -246,7 +244,6 @@ class HexPanel final : public Panel {
     }
   }
 
-  std::string path_;
   std::uint64_t number_ = 0;
   std::shared_ptr<const model::FileBytes> bytes_;
   std::optional<Error> open_problem_;

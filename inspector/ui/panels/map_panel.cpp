@@ -76,9 +76,8 @@ class MapPanel final : public Panel {
 
  private:
   void follow(const model::FileView& view) {
-    if (number_ == view.number && path_ == view.path) return;
+    if (number_ == view.number) return;
     number_ = view.number;
-    path_ = view.path;
     if (!view.snapshot) return;
     auto found = extents(*view.snapshot);
     problem_ = found ? std::nullopt : std::optional(found.error());
@@ -320,7 +319,6 @@ class MapPanel final : public Panel {
     add("retired", extent.retired.value, GenerationThing{extent.retired});
   }
 
-  std::string path_;
   std::uint64_t number_ = 0;
   std::vector<ExtentInfo> extents_;
   std::optional<Error> problem_;

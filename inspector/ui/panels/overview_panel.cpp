@@ -44,9 +44,8 @@ class OverviewPanel final : public Panel {
  private:
   /// Everything but the health is of one look at the file.
   void follow(const model::FileView& view) {
-    if (number_ == view.number && path_ == view.path) return;
+    if (number_ == view.number) return;
     number_ = view.number;
-    path_ = view.path;
     if (!view.snapshot) return;  // the last values stay
     problem_.reset();
     auto document = model::info_view(*view.snapshot, nullptr, ::getpid());
@@ -130,7 +129,6 @@ class OverviewPanel final : public Panel {
     }
   }
 
-  std::string path_;
   std::uint64_t number_ = 0;
   std::vector<model::Field> fields_;
   std::optional<Error> problem_;

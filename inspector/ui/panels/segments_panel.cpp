@@ -48,9 +48,8 @@ class SegmentsPanel final : public Panel {
 
  private:
   void follow(const model::FileView& view) {
-    if (number_ == view.number && path_ == view.path) return;
+    if (number_ == view.number) return;
     number_ = view.number;
-    path_ = view.path;
     if (!view.snapshot) return;
     model::Document document = model::segments_view(*view.snapshot);
     segments_ = model::take_table(document, "segments");
@@ -133,7 +132,6 @@ class SegmentsPanel final : public Panel {
     std::shared_ptr<const model::RowSource> rows;
     std::optional<Error> problem;
   };
-  std::string path_;
   std::uint64_t number_ = 0;
   std::shared_ptr<const model::RowSource> segments_;
   std::shared_ptr<const model::RowSource> runs_;

@@ -15,16 +15,10 @@
 
 #include <sys/mman.h>
 
+#include "io/thread_sanitizer.h"
+
 namespace crawlstore::io {
 namespace {
-
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kThreadSanitizer = true;
-#elif defined(__has_feature)
-constexpr bool kThreadSanitizer = __has_feature(thread_sanitizer);
-#else
-constexpr bool kThreadSanitizer = false;
-#endif
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kRegionAlignment = 2 * kMiB;
