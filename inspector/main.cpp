@@ -62,6 +62,7 @@ int run_headless(const Arguments& arguments) {
   HeadlessShell shell({arguments.width,
                        arguments.height,
                        settings_of(arguments, {}),
+                       /*settings_path=*/{},
                        {!arguments.no_pin, !arguments.no_mmap}});
   if (!arguments.file.empty()) shell.app().open_at(file_of(arguments.file));
   shell.settle();

@@ -16,7 +16,7 @@ namespace crawlstore::inspector {
 struct Command {
   std::string id;     ///< for scripts: "go_back"
   std::string title;  ///< for people: "Back"
-  std::string menu;   ///< "File"; empty = the palette only
+  std::string menu;   ///< "File", or "View/Layout"; empty = the palette only
   std::string keys;   ///< "Alt+Left"; empty = none
   std::string help;   ///< one line, what it does
   std::function<void(std::string_view argument)> run;

@@ -20,7 +20,90 @@ float between(float value, float low, float high, float otherwise) {
   return value >= low && value <= high ? value : otherwise;
 }
 
+/// Of another type, or not there: `value` stays.
+template <class T>
+void take_value(const nlohmann::json& json, const char* name, T& value) {
+  const auto found = json.find(name);
+  if (found == json.end()) return;
+  try {
+    value = found->get<T>();
+  } catch (const nlohmann::json::exception&) {
+    return;
+  }
+}
+
+nlohmann::ordered_json layout_json(const PaneLayout& layout) {
+  nlohmann::ordered_json json;
+  json["name"] = layout.name;
+  json["tabs"] = layout.tabs;
+  json["front"] = layout.front;
+  json["navigator_width"] = layout.navigator_width;
+  json["details_width"] = layout.details_width;
+  return json;
+}
+
+/// nullopt = no layout with one of the names.
+std::optional<PaneLayout> parse_layout(const nlohmann::json& json) {
+  if (!json.is_object()) return std::nullopt;
+  std::string name;
+  take_value(json, "name", name);
+  const NamedLayout* named = find_layout(name);
+  if (named == nullptr) return std::nullopt;
+  PaneLayout layout = named->layout;
+  std::vector<std::string> tabs;
+  take_value(json, "tabs", tabs);
+  if (tabs.size() > PaneLayout::kTabsMax) tabs.resize(PaneLayout::kTabsMax);
+  std::vector<std::string> once;
+  for (std::string& tab : tabs) {
+    if (std::ranges::find(once, tab) == once.end()) once.push_back(std::move(tab));
+  }
+  if (!once.empty()) {
+    layout.tabs = std::move(once);
+    layout.front = layout.tabs.front();
+  }
+  std::string front;
+  take_value(json, "front", front);
+  if (std::ranges::find(layout.tabs, front) != layout.tabs.end()) layout.front = front;
+  const PaneLayout defaults = layout;
+  take_value(json, "navigator_width", layout.navigator_width);
+  take_value(json, "details_width", layout.details_width);
+  const auto width = [](float value, float otherwise) {
+    return between(value, PaneLayout::kWidthMin, PaneLayout::kWidthMax, otherwise);
+  };
+  layout.navigator_width = width(layout.navigator_width, defaults.navigator_width);
+  layout.details_width = width(layout.details_width, defaults.details_width);
+  return layout;
+}
+
+std::vector<PaneLayout> parse_layouts(const nlohmann::json& json) {
+  std::vector<PaneLayout> layouts;
+  for (const nlohmann::json& item : json) {
+    auto layout = parse_layout(item);
+    if (!layout) continue;
+    std::erase_if(layouts, [&](const PaneLayout& other) { return other.name == layout->name; });
+    layouts.push_back(std::move(*layout));
+  }
+  return layouts;
+}
+
 }  // namespace
+
+const PaneLayout* Settings::find_layout(std::string_view name) const {
+  for (const PaneLayout& saved : saved_layouts) {
+    if (saved.name == name) return &saved;
+  }
+  const NamedLayout* named = inspector::find_layout(name);
+  return named == nullptr ? nullptr : &named->layout;
+}
+
+void Settings::forget_layout() {
+  std::erase_if(saved_layouts, [&](const PaneLayout& saved) { return saved.name == layout.name; });
+}
+
+void Settings::save_layout() {
+  forget_layout();
+  saved_layouts.push_back(layout);
+}
 
 void Settings::remember(const std::string& path) {
   std::erase(recent, path);
@@ -32,9 +115,12 @@ std::string to_json(const Settings& settings) {
   nlohmann::ordered_json json;
   json["theme"] = settings.theme;
   json["scale"] = settings.scale;
-  json["navigator_width"] = settings.navigator_width;
-  json["details_width"] = settings.details_width;
   json["is_following"] = settings.is_following;
+  json["layout"] = layout_json(settings.layout);
+  json["saved_layouts"] = nlohmann::ordered_json::array();
+  for (const PaneLayout& layout : settings.saved_layouts) {
+    json["saved_layouts"].push_back(layout_json(layout));
+  }
   json["recent"] = nlohmann::ordered_json::array();
   for (const std::string& path : settings.recent) {
     if (model::is_utf8(path)) json["recent"].push_back(path);
@@ -45,27 +131,21 @@ std::string to_json(const Settings& settings) {
 std::optional<Settings> parse_settings(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (!json.is_object()) return std::nullopt;
-  const auto take = [&json]<class T>(const char* name, T& value) {
-    const auto found = json.find(name);
-    if (found == json.end()) return;
-    try {
-      value = found->get<T>();
-    } catch (const nlohmann::json::exception&) {
-      return;  // of another type: the default stays
-    }
-  };
+  const auto take = [&json](const char* name, auto& value) { take_value(json, name, value); };
   Settings settings;
   const Settings defaults;
   take("theme", settings.theme);
   take("scale", settings.scale);
-  take("navigator_width", settings.navigator_width);
-  take("details_width", settings.details_width);
   take("is_following", settings.is_following);
   take("recent", settings.recent);
+  if (const auto found = json.find("layout"); found != json.end()) {
+    settings.layout = parse_layout(*found).value_or(defaults.layout);
+  }
+  if (const auto found = json.find("saved_layouts"); found != json.end() && found->is_array()) {
+    settings.saved_layouts = parse_layouts(*found);
+  }
   settings.theme = find_palette(settings.theme).name;
   settings.scale = between(settings.scale, 1, 2, defaults.scale);
-  settings.navigator_width = between(settings.navigator_width, 80, 800, defaults.navigator_width);
-  settings.details_width = between(settings.details_width, 80, 1600, defaults.details_width);
   if (settings.recent.size() > Settings::kRecentMax) settings.recent.resize(Settings::kRecentMax);
   return settings;
 }

@@ -7,22 +7,30 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "inspector/core/pane_layout.h"
 
 namespace crawlstore::inspector {
 
 struct Settings {
   static constexpr std::size_t kRecentMax = 20;
 
-  std::string theme = "dark";   ///< name of a palette
-  float scale = 1.0F;           ///< 1 to 2
-  float navigator_width = 160;  ///< pixels at scale 1: 80 to 800
-  float details_width = 250;    ///< 80 to 1600
+  std::string theme = "dark";  ///< name of a palette
+  float scale = 1.0F;          ///< 1 to 2
   bool is_following = true;
-  std::vector<std::string> recent;  ///< absolute paths, newest first
+  PaneLayout layout = named_layouts().front().layout;  ///< as it is now
+  std::vector<PaneLayout> saved_layouts;  ///< those that replace the named ones, each name once
+  std::vector<std::string> recent;        ///< absolute paths, newest first
 
   /// Puts a path in front of the recent ones.
   void remember(const std::string& path);
+  /// The named layout as it was saved, else as it is at first; nullptr = no such name.
+  [[nodiscard]] const PaneLayout* find_layout(std::string_view name) const;
+  /// Keeps the present layout under its name, or forgets what is kept there.
+  void save_layout();
+  void forget_layout();
   bool operator==(const Settings&) const = default;
 };
 

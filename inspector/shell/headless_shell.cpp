@@ -48,8 +48,8 @@ HeadlessShell::HeadlessShell(const HeadlessOptions& options)
   platform.write_picture = [this](const std::string& path) { picture_path_ = path; };
   platform.quit = [this] { has_quit_ = true; };
   app_ = std::make_unique<App>(
-      std::move(platform),
-      AppOptions{options.settings, "", /*has_probe=*/true, /*holds_pin=*/false, options.file});
+      std::move(platform), AppOptions{options.settings, options.settings_path, /*has_probe=*/true,
+                                      /*holds_pin=*/false, options.file});
 }
 
 HeadlessShell::~HeadlessShell() {

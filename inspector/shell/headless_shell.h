@@ -24,7 +24,8 @@ namespace crawlstore::inspector {
 struct HeadlessOptions {
   int width = 1280;
   int height = 800;
-  Settings settings{};  ///< nothing is loaded, and nothing is kept
+  Settings settings{};          ///< nothing is loaded
+  std::string settings_path{};  ///< where changes are kept; empty = nowhere
   model::CrawlFileOptions file{};
 };
 

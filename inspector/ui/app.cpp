@@ -57,7 +57,8 @@ App::App(Platform platform, AppOptions options)
 }
 
 App::~App() {
-  // The splitters move widths without saying so.
+  // Tabs and splitters move without saying so.
+  note_layout();
   if (settings_ != saved_settings_) save();
 }
 
@@ -77,8 +78,8 @@ void App::open_at(const FileLocation& file) {
   }
   close_file();
   panels_.clear();
-  front_ = "overview";
   session_.file = std::move(*opened);
+  open_tabs();
   open_problem_.clear();
   settings_.remember(path);
   save();
@@ -88,25 +89,25 @@ void App::open_at(const FileLocation& file) {
     say(Severity::kBad, "the newest generation cannot be shown: " + describe(*view->problem));
   }
   verify(VerifyLevel::kQuick);
-  const bool is_plain = file.location == Location{};
-  if (!is_plain) {
+  if (file.location != Location{}) {
     go(file.location);
   } else {
-    go({view->problem ? "problems" : "overview", {}});
+    go({view->problem ? "problems" : front_, {}});
   }
 }
 
 void App::close_file() {
   if (!session_.file) return;
+  note_layout();
   jobs_.cancel_slot("verify");
   session_.file.reset();
   session_.checked.reset();
   session_.commits.clear();
   key_delta_ = 0;
-  const Location start{"start", {}};
   panels_.clear();
+  front_ = "start";
   details_ = {};
-  go(start);
+  go({"start", {}});
   want_frames();
 }
 
@@ -115,21 +116,6 @@ std::string_view App::home_of(const Thing& thing) {
     if (kind.is_home(thing)) return kind.id;
   }
   return "overview";
-}
-
-App::OpenPanel& App::open_panel(std::string_view id) {
-  const auto found =
-      std::ranges::find_if(panels_, [&](const OpenPanel& open) { return open.kind->id == id; });
-  if (found != panels_.end()) return *found;
-  const auto kind = std::ranges::find(panel_kinds(), id, &PanelKind::id);
-  require(kind != panel_kinds().end(), "a panel that does not exist was opened");
-  return panels_.emplace_back(OpenPanel{&*kind, kind->make()});
-}
-
-void App::close_panel(std::string_view id) {
-  std::erase_if(panels_, [&](const OpenPanel& open) { return open.kind->id == id; });
-  if (front_ != id) return;
-  go({std::string(panels_.empty() ? "start" : panels_.back().kind->id), {}});
 }
 
 Panel& App::current_panel() {
@@ -305,6 +291,7 @@ void App::run(std::string_view command, std::string_view argument) {
 }
 
 void App::save() {
+  note_layout();
   saved_settings_ = settings_;
   const std::string problem = save_settings(settings_, settings_path_);
   if (!problem.empty()) say(Severity::kWarning, problem);

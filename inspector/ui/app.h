@@ -90,6 +90,7 @@ class App final : private Actions {
   void add_file_commands();
   void add_go_commands();
   void add_view_commands();
+  void add_layout_commands();
   void add_work_commands();
   void add_row_commands();
   void add_help_commands();
@@ -101,6 +102,9 @@ class App final : private Actions {
   void arrive(const Visit& visit);
   OpenPanel& open_panel(std::string_view id);
   void close_panel(std::string_view id);
+  void open_tabs();
+  void note_layout();
+  void take_layout(const PaneLayout& layout);
   [[nodiscard]] Panel& current_panel();
   [[nodiscard]] static std::string_view home_of(const Thing& thing);
   void set_scale(float scale);
@@ -108,12 +112,16 @@ class App final : private Actions {
   void save();
 
   void draw_menu(Ui& ui);
+  void draw_menu_items(std::string_view menu);
+  void draw_menu_item(const Command& command);
   void draw_address_bar(Ui& ui);
   void draw_file_state(Ui& ui);
   void draw_banner(Ui& ui);
   void draw_navigator(Ui& ui);
   void draw_navigator_group(Ui& ui, std::string_view group);
   void draw_tabs(Ui& ui);
+  std::string draw_tab_items();
+  void settle_tab_order();
   void draw_details(Ui& ui);
   void draw_details_pane(Ui& ui, ImVec2 at, ImVec2 size);
   void draw_status_bar(Ui& ui);
@@ -134,6 +142,7 @@ class App final : private Actions {
   std::vector<OpenPanel> panels_;  // the tabs, in their order
   std::string front_;              // id of the panel in front
   bool must_select_tab_ = false;
+  bool must_order_tabs_ = false;
   bool must_build_fonts_ = true;
   int frames_wanted_ = kSettlingFrames;
   std::int64_t last_input_us_ = 0;
@@ -141,8 +150,9 @@ class App final : private Actions {
   std::int64_t key_delta_ = 0;  // since the last input: "+1,204 keys"
   std::string open_problem_;
   Details details_;
-  std::optional<Location> wanted_;      // where to go when the frame is drawn
-  std::optional<std::string> to_open_;  // likewise
+  std::optional<Location> wanted_;           // where to go when the frame is drawn
+  std::optional<PaneLayout> wanted_layout_;  // likewise
+  std::optional<std::string> to_open_;       // likewise
   std::unique_ptr<Modals> modals_;
   Jobs jobs_;  // last: its threads end first
 };

@@ -17,7 +17,6 @@ constexpr ImGuiWindowFlags kPlainWindow =
     ImGuiWindowFlags_NoCollapse | ImGuiWindowFlags_NoSavedSettings |
     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollbar |
     ImGuiWindowFlags_NoScrollWithMouse;
-constexpr ImGuiWindowFlags kPane = ImGuiWindowFlags_AlwaysUseWindowPadding;
 constexpr float kSplitter = 6;
 constexpr std::array<std::string_view, 5> kMenus{"File", "Go", "View", "Work", "Help"};
 
@@ -43,24 +42,44 @@ Ui App::make_ui() {
             settings_.scale, platform_.now_us()};
 }
 
+void App::draw_menu_item(const Command& command) {
+  const bool is_checked = command.checked && command.checked();
+  if (ImGui::MenuItem(command.title.c_str(), command.keys.c_str(), is_checked, command.enabled())) {
+    run(command.id);
+  }
+  probe_.note_item("menu." + command.id, command.title);
+  if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
+    ImGui::SetTooltip("%s", command.help.c_str());
+  }
+}
+
+/// "View/Layout" is the menu "Layout" in the menu "View", where its first command stands.
+void App::draw_menu_items(std::string_view menu) {
+  std::string_view drawn;
+  for (const Command& command : commands_.all()) {
+    const std::string_view place = command.menu;
+    if (place == menu) draw_menu_item(command);
+    const bool is_within =
+        place.size() > menu.size() && place.starts_with(menu) && place[menu.size()] == '/';
+    if (!is_within || place == std::exchange(drawn, place)) continue;
+    const std::string title(place.substr(menu.size() + 1));
+    const bool is_open = ImGui::BeginMenu(title.c_str());
+    probe_.note_item("menu." + title, title);
+    if (!is_open) continue;
+    for (const Command& inner : commands_.all()) {
+      if (inner.menu == place) draw_menu_item(inner);
+    }
+    ImGui::EndMenu();
+  }
+}
+
 void App::draw_menu(Ui& ui) {
   if (!ImGui::BeginMenuBar()) return;
   for (const std::string_view menu : kMenus) {
     const bool is_open = ImGui::BeginMenu(std::string(menu).c_str());
     probe_.note_item("menu." + std::string(menu), menu);
     if (!is_open) continue;
-    for (const Command& command : commands_.all()) {
-      if (command.menu != menu) continue;
-      const bool is_checked = command.checked && command.checked();
-      if (ImGui::MenuItem(command.title.c_str(), command.keys.c_str(), is_checked,
-                          command.enabled())) {
-        run(command.id);
-      }
-      probe_.note_item("menu." + command.id, command.title);
-      if (ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) {
-        ImGui::SetTooltip("%s", command.help.c_str());
-      }
-    }
+    draw_menu_items(menu);
     ImGui::EndMenu();
   }
   const std::string hint = "Ctrl+P  find a command, a panel, a location";
@@ -186,38 +205,6 @@ void App::draw_navigator(Ui& ui) {
   }
 }
 
-void App::draw_tabs(Ui& ui) {
-  if (!ImGui::BeginTabBar("panels",
-                          ImGuiTabBarFlags_Reorderable | ImGuiTabBarFlags_FittingPolicyScroll)) {
-    return;
-  }
-  std::string closed;
-  std::string chosen;
-  for (const OpenPanel& open : panels_) {
-    const std::string id(open.kind->id);
-    bool is_open = true;
-    const bool is_wanted = must_select_tab_ && id == front_;
-    const std::string title = std::string(open.kind->title) + "###tab_" + id;
-    if (ImGui::BeginTabItem(title.c_str(), panels_.size() > 1 ? &is_open : nullptr,
-                            is_wanted ? ImGuiTabItemFlags_SetSelected : 0)) {
-      if (!must_select_tab_ && id != front_) chosen = id;
-      ImGui::EndTabItem();
-    }
-    probe_.note_item("tab." + id, open.kind->title);
-    if (!is_open) closed = id;
-  }
-  ImGui::EndTabBar();
-  if (must_select_tab_) want_frames();
-  must_select_tab_ = false;
-  if (!chosen.empty()) go({chosen, {}});
-  if (!closed.empty()) close_panel(closed);
-  ImGui::BeginChild("panel", ImVec2(0, 0), false, kPane | ImGuiWindowFlags_NoNavInputs);
-  ImGui::PushID(front_.c_str());
-  current_panel().draw(ui);
-  ImGui::PopID();
-  ImGui::EndChild();
-}
-
 void App::draw_details(Ui& ui) {
   if (details_.lines.empty() && details_.title.empty()) {
     draw_text(ui, "Details", ui.palette.faint);
@@ -244,7 +231,11 @@ void App::draw_details(Ui& ui) {
 
 void App::draw_details_pane(Ui& ui, ImVec2 at, ImVec2 size) {
   const float bar = ui.px(kSplitter);
-  draw_splitter("right", at, ImVec2(at.x + bar, at.y + size.y), settings_.details_width, -1);
+  float width = (size.x - bar) / ui.scale;
+  if (draw_splitter("right", at, ImVec2(at.x + bar, at.y + size.y), width, -1 / ui.scale)) {
+    settings_.layout.details_width = width;
+  }
+  probe_.note_item("splitter.right", "");
   ImGui::SetCursorScreenPos(ImVec2(at.x + bar, at.y));
   ImGui::BeginChild("details", ImVec2(size.x - bar, size.y), false, kPane);
   draw_details(ui);
@@ -303,15 +294,19 @@ void App::draw() {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float height = room.y - status;
-  const float left = std::min(ui.px(settings_.navigator_width), room.x * 0.3F);
+  const float left = std::min(ui.px(settings_.layout.navigator_width), room.x * 0.3F);
   const bool has_details = current_panel().has_details();
   const float right =
-      has_details ? std::min(ui.px(settings_.details_width), room.x * 0.35F) + bar : 0;
+      has_details ? std::min(ui.px(settings_.layout.details_width), room.x * 0.35F) + bar : 0;
   ImGui::BeginChild("navigator", ImVec2(left, height), false, kPane);
   draw_navigator(ui);
   ImGui::EndChild();
-  draw_splitter("left", ImVec2(at.x + left, at.y), ImVec2(at.x + left + bar, at.y + height),
-                settings_.navigator_width, 1);
+  float width = left / ui.scale;
+  if (draw_splitter("left", ImVec2(at.x + left, at.y), ImVec2(at.x + left + bar, at.y + height),
+                    width, 1 / ui.scale)) {
+    settings_.layout.navigator_width = width;
+  }
+  probe_.note_item("splitter.left", "");
   ImGui::SetCursorScreenPos(ImVec2(at.x + left + bar, at.y));
   ImGui::BeginChild("centre", ImVec2(room.x - left - right - bar, height));
   draw_tabs(ui);
@@ -331,6 +326,7 @@ void App::draw() {
     history_.go(to, current_panel().view_state());
     arrive(history_.current());
   }
+  if (wanted_layout_) take_layout(*std::exchange(wanted_layout_, std::nullopt));
   if (to_open_) open_at({*std::exchange(to_open_, std::nullopt), {}});
 }
 

@@ -5,6 +5,8 @@
 
 #include <imgui_internal.h>
 
+#include "inspector/core/pane_layout.h"
+
 #if IMGUI_VERSION_NUM < 18600
 #error "Dear ImGui 1.86 or newer is needed"
 #endif
@@ -12,8 +14,6 @@
 namespace crawlstore::inspector {
 namespace {
 
-constexpr float kWidthMin = 80;
-constexpr float kWidthMax = 1600;
 /// Rows are told to ImGui in lines of so many pixels, so that small tables get a usable thumb.
 constexpr std::uint64_t kLinePixels = 16;
 /// 2^58 rows of 16 pixels are what a signed 64-bit number takes.
@@ -36,22 +36,37 @@ bool draw_row_scrollbar(const char* id, ImVec2 min, ImVec2 max, RowRange range,
   return true;
 }
 
-void draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float sign) {
+bool draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float factor) {
   const ImGuiID item = ImGui::GetID(id);
   const ImRect box(min, max);
-  if (!ImGui::ItemAdd(box, item)) return;
+  if (!ImGui::ItemAdd(box, item)) return false;
   bool is_hovered = false;
   bool is_held = false;
   ImGui::ButtonBehavior(box, item, &is_hovered, &is_held);
   if (is_hovered || is_held) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
-  if (is_held) {
-    width = std::clamp(width + sign * ImGui::GetIO().MouseDelta.x, kWidthMin, kWidthMax);
+  const float before = width;
+  if (is_held && ImGui::GetIO().MouseDelta.x != 0) {
+    width = std::clamp(width + factor * ImGui::GetIO().MouseDelta.x, PaneLayout::kWidthMin,
+                       PaneLayout::kWidthMax);
   }
   const ImU32 colour = ImGui::GetColorU32(is_held      ? ImGuiCol_SeparatorActive
                                           : is_hovered ? ImGuiCol_SeparatorHovered
                                                        : ImGuiCol_Separator);
   const float middle = (min.x + max.x) / 2;
   ImGui::GetWindowDrawList()->AddLine(ImVec2(middle, min.y), ImVec2(middle, max.y), colour);
+  return width != before;
+}
+
+std::size_t tab_place(ImGuiID tab) {
+  const ImVector<ImGuiTabItem>& tabs = ImGui::GetCurrentContext()->CurrentTabBar->Tabs;
+  return static_cast<std::size_t>(std::ranges::find(tabs, tab, &ImGuiTabItem::ID) - tabs.begin());
+}
+
+void set_tab_order(std::span<const ImGuiID> order) {
+  ImVector<ImGuiTabItem>& tabs = ImGui::GetCurrentContext()->CurrentTabBar->Tabs;
+  std::ranges::stable_sort(tabs, {}, [order](const ImGuiTabItem& tab) {
+    return std::ranges::find(order, tab.ID) - order.begin();
+  });
 }
 
 }  // namespace crawlstore::inspector

@@ -4,11 +4,16 @@
 /// The pieces of Dear ImGui's internal interface that we use, in one place: they may change with
 /// its version.
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include <imgui.h>
 
 namespace crawlstore::inspector {
+
+/// What the panes around and in the centre are: children with a margin.
+constexpr ImGuiWindowFlags kPane = ImGuiWindowFlags_AlwaysUseWindowPadding;
 
 /// What a scrollbar shows: `page` of `count` rows can be seen.
 struct RowRange {
@@ -21,8 +26,13 @@ struct RowRange {
 bool draw_row_scrollbar(const char* id, ImVec2 min, ImVec2 max, RowRange range,
                         std::uint64_t& first);
 
-/// A vertical line that can be dragged, `x` pixels to the right of the cursor; changes `width`, the
-/// width of what is left of it, or with `sign` -1 right of it, within its bounds.
-void draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float sign);
+/// A vertical line that can be dragged; changes `width`, of what is left of it, by `factor` a pixel
+/// of the mouse: negative = of what is right of it. True when it was changed.
+bool draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float factor);
+
+/// The order of the tabs of the tab bar that is being drawn, after its last one. What is set is
+/// seen in the next frame.
+void set_tab_order(std::span<const ImGuiID> order);
+std::size_t tab_place(ImGuiID tab);
 
 }  // namespace crawlstore::inspector

@@ -23,12 +23,26 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+PaneLayout random_layout(testing::SeededRandom& random, const std::string& name) {
+  PaneLayout layout{name, {}, {}};
+  for (std::uint64_t i = 0; i <= random.below(6); ++i) {
+    layout.tabs.push_back("panel" + std::to_string(i));
+  }
+  layout.front = layout.tabs[random.below(layout.tabs.size())];
+  layout.navigator_width = 80.0F + static_cast<float>(random.below(1521));
+  layout.details_width = 80.0F + static_cast<float>(random.below(1521));
+  return layout;
+}
+
 Settings random_settings(testing::SeededRandom& random) {
   Settings settings;
   settings.theme = palettes()[random.below(3)].name;
   settings.scale = 1.0F + static_cast<float>(random.below(1001)) / 1000.0F;
-  settings.navigator_width = 100.0F + static_cast<float>(random.below(300));
-  settings.details_width = 100.0F + static_cast<float>(random.below(500));
+  settings.layout = random_layout(random, named_layouts()[random.below(4)].layout.name);
+  for (const NamedLayout& named : named_layouts()) {
+    if (!random.one_in(2)) continue;
+    settings.saved_layouts.push_back(random_layout(random, named.layout.name));
+  }
   settings.is_following = random.one_in(2);
   for (std::uint64_t i = random.below(Settings::kRecentMax + 1); i > 0;) {
     const std::string path = "/" + std::to_string(i) + random.hostile_text(6);
@@ -50,14 +64,63 @@ TEST(Settings, ComeBackFromTheirText) {
 TEST(Settings, TakeDefaultsForWhatIsOutOfRange) {
   const Settings defaults;
   for (const char* text :
-       {"{}", R"({"scale": 0.5})", R"({"scale": 2.5})", R"({"scale": 1e300})", R"({"scale": -1})",
-        R"({"scale": "2"})", R"({"scale": null})", R"({"navigator_width": -5})",
-        R"({"navigator_width": 1e9})", R"({"details_width": 0})", R"({"theme": 3})",
-        R"({"theme": "no such"})", R"({"is_following": "no"})", R"({"recent": "x"})",
-        R"({"recent": [1, 2]})", R"({"recent": {}})", R"({"of_version_9": [1, {"a": 2}]})"}) {
+       {"{}",
+        R"({"scale": 0.5})",
+        R"({"scale": 2.5})",
+        R"({"scale": 1e300})",
+        R"({"scale": -1})",
+        R"({"scale": "2"})",
+        R"({"scale": null})",
+        R"({"theme": 3})",
+        R"({"layout": "explore"})",
+        R"({"layout": {"name": "no such", "tabs": ["map"]}})",
+        R"({"layout": {"tabs": ["map"]}})",
+        R"({"layout": {"name": "explore", "navigator_width": -5, "details_width": 1e9}})",
+        R"({"layout": {"name": "explore", "tabs": []}})",
+        R"({"saved_layouts": {}})",
+        R"({"layout": {"name": "explore", "tabs": [1], "front": "no such"}})",
+        R"({"saved_layouts": [3, [], {"name": 1}, {"name": "no such"}]})",
+        R"({"theme": "no such"})",
+        R"({"is_following": "no"})",
+        R"({"recent": "x"})",
+        R"({"recent": [1, 2]})",
+        R"({"recent": {}})",
+        R"({"of_version_9": [1, {"a": 2}]})"}) {
     EXPECT_EQ(parse_settings(text), defaults) << text;
   }
   EXPECT_EQ(parse_settings(R"({"scale": 1.5, "theme": 7})")->scale, 1.5F);
+}
+
+TEST(Settings, TakeEachTabAndEachNameOfALayoutOnce) {
+  const auto settings = parse_settings(R"({"saved_layouts": [
+      {"name": "queue", "tabs": ["a", "b", "a"], "front": "b"},
+      {"name": "explore", "tabs": ["c"]},
+      {"name": "queue", "tabs": ["d", "d", "e"], "front": "x"}]})");
+  ASSERT_EQ(settings->saved_layouts.size(), 2U);
+  EXPECT_EQ(settings->saved_layouts[0].front, "c");
+  EXPECT_EQ(settings->saved_layouts[1].tabs, (std::vector<std::string>{"d", "e"}));
+  EXPECT_EQ(settings->saved_layouts[1].front, "d");
+}
+
+TEST(Settings, TakeNoMoreTabsThanTheMost) {
+  std::string tabs = "\"t\"";
+  for (int i = 0; i < 1000; ++i) tabs += ",\"t" + std::to_string(i) + "\"";
+  const auto settings = parse_settings(R"({"layout": {"name": "queue", "tabs": [)" + tabs + "]}}");
+  EXPECT_EQ(settings->layout.tabs.size(), PaneLayout::kTabsMax);
+}
+
+TEST(Settings, FindALayoutAsItWasSavedOrAsItIsAtFirst) {
+  Settings settings;
+  EXPECT_EQ(settings.find_layout("no such"), nullptr);
+  const PaneLayout first = *settings.find_layout("queue");
+  settings.layout = {"queue", {"hex", "map"}, "map", 100, 200};
+  EXPECT_EQ(*settings.find_layout("queue"), first);
+  settings.save_layout();
+  settings.save_layout();
+  EXPECT_EQ(settings.saved_layouts.size(), 1U);
+  EXPECT_EQ(*settings.find_layout("queue"), settings.layout);
+  settings.forget_layout();
+  EXPECT_EQ(*settings.find_layout("queue"), first);
 }
 
 TEST(Settings, RefuseWhatIsNoJsonObject) {

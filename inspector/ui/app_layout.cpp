@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which panels are open, and in which order. The tab bar of ImGui has an order of its own, which
+// dragging changes: panels_ takes it after each frame, and gives it only when another layout comes.
+#include <algorithm>
+#include <utility>
+
+#include "inspector/core/require.h"
+#include "inspector/ui/app.h"
+#include "inspector/ui/internal.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+const PanelKind* find_kind(std::string_view id) {
+  const auto kind = std::ranges::find(panel_kinds(), id, &PanelKind::id);
+  return kind == panel_kinds().end() ? nullptr : &*kind;
+}
+
+/// Everything before ### is what is shown; the rest is what the tab is.
+std::string tab_name(const PanelKind& kind) {
+  return std::string(kind.title) + "###tab_" + std::string(kind.id);
+}
+
+}  // namespace
+
+App::OpenPanel& App::open_panel(std::string_view id) {
+  const auto found =
+      std::ranges::find_if(panels_, [&](const OpenPanel& open) { return open.kind->id == id; });
+  if (found != panels_.end()) return *found;
+  const PanelKind* kind = find_kind(id);
+  require(kind != nullptr, "a panel that does not exist was opened");
+  return panels_.emplace_back(OpenPanel{kind, kind->make()});
+}
+
+void App::close_panel(std::string_view id) {
+  const bool is_front = front_ == id;
+  const std::string state = is_front ? current_panel().view_state() : "";
+  std::erase_if(panels_, [&](const OpenPanel& open) { return open.kind->id == id; });
+  if (!is_front) return;
+  history_.go({std::string(panels_.empty() ? "start" : panels_.back().kind->id), {}}, state);
+  arrive(history_.current());
+}
+
+/// What the layout names and is open already stays as it is, with its scroll and filters.
+void App::open_tabs() {
+  std::vector<OpenPanel> before = std::exchange(panels_, {});
+  for (const std::string& id : settings_.layout.tabs) {
+    if (find_kind(id) == nullptr) continue;  // of another version
+    const auto found =
+        std::ranges::find_if(before, [&](const OpenPanel& open) { return open.kind->id == id; });
+    if (found != before.end() && found->panel != nullptr) {
+      panels_.push_back(std::move(*found));
+    } else {
+      open_panel(id);
+    }
+  }
+  if (panels_.empty()) open_panel("overview");
+  const std::string& front = settings_.layout.front;
+  front_ = find_kind(front) != nullptr ? front : std::string(panels_.front().kind->id);
+  open_panel(front_);
+  must_order_tabs_ = true;
+  must_select_tab_ = true;
+}
+
+/// Without a file only the start panel stands there, which is no layout.
+void App::note_layout() {
+  if (!session_.file) return;
+  PaneLayout& layout = settings_.layout;
+  layout.tabs.clear();
+  for (const OpenPanel& open : panels_) layout.tabs.emplace_back(open.kind->id);
+  layout.front = front_;
+}
+
+void App::take_layout(const PaneLayout& layout) {
+  const std::string state = current_panel().view_state();
+  settings_.layout = layout;
+  open_tabs();
+  history_.go({front_, {}}, state);
+  arrive(history_.current());
+  save();
+}
+
+void App::add_layout_commands() {
+  const auto has_file = [this] { return session_.file.has_value(); };
+  for (const NamedLayout& named : named_layouts()) {
+    const std::string name = named.layout.name;
+    commands_.add({"layout." + name, "Layout: " + std::string(named.title), "View/Layout", "",
+                   std::string(named.help),
+                   [this, name](std::string_view) {
+                     wanted_layout_ = *settings_.find_layout(name);
+                     want_frames();
+                   },
+                   has_file, [this, name] { return settings_.layout.name == name; }});
+  }
+  commands_.add({"layout.save", "Layout: save as it is", "View/Layout", "",
+                 "keeps tabs and widths under the name of the present layout",
+                 [this](std::string_view) {
+                   note_layout();
+                   settings_.save_layout();
+                   save();
+                   say(Severity::kNote, "layout " + settings_.layout.name + " saved");
+                 },
+                 has_file});
+  commands_.add({"layout.reset", "Layout: reset", "View/Layout", "",
+                 "brings the present layout back to what it is at first",
+                 [this](std::string_view) {
+                   settings_.forget_layout();
+                   wanted_layout_ = *settings_.find_layout(settings_.layout.name);
+                   say(Severity::kNote, "layout " + settings_.layout.name + " reset");
+                 },
+                 has_file});
+}
+
+/// Between BeginTabBar() and EndTabBar(). Returns the tab that was closed; empty = none.
+std::string App::draw_tab_items() {
+  std::string closed;
+  for (const OpenPanel& open : panels_) {
+    const std::string id(open.kind->id);
+    bool is_open = true;
+    const bool is_wanted = must_select_tab_ && id == front_;
+    if (ImGui::BeginTabItem(tab_name(*open.kind).c_str(), panels_.size() > 1 ? &is_open : nullptr,
+                            is_wanted ? ImGuiTabItemFlags_SetSelected : 0)) {
+      if (!must_select_tab_ && id != front_) go({id, {}});
+      ImGui::EndTabItem();
+    }
+    probe_.note_item("tab." + id, open.kind->title);
+    if (!is_open) closed = id;
+  }
+  return closed;
+}
+
+/// After the last tab, before EndTabBar(): only now ImGui knows those that are new.
+void App::settle_tab_order() {
+  const auto tab_of = [](const OpenPanel& open) {
+    return ImGui::GetID(tab_name(*open.kind).c_str());
+  };
+  if (std::exchange(must_order_tabs_, false)) {
+    std::vector<ImGuiID> order;
+    for (const OpenPanel& open : panels_) order.push_back(tab_of(open));
+    set_tab_order(order);
+    want_frames();
+  } else {
+    std::ranges::stable_sort(panels_, {},
+                             [&](const OpenPanel& open) { return tab_place(tab_of(open)); });
+  }
+}
+
+void App::draw_tabs(Ui& ui) {
+  if (!ImGui::BeginTabBar("panels",
+                          ImGuiTabBarFlags_Reorderable | ImGuiTabBarFlags_FittingPolicyScroll)) {
+    return;
+  }
+  const std::string closed = draw_tab_items();
+  settle_tab_order();
+  ImGui::EndTabBar();
+  if (must_select_tab_) want_frames();
+  must_select_tab_ = false;
+  if (!closed.empty()) close_panel(closed);
+  ImGui::BeginChild("panel", ImVec2(0, 0), false, kPane | ImGuiWindowFlags_NoNavInputs);
+  ImGui::PushID(front_.c_str());
+  current_panel().draw(ui);
+  ImGui::PopID();
+  ImGui::EndChild();
+}
+
+}  // namespace crawlstore::inspector
