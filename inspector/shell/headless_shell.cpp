@@ -216,6 +216,11 @@ std::string HeadlessShell::expect_location(const std::string& location) {
   return here == location ? "" : fmt::format("the location is {}, not {}", here, location);
 }
 
+std::string HeadlessShell::expect_focus(const std::string& label) {
+  const std::string& has_it = app_->focus().label();
+  return has_it == label ? "" : fmt::format("the keys go to \"{}\", not \"{}\"", has_it, label);
+}
+
 std::string HeadlessShell::go(const std::string& argument) {
   const auto location = parse_location(argument);
   if (!location) return "no such location: " + argument;
@@ -262,7 +267,7 @@ std::string HeadlessShell::draw_frames(const std::string& argument) {
   return {};
 }
 
-const std::array<HeadlessShell::NamedStep, 20> HeadlessShell::kSteps{{
+const std::array<HeadlessShell::NamedStep, 21> HeadlessShell::kSteps{{
     {"open",
      [](HeadlessShell& shell, const std::string& path) -> std::string {
        shell.app_->open(path);
@@ -303,6 +308,8 @@ const std::array<HeadlessShell::NamedStep, 20> HeadlessShell::kSteps{{
      [](HeadlessShell& shell, const std::string& text) { return shell.expect(text, false); }},
     {"expect_location",
      [](HeadlessShell& shell, const std::string& place) { return shell.expect_location(place); }},
+    {"expect_focus",
+     [](HeadlessShell& shell, const std::string& label) { return shell.expect_focus(label); }},
 }};
 
 HeadlessShell::Step HeadlessShell::find_step(std::string_view verb) {

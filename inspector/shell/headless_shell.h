@@ -69,6 +69,7 @@ class HeadlessShell {
   std::string advance(const std::string& argument);
   std::string expect(const std::string& text, bool is_wanted);
   std::string expect_location(const std::string& location);
+  std::string expect_focus(const std::string& label);
   std::string go(const std::string& argument);
   std::string run_command(const std::string& argument);
   std::string wheel(const std::string& argument);
@@ -81,7 +82,7 @@ class HeadlessShell {
     std::string_view verb;
     Step run;
   };
-  static const std::array<NamedStep, 20> kSteps;
+  static const std::array<NamedStep, 21> kSteps;
   static Step find_step(std::string_view verb);
 
   std::unique_ptr<ImGuiContext, ContextDeleter> context_;

@@ -140,6 +140,7 @@ void App::arrive(const Visit& visit) {
   front_ = open.kind->id;
   must_select_tab_ = true;
   details_ = {};
+  focus_.enter_new_panel();
   open.panel->show(visit.location.thing);
   if (!visit.view_state.empty()) open.panel->restore(visit.view_state);
   want_frames();

@@ -61,6 +61,8 @@ class App final : private Actions {
   void build_fonts();
 
   [[nodiscard]] const Probe& probe() const { return probe_; }
+  /// What the keys go to when they are no command's.
+  [[nodiscard]] const FocusWalk& focus() const { return focus_; }
   [[nodiscard]] const CommandRegistry& commands() const { return commands_; }
   [[nodiscard]] const Session& session() const { return session_; }
   [[nodiscard]] const Settings& settings() const { return settings_; }
@@ -91,6 +93,7 @@ class App final : private Actions {
   void add_go_commands();
   void add_view_commands();
   void add_layout_commands();
+  void add_pane_commands();
   void add_work_commands();
   void add_row_commands();
   void add_help_commands();
@@ -125,6 +128,9 @@ class App final : private Actions {
   void draw_details(Ui& ui);
   void draw_details_pane(Ui& ui, ImVec2 at, ImVec2 size);
   void draw_status_bar(Ui& ui);
+  void draw_status_line(Ui& ui);
+  void draw_health(Ui& ui);
+  void draw_job_state(Ui& ui);
   void draw_modals(Ui& ui);
   Ui make_ui();
 
@@ -139,6 +145,7 @@ class App final : private Actions {
   History history_;
   Probe probe_;
   Fonts fonts_;
+  FocusWalk focus_;
   std::vector<OpenPanel> panels_;  // the tabs, in their order
   std::string front_;              // id of the panel in front
   bool must_select_tab_ = false;

@@ -28,6 +28,7 @@ void App::add_commands() {
   add_go_commands();
   add_view_commands();
   add_layout_commands();
+  add_pane_commands();
   add_work_commands();
   add_row_commands();
   add_help_commands();

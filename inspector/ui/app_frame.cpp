@@ -35,11 +35,17 @@ void App::build_fonts() {
 }
 
 Ui App::make_ui() {
-  return Ui{session_,        settings_,
-            commands_,       *this,
-            jobs_,           fonts_,
-            probe_,          find_palette(settings_.theme),
-            settings_.scale, platform_.now_us()};
+  return Ui{session_,
+            settings_,
+            commands_,
+            *this,
+            jobs_,
+            fonts_,
+            focus_,
+            probe_,
+            find_palette(settings_.theme),
+            settings_.scale,
+            platform_.now_us()};
 }
 
 void App::draw_menu_item(const Command& command) {
@@ -179,8 +185,11 @@ void App::draw_navigator_group(Ui& ui, std::string_view group) {
   for (const PanelKind& kind : panel_kinds()) {
     if (kind.group != group) continue;
     const std::string title = "  " + std::string(kind.title);
-    if (ImGui::Selectable(title.c_str(), kind.id == front_)) go({std::string(kind.id), {}});
-    probe_.note_item("navigator." + std::string(kind.id), kind.title);
+    const std::string label = "navigator." + std::string(kind.id);
+    const bool is_clicked = ImGui::Selectable(title.c_str(), kind.id == front_);
+    probe_.note_item(label, kind.title);
+    if (take_stop(ui, label) || is_clicked) go({std::string(kind.id), {}});
+    if (kind.id == front_) focus_.prefer();
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", std::string(kind.help).c_str());
   }
   ImGui::Dummy(ImVec2(0, ui.px(6)));
@@ -238,38 +247,58 @@ void App::draw_details_pane(Ui& ui, ImVec2 at, ImVec2 size) {
   probe_.note_item("splitter.right", "");
   ImGui::SetCursorScreenPos(ImVec2(at.x + bar, at.y));
   ImGui::BeginChild("details", ImVec2(size.x - bar, size.y), false, kPane);
+  focus_.begin_pane(Pane::kDetails);
   draw_details(ui);
+  focus_.end_pane(ui.palette.accent);
   ImGui::EndChild();
 }
 
-void App::draw_status_bar(Ui& ui) {
-  const std::size_t problems = session_.checked ? session_.checked->report.findings.size() : 0;
-  std::string text = "not checked";
-  if (session_.checked) {
-    text = problems == 0 ? "no problems" : model::format_counted(problems, "problem");
-  }
-  if (session_.file) {
-    draw_link(ui, "status.problems", text, {"problems", {}});
-    ImGui::SameLine(0, ui.px(20));
-  }
+/// What the last check found.
+void App::draw_health(Ui& ui) {
+  if (!session_.checked) return draw_link(ui, "status.problems", "not checked", {"problems", {}});
+  const VerifyReport& report = session_.checked->report;
+  const std::size_t count = report.findings.size();
+  std::string text = count == 0 ? "no problems" : model::format_counted(count, "problem");
+  if (session_.checked->is_partial) text += " so far";
+  draw_link(ui, "status.problems", text, {"problems", {}});
+}
+
+void App::draw_job_state(Ui& ui) {
   const auto list = jobs_.list();
   const auto running = std::ranges::find_if(
       list, [](const JobInfo& job) { return job.state == JobState::kRunning; });
-  if (running != list.end()) {
-    std::string progress = running->title;
-    if (running->total > 0) {
-      progress += "  " + model::format_count(100 * running->done / running->total) + " %";
-    }
-    draw_link(ui, "status.job", progress, {"jobs", {}});
-    ImGui::SameLine(0, ui.px(8));
-    if (draw_button(ui, "status.cancel", "cancel", "Escape")) run("cancel");
+  if (running == list.end()) return;
+  std::string progress = running->title;
+  if (running->total > 0) {
+    progress += "  " + model::format_count(100 * running->done / running->total) + " %";
+  }
+  draw_link(ui, "status.job", progress, {"jobs", {}});
+  ImGui::SameLine(0, ui.px(8));
+  if (draw_button(ui, "status.cancel", "cancel", "Escape")) run("cancel");
+  ImGui::SameLine(0, ui.px(20));
+}
+
+void App::draw_status_line(Ui& ui) {
+  if (session_.file) {
+    draw_health(ui);
     ImGui::SameLine(0, ui.px(20));
   }
+  draw_job_state(ui);
   if (session_.log.empty()) return;
   const LogEntry& last = session_.log.back();
-  draw_text(ui, model::format_printable(last.text),
-            last.severity == Severity::kNote ? ui.palette.faint : colour_of(ui, last.severity));
-  if (ImGui::IsItemClicked()) go({"log", {}});
+  const Colour colour =
+      last.severity == Severity::kNote ? ui.palette.faint : colour_of(ui, last.severity);
+  draw_link(ui, "status.log", model::format_printable(last.text), {"log", {}}, colour);
+}
+
+void App::draw_status_bar(Ui& ui) {
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, 0);
+  ImGui::BeginChild("status", ImVec2(0, 0), false, ImGuiWindowFlags_NoScrollbar);
+  focus_.begin_pane(Pane::kStatus);
+  draw_status_line(ui);
+  focus_.end_pane(ui.palette.accent);
+  ImGui::EndChild();
+  ImGui::PopStyleColor();
 }
 
 void App::draw_modals(Ui& ui) {
@@ -280,6 +309,7 @@ void App::draw_modals(Ui& ui) {
 void App::draw() {
   if (frames_wanted_ > 0) --frames_wanted_;
   probe_.begin_frame();
+  focus_.begin_frame();
   Ui ui = make_ui();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos(ImVec2(0, 0));
@@ -299,7 +329,9 @@ void App::draw() {
   const float right =
       has_details ? std::min(ui.px(settings_.layout.details_width), room.x * 0.35F) + bar : 0;
   ImGui::BeginChild("navigator", ImVec2(left, height), false, kPane);
+  focus_.begin_pane(Pane::kNavigator);
   draw_navigator(ui);
+  focus_.end_pane(ui.palette.accent);
   ImGui::EndChild();
   float width = left / ui.scale;
   if (draw_splitter("left", ImVec2(at.x + left, at.y), ImVec2(at.x + left + bar, at.y + height),

@@ -2,6 +2,7 @@
 // Which panels are open, and in which order. The tab bar of ImGui has an order of its own, which
 // dragging changes: panels_ takes it after each frame, and gives it only when another layout comes.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "inspector/core/require.h"
@@ -111,6 +112,32 @@ void App::add_layout_commands() {
                  has_file});
 }
 
+void App::add_pane_commands() {
+  struct Target {
+    const char* id;
+    const char* title;
+    const char* keys;
+    Pane pane;
+  };
+  constexpr std::array kTargets{
+      Target{"pane_navigator", "Pane: navigator", "Alt+1", Pane::kNavigator},
+      Target{"pane_panel", "Pane: panel in front", "Alt+2", Pane::kPanel},
+      Target{"pane_details", "Pane: details", "Alt+3", Pane::kDetails},
+      Target{"pane_status", "Pane: status bar", "Alt+4", Pane::kStatus},
+  };
+  for (const Target& target : kTargets) {
+    commands_.add({target.id, target.title, "View/Pane", target.keys,
+                   "the keys go there: Tab and arrows to walk, Enter to choose, Escape to leave",
+                   [this, pane = target.pane](std::string_view) {
+                     focus_.enter(pane);
+                     want_frames();
+                   },
+                   [this, pane = target.pane] {
+                     return pane != Pane::kDetails || current_panel().has_details();
+                   }});
+  }
+}
+
 /// Between BeginTabBar() and EndTabBar(). Returns the tab that was closed; empty = none.
 std::string App::draw_tab_items() {
   std::string closed;
@@ -158,7 +185,9 @@ void App::draw_tabs(Ui& ui) {
   if (!closed.empty()) close_panel(closed);
   ImGui::BeginChild("panel", ImVec2(0, 0), false, kPane | ImGuiWindowFlags_NoNavInputs);
   ImGui::PushID(front_.c_str());
+  focus_.begin_pane(Pane::kPanel);
   current_panel().draw(ui);
+  focus_.end_pane(ui.palette.accent);
   ImGui::PopID();
   ImGui::EndChild();
 }

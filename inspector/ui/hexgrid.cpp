@@ -101,7 +101,7 @@ void HexGrid::draw_line(Ui& ui, const Layout& layout, std::size_t line,
                 ImVec2(layout.hex_x(1), top + layout.line_height));
 }
 
-void HexGrid::take_input(const Layout& layout) {
+void HexGrid::take_input(Ui& ui, const Layout& layout) {
   const ImGuiIO& io = ImGui::GetIO();
   hovered_.reset();
   has_moved_ = false;
@@ -128,7 +128,9 @@ void HexGrid::take_input(const Layout& layout) {
     }
   }
   first_line_ = std::min(first_line_, last_line);
-  if (!ImGui::IsWindowFocused() || io.WantTextInput || size_ == 0) return;
+  const ImVec2 low = ImGui::GetWindowPos();
+  const ImVec2 high(low.x + ImGui::GetWindowSize().x, low.y + ImGui::GetWindowSize().y);
+  if (!ui.focus.owns_keys("hex.bytes", low, high) || size_ == 0) return;
   const std::uint64_t before = cursor_;
   const auto back = [this](std::uint64_t n) { cursor_ -= std::min(cursor_, n); };
   const auto forward = [this](std::uint64_t n) {
@@ -164,7 +166,7 @@ void HexGrid::draw(Ui& ui, const model::FileBytes& bytes, const std::vector<HexM
   layout.origin = ImVec2(corner.x + ui.px(4), corner.y + ui.px(2));
   layout.page = static_cast<std::uint64_t>(std::max(1.0F, height / layout.line_height - 1));
   layout.lines = (size_ + kColumns - 1) / kColumns;
-  take_input(layout);
+  take_input(ui, layout);
   const std::uint64_t cursor_line = cursor_ / kColumns;
   if (must_show_cursor_ &&
       (cursor_line < first_line_ || cursor_line >= first_line_ + layout.page)) {

@@ -39,7 +39,7 @@ class HexGrid {
 
  private:
   struct Layout;
-  void take_input(const Layout& layout);
+  void take_input(Ui& ui, const Layout& layout);
   void draw_line(Ui& ui, const Layout& layout, std::size_t line,
                  const std::vector<HexMark>& marks) const;
   void draw_byte(Ui& ui, const Layout& layout, std::size_t line, std::size_t column,

@@ -57,6 +57,18 @@ bool draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float f
   return width != before;
 }
 
+bool is_disabled() {
+  return (ImGui::GetCurrentContext()->CurrentItemFlags & ImGuiItemFlags_Disabled) != 0;
+}
+
+void leave_text_field() {
+  ImGui::ClearActiveID();
+}
+
+void scroll_into_sight(ImVec2 min, ImVec2 max) {
+  (void)ImGui::ScrollToBringRectIntoView(ImGui::GetCurrentWindow(), ImRect(min, max));
+}
+
 std::size_t tab_place(ImGuiID tab) {
   const ImVector<ImGuiTabItem>& tabs = ImGui::GetCurrentContext()->CurrentTabBar->Tabs;
   return static_cast<std::size_t>(std::ranges::find(tabs, tab, &ImGuiTabItem::ID) - tabs.begin());

@@ -30,6 +30,13 @@ bool draw_row_scrollbar(const char* id, ImVec2 min, ImVec2 max, RowRange range,
 /// of the mouse: negative = of what is right of it. True when it was changed.
 bool draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float factor);
 
+/// Is what is drawn now between BeginDisabled(true) and its end?
+bool is_disabled();
+/// Whoever writes in a text field stops, and what was written stays.
+void leave_text_field();
+/// Scrolls the current window, and those around it, until the rectangle can be seen.
+void scroll_into_sight(ImVec2 min, ImVec2 max);
+
 /// The order of the tabs of the tab bar that is being drawn, after its last one. What is set is
 /// seen in the next frame.
 void set_tab_order(std::span<const ImGuiID> order);

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include <imgui.h>
-#include <imgui_stdlib.h>
 
 #include "inspector/core/links.h"
 #include "inspector/ui/internal.h"
@@ -150,11 +149,8 @@ void Table64::measure(const Ui& ui, const TableOptions& options) {
 
 void Table64::draw_filter(Ui& ui, const TableOptions& options) {
   ImGui::SetNextItemWidth(std::min(ui.px(420), ImGui::GetContentRegionAvail().x * 0.6F));
-  ui.fonts.want(filter_text_);
-  ImGui::InputTextWithHint(("##filter" + options.id).c_str(),
-                           "filter: word  column:word  column>10KiB  column~/re/  -not",
-                           &filter_text_);
-  ui.probe.note_item(options.id + ".filter", filter_text_);
+  draw_input(ui, options.id + ".filter",
+             "filter: word  column:word  column>10KiB  column~/re/  -not", filter_text_);
   ImGui::SameLine();
   if (!filter_problem_.empty()) {
     draw_text(ui, filter_problem_, ui.palette.bad);
@@ -225,7 +221,7 @@ void Table64::take_input(Ui& ui, const Layout& layout, const TableOptions& optio
       }
     }
   }
-  if (!ImGui::IsWindowFocused() || io.WantTextInput) return;
+  if (!ui.focus.owns_keys(options.id, layout.visible_min, layout.visible_max)) return;
   constexpr auto kAll = std::numeric_limits<std::int64_t>::max();
   const auto step = static_cast<std::int64_t>(std::max<std::uint64_t>(page, 1));
   const auto pressed = [](int key) { return ImGui::IsKeyPressed(key); };

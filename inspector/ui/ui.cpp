@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/ui/ui.h"
 
+#include <imgui_stdlib.h>
+
 #include <crawlstore/error.h>
 
+#include "inspector/ui/internal.h"
 #include "model/format_text.h"
 
 namespace crawlstore::inspector {
@@ -32,16 +35,22 @@ void draw_heading(Ui& ui, std::string_view text) {
 }
 
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location) {
+  draw_link(ui, label, text, location, ui.palette.link);
+}
+
+void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location,
+               Colour colour) {
   ImGui::PushID(label.data(), label.data() + label.size());
-  draw_text(ui, text, ui.palette.link);
+  draw_text(ui, text, colour);
   const ImVec2 low = ImGui::GetItemRectMin();
   const ImVec2 high = ImGui::GetItemRectMax();
   ui.probe.note(label, text, low, high);
   if (ImGui::IsItemHovered()) {
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    ImGui::GetWindowDrawList()->AddLine(ImVec2(low.x, high.y), high, ui.palette.link);
+    ImGui::GetWindowDrawList()->AddLine(ImVec2(low.x, high.y), high, colour);
   }
-  if (ImGui::IsItemClicked(ImGuiMouseButton_Left)) ui.actions.go(location);
+  const bool is_pressed = take_stop(ui, label);
+  if (is_pressed || ImGui::IsItemClicked(ImGuiMouseButton_Left)) ui.actions.go(location);
   if (ImGui::IsItemClicked(ImGuiMouseButton_Right)) {
     ui.actions.copy(format_location(location), "location");
   }
@@ -62,15 +71,40 @@ void draw_field(Ui& ui, std::string_view name, std::string_view text, const Thin
 bool draw_button(Ui& ui, std::string_view label, std::string_view text, std::string_view hint) {
   ui.fonts.want(text);
   ImGui::PushID(label.data(), label.data() + label.size());
-  const bool is_clicked = ImGui::Button(std::string(text).c_str());
+  bool is_clicked = ImGui::Button(std::string(text).c_str());
   ImGui::PopID();
   ui.probe.note_item(label, text);
+  if (take_stop(ui, label)) is_clicked = true;
   if (!hint.empty() && ImGui::IsItemHovered()) {
     ImGui::BeginTooltip();
     draw_text(ui, hint);
     ImGui::EndTooltip();
   }
   return is_clicked;
+}
+
+bool draw_choice(Ui& ui, std::string_view label, std::string_view text, bool is_on) {
+  ui.fonts.want(text);
+  const bool is_clicked = ImGui::RadioButton(std::string(text).c_str(), is_on);
+  ui.probe.note_item(label, text);
+  return take_stop(ui, label) || is_clicked;
+}
+
+bool draw_input(Ui& ui, std::string_view label, const char* hint, std::string& text) {
+  ui.fonts.want(text);
+  const std::string id = "##" + std::string(label);
+  const bool is_entered =
+      ImGui::InputTextWithHint(id.c_str(), hint, &text, ImGuiInputTextFlags_EnterReturnsTrue);
+  ui.probe.note_item(label, text);
+  if (take_stop(ui, label)) ImGui::SetKeyboardFocusHere(-1);
+  if (ImGui::IsItemActive()) ui.focus.note_active();
+  return is_entered;
+}
+
+bool take_stop(Ui& ui, std::string_view label) {
+  // What is disabled is no stop.
+  if (is_disabled()) return false;
+  return ui.focus.stop(label, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
 void draw_problem(Ui& ui, const Error& error) {

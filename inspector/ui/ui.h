@@ -20,6 +20,7 @@
 #include "inspector/core/palette.h"
 #include "inspector/core/session.h"
 #include "inspector/core/settings.h"
+#include "inspector/ui/focus.h"
 #include "inspector/ui/fonts.h"
 #include "inspector/ui/probe.h"
 
@@ -63,6 +64,7 @@ struct Ui {
   Actions& actions;
   Jobs& jobs;
   Fonts& fonts;
+  FocusWalk& focus;
   Probe& probe;
   const Palette& palette;
   float scale = 1;
@@ -84,11 +86,20 @@ void draw_paragraph(Ui& ui, std::string_view text, Colour colour);
 void draw_heading(Ui& ui, std::string_view text);
 /// Text that leads somewhere when it is clicked; its right click copies the location.
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location);
+/// In another colour than that of links.
+void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location,
+               Colour colour);
 /// A name, and behind it, in one column for all, its value; a link when `thing` is something.
 void draw_field(Ui& ui, std::string_view name, std::string_view text, const Thing& thing,
                 float name_width);
 /// A button; true when it was clicked.
 bool draw_button(Ui& ui, std::string_view label, std::string_view text, std::string_view hint = {});
+/// One of some: true when it was chosen.
+bool draw_choice(Ui& ui, std::string_view label, std::string_view text, bool is_on);
+/// A line to write in, as wide as the next item; true when Enter was pressed.
+bool draw_input(Ui& ui, std::string_view label, const char* hint, std::string& text);
+/// The item drawn last can be walked to by keys; true when Enter was pressed there.
+bool take_stop(Ui& ui, std::string_view label);
 /// Says in place why there is nothing to see. With the place in the file when there is one.
 void draw_problem(Ui& ui, const Error& error);
 /// For panels without a file.

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <imgui.h>
-#include <imgui_stdlib.h>
 
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/plot.h"
@@ -129,10 +128,10 @@ class BucketsPanel final : public Panel {
   void draw_drums(Ui& ui, const model::FileView& view) {
     for (const DrumInfo& drum : view.drums) {
       const std::string shown = model::format_printable(drum.name);
-      if (ImGui::RadioButton(shown.c_str(), drum.name == name_) && drum.name != name_) {
+      const bool is_shown = drum.name == name_;
+      if (draw_choice(ui, "buckets.drum." + shown, shown, is_shown) && !is_shown) {
         ui.actions.go({"buckets", BucketThing{drum.name, 0}});
       }
-      ui.probe.note_item("buckets.drum." + shown, shown);
       ImGui::SameLine();
     }
     ImGui::NewLine();
@@ -159,11 +158,8 @@ class BucketsPanel final : public Panel {
 
   void draw_lookup(Ui& ui, const model::FileView& view) {
     ImGui::SetNextItemWidth(std::min(ui.px(520), ImGui::GetContentRegionAvail().x - ui.px(120)));
-    ui.fonts.want(lookup_);
     const bool is_entered =
-        ImGui::InputTextWithHint("##lookup", "look up a key (hex digits) or a URL", &lookup_,
-                                 ImGuiInputTextFlags_EnterReturnsTrue);
-    ui.probe.note_item("buckets.lookup", lookup_);
+        draw_input(ui, "buckets.lookup", "look up a key (hex digits) or a URL", lookup_);
     ImGui::SameLine();
     const bool is_clicked = draw_button(ui, "buckets.look_up", "Look up");
     if (!is_entered && !is_clicked && !must_look_up_) return;
@@ -222,8 +218,7 @@ class BucketsPanel final : public Panel {
         {Part::kKeys, "Keys"}, {Part::kPending, "Requests that wait"}, {Part::kGaps, "Gaps"}};
     ImGui::Dummy(ImVec2(0, ui.px(4)));
     for (const auto& [part, text] : kParts) {
-      if (ImGui::RadioButton(text, part_ == part)) part_ = part;
-      ui.probe.note_item(std::string("buckets.") + text, text);
+      if (draw_choice(ui, std::string("buckets.") + text, text, part_ == part)) part_ = part;
       ImGui::SameLine();
     }
     draw_text(ui, "of bucket " + model::format_count(selected_bucket()), ui.palette.faint);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include <imgui.h>
-#include <imgui_stdlib.h>
 
 #include <crawlstore/diff.h>
 
@@ -58,9 +57,7 @@ class DiffPanel final : public Panel {
     draw_text(ui, "or with an older file", ui.palette.faint);
     ImGui::SameLine();
     ImGui::SetNextItemWidth(std::max(ui.px(160), ImGui::GetContentRegionAvail().x - ui.px(110)));
-    const bool is_entered = ImGui::InputTextWithHint("##other", "path, Enter", &other_,
-                                                     ImGuiInputTextFlags_EnterReturnsTrue);
-    ui.probe.note_item("diff.other", other_);
+    const bool is_entered = draw_input(ui, "diff.other", "path, Enter", other_);
     ImGui::SameLine();
     const bool is_clicked = draw_button(ui, "diff.compare", "Compare");
     if ((is_entered || is_clicked) && !other_.empty() && view.snapshot) start(ui, view, other_);
@@ -136,8 +133,7 @@ class DiffPanel final : public Panel {
       if (i > 0) ImGui::SameLine();
       const std::string text =
           found.tables[i]->name() + " " + model::format_count(found.tables[i]->row_count());
-      if (ImGui::RadioButton(text.c_str(), shown_ == i)) shown_ = i;
-      ui.probe.note_item("diff." + found.tables[i]->name(), text);
+      if (draw_choice(ui, "diff." + found.tables[i]->name(), text, shown_ == i)) shown_ = i;
     }
     if (found.tables.empty()) return;
     TableOptions options{.id = "diff_" + found.tables[shown_]->name()};

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include <imgui.h>
-#include <imgui_stdlib.h>
 
 #include <crawlstore/inspect.h>
 
@@ -142,20 +141,16 @@ class HexPanel final : public Panel {
 
   void draw_tools(Ui& ui) {
     ImGui::SetNextItemWidth(ui.px(150));
-    if (ImGui::InputTextWithHint("##goto", "go to 0x14000", &goto_,
-                                 ImGuiInputTextFlags_EnterReturnsTrue)) {
+    if (draw_input(ui, "hex.goto", "go to 0x14000", goto_)) {
       if (const auto offset = model::parse_count(goto_)) {
         ui.actions.go({"hex", ExtentThing{{*offset, 0}}});
       } else {
         ui.actions.say(Severity::kWarning, "an offset is expected: 81920 or 0x14000");
       }
     }
-    ui.probe.note_item("hex.goto", goto_);
     ImGui::SameLine();
     ImGui::SetNextItemWidth(ui.px(220));
-    const bool is_entered = ImGui::InputTextWithHint("##find", "find \"text\" or 89 43 52 57",
-                                                     &find_, ImGuiInputTextFlags_EnterReturnsTrue);
-    ui.probe.note_item("hex.find", find_);
+    const bool is_entered = draw_input(ui, "hex.find", "find \"text\" or 89 43 52 57", find_);
     ImGui::SameLine();
     if (draw_button(ui, "hex.next", "Find next", "from the cursor on") || is_entered) find(ui);
     ImGui::SameLine();

@@ -13,10 +13,9 @@ class KeysPanel final : public Panel {
     draw_heading(ui, "Colours");
     for (const Palette& palette : palettes()) {
       const std::string name(palette.name);
-      if (ImGui::RadioButton(name.c_str(), ui.settings.theme == name)) {
+      if (draw_choice(ui, "settings.theme_" + name, name, ui.settings.theme == name)) {
         ui.actions.run("theme_" + name);
       }
-      ui.probe.note_item("settings.theme_" + name, name);
       ImGui::SameLine();
     }
     ImGui::NewLine();
@@ -28,10 +27,10 @@ class KeysPanel final : public Panel {
     if (draw_button(ui, "settings.larger", "+", "Ctrl+=")) ui.actions.run("larger");
     draw_heading(ui, "Following");
     bool is_following = ui.session.is_following;
-    if (ImGui::Checkbox("show each new generation when it is committed (F6)", &is_following)) {
-      ui.actions.run("follow");
-    }
+    const bool is_clicked =
+        ImGui::Checkbox("show each new generation when it is committed (F6)", &is_following);
     ui.probe.note_item("settings.follow", "follow");
+    if (take_stop(ui, "settings.follow") || is_clicked) ui.actions.run("follow");
     draw_heading(ui, "Commands");
     if (commands_ == nullptr) list_commands(ui);
     table_.draw(ui, commands_, {.id = "commands"});

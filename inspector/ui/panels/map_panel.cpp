@@ -94,8 +94,7 @@ class MapPanel final : public Panel {
     constexpr std::pair<Mode, const char*> kModes[] = {
         {Mode::kLinear, "by place"}, {Mode::kTreemap, "by size"}, {Mode::kTable, "as a table"}};
     for (const auto& [mode, text] : kModes) {
-      if (ImGui::RadioButton(text, mode_ == mode)) mode_ = mode;
-      ui.probe.note_item(std::string("map.") + text, text);
+      if (draw_choice(ui, std::string("map.") + text, text, mode_ == mode)) mode_ = mode;
       ImGui::SameLine();
     }
     if (mode_ != Mode::kLinear) return ImGui::NewLine();

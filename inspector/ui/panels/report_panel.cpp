@@ -25,6 +25,8 @@ class ReportPanel final : public Panel {
     ui.fonts.want(text_);
     ImGui::InputTextMultiline("##report", &text_, ImVec2(-1, -1), ImGuiInputTextFlags_ReadOnly);
     ui.probe.note_item("report.text", text_);
+    if (take_stop(ui, "report.text")) ImGui::SetKeyboardFocusHere(-1);
+    if (ImGui::IsItemActive()) ui.focus.note_active();
     ImGui::PopFont();
   }
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 
 #include <imgui.h>
-#include <imgui_stdlib.h>
 
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
@@ -30,9 +29,7 @@ class StartPanel final : public Panel {
   void draw_path(Ui& ui) {
     ImGui::SetNextItemWidth(-ui.px(80));
     const bool is_entered =
-        ImGui::InputTextWithHint("##path", "path of a file; or drop one on the window", &path_,
-                                 ImGuiInputTextFlags_EnterReturnsTrue);
-    ui.probe.note_item("start.path", path_);
+        draw_input(ui, "start.path", "path of a file; or drop one on the window", path_);
     ImGui::SameLine();
     if (draw_button(ui, "start.open", "Open") || is_entered) {
       if (!path_.empty()) ui.actions.open(path_);
@@ -54,8 +51,10 @@ class StartPanel final : public Panel {
       const std::string& path = ui.settings.recent[i];
       const std::string shown = model::format_printable(path);
       ImGui::PushID(static_cast<int>(i));
-      if (ImGui::Selectable(shown.c_str())) ui.actions.open(path);
-      ui.probe.note_item("recent[" + std::to_string(i) + "]", shown);
+      const std::string label = "recent[" + std::to_string(i) + "]";
+      const bool is_clicked = ImGui::Selectable(shown.c_str());
+      ui.probe.note_item(label, shown);
+      if (take_stop(ui, label) || is_clicked) ui.actions.open(path);
       ImGui::PopID();
     }
   }

@@ -70,8 +70,9 @@ class Table64Test : public ::testing::Test {
     ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
     ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
     probe_.begin_frame();
-    Ui ui{session_, settings_, commands_, actions_,
-          jobs_,    fonts_,    probe_,    inspector::palettes().front()};
+    Ui ui{session_, settings_, commands_,
+          actions_, jobs_,     fonts_,
+          focus_,   probe_,    inspector::palettes().front()};
     table_.draw(ui, rows_, {.id = "t", .has_filter = false});
     ImGui::End();
     ImGui::Render();
@@ -93,6 +94,7 @@ class Table64Test : public ::testing::Test {
   inspector::CommandRegistry commands_;
   NoActions actions_;
   inspector::Fonts fonts_;
+  inspector::FocusWalk focus_;
   inspector::Probe probe_;
   inspector::Jobs jobs_{[] {}, [] { return std::int64_t{0}; }};
   std::shared_ptr<CountedRows> rows_ = std::make_shared<CountedRows>();

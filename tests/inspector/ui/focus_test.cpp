@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where keys go.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inspector/inspector_file.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using inspector::HeadlessShell;
+using ::testing::Contains;
+
+/// What Tab, or another key, leads to until it is where it began.
+std::vector<std::string> walk(HeadlessShell& shell, const std::string& key) {
+  std::vector<std::string> labels;
+  for (int i = 0; i < 200; ++i) {
+    run_step(shell, "key", key);
+    const std::string label = shell.app().focus().label();
+    if (!labels.empty() && label == labels.front()) return labels;
+    labels.push_back(label);
+  }
+  ADD_FAILURE() << "200 stops, and no end";
+  return labels;
+}
+
+TEST(Focus, WalksRoundEveryPanelAndBack) {
+  HeadlessShell shell({});
+  open_file(shell, golden("keys_and_pending"));
+  for (const auto& kind : inspector::panel_kinds()) {
+    SCOPED_TRACE(kind.id);
+    run_step(shell, "goto", std::string(kind.id));
+    EXPECT_EQ(shell.app().focus().label(), "");
+    if (kind.id == "jobs") continue;  // with nothing to press
+    auto forth = walk(shell, "Tab");
+    EXPECT_THAT(forth, ::testing::Each(::testing::Ne("")));
+    auto back = walk(shell, "Shift+Tab");
+    ASSERT_EQ(back.size(), forth.size());
+    std::ranges::reverse(back);
+    EXPECT_EQ(forth, back);
+  }
+}
+
+TEST(Focus, ReachesEveryPanelAndDrumInTheNavigator) {
+  HeadlessShell shell({});
+  open_file(shell, golden("keys_and_pending"));
+  run_step(shell, "key", "Alt+1");
+  const auto labels = walk(shell, "Down");
+  for (const auto& kind : inspector::panel_kinds()) {
+    EXPECT_THAT(labels, Contains("navigator." + std::string(kind.id)));
+  }
+  EXPECT_THAT(labels, Contains("drum.urls"));
+  EXPECT_EQ(labels.size(), inspector::panel_kinds().size() + 1);
+}
+
+TEST(Focus, LeavesATextFieldByTabAndKeepsItsText) {
+  HeadlessShell shell({});
+  open_file(shell, golden("many_blocks"));
+  run_step(shell, "goto", "segments");
+  run_step(shell, "click", "segments.filter");
+  run_step(shell, "type", "kind:drum");
+  EXPECT_EQ(shell.app().focus().label(), "segments.filter");
+  run_step(shell, "key", "Tab");
+  EXPECT_EQ(shell.app().focus().label(), "segments");
+  run_step(shell, "key", "Down");
+  EXPECT_EQ(shell.app().probe().find("segments.filter")->text, "kind:drum");
+  EXPECT_TRUE(shell.app().probe().shows("segments, row"));
+}
+
+TEST(Focus, GoesToTheTableThatWasClicked) {
+  HeadlessShell shell({});
+  open_file(shell, golden("keys_and_pending"));
+  run_step(shell, "goto", "buckets");
+  run_step(shell, "click", "buckets[0].first_key");
+  run_step(shell, "key", "Down");
+  EXPECT_TRUE(shell.app().probe().shows("of bucket 1"));
+  run_step(shell, "click", "keys[5].row");
+  run_step(shell, "key", "Up");
+  EXPECT_TRUE(shell.app().probe().shows("of bucket 1"));
+  EXPECT_EQ(shell.app().focus().label(), "keys");
+}
+
+TEST(Focus, LeavesKeysToBoxesThatAreOpen) {
+  HeadlessShell shell({});
+  open_file(shell, golden("many_blocks"));
+  run_step(shell, "goto", "segments");
+  run_step(shell, "key", "Ctrl+P");
+  run_step(shell, "key", "Down");
+  run_step(shell, "key", "Tab");
+  EXPECT_EQ(shell.app().focus().label(), "");
+  EXPECT_FALSE(shell.app().probe().shows("segments, row"));
+}
+
+TEST(Focus, PressesOnlyTheButtonThatHasIt) {
+  HeadlessShell shell({});
+  open_file(shell, golden("many_blocks"));
+  run_step(shell, "goto", "problems");
+  run_step(shell, "key", "Tab");
+  run_step(shell, "key", "Tab");
+  run_step(shell, "key", "Tab");
+  ASSERT_EQ(shell.app().focus().label(), "problems.deep");
+  run_step(shell, "key", "Enter");
+  EXPECT_EQ(shell.app().session().checked->level, VerifyLevel::kDeep);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
