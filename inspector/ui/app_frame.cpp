@@ -253,14 +253,17 @@ void App::draw_details_pane(Ui& ui, ImVec2 at, ImVec2 size) {
   ImGui::EndChild();
 }
 
-/// What the last check found.
+/// What the last check found, in the colour and with the sign of the worst of it.
 void App::draw_health(Ui& ui) {
   if (!session_.checked) return draw_link(ui, "status.problems", "not checked", {"problems", {}});
   const VerifyReport& report = session_.checked->report;
   const std::size_t count = report.findings.size();
   std::string text = count == 0 ? "no problems" : model::format_counted(count, "problem");
   if (session_.checked->is_partial) text += " so far";
-  draw_link(ui, "status.problems", text, {"problems", {}});
+  if (count == 0) return draw_link(ui, "status.problems", text, {"problems", {}});
+  const Severity severity = report.damaged() ? Severity::kBad : Severity::kWarning;
+  draw_sign(ui, severity);
+  draw_link(ui, "status.problems", text, {"problems", {}}, colour_of(ui, severity));
 }
 
 void App::draw_job_state(Ui& ui) {

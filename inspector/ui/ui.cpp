@@ -139,4 +139,30 @@ Colour colour_of(const Ui& ui, Severity severity) {
   return severity == Severity::kWarning ? ui.palette.warning : ui.palette.text;
 }
 
+void draw_sign(Ui& ui, Severity severity) {
+  if (severity == Severity::kNote) return;
+  const bool is_bad = severity == Severity::kBad;
+  const Colour colour = colour_of(ui, severity);
+  const float size = ImGui::GetTextLineHeight();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float middle = at.x + size / 2;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 top(middle, at.y + ui.px(1));
+  const ImVec2 right(at.x + size, at.y + size - ui.px(1));
+  const ImVec2 left(at.x, at.y + size - ui.px(1));
+  if (is_bad) {
+    list.AddTriangleFilled(top, right, left, colour);
+  } else {
+    list.AddTriangle(top, right, left, colour, ui.px(1.5F));
+  }
+  const Colour mark = is_bad ? ui.palette.window : colour;
+  list.AddRectFilled(ImVec2(middle - ui.px(1), at.y + size * 0.4F),
+                     ImVec2(middle + ui.px(1), at.y + size * 0.68F), mark);
+  list.AddRectFilled(ImVec2(middle - ui.px(1), at.y + size * 0.76F),
+                     ImVec2(middle + ui.px(1), at.y + size * 0.88F), mark);
+  ImGui::Dummy(ImVec2(size, size));
+  ui.probe.note_item(is_bad ? "sign.bad" : "sign.warning", {});
+  ImGui::SameLine(0, ui.px(6));
+}
+
 }  // namespace crawlstore::inspector

@@ -108,5 +108,8 @@ void draw_no_file(Ui& ui);
 void draw_swatch(Ui& ui, Colour colour);
 
 Colour colour_of(const Ui& ui, Severity severity);
+/// A triangle with an exclamation mark, filled for what is bad, hollow for warnings; nothing for
+/// notes. So that no meaning is carried by colour alone.
+void draw_sign(Ui& ui, Severity severity);
 
 }  // namespace crawlstore::inspector

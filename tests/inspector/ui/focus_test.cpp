@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where keys go.
+// Where keys go; and the signs that do not need colours.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "inspector/inspector_file.h"
+#include "support/bytes.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -101,6 +102,29 @@ TEST(Focus, PressesOnlyTheButtonThatHasIt) {
   ASSERT_EQ(shell.app().focus().label(), "problems.deep");
   run_step(shell, "key", "Enter");
   EXPECT_EQ(shell.app().session().checked->level, VerifyLevel::kDeep);
+}
+
+TEST(StatusBar, ShowsASignForWhatIsWrong) {
+  HeadlessShell shell({});
+  open_file(shell, golden("many_blocks"));
+  EXPECT_EQ(shell.app().probe().find("sign.bad"), nullptr);
+  EXPECT_EQ(shell.app().probe().find("sign.warning"), nullptr);
+  open_file(shell, golden("copy_0_torn"));
+  EXPECT_NE(shell.app().probe().find("sign.warning"), nullptr);
+}
+
+TEST(StatusBar, ShowsAnotherSignForAFileThatIsDamaged) {
+  const TemporaryFolder folder;
+  auto bytes = file_bytes(golden("many_blocks"));
+  bytes[0x28000 + 100] ^= std::byte{1};
+  put_file(folder / "a.crawl", bytes);
+  HeadlessShell shell({});
+  open_file(shell, folder / "a.crawl");
+  run_step(shell, "command", "verify");
+  ASSERT_TRUE(shell.app().session().checked->report.damaged());
+  EXPECT_NE(shell.app().probe().find("sign.bad"), nullptr);
+  EXPECT_EQ(shell.app().probe().find("sign.warning"), nullptr);
+  EXPECT_THAT(shell.app().probe().find("status.problems")->text, ::testing::EndsWith("problem"));
 }
 
 }  // namespace
