@@ -4,7 +4,6 @@
 #include "inspector/core/jobs.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -12,22 +11,17 @@ namespace crawlstore::inspector {
 namespace {
 
 constexpr unsigned kThreads = 2;
-constexpr std::int64_t kWakeEveryMs = 100;
-
-std::int64_t steady_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+constexpr std::int64_t kWakeEveryUs = 100'000;
 
 }  // namespace
 
 bool JobContext::progress(std::uint64_t done, std::uint64_t total) {
   done_ = done;
   total_ = total;
-  const std::int64_t now_ms = steady_ms();
-  if (now_ms - last_wake_ms_ >= kWakeEveryMs) {
-    last_wake_ms_ = now_ms;
+  const std::int64_t now_us = now_us_();
+  const std::int64_t passed_us = last_wake_us_ ? now_us - *last_wake_us_ : kWakeEveryUs;
+  if (passed_us >= kWakeEveryUs || passed_us < 0) {
+    last_wake_us_ = now_us;
     wake_();
   }
   return !is_cancelled_;
@@ -84,6 +78,7 @@ std::uint64_t Jobs::start(std::string title, std::string slot, Work work) {
   job->slot = std::move(slot);
   job->work = std::move(work);
   job->context.wake_ = wake_;
+  job->context.now_us_ = now_us_;
   {
     const std::lock_guard lock(mutex_);
     job->info.id = ++last_id_;

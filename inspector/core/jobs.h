@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,7 +34,8 @@ class JobContext {
  private:
   friend class Jobs;
   std::function<void()> wake_;
-  std::int64_t last_wake_ms_ = 0;  // touched by the work's thread only
+  std::function<std::int64_t()> now_us_;
+  std::optional<std::int64_t> last_wake_us_;  // touched by the work's thread only
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::uint64_t> total_{0};
   std::atomic<bool> is_cancelled_{false};
@@ -59,7 +61,8 @@ class Jobs {
   using Work = std::function<Finish(JobContext&)>;
   static constexpr std::size_t kRememberedMax = 100;
 
-  /// wake: called from any thread when there is something to draw. now_us: the clock.
+  /// wake: called from any thread when there is something to draw. now_us: the clock, which may
+  /// be set back; asked from any thread.
   Jobs(std::function<void()> wake, std::function<std::int64_t()> now_us);
   ~Jobs();
   Jobs(const Jobs&) = delete;

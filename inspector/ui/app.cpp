@@ -238,10 +238,11 @@ void App::verify(VerifyLevel level) {
                 VerifyOptions options;
                 options.level = level;
                 options.mapped = mapped;
-                options.progress = [&context](std::uint64_t done, std::uint64_t total) {
+                VerifyReport so_far;  // when it is cancelled
+                options.progress = [&](std::uint64_t done, std::uint64_t total) {
+                  so_far.checked_bytes = done;
                   return context.progress(done, total);
                 };
-                VerifyReport so_far;  // when it is cancelled
                 options.sink = [&so_far](const Finding& finding) {
                   so_far.findings.push_back(finding);
                 };
@@ -268,8 +269,9 @@ void App::take_checked(Checked checked) {
     say(is_bad ? Severity::kBad : Severity::kWarning,
         model::format_counted(count, "problem") + " found");
   } else if (checked.level != VerifyLevel::kQuick) {
-    say(Severity::kNote,
-        "no problem found in " + model::format_bytes(checked.report.checked_bytes));
+    say(Severity::kNote, "no problem found in " +
+                             model::format_bytes(checked.report.checked_bytes) +
+                             (checked.is_partial ? ", so far" : ""));
   }
   session_.checked = std::move(checked);
 }

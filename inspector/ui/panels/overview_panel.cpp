@@ -67,9 +67,14 @@ class OverviewPanel final : public Panel {
     if (!ui.session.checked) return draw_text(ui, "not checked yet", ui.palette.faint);
     const Checked& checked = *ui.session.checked;
     const bool is_bad = checked.report.damaged();
-    const bool is_whole = checked.report.findings.empty();
+    // What was not looked at may be anything.
+    const bool is_whole = checked.report.findings.empty() && !checked.is_partial;
     const Colour colour = is_bad ? ui.palette.bad : is_whole ? ui.palette.good : ui.palette.warning;
-    draw_text(ui, is_bad ? "DAMAGED" : is_whole ? "whole" : "reduced redundancy", colour);
+    const std::string_view health = is_bad                            ? "DAMAGED"
+                                    : is_whole                        ? "whole"
+                                    : checked.report.findings.empty() ? "partly checked"
+                                                                      : "reduced redundancy";
+    draw_text(ui, health, colour);
     ImGui::SameLine();
     draw_link(ui, "overview.problems",
               model::format_counted(checked.report.findings.size(), "problem"), {"problems", {}});
@@ -77,7 +82,8 @@ class OverviewPanel final : public Panel {
     constexpr std::string_view kLevels[] = {"superblocks and directories", "all checksums",
                                             "everything"};
     draw_text(ui,
-              "after a check of " + std::string(kLevels[static_cast<std::size_t>(checked.level)]),
+              "after a check of " + std::string(kLevels[static_cast<std::size_t>(checked.level)]) +
+                  (checked.is_partial ? ", which was cancelled" : ""),
               ui.palette.faint);
   }
 

@@ -60,7 +60,8 @@ class ProblemsPanel final : public Panel {
     number_ = checked.number;
     model::Document document = model::verify_view(checked.report, checked.level);
     findings_ = model::take_table(document, "findings");
-    title_ = std::string(model::health_name(checked.report)) + ": " +
+    const bool is_open = checked.is_partial && checked.report.findings.empty();
+    title_ = std::string(is_open ? "partly checked" : model::health_name(checked.report)) + ": " +
              model::format_counted(findings_->row_count(), "problem") + " in " +
              model::format_bytes(checked.report.checked_bytes) +
              (checked.is_partial ? ", so far: the check was cancelled" : "");
