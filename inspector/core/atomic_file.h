@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A text file that is there as a whole, or not at all: cancelled work and failures leave what was
-/// there before. Not synced: a power cut may take it back. Threads: one.
+/// A file that is there as a whole, or not at all: cancelled work and failures leave what was there
+/// before. Until then it is called PATH.part, or PATH.2.part and so on when others write that path,
+/// too: no two meet in one, and the last to finish wins. Only a process that is killed leaves its
+/// part behind. Not synced: a power cut may take it back. Threads: one.
 
-#include <fstream>
+#include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -12,7 +15,7 @@ namespace crawlstore::inspector {
 
 class AtomicFile {
  public:
-  /// Begins `path` + ".part". That it cannot, finish() tells.
+  /// Begins the part. That it cannot, finish() tells.
   explicit AtomicFile(std::string path);
   /// Without finish() nothing stays.
   ~AtomicFile();
@@ -24,10 +27,16 @@ class AtomicFile {
   std::string finish();
 
  private:
+  struct Closer {
+    void operator()(std::FILE* file) const { (void)std::fclose(file); }
+  };
+  void begin();
+  void fail();
+
   std::string path_;
-  std::string part_;
-  std::ofstream file_;
-  bool has_part_ = false;
+  std::string part_;  // empty = there is none
+  std::unique_ptr<std::FILE, Closer> file_;
+  std::string problem_;
 };
 
 }  // namespace crawlstore::inspector

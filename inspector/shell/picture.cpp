@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/shell/picture.h"
 
-#include <cstdio>
+#include <string_view>
 
 #include <png.h>
+
+#include "inspector/core/atomic_file.h"
 
 namespace crawlstore::inspector {
 
@@ -21,13 +23,14 @@ std::string write_png(const Picture& picture, const std::string& path) {
       bytes.push_back(static_cast<std::uint8_t>(pixel >> shift));
     }
   }
-  const std::string part = path + ".part";
-  if (png_image_write_to_file(&image, part.c_str(), 0, bytes.data(), 0, nullptr) == 0) {
-    (void)std::remove(part.c_str());
+  std::string png(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
+  png_alloc_size_t size = png.size();
+  if (png_image_write_to_memory(&image, png.data(), &size, 0, bytes.data(), 0, nullptr) == 0) {
     return "cannot write " + path + ": " + image.message;
   }
-  if (std::rename(part.c_str(), path.c_str()) != 0) return "cannot write " + path;
-  return {};
+  AtomicFile file(path);
+  file.write(std::string_view(png).substr(0, size));
+  return file.finish();
 }
 
 Picture read_png(const std::string& path) {

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -76,10 +78,71 @@ TEST_F(AtomicFiles, LeaveNothingWhenTheyCannotTakeTheirName) {
   EXPECT_TRUE(fs::is_directory(path_));
 }
 
+// acceptance: 20
+TEST_F(AtomicFiles, DoNotMeetOthersOfTheirName) {
+  AtomicFile one(path_);
+  one.write("one ");
+  {
+    AtomicFile other(path_);
+    other.write("other");
+    one.write("one");
+    EXPECT_EQ(file_count(), 2U);
+    EXPECT_EQ(other.finish(), "");
+    EXPECT_EQ(text(), "other");
+  }
+  { const AtomicFile cancelled(path_); }
+  EXPECT_EQ(file_count(), 2U);
+  EXPECT_EQ(one.finish(), "");
+  EXPECT_EQ(text(), "one one");
+  EXPECT_EQ(file_count(), 1U);
+}
+
+// acceptance: 20
+TEST_F(AtomicFiles, AreWholeHoweverManyWriteAtOnce) {
+  std::vector<std::thread> writers;
+  for (char letter = 'a'; letter < 'i'; ++letter) {
+    writers.emplace_back([this, letter] {
+      for (int i = 0; i < 20; ++i) {
+        AtomicFile file(path_);
+        for (int piece = 0; piece < 50; ++piece) file.write(std::string(1000, letter));
+        if (i % 5 == 0) continue;  // cancelled
+        EXPECT_EQ(file.finish(), "");
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  const std::string found = text();
+  EXPECT_EQ(found, std::string(50'000, found.front()));
+  EXPECT_EQ(file_count(), 1U);
+}
+
+TEST_F(AtomicFiles, LeaveThePartOfAnotherAlone) {
+  std::ofstream(path_ + ".part") << "of a process that was killed";
+  {
+    AtomicFile file(path_);
+    file.write("rows");
+    EXPECT_EQ(file.finish(), "");
+  }
+  EXPECT_EQ(text(), "rows");
+  std::ifstream part(path_ + ".part", std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(part), {}), "of a process that was killed");
+  EXPECT_EQ(file_count(), 2U);
+}
+
+TEST_F(AtomicFiles, DoNotFollowALinkThatLiesInTheirWay) {
+  fs::create_symlink(folder_ / "elsewhere", path_ + ".part");
+  AtomicFile file(path_);
+  file.write("rows");
+  EXPECT_EQ(file.finish(), "");
+  EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));
+  EXPECT_EQ(text(), "rows");
+}
+
 TEST_F(AtomicFiles, SayWhenTheyCannotBegin) {
   AtomicFile file(folder_ / "no such folder/x.csv");
   file.write("rows");
-  EXPECT_NE(file.finish(), "");
+  EXPECT_EQ(file.finish(),
+            "cannot write " + folder_.path() + "/no such folder/x.csv: No such file or directory");
   EXPECT_EQ(file_count(), 0U);
 }
 
@@ -93,8 +156,7 @@ TEST_F(AtomicFiles, LeaveNothingOnAFullDisk) {
     for (int i = 0; i < 100; ++i) file.write(std::string(4096, 'x'));
     EXPECT_NE(file.finish(), "");
   }
-  EXPECT_FALSE(fs::exists(path));
-  EXPECT_FALSE(fs::exists(path + ".part"));
+  EXPECT_TRUE(fs::is_empty(disk / "."));
 }
 
 }  // namespace
