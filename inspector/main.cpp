@@ -103,7 +103,8 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_option("FILE", arguments.file, "the crawl file, or FILE#LOCATION: a.crawl#segment/12");
   const auto theme = CLI::IsMember({"dark", "light", "contrast"});
   app.add_option("--theme", arguments.theme, "dark, light or contrast")->check(theme);
-  app.add_option("--scale", arguments.scale, "size of everything, 1 to 2")->check(CLI::Range(1, 2));
+  app.add_option("--scale", arguments.scale, "size of everything, 1 to 2")
+      ->check(CLI::Range(1.0, 2.0));
   app.add_option("--width", arguments.width, "of the window, in pixels")
       ->check(CLI::Range(200, 8192))
       ->capture_default_str();

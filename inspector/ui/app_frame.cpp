@@ -89,9 +89,12 @@ void App::draw_menu(Ui& ui) {
     ImGui::EndMenu();
   }
   const std::string hint = "Ctrl+P  find a command, a panel, a location";
-  ImGui::SameLine(ImGui::GetWindowWidth() - ImGui::CalcTextSize(hint.c_str()).x - ui.px(16));
-  draw_text(ui, hint, ui.palette.faint);
-  if (ImGui::IsItemClicked()) run("palette");
+  const float left = ImGui::GetWindowWidth() - text_width(hint) - ui.px(16);
+  if (left > ImGui::GetCursorPosX() + ui.px(8)) {
+    ImGui::SameLine(left);
+    draw_text(ui, hint, ui.palette.faint);
+    if (ImGui::IsItemClicked()) run("palette");
+  }
   ImGui::EndMenuBar();
 }
 
@@ -101,22 +104,27 @@ void App::draw_file_state(Ui& ui) {
   const std::string generation = model::format_count(view->info.generation.value);
   std::string text = model::format_bytes(view->info.file_bytes);
   if (view->info.generation.value != 0) text += "   generation " + generation;
+  place_beside(text_width(text), ui.px(24));
   draw_text(ui, text);
-  ImGui::SameLine(0, ui.px(16));
   const bool is_released = session_.file->is_released();
+  std::string state = "pins " + generation;
+  Colour colour = ui.palette.faint;
   if (is_released && !session_.is_following) {
-    draw_text(ui, "RELEASED", ui.palette.warning);
+    state = "RELEASED";
+    colour = ui.palette.warning;
   } else if (!view->snapshot && !is_released) {
-    draw_text(ui, "DAMAGED", ui.palette.bad);
+    state = "DAMAGED";
+    colour = ui.palette.bad;
   } else if (session_.is_following) {
-    draw_text(ui, "FOLLOWING", ui.palette.good);
-  } else {
-    draw_text(ui, "pins " + generation, ui.palette.faint);
+    state = "FOLLOWING";
+    colour = ui.palette.good;
   }
-  if (key_delta_ != 0) {
-    ImGui::SameLine(0, ui.px(10));
-    draw_text(ui, signed_count(key_delta_) + " keys", ui.palette.good);
-  }
+  place_beside(text_width(state), ui.px(16));
+  draw_text(ui, state, colour);
+  if (key_delta_ == 0) return;
+  const std::string delta = signed_count(key_delta_) + " keys";
+  place_beside(text_width(delta), ui.px(10));
+  draw_text(ui, delta, ui.palette.good);
 }
 
 void App::draw_address_bar(Ui& ui) {
@@ -132,19 +140,19 @@ void App::draw_address_bar(Ui& ui) {
   const Location here = location();
   if (session_.file) {
     const std::string& path = session_.file->path();
-    const std::string name = path.substr(path.rfind('/') + 1);
-    draw_link(ui, "crumb.file", model::format_printable(name), {"overview", {}});
+    const std::string name = model::format_printable(path.substr(path.rfind('/') + 1));
+    const float room = ImGui::GetContentRegionAvail().x * 0.6F;
+    draw_link(ui, "crumb.file", shorten(name, room), {"overview", {}});
     if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", model::format_printable(path).c_str());
-    ImGui::SameLine(0, ui.px(6));
+    place_beside(text_width("# " + here.panel), ui.px(6));
     draw_text(ui, "#", ui.palette.faint);
     ImGui::SameLine(0, ui.px(6));
   }
   draw_link(ui, "crumb.panel", here.panel, {here.panel, {}});
   if (const std::string thing = describe_thing(here.thing); !thing.empty()) {
-    ImGui::SameLine(0, ui.px(6));
-    draw_text(ui, thing);
+    place_beside(text_width(thing), ui.px(6));
+    draw_text(ui, shorten(thing, ImGui::GetContentRegionAvail().x));
   }
-  ImGui::SameLine(0, ui.px(24));
   draw_file_state(ui);
 }
 
@@ -228,9 +236,7 @@ void App::draw_details(Ui& ui) {
   }
   name_width = std::min(name_width, ui.px(150)) + ui.px(16);
   for (const DetailLine& line : details_.lines) {
-    ImGui::PushTextWrapPos(0);
     draw_field(ui, line.name, line.text, line.thing, name_width);
-    ImGui::PopTextWrapPos();
   }
   ImGui::Dummy(ImVec2(0, ui.px(6)));
   if (draw_button(ui, "details.copy", "Copy", "name and value a line (Ctrl+Shift+C)")) {
@@ -275,7 +281,8 @@ void App::draw_job_state(Ui& ui) {
   if (running->total > 0) {
     progress += "  " + model::format_count(100 * running->done / running->total) + " %";
   }
-  draw_link(ui, "status.job", progress, {"jobs", {}});
+  const float room = ImGui::GetContentRegionAvail().x - button_width("cancel") - ui.px(8);
+  draw_link(ui, "status.job", shorten(progress, room), {"jobs", {}});
   ImGui::SameLine(0, ui.px(8));
   if (draw_button(ui, "status.cancel", "cancel", "Escape")) run("cancel");
   ImGui::SameLine(0, ui.px(20));
@@ -291,7 +298,11 @@ void App::draw_status_line(Ui& ui) {
   const LogEntry& last = session_.log.back();
   const Colour colour =
       last.severity == Severity::kNote ? ui.palette.faint : colour_of(ui, last.severity);
-  draw_link(ui, "status.log", model::format_printable(last.text), {"log", {}}, colour);
+  const std::string text = model::format_printable(last.text);
+  const float room = ImGui::GetContentRegionAvail().x;
+  if (room < text_width("...")) return;
+  draw_link(ui, "status.log", shorten(text, room), {"log", {}}, colour);
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text.c_str());
 }
 
 void App::draw_status_bar(Ui& ui) {

@@ -177,7 +177,9 @@ void App::draw_tabs(Ui& ui) {
                           ImGuiTabBarFlags_Reorderable | ImGuiTabBarFlags_FittingPolicyScroll)) {
     return;
   }
+  probe_.begin_scrolled();
   const std::string closed = draw_tab_items();
+  probe_.end_scrolled();
   settle_tab_order();
   ImGui::EndTabBar();
   if (must_select_tab_) want_frames();

@@ -178,9 +178,11 @@ void HexGrid::draw(Ui& ui, const model::FileBytes& bytes, const std::vector<HexM
       bytes.read(first_line_ * kColumns, static_cast<std::size_t>((layout.page + 1) * kColumns));
   if (read) {
     window_ = *read;
+    ui.probe.begin_scrolled();
     for (std::size_t line = 0; line * kColumns < window_.size(); ++line) {
       draw_line(ui, layout, line, marks);
     }
+    ui.probe.end_scrolled();
   } else {
     draw_problem(ui, read.error());
   }

@@ -2,6 +2,7 @@
 #include "inspector/ui/internal.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <imgui_internal.h>
 
@@ -55,6 +56,26 @@ bool draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float f
   const float middle = (min.x + max.x) / 2;
   ImGui::GetWindowDrawList()->AddLine(ImVec2(middle, min.y), ImVec2(middle, max.y), colour);
   return width != before;
+}
+
+bool is_clipped(ImVec2 min, ImVec2 max) {
+  const ImGuiWindow* window = ImGui::GetCurrentWindowRead();
+  ImRect item(min, max);
+  // Inside the window; then the window inside the one around it, and so on.
+  for (bool is_first = true; window != nullptr; window = window->ParentWindow, is_first = false) {
+    if ((window->Flags & ImGuiWindowFlags_Tooltip) != 0) return false;
+    // As ImGui clips it, but not to what can be seen of the windows around it just now.
+    ImRect room = window->InnerRect;
+    room.Expand(ImVec2(-std::floor(window->WindowPadding.x / 2), 0));
+    if (is_first && window->DC.MenuBarAppending) room = window->MenuBarRect();
+    room.Expand(1);  // of rounding
+    const bool is_wide = item.Min.x < room.Min.x || item.Max.x > room.Max.x;
+    const bool is_tall = item.Min.y < room.Min.y || item.Max.y > room.Max.y;
+    if ((is_wide && !window->ScrollbarX) || (is_tall && !window->ScrollbarY)) return true;
+    if ((window->Flags & ImGuiWindowFlags_ChildWindow) == 0) break;
+    item = window->Rect();
+  }
+  return false;
 }
 
 bool is_disabled() {

@@ -12,8 +12,10 @@
 
 namespace crawlstore::inspector {
 
-/// What the panes around and in the centre are: children with a margin.
-constexpr ImGuiWindowFlags kPane = ImGuiWindowFlags_AlwaysUseWindowPadding;
+/// What the panes around and in the centre are: children with a margin. Where something has no
+/// room, at twice the size in a small window, a scrollbar brings it into sight.
+constexpr ImGuiWindowFlags kPane =
+    ImGuiWindowFlags_AlwaysUseWindowPadding | ImGuiWindowFlags_HorizontalScrollbar;
 
 /// What a scrollbar shows: `page` of `count` rows can be seen.
 struct RowRange {
@@ -30,6 +32,9 @@ bool draw_row_scrollbar(const char* id, ImVec2 min, ImVec2 max, RowRange range,
 /// of the mouse: negative = of what is right of it. True when it was changed.
 bool draw_splitter(const char* id, ImVec2 min, ImVec2 max, float& width, float factor);
 
+/// Does some of this rectangle of the current window lie where nothing is drawn, and no scrollbar,
+/// of this window or of one around it, brings it into sight?
+bool is_clipped(ImVec2 min, ImVec2 max);
 /// Is what is drawn now between BeginDisabled(true) and its end?
 bool is_disabled();
 /// Whoever writes in a text field stops, and what was written stays.

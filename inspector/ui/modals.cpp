@@ -23,6 +23,7 @@ bool begin_box(const Ui& ui, const char* id, bool& must_open) {
   const float width = std::min(ui.px(kWidth), screen.x - ui.px(40));
   ImGui::SetNextWindowPos(ImVec2((screen.x - width) / 2, screen.y * 0.12F));
   ImGui::SetNextWindowSize(ImVec2(width, 0));
+  ImGui::SetNextWindowSizeConstraints(ImVec2(width, 0), ImVec2(width, screen.y * 0.85F));
   if (!ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) return false;
   if (!ImGui::IsKeyPressed(kKeyEscape)) return true;
   ImGui::CloseCurrentPopup();
@@ -65,6 +66,8 @@ void CommandPalette::draw_matches(Ui& ui, const std::vector<Match>& matches) {
     ImGui::PushID(static_cast<int>(i));
     const bool is_clicked = ImGui::Selectable(matches[i].title.c_str(), i == chosen_);
     ui.probe.note_item("palette[" + std::to_string(i) + "]", matches[i].title);
+    const bool is_walked = ImGui::IsKeyPressed(kKeyDown) || ImGui::IsKeyPressed(kKeyUp);
+    if (i == chosen_ && is_walked) ImGui::SetScrollHereY();
     if (!matches[i].keys.empty()) {
       const float width = ImGui::CalcTextSize(matches[i].keys.c_str()).x;
       ImGui::SameLine(ImGui::GetContentRegionMax().x - width);
@@ -113,14 +116,14 @@ void Question::open(std::string title, std::string text, std::string hint, Answe
 
 void Question::draw(Ui& ui) {
   if (!begin_box(ui, "question", must_open_)) return;
-  draw_text(ui, title_);
+  draw_paragraph(ui, title_, ui.palette.text);
   if (must_focus_) ImGui::SetKeyboardFocusHere();
   must_focus_ = false;
   ImGui::SetNextItemWidth(-1);
   const bool is_entered = ImGui::InputTextWithHint("##question", hint_.c_str(), &text_,
                                                    ImGuiInputTextFlags_EnterReturnsTrue);
   ui.probe.note_item("question.text", text_);
-  if (!problem_.empty()) draw_text(ui, problem_, ui.palette.bad);
+  if (!problem_.empty()) draw_paragraph(ui, problem_, ui.palette.bad);
   if (is_entered) {
     problem_ = answer_(text_);
     if (problem_.empty()) {

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/ui/probe.h"
 
+#include "inspector/ui/internal.h"
+
 namespace crawlstore::inspector {
+
+void Probe::note(std::string_view label, std::string_view text, ImVec2 min, ImVec2 max) {
+  if (!is_on_) return;
+  const bool is_cut = scrolled_depth_ == 0 && is_clipped(min, max);
+  items_.push_back({std::string(label), std::string(text), min, max, is_cut});
+}
 
 const ProbeItem* Probe::find(std::string_view label) const {
   for (const ProbeItem& item : items_) {

@@ -17,6 +17,8 @@ struct ProbeItem {
   std::string text;
   ImVec2 min;
   ImVec2 max;
+  /// Some of it cannot be seen, and no scrollbar brings it into sight.
+  bool is_clipped = false;
 };
 
 class Probe {
@@ -25,9 +27,11 @@ class Probe {
   void turn_on() { is_on_ = true; }
   [[nodiscard]] bool is_on() const { return is_on_; }
   void begin_frame() { items_.clear(); }
-  void note(std::string_view label, std::string_view text, ImVec2 min, ImVec2 max) {
-    if (is_on_) items_.push_back({std::string(label), std::string(text), min, max});
-  }
+  /// What is noted between these two scrolls by means that ImGui does not know: rows of tables,
+  /// lines of bytes, tabs.
+  void begin_scrolled() { ++scrolled_depth_; }
+  void end_scrolled() { --scrolled_depth_; }
+  void note(std::string_view label, std::string_view text, ImVec2 min, ImVec2 max);
   /// Of the last item that ImGui drew.
   void note_item(std::string_view label, std::string_view text) {
     if (is_on_) note(label, text, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
@@ -40,6 +44,7 @@ class Probe {
 
  private:
   bool is_on_ = false;
+  int scrolled_depth_ = 0;
   std::vector<ProbeItem> items_;
 };
 

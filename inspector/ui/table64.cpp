@@ -151,9 +151,9 @@ void Table64::draw_filter(Ui& ui, const TableOptions& options) {
   ImGui::SetNextItemWidth(std::min(ui.px(420), ImGui::GetContentRegionAvail().x * 0.6F));
   draw_input(ui, options.id + ".filter",
              "filter: word  column:word  column>10KiB  column~/re/  -not", filter_text_);
-  ImGui::SameLine();
   if (!filter_problem_.empty()) {
-    draw_text(ui, filter_problem_, ui.palette.bad);
+    place_beside(text_width(filter_problem_));
+    draw_paragraph(ui, filter_problem_, ui.palette.bad);
     return;
   }
   std::string count = model::format_count(row_count());
@@ -161,6 +161,7 @@ void Table64::draw_filter(Ui& ui, const TableOptions& options) {
   if (selection_ && !selection_->is_complete) {
     count += "  (looked at " + model::format_count(selection_->scanned_count) + " so far)";
   }
+  place_beside(text_width(count));
   draw_text(ui, count, ui.palette.faint);
 }
 
@@ -294,8 +295,10 @@ void Table64::draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source
   layout.origin = ImVec2(corner.x - ImGui::GetScrollX(), corner.y);
   take_input(ui, layout, options);
   fetch(static_cast<std::size_t>(layout.page) + 1);
+  ui.probe.begin_scrolled();
   draw_rows(ui, layout, options);
   draw_header(ui, layout);
+  ui.probe.end_scrolled();
   draw_menu(ui);
   ImGui::EndChild();
   if (bar > 0 && draw_row_scrollbar("bar", ImVec2(corner.x + size.x - bar, corner.y),

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/ui/ui.h"
 
+#include <algorithm>
+
 #include <imgui_stdlib.h>
 
 #include <crawlstore/error.h>
 
 #include "inspector/ui/internal.h"
 #include "model/format_text.h"
+#include "model/utf8.h"
 
 namespace crawlstore::inspector {
 
@@ -23,14 +26,47 @@ void draw_text(Ui& ui, std::string_view text, Colour colour) {
 }
 
 void draw_paragraph(Ui& ui, std::string_view text, Colour colour) {
-  ImGui::PushTextWrapPos(0);
+  // At the edge that can be seen: 0 would be that of what can be scrolled to.
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x);
   draw_text(ui, text, colour);
   ImGui::PopTextWrapPos();
 }
 
+float text_width(std::string_view text) {
+  return ImGui::CalcTextSize(text.data(), text.data() + text.size()).x;
+}
+
+float button_width(std::string_view text) {
+  return text_width(text) + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+float choice_width(std::string_view text) {
+  return ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x + text_width(text);
+}
+
+void place_beside(float width) {
+  place_beside(width, ImGui::GetStyle().ItemSpacing.x);
+}
+
+void place_beside(float width, float gap) {
+  ImGui::SameLine(0, gap);
+  if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+}
+
+std::string shorten(std::string_view text, float room) {
+  if (text_width(text) <= room) return std::string(text);
+  std::size_t fits = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    at += std::max<std::size_t>(model::utf8_length(text.substr(at)), 1);
+    if (text_width(text.substr(0, at)) + text_width("...") > room) break;
+    fits = at;
+  }
+  return std::string(text.substr(0, fits)) + "...";
+}
+
 void draw_heading(Ui& ui, std::string_view text) {
   ImGui::Dummy(ImVec2(0, ui.px(4)));
-  draw_text(ui, text, ui.palette.accent);
+  draw_paragraph(ui, text, ui.palette.accent);
   ImGui::Separator();
 }
 
@@ -60,9 +96,13 @@ void draw_link(Ui& ui, std::string_view label, std::string_view text, const Loca
 void draw_field(Ui& ui, std::string_view name, std::string_view text, const Thing& thing,
                 float name_width) {
   draw_text(ui, name, ui.palette.faint);
-  ImGui::SameLine(name_width);
+  ImGui::SameLine(std::max(name_width, text_width(name) + ui.px(16)));
+  if (ImGui::GetContentRegionAvail().x < ui.px(60)) {  // too little even for broken lines
+    ImGui::NewLine();
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ui.px(16));
+  }
   if (std::holds_alternative<std::monostate>(thing)) {
-    draw_text(ui, text);
+    draw_paragraph(ui, text, ui.palette.text);
   } else {
     draw_link(ui, name, text, {{}, thing});
   }

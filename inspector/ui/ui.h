@@ -82,6 +82,8 @@ void draw_text(Ui& ui, std::string_view text);
 void draw_text(Ui& ui, std::string_view text, Colour colour);
 /// Broken into lines at the right edge.
 void draw_paragraph(Ui& ui, std::string_view text, Colour colour);
+/// As much of it as the room takes, and "..." for the rest.
+std::string shorten(std::string_view text, float room);
 /// A heading inside a panel.
 void draw_heading(Ui& ui, std::string_view text);
 /// Text that leads somewhere when it is clicked; its right click copies the location.
@@ -106,6 +108,16 @@ void draw_problem(Ui& ui, const Error& error);
 void draw_no_file(Ui& ui);
 /// A small filled square, hatched for kinds that a colour-blind person might mix up.
 void draw_swatch(Ui& ui, Colour colour);
+
+// --- where things stand ----------------------------------------------------------------------
+
+/// How wide these are.
+float text_width(std::string_view text);
+float button_width(std::string_view text);
+float choice_width(std::string_view text);
+/// What comes next stands beside what was last, when it has room there; else below.
+void place_beside(float width);
+void place_beside(float width, float gap);
 
 Colour colour_of(const Ui& ui, Severity severity);
 /// A triangle with an exclamation mark, filled for what is bad, hollow for warnings; nothing for

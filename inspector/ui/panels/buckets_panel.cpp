@@ -23,7 +23,8 @@ class BucketsPanel final : public Panel {
     if (view == nullptr) return draw_no_file(ui);
     if (view->drums_problem) return draw_problem(ui, *view->drums_problem);
     if (view->drums.empty()) {
-      draw_text(ui, "This generation has no DRUM, or none that can be read.", ui.palette.faint);
+      draw_paragraph(ui, "This generation has no DRUM, or none that can be read.",
+                     ui.palette.faint);
       return;
     }
     follow(*view);
@@ -40,9 +41,9 @@ class BucketsPanel final : public Panel {
                     "aux_log_bytes"};
     buckets_table_.draw(ui, buckets_, options);
     if (!drum_) {
-      return draw_text(ui,
-                       "Keys and requests can be read again when the file is looked at again (F5).",
-                       ui.palette.faint);
+      return draw_paragraph(
+          ui, "Keys and requests can be read again when the file is looked at again (F5).",
+          ui.palette.faint);
     }
     Details of_bucket = ui.details;
     draw_parts(ui);
@@ -129,12 +130,11 @@ class BucketsPanel final : public Panel {
     for (const DrumInfo& drum : view.drums) {
       const std::string shown = model::format_printable(drum.name);
       const bool is_shown = drum.name == name_;
+      if (&drum != &view.drums.front()) place_beside(choice_width(shown));
       if (draw_choice(ui, "buckets.drum." + shown, shown, is_shown) && !is_shown) {
         ui.actions.go({"buckets", BucketThing{drum.name, 0}});
       }
-      ImGui::SameLine();
     }
-    ImGui::NewLine();
   }
 
   void draw_summary(Ui& ui) {
@@ -157,10 +157,12 @@ class BucketsPanel final : public Panel {
   }
 
   void draw_lookup(Ui& ui, const model::FileView& view) {
-    ImGui::SetNextItemWidth(std::min(ui.px(520), ImGui::GetContentRegionAvail().x - ui.px(120)));
+    const float room = ImGui::GetContentRegionAvail().x;
+    const float beside = room - button_width("Look up") - ui.px(8);
+    ImGui::SetNextItemWidth(std::min(ui.px(520), beside < ui.px(160) ? room : beside));
     const bool is_entered =
         draw_input(ui, "buckets.lookup", "look up a key (hex digits) or a URL", lookup_);
-    ImGui::SameLine();
+    place_beside(button_width("Look up"));
     const bool is_clicked = draw_button(ui, "buckets.look_up", "Look up");
     if (!is_entered && !is_clicked && !must_look_up_) return;
     must_look_up_ = false;
@@ -218,10 +220,12 @@ class BucketsPanel final : public Panel {
         {Part::kKeys, "Keys"}, {Part::kPending, "Requests that wait"}, {Part::kGaps, "Gaps"}};
     ImGui::Dummy(ImVec2(0, ui.px(4)));
     for (const auto& [part, text] : kParts) {
+      if (part != kParts[0].first) place_beside(choice_width(text));
       if (draw_choice(ui, std::string("buckets.") + text, text, part_ == part)) part_ = part;
-      ImGui::SameLine();
     }
-    draw_text(ui, "of bucket " + model::format_count(selected_bucket()), ui.palette.faint);
+    const std::string of = "of bucket " + model::format_count(selected_bucket());
+    place_beside(text_width(of));
+    draw_text(ui, of, ui.palette.faint);
     has_details_ = false;
     if (part_ == Part::kKeys) draw_keys(ui);
     if (part_ == Part::kPending) draw_pending(ui);
@@ -277,15 +281,15 @@ class BucketsPanel final : public Panel {
     }
     if (gaps_->problem) return draw_problem(ui, *gaps_->problem);
     if (!gaps_->histogram) return draw_text(ui, "reading the keys ...", ui.palette.faint);
-    draw_text(ui,
-              "gaps between neighbouring keys by their power of two, of " +
-                  model::format_count(gaps_->histogram->key_count) + " keys",
-              ui.palette.faint);
+    draw_paragraph(ui,
+                   "gaps between neighbouring keys by their power of two, of " +
+                       model::format_count(gaps_->histogram->key_count) + " keys",
+                   ui.palette.faint);
     std::vector<HistogramBar> bars;
     for (std::size_t i = 0; i < gaps_->histogram->counts.size(); ++i) {
       bars.push_back({"2^" + std::to_string(i), gaps_->histogram->counts[i]});
     }
-    draw_histogram(ui, "gaps", bars, ImGui::GetContentRegionAvail().y);
+    draw_histogram(ui, "gaps", bars, std::max(ImGui::GetContentRegionAvail().y, ui.px(80)));
   }
 
   struct Found {

@@ -22,7 +22,7 @@ class DiffPanel final : public Panel {
     draw_question(ui, *view);
     const auto& found = *found_;
     if (found == nullptr) {
-      draw_text(ui, "Nothing has been compared yet.", ui.palette.faint);
+      draw_paragraph(ui, "Nothing has been compared yet.", ui.palette.faint);
       return;
     }
     if (found->problem) {
@@ -53,12 +53,14 @@ class DiffPanel final : public Panel {
       start(ui, view, {});
     }
     ImGui::EndDisabled();
-    ImGui::SameLine();
+    place_beside(text_width("or with an older file"));
     draw_text(ui, "or with an older file", ui.palette.faint);
-    ImGui::SameLine();
-    ImGui::SetNextItemWidth(std::max(ui.px(160), ImGui::GetContentRegionAvail().x - ui.px(110)));
+    const float button = button_width("Compare") + ui.px(8);
+    place_beside(ui.px(160) + button);
+    const float room = ImGui::GetContentRegionAvail().x;
+    ImGui::SetNextItemWidth(room < ui.px(160) + button ? room : room - button);
     const bool is_entered = draw_input(ui, "diff.other", "path, Enter", other_);
-    ImGui::SameLine();
+    place_beside(button_width("Compare"));
     const bool is_clicked = draw_button(ui, "diff.compare", "Compare");
     if ((is_entered || is_clicked) && !other_.empty() && view.snapshot) start(ui, view, other_);
   }
@@ -130,9 +132,9 @@ class DiffPanel final : public Panel {
     tables_.resize(found.tables.size());
     shown_ = std::min(shown_, found.tables.empty() ? 0 : found.tables.size() - 1);
     for (std::size_t i = 0; i < found.tables.size(); ++i) {
-      if (i > 0) ImGui::SameLine();
       const std::string text =
           found.tables[i]->name() + " " + model::format_count(found.tables[i]->row_count());
+      if (i > 0) place_beside(choice_width(text));
       if (draw_choice(ui, "diff." + found.tables[i]->name(), text, shown_ == i)) shown_ = i;
     }
     if (found.tables.empty()) return;

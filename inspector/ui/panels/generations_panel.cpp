@@ -28,15 +28,15 @@ class GenerationsPanel final : public Panel {
     if (problem_) {
       draw_problem(ui, *problem_);
     } else if (pins_ == nullptr) {
-      draw_text(ui, "not known: no generation can be opened", ui.palette.faint);
+      draw_paragraph(ui, "not known: no generation can be opened", ui.palette.faint);
     } else {
-      draw_text(ui,
-                ui.session.file->is_released()
-                    ? "This window pins nothing now."
-                    : "This window pins generation " +
-                          model::format_count(view->info.generation.value) +
-                          "; not following, it lets go after a minute without input.",
-                ui.palette.faint);
+      draw_paragraph(ui,
+                     ui.session.file->is_released()
+                         ? "This window pins nothing now."
+                         : "This window pins generation " +
+                               model::format_count(view->info.generation.value) +
+                               "; not following, it lets go after a minute without input.",
+                     ui.palette.faint);
       draw_table(ui, pins_table_, pins_, "pins", ui.px(180));
     }
     if (held_ != nullptr) {

@@ -29,11 +29,13 @@ class HexPanel final : public Panel {
     if (bytes_ == nullptr) return draw_problem(ui, *open_problem_);
     draw_tools(ui);
     describe_cursor(ui, view->path);
-    const float height = ImGui::GetContentRegionAvail().y;
+    const float height = std::max(ImGui::GetContentRegionAvail().y, ui.px(160));
     grid_.draw(ui, *bytes_, marks(ui), height);
     if (grid_.has_moved()) fields_table_ = Table64();
     ImGui::SameLine(0, ui.px(8));
-    ImGui::BeginChild("meaning", ImVec2(0, height));
+    // The bytes need all their columns; what they mean gets what is left, or is scrolled to.
+    const float width = std::max(ui.px(260), ImGui::GetContentRegionAvail().x);
+    ImGui::BeginChild("meaning", ImVec2(width, height));
     draw_meaning(ui);
     ImGui::EndChild();
   }
@@ -148,12 +150,12 @@ class HexPanel final : public Panel {
         ui.actions.say(Severity::kWarning, "an offset is expected: 81920 or 0x14000");
       }
     }
-    ImGui::SameLine();
+    place_beside(ui.px(220));
     ImGui::SetNextItemWidth(ui.px(220));
     const bool is_entered = draw_input(ui, "hex.find", "find \"text\" or 89 43 52 57", find_);
-    ImGui::SameLine();
+    place_beside(button_width("Find next"));
     if (draw_button(ui, "hex.next", "Find next", "from the cursor on") || is_entered) find(ui);
-    ImGui::SameLine();
+    place_beside(button_width("Copy 256 bytes"));
     if (draw_button(ui, "hex.copy", "Copy 256 bytes", "as a hex dump, from the cursor on")) {
       if (const auto bytes = bytes_->read(grid_.cursor(), 256)) {
         ui.actions.copy(model::hex_dump(grid_.cursor(), *bytes), "hex dump");
@@ -194,13 +196,13 @@ class HexPanel final : public Panel {
     std::ranges::sort(offsets);
     const auto after = std::ranges::upper_bound(offsets, grid_.cursor());
     const auto before = std::ranges::lower_bound(offsets, grid_.cursor());
-    ImGui::SameLine();
+    place_beside(button_width("Previous problem"));
     ImGui::BeginDisabled(before == offsets.begin());
     if (draw_button(ui, "hex.previous_problem", "Previous problem")) {
       ui.actions.go({"hex", ExtentThing{{*(before - 1), 0}}});
     }
     ImGui::EndDisabled();
-    ImGui::SameLine();
+    place_beside(button_width("Next problem"));
     ImGui::BeginDisabled(after == offsets.end());
     if (draw_button(ui, "hex.next_problem", "Next problem")) {
       ui.actions.go({"hex", ExtentThing{{*after, 0}}});
@@ -211,11 +213,12 @@ class HexPanel final : public Panel {
   void draw_meaning(Ui& ui) {
     if (const FieldInfo* field = field_of(grid_.hovered().value_or(grid_.cursor()))) {
       draw_text(ui, field->name, ui.palette.accent);
-      ImGui::SameLine();
-      draw_text(ui, field->type + "  " + model::format_printable(field->value));
+      const std::string value = field->type + "  " + model::format_printable(field->value);
+      place_beside(text_width(value));
+      draw_paragraph(ui, value, ui.palette.text);
       if (!field->problem.empty()) draw_paragraph(ui, field->problem, ui.palette.bad);
     } else {
-      draw_text(ui, "nothing is known of this byte", ui.palette.faint);
+      draw_paragraph(ui, "nothing is known of this byte", ui.palette.faint);
     }
     const auto& known = *described_;
     if (known == nullptr) return;

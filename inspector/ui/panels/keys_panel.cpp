@@ -13,12 +13,11 @@ class KeysPanel final : public Panel {
     draw_heading(ui, "Colours");
     for (const Palette& palette : palettes()) {
       const std::string name(palette.name);
+      if (&palette != palettes().data()) place_beside(choice_width(name));
       if (draw_choice(ui, "settings.theme_" + name, name, ui.settings.theme == name)) {
         ui.actions.run("theme_" + name);
       }
-      ImGui::SameLine();
     }
-    ImGui::NewLine();
     draw_heading(ui, "Size");
     if (draw_button(ui, "settings.smaller", "-", "Ctrl+-")) ui.actions.run("smaller");
     ImGui::SameLine();

@@ -28,8 +28,8 @@ class MapPanel final : public Panel {
     if (view == nullptr) return draw_no_file(ui);
     follow(*view);
     if (extents_.empty()) {
-      draw_text(ui, "No generation can be opened, so nothing tells what the bytes are.",
-                ui.palette.faint);
+      draw_paragraph(ui, "No generation can be opened, so nothing tells what the bytes are.",
+                     ui.palette.faint);
       if (problem_) draw_problem(ui, *problem_);
       return draw_link(ui, "map.hex", "look at the bytes", {"hex", {}});
     }
@@ -94,18 +94,25 @@ class MapPanel final : public Panel {
     constexpr std::pair<Mode, const char*> kModes[] = {
         {Mode::kLinear, "by place"}, {Mode::kTreemap, "by size"}, {Mode::kTable, "as a table"}};
     for (const auto& [mode, text] : kModes) {
+      if (mode != kModes[0].first) place_beside(choice_width(text));
       if (draw_choice(ui, std::string("map.") + text, text, mode_ == mode)) mode_ = mode;
-      ImGui::SameLine();
     }
-    if (mode_ != Mode::kLinear) return ImGui::NewLine();
-    ImGui::SameLine(0, ui.px(20));
+    if (mode_ != Mode::kLinear) return;
+    place_beside(2 * button_width("+") + ui.px(4), ui.px(28));
     if (draw_button(ui, "map.zoom_in", "+", "finer") && zoom_ < 40) ++zoom_;
     ImGui::SameLine(0, ui.px(4));
     ImGui::BeginDisabled(zoom_ == 0);
     if (draw_button(ui, "map.zoom_out", "-", "coarser")) --zoom_;
     ImGui::EndDisabled();
-    ImGui::SameLine();
-    draw_text(ui, "a cell is " + model::format_bytes(cell_bytes_), ui.palette.faint);
+    const std::string size = "a cell is " + model::format_bytes(cell_bytes_);
+    place_beside(text_width(size));
+    draw_text(ui, size, ui.palette.faint);
+  }
+
+  /// All there is, but never too little to see anything: then it is scrolled to.
+  static ImVec2 canvas_room(const Ui& ui) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    return {std::max(room.x, ui.px(200)), std::max(room.y, ui.px(120))};
   }
 
   void draw_legend(Ui& ui) const {
@@ -113,7 +120,8 @@ class MapPanel final : public Panel {
     for (const ExtentInfo& extent : extents_) {
       const std::string_view name = model::extent_name(extent);
       if (std::ranges::find(names, name) != names.end()) continue;
-      if (!names.empty()) ImGui::SameLine(0, ui.px(14));
+      const float swatch = ImGui::GetTextLineHeight() + ui.px(6);
+      if (!names.empty()) place_beside(swatch + text_width(name), ui.px(14));
       names.push_back(name);
       draw_swatch(ui, colour_of_extent(ui, extent));
       draw_text(ui, name, ui.palette.faint);
@@ -184,7 +192,7 @@ class MapPanel final : public Panel {
   }
 
   void draw_linear(Ui& ui) {
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 room = canvas_room(ui);
     const float label = ImGui::CalcTextSize("000000000000").x + ui.px(10);
     const float bar = ui.px(kScrollbar);
     const std::uint64_t size = extents_.back().extent.end_bytes();
@@ -263,7 +271,7 @@ class MapPanel final : public Panel {
       std::ranges::stable_sort(by_size_, std::greater<>{},
                                [&](std::size_t i) { return extents_[i].extent.length_bytes; });
     }
-    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 room = canvas_room(ui);
     const std::size_t count = std::min(by_size_.size(), kTilesMax);
     std::vector<double> sizes;
     for (std::size_t i = 0; i < count; ++i) {

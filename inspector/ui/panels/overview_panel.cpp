@@ -63,7 +63,7 @@ class OverviewPanel final : public Panel {
   static void draw_health(Ui& ui) {
     draw_heading(ui, "Health");
     if (draw_button(ui, "overview.verify", "Check all checksums", "F7")) ui.actions.run("verify");
-    ImGui::SameLine(0, ui.px(16));
+    place_beside(text_width("not checked yet"), ui.px(16));
     if (!ui.session.checked) return draw_text(ui, "not checked yet", ui.palette.faint);
     const Checked& checked = *ui.session.checked;
     const bool is_bad = checked.report.damaged();
@@ -75,23 +75,23 @@ class OverviewPanel final : public Panel {
                                     : checked.report.findings.empty() ? "partly checked"
                                                                       : "reduced redundancy";
     draw_text(ui, health, colour);
-    ImGui::SameLine();
-    draw_link(ui, "overview.problems",
-              model::format_counted(checked.report.findings.size(), "problem"), {"problems", {}});
-    ImGui::SameLine();
+    const std::string problems = model::format_counted(checked.report.findings.size(), "problem");
+    place_beside(text_width(problems));
+    draw_link(ui, "overview.problems", problems, {"problems", {}});
     constexpr std::string_view kLevels[] = {"superblocks and directories", "all checksums",
                                             "everything"};
-    draw_text(ui,
-              "after a check of " + std::string(kLevels[static_cast<std::size_t>(checked.level)]) +
-                  (checked.is_partial ? ", which was cancelled" : ""),
-              ui.palette.faint);
+    const std::string check = "after a check of " +
+                              std::string(kLevels[static_cast<std::size_t>(checked.level)]) +
+                              (checked.is_partial ? ", which was cancelled" : "");
+    place_beside(text_width(check));
+    draw_paragraph(ui, check, ui.palette.faint);
   }
 
   /// A bar of all bytes by kind, and the same as numbers.
   void draw_space(Ui& ui, const model::FileView& view) {
     draw_heading(ui, "Where the bytes are");
     if (space_ == nullptr) {
-      draw_text(ui, "not known: no generation can be opened", ui.palette.faint);
+      draw_paragraph(ui, "not known: no generation can be opened", ui.palette.faint);
       return;
     }
     const auto shares = model::space_shares(view.info, view.segments);

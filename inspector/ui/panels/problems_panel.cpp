@@ -25,7 +25,7 @@ class ProblemsPanel final : public Panel {
     follow(*ui.session.checked);
     draw_heading(ui, title_);
     if (findings_->row_count() == 0) {
-      draw_text(ui, "Nothing is wrong with what was looked at.", ui.palette.good);
+      draw_paragraph(ui, "Nothing is wrong with what was looked at.", ui.palette.good);
       return;
     }
     if (wanted_) table_.select(*std::exchange(wanted_, std::nullopt));
@@ -44,11 +44,11 @@ class ProblemsPanel final : public Panel {
     if (draw_button(ui, "problems.quick", "Superblocks and directories", "in a moment")) {
       ui.actions.verify(VerifyLevel::kQuick);
     }
-    ImGui::SameLine();
+    place_beside(button_width("All checksums"));
     if (draw_button(ui, "problems.verify", "All checksums", "F7: reads both generations once")) {
       ui.actions.verify(VerifyLevel::kNormal);
     }
-    ImGui::SameLine();
+    place_beside(button_width("Everything"));
     if (draw_button(ui, "problems.deep", "Everything",
                     "every checksum and every rule of every segment's format")) {
       ui.actions.verify(VerifyLevel::kDeep);

@@ -20,7 +20,8 @@ class SegmentsPanel final : public Panel {
     if (view == nullptr) return draw_no_file(ui);
     follow(*view);
     if (segments_ == nullptr) {
-      draw_text(ui, "No generation can be opened, so there is no segment table.", ui.palette.faint);
+      draw_paragraph(ui, "No generation can be opened, so there is no segment table.",
+                     ui.palette.faint);
       if (view->problem) draw_problem(ui, *view->problem);
       return;
     }
@@ -93,15 +94,15 @@ class SegmentsPanel final : public Panel {
 
   void draw_selected(Ui& ui, const model::FileView& view) {
     if (is_gone_) {
-      draw_text(ui,
-                "Generation " + model::format_count(view.info.generation.value) +
-                    " has no segment " + std::to_string(gone_.value) +
-                    "; it may have had one, or may get it.",
-                ui.palette.warning);
+      draw_paragraph(ui,
+                     "Generation " + model::format_count(view.info.generation.value) +
+                         " has no segment " + std::to_string(gone_.value) +
+                         "; it may have had one, or may get it.",
+                     ui.palette.warning);
     }
     const auto& row = table_.selected_row();
     if (!row) {
-      draw_text(ui, "Select a segment to see its runs and fields.", ui.palette.faint);
+      draw_paragraph(ui, "Select a segment to see its runs and fields.", ui.palette.faint);
       return;
     }
     const SegmentId id{std::get<std::uint64_t>(row->front())};

@@ -27,10 +27,11 @@ class StartPanel final : public Panel {
 
  private:
   void draw_path(Ui& ui) {
-    ImGui::SetNextItemWidth(-ui.px(80));
+    ImGui::SetNextItemWidth(
+        std::max(ui.px(80), ImGui::GetContentRegionAvail().x - button_width("Open") - ui.px(8)));
     const bool is_entered =
         draw_input(ui, "start.path", "path of a file; or drop one on the window", path_);
-    ImGui::SameLine();
+    place_beside(button_width("Open"));
     if (draw_button(ui, "start.open", "Open") || is_entered) {
       if (!path_.empty()) ui.actions.open(path_);
     }
@@ -92,9 +93,10 @@ class StartPanel final : public Panel {
     if (draw_button(ui, "start.up", "Up", "the folder above")) {
       read_folder(fs::path(folder_).parent_path().string());
     }
-    ImGui::SameLine();
-    draw_text(ui, model::format_printable(folder_), ui.palette.faint);
-    if (!problem_.empty()) draw_text(ui, problem_, ui.palette.bad);
+    const std::string folder = model::format_printable(folder_);
+    place_beside(text_width(folder));
+    draw_paragraph(ui, folder, ui.palette.faint);
+    if (!problem_.empty()) draw_paragraph(ui, problem_, ui.palette.bad);
     TableOptions options{.id = "files"};
     std::string entered;
     options.choose = [&](const model::Row& row) {
