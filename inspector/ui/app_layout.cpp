@@ -181,6 +181,7 @@ void App::draw_tabs(Ui& ui) {
   const std::string closed = draw_tab_items();
   probe_.end_scrolled();
   settle_tab_order();
+  if (is_tab_bar_moving()) want_frames();
   ImGui::EndTabBar();
   if (must_select_tab_) want_frames();
   must_select_tab_ = false;

@@ -95,6 +95,11 @@ std::size_t tab_place(ImGuiID tab) {
   return static_cast<std::size_t>(std::ranges::find(tabs, tab, &ImGuiTabItem::ID) - tabs.begin());
 }
 
+bool is_tab_bar_moving() {
+  const ImGuiTabBar& bar = *ImGui::GetCurrentContext()->CurrentTabBar;
+  return bar.ScrollingAnim != bar.ScrollingTarget;
+}
+
 void set_tab_order(std::span<const ImGuiID> order) {
   ImVector<ImGuiTabItem>& tabs = ImGui::GetCurrentContext()->CurrentTabBar->Tabs;
   std::ranges::stable_sort(tabs, {}, [order](const ImGuiTabItem& tab) {

@@ -46,5 +46,7 @@ void scroll_into_sight(ImVec2 min, ImVec2 max);
 /// seen in the next frame.
 void set_tab_order(std::span<const ImGuiID> order);
 std::size_t tab_place(ImGuiID tab);
+/// Does that tab bar still scroll to the tab in front? It needs frames for that.
+bool is_tab_bar_moving();
 
 }  // namespace crawlstore::inspector

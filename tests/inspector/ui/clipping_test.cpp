@@ -38,6 +38,16 @@ class Clipping : public ::testing::TestWithParam<Screen> {
     }
     return found;
   }
+  /// The tab bar scrolls, and has to have scrolled to the tab in front.
+  static void expect_tab_in_sight(HeadlessShell& shell, std::string_view panel) {
+    const auto* tab = shell.app().probe().find("tab." + std::string(panel));
+    const auto* left = shell.app().probe().find("splitter.left");
+    const auto* right = shell.app().probe().find("splitter.right");
+    const float middle = (tab->min.x + tab->max.x) / 2;
+    EXPECT_GT(middle, left->max.x) << panel;
+    EXPECT_LT(middle, right != nullptr ? right->min.x : static_cast<float>(GetParam().width))
+        << panel;
+  }
 };
 
 // acceptance: 18
@@ -50,6 +60,7 @@ TEST_P(Clipping, LeavesEveryPanelWhole) {
     for (const auto& kind : inspector::panel_kinds()) {
       run_step(window, "goto", std::string(kind.id));
       EXPECT_THAT(clipped(window), IsEmpty()) << name << " " << kind.id;
+      expect_tab_in_sight(window, kind.id);
     }
   }
 }
