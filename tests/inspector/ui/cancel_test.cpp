@@ -20,7 +20,6 @@ using inspector::App;
 using inspector::AppOptions;
 using inspector::Event;
 using inspector::Platform;
-using ::testing::HasSubstr;
 
 /// Where a job waits: in the call with which it wakes the window.
 class Gate {
