@@ -105,6 +105,7 @@ void App::close_file() {
   session_.commits.clear();
   key_delta_ = 0;
   panels_.clear();
+  wanted_layout_.reset();
   front_ = "start";
   details_ = {};
   go({"start", {}});
@@ -137,6 +138,8 @@ void App::go(const Location& location) {
 
 void App::arrive(const Visit& visit) {
   OpenPanel& open = open_panel(visit.location.panel);
+  // What is in front when somebody goes to the start panel is in front of the next file, too.
+  note_layout();
   front_ = open.kind->id;
   must_select_tab_ = true;
   details_ = {};

@@ -12,6 +12,8 @@
 namespace crawlstore::inspector {
 namespace {
 
+constexpr std::string_view kStart = "start";
+
 const PanelKind* find_kind(std::string_view id) {
   const auto kind = std::ranges::find(panel_kinds(), id, &PanelKind::id);
   return kind == panel_kinds().end() ? nullptr : &*kind;
@@ -63,13 +65,20 @@ void App::open_tabs() {
   must_select_tab_ = true;
 }
 
-/// Without a file only the start panel stands there, which is no layout.
+/// Without a file only the start panel stands there, which is no layout; and with one it is only
+/// there to open another, which shall not come up behind it.
 void App::note_layout() {
   if (!session_.file) return;
+  std::vector<std::string> tabs;
+  for (const OpenPanel& open : panels_) {
+    if (open.kind->id != kStart) tabs.emplace_back(open.kind->id);
+  }
+  if (tabs.empty()) return;
   PaneLayout& layout = settings_.layout;
-  layout.tabs.clear();
-  for (const OpenPanel& open : panels_) layout.tabs.emplace_back(open.kind->id);
-  layout.front = front_;
+  layout.tabs = std::move(tabs);
+  if (front_ != kStart) layout.front = front_;
+  const bool is_there = std::ranges::find(layout.tabs, layout.front) != layout.tabs.end();
+  if (!is_there) layout.front = layout.tabs.front();
 }
 
 void App::take_layout(const PaneLayout& layout) {

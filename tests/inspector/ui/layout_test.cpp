@@ -105,6 +105,20 @@ TEST_F(InspectorLayout, StaysWhenTheFileIsClosedBeforeTheEnd) {
   EXPECT_EQ(inspector::load_settings(path_).layout, inspector::find_layout("queue")->layout);
 }
 
+TEST_F(InspectorLayout, IsThatOfTheLastFileWhenTheNextIsOpenedFromTheStartPanel) {
+  HeadlessShell shell = start();
+  open_file(shell, golden("many_blocks"));
+  run_step(shell, "command", "layout.structure");
+  run_step(shell, "click", "tab.segments");
+  run_step(shell, "key", "Ctrl+O");
+  EXPECT_THAT(shown_tabs(shell), ElementsAre("map", "segments", "hex", "start"));
+  run_step(shell, "click", "start.path");
+  run_step(shell, "type", golden("empty"));
+  run_step(shell, "key", "Enter");
+  EXPECT_THAT(shown_tabs(shell), ElementsAre("map", "segments", "hex"));
+  EXPECT_EQ(shell.app().location().panel, "segments");
+}
+
 TEST_F(InspectorLayout, OpensPanelsThatTheFileCannotFill) {
   HeadlessShell shell = start();
   open_file(shell, golden("empty"));
