@@ -38,6 +38,7 @@ crawlstore_test_packages=(
   ccache
   desktop-file-utils
   file
+  fonts-droid-fallback
   git
   libbenchmark-dev
   libglib2.0-bin

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "inspector/core/require.h"
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/app_modals.h"
 #include "model/format_text.h"
 
@@ -332,7 +333,7 @@ Colour App::background() const {
 
 std::string App::title() const {
   if (!session_.file) return "crawlstore inspector";
-  return std::filesystem::path(session_.file->path()).filename().string() +
+  return shown_text(std::filesystem::path(session_.file->path()).filename().string()) +
          " - crawlstore inspector";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/app.h"
 #include "inspector/ui/app_modals.h"
 #include "inspector/ui/internal.h"
@@ -24,6 +25,14 @@ constexpr std::array<std::string_view, 5> kMenus{"File", "Go", "View", "Work", "
 std::string signed_count(std::int64_t value) {
   const auto size = static_cast<std::uint64_t>(value < 0 ? -value : value);
   return (value < 0 ? "-" : "+") + model::format_count(size);
+}
+
+void draw_tooltip(Ui& ui, std::string_view text) {
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(ui.px(460));
+  draw_text(ui, text);
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
 }
 
 }  // namespace
@@ -104,12 +113,13 @@ void App::draw_address_bar(Ui& ui) {
   ImGui::EndDisabled();
   ImGui::SameLine(0, ui.px(10));
   // Breadcrumbs: file, panel, thing.
+  const float width = ImGui::GetWindowWidth();
   const Location here = location();
   if (session_.file) {
     const std::string& path = session_.file->path();
     const std::string name = path.substr(path.rfind('/') + 1);
-    draw_link(ui, "crumb.file", model::format_printable(name), {"overview", {}});
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", model::format_printable(path).c_str());
+    draw_link(ui, "crumb.file", fit_text(ui, shown_text(name), width * 0.3F), {"overview", {}});
+    if (ImGui::IsItemHovered()) draw_tooltip(ui, shown_text(path));
     ImGui::SameLine(0, ui.px(6));
     draw_text(ui, "#", ui.palette.faint);
     ImGui::SameLine(0, ui.px(6));
@@ -117,7 +127,7 @@ void App::draw_address_bar(Ui& ui) {
   draw_link(ui, "crumb.panel", here.panel, {here.panel, {}});
   if (const std::string thing = describe_thing(here.thing); !thing.empty()) {
     ImGui::SameLine(0, ui.px(6));
-    draw_text(ui, thing);
+    draw_text(ui, fit_text(ui, thing, width * 0.25F));
   }
   ImGui::SameLine(0, ui.px(24));
   draw_file_state(ui);
@@ -177,12 +187,15 @@ void App::draw_navigator(Ui& ui) {
   if (view == nullptr || view->drums.empty()) return;
   draw_text(ui, "DRUMs", ui.palette.faint);
   for (const DrumInfo& drum : view->drums) {
-    const std::string name = model::format_printable(drum.name);
+    const std::string name = shown_text(drum.name);
+    const std::string count = model::format_count(drum.key_count);
     draw_text(ui, "  ");
     ImGui::SameLine(0, 0);
-    draw_link(ui, "drum." + name, name, {"buckets", BucketThing{drum.name, 0}});
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
+                       ImGui::CalcTextSize(count.c_str()).x;
+    draw_link(ui, "drum." + name, fit_text(ui, name, room), {"buckets", BucketThing{drum.name, 0}});
     ImGui::SameLine();
-    draw_text(ui, model::format_count(drum.key_count), ui.palette.faint);
+    draw_text(ui, count, ui.palette.faint);
   }
 }
 
@@ -224,7 +237,11 @@ void App::draw_details(Ui& ui) {
     draw_paragraph(ui, "What is selected is told here.", ui.palette.faint);
     return;
   }
-  draw_paragraph(ui, details_.title, ui.palette.accent);
+  // All of a URL of 64 KiB would hide what else there is to know; copies have all of it.
+  constexpr float kTitleLines = 3;
+  constexpr float kTextLines = 24;
+  const float room = kTitleLines * ImGui::GetContentRegionAvail().x;
+  draw_paragraph(ui, fit_text(ui, shown_text(details_.title), room), ui.palette.accent);
   ImGui::Separator();
   float name_width = ui.px(40);
   for (const DetailLine& line : details_.lines) {
@@ -233,7 +250,8 @@ void App::draw_details(Ui& ui) {
   name_width = std::min(name_width, ui.px(150)) + ui.px(16);
   for (const DetailLine& line : details_.lines) {
     ImGui::PushTextWrapPos(0);
-    draw_field(ui, line.name, line.text, line.thing, name_width);
+    const float text_room = kTextLines * (ImGui::GetContentRegionAvail().x - name_width);
+    draw_field(ui, line.name, fit_text(ui, line.text, text_room), line.thing, name_width);
     ImGui::PopTextWrapPos();
   }
   ImGui::Dummy(ImVec2(0, ui.px(6)));
@@ -269,14 +287,15 @@ void App::draw_status_bar(Ui& ui) {
     if (running->total > 0) {
       progress += "  " + model::format_count(100 * running->done / running->total) + " %";
     }
-    draw_link(ui, "status.job", progress, {"jobs", {}});
+    draw_link(ui, "status.job", fit_text(ui, shown_text(progress), ImGui::GetWindowWidth() * 0.35F),
+              {"jobs", {}});
     ImGui::SameLine(0, ui.px(8));
     if (draw_button(ui, "status.cancel", "cancel", "Escape")) run("cancel");
     ImGui::SameLine(0, ui.px(20));
   }
   if (session_.log.empty()) return;
   const LogEntry& last = session_.log.back();
-  draw_text(ui, model::format_printable(last.text),
+  draw_text(ui, fit_text(ui, shown_text(last.text), ImGui::GetContentRegionAvail().x),
             last.severity == Severity::kNote ? ui.palette.faint : colour_of(ui, last.severity));
   if (ImGui::IsItemClicked()) go({"log", {}});
 }

@@ -11,6 +11,7 @@
 #include <imgui_stdlib.h>
 
 #include "inspector/core/links.h"
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/internal.h"
 #include "inspector/ui/table64_layout.h"
 #include "model/format_text.h"
@@ -19,7 +20,6 @@
 namespace crawlstore::inspector {
 namespace {
 
-constexpr float kColumnMax = 460;
 constexpr std::uint64_t kWheelRows = 3;
 
 /// The first cell says which row it is, in another look at the same table.
@@ -245,8 +245,11 @@ void Table64::show_details(Ui& ui) const {
   ui.details.title = source_->name() + ", row " + model::format_count(*selected_);
   ui.details.lines.clear();
   for (std::size_t c = 0; c < columns.size() && c < selected_cells_->size(); ++c) {
-    ui.details.lines.push_back({columns[c].name, shown_text((*selected_cells_)[c], columns[c].unit),
-                                thing_in_row(columns, *selected_cells_, c, {})});
+    const model::Cell& cell = (*selected_cells_)[c];
+    const auto* text = std::get_if<std::string>(&cell);
+    ui.details.lines.push_back({columns[c].name, shown_text(cell, columns[c].unit),
+                                thing_in_row(columns, *selected_cells_, c, {}),
+                                text != nullptr ? std::optional(*text) : std::nullopt});
   }
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/ui/ui.h"
 
+#include <algorithm>
+
 #include <crawlstore/error.h>
 
 #include "model/format_text.h"
@@ -29,6 +31,29 @@ void draw_heading(Ui& ui, std::string_view text) {
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   draw_text(ui, text, ui.palette.accent);
   ImGui::Separator();
+}
+
+std::string fit_text(Ui& ui, std::string_view text, float width) {
+  constexpr std::size_t kBytesMax = 2048;  // more fits no screen
+  constexpr std::string_view kRest = "...";
+  ui.fonts.want(text.substr(0, kBytesMax));
+  const auto width_of = [](std::string_view part) {
+    return ImGui::CalcTextSize(part.data(), part.data() + part.size()).x;
+  };
+  if (text.size() <= kBytesMax && width_of(text) <= width) return std::string(text);
+  std::size_t fits = 0;
+  std::size_t too_long = std::min(text.size(), kBytesMax) + 1;
+  while (too_long - fits > 1) {
+    const std::size_t middle = (fits + too_long) / 2;
+    const bool is_fit = width_of(text.substr(0, middle)) + width_of(kRest) <= width;
+    (is_fit ? fits : too_long) = middle;
+  }
+  // Not in the middle of a code point.
+  const auto is_inside = [&](std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80;
+  };
+  while (fits > 0 && is_inside(fits)) --fits;
+  return std::string(text.substr(0, fits)) + std::string(kRest);
 }
 
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location) {
@@ -70,6 +95,19 @@ bool draw_button(Ui& ui, std::string_view label, std::string_view text, std::str
     draw_text(ui, hint);
     ImGui::EndTooltip();
   }
+  return is_clicked;
+}
+
+bool draw_choice(Ui& ui, std::string_view label, std::string_view text, bool is_chosen) {
+  ImGui::PushID(label.data(), label.data() + label.size());
+  const ImVec2 low = ImGui::GetCursorScreenPos();
+  // Behind "##" ImGui shows nothing, so the text is drawn beside it.
+  bool is_clicked = ImGui::RadioButton("##choice", is_chosen);
+  ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
+  draw_text(ui, text);
+  is_clicked = is_clicked || ImGui::IsItemClicked();
+  ui.probe.note(label, text, low, ImGui::GetItemRectMax());
+  ImGui::PopID();
   return is_clicked;
 }
 

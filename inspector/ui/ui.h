@@ -29,7 +29,8 @@ namespace crawlstore::inspector {
 struct DetailLine {
   std::string name;
   std::string text;
-  Thing thing;  ///< where a click leads; monostate = nowhere
+  Thing thing;                         ///< where a click leads; monostate = nowhere
+  std::optional<std::string> bytes{};  ///< of a text: what it is, where `text` is what is shown
 };
 
 /// What the panel in front has to say about its selection.
@@ -82,6 +83,8 @@ void draw_text(Ui& ui, std::string_view text, Colour colour);
 void draw_paragraph(Ui& ui, std::string_view text, Colour colour);
 /// A heading inside a panel.
 void draw_heading(Ui& ui, std::string_view text);
+/// As much of a line as fits so many pixels; what is left out is told by "...".
+std::string fit_text(Ui& ui, std::string_view text, float width);
 /// Text that leads somewhere when it is clicked; its right click copies the location.
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location);
 /// A name, and behind it, in one column for all, its value; a link when `thing` is something.
@@ -89,6 +92,8 @@ void draw_field(Ui& ui, std::string_view name, std::string_view text, const Thin
                 float name_width);
 /// A button; true when it was clicked.
 bool draw_button(Ui& ui, std::string_view label, std::string_view text, std::string_view hint = {});
+/// One of several that exclude each other; true when it was clicked. Unlike ImGui's, with any text.
+bool draw_choice(Ui& ui, std::string_view label, std::string_view text, bool is_chosen);
 /// Says in place why there is nothing to see. With the place in the file when there is one.
 void draw_problem(Ui& ui, const Error& error);
 /// For panels without a file.

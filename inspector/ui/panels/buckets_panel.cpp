@@ -5,6 +5,7 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/plot.h"
 #include "inspector/ui/table64.h"
@@ -128,11 +129,12 @@ class BucketsPanel final : public Panel {
 
   void draw_drums(Ui& ui, const model::FileView& view) {
     for (const DrumInfo& drum : view.drums) {
-      const std::string shown = model::format_printable(drum.name);
-      if (ImGui::RadioButton(shown.c_str(), drum.name == name_) && drum.name != name_) {
+      const std::string shown = shown_text(drum.name);
+      const std::string fitted = fit_text(ui, shown, ui.px(300));
+      if (draw_choice(ui, "buckets.drum." + shown, fitted, drum.name == name_) &&
+          drum.name != name_) {
         ui.actions.go({"buckets", BucketThing{drum.name, 0}});
       }
-      ui.probe.note_item("buckets.drum." + shown, shown);
       ImGui::SameLine();
     }
     ImGui::NewLine();
@@ -169,6 +171,11 @@ class BucketsPanel final : public Panel {
     if (!is_entered && !is_clicked && !must_look_up_) return;
     must_look_up_ = false;
     if (!view.snapshot) return;
+    if (lookup_.find("\xef\xbf\xbd") != lookup_.npos) {
+      ui.actions.say(Severity::kWarning,
+                     "this field takes no code points beyond U+FFFF: write them percent-encoded");
+      return;
+    }
     const auto key = model::parse_key(lookup_, drum_->info(), view.snapshot->key_seed());
     if (!key) {
       ui.actions.say(Severity::kWarning, "a key of this DRUM is " +
@@ -207,8 +214,7 @@ class BucketsPanel final : public Panel {
       if (number != nullptr && field.name == "partition") thing = SegmentThing{{*number}};
       if (number != nullptr && field.name == "bucket") thing = BucketThing{name_, *number};
       ui.details.lines.push_back(
-          {field.name, model::format_printable(model::format_cell(field.value, field.unit)),
-           std::move(thing)});
+          {field.name, shown_text(field.value, field.unit), std::move(thing)});
     }
   }
 

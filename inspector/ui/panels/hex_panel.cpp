@@ -8,6 +8,7 @@
 
 #include <crawlstore/inspect.h>
 
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/hexgrid.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
@@ -217,7 +218,7 @@ class HexPanel final : public Panel {
     if (const FieldInfo* field = field_of(grid_.hovered().value_or(grid_.cursor()))) {
       draw_text(ui, field->name, ui.palette.accent);
       ImGui::SameLine();
-      draw_text(ui, field->type + "  " + model::format_printable(field->value));
+      draw_text(ui, field->type + "  " + shown_text(field->value));
       if (!field->problem.empty()) draw_paragraph(ui, field->problem, ui.palette.bad);
     } else {
       draw_text(ui, "nothing is known of this byte", ui.palette.faint);

@@ -6,9 +6,9 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
-#include "model/format_text.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -29,6 +29,7 @@ class StartPanel final : public Panel {
  private:
   void draw_path(Ui& ui) {
     ImGui::SetNextItemWidth(-ui.px(80));
+    ui.fonts.want(path_);
     const bool is_entered =
         ImGui::InputTextWithHint("##path", "path of a file; or drop one on the window", &path_,
                                  ImGuiInputTextFlags_EnterReturnsTrue);
@@ -43,7 +44,7 @@ class StartPanel final : public Panel {
     if (ui.session.file || ui.session.log.empty()) return;
     const LogEntry& last = ui.session.log.back();
     if (last.severity == Severity::kBad) {
-      draw_paragraph(ui, model::format_printable(last.text), ui.palette.bad);
+      draw_paragraph(ui, shown_text(last.text), ui.palette.bad);
     }
   }
 
@@ -52,10 +53,13 @@ class StartPanel final : public Panel {
     draw_heading(ui, "Lately");
     for (std::size_t i = 0; i < ui.settings.recent.size(); ++i) {
       const std::string& path = ui.settings.recent[i];
-      const std::string shown = model::format_printable(path);
       ImGui::PushID(static_cast<int>(i));
-      if (ImGui::Selectable(shown.c_str())) ui.actions.open(path);
-      ui.probe.note_item("recent[" + std::to_string(i) + "]", shown);
+      const float left = ImGui::GetCursorPosX();
+      // Behind "##" ImGui shows nothing, so the path is drawn upon it.
+      if (ImGui::Selectable("##recent")) ui.actions.open(path);
+      ui.probe.note_item("recent[" + std::to_string(i) + "]", shown_text(path));
+      ImGui::SameLine(left);
+      draw_text(ui, fit_text(ui, shown_text(path), ImGui::GetContentRegionAvail().x));
       ImGui::PopID();
     }
   }
@@ -94,8 +98,9 @@ class StartPanel final : public Panel {
       read_folder(fs::path(folder_).parent_path().string());
     }
     ImGui::SameLine();
-    draw_text(ui, model::format_printable(folder_), ui.palette.faint);
-    if (!problem_.empty()) draw_text(ui, problem_, ui.palette.bad);
+    draw_text(ui, fit_text(ui, shown_text(folder_), ImGui::GetContentRegionAvail().x),
+              ui.palette.faint);
+    if (!problem_.empty()) draw_paragraph(ui, shown_text(problem_), ui.palette.bad);
     TableOptions options{.id = "files"};
     std::string entered;
     options.choose = [&](const model::Row& row) {
