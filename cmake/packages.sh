@@ -48,6 +48,7 @@ crawlstore_test_packages=(
   mold
   python3
   python3-flatbuffers
+  python3-xlib
   shared-mime-info
   spin
   xdotool
