@@ -67,6 +67,7 @@ void Fonts::build(float scale) {
   atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
   text_size_ = std::round(kTextSize * scale);
+  has_files_ = exists(kTextFont) && exists(kMonoFont);
   text_ = add_font(kTextFont, text_size_, ranges);
   const auto merge = [&] {
     ImFontConfig config;
@@ -81,6 +82,8 @@ void Fonts::build(float scale) {
   mono_ = add_font(kMonoFont, std::round(kMonoSize * scale), ranges);
   merge();
   atlas.Build();
+  // The files, 10 MB with those of rare letters; they are read again when letters are missing.
+  atlas.ClearInputData();
   is_stale_ = false;
 }
 
