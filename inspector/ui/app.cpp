@@ -67,14 +67,14 @@ void App::open(const std::string& path) {
   want_frames();
 }
 
-void App::open_at(const FileLocation& file) {
+Result<void> App::open_at(const FileLocation& file) {
   const std::string path = absolute(file.path);
   auto opened = model::CrawlFile::open(path, file_options_);
   if (!opened) {
     open_problem_ = path + ": " + describe(opened.error());
     say(Severity::kBad, open_problem_);
     go({"start", {}});
-    return;
+    return tl::unexpected<Error>(opened.error());
   }
   close_file();
   panels_.clear();
@@ -95,6 +95,7 @@ void App::open_at(const FileLocation& file) {
   } else {
     go({view->problem ? "problems" : "overview", {}});
   }
+  return {};
 }
 
 void App::close_file() {

@@ -41,6 +41,10 @@ void App::build_fonts() {
   apply_style(find_palette(settings_.theme), settings_.scale);
   fonts_.build(settings_.scale);
   must_build_fonts_ = false;
+  if (!fonts_.has_files() && !std::exchange(has_told_of_fonts_, true)) {
+    say(Severity::kWarning,
+        "the fonts of the package fonts-dejavu-core are not there: plain letters, of Latin only");
+  }
   want_frames();
 }
 
@@ -90,6 +94,10 @@ void App::draw_file_state(Ui& ui) {
   const bool is_released = session_.file->is_released();
   if (is_released && !session_.is_following) {
     draw_text(ui, "RELEASED", ui.palette.warning);
+  } else if (view->problem && view->problem->code == Errc::kLocked) {
+    draw_text(ui, "LOCKED", ui.palette.bad);
+  } else if (view->problem && view->problem->code == Errc::kLocked) {
+    draw_text(ui, "LOCKED", ui.palette.bad);
   } else if (!view->snapshot && !is_released) {
     draw_text(ui, "DAMAGED", ui.palette.bad);
   } else if (session_.is_following) {
@@ -350,7 +358,7 @@ void App::draw() {
     history_.go(to, current_panel().view_state());
     arrive(history_.current());
   }
-  if (to_open_) open_at({*std::exchange(to_open_, std::nullopt), {}});
+  if (to_open_) (void)open_at({*std::exchange(to_open_, std::nullopt), {}});  // it is said
 }
 
 }  // namespace crawlstore::inspector
