@@ -154,6 +154,7 @@ void Table64::draw_filter(Ui& ui, const TableOptions& options) {
   ImGui::InputTextWithHint(("##filter" + options.id).c_str(),
                            "filter: word  column:word  column>10KiB  column~/re/  -not",
                            &filter_text_);
+  if (ImGui::IsItemActive()) used_frame_ = ImGui::GetFrameCount();
   ui.probe.note_item(options.id + ".filter", filter_text_);
   ImGui::SameLine();
   if (!filter_problem_.empty()) {
@@ -204,6 +205,7 @@ void Table64::move_selection(std::int64_t rows, std::uint64_t page) {
 void Table64::take_input(Ui& ui, const Layout& layout, const TableOptions& options) {
   const ImGuiIO& io = ImGui::GetIO();
   const std::uint64_t page = layout.page;
+  if (ImGui::IsWindowFocused()) used_frame_ = ImGui::GetFrameCount();
   if (ImGui::IsWindowHovered() && io.MouseWheel != 0 && !io.KeyShift) {
     scroll_by(static_cast<std::int64_t>(-io.MouseWheel * static_cast<float>(kWheelRows)), page);
   }
@@ -237,6 +239,11 @@ void Table64::take_input(Ui& ui, const Layout& layout, const TableOptions& optio
   if (pressed(kKeyEnd)) move_selection(kAll, page);
   if (pressed(kKeyEnter) && selected_cells_ && options.choose) options.choose(*selected_cells_);
   if (io.KeyCtrl && pressed('C') && selected_cells_) ui.actions.run("copy_row");
+}
+
+const Table64& Table64::last_used(std::initializer_list<const Table64*> tables) {
+  return **std::ranges::max_element(tables, std::less<>{},
+                                    [](const Table64* table) { return table->used_frame_; });
 }
 
 void Table64::show_details(Ui& ui) const {

@@ -109,7 +109,8 @@ void Table64::start_selection(Ui& ui) {
                  &actions = ui.actions](JobContext& context) -> Jobs::Finish {
                   const auto problem = order.column ? sort(*source, order, *into)
                                                     : scan(*source, order, *into, context);
-                  into->is_complete = true;
+                  // Cancelled, it has looked at some rows only, and goes on saying so.
+                  into->is_complete = into->scanned_count == source->row_count();
                   if (!problem) return nullptr;
                   return [&actions, text = describe(*problem)] {
                     actions.say(Severity::kBad, "the filter stopped: " + text);
@@ -120,6 +121,10 @@ void Table64::start_selection(Ui& ui) {
 bool Table64::export_to(Ui& ui, const std::string& path) const {
   const auto format = row_format_of(path);
   if (!format || source_ == nullptr) return false;
+  if (selection_ && !selection_->is_complete) {
+    ui.actions.say(Severity::kWarning, "the filter has not looked at all rows yet");
+    return true;
+  }
   ui.jobs.start(
       "export " + path, {},
       [source = source_, selection = selection_, path, format = *format,

@@ -80,7 +80,9 @@ class BucketsPanel final : public Panel {
     wanted_bucket_.reset();
   }
   bool export_to(Ui& ui, const std::string& path) override {
-    return buckets_table_.export_to(ui, path);
+    const Table64& part = part_ == Part::kPending ? pending_table_ : keys_table_;
+    if (part_ == Part::kGaps) return buckets_table_.export_to(ui, path);
+    return Table64::last_used({&buckets_table_, &part}).export_to(ui, path);
   }
 
  private:
