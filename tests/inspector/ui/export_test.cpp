@@ -13,7 +13,6 @@ namespace {
 
 using inspector::HeadlessShell;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 std::string read_text(const std::string& path) {
