@@ -38,6 +38,7 @@ crawlstore_test_packages=(
   ccache
   desktop-file-utils
   file
+  fonts-droid-fallback
   git
   libbenchmark-dev
   libglib2.0-bin
@@ -47,6 +48,7 @@ crawlstore_test_packages=(
   mold
   python3
   python3-flatbuffers
+  python3-xlib
   shared-mime-info
   spin
   xdotool

@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   const UnnamedFile file(bytes);
   inspector::HeadlessShell shell({640, 400, {}});
-  shell.app().open_at({file.path(), {}});
+  (void)shell.app().open_at({file.path(), {}});
   shell.settle();
   if (shell.app().session().view() == nullptr) return 0;
   visit(shell);

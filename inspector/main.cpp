@@ -21,6 +21,7 @@ constexpr int kExitDone = 0;
 constexpr int kExitNo = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitSystem = 3;
+constexpr int kExitFormat = 4;
 
 struct Arguments {
   std::string file;
@@ -44,6 +45,13 @@ int fail(const std::string& text, int code) {
   return code;
 }
 
+/// Of a file that cannot be opened; damaged ones can.
+int exit_code(Errc code) {
+  const bool is_foreign =
+      code == Errc::kNotACrawlFile || code == Errc::kNewerVersion || code == Errc::kOlderVersion;
+  return is_foreign ? kExitFormat : kExitSystem;
+}
+
 /// A file that is called so, '#' and all, is meant.
 FileLocation file_of(const std::string& argument) {
   std::error_code ignored;
@@ -64,7 +72,11 @@ int run_headless(const Arguments& arguments) {
                        settings_of(arguments, {}),
                        /*settings_path=*/{},
                        {!arguments.no_pin, !arguments.no_mmap}});
-  if (!arguments.file.empty()) shell.app().open_at(file_of(arguments.file));
+  if (!arguments.file.empty()) {
+    const auto opened = shell.app().open_at(file_of(arguments.file));
+    if (!opened)
+      return fail(arguments.file + ": " + describe(opened.error()), exit_code(opened.error().code));
+  }
   shell.settle();
   if (!arguments.script.empty()) {
     std::ifstream file(arguments.script, std::ios::binary);

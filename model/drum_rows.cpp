@@ -14,12 +14,20 @@ namespace {
 
 constexpr std::size_t kValueShown = 64;
 
+std::span<const std::byte> beginning(std::span<const std::byte> value) {
+  return value.first(std::min(value.size(), kValueShown));
+}
+
+/// Is there more than this cell shows?
+bool is_cut(const Cell& cell, std::size_t shown_max) {
+  const auto* text = std::get_if<std::string>(&cell);
+  return text != nullptr && text->size() > shown_max;
+}
+
 std::string hex(std::span<const std::byte> bytes, std::uint64_t full_bytes) {
   std::string text;
-  for (const std::byte byte : bytes.first(std::min(bytes.size(), kValueShown))) {
-    text += fmt::format("{:02x}", byte);
-  }
-  if (full_bytes > kValueShown) text += fmt::format(" ... {} bytes", full_bytes);
+  for (const std::byte byte : bytes) text += fmt::format("{:02x}", byte);
+  if (full_bytes > bytes.size()) text += fmt::format(" ... {} bytes", full_bytes);
   return text;
 }
 
@@ -56,10 +64,21 @@ class KeyRows final : public RowSource {
     std::vector<Row> rows;
     for (const KeyRow& key : *found) {
       rows.push_back({key.row, format_key(key.key, view_.info().key_bytes > 8),
-                      hex(key.value, key.value_bytes), key.partition.value,
+                      hex(beginning(key.value), key.value_bytes), key.partition.value,
                       key.block_offset_bytes});
     }
     return rows;
+  }
+  [[nodiscard]] Result<Row> whole_row(std::uint64_t number, Row row) const override {
+    constexpr std::size_t kValue = 2;
+    if (row.size() <= kValue || !is_cut(row[kValue], 2 * kValueShown)) return row;
+    const auto found = keys_at(view_, number, 1);
+    if (!found) return tl::unexpected<Error>(found.error());
+    if (found->empty()) return row;
+    const auto value = view_.lookup(found->front().key);
+    if (!value) return tl::unexpected<Error>(value.error());
+    if (*value) row[kValue] = hex(**value, (*value)->size());
+    return row;
   }
 
  private:
@@ -87,16 +106,32 @@ class PendingRows final : public RowSource {
     if (!found) return tl::unexpected<Error>(found.error());
     std::vector<Row> rows;
     for (const PendingRow& request : *found) {
-      rows.push_back({request.sequence, std::string(operation_name(request.operation)),
-                      format_key(request.key, view_.info().key_bytes > 8),
-                      text_of(request.aux, request.aux_bytes),
-                      hex(request.value, request.value_bytes), std::uint64_t{request.consumer},
-                      request.run.value, request.run_offset_bytes});
+      rows.push_back(row_of(request, beginning(request.value)));
     }
     return rows;
   }
+  [[nodiscard]] Result<Row> whole_row(std::uint64_t number, Row row) const override {
+    const bool is_whole = row.size() != columns_.size() ||
+                          (!is_cut(row[3], kRowBytesMax) && !is_cut(row[4], 2 * kValueShown));
+    if (is_whole) return row;
+    const auto found = pending_at(view_, bucket_, number, 1, SIZE_MAX);
+    if (!found) return tl::unexpected<Error>(found.error());
+    if (found->empty()) return row;
+    return row_of(found->front(), found->front().value);
+  }
 
  private:
+  [[nodiscard]] Row row_of(const PendingRow& request, std::span<const std::byte> value) const {
+    return {request.sequence,
+            std::string(operation_name(request.operation)),
+            format_key(request.key, view_.info().key_bytes > 8),
+            text_of(request.aux, request.aux_bytes),
+            hex(value, request.value_bytes),
+            std::uint64_t{request.consumer},
+            request.run.value,
+            request.run_offset_bytes};
+  }
+
   DrumView view_;
   std::uint64_t bucket_;
   std::string name_ = "pending";
@@ -206,7 +241,7 @@ Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place) 
     document.fields.push_back(
         {"block_offset_bytes", Unit::kOffset, place.stored->block_offset_bytes});
     document.fields.push_back(
-        {"value", Unit::kText, hex(place.stored->value, place.stored->value_bytes)});
+        {"value", Unit::kText, hex(beginning(place.stored->value), place.stored->value_bytes)});
   }
   if (place.pending) {
     document.fields.push_back({"sequence", Unit::kCount, place.pending->sequence});

@@ -24,12 +24,12 @@ namespace crawlstore::model {
 Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segments);
 
 /// The table `keys`: all keys of a DRUM, ascending: row, key, the first bytes of the value in
-/// hexadecimal, partition, block_offset_bytes.
+/// hexadecimal, partition, block_offset_bytes. whole_row() has all bytes of the value.
 std::shared_ptr<const RowSource> key_rows(const DrumView& view);
 
 /// The table `pending`: the requests that wait in a bucket, in arrival order: sequence, operation,
 /// key, aux, value ... Auxiliaries are as they are, byte for byte, up to kRowBytesMax; longer ones
-/// end in " ... 200000 bytes". No rows when there is no such bucket.
+/// end in " ... 200000 bytes", but in whole_row(). No rows when there is no such bucket.
 std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket);
 
 /// 16 or 32 hexadecimal digits, as keys are shown.

@@ -29,6 +29,10 @@ int rank_of(const Cell& cell) {
 
 }  // namespace
 
+Result<Row> RowSource::whole_row(std::uint64_t /*number*/, Row row) const {
+  return row;
+}
+
 Result<std::vector<Row>> TableRows::rows(std::uint64_t first, std::size_t count_max) const {
   const std::uint64_t count = table_.rows.size();
   const auto begin = static_cast<std::ptrdiff_t>(std::min(first, count));

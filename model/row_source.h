@@ -30,6 +30,8 @@ class RowSource {
   /// Rows from `first` on, at most `count_max`, fewer only at the end. errors of damage
   [[nodiscard]] virtual Result<std::vector<Row>> rows(std::uint64_t first,
                                                       std::size_t count_max) const = 0;
+  /// A row that rows() gave, with what it left out of long cells, if it did. errors of damage
+  [[nodiscard]] virtual Result<Row> whole_row(std::uint64_t number, Row row) const;
   /// All rows are in memory: sorting by any column is cheap.
   [[nodiscard]] virtual bool is_in_memory() const { return false; }
 };

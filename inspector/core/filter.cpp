@@ -9,7 +9,7 @@
 
 #include <re2/re2.h>
 
-#include "model/format_text.h"
+#include "inspector/core/shown_text.h"
 #include "model/parse_text.h"
 
 namespace crawlstore::inspector {
@@ -197,17 +197,25 @@ bool Filter::holds(const Term& term, const std::vector<model::Cell>& row) const 
   return false;
 }
 
-bool Filter::holds(const Term& term, const model::Cell& cell, model::Unit unit) const {
-  if (term.test == Test::kFinds) {
-    return re2::RE2::PartialMatch(model::format_cell(cell, unit), *term.expression);
-  }
-  if (term.test == Test::kShows) {
-    return lower(model::format_cell(cell, unit)).find(term.text) != std::string::npos;
-  }
+/// Of bytes that cannot be shown as they are, what they are and what is shown instead are looked
+/// at.
+bool Filter::shows(const Term& term, const model::Cell& cell, model::Unit unit) {
+  const auto is_it = [&term](const std::string& text) {
+    if (term.test == Test::kFinds) return re2::RE2::PartialMatch(text, *term.expression);
+    if (term.test == Test::kShows) return lower(text).find(term.text) != std::string::npos;
+    return lower(text) == term.text;
+  };
+  const std::string shown = shown_text(cell, unit);
+  const auto* bytes = std::get_if<std::string>(&cell);
+  return is_it(shown) || (bytes != nullptr && *bytes != shown && is_it(*bytes));
+}
+
+bool Filter::holds(const Term& term, const model::Cell& cell, model::Unit unit) {
+  if (term.test == Test::kFinds || term.test == Test::kShows) return shows(term, cell, unit);
   const auto number = number_of(cell);
   if (term.test == Test::kIs || term.test == Test::kIsNot) {
-    const bool is_it = (number && term.number && compare(*number, *term.number) == 0) ||
-                       lower(model::format_cell(cell, unit)) == term.text;
+    const bool is_it =
+        (number && term.number && compare(*number, *term.number) == 0) || shows(term, cell, unit);
     return is_it == (term.test == Test::kIs);
   }
   if (!number) return false;

@@ -81,7 +81,8 @@ class Filter {
   static std::optional<Number> number_of(const model::Cell& cell);
   static std::partial_ordering compare(const Number& a, const Number& b);
   [[nodiscard]] bool holds(const Term& term, const std::vector<model::Cell>& row) const;
-  [[nodiscard]] bool holds(const Term& term, const model::Cell& cell, model::Unit unit) const;
+  static bool holds(const Term& term, const model::Cell& cell, model::Unit unit);
+  static bool shows(const Term& term, const model::Cell& cell, model::Unit unit);
 
   std::vector<model::Column> columns_;
   std::vector<Term> terms_;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "inspector/core/require.h"
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/app_modals.h"
 #include "model/format_text.h"
 
@@ -67,14 +68,14 @@ void App::open(const std::string& path) {
   want_frames();
 }
 
-void App::open_at(const FileLocation& file) {
+Result<void> App::open_at(const FileLocation& file) {
   const std::string path = absolute(file.path);
   auto opened = model::CrawlFile::open(path, file_options_);
   if (!opened) {
     open_problem_ = path + ": " + describe(opened.error());
     say(Severity::kBad, open_problem_);
     go({"start", {}});
-    return;
+    return tl::unexpected<Error>(opened.error());
   }
   close_file();
   panels_.clear();
@@ -94,6 +95,7 @@ void App::open_at(const FileLocation& file) {
   } else {
     go({view->problem ? "problems" : front_, {}});
   }
+  return {};
 }
 
 void App::close_file() {
@@ -325,7 +327,7 @@ Colour App::background() const {
 
 std::string App::title() const {
   if (!session_.file) return "crawlstore inspector";
-  return std::filesystem::path(session_.file->path()).filename().string() +
+  return shown_text(std::filesystem::path(session_.file->path()).filename().string()) +
          " - crawlstore inspector";
 }
 

@@ -40,7 +40,8 @@ class App final : private Actions {
 
   /// Opens a file, and goes to a place in it. A failure is said on the start panel.
   void open(const std::string& path) override;
-  void open_at(const FileLocation& file);
+  /// errors  of CrawlFile::open(); they are said on the start panel as well
+  Result<void> open_at(const FileLocation& file);
   void close_file();
   void go(const Location& location) override;
 
@@ -151,6 +152,7 @@ class App final : private Actions {
   bool must_select_tab_ = false;
   bool must_order_tabs_ = false;
   bool must_build_fonts_ = true;
+  bool has_told_of_fonts_ = false;
   int frames_wanted_ = kSettlingFrames;
   std::int64_t last_input_us_ = 0;
   std::int64_t last_poll_us_ = 0;

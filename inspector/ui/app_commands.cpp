@@ -16,7 +16,7 @@ std::string details_json(const Details& details) {
   std::string json = "{";
   for (const DetailLine& line : details.lines) {
     if (json.size() > 1) json += ",";
-    model::append_json_bytes(json, line.name, line.text);
+    model::append_json_bytes(json, line.name, line.bytes ? *line.bytes : line.text);
   }
   return json + "}\n";
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/app.h"
 #include "inspector/ui/app_modals.h"
 #include "inspector/ui/internal.h"
@@ -25,12 +26,24 @@ std::string signed_count(std::int64_t value) {
   return (value < 0 ? "-" : "+") + model::format_count(size);
 }
 
+void draw_tooltip(Ui& ui, std::string_view text) {
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(ui.px(460));
+  draw_text(ui, text);
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+}
+
 }  // namespace
 
 void App::build_fonts() {
   apply_style(find_palette(settings_.theme), settings_.scale);
   fonts_.build(settings_.scale);
   must_build_fonts_ = false;
+  if (!fonts_.has_files() && !std::exchange(has_told_of_fonts_, true)) {
+    say(Severity::kWarning,
+        "the fonts of the package fonts-dejavu-core are not there: plain letters, of Latin only");
+  }
   want_frames();
 }
 
@@ -112,6 +125,9 @@ void App::draw_file_state(Ui& ui) {
   if (is_released && !session_.is_following) {
     state = "RELEASED";
     colour = ui.palette.warning;
+  } else if (view->problem && view->problem->code == Errc::kLocked) {
+    state = "LOCKED";
+    colour = ui.palette.bad;
   } else if (!view->snapshot && !is_released) {
     state = "DAMAGED";
     colour = ui.palette.bad;
@@ -140,10 +156,10 @@ void App::draw_address_bar(Ui& ui) {
   const Location here = location();
   if (session_.file) {
     const std::string& path = session_.file->path();
-    const std::string name = model::format_printable(path.substr(path.rfind('/') + 1));
+    const std::string name = path.substr(path.rfind('/') + 1);
     const float room = ImGui::GetContentRegionAvail().x * 0.6F;
-    draw_link(ui, "crumb.file", shorten(name, room), {"overview", {}});
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", model::format_printable(path).c_str());
+    draw_link(ui, "crumb.file", fit_text(ui, shown_text(name), room), {"overview", {}});
+    if (ImGui::IsItemHovered()) draw_tooltip(ui, shown_text(path));
     place_beside(text_width("# " + here.panel), ui.px(6));
     draw_text(ui, "#", ui.palette.faint);
     ImGui::SameLine(0, ui.px(6));
@@ -151,7 +167,7 @@ void App::draw_address_bar(Ui& ui) {
   draw_link(ui, "crumb.panel", here.panel, {here.panel, {}});
   if (const std::string thing = describe_thing(here.thing); !thing.empty()) {
     place_beside(text_width(thing), ui.px(6));
-    draw_text(ui, shorten(thing, ImGui::GetContentRegionAvail().x));
+    draw_text(ui, fit_text(ui, thing, ImGui::GetContentRegionAvail().x));
   }
   draw_file_state(ui);
 }
@@ -213,12 +229,15 @@ void App::draw_navigator(Ui& ui) {
   if (view == nullptr || view->drums.empty()) return;
   draw_text(ui, "DRUMs", ui.palette.faint);
   for (const DrumInfo& drum : view->drums) {
-    const std::string name = model::format_printable(drum.name);
+    const std::string name = shown_text(drum.name);
+    const std::string count = model::format_count(drum.key_count);
     draw_text(ui, "  ");
     ImGui::SameLine(0, 0);
-    draw_link(ui, "drum." + name, name, {"buckets", BucketThing{drum.name, 0}});
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
+                       ImGui::CalcTextSize(count.c_str()).x;
+    draw_link(ui, "drum." + name, fit_text(ui, name, room), {"buckets", BucketThing{drum.name, 0}});
     ImGui::SameLine();
-    draw_text(ui, model::format_count(drum.key_count), ui.palette.faint);
+    draw_text(ui, count, ui.palette.faint);
   }
 }
 
@@ -228,7 +247,11 @@ void App::draw_details(Ui& ui) {
     draw_paragraph(ui, "What is selected is told here.", ui.palette.faint);
     return;
   }
-  draw_paragraph(ui, details_.title, ui.palette.accent);
+  // All of a URL of 64 KiB would hide what else there is to know; copies have all of it.
+  constexpr float kTitleLines = 3;
+  constexpr float kTextLines = 24;
+  const float room = kTitleLines * ImGui::GetContentRegionAvail().x;
+  draw_paragraph(ui, fit_text(ui, shown_text(details_.title), room), ui.palette.accent);
   ImGui::Separator();
   float name_width = ui.px(40);
   for (const DetailLine& line : details_.lines) {
@@ -236,7 +259,8 @@ void App::draw_details(Ui& ui) {
   }
   name_width = std::min(name_width, ui.px(150)) + ui.px(16);
   for (const DetailLine& line : details_.lines) {
-    draw_field(ui, line.name, line.text, line.thing, name_width);
+    const float text_room = kTextLines * (ImGui::GetContentRegionAvail().x - name_width);
+    draw_field(ui, line.name, fit_text(ui, line.text, text_room), line.thing, name_width);
   }
   ImGui::Dummy(ImVec2(0, ui.px(6)));
   if (draw_button(ui, "details.copy", "Copy", "name and value a line (Ctrl+Shift+C)")) {
@@ -282,7 +306,7 @@ void App::draw_job_state(Ui& ui) {
     progress += "  " + model::format_count(100 * running->done / running->total) + " %";
   }
   const float room = ImGui::GetContentRegionAvail().x - button_width("cancel") - ui.px(8);
-  draw_link(ui, "status.job", shorten(progress, room), {"jobs", {}});
+  draw_link(ui, "status.job", fit_text(ui, shown_text(progress), room), {"jobs", {}});
   ImGui::SameLine(0, ui.px(8));
   if (draw_button(ui, "status.cancel", "cancel", "Escape")) run("cancel");
   ImGui::SameLine(0, ui.px(20));
@@ -298,11 +322,11 @@ void App::draw_status_line(Ui& ui) {
   const LogEntry& last = session_.log.back();
   const Colour colour =
       last.severity == Severity::kNote ? ui.palette.faint : colour_of(ui, last.severity);
-  const std::string text = model::format_printable(last.text);
+  const std::string text = shown_text(last.text);
   const float room = ImGui::GetContentRegionAvail().x;
   if (room < text_width("...")) return;
-  draw_link(ui, "status.log", shorten(text, room), {"log", {}}, colour);
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text.c_str());
+  draw_link(ui, "status.log", fit_text(ui, text, room), {"log", {}}, colour);
+  if (ImGui::IsItemHovered()) draw_tooltip(ui, text);
 }
 
 void App::draw_status_bar(Ui& ui) {
@@ -373,7 +397,7 @@ void App::draw() {
     arrive(history_.current());
   }
   if (wanted_layout_) take_layout(*std::exchange(wanted_layout_, std::nullopt));
-  if (to_open_) open_at({*std::exchange(to_open_, std::nullopt), {}});
+  if (to_open_) (void)open_at({*std::exchange(to_open_, std::nullopt), {}});  // it is said
 }
 
 }  // namespace crawlstore::inspector

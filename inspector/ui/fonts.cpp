@@ -17,10 +17,10 @@ constexpr float kTextSize = 15;
 constexpr float kMonoSize = 14;
 constexpr const char* kTextFont = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
 constexpr const char* kMonoFont = "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf";
-// What those two have not: the first of each that is there is asked, in this order.
+// What those two have not: the first one that has a letter is asked, in this order.
 constexpr std::array kFallbackFonts{
-    "/usr/share/fonts-droid-fallback/truetype/DroidSansFallbackFull.ttf",
-    "/usr/share/fonts/truetype/droid/DroidSansFallbackFull.ttf",
+    "/usr/share/fonts-droid-fallback/truetype/DroidSansFallback.ttf",
+    "/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc",
     "/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf",
     "/usr/share/fonts/truetype/noto/NotoSansArabic-Regular.ttf",
     "/usr/share/fonts/truetype/noto/NotoSansHebrew-Regular.ttf",
@@ -59,13 +59,15 @@ void Fonts::build(float scale) {
     ranges.push_back(static_cast<ImWchar>(block << 8U | 0xffU));
     has_rare = has_rare || block > 0x26 || (block > 0x04 && block < 0x20);
   }
-  ranges.push_back(0);
+  // What no font has is drawn as this, not as "?", which may be meant.
+  ranges.insert(ranges.end(), {0xfffd, 0xfffd, 0});
 
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   atlas.Clear();
   atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
   text_size_ = std::round(kTextSize * scale);
+  has_files_ = exists(kTextFont) && exists(kMonoFont);
   text_ = add_font(kTextFont, text_size_, ranges);
   const auto merge = [&] {
     ImFontConfig config;
@@ -80,6 +82,8 @@ void Fonts::build(float scale) {
   mono_ = add_font(kMonoFont, std::round(kMonoSize * scale), ranges);
   merge();
   atlas.Build();
+  // The files, 10 MB with those of rare letters; they are read again when letters are missing.
+  atlas.ClearInputData();
   is_stale_ = false;
 }
 

@@ -22,6 +22,8 @@ class Fonts {
   /// Letters are wanted that the atlas has not: build() again, and draw again.
   [[nodiscard]] bool is_stale() const { return is_stale_; }
 
+  /// False: the letters are ImGui's own, of Latin only.
+  [[nodiscard]] bool has_files() const { return has_files_; }
   [[nodiscard]] ImFont* text() const { return text_; }
   [[nodiscard]] ImFont* mono() const { return mono_; }
   [[nodiscard]] float text_size() const { return text_size_; }
@@ -30,6 +32,7 @@ class Fonts {
   static constexpr std::size_t kBlocks = 256;  // of 256 code points; ImGui draws the first 65,536
   std::bitset<kBlocks> blocks_;                // wanted
   bool is_stale_ = false;
+  bool has_files_ = false;
   ImFont* text_ = nullptr;
   ImFont* mono_ = nullptr;
   float text_size_ = 15;

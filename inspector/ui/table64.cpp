@@ -10,6 +10,7 @@
 #include <imgui.h>
 
 #include "inspector/core/links.h"
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/internal.h"
 #include "inspector/ui/table64_layout.h"
 #include "model/format_text.h"
@@ -18,7 +19,6 @@
 namespace crawlstore::inspector {
 namespace {
 
-constexpr float kColumnMax = 460;
 constexpr std::uint64_t kWheelRows = 3;
 
 /// The first cell says which row it is, in another look at the same table.
@@ -151,6 +151,7 @@ void Table64::draw_filter(Ui& ui, const TableOptions& options) {
   ImGui::SetNextItemWidth(std::min(ui.px(420), ImGui::GetContentRegionAvail().x * 0.6F));
   draw_input(ui, options.id + ".filter",
              "filter: word  column:word  column>10KiB  column~/re/  -not", filter_text_);
+  if (ImGui::IsItemActive()) used_frame_ = ImGui::GetFrameCount();
   if (!filter_problem_.empty()) {
     place_beside(text_width(filter_problem_));
     draw_paragraph(ui, filter_problem_, ui.palette.bad);
@@ -201,6 +202,7 @@ void Table64::move_selection(std::int64_t rows, std::uint64_t page) {
 void Table64::take_input(Ui& ui, const Layout& layout, const TableOptions& options) {
   const ImGuiIO& io = ImGui::GetIO();
   const std::uint64_t page = layout.page;
+  if (ImGui::IsWindowFocused()) used_frame_ = ImGui::GetFrameCount();
   if (ImGui::IsWindowHovered() && io.MouseWheel != 0 && !io.KeyShift) {
     scroll_by(static_cast<std::int64_t>(-io.MouseWheel * static_cast<float>(kWheelRows)), page);
   }
@@ -236,14 +238,22 @@ void Table64::take_input(Ui& ui, const Layout& layout, const TableOptions& optio
   if (io.KeyCtrl && pressed('C') && selected_cells_) ui.actions.run("copy_row");
 }
 
+const Table64& Table64::last_used(std::initializer_list<const Table64*> tables) {
+  return **std::ranges::max_element(tables, std::less<>{},
+                                    [](const Table64* table) { return table->used_frame_; });
+}
+
 void Table64::show_details(Ui& ui) const {
   if (!selected_cells_) return;
   const auto& columns = source_->columns();
   ui.details.title = source_->name() + ", row " + model::format_count(*selected_);
   ui.details.lines.clear();
   for (std::size_t c = 0; c < columns.size() && c < selected_cells_->size(); ++c) {
-    ui.details.lines.push_back({columns[c].name, shown_text((*selected_cells_)[c], columns[c].unit),
-                                thing_in_row(columns, *selected_cells_, c, {})});
+    const model::Cell& cell = (*selected_cells_)[c];
+    const auto* text = std::get_if<std::string>(&cell);
+    ui.details.lines.push_back({columns[c].name, shown_text(cell, columns[c].unit),
+                                thing_in_row(columns, *selected_cells_, c, {}),
+                                text != nullptr ? std::optional(*text) : std::nullopt});
   }
 }
 

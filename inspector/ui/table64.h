@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -79,8 +80,12 @@ class Table64 {
 
   [[nodiscard]] std::string view_state() const;
   void restore(std::string_view state);
-  /// Writes the rows shown; in the background, atomically. False for an unknown ending.
+  /// Writes the rows shown, whole; in the background, atomically. False for an unknown ending.
+  /// While a filter has not looked at all rows it says so instead.
   bool export_to(Ui& ui, const std::string& path) const;
+  /// Of the tables of a panel the one that somebody did something with last; the first, if nobody
+  /// did anything.
+  static const Table64& last_used(std::initializer_list<const Table64*> tables);
 
  private:
   struct Layout;
@@ -116,6 +121,7 @@ class Table64 {
   std::shared_ptr<RowSelection> selection_;  // empty = all rows, in their order
   std::string selection_of_;                 // what it was made for
   std::uint64_t first_ = 0;                  // row of the view at the top
+  int used_frame_ = 0;                       // when it had the focus last
   std::optional<std::uint64_t> selected_;
   std::optional<model::Row> selected_cells_;
   std::optional<std::uint64_t> scroll_to_;  // row of the source to bring into sight

@@ -3,28 +3,21 @@
 #include <algorithm>
 
 #include "inspector/core/links.h"
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/table64.h"
 #include "inspector/ui/table64_layout.h"
-#include "model/format_text.h"
 #include "model/store_view.h"
-#include "model/utf8.h"
 
 namespace crawlstore::inspector {
 namespace {
+
+constexpr float kTooltipLines = 10;
 
 bool is_number(model::Unit unit) {
   return unit != model::Unit::kText && unit != model::Unit::kFlag && unit != model::Unit::kTimeUs;
 }
 
 }  // namespace
-
-/// One line of valid UTF-8, whatever the bytes are; left alone when it is that already.
-std::string shown_text(const model::Cell& cell, model::Unit unit) {
-  std::string text = model::format_cell(cell, unit);
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  if (model::is_utf8(text) && std::ranges::none_of(text, is_control)) return text;
-  return model::format_printable(text);
-}
 
 void Table64::draw_header(Ui& ui, const Layout& layout) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -34,6 +27,7 @@ void Table64::draw_header(Ui& ui, const Layout& layout) {
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const float left = layout.origin.x + layout.lefts[c];
     const float right = layout.origin.x + layout.lefts[c + 1];
+    if (right < layout.visible_min.x || left > layout.visible_max.x) continue;
     std::string text = columns[c].name;
     if (sort_column_ == c && source_->is_in_memory()) text += is_descending_ ? " v" : " ^";
     const float width = ImGui::CalcTextSize(text.c_str()).x;
@@ -41,7 +35,7 @@ void Table64::draw_header(Ui& ui, const Layout& layout) {
         is_number(columns[c].unit) ? right - ui.px(kCellPad) - width : left + ui.px(kCellPad);
     list.AddText(ImVec2(at, layout.visible_min.y + ui.px(2)), ui.palette.faint, text.c_str());
     ui.probe.note("column." + columns[c].name, text, ImVec2(left, layout.visible_min.y),
-                  ImVec2(right, bottom));
+                  ImVec2(std::min(right, layout.visible_max.x), bottom));
   }
 }
 
@@ -106,7 +100,7 @@ void Table64::draw_cell(Ui& ui, const Layout& layout, const TableOptions& option
   const bool is_link =
       !location.panel.empty() || !std::holds_alternative<std::monostate>(location.thing);
   const ImVec2 low(at, top + ui.px(2));
-  const ImVec2 high(std::min(at + width, right), top + layout.row_height);
+  const ImVec2 high(std::min({at + width, right, layout.visible_max.x}), top + layout.row_height);
   const ImVec4 clip(std::max(left, layout.visible_min.x), top,
                     std::min(right + 1, layout.visible_max.x), layout.visible_max.y);
   ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), ImGui::GetFontSize(), low,
@@ -118,7 +112,9 @@ void Table64::draw_cell(Ui& ui, const Layout& layout, const TableOptions& option
   if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(low, high)) return;
   if (width > right - left) {
     ImGui::BeginTooltip();
-    draw_text(ui, text);
+    ImGui::PushTextWrapPos(ui.px(kColumnMax));
+    draw_text(ui, fit_text(ui, text, kTooltipLines * ui.px(kColumnMax)));
+    ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
   }
   if (!is_link) return;
@@ -193,16 +189,22 @@ void Table64::draw_menu(Ui& ui) {
   }
   const auto& columns = source_->columns();
   const model::Row& row = window_.rows[*menu_row_];
-  const std::string value =
-      menu_column_ < row.size() ? shown_text(row[menu_column_], columns[menu_column_].unit) : "";
-  if (ImGui::MenuItem("Copy the cell")) ui.actions.copy(value, "cell");
+  const model::Unit unit = columns[menu_column_].unit;
+  const model::Cell cell = menu_column_ < row.size() ? row[menu_column_] : model::Cell();
+  if (ImGui::MenuItem("Copy the cell")) {
+    const auto whole = source_->whole_row(window_.numbers[*menu_row_], row);
+    const bool has_cell = whole && menu_column_ < whole->size();
+    const CopiedText copied = copied_text(has_cell ? (*whole)[menu_column_] : cell, unit);
+    ui.actions.copy(copied.text,
+                    copied.is_hex ? "cell as hexadecimal digits, for it is no text," : "cell");
+  }
   ui.probe.note_item("menu.copy_cell", "Copy the cell");
   if (ImGui::MenuItem("Copy the row")) ui.actions.run("copy_row");
   ui.probe.note_item("menu.copy_row", "Copy the row");
   if (ImGui::MenuItem("Copy the row as JSON")) ui.actions.run("copy_row_json");
   ui.probe.note_item("menu.copy_row_json", "Copy the row as JSON");
   if (ImGui::MenuItem("Show only rows with this")) {
-    filter_text_ = columns[menu_column_].name + "=" + quote_filter_word(value);
+    filter_text_ = columns[menu_column_].name + "=" + quote_filter_word(shown_text(cell, unit));
   }
   ui.probe.note_item("menu.filter", "Show only rows with this");
   if (ImGui::MenuItem("Export what is shown ...")) ui.actions.run("export");

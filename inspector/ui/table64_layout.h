@@ -14,9 +14,7 @@ namespace crawlstore::inspector {
 constexpr float kCellPad = 6;
 constexpr float kScrollbar = 14;
 constexpr float kSwatch = 16;
-
-/// A cell as one line of valid UTF-8, whatever its bytes are; left alone when it is that already.
-std::string shown_text(const model::Cell& cell, model::Unit unit);
+constexpr float kColumnMax = 460;
 
 struct Table64::Layout {
   ImVec2 origin;       // of the header, on the screen, scrolled

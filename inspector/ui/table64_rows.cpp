@@ -109,7 +109,8 @@ void Table64::start_selection(Ui& ui) {
                  &actions = ui.actions](JobContext& context) -> Jobs::Finish {
                   const auto problem = order.column ? sort(*source, order, *into)
                                                     : scan(*source, order, *into, context);
-                  into->is_complete = true;
+                  // Cancelled, it has looked at some rows only, and goes on saying so.
+                  into->is_complete = into->scanned_count == source->row_count();
                   if (!problem) return nullptr;
                   return [&actions, text = describe(*problem)] {
                     actions.say(Severity::kBad, "the filter stopped: " + text);
@@ -120,6 +121,10 @@ void Table64::start_selection(Ui& ui) {
 bool Table64::export_to(Ui& ui, const std::string& path) const {
   const auto format = row_format_of(path);
   if (!format || source_ == nullptr) return false;
+  if (selection_ && !selection_->is_complete) {
+    ui.actions.say(Severity::kWarning, "the filter has not looked at all rows yet");
+    return true;
+  }
   ui.jobs.start(
       "export " + path, {},
       [source = source_, selection = selection_, path, format = *format,
@@ -128,20 +133,22 @@ bool Table64::export_to(Ui& ui, const std::string& path) const {
         file.write(head_line(source->columns(), format));
         const std::uint64_t count = selection ? selection->size() : source->row_count();
         std::string problem;
+        const auto write = [&](std::uint64_t number, const model::Row& row) {
+          const auto whole = source->whole_row(number, row);
+          if (!whole) problem = describe(whole.error());
+          if (whole) file.write(row_line(source->columns(), *whole, format));
+        };
         for (std::uint64_t at = 0; at < count && problem.empty();) {
           std::size_t taken = 0;
           if (selection) {
             for (const std::uint64_t row : selection->rows(at, kPiece)) {
               const auto rows = source->rows(row, 1);
               if (!rows) problem = describe(rows.error());
-              if (rows && !rows->empty())
-                file.write(row_line(source->columns(), rows->front(), format));
+              if (rows && !rows->empty()) write(row, rows->front());
               ++taken;
             }
           } else if (const auto rows = source->rows(at, kPiece); rows) {
-            for (const model::Row& row : *rows)
-              file.write(row_line(source->columns(), row, format));
-            taken = rows->size();
+            for (const model::Row& row : *rows) write(at + taken++, row);
           } else {
             problem = describe(rows.error());
           }

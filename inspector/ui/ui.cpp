@@ -9,7 +9,6 @@
 
 #include "inspector/ui/internal.h"
 #include "model/format_text.h"
-#include "model/utf8.h"
 
 namespace crawlstore::inspector {
 
@@ -53,21 +52,33 @@ void place_beside(float width, float gap) {
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
 }
 
-std::string shorten(std::string_view text, float room) {
-  if (text_width(text) <= room) return std::string(text);
-  std::size_t fits = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    at += std::max<std::size_t>(model::utf8_length(text.substr(at)), 1);
-    if (text_width(text.substr(0, at)) + text_width("...") > room) break;
-    fits = at;
-  }
-  return std::string(text.substr(0, fits)) + "...";
-}
-
 void draw_heading(Ui& ui, std::string_view text) {
   ImGui::Dummy(ImVec2(0, ui.px(4)));
   draw_paragraph(ui, text, ui.palette.accent);
   ImGui::Separator();
+}
+
+std::string fit_text(Ui& ui, std::string_view text, float width) {
+  constexpr std::size_t kBytesMax = 2048;  // more fits no screen
+  constexpr std::string_view kRest = "...";
+  ui.fonts.want(text.substr(0, kBytesMax));
+  const auto width_of = [](std::string_view part) {
+    return ImGui::CalcTextSize(part.data(), part.data() + part.size()).x;
+  };
+  if (text.size() <= kBytesMax && width_of(text) <= width) return std::string(text);
+  std::size_t fits = 0;
+  std::size_t too_long = std::min(text.size(), kBytesMax) + 1;
+  while (too_long - fits > 1) {
+    const std::size_t middle = (fits + too_long) / 2;
+    const bool is_fit = width_of(text.substr(0, middle)) + width_of(kRest) <= width;
+    (is_fit ? fits : too_long) = middle;
+  }
+  // Not in the middle of a code point.
+  const auto is_inside = [&](std::size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80;
+  };
+  while (fits > 0 && is_inside(fits)) --fits;
+  return std::string(text.substr(0, fits)) + std::string(kRest);
 }
 
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location) {
@@ -124,9 +135,16 @@ bool draw_button(Ui& ui, std::string_view label, std::string_view text, std::str
 }
 
 bool draw_choice(Ui& ui, std::string_view label, std::string_view text, bool is_on) {
-  ui.fonts.want(text);
-  const bool is_clicked = ImGui::RadioButton(std::string(text).c_str(), is_on);
+  ImGui::PushID(label.data(), label.data() + label.size());
+  ImGui::BeginGroup();
+  // Behind "##" ImGui shows nothing, so the text is drawn beside it.
+  bool is_clicked = ImGui::RadioButton("##choice", is_on);
+  ImGui::SameLine(0, ImGui::GetStyle().ItemInnerSpacing.x);
+  draw_text(ui, text);
+  is_clicked = is_clicked || ImGui::IsItemClicked();
+  ImGui::EndGroup();
   ui.probe.note_item(label, text);
+  ImGui::PopID();
   return take_stop(ui, label) || is_clicked;
 }
 

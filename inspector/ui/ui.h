@@ -30,7 +30,8 @@ namespace crawlstore::inspector {
 struct DetailLine {
   std::string name;
   std::string text;
-  Thing thing;  ///< where a click leads; monostate = nowhere
+  Thing thing;                         ///< where a click leads; monostate = nowhere
+  std::optional<std::string> bytes{};  ///< of a text: what it is, where `text` is what is shown
 };
 
 /// What the panel in front has to say about its selection.
@@ -82,10 +83,10 @@ void draw_text(Ui& ui, std::string_view text);
 void draw_text(Ui& ui, std::string_view text, Colour colour);
 /// Broken into lines at the right edge.
 void draw_paragraph(Ui& ui, std::string_view text, Colour colour);
-/// As much of it as the room takes, and "..." for the rest.
-std::string shorten(std::string_view text, float room);
 /// A heading inside a panel.
 void draw_heading(Ui& ui, std::string_view text);
+/// As much of a line as fits so many pixels; what is left out is told by "...".
+std::string fit_text(Ui& ui, std::string_view text, float width);
 /// Text that leads somewhere when it is clicked; its right click copies the location.
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location);
 /// In another colour than that of links.
@@ -96,7 +97,7 @@ void draw_field(Ui& ui, std::string_view name, std::string_view text, const Thin
                 float name_width);
 /// A button; true when it was clicked.
 bool draw_button(Ui& ui, std::string_view label, std::string_view text, std::string_view hint = {});
-/// One of some: true when it was chosen.
+/// One of several that exclude each other; true when it was chosen. Unlike ImGui's, with any text.
 bool draw_choice(Ui& ui, std::string_view label, std::string_view text, bool is_on);
 /// A line to write in, as wide as the next item; true when Enter was pressed.
 bool draw_input(Ui& ui, std::string_view label, const char* hint, std::string& text);

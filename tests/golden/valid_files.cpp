@@ -166,6 +166,36 @@ std::vector<std::byte> urls_file(UrlKeyKind key) {
   return scratch.close();
 }
 
+/// What URLs and names can be made of: scripts, code points of each length, bytes that are no text,
+/// and much of it.
+std::vector<std::byte> unicode_file() {
+  Scratch scratch;
+  UrlSeen::Options url_options;
+  url_options.drum = options(1);
+  url_options.raw = true;
+  auto seen = must(UrlSeen::open(
+      *scratch.store, "\u540d\u524d ## \u0645\u0631\u062d\u0628\u0627 \U0001f577", url_options));
+  NullDispatcher nobody;
+  seen.drum().attach(nobody);
+  must(seen.check_update("http://\u4f8b\u3048.jp/"));
+  must(seen.drum().synchronize());
+  for (const std::string& url : {
+           std::string("http://\u4f8b\u3048.jp/\u65e5\u672c\u8a9e?q=\u6f22\u5b57"),
+           std::string("http://\u0645\u0648\u0642\u0639.example/\u0635\u0641\u062d\u0629"),
+           std::string(
+               "http://\u043f\u0440\u0438\u043c\u0435\u0440.\u0440\u0444/\u00fc?\u03bb=\u0444"),
+           std::string("http://example.org/\U0001f600/\U0001f577"),
+           std::string("http://example.org/\xff\xed\xa0\x80\xc3 no UTF-8"),
+           std::string("nul \0, escape \x1b[31m, tab \t, line\r\nbreak", 39),
+           std::string("quotes \", comma, back\\slash \\x00"),
+           "http://example.org/" + similar(65'517),
+       }) {
+    must(seen.check_update(url));
+  }
+  must(seen.drum().dispose());
+  return scratch.close();
+}
+
 /// Keys of 16 bytes: hashes; more with one head than a block holds; and a few with another.
 std::vector<std::byte> wide_file() {
   Scratch scratch;
@@ -353,6 +383,7 @@ std::vector<GoldenFile> valid_files() {
       {"urls", urls_file(UrlKeyKind::kXxh3), {}},
       {"urls_xxh3_128", urls_file(UrlKeyKind::kXxh3Wide), {}},
       {"urls_rabin", urls_file(UrlKeyKind::kRabin), {}},
+      {"unicode", unicode_file(), {}},
       {"wide_keys", wide_file(), {}},
       {"split_buckets", split_file(), {}},
       {"runs_many", many_runs_file(60), {}},

@@ -12,6 +12,11 @@ import tempfile
 import time
 import unittest
 
+try:
+    import xdnd
+except ImportError:
+    xdnd = None
+
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", ".")).resolve()
 BUILD = pathlib.Path(os.environ.get("CRAWLSTORE_BUILD_DIR", "build/release")).resolve()
 PROGRAM = BUILD / "bin/crawlstore-inspector"
@@ -103,6 +108,16 @@ class Window(unittest.TestCase):
         self.do("key", "ctrl+q")
         self.assertEqual(program.wait(WAIT_SECONDS), 0)
         self.assertIn(str(FILE), (self.folder / ".config/crawlstore/inspector.json").read_text())
+
+    @unittest.skipIf(xdnd is None, "python3-xlib is not installed")
+    def test_opens_a_file_that_is_dropped_on_it(self):
+        self.start()
+        self.wait_for_text("Open a crawl file")
+        dropped = self.folder / "dropped \u65e5\u672c 100%.crawl"
+        shutil.copy(FILE, dropped)
+        xdnd.drop(self.environment["DISPLAY"], dropped, (600, 400), WAIT_SECONDS)
+        self.wait_for_text("Health")
+        self.wait_for_text(dropped.name)
 
     def test_draws_nothing_when_nothing_happens(self):
         self.start(FILE)

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <crawlstore/url_seen.h>
@@ -54,6 +55,12 @@ std::string text_of(std::span<const std::byte> bytes) {
   return text;
 }
 
+std::string hex_of(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
 /// As the header says: the whole of it, or its beginning and how much there is.
 std::string shown_aux(std::span<const std::byte> aux) {
   if (aux.size() <= kRowBytesMax) return text_of(aux);
@@ -65,12 +72,16 @@ void expect_keys(const DrumView& view) {
   EXPECT_EQ(source->name(), "keys");
   const auto rows = all_rows(*source);
   const std::size_t key_column = column_of(source->columns(), "key");
+  const std::size_t value_column = column_of(source->columns(), "value");
   std::size_t at = 0;
-  must(view.for_each_key([&](Key16 key, std::span<const std::byte>) {
+  must(view.for_each_key([&](Key16 key, std::span<const std::byte> value) {
     EXPECT_LT(at, rows.size());
     if (at >= rows.size()) return false;
     EXPECT_EQ(rows[at][0], Cell{std::uint64_t{at}});
-    EXPECT_EQ(rows[at++][key_column], Cell{format_key(key, view.info().key_bytes > 8)});
+    EXPECT_EQ(rows[at][key_column], Cell{format_key(key, view.info().key_bytes > 8)});
+    const auto whole = must(source->whole_row(at, rows[at]));
+    EXPECT_EQ(whole[value_column], Cell{hex_of(value)});
+    ++at;
     return true;
   }));
   EXPECT_EQ(at, rows.size());
@@ -80,10 +91,12 @@ void expect_pending(const DrumView& view) {
   std::map<std::uint64_t, std::vector<std::vector<Cell>>> expected;
   must(view.for_each_pending(
       [&](std::uint64_t bucket, const RawRequest& request, std::uint64_t sequence) {
+        const bool has_value = request.operation != DrumOperation::kCheck;
+        const std::string value = has_value ? hex_of(request.value) : "";
         expected[bucket].push_back(
             {Cell{sequence},
              Cell{format_key(Key16(request.key, request.key_tail), view.info().key_bytes > 8)},
-             Cell{shown_aux(request.aux)}});
+             Cell{shown_aux(request.aux)}, Cell{text_of(request.aux)}, Cell{value}});
         return true;
       }));
   for (std::uint64_t bucket = 0; bucket < view.buckets().size(); ++bucket) {
@@ -92,9 +105,12 @@ void expect_pending(const DrumView& view) {
     ASSERT_EQ(rows.size(), expected[bucket].size());
     const std::size_t key = column_of(source->columns(), "key");
     const std::size_t aux = column_of(source->columns(), "aux");
+    const std::size_t value = column_of(source->columns(), "value");
     const std::size_t sequence = column_of(source->columns(), "sequence");
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::vector<Cell> shown = {rows[i][sequence], rows[i][key], rows[i][aux]};
+      const auto whole = must(source->whole_row(i, rows[i]));
+      const std::vector<Cell> shown = {rows[i][sequence], rows[i][key], rows[i][aux], whole[aux],
+                                       whole[value]};
       EXPECT_TRUE(shown == expected[bucket][i]) << "row " << i << " of bucket " << bucket;
     }
   }

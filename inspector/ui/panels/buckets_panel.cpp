@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/plot.h"
 #include "inspector/ui/table64.h"
@@ -79,7 +80,9 @@ class BucketsPanel final : public Panel {
     wanted_bucket_.reset();
   }
   bool export_to(Ui& ui, const std::string& path) override {
-    return buckets_table_.export_to(ui, path);
+    const Table64& part = part_ == Part::kPending ? pending_table_ : keys_table_;
+    if (part_ == Part::kGaps) return buckets_table_.export_to(ui, path);
+    return Table64::last_used({&buckets_table_, &part}).export_to(ui, path);
   }
 
  private:
@@ -128,10 +131,11 @@ class BucketsPanel final : public Panel {
 
   void draw_drums(Ui& ui, const model::FileView& view) {
     for (const DrumInfo& drum : view.drums) {
-      const std::string shown = model::format_printable(drum.name);
+      const std::string shown = shown_text(drum.name);
+      const std::string fitted = fit_text(ui, shown, ui.px(300));
       const bool is_shown = drum.name == name_;
-      if (&drum != &view.drums.front()) place_beside(choice_width(shown));
-      if (draw_choice(ui, "buckets.drum." + shown, shown, is_shown) && !is_shown) {
+      if (&drum != &view.drums.front()) place_beside(choice_width(fitted));
+      if (draw_choice(ui, "buckets.drum." + shown, fitted, is_shown) && !is_shown) {
         ui.actions.go({"buckets", BucketThing{drum.name, 0}});
       }
     }
@@ -167,6 +171,11 @@ class BucketsPanel final : public Panel {
     if (!is_entered && !is_clicked && !must_look_up_) return;
     must_look_up_ = false;
     if (!view.snapshot) return;
+    if (lookup_.find("\xef\xbf\xbd") != lookup_.npos) {
+      ui.actions.say(Severity::kWarning,
+                     "this field takes no code points beyond U+FFFF: write them percent-encoded");
+      return;
+    }
     const auto key = model::parse_key(lookup_, drum_->info(), view.snapshot->key_seed());
     if (!key) {
       ui.actions.say(Severity::kWarning, "a key of this DRUM is " +
@@ -205,8 +214,7 @@ class BucketsPanel final : public Panel {
       if (number != nullptr && field.name == "partition") thing = SegmentThing{{*number}};
       if (number != nullptr && field.name == "bucket") thing = BucketThing{name_, *number};
       ui.details.lines.push_back(
-          {field.name, model::format_printable(model::format_cell(field.value, field.unit)),
-           std::move(thing)});
+          {field.name, shown_text(field.value, field.unit), std::move(thing)});
     }
   }
 

@@ -7,6 +7,7 @@
 
 #include <crawlstore/inspect.h>
 
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/hexgrid.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
@@ -213,7 +214,7 @@ class HexPanel final : public Panel {
   void draw_meaning(Ui& ui) {
     if (const FieldInfo* field = field_of(grid_.hovered().value_or(grid_.cursor()))) {
       draw_text(ui, field->name, ui.palette.accent);
-      const std::string value = field->type + "  " + model::format_printable(field->value);
+      const std::string value = field->type + "  " + shown_text(field->value);
       place_beside(text_width(value));
       draw_paragraph(ui, value, ui.palette.text);
       if (!field->problem.empty()) draw_paragraph(ui, field->problem, ui.palette.bad);

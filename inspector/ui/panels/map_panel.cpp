@@ -240,7 +240,9 @@ class MapPanel final : public Panel {
 
   /// How much larger cells of a unit each can be than usual, for a small file to fill the panel.
   static float enlargement(const Ui& ui, ImVec2 room, std::uint64_t size) {
-    const float usual = room.x / ui.px(kCellWidth) * (room.y / ui.px(kCellHeight));
+    // In a small window at twice the scale no room is left.
+    const float usual =
+        std::max(room.x, 0.0F) / ui.px(kCellWidth) * (std::max(room.y, 0.0F) / ui.px(kCellHeight));
     const auto units = static_cast<float>(size) / 4096;
     return std::clamp(std::sqrt(usual / std::max(units, 1.0F)) * 0.9F, 1.0F, kEnlargedMax);
   }

@@ -45,7 +45,9 @@ class SegmentsPanel final : public Panel {
     wanted_.reset();
     table_.restore(state);
   }
-  bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }
+  bool export_to(Ui& ui, const std::string& path) override {
+    return Table64::last_used({&table_, &runs_table_, &fields_table_}).export_to(ui, path);
+  }
 
  private:
   void follow(const model::FileView& view) {

@@ -5,9 +5,9 @@
 
 #include <imgui.h>
 
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
-#include "model/format_text.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -41,7 +41,7 @@ class StartPanel final : public Panel {
     if (ui.session.file || ui.session.log.empty()) return;
     const LogEntry& last = ui.session.log.back();
     if (last.severity == Severity::kBad) {
-      draw_paragraph(ui, model::format_printable(last.text), ui.palette.bad);
+      draw_paragraph(ui, shown_text(last.text), ui.palette.bad);
     }
   }
 
@@ -50,12 +50,15 @@ class StartPanel final : public Panel {
     draw_heading(ui, "Lately");
     for (std::size_t i = 0; i < ui.settings.recent.size(); ++i) {
       const std::string& path = ui.settings.recent[i];
-      const std::string shown = model::format_printable(path);
       ImGui::PushID(static_cast<int>(i));
       const std::string label = "recent[" + std::to_string(i) + "]";
-      const bool is_clicked = ImGui::Selectable(shown.c_str());
-      ui.probe.note_item(label, shown);
+      const float left = ImGui::GetCursorPosX();
+      // Behind "##" ImGui shows nothing, so the path is drawn upon it.
+      const bool is_clicked = ImGui::Selectable("##recent");
+      ui.probe.note_item(label, shown_text(path));
       if (take_stop(ui, label) || is_clicked) ui.actions.open(path);
+      ImGui::SameLine(left);
+      draw_text(ui, fit_text(ui, shown_text(path), ImGui::GetContentRegionAvail().x));
       ImGui::PopID();
     }
   }
@@ -93,10 +96,10 @@ class StartPanel final : public Panel {
     if (draw_button(ui, "start.up", "Up", "the folder above")) {
       read_folder(fs::path(folder_).parent_path().string());
     }
-    const std::string folder = model::format_printable(folder_);
+    const std::string folder = shown_text(folder_);
     place_beside(text_width(folder));
     draw_paragraph(ui, folder, ui.palette.faint);
-    if (!problem_.empty()) draw_paragraph(ui, problem_, ui.palette.bad);
+    if (!problem_.empty()) draw_paragraph(ui, shown_text(problem_), ui.palette.bad);
     TableOptions options{.id = "files"};
     std::string entered;
     options.choose = [&](const model::Row& row) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The panels about the inspector itself: jobs and log.
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
 #include "model/format_text.h"
@@ -25,7 +26,7 @@ class JobsPanel final : public Panel {
                                                               : ui.palette.faint;
     draw_text(ui, std::string(name_of(job.state)), colour);
     ImGui::SameLine(ui.px(90));
-    draw_text(ui, model::format_printable(job.title));
+    draw_text(ui, fit_text(ui, shown_text(job.title), ImGui::GetContentRegionAvail().x * 0.7F));
     if (!job.problem.empty()) {
       ImGui::SameLine();
       draw_text(ui, job.problem, ui.palette.bad);

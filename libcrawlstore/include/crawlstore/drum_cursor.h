@@ -23,8 +23,8 @@
 
 namespace crawlstore {
 
-/// Of a value or an auxiliary a row holds at most so many bytes; its full length stands beside it.
-/// The whole value of a key: DrumView::lookup().
+/// Of a value or an auxiliary a row holds at most so many bytes where nothing else is said; its
+/// full length stands beside it. The whole value of a key: DrumView::lookup().
 inline constexpr std::size_t kRowBytesMax = 4096;
 
 /// A key of the repository.
@@ -67,9 +67,11 @@ struct PendingRow {
 /// The requests in the log of bucket number `bucket` from `first_row` on, in arrival order.
 ///   cost    reads the runs that hold them whole; the view keeps the one read last, with its
 ///           auxiliaries, so that the next window costs nothing
+///   bytes_max  what a row holds of its value and its auxiliary; SIZE_MAX = all, 64 MiB at most
 ///   errors  kInvalidArgument: there is no such bucket; of damage
 Result<std::vector<PendingRow>> pending_at(const DrumView& view, std::uint64_t bucket,
-                                           std::uint64_t first_row, std::size_t count_max);
+                                           std::uint64_t first_row, std::size_t count_max,
+                                           std::size_t bytes_max = kRowBytesMax);
 
 /// Where a key is: in its bucket's partition, in its log, in both, or nowhere.
 struct KeyPlace {

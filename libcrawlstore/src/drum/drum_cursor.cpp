@@ -81,7 +81,7 @@ Result<void> find_pending(DrumView::Impl& view, Key16 key, KeyPlace& place) {
       if (++place.pending_count > 1) continue;
       const auto whole = view.pending_run(bucket, run);
       if (!whole) return tl::unexpected<Error>(whole.error());
-      auto request = (*whole)->request(i);
+      auto request = (*whole)->request(i, kRowBytesMax);
       if (!request) return tl::unexpected<Error>(request.error());
       place.pending = std::move(*request);
       place.pending->row = row + i;
@@ -121,7 +121,8 @@ Result<std::uint64_t> row_of(const DrumView& view, Key16 key) {
 }
 
 Result<std::vector<PendingRow>> pending_at(const DrumView& view, std::uint64_t bucket,
-                                           std::uint64_t first_row, std::size_t count_max) {
+                                           std::uint64_t first_row, std::size_t count_max,
+                                           std::size_t bytes_max) {
   auto& inside = view.inside();
   CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
   if (bucket >= inside.buckets.size()) {
@@ -140,7 +141,7 @@ Result<std::vector<PendingRow>> pending_at(const DrumView& view, std::uint64_t b
       const auto read = inside.pending_run(from, run);
       if (!read) return tl::unexpected<Error>(read.error());
       for (std::size_t i = skipped; i < (*read)->count() && rows.size() < count_max; ++i) {
-        auto row = (*read)->request(i);
+        auto row = (*read)->request(i, bytes_max);
         if (!row) return tl::unexpected<Error>(row.error());
         row->row = begin + i;
         rows.push_back(std::move(*row));

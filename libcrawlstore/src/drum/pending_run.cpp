@@ -14,8 +14,8 @@ tl::unexpected<Error> invalid(const Error& error, SegmentId segment, const forma
   return fail(error.code, error.text, run.offset_bytes + begin, segment.value);
 }
 
-std::vector<std::byte> first_bytes(std::span<const std::byte> bytes) {
-  const auto kept = bytes.first(std::min(bytes.size(), kRowBytesMax));
+std::vector<std::byte> first_bytes(std::span<const std::byte> bytes, std::size_t bytes_max) {
+  const auto kept = bytes.first(std::min(bytes.size(), bytes_max));
   return {kept.begin(), kept.end()};
 }
 
@@ -77,23 +77,23 @@ Result<void> PendingRun::read_auxes(container::Reader& reader, SegmentId log,
               run.offset_bytes, log.value);
 }
 
-void PendingRun::put_value(std::size_t index, PendingRow& row) const {
+void PendingRun::put_value(std::size_t index, std::size_t bytes_max, PendingRow& row) const {
   if (row.operation == DrumOperation::kCheck) return;
   const bool is_fixed = keys_.value_bytes >= 0;
   row.value_bytes = is_fixed ? static_cast<std::uint64_t>(keys_.value_bytes) : keys_.lengths[index];
   const std::uint64_t begin = is_fixed ? index * row.value_bytes : values_.begin_of(index);
-  row.value = first_bytes(keys_.values.subspan(begin, row.value_bytes));
+  row.value = first_bytes(keys_.values.subspan(begin, row.value_bytes), bytes_max);
 }
 
 /// Of compressed blocks only those are read in which the first bytes lie.
-Result<void> PendingRun::put_aux(std::size_t index, PendingRow& row) const {
+Result<void> PendingRun::put_aux(std::size_t index, std::size_t bytes_max, PendingRow& row) const {
   if (auxes_.record_count == 0) return {};
   const bool is_uniform = auxes_.lengths.empty();
   row.aux_bytes = is_uniform ? auxes_.uniform_length_bytes : auxes_.lengths[index];
   const std::uint64_t begin = is_uniform ? index * row.aux_bytes : aux_lengths_.begin_of(index);
   const auto& blocks = auxes_.blocks;
   if (blocks.lengths.empty()) {
-    row.aux = first_bytes(auxes_.bytes.subspan(begin, row.aux_bytes));
+    row.aux = first_bytes(auxes_.bytes.subspan(begin, row.aux_bytes), bytes_max);
     return {};
   }
   const std::uint64_t block = begin / format::kAuxBlockBytes;
@@ -102,13 +102,13 @@ Result<void> PendingRun::put_aux(std::size_t index, PendingRow& row) const {
       {}, {blocks.raw_bytes - block * format::kAuxBlockBytes, blocks.lengths.subspan(block),
            blocks.bytes.subspan(aux_blocks_.begin_of(block))});
   CRAWLSTORE_TRY(reader.next(begin % format::kAuxBlockBytes));
-  const auto bytes = reader.next(std::min<std::uint64_t>(row.aux_bytes, kRowBytesMax));
+  const auto bytes = reader.next(std::min<std::uint64_t>(row.aux_bytes, bytes_max));
   if (!bytes) return tl::unexpected<Error>(bytes.error());
-  row.aux = first_bytes(*bytes);
+  row.aux = first_bytes(*bytes, bytes_max);
   return {};
 }
 
-Result<PendingRow> PendingRun::request(std::size_t index) const {
+Result<PendingRow> PendingRun::request(std::size_t index, std::size_t bytes_max) const {
   const auto tag = keys_.tags.empty() ? keys_.uniform_tag : keys_.tags[index];
   PendingRow row;
   row.sequence = sequence(index);
@@ -118,8 +118,8 @@ Result<PendingRow> PendingRun::request(std::size_t index) const {
   row.run = run_.run_id;
   row.index = index;
   row.run_offset_bytes = run_.offset_bytes;
-  put_value(index, row);
-  CRAWLSTORE_TRY(put_aux(index, row));
+  put_value(index, bytes_max, row);
+  CRAWLSTORE_TRY(put_aux(index, bytes_max, row));
   return row;
 }
 

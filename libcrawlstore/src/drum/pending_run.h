@@ -42,14 +42,15 @@ class PendingRun {
   [[nodiscard]] std::uint64_t sequence(std::size_t index) const {
     return keys_.first_sequence + (keys_.sequences.empty() ? index : keys_.sequences[index]);
   }
-  /// Request number `index` < count(). Its `row` is not set.
-  Result<PendingRow> request(std::size_t index) const;
+  /// Request number `index` < count(), with so many bytes of its value and its auxiliary. Its `row`
+  /// is not set.
+  Result<PendingRow> request(std::size_t index, std::size_t bytes_max) const;
 
  private:
   Result<void> read_keys(container::Reader& reader, const format::RunRef& run);
   Result<void> read_auxes(container::Reader& reader, SegmentId log, const format::RunRef& run);
-  void put_value(std::size_t index, PendingRow& row) const;
-  Result<void> put_aux(std::size_t index, PendingRow& row) const;
+  void put_value(std::size_t index, std::size_t bytes_max, PendingRow& row) const;
+  Result<void> put_aux(std::size_t index, std::size_t bytes_max, PendingRow& row) const;
 
   SegmentId key_log_;
   format::RunRef run_;

@@ -3,12 +3,7 @@
 // numbers are those of the design page.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <malloc.h>
 #include <unistd.h>
-#ifdef __SANITIZE_ADDRESS__
-// Debian's g++ has the function, and not its header.
-extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
-#endif
 
 #include "inspector/inspector_file.h"
 #include "support/bytes.h"
@@ -250,31 +245,6 @@ TEST(Inspector, ExportsTheRowsThatAFilterShows) {
   EXPECT_THAT(head, HasSubstr("id,kind,storage_class"));
   EXPECT_THAT(row, HasSubstr("drum_partition"));
   EXPECT_FALSE(std::getline(file, more));
-}
-
-/// What malloc() has given and free() has not taken back.
-std::size_t live_bytes() {
-#ifdef __SANITIZE_ADDRESS__
-  return __sanitizer_get_current_allocated_bytes();
-#else
-  return mallinfo2().uordblks;
-#endif
-}
-
-// acceptance: 23
-TEST(Inspector, DoesNotGrowWithUse) {
-  HeadlessShell shell({800, 500, {}});
-  open_file(shell, golden("many_blocks"));
-  const auto wander = [&](int steps) {
-    for (int i = 0; i < steps; ++i) {
-      const auto& kinds = inspector::panel_kinds();
-      run_step(shell, "goto", std::string(kinds[static_cast<std::size_t>(i) % kinds.size()].id));
-    }
-  };
-  wander(1500);  // the history and the list of jobs are full by then
-  const std::size_t before = live_bytes();
-  wander(1500);
-  EXPECT_LT(live_bytes(), before + 1024 * 1024);
 }
 
 }  // namespace

@@ -110,5 +110,33 @@ TEST(Panels, SurviveFilesThatAreDamagedAnywhere) {
   }
 }
 
+/// No window manager gives less, and at twice the scale there is no room for anything.
+TEST(Panels, AreDrawnInTheSmallestWindow) {
+  for (const auto& kind : inspector::panel_kinds()) {
+    SCOPED_TRACE(kind.id);
+    HeadlessShell shell({800, 500, {}});
+    open_file(shell, golden("keys_and_pending"));
+    run_step(shell, "goto", std::string(kind.id) + "/offset/0");
+    for (int i = 0; i < 4; ++i) run_step(shell, "key", "Ctrl+=");
+    for (const char* size : {"800 500", "500 800", "200 900", "900 150", "200 150"}) {
+      run_step(shell, "size", size);
+    }
+    EXPECT_EQ(shell.app().location().panel, kind.id);
+  }
+}
+
+/// Its sizes were no numbers there, and a frame around what was selected led out of a table of
+/// ImGui's.
+TEST(MapPanel, FramesEachExtentWhereNoRoomIsLeft) {
+  HeadlessShell shell({800, 500, {}});
+  open_file(shell, golden("keys_and_pending"));
+  run_step(shell, "goto", "map");
+  for (int i = 0; i < 4; ++i) run_step(shell, "key", "Ctrl+=");
+  for (std::uint64_t offset = 0; offset < 143'360; offset += 4096) {
+    run_step(shell, "goto", "map/offset/" + std::to_string(offset));
+    EXPECT_TRUE(shell.app().probe().shows("a cell is"));
+  }
+}
+
 }  // namespace
 }  // namespace crawlstore::testing

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/ui/table64.h"
 
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "inspector/ui/style.h"
+#include "support/temporary_folder.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -45,10 +48,11 @@ class NoActions final : public Actions {
   void open(const std::string& /*path*/) override {}
   void verify(VerifyLevel /*level*/) override {}
   void copy(const std::string& /*text*/, std::string_view /*what*/) override {}
-  void say(Severity /*severity*/, std::string /*text*/) override {}
+  void say(Severity /*severity*/, std::string text) override { said = std::move(text); }
   void run(std::string_view /*command*/, std::string_view /*argument*/) override {}
   void redraw() override {}
   Location gone_to;
+  std::string said;
 };
 
 /// A table alone in a window of 400 x 300.
@@ -64,15 +68,18 @@ class Table64Test : public ::testing::Test {
   }
   ~Table64Test() override { ImGui::DestroyContext(context_); }
 
+  Ui make_ui() {
+    return {session_, settings_, commands_,
+            actions_, jobs_,     fonts_,
+            focus_,   probe_,    inspector::palettes().front()};
+  }
   void draw() {
     ImGui::NewFrame();
     ImGui::SetNextWindowPos(ImVec2(0, 0));
     ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
     ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
     probe_.begin_frame();
-    Ui ui{session_, settings_, commands_,
-          actions_, jobs_,     fonts_,
-          focus_,   probe_,    inspector::palettes().front()};
+    Ui ui = make_ui();
     table_.draw(ui, rows_, {.id = "t", .has_filter = false});
     ImGui::End();
     ImGui::Render();
@@ -157,6 +164,41 @@ TEST_F(Table64Test, BringsItsStateBack) {
   table_.restore(state);
   draw();
   expect_on_top(4'000'000'000);
+}
+
+/// Bytes of all files of a folder.
+std::uintmax_t bytes_in(const std::string& folder) {
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) bytes += entry.file_size();
+  return bytes;
+}
+
+// acceptance: 20
+TEST_F(Table64Test, LeavesNothingOfAnExportThatIsCancelled) {
+  const TemporaryFolder folder;
+  Ui ui = make_ui();
+  ASSERT_TRUE(table_.export_to(ui, folder / "rows.csv"));
+  while (bytes_in(folder.path()) == 0) std::this_thread::yield();
+  EXPECT_FALSE(std::filesystem::exists(folder / "rows.csv"));
+  EXPECT_TRUE(jobs_.cancel_newest());
+  jobs_.wait();
+  jobs_.take_finished();
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  EXPECT_EQ(actions_.said, "");
+}
+
+// acceptance: 20
+TEST_F(Table64Test, ExportsNoPartOfWhatAFilterShows) {
+  const TemporaryFolder folder;
+  table_.set_filter("number>100");
+  draw();
+  EXPECT_TRUE(jobs_.cancel_newest());
+  jobs_.wait();
+  Ui ui = make_ui();
+  EXPECT_TRUE(table_.export_to(ui, folder / "rows.csv"));
+  EXPECT_EQ(actions_.said, "the filter has not looked at all rows yet");
+  EXPECT_TRUE(jobs_.idle() || jobs_.take_finished());
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST_F(Table64Test, TakesAStateThatIsNone) {
