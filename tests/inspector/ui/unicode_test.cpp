@@ -38,7 +38,8 @@ std::vector<std::string> waiting_urls() {
 /// Nothing reaches out of the window, nor what is in the navigator out of that.
 void expect_in_place(HeadlessShell& shell, float width) {
   const float scale = shell.app().settings().scale;
-  const float navigator = std::min(shell.app().settings().layout.navigator_width * scale, width * 0.3F);
+  const float navigator =
+      std::min(shell.app().settings().layout.navigator_width * scale, width * 0.3F);
   for (const ProbeItem& item : shell.app().probe().items()) {
     SCOPED_TRACE(item.label + " " + item.text.substr(0, 80));
     EXPECT_GE(item.min.x, 0);
