@@ -118,6 +118,18 @@ std::optional<std::uint64_t> parse_hex(std::string_view digits) {
   return value;
 }
 
+/// What is said of each bucket, from how near it is to its merge.
+std::vector<Cell> merge_marks(const std::vector<std::optional<double>>& ratios) {
+  std::vector<Cell> marks(ratios.size());
+  const auto fullest = std::max_element(ratios.begin(), ratios.end());
+  if (fullest == ratios.end() || fullest->value_or(0) == 0) return marks;
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    if (ratios[i].value_or(0) > 1) marks[i] = "merge due";
+  }
+  if (**fullest <= 1) marks[static_cast<std::size_t>(fullest - ratios.begin())] = "merge next";
+  return marks;
+}
+
 }  // namespace
 
 Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segments) {
@@ -125,6 +137,8 @@ Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segmen
               {{"bucket", Unit::kId},
                {"first_key", Unit::kText},
                {"key_count", Unit::kCount},
+               {"merge_ratio", Unit::kRatio},
+               {"mark", Unit::kText},
                {"partition_bytes", Unit::kBytes},
                {"bits_per_key", Unit::kRatio},
                {"pending_count", Unit::kCount},
@@ -143,14 +157,22 @@ Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segmen
     return found == by_id.end() ? none : *found->second;
   };
   const auto id_cell = [](SegmentId id) { return id ? Cell{id.value} : Cell{}; };
+  std::vector<std::optional<double>> ratios;
+  for (std::uint64_t number = 0; number < view.buckets().size(); ++number) {
+    const auto fill = bucket_fill(view, number);
+    ratios.push_back(fill ? fill->merge_ratio : std::nullopt);
+  }
+  const std::vector<Cell> marks = merge_marks(ratios);
   std::uint64_t number = 0;
   for (const DrumView::Bucket& bucket : view.buckets()) {
+    const std::optional<double> ratio = ratios[number];
+    const Cell& mark = marks[number];
     const SegmentInfo& partition = find(bucket.partition);
     const SegmentInfo& key_log = find(bucket.key_log);
     const auto bits = 8.0 * static_cast<double>(partition.payload_bytes());
     table.rows.push_back(
         {number++, format_key(Key16(bucket.first_key), false), bucket.key_count,
-         partition.allocated_bytes(),
+         ratio ? Cell{*ratio} : Cell{}, mark, partition.allocated_bytes(),
          bucket.key_count == 0 ? Cell{} : Cell{bits / static_cast<double>(bucket.key_count)},
          bucket.pending_count, key_log.allocated_bytes(), find(bucket.aux_log).allocated_bytes(),
          std::uint64_t{key_log.runs.size()}, id_cell(bucket.partition), id_cell(bucket.key_log),

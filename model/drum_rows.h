@@ -20,7 +20,9 @@
 namespace crawlstore::model {
 
 /// The table `buckets`: keys, bytes, requests that wait, segments; of the directory, so no byte of
-/// the buckets is read.
+/// the buckets is read. `merge_ratio`: how near the bucket is to calling for a merge, at 1; `mark`:
+/// "merge due" where it calls for one; if none does, "merge next" where it will first, all else
+/// equal. Both are empty where the file does not state when.
 Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segments);
 
 /// The table `keys`: all keys of a DRUM, ascending: row, key, the first bytes of the value in

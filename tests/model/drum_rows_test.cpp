@@ -159,6 +159,37 @@ TEST(DrumRows, NeverCrashOnARejectedGolden) {
   EXPECT_GT(error_count, 10);
 }
 
+/// The column `mark` of a DRUM of two buckets with so many requests in their logs, of at most
+/// 1000 bytes each.
+std::vector<std::string> marks_of(std::uint64_t low_count, std::uint64_t high_count) {
+  testing::MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 2;
+  options.bucket_bytes = 1000;
+  options.auto_merge = false;
+  auto drum = must(Drum<std::uint64_t>::open(*store, "keys", options));
+  for (std::uint64_t i = 0; i < low_count; ++i) must(drum.check(i << 40));
+  for (std::uint64_t i = 0; i < high_count; ++i) must(drum.check(~(i << 40)));
+  must(store->commit());
+  const auto snapshot = must(store->snapshot());
+  const Table table = buckets_table(must(DrumView::open(snapshot, "keys")), snapshot.segments());
+  std::vector<std::string> marks;
+  for (const Row& row : table.rows) {
+    const Cell& mark = row[column_of(table.columns, "mark")];
+    marks.push_back(std::holds_alternative<std::string>(mark) ? std::get<std::string>(mark) : "");
+  }
+  return marks;
+}
+
+TEST(DrumRows, MarkTheBucketsThatMergeNext) {
+  using Marks = std::vector<std::string>;
+  EXPECT_EQ(marks_of(0, 0), (Marks{"", ""}));
+  EXPECT_EQ(marks_of(0, 1), (Marks{"", "merge next"}));
+  EXPECT_EQ(marks_of(50, 20), (Marks{"merge next", ""}));
+  EXPECT_EQ(marks_of(50, 1000), (Marks{"", "merge due"}));
+  EXPECT_EQ(marks_of(1000, 2000), (Marks{"merge due", "merge due"}));
+}
+
 TEST(DrumRows, ShowHostileAuxiliariesByteForByte) {
   testing::SeededRandom random;
   MemoryStore store;

@@ -4,6 +4,7 @@
 #include <crawlstore/drum_statistics.h>
 
 #include "drum/drum_view_impl.h"
+#include "drum/merge_rules.h"
 
 namespace crawlstore {
 namespace {
@@ -113,6 +114,42 @@ Result<GapHistogram> gap_histogram(const DrumView& view, const GapOptions& optio
   GapCount count(inside, options);
   CRAWLSTORE_TRY(count.run());
   return count.histogram;
+}
+
+Result<BucketFill> bucket_fill(const DrumView& view, std::uint64_t bucket) {
+  const auto& inside = view.inside();
+  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  if (bucket >= inside.buckets.size()) return no_bucket();
+  BucketFill fill;
+  drum::LogSize log;
+  const auto& chosen = inside.buckets[bucket];
+  if (chosen.key_log) {
+    const auto entry = inside.segment(chosen.key_log);
+    if (!entry) return tl::unexpected<Error>(entry.error());
+    log.run_count = (*entry)->runs.size();
+    log.newest_run_requests = (*entry)->runs.back().record_count;
+    for (const auto& run : (*entry)->runs) {
+      log.key_bytes += run.payload_bytes;
+      log.request_count += run.record_count;
+    }
+  }
+  if (chosen.aux_log) {
+    const auto entry = inside.segment(chosen.aux_log);
+    if (!entry) return tl::unexpected<Error>(entry.error());
+    for (const auto& run : (*entry)->runs) log.aux_bytes += run.payload_bytes;
+  }
+  fill.key_log_bytes = log.key_bytes;
+  fill.aux_log_bytes = log.aux_bytes;
+  fill.run_count = log.run_count;
+  const DrumInfo& info = inside.info;
+  if (info.merge_bytes != 0 || info.merge_requests != 0) {
+    fill.merge_ratio = drum::merge_ratio(log, {info.merge_bytes, info.merge_requests});
+  }
+  if (info.partition_keys_max != 0) {
+    fill.split_ratio =
+        static_cast<double>(chosen.key_count) / static_cast<double>(info.partition_keys_max);
+  }
+  return fill;
 }
 
 }  // namespace crawlstore
