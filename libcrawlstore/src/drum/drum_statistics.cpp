@@ -37,11 +37,8 @@ class GapCount {
     drum::PartitionCursor cursor(
         *reader.storage(), container::run_name(reader.identity(), bucket.partition, run.run_id),
         run, bucket.key_count, view_.shape());
-    const auto counted = count_all(cursor, b);
-    if (!counted && counted.error().code != Errc::kSegmentInvalid) return counted;
-    // Bytes that break a rule have most likely rotted: then the checksums say where.
-    const auto is_whole = cursor.finish();
-    return is_whole ? counted : is_whole;
+    CRAWLSTORE_TRY(count_all(cursor, b));
+    return cursor.finish();
   }
 
   Result<void> count_all(drum::PartitionCursor& cursor, std::size_t b) {
