@@ -236,7 +236,7 @@ Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max) 
     out.number("partition_keys_max", place_of(drum, D::VT_PARTITION_KEYS_MAX),
                drum.partition_keys_max());
   };
-  return describe_buffer<fb::Drum>(bytes, entries_max, describe, kConsumersMax + 1,
+  return describe_buffer<fb::Drum>(bytes, entries_max, describe, std::uint32_t{kConsumersMax} + 1,
                                    &fb::Drum::consumers);
 }
 
