@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <crawlstore/url_seen.h>
+#include "model/key_text.h"
 
 namespace crawlstore::model {
 namespace {
@@ -106,18 +106,6 @@ class PendingRows final : public RowSource {
                                {"run_id", Unit::kId},      {"run_offset_bytes", Unit::kOffset}};
 };
 
-std::optional<std::uint64_t> parse_hex(std::string_view digits) {
-  std::uint64_t value = 0;
-  for (const char c : digits) {
-    const bool is_digit = c >= '0' && c <= '9';
-    const char lower = static_cast<char>(c | 0x20);
-    const bool is_letter = lower >= 'a' && lower <= 'f';
-    if (!is_digit && !is_letter) return std::nullopt;
-    value = value << 4U | static_cast<std::uint64_t>(is_digit ? c - '0' : lower - 'a' + 10);
-  }
-  return value;
-}
-
 /// What is said of each bucket, from how near it is to its merge.
 std::vector<Cell> merge_marks(const std::vector<std::optional<double>>& ratios) {
   std::vector<Cell> marks(ratios.size());
@@ -187,29 +175,6 @@ std::shared_ptr<const RowSource> key_rows(const DrumView& view) {
 
 std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket) {
   return std::make_shared<PendingRows>(view, bucket);
-}
-
-std::string format_key(Key16 key, bool is_wide) {
-  return is_wide ? fmt::format("{:016x}{:016x}", key.head, key.tail)
-                 : fmt::format("{:016x}", key.head);
-}
-
-std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info,
-                               std::uint64_t key_seed) {
-  const bool is_wide = info.key_bytes > 8;
-  if (text.size() == (is_wide ? 32U : 16U)) {
-    const auto head = parse_hex(text.substr(0, 16));
-    const auto tail = parse_hex(text.substr(16));
-    if (head && tail) return Key16(*head, *tail);
-  }
-  constexpr std::uint16_t kUrlScheme = 1;
-  constexpr std::uint16_t kRabinScheme = 2;
-  if (text.empty() || (info.key_scheme != kUrlScheme && info.key_scheme != kRabinScheme)) {
-    return std::nullopt;
-  }
-  UrlKeyKind kind = is_wide ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
-  if (info.key_scheme == kRabinScheme) kind = UrlKeyKind::kRabin;
-  return UrlKeyer(kind, key_seed, false)(text);
 }
 
 Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place) {

@@ -34,13 +34,6 @@ std::shared_ptr<const RowSource> key_rows(const DrumView& view);
 /// end in " ... 200000 bytes". No rows when there is no such bucket.
 std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket);
 
-/// 16 or 32 hexadecimal digits, as keys are shown.
-std::string format_key(Key16 key, bool is_wide);
-
-/// What somebody typed, as a key of this DRUM: its digits, in any case, or where the DRUM keys URLs
-/// anything else as one: also what no parser takes has a key there. nullopt = neither, or nothing.
-std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info, std::uint64_t key_seed);
-
 /// Where a key is: bucket, partition or log or neither, row, place in the file.
 Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place);
 

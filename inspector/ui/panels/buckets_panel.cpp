@@ -10,6 +10,7 @@
 #include "inspector/ui/table64.h"
 #include "model/drum_rows.h"
 #include "model/format_text.h"
+#include "model/key_text.h"
 #include "model/parse_text.h"
 
 namespace crawlstore::inspector {
