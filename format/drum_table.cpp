@@ -111,6 +111,9 @@ Broken copy_numbers(const fb::Drum& from, DrumTable& table) {
   table.next_sequence = from.next_sequence();
   table.merge_count = from.merge_count();
   table.unparsed_count = from.unparsed_count();
+  table.merge_bytes = from.merge_bytes();
+  table.merge_requests = from.merge_requests();
+  table.partition_keys_max = from.partition_keys_max();
   if (!is_key_bytes(table.key_bytes)) {
     return "the key length is not supported";
   }
@@ -145,7 +148,8 @@ std::vector<std::byte> encode_drum_table(const DrumTable& table) {
   }
   builder.Finish(fb::CreateDrumDirect(
       builder, table.key_bytes, static_cast<std::uint16_t>(table.key_scheme), table.value_bytes,
-      table.next_sequence, table.merge_count, table.unparsed_count, &buckets, &consumers));
+      table.next_sequence, table.merge_count, table.unparsed_count, &buckets, &consumers,
+      table.merge_bytes, table.merge_requests, table.partition_keys_max));
   return padded_bytes(builder);
 }
 

@@ -45,6 +45,9 @@ struct DrumTable {
   std::uint64_t unparsed_count = 0;     ///< URLs that no parser took, keyed as they are
   std::vector<DrumBucket> buckets;      ///< at least one; first_key 0, then strictly ascending
   std::vector<DrumConsumer> consumers;  ///< ascending id; id 0 always exists
+  std::uint64_t merge_bytes = 0;        ///< thresholds of the writer, for display; 0 = not stated
+  std::uint64_t merge_requests = 0;
+  std::uint64_t partition_keys_max = 0;
   friend bool operator==(const DrumTable&, const DrumTable&) = default;
 };
 

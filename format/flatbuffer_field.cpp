@@ -231,8 +231,12 @@ Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max) 
     out.number("unparsed_count", place_of(drum, D::VT_UNPARSED_COUNT), drum.unparsed_count());
     out.structs("buckets", drum.buckets(), kDrumBucket);
     out.tables("consumers", drum.consumers(), describe_consumer);
+    out.number("merge_bytes", place_of(drum, D::VT_MERGE_BYTES), drum.merge_bytes());
+    out.number("merge_requests", place_of(drum, D::VT_MERGE_REQUESTS), drum.merge_requests());
+    out.number("partition_keys_max", place_of(drum, D::VT_PARTITION_KEYS_MAX),
+               drum.partition_keys_max());
   };
-  return describe_buffer<fb::Drum>(bytes, entries_max, describe, kConsumersMax + 1,
+  return describe_buffer<fb::Drum>(bytes, entries_max, describe, std::uint32_t{kConsumersMax} + 1,
                                    &fb::Drum::consumers);
 }
 

@@ -89,43 +89,29 @@ Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer
   return footer;
 }
 
-Result<void> check_partition_index(std::span<const std::byte> index,
-                                   const PartitionFooter& footer) {
-  const std::uint64_t block_count = footer.block_count;
-  CRAWLSTORE_ASSERT(index.size() ==
-                    partition_tail_bytes(block_count, footer.key_bytes) - sizeof footer);
-  const bool is_wide = footer.key_bytes == kWideKeyBytes;
-  const std::uint64_t offsets_begin = block_count * footer.key_bytes;
-  const std::byte* offsets = index.data() + offsets_begin;
-  std::uint64_t previous_key = 0;
-  std::uint64_t previous_tail = 0;
-  std::uint64_t previous_offset = 0;
-  for (std::uint64_t i = 0; i < block_count; ++i) {
-    const auto key = load<std::uint64_t>(index.data() + i * 8);
-    const auto tail =
-        is_wide ? load<std::uint64_t>(index.data() + (block_count + i) * 8) : std::uint64_t{0};
-    const std::uint64_t offset = std::uint64_t{load<std::uint32_t>(offsets + i * 4)} * 8;
-    const bool ascends = key > previous_key || (key == previous_key && tail > previous_tail);
-    const bool keys_ascend = i == 0 ? key == footer.first_key : ascends;
-    const bool offsets_ascend =
-        i == 0 ? offset == 0 : offset >= previous_offset + sizeof(KeyBlockHeader);
-    if (!keys_ascend || key > footer.last_key) {
-      return invalid("the first keys of a partition do not ascend",
-                     footer.index_offset_bytes + i * 8);
-    }
-    if (!offsets_ascend || offset >= footer.index_offset_bytes) {
-      return invalid("the block offsets of a partition do not ascend",
-                     footer.index_offset_bytes + offsets_begin + i * 4);
-    }
-    previous_tail = tail;
-    previous_key = key;
-    previous_offset = offset;
+Result<void> PartitionIndexRules::take(const PartitionIndexEntry& entry) {
+  const std::uint64_t i = count_++;
+  const bool is_first = i == 0;
+  const bool keys_ascend =
+      is_first ? entry.first_key.head == footer_.first_key : entry.first_key > last_.first_key;
+  const bool offsets_ascend =
+      is_first ? entry.offset_bytes == 0
+               : entry.offset_bytes >= last_.offset_bytes + sizeof(KeyBlockHeader);
+  if (!keys_ascend || entry.first_key.head > footer_.last_key) {
+    return invalid("the first keys of a partition do not ascend",
+                   footer_.index_offset_bytes + i * 8);
   }
-  const std::uint64_t padding = offsets_begin + block_count * 4;
-  if (!is_zero(index.subspan(padding))) {
-    return invalid("padding of a partition is not zero", footer.index_offset_bytes + padding);
+  if (!offsets_ascend || entry.offset_bytes >= footer_.index_offset_bytes) {
+    return invalid("the block offsets of a partition do not ascend",
+                   footer_.index_offset_bytes + footer_.block_count * footer_.key_bytes + i * 4);
   }
+  last_ = entry;
   return {};
+}
+
+Result<void> PartitionIndexRules::take_padding(std::span<const std::byte> padding) const {
+  if (is_zero(padding)) return {};
+  return invalid("padding of a partition is not zero", padding_offset());
 }
 
 }  // namespace crawlstore::format

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <crawlstore/error.h>
+#include <crawlstore/types.h>
 
 #include "endian.h"
 #include "key_block.h"
@@ -39,11 +40,31 @@ void encode_partition_tail(const PartitionIndex& index, std::uint64_t key_count,
 Result<PartitionFooter> parse_partition_footer(std::span<const std::byte> footer_bytes,
                                                std::uint64_t payload_bytes);
 
-/// Checks that first keys and block offsets ascend and stay in range. A reader that bounds each
-/// offset when it uses it does not need this; deep verification does.
-///   index   exactly the bytes between the blocks and the footer, which says how long keys are
-///   errors  kSegmentInvalid (offset relative to the payload)
-///   cost    O(blocks)
-Result<void> check_partition_index(std::span<const std::byte> index, const PartitionFooter& footer);
+/// What the index says of one block.
+struct PartitionIndexEntry {
+  Key16 first_key;
+  std::uint64_t offset_bytes = 0;
+};
+
+/// That first keys and block offsets ascend and stay in range, for entries taken one after another.
+/// A reader that bounds each offset when it uses it does not need this; deep verification does.
+/// errors kSegmentInvalid (offset relative to the payload)
+class PartitionIndexRules {
+ public:
+  explicit PartitionIndexRules(const PartitionFooter& footer) : footer_(footer) {}
+  /// The next entry; there are as many as blocks.
+  Result<void> take(const PartitionIndexEntry& entry);
+  /// What stands between the last entry and the footer.
+  [[nodiscard]] Result<void> take_padding(std::span<const std::byte> padding) const;
+  /// Where that begins in the payload.
+  [[nodiscard]] std::uint64_t padding_offset() const {
+    return footer_.index_offset_bytes + footer_.block_count * (footer_.key_bytes + 4U);
+  }
+
+ private:
+  const PartitionFooter& footer_;
+  std::uint64_t count_ = 0;
+  PartitionIndexEntry last_;
+};
 
 }  // namespace crawlstore::format

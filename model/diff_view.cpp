@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "model/key_text.h"
+
 namespace crawlstore::model {
 namespace {
 
@@ -11,11 +13,6 @@ constexpr std::size_t kValueBytesShown = 64;
 
 std::string change_name(Change change) {
   return std::string(name_of(change));
-}
-
-std::string key_text(Key16 key, bool is_wide) {
-  return is_wide ? fmt::format("{:016x}{:016x}", key.head, key.tail)
-                 : fmt::format("{:016x}", key.head);
 }
 
 /// In hexadecimal digits; the last ones may be left out.
@@ -111,7 +108,7 @@ DiffSink DiffView::sink() {
          runs_text(segment.gone_runs)});
   };
   sink.bucket = [this](const BucketDiff& bucket) {
-    add(buckets_, {std::string(bucket.drum), key_text({bucket.first_key}, false),
+    add(buckets_, {std::string(bucket.drum), format_key({bucket.first_key}, false),
                    bucket.added_count, bucket.gone_count});
   };
   if (!options_.with_keys) return sink;
@@ -119,14 +116,14 @@ DiffSink DiffView::sink() {
     if (keys_.rows.size() == options_.rows_max) return;
     const bool is_added = key.change == Change::kAdded;
     const bool is_gone = key.change == Change::kGone;
-    add(keys_, {std::string(key.drum), change_name(key.change), key_text(key.key, key.is_wide),
+    add(keys_, {std::string(key.drum), change_name(key.change), format_key(key.key, key.is_wide),
                 is_added ? Cell{} : Cell{value_text(key.old_value)},
                 is_gone ? Cell{} : Cell{value_text(key.new_value)}});
   };
   sink.request = [this](const RequestDiff& request) {
     if (requests_.rows.size() == options_.rows_max) return;
     add(requests_, {std::string(request.drum), change_name(request.change), request.sequence,
-                    key_text(request.key, request.is_wide)});
+                    format_key(request.key, request.is_wide)});
   };
   return sink;
 }

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <crawlstore/url_seen.h>
+#include "model/key_text.h"
 
 namespace crawlstore::model {
 namespace {
@@ -141,16 +141,16 @@ class PendingRows final : public RowSource {
                                {"run_id", Unit::kId},      {"run_offset_bytes", Unit::kOffset}};
 };
 
-std::optional<std::uint64_t> parse_hex(std::string_view digits) {
-  std::uint64_t value = 0;
-  for (const char c : digits) {
-    const bool is_digit = c >= '0' && c <= '9';
-    const char lower = static_cast<char>(c | 0x20);
-    const bool is_letter = lower >= 'a' && lower <= 'f';
-    if (!is_digit && !is_letter) return std::nullopt;
-    value = value << 4U | static_cast<std::uint64_t>(is_digit ? c - '0' : lower - 'a' + 10);
+/// What is said of each bucket, from how near it is to its merge.
+std::vector<Cell> merge_marks(const std::vector<std::optional<double>>& ratios) {
+  std::vector<Cell> marks(ratios.size());
+  const auto fullest = std::max_element(ratios.begin(), ratios.end());
+  if (fullest == ratios.end() || fullest->value_or(0) == 0) return marks;
+  for (std::size_t i = 0; i < ratios.size(); ++i) {
+    if (ratios[i].value_or(0) > 1) marks[i] = "merge due";
   }
-  return value;
+  if (**fullest <= 1) marks[static_cast<std::size_t>(fullest - ratios.begin())] = "merge next";
+  return marks;
 }
 
 }  // namespace
@@ -160,6 +160,8 @@ Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segmen
               {{"bucket", Unit::kId},
                {"first_key", Unit::kText},
                {"key_count", Unit::kCount},
+               {"merge_ratio", Unit::kRatio},
+               {"mark", Unit::kText},
                {"partition_bytes", Unit::kBytes},
                {"bits_per_key", Unit::kRatio},
                {"pending_count", Unit::kCount},
@@ -178,14 +180,22 @@ Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segmen
     return found == by_id.end() ? none : *found->second;
   };
   const auto id_cell = [](SegmentId id) { return id ? Cell{id.value} : Cell{}; };
+  std::vector<std::optional<double>> ratios;
+  for (std::uint64_t number = 0; number < view.buckets().size(); ++number) {
+    const auto fill = bucket_fill(view, number);
+    ratios.push_back(fill ? fill->merge_ratio : std::nullopt);
+  }
+  const std::vector<Cell> marks = merge_marks(ratios);
   std::uint64_t number = 0;
   for (const DrumView::Bucket& bucket : view.buckets()) {
+    const std::optional<double> ratio = ratios[number];
+    const Cell& mark = marks[number];
     const SegmentInfo& partition = find(bucket.partition);
     const SegmentInfo& key_log = find(bucket.key_log);
     const auto bits = 8.0 * static_cast<double>(partition.payload_bytes());
     table.rows.push_back(
         {number++, format_key(Key16(bucket.first_key), false), bucket.key_count,
-         partition.allocated_bytes(),
+         ratio ? Cell{*ratio} : Cell{}, mark, partition.allocated_bytes(),
          bucket.key_count == 0 ? Cell{} : Cell{bits / static_cast<double>(bucket.key_count)},
          bucket.pending_count, key_log.allocated_bytes(), find(bucket.aux_log).allocated_bytes(),
          std::uint64_t{key_log.runs.size()}, id_cell(bucket.partition), id_cell(bucket.key_log),
@@ -200,29 +210,6 @@ std::shared_ptr<const RowSource> key_rows(const DrumView& view) {
 
 std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket) {
   return std::make_shared<PendingRows>(view, bucket);
-}
-
-std::string format_key(Key16 key, bool is_wide) {
-  return is_wide ? fmt::format("{:016x}{:016x}", key.head, key.tail)
-                 : fmt::format("{:016x}", key.head);
-}
-
-std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info,
-                               std::uint64_t key_seed) {
-  const bool is_wide = info.key_bytes > 8;
-  if (text.size() == (is_wide ? 32U : 16U)) {
-    const auto head = parse_hex(text.substr(0, 16));
-    const auto tail = parse_hex(text.substr(16));
-    if (head && tail) return Key16(*head, *tail);
-  }
-  constexpr std::uint16_t kUrlScheme = 1;
-  constexpr std::uint16_t kRabinScheme = 2;
-  if (text.empty() || (info.key_scheme != kUrlScheme && info.key_scheme != kRabinScheme)) {
-    return std::nullopt;
-  }
-  UrlKeyKind kind = is_wide ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
-  if (info.key_scheme == kRabinScheme) kind = UrlKeyKind::kRabin;
-  return UrlKeyer(kind, key_seed, false)(text);
 }
 
 Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place) {

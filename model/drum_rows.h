@@ -20,7 +20,9 @@
 namespace crawlstore::model {
 
 /// The table `buckets`: keys, bytes, requests that wait, segments; of the directory, so no byte of
-/// the buckets is read.
+/// the buckets is read. `merge_ratio`: how near the bucket is to calling for a merge, at 1; `mark`:
+/// "merge due" where it calls for one; if none does, "merge next" where it will first, all else
+/// equal. Both are empty where the file does not state when.
 Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segments);
 
 /// The table `keys`: all keys of a DRUM, ascending: row, key, the first bytes of the value in
@@ -31,13 +33,6 @@ std::shared_ptr<const RowSource> key_rows(const DrumView& view);
 /// key, aux, value ... Auxiliaries are as they are, byte for byte, up to kRowBytesMax; longer ones
 /// end in " ... 200000 bytes", but in whole_row(). No rows when there is no such bucket.
 std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket);
-
-/// 16 or 32 hexadecimal digits, as keys are shown.
-std::string format_key(Key16 key, bool is_wide);
-
-/// What somebody typed, as a key of this DRUM: its digits, in any case, or where the DRUM keys URLs
-/// anything else as one: also what no parser takes has a key there. nullopt = neither, or nothing.
-std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info, std::uint64_t key_seed);
 
 /// Where a key is: bucket, partition or log or neither, row, place in the file.
 Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place);

@@ -77,15 +77,22 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
                {"pending_bytes", Unit::kBytes},
                {"key_bytes", Unit::kId},
                {"value_bytes", Unit::kId},
-               {"key_scheme", Unit::kText}},
+               {"key_scheme", Unit::kText},
+               {"merge_bytes", Unit::kBytes},
+               {"merge_requests", Unit::kCount},
+               {"partition_keys_max", Unit::kCount}},
               {}};
+  const auto stated = [](std::uint64_t threshold) {
+    return threshold == 0 ? Cell{} : Cell{threshold};
+  };
   for (const DrumInfo& drum : drums) {
     table.rows.push_back({drum.name, drum.id.value, drum.key_count, drum.bytes_per_key(),
                           drum.pending_count, drum.result_count, drum.unparsed_count,
                           drum.bucket_count, drum.merge_count, drum.next_sequence,
                           drum.partition_bytes, drum.pending_bytes, std::uint64_t{drum.key_bytes},
                           static_cast<std::int64_t>(drum.value_bytes),
-                          key_scheme_name(drum.key_scheme)});
+                          key_scheme_name(drum.key_scheme), stated(drum.merge_bytes),
+                          stated(drum.merge_requests), stated(drum.partition_keys_max)});
   }
   return table;
 }

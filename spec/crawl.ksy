@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 meta:
   id: crawl
-  title: Crawl file, version 2
+  title: Crawl file, version 3
   file-extension: crawl
   license: Apache-2.0
   ks-version: 0.11
@@ -73,7 +73,7 @@ types:
     seq:
       - {id: magic, contents: [0x89, CRWL, 0x0d, 0x0a, 0x1a]}
       - {id: byte_order, type: u4, valid: 0x01020304}
-      - {id: format_version, type: u4, valid: 2}
+      - {id: format_version, type: u4, valid: 3}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
       - {id: unit_bytes, type: u4, valid: 4096}
@@ -404,6 +404,9 @@ types:
       - {id: unparsed_count, type: 'fb_number(root.table, 5, 8)'}
       - {id: buckets_vector, type: 'fb_vector(root.table, 6)'}
       - {id: consumers_vector, type: 'fb_vector(root.table, 7)'}
+      - {id: merge_bytes, type: 'fb_number(root.table, 8, 8)'}
+      - {id: merge_requests, type: 'fb_number(root.table, 9, 8)'}
+      - {id: partition_keys_max, type: 'fb_number(root.table, 10, 8)'}
     instances:
       key_scheme: {value: key_scheme_number.value, enum: key_scheme}
       buckets:

@@ -14,7 +14,8 @@ OPERATIONS, VERDICTS = ('check', 'update', 'check_update'), ('unique', 'duplicat
 Bucket = namedtuple('Bucket', 'first_key partition key_log aux_log key_count pending_count')
 Consumer = namedtuple('Consumer', 'id name results result_count')
 Drum = namedtuple('Drum', 'key_bytes key_scheme value_bytes next_sequence merge_count '
-                  'unparsed_count buckets consumers')
+                  'unparsed_count buckets consumers merge_bytes merge_requests '
+                  'partition_keys_max')
 # A key of 16 bytes is one number of 128 bits.
 Partition = namedtuple('Partition', 'key_bytes value_bytes keys')   # keys: [(key, value)]
 KeyRun = namedtuple('KeyRun', 'key_bytes value_bytes requests')     # requests: [Request]
@@ -45,7 +46,8 @@ def parse_drum(payload):
                      for t in root.tables(7, 16384)]
         drum = Drum(root.scalar(0, 'H'), root.scalar(1, 'H'), root.scalar(2, 'i'),
                     root.scalar(3, 'Q'), root.scalar(4, 'Q'), root.scalar(5, 'Q'),
-                    buckets, consumers)
+                    buckets, consumers,
+                    root.scalar(8, 'Q'), root.scalar(9, 'Q'), root.scalar(10, 'Q'))
     except Malformed as error:
         raise CrawlError('segment_invalid', 'Drum rule 1: %s' % error) from None
     demand(sum(len(c.name) for c in consumers) + 48 * len(buckets) <= len(payload), 'Drum rule 1')

@@ -73,8 +73,9 @@ def drum_json(segment, segments, parsed):
     return {'buckets': [bucket_json(drum, b, segments, parsed) for b in drum.buckets],
             'consumers': [consumer_json(drum, c, parsed) for c in drum.consumers],
             'id': segment.id, 'key_bytes': drum.key_bytes, 'key_scheme': drum.key_scheme,
-            'merge_count': drum.merge_count, 'name': segment.name.decode(),
-            'next_sequence': drum.next_sequence,
+            'merge_bytes': drum.merge_bytes, 'merge_count': drum.merge_count,
+            'merge_requests': drum.merge_requests, 'name': segment.name.decode(),
+            'next_sequence': drum.next_sequence, 'partition_keys_max': drum.partition_keys_max,
             'unparsed_count': drum.unparsed_count, 'value_bytes': drum.value_bytes}
 
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/key_text.h"
 #include "model/parse_text.h"
 
 namespace crawlstore::inspector {
@@ -32,11 +33,6 @@ std::string percent_encode(std::string_view name) {
   return text;
 }
 
-std::optional<std::uint64_t> parse_hex(std::string_view digits) {
-  if (digits.empty() || digits.size() > 16) return std::nullopt;
-  return model::parse_count("0x" + std::string(digits));
-}
-
 std::optional<std::string> percent_decode(std::string_view text) {
   std::string name;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -45,7 +41,7 @@ std::optional<std::string> percent_decode(std::string_view text) {
       continue;
     }
     if (i + 2 >= text.size()) return std::nullopt;
-    const auto byte = parse_hex(text.substr(i + 1, 2));
+    const auto byte = model::parse_hex(text.substr(i + 1, 2));
     if (!byte) return std::nullopt;
     name += static_cast<char>(*byte);
     i += 2;
@@ -74,16 +70,9 @@ std::optional<Thing> parse_extent(std::string_view text) {
 }
 
 std::optional<Thing> parse_key(std::string drum, std::string_view digits) {
-  if (digits.size() != 16 && digits.size() != 32) return std::nullopt;
-  const auto head = parse_hex(digits.substr(0, 16));
-  if (!head) return std::nullopt;
-  KeyThing thing{std::move(drum), Key16(*head), digits.size() == 32};
-  if (thing.is_wide) {
-    const auto tail = parse_hex(digits.substr(16));
-    if (!tail) return std::nullopt;
-    thing.key.tail = *tail;
-  }
-  return thing;
+  const auto key = model::parse_key_digits(digits);
+  if (!key) return std::nullopt;
+  return KeyThing{std::move(drum), key->key, key->is_wide};
 }
 
 std::optional<Thing> parse_thing(const std::vector<std::string_view>& words) {
@@ -131,9 +120,7 @@ struct ThingText {
     return fmt::format("bucket/{}/{}", percent_encode(thing.drum), thing.bucket);
   }
   std::string operator()(const KeyThing& thing) const {
-    std::string text = fmt::format("key/{}/{:016x}", percent_encode(thing.drum), thing.key.head);
-    if (thing.is_wide) text += fmt::format("{:016x}", thing.key.tail);
-    return text;
+    return "key/" + percent_encode(thing.drum) + "/" + model::format_key(thing.key, thing.is_wide);
   }
   std::string operator()(const RowThing& thing) const { return fmt::format("row/{}", thing.row); }
 };

@@ -60,8 +60,14 @@ void Table64::follow_source(const std::shared_ptr<const model::RowSource>& sourc
 }
 
 void Table64::find_bars(const TableOptions& options) {
-  if (options.bars.empty() || !bar_max_.empty() || !source_->is_in_memory()) return;
+  if (!bar_max_.empty() || !source_->is_in_memory()) return;
+  if (options.bars.empty() && options.bars_against.empty()) return;
   bar_max_.assign(source_->columns().size(), 0);
+  for (std::size_t c = 0; c < bar_max_.size(); ++c) {
+    for (const auto& [column, full] : options.bars_against) {
+      if (column == source_->columns()[c].name) bar_max_[c] = full;
+    }
+  }
   const auto rows = source_->rows(0, static_cast<std::size_t>(source_->row_count()));
   if (!rows) return;
   for (std::size_t c = 0; c < bar_max_.size(); ++c) {

@@ -54,6 +54,8 @@ struct TableOptions {
   /// Columns of numbers with a bar behind each cell, as long as it is large. In-memory sources
   /// only.
   std::vector<std::string> bars{};
+  /// Columns with bars as long as the cell is of the number beside it; in another colour above it.
+  std::vector<std::pair<std::string, double>> bars_against{};
 };
 
 class Table64 {

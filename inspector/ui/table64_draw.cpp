@@ -71,14 +71,17 @@ float Table64::draw_kind(const Ui& ui, const std::string& name, ImVec2 at) {
 
 void Table64::draw_bar(Ui& ui, const Layout& layout, std::size_t column, const model::Cell& cell,
                        float top) const {
-  const auto* value = std::get_if<std::uint64_t>(&cell);
-  if (value == nullptr || column >= bar_max_.size() || bar_max_[column] <= 0) return;
+  const auto* count = std::get_if<std::uint64_t>(&cell);
+  const auto* ratio = std::get_if<double>(&cell);
+  if (column >= bar_max_.size() || bar_max_[column] <= 0) return;
+  if (count == nullptr && ratio == nullptr) return;
+  const double value = count != nullptr ? static_cast<double>(*count) : *ratio;
   const float left = layout.origin.x + layout.lefts[column] + ui.px(2);
   const float room = layout.origin.x + layout.lefts[column + 1] - ui.px(2) - left;
-  const auto share = static_cast<float>(static_cast<double>(*value) / bar_max_[column]);
+  const auto share = static_cast<float>(std::min(1.0, value / bar_max_[column]));
   ImGui::GetWindowDrawList()->AddRectFilled(
       ImVec2(left, top + ui.px(2)), ImVec2(left + room * share, top + layout.row_height - ui.px(2)),
-      with_alpha(ui.palette.accent, 80));
+      with_alpha(value > bar_max_[column] ? ui.palette.warning : ui.palette.accent, 80));
 }
 
 void Table64::draw_cell(Ui& ui, const Layout& layout, const TableOptions& options,

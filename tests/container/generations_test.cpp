@@ -118,7 +118,7 @@ TEST(Generations, RefusesOtherFiles) {
   };
   EXPECT_EQ(code(Bytes(100'000, std::byte{'x'})), Errc::kNotACrawlFile);
   auto file = three_generations();
-  file[12] = std::byte{3};
+  file[12] = std::byte{format::kFormatVersion + 1};
   EXPECT_EQ(code(file), Errc::kNewerVersion);
 }
 

@@ -240,7 +240,7 @@ TEST(VerifyDeep, ComparesBlocksWithTheIndex) {
                 store_at(payload, offsets + 4,
                          format::load<std::uint32_t>(payload.data() + offsets + 4) + 1);
               }),
-              HasSubstr("not where the index says"));
+              HasSubstr("does not end where the index says"));
 }
 
 // spec: format.md#partition rule 8

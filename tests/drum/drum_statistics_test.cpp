@@ -6,7 +6,11 @@
 
 #include <crawlstore/drum_statistics.h>
 
+#include "container/run_io.h"
+#include "container/store_impl.h"
 #include "drum/memory_store.h"
+#include "drum/merge_rules.h"
+#include "format/drum_table.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -121,6 +125,113 @@ TEST(GapHistogram, TellsHowFarItIsAndStopsWhenToldTo) {
   EXPECT_EQ(told.back(), 50'000U);
   options.progress = [](std::uint64_t, std::uint64_t) { return false; };
   EXPECT_EQ(gap_histogram(view, options).error().code, Errc::kCancelled);
+}
+
+/// Of all buckets, as the file has it; nullopt = not stated.
+std::optional<double> fullest_log(const Store& store) {
+  const auto view = drum_view(store, "keys");
+  std::optional<double> fullest;
+  for (std::size_t b = 0; b < view.buckets().size(); ++b) {
+    const BucketFill fill = must(bucket_fill(view, b));
+    if (fill.merge_ratio) fullest = std::max(fullest.value_or(0), *fill.merge_ratio);
+  }
+  return fullest;
+}
+
+/// Requests until a bucket calls for a merge: the file says so then, and not a commit before.
+void expect_ratio_foresees_merge(DrumOptions options) {
+  MemoryStore store;
+  options.bucket_count = 4;
+  options.auto_merge = false;
+  options.log_first = true;
+  auto drum = must(Drum<std::uint64_t>::open(*store, "keys", options));
+  const auto keys = random_keys(30'000);
+  double last = 0;
+  for (std::size_t at = 0; at < keys.size(); at += 300) {
+    for (std::size_t i = at; i < at + 300; ++i) must(drum.check_update(keys[i]));
+    must(store->commit());
+    const double fullest = fullest_log(*store).value();
+    ASSERT_GE(fullest, last);
+    last = fullest;
+    NullDispatcher nobody;
+    drum.attach(nobody);
+    const bool merged = must(drum.core().merge_if_full()).bucket_count != 0;
+    ASSERT_EQ(merged, fullest > 1) << at << ": " << fullest;
+    if (merged) return;
+  }
+  FAIL() << "no bucket was ever full";
+}
+
+TEST(BucketFill, IsAboveOneWhenTheWriterWouldMergeByBytes) {
+  expect_ratio_foresees_merge({.bucket_bytes = 20'000});
+}
+
+TEST(BucketFill, IsAboveOneWhenTheWriterWouldMergeByRequests) {
+  expect_ratio_foresees_merge({.memory_bytes = 65'536});
+}
+
+TEST(BucketFill, CountsRunsTooWhereLogsHaveManySmallOnes) {
+  const drum::LogSize log{.run_count = drum::kRunsUntilMerge + 1, .request_count = 200};
+  for (const auto& thresholds :
+       {drum::MergeThresholds{.bytes = 1 << 30}, drum::MergeThresholds{.requests = 1 << 20}}) {
+    EXPECT_TRUE(drum::calls_for_merge(log, thresholds));
+    EXPECT_GT(drum::merge_ratio(log, thresholds), 1);
+  }
+}
+
+TEST(BucketFill, IsOfTheWriterThatWroteTheDrumLast) {
+  MemoryStore store;
+  DrumOptions options;
+  options.partition_keys_max = 4000;
+  options.bucket_bytes = 1 << 20;
+  auto drum = must(Drum<std::uint64_t>::open(*store, "keys", options));
+  must(drum.check_update(1));
+  must(store->commit());
+  EXPECT_EQ(drum_info(*store, "keys").merge_bytes, 1U << 20);
+  EXPECT_EQ(drum_info(*store, "keys").merge_requests, 0U);
+  EXPECT_EQ(drum_info(*store, "keys").partition_keys_max, 4000U);
+  options.bucket_bytes = 0;
+  options.memory_bytes = 480'000;
+  must(drum.core().tune(options));
+  must(drum.check_update(2));
+  must(store->commit());
+  EXPECT_EQ(drum_info(*store, "keys").merge_bytes, 0U);
+  EXPECT_EQ(drum_info(*store, "keys").merge_requests, 10'000U);  // 48 bytes each
+}
+
+TEST(BucketFill, TellsWhenAPartitionSplits) {
+  MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 1;
+  auto drum = must(Drum<std::uint64_t>::open(*store, "keys", options));
+  for (const std::uint64_t key : random_keys(100)) must(drum.update(key));
+  must(drum.synchronize());
+  options.partition_keys_max = 80;
+  must(drum.core().tune(options));
+  must(drum.update(7));
+  must(store->commit());
+  EXPECT_EQ(must(bucket_fill(drum_view(*store, "keys"), 0)).split_ratio, 1.25);
+  must(drum.synchronize());
+  const auto view = drum_view(*store, "keys");
+  ASSERT_GT(view.buckets().size(), 1U);
+  EXPECT_LT(must(bucket_fill(view, 0)).split_ratio.value(), 1);
+  EXPECT_EQ(bucket_fill(view, 99).error().code, Errc::kInvalidArgument);
+}
+
+TEST(BucketFill, StatesNothingWhereTheFileDoesNot) {
+  MemoryStore store;
+  format::DrumTable table;
+  table.buckets.resize(1);
+  table.consumers.resize(1);
+  auto& writer = *store->impl().writer;
+  const SegmentId id = writer.new_segment_id();
+  const auto run = must(
+      container::write_run(writer, id, writer.new_run_ids(1), format::encode_drum_table(table), 1));
+  writer.put({id, SegmentKind::kDrum, StorageClass::kBlob, {}, "keys", {run}});
+  must(writer.commit());
+  const BucketFill fill = must(bucket_fill(drum_view(*store, "keys"), 0));
+  EXPECT_EQ(fill.merge_ratio, std::nullopt);
+  EXPECT_EQ(fill.split_ratio, std::nullopt);
 }
 
 }  // namespace

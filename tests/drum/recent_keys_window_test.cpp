@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever happens, a DRUM with a recent-keys window answers exactly as one without; with
-// Repeats::kDrop it leaves out nothing but repeats.
+// Whatever happens, a DRUM with a recent-keys window answers exactly as one without.
 
 #include <algorithm>
 #include <set>
@@ -12,29 +11,11 @@
 #include <crawlstore/verify.h>
 
 #include "drum/memory_store.h"
+#include "drum/told.h"
 #include "support/random.h"
 
 namespace crawlstore::testing {
 namespace {
-
-constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15;
-
-/// What a dispatcher is told.
-struct Told {
-  std::uint64_t key = 0;
-  std::uint64_t sequence = 0;
-  std::string aux;
-  std::uint16_t consumer = 0;
-  DrumOperation operation{};
-  bool duplicate = false;
-  friend bool operator==(const Told&, const Told&) = default;
-};
-
-Told told(const RawAnswer& answer) {
-  std::string aux;
-  for (const std::byte byte : answer.aux) aux.push_back(static_cast<char>(byte));
-  return {answer.key, answer.sequence, aux, answer.consumer, answer.operation, answer.duplicate};
-}
 
 /// A store with one DRUM, and all that it told.
 struct Side {
@@ -254,31 +235,6 @@ TEST(RecentKeysWindow, ChangesNothingWhereRequestsAreLoggedFirst) {
   EXPECT_EQ(twins.repeat_count(), 0U);  // it would save nothing
 }
 
-/// Keys alone, in bulk: what is told, in order.
-struct Bulk {
-  std::vector<std::pair<std::uint64_t, bool>> answers;
-  std::vector<std::uint64_t> sequences;
-  DrumStatus status;
-  std::uint64_t bytes_written = 0;
-};
-
-Bulk answer_in_bulk(const DrumOptions& options, std::span<const std::uint64_t> keys) {
-  Bulk bulk;
-  MemoryStore store;
-  auto core = must(DrumCore::open(*store, "keys", 0, options));
-  core->attach(0, [&](std::span<const RawAnswer> answers) {
-    for (const RawAnswer& answer : answers) {
-      bulk.answers.emplace_back(answer.key, answer.duplicate);
-      bulk.sequences.push_back(answer.sequence);
-    }
-  });
-  must(core->submit_keys(DrumOperation::kCheckUpdate, keys, 0));
-  must(core->synchronize());
-  bulk.status = core->status();
-  bulk.bytes_written = store->counters().bytes_written;
-  return bulk;
-}
-
 /// Runs of fresh keys that are longer than any note can say, then repeats of near and far ones.
 std::vector<std::uint64_t> bursts(std::uint64_t count) {
   Random random(5);
@@ -309,19 +265,6 @@ TEST(RecentKeysWindow, AnswersBurstsInBulkAsWithoutIt) {
     EXPECT_GT(with.status.repeat_count, 100000U);
     EXPECT_EQ(without.status.repeat_count, 0U);
   }
-}
-
-/// Half of the requests are of keys that are not older than a few thousand.
-std::vector<std::uint64_t> recent_stream(std::uint64_t count) {
-  Random random(6);
-  std::vector<std::uint64_t> keys;
-  std::uint64_t fresh = 0;
-  while (keys.size() < count) {
-    const bool repeats = fresh != 0 && random.below(2) == 0;
-    const std::uint64_t back = repeats ? random.below(std::min<std::uint64_t>(fresh, 3000)) : 0;
-    keys.push_back((repeats ? fresh - back : ++fresh) * kSpread);
-  }
-  return keys;
 }
 
 TEST(RecentKeysWindow, SavesBytesWhenTheArraysFillTheMemory) {
@@ -395,168 +338,6 @@ TEST(RecentKeysWindow, RefusesMoreThanAnArrayHolds) {
   const auto refused = DrumCore::open(*store, "keys", 0, options);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
-}
-
-/// A DRUM that drops repeats, and what it must and may tell.
-class Dropping {
- public:
-  Dropping(std::uint64_t seed, const DrumOptions& options) : random_(seed), options_(options) {
-    options_.repeats = Repeats::kDrop;
-    open();
-  }
-
-  void run(int step_count) {
-    for (int i = 0; i < step_count && !::testing::Test::HasFailure(); ++i) {
-      switch (random_.below(150)) {
-        case 0:
-          must(core_->synchronize());
-          break;
-        case 1:
-          must(store_->commit());
-          break;
-        case 2:
-          reopen();
-          break;
-        default:
-          submit(false);
-      }
-    }
-    must(core_->synchronize());
-    must(core_->synchronize());  // what dispatchers submitted
-    dropped_ += core_->status().dropped_count;
-    EXPECT_EQ(core_->status().repeat_count, 0U);
-    EXPECT_EQ(told_count_ + dropped_, requests_.size());
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      const Asked& asked = requests_[i];
-      EXPECT_TRUE(asked.is_told || (asked.was_there && !asked.is_inner)) << "request " << i;
-    }
-    EXPECT_EQ(core_->status().key_count, inserted_.size());
-  }
-  [[nodiscard]] std::uint64_t dropped_count() const { return dropped_; }
-
- private:
-  struct Asked {
-    std::uint64_t key = 0;
-    DrumOperation operation{};
-    bool was_there = false;
-    bool is_inner = false;
-    bool is_told = false;
-  };
-
-  void open() {
-    core_ = must(DrumCore::open(*store_, "keys", 0, options_));
-    core_->attach(0, [this](std::span<const RawAnswer> answers) {
-      for (const RawAnswer& answer : answers) take(told(answer));
-    });
-  }
-  void reopen() {
-    dropped_ += core_->status().dropped_count;
-    core_.reset();
-    store_.reopen();
-    open();
-  }
-  void take(const Told& answer) {
-    Asked& asked = requests_.at(std::stoull(answer.aux));
-    EXPECT_FALSE(std::exchange(asked.is_told, true));
-    EXPECT_EQ(answer.key, asked.key);
-    EXPECT_EQ(answer.operation, asked.operation);
-    EXPECT_EQ(answer.duplicate, asked.was_there && asked.operation != DrumOperation::kUpdate);
-    ++told_count_;
-    if (!asked.is_inner && random_.below(10) == 0) submit(true);
-  }
-  void submit(bool is_inner) {
-    Asked asked{random_.below(60) * kSpread, static_cast<DrumOperation>(random_.below(3))};
-    asked.was_there = inserted_.contains(asked.key);
-    asked.is_inner = is_inner;
-    if (asked.operation != DrumOperation::kCheck) inserted_.insert(asked.key);
-    const std::string aux = std::to_string(requests_.size());
-    requests_.push_back(asked);
-    must(core_->submit({asked.operation, 0, asked.key, {}, std::as_bytes(std::span(aux))}));
-    EXPECT_EQ(must(core_->contains(asked.key)), inserted_.contains(asked.key));
-  }
-
-  Random random_;
-  DrumOptions options_;
-  MemoryStore store_;
-  std::shared_ptr<DrumCore> core_;
-  std::vector<Asked> requests_;
-  std::set<std::uint64_t> inserted_;
-  std::uint64_t told_count_ = 0;
-  std::uint64_t dropped_ = 0;
-};
-
-std::uint64_t dropped_in_streams(const DrumOptions& options) {
-  std::uint64_t dropped = 0;
-  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    Dropping dropping(seed, options);
-    dropping.run(1500);
-    dropped += dropping.dropped_count();
-  }
-  return dropped;
-}
-
-DrumOptions dropping_options() {
-  DrumOptions options;
-  options.bucket_count = 4;
-  options.memory_bytes = 1 << 15;
-  options.partition_keys_max = 12;
-  return options;
-}
-
-TEST(RepeatsDrop, TellsAllButRepeatsOfWhatWaits) {
-  EXPECT_GT(dropped_in_streams(dropping_options()), 2000U);
-}
-
-TEST(RepeatsDrop, TellsAllButRepeatsWhereRequestsAreLoggedFirst) {
-  DrumOptions options = dropping_options();
-  options.log_first = true;
-  EXPECT_GT(dropped_in_streams(options), 2000U);
-  options.log_first = false;
-  options.array_elements = 16;
-  EXPECT_GT(dropped_in_streams(options), 300U);
-}
-
-TEST(RepeatsDrop, DropsNothingOfWhatIsCommittedOneByOne) {
-  DrumOptions options = dropping_options();
-  options.durability = Durability::kRequest;
-  EXPECT_EQ(dropped_in_streams(options), 0U);
-}
-
-TEST(RepeatsDrop, KeepsTheKeysAndTheirFirstAnswersInBulk) {
-  const auto keys = recent_stream(1 << 19);
-  DrumOptions options;
-  options.memory_bytes = 1 << 20;
-  options.bucket_count = 16;
-  Bulk all = answer_in_bulk(options, keys);
-  options.repeats = Repeats::kDrop;
-  Bulk some = answer_in_bulk(options, keys);
-  EXPECT_GT(some.status.dropped_count, keys.size() * 2 / 5);
-  EXPECT_EQ(some.answers.size() + some.status.dropped_count, keys.size());
-  const auto is_duplicate = [](const auto& answer) { return answer.second; };
-  std::erase_if(all.answers, is_duplicate);
-  std::erase_if(some.answers, is_duplicate);
-  std::sort(all.answers.begin(), all.answers.end());
-  std::sort(some.answers.begin(), some.answers.end());
-  EXPECT_TRUE(some.answers == all.answers);
-  EXPECT_EQ(some.status.key_count, some.answers.size());
-  EXPECT_EQ(some.status.pending_count, 0U);
-}
-
-TEST(RepeatsDrop, TakesEffectWhenTheOptionsChange) {
-  MemoryStore store;
-  DrumOptions options;
-  auto core = must(DrumCore::open(*store, "keys", 0, options));
-  const auto submit = [&] { must(core->submit({DrumOperation::kCheckUpdate, 0, 7, {}, {}})); };
-  submit();
-  submit();
-  options.repeats = Repeats::kDrop;
-  must(core->tune(options));
-  submit();
-  submit();
-  EXPECT_EQ(core->status().repeat_count, 1U);
-  EXPECT_EQ(core->status().dropped_count, 2U);
-  EXPECT_EQ(core->status().pending_count, 2U);
-  EXPECT_EQ(must(core->synchronize()).duplicate_count, 1U);
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ DrumTable valid_table() {
                    {1ull << 62, {0}, {11}, {12}, 0, 40},
                    {1ull << 63, {13}, {14}, {0}, 7, 9}};
   table.consumers = {{0, "", {0}, 0}, {5, "fetcher", {15}, 100}, {16'383, "last", {0}, 0}};
+  table.merge_bytes = 1 << 20;
+  table.merge_requests = 70'000;
+  table.partition_keys_max = 1 << 26;
   return table;
 }
 
@@ -62,6 +65,16 @@ TEST(DrumTable, ReturnsTheLargestTable) {
 TEST(DrumTable, GivesTheSameBytesForTheSameContent) {
   EXPECT_EQ(encode_drum_table(valid_table()), encode_drum_table(valid_table()));
   EXPECT_EQ(encode_drum_table(valid_table()).size() % 8, 0u);
+}
+
+TEST(DrumTable, TakesAnyThreshold) {
+  for (const std::uint64_t any : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
+    DrumTable table = valid_table();
+    table.merge_bytes = table.merge_requests = table.partition_keys_max = any;
+    const auto parsed = parse_drum_table(encode_drum_table(table));
+    ASSERT_TRUE(parsed) << parsed.error().text;
+    EXPECT_EQ(*parsed, table);
+  }
 }
 
 // spec: format.md#drum rule 1

@@ -187,6 +187,9 @@ void add_drums(Seeds& seeds) {
   seeds["fuzz_drum_table/full"] = encode_drum_table(table);
   seeds["fuzz_drum_table/table_long"] = with_table_bytes(encode_drum_table(table), 0xFFFF);
   table.key_bytes = 16;
+  table.merge_bytes = 1 << 20;
+  table.merge_requests = 70'000;
+  table.partition_keys_max = 1 << 26;
   seeds["fuzz_drum_table/wide"] = encode_drum_table(table);
 }
 

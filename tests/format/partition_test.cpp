@@ -45,7 +45,14 @@ std::string index_verdict(const Bytes& partition) {
   const std::span<const std::byte> bytes(partition);
   const auto index =
       bytes.subspan(footer.index_offset_bytes, bytes.size() - 64 - footer.index_offset_bytes);
-  return text_of(check_partition_index(index, footer));
+  PartitionIndexRules rules(footer);
+  for (std::uint64_t i = 0; i < footer.block_count; ++i) {
+    const PartitionIndexEntry entry{
+        load<std::uint64_t>(index.data() + i * 8),
+        load<std::uint32_t>(index.data() + footer.block_count * 8 + i * 4) * 8U};
+    if (const auto taken = rules.take(entry); !taken) return text_of(taken);
+  }
+  return text_of(rules.take_padding(index.subspan(footer.block_count * 12)));
 }
 
 TEST(Partition, ReturnsWhatWasEncoded) {

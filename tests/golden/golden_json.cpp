@@ -146,6 +146,9 @@ Result<json> drums_of(const Snapshot& snapshot) {
                    {"next_sequence", info.next_sequence},
                    {"merge_count", info.merge_count},
                    {"unparsed_count", info.unparsed_count},
+                   {"merge_bytes", info.merge_bytes},
+                   {"merge_requests", info.merge_requests},
+                   {"partition_keys_max", info.partition_keys_max},
                    {"buckets", *buckets},
                    {"consumers", *consumers}});
   }

@@ -12,6 +12,7 @@
 #include "container/create.h"
 #include "container/store_impl.h"
 #include "format/checksum.h"
+#include "format/drum_table.h"
 #include "golden/crafted_file.h"
 #include "golden/golden_files.h"
 
@@ -81,6 +82,36 @@ std::vector<std::byte> keys_file(std::uint32_t buckets, std::uint64_t merged,
   for (std::uint64_t i = 0; i < pending; ++i) must(drum.check_update(mix(i * 3)));
   must(drum.dispose());
   return scratch.close();
+}
+
+/// A writer that goes by the bytes of logs. Of its buckets the low ones are fuller, so that the
+/// lowest are to be merged, and their partitions to be split.
+std::vector<std::byte> thresholds_file() {
+  Scratch scratch;
+  DrumOptions by_bytes = options(8);
+  by_bytes.auto_merge = false;
+  auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "urls", by_bytes));
+  NullDispatcher nobody;
+  drum.attach(nobody);
+  for (std::uint64_t i = 0; i < 400; ++i) must(drum.check_update(mix(i) >> i % 3));
+  must(drum.synchronize());
+  by_bytes.bucket_bytes = 1500;
+  by_bytes.partition_keys_max = 110;
+  must(drum.core().tune(by_bytes));
+  for (std::uint64_t i = 0; i < 600; ++i) must(drum.check(mix(i * 7) >> i % 3));
+  must(drum.dispose());
+  return scratch.close();
+}
+
+/// What a writer leaves that states none of its thresholds.
+std::vector<std::byte> without_thresholds(std::vector<std::byte> bytes) {
+  CraftedFile file(std::move(bytes));
+  auto& drum = file.segment(SegmentKind::kDrum);
+  auto table = must(format::parse_drum_table(file.payload(drum)));
+  table.merge_bytes = table.merge_requests = table.partition_keys_max = 0;
+  file.set_payload(drum, format::encode_drum_table(table));
+  file.assemble();
+  return file.bytes;
 }
 
 template <class Value>
@@ -396,6 +427,8 @@ std::vector<GoldenFile> valid_files() {
       {"copy_1_torn", with_torn_copy(two, 65536), {}},
       {"other_slot_empty", without_previous(two), {}},
       {"longer_than_high_water", longer(two), {}},
+      {"thresholds_by_bytes", thresholds_file(), {}},
+      {"thresholds_not_stated", without_thresholds(two), {}},
       {"padding_of_flatbuffers_not_zero", with_dirty_padding(pinned_file(80)), {}},
   };
   return files;

@@ -14,6 +14,7 @@
 
 #include "drum/memory_store.h"
 #include "model/golden_paths.h"
+#include "model/key_text.h"
 #include "support/seeded.h"
 
 namespace crawlstore::model {
@@ -175,6 +176,37 @@ TEST(DrumRows, NeverCrashOnARejectedGolden) {
   EXPECT_GT(error_count, 10);
 }
 
+/// The column `mark` of a DRUM of two buckets with so many requests in their logs, of at most
+/// 1000 bytes each.
+std::vector<std::string> marks_of(std::uint64_t low_count, std::uint64_t high_count) {
+  testing::MemoryStore store;
+  DrumOptions options;
+  options.bucket_count = 2;
+  options.bucket_bytes = 1000;
+  options.auto_merge = false;
+  auto drum = must(Drum<std::uint64_t>::open(*store, "keys", options));
+  for (std::uint64_t i = 0; i < low_count; ++i) must(drum.check(i << 40));
+  for (std::uint64_t i = 0; i < high_count; ++i) must(drum.check(~(i << 40)));
+  must(store->commit());
+  const auto snapshot = must(store->snapshot());
+  const Table table = buckets_table(must(DrumView::open(snapshot, "keys")), snapshot.segments());
+  std::vector<std::string> marks;
+  for (const Row& row : table.rows) {
+    const Cell& mark = row[column_of(table.columns, "mark")];
+    marks.push_back(std::holds_alternative<std::string>(mark) ? std::get<std::string>(mark) : "");
+  }
+  return marks;
+}
+
+TEST(DrumRows, MarkTheBucketsThatMergeNext) {
+  using Marks = std::vector<std::string>;
+  EXPECT_EQ(marks_of(0, 0), (Marks{"", ""}));
+  EXPECT_EQ(marks_of(0, 1), (Marks{"", "merge next"}));
+  EXPECT_EQ(marks_of(50, 20), (Marks{"merge next", ""}));
+  EXPECT_EQ(marks_of(50, 1000), (Marks{"", "merge due"}));
+  EXPECT_EQ(marks_of(1000, 2000), (Marks{"merge due", "merge due"}));
+}
+
 TEST(DrumRows, ShowHostileAuxiliariesByteForByte) {
   testing::SeededRandom random;
   MemoryStore store;
@@ -188,58 +220,6 @@ TEST(DrumRows, ShowHostileAuxiliariesByteForByte) {
   const auto view = testing::drum_view(*store, "d");
   EXPECT_EQ(view.info().pending_count, 300U);
   expect_pending(view);
-}
-
-TEST(FormatKey, ComesBackFromItsText) {
-  testing::SeededRandom random;
-  for (int i = 0; i < 2000; ++i) {
-    DrumInfo info;
-    info.key_bytes = random.one_in(2) ? 8 : 16;
-    info.key_scheme = static_cast<std::uint16_t>(random.below(3));
-    const bool is_wide = info.key_bytes == 16;
-    const Key16 key(random.number(), is_wide ? random.number() : 0);
-    const std::string text = format_key(key, is_wide);
-    EXPECT_EQ(text.size(), is_wide ? 32U : 16U);
-    EXPECT_EQ(parse_key(text, info, random.next()), key);
-  }
-}
-
-TEST(ParseKey, RefusesWhatIsNeitherDigitsNorAUrlKey) {
-  testing::SeededRandom random;
-  const DrumInfo opaque;
-  for (const char* text : {"", "12", "9f3c0081aa55110", "9f3c0081aa5511000", "9f3c0081aa55110g",
-                           "http://h.test/", " 9f3c0081aa551100", "0x3c0081aa551100"}) {
-    EXPECT_EQ(parse_key(text, opaque, 1), std::nullopt) << text;
-  }
-  EXPECT_EQ(parse_key("9F3C0081AA551100", opaque, 1), Key16(0x9f3c0081aa551100));
-  DrumInfo wide;
-  wide.key_bytes = 16;
-  EXPECT_EQ(parse_key("9f3c0081aa551100", wide, 1), std::nullopt);
-  for (int i = 0; i < 2000; ++i) static_cast<void>(parse_key(random.hostile_text(9), opaque, 1));
-}
-
-// Each scheme: what is asked for is what the writer keyed.
-TEST(ParseKey, FindsUrlsAsUrlSeenKeysThem) {
-  testing::SeededRandom random;
-  for (const UrlKeyKind kind : {UrlKeyKind::kXxh3, UrlKeyKind::kXxh3Wide, UrlKeyKind::kRabin}) {
-    MemoryStore store;
-    UrlSeen::Options options;
-    options.key = kind;
-    auto seen = must(UrlSeen::open(*store, "urls", options));
-    std::vector<std::string> urls = {"http://example.com/", "HTTP://EXAMPLE.com:80/#top",
-                                     "http://h.test/a b?c=\xc3\xa9", "no url at all"};
-    for (int i = 0; i < 100; ++i) urls.push_back("http://h.test/x" + random.hostile_text(9));
-    for (const std::string& url : urls) must(seen.check_update(url));
-    NullDispatcher nobody;
-    must(seen.drum().synchronize(nobody));
-    const auto view = testing::drum_view(*store, "urls");
-    for (const std::string& url : urls) {
-      const auto key = parse_key(url, view.info(), store->key_seed());
-      ASSERT_EQ(key, seen.key_of(url)) << url;
-      EXPECT_TRUE(must(view.lookup(*key)).has_value()) << url;
-    }
-    EXPECT_EQ(parse_key("", view.info(), 1), std::nullopt);
-  }
 }
 
 TEST(KeyPlaceView, SaysWhereAKeyIs) {

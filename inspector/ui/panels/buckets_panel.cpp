@@ -10,6 +10,7 @@
 #include "inspector/ui/table64.h"
 #include "model/drum_rows.h"
 #include "model/format_text.h"
+#include "model/key_text.h"
 #include "model/parse_text.h"
 
 namespace crawlstore::inspector {
@@ -38,8 +39,7 @@ class BucketsPanel final : public Panel {
     if (buckets_ == nullptr) return;
     TableOptions options{.id = "buckets", .drum = name_};
     options.height = ImGui::GetContentRegionAvail().y * 0.42F;
-    options.bars = {"key_count", "partition_bytes", "pending_count", "key_log_bytes",
-                    "aux_log_bytes"};
+    draw_scales(ui, options);
     buckets_table_.draw(ui, buckets_, options);
     if (!drum_) {
       return draw_paragraph(
@@ -116,6 +116,14 @@ class BucketsPanel final : public Panel {
     if (!drum_) return;
     buckets_ = std::make_shared<model::TableRows>(model::buckets_table(*drum_, view.segments));
     keys_ = model::key_rows(*drum_);
+    const DrumInfo& info = drum_->info();
+    keys_max_ = info.partition_keys_max;
+    merge_at_.clear();
+    if (info.merge_bytes != 0) {
+      merge_at_ = model::format_bytes(info.merge_bytes) + " of a log";
+    } else if (info.merge_requests != 0) {
+      merge_at_ = model::format_count(info.merge_requests) + " requests";
+    }
     pending_of_.reset();
     must_look_up_ = must_look_up_ || place_.has_value();
   }
@@ -154,10 +162,26 @@ class BucketsPanel final : public Panel {
             model::format_bytes(info.pending_bytes) + "; " + model::format_count(info.merge_count) +
             " merges";
     draw_paragraph(ui, text, ui.palette.text);
-    draw_paragraph(ui,
-                   "What a live writer still keeps in its memory, its arrays and the window of "
-                   "recent keys, is not in the file.",
+    draw_paragraph(ui, "What a live writer still keeps in memory is not in the file.",
                    ui.palette.faint);
+  }
+
+  /// What the bars are measured by; the same numbers in words.
+  void draw_scales(Ui& ui, TableOptions& options) const {
+    options.bars = {"partition_bytes", "pending_count", "key_log_bytes", "aux_log_bytes"};
+    std::string text = "merge at " + merge_at_;
+    if (merge_at_.empty()) {
+      text = "when its writer merges is not stated";
+    } else {
+      options.bars_against.emplace_back("merge_ratio", 1);
+    }
+    if (keys_max_ != 0) {
+      options.bars_against.emplace_back("key_count", static_cast<double>(keys_max_));
+      text += ", split at " + model::format_count(keys_max_) + " keys";
+    } else {
+      options.bars.emplace_back("key_count");
+    }
+    draw_paragraph(ui, text + "; other bars against the largest", ui.palette.faint);
   }
 
   void draw_lookup(Ui& ui, const model::FileView& view) {
@@ -308,6 +332,8 @@ class BucketsPanel final : public Panel {
   std::string name_;
   std::optional<DrumView> drum_;
   std::optional<Error> problem_;
+  std::uint64_t keys_max_ = 0;  // as the file states them, and 0 and empty where it does not
+  std::string merge_at_;
   std::shared_ptr<const model::RowSource> buckets_;
   std::shared_ptr<const model::RowSource> keys_;
   std::shared_ptr<const model::RowSource> pending_;

@@ -31,7 +31,8 @@ enum class Repeats : std::uint8_t {
 
 /// Everything that can be tuned; the defaults suit a crawler that gives its DRUM 64 MiB. All but
 /// bucket_count, expected_keys and what keys are may change at run time (DrumCore::tune) and from
-/// open to open: none of them is in the file.
+/// open to open. The file has none of them; it only tells, for display, when buckets of the writer
+/// call for a merge and split (DrumInfo).
 struct DrumOptions {
   /// Buckets of a DRUM that is made now; 1 to 65536, or 0: as plan_drum() says for expected_keys
   /// and memory_bytes, without auxiliaries. Later buckets split by themselves.

@@ -30,6 +30,22 @@ struct PartitionInfo {
 /// errors  kInvalidArgument: there is no such bucket; of damage
 Result<PartitionInfo> partition_info(const DrumView& view, std::uint64_t bucket);
 
+/// How near a bucket is to its next merge and split, by what its writer stated (DrumInfo).
+struct BucketFill {
+  std::uint64_t key_log_bytes = 0;  ///< payload of the requests that wait
+  std::uint64_t aux_log_bytes = 0;  ///< payload of their auxiliaries
+  std::uint64_t run_count = 0;      ///< of the key log
+  /// The fuller log, or its requests, over the threshold: above 1 the bucket calls for a merge (as
+  /// it does with too many runs to join). One from memory may come earlier. nullopt = not stated.
+  std::optional<double> merge_ratio;
+  /// Keys over partition_keys_max: above 1 the next merge splits. nullopt = not stated.
+  std::optional<double> split_ratio;
+};
+
+/// cost    reads nothing: the directory has it all
+/// errors  kInvalidArgument: there is no such bucket; kSegmentInvalid: nor such a log
+Result<BucketFill> bucket_fill(const DrumView& view, std::uint64_t bucket);
+
 /// How far keys lie from the one before them. Of keys of 16 bytes their heads are compared.
 struct GapHistogram {
   /// [i]: gaps of 2^i to 2^(i + 1) - 1.

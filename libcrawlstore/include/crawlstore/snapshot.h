@@ -105,6 +105,12 @@ struct DrumInfo {
   std::uint64_t next_sequence = 0;    ///< of the next request that reaches the disk
   std::uint64_t partition_bytes = 0;  ///< allocated, index and checksums included
   std::uint64_t pending_bytes = 0;    ///< allocated for both logs
+  /// When buckets of the writer that wrote the DRUM last call for a merge: with more bytes in one
+  /// of their logs, or with more requests after the next run. Either of them is 0, as that writer
+  /// goes by the other. For display: bucket_fill() in drum_statistics.h.
+  std::uint64_t merge_bytes = 0;
+  std::uint64_t merge_requests = 0;
+  std::uint64_t partition_keys_max = 0;  ///< more keys split at the next merge; 0 = not stated
   /// partition_bytes over key_count; 0 without keys.
   [[nodiscard]] double bytes_per_key() const;
 };

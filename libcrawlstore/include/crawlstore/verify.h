@@ -50,7 +50,9 @@ struct VerifyOptions {
   /// Called now and then with bytes done and (an estimate of) all; false stops with kCancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
   /// False: never map the file: see unmapped() in storage.h. For verify(path) only. The deep level
-  /// then holds one run at a time in memory.
+  /// then holds, at a time, of a partition four windows of at most 1 MiB and a block (ours have at
+  /// most 32 MiB, any 4 GiB), of a log one run (ours have at most what the writer's memory_bytes
+  /// and 64 MiB allow). It asks `progress` after each MiB that it loads.
   bool mapped = true;
   /// Called with each finding as soon as it is made: in the order of reading, not of the report. So
   /// whoever stops half-way has what was found until then.

@@ -174,7 +174,7 @@ void describe_log_run(Description& out, const RunSource& source) {
   out.close();
   std::optional<Error> broken;
   if (is_short && !bytes.problem) {
-    broken = error_of(check_run_content(source.kind(), bytes.bytes,
+    broken = error_of(check_run_content(source.kind(), payload_in_memory(bytes.bytes),
                                         [](std::uint64_t) { return Result<void>{}; }));
   }
   note_problems(out, mark, source, bytes, broken);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bitset>
+#include <optional>
 
 #include "base/assert.h"
 #include "format/endian.h"
@@ -19,29 +20,92 @@ tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
   return fail(Errc::kSegmentInvalid, text, offset);
 }
 
+/// The index of a partition, entry by entry.
+class IndexWalk {
+ public:
+  IndexWalk(const PayloadSource& payload, const format::PartitionFooter& footer,
+            const ContentProgress& progress)
+      : footer_(footer),
+        rules_(footer),
+        heads_(payload, {footer.index_offset_bytes, footer.block_count * 8}, progress),
+        tails_(payload, {heads_end(), footer.block_count * (footer.key_bytes - 8U)}, progress),
+        offsets_(payload, {offsets_begin(), rest_bytes(payload.length_bytes)}, progress) {}
+
+  /// The next one; nothing behind the last.
+  Result<std::optional<format::PartitionIndexEntry>> next() {
+    if (count_ == footer_.block_count) {
+      CRAWLSTORE_TRY(check_padding());
+      return std::optional<format::PartitionIndexEntry>{};
+    }
+    const std::uint64_t i = count_++;
+    format::PartitionIndexEntry entry;
+    const auto head = heads_.at(footer_.index_offset_bytes + i * 8, 8);
+    if (!head) return tl::unexpected<Error>(head.error());
+    entry.first_key.head = format::load<std::uint64_t>(*head);
+    if (footer_.key_bytes == format::kWideKeyBytes) {
+      const auto tail = tails_.at(heads_end() + i * 8, 8);
+      if (!tail) return tl::unexpected<Error>(tail.error());
+      entry.first_key.tail = format::load<std::uint64_t>(*tail);
+    }
+    const auto place = offsets_.at(offsets_begin() + i * 4, 4);
+    if (!place) return tl::unexpected<Error>(place.error());
+    entry.offset_bytes = std::uint64_t{format::load<std::uint32_t>(*place)} * 8;
+    CRAWLSTORE_TRY(rules_.take(entry));
+    return std::optional(entry);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t heads_end() const {
+    return footer_.index_offset_bytes + footer_.block_count * 8;
+  }
+  [[nodiscard]] std::uint64_t offsets_begin() const {
+    return footer_.index_offset_bytes + footer_.block_count * footer_.key_bytes;
+  }
+  /// Of the index, from the offsets on.
+  [[nodiscard]] std::uint64_t rest_bytes(std::uint64_t payload_bytes) const {
+    return payload_bytes - sizeof(format::PartitionFooter) - offsets_begin();
+  }
+  Result<void> check_padding() {
+    const std::uint64_t begin = rules_.padding_offset();
+    const std::uint64_t length = format::round_up(begin, 8) - begin;
+    const auto padding = offsets_.at(begin, length);
+    if (!padding) return tl::unexpected<Error>(padding.error());
+    return rules_.take_padding({*padding, length});
+  }
+
+  const format::PartitionFooter& footer_;
+  format::PartitionIndexRules rules_;
+  PayloadWindow heads_;
+  PayloadWindow tails_;
+  PayloadWindow offsets_;
+  std::uint64_t count_ = 0;
+};
+
 /// Walks the blocks of a partition beside its index.
 class PartitionWalk {
  public:
-  PartitionWalk(std::span<const std::byte> payload, const format::PartitionFooter& footer)
-      : blocks_(payload.first(footer.index_offset_bytes)),
-        index_(payload.data() + footer.index_offset_bytes),
-        footer_(footer) {}
+  PartitionWalk(const PayloadSource& payload, const format::PartitionFooter& footer,
+                const ContentProgress& progress)
+      : footer_(footer),
+        progress_(progress),
+        index_(payload, footer, progress),
+        blocks_(payload, {0, footer.index_offset_bytes}, progress) {}
 
-  Result<void> walk(const ContentProgress& progress) {
-    std::uint64_t offset = 0;
+  Result<void> walk() {
+    auto entry = index_.next();
     std::uint64_t reported = 0;
-    for (std::uint64_t i = 0; i < footer_.block_count; ++i) {
-      const auto end = walk_block(i, offset);
-      if (!end) return tl::unexpected<Error>(end.error());
-      offset = *end;
-      if (offset - reported >= kProgressBytes) {
-        CRAWLSTORE_TRY(progress(offset - reported));
-        reported = offset;
+    while (entry && *entry) {
+      const auto next = index_.next();
+      if (!next) return tl::unexpected<Error>(next.error());
+      const std::uint64_t end = *next ? (*next)->offset_bytes : footer_.index_offset_bytes;
+      CRAWLSTORE_TRY(walk_block(**entry, end));
+      if (end - reported >= kProgressBytes) {
+        CRAWLSTORE_TRY(progress_(end - reported));
+        reported = end;
       }
+      entry = next;
     }
-    if (offset != blocks_.size()) {
-      return invalid("there are bytes between the blocks and the index of a partition", offset);
-    }
+    if (!entry) return tl::unexpected<Error>(entry.error());
     if (key_count_ != footer_.key_count) {
       return invalid("the blocks of a partition hold another number of keys than its footer says",
                      footer_.index_offset_bytes);
@@ -50,63 +114,73 @@ class PartitionWalk {
       return invalid("the last key of a partition is not the one its footer says",
                      footer_.index_offset_bytes);
     }
-    return progress(blocks_.size() - reported);
+    return progress_(footer_.index_offset_bytes - reported);
   }
 
  private:
-  /// Block `i` must begin at `offset`; returns where it ends.
-  Result<std::uint64_t> walk_block(std::uint64_t i, std::uint64_t offset) {
-    const bool is_wide = footer_.key_bytes == format::kWideKeyBytes;
-    Key16 first_key = format::load<std::uint64_t>(index_ + i * 8);
-    if (is_wide) {
-      first_key.tail = format::load<std::uint64_t>(index_ + (footer_.block_count + i) * 8);
-    }
-    const auto place =
-        format::load<std::uint32_t>(index_ + footer_.block_count * footer_.key_bytes + i * 4);
-    if (std::uint64_t{place} * 8 != offset) {
-      return invalid("a block of a partition is not where the index says", offset);
-    }
-    const auto at_block = [offset](Error error) {
-      error.offset += offset;
-      return tl::unexpected<Error>(error);
-    };
-    const auto block =
-        format::parse_key_block(blocks_.subspan(offset), footer_.value_bytes, footer_.key_bytes);
-    if (!block) return at_block(block.error());
+  /// The block that the index names must end at `end`, where the next one begins.
+  Result<void> walk_block(const format::PartitionIndexEntry& entry, std::uint64_t end) {
+    const std::uint64_t offset = entry.offset_bytes;
+    const auto block = parse(offset, end - offset);
+    if (!block) return at_block(block.error(), offset);
     const auto decoded = format::decode_keys(*block, keys_, tails_);
-    if (!decoded) return at_block(decoded.error());
+    if (!decoded) return at_block(decoded.error(), offset);
+    if (offset + block->block_bytes != end) {
+      return invalid("a block of a partition does not end where the index says", offset);
+    }
     const Key16 lowest{keys_[0], tails_[0]};
-    if (lowest != first_key) {
+    if (lowest != entry.first_key) {
       return invalid("the first key of a block is not the one the index says", offset);
     }
-    if (i != 0 && lowest <= last_key_) {
+    if (key_count_ != 0 && lowest <= last_key_) {
       return invalid("the keys of a partition do not ascend from block to block", offset);
     }
     last_key_ = {keys_[block->key_count - 1], tails_[block->key_count - 1]};
     key_count_ += block->key_count;
-    return offset + block->block_bytes;
+    return {};
   }
 
-  std::span<const std::byte> blocks_;
-  const std::byte* index_;
+  /// A block in `length` bytes. They are loaded only as far as they must be: most say at once that
+  /// they are no block, or a short one.
+  Result<format::KeyBlock> parse(std::uint64_t offset, std::uint64_t length) {
+    if (length > kBlockBytesMax) return invalid("a block of a partition is too long", 0);
+    const std::uint64_t guess = std::min(length, PayloadWindow::kWindowBytes);
+    for (const std::uint64_t tried : {guess, length}) {
+      const auto bytes = blocks_.at(offset, tried);
+      if (!bytes) return tl::unexpected<Error>(bytes.error());
+      auto block = format::parse_key_block({*bytes, tried}, footer_.value_bytes, footer_.key_bytes);
+      if (block || tried == length) return block;
+    }
+    return invalid("a block of a partition is empty", 0);
+  }
+
+  /// What a rule says is relative to the block.
+  static Result<void> at_block(Error error, std::uint64_t offset) {
+    if (error.code == Errc::kSegmentInvalid) error.offset += offset;
+    return tl::unexpected<Error>(error);
+  }
+
+  static constexpr std::uint64_t kBlockBytesMax = (std::uint64_t{1} << 32) - 8;
+
   const format::PartitionFooter& footer_;
+  const ContentProgress& progress_;
+  IndexWalk index_;
+  PayloadWindow blocks_;
   format::BlockNumbers keys_{};
   format::BlockNumbers tails_{};  // of 8-byte keys zeros
   Key16 last_key_;
   std::uint64_t key_count_ = 0;
 };
 
-Result<RunContent> check_partition(std::span<const std::byte> payload,
-                                   const ContentProgress& progress) {
-  const std::size_t footer_bytes = std::min(payload.size(), sizeof(format::PartitionFooter));
-  const auto footer = format::parse_partition_footer(payload.last(footer_bytes), payload.size());
+Result<RunContent> check_partition(const PayloadSource& payload, const ContentProgress& progress) {
+  const std::uint64_t footer_bytes =
+      std::min<std::uint64_t>(payload.length_bytes, sizeof(format::PartitionFooter));
+  const auto bytes = payload.view({payload.length_bytes - footer_bytes, footer_bytes});
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  const auto footer = format::parse_partition_footer({*bytes, footer_bytes}, payload.length_bytes);
   if (!footer) return tl::unexpected<Error>(footer.error());
-  CRAWLSTORE_TRY(format::check_partition_index(
-      payload.subspan(footer->index_offset_bytes)
-          .first(payload.size() - footer->index_offset_bytes - sizeof(format::PartitionFooter)),
-      *footer));
-  CRAWLSTORE_TRY(PartitionWalk(payload, *footer).walk(progress));
-  CRAWLSTORE_TRY(progress(payload.size() - footer->index_offset_bytes));
+  CRAWLSTORE_TRY(PartitionWalk(payload, *footer, progress).walk());
+  CRAWLSTORE_TRY(progress(payload.length_bytes - footer->index_offset_bytes));
   RunContent content;
   content.record_count = footer->key_count;
   content.key_bytes = footer->key_bytes;
@@ -180,14 +254,18 @@ Result<RunContent> check_result_run(std::span<const std::byte> payload) {
 
 }  // namespace
 
-Result<RunContent> check_run_content(SegmentKind kind, std::span<const std::byte> payload,
+Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
                                      const ContentProgress& progress) {
   if (kind == SegmentKind::kDrumPartition) return check_partition(payload, progress);
-  CRAWLSTORE_TRY(progress(payload.size()));
-  if (kind == SegmentKind::kDrumKeyLog) return check_key_run(payload);
-  if (kind == SegmentKind::kDrumAuxLog) return check_aux_run(payload);
+  PayloadWindow window(payload, {0, payload.length_bytes}, progress);
+  const auto start = window.at(0, payload.length_bytes);
+  if (!start) return tl::unexpected<Error>(start.error());
+  const std::span<const std::byte> bytes(*start, payload.length_bytes);
+  CRAWLSTORE_TRY(progress(bytes.size()));
+  if (kind == SegmentKind::kDrumKeyLog) return check_key_run(bytes);
+  if (kind == SegmentKind::kDrumAuxLog) return check_aux_run(bytes);
   CRAWLSTORE_ASSERT(kind == SegmentKind::kDrumResults);
-  return check_result_run(payload);
+  return check_result_run(bytes);
 }
 
 }  // namespace crawlstore::container

@@ -2,16 +2,15 @@
 #pragma once
 
 /// The rules that the payload of one run must keep by itself: spec/format.md, the sections on
-/// segments. Works on hostile bytes, also while they change; memory does not grow with them.
+/// segments. Works on hostile bytes, also while they change.
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <span>
 #include <vector>
 
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
+
+#include "container/payload_window.h"
 
 namespace crawlstore::container {
 
@@ -34,13 +33,11 @@ struct RunContent {
   std::vector<std::uint16_t> consumers;
 };
 
-/// Told about payload bytes that have been checked; an error ends the check.
-using ContentProgress = std::function<Result<void>(std::uint64_t bytes)>;
-
 /// Checks the payload of a run of a partition, key log, auxiliary log or results log.
-///   payload  8-byte aligned in memory
-///   errors   kSegmentInvalid, offset relative to the payload, and those of `progress`
-Result<RunContent> check_run_content(SegmentKind kind, std::span<const std::byte> payload,
+///   errors   kSegmentInvalid, offset relative to the payload, and those of `payload` and
+///   `progress` memory   of a partition some windows, and one block; a run of a log is looked at as
+///   a whole
+Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
                                      const ContentProgress& progress);
 
 }  // namespace crawlstore::container

@@ -216,6 +216,10 @@ Result<void> RunStream::finish() {
     begin_ = buffer_.size();
     CRAWLSTORE_TRY(fill(1));
   }
+  return check_loaded();
+}
+
+Result<void> RunStream::check_loaded() const {
   const auto start = tree_.levels.front().offset_bytes;
   std::vector<std::byte> tail(tree_.extent_bytes - start);
   const auto got = storage_->read(run_.offset_bytes + start, tail);

@@ -75,8 +75,12 @@ class RunStream {
   Result<std::span<const std::byte>> peek(std::size_t want);
   void advance(std::size_t count);
 
-  /// Reads what is left and compares every chunk with the checksum tree.
+  /// Compares every chunk that was read with the checksum tree. Before bytes are blamed for what
+  /// may be rot. What was peeked stays.
   ///   errors  kChunkDamaged at the chunk, kTruncated
+  Result<void> check_loaded() const;
+
+  /// Reads what is left, and does the same.
   Result<void> finish();
 
  private:

@@ -40,6 +40,9 @@ DrumInfo info_of(const container::Directory& directory, const format::SegmentEnt
   info.merge_count = table.merge_count;
   info.unparsed_count = table.unparsed_count;
   info.next_sequence = table.next_sequence;
+  info.merge_bytes = table.merge_bytes;
+  info.merge_requests = table.merge_requests;
+  info.partition_keys_max = table.partition_keys_max;
   for (const auto& bucket : table.buckets) {
     info.key_count += bucket.key_count;
     info.pending_count += bucket.pending_count;

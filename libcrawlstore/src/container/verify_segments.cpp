@@ -162,11 +162,6 @@ Result<const RunContent*> SegmentVerifier::content_of(const format::SegmentEntry
 Result<std::optional<RunContent>> SegmentVerifier::read_content(const format::SegmentEntry& entry,
                                                                 const format::RunRef& run) {
   if (damaged_runs_.contains(RunKey::of(entry, run))) return std::optional<RunContent>{};
-  const auto view = verification_.storage.view(run.extent());
-  if (!view) {
-    CRAWLSTORE_TRY(verification_.found_or_fail(kind_, directory_->generation(), view.error()));
-    return std::optional<RunContent>{};
-  }
   std::uint64_t checked = 0;
   std::uint64_t fetched = 0;
   const auto fetch = [&](std::uint64_t bytes) {
@@ -177,15 +172,24 @@ Result<std::optional<RunContent>> SegmentVerifier::read_content(const format::Se
     fetched = end;
   };
   fetch(0);
-  auto content =
-      check_run_content(entry.kind, std::span(*view, run.payload_bytes), [&](std::uint64_t bytes) {
-        fetch(bytes);
-        return verification_.advance(bytes);
-      });
-  verification_.storage.forget(run.extent());
+  const auto in_file = [&run](Extent extent) {
+    return Extent{run.offset_bytes + extent.offset_bytes, extent.length_bytes};
+  };
+  Storage& storage = verification_.storage;
+  const PayloadSource payload{run.payload_bytes,
+                              [&](Extent extent) { return storage.view(in_file(extent)); },
+                              [&](Extent extent) { storage.forget(in_file(extent)); }};
+  auto content = check_run_content(entry.kind, payload, [&](std::uint64_t bytes) {
+    fetch(bytes);
+    return verification_.advance(bytes);
+  });
+  storage.forget(run.extent());
   if (!content) {
     Error error = content.error();
-    if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);
+    if (error.code != Errc::kSegmentInvalid) {  // of the storage, not of what it holds
+      CRAWLSTORE_TRY(verification_.found_or_fail(kind_, directory_->generation(), error));
+      return std::optional<RunContent>{};
+    }
     error.offset = run.offset_bytes + (error.offset == Error::kNoOffset ? 0 : error.offset);
     error.segment = entry.id.value;
     verification_.found(kind_, directory_->generation(), error);

@@ -79,7 +79,7 @@ Result<void> DiffSide::start(BucketSpan buckets) {
 }
 
 Result<void> DiffSide::advance() {
-  CRAWLSTORE_TRY(checked(cursor_->advance()));
+  CRAWLSTORE_TRY(cursor_->advance());
   return settle();
 }
 
@@ -102,14 +102,7 @@ Result<void> DiffSide::open(std::size_t bucket) {
   auto& reader = view_->snapshot.reader();
   const auto name = container::run_name(reader.identity(), from.partition, (*run)->run_id);
   cursor_.emplace(*reader.storage(), name, *run, from.key_count, view_->shape());
-  return checked(cursor_->start(from.first_key, view_->last_head(bucket)));
-}
-
-/// Bytes that break a rule have most likely rotted: then the checksums say where.
-Result<void> DiffSide::checked(const Result<void>& result) {
-  if (result || result.error().code != Errc::kSegmentInvalid) return result;
-  const auto is_whole = cursor_->finish();
-  return is_whole ? result : is_whole;
+  return cursor_->start(from.first_key, view_->last_head(bucket));
 }
 
 }  // namespace crawlstore::drum

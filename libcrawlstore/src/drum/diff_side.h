@@ -55,7 +55,6 @@ class DiffSide {
  private:
   Result<void> settle();
   Result<void> open(std::size_t bucket);
-  Result<void> checked(const Result<void>& result);
 
   DrumView::Impl* view_;
   BucketSpan left_;  // buckets not begun yet

@@ -152,7 +152,8 @@ Result<void> DrumCore::Impl::before_commit(CommitScope scope) {
   commit_is_whole = scope == CommitScope::kEverything;
   sequence_in_commit = std::max(state.next_sequence, state.sequence_limit);
   if (dirty) {
-    auto run = drum::put_state(*store->writer, state);
+    auto run =
+        drum::put_state(*store->writer, state, {merge_thresholds(), options.partition_keys_max});
     if (!run) return tl::unexpected<Error>(run.error());
     table_run_in_commit = *run;
   }

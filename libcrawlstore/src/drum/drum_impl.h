@@ -120,6 +120,7 @@ struct DrumCore::Impl : Participant {
   void look_for_full_buckets();
   [[nodiscard]] bool calls_for_merge(const drum::Bucket& bucket) const;
   [[nodiscard]] std::uint64_t slice_requests_max() const;
+  [[nodiscard]] drum::MergeThresholds merge_thresholds() const;
 
   // drum_transfer.cpp
   template <class Wanted>

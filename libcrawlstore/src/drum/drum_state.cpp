@@ -232,8 +232,13 @@ Result<DrumState> load_state(container::Writer& writer, const format::SegmentEnt
   return state;
 }
 
-Result<format::RunRef> put_state(container::Writer& writer, const DrumState& state) {
-  const auto payload = format::encode_drum_table(table_of(state));
+Result<format::RunRef> put_state(container::Writer& writer, const DrumState& state,
+                                 const Thresholds& thresholds) {
+  format::DrumTable table = table_of(state);
+  table.merge_bytes = thresholds.merge.bytes;
+  table.merge_requests = thresholds.merge.requests;
+  table.partition_keys_max = thresholds.partition_keys_max;
+  const auto payload = format::encode_drum_table(table);
   auto run = container::write_run(writer, state.id, writer.new_run_ids(1), payload, 1);
   if (!run) return run;
   for (const Bucket& bucket : state.buckets) {

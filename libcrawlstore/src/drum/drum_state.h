@@ -12,6 +12,7 @@
 #include <crawlstore/drum_core.h>
 
 #include "container/store_impl.h"
+#include "drum/merge_rules.h"
 #include "drum/request_columns.h"
 #include "drum/shape.h"
 #include "format/drum_table.h"
@@ -86,9 +87,16 @@ DrumState make_state(SegmentId id, std::string_view name, Shape shape, std::uint
 /// Reads the state of the DRUM segment from the writer's directory.
 Result<DrumState> load_state(container::Writer& writer, const format::SegmentEntry& entry);
 
+/// What readers are told about the writer: not part of what it loads again.
+struct Thresholds {
+  MergeThresholds merge;
+  std::uint64_t partition_keys_max = 0;
+};
+
 /// Puts all segments of the DRUM into the writer's changes and writes a new table.
 /// The caller owns the returned table run until the commit is published.
-Result<format::RunRef> put_state(container::Writer& writer, const DrumState& state);
+Result<format::RunRef> put_state(container::Writer& writer, const DrumState& state,
+                                 const Thresholds& thresholds);
 
 /// After a commit: takes over `born` of everything that was new.
 void refresh_state(const container::Writer& writer, DrumState& state);

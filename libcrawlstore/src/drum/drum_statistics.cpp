@@ -4,6 +4,7 @@
 #include <crawlstore/drum_statistics.h>
 
 #include "drum/drum_view_impl.h"
+#include "drum/merge_rules.h"
 
 namespace crawlstore {
 namespace {
@@ -36,11 +37,8 @@ class GapCount {
     drum::PartitionCursor cursor(
         *reader.storage(), container::run_name(reader.identity(), bucket.partition, run.run_id),
         run, bucket.key_count, view_.shape());
-    const auto counted = count_all(cursor, b);
-    if (!counted && counted.error().code != Errc::kSegmentInvalid) return counted;
-    // Bytes that break a rule have most likely rotted: then the checksums say where.
-    const auto is_whole = cursor.finish();
-    return is_whole ? counted : is_whole;
+    CRAWLSTORE_TRY(count_all(cursor, b));
+    return cursor.finish();
   }
 
   Result<void> count_all(drum::PartitionCursor& cursor, std::size_t b) {
@@ -113,6 +111,42 @@ Result<GapHistogram> gap_histogram(const DrumView& view, const GapOptions& optio
   GapCount count(inside, options);
   CRAWLSTORE_TRY(count.run());
   return count.histogram;
+}
+
+Result<BucketFill> bucket_fill(const DrumView& view, std::uint64_t bucket) {
+  const auto& inside = view.inside();
+  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  if (bucket >= inside.buckets.size()) return no_bucket();
+  BucketFill fill;
+  drum::LogSize log;
+  const auto& chosen = inside.buckets[bucket];
+  if (chosen.key_log) {
+    const auto entry = inside.segment(chosen.key_log);
+    if (!entry) return tl::unexpected<Error>(entry.error());
+    log.run_count = (*entry)->runs.size();
+    log.newest_run_requests = (*entry)->runs.back().record_count;
+    for (const auto& run : (*entry)->runs) {
+      log.key_bytes += run.payload_bytes;
+      log.request_count += run.record_count;
+    }
+  }
+  if (chosen.aux_log) {
+    const auto entry = inside.segment(chosen.aux_log);
+    if (!entry) return tl::unexpected<Error>(entry.error());
+    for (const auto& run : (*entry)->runs) log.aux_bytes += run.payload_bytes;
+  }
+  fill.key_log_bytes = log.key_bytes;
+  fill.aux_log_bytes = log.aux_bytes;
+  fill.run_count = log.run_count;
+  const DrumInfo& info = inside.info;
+  if (info.merge_bytes != 0 || info.merge_requests != 0) {
+    fill.merge_ratio = drum::merge_ratio(log, {info.merge_bytes, info.merge_requests});
+  }
+  if (info.partition_keys_max != 0) {
+    fill.split_ratio =
+        static_cast<double>(chosen.key_count) / static_cast<double>(info.partition_keys_max);
+  }
+  return fill;
 }
 
 }  // namespace crawlstore

@@ -64,22 +64,21 @@ bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawReque
 bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
   const auto runs = std::span(bucket.pending.keys).subspan(bucket.locked_run_count);
   if (runs.empty()) return false;  // a merge has them already
-  if (runs.size() > drum::kRunsUntilMerge) return true;
-  std::uint64_t key_bytes = 0;
-  std::uint64_t request_count = 0;
+  drum::LogSize log{.run_count = runs.size(), .newest_run_requests = runs.back().record_count};
   for (const auto& run : runs) {
-    key_bytes += run.payload_bytes;
-    request_count += run.record_count;
+    log.key_bytes += run.payload_bytes;
+    log.request_count += run.record_count;
   }
-  if (options.bucket_bytes != 0) {
-    std::uint64_t aux_bytes = 0;
-    for (const auto& run : bucket.pending.auxes) {
-      aux_bytes += runs.front().run_id < run.run_id ? run.payload_bytes : 0;
-    }
-    return key_bytes > options.bucket_bytes || aux_bytes > options.bucket_bytes;
+  for (const auto& run : bucket.pending.auxes) {
+    log.aux_bytes += runs.front().run_id < run.run_id ? run.payload_bytes : 0;
   }
-  // Before the next transfer takes the bucket over what one slice of a merge can hold.
-  return request_count + runs.back().record_count > slice_requests_max();
+  return drum::calls_for_merge(log, merge_thresholds());
+}
+
+/// By bytes where those are given by hand, else by requests.
+drum::MergeThresholds DrumCore::Impl::merge_thresholds() const {
+  if (options.bucket_bytes != 0) return {.bytes = options.bucket_bytes};
+  return {.requests = slice_requests_max()};
 }
 
 void DrumCore::Impl::look_for_full_buckets() {

@@ -80,10 +80,20 @@ Result<PartitionPiece> PartitionWriter::finish() {
 PartitionCursor::PartitionCursor(Storage& storage, const format::RunName& name,
                                  const std::optional<format::RunRef>& run, std::uint64_t key_count,
                                  Shape shape)
-    : segment_(name.segment), keys_left_(run ? key_count : 0), shape_(shape) {
+    : segment_(name.segment),
+      key_count_(run ? key_count : 0),
+      keys_left_(key_count_),
+      shape_(shape) {
   if (!run) return;
   stream_.emplace(storage, name, *run);
   run_offset_bytes_ = run->offset_bytes;
+  payload_bytes_ = run->payload_bytes;
+}
+
+/// A rule is broken, or what was read has rotted.
+Result<void> PartitionCursor::broken(const char* text, std::uint64_t offset) const {
+  CRAWLSTORE_TRY(stream_->check_loaded());
+  return invalid(text, run_offset_bytes_ + offset, segment_);
 }
 
 Result<void> PartitionCursor::load_block() {
@@ -94,7 +104,10 @@ Result<void> PartitionCursor::load_block() {
   block_ = {};
   position_ = 0;
   value_begin_ = 0;
-  if (keys_left_ == 0) return {};
+  return keys_left_ == 0 ? Result<void>{} : decode_block();
+}
+
+Result<void> PartitionCursor::decode_block() {
   constexpr std::size_t kBlockGuessBytes = 8192;
   auto bytes = stream_->peek(kBlockGuessBytes);
   if (!bytes) return tl::unexpected<Error>(bytes.error());
@@ -105,20 +118,19 @@ Result<void> PartitionCursor::load_block() {
     if (!bytes) return tl::unexpected<Error>(bytes.error());
     block = format::parse_key_block(*bytes, shape_.value_bytes, shape_.key_bytes);
   }
-  const auto offset = run_offset_bytes_ + consumed_bytes_;
-  if (!block) return invalid(block.error().text, offset, segment_);
+  if (!block) return broken(block.error().text, consumed_bytes_);
   if (const auto decoded = format::decode_keys(*block, keys_, tails_); !decoded) {
-    return invalid(decoded.error().text, offset, segment_);
+    return broken(decoded.error().text, consumed_bytes_);
   }
   if (block->key_count > keys_left_) {
-    return invalid("a partition holds more keys than its DRUM says", offset, segment_);
+    return broken("a partition holds more keys than its DRUM says", consumed_bytes_);
   }
   if (last_key_ && Key16{keys_[0], tails_[0]} <= *last_key_) {
-    return invalid("keys of a partition do not ascend", offset, segment_);
+    return broken("keys of a partition do not ascend", consumed_bytes_);
   }
   last_key_ = {keys_[block->key_count - 1], tails_[block->key_count - 1]};
   if (keys_[0] < lowest_ || last_key_->head > highest_) {
-    return invalid("a key lies outside of its bucket", offset, segment_);
+    return broken("a key lies outside of its bucket", consumed_bytes_);
   }
   keys_left_ -= block->key_count;
   block_ = *block;
@@ -126,7 +138,38 @@ Result<void> PartitionCursor::load_block() {
 }
 
 Result<void> PartitionCursor::finish() {
-  return stream_ ? stream_->finish() : Result<void>{};
+  if (!stream_) return {};
+  CRAWLSTORE_ASSERT(at_end() && keys_left_ == 0);
+  return check_end();
+}
+
+/// To the footer, which is believed when the checksums are.
+Result<void> PartitionCursor::check_end() {
+  constexpr std::uint64_t kFooterBytes = sizeof(format::PartitionFooter);
+  constexpr std::size_t kStepBytes = 65536;
+  std::uint64_t place = consumed_bytes_;
+  while (payload_bytes_ > place && payload_bytes_ - place > kFooterBytes) {
+    const auto bytes = stream_->peek(kStepBytes);
+    if (!bytes) return tl::unexpected<Error>(bytes.error());
+    const auto step = std::min<std::uint64_t>(bytes->size(), payload_bytes_ - place - kFooterBytes);
+    stream_->advance(static_cast<std::size_t>(step));
+    place += step;
+  }
+  const auto bytes = stream_->peek(kFooterBytes);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  const std::vector<std::byte> footer_bytes(bytes->begin(), bytes->end());
+  CRAWLSTORE_TRY(stream_->finish());
+  const auto footer = format::parse_partition_footer(footer_bytes, payload_bytes_);
+  if (!footer) return invalid(footer.error().text, run_offset_bytes_ + place, segment_);
+  if (footer->value_bytes != shape_.value_bytes || footer->key_bytes != shape_.key_bytes) {
+    return invalid("a partition has keys or values of another size than its DRUM",
+                   run_offset_bytes_ + place, segment_);
+  }
+  if (footer->key_count != key_count_ || footer->index_offset_bytes != consumed_bytes_) {
+    return invalid("the blocks of a partition do not hold as many keys as its DRUM says",
+                   run_offset_bytes_ + consumed_bytes_, segment_);
+  }
+  return {};
 }
 
 Result<std::shared_ptr<const PartitionLookup>> PartitionLookup::open(

@@ -89,7 +89,9 @@ class PartitionWriter {
   format::PartitionIndex index_;
 };
 
-/// Walks a partition from the first key to the last, with one sequential read.
+/// Walks a partition from the first key to the last, with one sequential read. Bytes that break a
+/// rule are kSegmentInvalid only if their checksums are right; else they have rotted, and the error
+/// is that of the chunk.
 class PartitionCursor {
  public:
   /// `run` empty: a partition without keys.
@@ -128,15 +130,21 @@ class PartitionCursor {
     position_ += static_cast<std::uint32_t>(count);
     return position_ < block_.key_count ? Result<void>{} : load_block();
   }
-  /// Compares all checksums. After it succeeded, everything that was read is believed.
+  /// At the end: compares all checksums, and the walk with the footer: the bucket's key count alone
+  /// said where the blocks end. After it succeeded, everything that was read is believed.
   Result<void> finish();
 
  private:
   Result<void> load_block();
+  Result<void> decode_block();
+  Result<void> check_end();
+  [[nodiscard]] Result<void> broken(const char* text, std::uint64_t offset) const;
 
   std::optional<container::RunStream> stream_;
   SegmentId segment_;
   std::uint64_t run_offset_bytes_ = 0;
+  std::uint64_t payload_bytes_ = 0;
+  std::uint64_t key_count_;
   std::uint64_t keys_left_;
   std::uint64_t consumed_bytes_ = 0;
   Shape shape_;

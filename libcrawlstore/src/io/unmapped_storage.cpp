@@ -7,6 +7,7 @@
 #include "io/unmapped_storage.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <utility>
 
@@ -156,6 +157,17 @@ void UnmappedStorage::forget(Extent extent) {
     }
     (void)::madvise(region->at(from), to - from, MADV_DONTNEED);
   }
+}
+
+std::uint64_t UnmappedStorage::kept_bytes() {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t units = 0;
+  for (const auto& region : regions_) {
+    for (const auto& [number, bits] : region->filled) {
+      units += static_cast<std::uint64_t>(std::popcount(bits));
+    }
+  }
+  return units * kUnitBytes;
 }
 
 Result<std::shared_ptr<Storage>> UnmappedStorage::reopen() {

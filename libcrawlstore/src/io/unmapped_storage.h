@@ -25,6 +25,8 @@ class UnmappedStorage final : public Storage {
   Result<const std::byte*> view(Extent extent) override;
   void forget(Extent extent) override;
   Result<std::shared_ptr<Storage>> reopen() override;
+  /// How much of the file is in memory. cost: O of that
+  [[nodiscard]] std::uint64_t kept_bytes();
 
   Result<std::uint64_t> size() override { return inner_->size(); }
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) override {

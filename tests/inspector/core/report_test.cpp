@@ -7,7 +7,7 @@
 
 #include <crawlstore/url_seen.h>
 
-#include "model/drum_rows.h"
+#include "model/key_text.h"
 #include "support/temporary_folder.h"
 
 namespace crawlstore::inspector {
