@@ -436,5 +436,28 @@ TEST(DrumLimits, MergesNoPartitionOfAnotherBucket) {
   expect_merges_nothing("drum_keys_outside_bucket.crawl");
 }
 
+/// Who commits so often that arrays never fill has full logs instead.
+TEST(DrumLimits, MergesOnItsOwnWhenCommitsFillTheLogs) {
+  for (const auto durability : {Durability::kMerge, Durability::kInterval}) {
+    MemoryStore store;
+    DrumOptions options;
+    options.bucket_count = 2;
+    options.memory_bytes = 1 << 18;  // a bucket's log calls at 5,461 requests
+    options.durability = durability;
+    options.interval_ms = 0;
+    auto drum = must(Drum<std::uint64_t>::open(*store, "keys", options));
+    NullDispatcher nobody;
+    drum.attach(nobody);
+    std::uint64_t pending_max = 0;
+    for (std::uint64_t i = 0; i < 60'000; ++i) {
+      must(drum.check_update(i * 0x9E3779B97F4A7C15));
+      if (i % 1000 == 999) must(store->commit());
+      pending_max = std::max(pending_max, drum.status().pending_count);
+    }
+    EXPECT_LE(pending_max, 2U * 5461) << "of 60,000";
+    EXPECT_GE(drum.status().merge_count, 5U);
+  }
+}
+
 }  // namespace
 }  // namespace crawlstore::testing

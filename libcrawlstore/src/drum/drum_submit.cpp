@@ -134,7 +134,7 @@ DrumCore::Impl::Wants DrumCore::Impl::wants() const {
     const auto now = std::chrono::steady_clock::now();
     wants.commit = now - last_commit >= std::chrono::milliseconds(options.interval_ms);
   }
-  wants.merge = options.auto_merge && dirty && has_full_bucket;
+  wants.merge = options.auto_merge && has_full_bucket;
   wants.only_full = options.merge_scope == MergeScope::kFull;
   wants.relief = options.auto_merge && wants_relief();
   return wants;
