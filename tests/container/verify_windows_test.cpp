@@ -27,12 +27,12 @@ Bytes file_with(const std::function<void(DrumSample&)>& change) {
 
 /// With a partition of many MiB, and as much of an index as two windows hold.
 const Bytes& large_partition() {
-  static const Bytes bytes = file_with([](DrumSample& made) {
+  static const Bytes kBytes = file_with([](DrumSample& made) {
     made.segments[kPartition0].payloads = {partition_of(keys_from(5, 1'000'000, kKeys), 2)};
     made.segments[kPartition0].record_counts = {kKeys};
     made.table.buckets[0].key_count = kKeys;
   });
-  return bytes;
+  return kBytes;
 }
 
 /// With a run of a log of 6 MiB, most of it auxiliaries.
@@ -85,7 +85,6 @@ TEST(VerifyWindows, KeepAPartitionOutOfMemory) {
 }
 
 TEST(VerifyWindows, FindInAPartitionWhatAMappingShows) {
-  const Bytes whole = large_partition();
   const auto change = [](std::size_t block) {
     return file_with([block](DrumSample& made) {
       Bytes payload = partition_of(keys_from(5, 1'000'000, kKeys), 2);
