@@ -47,9 +47,7 @@ int fail(const std::string& text, int code) {
 
 /// Of a file that cannot be opened; damaged ones can.
 int exit_code(Errc code) {
-  const bool is_foreign =
-      code == Errc::kNotACrawlFile || code == Errc::kNewerVersion || code == Errc::kOlderVersion;
-  return is_foreign ? kExitFormat : kExitSystem;
+  return category(code) == ErrorCategory::kFormat ? kExitFormat : kExitSystem;
 }
 
 /// A file that is called so, '#' and all, is meant.

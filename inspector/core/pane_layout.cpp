@@ -17,8 +17,7 @@ std::span<const NamedLayout> named_layouts() {
                   "how the file is built: map, segments, bytes with their fields",
                   {"structure", {"map", "segments", "hex"}, "map", 150, 340}},
       // What waits, and what each commit does to it: requests in the buckets, commits while
-      // following, requests that came and went. The panels of issue 6, pages and hosts in the order
-      // in which they are fetched, come in front of these.
+      // following, requests that came and went.
       NamedLayout{"Queue",
                   "what waits, beside a writer: requests in the buckets, commits, changes",
                   {"queue", {"buckets", "generations", "diff", "jobs"}, "buckets"}},

@@ -233,8 +233,8 @@ void App::draw_navigator(Ui& ui) {
     const std::string count = model::format_count(drum.key_count);
     draw_text(ui, "  ");
     ImGui::SameLine(0, 0);
-    const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
-                       ImGui::CalcTextSize(count.c_str()).x;
+    const float room =
+        ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x - text_width(count);
     draw_link(ui, "drum." + name, fit_text(ui, name, room), {"buckets", BucketThing{drum.name, 0}});
     ImGui::SameLine();
     draw_text(ui, count, ui.palette.faint);

@@ -153,4 +153,15 @@ inline void put_sample(container::Writer& writer, const DrumSample& sample) {
   writer.put({sample.id, SegmentKind::kDrum, StorageClass::kBlob, {}, "sample", {run}});
 }
 
+/// A file with the sample, as `change` leaves it: what no writer of ours writes.
+inline Bytes sample_file(const std::function<void(DrumSample&)>& change) {
+  const ContainerStore store;
+  const auto writer = store.writer();
+  auto sample = drum_sample(*writer);
+  change(sample);
+  put_sample(*writer, sample);
+  must(writer->commit());
+  return store.bytes();
+}
+
 }  // namespace crawlstore::testing

@@ -15,19 +15,9 @@ namespace {
 
 constexpr std::size_t kKeys = 3'000'000;
 
-Bytes file_with(const std::function<void(DrumSample&)>& change) {
-  const ContainerStore store;
-  const auto writer = store.writer();
-  auto sample = drum_sample(*writer);
-  change(sample);
-  put_sample(*writer, sample);
-  must(writer->commit());
-  return store.bytes();
-}
-
 /// With a partition of many MiB, and as much of an index as two windows hold.
 const Bytes& large_partition() {
-  static const Bytes kBytes = file_with([](DrumSample& made) {
+  static const Bytes kBytes = sample_file([](DrumSample& made) {
     made.segments[kPartition0].payloads = {partition_of(keys_from(5, 1'000'000, kKeys), 2)};
     made.segments[kPartition0].record_counts = {kKeys};
     made.table.buckets[0].key_count = kKeys;
@@ -37,7 +27,7 @@ const Bytes& large_partition() {
 
 /// With a run of a log of 6 MiB, most of it auxiliaries.
 Bytes large_log() {
-  return file_with([](DrumSample& made) {
+  return sample_file([](DrumSample& made) {
     const Bytes auxes = random_bytes(10 * 600'000, 7);  // not compressed
     format::AuxRun run{10, 600'000, {}, auxes};
     Bytes payload;
@@ -86,7 +76,7 @@ TEST(VerifyWindows, KeepAPartitionOutOfMemory) {
 
 TEST(VerifyWindows, FindInAPartitionWhatAMappingShows) {
   const auto change = [](std::size_t block) {
-    return file_with([block](DrumSample& made) {
+    return sample_file([block](DrumSample& made) {
       Bytes payload = partition_of(keys_from(5, 1'000'000, kKeys), 2);
       format::PartitionFooter footer{};
       std::memcpy(&footer, payload.data() + payload.size() - sizeof footer, sizeof footer);

@@ -30,14 +30,7 @@ Bytes partition_in_blocks(std::span<const std::uint64_t> keys,
 
 /// A view of the sample after `change`; the store in which it lies goes with it.
 struct Sample {
-  template <class Change>
-  explicit Sample(const Change& change) {
-    const auto writer = store.writer();
-    auto sample = drum_sample(*writer);
-    change(sample);
-    put_sample(*writer, sample);
-    must(writer->commit());
-  }
+  explicit Sample(const std::function<void(DrumSample&)>& change) : store(sample_file(change)) {}
   [[nodiscard]] DrumView view() const {
     return must(DrumView::open(must(Snapshot::open(store.storage(OpenMode::kRead))), "sample"));
   }
@@ -135,6 +128,19 @@ TEST(DrumCursorDamage, RefusesAuxiliariesWithAnotherCount) {
   });
   EXPECT_EQ(error_of(pending_at(sample.view(), 1, 10, 1)).code, Errc::kSegmentInvalid);
   EXPECT_EQ(must(pending_at(sample.view(), 1, 9, 1)).at(0).index, 9U) << "the first run has none";
+}
+
+// An auxiliary log may have no runs: then all auxiliaries are empty (format.md#drum).
+TEST(DrumCursorDamage, ReadsRequestsBesideAnAuxiliaryLogWithoutRuns) {
+  const Sample sample([](DrumSample& made) {
+    made.segments[kAuxLog].payloads.clear();
+    made.segments[kAuxLog].run_ids.clear();
+    made.segments[kAuxLog].record_counts.clear();
+  });
+  const auto rows = must(pending_at(sample.view(), 1, 0, 100));
+  ASSERT_EQ(rows.size(), 20u);
+  for (const PendingRow& row : rows) EXPECT_EQ(row.aux_bytes, 0u);
+  EXPECT_EQ(must(bucket_fill(sample.view(), 1)).aux_log_bytes, 0u);
 }
 
 }  // namespace

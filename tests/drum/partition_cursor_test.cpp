@@ -16,17 +16,6 @@ namespace {
 
 using Value = std::array<char, 2>;
 
-template <class Change>
-Bytes sample_with(const Change& change) {
-  const ContainerStore store;
-  const auto writer = store.writer();
-  auto sample = drum_sample(*writer);
-  change(sample);
-  put_sample(*writer, sample);
-  must(writer->commit());
-  return store.bytes();
-}
-
 /// What a merge of bucket 0 says; all its keys are taken along.
 Result<MergeReport> merge(const Bytes& bytes) {
   auto store =
@@ -69,19 +58,19 @@ void expect_invalid(const Bytes& bytes, std::string_view text) {
 constexpr auto kOtherCount = "the blocks of a partition do not hold as many keys as its DRUM says";
 
 TEST(PartitionCursor, MergesTheSampleAsItIs) {
-  const auto report = must(merge(sample_with([](DrumSample&) {})));
+  const auto report = must(merge(sample_file([](DrumSample&) {})));
   EXPECT_EQ(report.new_key_count, 10U) << "6, and of ten that waited all but one";
 }
 
 TEST(PartitionCursor, LosesNoKeysThatTheBucketDoesNotCount) {
   // At the end of a block: nothing else tells.
-  expect_invalid(sample_with([](DrumSample& made) { made.table.buckets[0].key_count = 1024; }),
+  expect_invalid(sample_file([](DrumSample& made) { made.table.buckets[0].key_count = 1024; }),
                  kOtherCount);
 }
 
 TEST(PartitionCursor, TakesNoIndexForKeys) {
   const auto blocks_of = [](std::uint64_t footer_count) {
-    return sample_with([&](DrumSample& made) {
+    return sample_file([&](DrumSample& made) {
       made.segments[kPartition0].payloads = {
           with_block_as_index(partition_of(keys_from(5, 1000, 700), 2),
                               [&](auto& footer) { footer.key_count = footer_count; })};
@@ -94,14 +83,14 @@ TEST(PartitionCursor, TakesNoIndexForKeys) {
 }
 
 TEST(PartitionCursor, RefusesAFooterThatBreaksARule) {
-  expect_invalid(sample_with([](DrumSample& made) {
+  expect_invalid(sample_file([](DrumSample& made) {
                    made.segments[kPartition0].payloads[0].back() ^= std::byte{1};
                  }),
                  "the magic number of a partition is wrong");
 }
 
 TEST(PartitionCursor, RefusesAnotherLengthOfValues) {
-  expect_invalid(sample_with([](DrumSample& made) {
+  expect_invalid(sample_file([](DrumSample& made) {
                    auto& payload = made.segments[kPartition0].payloads[0];
                    payload[payload.size() - 20] = std::byte{3};  // value_bytes
                  }),
@@ -109,7 +98,7 @@ TEST(PartitionCursor, RefusesAnotherLengthOfValues) {
 }
 
 TEST(PartitionCursor, CallsRotDamageWhereverItIs) {
-  const Bytes whole = sample_with([](DrumSample&) {});
+  const Bytes whole = sample_file([](DrumSample&) {});
   const auto snapshot = must(Snapshot::open(
       std::shared_ptr(open_memory_storage(make_memory_file(whole), OpenMode::kRead))));
   const auto view = must(DrumView::open(snapshot, "sample"));
@@ -130,7 +119,7 @@ TEST(PartitionCursor, CallsRotDamageWhereverItIs) {
 
 TEST(PartitionCursor, NamesTheChunkThatHasRotted) {
   const auto keys = keys_from(5, 1000, 100'000);
-  const Bytes whole = sample_with([&](DrumSample& made) {
+  const Bytes whole = sample_file([&](DrumSample& made) {
     made.segments[kPartition0].payloads = {partition_of(keys, 2)};
     made.segments[kPartition0].record_counts = {keys.size()};
     made.table.buckets[0].key_count = keys.size();

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/store.h>
 #include <crawlstore/url_seen.h>
 
@@ -32,6 +33,20 @@ inline std::vector<std::string> golden_files(const std::string& folder) {
 
 inline std::string golden(const std::string& name) {
   return std::string(CRAWLSTORE_SOURCE_DIR) + "/tests/golden/valid/" + name + ".crawl";
+}
+
+/// The URLs that wait in tests/golden/valid/unicode.crawl, as the library has them.
+inline std::vector<std::string> waiting_urls() {
+  std::vector<std::string> urls;
+  const auto snapshot = Snapshot::open(golden("unicode"), {.pin = false});
+  const auto view = DrumView::open(*snapshot, snapshot->drums()->front().name);
+  EXPECT_TRUE(view->for_each_pending(
+      [&](std::uint64_t /*bucket*/, const RawRequest& request, std::uint64_t /*sequence*/) {
+        std::string& url = urls.emplace_back();
+        for (const std::byte byte : request.aux) url += static_cast<char>(byte);
+        return true;
+      }));
+  return urls;
 }
 
 /// Runs a step that must succeed.

@@ -131,7 +131,7 @@ Result<BucketFill> bucket_fill(const DrumView& view, std::uint64_t bucket) {
     }
   }
   if (chosen.aux_log) {
-    const auto entry = inside.segment(chosen.aux_log);
+    const auto entry = inside.log(chosen.aux_log);
     if (!entry) return tl::unexpected<Error>(entry.error());
     for (const auto& run : (*entry)->runs) log.aux_bytes += run.payload_bytes;
   }

@@ -39,13 +39,18 @@ std::uint64_t DrumView::Impl::last_head(std::size_t bucket) const {
   return bucket + 1 < buckets.size() ? buckets[bucket + 1].first_key - 1 : ~std::uint64_t{0};
 }
 
-Result<const format::SegmentEntry*> DrumView::Impl::segment(SegmentId id) const {
+Result<const format::SegmentEntry*> DrumView::Impl::log(SegmentId id) const {
   const auto* entry = snapshot.reader().directory().find(id);
-  if (entry == nullptr || entry->runs.empty()) {
-    return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment that is not there",
-                Error::kNoOffset, info.id.value);
-  }
-  return entry;
+  if (entry != nullptr) return entry;
+  return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment that is not there",
+              Error::kNoOffset, info.id.value);
+}
+
+Result<const format::SegmentEntry*> DrumView::Impl::segment(SegmentId id) const {
+  const auto entry = log(id);
+  if (!entry || !(*entry)->runs.empty()) return entry;
+  return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment without a run", Error::kNoOffset,
+              id.value);
 }
 
 Result<std::shared_ptr<const drum::PartitionLookup>> DrumView::Impl::partition(SegmentId id) {
@@ -78,7 +83,7 @@ Result<std::shared_ptr<const drum::PendingRun>> DrumView::Impl::pending_run(
   }
   const format::SegmentEntry* auxes = nullptr;
   if (bucket.aux_log) {
-    const auto entry = segment(bucket.aux_log);
+    const auto entry = log(bucket.aux_log);
     if (!entry) return tl::unexpected<Error>(entry.error());
     auxes = *entry;
   }

@@ -32,7 +32,9 @@ struct DrumView::Impl {
   /// The highest head that a bucket may hold.
   [[nodiscard]] std::uint64_t last_head(std::size_t bucket) const;
 
-  /// errors kSegmentInvalid: it is not there
+  /// A log that may have no runs. errors kSegmentInvalid: it is not there
+  [[nodiscard]] Result<const format::SegmentEntry*> log(SegmentId id) const;
+  /// errors kSegmentInvalid: it is not there, or has no runs
   [[nodiscard]] Result<const format::SegmentEntry*> segment(SegmentId id) const;
   /// Of a bucket that has keys.
   Result<std::shared_ptr<const drum::PartitionLookup>> partition(SegmentId id);

@@ -41,20 +41,6 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
   return rows;
 }
 
-/// The URLs that wait, as the library has them.
-std::vector<std::string> waiting_urls() {
-  std::vector<std::string> urls;
-  const auto snapshot = Snapshot::open(golden("unicode"), {.pin = false});
-  const auto view = DrumView::open(*snapshot, snapshot->drums()->front().name);
-  EXPECT_TRUE(view->for_each_pending(
-      [&](std::uint64_t /*bucket*/, const RawRequest& request, std::uint64_t /*sequence*/) {
-        std::string& url = urls.emplace_back();
-        for (const std::byte byte : request.aux) url += static_cast<char>(byte);
-        return true;
-      }));
-  return urls;
-}
-
 class Export : public ::testing::Test {
  protected:
   void SetUp() override {

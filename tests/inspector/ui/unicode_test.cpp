@@ -21,20 +21,6 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// The URLs that wait in tests/golden/valid/unicode.crawl, as the library has them.
-std::vector<std::string> waiting_urls() {
-  std::vector<std::string> urls;
-  const auto snapshot = Snapshot::open(golden("unicode"), {.pin = false});
-  const auto view = DrumView::open(*snapshot, snapshot->drums()->front().name);
-  EXPECT_TRUE(view->for_each_pending(
-      [&](std::uint64_t /*bucket*/, const RawRequest& request, std::uint64_t /*sequence*/) {
-        std::string& url = urls.emplace_back();
-        for (const std::byte byte : request.aux) url += static_cast<char>(byte);
-        return true;
-      }));
-  return urls;
-}
-
 /// Nothing reaches out of the window, nor what is in the navigator out of that.
 void expect_in_place(HeadlessShell& shell, float width) {
   const float scale = shell.app().settings().scale;
