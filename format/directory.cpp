@@ -2,6 +2,7 @@
 #include "directory.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "base/assert.h"
@@ -150,31 +151,34 @@ Broken check_run(const RunRef& run, RunId previous, const ParseLimits& limits) {
              : check_extent(run.offset_bytes, extent_bytes(run.payload_bytes), limits);
 }
 
+constexpr std::array kKindRules{
+    KindRule{SegmentKind::kDrum, StorageClass::kBlob, {}},
+    KindRule{SegmentKind::kDrumPartition, StorageClass::kBlob, SegmentKind::kDrum},
+    KindRule{SegmentKind::kDrumKeyLog, StorageClass::kLog, SegmentKind::kDrum},
+    KindRule{SegmentKind::kDrumAuxLog, StorageClass::kLog, SegmentKind::kDrum},
+    KindRule{SegmentKind::kDrumResults, StorageClass::kLog, SegmentKind::kDrum},
+    KindRule{SegmentKind::kPages, StorageClass::kBlob, {}},
+    KindRule{SegmentKind::kPageOrigins, StorageClass::kLog, SegmentKind::kPages},
+    KindRule{SegmentKind::kPageRecords, StorageClass::kTiled, SegmentKind::kPages},
+    KindRule{SegmentKind::kOutLinks, StorageClass::kLog, SegmentKind::kPages},
+    KindRule{SegmentKind::kInLinks, StorageClass::kLog, SegmentKind::kPages},
+    KindRule{SegmentKind::kGoneLinks, StorageClass::kLog, SegmentKind::kPages},
+    KindRule{SegmentKind::kPageEvents, StorageClass::kLog, SegmentKind::kPages},
+};
+
 /// What depends on the kind: storage class, owner, name.
 Broken check_kind(const SegmentEntry& segment) {
-  const bool is_drum = segment.kind == SegmentKind::kDrum;
-  StorageClass storage_class{};
-  switch (segment.kind) {
-    case SegmentKind::kDrum:
-    case SegmentKind::kDrumPartition:
-      storage_class = StorageClass::kBlob;
-      break;
-    case SegmentKind::kDrumKeyLog:
-    case SegmentKind::kDrumAuxLog:
-    case SegmentKind::kDrumResults:
-      storage_class = StorageClass::kLog;
-      break;
-    default:
-      return "the kind of a segment is unknown";
-  }
-  if (segment.storage_class != storage_class) {
+  const KindRule* rule = find_kind_rule(segment.kind);
+  if (rule == nullptr) return "the kind of a segment is unknown";
+  if (segment.storage_class != rule->storage_class) {
     return "the storage class of a segment is not that of its kind";
   }
-  if (is_drum == static_cast<bool>(segment.owner) || segment.owner == segment.id) {
+  const bool is_owner = rule->owner == SegmentKind{};
+  if (is_owner == static_cast<bool>(segment.owner) || segment.owner == segment.id) {
     return "the owner of a segment is not what its kind asks for";
   }
-  if (is_drum == segment.name.empty()) {
-    return "a drum has no name, or a segment of another kind has one";
+  if (is_owner == segment.name.empty()) {
+    return "a segment that owns others has no name, or one that is owned has one";
   }
   return nullptr;
 }
@@ -184,7 +188,8 @@ Broken copy_runs(const fb::Segment& from, const ParseLimits& limits, SegmentEntr
   if (!is_aligned(from.runs())) {
     return "a vector is not aligned";
   }
-  if (segment.storage_class == StorageClass::kBlob ? run_count != 1 : run_count > kRunsPerLogMax) {
+  const bool is_log = segment.storage_class == StorageClass::kLog;
+  if (is_log ? run_count > kRunsPerLogMax : run_count != 1) {
     return "the run count of a segment is out of range";
   }
   segment.runs.reserve(run_count);
@@ -244,6 +249,12 @@ fb::HeldExtent to_fb(const HeldExtent& held) {
 }
 
 }  // namespace
+
+const KindRule* find_kind_rule(SegmentKind kind) {
+  const auto* const rule = std::find_if(kKindRules.begin(), kKindRules.end(),
+                                        [kind](const KindRule& it) { return it.kind == kind; });
+  return rule == kKindRules.end() ? nullptr : rule;
+}
 
 Extent RunRef::extent() const {
   return {offset_bytes, extent_bytes(payload_bytes)};

@@ -37,6 +37,16 @@ struct SegmentEntry {
   friend bool operator==(const SegmentEntry&, const SegmentEntry&) = default;
 };
 
+/// What the kind of a segment decides: spec/format.md#segments.
+struct KindRule {
+  SegmentKind kind{};
+  StorageClass storage_class{};
+  SegmentKind owner{};  ///< the kind of its owner; 0: it has a name and no owner
+};
+
+/// The rule, or nullptr for a kind that this version does not know.
+const KindRule* find_kind_rule(SegmentKind kind);
+
 /// Where one table of the directory lies.
 struct TableRef {
   std::uint64_t offset_bytes = 0;

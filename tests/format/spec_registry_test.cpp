@@ -74,20 +74,20 @@ TEST(Registry, ListsTheSuperblockPlaces) {
 
 TEST(Registry, ListsTheSegmentKinds) {
   const auto rows = registry("Segment kinds");
-  EXPECT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows.size(), 12u);
   for (const Row& row : rows) {
     EXPECT_EQ(name_of(static_cast<SegmentKind>(std::stoi(row.at(0)))), row.at(1));
   }
-  EXPECT_EQ(name_of(SegmentKind{6}), "unknown");
+  EXPECT_EQ(name_of(SegmentKind{13}), "unknown");
 }
 
 TEST(Registry, ListsTheStorageClasses) {
   const auto rows = registry("Storage classes");
-  EXPECT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows.size(), 3u);
   for (const Row& row : rows) {
     EXPECT_EQ(name_of(static_cast<StorageClass>(std::stoi(row.at(0)))), row.at(1));
   }
-  EXPECT_EQ(name_of(StorageClass{3}), "unknown");
+  EXPECT_EQ(name_of(StorageClass{4}), "unknown");
 }
 
 TEST(Registry, ListsTheFeatureBits) {

@@ -71,12 +71,20 @@ enum class SegmentKind : std::uint16_t {
   kDrumKeyLog = 3,     ///< pending requests of one bucket: keys, operations, values
   kDrumAuxLog = 4,     ///< pending requests of one bucket: auxiliary bytes
   kDrumResults = 5,    ///< verdicts kept for a consumer that was absent at the merge
+  kPages = 6,          ///< one page database: its counts, its options, its segments
+  kPageOrigins = 7,    ///< by index: URL, who linked to it first, depth; never changes
+  kPageRecords = 8,    ///< by index: what crawls found, and scores
+  kOutLinks = 9,       ///< by index: the pages that a page links to
+  kInLinks = 10,       ///< by index: the pages that link to a page
+  kGoneLinks = 11,     ///< by index: the pages that no longer link to a page
+  kPageEvents = 12,    ///< edits that wait for the next superstep
 };
 
 /// How a segment's bytes may change (architecture.md section 2).
 enum class StorageClass : std::uint8_t {
-  kBlob = 1,  ///< written once, one extent
-  kLog = 2,   ///< a list of runs, one extent each
+  kBlob = 1,   ///< written once, one extent
+  kLog = 2,    ///< a list of runs, one extent each
+  kTiled = 3,  ///< tiles that are replaced one by one, under a tree of nodes
 };
 
 /// `drum_partition` and so on; "unknown" for numbers this version does not know.

@@ -29,6 +29,20 @@ std::string_view name_of(SegmentKind kind) {
       return "drum_aux_log";
     case SegmentKind::kDrumResults:
       return "drum_results";
+    case SegmentKind::kPages:
+      return "pages";
+    case SegmentKind::kPageOrigins:
+      return "page_origins";
+    case SegmentKind::kPageRecords:
+      return "page_records";
+    case SegmentKind::kOutLinks:
+      return "out_links";
+    case SegmentKind::kInLinks:
+      return "in_links";
+    case SegmentKind::kGoneLinks:
+      return "gone_links";
+    case SegmentKind::kPageEvents:
+      return "page_events";
   }
   return "unknown";
 }
@@ -39,6 +53,8 @@ std::string_view name_of(StorageClass storage_class) {
       return "blob";
     case StorageClass::kLog:
       return "log";
+    case StorageClass::kTiled:
+      return "tiled";
   }
   return "unknown";
 }

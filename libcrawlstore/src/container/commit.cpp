@@ -71,6 +71,7 @@ Result<void> Writer::apply_changes(Draft& draft) {
       }
     }
     if (!entry) continue;
+    draft.next->superblock.features_incompat |= format::feature_of(entry->kind);
     for (auto& run : entry->runs) {
       if (run.born.value == 0) {
         run.born = born;
@@ -210,7 +211,6 @@ Result<void> Writer::write_root(Draft& draft) {
   next.superblock.root_payload_bytes = payload.size();
   next.superblock.root_checksum = checksum;
   next.superblock.high_water_bytes = next.end_bytes();
-  if (!next.tables.empty()) next.superblock.features_incompat |= format::kKnownIncompat;
   return {};
 }
 

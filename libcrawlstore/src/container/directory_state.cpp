@@ -95,10 +95,6 @@ class MeaningCheck {
   explicit MeaningCheck(const Directory& directory) : directory_(directory) {}
 
   Result<void> check() {
-    if (!directory_.tables.empty() &&
-        (directory_.superblock.features_incompat & format::kKnownIncompat) == 0) {
-      return invalid("segments of a drum stand without their feature bit");
-    }
     SegmentId last{0};
     for (const auto& table : directory_.tables) {
       if (table->segments.front().id <= last) {
@@ -127,16 +123,21 @@ class MeaningCheck {
 
  private:
   const char* check_segment(const format::SegmentEntry& segment) {
+    if ((directory_.superblock.features_incompat & format::feature_of(segment.kind)) == 0) {
+      return "a segment stands without the feature bit of its kind";
+    }
     for (const auto& run : segment.runs) {
       if (run.run_id.value >= directory_.next_run_id) return "a run id is not below next_run_id";
       run_ids_.push_back(run.run_id);
     }
-    if (segment.kind == SegmentKind::kDrum) {
-      return drum_names_.insert(segment.name).second ? nullptr : "two drums have the same name";
+    const SegmentKind owner_kind = format::find_kind_rule(segment.kind)->owner;
+    if (owner_kind == SegmentKind{}) {
+      const bool is_new = names_.emplace(segment.kind, segment.name).second;
+      return is_new ? nullptr : "two segments of one kind have the same name";
     }
     const auto* owner = directory_.find(segment.owner);
-    const bool is_owned = owner != nullptr && owner->kind == SegmentKind::kDrum;
-    return is_owned ? nullptr : "the owner of a segment is not a drum of this directory";
+    const bool is_owned = owner != nullptr && owner->kind == owner_kind;
+    return is_owned ? nullptr : "the owner of a segment is not one of this directory and its kind";
   }
 
   [[nodiscard]] tl::unexpected<Error> invalid(const char* text) const {
@@ -145,7 +146,7 @@ class MeaningCheck {
 
   const Directory& directory_;
   std::vector<RunId> run_ids_;
-  std::set<std::string_view> drum_names_;
+  std::set<std::pair<SegmentKind, std::string_view>> names_;
 };
 
 }  // namespace
