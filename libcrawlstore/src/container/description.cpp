@@ -284,6 +284,14 @@ void describe_run(Description& out, const RunSource& source) {
     case SegmentKind::kDrumAuxLog:
     case SegmentKind::kDrumResults:
       return describe_log_run(out, source);
+    case SegmentKind::kPages:
+    case SegmentKind::kPageOrigins:
+    case SegmentKind::kPageRecords:
+    case SegmentKind::kOutLinks:
+    case SegmentKind::kInLinks:
+    case SegmentKind::kGoneLinks:
+    case SegmentKind::kPageEvents:
+      return;
   }
 }
 

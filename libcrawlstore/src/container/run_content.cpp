@@ -262,10 +262,17 @@ Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payl
   if (!start) return tl::unexpected<Error>(start.error());
   const std::span<const std::byte> bytes(*start, payload.length_bytes);
   CRAWLSTORE_TRY(progress(bytes.size()));
-  if (kind == SegmentKind::kDrumKeyLog) return check_key_run(bytes);
-  if (kind == SegmentKind::kDrumAuxLog) return check_aux_run(bytes);
-  CRAWLSTORE_ASSERT(kind == SegmentKind::kDrumResults);
-  return check_result_run(bytes);
+  switch (kind) {
+    case SegmentKind::kDrumKeyLog:
+      return check_key_run(bytes);
+    case SegmentKind::kDrumAuxLog:
+      return check_aux_run(bytes);
+    case SegmentKind::kDrumResults:
+      return check_result_run(bytes);
+    default:
+      CRAWLSTORE_ASSERT(false && "a kind without runs that are checked by themselves");
+      return RunContent{};
+  }
 }
 
 }  // namespace crawlstore::container

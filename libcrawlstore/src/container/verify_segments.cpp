@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "container/run_io.h"
 #include "format/drum_table.h"
+#include "format/superblock.h"
 
 namespace crawlstore::container {
 namespace {
@@ -69,6 +70,7 @@ Result<void> SegmentVerifier::verify(const Directory& directory, FindingKind kin
 /// Every segment that is no drum belongs to one that names it.
 void SegmentVerifier::verify_owners() {
   directory_->for_each_segment([&](const format::SegmentEntry& entry) {
+    if (format::feature_of(entry.kind) != format::kDrumFeature) return;
     if (entry.kind == SegmentKind::kDrum || members_.contains(entry.id)) return;
     const std::uint64_t offset =
         entry.runs.empty() ? Error::kNoOffset : entry.runs.front().offset_bytes;
