@@ -46,10 +46,11 @@ class DrumView {
   ///   errors  of damage
   Result<bool> contains(Key16 key) const;
 
-  /// Visits every key once. cost: one pass over the partitions, through the mapping.
-  /// All keys ascending, with their values, until the visitor returns false.
+  /// All keys from `first` on, ascending, each once, with their values, until the visitor returns
+  /// false. cost: one pass over the partitions from there, through the mapping
   Result<void> for_each_key(
-      const std::function<bool(Key16 key, std::span<const std::byte> value)>& visit) const;
+      const std::function<bool(Key16 key, std::span<const std::byte> value)>& visit,
+      Key16 first = {}) const;
 
   /// All pending requests, bucket by bucket in arrival order, until the visitor returns false.
   Result<void> for_each_pending(

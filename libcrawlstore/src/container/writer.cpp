@@ -265,6 +265,18 @@ std::optional<Extent> Writer::reserve_below(std::uint64_t length_bytes, std::uin
   return found;
 }
 
+void Writer::release_unpublished(const format::SegmentEntry& entry) noexcept {
+  for (const auto& run : entry.runs) {
+    const Extent extent = run.extent();
+    const auto is_ours = [&] {
+      const std::lock_guard lock(mutex_);
+      const auto place = in_flight_.find(extent.offset_bytes);
+      return place != in_flight_.end() && place->second == extent.length_bytes;
+    };
+    if (is_ours()) release(extent);
+  }
+}
+
 void Writer::release(Extent extent) noexcept {
   if (extent.length_bytes == 0) return;
   const std::lock_guard lock(mutex_);

@@ -60,6 +60,8 @@ class Writer {
   Result<Extent> reserve(std::uint64_t length_bytes);
   /// Gives a reserved, unpublished extent back, or its tail.
   void release(Extent extent) noexcept;
+  /// Gives back what of this segment was reserved and not published. Others may be published.
+  void release_unpublished(const format::SegmentEntry& entry) noexcept;
 
   SegmentId new_segment_id();
   /// The first of `count` consecutive new run ids.

@@ -169,7 +169,7 @@ Result<bool> DrumView::contains(Key16 key) const {
 }
 
 Result<void> DrumView::for_each_key(
-    const std::function<bool(Key16, std::span<const std::byte>)>& visit) const {
+    const std::function<bool(Key16, std::span<const std::byte>)>& visit, Key16 from) const {
   format::BlockNumbers keys{};
   format::BlockNumbers tails{};
   std::optional<Key16> last;
@@ -177,7 +177,11 @@ Result<void> DrumView::for_each_key(
     if (!bucket.partition) continue;
     const auto partition = impl_->partition(bucket.partition);
     if (!partition) return tl::unexpected<Error>(partition.error());
-    for (std::uint64_t i = 0; i < (*partition)->block_count(); ++i) {
+    if ((*partition)->footer().last_key < from.head) continue;
+    Result<std::uint64_t> first_block = std::uint64_t{0};
+    if ((*partition)->footer().first_key <= from.head) first_block = (*partition)->find_block(from);
+    if (!first_block) return tl::unexpected<Error>(first_block.error());
+    for (std::uint64_t i = *first_block; i < (*partition)->block_count(); ++i) {
       const auto block = (*partition)->block(i);
       if (!block) return tl::unexpected<Error>(block.error());
       CRAWLSTORE_TRY(format::decode_keys(*block, keys, tails));
@@ -191,7 +195,8 @@ Result<void> DrumView::for_each_key(
                                ? format::variable_value(*block, k, value_begin)
                                : format::value_at(*block, k, impl_->info.value_bytes);
         value_begin += value.size();
-        if (!visit({keys[k], tails[k]}, value)) return {};
+        const Key16 key{keys[k], tails[k]};
+        if (key >= from && !visit(key, value)) return {};
       }
     }
   }

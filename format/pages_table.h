@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The payload of a `pages` segment as a plain struct: spec/format.md#pages. Any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <crawlstore/error.h>
+#include <crawlstore/types.h>
+
+namespace crawlstore::format {
+
+/// A value in the DRUM of page keys: the index, then the witness, which are other bits of the hash.
+inline constexpr std::int32_t kPageValueBytes = 9;
+/// Indexes have 5 bytes there.
+inline constexpr std::uint64_t kPagesMax = std::uint64_t{1} << 40;
+
+struct PagesTable {
+  bool has_urls = true;               ///< false: pages are known by index only
+  std::uint64_t page_count = 0;       ///< indexes given so far
+  std::uint64_t crawled_count = 0;    ///< pages that were crawled at least once
+  std::uint64_t link_count = 0;       ///< distinct pairs of pages, as of now
+  std::uint64_t event_count = 0;      ///< edits that wait
+  std::uint64_t superstep_count = 0;  ///< for display
+  std::uint64_t collision_count = 0;  ///< URLs refused because another URL has their key
+  std::uint64_t unparsed_count = 0;   ///< URLs kept as they were, for display
+  SegmentId keys;                     ///< a drum; 0 if there are no URLs
+  SegmentId origins;                  ///< 0 while there are none
+  SegmentId records;
+  SegmentId out_links;
+  SegmentId in_links;
+  SegmentId gone_links;
+  SegmentId events;
+  friend bool operator==(const PagesTable&, const PagesTable&) = default;
+};
+
+std::vector<std::byte> encode_pages_table(const PagesTable& table);
+
+/// errors kSegmentInvalid; text names the rule
+Result<PagesTable> parse_pages_table(std::span<const std::byte> bytes);
+
+}  // namespace crawlstore::format

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The page database of a store: every page that was crawled or linked to, under a dense index, and
+/// the links between them. Readers use PageView (page_view.h).
+///
+/// Edits wait in memory, each page named once, and become pages and links in a *superstep*: when
+/// they take their memory, or when merge() is called. A superstep is one commit, so readers see
+/// whole supersteps. Store::commit() before that keeps the edits in the file, as events; they are
+/// there again, still waiting, when the database is opened next.
+///
+/// Indexes are given in the order in which pages are first named, a page before its links: 0, 1, 2
+/// ... They depend on the order of edits only, not on memory, supersteps, or crashes, and are never
+/// given twice.
+///
+/// Ownership: a PageDb shares its store; it must be gone when the store closes. What is passed in
+/// is copied before a call returns. Threads: any number; they take turns. Inside a dispatcher of
+/// the same store edits may be added: they belong to its transaction, and the superstep comes with
+/// the first edit after it. Errors: as Store; every call may also fail with kClosed, kForked,
+/// kPoisoned. Source: Aduana's PageDB; Nutch's WebDB (supersteps); architecture.md section 4.
+///
+///   auto pages = PageDb::open(*store);
+///   CrawledPage page("https://example.org/");
+///   page.add_link("https://example.org/a");
+///   pages->add(page);
+///   pages->merge();
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include <crawlstore/crawl_event.h>
+#include <crawlstore/crawled_page.h>
+#include <crawlstore/store.h>
+
+namespace crawlstore {
+
+struct PagesOptions {
+  /// What waiting edits and the superstep over them may take, about. At least 1 MiB.
+  std::uint64_t memory_bytes = std::uint64_t{256} << 20;
+  /// Ranges of keys that a new database begins with; they split as they grow. 1 to 65536.
+  std::uint32_t bucket_count = 16;
+  /// Keys of one range, after which it splits.
+  std::uint64_t bucket_keys_max = std::uint64_t{1} << 22;
+  /// False for a new database whose pages are known by index only: a graph without URLs.
+  bool has_urls = true;
+  /// Take URLs as they are, without normalising them.
+  bool raw_urls = false;
+};
+
+/// What a superstep did.
+struct SuperstepReport {
+  std::uint64_t edit_count = 0;      ///< that waited
+  std::uint64_t new_page_count = 0;  ///< pages that got an index
+  std::uint64_t added_link_count = 0;
+  std::uint64_t gone_link_count = 0;
+  std::uint64_t collision_count = 0;  ///< URLs left out because another URL has their key
+  /// Adds field by field.
+  SuperstepReport& operator+=(const SuperstepReport& other);
+};
+
+/// The database now. Counts of pages and links are those of the last superstep.
+struct PagesStatus {
+  std::uint64_t page_count = 0;
+  std::uint64_t crawled_count = 0;    ///< pages crawled at least once
+  std::uint64_t link_count = 0;       ///< distinct pairs
+  std::uint64_t edit_count = 0;       ///< waiting
+  std::uint64_t superstep_count = 0;  ///< since the database was made
+  std::uint64_t collision_count = 0;
+  std::uint64_t unparsed_count = 0;  ///< URLs that no parser took, kept as they are
+  std::uint64_t memory_bytes = 0;    ///< of what waits
+  bool has_urls = true;
+};
+
+class PageDb {
+ public:
+  /// Opens the database `name`, or makes it.
+  ///   errors  kTypeMismatch (with and without URLs; a DRUM of that name holds something else),
+  ///           kInvalidArgument, kTooLarge (name), of damage; kReentrant
+  ///   cost    what waits in the file is read
+  static Result<PageDb> open(Store& store, std::string_view name = kDefaultName,
+                             const PagesOptions& options = {});
+  static constexpr std::string_view kDefaultName = "pages";
+
+  PageDb(PageDb&&) noexcept;
+  PageDb& operator=(PageDb&&) noexcept;
+  ~PageDb();  ///< close(), its error ignored
+
+  /// Adds a page that was crawled: made or brought up to date, and its links with it. The links
+  /// replace those of an earlier crawl. A content hash that differs counts as a change.
+  ///   errors  kTooLarge (URL over 16 MiB, hash over 64 bytes), kInvalidArgument (score not finite,
+  ///           time before 1970, index where there are URLs or the other way round); those of
+  ///           merge(), when memory was full: the edit was taken all the same
+  ///   cost    hashes every URL; amortised, its share of a superstep
+  Result<void> add(const CrawledPage& page);
+  /// Any edit.
+  Result<void> add(const CrawlEvent& event);
+
+  /// Runs the superstep over what waits, and commits. Nothing waits: commits nothing.
+  ///   errors  kNoSpace and the like: nothing changed, the edits still wait; kReentrant
+  ///   cost    reads and writes forwards: all keys, the records of pages that change, the links of
+  ///           pages that were crawled anew; now and then joins runs (spec/format.md)
+  Result<SuperstepReport> merge();
+
+  /// Joins the runs of links into one for each direction, and the runs of origins. Merges first.
+  Result<void> compact();
+
+  [[nodiscard]] PagesStatus status() const;
+
+  /// Commits what waits, as events, and closes. Again: no effect.
+  Result<void> close();
+
+  /// The inside, for the parts of the library.
+  struct Impl;
+
+ private:
+  explicit PageDb(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace crawlstore

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants:
+// - saved_ is what the current generation holds (a table that was never committed: no keys);
+//   written_ are all runs of state_ that are not in it.
+// - No bucket has requests: no log is ever made.
+#include "drum/key_table.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/assert.h"
+#include "container/run_io.h"
+#include "drum/partition_probe.h"
+
+namespace crawlstore::drum {
+namespace {
+
+/// Walks the keys of a bucket and the edits side by side; hands on what is to be kept.
+template <class Emit>
+Result<void> merge_keys(PartitionCursor& old, std::span<const KeyEdit> edits, const Emit& emit) {
+  auto edit = edits.begin();
+  const auto take_edit = [&]() -> Result<void> {
+    if (!edit->removes) CRAWLSTORE_TRY(emit(edit->key, edit->value));
+    ++edit;
+    return {};
+  };
+  while (!old.at_end()) {
+    while (edit != edits.end() && edit->key < old.key()) CRAWLSTORE_TRY(take_edit());
+    if (edit != edits.end() && edit->key == old.key()) {
+      CRAWLSTORE_TRY(take_edit());
+    } else {
+      CRAWLSTORE_TRY(emit(old.key(), old.value()));
+    }
+    CRAWLSTORE_TRY(old.advance());
+  }
+  while (edit != edits.end()) CRAWLSTORE_TRY(take_edit());
+  return old.finish();
+}
+
+}  // namespace
+
+Result<KeyTable> KeyTable::open(container::Writer& writer, std::string_view name,
+                                const KeyTableOptions& options) {
+  const Shape shape{format::kWideKeyBytes, options.value_bytes};
+  const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name);
+  if (entry == nullptr) {
+    DrumState state = make_state(writer.new_segment_id(), name, shape, options.bucket_count);
+    state.key_scheme = format::KeyScheme::kPage;
+    return KeyTable(writer, std::move(state), options);
+  }
+  auto state = load_state(writer, *entry);
+  if (!state) return tl::unexpected<Error>(state.error());
+  if (state->key_scheme != format::KeyScheme::kPage || state->shape() != shape) {
+    return fail(Errc::kTypeMismatch, "the DRUM of this name does not hold the keys of pages",
+                Error::kNoOffset, entry->id.value);
+  }
+  return KeyTable(writer, std::move(*state), options);
+}
+
+Result<std::shared_ptr<const PartitionLookup>> KeyTable::lookup(const Bucket& bucket) {
+  auto& known = lookups_[bucket.partition_run->run_id];
+  if (known != nullptr) return known;
+  // The storage lives as long as the writer, which outlives this table.
+  const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer_->storage());
+  const auto name =
+      container::run_name(writer_->identity(), bucket.partition, bucket.partition_run->run_id);
+  auto opened = PartitionLookup::open(
+      std::make_shared<const container::RunReader>(storage, name, *bucket.partition_run),
+      state_.shape());
+  if (!opened) {
+    lookups_.erase(bucket.partition_run->run_id);
+    return opened;
+  }
+  return known = std::move(*opened);
+}
+
+Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const Visit& visit) {
+  std::size_t place = 0;
+  while (place < keys.size()) {
+    const std::size_t index = state_.bucket_of(keys[place].head);
+    const std::uint64_t last_head = state_.last_key(index);
+    std::size_t end = place;
+    while (end < keys.size() && keys[end].head <= last_head) ++end;
+    if (state_.buckets[index].partition_run) {
+      const auto found = lookup(state_.buckets[index]);
+      if (!found) return tl::unexpected<Error>(found.error());
+      PartitionProbe probe(*found, state_.shape());
+      for (std::size_t i = place; i < end; ++i) {
+        const auto value = probe.find(keys[i]);
+        if (!value) return tl::unexpected<Error>(value.error());
+        if (*value) CRAWLSTORE_TRY(visit(i, **value));
+      }
+    }
+    place = end;
+  }
+  return {};
+}
+
+Result<void> KeyTable::for_each(const VisitKey& visit) {
+  for (std::size_t i = 0; i < state_.buckets.size(); ++i) {
+    const Bucket& bucket = state_.buckets[i];
+    if (!bucket.partition_run) continue;
+    const auto name =
+        container::run_name(writer_->identity(), bucket.partition, bucket.partition_run->run_id);
+    PartitionCursor cursor(writer_->storage(), name, bucket.partition_run, bucket.key_count,
+                           state_.shape());
+    CRAWLSTORE_TRY(cursor.start(bucket.first_key, state_.last_key(i)));
+    while (!cursor.at_end()) {
+      CRAWLSTORE_TRY(visit(cursor.key(), cursor.value()));
+      CRAWLSTORE_TRY(cursor.advance());
+    }
+    CRAWLSTORE_TRY(cursor.finish());
+  }
+  return {};
+}
+
+/// Writes the keys of one bucket anew, in as many pieces as partition_keys_max asks for.
+Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits,
+                               std::vector<Bucket>& replacements) {
+  const Bucket& bucket = state_.buckets[index];
+  const std::uint64_t keys_max = bucket.key_count + edits.size();
+  const std::uint64_t piece_count =
+      (keys_max + options_.partition_keys_max - 1) / options_.partition_keys_max;
+  const std::uint64_t piece_keys = (keys_max + piece_count - 1) / piece_count;
+  const auto value_bytes = static_cast<std::uint64_t>(options_.value_bytes);
+
+  PartitionCursor old(
+      writer_->storage(),
+      container::run_name(writer_->identity(), bucket.partition,
+                          bucket.partition_run ? bucket.partition_run->run_id : RunId{}),
+      bucket.partition_run, bucket.key_count, state_.shape());
+  CRAWLSTORE_TRY(old.start(bucket.first_key, state_.last_key(index)));
+
+  std::optional<PartitionWriter> piece;
+  SegmentId segment;
+  RunId run;
+  std::uint64_t left = keys_max;  // keys that may still come
+  const auto begin_piece = [&](std::uint64_t first_key) -> Result<void> {
+    segment =
+        replacements.empty() && bucket.partition ? bucket.partition : writer_->new_segment_id();
+    run = writer_->new_run_ids(1);
+    // The last piece may get more keys than it should, when many share their head.
+    const std::uint64_t bytes =
+        partition_bytes_max(left, state_.last_key(index) - first_key, left * value_bytes, true);
+    auto started = container::RunWriter::start(*writer_, segment, run, bytes);
+    if (!started) return tl::unexpected<Error>(started.error());
+    piece.emplace(std::move(*started), state_.shape());
+    Bucket added;
+    added.first_key = replacements.empty() ? bucket.first_key : first_key;
+    replacements.push_back(added);
+    return {};
+  };
+  const auto end_piece = [&]() -> Result<void> {
+    const auto done = piece->finish();
+    if (!done) return tl::unexpected<Error>(done.error());
+    piece->give_back();
+    piece.reset();
+    written_.push_back(done->run);
+    Bucket& added = replacements.back();
+    added.partition = segment;
+    added.partition_run = done->run;
+    added.key_count = done->key_count;
+    return {};
+  };
+  CRAWLSTORE_TRY(merge_keys(old, edits, [&](Key16 key, std::span<const std::byte> value) {
+    const bool is_full = piece && piece->key_count() >= piece_keys;
+    if (is_full && piece->last_head() != key.head) {
+      if (auto ended = end_piece(); !ended) return ended;
+    }
+    if (!piece) {
+      if (auto begun = begin_piece(key.head); !begun) return begun;
+    }
+    --left;
+    return piece->append(key, value);
+  }));
+  if (piece) return end_piece();
+  if (bucket.partition) emptied_.push_back(bucket.partition);
+  Bucket empty;
+  empty.first_key = bucket.first_key;
+  replacements.push_back(empty);
+  return {};
+}
+
+Result<void> KeyTable::apply_all(std::span<const KeyEdit> edits) {
+  std::vector<Bucket> buckets;
+  for (std::size_t i = 0; i < state_.buckets.size(); ++i) {
+    const std::uint64_t last_head = state_.last_key(i);
+    const auto end = std::find_if(edits.begin(), edits.end(), [last_head](const KeyEdit& edit) {
+      return edit.key.head > last_head;
+    });
+    const auto mine = edits.first(static_cast<std::size_t>(end - edits.begin()));
+    edits = edits.subspan(mine.size());
+    if (mine.empty()) {
+      buckets.push_back(state_.buckets[i]);
+      continue;
+    }
+    std::vector<Bucket> replacements;
+    CRAWLSTORE_TRY(rewrite(i, mine, replacements));
+    buckets.insert(buckets.end(), replacements.begin(), replacements.end());
+  }
+  if (buckets.size() > format::kBucketsMax) {
+    return fail(Errc::kTooLarge, "the keys of pages would need more than 65536 buckets");
+  }
+  state_.buckets = std::move(buckets);
+  ++state_.merge_count;
+  return put();
+}
+
+Result<void> KeyTable::put() {
+  auto table = put_state(*writer_, state_, {});
+  if (!table) return tl::unexpected<Error>(table.error());
+  written_.push_back(*table);
+  for (const SegmentId id : emptied_) writer_->remove(id);
+  return {};
+}
+
+Result<void> KeyTable::apply(std::span<const KeyEdit> edits) {
+  auto applied = apply_all(edits);
+  if (!applied) dropped();
+  return applied;
+}
+
+/// What was written and then written again is in no generation.
+void KeyTable::committed() {
+  if (written_.empty()) return;
+  refresh_state(*writer_, state_);
+  std::set<RunId> live{state_.table_run->run_id};
+  for (const Bucket& bucket : state_.buckets) {
+    if (bucket.partition_run) live.insert(bucket.partition_run->run_id);
+  }
+  for (const auto& run : written_) {
+    if (!live.contains(run.run_id)) writer_->release(run.extent());
+  }
+  std::erase_if(lookups_, [&live](const auto& known) { return !live.contains(known.first); });
+  saved_ = state_;
+  written_.clear();
+  emptied_.clear();
+}
+
+void KeyTable::dropped() {
+  for (const auto& run : written_) lookups_.erase(run.run_id);
+  release_unpublished(*writer_, written_);
+  state_ = saved_;
+  written_.clear();
+  emptied_.clear();
+}
+
+}  // namespace crawlstore::drum

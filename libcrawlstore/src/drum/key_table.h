@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The keys of a page database: a DRUM in the file like any other, but without requests. Its owner
+/// knows which keys are new before it adds them, sorted, so that they go straight into the
+/// partitions, in the commit that publishes whatever else belongs to them.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "container/writer.h"
+#include "drum/drum_state.h"
+#include "drum/partition.h"
+
+namespace crawlstore::drum {
+
+/// What becomes of a key. Values have one length, that of the table.
+struct KeyEdit {
+  Key16 key;
+  bool removes = false;
+  std::span<const std::byte> value;  ///< empty if it removes
+};
+
+struct KeyTableOptions {
+  std::int32_t value_bytes = 0;                               ///< at least 0
+  std::uint32_t bucket_count = 1;                             ///< of a table that is made now
+  std::uint64_t partition_keys_max = std::uint64_t{1} << 22;  ///< a partition with more keys splits
+};
+
+/// Threads: one at a time. Ownership: the writer outlives the table.
+class KeyTable {
+ public:
+  /// The DRUM `name` with keys of 16 bytes and the key scheme of pages; made when it is not there.
+  ///   errors  kTypeMismatch: a DRUM of this name holds other keys or values; of damage
+  static Result<KeyTable> open(container::Writer& writer, std::string_view name,
+                               const KeyTableOptions& options);
+
+  [[nodiscard]] SegmentId segment() const { return state_.id; }
+  [[nodiscard]] std::uint64_t key_count() const { return state_.key_count(); }
+
+  /// Called for each key that is there: its place in `keys`, and its value, valid in the call only.
+  using Visit = std::function<Result<void>(std::size_t place, std::span<const std::byte> value)>;
+  /// `keys` ascend. As of what was applied, committed or not.
+  ///   cost    the blocks that hold the keys, read forwards
+  ///   errors  of damage, and those of `visit`
+  Result<void> find_sorted(std::span<const Key16> keys, const Visit& visit);
+
+  /// Every key once, ascending.
+  using VisitKey = std::function<Result<void>(Key16 key, std::span<const std::byte> value)>;
+  Result<void> for_each(const VisitKey& visit);
+
+  /// Applies edits with strictly ascending keys: adds, replaces the value of, or removes keys
+  /// (removing one that is not there does nothing). Writes the partitions that change anew, and
+  /// puts the segments of the table into the writer's changes; the caller commits, and says how
+  /// that ended.
+  ///   errors  kNoSpace and the like, of damage: the table is as before
+  Result<void> apply(std::span<const KeyEdit> edits);
+  /// After the commit with the edits. Also after a commit without any.
+  void committed();
+  /// Instead: everything since the last commit is forgotten, what it wrote is given back.
+  void dropped();
+
+ private:
+  KeyTable(container::Writer& writer, DrumState state, const KeyTableOptions& options)
+      : writer_(&writer), options_(options), state_(std::move(state)), saved_(state_) {}
+
+  Result<std::shared_ptr<const PartitionLookup>> lookup(const Bucket& bucket);
+  Result<void> rewrite(std::size_t bucket, std::span<const KeyEdit> edits,
+                       std::vector<Bucket>& replacements);
+  Result<void> apply_all(std::span<const KeyEdit> edits);
+  Result<void> put();
+
+  container::Writer* writer_;
+  KeyTableOptions options_;
+  DrumState state_;
+  DrumState saved_;                      // as the last commit has it
+  std::vector<format::RunRef> written_;  // by apply(), not committed
+  std::vector<SegmentId> emptied_;       // partitions that lost their last key
+  std::map<RunId, std::shared_ptr<const PartitionLookup>> lookups_;
+};
+
+}  // namespace crawlstore::drum

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Many look-ups in one partition, keys ascending: a block is decoded once, however many of its
+/// keys are asked for, and the file is read forwards only.
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "drum/partition.h"
+
+namespace crawlstore::drum {
+
+/// One thread at a time.
+class PartitionProbe {
+ public:
+  /// Of a DRUM whose values have one length.
+  PartitionProbe(std::shared_ptr<const PartitionLookup> lookup, Shape shape)
+      : lookup_(std::move(lookup)), shape_(shape) {}
+
+  /// The value of a key that is not below the one asked for before; nothing when it is absent.
+  /// Valid until the next call.
+  ///   cost    nothing but a search in the block, while keys lie in the same one
+  ///   errors  of damage
+  Result<std::optional<std::span<const std::byte>>> find(Key16 key);
+
+ private:
+  Result<void> load_block_of(Key16 key);
+  [[nodiscard]] Key16 key_at(std::uint32_t i) const { return {keys_[i], tails_[i]}; }
+
+  std::shared_ptr<const PartitionLookup> lookup_;
+  Shape shape_;
+  format::KeyBlock block_{};
+  std::uint32_t position_ = 0;
+  format::BlockNumbers keys_{};
+  format::BlockNumbers tails_{};  // of 8-byte keys zeros
+};
+
+}  // namespace crawlstore::drum

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariant: every page of the batch has exactly one slot; at most half of the slots are taken.
+#include "pages/batch.h"
+
+#include <bit>
+
+#include <crawlstore/page_key.h>
+
+#include "base/assert.h"
+
+namespace crawlstore::pages {
+namespace {
+
+constexpr std::size_t kSlotsMin = 1024;
+constexpr std::size_t kPagesMax = kNoLocal / 2;
+
+/// What a superstep keeps beside the batch, for each page, link and edit.
+constexpr std::uint64_t kStepPageBytes = 32;
+constexpr std::uint64_t kStepLinkBytes = 12;
+constexpr std::uint64_t kStepEditBytes = 16;
+
+}  // namespace
+
+Batch::Name Batch::name_of(std::string_view url, std::uint64_t index) const {
+  if (!has_urls_) return {Key16{0, index}, 0, {}, 0};
+  const PageKey made = page_key(url, key_seed_);
+  return {made.key, made.witness, url, 0};
+}
+
+void Batch::rebuild() {
+  for (std::size_t page = 0; page < keys_.size(); ++page) {
+    std::size_t slot = slot_of(keys_[page]);
+    while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = static_cast<std::uint32_t>(page + 1);
+  }
+}
+
+void Batch::grow() {
+  const std::size_t count = std::max(kSlotsMin, slots_.size() * 2);
+  slots_.assign(count, 0);
+  shift_ = 64 - static_cast<unsigned>(std::countr_zero(count));
+  rebuild();
+}
+
+LocalId Batch::intern(const Name& name, LocalId linker) {
+  if (keys_.size() * 2 >= slots_.size()) grow();
+  std::size_t slot = slot_of(name.key);
+  for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+    const LocalId page = slots_[slot] - 1;
+    if (keys_[page] != name.key) continue;
+    if (!has_urls_ || url(page) == name.url) return page;
+    ++collision_count_;
+    return kNoLocal;
+  }
+  CRAWLSTORE_ASSERT(keys_.size() < kPagesMax);
+  keys_.push_back(name.key);
+  witnesses_.push_back(name.witness);
+  url_bytes_.insert(url_bytes_.end(), name.url.begin(), name.url.end());
+  url_ends_.push_back(url_bytes_.size());
+  linkers_.push_back(linker);
+  first_scores_.push_back(name.score);
+  slots_[slot] = static_cast<std::uint32_t>(keys_.size());
+  return static_cast<LocalId>(keys_.size() - 1);
+}
+
+void Batch::add(const CrawlEvent& event) {
+  const LocalId page = intern(name_of(event.url, event.index), kNoLocal);
+  if (page == kNoLocal) return;
+  BatchEdit edit;
+  edit.kind = event.kind;
+  edit.page = page;
+  edit.score = event.score;
+  edit.time_us = event.time_us;
+  edit.first_link = links_.size();
+  edit.first_hash_byte = hash_bytes_.size();
+  edit.hash_bytes = static_cast<std::uint8_t>(event.content_hash.size());
+  hash_bytes_.insert(hash_bytes_.end(), event.content_hash.begin(), event.content_hash.end());
+
+  // All slots are fetched before the first is looked at: the table is larger than the caches.
+  names_.clear();
+  for (const EventLink& link : event.links) {
+    names_.push_back(name_of(link.url, link.index));
+    names_.back().score = link.score;
+    __builtin_prefetch(&slots_[slot_of(names_.back().key)]);
+  }
+  for (const Name& name : names_) {
+    const std::uint32_t taken = slots_[slot_of(name.key)];
+    if (taken != 0) __builtin_prefetch(&keys_[taken - 1]);
+  }
+  for (const Name& name : names_) {
+    const LocalId target = intern(name, page);
+    if (target != kNoLocal) links_.push_back(target);
+  }
+  edit.link_count = static_cast<std::uint32_t>(links_.size() - edit.first_link);
+  edits_.push_back(edit);
+}
+
+std::uint64_t Batch::memory_bytes() const {
+  const std::uint64_t page = sizeof(Key16) + sizeof(std::uint32_t) + sizeof(std::size_t) +
+                             sizeof(LocalId) + sizeof(float) + kStepPageBytes;
+  return keys_.size() * page + slots_.size() * sizeof(std::uint32_t) + url_bytes_.size() +
+         links_.size() * (sizeof(LocalId) + kStepLinkBytes) +
+         edits_.size() * (sizeof(BatchEdit) + kStepEditBytes) + hash_bytes_.size();
+}
+
+Batch::Mark Batch::mark() const {
+  return {keys_.size(), edits_.size(), links_.size(), hash_bytes_.size(), collision_count_};
+}
+
+void Batch::cut_back(const Mark& mark) {
+  keys_.resize(mark.pages);
+  witnesses_.resize(mark.pages);
+  url_ends_.resize(mark.pages);
+  url_bytes_.resize(mark.pages == 0 ? 0 : url_ends_.back());
+  linkers_.resize(mark.pages);
+  first_scores_.resize(mark.pages);
+  edits_.resize(mark.edits);
+  links_.resize(mark.links);
+  hash_bytes_.resize(mark.hash_bytes);
+  collision_count_ = mark.collision_count;
+  std::fill(slots_.begin(), slots_.end(), 0);
+  rebuild();
+}
+
+void Batch::clear() {
+  cut_back({});
+}
+
+void Batch::describe(std::size_t edit_number, CrawlEvent& event,
+                     std::vector<EventLink>& event_links) const {
+  const BatchEdit& edit = edits_[edit_number];
+  const auto index_of = [this](LocalId page) { return has_urls_ ? 0 : keys_[page].tail; };
+  event_links.clear();
+  for (const LocalId target : links(edit)) {
+    event_links.push_back({url(target), index_of(target), first_scores_[target]});
+  }
+  event = {};
+  event.kind = edit.kind;
+  event.url = url(edit.page);
+  event.index = index_of(edit.page);
+  event.time_us = edit.time_us;
+  event.score = edit.score;
+  event.content_hash = content_hash(edit);
+  event.links = event_links;
+}
+
+}  // namespace crawlstore::pages

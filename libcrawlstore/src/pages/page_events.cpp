@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Edits that wait, in the file: the log of events.
+#include "container/run_io.h"
+#include "format/crawl_events.h"
+#include "pages/page_db_impl.h"
+
+namespace crawlstore {
+namespace {
+
+constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
+/// Of the links of one event, at least one: a page with more goes on in others, that add links.
+constexpr std::size_t kEventLinksBytes = std::size_t{1} << 18;
+/// With more runs the log is written anew, as one.
+constexpr std::size_t kEventRunsMax = 64;
+
+/// How many leading links go into one event.
+std::size_t count_for_event(std::span<const EventLink> links) {
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  while (count < links.size() && (count == 0 || bytes < kEventLinksBytes)) {
+    bytes += sizeof(EventLink) + links[count++].url.size();
+  }
+  return count;
+}
+
+/// Edits as messages.
+class EventRunBuilder {
+ public:
+  Result<void> add(const CrawlEvent& event) {
+    CrawlEvent part = event;
+    std::span<const EventLink> rest = event.links;
+    do {
+      part.links = rest.first(count_for_event(rest));
+      rest = rest.subspan(part.links.size());
+      CRAWLSTORE_TRY(add_part(part));
+      part.content_hash = {};
+      part.score = 0;
+      if (part.kind == CrawlEventKind::kPage) part.kind = CrawlEventKind::kLinkAdded;
+    } while (!rest.empty());
+    return {};
+  }
+  [[nodiscard]] std::uint64_t event_count() const { return event_count_; }
+  std::vector<std::byte> finish() {
+    if (message_.event_count() != 0) message_.finish(messages_);
+    std::vector<std::byte> payload;
+    format::encode_event_run(event_count_, messages_, payload);
+    return payload;
+  }
+
+ private:
+  Result<void> add_part(const CrawlEvent& event) {
+    CRAWLSTORE_TRY(message_.append(event));
+    ++event_count_;
+    if (message_.message_bytes() >= kMessageBytes) message_.finish(messages_);
+    return {};
+  }
+
+  format::EventBatchWriter message_;
+  std::vector<std::byte> messages_;
+  std::uint64_t event_count_ = 0;
+};
+
+}  // namespace
+
+Result<void> PageDb::Impl::load_events() {
+  if (!state.table.events) return {};
+  container::Writer& writer = *store->writer;
+  const auto* entry = writer.find(state.table.events);
+  if (entry == nullptr || entry->kind != SegmentKind::kPageEvents || entry->owner != state.id) {
+    return fail(Errc::kSegmentInvalid, "a page database names a log of events that is not its own",
+                Error::kNoOffset, state.id.value);
+  }
+  std::vector<std::byte> payload;
+  format::EventBatch events;
+  for (const auto& run : entry->runs) {
+    const auto damaged = [&](const Error& error) {
+      return fail(error.code, error.text, run.offset_bytes + error.offset, entry->id.value);
+    };
+    CRAWLSTORE_TRY(container::read_run(
+        writer.storage(), container::run_name(writer.identity(), entry->id, run.run_id), run,
+        payload));
+    auto reader = format::EventRunReader::open(payload);
+    if (!reader) return damaged(reader.error());
+    for (;;) {
+      const auto more = reader->next(events);
+      if (!more) return damaged(more.error());
+      if (!*more) break;
+      for (const CrawlEvent& event : events.events()) {
+        if (const auto checked = check_event(event); !checked) return damaged(checked.error());
+        batch->add(event);
+      }
+    }
+  }
+  written_edits = batch->edits().size();
+  return {};
+}
+
+/// Puts the edits that are not in the log yet into the writer's changes.
+Result<void> PageDb::Impl::write_events() {
+  if (written_edits == batch->edits().size()) return {};
+  container::Writer& writer = *store->writer;
+  format::PagesTable& table = in_commit->state.table;
+  format::SegmentEntry log{table.events ? table.events : writer.new_segment_id(),
+                           SegmentKind::kPageEvents,
+                           StorageClass::kLog,
+                           state.id,
+                           {},
+                           {}};
+  std::size_t first = written_edits;
+  if (const auto* old = writer.find(log.id); old != nullptr) log.runs = old->runs;
+  if (log.runs.size() >= kEventRunsMax) {
+    log.runs.clear();
+    table.event_count = 0;
+    first = 0;
+  }
+  EventRunBuilder builder;
+  CrawlEvent event;
+  std::vector<EventLink> links;
+  for (std::size_t edit = first; edit < batch->edits().size(); ++edit) {
+    batch->describe(edit, event, links);
+    CRAWLSTORE_TRY(builder.add(event));
+  }
+  const auto run = container::write_run(writer, log.id, writer.new_run_ids(1), builder.finish(),
+                                        builder.event_count());
+  if (!run) return tl::unexpected<Error>(run.error());
+  log.runs.push_back(*run);
+  table.events = log.id;
+  table.event_count += builder.event_count();
+  writer.put(std::move(log));
+  return {};
+}
+
+}  // namespace crawlstore

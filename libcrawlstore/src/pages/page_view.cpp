@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <crawlstore/page_key.h>
+#include <crawlstore/page_view.h>
+#include <crawlstore/url.h>
+
+#include "container/run_io.h"
+#include "format/crawl_events.h"
+#include "format/record_tile.h"
+#include "pages/page_view_impl.h"
+#include "pages/superstep.h"
+
+namespace crawlstore {
+namespace {
+
+/// A table has some two hundred bytes; later versions may add fields.
+constexpr std::uint64_t kTableBytesMax = 65536;
+
+std::uint64_t allocated_bytes(const format::SegmentEntry* entry) {
+  std::uint64_t bytes = 0;
+  if (entry == nullptr) return bytes;
+  for (const auto& run : entry->runs) bytes += run.extent().length_bytes;
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<double> PageInfo::change_rate() const {
+  if (last_crawl_us <= first_crawl_us) return std::nullopt;
+  constexpr double kMicroseconds = 1e6;
+  return (static_cast<double>(change_count) + 1) * kMicroseconds /
+         static_cast<double>(last_crawl_us - first_crawl_us);
+}
+
+/// A segment that the table names; nullptr if it names none.
+Result<const format::SegmentEntry*> PageView::Impl::part(SegmentId id, SegmentKind kind) const {
+  if (!id) return nullptr;
+  const auto* entry = snapshot.reader().directory().find(id);
+  if (entry != nullptr && entry->kind == kind && entry->owner == info.id) return entry;
+  return fail(Errc::kSegmentInvalid, "a page database names a segment that is not its own",
+              Error::kNoOffset, info.id.value);
+}
+
+Result<void> PageView::Impl::open_parts() {
+  container::Reader& reader = snapshot.reader();
+  const auto log = part(table.origins, SegmentKind::kPageOrigins);
+  if (!log) return tl::unexpected<Error>(log.error());
+  if (*log != nullptr) {
+    auto opened = pages::OriginsLog::open(**log, table.page_count, [&](const format::RunRef& run) {
+      return reader.run_reader(table.origins, run);
+    });
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    origins.emplace(std::move(*opened));
+  }
+  const auto tiles = part(table.records, SegmentKind::kPageRecords);
+  if (!tiles) return tl::unexpected<Error>(tiles.error());
+  if (*tiles != nullptr) records.emplace(reader, **tiles);
+  const std::array link_parts{std::pair{table.out_links, SegmentKind::kOutLinks},
+                              std::pair{table.in_links, SegmentKind::kInLinks},
+                              std::pair{table.gone_links, SegmentKind::kGoneLinks},
+                              std::pair{table.events, SegmentKind::kPageEvents}};
+  for (const auto& [id, kind] : link_parts) {
+    if (const auto found = part(id, kind); !found) return tl::unexpected<Error>(found.error());
+  }
+  if (table.out_links && table.in_links) {
+    auto opened =
+        links::LinkView::open(reader, {table.out_links, table.in_links, table.gone_links});
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    links.emplace(std::move(*opened));
+  }
+  if (!table.has_urls) return {};
+  auto opened = DrumView::open(snapshot, info.name);
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  const DrumInfo& drum = opened->info();
+  if (drum.id != table.keys || drum.key_bytes != format::kWideKeyBytes ||
+      drum.value_bytes != format::kPageValueBytes) {
+    return fail(Errc::kSegmentInvalid, "a page database names a DRUM that does not hold its keys",
+                Error::kNoOffset, info.id.value);
+  }
+  keys.emplace(std::move(*opened));
+  return {};
+}
+
+PageView::PageView(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+std::vector<std::string> PageView::names(const Snapshot& snapshot) {
+  std::vector<std::string> names;
+  snapshot.reader().directory().for_each_segment([&names](const format::SegmentEntry& entry) {
+    if (entry.kind == SegmentKind::kPages) names.push_back(entry.name);
+  });
+  return names;
+}
+
+Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name) {
+  const auto& directory = snapshot.reader().directory();
+  const auto* entry = directory.find_named(SegmentKind::kPages, name);
+  if (entry == nullptr) {
+    return fail(Errc::kUnknownName, "the store has no page database of this name");
+  }
+  const auto& run = entry->runs.front();
+  if (run.payload_bytes > kTableBytesMax) {
+    return fail(Errc::kSegmentInvalid, "the table of a page database is too long", run.offset_bytes,
+                entry->id.value);
+  }
+  const auto payload = snapshot.read_run(entry->id, run.run_id);
+  if (!payload) return tl::unexpected<Error>(payload.error());
+  const auto table = format::parse_pages_table(*payload);
+  if (!table) {
+    return fail(Errc::kSegmentInvalid, table.error().text, run.offset_bytes, entry->id.value);
+  }
+  auto impl = std::make_shared<Impl>(snapshot);
+  impl->table = *table;
+  PagesInfo& info = impl->info;
+  info.id = entry->id;
+  info.name = entry->name;
+  info.has_urls = table->has_urls;
+  info.page_count = table->page_count;
+  info.crawled_count = table->crawled_count;
+  info.link_count = table->link_count;
+  info.event_count = table->event_count;
+  info.superstep_count = table->superstep_count;
+  info.collision_count = table->collision_count;
+  info.unparsed_count = table->unparsed_count;
+  info.origin_bytes = allocated_bytes(directory.find(table->origins));
+  info.record_bytes = allocated_bytes(directory.find(table->records));
+  info.out_link_bytes = allocated_bytes(directory.find(table->out_links));
+  info.in_link_bytes = allocated_bytes(directory.find(table->in_links)) +
+                       allocated_bytes(directory.find(table->gone_links));
+  info.event_bytes = allocated_bytes(directory.find(table->events));
+  directory.for_each_segment([&](const format::SegmentEntry& other) {
+    if (table->keys && (other.id == table->keys || other.owner == table->keys)) {
+      info.key_bytes += allocated_bytes(&other);
+    }
+  });
+  CRAWLSTORE_TRY(impl->open_parts());
+  return PageView(std::move(impl));
+}
+
+const PagesInfo& PageView::info() const {
+  return impl_->info;
+}
+
+Result<std::optional<std::uint64_t>> PageView::find(std::string_view url, bool raw) const {
+  using Found = std::optional<std::uint64_t>;
+  if (!impl_->keys) return Found{};
+  UrlNormalizer normalizer;
+  const std::string_view text = raw ? url : normalizer.normalize(url).text;
+  const PageKey key = page_key(text, impl_->snapshot.reader().identity().key_seed);
+  const auto value = impl_->keys->lookup(key.key);
+  if (!value) return tl::unexpected<Error>(value.error());
+  if (!*value || pages::witness_in(**value) != key.witness) return Found{};
+  const std::uint64_t index = pages::index_in(**value);
+  const auto stored = this->url(index);
+  if (!stored) return tl::unexpected<Error>(stored.error());
+  return *stored == text ? Found{index} : Found{};
+}
+
+Result<void> PageView::Impl::check_index(std::uint64_t index) const {
+  if (index < table.page_count) return {};
+  return fail(Errc::kInvalidArgument, "no page has this index");
+}
+
+Result<void> PageView::Impl::fill_origin(std::uint64_t index, PageInfo& page) const {
+  if (!origins) return {};
+  const std::lock_guard lock(mutex);
+  const auto origin = origins->find(index);
+  if (!origin) return tl::unexpected<Error>(origin.error());
+  page.url = origin->url;
+  page.linked_from = origin->linked_from;
+  page.depth = origin->depth;
+  return {};
+}
+
+Result<void> PageView::Impl::fill_record(std::uint64_t index, PageInfo& page) const {
+  const std::uint64_t tile_index = index / format::kTilePagesMax;
+  if (!records || tile_index >= records->tile_count()) {
+    return fail(Errc::kSegmentInvalid, "there are fewer tiles of records than the pages need",
+                Error::kNoOffset, table.records.value);
+  }
+  const auto bytes = records->tile(tile_index);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  const auto broken = [&](const char* text) {
+    return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, table.records.value);
+  };
+  const auto tile = format::RecordTile::parse(*bytes);
+  if (!tile) return broken(tile.error().text);
+  const auto place = static_cast<std::uint32_t>(index % format::kTilePagesMax);
+  if (place >= tile->page_count())
+    return broken("a tile of records has fewer pages than there are");
+  const auto record = tile->record(place);
+  if (!record) return broken(record.error().text);
+  page.state = record->state;
+  page.crawl_count = record->crawl_count;
+  page.change_count = record->change_count;
+  page.first_crawl_us = record->first_crawl_us;
+  page.last_crawl_us = record->last_crawl_us;
+  page.score = record->score;
+  page.content_hash.assign(record->hash.begin(), record->hash.begin() + record->hash_bytes);
+  return {};
+}
+
+Result<PageInfo> PageView::page(std::uint64_t index) const {
+  CRAWLSTORE_TRY(impl_->check_index(index));
+  PageInfo page;
+  page.index = index;
+  CRAWLSTORE_TRY(impl_->fill_origin(index, page));
+  CRAWLSTORE_TRY(impl_->fill_record(index, page));
+  return page;
+}
+
+Result<std::string> PageView::url(std::uint64_t index) const {
+  CRAWLSTORE_TRY(impl_->check_index(index));
+  PageInfo page;
+  CRAWLSTORE_TRY(impl_->fill_origin(index, page));
+  return std::move(page.url);
+}
+
+Result<std::vector<std::uint64_t>> PageView::out_links(std::uint64_t index) const {
+  CRAWLSTORE_TRY(impl_->check_index(index));
+  std::vector<std::uint64_t> found;
+  if (!impl_->links) return found;
+  links::LinkView view = *impl_->links;  // each thread a copy of its own
+  CRAWLSTORE_TRY(view.out(index, found));
+  return found;
+}
+
+Result<std::vector<std::uint64_t>> PageView::in_links(std::uint64_t index) const {
+  CRAWLSTORE_TRY(impl_->check_index(index));
+  std::vector<std::uint64_t> found;
+  if (!impl_->links) return found;
+  links::LinkView view = *impl_->links;
+  CRAWLSTORE_TRY(view.in(index, found));
+  return found;
+}
+
+Result<void> PageView::for_each_page(const VisitPage& visit, std::uint64_t first) const {
+  for (std::uint64_t index = first; index < impl_->table.page_count; ++index) {
+    const auto found = page(index);
+    if (!found) return tl::unexpected<Error>(found.error());
+    if (!visit(*found)) return {};
+  }
+  return {};
+}
+
+Result<void> PageView::for_each_key(const VisitKey& visit) const {
+  if (!impl_->keys) return {};
+  return impl_->keys->for_each_key([&](Key16 key, std::span<const std::byte> value) {
+    return visit(key, pages::index_in(value));
+  });
+}
+
+Result<void> PageView::for_each_page_of(std::string_view host, const VisitPage& visit) const {
+  if (!impl_->keys) return {};
+  const std::uint64_t head = host_key(host, impl_->snapshot.reader().identity().key_seed);
+  Result<void> done;
+  const auto walked = impl_->keys->for_each_key(
+      [&](Key16 key, std::span<const std::byte> value) {
+        if (key.head != head) return false;
+        const auto found = page(pages::index_in(value));
+        if (!found) {
+          done = tl::unexpected<Error>(found.error());
+          return false;
+        }
+        return visit(*found);
+      },
+      Key16{head, 0});
+  return done ? walked : done;
+}
+
+Result<void> PageView::for_each_event(
+    const std::function<bool(const CrawlEvent& event)>& visit) const {
+  if (!impl_->table.events) return {};
+  const auto* entry = impl_->snapshot.reader().directory().find(impl_->table.events);
+  format::EventBatch events;
+  for (const auto& run : entry->runs) {
+    const auto payload = impl_->snapshot.read_run(entry->id, run.run_id);
+    if (!payload) return tl::unexpected<Error>(payload.error());
+    const auto damaged = [&](const Error& error) {
+      return fail(error.code, error.text, run.offset_bytes + error.offset, entry->id.value);
+    };
+    auto reader = format::EventRunReader::open(*payload);
+    if (!reader) return damaged(reader.error());
+    for (;;) {
+      const auto more = reader->next(events);
+      if (!more) return damaged(more.error());
+      if (!*more) break;
+      for (const CrawlEvent& event : events.events()) {
+        if (!visit(event)) return {};
+      }
+    }
+  }
+  return {};
+}
+
+Result<std::vector<float>> PageView::scores() const {
+  std::vector<float> scores;
+  scores.reserve(impl_->table.page_count);
+  for (std::uint64_t index = 0; index < impl_->table.page_count; ++index) {
+    PageInfo page;
+    CRAWLSTORE_TRY(impl_->fill_record(index, page));
+    scores.push_back(page.score);
+  }
+  return scores;
+}
+
+Result<std::vector<std::uint64_t>> PageView::Impl::hosts() const {
+  std::vector<std::uint64_t> heads(table.page_count, 0);
+  CRAWLSTORE_TRY(keys->for_each_key([&](Key16 key, std::span<const std::byte> value) {
+    const std::uint64_t index = pages::index_in(value);
+    if (index < heads.size()) heads[index] = key.head;
+    return true;
+  }));
+  return heads;
+}
+
+struct LinkStream::Impl {
+  std::shared_ptr<PageView::Impl> view;
+  LinkStreamOptions options;
+  std::vector<std::uint64_t> hosts;  // by page; empty: links inside a host come along
+  std::optional<links::RowStream> rows;
+  std::vector<std::uint64_t> kept;
+  std::span<const std::uint64_t> links;
+
+  Result<void> start() {
+    rows.reset();
+    if (!view->links) return {};
+    auto opened = options.incoming ? view->links->in_rows(options.first_page)
+                                   : view->links->out_rows(options.first_page);
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    rows.emplace(std::move(*opened));
+    return {};
+  }
+  /// The links of the row, without those inside a host.
+  Result<void> filter() {
+    links = rows->links();
+    if (hosts.empty()) return {};
+    const std::uint64_t page = rows->page();
+    kept.clear();
+    for (const std::uint64_t link : links) {
+      if (page >= hosts.size() || link >= hosts.size()) {
+        return fail(Errc::kSegmentInvalid, "a link leads to a page that does not exist");
+      }
+      if (hosts[page] != hosts[link]) kept.push_back(link);
+    }
+    links = kept;
+    return {};
+  }
+};
+
+Result<LinkStream> PageView::links(const LinkStreamOptions& options) const {
+  auto impl = std::make_shared<LinkStream::Impl>();
+  impl->view = impl_;
+  impl->options = options;
+  if (options.only_other_hosts && impl_->keys) {
+    auto hosts = impl_->hosts();
+    if (!hosts) return tl::unexpected<Error>(hosts.error());
+    impl->hosts = std::move(*hosts);
+  }
+  CRAWLSTORE_TRY(impl->start());
+  return LinkStream(std::move(impl));
+}
+
+LinkStream::LinkStream(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<bool> LinkStream::next() {
+  while (impl_->rows) {
+    const auto more = impl_->rows->next();
+    if (!more || !*more) {
+      impl_->rows.reset();
+      return more;
+    }
+    CRAWLSTORE_TRY(impl_->filter());
+    if (!impl_->links.empty()) return true;
+  }
+  return false;
+}
+
+std::uint64_t LinkStream::page() const {
+  return impl_->rows->page();
+}
+
+std::span<const std::uint64_t> LinkStream::links() const {
+  return impl_->links;
+}
+
+Result<void> LinkStream::reset() {
+  return impl_->start();
+}
+
+}  // namespace crawlstore

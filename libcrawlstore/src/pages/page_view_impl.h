@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include <crawlstore/drum_view.h>
+#include <crawlstore/page_view.h>
+
+#include "container/reader.h"
+#include "container/tile_tree.h"
+#include "format/pages_table.h"
+#include "links/link_log.h"
+#include "pages/origins_log.h"
+
+namespace crawlstore {
+
+struct PageView::Impl {
+  explicit Impl(const Snapshot& of) : snapshot(of) {}
+
+  Snapshot snapshot;
+  PagesInfo info;
+  format::PagesTable table;
+  std::optional<DrumView> keys;                  // where pages have URLs
+  std::optional<container::TileReader> records;  // where there are pages
+  std::optional<links::LinkView> links;
+  mutable std::mutex mutex;  // guards origins: it keeps a block
+  mutable std::optional<pages::OriginsLog> origins;
+
+  Result<void> open_parts();
+  Result<const format::SegmentEntry*> part(SegmentId id, SegmentKind kind) const;
+  [[nodiscard]] Result<void> check_index(std::uint64_t index) const;
+  Result<void> fill_origin(std::uint64_t index, PageInfo& page) const;
+  Result<void> fill_record(std::uint64_t index, PageInfo& page) const;
+  /// By index, the head of each page's key; 0 for those that were forgotten.
+  Result<std::vector<std::uint64_t>> hosts() const;
+};
+
+}  // namespace crawlstore

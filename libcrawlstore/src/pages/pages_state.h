@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What an open page database knows of its segments, and how that gets into a commit.
+
+#include <string>
+#include <string_view>
+
+#include "container/writer.h"
+#include "format/pages_table.h"
+
+namespace crawlstore::pages {
+
+struct PagesState {
+  SegmentId id;
+  std::string name;
+  format::PagesTable table;
+};
+
+/// The page database of this segment. errors kChunkDamaged, kSegmentInvalid
+Result<PagesState> load_state(container::Writer& writer, const format::SegmentEntry& entry);
+
+/// Writes the table anew and puts it into the writer's changes.
+Result<void> put_state(container::Writer& writer, const PagesState& state);
+
+/// Calls `visit` with the id of each segment that the table names, its drum among them.
+template <class Visit>
+void for_each_segment(const format::PagesTable& table, const Visit& visit) {
+  for (const SegmentId id : {table.keys, table.origins, table.records, table.out_links,
+                             table.in_links, table.gone_links, table.events}) {
+    if (id) visit(id);
+  }
+}
+
+}  // namespace crawlstore::pages

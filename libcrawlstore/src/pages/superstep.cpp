@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pages/superstep.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "format/endian.h"
+
+namespace crawlstore::pages {
+namespace {
+
+constexpr std::size_t kIndexBytes = 5;
+static_assert(kIndexBytes + sizeof(std::uint32_t) == format::kPageValueBytes);
+
+using KeyValue = std::array<std::byte, format::kPageValueBytes>;
+
+KeyValue make_value(std::uint64_t index, std::uint32_t witness) {
+  KeyValue value{};
+  std::array<std::byte, sizeof(index)> number{};
+  format::store(number.data(), index);
+  std::copy_n(number.begin(), kIndexBytes, value.begin());
+  format::store(value.data() + kIndexBytes, witness);
+  return value;
+}
+
+}  // namespace
+
+std::uint64_t index_in(std::span<const std::byte> value) {
+  std::array<std::byte, sizeof(std::uint64_t)> number{};
+  std::copy_n(value.begin(), kIndexBytes, number.begin());
+  return format::load<std::uint64_t>(number.data());
+}
+
+std::uint32_t witness_in(std::span<const std::byte> value) {
+  return format::load<std::uint32_t>(value.data() + kIndexBytes);
+}
+
+Result<SuperstepReport> Superstep::run() {
+  report_.edit_count = batch_.edits().size();
+  report_.collision_count = batch_.collision_count();
+  first_new_ = state_.table.page_count;
+  CRAWLSTORE_TRY(assign_indexes());
+  if (state_.table.has_urls) CRAWLSTORE_TRY(write_origins());
+  order_edits();
+  order_pages();
+  CRAWLSTORE_TRY(write_links());
+  CRAWLSTORE_TRY(write_records());
+  ++state_.table.superstep_count;
+  state_.table.collision_count += report_.collision_count;
+  CRAWLSTORE_TRY(put_state(writer_, state_));
+  return report_;
+}
+
+Result<void> Superstep::assign_indexes() {
+  indexes_.assign(batch_.page_count(), kNoIndex);
+  if (state_.table.has_urls) {
+    std::vector<LocalId> by_key(batch_.page_count());
+    std::iota(by_key.begin(), by_key.end(), LocalId{0});
+    std::sort(by_key.begin(), by_key.end(),
+              [this](LocalId a, LocalId b) { return batch_.key(a) < batch_.key(b); });
+    CRAWLSTORE_TRY(find_named_pages(by_key));
+    CRAWLSTORE_TRY(write_keys(by_key));
+  } else {
+    take_index_pages();
+  }
+  report_.new_page_count = state_.table.page_count - first_new_;
+  return {};
+}
+
+/// Pages that are there get their indexes, all others the next ones. A key that is there with
+/// another witness belongs to another URL: that page is refused.
+Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
+  std::vector<Key16> keys(by_key.size());
+  std::transform(by_key.begin(), by_key.end(), keys.begin(),
+                 [this](LocalId page) { return batch_.key(page); });
+  std::vector<bool> is_known(by_key.size());
+  CRAWLSTORE_TRY(keys_->find_sorted(keys, [&](std::size_t place, std::span<const std::byte> value) {
+    const LocalId page = by_key[place];
+    is_known[page] = true;
+    if (witness_in(value) != batch_.witness(page)) {
+      ++report_.collision_count;
+      return Result<void>{};
+    }
+    indexes_[page] = index_in(value);
+    if (indexes_[page] < first_new_) return Result<void>{};
+    return Result<void>(fail(Errc::kSegmentInvalid,
+                             "the key of a page has an index that no page has", Error::kNoOffset,
+                             keys_->segment().value));
+  }));
+  for (std::size_t page = 0; page < is_known.size(); ++page) {
+    if (is_known[page]) continue;
+    indexes_[page] = state_.table.page_count++;
+    new_pages_.push_back(static_cast<LocalId>(page));
+  }
+  if (state_.table.page_count <= format::kPagesMax) return {};
+  return fail(Errc::kTooLarge, "a page database holds at most 2^40 pages");
+}
+
+/// All indexes below the largest exist.
+void Superstep::take_index_pages() {
+  for (std::size_t page = 0; page < indexes_.size(); ++page) {
+    indexes_[page] = batch_.key(static_cast<LocalId>(page)).tail;
+    state_.table.page_count = std::max(state_.table.page_count, indexes_[page] + 1);
+    if (indexes_[page] >= first_new_) new_pages_.push_back(static_cast<LocalId>(page));
+  }
+  std::sort(new_pages_.begin(), new_pages_.end(),
+            [this](LocalId a, LocalId b) { return indexes_[a] < indexes_[b]; });
+}
+
+Result<void> Superstep::write_keys(std::span<const LocalId> by_key) {
+  std::vector<KeyValue> values;
+  values.reserve(new_pages_.size());  // edits point into it
+  std::vector<drum::KeyEdit> edits;
+  edits.reserve(new_pages_.size());
+  for (const LocalId page : by_key) {
+    if (is_refused(page) || indexes_[page] < first_new_) continue;
+    values.push_back(make_value(indexes_[page], batch_.witness(page)));
+    edits.push_back({batch_.key(page), false, values.back()});
+  }
+  if (edits.empty() && state_.table.keys) return {};
+  CRAWLSTORE_TRY(keys_->apply(edits));
+  state_.table.keys = keys_->segment();
+  return {};
+}
+
+void Superstep::order_edits() {
+  const auto& edits = batch_.edits();
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    if (!is_refused(edits[i].page)) edit_order_.push_back(static_cast<std::uint32_t>(i));
+  }
+  std::stable_sort(edit_order_.begin(), edit_order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return indexes_[edits[a].page] < indexes_[edits[b].page];
+  });
+}
+
+/// New pages are in order already, and come last.
+void Superstep::order_pages() {
+  for (std::size_t page = 0; page < indexes_.size(); ++page) {
+    if (indexes_[page] < first_new_) page_order_.push_back(static_cast<LocalId>(page));
+  }
+  std::sort(page_order_.begin(), page_order_.end(),
+            [this](LocalId a, LocalId b) { return indexes_[a] < indexes_[b]; });
+  page_order_.insert(page_order_.end(), new_pages_.begin(), new_pages_.end());
+}
+
+}  // namespace crawlstore::pages

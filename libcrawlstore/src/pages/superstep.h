@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One superstep: a batch of edits becomes pages, records and links, in one commit.
+///
+///   batch --keys, sorted--> key table ----> indexes: those of pages that are there, new ones for
+///   the
+///                                           others, in the order in which the batch named them
+///         --new pages-----> origins         appended
+///         --edits, by index-> records       tiles that change
+///                          -> out-links     one run: the rows of pages that were crawled
+///                          -> in-links      one run of what came, one of what went, regrouped by
+///                                           target with a counting sort
+///
+/// Everything is read forwards and written forwards. Nothing is committed here: what was written
+/// lies in the writer's changes.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <crawlstore/pages.h>
+
+#include "container/writer.h"
+#include "drum/key_table.h"
+#include "format/record_tile.h"
+#include "links/link_log.h"
+#include "pages/batch.h"
+#include "pages/pages_state.h"
+
+namespace crawlstore::pages {
+
+/// For one use. Threads: one. `keys` is nullptr where pages have no URLs.
+class Superstep {
+ public:
+  Superstep(container::Writer& writer, PagesState& state, drum::KeyTable* keys, const Batch& batch)
+      : writer_(writer), state_(state), keys_(keys), batch_(batch) {}
+
+  /// Puts all segments that change into the writer's changes, and brings `state` up to date.
+  ///   errors  kNoSpace and the like, of damage, kTooLarge: what was written is still reserved, and
+  ///           `state` half changed: the caller gives both back
+  Result<SuperstepReport> run();
+
+ private:
+  struct LinkTarget {
+    std::uint64_t index = 0;
+    LocalId local = kNoLocal;
+  };
+
+  // superstep.cpp
+  Result<void> assign_indexes();
+  Result<void> find_named_pages(std::span<const LocalId> by_key);
+  void take_index_pages();
+  Result<void> write_keys(std::span<const LocalId> by_key);
+  void order_edits();
+  void order_pages();
+  [[nodiscard]] std::uint64_t index_of(LocalId page) const { return indexes_[page]; }
+  [[nodiscard]] bool is_refused(LocalId page) const { return indexes_[page] == kNoIndex; }
+
+  // superstep_origins.cpp
+  Result<void> write_origins();
+  Result<void> find_linker_depths(const format::SegmentEntry& log);
+
+  // superstep_records.cpp
+  Result<void> write_records();
+  void apply_edit(const BatchEdit& edit, format::PageRecord& record);
+  Result<void> decode_records(std::span<const std::byte> payload,
+                              std::vector<format::PageRecord>& records) const;
+
+  // superstep_links.cpp
+  Result<void> write_links();
+  void make_link_segments();
+  Result<links::LinksWriter> start_run(SegmentId segment, std::uint64_t row_count,
+                                       std::uint64_t link_count);
+  template <class Visit>
+  Result<void> for_each_source(const Visit& visit);
+  Result<std::uint64_t> count_links_max(links::LinkView& view);
+  Result<void> write_out_rows(const links::LinkSegments& segments);
+  Result<void> write_in_rows();
+  Result<void> write_gone_rows();
+  Result<void> make_row(std::span<const std::uint32_t> page_edits);
+  void compare_rows(std::uint64_t page);
+
+  static constexpr std::uint64_t kNoIndex = ~std::uint64_t{0};
+
+  container::Writer& writer_;
+  PagesState& state_;
+  drum::KeyTable* keys_;
+  const Batch& batch_;
+  SuperstepReport report_;
+  std::uint64_t first_new_ = 0;            // index of the first new page
+  std::vector<std::uint64_t> indexes_;     // by local id; kNoIndex: refused
+  std::vector<LocalId> new_pages_;         // in the order of their indexes
+  std::vector<std::uint32_t> depths_;      // by local id, as far as they are needed
+  std::vector<std::uint32_t> edit_order_;  // edits by the index of their page, then as they came
+  std::vector<LocalId> page_order_;        // pages by index, without those refused
+
+  // Links. A source is its place among the pages whose rows are written.
+  std::vector<LinkTarget> row_;
+  std::vector<std::uint64_t> old_row_;
+  std::vector<std::uint64_t> new_row_;
+  std::vector<std::uint64_t> removed_;
+  std::vector<std::uint64_t> sources_;  // index of each
+  std::vector<LocalId> added_targets_;  // links that came, by source
+  std::vector<std::uint32_t> added_sources_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>>
+      gone_;  // target and source of those that went
+};
+
+/// The two halves of a value in the keys of pages.
+std::uint64_t index_in(std::span<const std::byte> value);
+std::uint32_t witness_in(std::span<const std::byte> value);
+
+}  // namespace crawlstore::pages

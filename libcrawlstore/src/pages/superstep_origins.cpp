@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Origins of a superstep: the new pages, appended as one run.
+#include <algorithm>
+
+#include "pages/origins_log.h"
+#include "pages/superstep.h"
+
+namespace crawlstore::pages {
+
+/// Depths of pages of earlier supersteps that the first link to a new page came from, by local id.
+/// Asked for in the order of their indexes: so blocks are read forwards.
+Result<void> Superstep::find_linker_depths(const format::SegmentEntry& log) {
+  std::vector<LocalId> linkers;
+  for (const LocalId page : new_pages_) {
+    const LocalId linker = batch_.linker(page);
+    if (linker != kNoLocal && indexes_[linker] < first_new_) linkers.push_back(linker);
+  }
+  if (linkers.empty()) return {};
+  std::sort(linkers.begin(), linkers.end(), [this](LocalId a, LocalId b) {
+    return indexes_[a] != indexes_[b] ? indexes_[a] < indexes_[b] : a < b;
+  });
+  linkers.erase(std::unique(linkers.begin(), linkers.end()), linkers.end());
+  // The storage lives as long as the writer.
+  const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer_.storage());
+  auto origins = OriginsLog::open(log, first_new_, [&](const format::RunRef& run) {
+    return std::make_shared<const container::RunReader>(
+        storage, container::run_name(writer_.identity(), log.id, run.run_id), run);
+  });
+  if (!origins) return tl::unexpected<Error>(origins.error());
+  for (const LocalId linker : linkers) {
+    const auto origin = origins->find(indexes_[linker]);
+    if (!origin) return tl::unexpected<Error>(origin.error());
+    depths_[linker] = origin->depth;
+  }
+  return {};
+}
+
+/// A page that a link named first is one deeper than the page with the link; all others are seeds.
+Result<void> Superstep::write_origins() {
+  if (new_pages_.empty()) return {};
+  SegmentId& segment = state_.table.origins;
+  format::SegmentEntry log{{}, SegmentKind::kPageOrigins, StorageClass::kLog, state_.id, {}, {}};
+  if (segment) log = *writer_.find(segment);
+  depths_.assign(batch_.page_count(), 0);
+  CRAWLSTORE_TRY(find_linker_depths(log));
+
+  if (!segment) segment = log.id = writer_.new_segment_id();
+  OriginsPlan plan{first_new_, new_pages_.size(), 0};
+  for (const LocalId page : new_pages_) plan.url_bytes += batch_.url(page).size();
+  auto run = OriginsWriter::start(writer_, segment, writer_.new_run_ids(1), plan);
+  if (!run) return tl::unexpected<Error>(run.error());
+  for (const LocalId page : new_pages_) {
+    format::Origin origin{batch_.url(page), std::nullopt, 0};
+    const LocalId linker = batch_.linker(page);
+    if (linker != kNoLocal && !is_refused(linker)) {
+      origin.linked_from = indexes_[linker];
+      origin.depth = depths_[page] = depths_[linker] + 1;
+    }
+    CRAWLSTORE_TRY(run->append(origin));
+  }
+  const auto ref = run->finish();
+  if (!ref) return tl::unexpected<Error>(ref.error());
+  run->give_back();
+  log.runs.push_back(*ref);
+  writer_.put(log);
+  const std::size_t count = origin_runs_to_join(log.runs);
+  if (count == 0) return {};
+  CRAWLSTORE_TRY(join_origin_runs(writer_, log, count));
+  writer_.put(std::move(log));
+  writer_.release(ref->extent());  // in no generation
+  return {};
+}
+
+}  // namespace crawlstore::pages

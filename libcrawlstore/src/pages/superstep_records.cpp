@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records of a superstep: tile after tile, those with a page that is new or that an edit names.
+#include <algorithm>
+#include <limits>
+
+#include "container/tile_tree.h"
+#include "format/record_tile.h"
+#include "pages/superstep.h"
+
+namespace crawlstore::pages {
+namespace {
+
+constexpr std::uint64_t kNoTile = std::numeric_limits<std::uint64_t>::max();
+
+/// The page was crawled once more. Crawls may come out of order.
+void record_crawl(const BatchEdit& edit, std::span<const std::byte> hash,
+                  format::PageRecord& record) {
+  const std::span<const std::byte> old(record.hash.data(), record.hash_bytes);
+  if (record.crawl_count == 0) {
+    record.first_crawl_us = edit.time_us;
+    record.last_crawl_us = edit.time_us;
+  } else if (!std::equal(old.begin(), old.end(), hash.begin(), hash.end())) {
+    ++record.change_count;
+  }
+  record.first_crawl_us = std::min(record.first_crawl_us, edit.time_us);
+  record.last_crawl_us = std::max(record.last_crawl_us, edit.time_us);
+  if (record.crawl_count < std::numeric_limits<std::uint32_t>::max()) ++record.crawl_count;
+  record.state = PageState::kCrawled;
+  record.score = edit.score;
+  record.hash = {};
+  record.hash_bytes = static_cast<std::uint8_t>(hash.size());
+  std::copy(hash.begin(), hash.end(), record.hash.begin());
+}
+
+}  // namespace
+
+void Superstep::apply_edit(const BatchEdit& edit, format::PageRecord& record) {
+  switch (edit.kind) {
+    case CrawlEventKind::kPage:
+      if (record.crawl_count == 0) ++state_.table.crawled_count;
+      record_crawl(edit, batch_.content_hash(edit), record);
+      return;
+    case CrawlEventKind::kKnown:
+      if (record.crawl_count == 0) record.score = edit.score;
+      if (record.state == PageState::kGone) record.state = PageState::kKnown;
+      return;
+    case CrawlEventKind::kGone:
+      record.state = PageState::kGone;
+      return;
+    case CrawlEventKind::kFailed:
+      record.state = PageState::kFailed;
+      return;
+    case CrawlEventKind::kLinkAdded:
+    case CrawlEventKind::kLinkRemoved:
+      return;
+  }
+}
+
+Result<void> Superstep::write_records() {
+  const std::uint64_t page_count = state_.table.page_count;
+  if (page_count == 0) return {};
+  const auto& edits = batch_.edits();
+  auto tiles = container::TileWriter::open(writer_, state_.table.records, SegmentKind::kPageRecords,
+                                           state_.id);
+  if (!tiles) return tl::unexpected<Error>(tiles.error());
+  state_.table.records = tiles->segment();
+
+  auto edit = edit_order_.begin();
+  auto new_page = new_pages_.begin();
+  std::uint64_t next_new = first_new_;
+  std::vector<std::byte> payload;
+  std::vector<format::PageRecord> records;
+  const auto tile_of_edit = [&] {
+    return edit == edit_order_.end() ? kNoTile
+                                     : indexes_[edits[*edit].page] / format::kTilePagesMax;
+  };
+  while (edit != edit_order_.end() || next_new < page_count) {
+    const std::uint64_t new_tile =
+        next_new < page_count ? next_new / format::kTilePagesMax : kNoTile;
+    const std::uint64_t tile = std::min(tile_of_edit(), new_tile);
+    const std::uint64_t first_page = tile * format::kTilePagesMax;
+    records.clear();
+    if (tile < tiles->tile_count()) {
+      CRAWLSTORE_TRY(tiles->read(tile, payload));
+      CRAWLSTORE_TRY(decode_records(payload, records));
+    }
+    if (tile == new_tile) {
+      next_new = std::min(page_count, first_page + format::kTilePagesMax);
+      records.resize(next_new - first_page);
+      for (; new_page != new_pages_.end() && indexes_[*new_page] < next_new; ++new_page) {
+        records[indexes_[*new_page] - first_page].score = batch_.first_score(*new_page);
+      }
+    }
+    for (; tile_of_edit() == tile; ++edit) {
+      const std::uint64_t place = indexes_[edits[*edit].page] - first_page;
+      if (place >= records.size()) {
+        return fail(Errc::kSegmentInvalid, "a tile of records has fewer pages than there are",
+                    Error::kNoOffset, state_.table.records.value);
+      }
+      apply_edit(edits[*edit], records[place]);
+    }
+    payload.clear();
+    format::encode_record_tile(records, payload);
+    CRAWLSTORE_TRY(tiles->write(tile, payload, records.size()));
+  }
+  return tiles->finish();
+}
+
+Result<void> Superstep::decode_records(std::span<const std::byte> payload,
+                                       std::vector<format::PageRecord>& records) const {
+  const auto tile = format::RecordTile::parse(payload);
+  if (!tile)
+    return fail(tile.error().code, tile.error().text, Error::kNoOffset, state_.table.records.value);
+  records.reserve(format::kTilePagesMax);
+  for (std::uint32_t i = 0; i < tile->page_count(); ++i) {
+    const auto record = tile->record(i);
+    if (!record) {
+      return fail(record.error().code, record.error().text, Error::kNoOffset,
+                  state_.table.records.value);
+    }
+    records.push_back(*record);
+  }
+  return {};
+}
+
+}  // namespace crawlstore::pages
