@@ -46,6 +46,7 @@ inline constexpr std::uint64_t kPartitionMagic = 0x3154524150595243;   // "CRYPA
 inline constexpr std::uint64_t kKeyRunMagic = 0x314E555259454B43;      // "CKEYRUN1"
 inline constexpr std::uint64_t kAuxRunMagic = 0x314E555258554143;      // "CAUXRUN1"
 inline constexpr std::uint64_t kResultRunMagic = 0x314E555253455243;   // "CRESRUN1"
+inline constexpr std::uint64_t kLinkRunMagic = 0x314E524B4E494C43;     // "CLINKRN1"
 
 /// Offset 0 of the file. Written once, at creation.
 struct Identity {
@@ -146,9 +147,43 @@ struct ResultRunHeader {
 };
 static_assert(sizeof(ResultRunHeader) == 24);
 
+/// Begins every block of a link run; then selectors and data.
+struct LinkBlockHeader {
+  std::uint64_t first_page;
+  std::uint32_t row_count;
+  std::uint32_t link_count;
+  std::uint32_t data_bytes;
+  std::uint16_t codec;
+  std::uint16_t flags;
+};
+static_assert(sizeof(LinkBlockHeader) == 24);
+
+/// One block in the index of a link run.
+struct LinkIndexEntry {
+  std::uint64_t first_page;
+  std::uint64_t offset_bytes;
+};
+static_assert(sizeof(LinkIndexEntry) == 16);
+
+/// The last bytes of a link run's payload.
+struct LinkRunFooter {
+  std::uint64_t row_count;
+  std::uint64_t link_count;
+  std::uint64_t block_count;
+  std::uint64_t index_offset_bytes;
+  std::uint64_t first_page;
+  std::uint64_t last_page;
+  std::uint64_t target_max;
+  std::uint16_t codec;
+  std::array<std::uint16_t, 3> reserved;
+  std::uint64_t magic;
+};
+static_assert(sizeof(LinkRunFooter) == 72);
+
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
-static_assert(kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader,
-                         AuxRunHeader, ResultRunHeader>);
+static_assert(
+    kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader, AuxRunHeader,
+               ResultRunHeader, LinkBlockHeader, LinkIndexEntry, LinkRunFooter>);
 
 }  // namespace crawlstore::format

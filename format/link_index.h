@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The block index and the footer of a link run: spec/format.md#link-runs. Pure functions over
+/// bytes; any thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+#include "layout.h"
+
+namespace crawlstore::format {
+
+/// codec of LinkRunFooter: which codecs blocks may have.
+inline constexpr std::uint16_t kLinkFamily = 1;
+
+/// How long the index and the footer are.
+constexpr std::uint64_t link_tail_bytes(std::uint64_t block_count) {
+  return block_count * sizeof(LinkIndexEntry) + sizeof(LinkRunFooter);
+}
+
+/// What a footer says that its index does not.
+struct LinkTotals {
+  std::uint64_t row_count = 0;
+  std::uint64_t link_count = 0;
+  std::uint64_t last_page = 0;
+  std::uint64_t target_max = 0;  ///< 0 without links
+};
+
+/// Appends the bytes that end a link run. `blocks_bytes` is the length of all blocks; there must be
+/// one.
+void encode_link_tail(std::span<const LinkIndexEntry> index, const LinkTotals& totals,
+                      std::uint64_t blocks_bytes, std::vector<std::byte>& out);
+
+/// `footer_bytes` is the last 72 bytes, `payload_bytes` the whole length; counts and offsets are
+/// consistent with it when this returns.
+/// errors kSegmentInvalid (offset relative to the payload)
+Result<LinkRunFooter> parse_link_footer(std::span<const std::byte> footer_bytes,
+                                        std::uint64_t payload_bytes);
+
+/// That first pages and offsets ascend and stay in range, for entries taken one after another. A
+/// reader that bounds each offset when it uses it does not need this; deep verification does.
+/// errors kSegmentInvalid (offset relative to the payload)
+class LinkIndexRules {
+ public:
+  explicit LinkIndexRules(const LinkRunFooter& footer) : footer_(footer) {}
+  /// The next entry; there are as many as blocks.
+  Result<void> take(const LinkIndexEntry& entry);
+
+ private:
+  const LinkRunFooter& footer_;
+  std::uint64_t count_ = 0;
+  LinkIndexEntry last_{};
+};
+
+}  // namespace crawlstore::format

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: run ids ascend in the order in which runs take effect, in in_links and gone_links
+// together. A merge takes the newest runs, so the ids of what it writes are higher than all that
+// stay. Nothing is put before everything is written.
+#include "links/link_log.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/assert.h"
+
+namespace crawlstore::links {
+namespace {
+
+using format::RunRef;
+
+/// What a merge of runs into one may need, or all that it can.
+std::uint64_t reserve_bytes(std::span<const LogRun> runs, bool with_gone, bool all) {
+  std::uint64_t payload_bytes = 0;
+  std::uint64_t row_count = 0;
+  std::uint64_t link_count = 0;
+  std::uint64_t number_max = 0;
+  for (const LogRun& log_run : runs) {
+    if (log_run.is_gone != with_gone) continue;
+    const format::LinkRunFooter& footer = log_run.run.footer();
+    payload_bytes += log_run.run.run().payload_bytes;
+    row_count += footer.row_count;
+    link_count += footer.link_count;
+    number_max = std::max({number_max, footer.last_page, footer.target_max});
+  }
+  const std::uint64_t bytes_max = link_run_bytes_max(row_count, link_count, number_max);
+  return all ? bytes_max : std::min(bytes_max, payload_bytes + payload_bytes / 8 + row_count);
+}
+
+/// A merge of the newest runs of one way. Writes, and only then changes the segments.
+class Merge {
+ public:
+  /// Of `runs` those from `first` on.
+  Merge(container::Writer& writer, std::span<const LogRun> runs, std::size_t first,
+        Combination combination)
+      : writer_(writer),
+        runs_(runs.begin() + static_cast<long>(first), runs.end()),
+        is_whole_(first == 0),
+        combination_(combination) {}
+
+  Result<void> write(SegmentId links, SegmentId gone) {
+    auto written = write_into(links, gone, false);
+    if (!written && written.error().code == Errc::kTooLarge) {
+      written = write_into(links, gone, true);
+    }
+    return written;
+  }
+
+  /// Puts what was written in the place of the runs.
+  void install(SegmentId links, SegmentId gone) {
+    replace(links, links_run_);
+    if (gone) replace(gone, gone_run_);
+    for (const LogRun& log_run : runs_) {
+      const RunRef& run = log_run.run.run();
+      if (run.born.value == 0) writer_.release(run.extent());
+    }
+  }
+
+ private:
+  Result<void> write_into(SegmentId links, SegmentId gone, bool reserve_all) {
+    const bool keeps_gone = !is_whole_ && gone;
+    const RunId id = writer_.new_run_ids(2);
+    auto links_writer =
+        LinksWriter::start(writer_, links, id, reserve_bytes(runs_, false, reserve_all));
+    if (!links_writer) return tl::unexpected<Error>(links_writer.error());
+    std::optional<LinksWriter> gone_writer;
+    if (keeps_gone) {
+      auto started = LinksWriter::start(writer_, gone, {id.value + 1},
+                                        reserve_bytes(runs_, true, reserve_all));
+      if (!started) return tl::unexpected<Error>(started.error());
+      gone_writer.emplace(std::move(*started));
+    }
+    CRAWLSTORE_TRY(copy_rows(*links_writer, gone_writer ? &*gone_writer : nullptr));
+    const auto links_run = links_writer->finish();
+    if (!links_run) return tl::unexpected<Error>(links_run.error());
+    if (gone_writer) {
+      const auto gone_run = gone_writer->finish();
+      if (!gone_run) return tl::unexpected<Error>(gone_run.error());
+      gone_run_ = *gone_run;
+      if (gone_run_) gone_writer->give_back();
+    }
+    links_run_ = *links_run;
+    if (links_run_) links_writer->give_back();
+    return {};
+  }
+
+  Result<void> copy_rows(LinksWriter& links, LinksWriter* gone) {
+    auto rows = RowStream::open(runs_, combination_, 0);
+    if (!rows) return tl::unexpected<Error>(rows.error());
+    const bool keeps_empty = !is_whole_ && combination_ == Combination::kReplace;
+    while (true) {
+      const auto more = rows->next();
+      if (!more) return tl::unexpected<Error>(more.error());
+      if (!*more) return {};
+      if (keeps_empty || !rows->links().empty()) {
+        CRAWLSTORE_TRY(links.append(rows->page(), rows->links()));
+      }
+      if (gone != nullptr && !rows->gone().empty()) {
+        CRAWLSTORE_TRY(gone->append(rows->page(), rows->gone()));
+      }
+    }
+  }
+
+  void replace(SegmentId segment, const std::optional<RunRef>& merged) {
+    format::SegmentEntry entry = *writer_.find(segment);
+    std::erase_if(entry.runs, [this](const RunRef& run) {
+      return std::any_of(runs_.begin(), runs_.end(), [&run](const LogRun& log_run) {
+        return log_run.run.run().run_id == run.run_id;
+      });
+    });
+    if (merged) entry.runs.push_back(*merged);
+    writer_.put(std::move(entry));
+  }
+
+  container::Writer& writer_;
+  const std::vector<LogRun> runs_;
+  const bool is_whole_;
+  const Combination combination_;
+  std::optional<RunRef> links_run_;
+  std::optional<RunRef> gone_run_;
+};
+
+Result<void> merge_out(container::Writer& writer, const LinkSegments& segments,
+                       const LinkView& view, std::size_t first) {
+  Merge merge(writer, view.out_runs(), first, Combination::kReplace);
+  CRAWLSTORE_TRY(merge.write(segments.out, {}));
+  merge.install(segments.out, {});
+  return {};
+}
+
+Result<void> merge_in(container::Writer& writer, const LinkSegments& segments, const LinkView& view,
+                      std::size_t first) {
+  Merge merge(writer, view.in_runs(), first, Combination::kEdit);
+  CRAWLSTORE_TRY(merge.write(segments.in, segments.gone));
+  merge.install(segments.in, segments.gone);
+  return {};
+}
+
+std::vector<std::uint64_t> sizes_of(std::span<const LogRun> runs) {
+  std::vector<std::uint64_t> sizes;
+  for (const LogRun& log_run : runs) sizes.push_back(log_run.run.run().payload_bytes);
+  return sizes;
+}
+
+}  // namespace
+
+void append_run(container::Writer& writer, SegmentId segment, const RunRef& run) {
+  const format::SegmentEntry* found = writer.find(segment);
+  CRAWLSTORE_ASSERT(found != nullptr);
+  CRAWLSTORE_ASSERT(found->runs.empty() || found->runs.back().run_id < run.run_id);
+  format::SegmentEntry entry = *found;
+  entry.runs.push_back(run);
+  writer.put(std::move(entry));
+}
+
+std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_max) {
+  CRAWLSTORE_ASSERT(kept_max > 0 && sizes.size() > kept_max);
+  std::vector<double> newer(sizes.size() + 1, 0.0);  // of each run and all newer ones
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    newer[i] = newer[i + 1] + static_cast<double>(sizes[i]);
+  }
+  const auto smallest = static_cast<double>(*std::min_element(sizes.begin(), sizes.end()));
+  const double ratio =
+      std::max(2.0, std::pow(newer[0] / smallest, 1.0 / static_cast<double>(kept_max)));
+  const auto stands_alone = [&](std::size_t i) {
+    return static_cast<double>(sizes[i]) >= ratio * newer[i + 1];
+  };
+  std::size_t first = kept_max;
+  while (first > 0 && stands_alone(first)) --first;  // what is newer than a run that stands alone
+  while (first > 0 && !stands_alone(first - 1)) --first;
+  return first;
+}
+
+Result<void> bound_out_runs(container::Writer& writer, const LinkSegments& segments) {
+  const auto view = LinkView::open(writer, segments);
+  if (!view) return tl::unexpected<Error>(view.error());
+  const auto sizes = sizes_of(view->out_runs());
+  if (sizes.size() <= kFreshRunsMax + 1) return {};
+  return merge_out(writer, segments, *view, choose_merge(sizes, kFreshRunsMax));
+}
+
+Result<void> bound_in_runs(container::Writer& writer, const LinkSegments& segments) {
+  const auto view = LinkView::open(writer, segments);
+  if (!view) return tl::unexpected<Error>(view.error());
+  const auto sizes = sizes_of(view->in_runs());
+  if (sizes.size() <= kFreshRunsMax + 1) return {};
+  // A merge may leave two runs: what was added, and what is gone.
+  return merge_in(writer, segments, *view, choose_merge(sizes, kFreshRunsMax - 1));
+}
+
+Result<void> compact_links(container::Writer& writer, const LinkSegments& segments) {
+  const auto view = LinkView::open(writer, segments);
+  if (!view) return tl::unexpected<Error>(view.error());
+  if (view->out_runs().size() > 1) CRAWLSTORE_TRY(merge_out(writer, segments, *view, 0));
+  const auto& in = view->in_runs();
+  if (in.size() > 1 || (in.size() == 1 && in.front().is_gone)) {
+    CRAWLSTORE_TRY(merge_in(writer, segments, *view, 0));
+  }
+  return {};
+}
+
+}  // namespace crawlstore::links

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The logs of links: appending runs, and merging them so that they stay few.
+/// spec/format.md#links.
+///
+/// All of this changes the writer's pending state with put(); commits are the caller's. After an
+/// error the state is as it was. Runs that a merge replaces before they were ever committed are
+/// released. Threads: the writer's one.
+
+#include <cstdint>
+#include <span>
+
+#include "container/writer.h"
+#include "links/link_view.h"
+
+namespace crawlstore::links {
+
+/// Each way has at most one base, which is its oldest run, and as many runs besides; those of
+/// in_links and gone_links count together.
+inline constexpr std::size_t kFreshRunsMax = 8;
+
+/// Puts a finished run behind the others of its segment, which must exist. The run's id is higher
+/// than theirs.
+void append_run(container::Writer& writer, SegmentId segment, const format::RunRef& run);
+
+/// The first of the newest runs to merge, for runs of these sizes, oldest first, of which
+/// `kept_max` may stay as they are. More than that must be there. 0: all are merged into a base.
+///
+/// Let T be the size of all, m that of the smallest, and r = max(2, (T / m)^(1 / kept_max)). Runs
+/// are merged so that each is left at least r times as large as all newer ones together. So
+/// whenever a link is rewritten, the run that it lies in grows to at least 1 + 1 / r times its
+/// size, unless an older and smaller run joins it: of runs of about one size m a link is rewritten
+/// at most log(T / m) / log(1 + 1 / r) times until they make T, in practice half of that (18 for
+/// T / m = 10,000).
+std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_max);
+
+/// Merges the newest runs if there are more than kFreshRunsMax besides the base.
+///   errors  those of reading runs, kNoSpace and the like
+///   memory  a block a run; the file holds old and new runs until the next commits
+Result<void> bound_out_runs(container::Writer& writer, const LinkSegments& segments);
+Result<void> bound_in_runs(container::Writer& writer, const LinkSegments& segments);
+
+/// Merges each way into one base: no gone links are left, and no rows without links.
+Result<void> compact_links(container::Writer& writer, const LinkSegments& segments);
+
+}  // namespace crawlstore::links

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "links/link_view.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace crawlstore::links {
+namespace {
+
+using OpenRun =
+    std::function<std::shared_ptr<const container::RunReader>(SegmentId, const format::RunRef&)>;
+
+Result<void> add_runs(const format::SegmentEntry* entry, bool is_gone, const OpenRun& open_run,
+                      std::vector<LogRun>& runs) {
+  if (entry == nullptr) return fail(Errc::kUnknownName, "there is no such segment of links");
+  for (const format::RunRef& run : entry->runs) {
+    auto lookup = LinksLookup::open(open_run(entry->id, run), entry->id);
+    if (!lookup) return tl::unexpected<Error>(lookup.error());
+    runs.push_back({std::move(*lookup), is_gone});
+  }
+  std::sort(runs.begin(), runs.end(), [](const LogRun& a, const LogRun& b) {
+    return a.run.run().run_id < b.run.run().run_id;
+  });
+  return {};
+}
+
+}  // namespace
+
+Result<LinkView> LinkView::open(container::Reader& reader, const LinkSegments& segments) {
+  const OpenRun open_run = [&reader](SegmentId segment, const format::RunRef& run) {
+    return reader.run_reader(segment, run);
+  };
+  const container::Directory& directory = reader.directory();
+  LinkView view;
+  CRAWLSTORE_TRY(add_runs(directory.find(segments.out), false, open_run, view.out_));
+  CRAWLSTORE_TRY(add_runs(directory.find(segments.in), false, open_run, view.in_));
+  CRAWLSTORE_TRY(add_runs(directory.find(segments.gone), true, open_run, view.in_));
+  return view;
+}
+
+Result<LinkView> LinkView::open(container::Writer& writer, const LinkSegments& segments) {
+  // The storage lives as long as the writer, and views end before.
+  const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
+  const OpenRun open_run = [&](SegmentId segment, const format::RunRef& run) {
+    return std::make_shared<const container::RunReader>(
+        storage, container::run_name(writer.identity(), segment, run.run_id), run);
+  };
+  LinkView view;
+  CRAWLSTORE_TRY(add_runs(writer.find(segments.out), false, open_run, view.out_));
+  CRAWLSTORE_TRY(add_runs(writer.find(segments.in), false, open_run, view.in_));
+  CRAWLSTORE_TRY(add_runs(writer.find(segments.gone), true, open_run, view.in_));
+  return view;
+}
+
+Result<void> LinkView::out(std::uint64_t page, std::vector<std::uint64_t>& links) {
+  links.clear();
+  for (auto run = out_.rbegin(); run != out_.rend(); ++run) {
+    std::size_t row = 0;
+    const auto found = run->run.find(page, rows_, row);
+    if (!found) return tl::unexpected<Error>(found.error());
+    if (!*found) continue;
+    links.assign(rows_.links(row).begin(), rows_.links(row).end());
+    return {};
+  }
+  return {};
+}
+
+Result<void> LinkView::in(std::uint64_t page, std::vector<std::uint64_t>& links) {
+  edits_.clear();
+  for (const LogRun& run : in_) {
+    std::size_t row = 0;
+    const auto found = run.run.find(page, rows_, row);
+    if (!found) return tl::unexpected<Error>(found.error());
+    if (*found) edits_.take(rows_.links(row), run.is_gone);
+  }
+  links.swap(edits_.added());
+  return {};
+}
+
+Result<RowStream> LinkView::out_rows(std::uint64_t first_page) const {
+  return RowStream::open(out_, Combination::kReplace, first_page);
+}
+
+Result<RowStream> LinkView::in_rows(std::uint64_t first_page) const {
+  return RowStream::open(in_, Combination::kEdit, first_page);
+}
+
+}  // namespace crawlstore::links

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Reading the links of one `pages` segment, both ways: spec/format.md#links.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "container/reader.h"
+#include "container/writer.h"
+#include "format/directory.h"
+#include "links/row_stream.h"
+
+namespace crawlstore::links {
+
+/// The segments of links that a `pages` segment owns.
+struct LinkSegments {
+  SegmentId out;
+  SegmentId in;
+  SegmentId gone;
+};
+
+/// Links of one state of a store: of a pinned generation, or of a writer with all that it has put.
+/// A view of a writer ends with the next change of its segments.
+/// Copies share what is verified. Threads: each thread a copy of its own.
+class LinkView {
+ public:
+  /// Reads the footers of all runs.
+  ///   errors  kUnknownName (no such segment), kSegmentInvalid, kChunkDamaged, those of storage
+  static Result<LinkView> open(container::Reader& reader, const LinkSegments& segments);
+  static Result<LinkView> open(container::Writer& writer, const LinkSegments& segments);
+
+  /// The links of a page, ascending; none for a page without a row. Replaces `links`.
+  ///   errors  kSegmentInvalid, kChunkDamaged, those of storage
+  ///   cost    of each run that covers the page: a binary search and one block
+  Result<void> out(std::uint64_t page, std::vector<std::uint64_t>& links);
+  /// The pages that link to a page, likewise.
+  Result<void> in(std::uint64_t page, std::vector<std::uint64_t>& links);
+
+  /// All rows from `first_page` on. A page may come with no links.
+  [[nodiscard]] Result<RowStream> out_rows(std::uint64_t first_page = 0) const;
+  [[nodiscard]] Result<RowStream> in_rows(std::uint64_t first_page = 0) const;
+
+  /// Oldest first; those of in_links and gone_links together.
+  [[nodiscard]] const std::vector<LogRun>& out_runs() const { return out_; }
+  [[nodiscard]] const std::vector<LogRun>& in_runs() const { return in_; }
+
+ private:
+  std::vector<LogRun> out_;
+  std::vector<LogRun> in_;
+  format::LinkRows rows_;
+  RowEdits edits_;
+};
+
+}  // namespace crawlstore::links
