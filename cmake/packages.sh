@@ -5,10 +5,12 @@
 # What the library, the command, the inspector and the example need to build and run.
 crawlstore_build_packages=(
   ca-certificates
+  capnproto
   cmake
   flatbuffers-compiler
   fonts-dejavu-core
   g++
+  libcapnp-dev
   libcli11-dev
   libexpected-dev
   libflatbuffers-dev

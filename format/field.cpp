@@ -156,6 +156,12 @@ constexpr std::array kResultRun{
     Member{"reserved", Form::kZeros, offsetof(ResultRunHeader, reserved), 2},
 };
 
+constexpr std::array kEventRun{
+    Member{"magic", Form::kHex, offsetof(EventRunHeader, magic), 8},
+    Member{"record_count", Form::kUnsigned, offsetof(EventRunHeader, record_count), 8},
+    Member{"reserved", Form::kZeros, offsetof(EventRunHeader, reserved), 8},
+};
+
 }  // namespace
 
 Fields describe_members(std::span<const Member> members, std::span<const std::byte> bytes) {
@@ -202,6 +208,9 @@ Fields describe_aux_run(std::span<const std::byte> bytes) {
 }
 Fields describe_result_run(std::span<const std::byte> bytes) {
   return describe_members(kResultRun, bytes);
+}
+Fields describe_event_run(std::span<const std::byte> bytes) {
+  return describe_members(kEventRun, bytes);
 }
 
 }  // namespace crawlstore::format

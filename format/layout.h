@@ -47,6 +47,7 @@ inline constexpr std::uint64_t kKeyRunMagic = 0x314E555259454B43;      // "CKEYR
 inline constexpr std::uint64_t kAuxRunMagic = 0x314E555258554143;      // "CAUXRUN1"
 inline constexpr std::uint64_t kResultRunMagic = 0x314E555253455243;   // "CRESRUN1"
 inline constexpr std::uint64_t kLinkRunMagic = 0x314E524B4E494C43;     // "CLINKRN1"
+inline constexpr std::uint64_t kEventRunMagic = 0x314E52544E564543;    // "CEVNTRN1"
 
 /// Offset 0 of the file. Written once, at creation.
 struct Identity {
@@ -185,5 +186,17 @@ inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> 
 static_assert(
     kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader, AuxRunHeader,
                ResultRunHeader, LinkBlockHeader, LinkIndexEntry, LinkRunFooter>);
+/// The first bytes of an event run's payload; then messages of crawl_event.capnp.
+struct EventRunHeader {
+  std::uint64_t magic;
+  std::uint64_t record_count;
+  std::uint64_t reserved;
+};
+static_assert(sizeof(EventRunHeader) == 24);
+
+template <class... T>
+inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
+static_assert(kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader,
+                         AuxRunHeader, ResultRunHeader, EventRunHeader>);
 
 }  // namespace crawlstore::format

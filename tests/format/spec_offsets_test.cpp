@@ -104,6 +104,12 @@ TEST(SpecOffsets, MatchesResultRunHeader) {
                  MEMBER(ResultRunHeader, reserved)});
 }
 
+TEST(SpecOffsets, MatchesEventRunHeader) {
+  expect_struct("EventRunHeader", sizeof(EventRunHeader),
+                {MEMBER(EventRunHeader, magic), MEMBER(EventRunHeader, record_count),
+                 MEMBER(EventRunHeader, reserved)});
+}
+
 /// A schema without its comment lines and without empty lines at both ends.
 std::string schema(const std::string& path) {
   std::istringstream lines(source_text(path));

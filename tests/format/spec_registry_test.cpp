@@ -10,6 +10,7 @@
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
 
+#include "format/crawl_events.h"
 #include "format/drum_table.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
@@ -40,14 +41,16 @@ Numbers numbers_of(const std::string& heading, std::size_t name, std::size_t val
 
 TEST(Registry, ListsTheConstants) {
   const Numbers constants{
-      CONSTANT(kFormatVersion),       CONSTANT(kByteOrderMark),   CONSTANT(kUnitBytes),
-      CONSTANT(kChunkBytes),          CONSTANT(kSuperblockBytes), CONSTANT(kDataStart),
-      CONSTANT(kFileBytesMax),        CONSTANT(kPayloadBytesMax), CONSTANT(kRootBytesMax),
-      CONSTANT(kTableSegmentsMax),    CONSTANT(kTableBytesMax),   CONSTANT(kHeldInlineMax),
-      CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),    CONSTANT(kRunsPerLogMax),
-      CONSTANT(kBlockKeysMax),        CONSTANT(kUpperWordsMax),   CONSTANT(kValueBytesMax),
-      CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),   CONSTANT(kBucketsMax),
-      CONSTANT(kConsumersMax),        CONSTANT(kWriterLockByte),  CONSTANT(kPinLockBase)};
+      CONSTANT(kFormatVersion),       CONSTANT(kByteOrderMark),        CONSTANT(kUnitBytes),
+      CONSTANT(kChunkBytes),          CONSTANT(kSuperblockBytes),      CONSTANT(kDataStart),
+      CONSTANT(kFileBytesMax),        CONSTANT(kPayloadBytesMax),      CONSTANT(kRootBytesMax),
+      CONSTANT(kTableSegmentsMax),    CONSTANT(kTableBytesMax),        CONSTANT(kHeldInlineMax),
+      CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),         CONSTANT(kRunsPerLogMax),
+      CONSTANT(kBlockKeysMax),        CONSTANT(kUpperWordsMax),        CONSTANT(kValueBytesMax),
+      CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),        CONSTANT(kBucketsMax),
+      CONSTANT(kConsumersMax),        CONSTANT(kEventMessageBytesMax), CONSTANT(kEventSegmentsMax),
+      CONSTANT(kEventUrlBytesMax),    CONSTANT(kEventHashBytesMax),    CONSTANT(kWriterLockByte),
+      CONSTANT(kPinLockBase)};
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
 
@@ -57,7 +60,8 @@ TEST(Registry, ListsTheMagicNumbers) {
   std::map<std::string, std::string> computed;
   for (const auto& [name, value] :
        Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kPartitionMagic),
-               CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic)}) {
+               CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic),
+               CONSTANT(kEventRunMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);
@@ -127,6 +131,15 @@ TEST(Registry, ListsTheOperations) {
                            {"update", static_cast<std::uint64_t>(Operation::kUpdate)},
                            {"check_update", static_cast<std::uint64_t>(Operation::kCheckUpdate)}};
   EXPECT_EQ(numbers_of("Operations and verdicts", 1, 0), operations);
+}
+
+TEST(Registry, ListsTheKindsOfEvents) {
+  const auto rows = registry("Kinds of events");
+  EXPECT_EQ(rows.size(), 6u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(name_of(static_cast<CrawlEventKind>(std::stoi(row.at(0)))), row.at(1));
+  }
+  EXPECT_EQ(name_of(CrawlEventKind{6}), "unknown");
 }
 
 TEST(Registry, ListsTheFlags) {

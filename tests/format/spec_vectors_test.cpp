@@ -11,6 +11,8 @@
 
 #include <gtest/gtest.h>
 
+#include "format/crawl_event_samples.h"
+#include "format/event_run.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
@@ -184,20 +186,37 @@ std::string result_run() {
   return hex_of(out);
 }
 
+std::string event_run() {
+  const Bytes hash = bytes_of("hash");
+  const EventLink link{"b:", 0, 0.25F};
+  const CrawlEvent page{CrawlEventKind::kPage, "a:", 0, 7, 0.5F, hash, std::span(&link, 1)};
+  const CrawlEvent gone{CrawlEventKind::kGone, {}, 9, 8, 0, {}, {}};
+  const CrawlEvent events[] = {page, gone};
+  Bytes message;
+  encode_event_batch(events, message);
+  Bytes out;
+  encode_event_run(2, message, out);
+  return hex_of(out);
+}
+
 Vectors payloads() {
-  return {{"partition of the blocks 1, 2, 3 and 100; value_bytes 0", partition()},
-          {"key run: check_update of 3 and 1, consumer 0, from sequence 7; value_bytes 0",
-           key_run(false)},
-          {"key run: check of 3, consumer 0, sequence 7; update of 1 to \"abc\", consumer 2, "
-           "sequence 12; value_bytes -1",
-           key_run(true)},
-          {"auxiliary run: \"ab\", \"cd\"", aux_run(true)},
-          {"auxiliary run: \"a\", \"bcd\"", aux_run(false)},
-          {"auxiliary run: two of 2,100 bytes \"a\", as one LZ4 block", compressed_aux_run()},
-          {"result run, consumer 1: check_update of 8, sequence 70, duplicate, \"wx\", no "
-           "auxiliary; check_update of 9, sequence 4, unique, \"yz\", auxiliary \"aa\"; "
-           "value_bytes 2",
-           result_run()}};
+  return {
+      {"partition of the blocks 1, 2, 3 and 100; value_bytes 0", partition()},
+      {"key run: check_update of 3 and 1, consumer 0, from sequence 7; value_bytes 0",
+       key_run(false)},
+      {"key run: check of 3, consumer 0, sequence 7; update of 1 to \"abc\", consumer 2, "
+       "sequence 12; value_bytes -1",
+       key_run(true)},
+      {"auxiliary run: \"ab\", \"cd\"", aux_run(true)},
+      {"auxiliary run: \"a\", \"bcd\"", aux_run(false)},
+      {"auxiliary run: two of 2,100 bytes \"a\", as one LZ4 block", compressed_aux_run()},
+      {"result run, consumer 1: check_update of 8, sequence 70, duplicate, \"wx\", no "
+       "auxiliary; check_update of 9, sequence 4, unique, \"yz\", auxiliary \"aa\"; "
+       "value_bytes 2",
+       result_run()},
+      {"event run: page \"a:\" at 7, score 0.5, hash \"hash\", a link to \"b:\" with score 0.25; "
+       "gone, index 9, at 8",
+       event_run()}};
 }
 
 /// 16 bytes a line, lines of zeros left out.

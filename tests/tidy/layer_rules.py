@@ -36,6 +36,7 @@ FREE = ("tests/", "fuzz/")
 
 # The layer that a public header belongs to. "words" is the vocabulary that even format/ speaks.
 PUBLIC_LAYER = {
+    "crawl_event.h": "words",
     "error.h": "words",
     "types.h": "words",
     "url.h": "base",

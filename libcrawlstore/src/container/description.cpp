@@ -158,6 +158,9 @@ HeaderForm header_of(SegmentKind kind) {
   if (kind == SegmentKind::kDrumAuxLog) {
     return {"aux_run", sizeof(format::AuxRunHeader), format::describe_aux_run};
   }
+  if (kind == SegmentKind::kPageEvents) {
+    return {"event_run", sizeof(format::EventRunHeader), format::describe_event_run};
+  }
   return {"result_run", sizeof(format::ResultRunHeader), format::describe_result_run};
 }
 
@@ -283,6 +286,7 @@ void describe_run(Description& out, const RunSource& source) {
     case SegmentKind::kDrumKeyLog:
     case SegmentKind::kDrumAuxLog:
     case SegmentKind::kDrumResults:
+    case SegmentKind::kPageEvents:
       return describe_log_run(out, source);
     case SegmentKind::kPages:
     case SegmentKind::kPageOrigins:
@@ -290,7 +294,6 @@ void describe_run(Description& out, const RunSource& source) {
     case SegmentKind::kOutLinks:
     case SegmentKind::kInLinks:
     case SegmentKind::kGoneLinks:
-    case SegmentKind::kPageEvents:
       return;
   }
 }

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "format/endian.h"
+#include "format/event_run.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
 #include "format/request_run.h"
@@ -252,6 +253,18 @@ Result<RunContent> check_result_run(std::span<const std::byte> payload) {
   return content;
 }
 
+Result<RunContent> check_event_run(std::span<const std::byte> payload) {
+  auto reader = format::EventRunReader::open(payload);
+  if (!reader) return tl::unexpected<Error>(reader.error());
+  format::EventBatch batch;
+  auto more = reader->next(batch);
+  while (more && *more) more = reader->next(batch);
+  if (!more) return tl::unexpected<Error>(more.error());
+  RunContent content;
+  content.record_count = reader->record_count();
+  return content;
+}
+
 }  // namespace
 
 Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
@@ -269,6 +282,8 @@ Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payl
       return check_aux_run(bytes);
     case SegmentKind::kDrumResults:
       return check_result_run(bytes);
+    case SegmentKind::kPageEvents:
+      return check_event_run(bytes);
     default:
       CRAWLSTORE_ASSERT(false && "a kind without runs that are checked by themselves");
       return RunContent{};

@@ -15,8 +15,8 @@
 namespace crawlstore::container {
 
 /// What the rest of the file must agree with.
-///   key_bytes, value_bytes  not of auxiliary runs
-///   key_min, max   not of auxiliary runs; of 16-byte keys the heads
+///   key_bytes, value_bytes  not of auxiliary and event runs
+///   key_min, max   not of auxiliary and event runs; of 16-byte keys the heads
 ///   sequence_min, max  of key runs and result runs
 ///   sequence_column_bytes  of key runs: where the numbers of 4 bytes begin in the payload that are
 ///                  to be added to sequence_min; 0: there are none, they are 0, 1, 2 ...
@@ -33,7 +33,7 @@ struct RunContent {
   std::vector<std::uint16_t> consumers;
 };
 
-/// Checks the payload of a run of a partition, key log, auxiliary log or results log.
+/// Checks the payload of a run of a partition, key log, auxiliary log, results log or event log.
 ///   errors   kSegmentInvalid, offset relative to the payload, and those of `payload` and
 ///   `progress` memory   of a partition some windows, and one block; a run of a log is looked at as
 ///   a whole

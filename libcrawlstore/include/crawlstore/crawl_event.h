@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Crawl events: what happened to a page, as programs tell each other. The bytes that carry them
+/// are Cap'n Proto messages, spec/crawl_event.capnp, installed as share/crawlstore/; streams of
+/// them are read and written with event_stream.h. Field by field these are the structs there.
+///
+/// Ownership: views. Text, hashes and links belong to whoever made the event: a caller keeps them
+/// until the call with the event has returned; what a reader gives lives as long as it says.
+/// Threads: plain values.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace crawlstore {
+
+/// What happened. The numbers are those of the schema.
+enum class CrawlEventKind : std::uint16_t {
+  kPage = 0,         ///< was crawled: fetched, with content
+  kKnown = 1,        ///< is worth remembering, not crawled: a seed, a score of such a page
+  kGone = 2,         ///< was deleted
+  kFailed = 3,       ///< could not be fetched this time
+  kLinkAdded = 4,    ///< has the listed links more than before
+  kLinkRemoved = 5,  ///< has the listed links no longer
+};
+
+/// Limits of the schema. What exceeds them is neither written nor read.
+inline constexpr std::size_t kEventMessageBytesMax = 64 * 1024 * 1024;  ///< with its framing
+inline constexpr std::size_t kEventUrlBytesMax = 16 * 1024 * 1024;
+inline constexpr std::size_t kEventHashBytesMax = 64;
+
+/// A link from the page of an event.
+///   url    of the target, as found; empty in stores whose pages have no URLs
+///   index  of the target there; not looked at beside a URL
+///   score  what the target is worth, going by this link; finite, 0 = no opinion
+struct EventLink {
+  std::string_view url;
+  std::uint64_t index = 0;
+  float score = 0;
+};
+
+/// One thing that happened to one page.
+///   url, index    the page, as in EventLink
+///   time_us       microseconds since 1970 in UTC, from 0 on; 0 = not known
+///   score         what the page is worth, of kPage and kKnown; finite, 0 = no opinion
+///   content_hash  of kPage, at most 64 bytes; empty = not known
+///   links         of kPage all links, in order; of kLinkAdded and kLinkRemoved those; else none
+struct CrawlEvent {
+  CrawlEventKind kind = CrawlEventKind::kPage;
+  std::string_view url;
+  std::uint64_t index = 0;
+  std::int64_t time_us = 0;
+  float score = 0;
+  std::span<const std::byte> content_hash;
+  std::span<const EventLink> links;
+};
+
+/// The spelling of the schema: "page", "known", "linkAdded" ...; "unknown" for other numbers.
+std::string_view name_of(CrawlEventKind kind);
+
+}  // namespace crawlstore
