@@ -181,11 +181,6 @@ struct LinkRunFooter {
 };
 static_assert(sizeof(LinkRunFooter) == 72);
 
-template <class... T>
-inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
-static_assert(
-    kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader, AuxRunHeader,
-               ResultRunHeader, LinkBlockHeader, LinkIndexEntry, LinkRunFooter>);
 /// The first bytes of an event run's payload; then messages of crawl_event.capnp.
 struct EventRunHeader {
   std::uint64_t magic;
@@ -196,7 +191,8 @@ static_assert(sizeof(EventRunHeader) == 24);
 
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
-static_assert(kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader,
-                         AuxRunHeader, ResultRunHeader, EventRunHeader>);
+static_assert(
+    kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader, AuxRunHeader,
+               ResultRunHeader, LinkBlockHeader, LinkIndexEntry, LinkRunFooter, EventRunHeader>);
 
 }  // namespace crawlstore::format

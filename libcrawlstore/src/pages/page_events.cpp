@@ -3,6 +3,7 @@
 // Edits that wait, in the file: the log of events.
 #include "container/run_io.h"
 #include "format/crawl_events.h"
+#include "format/event_run.h"
 #include "pages/page_db_impl.h"
 
 namespace crawlstore {

@@ -6,7 +6,7 @@
 #include <crawlstore/url.h>
 
 #include "container/run_io.h"
-#include "format/crawl_events.h"
+#include "format/event_run.h"
 #include "format/record_tile.h"
 #include "pages/page_view_impl.h"
 #include "pages/superstep.h"

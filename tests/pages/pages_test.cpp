@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// covers: A5, A6, A12, A14, A15, A17, A18, A19
+#include <crawlstore/pages.h>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/page_view.h>
+
+#include "drum/memory_store.h"
+#include "pages/page_model.h"
+
+namespace crawlstore::testing {
+namespace {
+
+PagesOptions small_options(std::uint32_t bucket_count = 4) {
+  PagesOptions options;
+  options.memory_bytes = 1 << 20;
+  options.bucket_count = bucket_count;
+  return options;
+}
+
+PageView view_of(const Store& store) {
+  return must(PageView::open(must(store.snapshot())));
+}
+
+void add(PageDb& pages, const Edit& edit) {
+  must(edit.as_event([&](const CrawlEvent& event) { return pages.add(event); }));
+}
+
+/// Random crawls, merged now and then, in stores that differ in what must not matter.
+class RandomSupersteps : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(RandomSupersteps, HoldWhatTheModelHolds) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    MemoryStore store;
+    PageModel model;
+    RandomCrawl crawl(seed);
+    Random when(seed * 77);
+    auto options = small_options(GetParam());
+    options.bucket_keys_max = 40;  // ranges of keys split
+    std::optional<PageDb> pages(must(PageDb::open(*store, "pages", options)));
+    for (int step = 0; step < 25; ++step) {
+      for (std::uint64_t n = when.below(60); n > 0; --n) {
+        const Edit edit = crawl.next();
+        model.apply(edit);
+        add(*pages, edit);
+      }
+      if (when.below(3) == 0) must(store->commit());  // edits wait in the file
+      if (when.below(4) == 0) {
+        pages.reset();
+        store.reopen();
+        pages.emplace(must(PageDb::open(*store, "pages", options)));
+      }
+      must(pages->merge());
+      ASSERT_NO_FATAL_FAILURE(expect_same(view_of(*store), model)) << seed << ' ' << step;
+      if (::testing::Test::HasFailure()) return;
+    }
+    EXPECT_EQ(pages->status().page_count, model.pages().size());
+    EXPECT_EQ(pages->status().edit_count, 0U);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Buckets, RandomSupersteps, ::testing::Values(1, 16, 256));
+
+TEST(Pages, GiveTheExampleOfTheSeed) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  CrawledPage yahoo("http://yahoo.com/", 1'000'000);
+  yahoo.add_link("http://a.com/", 0.1F);
+  yahoo.add_link("http://b.com/", 0.2F);
+  yahoo.add_link("http://google.com/", 0.3F);
+  yahoo.set_content_hash(1000);
+  yahoo.set_score(0.5F);
+  must(pages.add(yahoo));
+  for (const std::uint64_t hash : {2000, 3000}) {
+    CrawledPage bing("http://bing.com/", 2'000'000);
+    bing.add_link("http://x.com/", 1.1F);
+    bing.add_link("http://y.com/", 1.2F);
+    bing.set_content_hash(hash);
+    bing.set_score(0.2F);
+    must(pages.add(bing));
+    must(pages.merge());
+  }
+  const PageView view = view_of(*store);
+  const auto page = [&](std::string_view url) { return must(view.page(must(view.find(url)).value())); };
+  EXPECT_FLOAT_EQ(page("http://x.com/").score, 1.1F);
+  EXPECT_EQ(page("http://yahoo.com/").crawl_count, 1U);
+  EXPECT_EQ(page("http://yahoo.com/").change_count, 0U);
+  EXPECT_EQ(page("http://google.com/").crawl_count, 0U);
+  EXPECT_EQ(page("http://google.com/").first_crawl_us, 0);
+  EXPECT_EQ(page("http://bing.com/").crawl_count, 2U);
+  EXPECT_EQ(page("http://bing.com/").change_count, 1U);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> links;
+  auto stream = must(view.links());
+  while (must(stream.next())) {
+    for (const std::uint64_t link : stream.links()) links.emplace_back(stream.page(), link);
+  }
+  EXPECT_EQ(links, (decltype(links){{0, 1}, {0, 2}, {0, 3}, {4, 5}, {4, 6}}));
+}
+
+/// covers: A25
+TEST(LinkStreams, LeaveOutLinksInsideAHost) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  const std::map<std::string, std::vector<std::string>> graph{
+      {"http://a.org/1", {"http://a.org/2", "http://b.org/1", "http://b.org/2"}},
+      {"http://b.org/1", {"http://b.org/2", "http://a.org/2"}}};
+  for (const auto& [url, links] : graph) {
+    CrawledPage page(url, 1);
+    for (const auto& link : links) page.add_link(link);
+    must(pages.add(page));
+  }
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  const auto read = [&](LinkStream& stream) {
+    std::vector<std::string> links;
+    while (must(stream.next())) {
+      for (const std::uint64_t link : stream.links()) {
+        links.push_back(must(view.url(stream.page())).substr(7) + " " +
+                        must(view.url(link)).substr(7));
+      }
+    }
+    return links;
+  };
+  LinkStreamOptions others;
+  others.only_other_hosts = true;
+  auto stream = must(view.links(others));
+  const std::vector<std::string> expected{"a.org/1 b.org/1", "a.org/1 b.org/2", "b.org/1 a.org/2"};
+  EXPECT_EQ(read(stream), expected);
+  EXPECT_FALSE(must(stream.next()));
+  must(stream.reset());
+  EXPECT_EQ(read(stream), expected);
+  auto all = must(view.links());
+  EXPECT_EQ(read(all).size(), 5U);
+}
+
+/// covers: A8
+TEST(PageInfos, HaveAChangeRate) {
+  PageInfo page;
+  page.first_crawl_us = 100'000'000;
+  page.last_crawl_us = 200'000'000;
+  page.change_count = 1;
+  EXPECT_DOUBLE_EQ(page.change_rate().value(), 0.02);
+  page.last_crawl_us = page.first_crawl_us;
+  EXPECT_EQ(page.change_rate(), std::nullopt);
+}
+
+/// covers: A10, A11, A26, A27
+TEST(PageKeys, KeepTheePagesOfAHostTogether) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options(16)));
+  std::map<std::string, std::set<std::string>> hosts;
+  for (int i = 0; i < 300; ++i) {
+    const std::string host = "h" + std::to_string(i % 7) + ".org";
+    const std::string url = "http://" + host + "/" + std::to_string(i);
+    hosts[host].insert(url);
+    must(pages.add(CrawledPage(url, 1)));
+  }
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  for (const auto& [host, urls] : hosts) {
+    std::set<std::string> found;
+    must(view.for_each_page_of(host, [&](const PageInfo& page) {
+      EXPECT_TRUE(found.insert(page.url).second);
+      return true;
+    }));
+    EXPECT_EQ(found, urls);
+  }
+  must(view.for_each_page_of("h7.org", [](const PageInfo&) -> bool { throw 1; }));
+  std::set<std::uint64_t> indexes;
+  std::optional<Key16> last;
+  must(view.for_each_key([&](Key16 key, std::uint64_t index) {
+    EXPECT_TRUE(!last || *last < key);
+    last = key;
+    EXPECT_TRUE(indexes.insert(index).second);
+    return true;
+  }));
+  EXPECT_EQ(indexes.size(), 300U);
+  EXPECT_EQ(*indexes.rbegin(), 299U);
+}
+
+TEST(Pages, WithoutUrlsAreKnownByIndex) {
+  MemoryStore store;
+  auto options = small_options();
+  options.has_urls = false;
+  auto pages = must(PageDb::open(*store, "pages", options));
+  const auto add_links = [&](std::uint64_t from, std::vector<std::uint64_t> to) {
+    std::vector<EventLink> links;
+    for (const std::uint64_t target : to) links.push_back({{}, target, 0});
+    CrawlEvent event;
+    event.kind = CrawlEventKind::kLinkAdded;
+    event.index = from;
+    event.links = links;
+    must(pages.add(event));
+  };
+  add_links(5, {9, 2, 5});
+  add_links(0, {20'000});
+  must(pages.merge());
+  add_links(5, {3, 9});
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  EXPECT_EQ(view.info().page_count, 20'001U);
+  EXPECT_EQ(view.info().link_count, 5U);
+  EXPECT_EQ(must(view.out_links(5)), (std::vector<std::uint64_t>{2, 3, 5, 9}));
+  EXPECT_EQ(must(view.in_links(5)), (std::vector<std::uint64_t>{5}));
+  EXPECT_EQ(must(view.in_links(9)), (std::vector<std::uint64_t>{5}));
+  EXPECT_EQ(must(view.in_links(20'000)), (std::vector<std::uint64_t>{0}));
+  EXPECT_EQ(must(view.out_links(20'000)), std::vector<std::uint64_t>{});
+  EXPECT_EQ(must(view.page(12'345)).url, "");
+  EXPECT_EQ(view.out_links(20'001).error().code, Errc::kInvalidArgument);
+  CrawlEvent named;
+  named.url = "http://a.org/";
+  EXPECT_EQ(pages.add(named).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(PageDb::open(*store, "pages", small_options()).error().code, Errc::kInvalidArgument);
+  must(pages.close());
+  EXPECT_EQ(PageDb::open(*store, "pages", small_options()).error().code, Errc::kTypeMismatch);
+}
+
+/// covers: A4, A1, A2, A3
+TEST(CrawledPages, KeepWhatTheyWereGiven) {
+  CrawledPage page("http://a.org/", 7);
+  EXPECT_EQ(page.link_count(), 0U);
+  EXPECT_TRUE(page.event().content_hash.empty());
+  EXPECT_EQ(page.event().score, 0);
+  for (int i = 0; i < 100; ++i) page.add_link("http://b.org/" + std::to_string(i), static_cast<float>(i));
+  const std::uint32_t hash = 77;
+  page.set_content_hash(std::as_bytes(std::span(&hash, 1)));
+  const CrawlEvent event = page.event();
+  EXPECT_EQ(event.url, "http://a.org/");
+  EXPECT_EQ(event.time_us, 7);
+  EXPECT_EQ(event.content_hash.size(), 4U);
+  ASSERT_EQ(event.links.size(), 100U);
+  EXPECT_EQ(event.links[42].url, "http://b.org/42");
+  EXPECT_EQ(event.links[42].score, 42);
+  EXPECT_EQ(page.link(99).url, "http://b.org/99");
+}
+
+TEST(Pages, AddedInADispatcherBelongToItsTransaction) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  using Seen = Drum<std::uint64_t, NoValue, std::string>;
+  auto seen = must(Seen::open(*store, "seen"));
+  struct Known {
+    PageDb& pages;
+    bool throws;
+    void unique_key_update(const Seen::AnswerType& answer) {
+      must(pages.add(CrawledPage(answer.aux, 1)));
+      if (throws) throw std::runtime_error("enough");
+    }
+  };
+  must(seen.check_update(1, {}, "http://a.org/"));
+  Known failing{pages, true};
+  EXPECT_EQ(seen.synchronize(failing).error().code, Errc::kDispatcherFailed);
+  EXPECT_EQ(pages.status().edit_count, 0U);
+  Known fine{pages, false};
+  must(seen.synchronize(fine));
+  EXPECT_EQ(pages.status().edit_count, 1U);
+  EXPECT_EQ(view_of(*store).info().event_count, 1U);  // in the commit of the merge
+  must(pages.merge());
+  EXPECT_EQ(view_of(*store).info().page_count, 1U);
+  EXPECT_EQ(view_of(*store).info().event_count, 0U);
+}
+
+/// covers: A24
+TEST(Pages, RefuseWhatTheyCannotKeep) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  CrawlEvent event;
+  event.url = "http://a.org/";
+  event.score = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(pages.add(event).error().code, Errc::kInvalidArgument);
+  event.score = 0;
+  const std::vector<std::byte> long_hash(65);
+  event.content_hash = long_hash;
+  EXPECT_EQ(pages.add(event).error().code, Errc::kInvalidArgument);
+  event.content_hash = {};
+  event.time_us = -1;
+  EXPECT_EQ(pages.add(event).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(pages.status().edit_count, 0U);
+  EXPECT_EQ(PageDb::open(*store, "", small_options()).error().code, Errc::kTooLarge);
+  EXPECT_EQ(PageDb::open(*store, "a\nb", small_options()).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(PageView::open(must(store->snapshot()), "none").error().code, Errc::kUnknownName);
+  must(pages.close());
+  EXPECT_EQ(pages.add(CrawledPage("http://a.org/")).error().code, Errc::kClosed);
+}
+
+/// Nothing is lost, and nothing half done, whichever call of the storage fails.
+TEST(Pages, SurviveEveryFailureOfTheStorage) {
+  // Filled in below with a storage that fails: see crash workloads for crashes.
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  must(pages.merge());
+  EXPECT_EQ(view_of(*store).info().superstep_count, 0U);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
