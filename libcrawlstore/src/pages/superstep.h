@@ -78,7 +78,7 @@ class Superstep {
   Result<void> write_out_rows(const links::LinkSegments& segments);
   Result<void> write_in_rows();
   Result<void> write_gone_rows();
-  Result<void> make_row(std::span<const std::uint32_t> page_edits);
+  void make_row(std::span<const std::uint32_t> page_edits);
   void compare_rows(std::uint64_t page);
 
   static constexpr std::uint64_t kNoIndex = ~std::uint64_t{0};
