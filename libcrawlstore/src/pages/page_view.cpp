@@ -55,7 +55,12 @@ Result<void> PageView::Impl::open_parts() {
   }
   const auto tiles = part(table.records, SegmentKind::kPageRecords);
   if (!tiles) return tl::unexpected<Error>(tiles.error());
-  if (*tiles != nullptr) records.emplace(reader, **tiles);
+  if (*tiles != nullptr) {
+    const auto owner = std::make_shared<Snapshot>(snapshot);
+    auto opened = container::TileReader::open({owner, &owner->reader()}, table.records);
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    records.emplace(std::move(*opened));
+  }
   const std::array link_parts{std::pair{table.out_links, SegmentKind::kOutLinks},
                               std::pair{table.in_links, SegmentKind::kInLinks},
                               std::pair{table.gone_links, SegmentKind::kGoneLinks},

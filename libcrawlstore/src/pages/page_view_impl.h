@@ -8,7 +8,7 @@
 #include <crawlstore/page_view.h>
 
 #include "container/reader.h"
-#include "container/tile_tree.h"
+#include "container/tile_reader.h"
 #include "format/pages_table.h"
 #include "links/link_log.h"
 #include "pages/origins_log.h"

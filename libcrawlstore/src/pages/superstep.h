@@ -21,6 +21,7 @@
 
 #include <crawlstore/pages.h>
 
+#include "container/tile_writer.h"
 #include "container/writer.h"
 #include "drum/key_table.h"
 #include "format/record_tile.h"
@@ -63,6 +64,7 @@ class Superstep {
 
   // superstep_records.cpp
   Result<void> write_records();
+  Result<container::TileWriter> open_records();
   void apply_edit(const BatchEdit& edit, format::PageRecord& record);
   Result<void> decode_records(std::span<const std::byte> payload,
                               std::vector<format::PageRecord>& records) const;

@@ -119,7 +119,7 @@ Result<void> Superstep::write_out_rows(const links::LinkSegments& segments) {
   if (!link_count) return tl::unexpected<Error>(link_count.error());
   auto run = start_run(segments.out, edit_order_.size(), *link_count);
   if (!run) return tl::unexpected<Error>(run.error());
-  CRAWLSTORE_TRY(
+  const auto written =
       for_each_source([&](std::uint64_t page, std::span<const std::uint32_t> mine) -> Result<void> {
         old_row_.clear();
         if (page < first_new_) CRAWLSTORE_TRY(view->out(page, old_row_));
@@ -127,7 +127,8 @@ Result<void> Superstep::write_out_rows(const links::LinkSegments& segments) {
         if (new_row_ == old_row_) return {};
         compare_rows(page);
         return run->append(page, new_row_);
-      }));
+      });
+  if (!written) return written;
   return finish_run(writer_, segments.out, *run);
 }
 

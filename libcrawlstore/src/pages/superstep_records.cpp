@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "container/tile_tree.h"
+#include "container/tile_writer.h"
 #include "format/record_tile.h"
 #include "pages/superstep.h"
 
@@ -57,12 +57,16 @@ void Superstep::apply_edit(const BatchEdit& edit, format::PageRecord& record) {
   }
 }
 
+Result<container::TileWriter> Superstep::open_records() {
+  if (state_.table.records) return container::TileWriter::open(writer_, state_.table.records);
+  return container::TileWriter::create(writer_, SegmentKind::kPageRecords, state_.id);
+}
+
 Result<void> Superstep::write_records() {
   const std::uint64_t page_count = state_.table.page_count;
   if (page_count == 0) return {};
   const auto& edits = batch_.edits();
-  auto tiles = container::TileWriter::open(writer_, state_.table.records, SegmentKind::kPageRecords,
-                                           state_.id);
+  auto tiles = open_records();
   if (!tiles) return tl::unexpected<Error>(tiles.error());
   state_.table.records = tiles->segment();
 
