@@ -117,8 +117,11 @@ Broken copy_numbers(const fb::Drum& from, DrumTable& table) {
   if (!is_key_bytes(table.key_bytes)) {
     return "the key length is not supported";
   }
-  if (table.key_scheme > KeyScheme::kUrlV1Rabin) {
+  if (table.key_scheme > KeyScheme::kPage) {
     return "the key scheme is unknown";
+  }
+  if (table.key_scheme == KeyScheme::kPage && table.key_bytes != kWideKeyBytes) {
+    return "keys of pages have 16 bytes";
   }
   if (table.key_scheme == KeyScheme::kUrlV1Rabin && table.key_bytes != kKeyBytes) {
     return "Rabin fingerprints have 8 bytes";

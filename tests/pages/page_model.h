@@ -180,8 +180,8 @@ inline void expect_same(const PageView& view, const PageModel& model) {
   }
 }
 
-/// A crawl of a small web: pages are crawled again, change, go, come back; links go to new pages, to
-/// old ones, to the page itself, twice to one.
+/// A crawl of a small web: pages are crawled again, change, go, come back; links go to new pages,
+/// to old ones, to the page itself, twice to one.
 class RandomCrawl {
  public:
   explicit RandomCrawl(std::uint64_t seed) : random_(seed) {}

@@ -275,6 +275,10 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
       return fail(Errc::kTypeMismatch, "the DRUM holds keys or values of another size",
                   Error::kNoOffset, entry->id.value);
     }
+    if (state->key_scheme == format::KeyScheme::kPage) {
+      return fail(Errc::kTypeMismatch, "the DRUM holds the keys of pages; open it as a PageDb",
+                  Error::kNoOffset, entry->id.value);
+    }
     impl->state = std::move(*state);
   } else {
     const drum::Shape shape{options.key_bytes != 0 ? options.key_bytes : format::kKeyBytes,
