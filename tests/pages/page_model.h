@@ -85,7 +85,9 @@ class PageModel {
         break;
       case CrawlEventKind::kKnown:
         if (page.crawl_count == 0) page.score = edit.score;
-        if (page.state == PageState::kGone) page.state = PageState::kKnown;
+        if (page.state == PageState::kGone) {
+          page.state = page.crawl_count == 0 ? PageState::kKnown : PageState::kCrawled;
+        }
         break;
       case CrawlEventKind::kGone:
         page.state = PageState::kGone;

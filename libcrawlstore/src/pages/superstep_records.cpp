@@ -43,7 +43,9 @@ void Superstep::apply_edit(const BatchEdit& edit, format::PageRecord& record) {
       return;
     case CrawlEventKind::kKnown:
       if (record.crawl_count == 0) record.score = edit.score;
-      if (record.state == PageState::kGone) record.state = PageState::kKnown;
+      if (record.state == PageState::kGone) {
+        record.state = record.crawl_count == 0 ? PageState::kKnown : PageState::kCrawled;
+      }
       return;
     case CrawlEventKind::kGone:
       record.state = PageState::kGone;
