@@ -54,6 +54,7 @@ PUBLIC_LAYER = {
     "drum_traits.h": "drum",
     "drum_view.h": "drum",
     "url_seen.h": "drum",
+    "event_stream.h": "pages",
     "file_map.h": "container",
     "generations.h": "container",
     "inspect.h": "container",
