@@ -56,8 +56,8 @@ crawlstore_test_packages=(
   xdotool
   xvfb
 )
-# Node runs the test of spec/crawl.ksy. A node that came from elsewhere brings its own npm, and
-# conflicts with Debian's.
+# Node runs the tests of spec/crawl.ksy and of events in JavaScript. A node that came from elsewhere
+# brings its own npm, and conflicts with Debian's.
 if ! { command -v node && command -v npm; } >/dev/null; then
   crawlstore_test_packages+=(nodejs npm)
 fi
@@ -126,11 +126,12 @@ a Debian mirror? Once it can, start ${0##*/} again; what is installed already st
     crawlstore_fail "apt-get said it succeeded, but these are still missing: ${missing[*]}"
 }
 
-# Puts the npm packages of tests/golden/ksy into build/ksy, with the versions and hashes of its
-# package-lock.json; nothing is done while that has not changed. Without a network to npm's
-# registry they are missed by one test only, which then says so and is skipped.
-crawlstore_install_npm_packages() {
-  local from=tests/golden/ksy folder=build/ksy
+# crawlstore_install_npm_folder FROM FOLDER TEST
+# Puts the npm packages of FROM into FOLDER, with the versions and hashes of its package-lock.json;
+# nothing is done while that has not changed. Without a network to npm's registry they are missed by
+# one test only, which then says so and is skipped.
+crawlstore_install_npm_folder() {
+  local from=$1 folder=$2
   cmp -s "$from/package-lock.json" "$folder/installed.json" && return 0
   rm -rf "$folder"
   mkdir -p "$folder"
@@ -140,7 +141,13 @@ crawlstore_install_npm_packages() {
     mv "$folder/package-lock.json" "$folder/installed.json"
   else
     rm -rf "$folder"
-    printf '%s: npm could not install the packages of %s; the test "ksy" will be skipped\n' \
-      "${0##*/}" "$from" >&2
+    printf '%s: npm could not install the packages of %s; the test "%s" will be skipped\n' \
+      "${0##*/}" "$from" "$3" >&2
   fi
+}
+
+# What the tests in JavaScript need.
+crawlstore_install_npm_packages() {
+  crawlstore_install_npm_folder tests/golden/ksy build/ksy ksy
+  crawlstore_install_npm_folder tests/events build/events events
 }

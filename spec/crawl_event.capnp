@@ -8,9 +8,9 @@
 # events of a stream are one sequence, and later ones win.
 #
 # Limits, beyond which a reader rejects the message:
-#   a message           67,108,864 bytes, 512 segments; the words of its segments that its events
-#                       and links occupy may be pointed at once only, and it has at most as many
-#                       events and links together as it has words
+#   a message           67,108,864 bytes with its framing, 512 segments; its events and links are
+#                       together no more than its words of 8 bytes, and no two pointers lead to the
+#                       same words
 #   url                 16,777,216 bytes
 #   contentHash         64 bytes
 #   timeUs              at least 0
@@ -39,11 +39,12 @@ struct Event {
   # The page, by its number, from 0 on. Only if `url` is empty; otherwise write 0, nobody looks.
   index @2 :UInt64;
 
-  # When it happened: microseconds since 1970-01-01 00:00:00 UTC, without leap seconds. 0: not known.
+  # When it happened: microseconds since 1970-01-01 00:00:00 UTC, without leap seconds. 0: not
+  # known.
   timeUs @3 :Int64;
 
-  # What the crawler thinks the page is worth; higher is better, 0 if it has no opinion. Of the kinds
-  # page and known; of others write 0, nobody looks.
+  # What the crawler thinks the page is worth; higher is better, 0 if it has no opinion. Of the
+  # kinds page and known; of others write 0, nobody looks.
   score @4 :Float32;
 
   # Any hash of the content, of 0 to 64 bytes; other bytes than at the last crawl: the page has

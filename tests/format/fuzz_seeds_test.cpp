@@ -13,7 +13,9 @@
 
 #include <gtest/gtest.h>
 
+#include "format/crawl_event_samples.h"
 #include "format/drum_table.h"
+#include "format/event_run.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
@@ -193,6 +195,23 @@ void add_drums(Seeds& seeds) {
   seeds["fuzz_drum_table/wide"] = encode_drum_table(table);
 }
 
+void add_events(Seeds& seeds) {
+  std::mt19937_64 random(12);
+  const Bytes all = message_of(sample_events());
+  seeds["fuzz_crawl_events/message"] = chosen(0, all);
+  seeds["fuzz_crawl_events/message_empty"] = chosen(0, message_of({}));
+  seeds["fuzz_crawl_events/message_random"] = chosen(0, message_of(random_events(random, 4)));
+  Bytes run;
+  encode_event_run(sample_events().size(), all, run);
+  seeds["fuzz_crawl_events/run"] = chosen(1, run);
+  Bytes stream = all;
+  for (int i = 0; i < 3; ++i) {
+    const Bytes more = message_of(random_events(random, 1));
+    stream.insert(stream.end(), more.begin(), more.end());
+  }
+  seeds["fuzz_crawl_events/stream"] = chosen(2, stream);
+}
+
 TEST(FuzzSeeds, AreInTheCorpus) {
   Seeds seeds;
   add_pages(seeds);
@@ -200,6 +219,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_blocks(seeds);
   add_runs(seeds);
   add_drums(seeds);
+  add_events(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {

@@ -11,7 +11,8 @@ NO_SUCH = "crawlstore-no-such-package"
 class Packages(unittest.TestCase):
     def setUp(self):
         self.sandbox = Sandbox(["cmake/packages.sh", "tests/golden/ksy/package.json",
-                                "tests/golden/ksy/package-lock.json"])
+                                "tests/golden/ksy/package-lock.json", "tests/events/package.json",
+                                "tests/events/package-lock.json"])
         self.addCleanup(self.sandbox.remove)
         self.sandbox.stand_in("id", "echo 0")
 
@@ -93,26 +94,28 @@ class NodePackages(Packages):
                 found = {"nodejs", "npm"} & set(output.split())
                 self.assertEqual(len(found), wanted, output)
 
-    def test_installs_once_what_the_lock_file_says(self):
-        self.sandbox.stand_in("npm", "test -f build/ksy/package-lock.json")
+    def test_installs_once_what_the_lock_files_say(self):
+        self.sandbox.stand_in("npm", 'test -f "$3/package-lock.json"')
         self.assertEqual(self.install(), (0, ""))
         self.assertEqual(self.install(), (0, ""))
-        self.assertEqual(len(self.sandbox.calls("npm")), 1)
-        self.assertIn("npm ci --prefix build/ksy", self.sandbox.calls("npm")[0])
+        self.assertEqual([call.split(" --ignore")[0] for call in self.sandbox.calls("npm")],
+                         ["npm ci --prefix build/ksy", "npm ci --prefix build/events"])
 
-    def test_installs_anew_when_the_lock_file_has_changed(self):
+    def test_installs_anew_where_the_lock_file_has_changed(self):
         self.sandbox.stand_in("npm", "exit 0")
         self.install()
         (self.sandbox.folder / "tests/golden/ksy/package-lock.json").write_text("{}\n")
         self.install()
-        self.assertEqual(len(self.sandbox.calls("npm")), 2)
+        self.assertEqual(len(self.sandbox.calls("npm")), 3)
+        self.assertIn("build/ksy", self.sandbox.calls("npm")[2])
 
     def test_goes_on_when_npm_fails(self):
-        self.sandbox.stand_in("npm", "mkdir -p build/ksy/node_modules; exit 1")
+        self.sandbox.stand_in("npm", 'mkdir -p "$3/node_modules"; exit 1')
         code, output = self.install()
         self.assertEqual(code, 0)
-        self.assertIn('the test "ksy" will be skipped', output)
-        self.assertFalse((self.sandbox.folder / "build/ksy").exists())
+        for name in ("ksy", "events"):
+            self.assertIn(f'the test "{name}" will be skipped', output)
+            self.assertFalse((self.sandbox.folder / "build" / name).exists())
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ class RunTests(unittest.TestCase):
     def setUp(self):
         self.sandbox = Sandbox(
             ["run-tests", ".ci/run", "cmake/packages.sh", "cmake/count_tests.py",
-             "tests/golden/ksy/package.json", "tests/golden/ksy/package-lock.json"])
+             "tests/golden/ksy/package.json", "tests/golden/ksy/package-lock.json",
+             "tests/events/package.json", "tests/events/package-lock.json"])
         self.addCleanup(self.sandbox.remove)
         self.sandbox.stand_in("dpkg-query", 'shift; printf "installed %s\\n" "$@"')
         self.sandbox.stand_in("nproc", "echo 2")
@@ -67,9 +68,9 @@ class RunTests(unittest.TestCase):
         _, output, _ = self.run_tests("--seed", "77", "--preset", "asan")
         self.assertIn("commit 0123abc, seed 77", output)
 
-    def test_installs_the_packages_of_the_ksy_test(self):
+    def test_installs_the_packages_of_the_tests_in_javascript(self):
         self.run_tests("--preset", "asan")
-        self.assertEqual(len(self.sandbox.calls("npm")), 1)
+        self.assertEqual(len(self.sandbox.calls("npm")), 2)
 
     def test_refuses_what_it_does_not_know(self):
         for arguments in (["--fast"], ["--preset", "mips"], ["--jobs"], ["--jobs", "0"],

@@ -92,6 +92,10 @@ class Install(unittest.TestCase):
         run("bash", "-n", completion)
         self.assertIn("verify", completion.read_text())
 
+    def test_schema_of_events_is_there_and_compiles(self):
+        schema = self.prefix / "share/crawlstore/crawl_event.capnp"
+        self.assertIn("struct EventBatch", run("capnp", "compile", "-ocapnp", schema))
+
     def test_command_runs_from_the_stage(self):
         output = run(self.prefix / "bin/crawlstore", "--version")
         self.assertRegex(output, r'\b0\.\d+\.\d+')

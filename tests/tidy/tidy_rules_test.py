@@ -81,6 +81,7 @@ class Layers(RuleCase):
                 (LIB + "io/a.cpp", "flatbuffers/flatbuffers.h", "FlatBuffers stays"),
                 (LIB + "io/a.cpp", "directory_generated.h", "FlatBuffers stays"),
                 (LIB + "io/a.cpp", "capnp/message.h", "Cap'n Proto stays"),
+                (LIB + "io/a.cpp", "crawl_event.capnp.h", "Cap'n Proto stays"),
                 ("model/a.cpp", "CLI/CLI.hpp", "only cli/"),
                 ("format/a.cpp", "nlohmann/json.hpp", "no JSON"),
                 (LIB + "io/a.cpp", "fmt/core.h", "prints nothing"),
