@@ -23,13 +23,16 @@ crawlstore_build_packages=(
   libimgui-dev
   liblz4-dev
   libpng-dev
+  libpsl-dev
   libre2-dev
   libstb-dev
   liburiparser-dev
   libxxhash-dev
+  libzstd-dev
   ninja-build
   nlohmann-json3-dev
   pkg-config
+  publicsuffix
 )
 
 # What the ordinary tests need on top.
@@ -55,6 +58,7 @@ crawlstore_test_packages=(
   spin
   xdotool
   xvfb
+  zstd
 )
 # Node runs the tests of spec/crawl.ksy and of events in JavaScript. A node that came from elsewhere
 # brings its own npm, and conflicts with Debian's.

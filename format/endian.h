@@ -5,6 +5,7 @@
 /// compilers turn these into single loads and stores on little-endian machines.
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -52,6 +53,25 @@ template <class T>
 inline void store_struct(std::byte* bytes, const T& value) {
   static_assert(std::has_unique_object_representations_v<T>);
   std::memcpy(bytes, &value, sizeof value);
+}
+
+/// Bytes that a number needs without zeros behind it: 0 to 8.
+constexpr std::size_t number_bytes(std::uint64_t value) {
+  return (static_cast<std::size_t>(std::bit_width(value)) + 7) / 8;
+}
+
+/// Loads a number of `width` bytes, at most 8, as load() does.
+inline std::uint64_t load_number(const std::byte* bytes, std::size_t width) {
+  std::uint64_t value = 0;
+  for (std::size_t i = width; i > 0; --i) {
+    value = value << 8U | std::to_integer<std::uint64_t>(bytes[i - 1]);
+  }
+  return value;
+}
+
+/// Stores the `width` lowest bytes of a number.
+inline void store_number(std::byte* bytes, std::size_t width, std::uint64_t value) {
+  for (std::size_t i = 0; i < width; ++i) bytes[i] = static_cast<std::byte>(value >> (8 * i));
 }
 
 /// A column of numbers as it lies in memory. The caller has proved that it is aligned for T and

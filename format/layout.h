@@ -48,6 +48,7 @@ inline constexpr std::uint64_t kAuxRunMagic = 0x314E555258554143;      // "CAUXR
 inline constexpr std::uint64_t kResultRunMagic = 0x314E555253455243;   // "CRESRUN1"
 inline constexpr std::uint64_t kLinkRunMagic = 0x314E524B4E494C43;     // "CLINKRN1"
 inline constexpr std::uint64_t kEventRunMagic = 0x314E52544E564543;    // "CEVNTRN1"
+inline constexpr std::uint64_t kOriginRunMagic = 0x314E524749524F43;   // "CORIGRN1"
 
 /// Offset 0 of the file. Written once, at creation.
 struct Identity {
@@ -189,10 +190,39 @@ struct EventRunHeader {
 };
 static_assert(sizeof(EventRunHeader) == 24);
 
+/// Begins every block of an origin run; then distances, depths, and the URLs.
+struct OriginBlockHeader {
+  std::uint32_t raw_bytes;
+  std::uint32_t stored_bytes;
+  std::uint16_t page_count;
+  std::uint8_t linked_from_bytes;
+  std::uint8_t depth_bytes;
+  std::uint8_t length_bytes;
+  std::array<std::uint8_t, 3> reserved;
+};
+static_assert(sizeof(OriginBlockHeader) == 16);
+
+/// The last bytes of an origin run's payload.
+struct OriginFooter {
+  std::uint64_t first_page;
+  std::uint64_t page_count;
+  std::uint64_t block_count;
+  std::uint64_t url_bytes;
+  std::uint64_t index_offset_bytes;
+  std::uint32_t dictionary_bytes;
+  std::uint16_t codec;
+  std::uint8_t entry_page_bytes;
+  std::uint8_t entry_offset_bytes;
+  std::uint64_t reserved;
+  std::uint64_t magic;
+  bool operator==(const OriginFooter&) const = default;
+};
+static_assert(sizeof(OriginFooter) == 64);
+
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
-static_assert(
-    kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader, AuxRunHeader,
-               ResultRunHeader, LinkBlockHeader, LinkIndexEntry, LinkRunFooter, EventRunHeader>);
+static_assert(kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader,
+                         AuxRunHeader, ResultRunHeader, LinkBlockHeader, LinkIndexEntry,
+                         LinkRunFooter, EventRunHeader, OriginBlockHeader, OriginFooter>);
 
 }  // namespace crawlstore::format

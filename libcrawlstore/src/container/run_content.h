@@ -21,6 +21,7 @@ namespace crawlstore::container {
 ///   sequence_column_bytes  of key runs: where the numbers of 4 bytes begin in the payload that are
 ///                  to be added to sequence_min; 0: there are none, they are 0, 1, 2 ...
 ///   consumers      of key runs and result runs: those named, ascending
+///   page_min, max  of origin runs
 struct RunContent {
   std::uint64_t record_count = 0;
   std::uint16_t key_bytes = 0;
@@ -31,9 +32,12 @@ struct RunContent {
   std::uint64_t sequence_max = 0;
   std::uint64_t sequence_column_bytes = 0;
   std::vector<std::uint16_t> consumers;
+  std::uint64_t page_min = 0;
+  std::uint64_t page_max = 0;
 };
 
-/// Checks the payload of a run of a partition, key log, auxiliary log, results log or event log.
+/// Checks the payload of a run of a partition, key log, auxiliary log, results log, event log or
+/// log of origins.
 ///   errors   kSegmentInvalid, offset relative to the payload, and those of `payload` and
 ///   `progress` memory   of a partition some windows, and one block; a run of a log is looked at as
 ///   a whole

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Page keys: 16 bytes by which a store knows the URL of a page, so that pages of one host stand
+/// together. spec/format.md#page-keys.
+///
+///     normalised bytes of a URL  --url_host-->  host
+///     host, bytes                --page_key-->  head, tail, witness
+///
+/// The head is a hash of the host, the tail one of the whole URL: in the order of keys the pages of
+/// a host follow each other. The witness is 32 bits more of the same hash as the tail: who keeps it
+/// beside the key can tell two URLs whose keys are equal.
+///
+/// Ownership: nothing here keeps a reference; url_host() returns a part of its argument.
+/// Threads: pure functions. Errors: none; every byte string has a key.
+
+#include <cstdint>
+#include <string_view>
+
+#include <crawlstore/types.h>
+
+namespace crawlstore {
+
+/// The key of a page, and what makes it surer. 24 bytes, a plain value.
+struct PageKey {
+  Key16 key;                  ///< head: host_key() of the host; tail: of the whole URL
+  std::uint32_t witness = 0;  ///< independent of the tail, as far as XXH3-128 is
+  auto operator<=>(const PageKey&) const = default;
+};
+
+/// The host of a URL: a registered name, an address, or an IP literal with its brackets; without
+/// user information and port.
+///   normalized  `text` of a NormalizedUrl. Of another spelling it is the host as it stands there
+///   returns     a part of `normalized`. Empty: the URL is not parsed, it has no authority, or the
+///               host in it is empty ("file:///x")
+///   cost        one pass over the URL
+///   spec        format.md#page-keys rule 1
+[[nodiscard]] std::string_view url_host(std::string_view normalized);
+
+/// What the keys of all pages of a host begin with: XXH3-64 of it.
+///   host      as url_host() returns it
+///   key_seed  the file's own seed
+///   spec      format.md#page-keys rule 2
+[[nodiscard]] std::uint64_t host_key(std::string_view host, std::uint64_t key_seed);
+
+/// The key of a page. All URLs without a host share one head.
+///   normalized  `text` of a NormalizedUrl, parsed or not
+///   key_seed    the file's own seed
+///   note        among n pages of one host n^2 / 2^65 pairs with equal keys are expected, and
+///               n^2 / 2^97 with equal witnesses too
+///   cost        about 100 ns for a URL of ordinary length: finding the host, two hashes
+///   spec        format.md#page-keys rules 2 to 4
+[[nodiscard]] PageKey page_key(std::string_view normalized, std::uint64_t key_seed);
+
+}  // namespace crawlstore

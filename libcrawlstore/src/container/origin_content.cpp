@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container/origin_content.h"
+
+#include <algorithm>
+
+#include "format/endian.h"
+#include "format/origin_index.h"
+
+namespace crawlstore::container {
+namespace {
+
+constexpr std::uint64_t kProgressBytes = 1024 * 1024;
+/// More than any block that keeps the limits.
+constexpr std::uint64_t kBlockBytesMax = std::uint64_t{17} << 20;
+
+tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
+  return fail(Errc::kSegmentInvalid, text, offset);
+}
+
+/// Walks the blocks of an origin run beside its index.
+class OriginWalk {
+ public:
+  OriginWalk(const PayloadSource& payload, const format::OriginFooter& footer,
+             format::OriginBlockDecoder decoder, const ContentProgress& progress)
+      : footer_(footer),
+        decoder_(std::move(decoder)),
+        rules_(footer),
+        progress_(progress),
+        blocks_(payload,
+                {footer.dictionary_bytes, footer.index_offset_bytes - footer.dictionary_bytes},
+                progress),
+        index_(payload, {footer.index_offset_bytes, index_bytes(payload.length_bytes)}, progress) {}
+
+  Result<void> walk(std::uint64_t payload_bytes) {
+    std::uint64_t reported = 0;
+    for (std::uint64_t i = 0; i < footer_.block_count; ++i) {
+      CRAWLSTORE_TRY(walk_block(i));
+      if (rules_.offset_bytes() - reported < kProgressBytes) continue;
+      CRAWLSTORE_TRY(progress_(rules_.offset_bytes() - reported));
+      reported = rules_.offset_bytes();
+    }
+    const std::uint64_t index_end = format::origin_index_end(footer_);
+    const std::uint64_t padding_bytes = payload_bytes - sizeof footer_ - index_end;
+    const auto padding = in_index({index_end, padding_bytes});
+    if (!padding) return tl::unexpected<Error>(padding.error());
+    CRAWLSTORE_TRY(rules_.finish({*padding, padding_bytes}));
+    if (url_bytes_ != footer_.url_bytes) {
+      return invalid("the URLs of an origin run have another length than its footer says",
+                     payload_bytes - sizeof footer_);
+    }
+    return progress_(payload_bytes - reported);
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t index_bytes(std::uint64_t payload_bytes) const {
+    return payload_bytes - sizeof footer_ - footer_.index_offset_bytes;
+  }
+
+  Result<const std::byte*> in_index(Extent place) {
+    if (place.length_bytes == 0) return nullptr;
+    return index_.at(place.offset_bytes, place.length_bytes);
+  }
+
+  Result<void> walk_block(std::uint64_t i) {
+    const Extent place = format::origin_entry_place(footer_, i);
+    const auto entry = in_index(place);
+    if (!entry) return tl::unexpected<Error>(entry.error());
+    const std::uint64_t offset = rules_.offset_bytes();
+    CRAWLSTORE_TRY(decode(offset));
+    url_bytes_ += decoder_.url_bytes();
+    return rules_.take(format::load_origin_entry(footer_, *entry), decoder_.page_count(),
+                       decoder_.block_bytes());
+  }
+
+  /// The block at `offset`. It is loaded only as far as it must be: most are short.
+  Result<void> decode(std::uint64_t offset) {
+    const std::uint64_t length = std::min(footer_.index_offset_bytes - offset, kBlockBytesMax);
+    if (length == 0) return invalid("an origin run has fewer blocks than it says", offset);
+    Result<void> decoded;
+    for (const std::uint64_t tried : {std::min(length, PayloadWindow::kWindowBytes), length}) {
+      const auto bytes = blocks_.at(offset, tried);
+      if (!bytes) return tl::unexpected<Error>(bytes.error());
+      decoded = decoder_.decode({*bytes, tried}, footer_.first_page + rules_.page());
+      if (decoded || tried == length) break;
+    }
+    if (!decoded) decoded.error().offset += offset;
+    return decoded;
+  }
+
+  const format::OriginFooter footer_;
+  format::OriginBlockDecoder decoder_;
+  format::OriginIndexRules rules_;
+  const ContentProgress& progress_;
+  PayloadWindow blocks_;
+  PayloadWindow index_;
+  std::uint64_t url_bytes_ = 0;
+};
+
+}  // namespace
+
+Result<RunContent> check_origin_run(const PayloadSource& payload, const ContentProgress& progress) {
+  const auto footer_bytes =
+      std::min<std::uint64_t>(payload.length_bytes, sizeof(format::OriginFooter));
+  const auto bytes = payload.view({payload.length_bytes - footer_bytes, footer_bytes});
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  const auto footer = format::parse_origin_footer({*bytes, footer_bytes}, payload.length_bytes);
+  if (!footer) return tl::unexpected<Error>(footer.error());
+  std::vector<std::byte> dictionary(footer->dictionary_bytes);
+  if (!dictionary.empty()) {
+    const auto view = payload.view({0, dictionary.size()});
+    if (!view) return tl::unexpected<Error>(view.error());
+    std::copy_n(*view, dictionary.size(), dictionary.begin());
+  }
+  auto decoder = format::OriginBlockDecoder::make(codec_of(*footer), dictionary);
+  if (!decoder) return tl::unexpected<Error>(decoder.error());
+  CRAWLSTORE_TRY(
+      OriginWalk(payload, *footer, std::move(*decoder), progress).walk(payload.length_bytes));
+  RunContent content;
+  content.record_count = footer->page_count;
+  content.page_min = footer->first_page;
+  content.page_max = footer->first_page + footer->page_count - 1;
+  return content;
+}
+
+}  // namespace crawlstore::container

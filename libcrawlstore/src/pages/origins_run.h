@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Writing, reading and joining the runs of a page_origins log: spec/format.md#origin-runs. The
+/// runs of a log cover ascending pages without gaps, from page 0 on.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "container/run_io.h"
+#include "format/origin_block.h"
+#include "format/origin_index.h"
+
+namespace crawlstore::pages {
+
+/// What a run will hold: the counts are the most that it may, and should not be much more than it
+/// does, for space is reserved, and a dictionary chosen, by them.
+struct OriginsPlan {
+  std::uint64_t first_page = 0;
+  std::uint64_t page_count = 0;
+  std::uint64_t url_bytes = 0;  ///< of all URLs
+};
+
+/// Bytes that the payload needs at most.
+std::uint64_t origins_bytes_max(const OriginsPlan& plan);
+
+/// Takes pages in the order of their indexes, writes a run. Memory: the first 2 MiB of URLs, until
+/// it has settled on a dictionary; then some blocks, and 16 bytes for each 64 pages.
+/// Threads: one.
+class OriginsWriter {
+ public:
+  ///   errors  those of RunWriter::start()
+  static Result<OriginsWriter> start(container::Writer& writer, SegmentId segment, RunId run,
+                                     const OriginsPlan& plan);
+
+  /// The next page; the plan must have said so.
+  ///   errors  kTooLarge: a URL of more than 16 MiB; kInvalidArgument: it is linked from a page
+  ///           that is not below it; nothing is added then. Those of storage
+  ///   cost    about a microsecond for a URL of ordinary length
+  Result<void> append(const format::Origin& origin);
+  [[nodiscard]] std::uint64_t page_count() const {
+    return closed_page_count_ + batch_.page_count();
+  }
+
+  /// Needs a page.
+  Result<format::RunRef> finish();
+  /// Caller's thread: see RunWriter::give_back().
+  void give_back() { run_.give_back(); }
+
+ private:
+  OriginsWriter(container::RunWriter run, const OriginsPlan& plan)
+      : run_(std::move(run)), plan_(plan), batch_(plan.first_page) {}
+  Result<void> close_batch();
+  Result<void> settle();
+  Result<void> write(const format::OriginBatch& batch);
+
+  container::RunWriter run_;
+  OriginsPlan plan_;
+  format::OriginBatch batch_;
+  std::vector<format::OriginBatch> waiting_;  // until compressor_ is there
+  std::uint64_t waiting_bytes_ = 0;           // of their URLs
+  std::optional<format::FrameCompressor> compressor_;
+  std::uint32_t dictionary_bytes_ = 0;
+  std::uint64_t closed_page_count_ = 0;
+  std::uint64_t url_bytes_ = 0;
+  std::vector<format::OriginEntry> entries_;
+  std::vector<std::byte> encoded_;
+};
+
+/// Walks a run from its first page to the last, with one sequential read. Bytes that break a rule
+/// are kSegmentInvalid only if their checksums are right; else they have rotted, and the error is
+/// that of the chunk. Not checked: the index. Threads: one.
+class OriginsCursor {
+ public:
+  /// Before anything else. `storage` outlives it.
+  static Result<std::unique_ptr<OriginsCursor>> open(Storage& storage, const format::RunName& name,
+                                                     const format::RunRef& run);
+
+  /// Its counts are those of the directory; they are believed after finish().
+  [[nodiscard]] const format::OriginFooter& footer() const { return footer_; }
+  [[nodiscard]] bool at_end() const { return pages_left_ == 0; }
+  [[nodiscard]] std::uint64_t page() const {
+    return footer_.first_page + footer_.page_count - pages_left_;
+  }
+  /// Valid until the next advance().
+  [[nodiscard]] format::Origin origin() const { return decoder_->origin(position_); }
+  Result<void> advance();
+  /// At the end: compares all checksums, and the walk with the footer. After it succeeded,
+  /// everything that was read is believed.
+  Result<void> finish();
+
+ private:
+  OriginsCursor(Storage& storage, const format::RunName& name, const format::RunRef& run)
+      : stream_(storage, name, run), segment_(name.segment), run_(run) {}
+  Result<void> read_footer(Storage& storage);
+  Result<void> load_dictionary();
+  Result<void> load_block();
+  [[nodiscard]] Result<void> broken(const char* text, std::uint64_t offset) const;
+
+  container::RunStream stream_;
+  SegmentId segment_;
+  format::RunRef run_;
+  format::OriginFooter footer_{};
+  std::optional<format::OriginBlockDecoder> decoder_;
+  std::uint64_t consumed_bytes_ = 0;
+  std::uint64_t pages_left_ = 0;
+  std::uint64_t blocks_left_ = 0;
+  std::uint64_t url_bytes_ = 0;
+  std::size_t position_ = 0;
+};
+
+/// Finds single pages in a run. Keeps the block that it decoded last. Threads: one; any number may
+/// share the RunReader.
+class OriginsLookup {
+ public:
+  ///   errors  kSegmentInvalid, and those of RunReader::bytes()
+  static Result<std::unique_ptr<OriginsLookup>> open(
+      std::shared_ptr<const container::RunReader> reader);
+
+  [[nodiscard]] std::uint64_t first_page() const { return footer_.first_page; }
+  [[nodiscard]] std::uint64_t page_count() const { return footer_.page_count; }
+
+  /// What is known of a page of this run; valid until the next call.
+  ///   errors  kInvalidArgument: the run does not have it; kSegmentInvalid, and those of
+  ///           RunReader::bytes()
+  ///   cost    a binary search in the index, and one block unless it is the last one's
+  Result<format::Origin> find(std::uint64_t page);
+
+ private:
+  OriginsLookup(std::shared_ptr<const container::RunReader> reader,
+                const format::OriginFooter& footer, format::OriginBlockDecoder decoder)
+      : reader_(std::move(reader)), footer_(footer), decoder_(std::move(decoder)) {}
+  Result<format::OriginEntry> entry(std::uint64_t i) const;
+  Result<void> load_block(std::uint64_t page);
+
+  std::shared_ptr<const container::RunReader> reader_;
+  format::OriginFooter footer_;
+  format::OriginBlockDecoder decoder_;
+};
+
+/// How many of the newest runs of a log should be joined into one before it gets another: 0, or at
+/// least 2. A log that follows this has at most 32 runs; a page is written again about once each
+/// time that the log has grown some hundred times.
+std::size_t origin_runs_to_join(std::span<const format::RunRef> runs);
+
+/// Joins the newest `count` runs, at least 2, of a log into one, which takes their place in `log`;
+/// the caller owns its extent until it has put and committed the log.
+///   errors  kSegmentInvalid, kChunkDamaged and the like: of what is read; those of RunWriter.
+///           `log` stays as it is
+///   cost    1 to 2 microseconds for a URL of ordinary length
+Result<void> join_origin_runs(container::Writer& writer, format::SegmentEntry& log,
+                              std::size_t count);
+
+}  // namespace crawlstore::pages
