@@ -36,8 +36,7 @@ struct RunContent {
   std::uint64_t page_max = 0;
 };
 
-/// Checks the payload of a run of a partition, key log, auxiliary log, results log, event log or
-/// log of origins.
+/// Checks the payload of a run of any kind but `drum` and `pages`.
 ///   errors   kSegmentInvalid, offset relative to the payload, and those of `payload` and
 ///   `progress` memory   of a partition some windows, and one block; a run of a log is looked at as
 ///   a whole
