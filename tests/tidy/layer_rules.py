@@ -61,6 +61,9 @@ PUBLIC_LAYER = {
     "generations.h": "container",
     "inspect.h": "container",
     "verify.h": "container",
+    "crawled_page.h": "pages",
+    "page_view.h": "pages",
+    "pages.h": "pages",
 }
 
 # Third-party headers with the folders that may include them.

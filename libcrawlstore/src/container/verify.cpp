@@ -122,7 +122,7 @@ std::uint64_t segment_count(const std::vector<RunTask>& tasks) {
 }
 
 Result<void> verify_segments(Verification& verification, const Directory* newest,
-                             const Directory* previous) {
+                             const Directory* previous, DeepCheck also) {
   const auto tasks = runs_of(newest, previous);
   const bool deep = verification.options.level == VerifyLevel::kDeep;
   for (const RunTask& task : tasks) {
@@ -136,14 +136,16 @@ Result<void> verify_segments(Verification& verification, const Directory* newest
   if (!damaged_runs) return tl::unexpected<Error>(damaged_runs.error());
   if (!deep) return {};
   SegmentVerifier segments(verification, std::move(*damaged_runs));
-  if (newest != nullptr) CRAWLSTORE_TRY(segments.verify(*newest, FindingKind::kDamaged));
-  if (previous != nullptr) {
-    CRAWLSTORE_TRY(segments.verify(*previous, FindingKind::kReducedRedundancy));
+  for (const auto& [directory, kind] : {std::pair(newest, FindingKind::kDamaged),
+                                        std::pair(previous, FindingKind::kReducedRedundancy)}) {
+    if (directory == nullptr) continue;
+    CRAWLSTORE_TRY(segments.verify(*directory, kind));
+    CRAWLSTORE_TRY(also(verification, segments, *directory, kind));
   }
   return {};
 }
 
-Result<void> verify_all(Verification& verification) {
+Result<void> verify_all(Verification& verification, DeepCheck also) {
   CRAWLSTORE_TRY(verification.storage.check_process());
   const auto identified = verify_identity(verification);
   if (!identified) return tl::unexpected<Error>(identified.error());
@@ -164,30 +166,16 @@ Result<void> verify_all(Verification& verification) {
   }
   verification.total_bytes = verification.done_bytes = verification.report.checked_bytes;
   if (verification.options.level == VerifyLevel::kQuick) return verification.advance(0);
-  return verify_segments(verification, newest->get(), previous->get());
+  return verify_segments(verification, newest->get(), previous->get(), also);
 }
 
 }  // namespace
 
-Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options) {
+Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options,
+                                    DeepCheck also) {
   Verification verification{storage, options};
-  CRAWLSTORE_TRY(verify_all(verification));
+  CRAWLSTORE_TRY(verify_all(verification, also));
   return std::move(verification.report);
 }
 
 }  // namespace crawlstore::container
-
-namespace crawlstore {
-
-Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options) {
-  return container::verify_storage(storage, options);
-}
-
-Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options) {
-  auto storage = open_storage(path, OpenMode::kRead);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  if (!options.mapped) *storage = unmapped(std::move(*storage));
-  return verify(**storage, options);
-}
-
-}  // namespace crawlstore

@@ -10,8 +10,12 @@
 
 namespace crawlstore::container {
 
+/// A part of the deep level that needs layers above the container, for each generation.
+using DeepCheck = Result<void> (*)(Verification& verification, SegmentVerifier& segments,
+                                   const Directory& directory, FindingKind kind);
+
 /// What crawlstore::verify() does.
-Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options);
+Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options, DeepCheck also);
 
 /// A run to be read, once for both generations that may refer to it.
 struct RunTask {

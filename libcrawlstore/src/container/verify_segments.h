@@ -43,6 +43,16 @@ class SegmentVerifier {
   ///   errors  kCancelled, kOutOfMemory and the like; what is about the file is a finding
   Result<void> verify(const Directory& directory, FindingKind kind);
 
+  /// The content of a run, or nullptr when it is not whole, which has been noted. Of the generation
+  /// that was verified last.
+  Result<const RunContent*> content_of(const format::SegmentEntry& entry,
+                                       const format::RunRef& run);
+  /// Did a checksum of the run not match?
+  [[nodiscard]] bool is_damaged(const format::SegmentEntry& entry,
+                                const format::RunRef& run) const {
+    return damaged_runs_.contains(RunKey::of(entry, run));
+  }
+
  private:
   struct Drum;
 
@@ -58,9 +68,6 @@ class SegmentVerifier {
 
   /// The segment that a drum names, when it exists and is what the drum takes it for.
   const format::SegmentEntry* member(const Drum& drum, SegmentId id, SegmentKind kind);
-  /// The content of a run, or nullptr when it is not whole, which has been noted.
-  Result<const RunContent*> content_of(const format::SegmentEntry& entry,
-                                       const format::RunRef& run);
   Result<std::optional<RunContent>> read_content(const format::SegmentEntry& entry,
                                                  const format::RunRef& run);
   void verify_keys(const Drum& drum, std::size_t bucket, SegmentId segment,

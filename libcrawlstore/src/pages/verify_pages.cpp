@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariant: segments are compared with each other only when each of them is whole by itself.
+#include "pages/verify_pages.h"
+
+#include <algorithm>
+#include <set>
+
+#include <crawlstore/page_key.h>
+
+#include "container/run_io.h"
+#include "drum/partition.h"
+#include "format/drum_table.h"
+#include "format/pages_table.h"
+#include "format/record_tile.h"
+#include "format/superblock.h"
+#include "links/link_view.h"
+#include "pages/origins_run.h"
+#include "pages/superstep.h"
+
+namespace crawlstore::pages {
+namespace {
+
+constexpr std::uint64_t kTableBytesMax = 65536;
+/// Drums have no more: verify_segments.cpp.
+constexpr std::uint64_t kDrumBytesMax = 16 * 1024 * 1024;
+constexpr std::uint64_t kWindowPages = std::uint64_t{1} << 23;
+constexpr drum::Shape kKeyShape{format::kWideKeyBytes, format::kPageValueBytes};
+
+/// Bits that tell whether two lists hold the same, whatever their order.
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t x = a * 0x9E3779B97F4A7C15 ^ (b + 0x632BE59BD9B4E019) * 0xD6E8FEB86659FD93;
+  x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93;
+  return x ^ (x >> 32);
+}
+
+/// What a key says of a page, as one number; never 0.
+std::uint64_t print_of(Key16 key, std::uint32_t witness) {
+  return mixed(mixed(key.head, key.tail), witness) | 1;
+}
+
+class PagesVerifier {
+ public:
+  PagesVerifier(container::Verification& verification, container::SegmentVerifier& segments,
+                const container::Directory& directory, FindingKind kind,
+                const format::SegmentEntry& entry)
+      : verification_(verification),
+        segments_(segments),
+        directory_(directory),
+        kind_(kind),
+        entry_(entry),
+        storage_(std::shared_ptr<void>(), &verification.storage) {}
+
+  /// Whether the table could be read: only then is it known what it names.
+  Result<bool> verify(std::set<SegmentId>& members) {
+    const format::RunRef& run = entry_.runs.front();
+    const auto read = read_payload(entry_, run, kTableBytesMax);
+    if (!read) return tl::unexpected<Error>(read.error());
+    if (!*read) return false;
+    const auto table = format::parse_pages_table(payload_);
+    if (!table) {
+      broken(entry_.id, run.offset_bytes, table.error().text);
+      return false;
+    }
+    table_ = *table;
+    CRAWLSTORE_TRY(verification_.advance(payload_.size()));
+    origins_ = member(table_.origins, SegmentKind::kPageOrigins, members);
+    records_ = member(table_.records, SegmentKind::kPageRecords, members);
+    out_ = member(table_.out_links, SegmentKind::kOutLinks, members);
+    in_ = member(table_.in_links, SegmentKind::kInLinks, members);
+    gone_ = member(table_.gone_links, SegmentKind::kGoneLinks, members);
+    events_ = member(table_.events, SegmentKind::kPageEvents, members);
+    CRAWLSTORE_TRY(verify_records());
+    CRAWLSTORE_TRY(verify_links());
+    CRAWLSTORE_TRY(verify_events());
+    CRAWLSTORE_TRY(verify_origins());
+    CRAWLSTORE_TRY(verify_keys());
+    return true;
+  }
+
+ private:
+  void broken(SegmentId segment, std::uint64_t offset, const char* text) {
+    verification_.found(kind_, directory_.generation(),
+                        {Errc::kSegmentInvalid, 0, segment.value, offset, text});
+  }
+  void broken(const char* text) { broken(entry_.id, entry_.runs.front().offset_bytes, text); }
+  /// What a reading that failed means.
+  Result<void> failed(const Error& error) {
+    return verification_.found_or_fail(kind_, directory_.generation(), error);
+  }
+
+  /// The payload of a run with whole checksums, in payload_.
+  Result<bool> read_payload(const format::SegmentEntry& entry, const format::RunRef& run,
+                            std::uint64_t bytes_max) {
+    if (segments_.is_damaged(entry, run)) return false;
+    if (run.payload_bytes > bytes_max) {
+      broken(entry.id, run.offset_bytes, "a table is too long");
+      return false;
+    }
+    const auto name = container::run_name(verification_.identity, entry.id, run.run_id);
+    const auto read = container::read_run(verification_.storage, name, run, payload_);
+    if (read) return true;
+    CRAWLSTORE_TRY(failed(read.error()));
+    return false;
+  }
+
+  /// The segment that the table names, when it is what the table takes it for.
+  const format::SegmentEntry* member(SegmentId id, SegmentKind kind, std::set<SegmentId>& members) {
+    if (!id) return nullptr;
+    const auto* entry = directory_.find(id);
+    if (entry == nullptr) {
+      broken("a page database names a segment that does not exist");
+      return nullptr;
+    }
+    members.insert(id);
+    if (entry->kind == kind && entry->owner == entry_.id) return entry;
+    broken(id, entry_.runs.front().offset_bytes,
+           "a segment is not what the page database that names it takes it for");
+    return nullptr;
+  }
+
+  /// Calls `visit` with each run and its content; false if one is not whole.
+  template <class Visit>
+  Result<bool> for_each_run(const format::SegmentEntry& entry, const Visit& visit) {
+    bool is_whole = true;
+    for (const auto& run : entry.runs) {
+      const auto content = segments_.content_of(entry, run);
+      if (!content) return tl::unexpected<Error>(content.error());
+      is_whole = is_whole && *content != nullptr;
+      if (*content != nullptr) visit(run, **content);
+    }
+    return is_whole;
+  }
+
+  Result<void> verify_records() {
+    if (records_ == nullptr) return {};
+    const std::uint64_t count = container::tile_count(*records_);
+    std::uint64_t page_count = 0;
+    std::uint64_t crawled_count = 0;
+    bool is_whole = true;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const format::RunRef& run = container::tile_ref(*records_, i);
+      const auto content = segments_.content_of(*records_, run);
+      if (!content) return tl::unexpected<Error>(content.error());
+      page_count += run.record_count;
+      is_whole = is_whole && *content != nullptr;
+      if (*content != nullptr) crawled_count += (*content)->crawled_count;
+    }
+    if (page_count != table_.page_count) broken("there are not as many records as pages");
+    if (is_whole && crawled_count != table_.crawled_count) {
+      broken("another number of pages was crawled than the table says");
+    }
+    return {};
+  }
+
+  Result<void> verify_events() {
+    if (events_ == nullptr) return {};
+    std::uint64_t count = 0;
+    const auto whole = for_each_run(*events_, [&](const auto& run, const auto& content) {
+      count += run.record_count;
+      if (content.names_indexes && table_.has_urls) {
+        broken(events_->id, run.offset_bytes, "an event names a page by its index, not its URL");
+      }
+      if (content.names_urls && !table_.has_urls) {
+        broken(events_->id, run.offset_bytes, "an event names a page by a URL, not its index");
+      }
+    });
+    if (!whole) return tl::unexpected<Error>(whole.error());
+    if (count != table_.event_count) broken("another number of edits waits than the table says");
+    return {};
+  }
+
+  Result<void> verify_links() {
+    bool is_whole = true;
+    for (const auto* log : {out_, in_, gone_}) {
+      if (log == nullptr) continue;
+      const auto whole = for_each_run(*log, [&](const auto& run, const auto& content) {
+        if (content.page_max < table_.page_count && content.target_max < table_.page_count) return;
+        broken(log->id, run.offset_bytes, "a row or a link is of a page that does not exist");
+        is_whole = false;
+      });
+      if (!whole) return tl::unexpected<Error>(whole.error());
+      is_whole = is_whole && *whole;
+    }
+    if (!is_whole || out_ == nullptr || in_ == nullptr) return {};
+    if (const auto compared = compare_links(); !compared) return failed(compared.error());
+    return {};
+  }
+
+  /// Both directions hold the same pairs, as many as the table says.
+  Result<void> compare_links() {
+    const auto view = links::LinkView::open(
+        [this](SegmentId segment) { return directory_.find(segment); },
+        [this](SegmentId segment, const format::RunRef& run) { return reader_of(segment, run); },
+        {table_.out_links, table_.in_links, table_.gone_links});
+    if (!view) return tl::unexpected<Error>(view.error());
+    std::uint64_t out_count = 0;
+    std::uint64_t out_sum = 0;
+    auto rows = view->out_rows();
+    CRAWLSTORE_TRY(sum_links(rows, out_count, [&](std::uint64_t page, std::uint64_t link) {
+      out_sum += mixed(page, link);
+    }));
+    std::uint64_t in_count = 0;
+    std::uint64_t in_sum = 0;
+    rows = view->in_rows();
+    CRAWLSTORE_TRY(sum_links(rows, in_count, [&](std::uint64_t page, std::uint64_t link) {
+      in_sum += mixed(link, page);
+    }));
+    if (out_count != table_.link_count) broken("there are not as many links as the table says");
+    if (in_count != out_count || in_sum != out_sum) {
+      broken(table_.in_links, Error::kNoOffset, "in-links are not out-links turned round");
+    }
+    return {};
+  }
+
+  template <class Add>
+  Result<void> sum_links(Result<links::RowStream>& rows, std::uint64_t& count, const Add& add) {
+    if (!rows) return tl::unexpected<Error>(rows.error());
+    for (;;) {
+      const auto more = rows->next();
+      if (!more) return tl::unexpected<Error>(more.error());
+      if (!*more) return {};
+      for (const std::uint64_t link : rows->links()) add(rows->page(), link);
+      count += rows->links().size();
+    }
+  }
+
+  std::shared_ptr<const container::RunReader> reader_of(SegmentId segment,
+                                                        const format::RunRef& run) {
+    return std::make_shared<const container::RunReader>(
+        storage_, container::run_name(verification_.identity, segment, run.run_id), run);
+  }
+
+  /// The runs cover all pages.
+  Result<void> verify_origins() {
+    if (origins_ == nullptr) return {};
+    std::uint64_t next_page = 0;
+    const auto whole = for_each_run(*origins_, [&](const auto& run, const auto& content) {
+      if (content.page_min != next_page) {
+        broken(origins_->id, run.offset_bytes,
+               "a run of origins does not begin where the last ends");
+      }
+      next_page = content.page_max + 1;
+    });
+    if (!whole) return tl::unexpected<Error>(whole.error());
+    origins_are_whole_ = *whole && next_page == table_.page_count;
+    if (*whole && next_page != table_.page_count) broken("there are not as many origins as pages");
+    return {};
+  }
+
+  Result<void> verify_keys() {
+    if (!table_.keys) return {};
+    const auto* drum = directory_.find(table_.keys);
+    if (drum == nullptr || drum->kind != SegmentKind::kDrum || drum->name != entry_.name) {
+      broken("the keys of a page database are not the drum of its name");
+      return {};
+    }
+    const auto read = read_payload(*drum, drum->runs.front(), kDrumBytesMax);
+    if (!read) return tl::unexpected<Error>(read.error());
+    if (!*read) return {};
+    const auto table = format::parse_drum_table(payload_);
+    if (!table) return {};  // noted with the drum
+    const bool is_waiting =
+        std::any_of(table->buckets.begin(), table->buckets.end(),
+                    [](const auto& bucket) { return bucket.pending_count != 0; }) ||
+        std::any_of(table->consumers.begin(), table->consumers.end(),
+                    [](const auto& consumer) { return consumer.result_count != 0; });
+    if (table->key_scheme != format::KeyScheme::kPage || table->key_bytes != kKeyShape.key_bytes ||
+        table->value_bytes != kKeyShape.value_bytes || is_waiting) {
+      broken(drum->id, drum->runs.front().offset_bytes,
+             "a drum does not hold the keys of pages as their database asks for");
+      return {};
+    }
+    if (table_.origins && !origins_are_whole_) return {};
+    for (const auto& bucket : table->buckets) {
+      const auto* partition = directory_.find(bucket.partition);
+      if (!bucket.partition) continue;
+      if (partition == nullptr) return {};  // noted with the drum
+      const auto content = segments_.content_of(*partition, partition->runs.front());
+      if (!content) return tl::unexpected<Error>(content.error());
+      if (*content == nullptr) return {};
+    }
+    for (std::uint64_t first = 0; first == 0 || first < table_.page_count; first += kWindowPages) {
+      const auto compared = compare_keys(*drum, *table, first);
+      if (!compared) return failed(compared.error());
+    }
+    return {};
+  }
+
+  /// Each key whose index is in a window of pages is that of the page's URL, and no index has two.
+  Result<void> compare_keys(const format::SegmentEntry& drum, const format::DrumTable& table,
+                            std::uint64_t first) {
+    const std::uint64_t end = std::min(table_.page_count, first + kWindowPages);
+    prints_.assign(end - first, 0);
+    CRAWLSTORE_TRY(print_origins(first, end));
+    for (std::size_t i = 0; i < table.buckets.size(); ++i) {
+      const auto& bucket = table.buckets[i];
+      if (!bucket.partition) continue;
+      const format::RunRef& run = directory_.find(bucket.partition)->runs.front();
+      drum::PartitionCursor cursor(
+          verification_.storage,
+          container::run_name(verification_.identity, bucket.partition, run.run_id), run,
+          bucket.key_count, kKeyShape);
+      CRAWLSTORE_TRY(cursor.start(0, ~std::uint64_t{0}));
+      for (; !cursor.at_end();) {
+        if (!take_key(cursor.key(), cursor.value(), first, end)) {
+          broken(drum.id, run.offset_bytes, "the key of a page is not that of its URL");
+          return {};
+        }
+        CRAWLSTORE_TRY(cursor.advance());
+      }
+    }
+    return {};
+  }
+
+  Result<void> print_origins(std::uint64_t first, std::uint64_t end) {
+    if (origins_ == nullptr) return {};
+    for (const auto& run : origins_->runs) {
+      const auto name = container::run_name(verification_.identity, origins_->id, run.run_id);
+      auto cursor = OriginsCursor::open(verification_.storage, name, run);
+      if (!cursor) return tl::unexpected<Error>(cursor.error());
+      const auto& footer = (*cursor)->footer();
+      if (footer.first_page + footer.page_count <= first || footer.first_page >= end) continue;
+      for (; !(*cursor)->at_end() && (*cursor)->page() < end;) {
+        if ((*cursor)->page() >= first) {
+          const PageKey key = page_key((*cursor)->origin().url, verification_.identity.key_seed);
+          prints_[(*cursor)->page() - first] = print_of(key.key, key.witness);
+        }
+        CRAWLSTORE_TRY((*cursor)->advance());
+      }
+    }
+    return {};
+  }
+
+  bool take_key(Key16 key, std::span<const std::byte> value, std::uint64_t first,
+                std::uint64_t end) {
+    const std::uint64_t index = index_in(value);
+    if (index >= table_.page_count) return false;
+    if (index < first || index >= end) return true;
+    std::uint64_t& print = prints_[index - first];
+    const bool is_its = print == print_of(key, witness_in(value));
+    print = 0;  // a second key of this index is none
+    return is_its;
+  }
+
+  container::Verification& verification_;
+  container::SegmentVerifier& segments_;
+  const container::Directory& directory_;
+  FindingKind kind_;
+  const format::SegmentEntry& entry_;
+  std::shared_ptr<Storage> storage_;  // borrowed
+  format::PagesTable table_;
+  const format::SegmentEntry* origins_ = nullptr;
+  const format::SegmentEntry* records_ = nullptr;
+  const format::SegmentEntry* out_ = nullptr;
+  const format::SegmentEntry* in_ = nullptr;
+  const format::SegmentEntry* gone_ = nullptr;
+  const format::SegmentEntry* events_ = nullptr;
+  bool origins_are_whole_ = false;
+  std::vector<std::byte> payload_;
+  std::vector<std::uint64_t> prints_;  // of the keys that pages of a window must have; 0: taken
+};
+
+}  // namespace
+
+Result<void> verify_pages(container::Verification& verification,
+                          container::SegmentVerifier& segments,
+                          const container::Directory& directory, FindingKind kind) {
+  std::set<SegmentId> members;
+  std::set<SegmentId> unread;
+  for (const auto& table : directory.tables) {
+    for (const auto& entry : table->segments) {
+      if (entry.kind != SegmentKind::kPages) continue;
+      const auto read =
+          PagesVerifier(verification, segments, directory, kind, entry).verify(members);
+      if (!read) return tl::unexpected<Error>(read.error());
+      if (!*read) unread.insert(entry.id);
+    }
+  }
+  directory.for_each_segment([&](const format::SegmentEntry& entry) {
+    const bool is_owned = entry.kind != SegmentKind::kPages &&
+                          format::feature_of(entry.kind) == format::kPagesFeature;
+    if (!is_owned || members.contains(entry.id) || unread.contains(entry.owner)) return;
+    const std::uint64_t offset =
+        entry.runs.empty() ? Error::kNoOffset : entry.runs.front().offset_bytes;
+    verification.found(
+        kind, directory.generation(),
+        {Errc::kSegmentInvalid, 0, entry.id.value, offset, "no page database names this segment"});
+  });
+  return {};
+}
+
+}  // namespace crawlstore::pages
