@@ -18,6 +18,7 @@
 #include "format/event_run.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
+#include "format/pages_table.h"
 #include "format/partition_index.h"
 #include "format/request_run.h"
 
@@ -193,6 +194,10 @@ void add_drums(Seeds& seeds) {
   table.merge_requests = 70'000;
   table.partition_keys_max = 1 << 26;
   seeds["fuzz_drum_table/wide"] = encode_drum_table(table);
+  seeds["fuzz_pages_table/empty"] = encode_pages_table({.keys = {2}});
+  seeds["fuzz_pages_table/indexes"] = encode_pages_table({.has_urls = false});
+  seeds["fuzz_pages_table/full"] =
+      encode_pages_table({true, 100, 40, 250, 3, 7, 1, 2, {2}, {3}, {4}, {5}, {6}, {7}, {8}});
 }
 
 void add_events(Seeds& seeds) {

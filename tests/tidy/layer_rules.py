@@ -62,6 +62,7 @@ PUBLIC_LAYER = {
     "inspect.h": "container",
     "verify.h": "container",
     "crawled_page.h": "pages",
+    "host_rates.h": "pages",
     "page_view.h": "pages",
     "pages.h": "pages",
 }

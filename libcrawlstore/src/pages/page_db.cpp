@@ -13,6 +13,8 @@
 #include "base/assert.h"
 #include "format/crawl_events.h"
 #include "format/name.h"
+#include "links/link_log.h"
+#include "pages/origins_run.h"
 #include "pages/page_db_impl.h"
 #include "pages/superstep.h"
 
@@ -235,31 +237,68 @@ Result<SuperstepReport> PageDb::Impl::merge() {
   return store->change([this] { return merge_locked(); });
 }
 
-Result<SuperstepReport> PageDb::Impl::merge_locked() {
-  container::Writer& writer = *store->writer;
+/// Commits what `change` puts into the writer's changes, or nothing of it.
+template <class Change>
+Result<void> PageDb::Impl::commit_change(const Change& change) {
   in_commit.emplace();
   in_commit->state = state;
-  in_commit->state.table.events = {};
-  in_commit->state.table.event_count = 0;
   in_commit->batch = batch->mark();
-  if (state.table.events) writer.remove(state.table.events);
-  auto report = pages::Superstep(writer, in_commit->state, keys ? &*keys : nullptr, *batch).run();
+  Result<void> done = change();
   note_entries();
-  if (!report) {
-    writer.drop_changes();
-    after_commit(false);
-    return report;
+  if (done) {
+    in_superstep = true;
+    const auto committed = store->commit_all();
+    in_superstep = false;
+    if (!committed) done = tl::unexpected<Error>(committed.error());
+  } else {
+    store->writer->drop_changes();
   }
-  in_superstep = true;
-  const auto committed = store->commit_all();
-  in_superstep = false;
-  if (!committed) {
-    after_commit(false);  // once more, if it was called
-    return tl::unexpected<Error>(committed.error());
-  }
+  if (!done) after_commit(false);  // once more, if it was called
+  return done;
+}
+
+Result<SuperstepReport> PageDb::Impl::merge_locked() {
+  container::Writer& writer = *store->writer;
+  SuperstepReport report;
+  const auto merged = commit_change([&]() -> Result<void> {
+    in_commit->state.table.events = {};
+    in_commit->state.table.event_count = 0;
+    if (state.table.events) writer.remove(state.table.events);
+    auto step = pages::Superstep(writer, in_commit->state, keys ? &*keys : nullptr, *batch).run();
+    if (!step) return tl::unexpected<Error>(step.error());
+    report = *step;
+    return {};
+  });
+  if (!merged) return tl::unexpected<Error>(merged.error());
   batch->clear();
   written_edits = 0;
   return report;
+}
+
+Result<void> PageDb::Impl::compact() {
+  if (const auto merged = merge(); !merged) return tl::unexpected<Error>(merged.error());
+  const std::lock_guard no_commit(store->mutex);
+  CRAWLSTORE_TRY(store->check_open());
+  const std::lock_guard lock(mutex);
+  CRAWLSTORE_TRY(check_usable());
+  return store->change([this] { return compact_locked(); });
+}
+
+Result<void> PageDb::Impl::compact_locked() {
+  container::Writer& writer = *store->writer;
+  return commit_change([&]() -> Result<void> {
+    const format::PagesTable& table = state.table;
+    if (table.out_links) {
+      CRAWLSTORE_TRY(
+          links::compact_links(writer, {table.out_links, table.in_links, table.gone_links}));
+    }
+    if (!table.origins) return {};
+    format::SegmentEntry origins = *writer.find(table.origins);
+    if (origins.runs.size() < 2) return {};
+    CRAWLSTORE_TRY(pages::join_origin_runs(writer, origins, origins.runs.size()));
+    writer.put(std::move(origins));
+    return {};
+  });
 }
 
 Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_view name) {
@@ -384,6 +423,10 @@ PagesStatus PageDb::status() const {
           table.superstep_count, table.collision_count,
           table.unparsed_count,  impl_->batch->memory_bytes() + impl_->tentative->memory_bytes(),
           table.has_urls};
+}
+
+Result<void> PageDb::compact() {
+  return impl_->compact();
 }
 
 Result<void> PageDb::close() {

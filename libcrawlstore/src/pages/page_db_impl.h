@@ -40,7 +40,6 @@ struct PageDb::Impl : Participant {
     pages::PagesState state;                    // as it will be
     pages::Batch::Mark batch;                   // before tentative edits joined it
     std::vector<format::SegmentEntry> entries;  // ours, with what is new
-    bool is_superstep = false;
   };
   std::optional<InCommit> in_commit;
 
@@ -61,6 +60,10 @@ struct PageDb::Impl : Participant {
   void take(CrawlEvent event, pages::Batch& into);
   Result<SuperstepReport> merge();
   Result<SuperstepReport> merge_locked();
+  Result<void> compact();
+  Result<void> compact_locked();
+  template <class Change>
+  Result<void> commit_change(const Change& change);
   Result<void> load(const format::SegmentEntry* entry, std::string_view name);
   Result<void> dispose();
   void join_tentative();
