@@ -14,6 +14,7 @@
 #include "format/format_samples.h"
 #include "format/key_block.h"
 #include "format/layout.h"
+#include "format/link_block.h"
 #include "format/request_run.h"
 #include "format/spec_text.h"
 
@@ -39,15 +40,20 @@ Numbers numbers_of(const std::string& heading, std::size_t name, std::size_t val
   { #name, name }
 
 TEST(Registry, ListsTheConstants) {
-  const Numbers constants{
-      CONSTANT(kFormatVersion),       CONSTANT(kByteOrderMark),   CONSTANT(kUnitBytes),
-      CONSTANT(kChunkBytes),          CONSTANT(kSuperblockBytes), CONSTANT(kDataStart),
-      CONSTANT(kFileBytesMax),        CONSTANT(kPayloadBytesMax), CONSTANT(kRootBytesMax),
-      CONSTANT(kTableSegmentsMax),    CONSTANT(kTableBytesMax),   CONSTANT(kHeldInlineMax),
-      CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),    CONSTANT(kRunsPerLogMax),
-      CONSTANT(kBlockKeysMax),        CONSTANT(kUpperWordsMax),   CONSTANT(kValueBytesMax),
-      CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),   CONSTANT(kBucketsMax),
-      CONSTANT(kConsumersMax),        CONSTANT(kWriterLockByte),  CONSTANT(kPinLockBase)};
+  const Numbers constants{CONSTANT(kFormatVersion),       CONSTANT(kByteOrderMark),
+                          CONSTANT(kUnitBytes),           CONSTANT(kChunkBytes),
+                          CONSTANT(kSuperblockBytes),     CONSTANT(kDataStart),
+                          CONSTANT(kFileBytesMax),        CONSTANT(kPayloadBytesMax),
+                          CONSTANT(kRootBytesMax),        CONSTANT(kTableSegmentsMax),
+                          CONSTANT(kTableBytesMax),       CONSTANT(kHeldInlineMax),
+                          CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),
+                          CONSTANT(kRunsPerLogMax),       CONSTANT(kBlockKeysMax),
+                          CONSTANT(kUpperWordsMax),       CONSTANT(kValueBytesMax),
+                          CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),
+                          CONSTANT(kBucketsMax),          CONSTANT(kPageMax),
+                          CONSTANT(kLinkBlockRowsMax),    CONSTANT(kLinkBlockLinksMax),
+                          CONSTANT(kConsumersMax),        CONSTANT(kWriterLockByte),
+                          CONSTANT(kPinLockBase)};
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
 
@@ -57,7 +63,8 @@ TEST(Registry, ListsTheMagicNumbers) {
   std::map<std::string, std::string> computed;
   for (const auto& [name, value] :
        Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kPartitionMagic),
-               CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic)}) {
+               CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic),
+               CONSTANT(kLinkRunMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);
@@ -122,6 +129,12 @@ TEST(Registry, ListsTheCodecsOfAuxiliaries) {
   EXPECT_EQ(numbers_of("Codecs of auxiliaries", 1, 0), codecs);
 }
 
+TEST(Registry, ListsTheCodecsOfLinkBlocks) {
+  const Numbers codecs{{"short", static_cast<std::uint64_t>(LinkCodec::kShort)},
+                       {"plain", static_cast<std::uint64_t>(LinkCodec::kPlain)}};
+  EXPECT_EQ(numbers_of("Codecs of link blocks", 1, 0), codecs);
+}
+
 TEST(Registry, ListsTheOperations) {
   const Numbers operations{{"check", static_cast<std::uint64_t>(Operation::kCheck)},
                            {"update", static_cast<std::uint64_t>(Operation::kUpdate)},
@@ -131,7 +144,7 @@ TEST(Registry, ListsTheOperations) {
 
 TEST(Registry, ListsTheFlags) {
   const Numbers flags{CONSTANT(kRunHasTags), CONSTANT(kRunHasSequences),
-                      CONSTANT(kAuxUniformLength)};
+                      CONSTANT(kAuxUniformLength), CONSTANT(kLinkPageGaps)};
   EXPECT_EQ(numbers_of("Flags", 2, 1), flags);
 }
 

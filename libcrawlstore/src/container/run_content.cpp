@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/assert.h"
+#include "container/link_content.h"
 #include "format/endian.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
@@ -257,6 +258,7 @@ Result<RunContent> check_result_run(std::span<const std::byte> payload) {
 Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
                                      const ContentProgress& progress) {
   if (kind == SegmentKind::kDrumPartition) return check_partition(payload, progress);
+  if (is_link_kind(kind)) return check_link_run(payload, progress);
   PayloadWindow window(payload, {0, payload.length_bytes}, progress);
   const auto start = window.at(0, payload.length_bytes);
   if (!start) return tl::unexpected<Error>(start.error());

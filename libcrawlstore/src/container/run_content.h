@@ -21,6 +21,8 @@ namespace crawlstore::container {
 ///   sequence_column_bytes  of key runs: where the numbers of 4 bytes begin in the payload that are
 ///                  to be added to sequence_min; 0: there are none, they are 0, 1, 2 ...
 ///   consumers      of key runs and result runs: those named, ascending
+///   page_min, max  of link runs: the first and the last page
+///   target_max     of link runs: the highest link; 0 without links
 struct RunContent {
   std::uint64_t record_count = 0;
   std::uint16_t key_bytes = 0;
@@ -31,12 +33,15 @@ struct RunContent {
   std::uint64_t sequence_max = 0;
   std::uint64_t sequence_column_bytes = 0;
   std::vector<std::uint16_t> consumers;
+  std::uint64_t page_min = 0;
+  std::uint64_t page_max = 0;
+  std::uint64_t target_max = 0;
 };
 
-/// Checks the payload of a run of a partition, key log, auxiliary log or results log.
+/// Checks the payload of a run of a partition, key log, auxiliary log, results log, or of links.
 ///   errors   kSegmentInvalid, offset relative to the payload, and those of `payload` and
-///   `progress` memory   of a partition some windows, and one block; a run of a log is looked at as
-///   a whole
+///   `progress` memory   of a partition or link run some windows, and one block; another run of a
+///   log is looked at as a whole
 Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
                                      const ContentProgress& progress);
 
