@@ -162,6 +162,33 @@ constexpr std::array kEventRun{
     Member{"reserved", Form::kZeros, offsetof(EventRunHeader, reserved), 8},
 };
 
+constexpr std::array kLinkBlock{
+    Member{"first_page", Form::kUnsigned, offsetof(LinkBlockHeader, first_page), 8},
+    Member{"row_count", Form::kUnsigned, offsetof(LinkBlockHeader, row_count), 4},
+    Member{"link_count", Form::kUnsigned, offsetof(LinkBlockHeader, link_count), 4},
+    Member{"data_bytes", Form::kUnsigned, offsetof(LinkBlockHeader, data_bytes), 4},
+    Member{"codec", Form::kUnsigned, offsetof(LinkBlockHeader, codec), 2},
+    Member{"flags", Form::kHex, offsetof(LinkBlockHeader, flags), 2},
+};
+
+constexpr std::array kLinkIndexEntry{
+    Member{"first_page", Form::kUnsigned, offsetof(LinkIndexEntry, first_page), 8},
+    Member{"offset_bytes", Form::kHex, offsetof(LinkIndexEntry, offset_bytes), 8},
+};
+
+constexpr std::array kLinkRunFooter{
+    Member{"row_count", Form::kUnsigned, offsetof(LinkRunFooter, row_count), 8},
+    Member{"link_count", Form::kUnsigned, offsetof(LinkRunFooter, link_count), 8},
+    Member{"block_count", Form::kUnsigned, offsetof(LinkRunFooter, block_count), 8},
+    Member{"index_offset_bytes", Form::kHex, offsetof(LinkRunFooter, index_offset_bytes), 8},
+    Member{"first_page", Form::kUnsigned, offsetof(LinkRunFooter, first_page), 8},
+    Member{"last_page", Form::kUnsigned, offsetof(LinkRunFooter, last_page), 8},
+    Member{"target_max", Form::kUnsigned, offsetof(LinkRunFooter, target_max), 8},
+    Member{"codec", Form::kUnsigned, offsetof(LinkRunFooter, codec), 2},
+    Member{"reserved", Form::kZeros, offsetof(LinkRunFooter, reserved), 6},
+    Member{"magic", Form::kHex, offsetof(LinkRunFooter, magic), 8},
+};
+
 }  // namespace
 
 Fields describe_members(std::span<const Member> members, std::span<const std::byte> bytes) {
@@ -211,6 +238,15 @@ Fields describe_result_run(std::span<const std::byte> bytes) {
 }
 Fields describe_event_run(std::span<const std::byte> bytes) {
   return describe_members(kEventRun, bytes);
+}
+Fields describe_link_block(std::span<const std::byte> bytes) {
+  return describe_members(kLinkBlock, bytes);
+}
+Fields describe_link_index_entry(std::span<const std::byte> bytes) {
+  return describe_members(kLinkIndexEntry, bytes);
+}
+Fields describe_link_run_footer(std::span<const std::byte> bytes) {
+  return describe_members(kLinkRunFooter, bytes);
 }
 
 }  // namespace crawlstore::format

@@ -40,6 +40,9 @@ Fields describe_key_run(std::span<const std::byte> bytes);
 Fields describe_aux_run(std::span<const std::byte> bytes);
 Fields describe_result_run(std::span<const std::byte> bytes);
 Fields describe_event_run(std::span<const std::byte> bytes);
+Fields describe_link_block(std::span<const std::byte> bytes);
+Fields describe_link_index_entry(std::span<const std::byte> bytes);
+Fields describe_link_run_footer(std::span<const std::byte> bytes);
 
 /// FlatBuffers. Bytes that are none of their schema give one field with a problem.
 ///   entries_max  of each list; the list's value tells how many there are

@@ -194,8 +194,12 @@ void add_drums(Seeds& seeds) {
   table.merge_requests = 70'000;
   table.partition_keys_max = 1 << 26;
   seeds["fuzz_drum_table/wide"] = encode_drum_table(table);
-  seeds["fuzz_pages_table/empty"] = encode_pages_table({.keys = {2}});
-  seeds["fuzz_pages_table/indexes"] = encode_pages_table({.has_urls = false});
+  PagesTable pages;
+  pages.keys = {2};
+  seeds["fuzz_pages_table/empty"] = encode_pages_table(pages);
+  pages.keys = {};
+  pages.has_urls = false;
+  seeds["fuzz_pages_table/indexes"] = encode_pages_table(pages);
   seeds["fuzz_pages_table/full"] =
       encode_pages_table({true, 100, 40, 250, 3, 7, 1, 2, {2}, {3}, {4}, {5}, {6}, {7}, {8}});
 }

@@ -28,8 +28,11 @@ PagesTable sample() {
 }
 
 TEST(PagesTable, RoundTrips) {
-  for (const PagesTable& table :
-       {sample(), PagesTable{.keys = {9}}, PagesTable{.has_urls = false}}) {
+  PagesTable empty;
+  empty.keys = {9};
+  PagesTable indexes;
+  indexes.has_urls = false;
+  for (const PagesTable& table : {sample(), empty, indexes}) {
     const auto bytes = encode_pages_table(table);
     EXPECT_EQ(bytes.size() % 8, 0U);
     const auto parsed = parse_pages_table(bytes);

@@ -110,6 +110,27 @@ TEST(SpecOffsets, MatchesEventRunHeader) {
                  MEMBER(EventRunHeader, reserved)});
 }
 
+TEST(SpecOffsets, MatchesLinkBlockHeader) {
+  expect_struct("LinkBlockHeader", sizeof(LinkBlockHeader),
+                {MEMBER(LinkBlockHeader, first_page), MEMBER(LinkBlockHeader, row_count),
+                 MEMBER(LinkBlockHeader, link_count), MEMBER(LinkBlockHeader, data_bytes),
+                 MEMBER(LinkBlockHeader, codec), MEMBER(LinkBlockHeader, flags)});
+}
+
+TEST(SpecOffsets, MatchesLinkIndexEntry) {
+  expect_struct("LinkIndexEntry", sizeof(LinkIndexEntry),
+                {MEMBER(LinkIndexEntry, first_page), MEMBER(LinkIndexEntry, offset_bytes)});
+}
+
+TEST(SpecOffsets, MatchesLinkRunFooter) {
+  expect_struct("LinkRunFooter", sizeof(LinkRunFooter),
+                {MEMBER(LinkRunFooter, row_count), MEMBER(LinkRunFooter, link_count),
+                 MEMBER(LinkRunFooter, block_count), MEMBER(LinkRunFooter, index_offset_bytes),
+                 MEMBER(LinkRunFooter, first_page), MEMBER(LinkRunFooter, last_page),
+                 MEMBER(LinkRunFooter, target_max), MEMBER(LinkRunFooter, codec),
+                 MEMBER(LinkRunFooter, reserved), MEMBER(LinkRunFooter, magic)});
+}
+
 /// A schema without its comment lines and without empty lines at both ends.
 std::string schema(const std::string& path) {
   std::istringstream lines(source_text(path));

@@ -15,6 +15,7 @@
 #include "format/format_samples.h"
 #include "format/key_block.h"
 #include "format/layout.h"
+#include "format/link_block.h"
 #include "format/request_run.h"
 #include "format/spec_text.h"
 
@@ -51,6 +52,20 @@ TEST(Registry, ListsTheConstants) {
       CONSTANT(kConsumersMax),        CONSTANT(kEventMessageBytesMax), CONSTANT(kEventSegmentsMax),
       CONSTANT(kEventUrlBytesMax),    CONSTANT(kEventHashBytesMax),    CONSTANT(kWriterLockByte),
       CONSTANT(kPinLockBase)};
+  const Numbers constants{CONSTANT(kFormatVersion),       CONSTANT(kByteOrderMark),
+                          CONSTANT(kUnitBytes),           CONSTANT(kChunkBytes),
+                          CONSTANT(kSuperblockBytes),     CONSTANT(kDataStart),
+                          CONSTANT(kFileBytesMax),        CONSTANT(kPayloadBytesMax),
+                          CONSTANT(kRootBytesMax),        CONSTANT(kTableSegmentsMax),
+                          CONSTANT(kTableBytesMax),       CONSTANT(kHeldInlineMax),
+                          CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),
+                          CONSTANT(kRunsPerLogMax),       CONSTANT(kBlockKeysMax),
+                          CONSTANT(kUpperWordsMax),       CONSTANT(kValueBytesMax),
+                          CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),
+                          CONSTANT(kBucketsMax),          CONSTANT(kPageMax),
+                          CONSTANT(kLinkBlockRowsMax),    CONSTANT(kLinkBlockLinksMax),
+                          CONSTANT(kConsumersMax),        CONSTANT(kWriterLockByte),
+                          CONSTANT(kPinLockBase)};
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
 
@@ -62,6 +77,8 @@ TEST(Registry, ListsTheMagicNumbers) {
        Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kPartitionMagic),
                CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic),
                CONSTANT(kEventRunMagic)}) {
+    CONSTANT(kLinkRunMagic)
+  }) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);
@@ -126,6 +143,12 @@ TEST(Registry, ListsTheCodecsOfAuxiliaries) {
   EXPECT_EQ(numbers_of("Codecs of auxiliaries", 1, 0), codecs);
 }
 
+TEST(Registry, ListsTheCodecsOfLinkBlocks) {
+  const Numbers codecs{{"short", static_cast<std::uint64_t>(LinkCodec::kShort)},
+                       {"plain", static_cast<std::uint64_t>(LinkCodec::kPlain)}};
+  EXPECT_EQ(numbers_of("Codecs of link blocks", 1, 0), codecs);
+}
+
 TEST(Registry, ListsTheOperations) {
   const Numbers operations{{"check", static_cast<std::uint64_t>(Operation::kCheck)},
                            {"update", static_cast<std::uint64_t>(Operation::kUpdate)},
@@ -144,7 +167,7 @@ TEST(Registry, ListsTheKindsOfEvents) {
 
 TEST(Registry, ListsTheFlags) {
   const Numbers flags{CONSTANT(kRunHasTags), CONSTANT(kRunHasSequences),
-                      CONSTANT(kAuxUniformLength)};
+                      CONSTANT(kAuxUniformLength), CONSTANT(kLinkPageGaps)};
   EXPECT_EQ(numbers_of("Flags", 2, 1), flags);
 }
 

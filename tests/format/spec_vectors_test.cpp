@@ -15,8 +15,10 @@
 #include "format/event_run.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
+#include "format/link_samples.h"
 #include "format/partition_index.h"
 #include "format/request_run.h"
+#include "format/short_numbers.h"
 #include "format/spec_text.h"
 
 namespace crawlstore::format {
@@ -102,6 +104,22 @@ Vectors blocks() {
       {"of 16 bytes: 3 and 9, 3 and 10, 8 and 1 (0)", wide_block({3, 3, 8}, {9, 10, 1})},
       {"of 16 bytes: 3 and 9, 3 and 10, 3 and 31 (0)", wide_block({3, 3, 3}, {9, 10, 31})},
       {"of 16 bytes: 3 and 9 (0)", wide_block({3}, {9})}};
+}
+
+std::string short_numbers(const std::vector<std::uint32_t>& numbers) {
+  Bytes selectors(selector_bytes(numbers.size()));
+  Bytes data(numbers.size() * 4);
+  data.resize(encode_short_numbers(numbers, selectors, data));
+  return hex_of(selectors) + " and " + hex_of(data);
+}
+
+Vectors link_parts() {
+  return {{"short numbers 0, 1, 255, 256, 65535, 65536, 4294967295",
+           short_numbers({0, 1, 255, 256, 65'535, 65'536, 0xffffffff})},
+          {"block: 5 to 3, 6, 1000; 6 to none; 7 to 7",
+           hex_of(link_block({{5, {3, 6, 1000}}, {6, {}}, {7, {7}}}))},
+          {"block: 5 to 4; 300 to 5, 6", hex_of(link_block({{5, {4}}, {300, {5, 6}}}))},
+          {"block: 5 to 2, 2^40 - 1; 8 to 9", hex_of(link_block({{5, {2, kPageMax}}, {8, {9}}}))}};
 }
 
 std::string partition() {
@@ -216,7 +234,9 @@ Vectors payloads() {
        result_run()},
       {"event run: page \"a:\" at 7, score 0.5, hash \"hash\", a link to \"b:\" with score 0.25; "
        "gone, index 9, at 8",
-       event_run()}};
+       event_run()},
+      {"link run of two blocks: 0 to 1, 2; and 2 to 0; 3 to none",
+       hex_of(link_run({{{0, {1, 2}}}, {{2, {0}}, {3, {}}}}))}};
 }
 
 /// 16 bytes a line, lines of zeros left out.
@@ -243,6 +263,10 @@ TEST(SpecVectors, MatchesSeedsAndChecksums) {
 
 TEST(SpecVectors, MatchesKeyBlocks) {
   expect_table("Key blocks", blocks());
+}
+
+TEST(SpecVectors, MatchesLinkBlocks) {
+  expect_table("Short numbers (selectors and data) and link blocks", link_parts());
 }
 
 TEST(SpecVectors, MatchesPayloads) {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "container/link_content.h"
+#include "container/link_description.h"
 #include "container/run_content.h"
 #include "format/drum_table.h"
 #include "format/endian.h"
@@ -291,10 +293,11 @@ void describe_run(Description& out, const RunSource& source) {
     case SegmentKind::kPages:
     case SegmentKind::kPageOrigins:
     case SegmentKind::kPageRecords:
+      return;
     case SegmentKind::kOutLinks:
     case SegmentKind::kInLinks:
     case SegmentKind::kGoneLinks:
-      return;
+      return describe_link_run(out, source);
   }
 }
 
@@ -317,6 +320,7 @@ void describe_run_at(Description& out, const RunSource& source, std::uint64_t of
     }
     return;
   }
+  if (is_link_kind(source.kind())) return describe_link_run_at(out, source, place);
   describe_run(out, source);
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/assert.h"
+#include "container/link_content.h"
 #include "container/origin_content.h"
 #include "format/endian.h"
 #include "format/event_run.h"
@@ -258,10 +259,19 @@ Result<RunContent> check_event_run(std::span<const std::byte> payload) {
   auto reader = format::EventRunReader::open(payload);
   if (!reader) return tl::unexpected<Error>(reader.error());
   format::EventBatch batch;
-  auto more = reader->next(batch);
-  while (more && *more) more = reader->next(batch);
-  if (!more) return tl::unexpected<Error>(more.error());
   RunContent content;
+  const auto note = [&content](std::string_view url, std::uint64_t index) {
+    content.names_urls = content.names_urls || !url.empty();
+    content.names_indexes = content.names_indexes || (url.empty() && index != 0);
+  };
+  auto more = reader->next(batch);
+  for (; more && *more; more = reader->next(batch)) {
+    for (const CrawlEvent& event : batch.events()) {
+      note(event.url, event.index);
+      for (const EventLink& link : event.links) note(link.url, link.index);
+    }
+  }
+  if (!more) return tl::unexpected<Error>(more.error());
   content.record_count = reader->record_count();
   return content;
 }
@@ -272,6 +282,7 @@ Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payl
                                      const ContentProgress& progress) {
   if (kind == SegmentKind::kDrumPartition) return check_partition(payload, progress);
   if (kind == SegmentKind::kPageOrigins) return check_origin_run(payload, progress);
+  if (is_link_kind(kind)) return check_link_run(payload, progress);
   PayloadWindow window(payload, {0, payload.length_bytes}, progress);
   const auto start = window.at(0, payload.length_bytes);
   if (!start) return tl::unexpected<Error>(start.error());

@@ -21,7 +21,11 @@ namespace crawlstore::container {
 ///   sequence_column_bytes  of key runs: where the numbers of 4 bytes begin in the payload that are
 ///                  to be added to sequence_min; 0: there are none, they are 0, 1, 2 ...
 ///   consumers      of key runs and result runs: those named, ascending
-///   page_min, max  of origin runs
+///   page_min, max  of origin runs and link runs: the first and the last page
+///   target_max     of link runs: the highest link; 0 without links
+///   crawled_count  of record tiles: pages that were crawled at least once
+///   names_urls     of event runs: some page is named by a URL
+///   names_indexes  of event runs: some page is named by an index that is not 0, without a URL
 struct RunContent {
   std::uint64_t record_count = 0;
   std::uint16_t key_bytes = 0;
@@ -34,12 +38,16 @@ struct RunContent {
   std::vector<std::uint16_t> consumers;
   std::uint64_t page_min = 0;
   std::uint64_t page_max = 0;
+  std::uint64_t target_max = 0;
+  std::uint64_t crawled_count = 0;
+  bool names_urls = false;
+  bool names_indexes = false;
 };
 
 /// Checks the payload of a run of any kind but `drum` and `pages`.
 ///   errors   kSegmentInvalid, offset relative to the payload, and those of `payload` and
-///   `progress` memory   of a partition some windows, and one block; a run of a log is looked at as
-///   a whole
+///   `progress` memory   of a partition, an origin run or a link run some windows, and one block;
+///   another run is looked at as a whole
 Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
                                      const ContentProgress& progress);
 

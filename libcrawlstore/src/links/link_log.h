@@ -30,9 +30,9 @@ void append_run(container::Writer& writer, SegmentId segment, const format::RunR
 /// Let T be the size of all, m that of the smallest, and r = max(2, (T / m)^(1 / kept_max)). Runs
 /// are merged so that each is left at least r times as large as all newer ones together. So
 /// whenever a link is rewritten, the run that it lies in grows to at least 1 + 1 / r times its
-/// size, unless an older and smaller run joins it: of runs of about one size m a link is rewritten
-/// at most log(T / m) / log(1 + 1 / r) times until they make T, in practice half of that (18 for
-/// T / m = 10,000).
+/// size, unless an older and smaller run joins it: of runs of one size m a link is rewritten at
+/// most log(T / m) / log(1 + 1 / r) times until they make T. In the mean, as measured with
+/// kept_max 8: 4.6 times for 1,000 runs, 8.8 for 10,000, 13.5 for 100,000.
 std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_max);
 
 /// Merges the newest runs if there are more than kFreshRunsMax besides the base.

@@ -2,16 +2,14 @@
 #include "links/link_view.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace crawlstore::links {
 namespace {
 
-using OpenRun =
-    std::function<std::shared_ptr<const container::RunReader>(SegmentId, const format::RunRef&)>;
-
-Result<void> add_runs(const format::SegmentEntry* entry, bool is_gone, const OpenRun& open_run,
-                      std::vector<LogRun>& runs) {
+Result<void> add_runs(SegmentId segment, bool is_gone, const LinkView::Find& find,
+                      const LinkView::OpenRun& open_run, std::vector<LogRun>& runs) {
+  if (!segment) return {};
+  const format::SegmentEntry* entry = find(segment);
   if (entry == nullptr) return fail(Errc::kUnknownName, "there is no such segment of links");
   for (const format::RunRef& run : entry->runs) {
     auto lookup = LinksLookup::open(open_run(entry->id, run), entry->id);
@@ -26,30 +24,32 @@ Result<void> add_runs(const format::SegmentEntry* entry, bool is_gone, const Ope
 
 }  // namespace
 
-Result<LinkView> LinkView::open(container::Reader& reader, const LinkSegments& segments) {
-  const OpenRun open_run = [&reader](SegmentId segment, const format::RunRef& run) {
-    return reader.run_reader(segment, run);
-  };
-  const container::Directory& directory = reader.directory();
+Result<LinkView> LinkView::open(const Find& find, const OpenRun& open_run,
+                                const LinkSegments& segments) {
   LinkView view;
-  CRAWLSTORE_TRY(add_runs(directory.find(segments.out), false, open_run, view.out_));
-  CRAWLSTORE_TRY(add_runs(directory.find(segments.in), false, open_run, view.in_));
-  CRAWLSTORE_TRY(add_runs(directory.find(segments.gone), true, open_run, view.in_));
+  CRAWLSTORE_TRY(add_runs(segments.out, false, find, open_run, view.out_));
+  CRAWLSTORE_TRY(add_runs(segments.in, false, find, open_run, view.in_));
+  CRAWLSTORE_TRY(add_runs(segments.gone, true, find, open_run, view.in_));
   return view;
+}
+
+Result<LinkView> LinkView::open(container::Reader& reader, const LinkSegments& segments) {
+  return open([&reader](SegmentId segment) { return reader.directory().find(segment); },
+              [&reader](SegmentId segment, const format::RunRef& run) {
+                return reader.run_reader(segment, run);
+              },
+              segments);
 }
 
 Result<LinkView> LinkView::open(container::Writer& writer, const LinkSegments& segments) {
   // The storage lives as long as the writer, and views end before.
   const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
-  const OpenRun open_run = [&](SegmentId segment, const format::RunRef& run) {
-    return std::make_shared<const container::RunReader>(
-        storage, container::run_name(writer.identity(), segment, run.run_id), run);
-  };
-  LinkView view;
-  CRAWLSTORE_TRY(add_runs(writer.find(segments.out), false, open_run, view.out_));
-  CRAWLSTORE_TRY(add_runs(writer.find(segments.in), false, open_run, view.in_));
-  CRAWLSTORE_TRY(add_runs(writer.find(segments.gone), true, open_run, view.in_));
-  return view;
+  return open([&writer](SegmentId segment) { return writer.find(segment); },
+              [&](SegmentId segment, const format::RunRef& run) {
+                return std::make_shared<const container::RunReader>(
+                    storage, container::run_name(writer.identity(), segment, run.run_id), run);
+              },
+              segments);
 }
 
 Result<void> LinkView::out(std::uint64_t page, std::vector<std::uint64_t>& links) {

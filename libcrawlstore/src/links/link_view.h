@@ -4,6 +4,7 @@
 /// Reading the links of one `pages` segment, both ways: spec/format.md#links.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -14,7 +15,7 @@
 
 namespace crawlstore::links {
 
-/// The segments of links that a `pages` segment owns.
+/// The segments of links that a `pages` segment owns; 0: there is none.
 struct LinkSegments {
   SegmentId out;
   SegmentId in;
@@ -30,6 +31,12 @@ class LinkView {
   ///   errors  kUnknownName (no such segment), kSegmentInvalid, kChunkDamaged, those of storage
   static Result<LinkView> open(container::Reader& reader, const LinkSegments& segments);
   static Result<LinkView> open(container::Writer& writer, const LinkSegments& segments);
+  /// Of whatever directory `find` knows and whatever file `open_run` reads.
+  using Find = std::function<const format::SegmentEntry*(SegmentId)>;
+  using OpenRun =
+      std::function<std::shared_ptr<const container::RunReader>(SegmentId, const format::RunRef&)>;
+  static Result<LinkView> open(const Find& find, const OpenRun& open_run,
+                               const LinkSegments& segments);
 
   /// The links of a page, ascending; none for a page without a row. Replaces `links`.
   ///   errors  kSegmentInvalid, kChunkDamaged, those of storage
