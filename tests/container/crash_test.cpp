@@ -82,6 +82,7 @@ Counts crash(const CrashWorkload& workload, std::uint64_t wanted) {
 std::vector<CrashWorkload> all_workloads() {
   std::vector<CrashWorkload> all(writer_workloads().begin(), writer_workloads().end());
   all.insert(all.end(), drum_workloads().begin(), drum_workloads().end());
+  all.insert(all.end(), page_workloads().begin(), page_workloads().end());
   return all;
 }
 

@@ -25,5 +25,7 @@ struct CrashWorkload {
 std::span<const CrashWorkload> writer_workloads();
 /// Written with DRUMs.
 std::span<const CrashWorkload> drum_workloads();
+/// Written with page databases.
+std::span<const CrashWorkload> page_workloads();
 
 }  // namespace crawlstore::testing

@@ -100,6 +100,10 @@ TEST(ErrorLoop, LosesNothingWithDrums) {
   loop(drum_workloads());
 }
 
+TEST(ErrorLoop, LosesNothingWithPages) {
+  loop(page_workloads());
+}
+
 /// A commit that found no space has changed nothing; the same writer succeeds when there is some.
 TEST(ErrorLoop, RetriesAfterNoSpace) {
   constexpr CallSet kBeforeSync = calls(CallKind::kWrite, CallKind::kAllocate);

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <stdexcept>
+
+#include "container/crash_workloads.h"
+#include "drum/memory_store.h"
+#include "pages/page_model.h"
+
+namespace crawlstore::testing {
+namespace {
+
+PagesOptions page_options() {
+  PagesOptions options;
+  options.memory_bytes = 1 << 20;
+  options.bucket_count = 2;
+  options.bucket_keys_max = 60;
+  return options;
+}
+
+Store open_store(std::unique_ptr<Storage> storage) {
+  OpenOptions options;
+  options.time_us = kFixedTimeUs;
+  return must(Store::open(std::move(storage), options));
+}
+
+/// Starts the record with the file as it is.
+void record_from_here(Scenario& scenario) {
+  scenario.begin_with_bytes(contents(*scenario.file()));
+}
+
+void add_some(PageDb& pages, RandomCrawl& crawl, int count) {
+  for (int i = 0; i < count; ++i) {
+    must(crawl.next().as_event([&](const CrawlEvent& event) { return pages.add(event); }));
+  }
+}
+
+/// Any store of pages after a crash: finishes what waits, takes more, and is whole in depth.
+void use_pages(std::unique_ptr<Storage> storage) {
+  auto store = open_store(std::move(storage));
+  auto pages = must(PageDb::open(store, "pages", page_options()));
+  RandomCrawl crawl(99);
+  add_some(pages, crawl, 30);
+  must(pages.merge());
+  const auto view = must(PageView::open(must(store.snapshot())));
+  std::uint64_t links = 0;
+  for (std::uint64_t page = 0; page < view.info().page_count; ++page) {
+    if (must(view.find(must(view.url(page)), true)) != page) {
+      throw std::runtime_error("a page has lost its key");
+    }
+    links += must(view.in_links(page)).size();
+  }
+  if (links != view.info().link_count) throw std::runtime_error("links were lost");
+  must(pages.close());
+  must(store.close());
+}
+
+/// Edits that wait in the file, supersteps over them, and more of both.
+void record_supersteps(Scenario& scenario) {
+  RandomCrawl crawl(1);
+  {
+    auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+    auto pages = must(PageDb::open(store, "pages", page_options()));
+    add_some(pages, crawl, 60);
+    must(pages.merge());
+  }
+  record_from_here(scenario);
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  auto pages = must(PageDb::open(store, "pages", page_options()));
+  for (int step = 0; step < 3; ++step) {
+    add_some(pages, crawl, 40);
+    if (step == 1) {
+      must(store.commit());
+      scenario.acknowledge();
+    }
+    must(pages.merge());
+    scenario.acknowledge();
+  }
+}
+
+/// So many supersteps that the runs of links are merged, then compaction, then rollback.
+void record_compaction(Scenario& scenario) {
+  RandomCrawl crawl(2);
+  {
+    auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+    auto pages = must(PageDb::open(store, "pages", page_options()));
+    for (int step = 0; step < 11; ++step) {
+      add_some(pages, crawl, 30);
+      must(pages.merge());
+    }
+  }
+  record_from_here(scenario);
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  {
+    auto pages = must(PageDb::open(store, "pages", page_options()));
+    add_some(pages, crawl, 30);
+    must(pages.merge());
+    scenario.acknowledge();
+    must(pages.compact());
+    scenario.acknowledge();
+  }
+  must(store.compact());
+  scenario.acknowledge();
+  must(store.rollback());
+  scenario.acknowledge();
+}
+
+/// Pages that a dispatcher adds are in the commit of its merge.
+void record_dispatched(Scenario& scenario) {
+  using Seen = Drum<std::uint64_t, NoValue, std::string>;
+  struct Known {
+    PageDb& pages;
+    void unique_key_update(const Seen::AnswerType& answer) {
+      must(pages.add(CrawledPage(answer.aux, kFixedTimeUs)));
+    }
+  };
+  DrumOptions options;
+  options.bucket_count = 2;
+  options.memory_bytes = 1 << 20;
+  options.auto_merge = false;
+  options.parallel = false;
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  auto seen = must(Seen::open(store, "seen", options));
+  auto pages = must(PageDb::open(store, "pages", page_options()));
+  must(store.commit());
+  record_from_here(scenario);
+  for (std::uint64_t step = 0; step < 2; ++step) {
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      const std::uint64_t number = step * 15 + i;
+      must(seen.check_update(number << 58 | number, {}, "http://h/" + std::to_string(number)));
+    }
+    Known known{pages};
+    must(seen.synchronize(known));
+    scenario.acknowledge();
+  }
+  must(pages.merge());
+  scenario.acknowledge();
+}
+
+}  // namespace
+
+std::span<const CrashWorkload> page_workloads() {
+  static constexpr auto kWorkloads = std::to_array<CrashWorkload>({
+      {"supersteps", record_supersteps, use_pages},
+      {"supersteps that merge links, compact, rollback", record_compaction, use_pages},
+      {"pages from a dispatcher", record_dispatched, use_pages},
+  });
+  return kWorkloads;
+}
+
+}  // namespace crawlstore::testing
