@@ -15,6 +15,7 @@
 #include "format/format_samples.h"
 #include "format/key_block.h"
 #include "format/layout.h"
+#include "format/origin_block.h"
 #include "format/request_run.h"
 #include "format/spec_text.h"
 
@@ -40,17 +41,40 @@ Numbers numbers_of(const std::string& heading, std::size_t name, std::size_t val
   { #name, name }
 
 TEST(Registry, ListsTheConstants) {
-  const Numbers constants{
-      CONSTANT(kFormatVersion),       CONSTANT(kByteOrderMark),        CONSTANT(kUnitBytes),
-      CONSTANT(kChunkBytes),          CONSTANT(kSuperblockBytes),      CONSTANT(kDataStart),
-      CONSTANT(kFileBytesMax),        CONSTANT(kPayloadBytesMax),      CONSTANT(kRootBytesMax),
-      CONSTANT(kTableSegmentsMax),    CONSTANT(kTableBytesMax),        CONSTANT(kHeldInlineMax),
-      CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),         CONSTANT(kRunsPerLogMax),
-      CONSTANT(kBlockKeysMax),        CONSTANT(kUpperWordsMax),        CONSTANT(kValueBytesMax),
-      CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),        CONSTANT(kBucketsMax),
-      CONSTANT(kConsumersMax),        CONSTANT(kEventMessageBytesMax), CONSTANT(kEventSegmentsMax),
-      CONSTANT(kEventUrlBytesMax),    CONSTANT(kEventHashBytesMax),    CONSTANT(kWriterLockByte),
-      CONSTANT(kPinLockBase)};
+  const Numbers constants{CONSTANT(kFormatVersion),
+                          CONSTANT(kByteOrderMark),
+                          CONSTANT(kUnitBytes),
+                          CONSTANT(kChunkBytes),
+                          CONSTANT(kSuperblockBytes),
+                          CONSTANT(kDataStart),
+                          CONSTANT(kFileBytesMax),
+                          CONSTANT(kPayloadBytesMax),
+                          CONSTANT(kRootBytesMax),
+                          CONSTANT(kTableSegmentsMax),
+                          CONSTANT(kTableBytesMax),
+                          CONSTANT(kHeldInlineMax),
+                          CONSTANT(kHeldTableEntriesMax),
+                          CONSTANT(kNameBytesMax),
+                          CONSTANT(kRunsPerLogMax),
+                          CONSTANT(kBlockKeysMax),
+                          CONSTANT(kUpperWordsMax),
+                          CONSTANT(kValueBytesMax),
+                          CONSTANT(kAuxBytesMax),
+                          CONSTANT(kAuxBlockBytes),
+                          CONSTANT(kBucketsMax),
+                          CONSTANT(kConsumersMax),
+                          CONSTANT(kEventMessageBytesMax),
+                          CONSTANT(kEventSegmentsMax),
+                          CONSTANT(kEventUrlBytesMax),
+                          CONSTANT(kEventHashBytesMax),
+                          CONSTANT(kWriterLockByte),
+                          CONSTANT(kPinLockBase),
+                          CONSTANT(kUrlBytesMax),
+                          CONSTANT(kOriginBlockPagesMax),
+                          CONSTANT(kOriginBlockRawMax),
+                          CONSTANT(kOriginDictionaryBytesMax),
+                          CONSTANT(kFrameWindowBytesMax),
+                          CONSTANT(kFrameExpansionMax)};
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
 
@@ -61,7 +85,7 @@ TEST(Registry, ListsTheMagicNumbers) {
   for (const auto& [name, value] :
        Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kPartitionMagic),
                CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic),
-               CONSTANT(kEventRunMagic)}) {
+               CONSTANT(kEventRunMagic), CONSTANT(kOriginRunMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);
@@ -116,7 +140,8 @@ TEST(Registry, ListsTheChecksumDomains) {
 TEST(Registry, ListsTheKeySchemes) {
   const Numbers schemes{{"kOpaque", static_cast<std::uint64_t>(KeyScheme::kOpaque)},
                         {"kUrlV1", static_cast<std::uint64_t>(KeyScheme::kUrlV1)},
-                        {"kUrlV1Rabin", static_cast<std::uint64_t>(KeyScheme::kUrlV1Rabin)}};
+                        {"kUrlV1Rabin", static_cast<std::uint64_t>(KeyScheme::kUrlV1Rabin)},
+                        {"kPage", static_cast<std::uint64_t>(KeyScheme::kPage)}};
   EXPECT_EQ(numbers_of("Key schemes", 1, 0), schemes);
 }
 
@@ -124,6 +149,12 @@ TEST(Registry, ListsTheCodecsOfAuxiliaries) {
   const Numbers codecs{{"raw", static_cast<std::uint64_t>(AuxCodec::kRaw)},
                        {"lz4", static_cast<std::uint64_t>(AuxCodec::kLz4)}};
   EXPECT_EQ(numbers_of("Codecs of auxiliaries", 1, 0), codecs);
+}
+
+TEST(Registry, ListsTheCodecsOfOrigins) {
+  const Numbers codecs{{"raw", static_cast<std::uint64_t>(OriginCodec::kRaw)},
+                       {"zstd", static_cast<std::uint64_t>(OriginCodec::kZstd)}};
+  EXPECT_EQ(numbers_of("Codecs of origins", 1, 0), codecs);
 }
 
 TEST(Registry, ListsTheOperations) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "container/description_origins.h"
 #include "container/run_content.h"
 #include "format/drum_table.h"
 #include "format/endian.h"
@@ -288,8 +289,9 @@ void describe_run(Description& out, const RunSource& source) {
     case SegmentKind::kDrumResults:
     case SegmentKind::kPageEvents:
       return describe_log_run(out, source);
-    case SegmentKind::kPages:
     case SegmentKind::kPageOrigins:
+      return describe_origins(out, source);
+    case SegmentKind::kPages:
     case SegmentKind::kPageRecords:
     case SegmentKind::kOutLinks:
     case SegmentKind::kInLinks:
@@ -317,6 +319,7 @@ void describe_run_at(Description& out, const RunSource& source, std::uint64_t of
     }
     return;
   }
+  if (source.kind() == SegmentKind::kPageOrigins) return describe_origins_at(out, source, place);
   describe_run(out, source);
 }
 
