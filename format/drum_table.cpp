@@ -126,6 +126,9 @@ Broken copy_numbers(const fb::Drum& from, DrumTable& table) {
   if (table.key_scheme == KeyScheme::kUrlV1Rabin && table.key_bytes != kKeyBytes) {
     return "Rabin fingerprints have 8 bytes";
   }
+  if (table.key_scheme == KeyScheme::kPage && table.key_bytes != kWideKeyBytes) {
+    return "page keys have 16 bytes";
+  }
   if (!is_value_bytes(table.value_bytes)) {
     return "the value length is out of range";
   }

@@ -39,6 +39,8 @@ Fields describe_key_block(std::span<const std::byte> bytes);
 Fields describe_key_run(std::span<const std::byte> bytes);
 Fields describe_aux_run(std::span<const std::byte> bytes);
 Fields describe_result_run(std::span<const std::byte> bytes);
+Fields describe_origin_footer(std::span<const std::byte> bytes);
+Fields describe_origin_block(std::span<const std::byte> bytes);
 Fields describe_event_run(std::span<const std::byte> bytes);
 Fields describe_link_block(std::span<const std::byte> bytes);
 Fields describe_link_index_entry(std::span<const std::byte> bytes);

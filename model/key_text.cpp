@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <crawlstore/page_key.h>
+#include <crawlstore/url.h>
 #include <crawlstore/url_seen.h>
 
 namespace crawlstore::model {
@@ -46,6 +48,11 @@ std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info,
   if (digits && digits->is_wide == is_wide) return digits->key;
   constexpr std::uint16_t kUrlScheme = 1;
   constexpr std::uint16_t kRabinScheme = 2;
+  constexpr std::uint16_t kPageScheme = 3;
+  if (!text.empty() && info.key_scheme == kPageScheme) {
+    UrlNormalizer normalizer;
+    return page_key(normalizer.normalize(text).text, key_seed).key;
+  }
   if (text.empty() || (info.key_scheme != kUrlScheme && info.key_scheme != kRabinScheme)) {
     return std::nullopt;
   }

@@ -13,7 +13,8 @@ constexpr const char* kUrlDrum = "urls";
 std::string key_scheme_name(std::uint16_t key_scheme) {
   if (key_scheme == 0) return "opaque";
   if (key_scheme == 1) return "url_v1";
-  return key_scheme == 2 ? "url_v1_rabin" : std::to_string(key_scheme);
+  if (key_scheme == 2) return "url_v1_rabin";
+  return key_scheme == 3 ? "page" : std::to_string(key_scheme);
 }
 
 Cell id_cell(std::uint64_t id) {

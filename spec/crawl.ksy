@@ -712,6 +712,7 @@ enums:
     0: opaque
     1: url_v1
     2: url_v1_rabin
+    3: page
   partition_codec:
     1: elias_fano
   aux_codec:

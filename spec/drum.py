@@ -51,7 +51,8 @@ def parse_drum(payload):
     except Malformed as error:
         raise CrawlError('segment_invalid', 'Drum rule 1: %s' % error) from None
     demand(sum(len(c.name) for c in consumers) + 48 * len(buckets) <= len(payload), 'Drum rule 1')
-    demand(drum.key_bytes in (8, 16) and drum.key_scheme <= (2 if drum.key_bytes == 8 else 1) and
+    schemes = {8: (0, 1, 2), 16: (0, 1, 3)}.get(drum.key_bytes, ())
+    demand(drum.key_scheme in schemes and
            -1 <= drum.value_bytes <= VALUE_MAX, 'Drum rule 2')
     demand(1 <= len(buckets) <= 65536 and buckets[0].first_key == 0 and
            ascends([b.first_key for b in buckets]), 'Drum rule 3')

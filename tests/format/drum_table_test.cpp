@@ -114,7 +114,14 @@ TEST(DrumTable, RejectsKeysAndValuesItDoesNotKnow) {
               t.key_bytes = 16;
             }),
             "Rabin fingerprints have 8 bytes");
-  EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme{3}; }),
+  EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme::kPage; }),
+            "page keys have 16 bytes");
+  EXPECT_EQ(verdict_after([](auto& t) {
+              t.key_scheme = KeyScheme::kPage;
+              t.key_bytes = 16;
+            }),
+            "accepted");
+  EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme{4}; }),
             "the key scheme is unknown");
   constexpr auto kText = "the value length is out of range";
   EXPECT_EQ(verdict_after([](auto& t) { t.value_bytes = -2; }), kText);

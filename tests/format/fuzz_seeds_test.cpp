@@ -18,6 +18,7 @@
 #include "format/event_run.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
+#include "format/origin_samples.h"
 #include "format/pages_table.h"
 #include "format/partition_index.h"
 #include "format/request_run.h"
@@ -221,6 +222,16 @@ void add_events(Seeds& seeds) {
   seeds["fuzz_crawl_events/stream"] = chosen(2, stream);
 }
 
+void add_origins(Seeds& seeds) {
+  const Bytes dictionary = bytes_of("http://site1.test/section/page.html");
+  seeds["fuzz_origin_run/one"] = origin_run({{"http://h.test/", {}, 0}}, 0);
+  seeds["fuzz_origin_run/raw"] = origin_run(site_pages(70, 3), 3, {}, OriginCodec::kRaw);
+  seeds["fuzz_origin_run/zstd"] = origin_run(site_pages(70, 3), 3);
+  seeds["fuzz_origin_run/dictionary"] = origin_run(site_pages(30, 9), 9, dictionary);
+  seeds["fuzz_origin_run/odd"] = origin_run(odd_pages(9, 1ull << 50, 60, 4), 1ull << 50);
+  seeds["fuzz_origin_run/empty_urls"] = origin_run(Pages(65), 0);
+}
+
 TEST(FuzzSeeds, AreInTheCorpus) {
   Seeds seeds;
   add_pages(seeds);
@@ -229,6 +240,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_runs(seeds);
   add_drums(seeds);
   add_events(seeds);
+  add_origins(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "format/origin_index.h"
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "container/run_content.h"
 #include "format/format_samples.h"
 #include "format/origin_samples.h"
+#include "format/spec_text.h"
 
 namespace crawlstore::format {
 namespace {
@@ -175,6 +177,22 @@ TEST(OriginIndex, RejectsPaddingThatIsNotZero) {
       EXPECT_EQ(verdict(other), "padding of an origin run is not zero");
     }
   }
+}
+
+// spec: format.md#origin-runs rule 11
+TEST(OriginIndex, IsReadFromTheVectors) {
+  const auto rows = table_after(source_text("spec/format.md"), "so this payload is for reading");
+  ASSERT_EQ(rows.size(), 1u);
+  Bytes run;
+  std::istringstream digits(rows[0].at(1));
+  for (std::string byte; digits >> byte;) {
+    run.push_back(static_cast<std::byte>(std::stoi(byte, nullptr, 16)));
+  }
+  EXPECT_EQ(verdict(run), "accepted");
+  auto decoder = OriginBlockDecoder::make(OriginCodec::kZstd, {}).value();
+  ASSERT_TRUE(decoder.decode(run, footer_of(run).first_page));
+  EXPECT_EQ(Page::of(decoder.origin(0)), (Page{"http://h.test/", {}, 0}));
+  EXPECT_EQ(Page::of(decoder.origin(1)), (Page{"http://h.test/" + std::string(60, 'a'), 8, 1}));
 }
 
 TEST(OriginIndex, SurvivesEveryFlippedBit) {

@@ -16,6 +16,7 @@
 #include "format/key_block.h"
 #include "format/layout.h"
 #include "format/link_block.h"
+#include "format/origin_block.h"
 #include "format/request_run.h"
 #include "format/spec_text.h"
 
@@ -66,6 +67,40 @@ TEST(Registry, ListsTheConstants) {
                           CONSTANT(kLinkBlockRowsMax),    CONSTANT(kLinkBlockLinksMax),
                           CONSTANT(kConsumersMax),        CONSTANT(kWriterLockByte),
                           CONSTANT(kPinLockBase)};
+  const Numbers constants{CONSTANT(kFormatVersion),
+                          CONSTANT(kByteOrderMark),
+                          CONSTANT(kUnitBytes),
+                          CONSTANT(kChunkBytes),
+                          CONSTANT(kSuperblockBytes),
+                          CONSTANT(kDataStart),
+                          CONSTANT(kFileBytesMax),
+                          CONSTANT(kPayloadBytesMax),
+                          CONSTANT(kRootBytesMax),
+                          CONSTANT(kTableSegmentsMax),
+                          CONSTANT(kTableBytesMax),
+                          CONSTANT(kHeldInlineMax),
+                          CONSTANT(kHeldTableEntriesMax),
+                          CONSTANT(kNameBytesMax),
+                          CONSTANT(kRunsPerLogMax),
+                          CONSTANT(kBlockKeysMax),
+                          CONSTANT(kUpperWordsMax),
+                          CONSTANT(kValueBytesMax),
+                          CONSTANT(kAuxBytesMax),
+                          CONSTANT(kAuxBlockBytes),
+                          CONSTANT(kBucketsMax),
+                          CONSTANT(kConsumersMax),
+                          CONSTANT(kEventMessageBytesMax),
+                          CONSTANT(kEventSegmentsMax),
+                          CONSTANT(kEventUrlBytesMax),
+                          CONSTANT(kEventHashBytesMax),
+                          CONSTANT(kWriterLockByte),
+                          CONSTANT(kPinLockBase),
+                          CONSTANT(kUrlBytesMax),
+                          CONSTANT(kOriginBlockPagesMax),
+                          CONSTANT(kOriginBlockRawMax),
+                          CONSTANT(kOriginDictionaryBytesMax),
+                          CONSTANT(kFrameWindowBytesMax),
+                          CONSTANT(kFrameExpansionMax)};
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
 
@@ -79,6 +114,7 @@ TEST(Registry, ListsTheMagicNumbers) {
                CONSTANT(kEventRunMagic)}) {
     CONSTANT(kLinkRunMagic)
   }) {
+               CONSTANT(kEventRunMagic), CONSTANT(kOriginRunMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);
@@ -133,7 +169,8 @@ TEST(Registry, ListsTheChecksumDomains) {
 TEST(Registry, ListsTheKeySchemes) {
   const Numbers schemes{{"kOpaque", static_cast<std::uint64_t>(KeyScheme::kOpaque)},
                         {"kUrlV1", static_cast<std::uint64_t>(KeyScheme::kUrlV1)},
-                        {"kUrlV1Rabin", static_cast<std::uint64_t>(KeyScheme::kUrlV1Rabin)}};
+                        {"kUrlV1Rabin", static_cast<std::uint64_t>(KeyScheme::kUrlV1Rabin)},
+                        {"kPage", static_cast<std::uint64_t>(KeyScheme::kPage)}};
   EXPECT_EQ(numbers_of("Key schemes", 1, 0), schemes);
 }
 
@@ -147,38 +184,42 @@ TEST(Registry, ListsTheCodecsOfLinkBlocks) {
   const Numbers codecs{{"short", static_cast<std::uint64_t>(LinkCodec::kShort)},
                        {"plain", static_cast<std::uint64_t>(LinkCodec::kPlain)}};
   EXPECT_EQ(numbers_of("Codecs of link blocks", 1, 0), codecs);
-}
-
-TEST(Registry, ListsTheOperations) {
-  const Numbers operations{{"check", static_cast<std::uint64_t>(Operation::kCheck)},
-                           {"update", static_cast<std::uint64_t>(Operation::kUpdate)},
-                           {"check_update", static_cast<std::uint64_t>(Operation::kCheckUpdate)}};
-  EXPECT_EQ(numbers_of("Operations and verdicts", 1, 0), operations);
-}
-
-TEST(Registry, ListsTheKindsOfEvents) {
-  const auto rows = registry("Kinds of events");
-  EXPECT_EQ(rows.size(), 6u);
-  for (const Row& row : rows) {
-    EXPECT_EQ(name_of(static_cast<CrawlEventKind>(std::stoi(row.at(0)))), row.at(1));
+  TEST(Registry, ListsTheCodecsOfOrigins) {
+    const Numbers codecs{{"raw", static_cast<std::uint64_t>(OriginCodec::kRaw)},
+                         {"zstd", static_cast<std::uint64_t>(OriginCodec::kZstd)}};
+    EXPECT_EQ(numbers_of("Codecs of origins", 1, 0), codecs);
   }
-  EXPECT_EQ(name_of(CrawlEventKind{6}), "unknown");
-}
 
-TEST(Registry, ListsTheFlags) {
-  const Numbers flags{CONSTANT(kRunHasTags), CONSTANT(kRunHasSequences),
-                      CONSTANT(kAuxUniformLength), CONSTANT(kLinkPageGaps)};
-  EXPECT_EQ(numbers_of("Flags", 2, 1), flags);
-}
-
-TEST(Registry, ListsTheErrorCodes) {
-  Numbers codes;
-  for (std::uint16_t number = 0; number < 1000; ++number) {
-    const auto name = name_of(static_cast<Errc>(number));
-    if (name != name_of(Errc{})) codes[std::string(name)] = number;
+  TEST(Registry, ListsTheOperations) {
+    const Numbers operations{{"check", static_cast<std::uint64_t>(Operation::kCheck)},
+                             {"update", static_cast<std::uint64_t>(Operation::kUpdate)},
+                             {"check_update", static_cast<std::uint64_t>(Operation::kCheckUpdate)}};
+    EXPECT_EQ(numbers_of("Operations and verdicts", 1, 0), operations);
   }
-  EXPECT_EQ(numbers_of("Error codes", 1, 0), codes);
-}
+
+  TEST(Registry, ListsTheKindsOfEvents) {
+    const auto rows = registry("Kinds of events");
+    EXPECT_EQ(rows.size(), 6u);
+    for (const Row& row : rows) {
+      EXPECT_EQ(name_of(static_cast<CrawlEventKind>(std::stoi(row.at(0)))), row.at(1));
+    }
+    EXPECT_EQ(name_of(CrawlEventKind{6}), "unknown");
+  }
+
+  TEST(Registry, ListsTheFlags) {
+    const Numbers flags{CONSTANT(kRunHasTags), CONSTANT(kRunHasSequences),
+                        CONSTANT(kAuxUniformLength), CONSTANT(kLinkPageGaps)};
+    EXPECT_EQ(numbers_of("Flags", 2, 1), flags);
+  }
+
+  TEST(Registry, ListsTheErrorCodes) {
+    Numbers codes;
+    for (std::uint16_t number = 0; number < 1000; ++number) {
+      const auto name = name_of(static_cast<Errc>(number));
+      if (name != name_of(Errc{})) codes[std::string(name)] = number;
+    }
+    EXPECT_EQ(numbers_of("Error codes", 1, 0), codes);
+  }
 
 }  // namespace
 }  // namespace crawlstore::format

@@ -16,6 +16,7 @@
 #include "format/format_samples.h"
 #include "format/key_block.h"
 #include "format/link_samples.h"
+#include "format/origin_index.h"
 #include "format/partition_index.h"
 #include "format/request_run.h"
 #include "format/short_numbers.h"
@@ -217,6 +218,23 @@ std::string event_run() {
   return hex_of(out);
 }
 
+const Origin kSeed{"http://h.test/", std::nullopt, 0};
+const Origin kLinked{"http://h.test/a", 8, 1};
+
+std::string origins() {
+  OriginBatch batch(8);
+  batch.add(kSeed);
+  batch.add(kLinked);
+  Bytes out;
+  batch.encode(nullptr, out);
+  OriginFooter footer{};
+  footer.first_page = 8;
+  footer.page_count = 2;
+  footer.url_bytes = kSeed.url.size() + kLinked.url.size();
+  encode_origin_tail(std::vector<OriginEntry>(1), footer, out.size(), out);
+  return hex_of(out);
+}
+
 Vectors payloads() {
   return {
       {"partition of the blocks 1, 2, 3 and 100; value_bytes 0", partition()},
@@ -236,7 +254,10 @@ Vectors payloads() {
        "gone, index 9, at 8",
        event_run()},
       {"link run of two blocks: 0 to 1, 2; and 2 to 0; 3 to none",
-       hex_of(link_run({{{0, {1, 2}}}, {{2, {0}}, {3, {}}}}))}};
+       hex_of(link_run({{{0, {1, 2}}}, {{2, {0}}, {3, {}}}}))},
+      {"origin run of page 8, \"http://h.test/\", a seed, and page 9, \"http://h.test/a\", linked "
+       "from it; codec 0",
+       origins()}};
 }
 
 /// 16 bytes a line, lines of zeros left out.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <crawlstore/page_key.h>
 #include <crawlstore/url_seen.h>
 
 #include "drum/memory_store.h"
@@ -19,7 +20,7 @@ TEST(FormatKey, ComesBackFromItsText) {
   for (int i = 0; i < 2000; ++i) {
     DrumInfo info;
     info.key_bytes = random.one_in(2) ? 8 : 16;
-    info.key_scheme = static_cast<std::uint16_t>(random.below(3));
+    info.key_scheme = static_cast<std::uint16_t>(random.below(4));
     const bool is_wide = info.key_bytes == 16;
     const Key16 key(random.number(), is_wide ? random.number() : 0);
     const std::string text = format_key(key, is_wide);
@@ -40,6 +41,15 @@ TEST(ParseKey, RefusesWhatIsNeitherDigitsNorAUrlKey) {
   wide.key_bytes = 16;
   EXPECT_EQ(parse_key("9f3c0081aa551100", wide, 1), std::nullopt);
   for (int i = 0; i < 2000; ++i) static_cast<void>(parse_key(random.hostile_text(9), opaque, 1));
+}
+
+TEST(ParseKey, FindsUrlsByTheirPageKeys) {
+  DrumInfo info;
+  info.key_bytes = 16;
+  info.key_scheme = 3;
+  EXPECT_EQ(parse_key("HTTP://Example.com:80", info, 5), page_key("http://example.com/", 5).key);
+  EXPECT_EQ(parse_key("no url", info, 5), page_key("no url", 5).key);
+  EXPECT_EQ(parse_key("", info, 5), std::nullopt);
 }
 
 // Each scheme: what is asked for is what the writer keyed.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pages/origins_run.h"
 
-#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -372,18 +373,23 @@ TEST(JoinOriginRuns, LeavesTheLogAsItIsWhenARunIsBroken) {
   EXPECT_EQ(log.writer().file_bytes() - log.writer().free_bytes(), used);
 }
 
-/// The distinct URLs of a list of /work/shared/data in the order in which they stand there.
-Pages real_pages(const std::string& name, std::size_t count_max) {
-  const auto path = std::filesystem::path("/work/shared/data") / name;
+/// The distinct URLs of a list of real ones, in the order in which they stand there.
+Pages real_pages(const std::string& list, std::size_t count_max) {
+  const char* const given = std::getenv("CRAWLSTORE_DATA");
+  const std::filesystem::path data =
+      given != nullptr ? given : std::string(CRAWLSTORE_SOURCE_DIR) + "/../shared/data";
+  const std::filesystem::path path = data / list;
   Pages pages;
   if (!std::filesystem::exists(path)) return pages;
-  const std::unique_ptr<FILE, int (*)(FILE*)> lines(
-      popen(("zstd -dc " + path.string()).c_str(), "r"), pclose);
-  std::map<std::string, std::uint64_t> seen;
+  const std::string command = "zstd -dc '" + path.string() + "'";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  std::unordered_map<std::string, std::uint64_t> seen;
   std::uint64_t linker = 0;
-  std::array<char, 1 << 16> line{};
-  while (pages.size() < count_max && fgets(line.data(), line.size(), lines.get()) != nullptr) {
-    std::string url(line.data());
+  char* line = nullptr;
+  std::size_t room_bytes = 0;
+  for (ssize_t size = 0;
+       pages.size() < count_max && (size = getline(&line, &room_bytes, pipe.get())) > 0;) {
+    std::string url(line, static_cast<std::size_t>(size));
     if (url.ends_with('\n')) url.pop_back();
     const bool is_link = url.starts_with('\t');
     if (is_link) url.erase(0, 1);
@@ -393,13 +399,14 @@ Pages real_pages(const std::string& name, std::size_t count_max) {
     pages.push_back({url, {}, 0});
     if (is_link) pages.back() = {url, linker, pages[linker].depth + 1};
   }
+  std::free(line);
   return pages;
 }
 
 /// Writes real URLs; `bytes_max` for each is what we have measured, and a little.
 void expect_bytes_per_url(const std::string& name, double bytes_max) {
   const Pages pages = real_pages(name, 300'000);
-  if (pages.empty()) GTEST_SKIP() << "no /work/shared/data/" << name;
+  if (pages.empty()) GTEST_SKIP() << "no " << name << "; CRAWLSTORE_DATA names its folder";
   OriginLog log(1024 * kMiB);
   const auto run = must(log.write(pages));
   const auto footer = footer_of(log, run);

@@ -48,7 +48,7 @@ struct PageKey {
 ///   key_seed    the file's own seed
 ///   note        among n pages of one host n^2 / 2^65 pairs with equal keys are expected, and
 ///               n^2 / 2^97 with equal witnesses too
-///   cost        about 100 ns for a URL of ordinary length: finding the host, two hashes
+///   cost        about 150 ns for a URL of ordinary length: finding the host, two hashes
 ///   spec        format.md#page-keys rules 2 to 4
 [[nodiscard]] PageKey page_key(std::string_view normalized, std::uint64_t key_seed);
 

@@ -93,7 +93,7 @@ struct PinInfo {
 struct DrumInfo {
   SegmentId id;
   std::string name;
-  std::uint16_t key_scheme = 0;  ///< 0 opaque, 1 URL v1, 2 URL v1 with Rabin fingerprints
+  std::uint16_t key_scheme = 0;  ///< 0 opaque, 1 URL v1, 2 the same with Rabin, 3 page keys
   std::uint16_t key_bytes = 8;   ///< 8 or 16
   std::int32_t value_bytes = 0;  ///< -1 = any length
   std::uint64_t bucket_count = 0;

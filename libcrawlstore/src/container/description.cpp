@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "container/description_origins.h"
 #include "container/link_content.h"
 #include "container/link_description.h"
 #include "container/run_content.h"
@@ -290,6 +291,8 @@ void describe_run(Description& out, const RunSource& source) {
     case SegmentKind::kDrumResults:
     case SegmentKind::kPageEvents:
       return describe_log_run(out, source);
+    case SegmentKind::kPageOrigins:
+      return describe_origins(out, source);
     case SegmentKind::kPages:
     case SegmentKind::kPageOrigins:
     case SegmentKind::kPageRecords:
@@ -321,6 +324,7 @@ void describe_run_at(Description& out, const RunSource& source, std::uint64_t of
     return;
   }
   if (is_link_kind(source.kind())) return describe_link_run_at(out, source, place);
+  if (source.kind() == SegmentKind::kPageOrigins) return describe_origins_at(out, source, place);
   describe_run(out, source);
 }
 

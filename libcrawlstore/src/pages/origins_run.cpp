@@ -13,8 +13,8 @@
 namespace crawlstore::pages {
 namespace {
 
-/// On 1.9 million URLs of reddit and 48,000 of documentation, levels 7 to 12 save 2 % at most, and
-/// cost half as much again.
+/// On 400,000 URLs of reddit level 9 saves 1.5 %, and costs half as much again or more; level 3
+/// takes 6 % more.
 constexpr int kLevel = 6;
 constexpr std::uint64_t kSampleBytes = std::uint64_t{2} << 20;
 /// Of what a run is short of, a dictionary cannot pay.

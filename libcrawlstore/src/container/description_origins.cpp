@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "container/description_origins.h"
+
+#include <algorithm>
+
+#include "format/endian.h"
+#include "format/origin_index.h"
+
+namespace crawlstore::container {
+namespace {
+
+/// Where the blocks of an origin run are, from its footer and index, none of which is believed.
+class OriginMap {
+ public:
+  OriginMap(const RunSource& source, const format::OriginFooter& footer)
+      : source_(source), footer_(footer) {}
+
+  [[nodiscard]] const format::OriginFooter& footer() const { return footer_; }
+
+  [[nodiscard]] format::OriginEntry entry(std::uint64_t i) const {
+    const Extent place = format::origin_entry_place(footer_, i);
+    if (place.length_bytes == 0) return {};
+    const auto bytes = source_.read(place.offset_bytes, place.length_bytes).bytes;
+    if (bytes.size() < place.length_bytes) return {};
+    return format::load_origin_entry(footer_, bytes.data());
+  }
+
+  /// The extent of a block in the payload.
+  [[nodiscard]] Extent block(std::uint64_t i) const {
+    const std::uint64_t begin = i == 0 ? footer_.dictionary_bytes : entry(i).offset_bytes;
+    const std::uint64_t end =
+        i + 1 < footer_.block_count ? entry(i + 1).offset_bytes : footer_.index_offset_bytes;
+    return {begin, end > begin ? end - begin : 0};
+  }
+
+  /// The last block that begins at or before `place`.
+  [[nodiscard]] std::uint64_t find(std::uint64_t place) const {
+    std::uint64_t low = 0;
+    std::uint64_t high = footer_.block_count;
+    while (high - low > 1) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      (entry(middle).offset_bytes <= place ? low : high) = middle;
+    }
+    return low;
+  }
+
+ private:
+  const RunSource& source_;
+  const format::OriginFooter& footer_;
+};
+
+/// The footer, when it can be relied on to find the rest.
+std::optional<format::OriginFooter> describe_footer(Description& out, const RunSource& source) {
+  const auto& run = source.run();
+  const auto length = std::min<std::uint64_t>(run.payload_bytes, sizeof(format::OriginFooter));
+  const std::uint64_t start = run.payload_bytes - length;
+  const std::size_t mark = out.mark();
+  out.open("footer", "struct", {run.offset_bytes + start, length});
+  const RunBytes bytes = source.read(start, length);
+  out.add_fields(format::describe_origin_footer(bytes.bytes), run.offset_bytes + start);
+  out.close();
+  const auto footer = format::parse_origin_footer(bytes.bytes, run.payload_bytes);
+  if (bytes.problem) {
+    out.note(mark, bytes.problem->offset, bytes.problem->text);
+  } else if (!footer) {
+    out.note(mark, run.offset_bytes + footer.error().offset, footer.error().text);
+  }
+  return footer ? std::optional(*footer) : std::nullopt;
+}
+
+/// A decoder with the dictionary of the run, which is described.
+std::optional<format::OriginBlockDecoder> describe_dictionary(Description& out,
+                                                              const RunSource& source,
+                                                              const format::OriginFooter& footer) {
+  const RunBytes bytes = source.read(0, footer.dictionary_bytes);
+  auto decoder = format::OriginBlockDecoder::make(codec_of(footer), bytes.bytes);
+  if (footer.dictionary_bytes != 0) {
+    out.add("dictionary", "bytes", {source.run().offset_bytes, footer.dictionary_bytes}, {});
+    if (bytes.problem) {
+      out.note_last(bytes.problem->text);
+    } else if (!decoder) {
+      out.note_last(decoder.error().text);
+    }
+  }
+  if (!decoder) return std::nullopt;
+  return std::move(*decoder);
+}
+
+/// What follows the header of a block.
+void describe_parts(Description& out, const format::OriginBlockHeader& header, std::uint64_t base) {
+  std::uint64_t offset = base + sizeof header;
+  const auto add = [&](const char* name, std::uint64_t length) {
+    if (length != 0) out.add(name, "bytes", {offset, length}, {});
+    offset += length;
+  };
+  add("distances", std::uint64_t{header.page_count} * header.linked_from_bytes);
+  add("depths", std::uint64_t{header.page_count} * header.depth_bytes);
+  add("stored", header.stored_bytes);
+}
+
+void describe_block(Description& out, const RunSource& source, const OriginMap& map,
+                    std::uint64_t i, format::OriginBlockDecoder* decoder) {
+  const Extent block = map.block(i);
+  const std::uint64_t base = source.run().offset_bytes + block.offset_bytes;
+  const std::size_t mark = out.mark();
+  out.open("blocks[" + std::to_string(i) + "]", "struct", {base, block.length_bytes});
+  constexpr std::uint64_t kBlockBytesMax = std::uint64_t{17} << 20;
+  const RunBytes bytes =
+      source.read(block.offset_bytes, std::min(block.length_bytes, kBlockBytesMax));
+  out.add_fields(format::describe_origin_block(bytes.bytes), base);
+  const auto header = format::parse_origin_block_header(bytes.bytes, codec_of(map.footer()));
+  if (header) describe_parts(out, *header, base);
+  out.close();
+  if (bytes.problem) {
+    out.note(mark, bytes.problem->offset, bytes.problem->text);
+  } else if (!header) {
+    out.note(mark, base + header.error().offset, header.error().text);
+  } else if (decoder != nullptr) {
+    const auto decoded = decoder->decode(bytes.bytes, map.footer().first_page + map.entry(i).page);
+    if (!decoded) out.note(mark, base + decoded.error().offset, decoded.error().text);
+  }
+}
+
+}  // namespace
+
+void describe_origins(Description& out, const RunSource& source) {
+  const auto footer = describe_footer(out, source);
+  if (!footer) return;
+  auto decoder = describe_dictionary(out, source, *footer);
+  const OriginMap map(source, *footer);
+  const std::uint64_t start = source.run().offset_bytes;
+  const std::uint64_t index_bytes = format::origin_index_end(*footer) - footer->index_offset_bytes;
+  out.add("index", "bytes", {start + footer->index_offset_bytes, index_bytes}, {});
+  out.open(
+      "blocks", "list",
+      {start + footer->dictionary_bytes, footer->index_offset_bytes - footer->dictionary_bytes},
+      std::to_string(footer->block_count));
+  const std::uint64_t shown = std::min<std::uint64_t>(footer->block_count, out.entries_max());
+  for (std::uint64_t i = 0; i < shown; ++i) {
+    describe_block(out, source, map, i, decoder ? &*decoder : nullptr);
+  }
+  out.close();
+}
+
+void describe_origins_at(Description& out, const RunSource& source, std::uint64_t place) {
+  const auto footer = describe_footer(out, source);
+  if (!footer || place >= footer->index_offset_bytes) return;
+  auto decoder = describe_dictionary(out, source, *footer);
+  const OriginMap map(source, *footer);
+  if (place < footer->dictionary_bytes) return;
+  describe_block(out, source, map, map.find(place), decoder ? &*decoder : nullptr);
+}
+
+}  // namespace crawlstore::container
