@@ -18,10 +18,12 @@
 #include "format/event_run.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
+#include "format/link_samples.h"
 #include "format/origin_samples.h"
 #include "format/pages_table.h"
 #include "format/partition_index.h"
 #include "format/request_run.h"
+#include "format/short_numbers.h"
 
 namespace crawlstore::format {
 namespace {
@@ -232,6 +234,29 @@ void add_origins(Seeds& seeds) {
   seeds["fuzz_origin_run/empty_urls"] = origin_run(Pages(65), 0);
 }
 
+void add_links(Seeds& seeds) {
+  Random random(3);
+  const Rows dense = random_rows(random, 20, 0, 20);
+  const Rows sparse = random_rows(random, 20, 1'000, 900'000);
+  const Rows plain{{7, {7, kPageMax}}, {kPageMax, {0}}};
+  seeds["fuzz_link_block/dense"] = chosen(0, link_block(dense));
+  seeds["fuzz_link_block/sparse"] = chosen(0, link_block(sparse));
+  seeds["fuzz_link_block/plain"] = chosen(0, link_block(plain));
+  seeds["fuzz_link_block/empty_rows"] = chosen(0, link_block({{1, {}}, {2, {}}, {9, {}}}));
+  const std::vector<std::uint32_t> numbers{0, 1, 255, 256, 65'535, 65'536, ~0U};
+  Bytes parts(1 + selector_bytes(numbers.size()) + numbers.size() * 4);
+  parts[0] = static_cast<std::byte>(numbers.size());
+  const auto selectors = std::span(parts).subspan(1, selector_bytes(numbers.size()));
+  parts.resize(
+      1 + selectors.size() +
+      encode_short_numbers(numbers, selectors, std::span(parts).subspan(1 + selectors.size())));
+  seeds["fuzz_short_numbers/each_length"] = parts;
+  seeds["fuzz_link_block/rows"] = chosen(1, pattern(300));
+  seeds["fuzz_link_run/one_block"] = link_run({dense});
+  seeds["fuzz_link_run/blocks"] = link_run({{{1, {2, 3}}, {2, {}}}, {{9, {1}}}, {{12, {12}}}});
+  seeds["fuzz_link_run/plain"] = link_run({plain});
+}
+
 TEST(FuzzSeeds, AreInTheCorpus) {
   Seeds seeds;
   add_pages(seeds);
@@ -241,6 +266,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_drums(seeds);
   add_events(seeds);
   add_origins(seeds);
+  add_links(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {

@@ -131,41 +131,41 @@ TEST(SpecOffsets, MatchesLinkRunFooter) {
                  MEMBER(LinkRunFooter, reserved), MEMBER(LinkRunFooter, magic)});
 }
 
-  TEST(SpecOffsets, MatchesOriginBlockHeader) {
-    expect_struct(
-        "OriginBlockHeader", sizeof(OriginBlockHeader),
-        {MEMBER(OriginBlockHeader, raw_bytes), MEMBER(OriginBlockHeader, stored_bytes),
-         MEMBER(OriginBlockHeader, page_count), MEMBER(OriginBlockHeader, linked_from_bytes),
-         MEMBER(OriginBlockHeader, depth_bytes), MEMBER(OriginBlockHeader, length_bytes),
-         MEMBER(OriginBlockHeader, reserved)});
-  }
+TEST(SpecOffsets, MatchesOriginBlockHeader) {
+  expect_struct(
+      "OriginBlockHeader", sizeof(OriginBlockHeader),
+      {MEMBER(OriginBlockHeader, raw_bytes), MEMBER(OriginBlockHeader, stored_bytes),
+       MEMBER(OriginBlockHeader, page_count), MEMBER(OriginBlockHeader, linked_from_bytes),
+       MEMBER(OriginBlockHeader, depth_bytes), MEMBER(OriginBlockHeader, length_bytes),
+       MEMBER(OriginBlockHeader, reserved)});
+}
 
-  TEST(SpecOffsets, MatchesOriginFooter) {
-    expect_struct("OriginFooter", sizeof(OriginFooter),
-                  {MEMBER(OriginFooter, first_page), MEMBER(OriginFooter, page_count),
-                   MEMBER(OriginFooter, block_count), MEMBER(OriginFooter, url_bytes),
-                   MEMBER(OriginFooter, index_offset_bytes), MEMBER(OriginFooter, dictionary_bytes),
-                   MEMBER(OriginFooter, codec), MEMBER(OriginFooter, entry_page_bytes),
-                   MEMBER(OriginFooter, entry_offset_bytes), MEMBER(OriginFooter, reserved),
-                   MEMBER(OriginFooter, magic)});
-  }
+TEST(SpecOffsets, MatchesOriginFooter) {
+  expect_struct("OriginFooter", sizeof(OriginFooter),
+                {MEMBER(OriginFooter, first_page), MEMBER(OriginFooter, page_count),
+                 MEMBER(OriginFooter, block_count), MEMBER(OriginFooter, url_bytes),
+                 MEMBER(OriginFooter, index_offset_bytes), MEMBER(OriginFooter, dictionary_bytes),
+                 MEMBER(OriginFooter, codec), MEMBER(OriginFooter, entry_page_bytes),
+                 MEMBER(OriginFooter, entry_offset_bytes), MEMBER(OriginFooter, reserved),
+                 MEMBER(OriginFooter, magic)});
+}
 
-  /// A schema without its comment lines and without empty lines at both ends.
-  std::string schema(const std::string& path) {
-    std::istringstream lines(source_text(path));
-    std::string text;
-    for (std::string line; std::getline(lines, line);) {
-      const bool is_first_empty = text.empty() && line.empty();
-      if (!line.starts_with("//") && !is_first_empty) text += line + "\n";
-    }
-    return text;
+/// A schema without its comment lines and without empty lines at both ends.
+std::string schema(const std::string& path) {
+  std::istringstream lines(source_text(path));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_first_empty = text.empty() && line.empty();
+    if (!line.starts_with("//") && !is_first_empty) text += line + "\n";
   }
+  return text;
+}
 
-  TEST(SpecOffsets, QuotesTheSchemasInFull) {
-    const std::string text = source_text("spec/format.md");
-    EXPECT_EQ(fenced_after(text, "The schemas, in full", "fbs"), schema("format/directory.fbs"));
-    EXPECT_EQ(fenced_after(text, "\n## Drum\n", "fbs"), schema("format/drum.fbs"));
-  }
+TEST(SpecOffsets, QuotesTheSchemasInFull) {
+  const std::string text = source_text("spec/format.md");
+  EXPECT_EQ(fenced_after(text, "The schemas, in full", "fbs"), schema("format/directory.fbs"));
+  EXPECT_EQ(fenced_after(text, "\n## Drum\n", "fbs"), schema("format/drum.fbs"));
+}
 
 }  // namespace
 }  // namespace crawlstore::format
