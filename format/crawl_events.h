@@ -70,10 +70,10 @@ class EventBatch {
 
   /// Replaces the batch by the events of the one message that `bytes` are, no more and no less. The
   /// bytes may lie at any address, and change meanwhile.
-  ///   errors  kSegmentInvalid, offset relative to `bytes`: that of the event that breaks a rule,
-  ///   or
-  ///           0 where Cap'n Proto says no; the batch is then empty
-  ///   cost    one copy and one pass; memory at most 16 times `bytes`, kept for the next message
+  ///   errors  kSegmentInvalid, offset relative to `bytes`: of the event that breaks a rule, or 0
+  ///           where Cap'n Proto says no; the batch is then empty
+  ///   cost    one copy and one pass; memory, kept for the next message, at most 24 times the
+  ///           longest so far, which only bare events without text come near
   Result<void> parse(std::span<const std::byte> bytes);
 
   /// Valid until the next parse().

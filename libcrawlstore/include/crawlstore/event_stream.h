@@ -14,8 +14,8 @@
 /// Errors have the place in the stream as their offset, counted from its first byte.
 /// Threads: an object belongs to one thread at a time. Sources and sinks are called by the thread
 /// that calls the reader or writer.
-/// Memory: a reader holds one message, its copy and its events, at most 20 times the bytes that it
-/// has got of it, however long it says to be; a writer holds the batch that it gathers, twice.
+/// Memory: a reader holds one message, its copy and its events: at most 30 times the bytes that it
+/// has got of the longest, however long it says to be; a writer holds its batch, twice.
 
 #include <cstddef>
 #include <cstdint>
