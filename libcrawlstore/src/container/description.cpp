@@ -294,7 +294,6 @@ void describe_run(Description& out, const RunSource& source) {
     case SegmentKind::kPageOrigins:
       return describe_origins(out, source);
     case SegmentKind::kPages:
-    case SegmentKind::kPageOrigins:
     case SegmentKind::kPageRecords:
       return;
     case SegmentKind::kOutLinks:
