@@ -176,42 +176,42 @@ constexpr std::array kLinkIndexEntry{
     Member{"offset_bytes", Form::kHex, offsetof(LinkIndexEntry, offset_bytes), 8},
 };
 
-constexpr std::array kLinkRunFooter {
-  Member{"row_count", Form::kUnsigned, offsetof(LinkRunFooter, row_count), 8},
-      Member{"link_count", Form::kUnsigned, offsetof(LinkRunFooter, link_count), 8},
-      Member{"block_count", Form::kUnsigned, offsetof(LinkRunFooter, block_count), 8},
-      Member{"index_offset_bytes", Form::kHex, offsetof(LinkRunFooter, index_offset_bytes), 8},
-      Member{"first_page", Form::kUnsigned, offsetof(LinkRunFooter, first_page), 8},
-      Member{"last_page", Form::kUnsigned, offsetof(LinkRunFooter, last_page), 8},
-      Member{"target_max", Form::kUnsigned, offsetof(LinkRunFooter, target_max), 8},
-      Member{"codec", Form::kUnsigned, offsetof(LinkRunFooter, codec), 2},
-      Member{"reserved", Form::kZeros, offsetof(LinkRunFooter, reserved), 6},
-      Member{"magic", Form::kHex, offsetof(LinkRunFooter, magic), 8},
-      constexpr std::array kOriginFooter{
-          Member{"first_page", Form::kUnsigned, offsetof(OriginFooter, first_page), 8},
-          Member{"page_count", Form::kUnsigned, offsetof(OriginFooter, page_count), 8},
-          Member{"block_count", Form::kUnsigned, offsetof(OriginFooter, block_count), 8},
-          Member{"url_bytes", Form::kUnsigned, offsetof(OriginFooter, url_bytes), 8},
-          Member{"index_offset_bytes", Form::kHex, offsetof(OriginFooter, index_offset_bytes), 8},
-          Member{"dictionary_bytes", Form::kUnsigned, offsetof(OriginFooter, dictionary_bytes), 4},
-          Member{"codec", Form::kUnsigned, offsetof(OriginFooter, codec), 2},
-          Member{"entry_page_bytes", Form::kUnsigned, offsetof(OriginFooter, entry_page_bytes), 1},
-          Member{"entry_offset_bytes", Form::kUnsigned, offsetof(OriginFooter, entry_offset_bytes),
-                 1},
-          Member{"reserved", Form::kZeros, offsetof(OriginFooter, reserved), 8},
-          Member{"magic", Form::kHex, offsetof(OriginFooter, magic), 8},
-      };
+constexpr std::array kLinkRunFooter{
+    Member{"row_count", Form::kUnsigned, offsetof(LinkRunFooter, row_count), 8},
+    Member{"link_count", Form::kUnsigned, offsetof(LinkRunFooter, link_count), 8},
+    Member{"block_count", Form::kUnsigned, offsetof(LinkRunFooter, block_count), 8},
+    Member{"index_offset_bytes", Form::kHex, offsetof(LinkRunFooter, index_offset_bytes), 8},
+    Member{"first_page", Form::kUnsigned, offsetof(LinkRunFooter, first_page), 8},
+    Member{"last_page", Form::kUnsigned, offsetof(LinkRunFooter, last_page), 8},
+    Member{"target_max", Form::kUnsigned, offsetof(LinkRunFooter, target_max), 8},
+    Member{"codec", Form::kUnsigned, offsetof(LinkRunFooter, codec), 2},
+    Member{"reserved", Form::kZeros, offsetof(LinkRunFooter, reserved), 6},
+    Member{"magic", Form::kHex, offsetof(LinkRunFooter, magic), 8},
+};
 
-  constexpr std::array kOriginBlock{
-      Member{"raw_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, raw_bytes), 4},
-      Member{"stored_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, stored_bytes), 4},
-      Member{"page_count", Form::kUnsigned, offsetof(OriginBlockHeader, page_count), 2},
-      Member{"linked_from_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, linked_from_bytes),
-             1},
-      Member{"depth_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, depth_bytes), 1},
-      Member{"length_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, length_bytes), 1},
-      Member{"reserved", Form::kZeros, offsetof(OriginBlockHeader, reserved), 3},
-  };
+constexpr std::array kOriginFooter{
+    Member{"first_page", Form::kUnsigned, offsetof(OriginFooter, first_page), 8},
+    Member{"page_count", Form::kUnsigned, offsetof(OriginFooter, page_count), 8},
+    Member{"block_count", Form::kUnsigned, offsetof(OriginFooter, block_count), 8},
+    Member{"url_bytes", Form::kUnsigned, offsetof(OriginFooter, url_bytes), 8},
+    Member{"index_offset_bytes", Form::kHex, offsetof(OriginFooter, index_offset_bytes), 8},
+    Member{"dictionary_bytes", Form::kUnsigned, offsetof(OriginFooter, dictionary_bytes), 4},
+    Member{"codec", Form::kUnsigned, offsetof(OriginFooter, codec), 2},
+    Member{"entry_page_bytes", Form::kUnsigned, offsetof(OriginFooter, entry_page_bytes), 1},
+    Member{"entry_offset_bytes", Form::kUnsigned, offsetof(OriginFooter, entry_offset_bytes), 1},
+    Member{"reserved", Form::kZeros, offsetof(OriginFooter, reserved), 8},
+    Member{"magic", Form::kHex, offsetof(OriginFooter, magic), 8},
+};
+
+constexpr std::array kOriginBlock{
+    Member{"raw_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, raw_bytes), 4},
+    Member{"stored_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, stored_bytes), 4},
+    Member{"page_count", Form::kUnsigned, offsetof(OriginBlockHeader, page_count), 2},
+    Member{"linked_from_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, linked_from_bytes), 1},
+    Member{"depth_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, depth_bytes), 1},
+    Member{"length_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, length_bytes), 1},
+    Member{"reserved", Form::kZeros, offsetof(OriginBlockHeader, reserved), 3},
+};
 
 }  // namespace
 
