@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/page_view.h>
+#include <crawlstore/verify.h>
 #include <crawlstore/pages.h>
 
 #include "drum/memory_store.h"
@@ -24,6 +25,14 @@ PageView view_of(const Store& store) {
 
 void add(PageDb& pages, const Edit& edit) {
   must(edit.as_event([&](const CrawlEvent& event) { return pages.add(event); }));
+}
+
+/// Deep verification finds nothing.
+void expect_whole(const MemoryStore& store) {
+  VerifyOptions options;
+  options.level = VerifyLevel::kDeep;
+  const auto report = must(verify(*open_memory_storage(store.file(), OpenMode::kRead), options));
+  for (const Finding& finding : report.findings) ADD_FAILURE() << describe(finding.error);
 }
 
 /// Random crawls, merged now and then, in stores that differ in what must not matter.
@@ -52,8 +61,12 @@ TEST_P(RandomSupersteps, HoldWhatTheModelHolds) {
       }
       must(pages->merge());
       ASSERT_NO_FATAL_FAILURE(expect_same(view_of(*store), model)) << seed << ' ' << step;
+      ASSERT_NO_FATAL_FAILURE(expect_whole(store)) << seed << ' ' << step;
       if (::testing::Test::HasFailure()) return;
     }
+    must(pages->compact());
+    expect_same(view_of(*store), model);
+    expect_whole(store);
     EXPECT_EQ(pages->status().page_count, model.pages().size());
     EXPECT_EQ(pages->status().edit_count, 0U);
   }
