@@ -162,10 +162,12 @@ void put_blob(Writer& writer, SegmentId id, std::size_t payload_bytes, std::uint
   const auto run = must(container::write_run(writer, id, run_id, payload, 1));
   format::SegmentEntry entry{id,   SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, "",
                              {run}};
-  if (id == kOwner) {
+  const auto* owner = writer.find(kOwner);
+  const bool has_owner = owner == nullptr || owner->kind == SegmentKind::kDrum;
+  if (id == kOwner || !has_owner) {
     entry.kind = SegmentKind::kDrum;
     entry.owner = {};
-    entry.name = "owner";
+    entry.name = id == kOwner ? "owner" : "another";
   }
   writer.put(std::move(entry));
 }
