@@ -26,7 +26,9 @@
 ///   pages->merge();
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include <crawlstore/crawl_event.h>
@@ -57,6 +59,19 @@ struct SuperstepReport {
   std::uint64_t collision_count = 0;  ///< URLs left out because another URL has their key
   /// Adds field by field.
   SuperstepReport& operator+=(const SuperstepReport& other);
+};
+
+/// What forget() did.
+struct ForgetReport {
+  std::uint64_t page_count = 0;
+  std::uint64_t link_count = 0;  ///< from these pages, or to them
+  std::uint64_t seen_count = 0;  ///< keys that the DRUM of seen URLs had
+};
+
+struct ForgetOptions {
+  /// A DRUM of URL keys (UrlSeen), which is not open, and in which nothing waits: the URLs of the
+  /// pages are taken from it, too, so that they are new when they are seen again. Empty: none.
+  std::string seen;
 };
 
 /// The database now. Counts of pages and links are those of the last superstep.
@@ -101,6 +116,16 @@ class PageDb {
   ///   cost    reads and writes forwards: all keys, the records of pages that change, the links of
   ///           pages that were crawled anew; now and then joins runs (spec/format.md)
   Result<SuperstepReport> merge();
+
+  /// Takes the pages whose URL `is_meant` out of the database: keys, URLs, records, and all links
+  /// from and to them, in one commit, after merging what waits. Their indexes stay given, to pages
+  /// that are gone and have no URL. A URL that comes up again is a new page.
+  ///   errors  kInvalidArgument (pages without URLs; the DRUM is open, or requests wait in it; its
+  ///           keys are not made from URLs), kUnknownName (no such DRUM), kNoSpace and the like:
+  ///           nothing was forgotten
+  ///   cost    reads and writes all URLs, reads all links
+  Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,
+                              const ForgetOptions& options = {});
 
   /// Joins the runs of links into one for each direction, and the runs of origins. Merges first.
   Result<void> compact();

@@ -60,6 +60,29 @@ Result<KeyTable> KeyTable::open(container::Writer& writer, std::string_view name
   return KeyTable(writer, std::move(*state), options);
 }
 
+Result<KeyTable> KeyTable::open_seen(container::Writer& writer, std::string_view name) {
+  const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name);
+  if (entry == nullptr) return fail(Errc::kUnknownName, "the store has no DRUM of this name");
+  auto state = load_state(writer, *entry);
+  if (!state) return tl::unexpected<Error>(state.error());
+  const bool has_url_keys = state->key_scheme == format::KeyScheme::kUrlV1 ||
+                            state->key_scheme == format::KeyScheme::kUrlV1Rabin;
+  if (!has_url_keys || state->value_bytes < 0) {
+    return fail(Errc::kTypeMismatch, "the DRUM does not hold seen URLs", Error::kNoOffset,
+                entry->id.value);
+  }
+  const bool has_results = std::any_of(state->consumers.begin(), state->consumers.end(),
+                                       [](const Consumer& it) { return it.result_count != 0; });
+  if (state->pending_count() != 0 || has_results) {
+    return fail(Errc::kInvalidArgument, "requests or answers wait in the DRUM; merge it first",
+                Error::kNoOffset, entry->id.value);
+  }
+  KeyTableOptions options;
+  options.value_bytes = state->value_bytes;
+  options.partition_keys_max = ~std::uint64_t{0};  // nothing splits when keys go
+  return KeyTable(writer, std::move(*state), options);
+}
+
 Result<std::shared_ptr<const PartitionLookup>> KeyTable::lookup(const Bucket& bucket) {
   auto& known = lookups_[bucket.partition_run->run_id];
   if (known != nullptr) return known;
@@ -122,8 +145,7 @@ Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits
                                std::vector<Bucket>& replacements) {
   const Bucket& bucket = state_.buckets[index];
   const std::uint64_t keys_max = bucket.key_count + edits.size();
-  const std::uint64_t piece_count =
-      (keys_max + options_.partition_keys_max - 1) / options_.partition_keys_max;
+  const std::uint64_t piece_count = (keys_max - 1) / options_.partition_keys_max + 1;
   const std::uint64_t piece_keys = (keys_max + piece_count - 1) / piece_count;
   const auto value_bytes = static_cast<std::uint64_t>(options_.value_bytes);
 
@@ -143,8 +165,8 @@ Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits
         replacements.empty() && bucket.partition ? bucket.partition : writer_->new_segment_id();
     run = writer_->new_run_ids(1);
     // The last piece may get more keys than it should, when many share their head.
-    const std::uint64_t bytes =
-        partition_bytes_max(left, state_.last_key(index) - first_key, left * value_bytes, true);
+    const std::uint64_t bytes = partition_bytes_max(left, state_.last_key(index) - first_key,
+                                                    left * value_bytes, state_.shape().is_wide());
     auto started = container::RunWriter::start(*writer_, segment, run, bytes);
     if (!started) return tl::unexpected<Error>(started.error());
     piece.emplace(std::move(*started), state_.shape());

@@ -39,6 +39,13 @@ class KeyTable {
   static Result<KeyTable> open(container::Writer& writer, std::string_view name,
                                const KeyTableOptions& options);
 
+  /// A DRUM of URL keys, in which nothing waits, and which nobody has open: to remove keys from.
+  ///   errors  kUnknownName; kTypeMismatch: its keys are not made from URLs, or its values have
+  ///           lengths of their own; kInvalidArgument: requests or answers wait in it; of damage
+  static Result<KeyTable> open_seen(container::Writer& writer, std::string_view name);
+
+  [[nodiscard]] std::uint16_t key_bytes() const { return state_.key_bytes; }
+  [[nodiscard]] format::KeyScheme key_scheme() const { return state_.key_scheme; }
   [[nodiscard]] SegmentId segment() const { return state_.id; }
   [[nodiscard]] std::uint64_t key_count() const { return state_.key_count(); }
 

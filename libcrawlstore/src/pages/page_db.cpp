@@ -14,6 +14,7 @@
 #include "format/crawl_events.h"
 #include "format/name.h"
 #include "links/link_log.h"
+#include "pages/forget.h"
 #include "pages/origins_run.h"
 #include "pages/page_db_impl.h"
 #include "pages/superstep.h"
@@ -301,6 +302,49 @@ Result<void> PageDb::Impl::compact_locked() {
   });
 }
 
+Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_view url)>& is_meant,
+                                          const ForgetOptions& forget_options) {
+  if (const auto merged = merge(); !merged) return tl::unexpected<Error>(merged.error());
+  const std::lock_guard no_commit(store->mutex);
+  CRAWLSTORE_TRY(store->check_open());
+  const std::lock_guard lock(mutex);
+  CRAWLSTORE_TRY(check_usable());
+  if (!keys) return fail(Errc::kInvalidArgument, "pages without URLs cannot be forgotten by URL");
+  const auto open = store->drums.find(forget_options.seen);
+  if (open != store->drums.end() && !open->second.expired()) {
+    return fail(Errc::kInvalidArgument, "the DRUM of seen URLs must be closed to forget them");
+  }
+  return store->change([&] { return forget_locked(is_meant, forget_options); });
+}
+
+Result<ForgetReport> PageDb::Impl::forget_locked(
+    const std::function<bool(std::string_view url)>& is_meant,
+    const ForgetOptions& forget_options) {
+  container::Writer& writer = *store->writer;
+  ForgetReport report;
+  std::optional<drum::KeyTable> seen;
+  const auto forgotten = commit_change([&]() -> Result<void> {
+    pages::Forgetting forgetting(writer, in_commit->state, *keys);
+    const auto done = forgetting.run(is_meant);
+    if (!done) return tl::unexpected<Error>(done.error());
+    report = *done;
+    if (forget_options.seen.empty()) return {};
+    auto opened = drum::KeyTable::open_seen(writer, forget_options.seen);
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    seen.emplace(std::move(*opened));
+    const std::uint64_t before = seen->key_count();
+    CRAWLSTORE_TRY(pages::forget_seen(*seen, forgetting.urls(), writer.identity().key_seed));
+    report.seen_count = before - seen->key_count();
+    return {};
+  });
+  if (!forgotten) {
+    if (seen) seen->dropped();
+    return tl::unexpected<Error>(forgotten.error());
+  }
+  if (seen) seen->committed();
+  return report;
+}
+
 Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_view name) {
   container::Writer& writer = *store->writer;
   if (entry != nullptr) {
@@ -423,6 +467,11 @@ PagesStatus PageDb::status() const {
           table.superstep_count, table.collision_count,
           table.unparsed_count,  impl_->batch->memory_bytes() + impl_->tentative->memory_bytes(),
           table.has_urls};
+}
+
+Result<ForgetReport> PageDb::forget(const std::function<bool(std::string_view url)>& is_meant,
+                                    const ForgetOptions& options) {
+  return impl_->forget(is_meant, options);
 }
 
 Result<void> PageDb::compact() {

@@ -62,6 +62,10 @@ struct PageDb::Impl : Participant {
   Result<SuperstepReport> merge_locked();
   Result<void> compact();
   Result<void> compact_locked();
+  Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,
+                              const ForgetOptions& forget_options);
+  Result<ForgetReport> forget_locked(const std::function<bool(std::string_view url)>& is_meant,
+                                     const ForgetOptions& forget_options);
   template <class Change>
   Result<void> commit_change(const Change& change);
   Result<void> load(const format::SegmentEntry* entry, std::string_view name);

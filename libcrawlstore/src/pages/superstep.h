@@ -66,8 +66,6 @@ class Superstep {
   Result<void> write_records();
   Result<container::TileWriter> open_records();
   void apply_edit(const BatchEdit& edit, format::PageRecord& record);
-  Result<void> decode_records(std::span<const std::byte> payload,
-                              std::vector<format::PageRecord>& records) const;
 
   // superstep_links.cpp
   Result<void> write_links();
@@ -79,7 +77,6 @@ class Superstep {
   Result<std::uint64_t> count_links_max(links::LinkView& view);
   Result<void> write_out_rows(const links::LinkSegments& segments);
   Result<void> write_in_rows();
-  Result<void> write_gone_rows();
   void make_row(std::span<const std::uint32_t> page_edits);
   void compare_rows(std::uint64_t page);
 

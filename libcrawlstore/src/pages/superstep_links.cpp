@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "links/link_log.h"
+#include "pages/link_rows.h"
 #include "pages/superstep.h"
 
 namespace crawlstore::pages {
@@ -18,16 +18,6 @@ bool changes_links(CrawlEventKind kind) {
 /// The edit says what all links are.
 bool replaces_links(CrawlEventKind kind) {
   return kind == CrawlEventKind::kPage || kind == CrawlEventKind::kGone;
-}
-
-/// Finishes a run and puts it behind the others.
-Result<void> finish_run(container::Writer& writer, SegmentId segment, links::LinksWriter& run) {
-  const auto ref = run.finish();
-  if (!ref) return tl::unexpected<Error>(ref.error());
-  if (!*ref) return {};
-  run.give_back();
-  links::append_run(writer, segment, **ref);
-  return {};
 }
 
 }  // namespace
@@ -63,7 +53,7 @@ Result<void> Superstep::write_links() {
                                      state_.table.gone_links};
   CRAWLSTORE_TRY(write_out_rows(segments));
   CRAWLSTORE_TRY(write_in_rows());
-  CRAWLSTORE_TRY(write_gone_rows());
+  CRAWLSTORE_TRY(put_gone_links(writer_, segments.gone, state_.table.page_count, gone_));
   report_.added_link_count = added_targets_.size();
   report_.gone_link_count = gone_.size();
   state_.table.link_count += report_.added_link_count;
@@ -129,7 +119,7 @@ Result<void> Superstep::write_out_rows(const links::LinkSegments& segments) {
         return run->append(page, new_row_);
       });
   if (!written) return written;
-  return finish_run(writer_, segments.out, *run);
+  return put_run(writer_, segments.out, *run);
 }
 
 /// The row that the edits of a page make of old_row_: in row_ with local ids where there are some.
@@ -214,21 +204,7 @@ Result<void> Superstep::write_in_rows() {
     for (; place < row_end; ++place) new_row_.push_back(sources_[grouped[place]]);
     CRAWLSTORE_TRY(run->append(indexes_[page_order_[i]], new_row_));
   }
-  return finish_run(writer_, state_.table.in_links, *run);
-}
-
-Result<void> Superstep::write_gone_rows() {
-  if (gone_.empty()) return {};
-  std::sort(gone_.begin(), gone_.end());
-  auto run = start_run(state_.table.gone_links, gone_.size(), gone_.size());
-  if (!run) return tl::unexpected<Error>(run.error());
-  for (std::size_t i = 0; i < gone_.size();) {
-    const std::uint64_t target = gone_[i].first;
-    new_row_.clear();
-    for (; i < gone_.size() && gone_[i].first == target; ++i) new_row_.push_back(gone_[i].second);
-    CRAWLSTORE_TRY(run->append(target, new_row_));
-  }
-  return finish_run(writer_, state_.table.gone_links, *run);
+  return put_run(writer_, state_.table.in_links, *run);
 }
 
 }  // namespace crawlstore::pages

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "container/tile_writer.h"
-#include "format/record_tile.h"
+#include "pages/link_rows.h"
 #include "pages/superstep.h"
 
 namespace crawlstore::pages {
@@ -89,7 +89,7 @@ Result<void> Superstep::write_records() {
     records.clear();
     if (tile < tiles->tile_count()) {
       CRAWLSTORE_TRY(tiles->read(tile, payload));
-      CRAWLSTORE_TRY(decode_records(payload, records));
+      CRAWLSTORE_TRY(decode_records(payload, state_.table.records, records));
     }
     if (tile == new_tile) {
       next_new = std::min(page_count, first_page + format::kTilePagesMax);
@@ -111,23 +111,6 @@ Result<void> Superstep::write_records() {
     CRAWLSTORE_TRY(tiles->write(tile, payload, records.size()));
   }
   return tiles->finish();
-}
-
-Result<void> Superstep::decode_records(std::span<const std::byte> payload,
-                                       std::vector<format::PageRecord>& records) const {
-  const auto tile = format::RecordTile::parse(payload);
-  if (!tile)
-    return fail(tile.error().code, tile.error().text, Error::kNoOffset, state_.table.records.value);
-  records.reserve(format::kTilePagesMax);
-  for (std::uint32_t i = 0; i < tile->page_count(); ++i) {
-    const auto record = tile->record(i);
-    if (!record) {
-      return fail(record.error().code, record.error().text, Error::kNoOffset,
-                  state_.table.records.value);
-    }
-    records.push_back(*record);
-  }
-  return {};
 }
 
 }  // namespace crawlstore::pages

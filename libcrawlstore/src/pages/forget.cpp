@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pages/forget.h"
+
+#include <algorithm>
+
+#include <crawlstore/page_key.h>
+#include <crawlstore/url.h>
+
+#include "container/tile_writer.h"
+#include "pages/link_rows.h"
+#include "pages/origins_run.h"
+
+namespace crawlstore::pages {
+namespace {
+
+/// Walks the origins of all pages in the order of their indexes.
+template <class Visit>
+Result<void> for_each_origin(container::Writer& writer, SegmentId segment, const Visit& visit) {
+  const format::SegmentEntry log = *writer.find(segment);
+  for (const auto& run : log.runs) {
+    const auto name = container::run_name(writer.identity(), segment, run.run_id);
+    auto cursor = OriginsCursor::open(writer.storage(), name, run);
+    if (!cursor) return tl::unexpected<Error>(cursor.error());
+    while (!(*cursor)->at_end()) {
+      CRAWLSTORE_TRY(visit((*cursor)->page(), (*cursor)->origin()));
+      CRAWLSTORE_TRY((*cursor)->advance());
+    }
+    CRAWLSTORE_TRY((*cursor)->finish());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ForgetReport> Forgetting::run(const std::function<bool(std::string_view url)>& is_meant) {
+  if (state_.table.page_count == 0) return report_;
+  CRAWLSTORE_TRY(find_pages(is_meant));
+  if (pages_.empty()) return report_;
+  CRAWLSTORE_TRY(remove_keys());
+  CRAWLSTORE_TRY(write_origins());
+  CRAWLSTORE_TRY(write_records());
+  if (state_.table.out_links) CRAWLSTORE_TRY(write_links());
+  CRAWLSTORE_TRY(put_state(writer_, state_));
+  return report_;
+}
+
+/// Pages that were forgotten before have no URL, and so no key: they are not meant again.
+Result<void> Forgetting::find_pages(const std::function<bool(std::string_view url)>& is_meant) {
+  const std::uint64_t page_count = state_.table.page_count;
+  is_forgotten_.assign(page_count, false);
+  return for_each_origin(writer_, state_.table.origins,
+                         [&](std::uint64_t page, const format::Origin& origin) -> Result<void> {
+                           if (page >= page_count) {
+                             return fail(Errc::kSegmentInvalid, "there are more origins than pages",
+                                         Error::kNoOffset, state_.table.origins.value);
+                           }
+                           if (origin.url.empty() || !is_meant(origin.url)) {
+                             url_bytes_ += origin.url.size();
+                             return {};
+                           }
+                           is_forgotten_[page] = true;
+                           pages_.push_back(page);
+                           urls_.emplace_back(origin.url);
+                           return {};
+                         });
+}
+
+Result<void> Forgetting::remove_keys() {
+  report_.page_count = pages_.size();
+  std::vector<drum::KeyEdit> edits;
+  for (const std::string& url : urls_) {
+    edits.push_back({page_key(url, writer_.identity().key_seed).key, true, {}});
+  }
+  std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  return keys_.apply(edits);
+}
+
+/// All origins as one run, without the URLs of the pages that are forgotten.
+Result<void> Forgetting::write_origins() {
+  const SegmentId segment = state_.table.origins;
+  auto run = OriginsWriter::start(writer_, segment, writer_.new_run_ids(1),
+                                  {0, state_.table.page_count, url_bytes_});
+  if (!run) return tl::unexpected<Error>(run.error());
+  const auto copied = for_each_origin(
+      writer_, segment, [&](std::uint64_t page, format::Origin origin) -> Result<void> {
+        if (is_forgotten_[page]) origin = {};
+        return run->append(origin);
+      });
+  if (!copied) return copied;
+  const auto ref = run->finish();
+  if (!ref) return tl::unexpected<Error>(ref.error());
+  run->give_back();
+  writer_.put({segment, SegmentKind::kPageOrigins, StorageClass::kLog, state_.id, {}, {*ref}});
+  return {};
+}
+
+Result<void> Forgetting::write_records() {
+  auto tiles = container::TileWriter::open(writer_, state_.table.records);
+  if (!tiles) return tl::unexpected<Error>(tiles.error());
+  std::vector<std::byte> payload;
+  std::vector<format::PageRecord> records;
+  for (auto page = pages_.begin(); page != pages_.end();) {
+    const std::uint64_t tile_index = *page / format::kTilePagesMax;
+    CRAWLSTORE_TRY(tiles->read(tile_index, payload));
+    CRAWLSTORE_TRY(decode_records(payload, state_.table.records, records));
+    for (; page != pages_.end() && *page / format::kTilePagesMax == tile_index; ++page) {
+      const std::uint64_t place = *page % format::kTilePagesMax;
+      if (place >= records.size()) {
+        return fail(Errc::kSegmentInvalid, "a tile of records has fewer pages than there are",
+                    Error::kNoOffset, state_.table.records.value);
+      }
+      if (records[place].crawl_count != 0) --state_.table.crawled_count;
+      records[place] = {};
+      records[place].state = PageState::kGone;
+    }
+    payload.clear();
+    format::encode_record_tile(records, payload);
+    CRAWLSTORE_TRY(tiles->write(tile_index, payload, records.size()));
+  }
+  return tiles->finish();
+}
+
+/// Rows of pages that are forgotten become empty; links to them go from all others.
+Result<void> Forgetting::write_links() {
+  const links::LinkSegments segments{state_.table.out_links, state_.table.in_links,
+                                     state_.table.gone_links};
+  const auto view = links::LinkView::open(writer_, segments);
+  if (!view) return tl::unexpected<Error>(view.error());
+  auto rows = view->out_rows();
+  if (!rows) return tl::unexpected<Error>(rows.error());
+  auto run = links::LinksWriter::start(
+      writer_, segments.out, writer_.new_run_ids(1),
+      links::link_run_bytes_max(state_.table.page_count, state_.table.link_count,
+                                state_.table.page_count));
+  if (!run) return tl::unexpected<Error>(run.error());
+  std::vector<std::uint64_t> kept;
+  for (;;) {
+    const auto more = rows->next();
+    if (!more) return tl::unexpected<Error>(more.error());
+    if (!*more) break;
+    const std::uint64_t page = rows->page();
+    kept.clear();
+    for (const std::uint64_t link : rows->links()) {
+      if (page >= is_forgotten_.size() || link >= is_forgotten_.size()) {
+        return fail(Errc::kSegmentInvalid, "a link leads to or from a page that does not exist",
+                    Error::kNoOffset, segments.out.value);
+      }
+      if (is_forgotten_[page] || is_forgotten_[link]) {
+        gone_.emplace_back(link, page);
+      } else {
+        kept.push_back(link);
+      }
+    }
+    if (kept.size() != rows->links().size()) CRAWLSTORE_TRY(run->append(page, kept));
+  }
+  CRAWLSTORE_TRY(put_run(writer_, segments.out, *run));
+  CRAWLSTORE_TRY(put_gone_links(writer_, segments.gone, state_.table.page_count, gone_));
+  report_.link_count = gone_.size();
+  state_.table.link_count -= gone_.size();
+  CRAWLSTORE_TRY(links::bound_out_runs(writer_, segments));
+  return links::bound_in_runs(writer_, segments);
+}
+
+Result<void> forget_seen(drum::KeyTable& seen, const std::vector<std::string>& urls,
+                         std::uint64_t key_seed) {
+  std::vector<drum::KeyEdit> edits;
+  for (const std::string& url : urls) {
+    Key16 key{url_key(url, key_seed)};
+    if (seen.key_bytes() == format::kWideKeyBytes) key = url_key16(url, key_seed);
+    if (seen.key_scheme() == format::KeyScheme::kUrlV1Rabin) key = {rabin_fingerprint(url)};
+    edits.push_back({key, true, {}});
+  }
+  std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
+  edits.erase(std::unique(edits.begin(), edits.end(),
+                          [](const auto& a, const auto& b) { return a.key == b.key; }),
+              edits.end());
+  return seen.apply(edits);
+}
+
+}  // namespace crawlstore::pages

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pages/link_rows.h"
+
+#include <algorithm>
+
+namespace crawlstore::pages {
+
+Result<void> put_run(container::Writer& writer, SegmentId segment, links::LinksWriter& run) {
+  const auto ref = run.finish();
+  if (!ref) return tl::unexpected<Error>(ref.error());
+  if (!*ref) return {};
+  run.give_back();
+  links::append_run(writer, segment, **ref);
+  return {};
+}
+
+Result<void> put_gone_links(container::Writer& writer, SegmentId segment, std::uint64_t number_max,
+                            std::vector<std::pair<std::uint64_t, std::uint64_t>>& links) {
+  if (links.empty()) return {};
+  std::sort(links.begin(), links.end());
+  auto run =
+      links::LinksWriter::start(writer, segment, writer.new_run_ids(1),
+                                links::link_run_bytes_max(links.size(), links.size(), number_max));
+  if (!run) return tl::unexpected<Error>(run.error());
+  std::vector<std::uint64_t> row;
+  for (std::size_t i = 0; i < links.size();) {
+    const std::uint64_t target = links[i].first;
+    row.clear();
+    for (; i < links.size() && links[i].first == target; ++i) row.push_back(links[i].second);
+    CRAWLSTORE_TRY(run->append(target, row));
+  }
+  return put_run(writer, segment, *run);
+}
+
+Result<void> decode_records(std::span<const std::byte> payload, SegmentId segment,
+                            std::vector<format::PageRecord>& records) {
+  const auto broken = [segment](const Error& error) {
+    return fail(error.code, error.text, Error::kNoOffset, segment.value);
+  };
+  const auto tile = format::RecordTile::parse(payload);
+  if (!tile) return broken(tile.error());
+  records.clear();
+  records.reserve(format::kTilePagesMax);
+  for (std::uint32_t i = 0; i < tile->page_count(); ++i) {
+    const auto record = tile->record(i);
+    if (!record) return broken(record.error());
+    records.push_back(*record);
+  }
+  return {};
+}
+
+}  // namespace crawlstore::pages

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What supersteps and forgetting both do with runs of links and tiles of records.
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "format/record_tile.h"
+#include "links/link_log.h"
+
+namespace crawlstore::pages {
+
+/// Finishes a run and puts it behind the others of its segment; a run without rows is dropped.
+Result<void> put_run(container::Writer& writer, SegmentId segment, links::LinksWriter& run);
+
+/// Writes links that went, as pairs of target and source in any order, as one run. Sorts them.
+///   number_max  no page is higher
+Result<void> put_gone_links(container::Writer& writer, SegmentId segment, std::uint64_t number_max,
+                            std::vector<std::pair<std::uint64_t, std::uint64_t>>& links);
+
+/// All records of a tile of the segment; replaces `records`. errors kSegmentInvalid
+Result<void> decode_records(std::span<const std::byte> payload, SegmentId segment,
+                            std::vector<format::PageRecord>& records);
+
+}  // namespace crawlstore::pages
