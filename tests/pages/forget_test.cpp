@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <crawlstore/page_view.h>
+#include <crawlstore/pages.h>
+#include <crawlstore/url_seen.h>
+#include <crawlstore/verify.h>
+
+#include "drum/memory_store.h"
+#include "pages/page_model.h"
+
+namespace crawlstore::testing {
+namespace {
+
+PagesOptions small_options() {
+  PagesOptions options;
+  options.memory_bytes = 1 << 20;
+  options.bucket_count = 4;
+  options.bucket_keys_max = 50;
+  return options;
+}
+
+PageView view_of(const Store& store) {
+  return must(PageView::open(must(store.snapshot())));
+}
+
+void add(PageDb& pages, const Edit& edit) {
+  must(edit.as_event([&](const CrawlEvent& event) { return pages.add(event); }));
+}
+
+bool is_of_host(std::string_view url, int host) {
+  return url.starts_with("http://host" + std::to_string(host) + ".example/");
+}
+
+void expect_whole(const MemoryStore& store) {
+  VerifyOptions options;
+  options.level = VerifyLevel::kDeep;
+  const auto report = must(verify(*open_memory_storage(store.file(), OpenMode::kRead), options));
+  for (const Finding& finding : report.findings) ADD_FAILURE() << describe(finding.error);
+}
+
+std::set<std::uint64_t> without(const std::set<std::uint64_t>& links,
+                                const std::set<std::uint64_t>& gone) {
+  std::set<std::uint64_t> left;
+  std::set_difference(links.begin(), links.end(), gone.begin(), gone.end(),
+                      std::inserter(left, left.end()));
+  return left;
+}
+
+TEST(Forget, TakesPagesOutOfEverything) {
+  MemoryStore store;
+  PageModel model;
+  RandomCrawl crawl(5);
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  for (int i = 0; i < 400; ++i) {
+    const Edit edit = crawl.next();
+    model.apply(edit);
+    add(pages, edit);
+    if (i % 60 == 59) must(pages.merge());
+  }
+  // Some edits still wait, and name pages that are forgotten.
+  std::set<std::uint64_t> gone;
+  for (std::uint64_t index = 0; index < model.pages().size(); ++index) {
+    if (is_of_host(model.pages()[index].url, 2)) gone.insert(index);
+  }
+  ASSERT_GT(gone.size(), 10U);
+  const auto report = must(pages.forget([](std::string_view url) { return is_of_host(url, 2); }));
+  EXPECT_EQ(report.page_count, gone.size());
+  EXPECT_EQ(pages.status().edit_count, 0U);
+
+  const PageView view = view_of(*store);
+  ASSERT_EQ(view.info().page_count, model.pages().size());
+  std::uint64_t link_count = 0;
+  std::uint64_t crawled_count = 0;
+  for (std::uint64_t index = 0; index < model.pages().size(); ++index) {
+    const auto& expected = model.pages()[index];
+    const PageInfo page = must(view.page(index));
+    if (gone.contains(index)) {
+      EXPECT_EQ(page.url, "");
+      EXPECT_EQ(page.state, PageState::kGone);
+      EXPECT_EQ(page.crawl_count, 0U);
+      EXPECT_TRUE(page.content_hash.empty());
+      EXPECT_EQ(must(view.find(expected.url, true)), std::nullopt);
+      EXPECT_TRUE(must(view.out_links(index)).empty());
+      EXPECT_TRUE(must(view.in_links(index)).empty());
+      continue;
+    }
+    EXPECT_EQ(page.url, expected.url);
+    EXPECT_EQ(page.crawl_count, expected.crawl_count);
+    EXPECT_EQ(must(view.find(expected.url, true)), index);
+    EXPECT_EQ(must(view.out_links(index)), as_vector(without(expected.out, gone)));
+    EXPECT_EQ(must(view.in_links(index)), as_vector(without(expected.in, gone)));
+    link_count += without(expected.out, gone).size();
+    crawled_count += expected.crawl_count != 0 ? 1 : 0;
+  }
+  EXPECT_EQ(view.info().link_count, link_count);
+  EXPECT_EQ(report.link_count, model.link_count() - link_count);
+  EXPECT_EQ(view.info().crawled_count, crawled_count);
+  expect_whole(store);
+
+  // What comes up again is new, and the rest goes on.
+  const std::string url = model.pages()[*gone.begin()].url;
+  must(pages.add(CrawledPage(url, 5)));
+  must(pages.merge());
+  EXPECT_EQ(must(view_of(*store).find(url, true)), model.pages().size());
+  expect_whole(store);
+}
+
+TEST(Forget, OfNothingChangesNothing) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  EXPECT_EQ(must(pages.forget([](std::string_view) { return true; })).page_count, 0U);
+  must(pages.add(CrawledPage("http://a.org/", 1)));
+  must(pages.merge());
+  const std::uint64_t superstep_count = view_of(*store).info().superstep_count;
+  EXPECT_EQ(must(pages.forget([](std::string_view) { return false; })).page_count, 0U);
+  EXPECT_EQ(view_of(*store).info().superstep_count, superstep_count);
+  EXPECT_EQ(must(pages.forget([](std::string_view) { return true; })).page_count, 1U);
+  EXPECT_EQ(must(pages.forget([](std::string_view) { return true; })).page_count, 0U);
+  expect_whole(store);
+}
+
+TEST(Forget, TakesUrlsOutOfTheSeenOnes) {
+  for (const UrlKeyKind kind : {UrlKeyKind::kXxh3, UrlKeyKind::kXxh3Wide, UrlKeyKind::kRabin}) {
+    MemoryStore store;
+    auto pages = must(PageDb::open(*store, "pages", small_options()));
+    UrlSeen::Options seen_options;
+    seen_options.key = kind;
+    {
+      auto seen = must(UrlSeen::open(*store, "urls", seen_options));
+      for (int i = 0; i < 100; ++i) {
+        const std::string url =
+            "http://host" + std::to_string(i % 3) + ".example/" + std::to_string(i);
+        must(seen.check_update(url));
+        must(pages.add(CrawledPage(url, 1)));
+      }
+      must(seen.synchronize());
+      const auto refused = pages.forget([](std::string_view) { return true; }, {.seen = "urls"});
+      EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);  // it is open
+    }
+    const auto report = must(
+        pages.forget([](std::string_view url) { return is_of_host(url, 1); }, {.seen = "urls"}));
+    EXPECT_EQ(report.page_count, 33U);
+    EXPECT_EQ(report.seen_count, 33U);
+    auto seen = must(UrlSeen::open(*store, "urls", seen_options));
+    EXPECT_FALSE(must(seen.contains("http://host1.example/1")));
+    EXPECT_TRUE(must(seen.contains("http://host0.example/0")));
+    expect_whole(store);
+  }
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  must(pages.add(CrawledPage("http://a.org/", 1)));
+  EXPECT_EQ(pages.forget([](std::string_view) { return true; }, {.seen = "none"}).error().code,
+            Errc::kUnknownName);
+  EXPECT_EQ(view_of(*store).info().page_count, 1U);
+  EXPECT_EQ(must(view_of(*store).find("http://a.org/")), 0U);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
