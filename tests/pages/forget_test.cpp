@@ -134,7 +134,7 @@ TEST(Forget, TakesUrlsOutOfTheSeenOnes) {
         must(seen.check_update(url));
         must(pages.add(CrawledPage(url, 1)));
       }
-      must(seen.synchronize());
+      must(seen.drum().synchronize());
       const auto refused = pages.forget([](std::string_view) { return true; }, {.seen = "urls"});
       EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);  // it is open
     }

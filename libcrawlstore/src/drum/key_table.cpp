@@ -71,10 +71,8 @@ Result<KeyTable> KeyTable::open_seen(container::Writer& writer, std::string_view
     return fail(Errc::kTypeMismatch, "the DRUM does not hold seen URLs", Error::kNoOffset,
                 entry->id.value);
   }
-  const bool has_results = std::any_of(state->consumers.begin(), state->consumers.end(),
-                                       [](const Consumer& it) { return it.result_count != 0; });
-  if (state->pending_count() != 0 || has_results) {
-    return fail(Errc::kInvalidArgument, "requests or answers wait in the DRUM; merge it first",
+  if (state->pending_count() != 0) {
+    return fail(Errc::kInvalidArgument, "requests wait in the DRUM; merge it first",
                 Error::kNoOffset, entry->id.value);
   }
   KeyTableOptions options;

@@ -39,9 +39,9 @@ class KeyTable {
   static Result<KeyTable> open(container::Writer& writer, std::string_view name,
                                const KeyTableOptions& options);
 
-  /// A DRUM of URL keys, in which nothing waits, and which nobody has open: to remove keys from.
+  /// A DRUM of URL keys, in which no requests wait, and which nobody has open: to remove keys from.
   ///   errors  kUnknownName; kTypeMismatch: its keys are not made from URLs, or its values have
-  ///           lengths of their own; kInvalidArgument: requests or answers wait in it; of damage
+  ///           lengths of their own; kInvalidArgument: requests wait in it; of damage
   static Result<KeyTable> open_seen(container::Writer& writer, std::string_view name);
 
   [[nodiscard]] std::uint16_t key_bytes() const { return state_.key_bytes; }
