@@ -2,6 +2,7 @@
 #include "golden/golden_json.h"
 
 #include <crawlstore/drum_view.h>
+#include <crawlstore/page_view.h>
 #include <crawlstore/verify.h>
 
 #include "container/reader.h"
@@ -155,6 +156,89 @@ Result<json> drums_of(const Snapshot& snapshot) {
   return all;
 }
 
+std::string hex(std::string_view text) {
+  return hex(std::as_bytes(std::span(text)));
+}
+
+json json_of(const PageInfo& page) {
+  return {{"index", page.index},
+          {"url", hex(page.url)},
+          {"linked_from", page.linked_from ? json(*page.linked_from) : json()},
+          {"depth", page.depth},
+          {"state", crawlstore::name_of(page.state)},
+          {"crawl_count", page.crawl_count},
+          {"change_count", page.change_count},
+          {"first_crawl_us", page.first_crawl_us},
+          {"last_crawl_us", page.last_crawl_us},
+          {"score", page.score},
+          {"content_hash", hex(page.content_hash)}};
+}
+
+json json_of(const CrawlEvent& event) {
+  json links = json::array();
+  for (const EventLink& link : event.links) {
+    links.push_back({{"url", hex(link.url)}, {"index", link.index}, {"score", link.score}});
+  }
+  return {{"kind", crawlstore::name_of(event.kind)},
+          {"url", hex(event.url)},
+          {"index", event.index},
+          {"time_us", event.time_us},
+          {"score", event.score},
+          {"content_hash", hex(event.content_hash)},
+          {"links", links}};
+}
+
+/// Rows of pages that have links.
+Result<json> links_of(const PageView& view, bool incoming) {
+  LinkStreamOptions options;
+  options.incoming = incoming;
+  auto stream = view.links(options);
+  if (!stream) return tl::unexpected<Error>(stream.error());
+  json all = json::array();
+  for (;;) {
+    const auto more = stream->next();
+    if (!more) return tl::unexpected<Error>(more.error());
+    if (!*more) return all;
+    all.push_back({{"page", stream->page()}, {"links", stream->links()}});
+  }
+}
+
+Result<json> pages_of(const Snapshot& snapshot) {
+  json all = json::array();
+  for (const std::string& name : PageView::names(snapshot)) {
+    const auto view = PageView::open(snapshot, name);
+    if (!view) return tl::unexpected<Error>(view.error());
+    json pages = json::array();
+    CRAWLSTORE_TRY(view->for_each_page([&pages](const PageInfo& page) {
+      pages.push_back(json_of(page));
+      return true;
+    }));
+    json events = json::array();
+    CRAWLSTORE_TRY(view->for_each_event([&events](const CrawlEvent& event) {
+      events.push_back(json_of(event));
+      return true;
+    }));
+    auto out = links_of(*view, false);
+    if (!out) return out;
+    auto in = links_of(*view, true);
+    if (!in) return in;
+    const PagesInfo& info = view->info();
+    all.push_back({{"id", info.id.value},
+                   {"name", info.name},
+                   {"has_urls", info.has_urls},
+                   {"crawled_count", info.crawled_count},
+                   {"link_count", info.link_count},
+                   {"superstep_count", info.superstep_count},
+                   {"collision_count", info.collision_count},
+                   {"unparsed_count", info.unparsed_count},
+                   {"pages", pages},
+                   {"out_links", *out},
+                   {"in_links", *in},
+                   {"events", events}});
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<json> read_as_json(std::span<const std::byte> file) {
@@ -175,6 +259,8 @@ Result<json> read_as_json(std::span<const std::byte> file) {
   if (!info) return tl::unexpected<Error>(info.error());
   auto drums = drums_of(*snapshot);
   if (!drums) return drums;
+  auto pages = pages_of(*snapshot);
+  if (!pages) return pages;
   return json{{"format_version", info->format_version},
               {"uuid", to_string(info->uuid)},
               {"key_seed", snapshot->key_seed()},
@@ -189,6 +275,7 @@ Result<json> read_as_json(std::span<const std::byte> file) {
               {"segments", segments_of(*snapshot)},
               {"held", held_of(*snapshot)},
               {"drums", *drums},
+              {"pages", *pages},
               {"findings", findings}};
 }
 
