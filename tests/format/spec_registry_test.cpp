@@ -47,7 +47,9 @@ TEST(Registry, ListsTheConstants) {
       CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),    CONSTANT(kRunsPerLogMax),
       CONSTANT(kBlockKeysMax),        CONSTANT(kUpperWordsMax),   CONSTANT(kValueBytesMax),
       CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),   CONSTANT(kBucketsMax),
-      CONSTANT(kConsumersMax),        CONSTANT(kWriterLockByte),  CONSTANT(kPinLockBase)};
+      CONSTANT(kConsumersMax),        CONSTANT(kWriterLockByte),  CONSTANT(kPinLockBase),
+      CONSTANT(kTileFanOut),          CONSTANT(kTileLevelMax),    CONSTANT(kTilePagesMax),
+      CONSTANT(kContentHashBytesMax)};
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
 
@@ -57,7 +59,8 @@ TEST(Registry, ListsTheMagicNumbers) {
   std::map<std::string, std::string> computed;
   for (const auto& [name, value] :
        Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kPartitionMagic),
-               CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic)}) {
+               CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic),
+               CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);
@@ -88,6 +91,15 @@ TEST(Registry, ListsTheStorageClasses) {
     EXPECT_EQ(name_of(static_cast<StorageClass>(std::stoi(row.at(0)))), row.at(1));
   }
   EXPECT_EQ(name_of(StorageClass{4}), "unknown");
+}
+
+TEST(Registry, ListsTheStatesOfPages) {
+  const auto rows = registry("States of pages");
+  EXPECT_EQ(rows.size(), 4u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(name_of(static_cast<PageState>(std::stoi(row.at(0)))), row.at(1));
+  }
+  EXPECT_EQ(name_of(PageState{4}), "unknown");
 }
 
 TEST(Registry, ListsTheFeatureBits) {
