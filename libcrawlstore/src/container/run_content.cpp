@@ -9,6 +9,7 @@
 #include "format/endian.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
+#include "format/record_tile.h"
 #include "format/request_run.h"
 
 namespace crawlstore::container {
@@ -252,6 +253,15 @@ Result<RunContent> check_result_run(std::span<const std::byte> payload) {
   return content;
 }
 
+Result<RunContent> check_record_tile(std::span<const std::byte> payload) {
+  const auto tile = format::RecordTile::parse(payload);
+  if (!tile) return tl::unexpected<Error>(tile.error());
+  CRAWLSTORE_TRY(tile->check());
+  RunContent content;
+  content.record_count = tile->page_count();
+  return content;
+}
+
 }  // namespace
 
 Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
@@ -269,6 +279,8 @@ Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payl
       return check_aux_run(bytes);
     case SegmentKind::kDrumResults:
       return check_result_run(bytes);
+    case SegmentKind::kPageRecords:
+      return check_record_tile(bytes);
     default:
       CRAWLSTORE_ASSERT(false && "a kind without runs that are checked by themselves");
       return RunContent{};

@@ -33,7 +33,8 @@ struct RunContent {
   std::vector<std::uint16_t> consumers;
 };
 
-/// Checks the payload of a run of a partition, key log, auxiliary log or results log.
+/// Checks the payload of a run of a partition, key log, auxiliary log or results log, or of a
+/// record tile.
 ///   errors   kSegmentInvalid, offset relative to the payload, and those of `payload` and
 ///   `progress` memory   of a partition some windows, and one block; a run of a log is looked at as
 ///   a whole
