@@ -142,13 +142,7 @@ Broken check_run(const RunRef& run, RunId previous, const ParseLimits& limits) {
   if (run.run_id <= previous) {
     return "runs are not in ascending order of run ids";
   }
-  if (run.payload_bytes == 0 || run.payload_bytes > kPayloadBytesMax) {
-    return "the length of a payload is out of range";
-  }
-  const Broken broken = check_born(run.born, limits);
-  return broken != nullptr
-             ? broken
-             : check_extent(run.offset_bytes, extent_bytes(run.payload_bytes), limits);
+  return check_run_ref(run, limits);
 }
 
 constexpr std::array kKindRules{
@@ -244,6 +238,12 @@ Broken check_root_extents(const DirectoryRoot& root) {
   return check_disjoint(extents) ? nullptr : "two extents overlap";
 }
 
+/// The runs that a table names.
+std::span<const RunRef> named_runs(const SegmentEntry& segment) {
+  const std::span<const RunRef> all(segment.runs);
+  return segment.storage_class == StorageClass::kTiled ? all.last(1) : all;
+}
+
 fb::HeldExtent to_fb(const HeldExtent& held) {
   return {held.extent.offset_bytes, held.extent.length_bytes, held.born.value, held.retired.value};
 }
@@ -254,6 +254,23 @@ const KindRule* find_kind_rule(SegmentKind kind) {
   const auto* const rule = std::find_if(kKindRules.begin(), kKindRules.end(),
                                         [kind](const KindRule& it) { return it.kind == kind; });
   return rule == kKindRules.end() ? nullptr : rule;
+}
+
+const char* check_run_ref(const RunRef& run, const ParseLimits& limits) {
+  if (run.payload_bytes == 0 || run.payload_bytes > kPayloadBytesMax) {
+    return "the length of a payload is out of range";
+  }
+  const Broken broken = check_born(run.born, limits);
+  return broken != nullptr
+             ? broken
+             : check_extent(run.offset_bytes, extent_bytes(run.payload_bytes), limits);
+}
+
+const RunRef* SegmentEntry::find_run(RunId run) const {
+  const auto place =
+      std::lower_bound(runs.begin(), runs.end(), run,
+                       [](const RunRef& entry, RunId wanted) { return entry.run_id < wanted; });
+  return place != runs.end() && place->run_id == run ? &*place : nullptr;
 }
 
 Extent RunRef::extent() const {
@@ -296,7 +313,7 @@ std::vector<std::byte> encode_table(std::span<const SegmentEntry> segments) {
   std::vector<fb::Run> runs;
   for (const SegmentEntry& segment : segments) {
     runs.clear();
-    for (const RunRef& run : segment.runs) {
+    for (const RunRef& run : named_runs(segment)) {
       runs.emplace_back(run.offset_bytes, run.born.value, run.run_id.value, run.payload_bytes,
                         run.record_count, run.checksum);
     }

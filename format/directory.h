@@ -33,8 +33,16 @@ struct SegmentEntry {
   StorageClass storage_class{};
   SegmentId owner;   ///< the segment this one belongs to; 0 = none
   std::string name;  ///< at most kNameBytesMax bytes; may be empty
+  /// Ascending run ids. Of a tiled segment in a loaded directory all tiles and nodes, the root
+  /// last; in a parsed table the root alone.
   std::vector<RunRef> runs;
+  /// Of a loaded tiled segment the places in `runs`: of the tiles in their order, then of the nodes
+  /// of level 0 in theirs, and so on. Otherwise empty.
+  std::vector<std::uint32_t> tree_order{};
   friend bool operator==(const SegmentEntry&, const SegmentEntry&) = default;
+
+  /// The run of this id, or nullptr. O(log n).
+  [[nodiscard]] const RunRef* find_run(RunId run) const;
 };
 
 /// What the kind of a segment decides: spec/format.md#segments.
@@ -86,7 +94,8 @@ struct DirectoryRoot {
   std::vector<HeldTableRef> held_tables;
 };
 
-/// Bytes as FlatBuffers, padded with zeros to a multiple of 8. Deterministic.
+/// Bytes as FlatBuffers, padded with zeros to a multiple of 8. Deterministic. Of a tiled segment
+/// only the last run is written.
 std::vector<std::byte> encode_root(const DirectoryRoot& root);
 std::vector<std::byte> encode_table(std::span<const SegmentEntry> segments);
 std::vector<std::byte> encode_held_table(std::span<const HeldExtent> entries);
@@ -101,6 +110,11 @@ struct ParseLimits {
   std::uint64_t high_water_bytes = 0;
   std::uint64_t base_offset = 0;  ///< where the bytes came from, for errors
 };
+
+/// What a reference to a run must keep by itself, whoever makes it: nullptr, or the text that names
+/// the broken rule.
+const char* check_run_ref(const RunRef& run, const ParseLimits& limits);
+
 Result<DirectoryRoot> parse_root(std::span<const std::byte> bytes, const ParseLimits& limits);
 Result<std::vector<SegmentEntry>> parse_table(std::span<const std::byte> bytes,
                                               const ParseLimits& limits);

@@ -39,6 +39,22 @@ inline void store(std::byte* bytes, T value) {
   std::memcpy(bytes, &value, sizeof value);
 }
 
+/// Loads a number of `width_bytes` bytes, 0 to 8. The caller has proved that they are there.
+inline std::uint64_t load_narrow(const std::byte* bytes, std::size_t width_bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = width_bytes; i-- > 0;) {
+    value = value << 8 | std::to_integer<std::uint64_t>(bytes[i]);
+  }
+  return value;
+}
+
+/// Stores the lower `width_bytes` bytes, 0 to 8, of `value`.
+inline void store_narrow(std::byte* bytes, std::uint64_t value, std::size_t width_bytes) {
+  for (std::size_t i = 0; i < width_bytes; ++i) {
+    bytes[i] = static_cast<std::byte>(value >> (8 * i));
+  }
+}
+
 /// Loads a struct of layout.h, padding-free and little-endian like the machine (asserted there).
 template <class T>
 inline T load_struct(const std::byte* bytes) {

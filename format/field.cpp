@@ -212,6 +212,53 @@ constexpr std::array kOriginBlock{
     Member{"length_bytes", Form::kUnsigned, offsetof(OriginBlockHeader, length_bytes), 1},
     Member{"reserved", Form::kZeros, offsetof(OriginBlockHeader, reserved), 3},
 };
+constexpr std::array kTileNode{
+    Member{"magic", Form::kHex, offsetof(TileNodeHeader, magic), 8},
+    Member{"record_count", Form::kUnsigned, offsetof(TileNodeHeader, record_count), 8},
+    Member{"level", Form::kUnsigned, offsetof(TileNodeHeader, level), 2},
+    Member{"child_count", Form::kUnsigned, offsetof(TileNodeHeader, child_count), 2},
+    Member{"reserved", Form::kZeros, offsetof(TileNodeHeader, reserved), 4},
+};
+
+constexpr std::array kTileChild{
+    Member{"offset_bytes", Form::kHex, offsetof(TileChild, offset_bytes), 8},
+    Member{"born", Form::kUnsigned, offsetof(TileChild, born), 8},
+    Member{"run_id", Form::kUnsigned, offsetof(TileChild, run_id), 8},
+    Member{"payload_bytes", Form::kUnsigned, offsetof(TileChild, payload_bytes), 8},
+    Member{"record_count", Form::kUnsigned, offsetof(TileChild, record_count), 8},
+    Member{"checksum", Form::kHex, offsetof(TileChild, checksum), 8},
+};
+
+constexpr std::array kRecordTile{
+    Member{"magic", Form::kHex, offsetof(RecordTileHeader, magic), 8},
+    Member{"page_count", Form::kUnsigned, offsetof(RecordTileHeader, page_count), 4},
+    Member{"hash_bytes", Form::kUnsigned, offsetof(RecordTileHeader, hash_bytes), 4},
+};
+
+constexpr std::array kRecordColumn{
+    Member{"base", Form::kHex, offsetof(RecordColumn, base), 8},
+    Member{"width_bytes", Form::kUnsigned, offsetof(RecordColumn, width_bytes), 1},
+    Member{"reserved", Form::kZeros, offsetof(RecordColumn, reserved), 7},
+};
+
+constexpr std::array kRecordColumnNames{"state",      "crawl_count", "change_count", "first_crawl",
+                                        "crawl_span", "score",       "hash_end"};
+static_assert(kRecordColumnNames.size() == std::tuple_size_v<decltype(RecordTileHeader::columns)>);
+
+/// A struct inside another one, as far as the bytes hold it whole.
+void add_nested(Fields& fields, std::string name, std::span<const Member> members, Extent place,
+                std::span<const std::byte> bytes) {
+  if (bytes.size() < place.length_bytes || place.offset_bytes > bytes.size() - place.length_bytes) {
+    return;
+  }
+  fields.push_back({std::move(name), "struct", place.offset_bytes, place.length_bytes, {}, {}, 0});
+  for (Field& field :
+       describe_members(members, bytes.subspan(place.offset_bytes, place.length_bytes))) {
+    field.offset_bytes += place.offset_bytes;
+    field.depth = 1;
+    fields.push_back(std::move(field));
+  }
+}
 
 }  // namespace
 
@@ -277,6 +324,25 @@ Fields describe_link_index_entry(std::span<const std::byte> bytes) {
 }
 Fields describe_link_run_footer(std::span<const std::byte> bytes) {
   return describe_members(kLinkRunFooter, bytes);
+}
+Fields describe_record_tile(std::span<const std::byte> bytes) {
+  Fields fields = describe_members(kRecordTile, bytes);
+  for (std::size_t i = 0; i < kRecordColumnNames.size(); ++i) {
+    const Extent place{offsetof(RecordTileHeader, columns) + i * sizeof(RecordColumn),
+                       sizeof(RecordColumn)};
+    add_nested(fields, kRecordColumnNames[i], kRecordColumn, place, bytes);
+  }
+  return fields;
+}
+Fields describe_tile_node(std::span<const std::byte> bytes, std::size_t entries_max) {
+  Fields fields = describe_members(kTileNode, bytes);
+  if (bytes.size() < sizeof(TileNodeHeader)) return fields;
+  const auto header = load_struct<TileNodeHeader>(bytes.data());
+  for (std::size_t i = 0; i < std::min<std::size_t>(header.child_count, entries_max); ++i) {
+    const Extent place{sizeof(TileNodeHeader) + i * sizeof(TileChild), sizeof(TileChild)};
+    add_nested(fields, "children[" + std::to_string(i) + "]", kTileChild, place, bytes);
+  }
+  return fields;
 }
 
 }  // namespace crawlstore::format

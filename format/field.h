@@ -45,6 +45,9 @@ Fields describe_event_run(std::span<const std::byte> bytes);
 Fields describe_link_block(std::span<const std::byte> bytes);
 Fields describe_link_index_entry(std::span<const std::byte> bytes);
 Fields describe_link_run_footer(std::span<const std::byte> bytes);
+Fields describe_record_tile(std::span<const std::byte> bytes);
+/// With its children, at most `entries_max` of them.
+Fields describe_tile_node(std::span<const std::byte> bytes, std::size_t entries_max);
 
 /// FlatBuffers. Bytes that are none of their schema give one field with a problem.
 ///   entries_max  of each list; the list's value tells how many there are

@@ -38,6 +38,10 @@ inline constexpr std::uint32_t kHeldInlineMax = 128;
 inline constexpr std::uint32_t kHeldTableEntriesMax = 384;
 inline constexpr std::uint32_t kNameBytesMax = 255;
 inline constexpr std::uint32_t kRunsPerLogMax = 256;
+inline constexpr std::uint32_t kTileFanOut = 64;      ///< children of a full node
+inline constexpr std::uint32_t kTileLevelMax = 4;     ///< of a root: 64^5 tiles
+inline constexpr std::uint32_t kTilePagesMax = 8192;  ///< records of a full record tile
+inline constexpr std::uint32_t kContentHashBytesMax = 64;
 
 /// 89 'C' 'R' 'W' 'L' 0D 0A 1A, as a little-endian number.
 inline constexpr std::uint64_t kIdentityMagic = 0x1A0A0D4C57524389;
@@ -49,6 +53,8 @@ inline constexpr std::uint64_t kResultRunMagic = 0x314E555253455243;   // "CRESR
 inline constexpr std::uint64_t kLinkRunMagic = 0x314E524B4E494C43;     // "CLINKRN1"
 inline constexpr std::uint64_t kEventRunMagic = 0x314E52544E564543;    // "CEVNTRN1"
 inline constexpr std::uint64_t kOriginRunMagic = 0x314E524749524F43;   // "CORIGRN1"
+inline constexpr std::uint64_t kTileNodeMagic = 0x31444F4E4C495443;    // "CTILNOD1"
+inline constexpr std::uint64_t kRecordTileMagic = 0x314C495443455243;  // "CRECTIL1"
 
 /// Offset 0 of the file. Written once, at creation.
 struct Identity {
@@ -219,10 +225,49 @@ struct OriginFooter {
 };
 static_assert(sizeof(OriginFooter) == 64);
 
+/// The first bytes of a tile node's payload; then the children.
+struct TileNodeHeader {
+  std::uint64_t magic;
+  std::uint64_t record_count;
+  std::uint16_t level;
+  std::uint16_t child_count;
+  std::array<std::uint8_t, 4> reserved;
+};
+static_assert(sizeof(TileNodeHeader) == 24);
+
+/// A tile, or a node of the level below: what Run is in a table of the directory.
+struct TileChild {
+  std::uint64_t offset_bytes;
+  std::uint64_t born;
+  std::uint64_t run_id;
+  std::uint64_t payload_bytes;
+  std::uint64_t record_count;
+  std::uint64_t checksum;
+};
+static_assert(sizeof(TileChild) == 48);
+
+/// How a column of a record tile stores its numbers: each is `base` plus `width_bytes` bytes.
+struct RecordColumn {
+  std::uint64_t base;
+  std::uint8_t width_bytes;
+  std::array<std::uint8_t, 7> reserved;
+};
+static_assert(sizeof(RecordColumn) == 16);
+
+/// The first bytes of a record tile's payload; then the columns, then the content hashes.
+struct RecordTileHeader {
+  std::uint64_t magic;
+  std::uint32_t page_count;
+  std::uint32_t hash_bytes;
+  std::array<RecordColumn, 7> columns;
+};
+static_assert(sizeof(RecordTileHeader) == 128);
+
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
 static_assert(kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader,
                          AuxRunHeader, ResultRunHeader, LinkBlockHeader, LinkIndexEntry,
-                         LinkRunFooter, EventRunHeader, OriginBlockHeader, OriginFooter>);
+                         LinkRunFooter, EventRunHeader, OriginBlockHeader, OriginFooter,
+                         TileNodeHeader, TileChild, RecordColumn, RecordTileHeader>);
 
 }  // namespace crawlstore::format

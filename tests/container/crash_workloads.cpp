@@ -7,9 +7,12 @@
 #include "container/compact.h"
 #include "container/create.h"
 #include "container/rollback.h"
+#include "container/run_io.h"
 #include "container/superblocks.h"
+#include "container/tile_writer.h"
 #include "drum/memory_store.h"
 #include "format/layout.h"
+#include "support/bytes.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -360,6 +363,74 @@ void record_many_segments(Scenario& scenario) {
   scenario.commit(*writer);
 }
 
+/// A pages segment, and a tiled one of 65 tiles that it owns: its id.
+SegmentId fill_tiles(Writer& writer) {
+  const SegmentId pages = writer.new_segment_id();
+  const auto run =
+      must(container::write_run(writer, pages, writer.new_run_ids(1), random_bytes(8, 1), 1));
+  writer.put({pages, SegmentKind::kPages, StorageClass::kBlob, {}, "pages", {run}});
+  auto tiles = container::TileWriter::create(writer, SegmentKind::kPageRecords, pages);
+  for (std::uint64_t i = 0; i < 65; ++i) must(tiles.write(i, random_bytes(64, i), 1));
+  must(tiles.finish());
+  return tiles.segment();
+}
+
+void put_tiles(Writer& writer, SegmentId segment, std::span<const std::uint64_t> indexes,
+               std::uint64_t seed) {
+  auto tiles = must(container::TileWriter::open(writer, segment));
+  for (const std::uint64_t index : indexes) {
+    must(tiles.write(index, random_bytes(200, seed + index), 1));
+  }
+  must(tiles.finish());
+}
+
+void record_tiles(Scenario& scenario) {
+  SegmentId segment;
+  scenario.begin_with([&segment](Writer& writer) {
+    segment = fill_tiles(writer);
+    must(writer.commit());
+  });
+  const auto writer = scenario.open_writer();
+  const auto change = [&](std::vector<std::uint64_t> indexes, std::uint64_t seed) {
+    put_tiles(*writer, segment, indexes, seed);
+    scenario.commit(*writer);
+  };
+  change({3}, 100);
+  scenario.pin();
+  change({3, 64}, 200);
+  change({65, 66}, 300);
+  must(container::rollback(*writer));
+  scenario.acknowledge();
+  scenario.check(*writer);
+  scenario.unpin_all();
+  change({0, 65}, 400);
+  put_tiles(*writer, segment, std::array<std::uint64_t, 1>{1}, 500);
+  change({2}, 600);  // on top of what was not committed
+  change({64}, 700);
+}
+
+/// Tiles move, and the nodes above them are written anew, several times.
+void record_tile_compact(Scenario& scenario) {
+  SegmentId segment;
+  scenario.begin_with([&segment](Writer& writer) {
+    (void)new_ids(writer, 2);
+    put_blob(writer, {2}, 20'000, 2);
+    segment = fill_tiles(writer);
+    must(writer.commit());
+    writer.remove({2});
+    put_tiles(writer, segment, std::array<std::uint64_t, 2>{5, 64}, 100);
+    must(writer.commit());
+    must(writer.commit(true));
+  });
+  const auto writer = scenario.open_writer();
+  const auto report = must(container::compact(*writer, {}));
+  require(report.file_bytes_after < report.file_bytes_before, "compacting did not help");
+  scenario.acknowledge();
+  scenario.check(*writer);
+  put_tiles(*writer, segment, std::array<std::uint64_t, 1>{7}, 200);
+  scenario.commit(*writer);
+}
+
 }  // namespace
 
 std::span<const CrashWorkload> writer_workloads() {
@@ -381,6 +452,8 @@ std::span<const CrashWorkload> writer_workloads() {
       {"dying writers", record_dying_writers},
       {"held tables", record_held_tables},
       {"many segments", record_many_segments},
+      {"tiles", record_tiles},
+      {"compact, tiles", record_tile_compact},
   });
   return kWorkloads;
 }

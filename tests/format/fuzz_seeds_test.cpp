@@ -22,8 +22,10 @@
 #include "format/origin_samples.h"
 #include "format/pages_table.h"
 #include "format/partition_index.h"
+#include "format/record_tile.h"
 #include "format/request_run.h"
 #include "format/short_numbers.h"
+#include "format/tile_node.h"
 
 namespace crawlstore::format {
 namespace {
@@ -257,6 +259,50 @@ void add_links(Seeds& seeds) {
   seeds["fuzz_link_run/plain"] = link_run({plain});
 }
 
+/// A node of `count` children with a record each, behind its record count.
+Bytes node_seed(std::uint16_t level, std::uint64_t count) {
+  TileNode node{level, {}};
+  for (std::uint64_t i = 1; i <= count; ++i) {
+    node.children.push_back({kDataStart + i * kUnitBytes, {1 + i % 10}, {i}, 72, 1, i * 77});
+  }
+  Bytes bytes(8);
+  store(bytes.data(), node.record_count());
+  encode_tile_node(node, bytes);
+  return bytes;
+}
+
+Bytes record_seed(std::span<const PageRecord> records) {
+  Bytes bytes{std::byte{200}, std::byte{0}, std::byte{1}};
+  encode_record_tile(records, bytes);
+  return bytes;
+}
+
+void add_tiles(Seeds& seeds) {
+  seeds["fuzz_tile_node/leaf"] = node_seed(0, 2);
+  seeds["fuzz_tile_node/inner"] = node_seed(3, 5);
+  seeds["fuzz_tile_node/full"] = node_seed(4, 64);
+  std::vector<PageRecord> records(3);
+  seeds["fuzz_record_tile/known"] = record_seed(records);
+  records[1].state = PageState::kCrawled;
+  records[1].crawl_count = 3;
+  records[1].change_count = 1;
+  records[1].first_crawl_us = kSampleTimeUs;
+  records[1].last_crawl_us = kSampleTimeUs + 1'000'000'000;
+  records[1].score = 0.75F;
+  records[1].hash_bytes = 16;
+  records[1].hash[3] = std::byte{7};
+  records[2] = records[1];
+  records[2].state = PageState::kFailed;
+  records[2].crawl_count = 1;
+  records[2].change_count = 0;
+  records[2].first_crawl_us += 40;
+  seeds["fuzz_record_tile/crawled"] = record_seed(records);
+  records[0].state = PageState::kGone;
+  records[0].score = -1e30F;
+  records.resize(40, records[1]);
+  seeds["fuzz_record_tile/many"] = record_seed(records);
+}
+
 TEST(FuzzSeeds, AreInTheCorpus) {
   Seeds seeds;
   add_pages(seeds);
@@ -267,6 +313,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_events(seeds);
   add_origins(seeds);
   add_links(seeds);
+  add_tiles(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {

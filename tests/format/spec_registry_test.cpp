@@ -101,8 +101,18 @@ TEST(Registry, ListsTheConstants) {
                           CONSTANT(kOriginDictionaryBytesMax),
                           CONSTANT(kFrameWindowBytesMax),
                           CONSTANT(kFrameExpansionMax)};
-  EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
-}
+  CONSTANT(kFormatVersion), CONSTANT(kByteOrderMark), CONSTANT(kUnitBytes), CONSTANT(kChunkBytes),
+      CONSTANT(kSuperblockBytes), CONSTANT(kDataStart), CONSTANT(kFileBytesMax),
+      CONSTANT(kPayloadBytesMax), CONSTANT(kRootBytesMax), CONSTANT(kTableSegmentsMax),
+      CONSTANT(kTableBytesMax), CONSTANT(kHeldInlineMax), CONSTANT(kHeldTableEntriesMax),
+      CONSTANT(kNameBytesMax), CONSTANT(kRunsPerLogMax), CONSTANT(kBlockKeysMax),
+      CONSTANT(kUpperWordsMax), CONSTANT(kValueBytesMax), CONSTANT(kAuxBytesMax),
+      CONSTANT(kAuxBlockBytes), CONSTANT(kBucketsMax), CONSTANT(kConsumersMax),
+      CONSTANT(kWriterLockByte), CONSTANT(kPinLockBase), CONSTANT(kTileFanOut),
+      CONSTANT(kTileLevelMax), CONSTANT(kTilePagesMax), CONSTANT(kContentHashBytesMax)
+};
+EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
+}  // namespace
 
 TEST(Registry, ListsTheMagicNumbers) {
   std::map<std::string, std::string> written;
@@ -115,6 +125,7 @@ TEST(Registry, ListsTheMagicNumbers) {
     CONSTANT(kLinkRunMagic)
   }) {
                CONSTANT(kEventRunMagic), CONSTANT(kOriginRunMagic)}) {
+               CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);
@@ -145,6 +156,15 @@ TEST(Registry, ListsTheStorageClasses) {
     EXPECT_EQ(name_of(static_cast<StorageClass>(std::stoi(row.at(0)))), row.at(1));
   }
   EXPECT_EQ(name_of(StorageClass{4}), "unknown");
+}
+
+TEST(Registry, ListsTheStatesOfPages) {
+  const auto rows = registry("States of pages");
+  EXPECT_EQ(rows.size(), 4u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(name_of(static_cast<PageState>(std::stoi(row.at(0)))), row.at(1));
+  }
+  EXPECT_EQ(name_of(PageState{4}), "unknown");
 }
 
 TEST(Registry, ListsTheFeatureBits) {

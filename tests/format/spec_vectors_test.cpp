@@ -18,9 +18,11 @@
 #include "format/link_samples.h"
 #include "format/origin_index.h"
 #include "format/partition_index.h"
+#include "format/record_tile.h"
 #include "format/request_run.h"
 #include "format/short_numbers.h"
 #include "format/spec_text.h"
+#include "format/tile_node.h"
 
 namespace crawlstore::format {
 namespace {
@@ -260,6 +262,44 @@ Vectors payloads() {
        origins()}};
 }
 
+std::string tile_node() {
+  TileNode node;
+  node.children = {{90112, {2}, {7}, 128, 8192, 0x0123456789abcdef}};
+  Bytes out;
+  encode_tile_node(node, out);
+  return hex_of(out);
+}
+
+/// Page 0 was never crawled; with `crawled` page 1 was, twice.
+std::string record_tile(bool crawled) {
+  std::vector<PageRecord> records(1);
+  if (crawled) {
+    PageRecord record;
+    record.state = PageState::kCrawled;
+    record.crawl_count = 2;
+    record.change_count = 1;
+    record.first_crawl_us = 1'700'000'000'000'000;
+    record.last_crawl_us = 1'700'000'000'000'300;
+    record.score = 0.5F;
+    record.hash_bytes = 3;
+    record.hash = {std::byte{'a'}, std::byte{'b'}, std::byte{'c'}};
+    records.push_back(record);
+  }
+  Bytes out;
+  encode_record_tile(records, out);
+  return hex_of(out);
+}
+
+Vectors tile_payloads() {
+  return {{"tile node of level 0: a tile of 8,192 records in run 7, at 90,112, born in 2, payload "
+           "of 128 bytes, checksum 0x0123456789abcdef",
+           tile_node()},
+          {"record tile: a page that was never crawled", record_tile(false)},
+          {"record tile: the same, and a page crawled at 1,700,000,000,000,000 and 300 later, "
+           "changed, score 0.5, hash \"abc\"",
+           record_tile(true)}};
+}
+
 /// 16 bytes a line, lines of zeros left out.
 std::string dump_of(const Bytes& file) {
   std::string text;
@@ -291,7 +331,9 @@ TEST(SpecVectors, MatchesLinkBlocks) {
 }
 
 TEST(SpecVectors, MatchesPayloads) {
-  expect_table("Payloads", payloads());
+  Vectors all = payloads();
+  all.merge(tile_payloads());
+  expect_table("Payloads", all);
 }
 
 TEST(SpecVectors, MatchesExtentLengths) {

@@ -32,7 +32,7 @@ struct SnapshotOptions {
   bool mapped = true;
 };
 
-/// One run of a segment; a blob has exactly one.
+/// One run of a segment; a blob has exactly one, a tiled segment one a tile and one a node.
 struct RunInfo {
   Extent extent;    ///< payload, checksum tree and padding
   Generation born;  ///< the commit that first referred to it
@@ -41,14 +41,15 @@ struct RunInfo {
   std::uint64_t record_count = 0;   ///< keys of a partition, requests of a log
 };
 
-/// A row of the segment table. The sums are over its runs.
+/// A row of the segment table. The sums are over its runs; the records of a tiled segment are those
+/// under its root.
 struct SegmentInfo {
   SegmentId id;
   SegmentKind kind{};
   StorageClass storage_class{};
   SegmentId owner;            ///< the DRUM it belongs to; 0 = a DRUM itself
   std::string name;           ///< of a DRUM; else empty
-  std::vector<RunInfo> runs;  ///< ascending run id
+  std::vector<RunInfo> runs;  ///< ascending run id; of a tiled segment the root is the last
   [[nodiscard]] std::uint64_t payload_bytes() const;
   [[nodiscard]] std::uint64_t allocated_bytes() const;
   [[nodiscard]] std::uint64_t record_count() const;

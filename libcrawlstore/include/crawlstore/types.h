@@ -87,8 +87,17 @@ enum class StorageClass : std::uint8_t {
   kTiled = 3,  ///< tiles that are replaced one by one, under a tree of nodes
 };
 
+/// What is known about a page.
+enum class PageState : std::uint8_t {
+  kKnown = 0,    ///< never crawled
+  kCrawled = 1,  ///< the last crawl brought content
+  kGone = 2,     ///< deleted, or forgotten
+  kFailed = 3,   ///< the last crawl failed
+};
+
 /// `drum_partition` and so on; "unknown" for numbers this version does not know.
 std::string_view name_of(SegmentKind kind);
 std::string_view name_of(StorageClass storage_class);
+std::string_view name_of(PageState state);
 
 }  // namespace crawlstore

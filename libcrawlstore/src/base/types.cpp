@@ -59,4 +59,18 @@ std::string_view name_of(StorageClass storage_class) {
   return "unknown";
 }
 
+std::string_view name_of(PageState state) {
+  switch (state) {
+    case PageState::kKnown:
+      return "known";
+    case PageState::kCrawled:
+      return "crawled";
+    case PageState::kGone:
+      return "gone";
+    case PageState::kFailed:
+      return "failed";
+  }
+  return "unknown";
+}
+
 }  // namespace crawlstore

@@ -21,16 +21,13 @@ constexpr std::size_t kTableSegmentsMin = 16;
 
 /// At least what encode_table() needs for this segment.
 std::size_t encoded_bytes_max(const format::SegmentEntry& segment) {
-  return 72 + segment.name.size() + 48 * segment.runs.size();
-}
-
-bool same_place(const format::RunRef& a, const format::RunRef& b) {
-  return a.offset_bytes == b.offset_bytes && a.run_id == b.run_id;
+  const bool is_tiled = segment.storage_class == StorageClass::kTiled;
+  return 72 + segment.name.size() + 48 * (is_tiled ? 1 : segment.runs.size());
 }
 
 bool has_run(const std::optional<format::SegmentEntry>& entry, const format::RunRef& run) {
-  return entry && std::any_of(entry->runs.begin(), entry->runs.end(),
-                              [&run](const auto& other) { return same_place(run, other); });
+  const auto* other = entry ? entry->find_run(run.run_id) : nullptr;
+  return other != nullptr && other->offset_bytes == run.offset_bytes;
 }
 
 std::int64_t now_us() {
@@ -73,12 +70,14 @@ Result<void> Writer::apply_changes(Draft& draft) {
     if (!entry) continue;
     draft.next->superblock.features_incompat |= format::feature_of(entry->kind);
     for (auto& run : entry->runs) {
-      if (run.born.value == 0) {
+      if (run.born.value == 0 || run.born == born) {
         run.born = born;
         draft.published.push_back(run.extent());
-      } else if (!policy().keep_born) {
-        run.born = born;
+        continue;
       }
+      // A tile that was written for a generation which another commit made.
+      CRAWLSTORE_ASSERT(!in_flight_.contains(run.offset_bytes));
+      if (!policy().keep_born) run.born = born;
     }
   }
   return {};
@@ -337,7 +336,7 @@ Result<Generation> Writer::commit(bool even_empty) {
   Draft draft;
   draft.changes = changes_;
   draft.next->superblock = directory_->superblock;
-  draft.next->superblock.generation = directory_->superblock.generation + 1 + skipped_generations_;
+  draft.next->superblock.generation = next_generation().value;
   draft.next->superblock.pass = 0;
   draft.next->superblock.commit_time_us =
       options_.fixed_time_us != 0 ? options_.fixed_time_us : now_us();

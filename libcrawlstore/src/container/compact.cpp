@@ -10,13 +10,20 @@
 //   it from its start: the front grows with each use, so that the number of uses is bounded by that
 //   of runs.
 // - Extents reserved here are in moved_ until a commit has published them.
+// - The nodes above a tile that moved are written anew when the moves are committed, into a gap or,
+//   without one, behind floor_bytes_, from where later rounds bring them down. That ends: a round
+//   moves something down, and raises only nodes above that.
 #include "container/compact.h"
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "base/assert.h"
+#include "container/run_io.h"
+#include "container/tile_tree.h"
 #include "format/layout.h"
 
 namespace crawlstore::container {
@@ -32,10 +39,18 @@ constexpr int kCommitsUntilTrim = 2;
 constexpr std::uint64_t kSlackBytes = 8 * format::kUnitBytes;
 constexpr std::uint64_t kSlackPart = 128;
 
+/// `tree_position`: of a tiled segment, the entry of its tree_order.
 struct LiveRun {
   SegmentId segment;
   RunId run;
   Extent extent;
+  std::optional<std::uint64_t> tree_position{};
+};
+
+/// A tiled segment of which runs move. Nodes are written when the moves are committed.
+struct TileMoves {
+  TileTree tree;
+  std::map<TilePlace, Extent> node_places;  // found for nodes
 };
 
 class Compaction {
@@ -76,6 +91,7 @@ class Compaction {
   }
 
   Result<void> commit() {
+    CRAWLSTORE_TRY(write_nodes());
     // A commit that throws may have published them.
     auto moved = std::exchange(moved_, {});
     const auto committed = writer_.commit(true);
@@ -95,6 +111,7 @@ class Compaction {
   /// Gives back what was reserved and not published.
   void drop_moves() {
     writer_.drop_changes();
+    tile_moves_.clear();
     for (const Extent& extent : moved_) writer_.release(extent);
     moved_.clear();
   }
@@ -109,7 +126,11 @@ class Compaction {
   [[nodiscard]] std::vector<LiveRun> live_runs() const {
     std::vector<LiveRun> runs;
     writer_.directory()->for_each_segment([&runs](const format::SegmentEntry& entry) {
+      const std::size_t begin = runs.size();
       for (const auto& run : entry.runs) runs.push_back({entry.id, run.run_id, run.extent()});
+      for (std::size_t i = 0; i < entry.tree_order.size(); ++i) {
+        runs[begin + entry.tree_order[i]].tree_position = i;
+      }
     });
     std::sort(runs.begin(), runs.end(), [](const LiveRun& a, const LiveRun& b) {
       return a.extent.offset_bytes < b.extent.offset_bytes;
@@ -226,9 +247,10 @@ class Compaction {
 
   Result<void> move(const LiveRun& run, Extent place) {
     moved_.push_back(place);
-    CRAWLSTORE_TRY(copy(run.extent, place.offset_bytes));
     const auto* entry = writer_.find(run.segment);
     CRAWLSTORE_ASSERT(entry != nullptr);
+    if (run.tree_position) return move_in_tree(run, *entry, place);
+    CRAWLSTORE_TRY(copy(run.extent, place.offset_bytes));
     auto changed = *entry;
     for (auto& ref : changed.runs) {
       if (ref.run_id != run.run) continue;
@@ -238,6 +260,73 @@ class Compaction {
     writer_.put(std::move(changed));
     moves_left_bytes_ -= run.extent.length_bytes;
     return {};
+  }
+
+  /// A tile moves as it is, a node is written anew.
+  Result<void> move_in_tree(const LiveRun& run, const format::SegmentEntry& entry, Extent place) {
+    auto found = tile_moves_.find(run.segment);
+    if (found == tile_moves_.end()) {
+      found = tile_moves_.emplace(run.segment, TileMoves{TileTree(entry), {}}).first;
+    }
+    TileMoves& moves = found->second;
+    const TilePlace at = moves.tree.place_of(*run.tree_position);
+    moves_left_bytes_ -= run.extent.length_bytes;
+    if (at.row != 0) {
+      moves.tree.touch(at);
+      moves.node_places.emplace(at, place);
+      return {};
+    }
+    CRAWLSTORE_TRY(copy(run.extent, place.offset_bytes));
+    format::RunRef ref = moves.tree.at(at);
+    ref.offset_bytes = place.offset_bytes;
+    ref.born = writer_.next_generation();
+    moves.tree.set_tile(at.index, ref);
+    return {};
+  }
+
+  /// Puts the tiled segments of which runs moved.
+  Result<void> write_nodes() {
+    for (auto& entry : tile_moves_) {
+      const SegmentId segment = entry.first;
+      TileMoves& moves = entry.second;
+      CRAWLSTORE_TRY(moves.tree.write_nodes(
+          [&](TilePlace at, const format::TileNode& node, const format::RunRef* replaced) {
+            return write_node(segment, moves, at, node, *replaced);
+          }));
+      auto changed = *writer_.find(segment);
+      moves.tree.store_in(changed);
+      writer_.put(std::move(changed));
+    }
+    tile_moves_.clear();
+    return {};
+  }
+
+  Result<format::RunRef> write_node(SegmentId segment, const TileMoves& moves, TilePlace at,
+                                    const format::TileNode& node, const format::RunRef& replaced) {
+    const auto place = place_of_node(moves, at, replaced.extent());
+    if (!place) return tl::unexpected<Error>(place.error());
+    std::vector<std::byte> payload;
+    format::encode_tile_node(node, payload);
+    auto run = write_run_at(writer_, segment, writer_.new_run_ids(1), payload, *place);
+    if (!run) return run;
+    run->record_count = replaced.record_count;
+    run->born = writer_.next_generation();
+    report_.moved_bytes += place->length_bytes;
+    return run;
+  }
+
+  Result<Extent> place_of_node(const TileMoves& moves, TilePlace at, Extent old) {
+    const auto found = moves.node_places.find(at);
+    if (found != moves.node_places.end()) return found->second;
+    const std::uint64_t end = std::min(old.offset_bytes, floor_bytes_);
+    auto place = writer_.reserve_below(old.length_bytes, end);
+    if (!place) {
+      const auto behind = writer_.reserve(old.length_bytes);
+      if (!behind) return behind;
+      place = *behind;
+    }
+    moved_.push_back(*place);
+    return *place;
   }
 
   Result<void> copy(Extent from, std::uint64_t to) {
@@ -265,6 +354,7 @@ class Compaction {
   const Progress& progress_;
   CompactReport report_;
   std::vector<Extent> moved_;
+  std::map<SegmentId, TileMoves> tile_moves_;  // since the last commit
   std::vector<std::byte> buffer_;
   std::uint64_t expected_bytes_ = 0;    // to be moved, an estimate
   std::uint64_t moves_left_bytes_ = 0;  // against surprises: no file needs so much

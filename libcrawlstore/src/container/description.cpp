@@ -11,6 +11,7 @@
 #include "format/endian.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
+#include "format/record_tile.h"
 #include "format/request_run.h"
 
 namespace crawlstore::container {
@@ -186,6 +187,38 @@ void describe_log_run(Description& out, const RunSource& source) {
   note_problems(out, mark, source, bytes, broken);
 }
 
+void describe_record_tile(Description& out, const RunSource& source, const RunBytes& bytes) {
+  const auto& run = source.run();
+  const std::size_t mark = out.mark();
+  out.open("record_tile", "struct", {run.offset_bytes, sizeof(format::RecordTileHeader)});
+  out.add_fields(format::describe_record_tile(bytes.bytes), run.offset_bytes);
+  out.close();
+  const auto tile = format::RecordTile::parse(bytes.bytes);
+  note_problems(out, mark, source, bytes, tile ? error_of(tile->check()) : error_of(tile));
+}
+
+void describe_tile_node(Description& out, const RunSource& source, const RunBytes& bytes) {
+  const auto& run = source.run();
+  const std::size_t mark = out.mark();
+  out.open("tile_node", "struct", {run.offset_bytes, run.payload_bytes});
+  out.add_fields(format::describe_tile_node(bytes.bytes, out.entries_max()), run.offset_bytes);
+  out.close();
+  // A node whose directory could be loaded broke no rule.
+  note_problems(out, mark, source, bytes, std::nullopt);
+}
+
+/// What a tile and a node begin with tells them apart.
+void describe_tiled_run(Description& out, const RunSource& source) {
+  const RunBytes bytes = source.read(0, std::min(source.run().payload_bytes, kWholeBytesMax));
+  const bool is_node = bytes.bytes.size() >= sizeof(format::TileNodeHeader) &&
+                       format::load<std::uint64_t>(bytes.bytes.data()) == format::kTileNodeMagic;
+  if (is_node) {
+    describe_tile_node(out, source, bytes);
+  } else {
+    describe_record_tile(out, source, bytes);
+  }
+}
+
 /// A piece that one checksum covers.
 struct Piece {
   std::string name;
@@ -293,9 +326,10 @@ void describe_run(Description& out, const RunSource& source) {
       return describe_log_run(out, source);
     case SegmentKind::kPageOrigins:
       return describe_origins(out, source);
-    case SegmentKind::kPages:
     case SegmentKind::kPageRecords:
-      return;
+      return describe_tiled_run(out, source);
+    case SegmentKind::kPages:
+      return describe_pages(out, source);
     case SegmentKind::kOutLinks:
     case SegmentKind::kInLinks:
     case SegmentKind::kGoneLinks:

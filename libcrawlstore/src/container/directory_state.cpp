@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Invariants: a Directory is complete and checked when load_directory() returns it: extents are
-// inside the file and disjoint, tables ascend, ids are below next_segment_id. It never changes.
+// inside the file and disjoint, tables ascend, ids are below next_segment_id; tiled segments have
+// all their runs. It never changes.
 #include "container/directory_state.h"
 
 #include <algorithm>
 #include <set>
 #include <string_view>
 
+#include "container/tile_tree.h"
 #include "format/checksum.h"
 #include "format/endian.h"
 #include "format/layout.h"
@@ -23,6 +25,7 @@ struct Loader {
   const CommitPolicy& policy;
   std::uint64_t generation;
   std::uint64_t high_water_bytes;
+  TileLoader tiles{storage, uuid, high_water_bytes};
 
   Result<std::vector<std::byte>> read_piece(Extent extent, std::uint64_t payload_bytes,
                                             ChecksumDomain domain, Generation born,
@@ -52,7 +55,7 @@ struct Loader {
     return {{generation}, high_water_bytes, offset};
   }
 
-  Result<std::shared_ptr<const Table>> load_table(const format::TableRef& ref) const {
+  Result<std::shared_ptr<const Table>> load_table(const format::TableRef& ref) {
     auto bytes =
         read_piece(ref.extent(), ref.payload_bytes, ChecksumDomain::kTable, ref.born, ref.checksum);
     if (!bytes) return tl::unexpected<Error>(bytes.error());
@@ -63,6 +66,7 @@ struct Loader {
       return fail(Errc::kDirectoryInvalid, "a table does not match its reference",
                   ref.offset_bytes);
     }
+    for (auto& segment : *segments) CRAWLSTORE_TRY(tiles.load(segment));
     return std::make_shared<const Table>(ref, std::move(*segments));
   }
 
@@ -238,7 +242,7 @@ Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Supe
   directory->root_extent = {superblock.root_offset_bytes,
                             format::round_up(superblock.root_payload_bytes, format::kUnitBytes)};
 
-  const Loader loader{storage, uuid, policy, superblock.generation, superblock.high_water_bytes};
+  Loader loader{storage, uuid, policy, superblock.generation, superblock.high_water_bytes};
   auto bytes =
       loader.read_piece(directory->root_extent, superblock.root_payload_bytes,
                         ChecksumDomain::kRoot, {superblock.generation}, superblock.root_checksum);

@@ -64,7 +64,7 @@ struct Directory {
 using DirectoryPtr = std::shared_ptr<const Directory>;
 
 /// Reads and checks the directory that a superblock leads to. Never writes.
-///   cost    O(directory): every table is read, verified, and checked for overlaps
+///   cost    O(directory): every table and tile node is read, verified, and checked for overlaps
 ///   errors  kTruncated (file shorter than high water), kDirectoryDamaged, kDirectoryInvalid, kIo,
 ///           kUnknownFeature
 Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,

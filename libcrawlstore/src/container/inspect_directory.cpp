@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "container/tile_tree.h"
 #include "format/endian.h"
 #include "format/layout.h"
 
@@ -85,6 +86,15 @@ std::vector<format::SegmentEntry> DirectoryDescriber::segments_of(
       .value_or(std::vector<format::SegmentEntry>{});
 }
 
+std::vector<format::SegmentEntry> DirectoryDescriber::loaded_segments_of(
+    const format::TableRef& ref, bool& whole) const {
+  auto segments = segments_of(ref);
+  whole = !segments.empty();
+  TileLoader loader(storage_, uuid_, superblock_.high_water_bytes);
+  for (auto& entry : segments) whole = loader.load(entry).has_value() && whole;
+  return segments;
+}
+
 std::vector<format::HeldExtent> DirectoryDescriber::held_of(const format::HeldTableRef& ref) const {
   return format::parse_held_table(read_held_table(ref).payload, limits(ref.extent()))
       .value_or(std::vector<format::HeldExtent>{});
@@ -93,7 +103,9 @@ std::vector<format::HeldExtent> DirectoryDescriber::held_of(const format::HeldTa
 bool DirectoryDescriber::is_whole() const {
   if (!root_ || root_piece_.problem != nullptr) return false;
   for (const auto& ref : root_->tables) {
-    if (read_table(ref).problem != nullptr || segments_of(ref).empty()) return false;
+    bool whole = false;
+    (void)loaded_segments_of(ref, whole);
+    if (!whole || read_table(ref).problem != nullptr) return false;
   }
   for (const auto& ref : root_->held_tables) {
     if (read_held_table(ref).problem != nullptr || held_of(ref).empty()) return false;
@@ -181,7 +193,8 @@ bool DirectoryDescriber::describe_piece_at(Description& out, std::uint64_t offse
 bool DirectoryDescriber::describe_run_at(Description& out, std::uint64_t offset) const {
   if (!root_) return false;
   for (const auto& ref : root_->tables) {
-    for (const auto& entry : segments_of(ref)) {
+    bool whole = false;
+    for (const auto& entry : loaded_segments_of(ref, whole)) {
       const auto run = std::find_if(
           entry.runs.begin(), entry.runs.end(),
           [offset](const auto& candidate) { return holds(candidate.extent(), offset); });

@@ -26,7 +26,7 @@ class DirectoryDescriber {
   /// The entry of a segment as its table stores it.
   void describe_entry(Description& out, const format::SegmentEntry& entry) const;
 
-  /// Root, all tables and all held tables can be read and understood.
+  /// Root, all tables with their tile nodes, and all held tables can be read and understood.
   [[nodiscard]] bool is_whole() const;
 
  private:
@@ -44,6 +44,9 @@ class DirectoryDescriber {
   [[nodiscard]] Piece read_held_table(const format::HeldTableRef& ref) const;
   [[nodiscard]] format::ParseLimits limits(Extent extent) const;
   [[nodiscard]] std::vector<format::SegmentEntry> segments_of(const format::TableRef& ref) const;
+  /// With the tiles and nodes of tiled segments that can be found; `whole`: these are all.
+  [[nodiscard]] std::vector<format::SegmentEntry> loaded_segments_of(const format::TableRef& ref,
+                                                                     bool& whole) const;
   [[nodiscard]] std::vector<format::HeldExtent> held_of(const format::HeldTableRef& ref) const;
 
   void describe_root(Description& out) const;

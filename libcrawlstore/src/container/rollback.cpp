@@ -33,10 +33,8 @@ Result<Generation> rollback(Writer& writer) {
     const auto* current = writer.directory()->find(entry.id);
     if (current != nullptr && *current == entry) return;
     for (const auto& run : entry.runs) {
-      const bool still_live =
-          current != nullptr && std::any_of(current->runs.begin(), current->runs.end(),
-                                            [&run](const auto& other) { return other == run; });
-      if (!still_live) restored.push_back(run.extent());
+      const auto* live = current == nullptr ? nullptr : current->find_run(run.run_id);
+      if (live == nullptr || *live != run) restored.push_back(run.extent());
     }
     auto copy = entry;
     if (!writer.policy().rollback_keeps_born) {

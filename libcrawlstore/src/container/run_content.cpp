@@ -12,6 +12,7 @@
 #include "format/event_run.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
+#include "format/record_tile.h"
 #include "format/request_run.h"
 
 namespace crawlstore::container {
@@ -276,6 +277,20 @@ Result<RunContent> check_event_run(std::span<const std::byte> payload) {
   return content;
 }
 
+Result<RunContent> check_record_tile(std::span<const std::byte> payload) {
+  const auto tile = format::RecordTile::parse(payload);
+  if (!tile) return tl::unexpected<Error>(tile.error());
+  CRAWLSTORE_TRY(tile->check());
+  RunContent content;
+  content.record_count = tile->page_count();
+  for (std::uint32_t i = 0; i < tile->page_count(); ++i) {
+    const auto record = tile->record(i);
+    if (!record) return tl::unexpected<Error>(record.error());
+    if (record->crawl_count != 0) ++content.crawled_count;
+  }
+  return content;
+}
+
 }  // namespace
 
 Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
@@ -297,6 +312,8 @@ Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payl
       return check_result_run(bytes);
     case SegmentKind::kPageEvents:
       return check_event_run(bytes);
+    case SegmentKind::kPageRecords:
+      return check_record_tile(bytes);
     default:
       CRAWLSTORE_ASSERT(false && "a kind without runs that are checked by themselves");
       return RunContent{};

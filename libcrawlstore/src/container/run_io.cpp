@@ -56,24 +56,31 @@ Result<void> check_tail(const format::RunName& name, const format::RunRef& run,
 
 Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
                                  std::span<const std::byte> payload, std::uint64_t record_count) {
-  CRAWLSTORE_ASSERT(!payload.empty() && payload.size() % 8 == 0);
-  const auto name = run_name(writer.identity(), segment, run);
+  CRAWLSTORE_ASSERT(!payload.empty());
   const auto extent = writer.reserve(format::extent_bytes(payload.size()));
   if (!extent) return tl::unexpected<Error>(extent.error());
-  format::ChecksumTreeBuilder tree(name);
+  auto written = write_run_at(writer, segment, run, payload, *extent);
+  if (!written) {
+    writer.release(*extent);
+    return written;
+  }
+  written->record_count = record_count;
+  return written;
+}
+
+Result<format::RunRef> write_run_at(Writer& writer, SegmentId segment, RunId run,
+                                    std::span<const std::byte> payload, Extent place) {
+  CRAWLSTORE_ASSERT(!payload.empty() && payload.size() % 8 == 0);
+  CRAWLSTORE_ASSERT(place.length_bytes == format::extent_bytes(payload.size()));
+  format::ChecksumTreeBuilder tree(run_name(writer.identity(), segment, run));
   for (std::size_t begin = 0; begin < payload.size(); begin += kChunkBytes) {
     tree.add_chunk(
         payload.subspan(begin, std::min<std::size_t>(kChunkBytes, payload.size() - begin)));
   }
   const auto tail = tree.finish(payload.size());
-  auto written = writer.storage().write(extent->offset_bytes, payload);
-  if (written) written = writer.storage().write(extent->offset_bytes + payload.size(), tail.bytes);
-  if (!written) {
-    writer.release(*extent);
-    return tl::unexpected<Error>(written.error());
-  }
-  return format::RunRef{extent->offset_bytes, {0},          run,
-                        payload.size(),       record_count, tail.checksum};
+  CRAWLSTORE_TRY(writer.storage().write(place.offset_bytes, payload));
+  CRAWLSTORE_TRY(writer.storage().write(place.offset_bytes + payload.size(), tail.bytes));
+  return format::RunRef{place.offset_bytes, {0}, run, payload.size(), 0, tail.checksum};
 }
 
 RunWriter::RunWriter(Writer& writer, const format::RunName& name, Extent extent)

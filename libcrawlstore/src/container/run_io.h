@@ -27,6 +27,10 @@ inline format::RunName run_name(const format::Identity& identity, SegmentId segm
 Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
                                  std::span<const std::byte> payload, std::uint64_t record_count);
 
+/// The same into a place that the caller has reserved, as long as the run's extent, and keeps.
+Result<format::RunRef> write_run_at(Writer& writer, SegmentId segment, RunId run,
+                                    std::span<const std::byte> payload, Extent place);
+
 /// Writes a run of unknown length from front to back, in pieces of a megabyte.
 class RunWriter {
  public:

@@ -67,6 +67,7 @@ std::uint64_t SegmentInfo::allocated_bytes() const {
 }
 
 std::uint64_t SegmentInfo::record_count() const {
+  if (storage_class == StorageClass::kTiled) return runs.back().record_count;  // of the root
   return std::accumulate(runs.begin(), runs.end(), std::uint64_t{0},
                          [](auto sum, const RunInfo& run) { return sum + run.record_count; });
 }
@@ -210,16 +211,15 @@ Result<std::vector<std::byte>> Snapshot::read_run(SegmentId segment, RunId run) 
   CRAWLSTORE_TRY(reader_->storage()->check_process());
   const auto* entry = reader_->directory().find(segment);
   if (entry == nullptr) return fail(Errc::kUnknownName, "no segment has this id");
-  for (const auto& candidate : entry->runs) {
-    if (candidate.run_id != run) continue;
-    std::vector<std::byte> payload;
-    CRAWLSTORE_TRY(container::read_run(*reader_->storage(),
-                                       container::run_name(reader_->identity(), segment, run),
-                                       candidate, payload));
-    return payload;
+  const auto* ref = entry->find_run(run);
+  if (ref == nullptr) {
+    return fail(Errc::kUnknownName, "the segment has no run of this id", Error::kNoOffset,
+                segment.value);
   }
-  return fail(Errc::kUnknownName, "the segment has no run of this id", Error::kNoOffset,
-              segment.value);
+  std::vector<std::byte> payload;
+  CRAWLSTORE_TRY(container::read_run(
+      *reader_->storage(), container::run_name(reader_->identity(), segment, run), *ref, payload));
+  return payload;
 }
 
 StorageCounters Snapshot::counters() const {

@@ -8,9 +8,8 @@ namespace crawlstore::container {
 namespace {
 
 bool has_run(const format::SegmentEntry* entry, const RunKey& key) {
-  return entry != nullptr &&
-         std::any_of(entry->runs.begin(), entry->runs.end(),
-                     [&](const format::RunRef& other) { return RunKey::of(*entry, other) == key; });
+  const auto* other = entry == nullptr ? nullptr : entry->find_run(key.run);
+  return other != nullptr && RunKey::of(*entry, *other) == key;
 }
 
 /// Sorted extents, touching ones joined.

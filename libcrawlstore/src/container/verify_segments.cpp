@@ -10,7 +10,9 @@
 
 #include "base/assert.h"
 #include "container/run_io.h"
+#include "container/tile_tree.h"
 #include "format/drum_table.h"
+#include "format/layout.h"
 #include "format/superblock.h"
 
 namespace crawlstore::container {
@@ -61,9 +63,24 @@ Result<void> SegmentVerifier::verify(const Directory& directory, FindingKind kin
   for (const auto& table : directory.tables) {
     for (const auto& entry : table->segments) {
       if (entry.kind == SegmentKind::kDrum) CRAWLSTORE_TRY(verify_drum(entry));
+      if (entry.kind == SegmentKind::kPageRecords) CRAWLSTORE_TRY(verify_record_tiles(entry));
     }
   }
   verify_owners();
+  return {};
+}
+
+/// All tiles are full but the last. The nodes were checked with the directory.
+Result<void> SegmentVerifier::verify_record_tiles(const format::SegmentEntry& entry) {
+  const std::uint64_t count = tile_count(entry);
+  for (std::uint64_t tile = 0; tile < count; ++tile) {
+    const format::RunRef& run = tile_ref(entry, tile);
+    const auto content = content_of(entry, run);
+    if (!content) return tl::unexpected<Error>(content.error());
+    if (tile + 1 < count && run.record_count != format::kTilePagesMax) {
+      broken(entry.id, run.offset_bytes, "a record tile is not full, and not the last");
+    }
+  }
   return {};
 }
 

@@ -64,6 +64,7 @@ class SegmentVerifier {
   Result<void> verify_aux_log(const Drum& drum, std::size_t bucket);
   /// That no two waiting requests have the same sequence number.
   Result<void> verify_sequences();
+  Result<void> verify_record_tiles(const format::SegmentEntry& entry);
   void verify_owners();
 
   /// The segment that a drum names, when it exists and is what the drum takes it for.

@@ -67,9 +67,15 @@ class Writer {
   /// The first of `count` consecutive new run ids.
   RunId new_run_ids(std::uint64_t count);
 
+  /// The generation that the next commit makes.
+  [[nodiscard]] Generation next_generation() const {
+    return {directory_->superblock.generation + 1 + skipped_generations_};
+  }
+
   /// The segment with all pending changes applied, or nullptr.
   [[nodiscard]] const format::SegmentEntry* find(SegmentId id) const;
-  /// Adds or replaces a segment. Runs with born 0 are new and lie in reserved extents.
+  /// Adds or replaces a segment. Runs with born 0 are new and lie in reserved extents; so are those
+  /// of a tiled segment that were born in next_generation(), as the nodes over them say.
   void put(format::SegmentEntry entry);
   void remove(SegmentId id);
   [[nodiscard]] bool has_changes() const { return !changes_.empty(); }
