@@ -55,6 +55,7 @@ Fields describe_root(std::span<const std::byte> bytes, std::size_t entries_max);
 Fields describe_table(std::span<const std::byte> bytes, std::size_t entries_max);
 Fields describe_held_table(std::span<const std::byte> bytes, std::size_t entries_max);
 Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max);
+Fields describe_pages(std::span<const std::byte> bytes);
 
 /// "0x1f"
 std::string hex(std::uint64_t number);

@@ -12,6 +12,7 @@
 #include "format/field_members.h"
 #include "format/flatbuffer_input.h"
 #include "format/layout.h"
+#include "pages_generated.h"
 
 namespace crawlstore::format {
 
@@ -218,6 +219,28 @@ Fields describe_held_table(std::span<const std::byte> bytes, std::size_t entries
     out.structs("entries", table.entries(), kHeldExtent);
   };
   return describe_buffer<fb::HeldTable>(bytes, entries_max, describe);
+}
+
+Fields describe_pages(std::span<const std::byte> bytes) {
+  const auto describe = [](FieldWriter& out, const fb::Pages& pages) {
+    using P = fb::Pages;
+    out.number("flags", place_of(pages, P::VT_FLAGS), pages.flags());
+    out.number("page_count", place_of(pages, P::VT_PAGE_COUNT), pages.page_count());
+    out.number("crawled_count", place_of(pages, P::VT_CRAWLED_COUNT), pages.crawled_count());
+    out.number("link_count", place_of(pages, P::VT_LINK_COUNT), pages.link_count());
+    out.number("event_count", place_of(pages, P::VT_EVENT_COUNT), pages.event_count());
+    out.number("superstep_count", place_of(pages, P::VT_SUPERSTEP_COUNT), pages.superstep_count());
+    out.number("collision_count", place_of(pages, P::VT_COLLISION_COUNT), pages.collision_count());
+    out.number("unparsed_count", place_of(pages, P::VT_UNPARSED_COUNT), pages.unparsed_count());
+    out.number("keys", place_of(pages, P::VT_KEYS), pages.keys());
+    out.number("origins", place_of(pages, P::VT_ORIGINS), pages.origins());
+    out.number("records", place_of(pages, P::VT_RECORDS), pages.records());
+    out.number("out_links", place_of(pages, P::VT_OUT_LINKS), pages.out_links());
+    out.number("in_links", place_of(pages, P::VT_IN_LINKS), pages.in_links());
+    out.number("gone_links", place_of(pages, P::VT_GONE_LINKS), pages.gone_links());
+    out.number("events", place_of(pages, P::VT_EVENTS), pages.events());
+  };
+  return describe_buffer<fb::Pages>(bytes, 0, describe);
 }
 
 Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max) {

@@ -10,6 +10,7 @@
 #include "format/drum_table.h"
 #include "format/endian.h"
 #include "format/key_block.h"
+#include "format/pages_table.h"
 #include "format/partition_index.h"
 #include "format/record_tile.h"
 #include "format/request_run.h"
@@ -54,6 +55,16 @@ void describe_drum(Description& out, const RunSource& source) {
   out.add_fields(format::describe_drum(payload.bytes, out.entries_max()), run.offset_bytes);
   out.close();
   note_problems(out, mark, source, payload, error_of(format::parse_drum_table(payload.bytes)));
+}
+
+void describe_pages(Description& out, const RunSource& source) {
+  const auto& run = source.run();
+  const std::size_t mark = out.mark();
+  out.open("pages", "struct", {run.offset_bytes, run.payload_bytes});
+  const RunBytes payload = source.read(0, std::min(run.payload_bytes, kWholeBytesMax));
+  out.add_fields(format::describe_pages(payload.bytes), run.offset_bytes);
+  out.close();
+  note_problems(out, mark, source, payload, error_of(format::parse_pages_table(payload.bytes)));
 }
 
 /// Where the blocks of a partition are, from its footer and index, none of which is believed.
