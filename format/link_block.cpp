@@ -213,18 +213,23 @@ class LinkBlockDecoder {
   /// sums that begin so that the first number, plus 1, leads to the first link. At most 2^28
   /// numbers of 32 bits are added, so no sum wraps; one that began below 0 is seen as too high.
   bool set_links_short() {
+    const std::uint32_t* const numbers = rows_.numbers_.data();
+    const std::uint32_t* const degrees = rows_.degrees_.data();
+    const std::uint64_t* const pages = rows_.pages_.data();
+    std::uint64_t* const links = rows_.links_.data();
     std::uint64_t highest = 0;
-    std::size_t i = 0;
-    for (std::size_t row = 0; row < header_.row_count; ++row) {
-      const std::size_t end = rows_.row_ends_[row];
-      const std::uint64_t first = rows_.numbers_[i];
-      const std::uint64_t start = rows_.pages_[row] + unzigzag(first);
-      std::uint64_t link = start - first - 1;
-      for (; i < end; ++i) {
-        link += std::uint64_t{rows_.numbers_[i]} + 1;
-        rows_.links_[i] = link;
+    std::size_t begin = 0;
+    for (std::size_t row = 0; row < counts_.degrees; ++row) {
+      const std::size_t degree = degrees[row];
+      if (degree == 0) continue;
+      const std::uint64_t first = pages[row] + unzigzag(numbers[begin]);
+      std::uint64_t link = first - numbers[begin] - 1;
+      for (std::size_t i = begin; i < begin + degree; ++i) {
+        link += std::uint64_t{numbers[i]} + 1;
+        links[i] = link;
       }
-      if (rows_.degrees_[row] != 0) highest = std::max({highest, start, link});
+      highest = std::max({highest, first, link});
+      begin += degree;
     }
     return highest <= kPageMax;
   }

@@ -37,7 +37,7 @@ struct LinkRowSpans {
 
 /// Appends the block, a multiple of 8 bytes. There must be from 1 to kLinkBlockRowsMax rows and at
 /// most kLinkBlockLinksMax links.
-///   cost  2 to 5 ns a link
+///   cost  about 6 ns a link
 void encode_link_block(const LinkRowSpans& rows, std::vector<std::byte>& out);
 
 /// The rows of one block, decoded; used again for the next one without allocating.

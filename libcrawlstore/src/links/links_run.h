@@ -67,7 +67,7 @@ class LinksLookup {
 
   /// True, and the row of `page` decoded into `rows` at `row`, if the run has one.
   ///   errors  kSegmentInvalid, and those of RunReader
-  ///   cost    a binary search in the block index, one block (about 3 us)
+  ///   cost    a binary search in the block index, one block (3 to 5 us)
   Result<bool> find(std::uint64_t page, format::LinkRows& rows, std::size_t& row) const;
 
   [[nodiscard]] const format::LinkRunFooter& footer() const { return footer_; }

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What link runs cost on real graphs: links_codec [FOLDER].
+//
+// Each graph of FOLDER (*.adj.zst) in its own order and in the order of a crawl (pages numbered as
+// they are first seen, breadth first from page 0, then from the next unseen page), its links as
+// they are and transposed. Rows without links are left out. Bits are those of the whole run, with
+// its index, footer and checksums. All rows are decoded through a cursor of a store in memory,
+// checksums included; single rows, drawn at random, through a look-up whose chunks are verified.
+// Beside it the same lists as plain LEB128: degree, z(first link - page), gaps - 1, one row after
+// another without an index. Rates are medians of seven, by processor time.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "container/create.h"  // tidy: inside, the codec itself is measured
+#include "container/run_io.h"  // tidy: inside, the codec itself is measured
+#include "links/links_run.h"   // tidy: inside, the codec itself is measured
+
+namespace crawlstore::bench {
+namespace {
+
+using Graph = std::vector<std::vector<std::uint64_t>>;
+constexpr SegmentId kSegment{5};
+constexpr int kRounds = 7;
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(describe(result.error()));
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+Graph read_graph(const std::filesystem::path& path) {
+  FILE* const pipe = ::popen(("zstd -dc '" + path.string() + "'").c_str(), "r");
+  if (pipe == nullptr) throw std::runtime_error("zstd cannot be started");
+  Graph graph(1);
+  std::uint64_t number = 0;
+  bool has_digits = false;
+  for (int letter = std::fgetc(pipe); letter != EOF; letter = std::fgetc(pipe)) {
+    if (letter >= '0' && letter <= '9') {
+      number = number * 10 + static_cast<std::uint64_t>(letter - '0');
+      has_digits = true;
+      continue;
+    }
+    if (has_digits) graph.back().push_back(number);
+    number = 0;
+    has_digits = false;
+    if (letter == '\n') graph.emplace_back();
+  }
+  ::pclose(pipe);
+  graph.erase(graph.begin());  // the number of nodes
+  graph.pop_back();
+  return graph;
+}
+
+Graph transposed(const Graph& graph) {
+  Graph result(graph.size());
+  for (std::size_t page = 0; page < graph.size(); ++page) {
+    for (const std::uint64_t link : graph[page]) result[link].push_back(page);
+  }
+  return result;
+}
+
+Graph in_crawl_order(const Graph& graph) {
+  constexpr std::uint64_t kUnseen = ~std::uint64_t{0};
+  std::vector<std::uint64_t> number(graph.size(), kUnseen);
+  std::vector<std::size_t> seen;
+  std::size_t crawled = 0;
+  for (std::size_t seed = 0; seed < graph.size(); ++seed) {
+    if (number[seed] != kUnseen) continue;
+    number[seed] = seen.size();
+    seen.push_back(seed);
+    for (; crawled < seen.size(); ++crawled) {
+      for (const std::uint64_t link : graph[seen[crawled]]) {
+        if (number[link] != kUnseen) continue;
+        number[link] = seen.size();
+        seen.push_back(link);
+      }
+    }
+  }
+  Graph result(graph.size());
+  for (std::size_t page = 0; page < graph.size(); ++page) {
+    for (const std::uint64_t link : graph[page]) result[number[page]].push_back(number[link]);
+    std::sort(result[number[page]].begin(), result[number[page]].end());
+  }
+  return result;
+}
+
+/// Processor time: other programs do not count.
+double seconds_since(std::clock_t start) {
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+/// The median time of `work`, run kRounds times.
+double median_seconds(const std::function<void()>& work) {
+  std::vector<double> times;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::clock_t start = std::clock();
+    work();
+    times.push_back(seconds_since(start));
+  }
+  std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
+  return times[kRounds / 2];
+}
+
+void require_equal(std::uint64_t sum, std::uint64_t expected) {
+  if (sum != expected) throw std::runtime_error("what was decoded is not what was encoded");
+}
+
+/// The lists as plain LEB128.
+class Leb128 {
+ public:
+  explicit Leb128(const Graph& graph) {
+    for (std::size_t page = 0; page < graph.size(); ++page) {
+      if (graph[page].empty()) continue;
+      pages_.push_back(page);
+      put(graph[page].size());
+      std::uint64_t last = page;
+      for (std::size_t i = 0; i < graph[page].size(); ++i) {
+        const std::uint64_t link = graph[page][i];
+        put(i == 0 ? (link - last) << 1 ^ (0 - ((link - last) >> 63)) : link - last - 1);
+        last = link;
+      }
+    }
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_.size(); }
+
+  /// Decodes all rows, one after another, and sums their links up.
+  std::uint64_t decode() {
+    const std::uint8_t* next = bytes_.data();
+    std::uint64_t sum = 0;
+    for (const std::uint64_t page : pages_) {
+      row_.resize(take(next));
+      std::uint64_t link = take(next);
+      link = page + (link >> 1 ^ (0 - (link & 1)));
+      row_[0] = link;
+      for (std::size_t i = 1; i < row_.size(); ++i) row_[i] = link += take(next) + 1;
+      sum += row_.back();
+    }
+    return sum;
+  }
+
+ private:
+  void put(std::uint64_t number) {
+    for (; number >= 0x80; number >>= 7) {
+      bytes_.push_back(static_cast<std::uint8_t>(number | 0x80));
+    }
+    bytes_.push_back(static_cast<std::uint8_t>(number));
+  }
+  static std::uint64_t take(const std::uint8_t*& next) {
+    std::uint64_t number = *next & 0x7fU;
+    for (unsigned shift = 7; (*next++ & 0x80U) != 0; shift += 7) {
+      number |= static_cast<std::uint64_t>(*next & 0x7fU) << shift;
+    }
+    return number;
+  }
+
+  std::vector<std::uint64_t> pages_;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint64_t> row_;
+};
+
+struct Sums {
+  std::uint64_t links = 0;
+  std::uint64_t rows = 0;
+  std::uint64_t last_links = 0;  // of all rows, added up
+};
+
+Sums sums_of(const Graph& graph) {
+  Sums sums;
+  for (const auto& row : graph) {
+    sums.links += row.size();
+    sums.rows += row.empty() ? 0 : 1;
+    sums.last_links += row.empty() ? 0 : row.back();
+  }
+  return sums;
+}
+
+/// The graph as one run of a store in memory.
+class Store {
+ public:
+  Store() : file_(make_memory_file({}, std::uint64_t{1} << 30)) {
+    format::Identity identity{};
+    must(container::write_empty_store(*open_memory_storage(file_, OpenMode::kWrite),
+                                      format::seal_identity(identity), 0));
+    writer_ = must(container::Writer::open(open_memory_storage(file_, OpenMode::kWrite), {}));
+  }
+
+  /// Writes the run; the one before it is given back.
+  void write(const Graph& graph, const Sums& sums) {
+    if (run_.payload_bytes != 0) writer_->release(run_.extent());
+    auto run = must(
+        links::LinksWriter::start(*writer_, kSegment, writer_->new_run_ids(1),
+                                  links::link_run_bytes_max(sums.rows, sums.links, graph.size())));
+    for (std::size_t page = 0; page < graph.size(); ++page) {
+      if (!graph[page].empty()) must(run.append(page, graph[page]));
+    }
+    run_ = *must(run.finish());
+    run.give_back();
+  }
+
+  [[nodiscard]] links::LinksLookup lookup() const {
+    const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer_->storage());
+    return must(links::LinksLookup::open(
+        std::make_shared<const container::RunReader>(
+            storage, container::run_name(writer_->identity(), kSegment, run_.run_id), run_),
+        kSegment));
+  }
+  [[nodiscard]] std::uint64_t bytes() const {
+    return format::checksum_tree(run_.payload_bytes).top().end_bytes();
+  }
+
+ private:
+  std::shared_ptr<MemoryFile> file_;
+  std::unique_ptr<container::Writer> writer_;
+  format::RunRef run_;
+};
+
+/// Decodes every row, and verifies every checksum.
+std::uint64_t decode_all(const Store& store) {
+  auto cursor = must(links::LinksCursor::open(store.lookup()));
+  std::uint64_t sum = 0;
+  while (!cursor.at_end()) {
+    const format::LinkRows& rows = cursor.rows();
+    for (std::size_t row = 0; row < rows.row_count(); ++row) sum += rows.links(row).back();
+    must(cursor.advance_block());
+  }
+  return sum;
+}
+
+double random_row_ns(const Store& store, const Graph& graph) {
+  std::mt19937_64 random(5);
+  std::vector<std::uint64_t> pages;
+  while (pages.size() < 20'000) {
+    const std::uint64_t page = random() % graph.size();
+    if (!graph[page].empty()) pages.push_back(page);
+  }
+  const links::LinksLookup lookup = store.lookup();
+  format::LinkRows rows;
+  const auto look_up = [&] {
+    for (const std::uint64_t page : pages) {
+      std::size_t row = 0;
+      if (!must(lookup.find(page, rows, row))) throw std::runtime_error("a row is missing");
+      require_equal(rows.links(row).back(), graph[page].back());
+    }
+  };
+  look_up();  // verifies the chunks
+  return median_seconds(look_up) * 1e9 / static_cast<double>(pages.size());
+}
+
+void measure(const std::string& name, const Graph& graph) {
+  const Sums sums = sums_of(graph);
+  const auto links = static_cast<double>(sums.links);
+  Store store;
+  const double encode = median_seconds([&] { store.write(graph, sums); });
+  const double decode = median_seconds([&] { require_equal(decode_all(store), sums.last_links); });
+  const double row_ns = random_row_ns(store, graph);
+  Leb128 plain(graph);
+  const double plain_decode =
+      median_seconds([&] { require_equal(plain.decode(), sums.last_links); });
+  fmt::print("| {} | {} | {:.2f} | {:.0f} | {:.0f} | {:.0f} | {:.2f} | {:.0f} |\n", name,
+             sums.links, 8 * static_cast<double>(store.bytes()) / links, links / decode / 1e6,
+             links / encode / 1e6, row_ns, 8 * static_cast<double>(plain.bytes()) / links,
+             links / plain_decode / 1e6);
+}
+
+int run(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().string().ends_with(".adj.zst")) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  fmt::print(
+      "| graph | links | bits a link | decoded M/s | written M/s | a row, ns | "
+      "LEB128 bits | LEB128 M/s |\n|---|---|---|---|---|---|---|---|\n");
+  for (const auto& path : paths) {
+    const std::string name = path.stem().stem().string();
+    const Graph graph = read_graph(path);
+    measure(name + ", out", graph);
+    measure(name + ", in", transposed(graph));
+    const Graph crawled = in_crawl_order(graph);
+    measure(name + ", crawl order, out", crawled);
+    measure(name + ", crawl order, in", transposed(crawled));
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace crawlstore::bench
+
+int main(int argc, char** argv) {
+  try {
+    return crawlstore::bench::run(argc > 1 ? argv[1] : "../shared/data/graphs");
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "links_codec: {}\n", error.what());
+    return 1;
+  }
+}
