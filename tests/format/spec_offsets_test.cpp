@@ -150,42 +150,42 @@ TEST(SpecOffsets, MatchesOriginFooter) {
                  MEMBER(OriginFooter, magic)});
 }
 
-  TEST(SpecOffsets, MatchesTileNodes) {
-    expect_struct("TileNodeHeader", sizeof(TileNodeHeader),
-                  {MEMBER(TileNodeHeader, magic), MEMBER(TileNodeHeader, record_count),
-                   MEMBER(TileNodeHeader, level), MEMBER(TileNodeHeader, child_count),
-                   MEMBER(TileNodeHeader, reserved)});
-    expect_struct("TileChild", sizeof(TileChild),
-                  {MEMBER(TileChild, offset_bytes), MEMBER(TileChild, born),
-                   MEMBER(TileChild, run_id), MEMBER(TileChild, payload_bytes),
-                   MEMBER(TileChild, record_count), MEMBER(TileChild, checksum)});
-  }
+TEST(SpecOffsets, MatchesTileNodes) {
+  expect_struct("TileNodeHeader", sizeof(TileNodeHeader),
+                {MEMBER(TileNodeHeader, magic), MEMBER(TileNodeHeader, record_count),
+                 MEMBER(TileNodeHeader, level), MEMBER(TileNodeHeader, child_count),
+                 MEMBER(TileNodeHeader, reserved)});
+  expect_struct("TileChild", sizeof(TileChild),
+                {MEMBER(TileChild, offset_bytes), MEMBER(TileChild, born),
+                 MEMBER(TileChild, run_id), MEMBER(TileChild, payload_bytes),
+                 MEMBER(TileChild, record_count), MEMBER(TileChild, checksum)});
+}
 
-  TEST(SpecOffsets, MatchesRecordTiles) {
-    expect_struct("RecordTileHeader", sizeof(RecordTileHeader),
-                  {MEMBER(RecordTileHeader, magic), MEMBER(RecordTileHeader, page_count),
-                   MEMBER(RecordTileHeader, hash_bytes), MEMBER(RecordTileHeader, columns)});
-    expect_struct("RecordColumn", sizeof(RecordColumn),
-                  {MEMBER(RecordColumn, base), MEMBER(RecordColumn, width_bytes),
-                   MEMBER(RecordColumn, reserved)});
-  }
+TEST(SpecOffsets, MatchesRecordTiles) {
+  expect_struct("RecordTileHeader", sizeof(RecordTileHeader),
+                {MEMBER(RecordTileHeader, magic), MEMBER(RecordTileHeader, page_count),
+                 MEMBER(RecordTileHeader, hash_bytes), MEMBER(RecordTileHeader, columns)});
+  expect_struct("RecordColumn", sizeof(RecordColumn),
+                {MEMBER(RecordColumn, base), MEMBER(RecordColumn, width_bytes),
+                 MEMBER(RecordColumn, reserved)});
+}
 
-  /// A schema without its comment lines and without empty lines at both ends.
-  std::string schema(const std::string& path) {
-    std::istringstream lines(source_text(path));
-    std::string text;
-    for (std::string line; std::getline(lines, line);) {
-      const bool is_first_empty = text.empty() && line.empty();
-      if (!line.starts_with("//") && !is_first_empty) text += line + "\n";
-    }
-    return text;
+/// A schema without its comment lines and without empty lines at both ends.
+std::string schema(const std::string& path) {
+  std::istringstream lines(source_text(path));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_first_empty = text.empty() && line.empty();
+    if (!line.starts_with("//") && !is_first_empty) text += line + "\n";
   }
+  return text;
+}
 
-  TEST(SpecOffsets, QuotesTheSchemasInFull) {
-    const std::string text = source_text("spec/format.md");
-    EXPECT_EQ(fenced_after(text, "The schemas, in full", "fbs"), schema("format/directory.fbs"));
-    EXPECT_EQ(fenced_after(text, "\n## Drum\n", "fbs"), schema("format/drum.fbs"));
-  }
+TEST(SpecOffsets, QuotesTheSchemasInFull) {
+  const std::string text = source_text("spec/format.md");
+  EXPECT_EQ(fenced_after(text, "The schemas, in full", "fbs"), schema("format/directory.fbs"));
+  EXPECT_EQ(fenced_after(text, "\n## Drum\n", "fbs"), schema("format/drum.fbs"));
+}
 
 }  // namespace
 }  // namespace crawlstore::format
