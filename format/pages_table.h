@@ -11,12 +11,14 @@
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
 
+#include "link_block.h"
+
 namespace crawlstore::format {
 
 /// A value in the DRUM of page keys: the index, then the witness, which are other bits of the hash.
 inline constexpr std::int32_t kPageValueBytes = 9;
 /// Indexes have 5 bytes there.
-inline constexpr std::uint64_t kPagesMax = std::uint64_t{1} << 40;
+inline constexpr std::uint64_t kPagesMax = kPageMax + 1;
 
 struct PagesTable {
   bool has_urls = true;               ///< false: pages are known by index only

@@ -43,76 +43,50 @@ Numbers numbers_of(const std::string& heading, std::size_t name, std::size_t val
 
 TEST(Registry, ListsTheConstants) {
   const Numbers constants{
-      CONSTANT(kFormatVersion),       CONSTANT(kByteOrderMark),        CONSTANT(kUnitBytes),
-      CONSTANT(kChunkBytes),          CONSTANT(kSuperblockBytes),      CONSTANT(kDataStart),
-      CONSTANT(kFileBytesMax),        CONSTANT(kPayloadBytesMax),      CONSTANT(kRootBytesMax),
-      CONSTANT(kTableSegmentsMax),    CONSTANT(kTableBytesMax),        CONSTANT(kHeldInlineMax),
-      CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),         CONSTANT(kRunsPerLogMax),
-      CONSTANT(kBlockKeysMax),        CONSTANT(kUpperWordsMax),        CONSTANT(kValueBytesMax),
-      CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),        CONSTANT(kBucketsMax),
-      CONSTANT(kConsumersMax),        CONSTANT(kEventMessageBytesMax), CONSTANT(kEventSegmentsMax),
-      CONSTANT(kEventUrlBytesMax),    CONSTANT(kEventHashBytesMax),    CONSTANT(kWriterLockByte),
-      CONSTANT(kPinLockBase)};
-  const Numbers constants{CONSTANT(kFormatVersion),       CONSTANT(kByteOrderMark),
-                          CONSTANT(kUnitBytes),           CONSTANT(kChunkBytes),
-                          CONSTANT(kSuperblockBytes),     CONSTANT(kDataStart),
-                          CONSTANT(kFileBytesMax),        CONSTANT(kPayloadBytesMax),
-                          CONSTANT(kRootBytesMax),        CONSTANT(kTableSegmentsMax),
-                          CONSTANT(kTableBytesMax),       CONSTANT(kHeldInlineMax),
-                          CONSTANT(kHeldTableEntriesMax), CONSTANT(kNameBytesMax),
-                          CONSTANT(kRunsPerLogMax),       CONSTANT(kBlockKeysMax),
-                          CONSTANT(kUpperWordsMax),       CONSTANT(kValueBytesMax),
-                          CONSTANT(kAuxBytesMax),         CONSTANT(kAuxBlockBytes),
-                          CONSTANT(kBucketsMax),          CONSTANT(kPageMax),
-                          CONSTANT(kLinkBlockRowsMax),    CONSTANT(kLinkBlockLinksMax),
-                          CONSTANT(kConsumersMax),        CONSTANT(kWriterLockByte),
-                          CONSTANT(kPinLockBase)};
-  const Numbers constants{CONSTANT(kFormatVersion),
-                          CONSTANT(kByteOrderMark),
-                          CONSTANT(kUnitBytes),
-                          CONSTANT(kChunkBytes),
-                          CONSTANT(kSuperblockBytes),
-                          CONSTANT(kDataStart),
-                          CONSTANT(kFileBytesMax),
-                          CONSTANT(kPayloadBytesMax),
-                          CONSTANT(kRootBytesMax),
-                          CONSTANT(kTableSegmentsMax),
-                          CONSTANT(kTableBytesMax),
-                          CONSTANT(kHeldInlineMax),
-                          CONSTANT(kHeldTableEntriesMax),
-                          CONSTANT(kNameBytesMax),
-                          CONSTANT(kRunsPerLogMax),
-                          CONSTANT(kBlockKeysMax),
-                          CONSTANT(kUpperWordsMax),
-                          CONSTANT(kValueBytesMax),
-                          CONSTANT(kAuxBytesMax),
-                          CONSTANT(kAuxBlockBytes),
-                          CONSTANT(kBucketsMax),
-                          CONSTANT(kConsumersMax),
-                          CONSTANT(kEventMessageBytesMax),
-                          CONSTANT(kEventSegmentsMax),
-                          CONSTANT(kEventUrlBytesMax),
-                          CONSTANT(kEventHashBytesMax),
-                          CONSTANT(kWriterLockByte),
-                          CONSTANT(kPinLockBase),
-                          CONSTANT(kUrlBytesMax),
-                          CONSTANT(kOriginBlockPagesMax),
-                          CONSTANT(kOriginBlockRawMax),
-                          CONSTANT(kOriginDictionaryBytesMax),
-                          CONSTANT(kFrameWindowBytesMax),
-                          CONSTANT(kFrameExpansionMax)};
-  CONSTANT(kFormatVersion), CONSTANT(kByteOrderMark), CONSTANT(kUnitBytes), CONSTANT(kChunkBytes),
-      CONSTANT(kSuperblockBytes), CONSTANT(kDataStart), CONSTANT(kFileBytesMax),
-      CONSTANT(kPayloadBytesMax), CONSTANT(kRootBytesMax), CONSTANT(kTableSegmentsMax),
-      CONSTANT(kTableBytesMax), CONSTANT(kHeldInlineMax), CONSTANT(kHeldTableEntriesMax),
-      CONSTANT(kNameBytesMax), CONSTANT(kRunsPerLogMax), CONSTANT(kBlockKeysMax),
-      CONSTANT(kUpperWordsMax), CONSTANT(kValueBytesMax), CONSTANT(kAuxBytesMax),
-      CONSTANT(kAuxBlockBytes), CONSTANT(kBucketsMax), CONSTANT(kConsumersMax),
-      CONSTANT(kWriterLockByte), CONSTANT(kPinLockBase), CONSTANT(kTileFanOut),
-      CONSTANT(kTileLevelMax), CONSTANT(kTilePagesMax), CONSTANT(kContentHashBytesMax)
-};
-EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
-}  // namespace
+      CONSTANT(kFormatVersion),
+      CONSTANT(kByteOrderMark),
+      CONSTANT(kUnitBytes),
+      CONSTANT(kChunkBytes),
+      CONSTANT(kSuperblockBytes),
+      CONSTANT(kDataStart),
+      CONSTANT(kFileBytesMax),
+      CONSTANT(kPayloadBytesMax),
+      CONSTANT(kRootBytesMax),
+      CONSTANT(kTableSegmentsMax),
+      CONSTANT(kTableBytesMax),
+      CONSTANT(kHeldInlineMax),
+      CONSTANT(kHeldTableEntriesMax),
+      CONSTANT(kNameBytesMax),
+      CONSTANT(kRunsPerLogMax),
+      CONSTANT(kBlockKeysMax),
+      CONSTANT(kUpperWordsMax),
+      CONSTANT(kValueBytesMax),
+      CONSTANT(kAuxBytesMax),
+      CONSTANT(kAuxBlockBytes),
+      CONSTANT(kBucketsMax),
+      CONSTANT(kConsumersMax),
+      CONSTANT(kEventMessageBytesMax),
+      CONSTANT(kEventSegmentsMax),
+      CONSTANT(kEventUrlBytesMax),
+      CONSTANT(kEventHashBytesMax),
+      CONSTANT(kWriterLockByte),
+      CONSTANT(kPinLockBase),
+      CONSTANT(kPageMax),
+      CONSTANT(kLinkBlockRowsMax),
+      CONSTANT(kLinkBlockLinksMax),
+      CONSTANT(kUrlBytesMax),
+      CONSTANT(kOriginBlockPagesMax),
+      CONSTANT(kOriginBlockRawMax),
+      CONSTANT(kOriginDictionaryBytesMax),
+      CONSTANT(kFrameWindowBytesMax),
+      CONSTANT(kFrameExpansionMax),
+      CONSTANT(kTileFanOut),
+      CONSTANT(kTileLevelMax),
+      CONSTANT(kTilePagesMax),
+      CONSTANT(kContentHashBytesMax),
+  };
+  EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
+}
 
 TEST(Registry, ListsTheMagicNumbers) {
   std::map<std::string, std::string> written;
@@ -121,10 +95,7 @@ TEST(Registry, ListsTheMagicNumbers) {
   for (const auto& [name, value] :
        Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kPartitionMagic),
                CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic),
-               CONSTANT(kEventRunMagic)}) {
-    CONSTANT(kLinkRunMagic)
-  }) {
-               CONSTANT(kEventRunMagic), CONSTANT(kOriginRunMagic)}) {
+               CONSTANT(kEventRunMagic), CONSTANT(kLinkRunMagic), CONSTANT(kOriginRunMagic),
                CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
@@ -204,42 +175,44 @@ TEST(Registry, ListsTheCodecsOfLinkBlocks) {
   const Numbers codecs{{"short", static_cast<std::uint64_t>(LinkCodec::kShort)},
                        {"plain", static_cast<std::uint64_t>(LinkCodec::kPlain)}};
   EXPECT_EQ(numbers_of("Codecs of link blocks", 1, 0), codecs);
-  TEST(Registry, ListsTheCodecsOfOrigins) {
-    const Numbers codecs{{"raw", static_cast<std::uint64_t>(OriginCodec::kRaw)},
-                         {"zstd", static_cast<std::uint64_t>(OriginCodec::kZstd)}};
-    EXPECT_EQ(numbers_of("Codecs of origins", 1, 0), codecs);
-  }
+}
 
-  TEST(Registry, ListsTheOperations) {
-    const Numbers operations{{"check", static_cast<std::uint64_t>(Operation::kCheck)},
-                             {"update", static_cast<std::uint64_t>(Operation::kUpdate)},
-                             {"check_update", static_cast<std::uint64_t>(Operation::kCheckUpdate)}};
-    EXPECT_EQ(numbers_of("Operations and verdicts", 1, 0), operations);
-  }
+TEST(Registry, ListsTheCodecsOfOrigins) {
+  const Numbers codecs{{"raw", static_cast<std::uint64_t>(OriginCodec::kRaw)},
+                       {"zstd", static_cast<std::uint64_t>(OriginCodec::kZstd)}};
+  EXPECT_EQ(numbers_of("Codecs of origins", 1, 0), codecs);
+}
 
-  TEST(Registry, ListsTheKindsOfEvents) {
-    const auto rows = registry("Kinds of events");
-    EXPECT_EQ(rows.size(), 6u);
-    for (const Row& row : rows) {
-      EXPECT_EQ(name_of(static_cast<CrawlEventKind>(std::stoi(row.at(0)))), row.at(1));
-    }
-    EXPECT_EQ(name_of(CrawlEventKind{6}), "unknown");
-  }
+TEST(Registry, ListsTheOperations) {
+  const Numbers operations{{"check", static_cast<std::uint64_t>(Operation::kCheck)},
+                           {"update", static_cast<std::uint64_t>(Operation::kUpdate)},
+                           {"check_update", static_cast<std::uint64_t>(Operation::kCheckUpdate)}};
+  EXPECT_EQ(numbers_of("Operations and verdicts", 1, 0), operations);
+}
 
-  TEST(Registry, ListsTheFlags) {
-    const Numbers flags{CONSTANT(kRunHasTags), CONSTANT(kRunHasSequences),
-                        CONSTANT(kAuxUniformLength), CONSTANT(kLinkPageGaps)};
-    EXPECT_EQ(numbers_of("Flags", 2, 1), flags);
+TEST(Registry, ListsTheKindsOfEvents) {
+  const auto rows = registry("Kinds of events");
+  EXPECT_EQ(rows.size(), 6u);
+  for (const Row& row : rows) {
+    EXPECT_EQ(name_of(static_cast<CrawlEventKind>(std::stoi(row.at(0)))), row.at(1));
   }
+  EXPECT_EQ(name_of(CrawlEventKind{6}), "unknown");
+}
 
-  TEST(Registry, ListsTheErrorCodes) {
-    Numbers codes;
-    for (std::uint16_t number = 0; number < 1000; ++number) {
-      const auto name = name_of(static_cast<Errc>(number));
-      if (name != name_of(Errc{})) codes[std::string(name)] = number;
-    }
-    EXPECT_EQ(numbers_of("Error codes", 1, 0), codes);
+TEST(Registry, ListsTheFlags) {
+  const Numbers flags{CONSTANT(kRunHasTags), CONSTANT(kRunHasSequences),
+                      CONSTANT(kAuxUniformLength), CONSTANT(kLinkPageGaps)};
+  EXPECT_EQ(numbers_of("Flags", 2, 1), flags);
+}
+
+TEST(Registry, ListsTheErrorCodes) {
+  Numbers codes;
+  for (std::uint16_t number = 0; number < 1000; ++number) {
+    const auto name = name_of(static_cast<Errc>(number));
+    if (name != name_of(Errc{})) codes[std::string(name)] = number;
   }
+  EXPECT_EQ(numbers_of("Error codes", 1, 0), codes);
+}
 
 }  // namespace
 }  // namespace crawlstore::format
