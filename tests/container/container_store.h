@@ -23,6 +23,7 @@
 #include "container/create.h"
 #include "container/reader.h"
 #include "container/run_io.h"
+#include "container/verify.h"
 #include "container/writer.h"
 #include "format/drum_table.h"
 #include "support/bytes.h"
@@ -91,6 +92,14 @@ class ContainerStore {
     VerifyOptions options;
     options.level = level;
     return must(verify(*storage(OpenMode::kRead), options));
+  }
+  /// Deep, but for what layers above the container check: their segments may hold anything here.
+  [[nodiscard]] VerifyReport verified_below_pages() const {
+    VerifyOptions options;
+    options.level = VerifyLevel::kDeep;
+    return must(container::verify_storage(
+        *storage(OpenMode::kRead), options,
+        [](auto&, auto&, const auto&, FindingKind) { return Result<void>{}; }));
   }
   [[nodiscard]] Bytes bytes() const { return contents(*file_); }
   [[nodiscard]] std::uint64_t size_bytes() const { return must(storage(OpenMode::kRead)->size()); }

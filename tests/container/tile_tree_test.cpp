@@ -320,14 +320,14 @@ TEST_F(TiledTest, LooksAtTheTilesInDeepVerification) {
   write_tile(tiles, 1, 2, 100);
   must(tiles.finish());
   must(writer_->commit());
-  EXPECT_EQ(text_of(store_.verified(VerifyLevel::kDeep)), "");
+  EXPECT_EQ(text_of(store_.verified_below_pages()), "");
   const auto deep_after = [&](std::uint64_t index, const Bytes& payload, std::uint64_t count) {
     auto changed = must(TileWriter::open(*writer_, tiles.segment()));
     must(changed.write(index, payload, count));
     must(changed.finish());
     must(writer_->commit());
     EXPECT_EQ(text_of(store_.verified()), "");
-    return text_of(store_.verified(VerifyLevel::kDeep));
+    return text_of(store_.verified_below_pages());
   };
   EXPECT_THAT(deep_after(2, tile_bytes(3, 5), 5),
               HasSubstr("a record tile is not full, and not the last"));

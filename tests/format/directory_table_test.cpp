@@ -180,7 +180,7 @@ TEST(SegmentTable, RejectsRunsBornOutsideOfTime) {
 // spec: format.md#directory rule 11
 TEST(SegmentTable, RejectsUnknownKinds) {
   constexpr auto kText = "the kind of a segment is unknown";
-  for (const int kind : {0, 6, 65'535}) {
+  for (const int kind : {0, 13, 65'535}) {
     EXPECT_EQ(verdict_after([kind](auto& s) { s[1].kind = static_cast<SegmentKind>(kind); }),
               kText);
   }
@@ -210,8 +210,8 @@ TEST(SegmentTable, RejectsNamesThatAreNotValid) {
 }
 
 // spec: format.md#directory rule 13
-TEST(SegmentTable, RejectsDrumsWithoutANameAndOthersWithOne) {
-  constexpr auto kText = "a drum has no name, or a segment of another kind has one";
+TEST(SegmentTable, RejectsOwnersWithoutANameAndOthersWithOne) {
+  constexpr auto kText = "a segment that owns others has no name, or one that is owned has one";
   EXPECT_EQ(verdict_after([](auto& s) { s[0].name.clear(); }), kText);
   EXPECT_EQ(verdict_after([](auto& s) { s[3].name = "log"; }), kText);
 }

@@ -71,7 +71,7 @@ TEST_P(LinkGraphs, ComeBackBothWaysAndAreShort) {
   append_rows(*writer, segments.out, out);
   append_rows(*writer, segments.in, in);
   must(writer->commit());
-  EXPECT_EQ(text_of(store.verified(VerifyLevel::kDeep)), "");
+  EXPECT_EQ(text_of(store.verified_below_pages()), "");
   const auto reader = store.reader();
   auto view = must(links::LinkView::open(*reader, segments));
   EXPECT_TRUE(rows_of(view.out_rows()) == out);
