@@ -121,7 +121,7 @@ Broken copy_numbers(const fb::Drum& from, DrumTable& table) {
     return "the key scheme is unknown";
   }
   if (table.key_scheme == KeyScheme::kPage && table.key_bytes != kWideKeyBytes) {
-    return "keys of pages have 16 bytes";
+    return "page keys have 16 bytes";
   }
   if (table.key_scheme == KeyScheme::kUrlV1Rabin && table.key_bytes != kKeyBytes) {
     return "Rabin fingerprints have 8 bytes";

@@ -210,7 +210,9 @@ Result<json> pages_of(const Snapshot& snapshot) {
     if (!view) return tl::unexpected<Error>(view.error());
     json pages = json::array();
     CRAWLSTORE_TRY(view->for_each_page([&pages](const PageInfo& page) {
-      pages.push_back(json_of(page));
+      const bool says_something =
+          !page.url.empty() || page.state != PageState::kKnown || page.score != 0;
+      if (says_something) pages.push_back(json_of(page));
       return true;
     }));
     json events = json::array();

@@ -441,11 +441,11 @@ std::vector<std::byte> site_file(bool forgets) {
     return "http://www.site" + std::to_string(i % 7) + ".test/section/" + std::to_string(i % 50) +
            "/page-" + std::to_string(i) + ".html";
   };
-  for (std::uint64_t i = 0; i < 1200; ++i) {
+  for (std::uint64_t i = 0; i < 300; ++i) {
     std::vector<std::string> links;
-    for (std::uint64_t k = 0; k < 1 + i % 9; ++k) links.push_back(url(mix(i * 10 + k) % 3000));
+    for (std::uint64_t k = 0; k < 1 + i % 9; ++k) links.push_back(url(mix(i * 10 + k) % 600));
     must(pages.add(page_at(url(i), static_cast<std::int64_t>(i), links)));
-    if (i % 100 == 99) must(pages.merge());
+    if (i % 25 == 24) must(pages.merge());
   }
   if (forgets) {
     must(pages.forget([](std::string_view text) { return text.starts_with("http://www.site3."); }));
@@ -551,7 +551,7 @@ std::vector<GoldenFile> valid_files() {
       {"pages_of_sites", site_file(false), {}},
       {"pages_forgotten", site_file(true), {}},
       {"pages_compacted", compacted_file(), {}},
-      {"graph", graph_file(1000), {}},
+      {"graph", graph_file(200), {}},
       {"graph_of_two_tiles", graph_file(8193), {}},
       {"padding_of_flatbuffers_not_zero", with_dirty_padding(pinned_file(80)), {}},
   };
