@@ -13,12 +13,15 @@
 // "frontier", whose own unique answers are fetched, and the links found go back to "urls". Each
 // dispatcher submits to the other DRUM inside the transaction that answers its request: a URL is
 // "seen" and "queued", or "fetched" and its links submitted, in one commit. So a crawl that is
-// killed goes on where it was, and fetches no page twice that it had finished.
+// killed goes on where it was, and fetches no page twice that it had finished. What was fetched
+// goes to the page database of the file in the same way, with its links; a superstep after each
+// round makes it pages that can be looked at: crawlstore pages FILE, crawlstore links FILE URL.
 
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -30,6 +33,7 @@
 #include <uriparser/Uri.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/pages.h>
 #include <crawlstore/url_seen.h>
 
 namespace {
@@ -149,6 +153,7 @@ struct QueueUnique {
 struct FetchUnique {
   const std::vector<Site>& sites;
   crawlstore::UrlSeen& seen;
+  crawlstore::PageDb& pages;
   Counts& counts;
 
   void unique_key_update(const Frontier::AnswerType& answer) {
@@ -156,13 +161,22 @@ struct FetchUnique {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error)) {
       ++counts.missing;
+      crawlstore::CrawlEvent failed;
+      failed.kind = crawlstore::CrawlEventKind::kFailed;
+      failed.url = answer.aux;
+      must(pages.add(failed));
       return;
     }
     ++counts.pages;
-    for_each_link(answer.aux, read_file(file), [this](const std::string& link) {
+    const std::string html = read_file(file);
+    crawlstore::CrawledPage page(answer.aux);
+    page.set_content_hash(std::hash<std::string>()(html));
+    for_each_link(answer.aux, html, [this, &page](const std::string& link) {
       ++counts.links;
       must(seen.check_update(link));
+      page.add_link(link);
     });
+    must(pages.add(page));
   }
 };
 
@@ -201,9 +215,10 @@ int main(int argc, char** argv) {
   crawlstore::Store store = must(crawlstore::Store::open_or_create(argv[1]));
   auto seen = must(crawlstore::UrlSeen::open(store));
   auto frontier = must(Frontier::open(store, "frontier"));
+  auto pages = must(crawlstore::PageDb::open(store));
   Counts counts;
   QueueUnique queue{sites, frontier};
-  FetchUnique fetcher{sites, seen, counts};
+  FetchUnique fetcher{sites, seen, pages, counts};
   seen.drum().attach(queue);
   frontier.attach(fetcher);
 
@@ -211,11 +226,17 @@ int main(int argc, char** argv) {
   for (int round = 1;; ++round) {
     must(seen.drum().synchronize());
     const auto report = must(frontier.synchronize());
+    must(pages.merge());
     if (report.unique_count == 0) break;
     fmt::print(stderr, "round {:2}: {} pages\n", round, report.unique_count);
   }
   fmt::print("{} pages, {} links, {} distinct URLs, {} missing pages\n", counts.pages, counts.links,
              seen.drum().status().key_count, counts.missing);
+  const auto kept = pages.status();
+  fmt::print("{} pages are known, {} of them crawled, with {} distinct links between them\n",
+             kept.page_count, kept.crawled_count, kept.link_count);
+  must(pages.compact());
+  must(pages.close());
   must(seen.drum().dispose());
   must(frontier.dispose());
   must(store.close());

@@ -56,7 +56,9 @@ class Quickstart(unittest.TestCase):
         self.assertTrue(self.exists("quickstart.crawl"))
         self.assertEqual(self.sandbox.calls("crawlstore"), [
             "crawlstore compact build/quickstart.crawl",
-            "crawlstore verify build/quickstart.crawl", "crawlstore info build/quickstart.crawl"])
+            "crawlstore verify build/quickstart.crawl", "crawlstore info build/quickstart.crawl",
+            "crawlstore pages build/quickstart.crawl --limit 5",
+            "crawlstore links build/quickstart.crawl #0 --in"])
         crawl = self.sandbox.calls("doc_crawl")[0].split()
         self.assertEqual(crawl[2::2], ["https://www.freepascal.org/docs-html/3.2.2/",
                                        "https://pike.lysator.liu.se/generated/"])
