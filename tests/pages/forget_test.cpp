@@ -106,7 +106,7 @@ TEST(Forget, TakesPagesOutOfEverything) {
   expect_whole(store);
 }
 
-TEST(Forget, OfNothingChangesNothing) {
+TEST(Forget, ChangesNothingWhereNothingIsMeant) {
   MemoryStore store;
   auto pages = must(PageDb::open(*store, "pages", small_options()));
   EXPECT_EQ(must(pages.forget([](std::string_view) { return true; })).page_count, 0U);

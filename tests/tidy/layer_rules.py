@@ -69,7 +69,8 @@ PUBLIC_LAYER = {
 
 # Third-party headers with the folders that may include them.
 EXTERNAL = [
-    (("flatbuffers/", "directory_generated.h", "drum_generated.h", "pages_generated.h"), ("format/", *FREE),
+    (("flatbuffers/", "directory_generated.h", "drum_generated.h", "pages_generated.h"),
+     ("format/", *FREE),
      "FlatBuffers stays inside format/: other layers see our structs"),
     (("lz4",), ("format/", *FREE), "LZ4 stays inside format/"),
     (("capnp/", "kj/", "crawl_event.capnp.h"), ("format/", *FREE),

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A page as it was crawled, built piece by piece, for PageDb::add(). Owns copies of everything.
-/// Threads: one at a time.
+/// A page as it was crawled, built piece by piece, for PageDb::add().
+///
+/// Ownership: it owns copies of all that it was given; an event made of it borrows them.
+/// Threads: one at a time. Errors: none here; PageDb::add() refuses what it cannot keep.
+/// Source: Aduana's CrawledPage.
+///
+///   CrawledPage page("https://example.org/");
+///   page.set_content_hash(hash_of(body));
+///   for (const auto& url : links) page.add_link(url);
+///   pages.add(page);
 
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +41,8 @@ class CrawledPage {
   ///   score  an estimate of what the target is worth, until it is crawled
   void add_link(std::string_view url, float score = 0);
   [[nodiscard]] std::size_t link_count() const { return links_.size(); }
+  /// Link number `i`, below link_count(), in the order in which they were added; its text lives as
+  /// long as no link is added.
   [[nodiscard]] EventLink link(std::size_t i) const;
 
   /// The page as an event; views into this object, valid until it changes.

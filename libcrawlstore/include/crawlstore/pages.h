@@ -69,8 +69,8 @@ struct ForgetReport {
 };
 
 struct ForgetOptions {
-  /// A DRUM of URL keys (UrlSeen), which is not open, and in which no requests wait: the URLs of the
-  /// pages are taken from it, too, so that they are new when they are seen again. Empty: none.
+  /// A DRUM of URL keys (UrlSeen), which is not open, and in which no requests wait: the URLs of
+  /// the pages are taken from it, too, so that they are new when they are seen again. Empty: none.
   std::string seen;
 };
 

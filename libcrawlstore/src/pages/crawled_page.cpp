@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
-
 #include <crawlstore/crawled_page.h>
+
+#include "format/endian.h"
 
 namespace crawlstore {
 
@@ -14,7 +14,7 @@ void CrawledPage::set_content_hash(std::span<const std::byte> hash) {
 
 void CrawledPage::set_content_hash(std::uint64_t hash) {
   content_hash_.resize(sizeof(hash));
-  std::memcpy(content_hash_.data(), &hash, sizeof(hash));
+  format::store(content_hash_.data(), hash);
 }
 
 void CrawledPage::add_link(std::string_view url, float score) {
