@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Page databases at their edges: large, odd, many at once.
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/page_key.h>
+#include <crawlstore/page_view.h>
+#include <crawlstore/pages.h>
+#include <crawlstore/verify.h>
+
+#include "drum/key_table.h"
+#include "drum/memory_store.h"
+#include "format/endian.h"
+#include "format/pages_table.h"
+#include "pages/page_model.h"
+
+namespace crawlstore::testing {
+namespace {
+
+PagesOptions small_options() {
+  PagesOptions options;
+  options.memory_bytes = 1 << 20;
+  options.bucket_count = 4;
+  return options;
+}
+
+PageView view_of(const Store& store) {
+  return must(PageView::open(must(store.snapshot())));
+}
+
+void expect_whole(const MemoryStore& store) {
+  VerifyOptions options;
+  options.level = VerifyLevel::kDeep;
+  const auto report = must(verify(*open_memory_storage(store.file(), OpenMode::kRead), options));
+  for (const Finding& finding : report.findings) ADD_FAILURE() << describe(finding.error);
+}
+
+std::string url_of(std::uint64_t i) {
+  return "http://one.example/" + std::to_string(i);
+}
+
+/// Twenty thousand edits in a megabyte: supersteps come by themselves, and change nothing.
+TEST(PagesLimits, TakeMoreThanFitsTheMemory) {
+  MemoryStore store;
+  PageModel model;
+  RandomCrawl crawl(11);
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  for (int i = 0; i < 20'000; ++i) {
+    const Edit edit = crawl.next();
+    model.apply(edit);
+    must(edit.as_event([&](const CrawlEvent& event) { return pages.add(event); }));
+  }
+  EXPECT_GT(pages.status().superstep_count, 3U);
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  EXPECT_EQ(view.info().link_count, model.link_count());
+  Random random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const std::uint64_t index = random.below(model.pages().size());
+    const auto& expected = model.pages()[index];
+    EXPECT_EQ(must(view.find(expected.url, true)), index);
+    EXPECT_EQ(must(view.out_links(index)), as_vector(expected.out));
+    EXPECT_EQ(must(view.in_links(index)), as_vector(expected.in));
+    EXPECT_EQ(must(view.page(index)).crawl_count, expected.crawl_count);
+  }
+  expect_whole(store);
+}
+
+/// A page with so many links that they fill many events, written and read again before the
+/// superstep.
+TEST(PagesLimits, TakeAPageWithAMillionLinks) {
+  MemoryStore store(std::uint64_t{1} << 30);
+  auto options = small_options();
+  options.memory_bytes = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kLinks = 1'000'000;
+  {
+    auto pages = must(PageDb::open(*store, "pages", options));
+    CrawledPage page(url_of(0), 1);
+    for (std::uint64_t i = 0; i < kLinks; ++i) page.add_link(url_of(i));
+    must(pages.add(page));
+    must(pages.close());
+  }
+  EXPECT_GT(view_of(*store).info().event_count, 10U);
+  auto pages = must(PageDb::open(*store, "pages", options));
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  EXPECT_EQ(view.info().page_count, kLinks);
+  EXPECT_EQ(view.info().link_count, kLinks);
+  EXPECT_EQ(must(view.page(0)).crawl_count, 1U);
+  const auto links = must(view.out_links(0));
+  ASSERT_EQ(links.size(), kLinks);
+  EXPECT_EQ(links.front(), 0U);  // to itself
+  EXPECT_EQ(links.back(), kLinks - 1);
+  EXPECT_EQ(must(view.in_links(777'777)), std::vector<std::uint64_t>{0});
+  EXPECT_EQ(must(view.url(777'777)), url_of(777'777));
+}
+
+/// Keys that share their head lie in one bucket, however many there are.
+TEST(PagesLimits, TakeManyPagesOfOneHost) {
+  MemoryStore store;
+  auto options = small_options();
+  options.bucket_keys_max = 100;
+  auto pages = must(PageDb::open(*store, "pages", options));
+  for (std::uint64_t i = 0; i < 20'000; ++i) must(pages.add(CrawledPage(url_of(i), 1)));
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  std::uint64_t count = 0;
+  must(view.for_each_page_of("one.example", [&](const PageInfo& page) {
+    EXPECT_EQ(page.url, url_of(page.index));
+    ++count;
+    return true;
+  }));
+  EXPECT_EQ(count, 20'000U);
+  expect_whole(store);
+}
+
+TEST(PagesLimits, KeepUrlsOfAnyBytes) {
+  MemoryStore store(std::uint64_t{1} << 28);
+  auto options = small_options();
+  options.memory_bytes = std::uint64_t{1} << 26;
+  auto pages = must(PageDb::open(*store, "pages", options));
+  std::vector<std::string> urls{"",  std::string(1, '\0'),        "\xFF\xFE", " ", "\t\n",
+                                "a", "http://h.test/\xE4\xB8\xAD"};
+  urls.push_back("http://h.test/" + std::string(2 << 20, 'x'));
+  std::string all_bytes;
+  for (int byte = 0; byte < 256; ++byte) all_bytes += static_cast<char>(byte);
+  urls.push_back(all_bytes);
+  for (const std::string& url : urls) must(pages.add(CrawledPage(url, 1)));
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  ASSERT_EQ(view.info().page_count, urls.size());
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    EXPECT_EQ(must(view.find(urls[i])), i);
+    EXPECT_EQ(must(view.url(i)), urls[i]);
+  }
+  expect_whole(store);
+  const std::string too_long(kEventUrlBytesMax + 1, 'x');
+  EXPECT_FALSE(pages.add(CrawledPage(too_long, 1)));
+}
+
+/// Spellings of one URL are one page.
+TEST(PagesLimits, NormaliseUrls) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  CrawledPage page("HTTP://Example.ORG:80/a/../b#part", 1);
+  page.add_link("http://example.org/b");
+  page.add_link("http://EXAMPLE.org/%7e");
+  must(pages.add(page));
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  EXPECT_EQ(view.info().page_count, 2U);
+  EXPECT_EQ(must(view.url(0)), "http://example.org/b");
+  EXPECT_EQ(must(view.find("http://example.org/x/../b")), 0U);
+  EXPECT_EQ(must(view.out_links(0)), (std::vector<std::uint64_t>{0, 1}));
+}
+
+TEST(PagesLimits, TakeEditsFromSeveralThreads) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  constexpr std::uint64_t kThreads = 4;
+  constexpr std::uint64_t kPages = 3000;
+  std::vector<std::thread> threads;
+  for (std::uint64_t thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&pages, thread] {
+      for (std::uint64_t i = 0; i < kPages; ++i) {
+        CrawledPage page(url_of(thread * kPages + i), 1);
+        page.add_link(url_of((thread * kPages + i) * 7 % (kThreads * kPages)));
+        must(pages.add(page));
+      }
+    });
+  }
+  for (int i = 0; i < 5; ++i) {
+    must(store->commit());
+    must(pages.merge());
+  }
+  for (std::thread& thread : threads) thread.join();
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  EXPECT_EQ(view.info().page_count, kThreads * kPages);
+  EXPECT_EQ(view.info().crawled_count, kThreads * kPages);
+  EXPECT_EQ(view.info().link_count, kThreads * kPages);
+  expect_whole(store);
+}
+
+/// Nobody can make two URLs with one key, so the key of one is put there for another.
+TEST(PagesLimits, LeaveOutUrlsWhoseKeyAnotherHas) {
+  MemoryStore store;
+  must(must(PageDb::open(*store, "pages", small_options())).add(CrawledPage(url_of(0), 1)));
+  {
+    auto pages = must(PageDb::open(*store, "pages", small_options()));
+    must(pages.merge());
+  }
+  must(store->close());
+  const PageKey stolen = page_key(url_of(1), kFixedKeySeed);
+  {
+    container::WriterOptions options;
+    options.fixed_time_us = kFixedTimeUs;
+    const auto writer =
+        must(container::Writer::open(open_memory_storage(store.file(), OpenMode::kWrite), options));
+    auto keys = must(drum::KeyTable::open(*writer, "pages", {format::kPageValueBytes, 1, 100}));
+    std::array<std::byte, format::kPageValueBytes> value{};
+    format::store(value.data() + 5, stolen.witness ^ 1);
+    const drum::KeyEdit edit{stolen.key, false, value};
+    must(keys.apply(std::span(&edit, 1)));
+    must(writer->commit());
+  }
+  MemoryStore again(store.image());
+  auto pages = must(PageDb::open(*again, "pages", small_options()));
+  CrawledPage page(url_of(2), 1);
+  page.add_link(url_of(1));
+  page.add_link(url_of(3));
+  must(pages.add(page));
+  must(pages.add(CrawledPage(url_of(1), 1)));
+  EXPECT_EQ(must(pages.merge()).collision_count, 1U);
+  const PageView view = view_of(*again);
+  EXPECT_EQ(view.info().collision_count, 1U);
+  EXPECT_EQ(view.info().page_count, 3U);
+  EXPECT_EQ(must(view.find(url_of(1), true)), std::nullopt);
+  EXPECT_EQ(must(view.out_links(1)), std::vector<std::uint64_t>{2});
+  EXPECT_EQ(must(view.url(2)), url_of(3));
+}
+
+/// What readers see does not depend on buckets, memory and supersteps.
+TEST(PagesLimits, GiveTheSameIndexesWhateverTheSupersteps) {
+  std::vector<std::string> expected;
+  for (const std::uint32_t bucket_count : {1U, 16U, 256U}) {
+    for (const int per_step : {7, 100, 5000}) {
+      MemoryStore store;
+      auto options = small_options();
+      options.bucket_count = bucket_count;
+      auto pages = must(PageDb::open(*store, "pages", options));
+      RandomCrawl crawl(3);
+      for (int i = 0; i < 400; ++i) {
+        must(crawl.next().as_event([&](const CrawlEvent& event) { return pages.add(event); }));
+        if (i % per_step == per_step - 1) must(pages.merge());
+      }
+      must(pages.merge());
+      const PageView view = view_of(*store);
+      std::vector<std::string> urls;
+      for (std::uint64_t i = 0; i < view.info().page_count; ++i) urls.push_back(must(view.url(i)));
+      if (expected.empty()) expected = urls;
+      EXPECT_EQ(urls, expected) << bucket_count << ' ' << per_step;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
