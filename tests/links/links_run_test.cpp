@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// covers: A13
 #include "links/links_run.h"
 
 #include <cstdint>

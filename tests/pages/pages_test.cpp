@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/page_view.h>
-#include <crawlstore/verify.h>
 #include <crawlstore/pages.h>
+#include <crawlstore/verify.h>
 
 #include "drum/memory_store.h"
 #include "pages/page_model.h"
@@ -273,6 +273,39 @@ TEST(Pages, AddedInADispatcherBelongToItsTransaction) {
   must(pages.merge());
   EXPECT_EQ(view_of(*store).info().page_count, 1U);
   EXPECT_EQ(view_of(*store).info().event_count, 0U);
+}
+
+/// covers: A20
+TEST(PageViews, GiveTheScoresOfAllPages) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  CrawledPage page("http://a.org/", 1);
+  page.set_score(2.5F);
+  page.add_link("http://b.org/", 0.25F);
+  page.add_link("http://c.org/", -1.5F);
+  must(pages.add(page));
+  must(pages.merge());
+  EXPECT_EQ(must(view_of(*store).scores()), (std::vector<float>{2.5F, 0.25F, -1.5F}));
+}
+
+/// A database that nobody wants to keep lives in a store that has no file; one that is kept is
+/// there when its file is opened again. covers: A9, A16
+TEST(Pages, LastAsLongAsTheirStore) {
+  std::vector<std::byte> image;
+  {
+    MemoryStore store;
+    auto pages = must(PageDb::open(*store, "pages", small_options()));
+    must(pages.add(CrawledPage("http://a.org/", 1)));
+    must(pages.merge());
+    PageDb moved = std::move(pages);
+    must(moved.close());
+    must(moved.close());  // again: no effect
+    image = store.image();
+  }
+  MemoryStore again(image);
+  EXPECT_EQ(view_of(*again).info().page_count, 1U);
+  MemoryStore other;
+  EXPECT_TRUE(PageView::names(must(other->snapshot())).empty());
 }
 
 /// covers: A24
