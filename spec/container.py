@@ -13,10 +13,17 @@ UNIT, CHUNK, DATA_START = 4096, 65536, 81920
 FILE_MAX, GENERATION_MAX = 1 << 56, (1 << 62) - 2
 SLOTS = ((0, 0, 16384), (0, 1, 32768), (1, 0, 49152), (1, 1, 65536))
 ZERO_GAPS = ((4096, 16384), (20480, 32768), (36864, 49152), (53248, 65536), (69632, 81920))
-KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 1}
+KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 3}
 KINDS = {1: ('drum', 1), 2: ('drum_partition', 1), 3: ('drum_key_log', 2),
-         4: ('drum_aux_log', 2), 5: ('drum_results', 2)}
-CLASSES = {1: 'blob', 2: 'log'}
+         4: ('drum_aux_log', 2), 5: ('drum_results', 2), 6: ('pages', 1), 7: ('page_origins', 2),
+         8: ('page_records', 3), 9: ('out_links', 2), 10: ('in_links', 2), 11: ('gone_links', 2),
+         12: ('page_events', 2)}
+DRUM, PAGES = 1, 6      # the kinds that have names, and own all others
+OWNERS = {kind: 0 if kind in (DRUM, PAGES) else DRUM if kind < PAGES else PAGES for kind in KINDS}
+BLOB, LOG, TILED = 1, 2, 3
+CLASSES = {BLOB: 'blob', LOG: 'log', TILED: 'tiled'}
+FAN_OUT, TILE_LEVEL_MAX = 64, 4
+NODE_LENGTHS = range(24 + 48, 24 + 48 * FAN_OUT + 1, 48)
 (IDENTITY_DOMAIN, SUPERBLOCK_DOMAIN, ROOT_DOMAIN, TABLE_DOMAIN, HELD_DOMAIN,
  CHUNK_DOMAIN) = range(1, 7)
 
@@ -25,7 +32,9 @@ TableRef = namedtuple('TableRef', 'offset_bytes born checksum first_segment_id p
 HeldExtent = namedtuple('HeldExtent', 'offset_bytes length_bytes born retired')
 HeldTableRef = namedtuple('HeldTableRef', 'offset_bytes born checksum payload_bytes entry_count')
 Run = namedtuple('Run', 'offset_bytes born run_id payload_bytes record_count checksum')
-Segment = namedtuple('Segment', 'id kind storage_class owner name runs')
+# Of a tiled segment, runs is the root of its tree, nodes are all nodes (the root is the first), and
+# tiles the tiles in their order; without a tree both are empty.
+Segment = namedtuple('Segment', 'id kind storage_class owner name runs nodes tiles')
 Identity = namedtuple('Identity', 'format_version uuid key_seed created_us')
 Superblock = namedtuple('Superblock', 'slot_index copy_index uuid generation pass_ features_compat '
                         'features_ro_compat features_incompat commit_time_us high_water_bytes '
@@ -234,9 +243,13 @@ class CrawlFile:
         self._check_held(sb, held)
         extents += [(h.offset_bytes, h.length_bytes) for h in held]
         self._check_disjoint(sb, extents)
-        segments = []
+        segments, places = [], set()
         for ref in tables:
-            segments += self._load_table(sb, ref)
+            of_table = self._load_table(sb, ref)
+            for segment in of_table:
+                if segment.storage_class == TILED:
+                    self._load_tree(sb, segment, places)
+            segments += of_table
         for ref in held_tables:
             table = Buffer(self._piece(sb, ref, 'held table')).root()
             entries = [HeldExtent(*h) for h in table.structs(0, 'QQQQ')]
@@ -245,7 +258,7 @@ class CrawlFile:
             held += entries
             extents += [(h.offset_bytes, h.length_bytes) for h in entries]
         for segment in segments:
-            extents += [(r.offset_bytes, Tree(r.payload_bytes).extent) for r in segment.runs]
+            extents += [(r.offset_bytes, Tree(r.payload_bytes).extent) for r in all_runs(segment)]
         self._check_disjoint(sb, extents)
         self._check_segments(sb, segments, next_segment_id, next_run_id)
         return Directory(sb, next_segment_id, next_run_id, tables, held_tables, held, segments)
@@ -270,7 +283,7 @@ class CrawlFile:
             shared += len(name) + 48 * len(runs)
             demand(shared <= len(piece), 'rule 1: shared parts')
             segments.append(Segment(t.scalar(0, 'Q'), t.scalar(1, 'H'), t.scalar(2, 'B'),
-                                    t.scalar(3, 'Q'), name, runs))
+                                    t.scalar(3, 'Q'), name, runs, [], []))
         demand(len(segments) == ref.segment_count and segments[0].id == ref.first_segment_id,
                'rule 5: segments of a table')
         for segment in segments:
@@ -281,10 +294,10 @@ class CrawlFile:
     def _check_segment(self, sb, s):
         demand(s.kind in KINDS and s.storage_class in CLASSES and
                KINDS[s.kind][1] == s.storage_class, 'rule 11: kind or class of segment %d' % s.id)
-        demand((s.owner == 0) == (s.kind == 1), 'rule 12: owner of segment %d' % s.id)
-        demand(valid_name(s.name) and (len(s.name) > 0) == (s.kind == 1),
+        demand((s.owner == 0) == (OWNERS[s.kind] == 0), 'rule 12: owner of segment %d' % s.id)
+        demand(valid_name(s.name) and (len(s.name) > 0) == (OWNERS[s.kind] == 0),
                'rule 13: name of segment %d' % s.id)
-        demand(len(s.runs) == 1 if s.storage_class == 1 else len(s.runs) <= 256,
+        demand(len(s.runs) <= 256 if s.storage_class == LOG else len(s.runs) == 1,
                'rule 14: runs of segment %d' % s.id)
         last = 0
         for run in s.runs:
@@ -294,20 +307,66 @@ class CrawlFile:
             demand(1 <= run.born <= sb.generation, 'rule 9: born of run %d' % run.run_id)
             self._check_place(sb, run.offset_bytes, Tree(run.payload_bytes).extent)
 
+    # Tiled segments
+
+    def _load_tree(self, sb, segment, places):
+        """Fills nodes and tiles of a tiled segment, level by level from the root down. places: where
+        nodes of this directory were read."""
+        level, refs = None, segment.runs
+        while level != 0:
+            nodes = [self._load_node(sb, segment, ref, places) for ref in refs]
+            if level is None:
+                level = nodes[0][0] + 1
+                demand(level == 1 or len(nodes[0][1]) > 1, 'Tiled segments rule 7: a root with one '
+                       'child', offset=refs[0].offset_bytes)
+            level -= 1
+            for ref, (node_level, children) in zip(refs, nodes):
+                demand(node_level == level, 'Tiled segments rule 6: level', offset=ref.offset_bytes)
+                demand(len(children) == FAN_OUT or ref is refs[-1],
+                       'Tiled segments rule 7: a node that is not full', offset=ref.offset_bytes)
+            segment.nodes.extend(refs)
+            refs = [child for _, children in nodes for child in children]
+        segment.tiles.extend(refs)
+
+    def _load_node(self, sb, segment, ref, places):
+        """(level, children) of a node, its checksums and what it shows by itself verified."""
+        def check(condition, message):
+            demand(condition, 'Tiled segments rule %s, run %d' % (message, ref.run_id),
+                   offset=ref.offset_bytes)
+
+        check(ref.payload_bytes in NODE_LENGTHS, '1: length')
+        demand(ref.offset_bytes not in places, 'rule 10: two references to one node',
+               offset=ref.offset_bytes)
+        places.add(ref.offset_bytes)
+        try:
+            payload = self.load_run(segment, ref)
+        except CrawlError as error:
+            name = 'directory_damaged' if error.name == 'chunk_damaged' else error.name
+            raise CrawlError(name, error.message, ref.offset_bytes) from None
+        level, record_count, children = parse_node(payload, ref.offset_bytes)
+        check(record_count == ref.record_count, '4: record_count')
+        for child in children:
+            check(1 <= child.payload_bytes < 1 << 48, '5: payload_bytes of a child')
+            self._check_place(sb, child.offset_bytes, Tree(child.payload_bytes).extent)
+            check(1 <= child.born <= ref.born and 1 <= child.run_id < ref.run_id, '5: a child')
+            check(level == 0 or child.payload_bytes in NODE_LENGTHS, '6: payload_bytes of a child')
+        return level, children
+
     @staticmethod
     def _check_segments(sb, segments, next_segment_id, next_run_id):
         """The rules between pieces."""
         ids = [s.id for s in segments]
         demand(all(a < b for a, b in zip(ids, ids[1:])), 'rule 6: segment ids')
         demand(not ids or ids[-1] < next_segment_id, 'rule 4: next_segment_id')
-        runs = [r.run_id for s in segments for r in s.runs]
+        runs = [r.run_id for s in segments for r in all_runs(s)]
         demand(len(set(runs)) == len(runs), 'rule 15: run ids')
         demand(max(runs, default=0) < next_run_id, 'rule 4: next_run_id')
-        names = [s.name for s in segments if s.kind == 1]
+        names = [(s.kind, s.name) for s in segments if OWNERS[s.kind] == 0]
         demand(len(set(names)) == len(names), 'rule 13: names')
-        drums = {s.id for s in segments if s.kind == 1}
-        demand(all(s.kind == 1 or s.owner in drums for s in segments), 'rule 12: owners')
-        demand(not segments or sb.features_incompat & 1, 'Feature bits rule 3')
+        kinds = {0: 0, **{s.id: s.kind for s in segments}}
+        demand(all(kinds.get(s.owner) == OWNERS[s.kind] for s in segments), 'rule 12: owners')
+        needed = {1 if s.kind < PAGES else 2 for s in segments}
+        demand(all(sb.features_incompat & bit for bit in needed), 'Feature bits rule 3')
 
     # Runs
 
@@ -336,6 +395,32 @@ class CrawlFile:
         demand(not any(above[run.payload_bytes:]), 'padding of run %d is not zero' % run.run_id,
                'segment_invalid')
         return above[:run.payload_bytes]
+
+
+def parse_node(payload, offset=None):
+    """(level, record_count, children) of a node: Tiled segments rules 1 to 4, as far as they are
+    about the node alone."""
+    demand(len(payload) in NODE_LENGTHS, 'Tiled segments rule 1: length', offset=offset)
+    magic, record_count, level, child_count, reserved = struct.unpack_from('<8sQHHI', payload)
+    demand(magic == b'CTILNOD1' and reserved == 0, 'Tiled segments rule 2', offset=offset)
+    demand(level <= TILE_LEVEL_MAX and 1 <= child_count <= FAN_OUT, 'Tiled segments rule 3',
+           offset=offset)
+    demand(len(payload) == 24 + 48 * child_count, 'Tiled segments rule 1: child_count',
+           offset=offset)
+    children = [Run(*child) for child in struct.iter_unpack('<6Q', payload[24:])]
+    demand(record_count == sum(c.record_count for c in children), 'Tiled segments rule 4',
+           offset=offset)
+    return level, record_count, children
+
+
+def all_runs(segment):
+    """The runs whose extents a segment has: of a tiled one its nodes and tiles."""
+    return segment.nodes + segment.tiles if segment.storage_class == TILED else segment.runs
+
+
+def payload_runs(segment):
+    """The runs whose payloads are those of the segment's kind."""
+    return segment.tiles if segment.storage_class == TILED else segment.runs
 
 
 class Tree:

@@ -34,10 +34,10 @@ class Segment:
         demand(0 <= place < len(self.data) // 8, "a pointer leads outside")
         return int.from_bytes(self.data[place * 8:place * 8 + 8], "little")
 
-    def claim(self, place, words):
-        """Words that a pointer leads to."""
+    def claim(self, place, words, empty=0):
+        """Words that a pointer leads to, and structs of no bytes, which count as words."""
         demand(0 <= place and place + words <= len(self.data) // 8, "a pointer leads outside")
-        self.budget -= words
+        self.budget -= words + empty
         demand(self.budget >= 0, "words are pointed at more than once")
 
     def target(self, place, kind):
@@ -70,12 +70,14 @@ class Segment:
         demand(count * (data + pointers) <= bits(pointer, 35, 29), "a list is too short")
         demand(count <= self.elements, "more events and links than words")
         self.elements -= count
+        self.claim(begin, 0, count if data + pointers == 0 else 0)
         return [Struct(self, begin + 1 + i * (data + pointers), data, pointers)
                 for i in range(count)]
 
     def root(self):
         pointer, begin = self.target(0, 0)
-        self.claim(begin, bits(pointer, 32, 16) + bits(pointer, 48, 16))
+        words = bits(pointer, 32, 16) + bits(pointer, 48, 16)
+        self.claim(begin, words, words == 0)
         return Struct(self, begin, bits(pointer, 32, 16), bits(pointer, 48, 16))
 
 

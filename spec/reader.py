@@ -2,34 +2,46 @@
 """A verifying reader of crawl files: python3 reader.py [--no-pin] FILE
 
 Prints one JSON document, or "class: message" on standard error and exits with 1.
-It knows bit 0 of features_incompat.
+It knows the bits 0 and 1 of features_incompat.
 """
 import json
 import os
+import struct
 import sys
 import uuid
 
-from container import CLASSES, KINDS, CrawlError, CrawlFile
-from drum import OPERATIONS, PARSERS, check_drum
+import drum as drums
+import pages
+from container import CLASSES, DRUM, KINDS, PAGES, CrawlError, CrawlFile, all_runs, \
+    payload_runs
+from drum import OPERATIONS, check_drum
+
+PARSERS = {**drums.PARSERS, **pages.PARSERS}
 
 
 def load_segments(file, directory, seen):
-    """The parsed runs of every segment, by segment id; seen holds runs that were verified."""
+    """(the parsed runs of every segment, the content of every page database), by segment id; seen
+    holds runs that were verified."""
     parsed = {}
     for segment in directory.segments:
         parsed[segment.id] = []
-        for run in segment.runs:
+        for run in payload_runs(segment):
             key = (segment.id, segment.kind, run)
             if key not in seen:
                 payload = file.load_run(segment, run)
-                count = None if segment.kind == 1 else run.record_count
+                count = None if segment.kind in (DRUM, PAGES) else run.record_count
                 seen[key] = PARSERS[segment.kind](payload, count)
             parsed[segment.id].append(seen[key])
+        if segment.kind in pages.CHECKS:
+            pages.CHECKS[segment.kind](parsed[segment.id])
     segments = {s.id: s for s in directory.segments}
     for segment in directory.segments:
-        if segment.kind == 1:
+        if segment.kind == DRUM:
             check_drum(segment, parsed[segment.id][0], segments, parsed)
-    return parsed
+    contents = {segment.id: pages.check_pages(segment, segments, parsed, file.identity.key_seed)
+                for segment in directory.segments if segment.kind == PAGES}
+    pages.check_key_drums(segments, parsed)
+    return parsed, contents
 
 
 def key_json(drum, key):
@@ -79,18 +91,60 @@ def drum_json(segment, segments, parsed):
             'unparsed_count': drum.unparsed_count, 'value_bytes': drum.value_bytes}
 
 
+def score_of(record):
+    return struct.unpack('<f', struct.pack('<I', record.score))[0]
+
+
+def page_json(index, record, origin):
+    """Times are 0 where there was no crawl. Without URLs a page has no linker, and depth 0."""
+    return {'change_count': record.change_count, 'content_hash': record.content_hash.hex(),
+            'crawl_count': record.crawl_count, 'depth': origin.depth,
+            'first_crawl_us': record.first_crawl or 0, 'index': index,
+            'last_crawl_us': record.last_crawl or 0, 'linked_from': origin.linked_from,
+            'score': score_of(record), 'state': pages.STATES[record.state],
+            'url': origin.url.hex()}
+
+
+def event_json(event):
+    return {'content_hash': event.content_hash.hex(), 'index': event.index,
+            'kind': pages.EVENTS[event.kind], 'links': [
+                {'index': link.index, 'score': link.score, 'url': link.url.hex()}
+                for link in event.links],
+            'score': event.score, 'time_us': event.time_us, 'url': event.url.hex()}
+
+
+def links_json(rows):
+    return [{'links': sorted(links), 'page': page} for page, links in sorted(rows.items()) if links]
+
+
+def page_database_json(segment, parsed, content):
+    """Of pages, those with a URL, a state other than known, or a score other than 0."""
+    fields = parsed[segment.id][0]
+    same = ('crawled_count', 'link_count', 'superstep_count', 'collision_count', 'unparsed_count')
+    origins = content.origins or [pages.Origin(b'', None, 0)] * fields.page_count
+    shown = [(i, r, o) for i, (r, o) in enumerate(zip(content.records, origins))
+             if o.url or r.state or score_of(r)]
+    return {'id': segment.id, 'name': segment.name.decode(), 'has_urls': fields.flags == 1,
+            **{name: getattr(fields, name) for name in same},
+            'events': [event_json(event) for event in content.events],
+            'in_links': links_json(content.in_links), 'out_links': links_json(content.out_links),
+            'pages': [page_json(*page) for page in shown]}
+
+
 def segment_json(segment):
+    """Of a tiled segment the runs are its tiles and nodes."""
+    runs = sorted(all_runs(segment), key=lambda run: run.run_id)
     names = ('born', 'offset_bytes', 'payload_bytes', 'record_count', 'run_id')
     return {'id': segment.id, 'kind': KINDS[segment.kind][0], 'name': segment.name.decode(),
             'owner': segment.owner, 'storage_class': CLASSES[segment.storage_class],
-            'runs': [{name: getattr(run, name) for name in names} for run in segment.runs]}
+            'runs': [{name: getattr(run, name) for name in names} for run in runs]}
 
 
 def read(path, pin=True):
     file = CrawlFile(path, pin)
     winner, previous, findings = file.open()
     directory, seen = file.load_directory(winner), {}
-    parsed = load_segments(file, directory, seen)
+    parsed, contents = load_segments(file, directory, seen)
     file.check_zeros()
     if previous:
         try:
@@ -113,7 +167,9 @@ def read(path, pin=True):
         'findings': [{'error': name, 'kind': 'reduced_redundancy'} for name in findings],
         'held': [h._asdict() for h in sorted(directory.held)],
         'segments': [segment_json(s) for s in directory.segments],
-        'drums': [drum_json(s, segments, parsed) for s in directory.segments if s.kind == 1],
+        'drums': [drum_json(s, segments, parsed) for s in directory.segments if s.kind == DRUM],
+        'pages': [page_database_json(s, parsed, contents[s.id])
+                  for s in directory.segments if s.kind == PAGES],
     }
 
 
