@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""XXH3, 64 bits, from the public description of the algorithm (xxHash 0.8)."""
+"""XXH3, 64 and 128 bits, from the public description of the algorithm (xxHash 0.8)."""
 import struct
 
 M64 = (1 << 64) - 1
@@ -103,7 +103,8 @@ def _stripe(acc, d, s):
     return a0, a1, a2, a3, a4, a5, a6, a7
 
 
-def _long(b, n, seed):
+def _accumulate(b, n, seed):
+    """(accumulators, secret) of more than 240 bytes."""
     secret = b''.join(
         struct.pack('<QQ', _r64(SECRET, i) + seed & M64, _r64(SECRET, i + 8) - seed & M64)
         for i in range(0, 192, 16))
@@ -120,12 +121,19 @@ def _long(b, n, seed):
             acc = tuple((a ^ a >> 47 ^ k) * P32_1 & M64
                         for a, k in zip((a & M64 for a in acc), keys[16]))
     acc = _stripe(acc, struct.unpack_from('<8Q', b, n - 64), struct.unpack_from('<8Q', secret, 121))
-    acc = [a & M64 for a in acc]
-    h = n * P64_1
+    return [a & M64 for a in acc], secret
+
+
+def _merge(acc, secret, at, h):
     for i in range(4):
-        h += _fold(acc[2 * i] ^ _r64(secret, 11 + 16 * i),
-                   acc[2 * i + 1] ^ _r64(secret, 19 + 16 * i))
+        h += _fold(acc[2 * i] ^ _r64(secret, at + 16 * i),
+                   acc[2 * i + 1] ^ _r64(secret, at + 8 + 16 * i))
     return _avalanche(h & M64)
+
+
+def _long(b, n, seed):
+    acc, secret = _accumulate(b, n, seed)
+    return _merge(acc, secret, 11, n * P64_1)
 
 
 def xxh3_64(b, seed=0):
@@ -133,3 +141,76 @@ def xxh3_64(b, seed=0):
     if n <= 16:
         return _short(b, n, seed)
     return _middle(b, n, seed) if n <= 240 else _long(b, n, seed)
+
+
+# 128 bits: pairs (high half, low half).
+
+
+def _swap(x, size):
+    return int.from_bytes(x.to_bytes(size, 'little'), 'big')
+
+
+def _short_128(b, n, seed):
+    if n == 0:
+        return (_avalanche64(seed ^ _r64(SECRET, 80) ^ _r64(SECRET, 88)),
+                _avalanche64(seed ^ _r64(SECRET, 64) ^ _r64(SECRET, 72)))
+    if n <= 3:
+        low = b[0] << 16 | b[n >> 1] << 24 | b[n - 1] | n << 8
+        high = _swap(low, 4)
+        high = (high << 13 | high >> 19) & 0xFFFFFFFF
+        return (_avalanche64(high ^ (_r32(SECRET, 8) ^ _r32(SECRET, 12)) - seed & M64),
+                _avalanche64(low ^ (_r32(SECRET, 0) ^ _r32(SECRET, 4)) + seed & M64))
+    if n <= 8:
+        seed ^= _swap(seed & 0xFFFFFFFF, 4) << 32
+        keyed = (_r32(b, 0) + (_r32(b, n - 4) << 32)) ^ \
+            ((_r64(SECRET, 16) ^ _r64(SECRET, 24)) + seed & M64)
+        product = keyed * (P64_1 + (n << 2))
+        low, high = product & M64, product >> 64
+        high = high + (low << 1) & M64
+        low ^= high >> 3
+        low ^= low >> 35
+        low = low * PRIME_MX2 & M64
+        return _avalanche(high), low ^ low >> 28
+    lo, hi = _r64(b, 0), _r64(b, n - 8)
+    product = (lo ^ hi ^ ((_r64(SECRET, 32) ^ _r64(SECRET, 40)) - seed & M64)) * P64_1
+    low, high = (product & M64) + (n - 1 << 54) & M64, product >> 64
+    hi ^= (_r64(SECRET, 48) ^ _r64(SECRET, 56)) + seed & M64
+    high = high + hi + (hi & 0xFFFFFFFF) * (P32_2 - 1) & M64
+    low ^= _swap(high, 8)
+    product = low * P64_2
+    return (_avalanche((product >> 64) + high * P64_2 & M64), _avalanche(product & M64))
+
+
+def _middle_128(b, n, seed):
+    low, high = n * P64_1 & M64, 0
+
+    def mix32(at_1, at_2, s, seed):
+        nonlocal low, high
+        low = (low + _mix16(b, at_1, s, seed) & M64) ^ (_r64(b, at_2) + _r64(b, at_2 + 8) & M64)
+        high = (high + _mix16(b, at_2, s + 16, seed) & M64) ^ \
+            (_r64(b, at_1) + _r64(b, at_1 + 8) & M64)
+
+    if n <= 128:
+        for i in range((n - 1) // 32, -1, -1):
+            mix32(16 * i, n - 16 * (i + 1), 32 * i, seed)
+    else:
+        for i in range(4):
+            mix32(32 * i, 32 * i + 16, 32 * i, seed)
+        low, high = _avalanche(low), _avalanche(high)
+        for i in range(4, n // 32):
+            mix32(32 * i, 32 * i + 16, 32 * (i - 4) + 3, seed)
+        mix32(n - 16, n - 32, 136 - 17 - 16, -seed & M64)
+    return (-_avalanche(low * P64_1 + high * P64_4 + (n - seed) * P64_2 & M64) & M64,
+            _avalanche(low + high & M64))
+
+
+def xxh3_128(b, seed=0):
+    """(high half, low half)."""
+    n = len(b)
+    if n <= 16:
+        return _short_128(b, n, seed)
+    if n <= 240:
+        return _middle_128(b, n, seed)
+    acc, secret = _accumulate(b, n, seed)
+    return (_merge(acc, secret, 192 - 64 - 11, ~(n * P64_2) & M64),
+            _merge(acc, secret, 11, n * P64_1))

@@ -201,7 +201,8 @@ Result<Generation> Store::rollback() {
   CRAWLSTORE_TRY(impl_->check_open());
   CRAWLSTORE_TRY(impl_->finish_lingering());
   if (!impl_->participants.empty()) {
-    return fail(Errc::kInvalidArgument, "rollback needs all DRUMs and page databases of the store closed");
+    return fail(Errc::kInvalidArgument,
+                "rollback needs all DRUMs and page databases of the store closed");
   }
   return impl_->change([&] { return container::rollback(*impl_->writer); });
 }
@@ -222,7 +223,8 @@ Result<CompactReport> Store::compact(const Progress& progress) {
   CRAWLSTORE_TRY(impl_->check_open());
   CRAWLSTORE_TRY(impl_->finish_lingering());
   if (!impl_->participants.empty()) {
-    return fail(Errc::kInvalidArgument, "compact needs all DRUMs and page databases of the store closed");
+    return fail(Errc::kInvalidArgument,
+                "compact needs all DRUMs and page databases of the store closed");
   }
   return impl_->change([&] { return container::compact(*impl_->writer, progress); });
 }
