@@ -310,8 +310,8 @@ class CrawlFile:
     # Tiled segments
 
     def _load_tree(self, sb, segment, places):
-        """Fills nodes and tiles of a tiled segment, level by level from the root down. places: where
-        nodes of this directory were read."""
+        """Fills nodes and tiles of a tiled segment, level by level, from the root down.
+        places: where nodes of this directory were read."""
         level, refs = None, segment.runs
         while level != 0:
             nodes = [self._load_node(sb, segment, ref, places) for ref in refs]
