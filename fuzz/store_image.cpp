@@ -6,6 +6,7 @@
 #include <string>
 
 #include <crawlstore/drum_core.h>
+#include <crawlstore/pages.h>
 
 #include "container/create.h"
 #include "container/superblocks.h"
@@ -34,6 +35,34 @@ void submit(DrumCore& drum, std::uint64_t count, std::uint64_t step, std::uint16
     request.aux = std::span(bytes).first(i % 24);
     must(drum.submit(request));
   }
+}
+
+void add_page(PageDb& pages, std::uint64_t number, std::uint64_t link_count) {
+  const auto url = [](std::uint64_t i) {
+    return "http://h" + std::to_string(i % 3) + ".test/" + std::to_string(i);
+  };
+  CrawledPage page(url(number), 1'000'000);
+  page.set_content_hash(number);
+  for (std::uint64_t i = 0; i < link_count; ++i) page.add_link(url((number * 7 + i * 5) % 90));
+  must(pages.add(page));
+}
+
+/// Three supersteps, with pages that are crawled again, and edits that wait.
+std::vector<std::byte> make_pages() {
+  const auto file = make_memory_file({}, std::uint64_t{1} << 22);
+  must(container::write_empty_store(*open_memory_storage(file, OpenMode::kWrite), {}, 1));
+  auto store = must(Store::open(open_memory_storage(file, OpenMode::kWrite)));
+  PagesOptions options;
+  options.bucket_count = 2;
+  auto pages = must(PageDb::open(store, "fuzz", options));
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    for (std::uint64_t i = 0; i < 20; ++i) add_page(pages, step * 12 + i, (i + step) % 7);
+    must(pages.merge());
+  }
+  for (std::uint64_t i = 0; i < 5; ++i) add_page(pages, i, 3);
+  must(pages.close());
+  must(store.close());
+  return contents(*file);
 }
 
 std::vector<std::byte> make_store() {
@@ -68,7 +97,8 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-StoreImage::StoreImage() : bytes_(make_store()) {
+StoreImage::StoreImage(Content content)
+    : bytes_(content == Content::kDrum ? make_store() : make_pages()) {
   const auto storage = open_memory_storage(make_memory_file(bytes_), OpenMode::kRead);
   identity_ = must(container::read_identity(*storage));
   superblock_ = *must(container::read_superblocks(*storage, identity_.uuid)).winner();
@@ -92,22 +122,32 @@ std::uint64_t StoreImage::find(std::uint64_t checksum, Extent within) const {
   for (std::uint64_t at = within.offset_bytes; at + 8 <= within.end_bytes(); ++at) {
     if (std::memcmp(bytes_.data() + at, &checksum, 8) == 0) return at;
   }
-  std::abort();
+  return within.end_bytes();
 }
 
 void StoreImage::add_runs(const container::Table& table) {
   for (const auto& segment : table.segments) {
-    for (const auto& run : segment.runs) {
-      runs_.push_back(
-          {{identity_.uuid, segment.id, run.run_id}, run, find(run.checksum, table.ref.extent())});
+    for (std::size_t i = 0; i < segment.runs.size(); ++i) {
+      const auto& run = segment.runs[i];
+      // The table names the root of a tiled segment, which comes last; a node names any other run.
+      Extent parent = table.ref.extent();
+      std::uint64_t place = find(run.checksum, parent);
+      for (std::size_t above = i + 1; place == parent.end_bytes(); ++above) {
+        require(above < segment.runs.size());
+        parent = segment.runs[above].extent();
+        place = find(run.checksum, parent);
+      }
+      runs_.push_back({{identity_.uuid, segment.id, run.run_id}, run, place});
     }
   }
 }
 
 void StoreImage::add_piece(Extent extent, format::ChecksumDomain domain, Generation born,
                            std::uint64_t checksum, Extent parent) {
-  pieces_.push_back({extent, format::extent_seed(identity_.uuid, domain, born, extent.offset_bytes),
-                     find(checksum, parent)});
+  const std::uint64_t place = find(checksum, parent);
+  require(place != parent.end_bytes());
+  pieces_.push_back(
+      {extent, format::extent_seed(identity_.uuid, domain, born, extent.offset_bytes), place});
 }
 
 void StoreImage::seal(std::vector<std::byte>& bytes) const {

@@ -20,12 +20,16 @@ namespace crawlstore::fuzz {
 /// Aborts when the condition does not hold: what a fuzzer counts as a find.
 void require(bool condition);
 
+/// What a store holds.
+///   kDrum   a DRUM of two buckets with keys, values, pending requests and results
+///   kPages  a page database with URLs, records, links of several supersteps, and edits that wait
+enum class Content : std::uint8_t { kDrum, kPages };
+
 /// The file, and where in it each checksum lies.
 class StoreImage {
  public:
-  /// Two generations: a DRUM of two buckets with keys, values, pending requests and results, and a
-  /// reader's worth of held extents.
-  StoreImage();
+  /// Two generations, and a reader's worth of held extents.
+  explicit StoreImage(Content content = Content::kDrum);
 
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
@@ -44,7 +48,8 @@ class StoreImage {
     std::uint64_t seed = 0;
     std::uint64_t checksum_at = 0;
   };
-  /// Where the pristine file holds this checksum. It must be there once.
+  /// Where the pristine file holds this checksum; it must be there once. Behind the extent:
+  /// nowhere.
   [[nodiscard]] std::uint64_t find(std::uint64_t checksum, Extent within) const;
   void add_runs(const container::Table& table);
   void add_piece(Extent extent, format::ChecksumDomain domain, Generation born,

@@ -9,6 +9,8 @@
 #include <crawlstore/file_map.h>
 #include <crawlstore/generations.h>
 #include <crawlstore/inspect.h>
+#include <crawlstore/page_view.h>
+#include <crawlstore/pages.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
 
@@ -63,6 +65,41 @@ void walk_drum(const Snapshot& snapshot, std::string_view name, Tally& tally) {
   walk_windows(*view, tally);
 }
 
+void walk_links(const PageView& view, bool incoming, Tally& tally) {
+  LinkStreamOptions options;
+  options.incoming = incoming;
+  auto stream = view.links(options);
+  if (!tally(stream)) return;
+  std::uint64_t next_page = 0;
+  for (std::uint64_t rows = 0; rows < 10'000; ++rows) {
+    const auto more = stream->next();
+    if (!tally(more) || !*more) return;
+    require(stream->page() >= next_page && !stream->links().empty());
+    next_page = stream->page() + 1;
+  }
+}
+
+void walk_pages(const Snapshot& snapshot, std::string_view name, Tally& tally) {
+  const auto view = PageView::open(snapshot, name);
+  if (!tally(view)) return;
+  for (std::uint64_t index = 0; index < std::min<std::uint64_t>(view->info().page_count, 300);
+       ++index) {
+    const auto page = view->page(index);
+    tally(view->out_links(index));
+    tally(view->in_links(index));
+    if (!tally(page)) continue;
+    require(!page->linked_from || *page->linked_from < index);
+    const auto found = view->find(page->url, true);
+    if (tally(found)) require(!*found || **found == index);
+  }
+  walk_links(*view, false, tally);
+  walk_links(*view, true, tally);
+  std::uint64_t key_count = 0;
+  tally(view->for_each_key([&](Key16, std::uint64_t) { return ++key_count < 10'000; }));
+  tally(view->for_each_page_of("h1.test", [](const PageInfo&) { return true; }));
+  tally(view->for_each_event([](const CrawlEvent&) { return true; }));
+}
+
 /// Every byte once.
 void walk_map(const Snapshot& snapshot, Tally& tally) {
   const auto map = extents(snapshot);
@@ -91,6 +128,7 @@ void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
   const auto drums = snapshot.drums();
   if (!tally(drums)) return;
   for (const DrumInfo& drum : *drums) walk_drum(snapshot, drum.name, tally);
+  for (const std::string& name : PageView::names(snapshot)) walk_pages(snapshot, name, tally);
 }
 
 }  // namespace
@@ -125,6 +163,26 @@ bool write(std::unique_ptr<Storage> file) {
     tally((*drum)->take_results(1, [](std::span<const RawAnswer>) {}));
   }
   tally(store->commit());
+  tally(store->close());
+  return tally.ok();
+}
+
+bool write_pages(std::unique_ptr<Storage> file) {
+  Tally tally;
+  auto store = Store::open(std::move(file));
+  if (!tally(store)) return false;
+  {
+    auto pages = PageDb::open(*store, "fuzz");
+    if (!tally(pages)) return false;
+    CrawledPage page("http://h1.test/1", 5);
+    page.add_link("http://new.test/");
+    page.add_link("http://h2.test/2");
+    tally(pages->add(page));
+    tally(pages->merge());
+    tally(pages->forget([](std::string_view url) { return url.starts_with("http://h2."); }));
+    tally(pages->compact());
+    tally(pages->close());
+  }
   tally(store->close());
   return tally.ok();
 }

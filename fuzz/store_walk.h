@@ -9,12 +9,16 @@
 
 namespace crawlstore::fuzz {
 
-/// Asks a snapshot everything there is to ask, and every DRUM for its keys and pending requests.
-/// Keys must ascend. Returns whether no question failed.
+/// Asks a snapshot everything there is to ask, every DRUM for its keys and pending requests,
+/// and every page database for its pages, links and edits. Keys must ascend. Returns whether no
+/// question failed.
 bool walk(std::shared_ptr<Storage> file);
 
 /// Submits a few requests to the DRUM "fuzz", merges, takes results, commits, closes. Returns
 /// whether nothing failed.
 bool write(std::unique_ptr<Storage> file);
+
+/// The same with the page database "fuzz": a page, a superstep, a host forgotten, compaction.
+bool write_pages(std::unique_ptr<Storage> file);
 
 }  // namespace crawlstore::fuzz
