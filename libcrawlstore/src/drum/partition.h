@@ -174,6 +174,8 @@ class PartitionLookup {
   Result<format::KeyBlock> block(std::uint64_t index) const;
   /// Where that lies in the payload.
   Result<Extent> block_place(std::uint64_t index) const;
+  /// What the index says is the first key of a block.
+  Result<Key16> first_key(std::uint64_t index) const;
   /// The last block whose first key is <= key, which is not below the first key of the partition.
   Result<std::uint64_t> find_block(Key16 key) const;
 
@@ -181,7 +183,6 @@ class PartitionLookup {
   PartitionLookup(std::shared_ptr<const container::RunReader> reader,
                   const format::PartitionFooter& footer, Shape shape)
       : reader_(std::move(reader)), footer_(footer), shape_(shape) {}
-  Result<Key16> first_key(std::uint64_t index) const;
 
   std::shared_ptr<const container::RunReader> reader_;
   format::PartitionFooter footer_;

@@ -76,7 +76,10 @@ Result<void> PartitionRows::read_block(std::uint64_t index, Block& out) const {
   if (const auto decoded = format::decode_keys(out.block, out.keys, out.tails); !decoded) {
     return invalid(decoded.error().text, place->offset_bytes);
   }
-  return {};
+  const auto first_key = lookup_->first_key(index);
+  if (!first_key) return tl::unexpected<Error>(first_key.error());
+  if (*first_key == Key16{out.keys[0], out.tails[0]}) return {};
+  return invalid("the first key of a block is not the one the index says", place->offset_bytes);
 }
 
 Result<void> PartitionRows::read_block_of(std::uint64_t row, Block& out) const {

@@ -109,7 +109,7 @@ Result<void> Forgetting::write_records() {
         return fail(Errc::kSegmentInvalid, "a tile of records has fewer pages than there are",
                     Error::kNoOffset, state_.table.records.value);
       }
-      if (records[place].crawl_count != 0) --state_.table.crawled_count;
+      if (records[place].crawl_count != 0) CRAWLSTORE_TRY(take_off(state_.table.crawled_count, 1));
       records[place] = {};
       records[place].state = PageState::kGone;
     }
@@ -156,7 +156,7 @@ Result<void> Forgetting::write_links() {
   CRAWLSTORE_TRY(put_run(writer_, segments.out, *run));
   CRAWLSTORE_TRY(put_gone_links(writer_, segments.gone, state_.table.page_count, gone_));
   report_.link_count = gone_.size();
-  state_.table.link_count -= gone_.size();
+  CRAWLSTORE_TRY(take_off(state_.table.link_count, gone_.size()));
   CRAWLSTORE_TRY(links::bound_out_runs(writer_, segments));
   return links::bound_in_runs(writer_, segments);
 }

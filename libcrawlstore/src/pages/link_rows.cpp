@@ -32,6 +32,14 @@ Result<void> put_gone_links(container::Writer& writer, SegmentId segment, std::u
   return put_run(writer, segment, *run);
 }
 
+Result<void> take_off(std::uint64_t& count, std::uint64_t gone) {
+  if (gone > count) {
+    return fail(Errc::kSegmentInvalid, "a page database holds more than its table counts");
+  }
+  count -= gone;
+  return {};
+}
+
 Result<void> decode_records(std::span<const std::byte> payload, SegmentId segment,
                             std::vector<format::PageRecord>& records) {
   const auto broken = [segment](const Error& error) {

@@ -21,6 +21,10 @@ Result<void> put_run(container::Writer& writer, SegmentId segment, links::LinksW
 Result<void> put_gone_links(container::Writer& writer, SegmentId segment, std::uint64_t number_max,
                             std::vector<std::pair<std::uint64_t, std::uint64_t>>& links);
 
+/// Takes from a count of the table what was found to go.
+///   errors  kSegmentInvalid: there were not so many
+Result<void> take_off(std::uint64_t& count, std::uint64_t gone);
+
 /// All records of a tile of the segment; replaces `records`. errors kSegmentInvalid
 Result<void> decode_records(std::span<const std::byte> payload, SegmentId segment,
                             std::vector<format::PageRecord>& records);

@@ -68,10 +68,6 @@ Result<void> PageDb::Impl::load_events() {
   if (!state.table.events) return {};
   container::Writer& writer = *store->writer;
   const auto* entry = writer.find(state.table.events);
-  if (entry == nullptr || entry->kind != SegmentKind::kPageEvents || entry->owner != state.id) {
-    return fail(Errc::kSegmentInvalid, "a page database names a log of events that is not its own",
-                Error::kNoOffset, state.id.value);
-  }
   std::vector<std::byte> payload;
   format::EventBatch events;
   for (const auto& run : entry->runs) {

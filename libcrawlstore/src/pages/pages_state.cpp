@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pages/pages_state.h"
 
+#include <array>
+#include <utility>
+
 #include "container/run_io.h"
 
 namespace crawlstore::pages {
@@ -8,6 +11,16 @@ namespace {
 
 /// A table has some two hundred bytes; later versions may add fields.
 constexpr std::uint64_t kTableBytesMax = 65536;
+
+/// That a segment which the table names is there, and is what the table takes it for.
+Result<void> check_part(const container::Writer& writer, SegmentId owner, SegmentId id,
+                        SegmentKind kind) {
+  if (!id) return {};
+  const auto* entry = writer.find(id);
+  if (entry != nullptr && entry->kind == kind && entry->owner == owner) return {};
+  return fail(Errc::kSegmentInvalid, "a page database names a segment that is not its own",
+              Error::kNoOffset, owner.value);
+}
 
 }  // namespace
 
@@ -24,6 +37,13 @@ Result<PagesState> load_state(container::Writer& writer, const format::SegmentEn
   if (!table) {
     return fail(Errc::kSegmentInvalid, table.error().text, run.offset_bytes, entry.id.value);
   }
+  const std::array parts{std::pair{table->origins, SegmentKind::kPageOrigins},
+                         std::pair{table->records, SegmentKind::kPageRecords},
+                         std::pair{table->out_links, SegmentKind::kOutLinks},
+                         std::pair{table->in_links, SegmentKind::kInLinks},
+                         std::pair{table->gone_links, SegmentKind::kGoneLinks},
+                         std::pair{table->events, SegmentKind::kPageEvents}};
+  for (const auto& [id, kind] : parts) CRAWLSTORE_TRY(check_part(writer, entry.id, id, kind));
   return PagesState{entry.id, entry.name, *table};
 }
 

@@ -57,7 +57,7 @@ Result<void> Superstep::write_links() {
   report_.added_link_count = added_targets_.size();
   report_.gone_link_count = gone_.size();
   state_.table.link_count += report_.added_link_count;
-  state_.table.link_count -= report_.gone_link_count;
+  CRAWLSTORE_TRY(take_off(state_.table.link_count, report_.gone_link_count));
   CRAWLSTORE_TRY(links::bound_out_runs(writer_, segments));
   return links::bound_in_runs(writer_, segments);
 }
