@@ -13,8 +13,6 @@ namespace {
 /// nullptr, or the text that names the broken rule.
 using Broken = const char*;
 
-constexpr std::uint32_t kPagesHaveUrls = 1;
-
 Broken check_counts(const PagesTable& table) {
   if (table.page_count > kPagesMax) return "there are too many pages";
   if (table.crawled_count > table.page_count) return "more pages were crawled than there are";

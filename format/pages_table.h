@@ -20,6 +20,9 @@ inline constexpr std::int32_t kPageValueBytes = 9;
 /// Indexes have 5 bytes there.
 inline constexpr std::uint64_t kPagesMax = kPageMax + 1;
 
+/// Of the flags: pages have URLs.
+inline constexpr std::uint32_t kPagesHaveUrls = 1;
+
 struct PagesTable {
   bool has_urls = true;               ///< false: pages are known by index only
   std::uint64_t page_count = 0;       ///< indexes given so far

@@ -258,7 +258,8 @@ class CrawlFile:
             held += entries
             extents += [(h.offset_bytes, h.length_bytes) for h in entries]
         for segment in segments:
-            extents += [(r.offset_bytes, Tree(r.payload_bytes).extent) for r in all_runs(segment)]
+            extents += [(run.offset_bytes, Tree(run.payload_bytes).extent)
+                        for run in all_runs(segment)]
         self._check_disjoint(sb, extents)
         self._check_segments(sb, segments, next_segment_id, next_run_id)
         return Directory(sb, next_segment_id, next_run_id, tables, held_tables, held, segments)
@@ -310,8 +311,8 @@ class CrawlFile:
     # Tiled segments
 
     def _load_tree(self, sb, segment, places):
-        """Fills nodes and tiles of a tiled segment, level by level, from the root down.
-        places: where nodes of this directory were read."""
+        """Fills nodes and tiles of a tiled segment, level by level from the root down. places:
+        where nodes of this directory were read."""
         level, refs = None, segment.runs
         while level != 0:
             nodes = [self._load_node(sb, segment, ref, places) for ref in refs]

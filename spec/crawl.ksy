@@ -18,7 +18,10 @@ doc: |
   * Checksums. They are shown as numbers, and nothing here is believed because of them: `winner`
     is the superblock copy that would win if every checksum were right.
   * Bits of a variable width: the coded keys of key blocks and key runs are bytes here, and so are
-    LZ4 blocks.
+    LZ4 blocks, zstd frames and messages of Cap'n Proto.
+  * That no node of a tiled segment is referred to twice: a file made to harm may unfold to a large
+    tree here (of at most 5 levels).
+  * What numbers of a column or block say together: sums, fewest bytes, the pages of link blocks.
   * Ranges of the fields of FlatBuffers tables, and rules between pieces (disjoint extents, ids that
     ascend, names, counts that agree).
   * Classes of errors, and which of several comes first.
@@ -99,7 +102,7 @@ types:
       - {id: pass, type: u8}
       - {id: features_compat, type: u8}
       - {id: features_ro_compat, type: u8}
-      - {id: features_incompat, type: u8, doc: 'bit 0: there may be segments of the kinds 1 to 5'}
+      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; bit 1: kinds 6 to 12'}
       - {id: commit_time_us, type: s8, doc: microseconds since 1970-01-01 00:00 UTC}
       - {id: root_place_bytes, size: 32}
       - {id: reserved, size: 3976}
@@ -328,12 +331,21 @@ types:
     instances:
       kind: {value: kind_number.value, enum: segment_kind}
       storage_class: {value: storage_class_number.value, enum: storage_class}
-      runs: {pos: runs_vector.first, repeat: expr, repeat-expr: runs_vector.count, type: run(kind)}
+      runs:
+        doc: Of a tiled segment one, the root of its tree.
+        pos: runs_vector.first
+        repeat: expr
+        repeat-expr: runs_vector.count
+        type: run(kind, 5)
 
   run:
+    doc: |
+      An entry of a segment's runs, or a child of a tile node, which has the same fields. `level`
+      is 5 in the directory, in nodes the level of what is referred to: -1 is a tile.
     doc-ref: spec/format.md#checksum-tree
     params:
       - {id: kind, type: u2, enum: segment_kind}
+      - {id: level, type: s1}
     seq:
       - id: offset_bytes
         type: u8
@@ -351,7 +363,14 @@ types:
       extent_bytes:
         value: (padded_payload_bytes + 8 * (level_0_count + level_1_count + level_2_count)
           + 4095) / 4096 * 4096
+      tile:
+        if: level == -1
+        io: _root._io
+        pos: offset_bytes
+        size: payload_bytes
+        type: record_tile
       payload:
+        if: level != -1
         io: _root._io
         pos: offset_bytes
         size: payload_bytes
@@ -363,6 +382,13 @@ types:
             segment_kind::drum_key_log: key_run
             segment_kind::drum_aux_log: aux_run
             segment_kind::drum_results: result_run
+            segment_kind::pages: pages
+            segment_kind::page_origins: origin_run
+            segment_kind::page_records: tile_node(level)
+            segment_kind::out_links: link_run
+            segment_kind::in_links: link_run
+            segment_kind::gone_links: link_run
+            segment_kind::page_events: event_run
       payload_padding:
         io: _root._io
         pos: offset_bytes + payload_bytes
@@ -698,6 +724,372 @@ types:
       - {id: auxes_padding, type: align_8}
       - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
 
+  # Page databases.
+
+  pages:
+    doc-ref: spec/format.md#pages
+    seq:
+      - {id: root, type: fb_root}
+      - {id: flags, type: 'fb_number(root.table, 0, 4)', doc: '1: pages have URLs'}
+      - {id: page_count, type: 'fb_number(root.table, 1, 8)'}
+      - {id: crawled_count, type: 'fb_number(root.table, 2, 8)'}
+      - {id: link_count, type: 'fb_number(root.table, 3, 8)'}
+      - {id: event_count, type: 'fb_number(root.table, 4, 8)'}
+      - {id: superstep_count, type: 'fb_number(root.table, 5, 8)'}
+      - {id: collision_count, type: 'fb_number(root.table, 6, 8)'}
+      - {id: unparsed_count, type: 'fb_number(root.table, 7, 8)'}
+      - {id: keys, type: 'fb_number(root.table, 8, 8)'}
+      - {id: origins, type: 'fb_number(root.table, 9, 8)'}
+      - {id: records, type: 'fb_number(root.table, 10, 8)'}
+      - {id: out_links, type: 'fb_number(root.table, 11, 8)'}
+      - {id: in_links, type: 'fb_number(root.table, 12, 8)'}
+      - {id: gone_links, type: 'fb_number(root.table, 13, 8)'}
+      - {id: events, type: 'fb_number(root.table, 14, 8)'}
+
+  uint:
+    doc: A number of `size` bytes, not signed; 0 of no bytes.
+    params:
+      - {id: size, type: u1}
+    seq:
+      - {id: octets, type: u1, repeat: expr, repeat-expr: size}
+    instances:
+      low:
+        value: '(size > 0 ? octets[0] : 0) + (size > 1 ? octets[1] * 256 : 0)
+          + (size > 2 ? octets[2] * 65536 : 0) + (size > 3 ? octets[3] * 16777216 : 0)'
+      high:
+        value: '(size > 4 ? octets[4] : 0) + (size > 5 ? octets[5] * 256 : 0)
+          + (size > 6 ? octets[6] * 65536 : 0) + (size > 7 ? octets[7] * 16777216 : 0)'
+      value: {value: high * 4294967296 + low}
+
+  origin_run:
+    doc-ref: spec/format.md#origin-runs
+    instances:
+      footer: {pos: '_io.size < 64 ? 0 : _io.size - 64', type: origin_footer}
+      dictionary: {pos: 0, size: footer.dictionary_bytes}
+      blocks:
+        pos: footer.dictionary_bytes
+        size: footer.index_offset_bytes - footer.dictionary_bytes
+        type: origin_blocks(footer.block_count)
+      index:
+        pos: footer.index_offset_bytes
+        size: _io.size - 64 - footer.index_offset_bytes
+        type: 'origin_index(footer.block_count, footer.index_offset_bytes,
+          footer.entry_page_bytes, footer.entry_offset_bytes)'
+
+  origin_footer:
+    seq:
+      - {id: first_page, type: u8}
+      - {id: page_count, type: u8}
+      - id: block_count
+        type: u8
+        valid: {expr: _ >= 1 and _ <= _io.size / 16 and page_count >= _ and page_count <= 64 * _}
+      - {id: url_bytes, type: u8, valid: {expr: _ <= 255 * _io.size}}
+      - {id: index_offset_bytes, type: u8, valid: {expr: _ <= _io.size - 64}}
+      - id: dictionary_bytes
+        type: u4
+        valid: {expr: _ <= 65536 and index_offset_bytes >= _ + 16 * block_count}
+      - {id: codec, type: u2, enum: origin_codec, valid: {in-enum: true}}
+      - {id: entry_page_bytes, type: u1, valid: {max: 8}}
+      - {id: entry_offset_bytes, type: u1, valid: {max: 8}}
+      - id: reserved
+        type: u8
+        valid: {expr: _ == 0 and (codec == origin_codec::zstd or dictionary_bytes == 0)}
+      - {id: magic, contents: CORIGRN1}
+
+  origin_blocks:
+    params:
+      - {id: block_count, type: u8}
+    seq:
+      - {id: blocks, type: origin_block, repeat: expr, repeat-expr: block_count}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  origin_block:
+    seq:
+      - {id: raw_bytes, type: u4}
+      - id: stored_bytes
+        type: u4
+        valid: {expr: _ <= raw_bytes and _ * 255 >= raw_bytes}
+      - id: page_count
+        type: u2
+        valid: {expr: _ >= 1 and _ <= 64 and (_ == 1 or raw_bytes <= 262144)}
+      - {id: linked_from_bytes, type: u1, valid: {max: 8}}
+      - {id: depth_bytes, type: u1, valid: {max: 4}}
+      - {id: length_bytes, type: u1, valid: {max: 4}}
+      - {id: reserved, contents: [0, 0, 0]}
+      - id: distances
+        doc: of each page, its index less that of the page that linked to it first; 0 if none did
+        type: uint(linked_from_bytes)
+        repeat: expr
+        repeat-expr: page_count
+      - {id: depths, type: uint(depth_bytes), repeat: expr, repeat-expr: page_count}
+      - id: frame
+        doc: A zstd frame that gives what else would be in `raw`.
+        size: stored_bytes
+        if: stored_bytes != raw_bytes
+      - id: raw
+        size: stored_bytes
+        type: origin_raw(page_count, length_bytes)
+        if: stored_bytes == raw_bytes
+
+  origin_raw:
+    params:
+      - {id: page_count, type: u2}
+      - {id: length_bytes, type: u1}
+    seq:
+      - {id: lengths, type: uint(length_bytes), repeat: expr, repeat-expr: page_count}
+      - {id: urls, size: 'lengths[_index].low', repeat: expr, repeat-expr: page_count}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  origin_index:
+    params:
+      - {id: block_count, type: u8}
+      - {id: first, type: u8}
+      - {id: page_bytes, type: u1}
+      - {id: offset_bytes, type: u1}
+    seq:
+      - id: entries
+        type: origin_entry(page_bytes, offset_bytes)
+        repeat: expr
+        repeat-expr: block_count
+      - {id: padding, size: (8 - (first + _io.pos) % 8) % 8, type: zeros}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  origin_entry:
+    params:
+      - {id: page_bytes, type: u1}
+      - {id: offset_bytes, type: u1}
+    seq:
+      - {id: page, type: uint(page_bytes), doc: less first_page of the run}
+      - {id: offset, type: uint(offset_bytes)}
+
+  tile_node:
+    doc: Of level 0 the children are tiles, else nodes of the next lower level.
+    doc-ref: spec/format.md#tiled-segments
+    params:
+      - {id: level_of_place, type: s1, doc: '5: any'}
+    seq:
+      - {id: magic, contents: CTILNOD1}
+      - {id: record_count, type: u8}
+      - id: level
+        type: u2
+        valid: {expr: _ <= 4 and (level_of_place == 5 or _ == level_of_place)}
+      - id: child_count
+        type: u2
+        valid: {expr: '_ >= (level == 0 or level_of_place != 5 ? 1 : 2) and _ <= 64'}
+      - {id: reserved, type: u4, valid: 0}
+      - id: children
+        type: 'run(segment_kind::page_records, level - 1)'
+        repeat: expr
+        repeat-expr: child_count
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  record_tile:
+    doc: |
+      Columns of numbers of their own width; what each number stands for is that and its column's
+      base (of first_crawl: 0 for never, else the base and the number, less 1).
+    doc-ref: spec/format.md#record-tiles
+    seq:
+      - {id: magic, contents: CRECTIL1}
+      - {id: page_count, type: u4, valid: {min: 1, max: 8192}}
+      - {id: hash_bytes, type: u4, valid: {expr: _ <= 64 * page_count}}
+      - {id: columns, type: record_column, repeat: expr, repeat-expr: 7}
+      - {id: state, type: 'record_numbers(columns[0].width_bytes, page_count)'}
+      - {id: crawl_count, type: 'record_numbers(columns[1].width_bytes, page_count)'}
+      - {id: change_count, type: 'record_numbers(columns[2].width_bytes, page_count)'}
+      - {id: first_crawl, type: 'record_numbers(columns[3].width_bytes, page_count)'}
+      - {id: crawl_span, type: 'record_numbers(columns[4].width_bytes, page_count)'}
+      - {id: score, type: 'record_numbers(columns[5].width_bytes, page_count)'}
+      - {id: hash_end, type: 'record_numbers(columns[6].width_bytes, page_count)'}
+      - {id: hashes, size: hash_bytes}
+      - {id: padding, type: align_8}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  record_column:
+    seq:
+      - {id: base, type: u8}
+      - {id: width_bytes, type: u1, valid: {max: 8}}
+      - {id: reserved, contents: [0, 0, 0, 0, 0, 0, 0]}
+
+  record_numbers:
+    doc: One for each page; none are stored if all are 0.
+    params:
+      - {id: width_bytes, type: u1}
+      - {id: page_count, type: u4}
+    seq:
+      - id: numbers
+        type: uint(width_bytes)
+        repeat: expr
+        repeat-expr: page_count
+        if: width_bytes != 0
+
+  link_run:
+    doc-ref: spec/format.md#link-runs
+    instances:
+      footer: {pos: '_io.size < 72 ? 0 : _io.size - 72', type: link_footer}
+      index:
+        pos: footer.index_offset_bytes
+        size: _io.size - 72 - footer.index_offset_bytes
+        type: link_index(footer.block_count, footer.index_offset_bytes)
+      blocks: {pos: 0, type: link_run_block(_index), repeat: expr, repeat-expr: footer.block_count}
+
+  link_footer:
+    seq:
+      - {id: row_count, type: u8}
+      - {id: link_count, type: u8}
+      - id: block_count
+        type: u8
+        valid: {expr: _ >= 1 and _ <= _io.size / 40 and _ <= row_count}
+      - id: index_offset_bytes
+        type: u8
+        valid:
+          expr: _ >= 24 * block_count and _ == _io.size - 72 - 16 * block_count
+            and row_count <= 4 * _ and link_count <= 4 * _
+      - {id: first_page, type: u8}
+      - id: last_page
+        type: u8
+        valid: {expr: _ >= first_page and _ <= 0xffffffffff and row_count - 1 <= _ - first_page}
+      - {id: target_max, type: u8, valid: {expr: _ <= 0xffffffffff and (_ == 0 or link_count != 0)}}
+      - {id: codec, type: u2, valid: 1}
+      - {id: reserved, contents: [0, 0, 0, 0, 0, 0]}
+      - {id: magic, contents: CLINKRN1}
+
+  link_index:
+    params:
+      - {id: block_count, type: u8}
+      - {id: blocks_bytes, type: u8}
+    seq:
+      - {id: entries, type: link_index_entry(_index), repeat: expr, repeat-expr: block_count}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+
+  link_index_entry:
+    params:
+      - {id: entry_index, type: u8}
+    seq:
+      - id: first_page
+        type: u8
+        valid: {expr: 'entry_index == 0 or _ > _parent.entries[entry_index - 1].first_page'}
+      - id: offset_bytes
+        type: u8
+        valid:
+          expr: '(entry_index == 0 ? _ == 0 : _ > _parent.entries[entry_index - 1].offset_bytes)
+            and _ % 8 == 0 and _ < _parent.blocks_bytes'
+
+  link_run_block:
+    doc: Finds its place in the index; a block ends where the next one, or the index, begins.
+    params:
+      - {id: block_index, type: u8}
+    instances:
+      footer: {value: _parent.footer}
+      entry: {value: '_parent.index.entries[block_index]'}
+      past_last:
+        value: 'block_index + 1 < footer.block_count
+          ? _parent.index.entries[block_index + 1].offset_bytes : footer.index_offset_bytes'
+      block:
+        pos: entry.offset_bytes
+        size: past_last - entry.offset_bytes
+        type: link_block(entry.first_page)
+
+  link_block:
+    doc: |
+      Gaps are pages less the page of the row before, less 1. Degrees say how many links each row
+      has. A link number is, of the first link of a row, 2 * d or -2 * d - 1 for the distance d from
+      its page; of each other one the link less the link before it, less 1.
+    doc-ref: spec/format.md#link-block
+    params:
+      - {id: page_of_index, type: u8}
+    seq:
+      - {id: first_page, type: u8, valid: {expr: _ == page_of_index}}
+      - {id: row_count, type: u4, valid: {min: 1, max: 16777216}}
+      - {id: link_count, type: u4, valid: {max: 268435456}}
+      - {id: data_bytes, type: u4, valid: {expr: _ <= _io.size - 24}}
+      - {id: codec, type: u2, enum: link_codec, valid: {in-enum: true}}
+      - {id: flags, type: u2, valid: {max: 1}}
+      - id: short_numbers
+        type: short_link_numbers(gap_count, row_count, link_count)
+        if: codec == link_codec::short
+      - id: plain_numbers
+        type: plain_link_numbers(gap_count, row_count, link_count)
+        if: codec == link_codec::plain
+      - {id: padding, type: align_8}
+      - {id: surplus, size-eos: true, valid: {expr: _.size == 0}}
+    instances:
+      gap_count: {value: 'flags == 1 ? row_count - 1 : 0'}
+
+  plain_link_numbers:
+    params:
+      - {id: gap_count, type: u4}
+      - {id: row_count, type: u4}
+      - {id: link_count, type: u4}
+    seq:
+      - {id: gaps, type: u8, repeat: expr, repeat-expr: gap_count}
+      - {id: degrees, type: u8, repeat: expr, repeat-expr: row_count}
+      - {id: link_numbers, type: u8, repeat: expr, repeat-expr: link_count}
+
+  short_link_numbers:
+    doc-ref: spec/format.md#short-numbers
+    params:
+      - {id: gap_count, type: u4}
+      - {id: row_count, type: u4}
+      - {id: link_count, type: u4}
+    seq:
+      - {id: gap_selectors, type: selectors(gap_count)}
+      - {id: degree_selectors, type: selectors(row_count)}
+      - {id: link_selectors, type: selectors(link_count)}
+      - id: gaps
+        type: 'short_number((gap_selectors.octets[_index / 4] >> (_index % 4 * 2)) & 3)'
+        repeat: expr
+        repeat-expr: gap_count
+      - id: degrees
+        type: 'short_number((degree_selectors.octets[_index / 4] >> (_index % 4 * 2)) & 3)'
+        repeat: expr
+        repeat-expr: row_count
+      - id: link_numbers
+        type: 'short_number((link_selectors.octets[_index / 4] >> (_index % 4 * 2)) & 3)'
+        repeat: expr
+        repeat-expr: link_count
+
+  selectors:
+    doc: 2 bits for each number, those of the first one lowest; behind the last one zeros.
+    params:
+      - {id: number_count, type: u4}
+    seq:
+      - id: octets
+        type: u1
+        repeat: expr
+        repeat-expr: (number_count + 3) / 4
+        valid: {expr: _index < number_count / 4 or (_ >> (number_count % 4 * 2)) == 0}
+
+  short_number:
+    params:
+      - {id: selector, type: u1}
+    seq:
+      - id: stored
+        if: selector != 0
+        type:
+          switch-on: selector
+          cases:
+            1: u1
+            2: u2
+            3: u4
+        valid: {expr: '_ >= (selector == 1 ? 1 : selector == 2 ? 256 : 65536)'}
+    instances:
+      value: {value: 'selector == 0 ? 0 : stored'}
+
+  event_run:
+    doc: The messages are those of crawl_event.capnp; each has one segment.
+    doc-ref: spec/format.md#event-runs
+    seq:
+      - {id: magic, contents: CEVNTRN1}
+      - {id: record_count, type: u8, valid: {min: 1}}
+      - {id: reserved, type: u8, valid: 0}
+      - {id: messages, type: event_message, repeat: eos}
+
+  event_message:
+    seq:
+      - {id: segments_less_one, type: u4, valid: 0}
+      - {id: segment_words, type: u4, valid: {min: 1, max: 8388607}}
+      - {id: segment, size: segment_words * 8}
+
 enums:
   segment_kind:
     1: drum
@@ -705,9 +1097,17 @@ enums:
     3: drum_key_log
     4: drum_aux_log
     5: drum_results
+    6: pages
+    7: page_origins
+    8: page_records
+    9: out_links
+    10: in_links
+    11: gone_links
+    12: page_events
   storage_class:
     1: blob
     2: log
+    3: tiled
   key_scheme:
     0: opaque
     1: url_v1
@@ -718,6 +1118,12 @@ enums:
   aux_codec:
     0: raw
     1: lz4
+  origin_codec:
+    0: raw
+    1: zstd
+  link_codec:
+    1: short
+    2: plain
   operation:
     0: check
     1: update

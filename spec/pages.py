@@ -183,7 +183,7 @@ def check_record_tiles(tiles):
 
 
 def short_numbers(data, selectors_at, at, count):
-    """(`count` numbers of the selectors at selectors_at and the data at `at`, the data's end)."""
+    """(count numbers of selectors at selectors_at and data at `at`, the end of the data)."""
     demand(selectors_at + -(-count // 4) <= len(data), 'Short numbers: cut short')
     numbers = []
     for i in range(count):

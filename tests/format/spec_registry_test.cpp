@@ -17,6 +17,7 @@
 #include "format/layout.h"
 #include "format/link_block.h"
 #include "format/origin_block.h"
+#include "format/pages_table.h"
 #include "format/request_run.h"
 #include "format/spec_text.h"
 
@@ -201,7 +202,8 @@ TEST(Registry, ListsTheKindsOfEvents) {
 
 TEST(Registry, ListsTheFlags) {
   const Numbers flags{CONSTANT(kRunHasTags), CONSTANT(kRunHasSequences),
-                      CONSTANT(kAuxUniformLength), CONSTANT(kLinkPageGaps)};
+                      CONSTANT(kAuxUniformLength), CONSTANT(kLinkPageGaps),
+                      CONSTANT(kPagesHaveUrls)};
   EXPECT_EQ(numbers_of("Flags", 2, 1), flags);
 }
 

@@ -263,7 +263,7 @@ Result<RunContent> check_event_run(std::span<const std::byte> payload) {
   RunContent content;
   const auto note = [&content](std::string_view url, std::uint64_t index) {
     content.names_urls = content.names_urls || !url.empty();
-    content.names_indexes = content.names_indexes || (url.empty() && index != 0);
+    if (url.empty()) content.index_max = std::max(content.index_max, index);
   };
   auto more = reader->next(batch);
   for (; more && *more; more = reader->next(batch)) {

@@ -25,7 +25,7 @@ namespace crawlstore::container {
 ///   target_max     of link runs: the highest link; 0 without links
 ///   crawled_count  of record tiles: pages that were crawled at least once
 ///   names_urls     of event runs: some page is named by a URL
-///   names_indexes  of event runs: some page is named by an index that is not 0, without a URL
+///   index_max      of event runs: the highest index that names a page without a URL
 struct RunContent {
   std::uint64_t record_count = 0;
   std::uint16_t key_bytes = 0;
@@ -41,7 +41,7 @@ struct RunContent {
   std::uint64_t target_max = 0;
   std::uint64_t crawled_count = 0;
   bool names_urls = false;
-  bool names_indexes = false;
+  std::uint64_t index_max = 0;
 };
 
 /// Checks the payload of a run of any kind but `drum` and `pages`.

@@ -158,8 +158,11 @@ class PagesVerifier {
     std::uint64_t count = 0;
     const auto whole = for_each_run(*events_, [&](const auto& run, const auto& content) {
       count += run.record_count;
-      if (content.names_indexes && table_.has_urls) {
+      if (table_.has_urls && content.index_max != 0) {
         broken(events_->id, run.offset_bytes, "an event names a page by its index, not its URL");
+      }
+      if (content.index_max >= format::kPagesMax) {
+        broken(events_->id, run.offset_bytes, "an event names a page that cannot be");
       }
       if (content.names_urls && !table_.has_urls) {
         broken(events_->id, run.offset_bytes, "an event names a page by a URL, not its index");
@@ -361,6 +364,34 @@ class PagesVerifier {
   std::vector<std::uint64_t> prints_;  // of the keys that pages of a window must have; 0: taken
 };
 
+/// Every drum with keys of pages is that of a page database: which has its name.
+Result<void> verify_page_drums(container::Verification& verification,
+                               const container::SegmentVerifier& segments,
+                               const container::Directory& directory, FindingKind kind) {
+  for (const auto& table : directory.tables) {
+    for (const auto& entry : table->segments) {
+      if (entry.kind != SegmentKind::kDrum) continue;
+      const auto& run = entry.runs.front();
+      const bool is_readable =
+          run.payload_bytes <= kDrumBytesMax && !segments.is_damaged(entry, run);
+      if (!is_readable || directory.find_named(SegmentKind::kPages, entry.name) != nullptr)
+        continue;
+      std::vector<std::byte> payload;
+      const auto name = container::run_name(verification.identity, entry.id, run.run_id);
+      if (const auto read = container::read_run(verification.storage, name, run, payload); !read) {
+        CRAWLSTORE_TRY(verification.found_or_fail(kind, directory.generation(), read.error()));
+        continue;
+      }
+      const auto drum = format::parse_drum_table(payload);
+      if (!drum || drum->key_scheme != format::KeyScheme::kPage) continue;
+      verification.found(kind, directory.generation(),
+                         {Errc::kSegmentInvalid, 0, entry.id.value, run.offset_bytes,
+                          "a drum holds keys of pages, and is that of no page database"});
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> verify_pages(container::Verification& verification,
@@ -377,6 +408,7 @@ Result<void> verify_pages(container::Verification& verification,
       if (!*read) unread.insert(entry.id);
     }
   }
+  if (unread.empty()) CRAWLSTORE_TRY(verify_page_drums(verification, segments, directory, kind));
   directory.for_each_segment([&](const format::SegmentEntry& entry) {
     const bool is_owned = entry.kind != SegmentKind::kPages &&
                           format::feature_of(entry.kind) == format::kPagesFeature;
