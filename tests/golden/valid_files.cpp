@@ -552,7 +552,7 @@ std::vector<GoldenFile> valid_files() {
       {"pages_forgotten", site_file(true), {}},
       {"pages_compacted", compacted_file(), {}},
       {"graph", graph_file(200), {}},
-      {"graph_of_two_tiles", graph_file(8193), {}},
+      {"graph_of_two_tiles", graph_file(9000), {}},
       {"padding_of_flatbuffers_not_zero", with_dirty_padding(pinned_file(80)), {}},
   };
   return files;
