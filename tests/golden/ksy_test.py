@@ -19,10 +19,14 @@ GOLDEN = SOURCE / "tests" / "golden"
 RUNNER = GOLDEN / "ksy" / "crawl_ksy.js"
 MODULES = SOURCE / "build" / "ksy" / "node_modules"
 sys.path.insert(0, str(SOURCE / "spec"))
+sys.path.insert(0, str(GOLDEN))
+import ksy_pages  # noqa: E402
 import lz4_block  # noqa: E402
 
-KINDS = [None, "drum", "drum_partition", "drum_key_log", "drum_aux_log", "drum_results"]
-CLASSES = [None, "blob", "log"]
+KINDS = [None, "drum", "drum_partition", "drum_key_log", "drum_aux_log", "drum_results",
+         "pages", "page_origins", "page_records", "out_links", "in_links", "gone_links",
+         "page_events"]
+CLASSES = [None, "blob", "log", "tiled"]
 OPERATIONS = ["check", "update", "check_update"]
 # Without checksums the torn copy, whose first fields are whole, looks like the winner.
 COPY_TO_FOLLOW = {"copy_0_torn": "slot0_copy1"}
@@ -151,9 +155,12 @@ def drum_of(segment, runs):
 
 def segment_of(segment):
     names = ("born", "offset_bytes", "payload_bytes", "record_count", "run_id")
+    runs = segment["runs"]
+    if CLASSES[segment["storage_class"]] == "tiled":
+        runs = sorted(sum(ksy_pages.tree_of(runs[0]), []), key=lambda run: run["run_id"])
     return {"id": segment["id"], "kind": KINDS[segment["kind"]], "name": segment["name"],
             "owner": segment["owner"], "storage_class": CLASSES[segment["storage_class"]],
-            "runs": [{name: run[name] for name in names} for run in segment["runs"]]}
+            "runs": [{name: run[name] for name in names} for run in runs]}
 
 
 def document_of(crawl, copy_name):
@@ -177,6 +184,7 @@ def document_of(crawl, copy_name):
                             for it in other),
         "held": sorted(held, key=lambda it: it["offset_bytes"]),
         "high_water_bytes": copy["root_place"]["high_water_bytes"],
+        "pages": [ksy_pages.pages_of(it, runs) for it in segments if KINDS[it["kind"]] == "pages"],
         "segments": [segment_of(it) for it in segments],
         "uuid": "-".join([digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]])}
 
