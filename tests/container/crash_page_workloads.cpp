@@ -118,11 +118,15 @@ void record_dispatched(Scenario& scenario) {
   options.memory_bytes = 1 << 20;
   options.auto_merge = false;
   options.parallel = false;
+  {
+    auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+    auto seen = must(Seen::open(store, "seen", options));
+    auto pages = must(PageDb::open(store, "pages", page_options()));
+  }
+  record_from_here(scenario);
   auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
   auto seen = must(Seen::open(store, "seen", options));
   auto pages = must(PageDb::open(store, "pages", page_options()));
-  must(store.commit());
-  record_from_here(scenario);
   for (std::uint64_t step = 0; step < 2; ++step) {
     for (std::uint64_t i = 0; i < 20; ++i) {
       const std::uint64_t number = step * 15 + i;

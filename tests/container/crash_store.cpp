@@ -167,7 +167,7 @@ void put_blob(Writer& writer, SegmentId id, std::size_t payload_bytes, std::uint
   if (id == kOwner || !has_owner) {
     entry.kind = SegmentKind::kDrum;
     entry.owner = {};
-    entry.name = id == kOwner ? "owner" : "another";
+    entry.name = id == kOwner ? "owner" : "another " + std::to_string(id.value);
   }
   writer.put(std::move(entry));
 }
