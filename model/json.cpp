@@ -83,21 +83,31 @@ void append_json_bytes(std::string& to, std::string_view key, std::string_view b
   to += '"';
   to += key;
   if (is_utf8(bytes)) {
-    to += "\":\"";
-    if (needs_escape(bytes)) {
-      append_escaped(to, bytes);
-    } else {
-      to += bytes;
-    }
+    to += "\":";
+    append_json_text(to, bytes);
+    return;
+  }
+  to += "_hex\":\"";
+  append_hex(to, bytes);
+  to += '"';
+}
+
+void append_json_text(std::string& to, std::string_view text) {
+  to += '"';
+  if (needs_escape(text)) {
+    append_escaped(to, text);
   } else {
-    to += "_hex\":\"";
-    for (const char c : bytes) {
-      const auto byte = static_cast<unsigned char>(c);
-      to += kHexDigits[byte >> 4];
-      to += kHexDigits[byte & 15];
-    }
+    to += text;
   }
   to += '"';
+}
+
+void append_hex(std::string& to, std::string_view bytes) {
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    to += kHexDigits[byte >> 4];
+    to += kHexDigits[byte & 15];
+  }
 }
 
 }  // namespace crawlstore::model

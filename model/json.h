@@ -22,4 +22,10 @@ std::string to_json(const Document& document);
 /// no allocation but that of `to`.
 void append_json_bytes(std::string& to, std::string_view key, std::string_view bytes);
 
+/// Appends a JSON string. `text` is UTF-8.
+void append_json_text(std::string& to, std::string_view text);
+
+/// Appends two hexadecimal digits a byte.
+void append_hex(std::string& to, std::string_view bytes);
+
 }  // namespace crawlstore::model

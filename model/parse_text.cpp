@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <string>
 
@@ -47,6 +48,74 @@ std::optional<std::uint64_t> unit_factor(std::string_view unit) {
   std::uint64_t factor = 1;
   for (std::size_t i = 0; i <= power; ++i) factor *= rest == "ib" ? 1024 : 1000;
   return factor;
+}
+
+/// Takes so many digits from the front.
+std::optional<unsigned> take_digits(std::string_view& text, std::size_t count) {
+  if (text.size() < count) return std::nullopt;
+  unsigned number = 0;
+  for (const char c : text.substr(0, count)) {
+    if (!is_digit(c)) return std::nullopt;
+    number = number * 10 + static_cast<unsigned>(c - '0');
+  }
+  text.remove_prefix(count);
+  return number;
+}
+
+bool take_char(std::string_view& text, char c) {
+  if (!text.starts_with(c)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+std::optional<std::int64_t> take_date_us(std::string_view& text) {
+  const auto year = take_digits(text, 4);
+  if (!year || !take_char(text, '-')) return std::nullopt;
+  const auto month = take_digits(text, 2);
+  if (!month || !take_char(text, '-')) return std::nullopt;
+  const auto day = take_digits(text, 2);
+  if (!day) return std::nullopt;
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(*year)),
+                                         std::chrono::month(*month), std::chrono::day(*day)};
+  if (!date.ok()) return std::nullopt;
+  const std::chrono::sys_time<std::chrono::microseconds> start{std::chrono::sys_days(date)};
+  return start.time_since_epoch().count();
+}
+
+constexpr std::int64_t kUsPerSecond = 1'000'000;
+
+std::optional<std::int64_t> take_clock_us(std::string_view& text) {
+  const auto hours = take_digits(text, 2);
+  if (!hours || *hours > 23 || !take_char(text, ':')) return std::nullopt;
+  const auto minutes = take_digits(text, 2);
+  if (!minutes || *minutes > 59 || !take_char(text, ':')) return std::nullopt;
+  const auto seconds = take_digits(text, 2);
+  if (!seconds || *seconds > 59) return std::nullopt;
+  std::int64_t fraction_us = 0;
+  if (take_char(text, '.')) {
+    std::int64_t unit_us = kUsPerSecond;
+    if (text.empty() || !is_digit(text.front())) return std::nullopt;
+    while (!text.empty() && is_digit(text.front()) && unit_us > 1) {
+      unit_us /= 10;
+      fraction_us += unit_us * (text.front() - '0');
+      text.remove_prefix(1);
+    }
+  }
+  return (std::int64_t{*hours} * 3600 + *minutes * 60 + *seconds) * kUsPerSecond + fraction_us;
+}
+
+/// What is left is "Z" or an offset from UTC.
+std::optional<std::int64_t> parse_offset_us(std::string_view text) {
+  if (text == "Z") return 0;
+  const bool is_west = text.starts_with('-');
+  if (!is_west && !text.starts_with('+')) return std::nullopt;
+  text.remove_prefix(1);
+  const auto hours = take_digits(text, 2);
+  if (!hours || *hours > 23 || !take_char(text, ':')) return std::nullopt;
+  const auto minutes = take_digits(text, 2);
+  if (!minutes || *minutes > 59 || !text.empty()) return std::nullopt;
+  const std::int64_t offset_us = (std::int64_t{*hours} * 3600 + *minutes * 60) * kUsPerSecond;
+  return is_west ? -offset_us : offset_us;
 }
 
 }  // namespace
@@ -92,6 +161,34 @@ std::optional<Uuid> parse_uuid(std::string_view text) {
     uuid[i] = static_cast<std::byte>(*byte);
   }
   return uuid;
+}
+
+std::optional<std::int64_t> parse_time(std::string_view text) {
+  const auto date_us = take_date_us(text);
+  if (!date_us) return std::nullopt;
+  std::int64_t time_us = *date_us;
+  if (!text.empty()) {
+    if (!take_char(text, 'T')) return std::nullopt;
+    const auto clock_us = take_clock_us(text);
+    if (!clock_us) return std::nullopt;
+    const auto offset_us = parse_offset_us(text);
+    if (!offset_us) return std::nullopt;
+    time_us += *clock_us - *offset_us;
+  }
+  if (time_us < 0) return std::nullopt;
+  return time_us;
+}
+
+std::optional<std::string> parse_hex_bytes(std::string_view digits) {
+  if (digits.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  bytes.reserve(digits.size() / 2);
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const auto byte = parse_whole(digits.substr(i, 2), 16);
+    if (!byte || digits[i] == '-') return std::nullopt;
+    bytes += static_cast<char>(*byte);
+  }
+  return bytes;
 }
 
 }  // namespace crawlstore::model

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <crawlstore/types.h>
@@ -21,5 +22,13 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
 /// 32 hexadecimal digits, with or without hyphens.
 std::optional<Uuid> parse_uuid(std::string_view text);
+
+/// "2026-11-21", "2026-11-21T10:11:12Z", "2026-11-21T10:11:12.345678Z", or with an offset such as
+/// +01:00 instead of Z: microseconds since the epoch. Times from 1970 to 9999, without leap
+/// seconds; digits beyond microseconds are not taken.
+std::optional<std::int64_t> parse_time(std::string_view text);
+
+/// Pairs of hexadecimal digits as the bytes that they mean.
+std::optional<std::string> parse_hex_bytes(std::string_view digits);
 
 }  // namespace crawlstore::model

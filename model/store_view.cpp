@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/pages_view.h"
 #include "model/verify_view.h"
 
 namespace crawlstore::model {
@@ -104,6 +105,8 @@ Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
   if (!info) return tl::unexpected<Error>(info.error());
   const auto drums = snapshot.drums();
   if (!drums) return tl::unexpected<Error>(drums.error());
+  const auto databases = page_databases(snapshot);
+  if (!databases) return tl::unexpected<Error>(databases.error());
   const auto pins = snapshot.pins();
   if (!pins) return tl::unexpected<Error>(pins.error());
 
@@ -114,10 +117,14 @@ Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
   document.fields.push_back({"keys", Unit::kCount, has_urls ? urls->key_count : 0});
   document.fields.push_back(
       {"bytes_per_key", Unit::kRatio, has_urls ? urls->bytes_per_key() : 0.0});
+  for (Field& field : default_database_fields(*databases)) {
+    document.fields.push_back(std::move(field));
+  }
   if (health != nullptr) {
     document.fields.push_back({"health", Unit::kText, std::string(health_name(*health))});
   }
   document.tables.push_back(drums_table(*drums));
+  document.tables.push_back(page_databases_table(*databases));
   document.tables.push_back(pins_table(*pins, ignored_pid));
   return document;
 }
@@ -191,8 +198,11 @@ Document segments_view(const Snapshot& snapshot, std::optional<SegmentKind> kind
 }
 
 std::optional<SegmentKind> find_kind(std::string_view name) {
-  for (const auto kind : {SegmentKind::kDrum, SegmentKind::kDrumPartition, SegmentKind::kDrumKeyLog,
-                          SegmentKind::kDrumAuxLog, SegmentKind::kDrumResults}) {
+  for (const auto kind :
+       {SegmentKind::kDrum, SegmentKind::kDrumPartition, SegmentKind::kDrumKeyLog,
+        SegmentKind::kDrumAuxLog, SegmentKind::kDrumResults, SegmentKind::kPages,
+        SegmentKind::kPageOrigins, SegmentKind::kPageRecords, SegmentKind::kOutLinks,
+        SegmentKind::kInLinks, SegmentKind::kGoneLinks, SegmentKind::kPageEvents}) {
     if (name_of(kind) == name) return kind;
   }
   return std::nullopt;

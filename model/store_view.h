@@ -16,7 +16,8 @@
 
 namespace crawlstore::model {
 
-/// Version, features, uuid, generation, sizes, the DRUMs, pins, and health at a glance.
+/// Version, features, uuid, generation, sizes, the DRUMs, the page databases, pins, and health at a
+/// glance.
 ///   health        a quick verification of the same file; nullptr = not asked
 ///   ignored_pid   whoever asks pins as well, and is left out; 0 = nobody
 ///   errors        damage; kForked

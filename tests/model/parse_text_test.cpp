@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -57,6 +58,50 @@ TEST(ParseUuid, RejectsOtherLengthsAndDigits) {
   EXPECT_EQ(parse_uuid("00112233445566778899aabbccddeefff"), std::nullopt);
   EXPECT_EQ(parse_uuid("0011223344556677 899aabbccddeeff0"), std::nullopt);
   EXPECT_EQ(parse_uuid("gg112233445566778899aabbccddeeff"), std::nullopt);
+}
+
+TEST(ParseTime, TakesDatesAndTimesWithTheirOffset) {
+  EXPECT_EQ(parse_time("1970-01-01"), 0);
+  EXPECT_EQ(parse_time("1970-01-01T00:00:00.000001Z"), 1);
+  EXPECT_EQ(parse_time("2023-11-14T22:13:20Z"), 1'700'000'000'000'000);
+  EXPECT_EQ(parse_time("2023-11-14T23:43:20.5+01:30"), 1'700'000'000'500'000);
+  EXPECT_EQ(parse_time("2023-11-14T21:13:20-01:00"), 1'700'000'000'000'000);
+  EXPECT_EQ(parse_time("2024-02-29"), 1'709'164'800'000'000);
+  EXPECT_EQ(parse_time("9999-12-31T23:59:59.999999Z"), 253'402'300'799'999'999);
+}
+
+TEST(ParseTime, RejectsWhatIsNoTime) {
+  for (const char* text : {"",
+                           "2023",
+                           "2023-11",
+                           "2023-13-01",
+                           "2023-02-29",
+                           "2023-11-14T",
+                           "2023-11-14 22:13:20Z",
+                           "2023-11-14T22:13:20",
+                           "2023-11-14T22:13Z",
+                           "2023-11-14T24:00:00Z",
+                           "2023-11-14T22:60:00Z",
+                           "2023-11-14T22:13:60Z",
+                           "2023-11-14T22:13:20.Z",
+                           "2023-11-14T22:13:20.1234567Z",
+                           "2023-11-14T22:13:20z",
+                           "2023-11-14T22:13:20Z ",
+                           "2023-11-14T22:13:20+1:00",
+                           "1969-12-31T23:59:59Z",
+                           "1970-01-01T00:00:00+00:01",
+                           "-2023-11-14",
+                           "+2023-11-14"}) {
+    EXPECT_EQ(parse_time(text), std::nullopt) << text;
+  }
+}
+
+TEST(ParseHexBytes, TakesPairsOfDigits) {
+  EXPECT_EQ(parse_hex_bytes(""), "");
+  EXPECT_EQ(parse_hex_bytes("00fFA5"), std::string("\x00\xFF\xA5", 3));
+  for (const char* text : {"0", "0g", "-1", "+1", "0x", " 1", "000"}) {
+    EXPECT_EQ(parse_hex_bytes(text), std::nullopt) << text;
+  }
 }
 
 }  // namespace

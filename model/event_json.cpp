@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/event_json.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "model/format_text.h"
+#include "model/json.h"
+#include "model/parse_text.h"
+#include "model/utf8.h"
+
+namespace crawlstore::model {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array kKinds{CrawlEventKind::kPage,      CrawlEventKind::kKnown,
+                            CrawlEventKind::kGone,      CrawlEventKind::kFailed,
+                            CrawlEventKind::kLinkAdded, CrawlEventKind::kLinkRemoved};
+
+tl::unexpected<Error> broken(const char* text) {
+  return fail(Errc::kInvalidArgument, text);
+}
+
+const Json* find(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+const std::string* text_of(const Json& json) {
+  return json.get_ptr<const Json::string_t*>();
+}
+
+Result<float> score_of(const Json& json) {
+  if (!json.is_number()) return broken("`score` is no number");
+  const auto score = json.get<double>();
+  if (!(std::abs(score) <= static_cast<double>(std::numeric_limits<float>::max()))) {
+    return broken("`score` is too large");
+  }
+  return static_cast<float>(score);
+}
+
+Result<std::int64_t> time_of(const Json& json) {
+  if (json.is_number_unsigned()) {
+    const auto time_us = json.get<std::uint64_t>();
+    if (time_us <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+      return static_cast<std::int64_t>(time_us);
+    }
+  }
+  if (const std::string* text = text_of(json)) {
+    if (const auto time_us = parse_time(*text)) return *time_us;
+  }
+  return broken("`time` is neither of ISO 8601, from 1970 on, nor microseconds");
+}
+
+std::string_view characters(std::span<const std::byte> bytes) {
+  return {static_cast<const char*>(static_cast<const void*>(bytes.data())), bytes.size()};
+}
+
+void append_score(std::string& to, float score) {
+  if (score != 0) fmt::format_to(std::back_inserter(to), ",\"score\":{}", score);
+}
+
+void append_link(std::string& to, const EventLink& link, PageNaming naming) {
+  if (naming == PageNaming::kIndexes) {
+    if (link.score == 0) {
+      to += fmt::to_string(link.index);
+      return;
+    }
+    fmt::format_to(std::back_inserter(to), "{{\"index\":{}", link.index);
+  } else {
+    if (link.score == 0 && is_utf8(link.url)) return append_json_text(to, link.url);
+    to += '{';
+    append_json_bytes(to, "url", link.url);
+  }
+  append_score(to, link.score);
+  to += '}';
+}
+
+}  // namespace
+
+/// Reads one line into its parser.
+struct EventLineParser::Reader {
+  EventLineParser& parser;
+  std::optional<PageNaming> naming;
+
+  std::string_view keep(std::string_view bytes) {
+    const std::size_t begin = parser.bytes_.size();
+    parser.bytes_ += bytes;
+    return std::string_view(parser.bytes_).substr(begin);
+  }
+  Result<void> note_naming(PageNaming used) {
+    if (naming && *naming != used) return broken("it names pages by URLs and by indexes");
+    naming = used;
+    return {};
+  }
+  Result<void> take_url(std::string_view bytes, std::string_view& to) {
+    if (bytes.size() > kEventUrlBytesMax) return broken("a URL is longer than 16 MiB");
+    to = keep(bytes);
+    return note_naming(PageNaming::kUrls);
+  }
+  Result<void> take_index(const Json& json, std::uint64_t& to) {
+    if (!json.is_number_unsigned()) return broken("`index` is no whole number from 0 on");
+    to = json.get<std::uint64_t>();
+    return note_naming(PageNaming::kIndexes);
+  }
+
+  /// The name of a page or of a link: exactly one of three keys.
+  Result<void> take_name(const Json& object, std::string_view& url, std::uint64_t& index) {
+    const Json* const text = find(object, "url");
+    const Json* const digits = find(object, "url_hex");
+    const Json* const number = find(object, "index");
+    if ((text != nullptr) + (digits != nullptr) + (number != nullptr) != 1) {
+      return broken("a page is named by one of `url`, `url_hex` and `index`");
+    }
+    if (number != nullptr) return take_index(*number, index);
+    const std::string* const written = text_of(text != nullptr ? *text : *digits);
+    if (written == nullptr) return broken("`url` is no string");
+    if (text != nullptr) return take_url(*written, url);
+    const auto bytes = parse_hex_bytes(*written);
+    if (!bytes) return broken("`url_hex` is not of pairs of hexadecimal digits");
+    return take_url(*bytes, url);
+  }
+
+  Result<void> take_link(const Json& json) {
+    EventLink link;
+    if (const std::string* text = text_of(json)) {
+      CRAWLSTORE_TRY(take_url(*text, link.url));
+    } else if (json.is_number()) {
+      CRAWLSTORE_TRY(take_index(json, link.index));
+    } else if (json.is_object()) {
+      CRAWLSTORE_TRY(take_name(json, link.url, link.index));
+      if (const Json* score = find(json, "score")) {
+        const auto value = score_of(*score);
+        if (!value) return tl::unexpected<Error>(value.error());
+        link.score = *value;
+      }
+    } else {
+      return broken("a link is a string, a number or an object");
+    }
+    parser.links_.push_back(link);
+    return {};
+  }
+
+  Result<void> take_links(const Json& json, CrawlEvent& event) {
+    if (!json.is_array()) return broken("`links` is no list");
+    const bool has_links = event.kind == CrawlEventKind::kPage ||
+                           event.kind == CrawlEventKind::kLinkAdded ||
+                           event.kind == CrawlEventKind::kLinkRemoved;
+    if (!has_links && !json.empty()) return broken("an event of this kind has no links");
+    for (const Json& link : json) CRAWLSTORE_TRY(take_link(link));
+    event.links = parser.links_;
+    return {};
+  }
+
+  Result<void> take_hash(const Json& json, CrawlEvent& event) {
+    const std::string* digits = text_of(json);
+    const auto bytes = digits == nullptr ? std::nullopt : parse_hex_bytes(*digits);
+    if (!bytes) return broken("`content_hash` is not of pairs of hexadecimal digits");
+    if (bytes->size() > kEventHashBytesMax) return broken("`content_hash` is over 64 bytes");
+    event.content_hash = std::as_bytes(std::span(keep(*bytes)));
+    return {};
+  }
+
+  Result<void> take_kind(const Json& object, CrawlEvent& event) {
+    const Json* json = find(object, "kind");
+    const std::string* name = json == nullptr ? nullptr : text_of(*json);
+    if (name == nullptr) return broken("`kind` is missing");
+    for (const CrawlEventKind kind : kKinds) {
+      if (name_of(kind) != *name) continue;
+      event.kind = kind;
+      return {};
+    }
+    return broken("this `kind` is not known");
+  }
+
+  Result<CrawlEvent> read(const Json& object) {
+    CrawlEvent event;
+    CRAWLSTORE_TRY(take_kind(object, event));
+    CRAWLSTORE_TRY(take_name(object, event.url, event.index));
+    if (const Json* json = find(object, "time")) {
+      const auto time_us = time_of(*json);
+      if (!time_us) return tl::unexpected<Error>(time_us.error());
+      event.time_us = *time_us;
+    }
+    if (const Json* json = find(object, "score")) {
+      const auto score = score_of(*json);
+      if (!score) return tl::unexpected<Error>(score.error());
+      event.score = *score;
+    }
+    if (const Json* json = find(object, "content_hash")) CRAWLSTORE_TRY(take_hash(*json, event));
+    if (const Json* json = find(object, "links")) CRAWLSTORE_TRY(take_links(*json, event));
+    parser.naming_ = *naming;
+    return event;
+  }
+};
+
+Result<CrawlEvent> EventLineParser::parse(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (json.is_discarded()) return broken("it is no JSON");
+  if (!json.is_object()) return broken("it is no JSON object");
+  // What is written takes at least as many bytes in the line.
+  bytes_.clear();
+  bytes_.reserve(line.size());
+  links_.clear();
+  return Reader{*this, {}}.read(json);
+}
+
+void append_event_line(std::string& to, const CrawlEvent& event, PageNaming naming) {
+  to += "{\"kind\":\"";
+  to += name_of(event.kind);
+  to += "\",";
+  if (naming == PageNaming::kIndexes) {
+    to += "\"index\":" + fmt::to_string(event.index);
+  } else {
+    append_json_bytes(to, "url", event.url);
+  }
+  if (event.time_us != 0) {
+    const std::string time = format_time(event.time_us);
+    to += time.ends_with('Z') ? ",\"time\":\"" + time + '"'
+                              : ",\"time\":" + fmt::to_string(event.time_us);
+  }
+  append_score(to, event.score);
+  if (!event.content_hash.empty()) {
+    to += ",\"content_hash\":\"";
+    append_hex(to, characters(event.content_hash));
+    to += '"';
+  }
+  for (std::size_t i = 0; i < event.links.size(); ++i) {
+    to += i == 0 ? ",\"links\":[" : ",";
+    append_link(to, event.links[i], naming);
+  }
+  if (!event.links.empty()) to += ']';
+  to += "}\n";
+}
+
+}  // namespace crawlstore::model

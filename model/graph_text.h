@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Text as CSV, DOT and GraphML want it. Threads: pure functions.
+///
+/// DOT and GraphML hold text, not bytes: of a URL with controls, or that is no UTF-8, the printable
+/// form stands there (format_printable()). CSV holds bytes.
+
+#include <string>
+#include <string_view>
+
+namespace crawlstore::model {
+
+/// A field of a row (RFC 4180): in quotes where it needs them.
+void append_csv_field(std::string& to, std::string_view bytes);
+
+/// A DOT string in quotes, fit for a label: \ and & mean something there, and are escaped.
+void append_dot_label(std::string& to, std::string_view bytes);
+
+/// Character data or the value of an attribute in XML 1.0.
+void append_xml_text(std::string& to, std::string_view bytes);
+
+}  // namespace crawlstore::model

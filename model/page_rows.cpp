@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/page_rows.h"
+
+#include <array>
+#include <bit>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "model/format_text.h"
+#include "model/graph_text.h"
+#include "model/json.h"
+#include "model/utf8.h"
+
+namespace crawlstore::model {
+namespace {
+
+struct ColumnName {
+  std::string_view name;
+  PageColumn column;
+};
+
+constexpr std::array kColumns{
+    ColumnName{"index", PageColumn::kIndex},
+    ColumnName{"url", PageColumn::kUrl},
+    ColumnName{"state", PageColumn::kState},
+    ColumnName{"crawl_count", PageColumn::kCrawlCount},
+    ColumnName{"change_count", PageColumn::kChangeCount},
+    ColumnName{"first_crawl", PageColumn::kFirstCrawl},
+    ColumnName{"last_crawl", PageColumn::kLastCrawl},
+    ColumnName{"score", PageColumn::kScore},
+    ColumnName{"depth", PageColumn::kDepth},
+};
+
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63U;
+
+/// Ascending in the order of the signed numbers.
+std::uint64_t unsigned_order(std::int64_t number) {
+  return static_cast<std::uint64_t>(number) ^ kSignBit;
+}
+
+std::uint64_t unsigned_order(float number) {
+  const auto bits = std::bit_cast<std::uint32_t>(number == 0 ? 0.0F : number);
+  return (bits >> 31U) != 0 ? ~bits : bits | 0x8000'0000U;
+}
+
+/// 0 means: never.
+Cell time_cell(std::int64_t time_us) {
+  return time_us == 0 ? Cell{} : Cell{time_us};
+}
+
+std::string time_text(std::int64_t time_us, std::string_view never) {
+  return time_us == 0 ? std::string(never) : format_time(time_us);
+}
+
+std::string hash_text(const PageInfo& page) {
+  std::string digits;
+  const auto& hash = page.content_hash;
+  append_hex(digits,
+             {static_cast<const char*>(static_cast<const void*>(hash.data())), hash.size()});
+  return digits;
+}
+
+void append_time_json(std::string& to, std::string_view name, std::int64_t time_us) {
+  auto out = std::back_inserter(to);
+  if (time_us == 0) {
+    fmt::format_to(out, ",\"{0}_us\":null,\"{0}\":null", name);
+  } else {
+    fmt::format_to(out, ",\"{0}_us\":{1},\"{0}\":\"{2}\"", name, time_us, format_time(time_us));
+  }
+}
+
+}  // namespace
+
+std::optional<PageColumn> find_page_column(std::string_view name) {
+  for (const ColumnName& known : kColumns) {
+    if (known.name == name) return known.column;
+  }
+  return std::nullopt;
+}
+
+std::string page_column_names() {
+  std::string names;
+  for (const ColumnName& known : kColumns) {
+    if (!names.empty()) names += ", ";
+    names += known.name;
+  }
+  return names;
+}
+
+std::uint64_t sort_number(const PageInfo& page, PageColumn column) {
+  switch (column) {
+    case PageColumn::kIndex:
+      return page.index;
+    case PageColumn::kUrl:
+      return 0;
+    case PageColumn::kState:
+      return static_cast<std::uint64_t>(page.state);
+    case PageColumn::kCrawlCount:
+      return page.crawl_count;
+    case PageColumn::kChangeCount:
+      return page.change_count;
+    case PageColumn::kFirstCrawl:
+      return unsigned_order(page.first_crawl_us);
+    case PageColumn::kLastCrawl:
+      return unsigned_order(page.last_crawl_us);
+    case PageColumn::kScore:
+      return unsigned_order(page.score);
+    case PageColumn::kDepth:
+      return page.depth;
+  }
+  return 0;
+}
+
+std::string format_score(float score) {
+  return fmt::format("{}", score);
+}
+
+double score_value(float score) {
+  const std::string digits = format_score(score);
+  double value = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+Field url_field(std::string_view url) {
+  if (is_utf8(url)) return {"url", Unit::kText, std::string(url)};
+  std::string digits;
+  append_hex(digits, url);
+  return {"url_hex", Unit::kText, std::move(digits)};
+}
+
+std::vector<Field> page_fields(const PageInfo& page) {
+  const auto rate = page.change_rate();
+  return {{"index", Unit::kId, page.index},
+          url_field(page.url),
+          {"state", Unit::kText, std::string(name_of(page.state))},
+          {"crawl_count", Unit::kCount, std::uint64_t{page.crawl_count}},
+          {"change_count", Unit::kCount, std::uint64_t{page.change_count}},
+          {"first_crawl_us", Unit::kTimeUs, time_cell(page.first_crawl_us)},
+          {"last_crawl_us", Unit::kTimeUs, time_cell(page.last_crawl_us)},
+          {"change_rate", Unit::kRatio, rate ? Cell{*rate} : Cell{}},
+          {"score", Unit::kRatio, score_value(page.score)},
+          {"content_hash", Unit::kText, page.content_hash.empty() ? Cell{} : Cell{hash_text(page)}},
+          {"depth", Unit::kCount, std::uint64_t{page.depth}},
+          {"linked_from", Unit::kId, page.linked_from ? Cell{*page.linked_from} : Cell{}}};
+}
+
+void append_page_json(std::string& to, const PageInfo& page) {
+  auto out = std::back_inserter(to);
+  fmt::format_to(out, "{{\"index\":{},", page.index);
+  append_json_bytes(to, "url", page.url);
+  fmt::format_to(out, ",\"state\":\"{}\",\"crawl_count\":{},\"change_count\":{}",
+                 name_of(page.state), page.crawl_count, page.change_count);
+  append_time_json(to, "first_crawl", page.first_crawl_us);
+  append_time_json(to, "last_crawl", page.last_crawl_us);
+  fmt::format_to(out, ",\"score\":{},\"content_hash\":", format_score(page.score));
+  to += page.content_hash.empty() ? "null" : '"' + hash_text(page) + '"';
+  fmt::format_to(out, ",\"depth\":{},\"linked_from\":", page.depth);
+  to += page.linked_from ? fmt::to_string(*page.linked_from) : "null";
+  to += '}';
+}
+
+std::string page_line_header() {
+  return fmt::format("{:>10}  {:<7}  {:>11}  {:>12}  {:<27}  {:<27}  {:>12}  {:>5}  url\n", "index",
+                     "state", "crawl_count", "change_count", "first_crawl", "last_crawl", "score",
+                     "depth");
+}
+
+void append_page_line(std::string& to, const PageInfo& page) {
+  fmt::format_to(std::back_inserter(to),
+                 "{:>10}  {:<7}  {:>11}  {:>12}  {:<27}  {:<27}  {:>12}  {:>5}  {}\n", page.index,
+                 name_of(page.state), page.crawl_count, page.change_count,
+                 time_text(page.first_crawl_us, "-"), time_text(page.last_crawl_us, "-"),
+                 format_score(page.score), page.depth, shown_url(page.url));
+}
+
+std::string page_csv_header() {
+  return "index,url,state,crawl_count,change_count,first_crawl,last_crawl,score,depth,linked_from,"
+         "content_hash,out_link_count\n";
+}
+
+void append_page_csv(std::string& to, const PageInfo& page, std::uint64_t out_link_count) {
+  auto out = std::back_inserter(to);
+  fmt::format_to(out, "{},", page.index);
+  append_csv_field(to, page.url);
+  fmt::format_to(out, ",{},{},{},{},{},{},{},{},{},{}\n", name_of(page.state), page.crawl_count,
+                 page.change_count, time_text(page.first_crawl_us, ""),
+                 time_text(page.last_crawl_us, ""), format_score(page.score), page.depth,
+                 page.linked_from ? fmt::to_string(*page.linked_from) : "", hash_text(page),
+                 out_link_count);
+}
+
+std::string shown_url(std::string_view url) {
+  for (const char c : url) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == '\x7F') return format_printable(url);
+  }
+  return std::string(url);
+}
+
+}  // namespace crawlstore::model

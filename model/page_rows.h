@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Pages as rows, in the forms that programs and people read.
+/// Threads: pure functions.
+
+#include <string>
+#include <string_view>
+
+#include <crawlstore/page_view.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// What can be sorted by.
+enum class PageColumn : std::uint8_t {
+  kIndex,
+  kUrl,
+  kState,
+  kCrawlCount,
+  kChangeCount,
+  kFirstCrawl,
+  kLastCrawl,
+  kScore,
+  kDepth,
+};
+/// "index", "url" ... in the order of the columns; nullopt = there is no such column.
+std::optional<PageColumn> find_page_column(std::string_view name);
+/// All names, for messages: "index, url, state ...".
+std::string page_column_names();
+
+/// What a column holds, as a number in its order; of kUrl nothing: that is text.
+std::uint64_t sort_number(const PageInfo& page, PageColumn column);
+
+/// A number with as few digits as tell it from its neighbours.
+std::string format_score(float score);
+/// The same as a cell: 0.1 stays 0.1.
+double score_value(float score);
+
+/// One field: `url`, or `url_hex` with hexadecimal digits for what is no UTF-8.
+Field url_field(std::string_view url);
+
+/// All that is known of a page, without its links.
+std::vector<Field> page_fields(const PageInfo& page);
+
+/// An object of JSON in one line, without an end of line; the same names and values.
+void append_page_json(std::string& to, const PageInfo& page);
+
+/// Columns of fixed width, the URL last; a line each. Controls in URLs are escaped.
+std::string page_line_header();
+void append_page_line(std::string& to, const PageInfo& page);
+
+/// Comma-separated: RFC 4180, but lines end with LF; URLs as they are.
+std::string page_csv_header();
+void append_page_csv(std::string& to, const PageInfo& page, std::uint64_t out_link_count);
+
+/// A URL for a line of text: as it is, or escaped where controls would break the line.
+std::string shown_url(std::string_view url);
+
+}  // namespace crawlstore::model

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/event_json.h"
+
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/seeded.h"
+
+namespace crawlstore::model {
+namespace {
+
+std::string line_of(const CrawlEvent& event, PageNaming naming = PageNaming::kUrls) {
+  std::string line;
+  append_event_line(line, event, naming);
+  return line;
+}
+
+/// Read and written again.
+std::string again(const std::string& line) {
+  EventLineParser parser;
+  const auto event = parser.parse(line);
+  return event ? line_of(*event, parser.naming()) : event.error().text;
+}
+
+TEST(EventLine, SaysWhatAnEventHolds) {
+  const std::array hash{std::byte{0}, std::byte{0xFF}};
+  const std::array links{EventLink{"http://b/", 0, 0}, EventLink{"http://c/", 0, 0.5F},
+                         EventLink{"\xFF", 0, 0}};
+  const CrawlEvent event{
+      CrawlEventKind::kPage, "http://a/\"", 0, 1'700'000'000'000'001, 0.1F, hash, links};
+  EXPECT_EQ(line_of(event),
+            R"({"kind":"page","url":"http://a/\"","time":"2023-11-14T22:13:20.000001Z",)"
+            R"("score":0.1,"content_hash":"00ff",)"
+            R"("links":["http://b/",{"url":"http://c/","score":0.5},{"url_hex":"ff"}]})"
+            "\n");
+  EXPECT_EQ(again(line_of(event)), line_of(event));
+}
+
+TEST(EventLine, NamesPagesByIndexWhereTheyHaveNoUrls) {
+  const std::array links{EventLink{{}, 3, 0}, EventLink{{}, 7, -2}};
+  CrawlEvent event;
+  event.kind = CrawlEventKind::kLinkAdded;
+  event.index = (std::uint64_t{1} << 40U) - 1;
+  event.links = links;
+  const std::string line = line_of(event, PageNaming::kIndexes);
+  EXPECT_EQ(line, R"({"kind":"linkAdded","index":1099511627775,"links":[3,{"index":7,"score":-2}]})"
+                  "\n");
+  EXPECT_EQ(again(line), line);
+}
+
+TEST(EventLine, CarriesTimesThatAreNoDatesAsNumbers) {
+  CrawlEvent event;
+  event.url = "a";
+  event.time_us = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(line_of(event), "{\"kind\":\"page\",\"url\":\"a\",\"time\":9223372036854775807}\n");
+  EXPECT_EQ(again(line_of(event)), line_of(event));
+}
+
+TEST(EventLine, RoundTripsUrlsOfAnyBytes) {
+  testing::SeededRandom random;
+  for (int round = 0; round < 500; ++round) {
+    const std::string url = random.hostile_text(12);
+    const std::array links{EventLink{url, 0, 0}, EventLink{"x", 0, 0}, EventLink{url, 0, 1}};
+    CrawlEvent event;
+    event.url = url;
+    event.links = links;
+    EventLineParser parser;
+    const auto read = parser.parse(line_of(event));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->url, url);
+    ASSERT_EQ(read->links.size(), 3U);
+    EXPECT_EQ(read->links[0].url, url);
+    EXPECT_EQ(read->links[2].url, url);
+  }
+}
+
+TEST(EventLineParser, SaysWhatIsWrong) {
+  const std::string hash(130, '0');
+  EXPECT_EQ(again(""), "it is no JSON");
+  EXPECT_EQ(again("1"), "it is no JSON object");
+  EXPECT_EQ(again(R"({"url":"a"})"), "`kind` is missing");
+  EXPECT_EQ(again(R"({"kind":"Page","url":"a"})"), "this `kind` is not known");
+  EXPECT_EQ(again(R"({"kind":"page","url":"a","links":["b",1]})"),
+            "it names pages by URLs and by indexes");
+  EXPECT_EQ(again(R"({"kind":"page","index":1.0})"), "`index` is no whole number from 0 on");
+  EXPECT_EQ(again(R"({"kind":"page","url":"a","score":3.5e38})"), "`score` is too large");
+  EXPECT_EQ(again(R"({"kind":"page","url":"a","content_hash":")" + hash + R"("})"),
+            "`content_hash` is over 64 bytes");
+  EXPECT_EQ(again(R"({"kind":"failed","url":"a","links":["b"]})"),
+            "an event of this kind has no links");
+}
+
+TEST(EventLineParser, RefusesUrlsOverTheLimit) {
+  const std::string url(kEventUrlBytesMax, 'a');
+  EXPECT_EQ(again(R"({"kind":"gone","url":")" + url + "a\"}"), "a URL is longer than 16 MiB");
+  EXPECT_NE(again(R"({"kind":"gone","url":")" + url + "\"}"), "a URL is longer than 16 MiB");
+}
+
+}  // namespace
+}  // namespace crawlstore::model
