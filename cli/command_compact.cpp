@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <crawlstore/pages.h>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
+#include "model/pages_view.h"
 #include "model/report_view.h"
 
 namespace crawlstore::cli {
@@ -17,12 +20,35 @@ struct Options {
   bool quiet = false;
 };
 
+/// Joins the runs of every page database.
+Result<void> compact_pages(Store& store) {
+  const auto databases = [&store]() -> Result<std::vector<PagesInfo>> {
+    const auto snapshot = store.snapshot();
+    if (!snapshot) return tl::unexpected<Error>(snapshot.error());
+    return model::page_databases(*snapshot);
+  }();
+  if (!databases) return tl::unexpected<Error>(databases.error());
+  for (const PagesInfo& database : *databases) {
+    PagesOptions options;
+    options.has_urls = database.has_urls;
+    auto pages = PageDb::open(store, database.name, options);
+    if (!pages) return tl::unexpected<Error>(pages.error());
+    CRAWLSTORE_TRY(pages->compact());
+    CRAWLSTORE_TRY(pages->close());
+  }
+  return {};
+}
+
 int run(const Options& options) {
   const auto open = open_options(options.lock_wait_seconds);
   if (!open) return fail_with(options.path, open.error());
   auto store = Store::open(options.path, *open);
   if (!store) return fail_with(options.path, store.error());
   const StopSignals stop;
+  if (const auto joined = compact_pages(*store); !joined) {
+    return fail_with(options.path, joined.error());
+  }
+  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
   ProgressBar progress("compact", model::Unit::kBytes, "", options.quiet);
   const auto report = store->compact([&](std::uint64_t done, std::uint64_t total) {
     progress.update_of(done, total);
@@ -40,6 +66,8 @@ int run(const Options& options) {
 
 Action define_compact(CLI::App& parser) {
   auto options = std::make_shared<Options>();
+  parser.footer(
+      "Page databases run their supersteps, and join their runs of links and origins, first.");
   add_file(parser, options->path);
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);

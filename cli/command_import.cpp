@@ -2,16 +2,14 @@
 #include <cerrno>
 #include <vector>
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "cli/console.h"
 #include "cli/exit_code.h"
+#include "cli/input_file.h"
 #include "cli/input_size.h"
 #include "cli/line_reader.h"
 #include "cli/merge_order_output.h"
 #include "cli/options.h"
+#include "cli/page_import.h"
 #include "cli/progress.h"
 #include "cli/url_session.h"
 #include "cli/verb.h"
@@ -26,24 +24,10 @@ struct Options {
   UrlSessionOptions session;
   std::string format;
   std::vector<std::string> inputs;
+  std::string database;
+  bool no_merge = false;
   bool as_json = false;
   bool quiet = false;
-};
-
-/// An input of the command: a file, or standard input for "-".
-class InputFile {
- public:
-  explicit InputFile(const std::string& path)
-      : descriptor_(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  ~InputFile() {
-    if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
-  }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-  [[nodiscard]] int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_;
 };
 
 /// Lines in, keys out. The URLs themselves are not kept: nobody waits for their verdicts.
@@ -150,7 +134,7 @@ Result<void> import_all(ImportRun& import, const Options& options, const StopSig
   return done;
 }
 
-int run(const Options& options) {
+int run_urls(const Options& options) {
   const StopSignals stop;
   auto session = UrlSession::open(options.session);
   if (!session) return fail_with(options.session.path, session.error());
@@ -166,22 +150,60 @@ int run(const Options& options) {
   return import.counts().refused == 0 ? kExitDone : kExitNo;
 }
 
+int run(const Options& options) {
+  if (options.format == "urls") return run_urls(options);
+  return import_pages({.path = options.session.path,
+                       .format = options.format,
+                       .inputs = options.inputs,
+                       .database = options.database,
+                       .memory_bytes = options.session.memory_bytes,
+                       .lock_wait_seconds = options.session.lock_wait_seconds,
+                       .raw = options.session.raw,
+                       .no_merge = options.no_merge,
+                       .as_json = options.as_json,
+                       .quiet = options.quiet});
+}
+
+constexpr const char* kFooter =
+    "urls: plain text, a URL a line; ends of lines and empty lines as in `seen`. Fills a DRUM, and "
+    "prints how many were unique and duplicate.\n"
+    "The other formats fill a page database:\n"
+    "edges: FROM TAB TO a line: the page FROM has a link to TO more. Both are URLs, or both are "
+    "indexes, `#N`, in a database whose pages have no URLs: there all indexes below the largest "
+    "exist. A page that is only listed counts as known, not as crawled.\n"
+    "events: crawl events as Cap'n Proto messages, share/crawlstore/crawl_event.capnp.\n"
+    "jsonl: the same, an event a line: {\"kind\": \"page\", \"url\": \"http://a.test/\", "
+    "\"time\": \"2026-11-21T10:11:12Z\", \"score\": 0.5, \"content_hash\": \"00ff\", "
+    "\"links\": [\"http://b.test/\", {\"url\": \"http://c.test/\", \"score\": 2}]}. "
+    "Kinds: page, known, gone, "
+    "failed, linkAdded, linkRemoved. `time` may be microseconds since 1970. A URL that is no UTF-8 "
+    "comes in hexadecimal digits as `url_hex`; without URLs there is `index`.\n"
+    "Lines that are not of the format are refused, with file and number (exit code 1), the others "
+    "are taken. A stream of events is taken up to what is wrong with it.\n"
+    "FILE is created when it does not exist, and so is the database, with URLs or without as its "
+    "first page is named. At the end the superstep runs, which makes edits pages and links. What "
+    "was read before an error or a signal is remembered; reading an input again does no harm, but "
+    "that a page event counts as one crawl more.";
+
 }  // namespace
 
 Action define_import(CLI::App& parser) {
   auto options = std::make_shared<Options>();
-  parser.footer(
-      "urls: plain text, a URL a line; ends of lines and empty lines as in `seen`. Prints how many "
-      "were unique and duplicate. FILE is created when it does not exist. What was read before an "
-      "error or a signal is remembered; reading an input again does no harm.");
+  parser.footer(kFooter);
   add_file(parser, options->session.path);
-  parser.add_option("--format", options->format, "the format of the inputs: urls")
+  parser
+      .add_option("--format", options->format,
+                  "the format of the inputs: urls, edges, events, jsonl")
       ->required()
       ->type_name("F")
-      ->check(CLI::IsMember({"urls"}));
+      ->check(CLI::IsMember({"urls", "edges", "events", "jsonl"}));
   parser.add_option("INPUT", options->inputs, "files to read; - is standard input")->required();
-  add_drum(parser, options->session.drum, "the DRUM to fill (default: urls)");
-  parser.add_flag("--raw", options->session.raw, "key the bytes of a line without normalising");
+  add_drum(parser, options->session.drum, "the DRUM that urls fill (default: urls)");
+  add_database(parser, options->database, "the page database that the others fill");
+  parser.add_flag("--raw", options->session.raw, "take URLs as they are, without normalising");
+  parser.add_flag("--no-merge", options->no_merge,
+                  "run no superstep at the end: edits wait in the file, for `merge` or the next "
+                  "import; a superstep that memory calls for runs all the same");
   add_repeats(parser, options->session.repeats);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);

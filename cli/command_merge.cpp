@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <crawlstore/page_view.h>
+#include <crawlstore/pages.h>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/memory_limit.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "model/pages_view.h"
 #include "model/report_view.h"
 
 namespace crawlstore::cli {
@@ -19,11 +23,17 @@ struct Options {
   bool as_json = false;
 };
 
+/// DRUMs of page keys have no requests: supersteps change them.
 Result<std::vector<DrumInfo>> chosen_drums(const Store& store, const std::string& name) {
   const auto snapshot = store.snapshot();
   if (!snapshot) return tl::unexpected<Error>(snapshot.error());
   auto drums = snapshot->drums();
-  if (!drums || name.empty()) return drums;
+  if (!drums) return drums;
+  const auto databases = PageView::names(*snapshot);
+  std::erase_if(*drums, [&databases](const DrumInfo& drum) {
+    return std::find(databases.begin(), databases.end(), drum.name) != databases.end();
+  });
+  if (name.empty()) return drums;
   std::erase_if(*drums, [&name](const DrumInfo& drum) { return drum.name != name; });
   if (drums->empty()) return fail(Errc::kUnknownName, "no DRUM has this name");
   return drums;
@@ -46,6 +56,31 @@ Result<std::vector<model::DrumMerge>> merge_all(Store& store, const Options& opt
   return merges;
 }
 
+/// None when one DRUM alone is asked for.
+Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const Options& options) {
+  std::vector<model::DatabaseSuperstep> supersteps;
+  if (!options.drum.empty()) return supersteps;
+  const auto databases = [&store]() -> Result<std::vector<PagesInfo>> {
+    const auto snapshot = store.snapshot();
+    if (!snapshot) return tl::unexpected<Error>(snapshot.error());
+    return model::page_databases(*snapshot);
+  }();
+  if (!databases) return tl::unexpected<Error>(databases.error());
+  for (const PagesInfo& database : *databases) {
+    PagesOptions pages_options;
+    pages_options.has_urls = database.has_urls;
+    pages_options.memory_bytes =
+        std::max(options.memory_bytes.value_or(default_memory_bytes()), std::uint64_t{1} << 20);
+    auto pages = PageDb::open(store, database.name, pages_options);
+    if (!pages) return tl::unexpected<Error>(pages.error());
+    const auto report = pages->merge();
+    if (!report) return tl::unexpected<Error>(report.error());
+    CRAWLSTORE_TRY(pages->close());
+    supersteps.push_back({database.name, *report});
+  }
+  return supersteps;
+}
+
 int run(const Options& options) {
   const auto open = open_options(options.lock_wait_seconds);
   if (!open) return fail_with(options.path, open.error());
@@ -53,8 +88,12 @@ int run(const Options& options) {
   if (!store) return fail_with(options.path, store.error());
   const auto merges = merge_all(*store, options);
   if (!merges) return fail_with(options.path, merges.error());
+  const auto supersteps = run_supersteps(*store, options);
+  if (!supersteps) return fail_with(options.path, supersteps.error());
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
-  return print_document(model::merge_view(*merges), options.as_json);
+  model::Document document = model::merge_view(*merges);
+  document.tables.push_back(model::supersteps_table(*supersteps));
+  return print_document(document, options.as_json);
 }
 
 }  // namespace
@@ -62,10 +101,11 @@ int run(const Options& options) {
 Action define_merge(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "Verdicts of requests that no running program waits for are kept in the file: the next "
+      "Merges the DRUMs, then runs the supersteps of page databases. Verdicts of requests that no "
+      "running program waits for are kept in the file: the next "
       "`seen` prints them first.");
   add_file(parser, options->path);
-  add_drum(parser, options->drum, "only this DRUM (default: all)");
+  add_drum(parser, options->drum, "only this DRUM (default: all, and all page databases)");
   add_memory(parser, options->memory_bytes);
   add_json(parser, options->as_json);
   add_lock_wait(parser, options->lock_wait_seconds);

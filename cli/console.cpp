@@ -18,24 +18,6 @@
 namespace crawlstore::cli {
 namespace {
 
-/// 0, or the errno.
-int write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor, text.data(), text.size());
-    if (written > 0) {
-      text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (written == 0) {
-      return EIO;
-    } else if (errno == EAGAIN) {  // somebody made it non-blocking: wait all the same
-      pollfd output{descriptor, POLLOUT, 0};
-      (void)::poll(&output, 1, -1);
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
-
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0';
@@ -93,6 +75,23 @@ std::string text_of(const model::Document& document) {
 }
 
 }  // namespace
+
+int write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written > 0) {
+      text.remove_prefix(static_cast<std::size_t>(written));
+    } else if (written == 0) {
+      return EIO;
+    } else if (errno == EAGAIN) {  // somebody made it non-blocking: wait all the same
+      pollfd output{descriptor, POLLOUT, 0};
+      (void)::poll(&output, 1, -1);
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
 
 Result<void> write_output(std::string_view text) {
   if (const int error = write_all(STDOUT_FILENO, text); error != 0) {

@@ -13,6 +13,9 @@
 
 namespace crawlstore::cli {
 
+/// Writes all of it, also where a descriptor does not block; returns 0, or the errno.
+int write_all(int descriptor, std::string_view text);
+
 /// Writes all of it to standard output. errors kNoSpace, kIo and the like
 Result<void> write_output(std::string_view text);
 

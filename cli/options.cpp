@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <crawlstore/pages.h>
+
 #include "model/format_text.h"
 #include "model/parse_text.h"
 #include "model/utf8.h"
@@ -26,6 +28,11 @@ bool is_name(const std::string& text) {
   if (text.empty() || text.size() > 255 || !model::is_utf8(text)) return false;
   const std::string shown = model::format_printable(text);
   return shown.find("\\x") == std::string::npos;
+}
+
+/// Empty: it is one.
+std::string check_name(const std::string& text) {
+  return is_name(text) ? std::string() : "a name has 1 to 255 bytes of UTF-8 without controls";
 }
 
 }  // namespace
@@ -106,10 +113,14 @@ void add_no_mmap(CLI::App& parser, bool& no_mmap) {
 }
 
 CLI::Option* add_drum(CLI::App& parser, std::string& name, const std::string& help) {
-  const auto check = [](const std::string& text) {
-    return is_name(text) ? std::string() : "a name has 1 to 255 bytes of UTF-8 without controls";
-  };
-  return parser.add_option("--drum", name, help)->type_name("NAME")->check(check);
+  return parser.add_option("--drum", name, help)->type_name("NAME")->check(check_name);
+}
+
+CLI::Option* add_database(CLI::App& parser, std::string& name, const std::string& help) {
+  name = PageDb::kDefaultName;
+  return parser.add_option("--database", name, help + " (default: pages)")
+      ->type_name("NAME")
+      ->check(check_name);
 }
 
 Result<std::optional<std::int64_t>> source_date_us() {

@@ -48,6 +48,9 @@ void add_no_mmap(CLI::App& parser, bool& no_mmap);
 /// --drum NAME.
 CLI::Option* add_drum(CLI::App& parser, std::string& name, const std::string& help);
 
+/// --database NAME, of pages and links; the default is "pages".
+CLI::Option* add_database(CLI::App& parser, std::string& name, const std::string& help);
+
 /// The time that SOURCE_DATE_EPOCH asks for, in microseconds. errors kInvalidArgument
 Result<std::optional<std::int64_t>> source_date_us();
 

@@ -8,9 +8,12 @@ import unittest
 
 import command
 
-READING = [["info"], ["segments"], ["verify"], ["pins"], ["dump"], ["snapshot", "{}", "out.crawl"]]
+READING = [["info"], ["segments"], ["verify"], ["pins"], ["dump"], ["snapshot", "{}", "out.crawl"],
+           ["pages"], ["page", "{}", "#0"], ["links", "{}", "#0"],
+           ["export", "{}", "--format", "events", "-o", "out.crawl"]]
 WRITING = [["merge"], ["compact"], ["rollback"], ["seen"],
-           ["import", "{}", "--format", "urls", "-"]]
+           ["import", "{}", "--format", "urls", "-"], ["import", "{}", "--format", "edges", "-"],
+           ["import", "{}", "--format", "jsonl", "-"], ["import", "{}", "--format", "events", "-"]]
 
 IDENTITY_VERSION = 12
 SUPERBLOCKS = (16, 32, 48, 64)

@@ -108,6 +108,41 @@ class Documents(Fixed):
     def test_of_compact(self):
         self.assert_golden("compact", "compact", "x.crawl", "--json")
 
+    def add_pages(self):
+        """Crawled, known, gone and failed pages, a URL that is no UTF-8, an edit that waits."""
+        events = [{"kind": "page", "url": "http://a.test/", "time": "2026-11-21T10:11:12.5Z",
+                   "score": 0.5, "content_hash": "00ff",
+                   "links": ["http://b.test/", {"url": "http://c.test/", "score": 2},
+                             {"url_hex": b"http://d.test/\xff".hex()}]},
+                  {"kind": "page", "url": "http://a.test/", "time": "2026-11-22T10:11:12Z",
+                   "links": ["http://c.test/", {"url_hex": b"http://d.test/\xff".hex()}]},
+                  {"kind": "linkAdded", "url": "http://c.test/", "links": ["http://a.test/"]},
+                  {"kind": "gone", "url": "http://b.test/"},
+                  {"kind": "failed", "url": "http://c.test/"}]
+        self.succeed("import", "x.crawl", "--format", "jsonl", "-", env=FIXED,
+                     data="".join(json.dumps(event) + "\n" for event in events).encode())
+        self.succeed("import", "x.crawl", "--format", "edges", "--no-merge", "-", env=FIXED,
+                     data=b"http://a.test/\thttp://e.test/\n")
+
+    def test_of_pages_and_links(self):
+        self.add_pages()
+        self.assert_golden("info_pages", "info", "x.crawl", "--json")
+        self.assert_golden("pages", "pages", "x.crawl", "--json", "--sort", "score", "--reverse")
+        self.assert_golden("page", "page", "x.crawl", "http://a.test/", "--json")
+        self.assert_golden("page_of_odd_bytes", "page", "x.crawl", "#3", "--json")
+        self.assert_golden("links", "links", "x.crawl", "http://a.test/", "--json")
+        self.assert_golden("links_in", "links", "x.crawl", "#0", "--in", "--json")
+        self.assert_golden("segments_pages", "segments", "x.crawl", "--json", "--kind", "pages")
+        self.assert_golden("merge_pages", "merge", "x.crawl", "--json")
+
+    def test_of_imports(self):
+        answer = self.succeed("import", "y.crawl", "--format", "edges", "-", "--json",
+                              data=b"http://a.test/\thttp://b.test/\nhttp://a.test/\tx\n\n")
+        self.assertEqual(json.loads(answer.out),
+                         {"lines": 3, "events": 1, "skipped": 1, "refused": 0, "new_pages": 3,
+                          "pages": 3, "crawled": 0, "links": 2, "events_waiting": 0,
+                          "supersteps": 1, "collisions": 0, "unparsed": 1})
+
     def test_of_plan(self):
         words = ["plan", "--keys", "50_000_000", "--memory", "64MiB", "--json"]
         plan = json.loads(self.succeed(*words).out)
@@ -135,6 +170,9 @@ class Documents(Fixed):
         self.assertEqual(info["commit_time"], "2023-11-14T22:13:20Z")
         self.assertEqual(info["commit_time_us"], 1700000000000000)
         self.assertEqual(info["health"], "whole")
+        for name in ("pages", "crawled", "links", "bits_per_link", "in_bits_per_link",
+                     "bytes_per_page", "events_waiting", "collisions"):
+            self.assertEqual(info[name], 0)
 
     def test_are_the_same_bytes_for_the_same_operations(self):
         first = (self.folder / "x.crawl").read_bytes()

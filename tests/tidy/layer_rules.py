@@ -81,7 +81,7 @@ EXTERNAL = [
      "the library speaks no JSON"),
     (("fmt/",), ("model/", "cli/", "inspector/", "examples/", "bench/", *FREE),
      "the library prints nothing"),
-    (("re2/",), ("inspector/core/",), "only filters know regular expressions"),
+    (("re2/",), ("cli/", "inspector/core/"), "only filters know regular expressions"),
     (("png.h",), ("inspector/shell/", *FREE), "only the headless shell writes pictures"),
     (("gumbo.h",), ("examples/",), "only the example parses HTML"),
     (("gtest/", "gmock/"), FREE, "only tests include GoogleTest"),

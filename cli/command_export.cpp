@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/page_export.h"
+#include "cli/page_source.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
+#include "cli/verb.h"
+#include "model/format_text.h"
+
+namespace crawlstore::cli {
+namespace {
+
+/// Programs that draw graphs have hard times with more.
+constexpr std::uint64_t kDrawnLinksMax = 1'000'000;
+
+struct Options {
+  PageSourceOptions source;
+  std::string format;
+  std::string output;
+  bool only_other_hosts = false;
+  bool quiet = false;
+};
+
+bool is_drawn(const Options& options) {
+  return options.format == "dot" || options.format == "graphml";
+}
+
+/// Empty: nothing speaks against it.
+std::string misuse(const Options& options) {
+  if (options.only_other_hosts && options.format != "edges" && !is_drawn(options)) {
+    return "--other-hosts goes with edges, dot and graphml: the other formats hold whole pages";
+  }
+  const bool is_stdout = options.output.empty() || options.output == "-";
+  if (is_stdout && options.format == "events" && is_terminal(STDOUT_FILENO)) {
+    return "events are no text; -o FILE keeps them from the terminal";
+  }
+  std::error_code ignored;
+  if (!is_stdout && std::filesystem::equivalent(options.output, options.source.path, ignored)) {
+    return "the output is the crawl file itself";
+  }
+  return {};
+}
+
+/// False: something of the database is not in the output.
+bool tell_losses(const ExportLosses& losses, bool quiet) {
+  if (losses.waiting_count != 0 && !quiet) {
+    note(
+        fmt::format("{} edits wait in the file, and are not in the output; `crawlstore merge` "
+                    "makes them pages and links",
+                    model::format_count(losses.waiting_count)));
+  }
+  if (losses.cut_page_count != 0) {
+    note(fmt::format("{} pages have more crawls than are told",
+                     model::format_count(losses.cut_page_count)));
+  }
+  if (losses.link_count != 0) {
+    note(
+        fmt::format("{} links left out: URLs that are empty, hold a TAB or a line break, or look "
+                    "like #INDEX do not fit in lines of edges; jsonl and events take them",
+                    model::format_count(losses.link_count)));
+  }
+  return losses.link_count == 0 && losses.cut_page_count == 0;
+}
+
+int run(const Options& options) {
+  if (const std::string text = misuse(options); !text.empty()) return fail_with(text, kExitUsage);
+  int code = kExitDone;
+  const auto views = open_page_views(options.source, code);
+  if (!views) return code;
+  const PageView& view = views->walk;
+  if (options.only_other_hosts && !check_has_urls(view, options.source, "--other-hosts")) {
+    return kExitUsage;
+  }
+  if (is_drawn(options) && view.info().link_count > kDrawnLinksMax) {
+    note(fmt::format("{} links: few programs draw so many",
+                     model::format_count(view.info().link_count)));
+  }
+  const StopSignals stop;
+  auto output = OutputFile::open(options.output);
+  if (!output) return fail_with(options.output, output.error());
+  ProgressBar progress("export", model::Unit::kCount, " steps", options.quiet);
+  const PageExport what{*views, *output, options.only_other_hosts,
+                        [&](std::uint64_t done, std::uint64_t total) -> Result<void> {
+                          progress.update_of(done, total);
+                          if (stop.requested() == 0) return {};
+                          return fail(Errc::kCancelled, "the export was stopped");
+                        }};
+  const auto losses = find_export_format(options.format)(what);
+  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+  if (!losses) return fail_with(options.source.path, losses.error());
+  if (const auto finished = output->finish(); !finished) {
+    return fail_with(options.output.empty() ? "standard output" : options.output, finished.error());
+  }
+  return tell_losses(*losses, options.quiet) ? kExitDone : kExitNo;
+}
+
+constexpr const char* kFooter =
+    "events, jsonl: the whole database as crawl events (as `import` describes them) which make it "
+    "anew, with the same indexes, in a new store: pages, links, depths, scores, counts, waiting "
+    "edits. Of crawls between the first and the last only the count is kept, and how often the "
+    "content changed: they come with the time of the last, and with a made-up hash where it "
+    "changed; at most 1000 a page. Pages that were forgotten leave no index. Times of failures are "
+    "not in a database.\n"
+    "csv: a row a page, with a header; times in UTC, empty when there was no crawl; URLs as they "
+    "are.\n"
+    "edges: FROM TAB TO a line; #N where pages have no URLs. Links of URLs that do not fit in such "
+    "a line are left out, and counted (exit code 1).\n"
+    "dot, graphml: nodes and edges. They hold text: in a URL with controls, or that is no UTF-8, "
+    "these bytes come as \\xNN.\n"
+    "With -o the file is there as a whole or not at all; it takes the place of another one.";
+
+}  // namespace
+
+Action define_export(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.footer(kFooter);
+  add_page_source(parser, options->source);
+  parser
+      .add_option("--format", options->format,
+                  "the format of the output: events, jsonl, csv, edges, dot, graphml")
+      ->required()
+      ->type_name("F")
+      ->check(CLI::IsMember({"events", "jsonl", "csv", "edges", "dot", "graphml"}));
+  parser.add_option("-o,--output", options->output, "where to (default: standard output)")
+      ->type_name("OUT");
+  parser.add_flag("--other-hosts", options->only_other_hosts, "only links from host to host");
+  add_quiet(parser, options->quiet);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/page_source.h"
+#include "cli/verb.h"
+#include "model/page_rows.h"
+
+namespace crawlstore::cli {
+namespace {
+
+/// Of a longer way from the seed, the last pages.
+constexpr std::size_t kPathMax = 1000;
+
+struct Options {
+  PageSourceOptions source;
+  std::string page;
+  bool raw = false;
+  bool as_json = false;
+};
+
+/// From the seed to the page: each was first linked to by the one before.
+Result<std::vector<PageInfo>> path_to(const PageView& view, PageInfo page) {
+  std::vector<PageInfo> path{std::move(page)};
+  while (path.size() < kPathMax) {
+    const auto linker = path.back().linked_from;
+    if (!linker || *linker >= path.back().index) break;  // pages are linked to by older ones
+    auto found = view.page(*linker);
+    if (!found) return tl::unexpected<Error>(found.error());
+    path.push_back(std::move(*found));
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+model::Table path_table(const std::vector<PageInfo>& path) {
+  model::Table table{"path",
+                     {{"index", model::Unit::kId},
+                      {"depth", model::Unit::kCount},
+                      {"state", model::Unit::kText},
+                      {"url", model::Unit::kText}},
+                     {}};
+  for (const PageInfo& page : path) {
+    table.rows.push_back({page.index, std::uint64_t{page.depth}, std::string(name_of(page.state)),
+                          model::shown_url(page.url)});
+  }
+  return table;
+}
+
+Result<model::Document> describe_page(const PageView& view, std::uint64_t index, bool for_people) {
+  const auto page = view.page(index);
+  if (!page) return tl::unexpected<Error>(page.error());
+  const auto in_links = view.in_links(index);
+  if (!in_links) return tl::unexpected<Error>(in_links.error());
+  const auto out_links = view.out_links(index);
+  if (!out_links) return tl::unexpected<Error>(out_links.error());
+  model::Document document{model::page_fields(*page), {}};
+  if (for_people) {
+    for (model::Field& field : document.fields) {
+      if (field.name == "score") field.value = model::format_score(page->score);
+      if (field.name == "url") field.value = model::shown_url(page->url);
+    }
+  }
+  document.fields.push_back(
+      {"in_link_count", model::Unit::kCount, std::uint64_t{in_links->size()}});
+  document.fields.push_back(
+      {"out_link_count", model::Unit::kCount, std::uint64_t{out_links->size()}});
+  if (!view.info().has_urls) return document;
+  const auto path = path_to(view, *page);
+  if (!path) return tl::unexpected<Error>(path.error());
+  document.tables.push_back(path_table(*path));
+  return document;
+}
+
+int run(const Options& options) {
+  int code = kExitDone;
+  const auto view = open_pages(options.source, code);
+  if (!view) return code;
+  const auto index = choose_page(*view, options.source, options.page, options.raw, code);
+  if (!index) return code;
+  const auto document = describe_page(*view, *index, !options.as_json);
+  if (!document) return fail_with(options.source.path, document.error());
+  return print_document(*document, options.as_json);
+}
+
+}  // namespace
+
+Action define_page(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.footer(
+      "Exit code 1 when there is no such page. `change_rate`: changes a second, one more than were "
+      "seen, over the time from the first to the last crawl. `path`: from a seed to the page, each "
+      "page the one that linked to the next one first; of a longer way its last 1000 pages.");
+  add_page_source(parser, options->source);
+  parser.add_option("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)")
+      ->required();
+  parser.add_flag("--raw", options->raw, "look for the URL as it is, without normalising");
+  add_json(parser, options->as_json);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

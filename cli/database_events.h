@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A page database as the crawl events that make it anew, with the same indexes.
+///
+/// First every page is named, in the order of indexes: seeds as known, the others by the page that
+/// linked to them first, with a link that is taken back at once. So a new store gives the same
+/// indexes, depths and first scores. Then each page in turn: its crawls, the last one with all
+/// links; what became of it; links that were only listed. Last come the edits that wait.
+///
+/// Of crawls the first and last time, count and changes are kept, not the times between: those have
+/// the time of the last, and what changed is a made-up hash. Of more than kCrawlsMax crawls the
+/// rest is left out. Scores of links to pages that are known already, and times of failures, are
+/// not in a database. Threads: one. Memory: one page, and the URLs of a piece of its links.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <crawlstore/page_view.h>
+
+#include "cli/page_source.h"
+
+namespace crawlstore::cli {
+
+class DatabaseEvents {
+ public:
+  static constexpr std::uint32_t kCrawlsMax = 1000;
+
+  /// Gets the events; valid during the call. What it fails with ends everything.
+  using Visit = std::function<Result<void>(const CrawlEvent& event)>;
+  /// Told how many of twice all pages are done.
+  using Look = std::function<Result<void>(std::uint64_t done)>;
+  DatabaseEvents(const PageViews& views, Visit visit, Look look);
+
+  /// errors of damage, and those of the visitor
+  Result<void> run();
+  /// Pages with more crawls than were told.
+  [[nodiscard]] std::uint64_t cut_page_count() const { return cut_page_count_; }
+
+ private:
+  Result<void> name_pages();
+  Result<void> name_page(const PageInfo& page);
+  Result<void> finish_group();
+  Result<void> describe_pages();
+  Result<void> describe_page(const PageInfo& page, std::span<const std::uint64_t> links);
+  Result<void> tell_crawls(const PageInfo& page, std::span<const std::uint64_t> links);
+  Result<void> tell_links(const PageInfo& page, std::span<const std::uint64_t> links);
+  /// As many as go into one event; returns what is left.
+  Result<std::span<const std::uint64_t>> fill_links(std::span<const std::uint64_t> links);
+  Result<void> tell(const PageInfo& page, CrawlEventKind kind);
+
+  const PageView& view_;
+  const PageView& look_up_;
+  Visit visit_;
+  Look look_;
+  UrlCache urls_;
+  std::uint64_t cut_page_count_ = 0;
+  // New pages that one page linked to first.
+  PageInfo linker_;
+  std::vector<PageInfo> group_;
+  std::size_t group_bytes_ = 0;
+  // Of the event that is being made.
+  std::string url_bytes_;
+  std::vector<std::size_t> url_ends_;
+  std::vector<EventLink> links_;
+};
+
+}  // namespace crawlstore::cli

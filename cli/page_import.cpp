@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/page_import.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <crawlstore/event_stream.h>
+
+#include "cli/console.h"
+#include "cli/edge_lines.h"
+#include "cli/exit_code.h"
+#include "cli/input_file.h"
+#include "cli/input_size.h"
+#include "cli/line_reader.h"
+#include "cli/page_sink.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
+#include "model/event_json.h"
+#include "model/format_text.h"
+#include "model/pages_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+using model::PageNaming;
+
+constexpr std::uint64_t kRefusalsShown = 5;
+constexpr std::uint64_t kEventsPerLook = 1024;
+
+/// What ended an import: of the store, or, with a place, of an input.
+struct Failure {
+  std::string subject;
+  Error error;
+  bool is_of_input = false;
+};
+
+class PageImport {
+ public:
+  PageImport(PageSink& sink, const PageImportOptions& options, const StopSignals& stop)
+      : sink_(sink),
+        options_(options),
+        stop_(stop),
+        progress_("import", model::Unit::kCount, options.format == "events" ? " events" : " lines",
+                  options.quiet) {}
+
+  /// False: failure() says why.
+  bool read(const std::string& path);
+  [[nodiscard]] const Failure& failure() const { return failure_; }
+  [[nodiscard]] const model::ImportCounts& counts() const { return counts_; }
+
+ private:
+  bool read_lines(int descriptor);
+  bool read_events(int descriptor);
+  bool take_line(std::string_view line);
+  bool take_edge(std::string_view line);
+  bool finish_edges();
+  bool take_json(std::string_view line);
+  bool add(const CrawlEvent& event, PageNaming naming);
+  bool add_batch(std::span<const CrawlEvent> events);
+  bool fail_store(const Error& error);
+  bool fail_input(std::string place, const Error& error);
+  void refuse(const char* why);
+  [[nodiscard]] std::string place() const { return fmt::format("{}:{}", path_, line_); }
+
+  PageSink& sink_;
+  const PageImportOptions& options_;
+  const StopSignals& stop_;
+  ProgressBar progress_;
+  model::ImportCounts counts_;
+  Failure failure_;
+  std::string path_;         // of the input
+  std::uint64_t line_ = 0;   // in the input
+  std::uint64_t event_ = 0;  // in the input
+  EdgeCollector edges_;
+  model::EventLineParser parser_;
+};
+
+/// How an event of a stream names pages; where nothing but index 0 is named, both would do.
+PageNaming naming_of(const CrawlEvent& event, std::optional<PageNaming> usual) {
+  const auto has_url = [](const auto& named) { return !named.url.empty(); };
+  const auto has_index = [](const auto& named) { return named.url.empty() && named.index != 0; };
+  if (has_url(event) || std::any_of(event.links.begin(), event.links.end(), has_url)) {
+    return PageNaming::kUrls;
+  }
+  if (has_index(event) || std::any_of(event.links.begin(), event.links.end(), has_index)) {
+    return PageNaming::kIndexes;
+  }
+  return usual.value_or(PageNaming::kIndexes);
+}
+
+bool PageImport::fail_store(const Error& error) {
+  failure_ = {options_.path, error, false};
+  return false;
+}
+
+bool PageImport::fail_input(std::string place, const Error& error) {
+  failure_ = {std::move(place), error, true};
+  return false;
+}
+
+void PageImport::refuse(const char* why) {
+  if (++counts_.refused > kRefusalsShown) return;
+  note(fmt::format("{}: refused: {}", model::format_printable(place()), why));
+}
+
+/// Events that break a rule are refused; the first way of naming pages is the one that holds.
+bool PageImport::add(const CrawlEvent& event, PageNaming naming) {
+  const auto added = sink_.add(event, naming);
+  if (added) {
+    ++counts_.events;
+    return true;
+  }
+  if (added.error().code == Errc::kTypeMismatch) {
+    const bool is_stream = options_.format == "events";
+    return fail_input(is_stream ? fmt::format("{}: event {}", path_, event_) : place(),
+                      added.error());
+  }
+  if (added.error().code != Errc::kInvalidArgument) return fail_store(added.error());
+  refuse(added.error().text);
+  return true;
+}
+
+bool PageImport::take_edge(std::string_view line) {
+  const auto edge = parse_edge(line);
+  if (!edge) {
+    refuse(edge.error().text);
+    return true;
+  }
+  // The first edge decides for a database that is not there yet. What does not fit is told at once,
+  // so that the message has the number of this line.
+  const auto pending = edges_.empty() ? std::nullopt : std::optional(edges_.naming());
+  const auto usual = sink_.naming() ? sink_.naming() : pending;
+  const bool is_misfit = usual && *usual != edge->naming;
+  if ((is_misfit || edges_.begins_event(*edge)) && !finish_edges()) return false;
+  edges_.add(*edge);
+  return !is_misfit || finish_edges();
+}
+
+bool PageImport::finish_edges() {
+  if (edges_.empty()) return true;
+  const PageNaming naming = edges_.naming();
+  return add(edges_.take(), naming);
+}
+
+bool PageImport::take_json(std::string_view line) {
+  const auto event = parser_.parse(line);
+  if (event) return add(*event, parser_.naming());
+  refuse(event.error().text);
+  return true;
+}
+
+bool PageImport::take_line(std::string_view line) {
+  if (line.empty()) {
+    ++counts_.skipped;
+    return true;
+  }
+  return options_.format == "edges" ? take_edge(line) : take_json(line);
+}
+
+bool PageImport::read_lines(int descriptor) {
+  LineReader reader(descriptor, stop_);
+  const InputSize size(descriptor);
+  std::string_view line;
+  while (true) {
+    const auto next = reader.next(line);
+    if (!next) return finish_edges() && fail_input(path_, next.error());
+    if (*next == LineReader::Next::kEnd) return finish_edges();
+    ++counts_.lines;
+    ++line_;
+    if (*next == LineReader::Next::kTooLong) {
+      refuse("it is longer than 64 MiB");
+    } else if (!take_line(line)) {
+      return false;
+    }
+    if (counts_.lines % kEventsPerLook == 0) {
+      progress_.update(counts_.lines, size.fraction(reader.bytes_read()));
+    }
+  }
+}
+
+bool PageImport::add_batch(std::span<const CrawlEvent> events) {
+  for (const CrawlEvent& event : events) {
+    ++event_;
+    if (!add(event, naming_of(event, sink_.naming()))) return false;
+  }
+  return true;
+}
+
+bool PageImport::read_events(int descriptor) {
+  const InputSize size(descriptor);
+  std::uint64_t bytes_read = 0;
+  // A signal ends the stream between two reads: what was read of a message then is left out.
+  const EventSource bytes = descriptor_source(descriptor);
+  EventStreamReader reader(
+      [this, descriptor, &bytes, &bytes_read](std::span<std::byte> into) -> Result<std::size_t> {
+        if (!stop_.wait_readable(descriptor)) return std::size_t{0};
+        auto length = bytes(into);
+        if (length) bytes_read += *length;
+        return length;
+      });
+  while (true) {
+    const auto batch = reader.next();
+    if (!batch) {
+      if (stop_.requested() != 0) return true;
+      const bool is_broken = category(batch.error().code) == ErrorCategory::kDamage;
+      return fail_input(
+          is_broken ? fmt::format("{}: at byte {}", path_, batch.error().offset) : path_,
+          batch.error());
+    }
+    if (!*batch) return true;
+    if (!add_batch(**batch)) return false;
+    progress_.update(counts_.events, size.fraction(bytes_read));
+    if (stop_.requested() != 0) return true;
+  }
+}
+
+bool PageImport::read(const std::string& path) {
+  path_ = path;
+  line_ = 0;
+  event_ = 0;
+  const InputFile file(path);
+  if (file.descriptor() < 0) {
+    return fail_input(path, fail_errno(errno, "the input").value());
+  }
+  return options_.format == "events" ? read_events(file.descriptor())
+                                     : read_lines(file.descriptor());
+}
+
+/// The advice in describe() is about crawl files: of an input only what and where is told.
+int tell(const Failure& failure) {
+  const Errc code = failure.error.code;
+  const bool is_of_content = code == Errc::kTypeMismatch || code == Errc::kInvalidArgument ||
+                             category(code) == ErrorCategory::kDamage;
+  if (!failure.is_of_input || !is_of_content) return fail_with(failure.subject, failure.error);
+  return fail_with(
+      fmt::format("{}: {}", model::format_printable(failure.subject), failure.error.text),
+      exit_code(code));
+}
+
+}  // namespace
+
+int import_pages(const PageImportOptions& options) {
+  const StopSignals stop;
+  auto sink = PageSink::open({options.path, options.database, options.memory_bytes,
+                              options.lock_wait_seconds, options.raw});
+  if (!sink) return fail_with(options.path, sink.error());
+  PageImport import(*sink, options, stop);
+  bool is_read = true;
+  for (const std::string& path : options.inputs) {
+    is_read = import.read(path);
+    if (!is_read || stop.requested() != 0) break;
+  }
+  Result<void> finished;
+  if (!options.no_merge) finished = sink->merge();
+  const PagesStatus status = sink->status();
+  const Result<void> closed = sink->close();
+  if (!is_read) return tell(import.failure());
+  for (const Result<void>& result : {finished, closed}) {
+    if (!result) return fail_with(options.path, result.error());
+  }
+  const model::Document document =
+      model::import_view(import.counts(), sink->first_status(), status);
+  const int printed = print_document(document, options.as_json);
+  if (printed != kExitDone) return printed;
+  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+  return import.counts().refused == 0 ? kExitDone : kExitNo;
+}
+
+}  // namespace crawlstore::cli

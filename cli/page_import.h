@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// `import` of pages and links: edges, crawl events, and crawl events as lines of JSON.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crawlstore::cli {
+
+struct PageImportOptions {
+  std::string path;
+  std::string format;  ///< edges, events or jsonl
+  std::vector<std::string> inputs;
+  std::string database;
+  std::optional<std::uint64_t> memory_bytes;
+  double lock_wait_seconds = 0;
+  bool raw = false;
+  bool no_merge = false;
+  bool as_json = false;
+  bool quiet = false;
+};
+
+/// Reads all inputs into the database, which is made when it is not there, runs the superstep, and
+/// prints what was done. Returns the exit code. An input that cannot be read, or that names pages
+/// in another way than the database does, ends it; what was read before is kept.
+int import_pages(const PageImportOptions& options);
+
+}  // namespace crawlstore::cli

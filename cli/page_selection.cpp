@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/page_selection.h"
+
+#include <algorithm>
+
+#include <re2/re2.h>
+
+#include <crawlstore/page_key.h>
+#include <crawlstore/url.h>
+
+namespace crawlstore::cli {
+namespace {
+
+/// A page in the order of a selection. Smaller comes first.
+struct Place {
+  std::uint64_t number = 0;
+  std::string text;
+  std::uint64_t index = 0;
+};
+
+/// The places that come first, `limit` at most: a heap whose front is the last of them.
+class Places {
+ public:
+  explicit Places(const PageSelection& selection) : selection_(selection) {}
+
+  void add(const PageInfo& page) {
+    if (selection_.limit == 0U) return;
+    Place place{model::sort_number(page, selection_.column), {}, page.index};
+    if (selection_.column == model::PageColumn::kUrl) place.text = page.url;
+    const bool is_full = selection_.limit && places_.size() >= *selection_.limit;
+    if (is_full && !comes_before(place, places_.front())) return;
+    if (is_full) {
+      std::pop_heap(places_.begin(), places_.end(), order());
+      places_.pop_back();
+    }
+    places_.push_back(std::move(place));
+    if (selection_.limit) std::push_heap(places_.begin(), places_.end(), order());
+  }
+
+  std::vector<Place> take() {
+    std::sort(places_.begin(), places_.end(), order());
+    return std::move(places_);
+  }
+
+ private:
+  [[nodiscard]] bool comes_before(const Place& a, const Place& b) const {
+    if (a.number != b.number) return (a.number < b.number) != selection_.descending;
+    if (const int order = a.text.compare(b.text); order != 0) {
+      return (order < 0) != selection_.descending;
+    }
+    const bool by_index = selection_.column == model::PageColumn::kIndex;
+    return by_index && selection_.descending ? a.index > b.index : a.index < b.index;
+  }
+  [[nodiscard]] std::function<bool(const Place&, const Place&)> order() const {
+    return [this](const Place& a, const Place& b) { return comes_before(a, b); };
+  }
+
+  const PageSelection& selection_;
+  std::vector<Place> places_;
+};
+
+/// Calls `visit` for the pages that match, in whatever order costs least, until it returns false.
+Result<void> for_each_match(const PageView& view, const PageSelection& selection,
+                            const std::function<bool(const PageInfo&)>& visit) {
+  const auto look = [&](const PageInfo& page) {
+    return (selection.pattern && !selection.pattern->finds(page.url)) || visit(page);
+  };
+  return selection.host ? view.for_each_page_of(*selection.host, look) : view.for_each_page(look);
+}
+
+}  // namespace
+
+std::optional<UrlPattern> UrlPattern::parse(const std::string& text, std::string& problem) {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_encoding(re2::RE2::Options::EncodingLatin1);
+  UrlPattern pattern;
+  pattern.expression_ = std::make_shared<const re2::RE2>(text, options);
+  if (pattern.expression_->ok()) return pattern;
+  problem = pattern.expression_->error();
+  return std::nullopt;
+}
+
+bool UrlPattern::finds(const std::string& url) const {
+  return re2::RE2::PartialMatch(url, *expression_);
+}
+
+std::optional<std::string> normalised_host(const std::string& host) {
+  UrlNormalizer normalizer;
+  // Of a scheme without a default port, which would vanish.
+  const std::string url = "host://" + host + "/";
+  const NormalizedUrl normalized = normalizer.normalize(url);
+  if (!normalized.parsed || host.empty()) return std::nullopt;
+  const std::string_view found = url_host(normalized.text);
+  // Neither user information, nor a port, nor a path.
+  if (normalized.text.size() != found.size() + std::string_view("host:///").size()) {
+    return std::nullopt;
+  }
+  return std::string(found);
+}
+
+Result<void> for_each_selected(const PageView& view, const PageSelection& selection,
+                               const std::function<Result<void>(const PageInfo&)>& visit) {
+  const bool is_in_order =
+      !selection.host && selection.column == model::PageColumn::kIndex && !selection.descending;
+  Result<void> done;
+  if (is_in_order) {
+    std::uint64_t left = selection.limit.value_or(~std::uint64_t{0});
+    if (left == 0) return {};
+    const auto walked = for_each_match(view, selection, [&](const PageInfo& page) {
+      done = visit(page);
+      return done.has_value() && --left != 0;
+    });
+    return done ? walked : done;
+  }
+  Places places(selection);
+  CRAWLSTORE_TRY(for_each_match(view, selection, [&places](const PageInfo& page) {
+    places.add(page);
+    return true;
+  }));
+  for (const Place& place : places.take()) {
+    const auto page = view.page(place.index);
+    if (!page) return tl::unexpected<Error>(page.error());
+    CRAWLSTORE_TRY(visit(*page));
+  }
+  return {};
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Which pages `pages` shows, and in which order.
+/// Memory: none in the order of indexes; else a key for each page that matches, of `limit` at most.
+/// Threads: one.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <crawlstore/page_view.h>
+
+#include "model/page_rows.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace crawlstore::cli {
+
+/// A regular expression (RE2) that finds something in a URL, byte by byte.
+class UrlPattern {
+ public:
+  /// The pattern, or nothing and what is wrong with it.
+  static std::optional<UrlPattern> parse(const std::string& text, std::string& problem);
+  [[nodiscard]] bool finds(const std::string& url) const;
+
+ private:
+  std::shared_ptr<const re2::RE2> expression_;
+};
+
+struct PageSelection {
+  std::optional<UrlPattern> pattern;
+  std::optional<std::string> host;  ///< normalised
+  model::PageColumn column = model::PageColumn::kIndex;
+  bool descending = false;
+  std::optional<std::uint64_t> limit;
+};
+
+/// The host as keys have it: "Example.ORG" -> "example.org". Nothing: it is no host.
+std::optional<std::string> normalised_host(const std::string& host);
+
+/// Calls `visit` for each page of the selection, ties by index, until it fails.
+///   errors  of damage, and those of the visitor
+Result<void> for_each_selected(const PageView& view, const PageSelection& selection,
+                               const std::function<Result<void>(const PageInfo&)>& visit);
+
+}  // namespace crawlstore::cli

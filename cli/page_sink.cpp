@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/page_sink.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <crawlstore/page_view.h>
+
+#include "cli/memory_limit.h"
+#include "cli/options.h"
+
+namespace crawlstore::cli {
+namespace {
+
+constexpr std::uint64_t kMemoryBytesMin = std::uint64_t{1} << 20;
+
+}  // namespace
+
+PageSink::PageSink(Store store, const PageSinkOptions& options)
+    : store_(std::move(store)), name_(options.database) {
+  pages_options_.memory_bytes =
+      std::max(options.memory_bytes.value_or(default_memory_bytes()), kMemoryBytesMin);
+  pages_options_.raw_urls = options.raw;
+}
+
+Result<PageSink> PageSink::open(const PageSinkOptions& options) {
+  const auto open = open_options(options.lock_wait_seconds);
+  if (!open) return tl::unexpected<Error>(open.error());
+  CreateOptions create;
+  create.time_us = open->time_us;
+  auto store = Store::open_or_create(options.path, create, *open);
+  if (!store) return tl::unexpected<Error>(store.error());
+  std::optional<bool> has_urls;
+  {
+    const auto snapshot = store->snapshot();
+    if (!snapshot) return tl::unexpected<Error>(snapshot.error());
+    const auto names = PageView::names(*snapshot);
+    if (std::find(names.begin(), names.end(), options.database) != names.end()) {
+      const auto view = PageView::open(*snapshot, options.database);
+      if (!view) return tl::unexpected<Error>(view.error());
+      has_urls = view->info().has_urls;
+    }
+  }
+  PageSink sink(std::move(*store), options);
+  if (has_urls) CRAWLSTORE_TRY(sink.open_database(*has_urls));
+  return sink;
+}
+
+Result<void> PageSink::open_database(bool has_urls) {
+  pages_options_.has_urls = has_urls;
+  auto pages = PageDb::open(store_, name_, pages_options_);
+  if (!pages) return tl::unexpected<Error>(pages.error());
+  pages_.emplace(std::move(*pages));
+  first_status_ = pages_->status();
+  return {};
+}
+
+std::optional<model::PageNaming> PageSink::naming() const {
+  if (!pages_) return std::nullopt;
+  return pages_options_.has_urls ? model::PageNaming::kUrls : model::PageNaming::kIndexes;
+}
+
+Result<void> PageSink::add(const CrawlEvent& event, model::PageNaming naming) {
+  if (!pages_) CRAWLSTORE_TRY(open_database(naming == model::PageNaming::kUrls));
+  if (naming != this->naming()) {
+    return fail(Errc::kTypeMismatch,
+                pages_options_.has_urls
+                    ? "it names pages by index, but the pages of this database have URLs; "
+                      "--database NAME fills another one"
+                    : "it names pages by URL, but the pages of this database have indexes only; "
+                      "--database NAME fills another one");
+  }
+  return pages_->add(event);
+}
+
+Result<void> PageSink::merge() {
+  if (!pages_) return {};
+  const auto merged = pages_->merge();
+  if (!merged) return tl::unexpected<Error>(merged.error());
+  return {};
+}
+
+PagesStatus PageSink::status() const {
+  return pages_ ? pages_->status() : PagesStatus{};
+}
+
+Result<void> PageSink::close() {
+  if (pages_) CRAWLSTORE_TRY(pages_->close());
+  return store_.close();
+}
+
+}  // namespace crawlstore::cli

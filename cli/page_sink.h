@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A store with one of its page databases open for writing: made when it is not there, with URLs or
+/// without as the first event names its pages. Threads: one.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <crawlstore/pages.h>
+
+#include "model/event_json.h"
+
+namespace crawlstore::cli {
+
+struct PageSinkOptions {
+  std::string path;
+  std::string database;
+  std::optional<std::uint64_t> memory_bytes;
+  double lock_wait_seconds = 0;
+  bool raw = false;
+};
+
+class PageSink {
+ public:
+  /// Opens FILE, making it when it does not exist, and the database if it is there.
+  static Result<PageSink> open(const PageSinkOptions& options);
+
+  /// How the pages of the database are named; nothing while there is no database.
+  [[nodiscard]] std::optional<model::PageNaming> naming() const;
+  /// errors  kTypeMismatch: the event names pages in another way than the database;
+  ///         kInvalidArgument: a rule for events; those of PageDb::add()
+  Result<void> add(const CrawlEvent& event, model::PageNaming naming);
+  /// The superstep. Without a database nothing happens.
+  Result<void> merge();
+  /// Of the database now, and as it was when it was opened.
+  [[nodiscard]] PagesStatus status() const;
+  [[nodiscard]] const PagesStatus& first_status() const { return first_status_; }
+  /// Commits what waits, and gives the file back.
+  Result<void> close();
+
+ private:
+  PageSink(Store store, const PageSinkOptions& options);
+  Result<void> open_database(bool has_urls);
+
+  Store store_;
+  std::string name_;
+  PagesOptions pages_options_;
+  std::optional<PageDb> pages_;
+  PagesStatus first_status_;
+};
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/page_source.h"
+
+#include <fmt/format.h>
+
+#include "cli/console.h"
+#include "cli/edge_lines.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "model/format_text.h"
+
+namespace crawlstore::cli {
+namespace {
+
+std::string missing_database(const Snapshot& snapshot, const PageSourceOptions& options) {
+  std::string text = fmt::format("{}: the store has no page database `{}`",
+                                 model::format_printable(options.path), options.database);
+  const auto names = PageView::names(snapshot);
+  if (names.empty()) {
+    return text + "; `crawlstore import FILE --format edges|events|jsonl INPUT` makes one";
+  }
+  text += "; it has ";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += fmt::format("{}`{}`", i == 0 ? "" : ", ", names[i]);
+  }
+  return text + ": --database NAME chooses";
+}
+
+/// So many views of one generation; none on failure.
+std::vector<PageView> open_views(const PageSourceOptions& options, std::size_t count, int& code) {
+  const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
+  if (!snapshot) {
+    code = fail_with(options.path, snapshot.error());
+    return {};
+  }
+  std::vector<PageView> views;
+  while (views.size() < count) {
+    auto view = PageView::open(*snapshot, options.database);
+    if (!view) {
+      code = view.error().code == Errc::kUnknownName
+                 ? fail_with(missing_database(*snapshot, options), kExitNo)
+                 : fail_with(options.path, view.error());
+      return {};
+    }
+    views.push_back(std::move(*view));
+  }
+  return views;
+}
+
+}  // namespace
+
+void add_page_source(CLI::App& parser, PageSourceOptions& options) {
+  add_file(parser, options.path);
+  add_database(parser, options.database, "the page database to read");
+  add_no_pin(parser, options.no_pin);
+  add_no_mmap(parser, options.no_mmap);
+}
+
+std::optional<PageView> open_pages(const PageSourceOptions& options, int& code) {
+  auto views = open_views(options, 1, code);
+  if (views.empty()) return std::nullopt;
+  return std::move(views.front());
+}
+
+std::optional<PageViews> open_page_views(const PageSourceOptions& options, int& code) {
+  auto views = open_views(options, 2, code);
+  if (views.empty()) return std::nullopt;
+  return PageViews{std::move(views[0]), std::move(views[1])};
+}
+
+std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceOptions& options,
+                                         const std::string& name, bool raw, int& code) {
+  std::optional<std::uint64_t> index = parse_index_name(name);
+  if (index) {
+    if (*index >= view.info().page_count) index.reset();
+  } else {
+    const auto found = view.find(name, raw);
+    if (!found) {
+      code = fail_with(options.path, found.error());
+      return std::nullopt;
+    }
+    index = *found;
+  }
+  if (index) return index;
+  const bool is_unnamed = !view.info().has_urls && !name.starts_with('#');
+  code = fail_with(
+      fmt::format("{}: no page {}{}", model::format_printable(options.path),
+                  model::format_printable(name),
+                  is_unnamed ? "; the pages of this database have no URLs: #INDEX names one" : ""),
+      kExitNo);
+  return std::nullopt;
+}
+
+bool check_has_urls(const PageView& view, const PageSourceOptions& options,
+                    std::string_view option) {
+  if (view.info().has_urls) return true;
+  (void)fail_with(fmt::format("{}: {}: the pages of this database have no URLs, only indexes",
+                              model::format_printable(options.path), option),
+                  kExitUsage);
+  return false;
+}
+
+Result<std::string_view> UrlCache::url(std::uint64_t index) {
+  Slot& slot = slots_[index % kSlots];
+  if (slot.index == index) return std::string_view(slot.url);
+  auto url = view_->url(index);
+  if (!url) return tl::unexpected<Error>(url.error());
+  if (url->size() > kKeptBytesMax) {
+    long_url_ = std::move(*url);
+    return std::string_view(long_url_);
+  }
+  slot.index = index;
+  slot.url = std::move(*url);
+  return std::string_view(slot.url);
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the verbs that read pages share: the database, the page that a word names, and URLs of many
+/// pages. Threads: one.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <CLI/App.hpp>
+
+#include <crawlstore/page_view.h>
+
+namespace crawlstore::cli {
+
+struct PageSourceOptions {
+  std::string path;
+  std::string database;
+  bool no_pin = false;
+  bool no_mmap = false;
+};
+/// FILE, --database, --no-pin, --no-mmap.
+void add_page_source(CLI::App& parser, PageSourceOptions& options);
+
+/// Opens the database. On failure says why, and what to do, and leaves the exit code in `code`.
+std::optional<PageView> open_pages(const PageSourceOptions& options, int& code);
+
+/// One generation of the database twice: each view keeps the block of URLs that it read last, and a
+/// walk in the order of indexes keeps its block while other pages are looked up.
+struct PageViews {
+  PageView walk;
+  PageView look;
+};
+std::optional<PageViews> open_page_views(const PageSourceOptions& options, int& code);
+
+/// The index of the page that URL or `#INDEX` names. When there is none, or on failure, says so and
+/// leaves the exit code in `code`.
+std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceOptions& options,
+                                         const std::string& name, bool raw, int& code);
+
+/// What asks for hosts or URLs cannot be answered without URLs. True: it can; else says why.
+bool check_has_urls(const PageView& view, const PageSourceOptions& options,
+                    std::string_view option);
+
+/// URLs of pages, those that were asked for lately kept: a page has many links to it.
+class UrlCache {
+ public:
+  explicit UrlCache(const PageView& view) : view_(&view), slots_(kSlots) {}
+  /// Valid until the next call. errors of damage
+  Result<std::string_view> url(std::uint64_t index);
+
+ private:
+  static constexpr std::size_t kSlots = std::size_t{1} << 16;
+  static constexpr std::size_t kKeptBytesMax = 1024;
+  struct Slot {
+    std::uint64_t index = ~std::uint64_t{0};
+    std::string url;
+  };
+  const PageView* view_;
+  std::vector<Slot> slots_;
+  std::string long_url_;
+};
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs of pages and links: what they say when there is nothing to say, wrong options, where
+their output goes, lines that are refused."""
+
+import json
+import os
+import re
+import signal
+import unittest
+import xml.etree.ElementTree
+
+from pages_command import NO_PAGES, PagesTest
+
+
+class Words(PagesTest):
+    """What the verbs say when there is nothing to say."""
+
+    READING = (["pages"], ["page", "#0"], ["links", "#0"], ["export", "--format", "csv"])
+
+    def test_name_a_missing_database(self):
+        self.make_store()
+        for verb, *words in self.READING:
+            self.refuse(1, NO_PAGES, verb, "x.crawl", *words)
+        self.load(b"#0\t#1\n", "edges", "--database", "graph")
+        for verb, *words in self.READING:
+            self.refuse(1, "it has `graph`: --database NAME chooses", verb, "x.crawl", *words)
+        info = self.info()
+        self.assertEqual((info["pages"], info["links"], info["bits_per_link"]), (0, 0, 0))
+        self.assertEqual([row["name"] for row in info["page_databases"]], ["graph"])
+
+    def test_miss_a_file_that_is_not_there(self):
+        for verb, *words in self.READING:
+            self.refuse(1, "no such file", verb, "missing.crawl", *words)
+        for form in ("edges", "events", "jsonl"):
+            self.refuse(1, "missing.in: no such file", "import", "x.crawl", "--format", form,
+                        "missing.in")
+
+    def test_miss_a_page_that_is_not_there(self):
+        self.load(b"http://a.test/\thttp://b.test/\n", "edges")
+        for verb in ("page", "links"):
+            for name in ("http://c.test/", "#2", "#99999999999999999999999", "#x", ""):
+                self.refuse(1, "x.crawl: no page ", verb, "x.crawl", name)
+            self.succeed(verb, "x.crawl", "HTTP://A.test:80/#top")
+            self.refuse(1, "no page", verb, "x.crawl", "HTTP://A.test:80/", "--raw")
+        self.load(b"#0\t#1\n", "edges", "--database", "graph")
+        self.refuse(1, "have no URLs: #INDEX", "page", "x.crawl", "http://a.test/", "--database",
+                    "graph")
+        for words in (["--match", "x"], ["--host", "x"]):
+            self.refuse(2, "have no URLs", "pages", "x.crawl", "--database", "graph", *words)
+
+    def test_refuse_wrong_options(self):
+        self.load(b"http://a.test/\thttp://b.test/\n", "edges")
+        for words in (["pages", "x.crawl", "--sort", "colour"],
+                      ["pages", "x.crawl", "--match", "("],
+                      ["pages", "x.crawl", "--host", "a.test:80"],
+                      ["pages", "x.crawl", "--host", ""],
+                      ["pages", "x.crawl", "--host", "a/b"], ["pages", "x.crawl", "--limit", "-1"],
+                      ["links", "x.crawl", "#0", "--in", "--out"], ["links", "x.crawl"],
+                      ["export", "x.crawl"], ["export", "x.crawl", "--format", "xls"],
+                      ["export", "x.crawl", "--format", "csv", "--other-hosts"],
+                      ["export", "x.crawl", "--format", "csv", "-o", "x.crawl"],
+                      ["import", "x.crawl", "--format", "edges"]):
+            with self.subTest(words):
+                self.refuse(2, ".", *words)
+        self.assert_whole()
+
+    def test_take_urls_as_they_are_when_asked_to(self):
+        self.load(b"HTTP://A.test/#x\thttp://a.test:80/\n", "edges", "--raw")
+        self.assertEqual(self.edges(), {(b"HTTP://A.test/#x", b"http://a.test:80/")})
+        self.succeed("page", "x.crawl", "HTTP://A.test/#x", "--raw")
+        self.refuse(1, "no page", "page", "x.crawl", "HTTP://A.test/#x")
+
+    def test_leave_drums_of_pages_alone(self):
+        self.load(b"http://a.test/\thttp://b.test/\n", "edges")
+        self.succeed("seen", "x.crawl", data=b"http://a.test/\n")
+        merged = json.loads(self.succeed("merge", "x.crawl", "--json").out)
+        self.assertEqual([row["name"] for row in merged["merges"]], ["urls"])
+        self.refuse(1, "no DRUM", "merge", "x.crawl", "--drum", "pages")
+        only = json.loads(self.succeed("merge", "x.crawl", "--drum", "urls", "--json").out)
+        self.assertEqual(only["supersteps"], [])
+
+    def test_are_the_same_without_mapping_or_pin(self):
+        self.load(b"http://a.test/\thttp://b.test/\n", "edges")
+        for verb, *words in self.READING:
+            self.assertEqual(self.succeed(verb, "x.crawl", *words, "--no-mmap", "--no-pin").out,
+                             self.succeed(verb, "x.crawl", *words).out)
+
+    def test_export_a_file_whole_or_not_at_all(self):
+        self.load(b"http://a.test/\thttp://b.test/\n", "edges")
+        out = self.folder / "out.csv"
+        out.write_bytes(b"old")
+        self.succeed("export", "x.crawl", "--format", "csv", "-o", "out.csv")
+        self.assertEqual(out.read_bytes(), self.export("csv"))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["out.csv", "x.crawl"])
+        self.refuse(1, "none/out.csv: no such file", "export", "x.crawl", "--format", "csv", "-o",
+                    "none/out.csv")
+        self.succeed("export", "x.crawl", "--format", "csv", "-o", "/dev/null")
+        self.assertFalse(os.path.isfile("/dev/null"))
+
+    def test_leave_no_part_of_an_export_that_is_stopped(self):
+        self.load(b"".join(b"#%d\t#%d\n" % (i, i * 7 % 100_003) for i in range(100_003)), "edges")
+        os.mkfifo(self.folder / "fifo")
+        process = self.start("export", "x.crawl", "--format", "csv")
+        process.stdout.read(10)
+        process.stdout.close()
+        process.stdin.close()
+        self.assertEqual(process.wait(60), -signal.SIGPIPE)
+        self.assertEqual(process.stderr.read(), b"")
+        process.stderr.close()
+
+    def test_of_an_empty_database_are_empty(self):
+        self.load(b"", "jsonl")
+        self.load(b'{"kind":"linkAdded","url":"http://a.test/"}\n', "jsonl", "--no-merge")
+        self.assertEqual(self.rows(), [])
+        self.assertEqual(self.export("edges"), b"")
+        self.assertEqual(self.export("csv").count(b"\n"), 1)
+        self.assertEqual(self.export("dot"), b"digraph pages {\n}\n")
+        xml.etree.ElementTree.fromstring(self.export("graphml"))
+        self.assertEqual(self.export("jsonl").count(b"\n"), 1)
+        self.refuse(1, "no page #0", "page", "x.crawl", "#0")
+
+
+if __name__ == "__main__":
+    unittest.main()
