@@ -33,6 +33,7 @@ constexpr std::array kVerbs{
     Verb{"pages", "list pages: all, those that match, the first by a column", define_pages},
     Verb{"page", "everything known of one page", define_page},
     Verb{"links", "the pages that a page links to, or that link to it", define_links},
+    Verb{"forget", "take pages out: keys, URLs, records and links", define_forget},
     Verb{"merge", "run the pending merges now", define_merge},
     Verb{"compact", "move everything to the front, give the rest back", define_compact},
     Verb{"snapshot", "a consistent copy of a live file", define_snapshot},

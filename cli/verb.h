@@ -26,6 +26,7 @@ Action define_create(CLI::App& parser);
 Action define_diff(CLI::App& parser);
 Action define_dump(CLI::App& parser);
 Action define_export(CLI::App& parser);
+Action define_forget(CLI::App& parser);
 Action define_import(CLI::App& parser);
 Action define_info(CLI::App& parser);
 Action define_inspect(CLI::App& parser);

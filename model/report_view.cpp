@@ -30,6 +30,13 @@ Document compact_view(const CompactReport& report) {
           {}};
 }
 
+Document forget_view(const ForgetReport& report) {
+  return {{{"pages", Unit::kCount, report.page_count},
+           {"links", Unit::kCount, report.link_count},
+           {"seen", Unit::kCount, report.seen_count}},
+          {}};
+}
+
 Document lines_view(const LineCounts& counts) {
   return {{{"lines", Unit::kCount, counts.lines},
            {"unique", Unit::kCount, counts.unique},

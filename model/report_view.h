@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <crawlstore/drum_core.h>
+#include <crawlstore/pages.h>
 #include <crawlstore/store.h>
 
 #include "model/table.h"
@@ -23,6 +24,7 @@ struct DrumMerge {
 Document merge_view(const std::vector<DrumMerge>& merges);
 
 Document compact_view(const CompactReport& report);
+Document forget_view(const ForgetReport& report);
 
 /// What was done with lines of input.
 struct LineCounts {

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include <crawlstore/page_key.h>
+#include <crawlstore/page_view.h>
+#include <crawlstore/pages.h>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/page_selection.h"
+#include "cli/verb.h"
+#include "model/report_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+using Meant = std::function<bool(std::string_view url)>;
+
+struct Options {
+  std::string path;
+  std::string database;
+  Meant is_meant;  // all that were given must agree
+  ForgetOptions forget;
+  double lock_wait_seconds = 0;
+  bool as_json = false;
+};
+
+void narrow(Meant& meant, Meant also) {
+  if (!meant) {
+    meant = std::move(also);
+    return;
+  }
+  meant = [first = std::move(meant), second = std::move(also)](std::string_view url) {
+    return first(url) && second(url);
+  };
+}
+
+Result<std::optional<ForgetReport>> forget(Store& store, const Options& options) {
+  const auto names = [&store]() -> Result<std::vector<std::string>> {
+    const auto snapshot = store.snapshot();
+    if (!snapshot) return tl::unexpected<Error>(snapshot.error());
+    return PageView::names(*snapshot);
+  }();
+  if (!names) return tl::unexpected<Error>(names.error());
+  // It would be made, otherwise.
+  if (std::find(names->begin(), names->end(), options.database) == names->end()) {
+    return std::optional<ForgetReport>{};
+  }
+  auto pages = PageDb::open(store, options.database);
+  if (!pages) return tl::unexpected<Error>(pages.error());
+  const auto report = pages->forget(options.is_meant, options.forget);
+  if (!report) return tl::unexpected<Error>(report.error());
+  CRAWLSTORE_TRY(pages->close());
+  return std::optional(*report);
+}
+
+int run(const Options& options) {
+  if (!options.is_meant) {
+    return fail_with("forget: say which pages: --host H, --prefix P or --match REGEX", kExitUsage);
+  }
+  const auto open = open_options(options.lock_wait_seconds);
+  if (!open) return fail_with(options.path, open.error());
+  auto store = Store::open(options.path, *open);
+  if (!store) return fail_with(options.path, store.error());
+  const auto report = forget(*store, options);
+  if (!report) return fail_with(options.path, report.error());
+  if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
+  if (!*report) {
+    return fail_with(options.path + ": the store has no page database `" + options.database + "`",
+                     kExitNo);
+  }
+  return print_document(model::forget_view(**report), options.as_json);
+}
+
+}  // namespace
+
+Action define_forget(CLI::App& parser) {
+  auto options = std::make_shared<Options>();
+  parser.footer(
+      "Removes keys, URLs, records and all links, both ways, of the pages that match all that is "
+      "given, in one commit; edits that wait are merged first. Indexes stay given: `page` shows "
+      "such pages as gone. The file keeps the bytes until they are reused; `compact` gives them "
+      "back.");
+  add_file(parser, options->path);
+  add_database(parser, options->database, "the page database");
+  parser
+      .add_option_function<std::string>(
+          "--host",
+          [options](const std::string& text) {
+            const auto host = normalised_host(text);
+            if (!host) throw CLI::ValidationError("--host", "a host, without a port: " + text);
+            narrow(options->is_meant,
+                   [host = *host](std::string_view url) { return url_host(url) == host; });
+          },
+          "all pages of this host")
+      ->type_name("H");
+  parser
+      .add_option_function<std::string>(
+          "--prefix",
+          [options](const std::string& prefix) {
+            narrow(options->is_meant,
+                   [prefix](std::string_view url) { return url.starts_with(prefix); });
+          },
+          "pages whose normalised URL begins so")
+      ->type_name("P");
+  parser
+      .add_option_function<std::string>(
+          "--match",
+          [options](const std::string& text) {
+            std::string problem;
+            const auto pattern = UrlPattern::parse(text, problem);
+            if (!pattern) throw CLI::ValidationError("--match", problem);
+            narrow(options->is_meant, [pattern = *pattern](std::string_view url) {
+              return pattern.finds(std::string(url));
+            });
+          },
+          "pages in whose URL a regular expression (RE2) finds something")
+      ->type_name("REGEX");
+  parser
+      .add_option("--seen", options->forget.seen,
+                  "also take the URLs out of this DRUM of seen URLs, such as `urls`")
+      ->type_name("DRUM");
+  add_json(parser, options->as_json);
+  add_lock_wait(parser, options->lock_wait_seconds);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli
