@@ -52,17 +52,6 @@ constexpr Suffix kSuffixes[] = {
     {"GiB", std::uint64_t{1} << 30},
 };
 
-/// 50000000, 50M or 256MiB.
-std::uint64_t parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit = text.substr(static_cast<std::size_t>(rest - text.data()));
-  for (const Suffix& suffix : kSuffixes) {
-    if (error == std::errc() && unit == suffix.text) return number * suffix.factor;
-  }
-  fail(fmt::format("not a number: {}", text));
-}
-
 void set_option(SeenOptions& options, std::string_view name, std::string_view value,
                 std::span<const OwnOption> own) {
   if (name == "--variant" && (value == "key" || value == "aux")) {
@@ -117,6 +106,40 @@ int guarded_main(char** argv, const std::function<void()>& body) {
   }
 }
 
+std::uint64_t parse_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit = text.substr(static_cast<std::size_t>(rest - text.data()));
+  for (const Suffix& suffix : kSuffixes) {
+    if (error == std::errc() && unit == suffix.text) return number * suffix.factor;
+  }
+  fail(fmt::format("not a number: {}", text));
+}
+
+ProcessUsage process_usage() {
+  ProcessUsage usage;
+  std::ifstream file("/proc/self/io");
+  std::uint64_t bytes = 0;
+  for (std::string name; file >> name >> bytes;) {
+    if (name == "read_bytes:") usage.read_bytes = bytes;
+    if (name == "write_bytes:") usage.written_bytes = bytes;
+  }
+  rusage counted{};
+  getrusage(RUSAGE_SELF, &counted);
+  usage.peak_rss_bytes = static_cast<std::uint64_t>(counted.ru_maxrss) * 1024;
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  usage.cpu_seconds = seconds(counted.ru_utime) + seconds(counted.ru_stime);
+  return usage;
+}
+
+void add_circumstances(nlohmann::ordered_json& line) {
+  line["cpu"] = fmt::format("{}, {} threads", cpu_model(), std::thread::hardware_concurrency());
+  line["date"] = date_now();
+  line["commit"] = kCommit;
+}
+
 SeenOptions parse_options(std::span<char*> arguments, std::span<const OwnOption> own) {
   if (arguments.size() == 2 && std::string_view(arguments[1]) == "--help") {
     fmt::print("usage: {} {}", arguments[0], kUsage);
@@ -140,7 +163,7 @@ SeenRun::SeenRun(const SeenOptions& options)
     : options_(options), source_(options), next_reading_(options.window) {}
 
 void SeenRun::start() {
-  before_ = usage_now();
+  before_ = process_usage();
   start_ = Clock::now();
 }
 
@@ -159,7 +182,7 @@ void SeenRun::step() {
 
 void SeenRun::finish(std::uint64_t dropped_count) {
   seconds_ = seconds_now();
-  used_ = usage_now();
+  used_ = process_usage();
   used_.read_bytes -= before_.read_bytes;
   used_.written_bytes -= before_.written_bytes;
   used_.cpu_seconds -= before_.cpu_seconds;
@@ -191,24 +214,6 @@ void SeenRun::verify_lookups(
 
 double SeenRun::seconds_now() const {
   return std::chrono::duration<double>(Clock::now() - start_).count();
-}
-
-SeenRun::Usage SeenRun::usage_now() {
-  Usage usage;
-  std::ifstream file("/proc/self/io");
-  std::uint64_t bytes = 0;
-  for (std::string name; file >> name >> bytes;) {
-    if (name == "read_bytes:") usage.read_bytes = bytes;
-    if (name == "write_bytes:") usage.written_bytes = bytes;
-  }
-  rusage counted{};
-  getrusage(RUSAGE_SELF, &counted);
-  usage.peak_rss_bytes = static_cast<std::uint64_t>(counted.ru_maxrss) * 1024;
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  usage.cpu_seconds = seconds(counted.ru_utime) + seconds(counted.ru_stime);
-  return usage;
 }
 
 /// What making and adding up the requests costs, without a store: subtract it to see the store
@@ -274,9 +279,7 @@ void SeenRun::print(const SeenStore& store, const nlohmann::ordered_json& own) c
       {"stop_seconds", options_.stop_seconds},
       {"tuning", store.tuning}};
   line.update(own);
-  line["cpu"] = fmt::format("{}, {} threads", cpu_model(), std::thread::hardware_concurrency());
-  line["date"] = date_now();
-  line["commit"] = kCommit;
+  add_circumstances(line);
   fmt::print("{}\n", line.dump());
 }
 

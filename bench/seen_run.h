@@ -51,6 +51,21 @@ struct SeenOptions {
   double stop_seconds = 0;      ///< no new requests after that time; 0 = never
 };
 
+/// 50000000, 50M or 256MiB.
+std::uint64_t parse_number(std::string_view text);
+
+/// What the kernel counts for this process.
+struct ProcessUsage {
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+  std::uint64_t peak_rss_bytes = 0;
+  double cpu_seconds = 0;
+};
+ProcessUsage process_usage();
+
+/// Adds to a line which processor it was, when, and of which commit.
+void add_circumstances(nlohmann::ordered_json& line);
+
 /// An option that only one driver has.
 using OwnOption = std::pair<std::string_view, std::uint64_t*>;
 
@@ -132,15 +147,6 @@ class SeenRun {
     std::uint64_t answered = 0;
     double seconds = 0;
   };
-  /// What the kernel counts for this process.
-  struct Usage {
-    std::uint64_t read_bytes = 0;
-    std::uint64_t written_bytes = 0;
-    std::uint64_t peak_rss_bytes = 0;
-    double cpu_seconds = 0;
-  };
-
-  [[nodiscard]] static Usage usage_now();
   [[nodiscard]] double seconds_now() const;
   [[nodiscard]] double generator_seconds() const;
   [[nodiscard]] std::vector<double> window_rates() const;
@@ -153,8 +159,8 @@ class SeenRun {
   bool is_stopped_ = false;
   Clock::time_point start_;
   double seconds_ = 0;
-  Usage before_;
-  Usage used_;
+  ProcessUsage before_;
+  ProcessUsage used_;
 };
 
 /// Allocated bytes of a file, or of all files in a folder.
