@@ -8,6 +8,7 @@
 #include <crawlstore/page_key.h>
 
 #include "base/assert.h"
+#include "base/parsed_page_key.h"
 
 namespace crawlstore::pages {
 namespace {
@@ -22,9 +23,9 @@ constexpr std::uint64_t kStepEditBytes = 16;
 
 }  // namespace
 
-Batch::Name Batch::name_of(std::string_view url, std::uint64_t index) const {
+Batch::Name Batch::name_of(std::string_view url, std::uint64_t index, bool is_parsed) const {
   if (!has_urls_) return {Key16{0, index}, 0, {}, 0};
-  const PageKey made = page_key(url, key_seed_);
+  const PageKey made = is_parsed ? parsed_page_key(url, key_seed_) : page_key(url, key_seed_);
   return {made.key, made.witness, url, 0};
 }
 
@@ -64,8 +65,8 @@ LocalId Batch::intern(const Name& name, LocalId linker) {
   return static_cast<LocalId>(keys_.size() - 1);
 }
 
-void Batch::add(const CrawlEvent& event) {
-  const LocalId page = intern(name_of(event.url, event.index), kNoLocal);
+void Batch::add(const CrawlEvent& event, bool all_parsed) {
+  const LocalId page = intern(name_of(event.url, event.index, all_parsed), kNoLocal);
   if (page == kNoLocal) return;
   BatchEdit edit;
   edit.kind = event.kind;
@@ -80,7 +81,7 @@ void Batch::add(const CrawlEvent& event) {
   // All slots are fetched before the first is looked at: the table is larger than the caches.
   names_.clear();
   for (const EventLink& link : event.links) {
-    names_.push_back(name_of(link.url, link.index));
+    names_.push_back(name_of(link.url, link.index, all_parsed));
     names_.back().score = link.score;
     __builtin_prefetch(&slots_[slot_of(names_.back().key)]);
   }

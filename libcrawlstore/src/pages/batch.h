@@ -47,8 +47,9 @@ class Batch {
   Batch(bool has_urls, std::uint64_t key_seed) : has_urls_(has_urls), key_seed_(key_seed) {}
 
   /// Takes an edit; its URLs are normalised already. An edit of a URL whose key another URL of the
-  /// batch has is counted, and left out; so is a link to one.
-  void add(const CrawlEvent& event);
+  /// batch has is counted, and left out; so is a link to one. `all_parsed`: the URLs are known to
+  /// be parsed, each of them, which makes their keys cheaper.
+  void add(const CrawlEvent& event, bool all_parsed = false);
 
   [[nodiscard]] bool empty() const { return edits_.empty(); }
   [[nodiscard]] std::size_t page_count() const { return keys_.size(); }
@@ -91,7 +92,7 @@ class Batch {
     std::string_view url;
     float score = 0;
   };
-  [[nodiscard]] Name name_of(std::string_view url, std::uint64_t index) const;
+  [[nodiscard]] Name name_of(std::string_view url, std::uint64_t index, bool is_parsed) const;
   LocalId intern(const Name& name, LocalId linker);
   [[nodiscard]] std::size_t slot_of(const Key16& key) const {
     return static_cast<std::size_t>(key.tail * kSpread >> shift_);

@@ -190,6 +190,7 @@ void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
   for (const EventLink& link : event.links) bytes_max += link.url.size() + 1;
   normal_bytes.clear();
   normal_bytes.reserve(bytes_max);  // so that views into it stay
+  const std::uint64_t unparsed_before = state.table.unparsed_count;
   const auto normal = [this](std::string_view url) -> std::string_view {
     const NormalizedUrl normalized = normalizer.normalize(url);
     if (!normalized.parsed) ++state.table.unparsed_count;
@@ -206,7 +207,7 @@ void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
   normal_links.assign(event.links.begin(), event.links.end());
   for (EventLink& link : normal_links) link.url = normal(link.url);
   event.links = normal_links;
-  into.add(event);
+  into.add(event, state.table.unparsed_count == unparsed_before);
 }
 
 Result<void> PageDb::Impl::add(const CrawlEvent& event) {
