@@ -10,6 +10,7 @@
 #include <crawlstore/page_key.h>
 #include <crawlstore/url.h>
 
+#include "base/parsed_page_key.h"
 #include "format/format_samples.h"
 #include "format/spec_text.h"
 #include "support/seeded.h"
@@ -55,6 +56,22 @@ TEST(UrlHost, IsEmptyForWhatIsNotParsed) {
   }
   const std::string head = "http://" + std::string(kUrlHeadBytesMax, 'a') + "/";
   EXPECT_EQ(url_host(head), "");
+}
+
+TEST(ParsedPageKey, IsThePageKeyOfWhatIsParsed) {
+  testing::SeededRandom random;
+  UrlNormalizer normalizer;
+  int parsed_count = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    std::string url = random.one_in(3) ? "http://" : random.one_in(2) ? "x://" : "x:";
+    url += random.hostile_text(3) + "host" + random.hostile_text(2) + "/" + random.hostile_text(3);
+    const auto normal = normalizer.normalize(url);
+    if (!normal.parsed) continue;
+    ++parsed_count;
+    ASSERT_EQ(parsed_url_host(normal.text), url_host(normal.text)) << url;
+    ASSERT_EQ(parsed_page_key(normal.text, kSeed), page_key(normal.text, kSeed)) << url;
+  }
+  EXPECT_GT(parsed_count, 1000);
 }
 
 TEST(UrlHost, LiesInItsUrl) {
