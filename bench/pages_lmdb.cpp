@@ -44,7 +44,9 @@ std::uint64_t hash_of(std::string_view url) {
 }
 
 MDB_val value_of(const void* data, std::size_t bytes) {
-  return {bytes, const_cast<void*>(data)};  // LMDB does not change it
+  MDB_val value{bytes, nullptr};
+  std::memcpy(&value.mv_data, &data, sizeof(data));  // LMDB does not change what it points to
+  return value;
 }
 
 std::uint64_t load_index(const MDB_val& value) {
