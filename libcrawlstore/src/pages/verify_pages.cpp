@@ -39,6 +39,7 @@ std::uint64_t print_of(Key16 key, std::uint32_t witness) {
   return mixed(mixed(key.head, key.tail), witness) | 1;
 }
 
+/// Of one page database, or of a drum that belongs to none.
 class PagesVerifier {
  public:
   PagesVerifier(container::Verification& verification, container::SegmentVerifier& segments,
@@ -75,7 +76,21 @@ class PagesVerifier {
     CRAWLSTORE_TRY(verify_events());
     CRAWLSTORE_TRY(verify_origins());
     CRAWLSTORE_TRY(verify_keys());
+    if (table_.keys) members.insert(table_.keys);
     return true;
+  }
+
+  /// That the entry, a drum which no page database names, does not hold the keys of pages.
+  Result<void> verify_other_drum() {
+    const format::RunRef& run = entry_.runs.front();
+    const auto read = read_payload(entry_, run, kDrumBytesMax);
+    if (!read) return tl::unexpected<Error>(read.error());
+    if (!*read) return {};
+    const auto table = format::parse_drum_table(payload_);
+    if (table && table->key_scheme == format::KeyScheme::kPage) {
+      broken("a drum holds the keys of pages, but no page database names it");
+    }
+    return {};  // what is wrong with the table was noted with the drum
   }
 
  private:
@@ -182,7 +197,10 @@ class PagesVerifier {
       if (!whole) return tl::unexpected<Error>(whole.error());
       is_whole = is_whole && *whole;
     }
-    if (!is_whole || out_ == nullptr || in_ == nullptr) return {};
+    const bool is_known = (out_ != nullptr || !table_.out_links) &&
+                          (in_ != nullptr || !table_.in_links) &&
+                          (gone_ != nullptr || !table_.gone_links);
+    if (!is_whole || !is_known) return {};
     if (const auto compared = compare_links(); !compared) return failed(compared.error());
     return {};
   }
@@ -375,6 +393,15 @@ Result<void> verify_pages(container::Verification& verification,
           PagesVerifier(verification, segments, directory, kind, entry).verify(members);
       if (!read) return tl::unexpected<Error>(read.error());
       if (!*read) unread.insert(entry.id);
+    }
+  }
+  if (unread.empty()) {  // otherwise it is not known which drums are named
+    for (const auto& table : directory.tables) {
+      for (const auto& entry : table->segments) {
+        if (entry.kind != SegmentKind::kDrum || members.contains(entry.id)) continue;
+        CRAWLSTORE_TRY(
+            PagesVerifier(verification, segments, directory, kind, entry).verify_other_drum());
+      }
     }
   }
   directory.for_each_segment([&](const format::SegmentEntry& entry) {
