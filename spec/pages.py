@@ -409,8 +409,10 @@ def check_keys(pages, drum, parsed, origins, key_seed):
             seen.add(index)
             demand(index < len(origins), 'Pages rule 8: origins')
             expected = page_key(origins[index].url, key_seed)
-            demand((key, witness) == (expected.head << 64 | expected.tail, expected.witness),
-                   'Pages rule 7: key of page %d' % index)
+            for rule, found, right in ((2, key >> 64, expected.head), (3, key & M64, expected.tail),
+                                       (4, witness, expected.witness)):
+                demand(found == right, 'Pages rule 7, Page keys rule %d: key of page %d' %
+                       (rule, index))
 
 
 def check_key_drums(segments, parsed):

@@ -375,4 +375,4 @@ def check_subset(frame, raw_bytes):
     size, window, has_checksum, dictionary_id = frame_header(Bytes(bytes(frame)))
     has_id = frame[4] & 3
     demand(size == raw_bytes and not has_checksum and not has_id and not dictionary_id and
-           window <= 8388608, 'Origin runs rule 11')
+           window <= 8388608, 'a header that no frame of an origin run has')

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "container/superblocks.h"
+#include "container/tile_tree.h"
 #include "container/writer.h"
 #include "format/checksum.h"
 #include "format/endian.h"
+#include "format/tile_node.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -87,6 +90,75 @@ void CraftedFile::set_payload_in_place(format::SegmentEntry& entry,
   if (ref.extent().length_bytes != extent_bytes) std::abort();
   std::copy(content.begin(), content.end(),
             bytes.begin() + static_cast<std::ptrdiff_t>(ref.offset_bytes));
+}
+
+format::RunRef CraftedFile::add_run(SegmentId segment, const std::vector<std::byte>& payload,
+                                    std::uint64_t record_count) {
+  format::RunRef ref;
+  ref.run_id = {root.next_run_id++};
+  ref.born = root.generation;
+  ref.record_count = record_count;
+  ref.offset_bytes = append(content_of(segment, ref, payload));
+  return ref;
+}
+
+format::SegmentEntry& CraftedFile::add_segment(SegmentKind kind, SegmentId owner) {
+  format::SegmentEntry entry;
+  entry.id = {root.next_segment_id++};
+  entry.kind = kind;
+  entry.storage_class = format::find_kind_rule(kind)->storage_class;
+  entry.owner = owner;
+  return tables.back().emplace_back(std::move(entry));
+}
+
+void CraftedFile::remove_segment(SegmentKind kind) {
+  for (auto& table : tables) {
+    std::erase_if(table, [kind](const auto& entry) { return entry.kind == kind; });
+  }
+}
+
+void CraftedFile::replace_tile(format::SegmentEntry& entry, std::uint64_t tile,
+                               const format::RunRef& ref) {
+  container::TileTree tree(entry);
+  tree.set_tile(tile, ref);
+  const auto write = [&](container::TilePlace, const format::TileNode& node,
+                         const format::RunRef*) -> Result<format::RunRef> {
+    std::vector<std::byte> payload;
+    format::encode_tile_node(node, payload);
+    return add_run(entry.id, payload, node.record_count());
+  };
+  if (!tree.write_nodes(write)) std::abort();
+  tree.store_in(entry);
+}
+
+void CraftedFile::set_tile(format::SegmentEntry& entry, std::uint64_t tile,
+                           const std::vector<std::byte>& payload, std::uint64_t record_count) {
+  replace_tile(entry, tile, add_run(entry.id, payload, record_count));
+}
+
+void CraftedFile::repack() {
+  const std::vector<std::byte> whole = std::exchange(bytes, {});
+  bytes.assign(whole.begin(), whole.begin() + format::kDataStart);
+  root.held.clear();
+  held_tables.clear();
+  const auto move_run = [&](format::RunRef& run) {
+    const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(run.offset_bytes);
+    run.offset_bytes =
+        append({begin, begin + static_cast<std::ptrdiff_t>(run.extent().length_bytes)});
+  };
+  for (auto& table : tables) {
+    for (auto& entry : table) {
+      if (entry.storage_class != StorageClass::kTiled) {
+        std::for_each(entry.runs.begin(), entry.runs.end(), move_run);
+        continue;
+      }
+      for (std::uint64_t tile = 0; tile < container::tile_count(entry); ++tile) {
+        format::RunRef ref = container::tile_ref(entry, tile);
+        move_run(ref);
+        replace_tile(entry, tile, ref);
+      }
+    }
+  }
 }
 
 void CraftedFile::write_pieces() {

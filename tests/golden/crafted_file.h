@@ -38,6 +38,19 @@ class CraftedFile {
   /// (the previous generation) keeps the checksum of the old bytes.
   void set_payload_in_place(format::SegmentEntry& entry, const std::vector<std::byte>& payload);
 
+  /// A run behind the end of the file, which no segment names yet.
+  format::RunRef add_run(SegmentId segment, const std::vector<std::byte>& payload,
+                         std::uint64_t record_count);
+  /// A segment behind all others, without runs; moves those of its table.
+  format::SegmentEntry& add_segment(SegmentKind kind, SegmentId owner);
+  void remove_segment(SegmentKind kind);
+  /// Gives tile `tile` of a tiled segment another payload, or appends it when there is none, and
+  /// writes the nodes above it anew.
+  void set_tile(format::SegmentEntry& entry, std::uint64_t tile,
+                const std::vector<std::byte>& payload, std::uint64_t record_count);
+  /// Moves all runs to the beginning, so that there is nothing but them.
+  void repack();
+
   /// Writes tables and held tables behind the end and names them in `root`. assemble() does that
   /// for a root that names none; called before, it leaves the references to be changed.
   void write_pieces();
@@ -52,6 +65,8 @@ class CraftedFile {
   std::uint64_t append(const std::vector<std::byte>& content);
 
  private:
+  /// Replaces tile `tile` and writes the nodes above it.
+  void replace_tile(format::SegmentEntry& entry, std::uint64_t tile, const format::RunRef& ref);
   /// The payload with its checksum tree. Gives the run length and checksum.
   [[nodiscard]] std::vector<std::byte> content_of(SegmentId segment, format::RunRef& run,
                                                   const std::vector<std::byte>& payload) const;

@@ -48,7 +48,8 @@ TEST(Golden, ReadsEveryValidFileAsItsDocumentSays) {
 TEST(Golden, RejectsEveryRejectedFileWithItsClass) {
   for (const fs::path& path : crawls("rejected")) {
     const auto document = read_as_json(read_bytes(path));
-    ASSERT_FALSE(document) << path;
+    EXPECT_FALSE(document) << path;
+    if (document) continue;
     EXPECT_EQ(std::string(name_of(document.error().code)) + '\n',
               read_text(fs::path(path).replace_extension("error")))
         << path << ": " << describe(document.error());

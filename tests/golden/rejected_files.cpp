@@ -262,6 +262,8 @@ void add_drum(Maker& make) {
   make.drum("drum_key_bytes_of_key_run", "one_pending", [](auto& t) { t.key_bytes = 16; });
   make.drum("drum_rabin_keys_of_16_bytes", "urls_xxh3_128",
             [](auto& t) { t.key_scheme = format::KeyScheme::kUrlV1Rabin; });
+  make.drum("drum_page_keys_of_8_bytes", base,
+            [](auto& t) { t.key_scheme = format::KeyScheme::kPage; });
   make.drum("drum_key_scheme", base, [](auto& t) { t.key_scheme = format::KeyScheme{7}; });
   make.drum("drum_value_bytes", base, [](auto& t) { t.value_bytes = -2; });
   make.drum("drum_without_buckets", base, [](auto& t) { t.buckets.clear(); });
@@ -411,6 +413,11 @@ std::vector<GoldenFile> rejected_files() {
   add_partition(make);
   add_previous(make);
   add_rejected_runs(make);
+  add_rejected_pages(make);
+  add_rejected_tiles(make);
+  add_rejected_links(make);
+  add_rejected_origins(make);
+  add_rejected_events(make);
   return std::move(make.files);
 }
 

@@ -15,6 +15,7 @@
 #include "format/checksum.h"
 #include "format/drum_table.h"
 #include "format/endian.h"
+#include "format/pages_table.h"
 #include "golden/crafted_file.h"
 #include "golden/golden_files.h"
 
@@ -32,6 +33,14 @@ class Maker {
     return std::find_if(valid_.begin(), valid_.end(),
                         [&name](const GoldenFile& file) { return file.name == name; })
         ->bytes;
+  }
+  /// A base of its own, made of another one.
+  void base(const std::string& name, const std::string& from,
+            const std::function<void(CraftedFile&)>& change) {
+    CraftedFile file(valid(from));
+    change(file);
+    file.assemble();
+    valid_.push_back({name, std::move(file.bytes), {}});
   }
   /// Bytes changed as they stand.
   void raw(const std::string& name, Errc error, const std::string& base,
@@ -101,6 +110,15 @@ class Maker {
       bytes = format::encode_drum_table(table);
     });
   }
+  /// The table of a page database changed.
+  void pages(const std::string& name, const std::string& base,
+             const std::function<void(format::PagesTable&)>& change) {
+    payload(name, base, SegmentKind::kPages, [&](Bytes& bytes) {
+      auto table = *format::parse_pages_table(bytes);
+      change(table);
+      bytes = format::encode_pages_table(table);
+    });
+  }
 
  private:
   std::vector<GoldenFile> valid_;
@@ -117,5 +135,16 @@ void add(Bytes& bytes, std::size_t offset, T value) {
 
 /// Those with a run of a log that is broken: rejected_runs.cpp.
 void add_rejected_runs(Maker& make);
+/// Those of page databases: rejected_pages.cpp, and the files of their kinds.
+void add_rejected_pages(Maker& make);
+void add_rejected_tiles(Maker& make);
+void add_rejected_links(Maker& make);
+void add_rejected_origins(Maker& make);
+void add_rejected_events(Maker& make);
+
+/// Bases without free space and held extents, which `make` has after add_rejected_pages().
+inline const char* const kPagesBase = "pages packed";
+inline const char* const kNoPagesBase = "pages_none packed";
+inline const char* const kGraphBase = "graph packed";
 
 }  // namespace crawlstore::testing

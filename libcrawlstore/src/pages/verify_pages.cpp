@@ -39,6 +39,7 @@ std::uint64_t print_of(Key16 key, std::uint32_t witness) {
   return mixed(mixed(key.head, key.tail), witness) | 1;
 }
 
+/// Of one page database, or of a drum that belongs to none.
 class PagesVerifier {
  public:
   PagesVerifier(container::Verification& verification, container::SegmentVerifier& segments,
@@ -75,7 +76,21 @@ class PagesVerifier {
     CRAWLSTORE_TRY(verify_events());
     CRAWLSTORE_TRY(verify_origins());
     CRAWLSTORE_TRY(verify_keys());
+    if (table_.keys) members.insert(table_.keys);
     return true;
+  }
+
+  /// That the entry, a drum which no page database names, does not hold the keys of pages.
+  Result<void> verify_other_drum() {
+    const format::RunRef& run = entry_.runs.front();
+    const auto read = read_payload(entry_, run, kDrumBytesMax);
+    if (!read) return tl::unexpected<Error>(read.error());
+    if (!*read) return {};
+    const auto table = format::parse_drum_table(payload_);
+    if (table && table->key_scheme == format::KeyScheme::kPage) {
+      broken("a drum holds the keys of pages, but no page database names it");
+    }
+    return {};  // what is wrong with the table was noted with the drum
   }
 
  private:
@@ -185,7 +200,10 @@ class PagesVerifier {
       if (!whole) return tl::unexpected<Error>(whole.error());
       is_whole = is_whole && *whole;
     }
-    if (!is_whole || out_ == nullptr || in_ == nullptr) return {};
+    const bool is_known = (out_ != nullptr || !table_.out_links) &&
+                          (in_ != nullptr || !table_.in_links) &&
+                          (gone_ != nullptr || !table_.gone_links);
+    if (!is_whole || !is_known) return {};
     if (const auto compared = compare_links(); !compared) return failed(compared.error());
     return {};
   }
@@ -364,34 +382,6 @@ class PagesVerifier {
   std::vector<std::uint64_t> prints_;  // of the keys that pages of a window must have; 0: taken
 };
 
-/// Every drum with keys of pages is that of a page database: which has its name.
-Result<void> verify_page_drums(container::Verification& verification,
-                               const container::SegmentVerifier& segments,
-                               const container::Directory& directory, FindingKind kind) {
-  for (const auto& table : directory.tables) {
-    for (const auto& entry : table->segments) {
-      if (entry.kind != SegmentKind::kDrum) continue;
-      const auto& run = entry.runs.front();
-      const bool is_readable =
-          run.payload_bytes <= kDrumBytesMax && !segments.is_damaged(entry, run);
-      if (!is_readable || directory.find_named(SegmentKind::kPages, entry.name) != nullptr)
-        continue;
-      std::vector<std::byte> payload;
-      const auto name = container::run_name(verification.identity, entry.id, run.run_id);
-      if (const auto read = container::read_run(verification.storage, name, run, payload); !read) {
-        CRAWLSTORE_TRY(verification.found_or_fail(kind, directory.generation(), read.error()));
-        continue;
-      }
-      const auto drum = format::parse_drum_table(payload);
-      if (!drum || drum->key_scheme != format::KeyScheme::kPage) continue;
-      verification.found(kind, directory.generation(),
-                         {Errc::kSegmentInvalid, 0, entry.id.value, run.offset_bytes,
-                          "a drum holds keys of pages, and is that of no page database"});
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<void> verify_pages(container::Verification& verification,
@@ -408,7 +398,15 @@ Result<void> verify_pages(container::Verification& verification,
       if (!*read) unread.insert(entry.id);
     }
   }
-  if (unread.empty()) CRAWLSTORE_TRY(verify_page_drums(verification, segments, directory, kind));
+  if (unread.empty()) {  // otherwise it is not known which drums are named
+    for (const auto& table : directory.tables) {
+      for (const auto& entry : table->segments) {
+        if (entry.kind != SegmentKind::kDrum || members.contains(entry.id)) continue;
+        CRAWLSTORE_TRY(
+            PagesVerifier(verification, segments, directory, kind, entry).verify_other_drum());
+      }
+    }
+  }
   directory.for_each_segment([&](const format::SegmentEntry& entry) {
     const bool is_owned = entry.kind != SegmentKind::kPages &&
                           format::feature_of(entry.kind) == format::kPagesFeature;
