@@ -24,8 +24,7 @@ namespace {
 using ::testing::Contains;
 
 Result<container::RunContent> checked(const Bytes& payload) {
-  const Bytes exact(payload);
-  return container::check_run_content(SegmentKind::kInLinks, container::payload_in_memory(exact),
+  return container::check_run_content(SegmentKind::kInLinks, container::payload_in_memory(payload),
                                       [](std::uint64_t) { return Result<void>{}; });
 }
 
@@ -35,9 +34,9 @@ std::string verdict(const Bytes& payload) {
 }
 
 const std::vector<Rows>& sample() {
-  static const std::vector<Rows> blocks{
+  static const std::vector<Rows> kBlocks{
       {{10, {11, 12}}, {11, {}}}, {{20, {3}}}, {{30, {}}, {31, {2, 90}}}};
-  return blocks;
+  return kBlocks;
 }
 
 /// The sample with its footer changed.

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
+
 #include "container/container_store.h"
 #include "container/description.h"
 #include "format/origin_samples.h"

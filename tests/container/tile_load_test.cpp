@@ -73,11 +73,11 @@ class CraftedTree {
 };
 
 TEST(TileLoader, AcceptsTreesOfEveryShape) {
-  for (const std::size_t count : {1, 2, 64}) {
+  for (const std::size_t count : {1U, 2U, 64U}) {
     CraftedTree tree;
     EXPECT_EQ(tree.verdict(tree.leaf(count)), "accepted") << count;
   }
-  for (const std::size_t count : {1, 63, 64}) {
+  for (const std::size_t count : {1U, 63U, 64U}) {
     CraftedTree tree;
     const auto full = tree.leaf(64);
     EXPECT_EQ(tree.verdict(tree.node(1, {full, tree.leaf(count)})), "accepted") << count;

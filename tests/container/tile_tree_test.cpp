@@ -95,7 +95,7 @@ class TiledTest : public ::testing::Test {
 
 // spec: format.md#tiled-segments rule 7
 TEST_F(TiledTest, KeepsAnyNumberOfTiles) {
-  for (const std::uint64_t count : {1, 2, 63, 64, 65, 128, 129, 4096, 4097, 4200}) {
+  for (const std::uint64_t count : {1U, 2U, 63U, 64U, 65U, 128U, 129U, 4096U, 4097U, 4200U}) {
     const SegmentId id = add_tiles(*writer_, pages_, count);
     must(writer_->commit());
     const auto tiles = tiles_of(store_, id);
@@ -449,7 +449,7 @@ void expect_old_generation(CallKind kind, bool evict) {
       recorder.inject({.calls = calls(kind), .nth = nth, .evict = evict});
       auto tiles = must(TileWriter::open(*writer, segment));
       const auto changed = [&]() -> Result<void> {
-        for (const std::uint64_t index : {3, 64, 130}) {
+        for (const std::uint64_t index : {3U, 64U, 130U}) {
           CRAWLSTORE_TRY(tiles.write(index, tile_bytes(900 + index), 2));
         }
         CRAWLSTORE_TRY(tiles.finish());

@@ -4,6 +4,7 @@
 // A line of JSON an event, as events.mjs prints it. Exit code 1: an error, which is printed.
 #include <cstdint>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <iostream>
 #include <random>
@@ -83,9 +84,12 @@ int write(const char* path, std::uint64_t seed) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::string mode = argc > 1 ? argv[1] : "";
   if (mode == "read") return read();
   if (mode == "write" && argc == 4) return write(argv[2], std::strtoull(argv[3], nullptr, 10));
+  return 1;
+} catch (const std::exception& error) {
+  std::cerr << error.what() << '\n';
   return 1;
 }

@@ -37,14 +37,29 @@ TAKEN = re.compile(
     | block_(first_key|key_overflows|lower_bits_unused|upper_bits_missing)
     | chunk_(checksum|of_another_run|payload_byte)
     | directory_(blob_.*|born_in_future|drum_.*|first_segment_id|generation|held_entry_count
-        |held_overlaps_live|held_retired_in_future|ids_descend|kind_unknown|name_.*|next_.*
-        |owner_.*|runs_descend|segment_count|segment_id_not_below_next
-        |storage_class_of_another_kind|table_twice|without_feature_bit)
-    | drum_(?!not_a_flatbuffer|table_|vtable_|consumer_at_).* | feature_.* | identity_checksum
+        |held_overlaps_live|held_retired_in_future|ids_descend|kind_13|kind_unknown
+        |links_of_origins|log_of_257_runs|name_.*|next_.*|origins_.*|owner_.*|pages_.*
+        |partition_of_pages|runs_descend|segment_count|segment_id_not_below_next
+        |storage_class_of_another_kind|table_twice|tiled_log|without_feature_bit)
+    | drum_(?!not_a_flatbuffer|table_|vtable_|consumer_at_).*
+    | event_(?!run_).* | event_run_(count|message_without_events|records)
+    | feature_.* | identity_checksum
     | key_run_(base_too_low|check_with_value|consumer|count|key_bits_not_minimal|key_overflows
         |sequence_overflows|unused_bits)
+    | link_(below_zero|of_64_bits|over_limit.*)
+    | link_block_(degrees.*|gaps_that_are_zero|page_over_limit|plain_numbers_that_are_short)
+    | link_run_(blocks_overlap|last_page|link_count|records_of_.*|row_count|target_max)
+    | links_.*
+    | node_(checksum|child_born_after_it|child_run_id_not_below_its_own|record_.*)
+    | origin_(block_compressed_without_codec|.*_wider_than_they_must|linked_from_no_page|log_.*)
+    | origin_frame_(?!longer_than_raw|of_a_block_over_262144|over_255_times).*
+    | origin_run_(dictionary_without_tables|entry_offset|entry_page|entry_wider_than_it_must
+        |first_entry|page_count|pages_overflow|records|url_bytes)
+    | page_key_.* | pages_(?!not_a_flatbuffer).*
     | partition_(first_key|index_key|index_tail|key_count|key_range|last_key)
-    | root_checksum | superblock_.*""", re.VERBOSE)
+    | record_(?!tile_).* | record_tile_not_full
+    | root_checksum | superblock_.*
+    | tree_(node|run|tile|tiles)_.*""", re.VERBOSE)
 
 
 def node(*arguments):

@@ -34,44 +34,55 @@ constexpr std::size_t kLengths = 20;
 constexpr std::size_t kSecond = 28;
 constexpr std::size_t kIndex = 49;  // entries of 2 bytes; then 3 bytes of padding
 
-void add_runs(Maker& make) {
-  const auto run = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
-    make.payload(name, kPagesBase, SegmentKind::kPageOrigins, [&](Bytes& b) {
+/// Files with a run of two blocks, without frames.
+class RunMaker {
+ public:
+  explicit RunMaker(Maker& make) : make_(make) {}
+
+  /// The file whose run was changed.
+  void operator()(const std::string& name, const std::function<void(Bytes&)>& change) {
+    make_.payload(name, kPagesBase, SegmentKind::kPageOrigins, [&](Bytes& b) {
       format::OriginFooter footer{};
       footer.page_count = 3;
       footer.url_bytes = 8;
       b = run_of(two_blocks(), {{0, 0}, {2, kSecond}}, footer);
       change(b);
     });
-  };
-  const auto footer = [&run](const std::string& name,
-                             const std::function<void(format::OriginFooter&)>& change) {
-    run(name, [&](Bytes& b) {
+  }
+  /// The file whose footer was changed.
+  void footer(const std::string& name, const std::function<void(format::OriginFooter&)>& change) {
+    (*this)(name, [&](Bytes& b) {
       format::OriginFooter fields{};
       std::byte* const place = &b[b.size() - sizeof fields];
       std::memcpy(&fields, place, sizeof fields);
       change(fields);
       std::memcpy(place, &fields, sizeof fields);
     });
-  };
+  }
+
+ private:
+  Maker& make_;
+};
+
+void add_footers(RunMaker& run) {
   run("origin_run_shorter_than_footer", [](Bytes& b) { b.resize(56); });
   run("origin_run_length_not_of_8", [](Bytes& b) { b.insert(b.begin(), 4, std::byte{0}); });
-  footer("origin_run_magic", [](auto& f) { f.magic ^= 1; });
-  footer("origin_run_codec", [](auto& f) { f.codec = 2; });
-  footer("origin_run_reserved", [](auto& f) { f.reserved = 1; });
-  footer("origin_run_without_blocks", [](auto& f) { f.block_count = 0; });
-  footer("origin_run_block_count_huge", [](auto& f) { f.block_count = ~std::uint64_t{0}; });
-  footer("origin_run_fewer_pages_than_blocks", [](auto& f) { f.page_count = 1; });
-  footer("origin_run_more_pages_than_blocks_hold", [](auto& f) { f.page_count = 129; });
-  footer("origin_run_pages_overflow", [](auto& f) { f.first_page = ~std::uint64_t{2}; });
-  footer("origin_run_page_count", [](auto& f) { f.page_count += 1; });
-  footer("origin_run_url_bytes", [](auto& f) { f.url_bytes += 1; });
-  footer("origin_run_url_bytes_over_limit", [](auto& f) { f.url_bytes = 255 * 120 + 1; });
-  footer("origin_run_dictionary_over_limit", [](auto& f) {
+  run.footer("origin_run_magic", [](auto& f) { f.magic ^= 1; });
+  run.footer("origin_run_codec", [](auto& f) { f.codec = 2; });
+  run.footer("origin_run_reserved", [](auto& f) { f.reserved = 1; });
+  run.footer("origin_run_without_blocks", [](auto& f) { f.block_count = 0; });
+  run.footer("origin_run_block_count_huge", [](auto& f) { f.block_count = ~std::uint64_t{0}; });
+  run.footer("origin_run_fewer_pages_than_blocks", [](auto& f) { f.page_count = 1; });
+  run.footer("origin_run_more_pages_than_blocks_hold", [](auto& f) { f.page_count = 129; });
+  run.footer("origin_run_pages_overflow", [](auto& f) { f.first_page = ~std::uint64_t{2}; });
+  run.footer("origin_run_page_count", [](auto& f) { f.page_count += 1; });
+  run.footer("origin_run_url_bytes", [](auto& f) { f.url_bytes += 1; });
+  run.footer("origin_run_url_bytes_over_limit", [](auto& f) { f.url_bytes = 255 * 120 + 1; });
+  run.footer("origin_run_dictionary_over_limit", [](auto& f) {
     f.codec = 1;
     f.dictionary_bytes = 65'537;
   });
-  footer("origin_run_dictionary_without_frames", [](auto& f) { f.dictionary_bytes = 1; });
+  run.footer("origin_run_dictionary_without_frames", [](auto& f) { f.dictionary_bytes = 1; });
   run("origin_run_dictionary_without_tables", [](Bytes& b) {
     Bytes blocks(16);
     put<std::uint32_t>(blocks, 0, 0xEC30A437);
@@ -84,16 +95,19 @@ void add_runs(Maker& make) {
     fields.dictionary_bytes = 16;
     b = run_of(blocks, {{0, 16}, {2, 16 + kSecond}}, fields);
   });
-  footer("origin_run_entry_pages_over_8_bytes", [](auto& f) { f.entry_page_bytes = 9; });
-  footer("origin_run_entry_offsets_over_8_bytes", [](auto& f) { f.entry_offset_bytes = 9; });
-  footer("origin_run_index_outside", [](auto& f) { f.index_offset_bytes = 1000; });
-  footer("origin_run_index_too_early", [](auto& f) { f.index_offset_bytes = 40; });
-  footer("origin_run_blocks_too_many", [](auto& f) {
+  run.footer("origin_run_entry_pages_over_8_bytes", [](auto& f) { f.entry_page_bytes = 9; });
+  run.footer("origin_run_entry_offsets_over_8_bytes", [](auto& f) { f.entry_offset_bytes = 9; });
+  run.footer("origin_run_index_outside", [](auto& f) { f.index_offset_bytes = 1000; });
+  run.footer("origin_run_index_too_early", [](auto& f) { f.index_offset_bytes = 40; });
+  run.footer("origin_run_blocks_too_many", [](auto& f) {
     f.block_count = 4;
     f.page_count = 4;
     f.entry_page_bytes = f.entry_offset_bytes = 0;
     f.index_offset_bytes = 56;
   });
+}
+
+void add_indexes(RunMaker& run) {
   run("origin_run_entry_page", [](Bytes& b) { b[kIndex + 2] = std::byte{1}; });
   run("origin_run_entry_offset", [](Bytes& b) { b[kIndex + 3] = std::byte{29}; });
   run("origin_run_first_entry", [](Bytes& b) { b[kIndex + 1] = std::byte{1}; });
@@ -111,9 +125,11 @@ void add_runs(Maker& make) {
     std::fill_n(&b[kIndex + 2], 2, std::byte{0});
     put<std::uint64_t>(b, b.size() - 48, 1);
   });
-  footer("origin_run_block_missing", [](auto& f) { f.block_count = 3; });
+  run.footer("origin_run_block_missing", [](auto& f) { f.block_count = 3; });
   run("origin_run_padding", [](Bytes& b) { b[kIndex + 4] = std::byte{1}; });
+}
 
+void add_blocks(RunMaker& run) {
   run("origin_block_without_pages", [](Bytes& b) { put<std::uint16_t>(b, 8, 0); });
   run("origin_block_of_65_pages", [](Bytes& b) { put<std::uint16_t>(b, 8, 65); });
   run("origin_block_distances_over_8_bytes", [](Bytes& b) { b[10] = std::byte{9}; });
@@ -167,7 +183,7 @@ Bytes encode(const FrameRun& run) {
   put<std::uint32_t>(block, 0, run.raw_bytes);
   put<std::uint32_t>(block, 4, static_cast<std::uint32_t>(run.frame.size()));
   put<std::uint16_t>(block, 8, 2);
-  for (const std::size_t place : {10, 11, 12, 17, 19}) block[place] = std::byte{1};
+  for (const std::size_t place : {10U, 11U, 12U, 17U, 19U}) block[place] = std::byte{1};
   block.insert(block.end(), run.frame.begin(), run.frame.end());
   format::OriginFooter footer{};
   footer.page_count = 2;
@@ -245,7 +261,10 @@ void add_logs(Maker& make) {
 }  // namespace
 
 void add_rejected_origins(Maker& make) {
-  add_runs(make);
+  RunMaker run(make);
+  add_footers(run);
+  add_indexes(run);
+  add_blocks(run);
   add_frames(make);
   add_logs(make);
 }

@@ -12,7 +12,7 @@ namespace {
 /// The example of the seed.
 TEST(HostRates, CoolAndCount) {
   HostRates rates(10, 60);
-  for (const std::uint64_t host : {1, 1, 2, 1000}) rates.add(host, 100);
+  for (const std::uint64_t host : {1U, 1U, 2U, 1000U}) rates.add(host, 100);
   EXPECT_DOUBLE_EQ(rates.temperature(1), 2);
   EXPECT_DOUBLE_EQ(rates.temperature(2), 1);
   EXPECT_DOUBLE_EQ(rates.temperature(1000), 1);

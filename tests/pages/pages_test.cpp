@@ -83,7 +83,7 @@ TEST(Pages, GiveTheExampleOfTheSeed) {
   yahoo.set_content_hash(1000);
   yahoo.set_score(0.5F);
   must(pages.add(yahoo));
-  for (const std::uint64_t hash : {2000, 3000}) {
+  for (const std::uint64_t hash : {2000U, 3000U}) {
     CrawledPage bing("http://bing.com/", 2'000'000);
     bing.add_link("http://x.com/", 1.1F);
     bing.add_link("http://y.com/", 1.2F);

@@ -267,7 +267,7 @@ Result<void> OriginsCursor::finish() {
 }
 
 Result<std::unique_ptr<OriginsLookup>> OriginsLookup::open(
-    std::shared_ptr<const container::RunReader> reader) {
+    const std::shared_ptr<const container::RunReader>& reader) {
   const std::uint64_t payload_bytes = reader->run().payload_bytes;
   const auto length = std::min<std::uint64_t>(payload_bytes, sizeof(format::OriginFooter));
   const auto bytes = reader->bytes(payload_bytes - length, length);

@@ -118,7 +118,7 @@ class OriginsLookup {
  public:
   ///   errors  kSegmentInvalid, and those of RunReader::bytes()
   static Result<std::unique_ptr<OriginsLookup>> open(
-      std::shared_ptr<const container::RunReader> reader);
+      const std::shared_ptr<const container::RunReader>& reader);
 
   [[nodiscard]] std::uint64_t first_page() const { return footer_.first_page; }
   [[nodiscard]] std::uint64_t page_count() const { return footer_.page_count; }
