@@ -24,7 +24,8 @@ namespace {
 using ::testing::Contains;
 
 Result<container::RunContent> checked(const Bytes& payload) {
-  return container::check_run_content(SegmentKind::kInLinks, container::payload_in_memory(payload),
+  const Bytes exact(payload.begin(), payload.end());  // at the end of its memory
+  return container::check_run_content(SegmentKind::kInLinks, container::payload_in_memory(exact),
                                       [](std::uint64_t) { return Result<void>{}; });
 }
 

@@ -22,7 +22,7 @@ LinkBlockHeader header_of(const Bytes& block) {
 
 /// What decoding says; the bytes stand at the end of their memory.
 std::string verdict(const Bytes& block) {
-  const Bytes exact(block);
+  const Bytes exact(block.begin(), block.end());
   LinkRows rows;
   const auto decoded = decode_link_block(exact, rows);
   EXPECT_TRUE(decoded || decoded.error().code == Errc::kSegmentInvalid);
@@ -116,12 +116,12 @@ TEST(LinkBlock, TakesPlainNumbersWhereOneDoesNotFit32Bits) {
 }
 
 const Rows& sample() {
-  static const Rows rows{{10, {3, 12, 400}}, {11, {}}, {15, {15}}, {900, {0, 1}}};
-  return rows;
+  static const Rows kRows{{10, {3, 12, 400}}, {11, {}}, {15, {15}}, {900, {0, 1}}};
+  return kRows;
 }
 const Rows& plain_sample() {
-  static const Rows rows{{10, {3, 12, kPageMax - 4}}, {11, {}}, {kPageMax, {15, kPageMax}}};
-  return rows;
+  static const Rows kRows{{10, {3, 12, kPageMax - 4}}, {11, {}}, {kPageMax, {15, kPageMax}}};
+  return kRows;
 }
 
 std::string verdict_after(void (*change)(LinkBlockHeader&), const Rows& rows = sample()) {

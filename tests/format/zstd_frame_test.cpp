@@ -63,7 +63,6 @@ std::string verdict(const Bytes& frame, const Bytes& raw, const Bytes& dictionar
 constexpr auto kBadHeader = "the header of a zstd frame is not one that is allowed";
 constexpr auto kBadSize = "a zstd frame states another content size than what it is in";
 constexpr auto kBadEnd = "a zstd frame does not end where it should";
-constexpr auto kBroken = "a zstd frame is broken";
 
 TEST(ZstdFrame, ReturnsWhatWasCompressed) {
   const Bytes raw_dictionary = urls(3000, 2);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """spec/reader.py, written from spec/format.md, agrees with the library on every golden file."""
 
+import functools
 import json
 import os
 import pathlib
@@ -36,6 +37,7 @@ SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
 GOLDEN = SOURCE / "tests" / "golden"
 
 
+@functools.cache
 def run_reader(path):
     return subprocess.run([sys.executable, SOURCE / "spec" / "reader.py", path],
                           capture_output=True, text=True, check=False)

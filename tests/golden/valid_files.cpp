@@ -454,7 +454,7 @@ std::vector<std::byte> site_file(bool forgets) {
   return scratch.close();
 }
 
-/// A graph without URLs, with two levels of nodes over the tiles of records.
+/// A graph without URLs; a page above all others makes it have `pages_max` pages.
 std::vector<std::byte> graph_file(std::uint64_t pages_max) {
   Scratch scratch;
   auto pages = must(PageDb::open(*scratch.store, "graph", pages_options(false)));
@@ -463,7 +463,7 @@ std::vector<std::byte> graph_file(std::uint64_t pages_max) {
     for (std::uint64_t k = 0; k < i % 6; ++k) links.push_back({{}, mix(i * 6 + k) % pages_max, 0});
     CrawlEvent event;
     event.kind = CrawlEventKind::kLinkAdded;
-    event.index = i * (pages_max / 40);
+    event.index = i == 39 ? pages_max - 1 : i * (pages_max / 40);
     event.links = links;
     must(pages.add(event));
   }
@@ -552,7 +552,8 @@ std::vector<GoldenFile> valid_files() {
       {"pages_forgotten", site_file(true), {}},
       {"pages_compacted", compacted_file(), {}},
       {"graph", graph_file(200), {}},
-      {"graph_of_two_tiles", graph_file(9000), {}},
+      {"graph_of_two_tiles", graph_file(8193), {}},
+      {"graph_of_two_node_levels", graph_file(64 * 8192 + 1), {}},
       {"padding_of_flatbuffers_not_zero", with_dirty_padding(pinned_file(80)), {}},
   };
   return files;

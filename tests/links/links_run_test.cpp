@@ -92,7 +92,7 @@ TEST(LinksRun, ReturnsPagesOfMoreThan32Bits) {
 TEST(LinksRun, ReturnsRowsOfAMillionLinks) {
   SeededRandom random;
   Rows rows = random_rows(random, 3'000, 0, 4'000);
-  for (const std::uint64_t page : {0, 1'777, 3'999}) {
+  for (const std::uint64_t page : {0U, 1'777U, 3'999U}) {
     rows[page].clear();
     for (std::uint64_t link = 3; rows[page].size() < 1'000'000; link += 1 + random.below(100)) {
       rows[page].push_back(link);
