@@ -336,7 +336,7 @@ class RandomCrawls(PagesTest):
                 "score": lambda p: p.score, "depth": lambda p: p.depth,
                 "state": lambda p: ["known", "crawled", "gone", "failed"].index(p.state)}
         for column, key in keys.items():
-            for limit in (None, 0, 1, 7, 1000):
+            for limit in (None, 0, 1, 7, 1000) if column == "score" else (None, 7):
                 for reverse in (False, True):
                     wanted = sorted(pages, key=key, reverse=reverse)[:limit]
                     words = ["--sort", column, *(["--limit", limit] if limit is not None else []),
