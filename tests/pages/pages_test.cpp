@@ -197,7 +197,7 @@ TEST(Pages, WithoutUrlsAreKnownByIndex) {
   auto options = small_options();
   options.has_urls = false;
   auto pages = must(PageDb::open(*store, "pages", options));
-  const auto add_links = [&](std::uint64_t from, std::vector<std::uint64_t> to) {
+  const auto add_links = [&](std::uint64_t from, const std::vector<std::uint64_t>& to) {
     std::vector<EventLink> links;
     for (const std::uint64_t target : to) links.push_back({{}, target, 0});
     CrawlEvent event;
