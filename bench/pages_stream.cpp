@@ -127,11 +127,15 @@ void PagesStream::links_of(std::uint64_t page, std::vector<std::uint64_t>& links
 }
 
 std::uint32_t PagesStream::host_of(std::uint64_t page) {
+  while (page > 0 && list_hosts_.size() <= list_of(page)) {
+    list_hosts_.push_back(host_after_lists(list_hosts_.size() * kListPages));
+  }
+  return host_after_lists(page);
+}
+
+std::uint32_t PagesStream::host_after_lists(std::uint64_t page) const {
   if (page == 0) return 0;
   const std::uint64_t list = list_of(page);
-  while (list_hosts_.size() <= list) {
-    list_hosts_.push_back(host_of(list_hosts_.size() * kListPages));
-  }
   const std::uint64_t place = (page - 1) % kSiblings;
   if (place >= kSiblings - new_hosts(list)) return static_cast<std::uint32_t>(page);
   if (list < kFirstHosts) return static_cast<std::uint32_t>(list * kSiblings + 1);

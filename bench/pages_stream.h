@@ -71,6 +71,8 @@ class PagesStream {
   std::uint32_t host_of(std::uint64_t page);
 
  private:
+  /// The same, when the hosts of the lists up to the page's are in list_hosts_.
+  [[nodiscard]] std::uint32_t host_after_lists(std::uint64_t page) const;
   void append_word(std::uint64_t random, std::string& text) const;
 
   std::vector<std::string> words_;
