@@ -13,8 +13,10 @@ constexpr std::uint64_t struct_pointer(std::uint64_t offset, std::uint64_t data,
                                        std::uint64_t pointers) {
   return offset << 2 | data << 32 | pointers << 48;
 }
-/// Also a tag, with the number of structs for the offset.
-constexpr auto tag = struct_pointer;
+/// The tag of a list of structs: a pointer with their number for the offset.
+constexpr std::uint64_t tag(std::uint64_t count, std::uint64_t data, std::uint64_t pointers) {
+  return struct_pointer(count, data, pointers);
+}
 constexpr std::uint64_t bytes_pointer(std::uint64_t offset, std::uint64_t length) {
   return 1 | offset << 2 | std::uint64_t{2} << 32 | length << 35;
 }
