@@ -59,7 +59,7 @@ TEST(ScoreValue, HasTheDigitsOfTheShortNumber) {
 }
 
 TEST(PageJson, SaysWhatTheFieldsSay) {
-  for (PageInfo page : {some_page(), PageInfo{}}) {
+  for (const PageInfo& page : {some_page(), PageInfo{}}) {
     std::string line;
     append_page_json(line, page);
     auto row = nlohmann::json::parse(line);
