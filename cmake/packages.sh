@@ -10,6 +10,7 @@ crawlstore_build_packages=(
   flatbuffers-compiler
   fonts-dejavu-core
   g++
+  libboost-dev
   libcapnp-dev
   libcli11-dev
   libexpected-dev

@@ -30,6 +30,18 @@ std::uint64_t file_bytes(const std::string& path) {
   return (*storage)->size().value_or(0);
 }
 
+void fill_pages(FileView& view, const Snapshot& snapshot) {
+  for (const std::string& name : PageView::names(snapshot)) {
+    auto opened = PageView::open(snapshot, name);
+    if (!opened) {
+      view.pages_problem = opened.error();
+      continue;
+    }
+    view.pages.push_back(opened->info());
+    view.page_views.push_back(std::move(*opened));
+  }
+}
+
 void fill(FileView& view, const Snapshot& snapshot) {
   view.snapshot = snapshot;
   if (const auto info = snapshot.info()) {
@@ -44,6 +56,7 @@ void fill(FileView& view, const Snapshot& snapshot) {
   } else {
     view.drums_problem = drums.error();
   }
+  fill_pages(view, snapshot);
 }
 
 Result<std::shared_ptr<const FileView>> look(const std::string& path,
@@ -79,6 +92,19 @@ bool is_same(const GenerationInfo& a, const GenerationInfo& b) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> find_pages(const FileView& view, std::string_view name) {
+  const std::string_view wanted = name.empty() ? "pages" : name;
+  const auto found = std::ranges::find(view.pages, wanted, &PagesInfo::name);
+  if (found != view.pages.end()) return static_cast<std::size_t>(found - view.pages.begin());
+  if (!name.empty() || view.pages.empty()) return std::nullopt;
+  return 0;
+}
+
+const PageView* open_pages(const FileView& view, std::string_view name) {
+  const auto found = find_pages(view, name);
+  return found && *found < view.page_views.size() ? &view.page_views[*found] : nullptr;
+}
 
 CrawlFile::Trace CrawlFile::trace_of(const std::string& path) {
   Trace trace;
@@ -122,6 +148,7 @@ void CrawlFile::refresh() {
   auto last = std::make_shared<FileView>(*view_);
   last->number = number;
   last->snapshot.reset();
+  last->page_views.clear();
   last->problem = view.error();
   view_ = std::move(last);
 }
@@ -130,6 +157,7 @@ void CrawlFile::release() {
   auto last = std::make_shared<FileView>(*view_);
   last->number = view_->number + 1;
   last->snapshot.reset();
+  last->page_views.clear();
   view_ = std::move(last);
   is_released_ = true;
 }

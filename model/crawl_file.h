@@ -12,9 +12,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <crawlstore/generations.h>
+#include <crawlstore/page_view.h>
 #include <crawlstore/snapshot.h>
 
 namespace crawlstore::model {
@@ -31,7 +33,16 @@ struct FileView {
   std::vector<SegmentInfo> segments;
   std::vector<DrumInfo> drums;
   std::optional<Error> drums_problem;
+  std::vector<PagesInfo> pages;      ///< its page databases, those that can be read
+  std::vector<PageView> page_views;  ///< the same, open; empty once the pin was released
+  std::optional<Error> pages_problem;
 };
+
+/// Which of view.pages is meant: that of the name; for "" the one called "pages", or the first.
+/// nullopt = there is none.
+std::optional<std::size_t> find_pages(const FileView& view, std::string_view name);
+/// The same, open; nullptr = there is none, or the pin was released.
+const PageView* open_pages(const FileView& view, std::string_view name);
 
 struct CrawlFileOptions {
   bool pin = true;     ///< false: on file systems without locks

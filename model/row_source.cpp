@@ -29,6 +29,10 @@ int rank_of(const Cell& cell) {
 
 }  // namespace
 
+Result<std::vector<Row>> RowSource::full_rows(std::uint64_t first, std::size_t count_max) const {
+  return rows(first, count_max);
+}
+
 Result<Row> RowSource::whole_row(std::uint64_t /*number*/, Row row) const {
   return row;
 }

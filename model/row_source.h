@@ -30,6 +30,11 @@ class RowSource {
   /// Rows from `first` on, at most `count_max`, fewer only at the end. errors of damage
   [[nodiscard]] virtual Result<std::vector<Row>> rows(std::uint64_t first,
                                                       std::size_t count_max) const = 0;
+  /// Is this a column that takes a look elsewhere for each row? rows() leaves it empty.
+  [[nodiscard]] virtual bool is_costly(std::size_t /*column*/) const { return false; }
+  /// As rows(), with the costly columns: for what is on the screen or asked for by name.
+  [[nodiscard]] virtual Result<std::vector<Row>> full_rows(std::uint64_t first,
+                                                           std::size_t count_max) const;
   /// A row that rows() gave, with what it left out of long cells, if it did. errors of damage
   [[nodiscard]] virtual Result<Row> whole_row(std::uint64_t number, Row row) const;
   /// All rows are in memory: sorting by any column is cheap.

@@ -24,6 +24,7 @@ enum class Unit : std::uint8_t {
   kBits,     ///< hexadecimal: feature bits, keys, checksums
   kTimeUs,   ///< microseconds since the epoch: ISO 8601, UTC
   kRatio,    ///< a fraction: two decimals
+  kScore,    ///< a magnitude of any size: five digits that count
   kSeconds,  ///< a duration: "3.3 s", "1 h 02 min"
   kFlag,     ///< "yes" or "no"
 };

@@ -188,6 +188,10 @@ bool Filter::matches(const std::vector<model::Cell>& row) const {
                              [&](const Term& term) { return holds(term, row) != term.is_negated; });
 }
 
+bool Filter::names(std::size_t column) const {
+  return std::ranges::any_of(terms_, [&](const Term& term) { return term.column == column; });
+}
+
 bool Filter::holds(const Term& term, const std::vector<model::Cell>& row) const {
   if (term.column)
     return *term.column < row.size() && holds(term, row[*term.column], columns_[*term.column].unit);

@@ -17,10 +17,12 @@ namespace crawlstore::inspector {
 /// is the same in all tables: `offset_bytes`, `segment`, `generation`, `bucket`, `key` ...
 ///   drum   the DRUM that buckets and keys of the table belong to; empty = not known: buckets lead
 ///          nowhere, keys into the DRUM that is shown
-Thing thing_of(const model::Column& column, const model::Cell& cell, const std::string& drum);
+///   pages  the page database that indexes and hosts belong to, as in PageThing
+Thing thing_of(const model::Column& column, const model::Cell& cell, const std::string& drum,
+               const std::string& pages = {});
 
 /// The same for a cell of a row; where the table has a column `drum`, that DRUM is meant.
 Thing thing_in_row(const std::vector<model::Column>& columns, const model::Row& row,
-                   std::size_t column, const std::string& drum);
+                   std::size_t column, const std::string& drum, const std::string& pages = {});
 
 }  // namespace crawlstore::inspector

@@ -75,6 +75,21 @@ std::optional<Thing> parse_key(std::string drum, std::string_view digits) {
   return KeyThing{std::move(drum), key->key, key->is_wide};
 }
 
+/// page/INDEX, host/NAME, and both with the name of a page database before the last word.
+std::optional<Thing> parse_page_or_host(const std::vector<std::string_view>& words) {
+  if (words.size() < 2 || words.size() > 3) return std::nullopt;
+  auto pages = percent_decode(words.size() == 3 ? words[1] : "");
+  if (!pages) return std::nullopt;
+  if (words[0] == "host") {
+    auto host = percent_decode(words.back());
+    if (!host) return std::nullopt;
+    return HostThing{std::move(*pages), std::move(*host)};
+  }
+  const auto index = model::parse_count(words.back());
+  if (!index) return std::nullopt;
+  return PageThing{std::move(*pages), *index};
+}
+
 std::optional<Thing> parse_thing(const std::vector<std::string_view>& words) {
   const std::string_view kind = words[0];
   if (kind == "offset" && words.size() == 2) return parse_extent(words[1]);
@@ -86,6 +101,7 @@ std::optional<Thing> parse_thing(const std::vector<std::string_view>& words) {
     if (!bucket) return std::nullopt;
     return BucketThing{std::move(*drum), *bucket};
   }
+  if (kind == "page" || kind == "host") return parse_page_or_host(words);
   if (words.size() != 2) return std::nullopt;
   const auto number = model::parse_count(words[1]);
   if (!number) return std::nullopt;
@@ -123,6 +139,15 @@ struct ThingText {
     return "key/" + percent_encode(thing.drum) + "/" + model::format_key(thing.key, thing.is_wide);
   }
   std::string operator()(const RowThing& thing) const { return fmt::format("row/{}", thing.row); }
+  std::string operator()(const PageThing& thing) const {
+    return "page/" + prefix(thing.pages) + fmt::to_string(thing.index);
+  }
+  std::string operator()(const HostThing& thing) const {
+    return "host/" + prefix(thing.pages) + percent_encode(thing.host);
+  }
+  static std::string prefix(const std::string& pages) {
+    return pages.empty() ? "" : percent_encode(pages) + "/";
+  }
 };
 
 }  // namespace

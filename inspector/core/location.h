@@ -7,10 +7,11 @@
 ///   hex/offset/0x14000+64     64 bytes from there, in the hex view
 ///   offset/0x14000            the same thing in the panel that is its home
 ///   segment/12   generation/7   bucket/urls/3   key/urls/9f3c0081aa551100   row/17
+///   page/123   host/example.org      of the page database "pages"; page/NAME/123 of another one
 ///   overview                  a panel, nothing chosen
 ///
-/// Names of DRUMs stand percent-encoded. Ids of panels are lower-case letters and '_', and none of
-/// the words above that name a thing. Values; any thread.
+/// Names of DRUMs, page databases and hosts stand percent-encoded. Ids of panels are lower-case
+/// letters and '_', and none of the words above that name a thing. Values; any thread.
 
 #include <cstdint>
 #include <optional>
@@ -51,8 +52,20 @@ struct RowThing {
   bool operator==(const RowThing&) const = default;
 };
 
+struct PageThing {
+  std::string pages;  ///< name of the page database; empty = "pages", or the only one
+  std::uint64_t index = 0;
+  bool operator==(const PageThing&) const = default;
+};
+/// All pages of a host.
+struct HostThing {
+  std::string pages;  ///< as in PageThing
+  std::string host;   ///< normalised, without a port; empty = pages whose URLs have none
+  bool operator==(const HostThing&) const = default;
+};
+
 using Thing = std::variant<std::monostate, SegmentThing, ExtentThing, GenerationThing, BucketThing,
-                           KeyThing, RowThing>;
+                           KeyThing, RowThing, PageThing, HostThing>;
 
 struct Location {
   std::string panel;  ///< id of a panel; empty = the home of the thing

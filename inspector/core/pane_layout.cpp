@@ -8,9 +8,12 @@ namespace crawlstore::inspector {
 
 std::span<const NamedLayout> named_layouts() {
   static const std::array kLayouts{
-      NamedLayout{"Explore",
-                  "what the file holds: its numbers, segments, keys and generations",
-                  {"explore", {"overview", "segments", "buckets", "generations"}, "overview"}},
+      NamedLayout{
+          "Explore",
+          "what the file holds: its numbers, segments, keys and generations",
+          {"explore",
+           {"overview", "segments", "buckets", "pages", "page_detail", "hosts", "generations"},
+           "overview"}},
       // Of a segment runs and decoded fields stand in the details: they get room, the navigator
       // gives it.
       NamedLayout{"Structure",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -133,6 +134,50 @@ Picture read_window(int width, int height) {
   return picture;
 }
 
+/// Masks as textures of OpenGL, for as long as somebody keeps the mask.
+class MaskTextures {
+ public:
+  /// Before a frame: those that nobody keeps go.
+  void begin_frame() {
+    std::erase_if(known_, [](const auto& entry) {
+      if (!entry.second.mask.expired()) return false;
+      glDeleteTextures(1, &entry.second.id);
+      return true;
+    });
+  }
+  ImTextureID find(const std::shared_ptr<const Mask>& mask) {
+    Texture& texture = known_[mask.get()];
+    if (texture.mask.lock() != mask) {  // new, or another one in the same place
+      if (texture.id != 0) glDeleteTextures(1, &texture.id);
+      texture = {mask, make(*mask)};
+    }
+    return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(texture.id));
+  }
+
+ private:
+  struct Texture {
+    std::weak_ptr<const Mask> mask;
+    GLuint id = 0;
+  };
+  static GLuint make(const Mask& mask) {
+    std::vector<std::uint32_t> pixels;  // white, as opaque as it is covered
+    pixels.reserve(mask.pixels.size());
+    for (const std::uint8_t cover : mask.pixels) {
+      pixels.push_back(0x00ffffffU | static_cast<std::uint32_t>(cover) << 24U);
+    }
+    GLuint id = 0;
+    glGenTextures(1, &id);
+    glBindTexture(GL_TEXTURE_2D, id);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_LINEAR);
+    glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_LINEAR);
+    glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, mask.width, mask.height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
+                 pixels.data());
+    return id;
+  }
+  std::map<const Mask*, Texture> known_;
+};
+
 class Window {
  public:
   Window(GLFWwindow* window, const WindowOptions& options);
@@ -156,6 +201,7 @@ class Window {
   std::vector<std::pair<double, double>> times_ms_;  // by the clock, and of this thread
   std::unique_ptr<ImGuiContext, ContextDeleter> context_;
   EventQueue events_;
+  MaskTextures textures_;
   std::string picture_path_;
   std::string title_;
   bool has_fonts_ = false;
@@ -190,6 +236,10 @@ Window::Window(GLFWwindow* window, const WindowOptions& options)
     glfwSetClipboardString(window, text.c_str());
   };
   platform.write_picture = [this](const std::string& path) { picture_path_ = path; };
+  platform.texture = [this](const std::shared_ptr<const Mask>& mask) {
+    return textures_.find(mask);
+  };
+  platform.write_png = write_png;
   platform.quit = [window] { glfwSetWindowShouldClose(window, GLFW_TRUE); };
   app_ = std::make_unique<App>(
       std::move(platform),
@@ -249,6 +299,7 @@ void Window::draw() {
   const double now_s = glfwGetTime();
   io.DeltaTime = static_cast<float>(std::max(now_s - last_frame_s_, 1e-4));
   last_frame_s_ = now_s;
+  textures_.begin_frame();
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
   app_->draw();

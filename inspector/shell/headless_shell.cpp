@@ -46,6 +46,12 @@ HeadlessShell::HeadlessShell(const HeadlessOptions& options)
   platform.wake = [] {};
   platform.set_clipboard = [this](const std::string& text) { clipboard_ = text; };
   platform.write_picture = [this](const std::string& path) { picture_path_ = path; };
+  platform.texture = [this](const std::shared_ptr<const Mask>& mask) {
+    masks_.push_back(mask);
+    // tidy: const_cast, ImGui's texture is an identity here: nobody writes to it
+    return const_cast<Mask*>(mask.get());
+  };
+  platform.write_png = write_png;
   platform.quit = [this] { has_quit_ = true; };
   app_ = std::make_unique<App>(
       std::move(platform), AppOptions{options.settings, options.settings_path, /*has_probe=*/true,
@@ -60,6 +66,7 @@ HeadlessShell::~HeadlessShell() {
 void HeadlessShell::frame() {
   ImGui::SetCurrentContext(context_.get());
   if (app_->wants_fonts()) app_->build_fonts();
+  masks_.clear();
   ImGuiIO& io = ImGui::GetIO();
   io.DeltaTime = kFrameSeconds;
   ImGui::NewFrame();
@@ -95,7 +102,13 @@ Picture HeadlessShell::picture() {
   AlphaTexture texture;
   io.Fonts->GetTexDataAsAlpha8(&pixels, &texture.width, &texture.height);
   texture.pixels = pixels;
-  if (const ImDrawData* data = ImGui::GetDrawData()) inspector::draw(*data, texture, picture);
+  const auto find = [this](ImTextureID id) -> AlphaTexture {
+    for (const auto& mask : masks_) {
+      if (mask.get() == id) return {mask->pixels.data(), mask->width, mask->height};
+    }
+    return {};
+  };
+  if (const ImDrawData* data = ImGui::GetDrawData()) inspector::draw(*data, texture, find, picture);
   return picture;
 }
 

@@ -89,6 +89,7 @@ class HeadlessShell {
   EventQueue events_;
   std::int64_t now_us_;
   std::string clipboard_;
+  std::vector<std::shared_ptr<const Mask>> masks_;  // textures of the frame drawn last
   std::string picture_path_;
   std::string picture_problem_;
   bool has_quit_ = false;

@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// A picture in memory, and as a PNG file.
+/// Pictures as PNG files.
 
-#include <cstdint>
 #include <string>
-#include <vector>
+
+#include "inspector/core/picture.h"
 
 namespace crawlstore::inspector {
-
-/// Pixels by rows from the top left, each 0xAABBGGRR; alpha is always 255.
-struct Picture {
-  int width = 0;
-  int height = 0;
-  std::vector<std::uint32_t> pixels;
-
-  Picture() = default;
-  Picture(int width_px, int height_px, std::uint32_t colour)
-      : width(width_px),
-        height(height_px),
-        pixels(static_cast<std::size_t>(width_px) * static_cast<std::size_t>(height_px), colour) {}
-  [[nodiscard]] std::uint32_t* row(int y) {
-    return pixels.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
-  }
-  bool operator==(const Picture&) const = default;
-};
 
 /// Writes `path` atomically. Returns what went wrong; empty = nothing.
 std::string write_png(const Picture& picture, const std::string& path);

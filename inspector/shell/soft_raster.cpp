@@ -185,7 +185,8 @@ void draw_command(const ImDrawList& list, const ImDrawCmd& command, const Target
 
 }  // namespace
 
-void draw(const ImDrawData& data, const AlphaTexture& texture, Picture& picture) {
+void draw(const ImDrawData& data, const AlphaTexture& atlas, const FindTexture& find,
+          Picture& picture) {
   for (int i = 0; i < data.CmdListsCount; ++i) {
     const ImDrawList& list = *data.CmdLists[i];
     for (const ImDrawCmd& command : list.CmdBuffer) {
@@ -195,7 +196,10 @@ void draw(const ImDrawData& data, const AlphaTexture& texture, Picture& picture)
                       std::clamp(static_cast<int>(command.ClipRect.z), 0, picture.width),
                       std::clamp(static_cast<int>(command.ClipRect.w), 0, picture.height)};
       if (clip.left >= clip.right || clip.top >= clip.bottom) continue;
-      draw_command(list, command, {picture, texture, clip});
+      const AlphaTexture texture = command.TextureId == nullptr ? atlas
+                                   : find != nullptr            ? find(command.TextureId)
+                                                                : AlphaTexture{};
+      if (texture.pixels != nullptr) draw_command(list, command, {picture, texture, clip});
     }
   }
 }

@@ -5,10 +5,11 @@
 /// input gives equal pixels, on every machine: so the pictures of tests can be compared exactly.
 
 #include <cstdint>
+#include <functional>
 
 #include <imgui.h>
 
-#include "inspector/shell/picture.h"
+#include "inspector/core/picture.h"
 
 namespace crawlstore::inspector {
 
@@ -19,8 +20,13 @@ struct AlphaTexture {
   int height = 0;
 };
 
-/// Draws over `picture`. All commands use the one texture, the font atlas; callbacks are skipped.
+/// The texture that a command names; not the font atlas.
+using FindTexture = std::function<AlphaTexture(ImTextureID id)>;
+
+/// Draws over `picture`. Commands use the font atlas, which is the texture of the ID 0, or one that
+/// `find` knows; callbacks are skipped.
 ///   cost  proportional to the pixels covered; 5 to 10 ms for a full window of 1280 x 800
-void draw(const ImDrawData& data, const AlphaTexture& texture, Picture& picture);
+void draw(const ImDrawData& data, const AlphaTexture& atlas, const FindTexture& find,
+          Picture& picture);
 
 }  // namespace crawlstore::inspector

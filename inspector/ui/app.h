@@ -23,6 +23,10 @@ struct Platform {
   std::function<void(const std::string&)> set_clipboard;
   std::function<void(const std::string&)> write_picture{};  ///< of the next frame, to that path
   std::function<void()> quit;
+  /// Makes it a texture that this frame may draw; empty = there are none.
+  std::function<ImTextureID(const std::shared_ptr<const Mask>&)> texture{};
+  /// To a path, atomically, from any thread; returns what went wrong. Empty = not possible.
+  std::function<std::string(const Picture&, const std::string&)> write_png{};
 };
 
 struct AppOptions {
@@ -88,6 +92,10 @@ class App final : private Actions {
   void say(Severity severity, std::string text) override;
   void run(std::string_view command, std::string_view argument = {}) override;
   void redraw() override { want_frames(); }
+  ImTextureID texture(const std::shared_ptr<const Mask>& mask) override {
+    return platform_.texture ? platform_.texture(mask) : nullptr;
+  }
+  [[nodiscard]] WritePng png_writer() const override { return platform_.write_png; }
 
   void add_commands();
   void add_file_commands();
@@ -122,6 +130,7 @@ class App final : private Actions {
   void draw_file_state(Ui& ui);
   void draw_banner(Ui& ui);
   void draw_navigator(Ui& ui);
+  void draw_databases(Ui& ui, const model::FileView& view);
   void draw_navigator_group(Ui& ui, std::string_view group);
   void draw_tabs(Ui& ui);
   std::string draw_tab_items();
@@ -149,6 +158,8 @@ class App final : private Actions {
   FocusWalk focus_;
   std::vector<OpenPanel> panels_;  // the tabs, in their order
   std::string front_;              // id of the panel in front
+  // Tabs of the layout that this file has nothing for, with their places.
+  std::vector<std::pair<std::size_t, std::string>> hidden_tabs_;
   bool must_select_tab_ = false;
   bool must_order_tabs_ = false;
   bool must_build_fonts_ = true;

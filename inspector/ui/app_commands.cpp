@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of everything that can be done.
+#include <algorithm>
 #include <array>
 #include <utility>
 
-#include "inspector/core/export_rows.h"
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "inspector/ui/app.h"
 #include "inspector/ui/app_modals.h"
 #include "model/json.h"
@@ -62,22 +65,27 @@ void App::add_file_commands() {
                    want_frames();
                  },
                  [this] { return session_.file && !session_.file->is_released(); }});
-  commands_.add({"export", "Export the table ...", "File", "Ctrl+E",
-                 "writes the rows shown as CSV, TSV or lines of JSON",
-                 [this](std::string_view path) {
-                   const auto write = [this](const std::string& to) -> std::string {
-                     if (!row_format_of(to)) return "end the name with .csv, .tsv or .jsonl";
-                     Ui ui = make_ui();
-                     if (!current_panel().export_to(ui, to)) return "there is no table here";
-                     return {};
-                   };
-                   if (path.empty()) {
-                     modals_->question.open("Export the rows shown to", front_ + ".csv",
-                                            "name.csv, name.tsv or name.jsonl", write);
-                   } else if (const auto problem = write(std::string(path)); !problem.empty()) {
-                     say(Severity::kWarning, problem);
-                   }
-                 }});
+  commands_.add(
+      {"export", "Export the table ...", "File", "Ctrl+E",
+       "writes the rows shown as CSV, TSV or lines of JSON", [this](std::string_view path) {
+         const auto write = [this](const std::string& to) -> std::string {
+           const auto endings = current_panel().export_endings();
+           const auto fits = [&to](std::string_view end) { return to.ends_with(end); };
+           if (std::ranges::none_of(endings, fits)) {
+             return fmt::format("end the name with {}", fmt::join(endings, " or "));
+           }
+           Ui ui = make_ui();
+           if (!current_panel().export_to(ui, to)) return "there is no table here";
+           return {};
+         };
+         if (path.empty()) {
+           const auto endings = current_panel().export_endings();
+           modals_->question.open("Export what is shown to", front_ + std::string(endings.front()),
+                                  fmt::format("name{}", fmt::join(endings, ", name")), write);
+         } else if (const auto problem = write(std::string(path)); !problem.empty()) {
+           say(Severity::kWarning, problem);
+         }
+       }});
   commands_.add({"screenshot", "Save a picture of the window", "File", "F12",
                  "writes crawlstore-inspector.png, or the path given",
                  [this](std::string_view path) {
@@ -132,17 +140,19 @@ void App::add_go_commands() {
                    const std::string file = session_.file ? session_.file->path() : "";
                    copy(file + "#" + format_location(location()), "location");
                  }});
-  constexpr std::array kKeys{"Ctrl+1", "Ctrl+2", "Ctrl+3", "Ctrl+4", "Ctrl+5",
-                             "Ctrl+6", "Ctrl+7", "Ctrl+8", "Ctrl+9"};
-  std::size_t number = 0;
+  constexpr unsigned kKeysMax = 9;
+  unsigned number = 0;
+  unsigned pages_number = 0;
   for (const PanelKind& kind : panel_kinds()) {
     const std::string id(kind.id);
-    commands_.add({"show_" + id, std::string(kind.title), "Go",
-                   number < kKeys.size() ? kKeys[number] : "", std::string(kind.help),
+    const bool is_of_pages = kind.group == kPagesGroup;
+    const unsigned key = ++(is_of_pages ? pages_number : number);
+    const std::string keys =
+        key > kKeysMax ? "" : (is_of_pages ? "Ctrl+Shift+" : "Ctrl+") + std::to_string(key);
+    commands_.add({"show_" + id, std::string(kind.title), "Go", keys, std::string(kind.help),
                    [this, id](std::string_view) {
                      go({id, {}});
                    }});
-    ++number;
   }
 }
 

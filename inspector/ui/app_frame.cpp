@@ -19,6 +19,7 @@ constexpr ImGuiWindowFlags kPlainWindow =
     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollbar |
     ImGuiWindowFlags_NoScrollWithMouse;
 constexpr float kSplitter = 6;
+constexpr std::array<std::string_view, 4> kGroups{"File", "DRUM", kPagesGroup, "Inspector"};
 constexpr std::array<std::string_view, 5> kMenus{"File", "Go", "View", "Work", "Help"};
 
 std::string signed_count(std::int64_t value) {
@@ -219,13 +220,29 @@ void App::draw_navigator_group(Ui& ui, std::string_view group) {
   ImGui::Dummy(ImVec2(0, ui.px(6)));
 }
 
-void App::draw_navigator(Ui& ui) {
-  std::vector<std::string_view> groups;
-  for (const PanelKind& kind : panel_kinds()) {
-    if (std::ranges::find(groups, kind.group) == groups.end()) groups.push_back(kind.group);
+void App::draw_databases(Ui& ui, const model::FileView& view) {
+  draw_text(ui, "Page databases", ui.palette.faint);
+  for (const PagesInfo& pages : view.pages) {
+    const std::string name = shown_text(pages.name);
+    const std::string count = model::format_count(pages.page_count);
+    draw_text(ui, "  ");
+    ImGui::SameLine(0, 0);
+    const float room =
+        ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x - text_width(count);
+    draw_link(ui, "pages." + name, fit_text(ui, name, room), {"pages", PageThing{pages.name, 0}});
+    ImGui::SameLine();
+    draw_text(ui, count, ui.palette.faint);
   }
-  for (const std::string_view group : groups) draw_navigator_group(ui, group);
+  ImGui::Dummy(ImVec2(0, ui.px(6)));
+}
+
+void App::draw_navigator(Ui& ui) {
   const auto view = session_.view();
+  const bool has_pages = view != nullptr && !view->pages.empty();
+  for (const std::string_view group : kGroups) {
+    if (group != kPagesGroup || has_pages) draw_navigator_group(ui, group);
+  }
+  if (has_pages) draw_databases(ui, *view);
   if (view == nullptr || view->drums.empty()) return;
   draw_text(ui, "DRUMs", ui.palette.faint);
   for (const DrumInfo& drum : view->drums) {

@@ -44,11 +44,20 @@ void App::close_panel(std::string_view id) {
   arrive(history_.current());
 }
 
+/// Panels of pages are left out where a file has none, but stay in the layout.
 /// What the layout names and is open already stays as it is, with its scroll and filters.
 void App::open_tabs() {
   std::vector<OpenPanel> before = std::exchange(panels_, {});
+  const auto view = session_.view();
+  const bool has_pages = view != nullptr && !view->pages.empty();
+  hidden_tabs_.clear();
   for (const std::string& id : settings_.layout.tabs) {
-    if (find_kind(id) == nullptr) continue;  // of another version
+    const PanelKind* kind = find_kind(id);
+    if (kind == nullptr) continue;  // of another version
+    if (kind->group == kPagesGroup && !has_pages && id != settings_.layout.front) {
+      hidden_tabs_.emplace_back(panels_.size() + hidden_tabs_.size(), id);
+      continue;
+    }
     const auto found =
         std::ranges::find_if(before, [&](const OpenPanel& open) { return open.kind->id == id; });
     if (found != before.end() && found->panel != nullptr) {
@@ -74,6 +83,10 @@ void App::note_layout() {
     if (open.kind->id != kStart) tabs.emplace_back(open.kind->id);
   }
   if (tabs.empty()) return;
+  for (const auto& [place, id] : hidden_tabs_) {
+    if (std::ranges::find(tabs, id) != tabs.end()) continue;
+    tabs.insert(tabs.begin() + static_cast<std::ptrdiff_t>(std::min(place, tabs.size())), id);
+  }
   PaneLayout& layout = settings_.layout;
   layout.tabs = std::move(tabs);
   if (front_ != kStart) layout.front = front_;

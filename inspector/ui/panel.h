@@ -35,7 +35,12 @@ class Panel {
   /// Writes what the panel shows, filtered as it is, to a file: ".csv", ".tsv" or ".jsonl". False =
   /// nothing here can be written.
   virtual bool export_to(Ui& /*ui*/, const std::string& /*path*/) { return false; }
+  /// What such a path may end with, the usual one first.
+  [[nodiscard]] virtual std::span<const std::string_view> export_endings() const;
 };
+
+/// Panels of this group stand in the navigator, and as tabs of a layout, where there are pages.
+inline constexpr std::string_view kPagesGroup = "Pages";
 
 struct PanelKind {
   std::string_view id;     ///< in locations: "segments"

@@ -87,12 +87,12 @@ void Table64::fetch(std::size_t count) {
   if (selection_) {
     window_.numbers = selection_->rows(first_, count);
     for (const std::uint64_t number : window_.numbers) {
-      auto rows = source_->rows(number, 1);
+      auto rows = source_->full_rows(number, 1);
       if (!rows) window_.problem = rows.error();
       window_.rows.push_back(rows && !rows->empty() ? std::move(rows->front()) : model::Row());
     }
   } else {
-    auto rows = source_->rows(first_, count);
+    auto rows = source_->full_rows(first_, count);
     if (rows) {
       window_.rows = std::move(*rows);
     } else {
@@ -249,7 +249,7 @@ const Table64& Table64::last_used(std::initializer_list<const Table64*> tables) 
                                     [](const Table64* table) { return table->used_frame_; });
 }
 
-void Table64::show_details(Ui& ui) const {
+void Table64::show_details(Ui& ui, const TableOptions& options) const {
   if (!selected_cells_) return;
   const auto& columns = source_->columns();
   ui.details.title = source_->name() + ", row " + model::format_count(*selected_);
@@ -258,7 +258,7 @@ void Table64::show_details(Ui& ui) const {
     const model::Cell& cell = (*selected_cells_)[c];
     const auto* text = std::get_if<std::string>(&cell);
     ui.details.lines.push_back({columns[c].name, shown_text(cell, columns[c].unit),
-                                thing_in_row(columns, *selected_cells_, c, {}),
+                                thing_in_row(columns, *selected_cells_, c, {}, options.pages),
                                 text != nullptr ? std::optional(*text) : std::nullopt});
   }
 }
@@ -322,7 +322,7 @@ void Table64::draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source
                                     {layout.page, row_count()}, first_)) {
     ui.actions.redraw();
   }
-  show_details(ui);
+  show_details(ui, options);
   ImGui::PopID();
 }
 

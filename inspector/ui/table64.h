@@ -39,8 +39,9 @@ class RowSelection {
 };
 
 struct TableOptions {
-  std::string id{};    ///< unique in the panel; labels begin with it
-  std::string drum{};  ///< that its buckets and keys belong to
+  std::string id{};     ///< unique in the panel; labels begin with it
+  std::string drum{};   ///< that its buckets and keys belong to
+  std::string pages{};  ///< page database that its indexes and hosts belong to
   /// Where a cell leads, when not by its column's name.
   std::function<Location(const model::Column&, const model::Row&)> link{};
   /// The row is chosen (Enter, double click).
@@ -110,7 +111,7 @@ class Table64 {
   [[nodiscard]] bool has_swatch(const TableOptions& options, std::size_t column) const;
   static float draw_kind(const Ui& ui, const std::string& name, ImVec2 at);
   void draw_menu(Ui& ui);
-  void show_details(Ui& ui) const;
+  void show_details(Ui& ui, const TableOptions& options) const;
   [[nodiscard]] std::uint64_t row_count() const;
   [[nodiscard]] Location link_of(const TableOptions& options, std::size_t column,
                                  const model::Row& row) const;

@@ -48,7 +48,7 @@ Location Table64::link_of(const TableOptions& options, std::size_t column,
       return location;
     }
   }
-  return {{}, thing_in_row(source_->columns(), row, column, options.drum)};
+  return {{}, thing_in_row(source_->columns(), row, column, options.drum, options.pages)};
 }
 
 bool Table64::has_swatch(const TableOptions& options, std::size_t column) const {

@@ -12,6 +12,7 @@ namespace crawlstore::inspector {
 namespace {
 
 constexpr std::size_t kPiece = 4096;
+constexpr std::size_t kCostlyPiece = 256;  // so that who cancels does not wait
 
 struct SelectionOrder {
   Filter filter;
@@ -19,12 +20,21 @@ struct SelectionOrder {
   bool is_descending = false;
 };
 
+bool names_costly(const Filter& filter, const model::RowSource& source) {
+  for (std::size_t c = 0; c < source.columns().size(); ++c) {
+    if (source.is_costly(c) && filter.names(c)) return true;
+  }
+  return false;
+}
+
 /// Rows that the filter lets through, as they are found.
 std::optional<Error> scan(const model::RowSource& source, const SelectionOrder& order,
                           RowSelection& into, JobContext& context) {
   const std::uint64_t count = source.row_count();
+  const bool is_costly = names_costly(order.filter, source);
   for (std::uint64_t first = 0; first < count;) {
-    const auto rows = source.rows(first, kPiece);
+    const auto rows =
+        is_costly ? source.full_rows(first, kCostlyPiece) : source.rows(first, kPiece);
     if (!rows) return rows.error();
     if (rows->empty()) break;
     std::vector<std::uint64_t> found;
@@ -142,12 +152,12 @@ bool Table64::export_to(Ui& ui, const std::string& path) const {
           std::size_t taken = 0;
           if (selection) {
             for (const std::uint64_t row : selection->rows(at, kPiece)) {
-              const auto rows = source->rows(row, 1);
+              const auto rows = source->full_rows(row, 1);
               if (!rows) problem = describe(rows.error());
               if (rows && !rows->empty()) write(row, rows->front());
               ++taken;
             }
-          } else if (const auto rows = source->rows(at, kPiece); rows) {
+          } else if (const auto rows = source->full_rows(at, kPiece); rows) {
             for (const model::Row& row : *rows) write(at + taken++, row);
           } else {
             problem = describe(rows.error());

@@ -143,6 +143,7 @@ bool draw_choice(Ui& ui, std::string_view label, std::string_view text, bool is_
   draw_text(ui, text);
   is_clicked = is_clicked || ImGui::IsItemClicked();
   ImGui::EndGroup();
+  is_clicked = is_clicked || ImGui::IsItemClicked();  // between the two
   ui.probe.note_item(label, text);
   ImGui::PopID();
   return take_stop(ui, label) || is_clicked;

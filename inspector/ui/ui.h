@@ -4,6 +4,7 @@
 /// What a panel is given while it draws: the session, read only, and what it may ask for.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,8 +17,10 @@
 
 #include "inspector/core/command.h"
 #include "inspector/core/jobs.h"
+#include "inspector/core/line_raster.h"
 #include "inspector/core/location.h"
 #include "inspector/core/palette.h"
+#include "inspector/core/picture.h"
 #include "inspector/core/session.h"
 #include "inspector/core/settings.h"
 #include "inspector/ui/focus.h"
@@ -56,6 +59,11 @@ class Actions {
   virtual void run(std::string_view command, std::string_view argument = {}) = 0;
   /// The panel will look different in a moment: draw again.
   virtual void redraw() = 0;
+  /// As a texture that this frame may draw; nullptr = the shell has none.
+  virtual ImTextureID texture(const std::shared_ptr<const Mask>& /*mask*/) { return nullptr; }
+  /// Writes a picture to a path, from any thread; returns what went wrong. Empty = not possible.
+  using WritePng = std::function<std::string(const Picture&, const std::string&)>;
+  [[nodiscard]] virtual WritePng png_writer() const { return {}; }
 };
 
 struct Ui {

@@ -21,6 +21,7 @@ SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", ".")).resolve()
 BUILD = pathlib.Path(os.environ.get("CRAWLSTORE_BUILD_DIR", "build/release")).resolve()
 PROGRAM = BUILD / "bin/crawlstore-inspector"
 FILE = SOURCE / "tests/golden/valid/keys_and_pending.crawl"
+PAGES = SOURCE / "tests/golden/valid/pages.crawl"
 WAIT_SECONDS = 60
 
 
@@ -108,6 +109,16 @@ class Window(unittest.TestCase):
         self.do("key", "ctrl+q")
         self.assertEqual(program.wait(WAIT_SECONDS), 0)
         self.assertIn(str(FILE), (self.folder / ".config/crawlstore/inspector.json").read_text())
+
+    def test_expands_a_node_of_a_graph_that_is_double_clicked(self):
+        self.start(f"{PAGES}#graph/page/2")
+        self.wait_for_text("2 pages, 1 edge")
+        self.click("graph.links.out")
+        self.wait_for_text("1 page, 0 edges")
+        self.click("graph.links.both")
+        self.wait_for_text("2 pages, 1 edge")
+        self.do("mousemove", *self.place_of("graph.node[0]"), "click", "--repeat", 2, "--delay", 60, 1)
+        self.wait_for_text("3 pages, 2 edges")
 
     @unittest.skipIf(xdnd is None, "python3-xlib is not installed")
     def test_opens_a_file_that_is_dropped_on_it(self):

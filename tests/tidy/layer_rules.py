@@ -82,6 +82,7 @@ EXTERNAL = [
     (("fmt/",), ("model/", "cli/", "inspector/", "examples/", "bench/", *FREE),
      "the library prints nothing"),
     (("re2/",), ("cli/", "inspector/core/"), "only filters know regular expressions"),
+    (("boost/",), ("model/graph_layout.cpp",), "only the layout of graphs knows Boost"),
     (("png.h",), ("inspector/shell/", *FREE), "only the headless shell writes pictures"),
     (("gumbo.h",), ("examples/",), "only the example parses HTML"),
     (("gtest/", "gmock/"), FREE, "only tests include GoogleTest"),

@@ -46,9 +46,25 @@ constexpr std::array kPanels{
               no_thing, make_keys_panel},
     PanelKind{"report", "Report", "Inspector", "the state of the file as Markdown, for an issue",
               no_thing, make_report_panel},
+    PanelKind{"pages", "Pages", kPagesGroup, "the pages of a page database, all or of a host",
+              is_a<HostThing>, make_pages_panel},
+    PanelKind{"page_detail", "Page", kPagesGroup,
+              "what is known of a page, how it was found, its links", is_a<PageThing>,
+              make_page_panel},
+    PanelKind{"hosts", "Hosts", kPagesGroup, "hosts, with how many pages they have", no_thing,
+              make_hosts_panel},
+    PanelKind{"graph", "Graph", kPagesGroup, "the links around a page or a host", no_thing,
+              make_graph_panel},
+    PanelKind{"events", "Pending edits", kPagesGroup, "edits that wait for the next superstep",
+              no_thing, make_events_panel},
 };
 
 }  // namespace
+
+std::span<const std::string_view> Panel::export_endings() const {
+  static constexpr std::array<std::string_view, 3> kOfRows{".csv", ".tsv", ".jsonl"};
+  return kOfRows;
+}
 
 std::span<const PanelKind> panel_kinds() {
   return kPanels;

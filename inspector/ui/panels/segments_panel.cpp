@@ -31,7 +31,11 @@ class SegmentsPanel final : public Panel {
     options.has_swatches = true;
     options.link = [](const model::Column& column, const model::Row& row) -> Location {
       if (column.name != "name" || std::get<std::string>(row[4]).empty()) return {};
-      return {"buckets", BucketThing{std::get<std::string>(row[4]), 0}};
+      const auto& name = std::get<std::string>(row[4]);
+      if (row[1] == model::Cell(std::string(name_of(SegmentKind::kPages)))) {
+        return {"pages", PageThing{name, 0}};
+      }
+      return {"buckets", BucketThing{name, 0}};
     };
     table_.draw(ui, segments_, options);
     draw_selected(ui, *view);

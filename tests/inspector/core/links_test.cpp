@@ -32,6 +32,15 @@ TEST(Links, LeadWhereTheNameOfTheColumnSays) {
             Thing(KeyThing{"urls", Key16(0x9f3c0081aa551100, 2), true}));
 }
 
+TEST(Links, LeadToPagesAndHostsOfTheShownDatabase) {
+  for (const char* name : {"index", "linked_from", "first_page"}) {
+    EXPECT_EQ(thing_of({name, Unit::kId}, Cell{std::uint64_t{7}}, {}, "web"),
+              Thing(PageThing{"web", 7}));
+  }
+  EXPECT_EQ(thing_of({"host", Unit::kText}, Cell{std::string("a.example")}, {}),
+            Thing(HostThing{"", "a.example"}));
+}
+
 TEST(Links, LeadNowhereWithoutAValue) {
   for (const char* name : {"offset_bytes", "segment", "generation", "bucket", "key", "other", ""}) {
     EXPECT_EQ(thing(name, Unit::kId, Cell{}).index(), 0U) << name;

@@ -15,7 +15,7 @@ namespace {
 using testing::SeededRandom;
 
 Thing random_thing(SeededRandom& random) {
-  switch (random.below(7)) {
+  switch (random.below(9)) {
     case 0:
       return SegmentThing{{random.number()}};
     case 1: {
@@ -34,6 +34,10 @@ Thing random_thing(SeededRandom& random) {
     }
     case 5:
       return RowThing{random.number()};
+    case 6:
+      return PageThing{random.hostile_text(8), random.number()};
+    case 7:
+      return HostThing{random.hostile_text(8), random.hostile_text(12)};
     default:
       return {};
   }
@@ -52,6 +56,10 @@ TEST(Location, ReadsTheFormsOfItsHeader) {
       {"row/17", {"", RowThing{17}}},
       {"overview", {"overview", {}}},
       {"segments/row/0", {"segments", RowThing{0}}},
+      {"page/123", {"", PageThing{"", 123}}},
+      {"graph/page/other/123", {"graph", PageThing{"other", 123}}},
+      {"pages/host/example.org", {"pages", HostThing{"", "example.org"}}},
+      {"host/other/", {"", HostThing{"other", ""}}},
   };
   for (const auto& [text, location] : forms) {
     EXPECT_EQ(parse_location(text), location) << text;

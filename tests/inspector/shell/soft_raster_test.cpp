@@ -33,7 +33,7 @@ class SoftRasterTest : public ::testing::Test {
   Picture draw() {
     list_.CmdBuffer[0].ElemCount = static_cast<unsigned>(list_.IdxBuffer.Size);
     Picture picture(16, 16, kBlack);
-    inspector::draw(data_, texture_, picture);
+    inspector::draw(data_, texture_, {}, picture);
     return picture;
   }
   static std::size_t count(const Picture& picture, std::uint32_t colour) {

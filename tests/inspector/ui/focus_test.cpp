@@ -27,7 +27,7 @@ std::vector<std::string> walk(HeadlessShell& shell, const std::string& key) {
 
 TEST(Focus, WalksRoundEveryPanelAndBack) {
   HeadlessShell shell({});
-  open_file(shell, golden("keys_and_pending"));
+  open_file(shell, golden("pages"));
   for (const auto& kind : inspector::panel_kinds()) {
     SCOPED_TRACE(kind.id);
     run_step(shell, "goto", std::string(kind.id));
@@ -43,15 +43,20 @@ TEST(Focus, WalksRoundEveryPanelAndBack) {
 }
 
 TEST(Focus, ReachesEveryPanelAndDrumInTheNavigator) {
-  HeadlessShell shell({});
-  open_file(shell, golden("keys_and_pending"));
+  HeadlessShell shell({1280, 900, {}});
+  open_file(shell, golden("pages"));
   run_step(shell, "key", "Alt+1");
   const auto labels = walk(shell, "Down");
   for (const auto& kind : inspector::panel_kinds()) {
     EXPECT_THAT(labels, Contains("navigator." + std::string(kind.id)));
   }
-  EXPECT_THAT(labels, Contains("drum.urls"));
-  EXPECT_EQ(labels.size(), inspector::panel_kinds().size() + 1);
+  const auto view = shell.app().session().view();
+  for (const DrumInfo& drum : view->drums) EXPECT_THAT(labels, Contains("drum." + drum.name));
+  for (const PagesInfo& pages : view->pages) {
+    EXPECT_THAT(labels, Contains("pages." + pages.name));
+  }
+  EXPECT_EQ(labels.size(),
+            inspector::panel_kinds().size() + view->drums.size() + view->pages.size());
 }
 
 TEST(Focus, LeavesATextFieldByTabAndKeepsItsText) {

@@ -50,8 +50,8 @@ TEST(InspectorLayouts, NameOnlyPanelsThatExistEachOnce) {
 }
 
 TEST(InspectorLayouts, OpenTheirTabsInTheirOrder) {
-  HeadlessShell shell({});
-  open_file(shell, golden("many_blocks"));
+  HeadlessShell shell({1280, 800, {}});
+  open_file(shell, golden("pages"));
   for (const inspector::NamedLayout& named : inspector::named_layouts()) {
     run_step(shell, "goto", "report");
     run_step(shell, "command", "layout." + named.layout.name);
@@ -127,16 +127,30 @@ TEST_F(InspectorLayout, OpensPanelsThatTheFileCannotFill) {
   EXPECT_TRUE(shell.app().probe().shows("no DRUM"));
 }
 
-TEST_F(InspectorLayout, IsSavedUnderItsNameAndReset) {
+/// A file without pages has no tabs for them; the next file that has some gets them back.
+TEST_F(InspectorLayout, KeepsTabsOfPagesForFilesThatHaveSome) {
+  const auto all = inspector::find_layout("explore")->layout.tabs;
   {
     HeadlessShell shell = start();
     open_file(shell, golden("many_blocks"));
+    EXPECT_THAT(shown_tabs(shell), ElementsAre("overview", "segments", "buckets", "generations"));
+    run_step(shell, "goto", "segments");
+  }
+  HeadlessShell shell = start();
+  open_file(shell, golden("pages"));
+  EXPECT_EQ(shown_tabs(shell), all);
+}
+
+TEST_F(InspectorLayout, IsSavedUnderItsNameAndReset) {
+  {
+    HeadlessShell shell = start();
+    open_file(shell, golden("pages"));
     run_step(shell, "goto", "report");
     run_step(shell, "command", "layout.save");
     run_step(shell, "command", "layout.forensics");
   }
   HeadlessShell shell = start();
-  open_file(shell, golden("many_blocks"));
+  open_file(shell, golden("pages"));
   run_step(shell, "command", "layout.explore");
   const auto first = inspector::find_layout("explore")->layout.tabs;
   auto with_report = first;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A graph as a file: text for Graphviz, a drawing, or a picture. Threads: any.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "inspector/core/picture.h"
+#include "model/graph_drawing.h"
+
+namespace crawlstore::inspector {
+
+struct DrawnGraph {
+  const model::EgoGraph& graph;
+  const std::vector<model::GraphPoint>& points;
+  const std::vector<model::NodeLook>& looks;
+};
+
+/// Its edges and nodes, without labels, on white; kGraphPictureSide pixels wide and high.
+inline constexpr int kGraphPictureSide = 1600;
+Picture graph_picture(const DrawnGraph& drawn);
+
+/// Writes it atomically, as the path ends: .dot, .svg, or .png by `write_png`. Returns what went
+/// wrong; empty = nothing.
+std::string export_graph(
+    const DrawnGraph& drawn, const std::string& path,
+    const std::function<std::string(const Picture&, const std::string&)>& write_png);
+
+}  // namespace crawlstore::inspector

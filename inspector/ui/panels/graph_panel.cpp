@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// The links around a page, or around a host: gathered and laid out by a job, drawn on a canvas.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include "inspector/core/graph_export.h"
+#include "inspector/core/shown_text.h"
+#include "inspector/ui/graph_canvas.h"
+#include "inspector/ui/panels/pages_choice.h"
+#include "inspector/ui/panels/panels.h"
+#include "model/format_text.h"
+#include "model/parse_text.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+using model::EgoGraph;
+using model::EgoGraphOptions;
+using model::GraphDirection;
+using model::GraphNode;
+
+enum class NodeColour : std::uint8_t { kHost, kState, kDepth };
+
+constexpr std::array<std::size_t, 5> kBudgets{100, 300, 1000, 3000, 10'000};
+// From near to far; each can be seen on dark and on light ground.
+constexpr std::array kRamp{rgb(0xd9c400), rgb(0x7ab839), rgb(0x22a884),
+                           rgb(0x2f93cf), rgb(0x8a7fd5), rgb(0xb65bb0)};
+
+/// What is asked for: another question, another graph.
+struct Question {
+  Thing centre;
+  GraphDirection direction = GraphDirection::kBoth;
+  std::uint32_t depth = 1;
+  std::size_t nodes_max = kBudgets[1];
+  std::vector<std::uint64_t> expanded;
+  std::uint64_t version = 0;  // of the look at the file
+  bool operator==(const Question&) const = default;
+};
+
+/// Only more or fewer nodes of the same graph.
+bool is_like(const Question& a, const Question& b) {
+  return a.centre == b.centre && a.direction == b.direction && a.depth == b.depth &&
+         a.nodes_max == b.nodes_max;
+}
+
+/// Places of nodes that were there already, so that they do not jump.
+using KnownPlaces = std::map<std::uint64_t, model::GraphPoint>;
+
+std::vector<float> sizes_of(const EgoGraph& graph) {
+  const auto weight = [&](const GraphNode& node) {
+    return graph.is_of_hosts ? static_cast<float>(node.page_count) : std::max(node.score, 0.0F);
+  };
+  float most = 0;
+  for (const GraphNode& node : graph.nodes) {
+    if (std::isfinite(weight(node))) most = std::max(most, weight(node));
+  }
+  std::vector<float> sizes;
+  for (const GraphNode& node : graph.nodes) {
+    const float share = most > 0 ? weight(node) / most : 0;
+    sizes.push_back(std::isfinite(share) ? std::sqrt(share) : 0);
+  }
+  return sizes;
+}
+
+Result<EgoGraph> gather(const PageView& pages, const Question& question,
+                        const model::PagesProgress& progress) {
+  EgoGraphOptions options;
+  options.direction = question.direction;
+  options.depth = question.depth;
+  options.nodes_max = question.nodes_max;
+  options.expanded = question.expanded;
+  if (const auto* host = std::get_if<HostThing>(&question.centre)) {
+    return model::host_graph(pages, host->host, options, progress);
+  }
+  return model::page_graph(pages, std::get<PageThing>(question.centre).index, options, progress);
+}
+
+std::shared_ptr<const GraphScene> scene_of(EgoGraph graph, const KnownPlaces& known,
+                                           std::uint64_t number,
+                                           const model::PagesProgress& progress) {
+  auto scene = std::make_shared<GraphScene>();
+  std::vector<std::optional<model::GraphPoint>> starts;
+  for (const GraphNode& node : graph.nodes) {
+    const auto place = known.find(node.page);
+    starts.push_back(place == known.end() ? std::nullopt : std::optional(place->second));
+  }
+  scene->points = model::lay_out(graph, starts, progress);
+  scene->sizes = sizes_of(graph);
+  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) scene->ranked.push_back(i);
+  // The centre first.
+  std::stable_sort(
+      scene->ranked.begin() + 1, scene->ranked.end(),
+      [&](std::uint32_t a, std::uint32_t b) { return scene->sizes[a] > scene->sizes[b]; });
+  scene->graph = std::move(graph);
+  scene->number = number;
+  return scene;
+}
+
+class GraphPanel final : public Panel {
+ public:
+  void draw(Ui& ui) override {
+    const auto view = ui.session.view();
+    if (view == nullptr) return draw_no_file(ui);
+    const PageView* pages = choice_.draw(ui, *view, "graph");
+    if (pages == nullptr) return let_go();
+    if (pages->info().page_count == 0) {
+      return draw_text(ui, "There are no pages yet.", ui.palette.faint);
+    }
+    draw_tools(ui);
+    ask(ui, *pages);
+    const auto& found = *found_;
+    if (found == nullptr) return draw_text(ui, "gathering ...", ui.palette.faint);
+    if (found->problem) return draw_problem(ui, *found->problem);
+    take_scene(ui, found->scene);
+    draw_state(ui);
+    canvas_.draw(ui, scene_, colours_);
+    if (canvas_.chosen()) expand(ui, *canvas_.chosen());
+    tell(ui);
+  }
+
+  void show(const Thing& thing) override {
+    Thing centre = thing;
+    if (const auto* page = std::get_if<PageThing>(&thing)) {
+      choice_.choose(page->pages);
+    } else if (const auto* host = std::get_if<HostThing>(&thing)) {
+      choice_.choose(host->pages);
+    } else {
+      return;
+    }
+    if (wanted_.centre == centre) return;
+    wanted_.centre = std::move(centre);
+    wanted_.expanded.clear();
+    canvas_.fit();
+    canvas_.select(std::nullopt);
+  }
+
+  [[nodiscard]] std::string view_state() const override {
+    return fmt::format("{} {} {} {} {}\n{}", wanted_.depth, static_cast<int>(wanted_.direction),
+                       wanted_.nodes_max, static_cast<int>(colour_),
+                       fmt::join(wanted_.expanded, ","), canvas_.view_state());
+  }
+  void restore(std::string_view state) override {
+    const auto end = state.find('\n');
+    if (end == state.npos) return;
+    std::array<std::uint64_t, 4> numbers{};
+    std::string_view words = state.substr(0, end);
+    for (std::uint64_t& number : numbers) {
+      const auto blank = words.find(' ');
+      if (blank == words.npos) return;
+      number = model::parse_count(words.substr(0, blank)).value_or(0);
+      words.remove_prefix(blank + 1);
+    }
+    wanted_.depth = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(numbers[0], 1, 3));
+    wanted_.direction = static_cast<GraphDirection>(std::min<std::uint64_t>(numbers[1], 2));
+    wanted_.nodes_max = std::clamp<std::uint64_t>(numbers[2], 1, kBudgets.back());
+    colour_ = static_cast<NodeColour>(std::min<std::uint64_t>(numbers[3], 2));
+    wanted_.expanded.clear();
+    while (!words.empty()) {
+      const auto comma = std::min(words.find(','), words.size());
+      if (const auto page = model::parse_count(words.substr(0, comma))) {
+        wanted_.expanded.push_back(*page);
+      }
+      words.remove_prefix(std::min(comma + 1, words.size()));
+    }
+    canvas_.restore(state.substr(end + 1));
+    is_restored_ = true;
+  }
+
+  [[nodiscard]] std::span<const std::string_view> export_endings() const override {
+    static constexpr std::array<std::string_view, 3> kEndings{".svg", ".dot", ".png"};
+    return kEndings;
+  }
+  bool export_to(Ui& ui, const std::string& path) override {
+    if (scene_ == nullptr) return false;
+    std::vector<model::NodeLook> looks;
+    for (std::size_t i = 0; i < scene_->points.size(); ++i) {
+      const Colour colour = colours_[i];
+      looks.push_back({(colour & 0xffU) << 16U | (colour & 0xff00U) | (colour >> 16U & 0xffU),
+                       GraphCanvas::radius_of(scene_->sizes[i]) / 40, false});
+    }
+    for (std::size_t i = 0; i < std::min(GraphCanvas::kLabelsMax, scene_->ranked.size()); ++i) {
+      looks[scene_->ranked[i]].has_label = true;
+    }
+    ui.jobs.start("export " + path, {},
+                  [scene = scene_, looks = std::move(looks), path, write = ui.actions.png_writer(),
+                   &actions = ui.actions](JobContext&) -> Jobs::Finish {
+                    const std::string problem =
+                        export_graph({scene->graph, scene->points, looks}, path, write);
+                    return [&actions, path, problem] {
+                      actions.say(problem.empty() ? Severity::kNote : Severity::kBad,
+                                  problem.empty()
+                                      ? "the graph was written to " + path
+                                      : "nothing was written to " + path + ": " + problem);
+                    };
+                  });
+    return true;
+  }
+
+ private:
+  /// What a job finds out, shared with it.
+  struct Found {
+    std::shared_ptr<const GraphScene> scene;
+    std::optional<Error> problem;
+  };
+
+  void let_go() {
+    asked_.reset();
+    *found_ = nullptr;
+  }
+
+  void ask(Ui& ui, const PageView& pages) {
+    if (std::holds_alternative<std::monostate>(wanted_.centre)) {
+      wanted_.centre = PageThing{choice_.name(), 0};
+    }
+    wanted_.version = choice_.version();
+    if (asked_ == wanted_) return;
+    if (asked_ && asked_->centre != wanted_.centre) *found_ = nullptr;
+    const bool has_view = std::exchange(is_restored_, false);
+    if (asked_ && !is_like(*asked_, wanted_) && !has_view) canvas_.fit();
+    KnownPlaces known;
+    if (*found_ != nullptr && scene_ != nullptr) {
+      for (std::size_t i = 0; i < scene_->points.size(); ++i) {
+        known.emplace(scene_->graph.nodes[i].page, scene_->points[i]);
+      }
+    }
+    asked_ = wanted_;
+    ++asked_count_;
+    ui.jobs.start("graph around " + describe_thing(wanted_.centre), "graph",
+                  [pages, question = wanted_, known = std::move(known), number = asked_count_,
+                   box = found_](JobContext& context) -> Jobs::Finish {
+                    const auto progress = [&](auto... at) { return context.progress(at...); };
+                    auto found = std::make_shared<Found>();
+                    auto graph = gather(pages, question, progress);
+                    if (!graph && graph.error().code == Errc::kCancelled) return nullptr;
+                    if (graph) {
+                      found->scene = scene_of(std::move(*graph), known, number, progress);
+                    } else {
+                      found->problem = graph.error();
+                    }
+                    return [box, found] { *box = found; };
+                  });
+  }
+
+  void draw_tools(Ui& ui) {
+    ImGui::AlignTextToFramePadding();
+    draw_text(ui, "depth", ui.palette.faint);
+    for (std::uint32_t depth = 1; depth <= 3; ++depth) {
+      const std::string text = std::to_string(depth);
+      place_beside(choice_width(text));
+      if (draw_choice(ui, "graph.depth." + text, text, wanted_.depth == depth)) {
+        wanted_.depth = depth;
+      }
+    }
+    constexpr std::array<std::pair<GraphDirection, const char*>, 3> kDirections{
+        {{GraphDirection::kOut, "out"},
+         {GraphDirection::kIn, "in"},
+         {GraphDirection::kBoth, "both"}}};
+    place_beside(text_width("links"), ui.px(20));
+    draw_text(ui, "links", ui.palette.faint);
+    for (const auto& [direction, text] : kDirections) {
+      place_beside(choice_width(text));
+      if (draw_choice(ui, std::string("graph.links.") + text, text,
+                      wanted_.direction == direction)) {
+        wanted_.direction = direction;
+      }
+    }
+    place_beside(text_width("nodes"), ui.px(20));
+    draw_text(ui, "nodes", ui.palette.faint);
+    for (const std::size_t budget : kBudgets) {
+      const std::string text = model::format_count(budget);
+      place_beside(choice_width(text));
+      if (draw_choice(ui, "graph.nodes." + std::to_string(budget), text,
+                      wanted_.nodes_max == budget)) {
+        wanted_.nodes_max = budget;
+      }
+    }
+    draw_look_tools(ui);
+  }
+
+  void draw_look_tools(Ui& ui) {
+    constexpr std::array<std::pair<NodeColour, const char*>, 3> kColours{
+        {{NodeColour::kHost, "host"},
+         {NodeColour::kState, "state"},
+         {NodeColour::kDepth, "depth"}}};
+    ImGui::AlignTextToFramePadding();
+    draw_text(ui, "colour", ui.palette.faint);
+    for (const auto& [colour, text] : kColours) {
+      place_beside(choice_width(text));
+      if (draw_choice(ui, std::string("graph.colour.") + text, text, colour_ == colour)) {
+        colour_ = colour;
+        coloured_ = 0;
+      }
+    }
+    place_beside(button_width("Fit"), ui.px(20));
+    if (draw_button(ui, "graph.fit", "Fit", "all in sight (Home)")) canvas_.fit();
+    place_beside(button_width("+"));
+    if (draw_button(ui, "graph.zoom_in", "+", "larger (=)")) canvas_.zoom_by(1.25F);
+    place_beside(button_width("-"));
+    if (draw_button(ui, "graph.zoom_out", "-", "smaller (-)")) canvas_.zoom_by(0.8F);
+    place_beside(button_width("Export ..."));
+    if (draw_button(ui, "graph.export", "Export ...", "as SVG, DOT or PNG")) {
+      ui.actions.run("export");
+    }
+    ImGui::BeginDisabled(wanted_.expanded.empty());
+    place_beside(button_width("Fold"));
+    if (draw_button(ui, "graph.fold", "Fold", "takes back the last double click")) {
+      wanted_.expanded.pop_back();
+    }
+    ImGui::EndDisabled();
+  }
+
+  void take_scene(const Ui& ui, const std::shared_ptr<const GraphScene>& scene) {
+    if (scene_ != scene) {
+      // Who only expanded a node keeps the view; who went back has the one that was there.
+      canvas_.fit_unless_moved();
+      keep_selection(*scene);
+      scene_ = scene;
+      coloured_ = 0;
+    }
+    if (coloured_ == scene->number && palette_ == ui.palette.name) return;
+    coloured_ = scene->number;
+    palette_ = ui.palette.name;
+    colour_nodes(ui);
+  }
+
+  void keep_selection(const GraphScene& next) {
+    if (scene_ == nullptr || !canvas_.selected()) return;
+    const std::uint64_t page = scene_->graph.nodes[*canvas_.selected()].page;
+    const auto at = std::ranges::find(next.graph.nodes, page, &GraphNode::page);
+    canvas_.select(at == next.graph.nodes.end()
+                       ? std::nullopt
+                       : std::optional(static_cast<std::uint32_t>(at - next.graph.nodes.begin())));
+  }
+
+  /// The hosts with most nodes have colours of their own, the others share grey.
+  void colour_nodes(const Ui& ui) {
+    const auto& nodes = scene_->graph.nodes;
+    std::map<std::string, std::size_t> counts;
+    for (const GraphNode& node : nodes) ++counts[node.host];
+    legend_.clear();
+    if (colour_ == NodeColour::kHost) {
+      std::vector<std::pair<std::size_t, std::string>> ranked;
+      for (const auto& [host, count] : counts) ranked.emplace_back(count, host);
+      std::ranges::stable_sort(ranked, std::greater<>{},
+                               [](const auto& entry) { return entry.first; });
+      const std::size_t shown = std::min(ranked.size(), ui.palette.kinds.size() - 1);
+      for (std::size_t i = 0; i < shown; ++i) {
+        legend_.emplace_back(ranked[i].second, ui.palette.kinds[i + 1]);
+      }
+      if (shown < ranked.size()) legend_.emplace_back("other hosts", ui.palette.kinds[0]);
+    } else if (colour_ == NodeColour::kState) {
+      legend_ = {{"known (ring)", ui.palette.kinds[0]},
+                 {"crawled (disc)", ui.palette.kinds[2]},
+                 {"gone (frame)", ui.palette.kinds[6]},
+                 {"failed (square)", ui.palette.kinds[4]}};
+    } else {
+      for (std::size_t i = 0; i < kRamp.size(); ++i) {
+        legend_.emplace_back(std::to_string(i) + (i + 1 == kRamp.size() ? " and more" : ""),
+                             kRamp[i]);
+      }
+    }
+    colours_.clear();
+    for (const GraphNode& node : nodes) colours_.push_back(colour_of(node));
+  }
+
+  [[nodiscard]] Colour colour_of(const GraphNode& node) const {
+    if (colour_ == NodeColour::kDepth) {
+      return legend_[std::min<std::size_t>(node.depth, legend_.size() - 1)].second;
+    }
+    if (colour_ == NodeColour::kState) {
+      constexpr std::array<std::size_t, 4> kPlaces{0, 1, 2, 3};  // as PageState counts
+      return legend_[kPlaces[static_cast<std::size_t>(node.state) % kPlaces.size()]].second;
+    }
+    for (const auto& [host, colour] : legend_) {
+      if (host == node.host) return colour;
+    }
+    return legend_.back().second;
+  }
+
+  void draw_state(Ui& ui) const {
+    const EgoGraph& graph = scene_->graph;
+    const std::string text =
+        model::format_counted(graph.nodes.size(), graph.is_of_hosts ? "host" : "page") + ", " +
+        model::format_counted(graph.edges.size(), "edge");
+    draw_text(ui, text, ui.palette.faint);
+    for (const auto& [name, colour] : legend_) {
+      const std::string shown =
+          fit_text(ui, name.empty() ? "no host" : shown_text(name), ui.px(150));
+      place_beside(ImGui::GetTextLineHeight() + ui.px(6) + text_width(shown), ui.px(14));
+      draw_swatch(ui, colour);
+      draw_text(ui, shown, ui.palette.faint);
+    }
+  }
+
+  [[nodiscard]] Thing thing_of(const GraphNode& node) const {
+    if (scene_->graph.is_of_hosts) return HostThing{choice_.name(), node.host};
+    return PageThing{choice_.name(), node.page};
+  }
+
+  void expand(Ui& ui, std::uint32_t node) {
+    const std::uint64_t page = scene_->graph.nodes[node].page;
+    if (scene_->graph.nodes[node].hidden_count == 0) {
+      return ui.actions.say(Severity::kNote, "all its neighbours are there");
+    }
+    wanted_.expanded.push_back(page);
+    ui.actions.redraw();
+  }
+
+  void tell(Ui& ui) const {
+    if (!canvas_.selected()) return;
+    const GraphNode& node = scene_->graph.nodes[*canvas_.selected()];
+    const bool is_host = scene_->graph.is_of_hosts;
+    ui.details.title = node.label;
+    ui.details.lines.clear();
+    const auto add = [&](std::string name, std::string text, Thing thing = {}) {
+      ui.details.lines.push_back({std::move(name), std::move(text), std::move(thing)});
+    };
+    if (!is_host) add("index", std::to_string(node.page), PageThing{choice_.name(), node.page});
+    add("host", shown_text(node.host), HostThing{choice_.name(), node.host});
+    add("state", std::string(name_of(node.state)));
+    add("score", fmt::format("{}", node.score));
+    add("depth", std::to_string(node.depth));
+    add("distance", std::to_string(node.distance));
+    if (is_host) add("pages seen", model::format_count(node.page_count));
+    if (node.hidden_count) add("not shown", model::format_count(*node.hidden_count));
+    ui.details.lines.front().bytes.reset();
+  }
+
+  PagesChoice choice_;
+  Question wanted_;
+  std::optional<Question> asked_;
+  std::uint64_t asked_count_ = 0;
+  NodeColour colour_ = NodeColour::kHost;
+  std::shared_ptr<std::shared_ptr<const Found>> found_ =
+      std::make_shared<std::shared_ptr<const Found>>();
+  std::shared_ptr<const GraphScene> scene_;
+  std::vector<Colour> colours_;
+  std::vector<std::pair<std::string, Colour>> legend_;
+  std::uint64_t coloured_ = 0;  // number of the scene that colours_ is for
+  std::string_view palette_;
+  GraphCanvas canvas_;
+  bool is_restored_ = false;  // the canvas has the view that belongs to what is wanted
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_graph_panel() {
+  return std::make_unique<GraphPanel>();
+}
+
+}  // namespace crawlstore::inspector

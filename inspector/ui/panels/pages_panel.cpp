@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages as a table: all of them, those of a host, those with the best scores.
+#include <algorithm>
+
+#include <imgui.h>
+
+#include <crawlstore/page_key.h>
+
+#include "inspector/core/shown_text.h"
+#include "inspector/ui/panels/pages_choice.h"
+#include "inspector/ui/panels/panels.h"
+#include "inspector/ui/table64.h"
+#include "model/format_text.h"
+#include "model/host_rows.h"
+#include "model/page_source.h"
+#include "model/parse_text.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr std::size_t kTopPages = 1000;
+
+enum class Part : std::uint8_t { kAll, kTop, kHost };
+
+class PagesPanel final : public Panel {
+ public:
+  void draw(Ui& ui) override {
+    const auto view = ui.session.view();
+    if (view == nullptr) return draw_no_file(ui);
+    const PageView* pages = choice_.draw(ui, *view, "pages");
+    if (pages == nullptr) return let_go();
+    draw_summary(ui, pages->info());
+    if (pages->info().has_urls) draw_find(ui, *pages);
+    draw_parts(ui);
+    follow(ui, *pages);
+    if (*found_ && (*found_)->problem) return draw_problem(ui, *(*found_)->problem);
+    if (rows_ == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
+    if (wanted_row_) {
+      table_.set_filter({});
+      table_.select(*std::exchange(wanted_row_, std::nullopt));
+    }
+    TableOptions options{.id = "pages"};
+    options.pages = choice_.name();
+    options.choose = [&ui, name = choice_.name()](const model::Row& row) {
+      ui.actions.go({"page_detail", PageThing{name, std::get<std::uint64_t>(row.front())}});
+    };
+    table_.draw(ui, rows_, options);
+  }
+
+  void show(const Thing& thing) override {
+    if (const auto* page = std::get_if<PageThing>(&thing)) {
+      choice_.choose(page->pages);
+      part_ = Part::kAll;
+      wanted_row_ = page->index;
+    }
+    if (const auto* row = std::get_if<RowThing>(&thing)) wanted_row_ = row->row;
+    if (const auto* host = std::get_if<HostThing>(&thing)) {
+      choice_.choose(host->pages);
+      part_ = Part::kHost;
+      host_ = host->host;
+    }
+  }
+  [[nodiscard]] std::string view_state() const override {
+    return std::to_string(static_cast<int>(part_)) + "\n" + choice_.name() + "\n" + host_ + "\n" +
+           find_ + "\n" + table_.view_state();
+  }
+  void restore(std::string_view state) override {
+    std::array<std::string_view, 4> words;
+    for (std::string_view& word : words) {
+      const auto end = state.find('\n');
+      if (end == state.npos) return;
+      word = state.substr(0, end);
+      state.remove_prefix(end + 1);
+    }
+    part_ = static_cast<Part>(std::min<std::uint64_t>(2, model::parse_count(words[0]).value_or(0)));
+    choice_.choose(std::string(words[1]));
+    host_ = words[2];
+    find_ = words[3];
+    wanted_row_.reset();
+    table_.restore(state);
+  }
+  bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }
+
+ private:
+  /// What a job finds out, shared with it.
+  struct Found {
+    std::shared_ptr<const model::RowSource> rows;
+    std::optional<Error> problem;
+  };
+
+  /// The pin was released, or there is nothing any more.
+  void let_go() {
+    rows_.reset();
+    rows_of_.clear();
+    table_.drop_source();
+  }
+
+  static void draw_summary(Ui& ui, const PagesInfo& info) {
+    std::string text = model::format_counted(info.page_count, "page") + ", " +
+                       model::format_count(info.crawled_count) + " crawled; " +
+                       model::format_counted(info.link_count, "link") + "; " +
+                       model::format_counted(info.superstep_count, "superstep");
+    if (!info.has_urls) text += "; pages have no URLs here, only indexes";
+    draw_paragraph(ui, text, ui.palette.text);
+    if (info.event_count == 0) return;
+    const std::string waiting = model::format_counted(info.event_count, "edit") + " waiting";
+    draw_link(ui, "pages.events", waiting, {"events", {}});
+  }
+
+  void draw_find(Ui& ui, const PageView& pages) {
+    const float buttons =
+        button_width("Find the page") + button_width("Only its host") + 2 * ui.px(8);
+    const float room = ImGui::GetContentRegionAvail().x;
+    ImGui::SetNextItemWidth(
+        std::min(ui.px(520), room - buttons < ui.px(160) ? room : room - buttons));
+    const bool is_entered = draw_input(ui, "pages.find", "a URL; or a host", find_);
+    place_beside(button_width("Find the page"));
+    const bool is_clicked = draw_button(ui, "pages.find_page", "Find the page");
+    place_beside(button_width("Only its host"));
+    if (draw_button(ui, "pages.find_host", "Only its host") && !find_.empty()) {
+      const std::string_view host = url_host(find_);
+      ui.actions.go({"pages", HostThing{choice_.name(), std::string(host.empty() ? find_ : host)}});
+    }
+    if ((!is_entered && !is_clicked) || find_.empty()) return;
+    const auto index = pages.find(find_);
+    if (!index) return ui.actions.say(Severity::kBad, describe(index.error()));
+    if (!*index) return ui.actions.say(Severity::kWarning, "no page has this URL");
+    ui.actions.go({"page_detail", PageThing{choice_.name(), **index}});
+  }
+
+  void draw_parts(Ui& ui) {
+    if (draw_choice(ui, "pages.all", "all", part_ == Part::kAll)) part_ = Part::kAll;
+    const std::string top = "best " + model::format_count(kTopPages) + " by score";
+    place_beside(choice_width(top));
+    if (draw_choice(ui, "pages.top", top, part_ == Part::kTop)) part_ = Part::kTop;
+    if (host_.empty() && part_ != Part::kHost) return;
+    const std::string host = "of " + (host_.empty() ? "no host" : shown_text(host_));
+    const std::string fitted = fit_text(ui, host, ui.px(300));
+    place_beside(choice_width(fitted));
+    if (draw_choice(ui, "pages.host", fitted, part_ == Part::kHost)) part_ = Part::kHost;
+    if (part_ != Part::kHost) return;
+    place_beside(text_width("graph of hosts"));
+    draw_link(ui, "pages.graph", "graph of hosts", {"graph", HostThing{choice_.name(), host_}});
+  }
+
+  /// All pages are there at once; others are looked for by a job, and stay until it has found them.
+  void follow(Ui& ui, const PageView& pages) {
+    const std::string wanted = std::to_string(choice_.version()) + " " +
+                               std::to_string(static_cast<int>(part_)) +
+                               (part_ == Part::kHost ? host_ : "");
+    if (wanted == rows_of_) {
+      if (*found_) rows_ = (*found_)->rows;
+      return;
+    }
+    const bool is_other_part =
+        rows_of_.substr(rows_of_.find(' ') + 1) != wanted.substr(wanted.find(' ') + 1);
+    if (is_other_part && !rows_of_.empty()) table_.scroll_to_top(0);
+    if (is_other_part) rows_.reset();
+    rows_of_ = wanted;
+    found_ = std::make_shared<std::shared_ptr<const Found>>();
+    if (part_ == Part::kAll) {
+      ui.jobs.cancel_slot("pages");
+      rows_ = model::page_rows(pages);
+      return;
+    }
+    const bool is_top = part_ == Part::kTop;
+    ui.jobs.start(is_top ? "best pages by score" : "pages of " + shown_text(host_), "pages",
+                  [pages, is_top, host = host_, box = found_](JobContext& context) {
+                    return take(box,
+                                is_top ? model::top_pages(pages, kTopPages)
+                                       : model::pages_of_host(
+                                             pages, host,
+                                             [&](auto... at) { return context.progress(at...); }),
+                                pages, is_top);
+                  });
+  }
+
+  static Jobs::Finish take(const std::shared_ptr<std::shared_ptr<const Found>>& box,
+                           const Result<model::PageList>& list, const PageView& pages,
+                           bool is_top) {
+    auto found = std::make_shared<Found>();
+    if (list) {
+      found->rows = model::page_rows(pages, *list, is_top ? "top_pages" : "pages_of_host");
+    } else if (list.error().code == Errc::kCancelled) {
+      return nullptr;
+    } else {
+      found->problem = list.error();
+    }
+    return [box, found] { *box = found; };
+  }
+
+  PagesChoice choice_;
+  Part part_ = Part::kAll;
+  std::string host_;
+  std::string find_;
+  std::shared_ptr<const model::RowSource> rows_;
+  std::string rows_of_;  // what they were made for
+  std::shared_ptr<std::shared_ptr<const Found>> found_ =
+      std::make_shared<std::shared_ptr<const Found>>();
+  std::optional<std::uint64_t> wanted_row_;
+  Table64 table_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_pages_panel() {
+  return std::make_unique<PagesPanel>();
+}
+
+}  // namespace crawlstore::inspector

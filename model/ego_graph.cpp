@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/ego_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <crawlstore/page_key.h>
+
+namespace crawlstore::model {
+namespace {
+
+constexpr std::size_t kCandidatesMax = 10'000;
+
+/// How many nodes a level may add, so that as many levels behind it find room.
+std::size_t room_of_level(std::size_t nodes_max, std::size_t node_count, std::size_t levels_left) {
+  if (node_count >= nodes_max) return 0;
+  const std::size_t room = nodes_max - node_count;
+  return levels_left <= 1 ? room : std::max<std::size_t>(1, room / levels_left);
+}
+
+class PageGraphBuilder {
+ public:
+  PageGraphBuilder(const PageView& view, const EgoGraphOptions& options,
+                   const PagesProgress& progress)
+      : view_(view), options_(options), progress_(progress) {}
+
+  Result<EgoGraph> build(std::uint64_t centre) {
+    CRAWLSTORE_TRY(add(centre, 0));
+    std::size_t begin = 0;
+    for (std::uint32_t level = 1; level <= options_.depth; ++level) {
+      const std::size_t end = graph_.nodes.size();
+      const std::size_t room =
+          room_of_level(options_.nodes_max, end, options_.depth - level + std::size_t{1});
+      CRAWLSTORE_TRY(add_level(begin, end, room, level));
+      begin = end;
+    }
+    for (const std::uint64_t page : options_.expanded) {
+      const auto at = places_.find(page);
+      if (at == places_.end()) continue;
+      const std::uint32_t distance = graph_.nodes[at->second].distance + 1;
+      CRAWLSTORE_TRY(add_neighbours(at->second, EgoGraphOptions::kExpandedMax, distance));
+    }
+    CRAWLSTORE_TRY(add_edges());
+    return std::move(graph_);
+  }
+
+ private:
+  Result<void> add(std::uint64_t index, std::uint32_t distance) {
+    const auto page = view_.page(index);
+    if (!page) return tl::unexpected<Error>(page.error());
+    GraphNode node;
+    node.page = index;
+    node.host = std::string(url_host(page->url));
+    node.label = page->url.empty() ? "page " + std::to_string(index) : row_url(page->url);
+    node.distance = distance;
+    node.state = page->state;
+    node.depth = page->depth;
+    node.score = page->score;
+    places_.emplace(index, static_cast<std::uint32_t>(graph_.nodes.size()));
+    graph_.nodes.push_back(std::move(node));
+    return {};
+  }
+
+  /// Pages at the other end of its links, going the way asked for; ascending, each once.
+  Result<std::vector<std::uint64_t>> neighbours(std::uint64_t index) const {
+    std::vector<std::uint64_t> found;
+    if (options_.direction != GraphDirection::kIn) {
+      auto out = view_.out_links(index);
+      if (!out) return out;
+      found = std::move(*out);
+    }
+    if (options_.direction != GraphDirection::kOut) {
+      const auto in = view_.in_links(index);
+      if (!in) return in;
+      const auto middle = static_cast<std::ptrdiff_t>(found.size());
+      found.insert(found.end(), in->begin(), in->end());
+      std::inplace_merge(found.begin(), found.begin() + middle, found.end());
+      found.erase(std::unique(found.begin(), found.end()), found.end());
+    }
+    return found;
+  }
+
+  /// Of pages, as many with the best scores as there is room for, those first.
+  Result<std::vector<std::uint64_t>> best_of(const std::vector<std::uint64_t>& pages,
+                                             std::size_t room) const {
+    if (pages.size() <= room) return pages;
+    std::vector<std::pair<float, std::uint64_t>> ranked;
+    const std::size_t step = pages.size() / kCandidatesMax + 1;
+    for (std::size_t i = 0; i < pages.size(); i += step) {
+      const auto page = view_.page(pages[i]);
+      if (!page) return tl::unexpected<Error>(page.error());
+      ranked.emplace_back(std::isnan(page->score) ? 0 : -page->score, pages[i]);
+    }
+    std::ranges::sort(ranked);
+    std::vector<std::uint64_t> best;
+    for (std::size_t i = 0; i < std::min(room, ranked.size()); ++i) {
+      best.push_back(ranked[i].second);
+    }
+    return best;
+  }
+
+  Result<void> add_level(std::size_t begin, std::size_t end, std::size_t room,
+                         std::uint32_t distance) {
+    for (std::size_t at = begin; at < end && room > 0; ++at) {
+      // Nodes share the room; what one does not need the others have.
+      const std::size_t share = (room + end - at - 1) / (end - at);
+      const std::size_t before = graph_.nodes.size();
+      CRAWLSTORE_TRY(add_neighbours(at, share, distance));
+      room -= graph_.nodes.size() - before;
+    }
+    return {};
+  }
+
+  Result<void> add_neighbours(std::size_t at, std::size_t room, std::uint32_t distance) {
+    if (!progress_(graph_.nodes.size(), 0)) return fail(Errc::kCancelled, "it was cancelled");
+    auto pages = neighbours(graph_.nodes[at].page);
+    if (!pages) return tl::unexpected<Error>(pages.error());
+    std::erase_if(*pages, [this](std::uint64_t page) { return places_.contains(page); });
+    const auto best = best_of(*pages, room);
+    if (!best) return tl::unexpected<Error>(best.error());
+    for (const std::uint64_t page : *best) CRAWLSTORE_TRY(add(page, distance));
+    return {};
+  }
+
+  Result<void> add_edges() {
+    for (std::uint32_t from = 0; from < graph_.nodes.size(); ++from) {
+      if (!progress_(from, graph_.nodes.size())) return fail(Errc::kCancelled, "it was cancelled");
+      const std::uint64_t page = graph_.nodes[from].page;
+      const auto out = view_.out_links(page);
+      if (!out) return tl::unexpected<Error>(out.error());
+      const std::size_t before = graph_.edges.size();
+      for (const std::uint64_t target : *out) {
+        const auto to = places_.find(target);
+        if (to != places_.end() && to->second != from) graph_.edges.push_back({from, to->second});
+      }
+      std::ranges::sort(graph_.edges.begin() + static_cast<std::ptrdiff_t>(before),
+                        graph_.edges.end(), {}, &GraphEdge::to);
+      const auto all = neighbours(page);
+      if (!all) return tl::unexpected<Error>(all.error());
+      graph_.nodes[from].hidden_count = static_cast<std::uint64_t>(std::ranges::count_if(
+          *all, [this](std::uint64_t other) { return !places_.contains(other); }));
+    }
+    return {};
+  }
+
+  const PageView& view_;
+  const EgoGraphOptions& options_;
+  const PagesProgress& progress_;
+  EgoGraph graph_;
+  std::unordered_map<std::uint64_t, std::uint32_t> places_;  // of pages, in nodes
+};
+
+}  // namespace
+
+Result<EgoGraph> page_graph(const PageView& view, std::uint64_t centre,
+                            const EgoGraphOptions& options, const PagesProgress& progress) {
+  return PageGraphBuilder(view, options, progress).build(centre);
+}
+
+}  // namespace crawlstore::model

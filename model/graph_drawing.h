@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A graph as text for other programs. Labels stand as graph_text.h has them. Threads: pure
+/// functions; any.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/ego_graph.h"
+#include "model/graph_layout.h"
+
+namespace crawlstore::model {
+
+/// A directed graph in Graphviz's language: a node a line with its label, state, depth and score,
+/// then an edge a line; of hosts with the number of links.
+std::string graph_dot(const EgoGraph& graph);
+
+/// How a node is drawn.
+struct NodeLook {
+  std::uint32_t rgb = 0;  ///< 0xRRGGBB
+  float radius = 0;       ///< in units of the layout
+  bool has_label = false;
+};
+
+/// A picture of the layout, with a title for each node.
+///   points, looks  one for each node
+std::string graph_svg(const EgoGraph& graph, const std::vector<GraphPoint>& points,
+                      const std::vector<NodeLook>& looks);
+
+}  // namespace crawlstore::model

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Everything that is known of one page: its fields, how it was found, and its links.
+/// Threads: pure functions over a view; any.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <crawlstore/page_view.h>
+
+#include "model/page_source.h"
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// The longest way from a seed that is followed.
+inline constexpr std::size_t kPathPagesMax = 1000;
+
+/// How a page was found: first a seed, each page linked to the next one first, the page last. In a
+/// file that is damaged, or on a way of more than kPathPagesMax pages, the first is no seed.
+///   errors  kInvalidArgument: no page has this index; of damage
+///   cost    a page a step
+Result<std::vector<std::uint64_t>> path_from_seed(const PageView& view, std::uint64_t index);
+
+struct PageDetail {
+  PageInfo page;
+  std::vector<Field> fields;  ///< index, url, host, state ... counts of links, content_hash
+  PageList path;              ///< path_from_seed()
+  PageList out_links;         ///< ascending
+  PageList in_links;          ///< ascending
+};
+
+/// Reads it: a few blocks, a page a step of the path, and 8 bytes a link.
+///   errors  as path_from_seed()
+Result<PageDetail> page_detail(const PageView& view, std::uint64_t index);
+
+}  // namespace crawlstore::model

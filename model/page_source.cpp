@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/page_source.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "model/page_rows.h"
+
+namespace crawlstore::model {
+namespace {
+
+constexpr std::size_t kUrl = 1;
+constexpr std::size_t kInLinks = 5;
+constexpr std::size_t kOutLinks = 6;
+
+Cell time_cell(std::int64_t time_us) {
+  return time_us == 0 ? Cell() : Cell(time_us);
+}
+
+Row row_of(const PageInfo& page) {
+  return {page.index,
+          row_url(page.url),
+          std::string(name_of(page.state)),
+          score_value(page.score),
+          std::uint64_t{page.depth},
+          Cell(),
+          Cell(),
+          page.linked_from ? Cell(*page.linked_from) : Cell(),
+          std::uint64_t{page.crawl_count},
+          std::uint64_t{page.change_count},
+          time_cell(page.first_crawl_us),
+          time_cell(page.last_crawl_us)};
+}
+
+class PageRows final : public RowSource {
+ public:
+  PageRows(PageView view, PageList pages, std::string name)
+      : view_(std::move(view)), pages_(std::move(pages)), name_(std::move(name)) {}
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::uint64_t row_count() const override {
+    return pages_ ? pages_->size() : view_.info().page_count;
+  }
+  [[nodiscard]] Result<std::vector<Row>> rows(std::uint64_t first,
+                                              std::size_t count_max) const override {
+    const std::uint64_t begin = std::min(first, row_count());
+    const std::uint64_t end = begin + std::min<std::uint64_t>(count_max, row_count() - begin);
+    std::vector<Row> rows;
+    for (std::uint64_t number = begin; number < end; ++number) {
+      const auto page = view_.page(pages_ ? (*pages_)[number] : number);
+      if (!page) return tl::unexpected<Error>(page.error());
+      rows.push_back(row_of(*page));
+    }
+    return rows;
+  }
+  [[nodiscard]] bool is_costly(std::size_t column) const override {
+    return column == kOutLinks || column == kInLinks;
+  }
+  [[nodiscard]] Result<std::vector<Row>> full_rows(std::uint64_t first,
+                                                   std::size_t count_max) const override {
+    auto found = rows(first, count_max);
+    if (!found) return found;
+    for (Row& row : *found) {
+      const auto index = std::get<std::uint64_t>(row.front());
+      const auto out = view_.out_links(index);
+      if (!out) return tl::unexpected<Error>(out.error());
+      const auto in = view_.in_links(index);
+      if (!in) return tl::unexpected<Error>(in.error());
+      row[kOutLinks] = std::uint64_t{out->size()};
+      row[kInLinks] = std::uint64_t{in->size()};
+    }
+    return found;
+  }
+  [[nodiscard]] Result<Row> whole_row(std::uint64_t number, Row row) const override {
+    if (row.size() != columns_.size() || number >= row_count()) return row;
+    const auto* url = std::get_if<std::string>(&row[kUrl]);
+    if (url == nullptr || url->size() <= kRowUrlBytesMax) return row;
+    auto whole = view_.url(pages_ ? (*pages_)[number] : number);
+    if (!whole) return tl::unexpected<Error>(whole.error());
+    row[kUrl] = std::move(*whole);
+    return row;
+  }
+
+ private:
+  PageView view_;
+  PageList pages_;
+  std::string name_;
+  std::vector<Column> columns_{{"index", Unit::kId},
+                               {"url", Unit::kText},
+                               {"state", Unit::kText},
+                               {"score", Unit::kScore},
+                               {"depth", Unit::kCount},
+                               {"in_link_count", Unit::kCount},
+                               {"out_link_count", Unit::kCount},
+                               {"linked_from", Unit::kId},
+                               {"crawl_count", Unit::kCount},
+                               {"change_count", Unit::kCount},
+                               {"first_crawl_us", Unit::kTimeUs},
+                               {"last_crawl_us", Unit::kTimeUs}};
+};
+
+}  // namespace
+
+Result<PageList> top_pages(const PageView& view, std::size_t count_max) {
+  const auto scores = view.scores();
+  if (!scores) return tl::unexpected<Error>(scores.error());
+  using Ranked = std::pair<float, std::uint64_t>;
+  const auto is_better = [](const Ranked& a, const Ranked& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  };
+  std::vector<Ranked> best;  // a heap, the worst of them in front
+  for (std::uint64_t index = 0; index < scores->size(); ++index) {
+    const Ranked page{(*scores)[index], index};
+    if (std::isnan(page.first)) continue;  // only of a damaged file
+    if (best.size() == count_max) {
+      if (count_max == 0 || !is_better(page, best.front())) continue;
+      std::ranges::pop_heap(best, is_better);
+      best.pop_back();
+    }
+    best.push_back(page);
+    std::ranges::push_heap(best, is_better);
+  }
+  std::ranges::sort_heap(best, is_better);
+  auto pages = std::make_shared<std::vector<std::uint64_t>>();
+  for (const Ranked& page : best) pages->push_back(page.second);
+  return PageList(std::move(pages));
+}
+
+std::string row_url(std::string_view url) {
+  if (url.size() <= kRowUrlBytesMax) return std::string(url);
+  return std::string(url.substr(0, kRowUrlBytesMax)) + fmt::format(" ... {} bytes", url.size());
+}
+
+std::shared_ptr<const RowSource> page_rows(const PageView& view, PageList pages, std::string name) {
+  return std::make_shared<PageRows>(view, std::move(pages), std::move(name));
+}
+
+}  // namespace crawlstore::model

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// A crawl file with pages, the same bytes at each run: for pictures and for tests of panels.
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <crawlstore/page_view.h>
+#include <crawlstore/pages.h>
+
+#include "drum/memory_store.h"
+
+namespace crawlstore::testing {
+
+inline constexpr std::int64_t kCrawlTimeUs = 1'767'225'600'000'000;  // 2026-01-01
+
+/// Page `number` of host `host` of a small web: hosts a.example, b.example ...
+inline std::string web_url(std::uint64_t host, std::uint64_t number) {
+  const std::string name(1, static_cast<char>('a' + host));
+  return "http://" + name + ".example/" + (number == 0 ? "" : "page/" + std::to_string(number));
+}
+
+/// Crawls pages 0 .. count of each host: each links to the next ones of its host, and now and then
+/// to the first page of another one.
+inline void crawl_web(PageDb& pages, std::uint64_t host_count, std::uint64_t count,
+                      std::int64_t time_us) {
+  for (std::uint64_t host = 0; host < host_count; ++host) {
+    for (std::uint64_t number = 0; number < count; ++number) {
+      CrawledPage page(web_url(host, number), time_us + static_cast<std::int64_t>(number) * 1000);
+      page.set_score(1.0F / static_cast<float>(1 + number + host));
+      page.set_content_hash(static_cast<std::uint64_t>(time_us) / 1000 * (number % 3) + number);
+      page.add_link(web_url(host, 2 * number + 1), 0.25F);
+      page.add_link(web_url(host, 2 * number + 2), 0.125F);
+      page.add_link(web_url(host, 0));
+      if (number % 3 == 0) page.add_link(web_url((host + 1 + number / 3) % host_count, 0), 0.5F);
+      must(pages.add(page));
+    }
+  }
+}
+
+/// The file: two crawls of a web of 6 hosts, failures, deletions, and edits that wait.
+inline void write_pages_file(const std::string& path) {
+  MemoryStore store;
+  {
+    PageDb pages = must(PageDb::open(*store));
+    crawl_web(pages, 6, 8, kCrawlTimeUs);
+    must(pages.merge());
+    crawl_web(pages, 4, 6, kCrawlTimeUs + 86'400'000'000);
+    for (const std::uint64_t number : {9, 11}) {
+      CrawlEvent failed;
+      failed.kind = CrawlEventKind::kFailed;
+      const std::string url = web_url(1, number);
+      failed.url = url;
+      failed.time_us = kCrawlTimeUs + 90'000'000'000;
+      must(pages.add(failed));
+    }
+    CrawlEvent gone;
+    gone.kind = CrawlEventKind::kGone;
+    gone.url = "http://c.example/page/10";
+    gone.time_us = kCrawlTimeUs + 91'000'000'000;
+    must(pages.add(gone));
+    must(pages.merge());
+    crawl_web(pages, 1, 3, kCrawlTimeUs + 172'800'000'000);
+    CrawledPage unicode(
+        "http://b\xc3\xbc"
+        "cher.example/\xe6\x97\xa5\xe6\x9c\xac",
+        kCrawlTimeUs + 172'900'000'000);
+    must(pages.add(unicode));
+    must(store->commit());
+    must(pages.close());
+  }
+  const std::vector<std::byte> image = store.image();
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(image.data()),
+             static_cast<std::streamsize>(image.size()));
+}
+
+}  // namespace crawlstore::testing
