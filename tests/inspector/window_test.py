@@ -117,7 +117,8 @@ class Window(unittest.TestCase):
         self.wait_for_text("1 page, 0 edges")
         self.click("graph.links.both")
         self.wait_for_text("2 pages, 1 edge")
-        self.do("mousemove", *self.place_of("graph.node[0]"), "click", "--repeat", 2, "--delay", 60, 1)
+        self.do("mousemove", *self.place_of("graph.node[0]"))
+        self.do("click", "--repeat", 2, "--delay", 60, 1)
         self.wait_for_text("3 pages, 2 edges")
 
     @unittest.skipIf(xdnd is None, "python3-xlib is not installed")
