@@ -9,27 +9,32 @@ namespace {
 
 constexpr std::size_t kAskEvery = 1024;
 
-/// The part of a line between two values of one of its coordinates (Liang and Barsky); false =
-/// nothing of it.
-bool clip(float start, float way, float low, float high, float& begin, float& end) {
+/// A part of a line: 0 is its start, 1 its end.
+struct Part {
+  float begin = 0;
+  float end = 1;
+};
+
+/// What of a part lies between two values of a coordinate (Liang and Barsky); false = nothing.
+bool clip(float start, float way, float low, float high, Part& part) {
   if (way == 0) return start >= low && start <= high;
   float enters = (low - start) / way;
   float leaves = (high - start) / way;
   if (enters > leaves) std::swap(enters, leaves);
-  begin = std::max(begin, enters);
-  end = std::min(end, leaves);
-  return begin <= end;
+  part.begin = std::max(part.begin, enters);
+  part.end = std::min(part.end, leaves);
+  return part.begin <= part.end;
 }
 
 bool clip(Line& line, const Mask& mask) {
   const float dx = line.x1 - line.x0;
   const float dy = line.y1 - line.y0;
   if (!std::isfinite(dx) || !std::isfinite(dy)) return false;
-  float begin = 0;
-  float end = 1;
-  if (!clip(line.x0, dx, -1, static_cast<float>(mask.width), begin, end)) return false;
-  if (!clip(line.y0, dy, -1, static_cast<float>(mask.height), begin, end)) return false;
-  line = {line.x0 + begin * dx, line.y0 + begin * dy, line.x0 + end * dx, line.y0 + end * dy};
+  Part part;
+  if (!clip(line.x0, dx, -1, static_cast<float>(mask.width), part)) return false;
+  if (!clip(line.y0, dy, -1, static_cast<float>(mask.height), part)) return false;
+  line = {line.x0 + part.begin * dx, line.y0 + part.begin * dy, line.x0 + part.end * dx,
+          line.y0 + part.end * dy};
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include "inspector/shell/glfw_shell.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <ctime>
 #include <map>
@@ -151,7 +152,7 @@ class MaskTextures {
       if (texture.id != 0) glDeleteTextures(1, &texture.id);
       texture = {mask, make(*mask)};
     }
-    return reinterpret_cast<ImTextureID>(static_cast<std::uintptr_t>(texture.id));
+    return std::bit_cast<ImTextureID>(std::uintptr_t{texture.id});
   }
 
  private:

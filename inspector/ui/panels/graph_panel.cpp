@@ -346,6 +346,7 @@ class GraphPanel final : public Panel {
     legend_.clear();
     if (colour_ == NodeColour::kHost) {
       std::vector<std::pair<std::size_t, std::string>> ranked;
+      ranked.reserve(counts.size());
       for (const auto& [host, count] : counts) ranked.emplace_back(count, host);
       std::ranges::stable_sort(ranked, std::greater<>{},
                                [](const auto& entry) { return entry.first; });

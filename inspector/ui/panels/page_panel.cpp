@@ -134,7 +134,7 @@ class PagePanel final : public Panel {
     const float name_width = ui.px(130);
     const bool is_wide = ImGui::GetContentRegionAvail().x > ui.px(560);
     const std::size_t rows = is_wide ? (fields.size() + 1) / 2 : fields.size();
-    const float half = ImGui::GetContentRegionAvail().x / (is_wide ? 2 : 1);
+    const float half = ImGui::GetContentRegionAvail().x / (is_wide ? 2.0F : 1.0F);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     float bottom = at.y;
     for (std::size_t column = 0; column * rows < fields.size(); ++column) {
