@@ -73,7 +73,7 @@ class PageGraphBuilder {
       found = std::move(*out);
     }
     if (options_.direction != GraphDirection::kOut) {
-      const auto in = view_.in_links(index);
+      auto in = view_.in_links(index);
       if (!in) return in;
       const auto middle = static_cast<std::ptrdiff_t>(found.size());
       found.insert(found.end(), in->begin(), in->end());

@@ -216,6 +216,7 @@ std::vector<GraphPoint> lay_out(const EgoGraph& graph, const Starts& starts,
                                                       boost::all_force_pairs(), cooling, way_map);
   }
   std::vector<GraphPoint> points;
+  points.reserve(places.size());
   for (const Point& place : places) {
     points.push_back({static_cast<float>(place[0] * scale), static_cast<float>(place[1] * scale)});
   }

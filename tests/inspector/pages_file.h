@@ -49,7 +49,7 @@ inline void write_pages_file(const std::string& path) {
     crawl_web(pages, 6, 8, kCrawlTimeUs);
     must(pages.merge());
     crawl_web(pages, 4, 6, kCrawlTimeUs + 86'400'000'000);
-    for (const std::uint64_t number : {9, 11}) {
+    for (const std::uint64_t number : {9U, 11U}) {
       CrawlEvent failed;
       failed.kind = CrawlEventKind::kFailed;
       const std::string url = web_url(1, number);

@@ -21,7 +21,8 @@ Mask drawn(const std::vector<Line>& lines, int width = 20, int height = 20) {
 }
 
 std::uint8_t at(const Mask& mask, int x, int y) {
-  return mask.pixels[static_cast<std::size_t>(y * mask.width + x)];
+  return mask.pixels[static_cast<std::size_t>(y) * static_cast<std::size_t>(mask.width) +
+                     static_cast<std::size_t>(x)];
 }
 
 TEST(LineRaster, CoversThePixelsAlongALine) {
