@@ -69,7 +69,7 @@ class PageSource : public ::testing::Test {
   std::optional<PageView> view_;
 };
 
-TEST_F(PageSource, AreThePagesInTheOrderOfTheirIndexes) {
+TEST_F(PageSource, KeepsPagesInTheOrderOfTheirIndexes) {
   const auto source = page_rows(*view_);
   ASSERT_EQ(source->row_count(), view_->info().page_count);
   std::uint64_t number = 0;
@@ -97,7 +97,7 @@ TEST_F(PageSource, AreThePagesInTheOrderOfTheirIndexes) {
   EXPECT_TRUE(must(source->rows(~std::uint64_t{0}, SIZE_MAX)).empty());
 }
 
-TEST_F(PageSource, CountLinksOnlyWhenAskedForFullRows) {
+TEST_F(PageSource, CountsLinksOnlyWhenAskedForFullRows) {
   const auto source = page_rows(*view_);
   const Row cheap = must(source->rows(0, 1)).front();
   for (std::size_t c = 0; c < source->columns().size(); ++c) {
@@ -107,7 +107,7 @@ TEST_F(PageSource, CountLinksOnlyWhenAskedForFullRows) {
   }
 }
 
-TEST_F(PageSource, CutLongUrlsButNotInWholeRows) {
+TEST_F(PageSource, CutsLongUrlsButNotInWholeRows) {
   const auto source = page_rows(*view_);
   const std::uint64_t index = index_of(long_url_);
   const Row row = must(source->rows(index, 1)).front();
@@ -116,7 +116,7 @@ TEST_F(PageSource, CutLongUrlsButNotInWholeRows) {
   EXPECT_EQ(must(source->whole_row(index, row))[url], Cell(long_url_));
 }
 
-TEST_F(PageSource, OfAListAreThosePages) {
+TEST_F(PageSource, GivesThePagesOfAList) {
   const auto list = std::make_shared<const std::vector<std::uint64_t>>(
       std::vector<std::uint64_t>{7, 3, index_of(long_url_)});
   const auto source = page_rows(*view_, list, "some");
@@ -128,7 +128,7 @@ TEST_F(PageSource, OfAListAreThosePages) {
   EXPECT_EQ(must(source->whole_row(2, rows[1]))[column(*source, "url")], Cell(long_url_));
 }
 
-TEST_F(PageSource, TopPagesAreTheBestByScore) {
+TEST_F(PageSource, GivesTheBestByScoreAsTopPages) {
   const auto scores = must(view_->scores());
   std::vector<std::uint64_t> all(scores.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -142,7 +142,7 @@ TEST_F(PageSource, TopPagesAreTheBestByScore) {
 }
 
 /// The seed first, each page linked to the next first.
-TEST_F(PageSource, PathLeadsFromASeedToThePage) {
+TEST_F(PageSource, LeadsFromASeedToThePage) {
   for (std::uint64_t index = 0; index < view_->info().page_count; ++index) {
     const auto path = must(path_from_seed(*view_, index));
     ASSERT_FALSE(path.empty());
@@ -155,7 +155,7 @@ TEST_F(PageSource, PathLeadsFromASeedToThePage) {
   }
 }
 
-TEST_F(PageSource, DetailHasFieldsAndLinks) {
+TEST_F(PageSource, HasFieldsAndLinksInTheDetail) {
   const std::uint64_t index = index_of(web_url(1, 1));
   const PageDetail detail = must(page_detail(*view_, index));
   EXPECT_EQ(detail.page.url, web_url(1, 1));
