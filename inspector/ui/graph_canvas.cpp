@@ -179,7 +179,7 @@ void GraphCanvas::draw_edge_picture(Ui& ui) const {
   if (factor == 1) low = {std::round(low.x), std::round(low.y)};
   const ImVec2 high(low.x + 2 * half_x, low.y + 2 * half_y);
   ImGui::GetWindowDrawList()->AddImage(texture, low, high, ImVec2(0, 0), ImVec2(1, 1),
-                                       ui.palette.text);
+                                       with_alpha(ui.palette.faint, 140));
 }
 
 void GraphCanvas::draw_edge(const Ui& ui, const GraphScene& scene, const model::GraphEdge& edge,
@@ -281,8 +281,10 @@ void GraphCanvas::draw_labels(Ui& ui, const GraphScene& scene) const {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   std::vector<ImVec4> taken;
   const float height = ImGui::GetTextLineHeight();
+  const std::size_t labels_max =
+      scene.points.size() > kDrawnShapesMax ? kLabelsMax / 3 : kLabelsMax;
   for (const std::uint32_t node : scene.ranked) {
-    if (taken.size() >= kLabelsMax) break;
+    if (taken.size() >= labels_max) break;
     const ImVec2 at = place_of(scene.points[node]);
     if (at.x < min_.x || at.x > max_.x || at.y < min_.y || at.y > max_.y) continue;
     const std::string text =
