@@ -77,6 +77,25 @@ void record_supersteps(Scenario& scenario) {
   }
 }
 
+/// Supersteps that memory calls for, on a thread of their own, commits over them, and a merge.
+void record_flights(Scenario& scenario) {
+  constexpr std::size_t kPadding = 20'000;
+  RandomCrawl crawl(3);
+  record_from_here(scenario);
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  auto pages = must(PageDb::open(store, "pages", page_options()));
+  for (int edit = 0; edit < 24; ++edit) {
+    must(padded(crawl.next(), kPadding).as_event([&](const CrawlEvent& event) {
+      return pages.add(event);
+    }));
+    if (edit % 9 != 8) continue;
+    must(store.commit());
+    scenario.acknowledge();
+  }
+  must(pages.merge());
+  scenario.acknowledge();
+}
+
 /// So many supersteps that the runs of links are merged, then compaction, then rollback.
 void record_compaction(Scenario& scenario) {
   RandomCrawl crawl(2);
@@ -147,6 +166,7 @@ std::span<const CrashWorkload> page_workloads() {
       {"supersteps", record_supersteps, use_pages},
       {"supersteps that merge links, compact, rollback", record_compaction, use_pages},
       {"pages from a dispatcher", record_dispatched, use_pages},
+      {"supersteps in flight", record_flights, use_pages},
   });
   return kWorkloads;
 }

@@ -108,7 +108,7 @@ TEST(KeyTable, HoldsWhatAMapHolds) {
       auto table = open_table(*writer, bucket_count, keys_max);
       for (int step = 0; step < 40; ++step) {
         const Edits edits = random_edits(random, 1 + random.below(300));
-        must(table.apply(edits.list));
+        must(table.apply(*writer, edits.list));
         if (random.below(4) == 0) {
           table.dropped();
           writer->drop_changes();
@@ -136,15 +136,15 @@ TEST(KeyTable, GivesBackWhatItDrops) {
   auto writer = store.writer();
   auto table = open_table(*writer, 4, 50);
   Random random(3);
-  must(table.apply(random_edits(random, 200).list));
+  must(table.apply(*writer, random_edits(random, 200).list));
   must(writer->commit());
   table.committed();
   must(writer->commit(true));
   const std::uint64_t free_bytes = writer->free_bytes();
   const std::uint64_t file_bytes = writer->file_bytes();
   for (int i = 0; i < 5; ++i) {
-    must(table.apply(random_edits(random, 200).list));
-    must(table.apply(random_edits(random, 200).list));
+    must(table.apply(*writer, random_edits(random, 200).list));
+    must(table.apply(*writer, random_edits(random, 200).list));
     table.dropped();
     writer->drop_changes();
   }

@@ -46,6 +46,13 @@ struct Edit {
   }
 };
 
+/// The edit with URLs that are longer by so many bytes: they fill the memory of a batch.
+inline Edit padded(Edit edit, std::size_t bytes) {
+  edit.url += '/' + std::string(bytes, 'p');
+  for (auto& [url, score] : edit.links) url += '/' + std::string(bytes, 'p');
+  return edit;
+}
+
 class PageModel {
  public:
   struct Page {

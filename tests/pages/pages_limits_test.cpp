@@ -203,7 +203,7 @@ TEST(PagesLimits, LeaveOutUrlsWhoseKeyAnotherHas) {
     std::array<std::byte, format::kPageValueBytes> value{};
     format::store(value.data() + 5, stolen.witness ^ 1);
     const drum::KeyEdit edit{stolen.key, false, value};
-    must(keys.apply(std::span(&edit, 1)));
+    must(keys.apply(*writer, std::span(&edit, 1)));
     must(writer->commit());
   }
   MemoryStore again(store.image());

@@ -5,9 +5,9 @@
 /// the links between them. Readers use PageView (page_view.h).
 ///
 /// Edits wait in memory, each page named once, and become pages and links in a *superstep*: when
-/// they take their memory, or when merge() is called. A superstep is one commit, so readers see
-/// whole supersteps. Store::commit() before that keeps the edits in the file, as events; they are
-/// there again, still waiting, when the database is opened next.
+/// they take their memory, or when merge() is called. A superstep is part of one commit, so readers
+/// see whole supersteps. Store::commit() before that keeps the edits in the file, as events; they
+/// are there again, still waiting, when the database is opened next.
 ///
 /// Indexes are given in the order in which pages are first named, a page before its links: 0, 1, 2
 /// ... They depend on the order of edits only, not on memory, supersteps, or crashes, and are never
@@ -48,6 +48,10 @@ struct PagesOptions {
   bool has_urls = true;
   /// Take URLs as they are, without normalising them.
   bool raw_urls = false;
+  /// A superstep that memory calls for runs on a thread of its own, while further edits come in. It
+  /// is published when the next one begins, or with the next merge() or commit. False: it runs and
+  /// is published inside add().
+  bool parallel = true;
 };
 
 /// What a superstep did.

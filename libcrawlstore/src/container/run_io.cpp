@@ -54,7 +54,7 @@ Result<void> check_tail(const format::RunName& name, const format::RunRef& run,
 
 }  // namespace
 
-Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
+Result<format::RunRef> write_run(SegmentWriter& writer, SegmentId segment, RunId run,
                                  std::span<const std::byte> payload, std::uint64_t record_count) {
   CRAWLSTORE_ASSERT(!payload.empty());
   const auto extent = writer.reserve(format::extent_bytes(payload.size()));
@@ -68,7 +68,7 @@ Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
   return written;
 }
 
-Result<format::RunRef> write_run_at(Writer& writer, SegmentId segment, RunId run,
+Result<format::RunRef> write_run_at(SegmentWriter& writer, SegmentId segment, RunId run,
                                     std::span<const std::byte> payload, Extent place) {
   CRAWLSTORE_ASSERT(!payload.empty() && payload.size() % 8 == 0);
   CRAWLSTORE_ASSERT(place.length_bytes == format::extent_bytes(payload.size()));
@@ -83,7 +83,7 @@ Result<format::RunRef> write_run_at(Writer& writer, SegmentId segment, RunId run
   return format::RunRef{place.offset_bytes, {0}, run, payload.size(), 0, tail.checksum};
 }
 
-RunWriter::RunWriter(Writer& writer, const format::RunName& name, Extent extent)
+RunWriter::RunWriter(SegmentWriter& writer, const format::RunName& name, Extent extent)
     : writer_(&writer), name_(name), extent_(extent), tree_(name) {}
 
 RunWriter::RunWriter(RunWriter&& other) noexcept
@@ -100,7 +100,7 @@ RunWriter::~RunWriter() {
   if (writer_ != nullptr) writer_->release(extent_);
 }
 
-Result<RunWriter> RunWriter::start(Writer& writer, SegmentId segment, RunId run,
+Result<RunWriter> RunWriter::start(SegmentWriter& writer, SegmentId segment, RunId run,
                                    std::uint64_t payload_bytes_max) {
   const auto extent =
       writer.reserve(format::extent_bytes(std::max<std::uint64_t>(8, payload_bytes_max)));

@@ -11,7 +11,7 @@
 
 #include <crawlstore/storage.h>
 
-#include "container/writer.h"
+#include "container/segment_writer.h"
 #include "format/checksum.h"
 #include "format/directory.h"
 
@@ -24,11 +24,11 @@ inline format::RunName run_name(const format::Identity& identity, SegmentId segm
 
 /// Writes a payload that lies in memory as one run into a fresh extent. The caller owns the extent
 /// until it is published. `payload.size()` is a multiple of 8.
-Result<format::RunRef> write_run(Writer& writer, SegmentId segment, RunId run,
+Result<format::RunRef> write_run(SegmentWriter& writer, SegmentId segment, RunId run,
                                  std::span<const std::byte> payload, std::uint64_t record_count);
 
 /// The same into a place that the caller has reserved, as long as the run's extent, and keeps.
-Result<format::RunRef> write_run_at(Writer& writer, SegmentId segment, RunId run,
+Result<format::RunRef> write_run_at(SegmentWriter& writer, SegmentId segment, RunId run,
                                     std::span<const std::byte> payload, Extent place);
 
 /// Writes a run of unknown length from front to back, in pieces of a megabyte.
@@ -36,7 +36,7 @@ class RunWriter {
  public:
   /// Reserves room for `payload_bytes_max`. The allocator is touched only here, in give_back() and
   /// in the destructor: so the caller's thread decides the order, and equal work gives equal files.
-  static Result<RunWriter> start(Writer& writer, SegmentId segment, RunId run,
+  static Result<RunWriter> start(SegmentWriter& writer, SegmentId segment, RunId run,
                                  std::uint64_t payload_bytes_max);
   RunWriter(RunWriter&& other) noexcept;
   RunWriter& operator=(RunWriter&&) = delete;
@@ -52,10 +52,10 @@ class RunWriter {
   void give_back();
 
  private:
-  RunWriter(Writer& writer, const format::RunName& name, Extent extent);
+  RunWriter(SegmentWriter& writer, const format::RunName& name, Extent extent);
   Result<void> flush(bool last);
 
-  Writer* writer_;
+  SegmentWriter* writer_;
   format::RunName name_;
   Extent extent_;
   format::ChecksumTreeBuilder tree_;

@@ -24,7 +24,7 @@ constexpr std::uint64_t kTilesMax = most_tiles();
 
 }  // namespace
 
-Result<TileWriter> TileWriter::open(Writer& writer, SegmentId segment) {
+Result<TileWriter> TileWriter::open(SegmentWriter& writer, SegmentId segment) {
   const auto* entry = writer.find(segment);
   if (entry == nullptr || entry->storage_class != StorageClass::kTiled) {
     return fail(Errc::kUnknownName, "no tiled segment has this id", Error::kNoOffset,
@@ -33,7 +33,7 @@ Result<TileWriter> TileWriter::open(Writer& writer, SegmentId segment) {
   return TileWriter(writer, *entry, TileTree(*entry));
 }
 
-TileWriter TileWriter::create(Writer& writer, SegmentKind kind, SegmentId owner) {
+TileWriter TileWriter::create(SegmentWriter& writer, SegmentKind kind, SegmentId owner) {
   format::SegmentEntry entry;
   entry.id = writer.new_segment_id();
   entry.kind = kind;
@@ -122,7 +122,7 @@ Result<void> TileWriter::finish() {
         return run;
       }));
   tree_.store_in(entry_);
-  Writer& writer = *std::exchange(writer_, nullptr);
+  SegmentWriter& writer = *std::exchange(writer_, nullptr);
   for (const Extent& extent : replaced_) writer.release(extent);
   for (const auto& run : entry_.runs) {
     if (run.born == writer.next_generation()) written_.push_back(run.extent());

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "container/segment_writer.h"
 #include "container/tile_tree.h"
-#include "container/writer.h"
 
 namespace crawlstore::container {
 
@@ -26,9 +26,9 @@ class TileWriter {
  public:
   /// Goes on with a segment as the writer's pending changes show it.
   ///   errors  kUnknownName: there is no tiled segment of this id
-  static Result<TileWriter> open(Writer& writer, SegmentId segment);
+  static Result<TileWriter> open(SegmentWriter& writer, SegmentId segment);
   /// Begins a segment without tiles, which is not there before finish().
-  static TileWriter create(Writer& writer, SegmentKind kind, SegmentId owner);
+  static TileWriter create(SegmentWriter& writer, SegmentKind kind, SegmentId owner);
 
   TileWriter(TileWriter&& other) noexcept;
   TileWriter& operator=(TileWriter&&) = delete;
@@ -63,13 +63,13 @@ class TileWriter {
   [[nodiscard]] const std::vector<Extent>& written() const { return written_; }
 
  private:
-  TileWriter(Writer& writer, format::SegmentEntry entry, TileTree tree)
+  TileWriter(SegmentWriter& writer, format::SegmentEntry entry, TileTree tree)
       : writer_(&writer), entry_(std::move(entry)), tree_(std::move(tree)) {}
 
   Result<format::RunRef> write_new(std::span<const std::byte> payload, std::uint64_t record_count);
   void replace(const format::RunRef& old);
 
-  Writer* writer_;  // nullptr: moved from, or finished
+  SegmentWriter* writer_;  // nullptr: moved from, or finished
   format::SegmentEntry entry_;
   TileTree tree_;
   bool changed_ = false;

@@ -13,6 +13,7 @@
 #include "container/commit_policy.h"
 #include "container/directory_state.h"
 #include "container/free_map.h"
+#include "container/segment_writer.h"
 #include "format/checksum.h"
 
 namespace crawlstore::container {
@@ -36,18 +37,18 @@ Result<format::Identity> read_identity(Storage& storage);
 /// otherwise. put() and remove() collect changes; commit() publishes all of them or none.
 ///
 /// Threads: reserve(), release() and the id counters lock inside; everything else from one thread.
-class Writer {
+class Writer final : public SegmentWriter {
  public:
   /// Takes the writer lock, then reads superblocks and directory. Writes nothing.
   ///   errors  kLocked, kNoLocks, kReadOnly, and those of read_identity(), read_superblocks(),
   ///           load_directory(); kIo when a slot cannot be read at all
   static Result<std::unique_ptr<Writer>> open(std::unique_ptr<Storage> storage,
                                               const WriterOptions& options);
-  ~Writer();
+  ~Writer() override;
 
-  [[nodiscard]] const format::Identity& identity() const { return identity_; }
+  [[nodiscard]] const format::Identity& identity() const override { return identity_; }
   [[nodiscard]] const DirectoryPtr& directory() const { return directory_; }
-  [[nodiscard]] Storage& storage() { return *storage_; }
+  [[nodiscard]] Storage& storage() override { return *storage_; }
   [[nodiscard]] const CommitPolicy& policy() const { return policy_(); }
 
   /// Step 0, once: afterwards the opened generation is durable. Further calls do nothing. Any
@@ -57,27 +58,22 @@ class Writer {
 
   /// An extent of really allocated bytes that no readable generation refers to. Grows the file when
   /// needed. errors kNoSpace, kFileSizeLimit, and those of prepare()
-  Result<Extent> reserve(std::uint64_t length_bytes);
-  /// Gives a reserved, unpublished extent back, or its tail.
-  void release(Extent extent) noexcept;
-  /// Gives back what of this segment was reserved and not published. Others may be published.
-  void release_unpublished(const format::SegmentEntry& entry) noexcept;
+  Result<Extent> reserve(std::uint64_t length_bytes) override;
+  void release(Extent extent) noexcept override;
+  void release_unpublished(const format::SegmentEntry& entry) noexcept override;
 
-  SegmentId new_segment_id();
-  /// The first of `count` consecutive new run ids.
-  RunId new_run_ids(std::uint64_t count);
+  SegmentId new_segment_id() override;
+  RunId new_run_ids(std::uint64_t count) override;
 
   /// The generation that the next commit makes.
-  [[nodiscard]] Generation next_generation() const {
+  [[nodiscard]] Generation next_generation() const override {
     return {directory_->superblock.generation + 1 + skipped_generations_};
   }
 
-  /// The segment with all pending changes applied, or nullptr.
-  [[nodiscard]] const format::SegmentEntry* find(SegmentId id) const;
-  /// Adds or replaces a segment. Runs with born 0 are new and lie in reserved extents; so are those
-  /// of a tiled segment that were born in next_generation(), as the nodes over them say.
-  void put(format::SegmentEntry entry);
-  void remove(SegmentId id);
+  /// All of these concern the pending changes.
+  [[nodiscard]] const format::SegmentEntry* find(SegmentId id) const override;
+  void put(format::SegmentEntry entry) override;
+  void remove(SegmentId id) override;
   [[nodiscard]] bool has_changes() const { return !changes_.empty(); }
   /// Forgets put() and remove() since the last commit. Reserved extents stay reserved.
   void drop_changes() { changes_.clear(); }

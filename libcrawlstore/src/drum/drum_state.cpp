@@ -26,7 +26,7 @@ std::vector<format::RunRef> in_order(const std::vector<format::RunRef>& a,
 }
 
 /// An entry without runs is a log that is no longer there; without an id, one that never was.
-void put_log(container::Writer& writer, format::SegmentEntry entry) {
+void put_log(container::SegmentWriter& writer, format::SegmentEntry entry) {
   if (!entry.id) return;
   CRAWLSTORE_ASSERT(entry.runs.size() <= format::kRunsPerLogMax);
   const auto* old = writer.find(entry.id);
@@ -37,7 +37,7 @@ void put_log(container::Writer& writer, format::SegmentEntry entry) {
   }
 }
 
-void put_partition(container::Writer& writer, SegmentId owner, const Bucket& bucket) {
+void put_partition(container::SegmentWriter& writer, SegmentId owner, const Bucket& bucket) {
   if (!bucket.partition_run) return;
   const auto* old = writer.find(bucket.partition);
   if (old != nullptr && old->runs.front() == *bucket.partition_run) return;
@@ -232,7 +232,7 @@ Result<DrumState> load_state(container::Writer& writer, const format::SegmentEnt
   return state;
 }
 
-Result<format::RunRef> put_state(container::Writer& writer, const DrumState& state,
+Result<format::RunRef> put_state(container::SegmentWriter& writer, const DrumState& state,
                                  const Thresholds& thresholds) {
   format::DrumTable table = table_of(state);
   table.merge_bytes = thresholds.merge.bytes;
@@ -285,7 +285,8 @@ void refresh_state(const container::Writer& writer, DrumState& state) {
   state.table_run = writer.find(state.id)->runs.front();
 }
 
-void release_unpublished(container::Writer& writer, std::span<const format::RunRef> runs) noexcept {
+void release_unpublished(container::SegmentWriter& writer,
+                         std::span<const format::RunRef> runs) noexcept {
   for (const auto& run : runs) {
     if (run.born.value == 0 && run.payload_bytes != 0) writer.release(run.extent());
   }

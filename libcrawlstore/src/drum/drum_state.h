@@ -95,13 +95,14 @@ struct Thresholds {
 
 /// Puts all segments of the DRUM into the writer's changes and writes a new table.
 /// The caller owns the returned table run until the commit is published.
-Result<format::RunRef> put_state(container::Writer& writer, const DrumState& state,
+Result<format::RunRef> put_state(container::SegmentWriter& writer, const DrumState& state,
                                  const Thresholds& thresholds);
 
 /// After a commit: takes over `born` of everything that was new.
 void refresh_state(const container::Writer& writer, DrumState& state);
 
 /// Releases runs that no commit has published (born 0).
-void release_unpublished(container::Writer& writer, std::span<const format::RunRef> runs) noexcept;
+void release_unpublished(container::SegmentWriter& writer,
+                         std::span<const format::RunRef> runs) noexcept;
 
 }  // namespace crawlstore::drum

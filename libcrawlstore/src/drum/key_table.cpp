@@ -204,7 +204,7 @@ Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits
   return {};
 }
 
-Result<void> KeyTable::apply_all(std::span<const KeyEdit> edits) {
+Result<void> KeyTable::apply_all(container::SegmentWriter& target, std::span<const KeyEdit> edits) {
   std::vector<Bucket> buckets;
   for (std::size_t i = 0; i < state_.buckets.size(); ++i) {
     const std::uint64_t last_head = state_.last_key(i);
@@ -226,19 +226,19 @@ Result<void> KeyTable::apply_all(std::span<const KeyEdit> edits) {
   }
   state_.buckets = std::move(buckets);
   ++state_.merge_count;
-  return put();
+  return put(target);
 }
 
-Result<void> KeyTable::put() {
-  auto table = put_state(*writer_, state_, {});
+Result<void> KeyTable::put(container::SegmentWriter& target) {
+  auto table = put_state(target, state_, {});
   if (!table) return tl::unexpected<Error>(table.error());
   written_.push_back(*table);
-  for (const SegmentId id : emptied_) writer_->remove(id);
+  for (const SegmentId id : emptied_) target.remove(id);
   return {};
 }
 
-Result<void> KeyTable::apply(std::span<const KeyEdit> edits) {
-  auto applied = apply_all(edits);
+Result<void> KeyTable::apply(container::SegmentWriter& target, std::span<const KeyEdit> edits) {
+  auto applied = apply_all(target, edits);
   if (!applied) dropped();
   return applied;
 }

@@ -62,10 +62,10 @@ class KeyTable {
 
   /// Applies edits with strictly ascending keys: adds, replaces the value of, or removes keys
   /// (removing one that is not there does nothing). Writes the partitions that change anew, and
-  /// puts the segments of the table into the writer's changes; the caller commits, and says how
-  /// that ended.
+  /// puts the segments of the table into the changes of `target`, the writer or a draft of it; the
+  /// caller commits, and says how that ended.
   ///   errors  kNoSpace and the like, of damage: the table is as before
-  Result<void> apply(std::span<const KeyEdit> edits);
+  Result<void> apply(container::SegmentWriter& target, std::span<const KeyEdit> edits);
   /// After the commit with the edits. Also after a commit without any.
   void committed();
   /// Instead: everything since the last commit is forgotten, what it wrote is given back.
@@ -78,8 +78,8 @@ class KeyTable {
   Result<std::shared_ptr<const PartitionLookup>> lookup(const Bucket& bucket);
   Result<void> rewrite(std::size_t bucket, std::span<const KeyEdit> edits,
                        std::vector<Bucket>& replacements);
-  Result<void> apply_all(std::span<const KeyEdit> edits);
-  Result<void> put();
+  Result<void> apply_all(container::SegmentWriter& target, std::span<const KeyEdit> edits);
+  Result<void> put(container::SegmentWriter& target);
 
   container::Writer* writer_;
   KeyTableOptions options_;

@@ -170,7 +170,7 @@ void RequestColumns::write_tags(std::vector<std::uint16_t>& tags) const {
   }
 }
 
-Result<RequestColumns::Runs> RequestColumns::write(container::Writer& writer, Place place,
+Result<RequestColumns::Runs> RequestColumns::write(container::SegmentWriter& writer, Place place,
                                                    std::uint64_t first_sequence,
                                                    std::int32_t value_bytes,
                                                    std::vector<std::byte>& scratch) const {

@@ -140,7 +140,7 @@ class alignas(kLineBytes) RequestColumns {
     format::RunRef auxes;
   };
   /// Writes them; the caller owns the extents. first_sequence counts where no request has its own.
-  Result<Runs> write(container::Writer& writer, Place place, std::uint64_t first_sequence,
+  Result<Runs> write(container::SegmentWriter& writer, Place place, std::uint64_t first_sequence,
                      std::int32_t value_bytes, std::vector<std::byte>& scratch) const;
 
  private:

@@ -26,8 +26,8 @@ std::uint64_t ResultColumns::memory_bytes() const {
          values_.size() + auxes_.size();
 }
 
-Result<format::RunRef> ResultColumns::write(container::Writer& writer, SegmentId segment, RunId id,
-                                            std::int32_t value_bytes) const {
+Result<format::RunRef> ResultColumns::write(container::SegmentWriter& writer, SegmentId segment,
+                                            RunId id, std::int32_t value_bytes) const {
   format::ResultRun run;
   run.value_bytes = value_bytes;
   run.keys = keys_;

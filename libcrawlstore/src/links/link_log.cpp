@@ -40,7 +40,7 @@ std::uint64_t reserve_bytes(std::span<const LogRun> runs, bool with_gone, bool a
 class Merge {
  public:
   /// Of `runs` those from `first` on.
-  Merge(container::Writer& writer, std::span<const LogRun> runs, std::size_t first,
+  Merge(container::SegmentWriter& writer, std::span<const LogRun> runs, std::size_t first,
         Combination combination)
       : writer_(writer),
         runs_(runs.begin() + static_cast<long>(first), runs.end()),
@@ -121,7 +121,7 @@ class Merge {
     writer_.put(std::move(entry));
   }
 
-  container::Writer& writer_;
+  container::SegmentWriter& writer_;
   const std::vector<LogRun> runs_;
   const bool is_whole_;
   const Combination combination_;
@@ -129,7 +129,7 @@ class Merge {
   std::optional<RunRef> gone_run_;
 };
 
-Result<void> merge_out(container::Writer& writer, const LinkSegments& segments,
+Result<void> merge_out(container::SegmentWriter& writer, const LinkSegments& segments,
                        const LinkView& view, std::size_t first) {
   Merge merge(writer, view.out_runs(), first, Combination::kReplace);
   CRAWLSTORE_TRY(merge.write(segments.out, {}));
@@ -137,8 +137,8 @@ Result<void> merge_out(container::Writer& writer, const LinkSegments& segments,
   return {};
 }
 
-Result<void> merge_in(container::Writer& writer, const LinkSegments& segments, const LinkView& view,
-                      std::size_t first) {
+Result<void> merge_in(container::SegmentWriter& writer, const LinkSegments& segments,
+                      const LinkView& view, std::size_t first) {
   Merge merge(writer, view.in_runs(), first, Combination::kEdit);
   CRAWLSTORE_TRY(merge.write(segments.in, segments.gone));
   merge.install(segments.in, segments.gone);
@@ -153,7 +153,7 @@ std::vector<std::uint64_t> sizes_of(std::span<const LogRun> runs) {
 
 }  // namespace
 
-void append_run(container::Writer& writer, SegmentId segment, const RunRef& run) {
+void append_run(container::SegmentWriter& writer, SegmentId segment, const RunRef& run) {
   const format::SegmentEntry* found = writer.find(segment);
   CRAWLSTORE_ASSERT(found != nullptr);
   CRAWLSTORE_ASSERT(found->runs.empty() || found->runs.back().run_id < run.run_id);
@@ -180,7 +180,7 @@ std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_
   return first;
 }
 
-Result<void> bound_out_runs(container::Writer& writer, const LinkSegments& segments) {
+Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments& segments) {
   const auto view = LinkView::open(writer, segments);
   if (!view) return tl::unexpected<Error>(view.error());
   const auto sizes = sizes_of(view->out_runs());
@@ -188,7 +188,7 @@ Result<void> bound_out_runs(container::Writer& writer, const LinkSegments& segme
   return merge_out(writer, segments, *view, choose_merge(sizes, kFreshRunsMax));
 }
 
-Result<void> bound_in_runs(container::Writer& writer, const LinkSegments& segments) {
+Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments) {
   const auto view = LinkView::open(writer, segments);
   if (!view) return tl::unexpected<Error>(view.error());
   const auto sizes = sizes_of(view->in_runs());
@@ -197,7 +197,7 @@ Result<void> bound_in_runs(container::Writer& writer, const LinkSegments& segmen
   return merge_in(writer, segments, *view, choose_merge(sizes, kFreshRunsMax - 1));
 }
 
-Result<void> compact_links(container::Writer& writer, const LinkSegments& segments) {
+Result<void> compact_links(container::SegmentWriter& writer, const LinkSegments& segments) {
   const auto view = LinkView::open(writer, segments);
   if (!view) return tl::unexpected<Error>(view.error());
   if (view->out_runs().size() > 1) CRAWLSTORE_TRY(merge_out(writer, segments, *view, 0));

@@ -22,7 +22,7 @@ inline constexpr std::size_t kFreshRunsMax = 8;
 
 /// Puts a finished run behind the others of its segment, which must exist. The run's id is higher
 /// than theirs.
-void append_run(container::Writer& writer, SegmentId segment, const format::RunRef& run);
+void append_run(container::SegmentWriter& writer, SegmentId segment, const format::RunRef& run);
 
 /// The first of the newest runs to merge, for runs of these sizes, oldest first, of which
 /// `kept_max` may stay as they are. More than that must be there. 0: all are merged into a base.
@@ -38,10 +38,10 @@ std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_
 /// Merges the newest runs if there are more than kFreshRunsMax besides the base.
 ///   errors  those of reading runs, kNoSpace and the like
 ///   memory  a block a run; the file holds old and new runs until the next commits
-Result<void> bound_out_runs(container::Writer& writer, const LinkSegments& segments);
-Result<void> bound_in_runs(container::Writer& writer, const LinkSegments& segments);
+Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments& segments);
+Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments);
 
 /// Merges each way into one base: no gone links are left, and no rows without links.
-Result<void> compact_links(container::Writer& writer, const LinkSegments& segments);
+Result<void> compact_links(container::SegmentWriter& writer, const LinkSegments& segments);
 
 }  // namespace crawlstore::links

@@ -41,7 +41,7 @@ Result<LinkView> LinkView::open(container::Reader& reader, const LinkSegments& s
               segments);
 }
 
-Result<LinkView> LinkView::open(container::Writer& writer, const LinkSegments& segments) {
+Result<LinkView> LinkView::open(container::SegmentWriter& writer, const LinkSegments& segments) {
   // The storage lives as long as the writer, and views end before.
   const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
   return open([&writer](SegmentId segment) { return writer.find(segment); },

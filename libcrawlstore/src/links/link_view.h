@@ -30,7 +30,7 @@ class LinkView {
   /// Reads the footers of all runs.
   ///   errors  kUnknownName (no such segment), kSegmentInvalid, kChunkDamaged, those of storage
   static Result<LinkView> open(container::Reader& reader, const LinkSegments& segments);
-  static Result<LinkView> open(container::Writer& writer, const LinkSegments& segments);
+  static Result<LinkView> open(container::SegmentWriter& writer, const LinkSegments& segments);
   /// Of whatever directory `find` knows and whatever file `open_run` reads.
   using Find = std::function<const format::SegmentEntry*(SegmentId)>;
   using OpenRun =

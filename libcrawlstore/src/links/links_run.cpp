@@ -32,8 +32,8 @@ std::uint64_t link_run_bytes_max(std::uint64_t row_count, std::uint64_t link_cou
          format::link_tail_bytes(block_count);
 }
 
-Result<LinksWriter> LinksWriter::start(container::Writer& writer, SegmentId segment, RunId run,
-                                       std::uint64_t payload_bytes_max) {
+Result<LinksWriter> LinksWriter::start(container::SegmentWriter& writer, SegmentId segment,
+                                       RunId run, std::uint64_t payload_bytes_max) {
   auto started = container::RunWriter::start(writer, segment, run, payload_bytes_max);
   if (!started) return tl::unexpected<Error>(started.error());
   return LinksWriter(std::move(*started), payload_bytes_max);

@@ -97,12 +97,26 @@ void Batch::add(const CrawlEvent& event, bool all_parsed) {
   edits_.push_back(edit);
 }
 
+void Batch::append(const Batch& from) {
+  CrawlEvent event;
+  std::vector<EventLink> links;
+  for (std::size_t edit = 0; edit < from.edits_.size(); ++edit) {
+    from.describe(edit, event, links);
+    add(event);
+  }
+}
+
+std::uint64_t Batch::step_bytes() const {
+  return keys_.size() * kStepPageBytes + links_.size() * kStepLinkBytes +
+         edits_.size() * kStepEditBytes;
+}
+
 std::uint64_t Batch::memory_bytes() const {
-  const std::uint64_t page = sizeof(Key16) + sizeof(std::uint32_t) + sizeof(std::size_t) +
-                             sizeof(LocalId) + sizeof(float) + kStepPageBytes;
-  return keys_.size() * page + slots_.size() * sizeof(std::uint32_t) + url_bytes_.size() +
-         links_.size() * (sizeof(LocalId) + kStepLinkBytes) +
-         edits_.size() * (sizeof(BatchEdit) + kStepEditBytes) + hash_bytes_.size();
+  constexpr std::uint64_t kPageBytes =
+      sizeof(Key16) + sizeof(std::uint32_t) + sizeof(std::size_t) + sizeof(LocalId) + sizeof(float);
+  return step_bytes() + keys_.size() * kPageBytes + slots_.size() * sizeof(std::uint32_t) +
+         url_bytes_.size() + links_.size() * sizeof(LocalId) + edits_.size() * sizeof(BatchEdit) +
+         hash_bytes_.size();
 }
 
 Batch::Mark Batch::mark() const {

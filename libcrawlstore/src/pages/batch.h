@@ -73,8 +73,12 @@ class Batch {
   [[nodiscard]] float first_score(LocalId page) const { return first_scores_[page]; }
   [[nodiscard]] std::uint64_t collision_count() const { return collision_count_; }
 
-  /// What a superstep over the batch needs at most, itself included.
+  /// Adds the edits of another batch.
+  void append(const Batch& from);
+
+  /// What a superstep over the batch needs at most, itself included; and that without the batch.
   [[nodiscard]] std::uint64_t memory_bytes() const;
+  [[nodiscard]] std::uint64_t step_bytes() const;
 
   [[nodiscard]] Mark mark() const;
   /// Forgets what came after the mark.

@@ -72,14 +72,14 @@ Result<void> Forgetting::remove_keys() {
     edits.push_back({page_key(url, writer_.identity().key_seed).key, true, {}});
   }
   std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
-  return keys_.apply(edits);
+  return keys_.apply(writer_, edits);
 }
 
 /// All origins as one run, without the URLs of the pages that are forgotten.
 Result<void> Forgetting::write_origins() {
   const SegmentId segment = state_.table.origins;
   auto run = OriginsWriter::start(writer_, segment, writer_.new_run_ids(1),
-                                  {0, state_.table.page_count, url_bytes_});
+                                  {0, state_.table.page_count, url_bytes_, true});
   if (!run) return tl::unexpected<Error>(run.error());
   const auto copied = for_each_origin(
       writer_, segment, [&](std::uint64_t page, format::Origin origin) -> Result<void> {
@@ -161,8 +161,9 @@ Result<void> Forgetting::write_links() {
   return links::bound_in_runs(writer_, segments);
 }
 
-Result<void> forget_seen(drum::KeyTable& seen, const std::vector<std::string>& urls,
-                         std::uint64_t key_seed) {
+Result<void> forget_seen(container::Writer& writer, drum::KeyTable& seen,
+                         const std::vector<std::string>& urls) {
+  const std::uint64_t key_seed = writer.identity().key_seed;
   std::vector<drum::KeyEdit> edits;
   for (const std::string& url : urls) {
     Key16 key{url_key(url, key_seed)};
@@ -174,7 +175,7 @@ Result<void> forget_seen(drum::KeyTable& seen, const std::vector<std::string>& u
   edits.erase(std::unique(edits.begin(), edits.end(),
                           [](const auto& a, const auto& b) { return a.key == b.key; }),
               edits.end());
-  return seen.apply(edits);
+  return seen.apply(writer, edits);
 }
 
 }  // namespace crawlstore::pages

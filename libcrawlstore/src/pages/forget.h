@@ -51,7 +51,7 @@ class Forgetting {
 };
 
 /// Takes the keys of URLs out of a table of seen URLs. The caller commits.
-Result<void> forget_seen(drum::KeyTable& seen, const std::vector<std::string>& urls,
-                         std::uint64_t key_seed);
+Result<void> forget_seen(container::Writer& writer, drum::KeyTable& seen,
+                         const std::vector<std::string>& urls);
 
 }  // namespace crawlstore::pages

@@ -5,7 +5,7 @@
 
 namespace crawlstore::pages {
 
-Result<void> put_run(container::Writer& writer, SegmentId segment, links::LinksWriter& run) {
+Result<void> put_run(container::SegmentWriter& writer, SegmentId segment, links::LinksWriter& run) {
   const auto ref = run.finish();
   if (!ref) return tl::unexpected<Error>(ref.error());
   if (!*ref) return {};
@@ -14,7 +14,8 @@ Result<void> put_run(container::Writer& writer, SegmentId segment, links::LinksW
   return {};
 }
 
-Result<void> put_gone_links(container::Writer& writer, SegmentId segment, std::uint64_t number_max,
+Result<void> put_gone_links(container::SegmentWriter& writer, SegmentId segment,
+                            std::uint64_t number_max,
                             std::vector<std::pair<std::uint64_t, std::uint64_t>>& links) {
   if (links.empty()) return {};
   std::sort(links.begin(), links.end());

@@ -14,11 +14,12 @@
 namespace crawlstore::pages {
 
 /// Finishes a run and puts it behind the others of its segment; a run without rows is dropped.
-Result<void> put_run(container::Writer& writer, SegmentId segment, links::LinksWriter& run);
+Result<void> put_run(container::SegmentWriter& writer, SegmentId segment, links::LinksWriter& run);
 
 /// Writes links that went, as pairs of target and source in any order, as one run. Sorts them.
 ///   number_max  no page is higher
-Result<void> put_gone_links(container::Writer& writer, SegmentId segment, std::uint64_t number_max,
+Result<void> put_gone_links(container::SegmentWriter& writer, SegmentId segment,
+                            std::uint64_t number_max,
                             std::vector<std::pair<std::uint64_t, std::uint64_t>>& links);
 
 /// Takes from a count of the table what was found to go.

@@ -22,6 +22,7 @@ struct OriginsPlan {
   std::uint64_t first_page = 0;
   std::uint64_t page_count = 0;
   std::uint64_t url_bytes = 0;  ///< of all URLs
+  bool is_join = false;         ///< of other runs: takes more time for fewer bytes
 };
 
 /// Bytes that the payload needs at most.
@@ -33,7 +34,7 @@ std::uint64_t origins_bytes_max(const OriginsPlan& plan);
 class OriginsWriter {
  public:
   ///   errors  those of RunWriter::start()
-  static Result<OriginsWriter> start(container::Writer& writer, SegmentId segment, RunId run,
+  static Result<OriginsWriter> start(container::SegmentWriter& writer, SegmentId segment, RunId run,
                                      const OriginsPlan& plan);
 
   /// The next page; the plan must have said so.
@@ -151,7 +152,7 @@ std::size_t origin_runs_to_join(std::span<const format::RunRef> runs);
 ///   errors  kSegmentInvalid, kChunkDamaged and the like: of what is read; those of RunWriter.
 ///           `log` stays as it is
 ///   cost    1 to 2 microseconds for a URL of ordinary length
-Result<void> join_origin_runs(container::Writer& writer, format::SegmentEntry& log,
+Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentEntry& log,
                               std::size_t count);
 
 }  // namespace crawlstore::pages

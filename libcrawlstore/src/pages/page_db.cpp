@@ -49,16 +49,6 @@ std::int64_t now_us() {
       .count();
 }
 
-/// Adds the edits of one batch to another.
-void append_edits(const pages::Batch& from, pages::Batch& to) {
-  CrawlEvent event;
-  std::vector<EventLink> links;
-  for (std::size_t edit = 0; edit < from.edits().size(); ++edit) {
-    from.describe(edit, event, links);
-    to.add(event);
-  }
-}
-
 }  // namespace
 
 SuperstepReport& SuperstepReport::operator+=(const SuperstepReport& other) {
@@ -83,62 +73,75 @@ Result<void> PageDb::Impl::check_usable() const {
   return store->writer->storage().check_process();
 }
 
-/// Of the entries in the writer's changes, those that are ours.
-void PageDb::Impl::note_entries() {
-  const container::Writer& writer = *store->writer;
-  in_commit->entries.clear();
+/// The entries of a page database, with what is new.
+std::vector<format::SegmentEntry> PageDb::Impl::entries_of(const container::SegmentWriter& writer,
+                                                           const pages::PagesState& pages) {
+  std::vector<format::SegmentEntry> entries;
   const auto note = [&](SegmentId id) {
-    if (const auto* entry = writer.find(id)) in_commit->entries.push_back(*entry);
+    if (const auto* entry = writer.find(id)) entries.push_back(*entry);
   };
-  note(state.id);
-  pages::for_each_segment(in_commit->state.table, [&](SegmentId id) {
-    if (id != in_commit->state.table.keys) note(id);  // the key table cares for its own
+  note(pages.id);
+  pages::for_each_segment(pages.table, [&](SegmentId id) {
+    if (id != pages.table.keys) note(id);  // the key table cares for its own
   });
+  return entries;
 }
 
 /// Gives back what no commit has published.
-void PageDb::Impl::release_entries() {
-  for (const auto& entry : in_commit->entries) store->writer->release_unpublished(entry);
+void PageDb::Impl::release_entries(const std::vector<format::SegmentEntry>& entries) {
+  for (const auto& entry : entries) store->writer->release_unpublished(entry);
 }
 
 void PageDb::Impl::join_tentative() {
-  append_edits(*tentative, *batch);
+  batch->append(*tentative);
 }
 
 Result<void> PageDb::Impl::before_commit(CommitScope /*scope*/) {
   if (in_superstep) return {};
   in_commit.emplace();
   in_commit->state = state;
+  land();
   in_commit->batch = batch->mark();
-  join_tentative();
-  const bool is_new = dirty && keys && !state.table.keys;
-  Result<void> written = write_events();
-  if (written && is_new) {
-    written = keys->apply({});
-    in_commit->state.table.keys = keys->segment();
-  }
+  Result<void> written = only_lands ? Result<void>{} : write_waiting();
   if (written && (dirty || in_commit->state.table != state.table)) {
     written = put_state(*store->writer, in_commit->state);
   }
-  note_entries();
+  in_commit->entries = entries_of(*store->writer, in_commit->state);
   if (written) return {};
   after_commit(false);
   return written;
 }
 
+/// Brings the edits that wait, tentative ones too, into the log of events.
+Result<void> PageDb::Impl::write_waiting() {
+  join_tentative();
+  CRAWLSTORE_TRY(write_events());
+  if (!dirty || !keys || in_commit->state.table.keys) return {};
+  CRAWLSTORE_TRY(keys->apply(*store->writer, {}));
+  in_commit->state.table.keys = keys->segment();
+  return {};
+}
+
 void PageDb::Impl::after_commit(bool published) {
   if (!in_commit) return;
   if (!published) {
-    release_entries();
+    release_entries(in_commit->entries);
     if (keys) keys->dropped();
     batch->cut_back(in_commit->batch);
+    if (in_commit->has_landed) take_back_flight();
     in_commit.reset();
     return;
   }
   if (keys) keys->committed();
   state = in_commit->state;
-  written_edits = batch->edits().size();
-  tentative->clear();
+  if (in_commit->has_landed) {
+    landed_report = flight->report;
+    forget_flight();
+  }
+  if (!only_lands) {
+    written_edits = batch->edits().size();
+    tentative->clear();
+  }
   dirty = false;
   in_commit.reset();
 }
@@ -161,6 +164,10 @@ void PageDb::Impl::drop_tentative() {
 void PageDb::Impl::close() {
   const std::lock_guard lock(mutex);
   closed = true;
+  if (!flight) return;
+  // A forked child has no such thread, and would wait for ever.
+  if (!store->writer->storage().check_process()) return void(flight.release());
+  flight.reset();
 }
 
 Result<void> PageDb::Impl::check_event(const CrawlEvent& event) const {
@@ -220,11 +227,9 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
       return {};
     }
     take(event, *batch);
-    if (batch->memory_bytes() <= options.memory_bytes) return {};
+    if (!is_full()) return {};
   }
-  const auto merged = merge();
-  if (!merged) return tl::unexpected<Error>(merged.error());
-  return {};
+  return merge_when_full();
 }
 
 Result<SuperstepReport> PageDb::Impl::merge() {
@@ -235,8 +240,14 @@ Result<SuperstepReport> PageDb::Impl::merge() {
   CRAWLSTORE_TRY(store->check_open());
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
-  if (batch->empty()) return SuperstepReport{};
-  return store->change([this] { return merge_locked(); });
+  return store->change([this]() -> Result<SuperstepReport> {
+    auto report = land_and_commit();
+    if (!report || batch->empty()) return report;
+    const auto merged = merge_locked();
+    if (!merged) return merged;
+    *report += *merged;
+    return report;
+  });
 }
 
 /// Commits what `change` puts into the writer's changes, or nothing of it.
@@ -246,7 +257,7 @@ Result<void> PageDb::Impl::commit_change(const Change& change) {
   in_commit->state = state;
   in_commit->batch = batch->mark();
   Result<void> done = change();
-  note_entries();
+  in_commit->entries = entries_of(*store->writer, in_commit->state);
   if (done) {
     in_superstep = true;
     const auto committed = store->commit_all();
@@ -269,11 +280,12 @@ Result<SuperstepReport> PageDb::Impl::merge_locked() {
     auto step = pages::Superstep(writer, in_commit->state, keys ? &*keys : nullptr, *batch).run();
     if (!step) return tl::unexpected<Error>(step.error());
     report = *step;
-    return {};
+    return put_state(writer, in_commit->state);
   });
   if (!merged) return tl::unexpected<Error>(merged.error());
   batch->clear();
   written_edits = 0;
+  flight_failed = false;
   return report;
 }
 
@@ -283,7 +295,12 @@ Result<void> PageDb::Impl::compact() {
   CRAWLSTORE_TRY(store->check_open());
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
-  return store->change([this] { return compact_locked(); });
+  return store->change([this]() -> Result<void> {
+    if (const auto landed = land_and_commit(); !landed) {
+      return tl::unexpected<Error>(landed.error());
+    }
+    return compact_locked();
+  });
 }
 
 Result<void> PageDb::Impl::compact_locked() {
@@ -315,7 +332,12 @@ Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_v
   if (open != store->drums.end() && !open->second.expired()) {
     return fail(Errc::kInvalidArgument, "the DRUM of seen URLs must be closed to forget them");
   }
-  return store->change([&] { return forget_locked(is_meant, forget_options); });
+  return store->change([&]() -> Result<ForgetReport> {
+    if (const auto landed = land_and_commit(); !landed) {
+      return tl::unexpected<Error>(landed.error());
+    }
+    return forget_locked(is_meant, forget_options);
+  });
 }
 
 Result<ForgetReport> PageDb::Impl::forget_locked(
@@ -334,7 +356,7 @@ Result<ForgetReport> PageDb::Impl::forget_locked(
     if (!opened) return tl::unexpected<Error>(opened.error());
     seen.emplace(std::move(*opened));
     const std::uint64_t before = seen->key_count();
-    CRAWLSTORE_TRY(pages::forget_seen(*seen, forgetting.urls(), writer.identity().key_seed));
+    CRAWLSTORE_TRY(pages::forget_seen(writer, *seen, forgetting.urls()));
     report.seen_count = before - seen->key_count();
     return {};
   });
@@ -463,11 +485,17 @@ Result<SuperstepReport> PageDb::merge() {
 PagesStatus PageDb::status() const {
   const std::lock_guard lock(impl_->mutex);
   const format::PagesTable& table = impl_->state.table;
-  return {table.page_count,      table.crawled_count,
-          table.link_count,      impl_->batch->edits().size() + impl_->tentative->edits().size(),
-          table.superstep_count, table.collision_count,
-          table.unparsed_count,  impl_->batch->memory_bytes() + impl_->tentative->memory_bytes(),
-          table.has_urls};
+  PagesStatus status{table.page_count,      table.crawled_count,   table.link_count,     0,
+                     table.superstep_count, table.collision_count, table.unparsed_count, 0,
+                     table.has_urls};
+  const auto add = [&status](const pages::Batch& batch) {
+    status.edit_count += batch.edits().size();
+    status.memory_bytes += batch.memory_bytes();
+  };
+  add(*impl_->batch);
+  add(*impl_->tentative);
+  if (impl_->flight) add(*impl_->flight->batch);
+  return status;
 }
 
 Result<ForgetReport> PageDb::forget(const std::function<bool(std::string_view url)>& is_meant,

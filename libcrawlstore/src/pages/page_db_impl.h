@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <crawlstore/pages.h>
 #include <crawlstore/url.h>
 
+#include "container/segment_draft.h"
 #include "container/store_impl.h"
 #include "drum/key_table.h"
 #include "pages/batch.h"
@@ -19,8 +21,8 @@ namespace crawlstore {
 
 /// An open page database.
 ///
-/// Locks: StoreImpl::mutex before `mutex`. Adding takes only `mutex`, but for the superstep that it
-/// may bring about.
+/// Locks: StoreImpl::mutex before `mutex`. Adding takes only `mutex`, unless it finds the batch
+/// full.
 struct PageDb::Impl : Participant {
   std::shared_ptr<StoreImpl> store;
   PagesOptions options;
@@ -32,7 +34,8 @@ struct PageDb::Impl : Participant {
   std::optional<pages::Batch> tentative;  // added inside a dispatcher: part of its transaction
   std::size_t written_edits = 0;          // of `batch`, that are in the log of events
   bool in_superstep = false;
-  bool dirty = false;  // the table in the file is not the one here
+  bool only_lands = false;  // the commit under way publishes the flight, and nothing that waits
+  bool dirty = false;       // the table in the file is not the one here
   bool closed = false;
 
   /// What the commit under way takes with it, until it is known how it ended.
@@ -40,8 +43,26 @@ struct PageDb::Impl : Participant {
     pages::PagesState state;                    // as it will be
     pages::Batch::Mark batch;                   // before tentative edits joined it
     std::vector<format::SegmentEntry> entries;  // ours, with what is new
+    bool has_landed = false;                    // the flight is part of it
   };
   std::optional<InCommit> in_commit;
+
+  /// A superstep on a thread of its own, and what it works on.
+  struct Flight {
+    Flight(container::Writer& writer, const pages::PagesState& from);
+    Result<void> run(drum::KeyTable* keys);
+
+    std::optional<pages::Batch> batch;
+    std::size_t written_edits = 0;  // as those of the batch were
+    pages::PagesState state;        // as it will be
+    container::SegmentDraft draft;
+    SuperstepReport report;
+    std::future<Result<void>> done;  // last: ends before the rest goes
+  };
+  std::unique_ptr<Flight> flight;
+  std::optional<pages::Batch> spare_batch;  // empty, keeps its memory
+  SuperstepReport landed_report;            // of the flight that was published last
+  bool flight_failed = false;               // until a superstep succeeds
 
   // page_db.cpp
   void lock() override;
@@ -55,6 +76,7 @@ struct PageDb::Impl : Participant {
   [[nodiscard]] std::string_view name() const override { return participant_name; }
 
   Result<void> check_usable() const;
+  Result<void> write_waiting();
   Result<void> check_event(const CrawlEvent& event) const;
   Result<void> add(const CrawlEvent& event);
   void take(CrawlEvent event, pages::Batch& into);
@@ -71,8 +93,18 @@ struct PageDb::Impl : Participant {
   Result<void> load(const format::SegmentEntry* entry, std::string_view name);
   Result<void> dispose();
   void join_tentative();
-  void note_entries();
-  void release_entries();
+  static std::vector<format::SegmentEntry> entries_of(const container::SegmentWriter& writer,
+                                                      const pages::PagesState& pages);
+  void release_entries(const std::vector<format::SegmentEntry>& entries);
+
+  // page_flight.cpp
+  [[nodiscard]] bool is_full() const;
+  Result<void> launch();
+  void land();
+  void take_back_flight();
+  void forget_flight();
+  Result<SuperstepReport> land_and_commit();
+  Result<void> merge_when_full();
 
   // page_events.cpp
   Result<void> load_events();

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kTableBytesMax = 65536;
 
 /// That a segment which the table names is there, and is what the table takes it for.
-Result<void> check_part(const container::Writer& writer, SegmentId owner, SegmentId id,
+Result<void> check_part(const container::SegmentWriter& writer, SegmentId owner, SegmentId id,
                         SegmentKind kind) {
   if (!id) return {};
   const auto* entry = writer.find(id);
@@ -24,7 +24,7 @@ Result<void> check_part(const container::Writer& writer, SegmentId owner, Segmen
 
 }  // namespace
 
-Result<PagesState> load_state(container::Writer& writer, const format::SegmentEntry& entry) {
+Result<PagesState> load_state(container::SegmentWriter& writer, const format::SegmentEntry& entry) {
   const format::RunRef& run = entry.runs.front();
   if (run.payload_bytes > kTableBytesMax) {
     return fail(Errc::kSegmentInvalid, "the table of a page database is too long", run.offset_bytes,
@@ -47,7 +47,7 @@ Result<PagesState> load_state(container::Writer& writer, const format::SegmentEn
   return PagesState{entry.id, entry.name, *table};
 }
 
-Result<void> put_state(container::Writer& writer, const PagesState& state) {
+Result<void> put_state(container::SegmentWriter& writer, const PagesState& state) {
   const auto payload = format::encode_pages_table(state.table);
   const auto run = container::write_run(writer, state.id, writer.new_run_ids(1), payload, 1);
   if (!run) return tl::unexpected<Error>(run.error());

@@ -18,10 +18,10 @@ struct PagesState {
 };
 
 /// The page database of this segment. errors kChunkDamaged, kSegmentInvalid
-Result<PagesState> load_state(container::Writer& writer, const format::SegmentEntry& entry);
+Result<PagesState> load_state(container::SegmentWriter& writer, const format::SegmentEntry& entry);
 
 /// Writes the table anew and puts it into the writer's changes.
-Result<void> put_state(container::Writer& writer, const PagesState& state);
+Result<void> put_state(container::SegmentWriter& writer, const PagesState& state);
 
 /// Calls `visit` with the id of each segment that the table names, its drum among them.
 template <class Visit>

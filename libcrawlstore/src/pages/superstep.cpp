@@ -47,7 +47,6 @@ Result<SuperstepReport> Superstep::run() {
   CRAWLSTORE_TRY(write_records());
   ++state_.table.superstep_count;
   state_.table.collision_count += report_.collision_count;
-  CRAWLSTORE_TRY(put_state(writer_, state_));
   return report_;
 }
 
@@ -118,7 +117,7 @@ Result<void> Superstep::write_keys(std::span<const LocalId> by_key) {
     edits.push_back({batch_.key(page), false, values.back()});
   }
   if (edits.empty() && state_.table.keys) return {};
-  CRAWLSTORE_TRY(keys_->apply(edits));
+  CRAWLSTORE_TRY(keys_->apply(writer_, edits));
   state_.table.keys = keys_->segment();
   return {};
 }

@@ -34,10 +34,12 @@ namespace crawlstore::pages {
 /// For one use. Threads: one. `keys` is nullptr where pages have no URLs.
 class Superstep {
  public:
-  Superstep(container::Writer& writer, PagesState& state, drum::KeyTable* keys, const Batch& batch)
+  Superstep(container::SegmentWriter& writer, PagesState& state, drum::KeyTable* keys,
+            const Batch& batch)
       : writer_(writer), state_(state), keys_(keys), batch_(batch) {}
 
-  /// Puts all segments that change into the writer's changes, and brings `state` up to date.
+  /// Puts all segments that change, but not the table, into the writer's changes, and brings
+  /// `state` up to date, which the caller puts.
   ///   errors  kNoSpace and the like, of damage, kTooLarge: what was written is still reserved, and
   ///           `state` half changed: the caller gives both back
   Result<SuperstepReport> run();
@@ -82,7 +84,7 @@ class Superstep {
 
   static constexpr std::uint64_t kNoIndex = ~std::uint64_t{0};
 
-  container::Writer& writer_;
+  container::SegmentWriter& writer_;
   PagesState& state_;
   drum::KeyTable* keys_;
   const Batch& batch_;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <crawlstore/storage.h>
+
+#include "format/directory.h"
+#include "format/layout.h"
+
+namespace crawlstore::container {
+
+/// What it takes to change segments: room in the file, and a place to note what they become. The
+/// Writer is one; a SegmentDraft is another, of which the writer is told later.
+class SegmentWriter {
+ public:
+  SegmentWriter() = default;
+  SegmentWriter(const SegmentWriter&) = delete;
+  SegmentWriter& operator=(const SegmentWriter&) = delete;
+  virtual ~SegmentWriter() = default;
+
+  [[nodiscard]] virtual const format::Identity& identity() const = 0;
+  [[nodiscard]] virtual Storage& storage() = 0;
+  /// The generation that will publish the changes.
+  [[nodiscard]] virtual Generation next_generation() const = 0;
+
+  /// An extent of really allocated bytes that no readable generation refers to.
+  virtual Result<Extent> reserve(std::uint64_t length_bytes) = 0;
+  /// Gives a reserved, unpublished extent back, or its tail.
+  virtual void release(Extent extent) noexcept = 0;
+  /// Gives back what of this segment was reserved and not published. Others may be published.
+  virtual void release_unpublished(const format::SegmentEntry& entry) noexcept = 0;
+  virtual SegmentId new_segment_id() = 0;
+  /// The first of `count` consecutive new run ids.
+  virtual RunId new_run_ids(std::uint64_t count) = 0;
+
+  /// The segment with all changes applied, or nullptr.
+  [[nodiscard]] virtual const format::SegmentEntry* find(SegmentId id) const = 0;
+  /// Adds or replaces a segment. Runs with born 0 are new and lie in reserved extents; so are those
+  /// of a tiled segment that were born in next_generation(), as the nodes over them say.
+  virtual void put(format::SegmentEntry entry) = 0;
+  virtual void remove(SegmentId id) = 0;
+};
+
+}  // namespace crawlstore::container

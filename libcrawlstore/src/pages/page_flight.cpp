@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Supersteps on a thread of their own, over a batch that is full, while the next one fills.
+//
+// Invariants:
+// - Between launch and landing no generation is published: every commit lands the flight first.
+// - The thread touches what is in the flight, the key table, the storage, and of the writer its
+//   allocator and ids. It takes no lock of the store or the database.
+// - While a flight is out, `state` and the log of events are those before its edits; a flight that
+//   fails puts its edits back in front of those that came since, and the next superstep runs on the
+//   thread that calls for it, which so gets its error.
+#include <system_error>
+#include <utility>
+
+#include "pages/page_db_impl.h"
+#include "pages/superstep.h"
+
+namespace crawlstore {
+
+PageDb::Impl::Flight::Flight(container::Writer& writer, const pages::PagesState& from)
+    : state(from), draft(writer) {
+  if (state.table.events) draft.remove(state.table.events);
+  state.table.events = {};
+  state.table.event_count = 0;
+}
+
+/// On the thread of the flight.
+Result<void> PageDb::Impl::Flight::run(drum::KeyTable* keys) {
+  const auto stepped = pages::Superstep(draft, state, keys, *batch).run();
+  if (!stepped) return tl::unexpected<Error>(stepped.error());
+  report = *stepped;
+  // The commit, under all locks, has little left to do then.
+  const auto synced = draft.storage().sync();
+  if (!synced) draft.poison();
+  return synced;
+}
+
+/// With room for the next batch beside the one in flight, which a superstep adds to.
+bool PageDb::Impl::is_full() const {
+  const std::uint64_t bytes = batch->memory_bytes();
+  if (!options.parallel) return bytes > options.memory_bytes;
+  return 2 * bytes - batch->step_bytes() > options.memory_bytes;
+}
+
+/// Sends the batch off. The writer's changes are empty.
+Result<void> PageDb::Impl::launch() {
+  auto next = std::make_unique<Flight>(*store->writer, state);
+  next->written_edits = std::exchange(written_edits, 0);
+  if (!spare_batch) spare_batch.emplace(state.table.has_urls, store->writer->identity().key_seed);
+  next->batch = std::move(batch);
+  batch = std::exchange(spare_batch, std::nullopt);
+  flight = std::move(next);
+  try {
+    flight->done =
+        std::async(std::launch::async,
+                   [&out = *flight, table = keys ? &*keys : nullptr] { return out.run(table); });
+    return {};
+  } catch (const std::system_error&) {  // no more threads
+    take_back_flight();
+  }
+  const auto merged = merge_locked();
+  if (!merged) return tl::unexpected<Error>(merged.error());
+  return {};
+}
+
+/// Waits for the flight, and tells the writer what became of it. Without success its edits wait
+/// again, and the commit goes on without them.
+void PageDb::Impl::land() {
+  if (!flight) return;
+  const Result<void> done = flight->done.get();
+  if (!done) return take_back_flight();
+  flight->draft.tell();
+  in_commit->state = flight->state;
+  in_commit->state.table.unparsed_count = state.table.unparsed_count;  // edits came meanwhile
+  in_commit->has_landed = true;
+}
+
+/// The flight ended, and nothing of it was published.
+void PageDb::Impl::take_back_flight() {
+  const auto failed = std::move(flight);
+  release_entries(entries_of(failed->draft, failed->state));
+  if (keys) keys->dropped();
+  failed->batch->append(*batch);
+  batch->clear();
+  spare_batch = std::exchange(batch, std::move(failed->batch));
+  written_edits = failed->written_edits;
+  flight_failed = true;
+}
+
+/// The flight was published.
+void PageDb::Impl::forget_flight() {
+  flight->batch->clear();
+  spare_batch = std::move(flight->batch);
+  flight.reset();
+}
+
+/// Commits what the flight did; nothing of the batch is written for that.
+Result<SuperstepReport> PageDb::Impl::land_and_commit() {
+  SuperstepReport report;
+  if (!flight) return report;
+  only_lands = true;
+  const auto committed = store->commit_all();
+  only_lands = false;
+  if (!committed) return tl::unexpected<Error>(committed.error());
+  return std::exchange(landed_report, {});
+}
+
+Result<void> PageDb::Impl::merge_when_full() {
+  const std::lock_guard no_commit(store->mutex);
+  CRAWLSTORE_TRY(store->check_open());
+  const std::lock_guard lock(mutex);
+  CRAWLSTORE_TRY(check_usable());
+  if (!is_full()) return {};  // another thread was here
+  return store->change([this]() -> Result<void> {
+    const auto landed = land_and_commit();
+    if (!landed) return tl::unexpected<Error>(landed.error());
+    if (options.parallel && !flight_failed) return launch();
+    const auto merged = merge_locked();
+    if (!merged) return tl::unexpected<Error>(merged.error());
+    return {};
+  });
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Supersteps on a thread of their own, while further edits come in.
+// covers: A5, A14
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/drum.h>
+#include <crawlstore/page_view.h>
+#include <crawlstore/pages.h>
+#include <crawlstore/verify.h>
+
+#include "drum/memory_store.h"
+#include "pages/page_model.h"
+#include "support/recording_storage.h"
+
+namespace crawlstore::testing {
+namespace {
+
+/// Some forty edits fill the memory.
+constexpr std::size_t kPadding = 5000;
+
+PagesOptions options_of(bool parallel) {
+  PagesOptions options;
+  options.memory_bytes = 1 << 20;
+  options.bucket_count = 4;
+  options.bucket_keys_max = 40;
+  options.parallel = parallel;
+  return options;
+}
+
+PageView view_of(const Store& store) {
+  return must(PageView::open(must(store.snapshot())));
+}
+
+Result<void> add(PageDb& pages, const Edit& edit) {
+  return edit.as_event([&](const CrawlEvent& event) { return pages.add(event); });
+}
+
+/// Adds edits of a crawl to a database and to a model.
+struct Filling {
+  explicit Filling(std::uint64_t seed) : crawl(seed) {}
+  void add_to(PageDb& pages, std::uint64_t count) {
+    for (; count > 0; --count) {
+      const Edit edit = padded(crawl.next(), kPadding);
+      model.apply(edit);
+      must(add(pages, edit));
+    }
+  }
+  RandomCrawl crawl;
+  PageModel model;
+};
+
+void expect_whole(const std::shared_ptr<MemoryFile>& file) {
+  VerifyOptions options;
+  options.level = VerifyLevel::kDeep;
+  const auto report = must(verify(*open_memory_storage(file, OpenMode::kRead), options));
+  for (const Finding& finding : report.findings) ADD_FAILURE() << describe(finding.error);
+}
+
+class PageFlights : public ::testing::TestWithParam<bool> {};
+
+TEST_P(PageFlights, HoldWhatTheModelHolds) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    MemoryStore store;
+    Filling filling(seed);
+    Random when(seed * 55);
+    std::optional<PageDb> pages(must(PageDb::open(*store, "pages", options_of(GetParam()))));
+    std::uint64_t merges = 0;
+    for (int step = 0; step < 12; ++step) {
+      filling.add_to(*pages, when.below(120));
+      if (when.below(3) == 0) must(store->commit());
+      if (when.below(4) == 0) {
+        pages.reset();
+        store.reopen();
+        pages.emplace(must(PageDb::open(*store, "pages", options_of(GetParam()))));
+      }
+      if (when.below(2) == 0) continue;
+      must(pages->merge());
+      ++merges;
+      ASSERT_NO_FATAL_FAILURE(expect_same(view_of(*store), filling.model)) << seed << ' ' << step;
+      expect_whole(store.file());
+    }
+    must(pages->merge());
+    expect_same(view_of(*store), filling.model);
+    EXPECT_GT(pages->status().superstep_count, merges + 1);  // memory called for some
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Parallel, PageFlights, ::testing::Bool());
+
+/// Fills the memory, so that a superstep is on its way.
+void launch(PageDb& pages, Filling& filling) {
+  while (pages.status().memory_bytes < std::uint64_t{5} << 17) filling.add_to(pages, 1);
+  filling.add_to(pages, 10);
+}
+
+TEST(PageFlight, IsPublishedByACommitWithTheEditsThatCameSince) {
+  MemoryStore store;
+  Filling filling(5);
+  auto pages = must(PageDb::open(*store, "pages", options_of(true)));
+  launch(pages, filling);
+  EXPECT_EQ(pages.status().superstep_count, 0U);
+  const std::uint64_t waiting = pages.status().edit_count;
+  must(store->commit());
+  EXPECT_EQ(pages.status().superstep_count, 1U);
+  EXPECT_LT(pages.status().edit_count, waiting);
+  EXPECT_GT(pages.status().edit_count, 0U);
+  EXPECT_EQ(view_of(*store).info().event_count, pages.status().edit_count);
+  MemoryStore after_a_crash(store.image());
+  auto again = must(PageDb::open(*after_a_crash, "pages", options_of(true)));
+  must(again.merge());
+  expect_same(view_of(*after_a_crash), filling.model);
+}
+
+TEST(PageFlight, LeavesEditsWaitingWhenItFails) {
+  const auto file = make_empty_store_file(std::uint64_t{1} << 28);
+  Recorder recorder(file);
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  Filling filling(6);
+  auto pages = must(PageDb::open(store, "pages", options_of(true)));
+  launch(pages, filling);
+  must(pages.merge());
+  FailurePlan full{.calls = calls(CallKind::kAllocate), .forever = true, .system_errno = ENOSPC};
+  recorder.inject(full);
+  launch(pages, filling);
+  const auto before = pages.status();
+  EXPECT_EQ(pages.merge().error().code, Errc::kNoSpace);
+  EXPECT_EQ(pages.status().edit_count, before.edit_count);
+  EXPECT_EQ(pages.status().page_count, before.page_count);
+  EXPECT_EQ(store.commit().error().code, Errc::kNoSpace);
+  const Edit edit = padded(filling.crawl.next(), std::size_t{1} << 20);
+  filling.model.apply(edit);
+  EXPECT_EQ(add(pages, edit).error().code, Errc::kNoSpace);  // memory is full, the edit was taken
+  recorder.stop_injecting();
+  must(pages.merge());
+  expect_same(view_of(store), filling.model);
+  must(pages.close());
+  must(store.close());
+  expect_whole(file);
+}
+
+/// A commit of something else waits for the superstep, and a dispatcher may add meanwhile.
+TEST(PageFlight, GoesTogetherWithDispatchers) {
+  using Seen = Drum<std::uint64_t, NoValue, std::string>;
+  struct Adding {
+    PageDb& pages;
+    Filling& filling;
+    void unique_key_update(const Seen::AnswerType& /*answer*/) { filling.add_to(pages, 30); }
+  };
+  MemoryStore store;
+  Filling filling(7);
+  auto pages = must(PageDb::open(*store, "pages", options_of(true)));
+  auto seen = must(Seen::open(*store, "seen"));
+  for (std::uint64_t round = 0; round < 4; ++round) {
+    launch(pages, filling);
+    must(seen.check_update(round, {}, "x"));
+    Adding adding{pages, filling};
+    must(seen.synchronize(adding));
+  }
+  must(pages.merge());
+  expect_same(view_of(*store), filling.model);
+  must(pages.close());
+  must(seen.dispose());
+  must(store->close());
+  expect_whole(store.file());
+}
+
+/// The superstep is held in the middle, and the store closes: nothing is lost, nothing hangs.
+TEST(PageFlight, LandsWhenItsStoreCloses) {
+  const auto file = make_empty_store_file(std::uint64_t{1} << 28);
+  Recorder recorder(file);
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_held = true;
+  const auto adding = std::this_thread::get_id();
+  recorder.set_hook([&](CallKind kind, Extent) {
+    if (kind != CallKind::kWrite || std::this_thread::get_id() == adding) return;
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return !is_held; });
+  });
+  Filling filling(8);
+  {
+    auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+    auto pages = must(PageDb::open(store, "pages", options_of(true)));
+    launch(pages, filling);
+    EXPECT_GT(pages.status().edit_count, 40U);  // those in flight among them
+    std::thread releases([&] {
+      const std::lock_guard lock(mutex);
+      is_held = false;
+      changed.notify_all();
+    });
+    must(store.close());
+    releases.join();
+  }
+  recorder.set_hook({});
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  auto pages = must(PageDb::open(store, "pages", options_of(true)));
+  must(pages.merge());
+  expect_same(view_of(store), filling.model);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
