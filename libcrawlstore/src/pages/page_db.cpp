@@ -222,12 +222,13 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
     take(event, *batch);
     if (batch->memory_bytes() <= options.memory_bytes) return {};
   }
-  const auto merged = merge();
+  container::WorkSteps steps(options.progress);
+  const auto merged = merge(steps);
   if (!merged) return tl::unexpected<Error>(merged.error());
   return {};
 }
 
-Result<SuperstepReport> PageDb::Impl::merge() {
+Result<SuperstepReport> PageDb::Impl::merge(container::WorkSteps& steps) {
   if (store->in_dispatcher()) {
     return fail(Errc::kReentrant, "a superstep was called for inside a dispatcher");
   }
@@ -236,7 +237,7 @@ Result<SuperstepReport> PageDb::Impl::merge() {
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
   if (batch->empty()) return SuperstepReport{};
-  return store->change([this] { return merge_locked(); });
+  return store->change([&] { return merge_locked(steps); });
 }
 
 /// Commits what `change` puts into the writer's changes, or nothing of it.
@@ -259,14 +260,15 @@ Result<void> PageDb::Impl::commit_change(const Change& change) {
   return done;
 }
 
-Result<SuperstepReport> PageDb::Impl::merge_locked() {
+Result<SuperstepReport> PageDb::Impl::merge_locked(container::WorkSteps& steps) {
   container::Writer& writer = *store->writer;
   SuperstepReport report;
   const auto merged = commit_change([&]() -> Result<void> {
     in_commit->state.table.events = {};
     in_commit->state.table.event_count = 0;
     if (state.table.events) writer.remove(state.table.events);
-    auto step = pages::Superstep(writer, in_commit->state, keys ? &*keys : nullptr, *batch).run();
+    auto step =
+        pages::Superstep(writer, in_commit->state, keys ? &*keys : nullptr, *batch, steps).run();
     if (!step) return tl::unexpected<Error>(step.error());
     report = *step;
     return {};
@@ -277,27 +279,29 @@ Result<SuperstepReport> PageDb::Impl::merge_locked() {
   return report;
 }
 
-Result<void> PageDb::Impl::compact() {
-  if (const auto merged = merge(); !merged) return tl::unexpected<Error>(merged.error());
+Result<void> PageDb::Impl::compact(container::WorkSteps& steps) {
+  if (const auto merged = merge(steps); !merged) return tl::unexpected<Error>(merged.error());
   const std::lock_guard no_commit(store->mutex);
   CRAWLSTORE_TRY(store->check_open());
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
-  return store->change([this] { return compact_locked(); });
+  return store->change([&] { return compact_locked(steps); });
 }
 
-Result<void> PageDb::Impl::compact_locked() {
+Result<void> PageDb::Impl::compact_locked(container::WorkSteps& steps) {
   container::Writer& writer = *store->writer;
   return commit_change([&]() -> Result<void> {
     const format::PagesTable& table = state.table;
+    format::SegmentEntry origins;
+    if (table.origins) origins = *writer.find(table.origins);
+    const bool joins_origins = origins.runs.size() > 1;
+    if (joins_origins) steps.expect(container::kOriginSteps * table.page_count);
     if (table.out_links) {
       CRAWLSTORE_TRY(
-          links::compact_links(writer, {table.out_links, table.in_links, table.gone_links}));
+          links::compact_links(writer, {table.out_links, table.in_links, table.gone_links}, steps));
     }
-    if (!table.origins) return {};
-    format::SegmentEntry origins = *writer.find(table.origins);
-    if (origins.runs.size() < 2) return {};
-    CRAWLSTORE_TRY(pages::join_origin_runs(writer, origins, origins.runs.size()));
+    if (!joins_origins) return {};
+    CRAWLSTORE_TRY(pages::join_origin_runs(writer, origins, origins.runs.size(), steps));
     writer.put(std::move(origins));
     return {};
   });
@@ -305,7 +309,8 @@ Result<void> PageDb::Impl::compact_locked() {
 
 Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_view url)>& is_meant,
                                           const ForgetOptions& forget_options) {
-  if (const auto merged = merge(); !merged) return tl::unexpected<Error>(merged.error());
+  container::WorkSteps steps(forget_options.progress);
+  if (const auto merged = merge(steps); !merged) return tl::unexpected<Error>(merged.error());
   const std::lock_guard no_commit(store->mutex);
   CRAWLSTORE_TRY(store->check_open());
   const std::lock_guard lock(mutex);
@@ -315,17 +320,17 @@ Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_v
   if (open != store->drums.end() && !open->second.expired()) {
     return fail(Errc::kInvalidArgument, "the DRUM of seen URLs must be closed to forget them");
   }
-  return store->change([&] { return forget_locked(is_meant, forget_options); });
+  return store->change([&] { return forget_locked(is_meant, forget_options, steps); });
 }
 
 Result<ForgetReport> PageDb::Impl::forget_locked(
-    const std::function<bool(std::string_view url)>& is_meant,
-    const ForgetOptions& forget_options) {
+    const std::function<bool(std::string_view url)>& is_meant, const ForgetOptions& forget_options,
+    container::WorkSteps& steps) {
   container::Writer& writer = *store->writer;
   ForgetReport report;
   std::optional<drum::KeyTable> seen;
   const auto forgotten = commit_change([&]() -> Result<void> {
-    pages::Forgetting forgetting(writer, in_commit->state, *keys);
+    pages::Forgetting forgetting(writer, in_commit->state, *keys, steps);
     const auto done = forgetting.run(is_meant);
     if (!done) return tl::unexpected<Error>(done.error());
     report = *done;
@@ -334,7 +339,7 @@ Result<ForgetReport> PageDb::Impl::forget_locked(
     if (!opened) return tl::unexpected<Error>(opened.error());
     seen.emplace(std::move(*opened));
     const std::uint64_t before = seen->key_count();
-    CRAWLSTORE_TRY(pages::forget_seen(*seen, forgetting.urls(), writer.identity().key_seed));
+    CRAWLSTORE_TRY(pages::forget_seen(*seen, forgetting.urls(), writer.identity().key_seed, steps));
     report.seen_count = before - seen->key_count();
     return {};
   });
@@ -456,8 +461,9 @@ Result<void> PageDb::add(const CrawlEvent& event) {
   return impl_->add(event);
 }
 
-Result<SuperstepReport> PageDb::merge() {
-  return impl_->merge();
+Result<SuperstepReport> PageDb::merge(const Progress& progress) {
+  container::WorkSteps steps(progress);
+  return impl_->merge(steps);
 }
 
 PagesStatus PageDb::status() const {
@@ -475,8 +481,9 @@ Result<ForgetReport> PageDb::forget(const std::function<bool(std::string_view ur
   return impl_->forget(is_meant, options);
 }
 
-Result<void> PageDb::compact() {
-  return impl_->compact();
+Result<void> PageDb::compact(const Progress& progress) {
+  container::WorkSteps steps(progress);
+  return impl_->compact(steps);
 }
 
 Result<void> PageDb::close() {

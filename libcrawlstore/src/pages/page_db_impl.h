@@ -11,6 +11,7 @@
 #include <crawlstore/url.h>
 
 #include "container/store_impl.h"
+#include "container/work_steps.h"
 #include "drum/key_table.h"
 #include "pages/batch.h"
 #include "pages/pages_state.h"
@@ -58,14 +59,15 @@ struct PageDb::Impl : Participant {
   Result<void> check_event(const CrawlEvent& event) const;
   Result<void> add(const CrawlEvent& event);
   void take(CrawlEvent event, pages::Batch& into);
-  Result<SuperstepReport> merge();
-  Result<SuperstepReport> merge_locked();
-  Result<void> compact();
-  Result<void> compact_locked();
+  Result<SuperstepReport> merge(container::WorkSteps& steps);
+  Result<SuperstepReport> merge_locked(container::WorkSteps& steps);
+  Result<void> compact(container::WorkSteps& steps);
+  Result<void> compact_locked(container::WorkSteps& steps);
   Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,
                               const ForgetOptions& forget_options);
   Result<ForgetReport> forget_locked(const std::function<bool(std::string_view url)>& is_meant,
-                                     const ForgetOptions& forget_options);
+                                     const ForgetOptions& forget_options,
+                                     container::WorkSteps& steps);
   template <class Change>
   Result<void> commit_change(const Change& change);
   Result<void> load(const format::SegmentEntry* entry, std::string_view name);
