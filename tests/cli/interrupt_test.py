@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C in the middle of long work on pages: it stops soon, nothing is lost, nothing lies about.
+
+The signal comes from inside the process, before a certain write (support/signal_at_write.cpp): so
+it comes at the same place each time, however fast the machine is."""
+
+import json
+import os
+import shutil
+import unittest
+
+from command import BUILD
+from pages_command import PagesTest
+
+SIGNALLER = BUILD / "bin/signal_at_write.so"
+PAGES = 6000
+
+
+def edges(first, end):
+    """Each page links to some before it."""
+    return b"".join(b"http://h%d.test/%d\thttp://h%d.test/%d\n" % (i % 7, i, j % 7, j)
+                    for i in range(first, end) for j in {i // 2, i // 3, i - 1} if j >= 0)
+
+
+class InterruptTest(PagesTest):
+    def signalled(self, *words, data=b"", **variables):
+        """Runs with the signaller; its variables are numbers or paths."""
+        sanitizer = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"),
+                                           "verify_asan_link_order=0")))
+        return self.run_command(*words, data=data, env={
+            "LD_PRELOAD": str(SIGNALLER), "ASAN_OPTIONS": sanitizer,
+            **{name: str(value) for name, value in variables.items()}})
+
+    def calls(self, *words, data=b""):
+        """How often a run that nobody interrupts calls pwrite() and write()."""
+        counted = self.folder / "counted"
+        answer = self.signalled(*words, data=data, WRITES_COUNTED=counted)
+        self.assertEqual(answer.code, 0, answer.err)
+        return tuple(map(int, counted.read_text().split()))
+
+    def copy(self, source, target="x.crawl"):
+        shutil.copyfile(self.folder / source, self.folder / target)
+
+    def waiting(self, name="x.crawl"):
+        return self.info(name)["events_waiting"]
+
+    def assert_same_pages(self, name, other):
+        self.assertEqual(self.export("jsonl", name=name), self.export("jsonl", name=other))
+
+
+class Supersteps(InterruptTest):
+    """Edits that wait, over runs that are to be joined."""
+
+    def setUp(self):
+        super().setUp()
+        for step in range(3):
+            self.load(edges(step * 1000, (step + 1) * 1000), "edges", name="base.crawl")
+        self.load(edges(3000, PAGES), "edges", "--no-merge", name="base.crawl")
+        self.copy("base.crawl", "whole.crawl")
+
+    def interrupt(self, *words):
+        """At some writes of the superstep. Each time all edits wait, and another run ends it."""
+        before = self.waiting("base.crawl")
+        self.assertGreater(before, 1000)
+        self.copy("base.crawl", "merged.crawl")
+        count, _ = self.calls("merge", "merged.crawl")
+        self.succeed(words[0], "whole.crawl", *words[1:])
+        for at in sorted({1, 2, count // 4, count // 2} - {0}):
+            self.copy("base.crawl")
+            answer = self.signalled(words[0], "x.crawl", *words[1:], SIGNAL_AT_PWRITE=at)
+            self.assertEqual((answer.code, answer.out, answer.err), (130, b"", b""), at)
+            self.assert_whole()
+            self.assertEqual(self.waiting(), before, at)
+            self.assertEqual(self.info()["pages"], 3000)
+        self.succeed(words[0], "x.crawl", *words[1:])
+        self.assertEqual(self.waiting(), 0)
+        self.assert_same_pages("x.crawl", "whole.crawl")
+
+    def test_of_merge_stop(self):
+        self.interrupt("merge")
+
+    def test_of_compact_stop(self):
+        self.interrupt("compact")
+
+    def test_of_forget_stop(self):
+        self.interrupt("forget", "--host", "h3.test")
+
+
+class Joins(InterruptTest):
+    def setUp(self):
+        super().setUp()
+        for step in range(4):
+            self.load(edges(step * 1500, (step + 1) * 1500), "edges", name="base.crawl")
+        self.copy("base.crawl", "whole.crawl")
+
+    def interrupt(self, *words):
+        generation = self.info("base.crawl")["generation"]
+        count, _ = self.calls(words[0], "whole.crawl", *words[1:])
+        for at in (1, 2):
+            self.assertLess(at, count)
+            self.copy("base.crawl")
+            answer = self.signalled(words[0], "x.crawl", *words[1:], SIGNAL_AT_PWRITE=at)
+            self.assertEqual(answer.code, 130, answer.err)
+            self.assertEqual(self.info()["generation"], generation)
+            self.assert_whole()
+        self.succeed(words[0], "x.crawl", *words[1:])
+        self.assert_same_pages("x.crawl", "whole.crawl")
+
+    def test_of_runs_stop(self):
+        self.interrupt("compact")
+
+    def test_of_forgetting_stop(self):
+        self.interrupt("forget", "--prefix", "http://h1.")
+
+
+class Imports(InterruptTest):
+    def interrupt(self, *words):
+        """The first signal of a superstep: what was read waits."""
+        data = edges(0, PAGES)
+        count, _ = self.calls("import", "whole.crawl", "--format", "edges", "-", *words, data=data)
+        seen = set()
+        for at in range(2, count, max(1, count // 6)):
+            (self.folder / "x.crawl").unlink(missing_ok=True)
+            answer = self.signalled("import", "x.crawl", "--format", "edges", "-", *words,
+                                    data=data, SIGNAL_AT_PWRITE=at)
+            self.assertIn(answer.code, (0, 130, -2), answer.err)
+            seen.add(answer.code)
+            if answer.code == -2:  # before there is a store, nobody listens
+                continue
+            self.assert_whole()
+            if answer.code == 130 and self.waiting():
+                self.assertRegex(answer.err, rb"[0-9,]+ edits wait in the file; .*merge")
+        self.assertIn(130, seen)
+        self.load(data, "edges")
+        self.assertEqual(self.edges(), self.edges("whole.crawl"))
+
+    def test_stop_in_the_last_superstep(self):
+        self.interrupt()
+
+    def test_stop_in_a_superstep_that_memory_calls_for(self):
+        self.interrupt("--memory", "1MiB")
+
+    def test_keep_every_edge_that_was_read(self):
+        data = edges(0, PAGES)
+        (self.folder / "e.tsv").write_bytes(data)
+        answer = self.signalled("import", "x.crawl", "--format", "edges", "e.tsv", "--json",
+                                SIGNAL_AT_PWRITE=12)
+        self.assertEqual(answer.code, 130, answer.err)
+        lines = json.loads(answer.out)["lines"]
+        self.succeed("merge", "x.crawl")
+        read = {tuple(line.split(b"\t")) for line in data.split(b"\n")[:lines]}
+        self.assertEqual(self.edges(), read)
+
+
+if __name__ == "__main__":
+    unittest.main()
