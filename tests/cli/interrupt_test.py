@@ -152,5 +152,64 @@ class Imports(InterruptTest):
         self.assertEqual(self.edges(), read)
 
 
+class Exports(InterruptTest):
+    """The file is there as a whole or not at all; what was there before stays until then."""
+
+    FORMATS = ("events", "jsonl", "csv", "edges", "dot", "graphml")
+
+    def setUp(self):
+        super().setUp()
+        self.load(edges(0, 2 * PAGES), "edges")
+        self.files = set(os.listdir(self.folder))
+
+    def interrupt(self, form, output="out"):
+        """At the first write, and at one in the middle."""
+        _, count = self.calls("export", "x.crawl", "--format", form, "-o", "whole")
+        self.assertGreaterEqual(count, 3, form)
+        for name in ("whole", "counted"):
+            (self.folder / name).unlink()
+        for at in (1, count // 2):
+            answer = self.signalled("export", "x.crawl", "--format", form, "-o", output,
+                                    SIGNAL_AT_WRITE=at)
+            self.assertEqual((answer.code, answer.out, answer.err), (130, b"", b""), form)
+
+    def test_leave_no_file_behind(self):
+        for form in self.FORMATS:
+            self.interrupt(form)
+            self.assertEqual(set(os.listdir(self.folder)), self.files, form)
+
+    def test_leave_the_file_that_was_there(self):
+        (self.folder / "out").write_bytes(b"of yesterday")
+        before = (self.folder / "out").stat()
+        for form in self.FORMATS:
+            self.interrupt(form)
+            self.assertEqual((self.folder / "out").read_bytes(), b"of yesterday")
+            self.assertEqual((self.folder / "out").stat().st_mtime_ns, before.st_mtime_ns)
+            self.assertEqual(set(os.listdir(self.folder)), self.files | {"out"}, form)
+
+    def test_leave_a_link_and_its_file(self):
+        (self.folder / "elsewhere").mkdir()
+        (self.folder / "elsewhere/out").write_bytes(b"of yesterday")
+        os.symlink("elsewhere/out", self.folder / "out")
+        self.interrupt("jsonl")
+        self.assertTrue((self.folder / "out").is_symlink())
+        self.assertEqual(os.listdir(self.folder / "elsewhere"), ["out"])
+        self.assertEqual((self.folder / "out").read_bytes(), b"of yesterday")
+
+    def test_leave_the_parts_of_others(self):
+        (self.folder / "out.part").write_bytes(b"of another process")
+        self.interrupt("csv")
+        self.assertEqual((self.folder / "out.part").read_bytes(), b"of another process")
+        self.assertEqual(set(os.listdir(self.folder)), self.files | {"out.part"})
+
+    def test_are_whole_when_the_signal_comes_too_late(self):
+        """All was told already: the last write, and the file gets its name."""
+        _, count = self.calls("export", "x.crawl", "--format", "edges", "-o", "whole")
+        answer = self.signalled("export", "x.crawl", "--format", "edges", "-o", "out",
+                                SIGNAL_AT_WRITE=count)
+        self.assertEqual(answer.code, 0, answer.err)
+        self.assertEqual((self.folder / "out").read_bytes(), (self.folder / "whole").read_bytes())
+
+
 if __name__ == "__main__":
     unittest.main()
