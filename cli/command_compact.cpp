@@ -21,7 +21,7 @@ struct Options {
 };
 
 /// Joins the runs of every page database.
-Result<void> compact_pages(Store& store) {
+Result<void> compact_pages(Store& store, WorkBar& bar) {
   const auto databases = [&store]() -> Result<std::vector<PagesInfo>> {
     const auto snapshot = store.snapshot();
     if (!snapshot) return tl::unexpected<Error>(snapshot.error());
@@ -33,7 +33,7 @@ Result<void> compact_pages(Store& store) {
     options.has_urls = database.has_urls;
     auto pages = PageDb::open(store, database.name, options);
     if (!pages) return tl::unexpected<Error>(pages.error());
-    CRAWLSTORE_TRY(pages->compact());
+    CRAWLSTORE_TRY(pages->compact(bar.progress()));
     CRAWLSTORE_TRY(pages->close());
   }
   return {};
@@ -45,10 +45,14 @@ int run(const Options& options) {
   auto store = Store::open(options.path, *open);
   if (!store) return fail_with(options.path, store.error());
   const StopSignals stop;
-  if (const auto joined = compact_pages(*store); !joined) {
-    return fail_with(options.path, joined.error());
+  {
+    WorkBar bar("join runs", stop, options.quiet);
+    const auto joined = compact_pages(*store, bar);
+    if (stop.requested() != 0 && (joined || joined.error().code == Errc::kCancelled)) {
+      return exit_code_of_signal(stop.requested());
+    }
+    if (!joined) return fail_with(options.path, joined.error());
   }
-  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
   ProgressBar progress("compact", model::Unit::kBytes, "", options.quiet);
   const auto report = store->compact([&](std::uint64_t done, std::uint64_t total) {
     progress.update_of(done, total);
@@ -67,7 +71,10 @@ int run(const Options& options) {
 Action define_compact(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "Page databases run their supersteps, and join their runs of links and origins, first.");
+      "Page databases run their supersteps, and join their runs of links and origins, first. That "
+      "takes the memory that the edits which wait took when they were read (`import --memory`), "
+      "and some megabytes; everything else is copied through one megabyte. A first Ctrl-C stops "
+      "it soon: what was done by then stands, a superstep or a join under way leaves no trace.");
   add_file(parser, options->path);
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);

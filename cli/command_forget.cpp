@@ -9,6 +9,8 @@
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/page_selection.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
 #include "cli/verb.h"
 #include "model/report_view.h"
 
@@ -24,6 +26,7 @@ struct Options {
   ForgetOptions forget;
   double lock_wait_seconds = 0;
   bool as_json = false;
+  bool quiet = false;
 };
 
 void narrow(Meant& meant, Meant also) {
@@ -36,7 +39,7 @@ void narrow(Meant& meant, Meant also) {
   };
 }
 
-Result<std::optional<ForgetReport>> forget(Store& store, const Options& options) {
+Result<std::optional<ForgetReport>> forget(Store& store, const Options& options, WorkBar& bar) {
   const auto names = [&store]() -> Result<std::vector<std::string>> {
     const auto snapshot = store.snapshot();
     if (!snapshot) return tl::unexpected<Error>(snapshot.error());
@@ -49,7 +52,9 @@ Result<std::optional<ForgetReport>> forget(Store& store, const Options& options)
   }
   auto pages = PageDb::open(store, options.database);
   if (!pages) return tl::unexpected<Error>(pages.error());
-  const auto report = pages->forget(options.is_meant, options.forget);
+  ForgetOptions forget_options = options.forget;
+  forget_options.progress = bar.progress();
+  const auto report = pages->forget(options.is_meant, forget_options);
   if (!report) return tl::unexpected<Error>(report.error());
   CRAWLSTORE_TRY(pages->close());
   return std::optional(*report);
@@ -63,7 +68,12 @@ int run(const Options& options) {
   if (!open) return fail_with(options.path, open.error());
   auto store = Store::open(options.path, *open);
   if (!store) return fail_with(options.path, store.error());
-  const auto report = forget(*store, options);
+  const StopSignals stop;
+  WorkBar bar("forget", stop, options.quiet);
+  const auto report = forget(*store, options, bar);
+  if (!report && report.error().code == Errc::kCancelled) {
+    return exit_code_of_signal(stop.requested());
+  }
   if (!report) return fail_with(options.path, report.error());
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
   if (!*report) {
@@ -81,7 +91,7 @@ Action define_forget(CLI::App& parser) {
       "Removes keys, URLs, records and all links, both ways, of the pages that match all that is "
       "given, in one commit; edits that wait are merged first. Indexes stay given: `page` shows "
       "such pages as gone. The file keeps the bytes until they are reused; `compact` gives them "
-      "back.");
+      "back. A first Ctrl-C stops it soon, with nothing forgotten.");
   add_file(parser, options->path);
   add_database(parser, options->database, "the page database");
   parser
@@ -122,6 +132,7 @@ Action define_forget(CLI::App& parser) {
                   "also take the URLs out of this DRUM of seen URLs, such as `urls`")
       ->type_name("DRUM");
   add_json(parser, options->as_json);
+  add_quiet(parser, options->quiet);
   add_lock_wait(parser, options->lock_wait_seconds);
   return [options] { return run(*options); };
 }

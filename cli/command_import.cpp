@@ -183,7 +183,8 @@ constexpr const char* kFooter =
     "FILE is created when it does not exist, and so is the database, with URLs or without as its "
     "first page is named. At the end the superstep runs, which makes edits pages and links. What "
     "was read before an error or a signal is remembered; reading an input again does no harm, but "
-    "that a page event counts as one crawl more.";
+    "that a page event counts as one crawl more. A first Ctrl-C stops the reading, or a superstep, "
+    "soon: the edits wait in the file then, for `merge` or the next import.";
 
 }  // namespace
 

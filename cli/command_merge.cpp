@@ -8,6 +8,8 @@
 #include "cli/exit_code.h"
 #include "cli/memory_limit.h"
 #include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
 #include "cli/verb.h"
 #include "model/pages_view.h"
 #include "model/report_view.h"
@@ -21,6 +23,7 @@ struct Options {
   std::optional<std::uint64_t> memory_bytes;
   double lock_wait_seconds = 0;
   bool as_json = false;
+  bool quiet = false;
 };
 
 /// DRUMs of page keys have no requests: supersteps change them.
@@ -57,7 +60,8 @@ Result<std::vector<model::DrumMerge>> merge_all(Store& store, const Options& opt
 }
 
 /// None when one DRUM alone is asked for.
-Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const Options& options) {
+Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const Options& options,
+                                                             const StopSignals& stop) {
   std::vector<model::DatabaseSuperstep> supersteps;
   if (!options.drum.empty()) return supersteps;
   const auto databases = [&store]() -> Result<std::vector<PagesInfo>> {
@@ -66,6 +70,7 @@ Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const
     return model::page_databases(*snapshot);
   }();
   if (!databases) return tl::unexpected<Error>(databases.error());
+  WorkBar bar("superstep", stop, options.quiet);
   for (const PagesInfo& database : *databases) {
     PagesOptions pages_options;
     pages_options.has_urls = database.has_urls;
@@ -73,7 +78,7 @@ Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const
         std::max(options.memory_bytes.value_or(default_memory_bytes()), std::uint64_t{1} << 20);
     auto pages = PageDb::open(store, database.name, pages_options);
     if (!pages) return tl::unexpected<Error>(pages.error());
-    const auto report = pages->merge();
+    const auto report = pages->merge(bar.progress());
     if (!report) return tl::unexpected<Error>(report.error());
     CRAWLSTORE_TRY(pages->close());
     supersteps.push_back({database.name, *report});
@@ -88,7 +93,11 @@ int run(const Options& options) {
   if (!store) return fail_with(options.path, store.error());
   const auto merges = merge_all(*store, options);
   if (!merges) return fail_with(options.path, merges.error());
-  const auto supersteps = run_supersteps(*store, options);
+  const StopSignals stop;  // a merge of a DRUM is ended by its default effect, without harm
+  const auto supersteps = run_supersteps(*store, options, stop);
+  if (!supersteps && supersteps.error().code == Errc::kCancelled) {
+    return exit_code_of_signal(stop.requested());
+  }
   if (!supersteps) return fail_with(options.path, supersteps.error());
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
   model::Document document = model::merge_view(*merges);
@@ -103,11 +112,13 @@ Action define_merge(CLI::App& parser) {
   parser.footer(
       "Merges the DRUMs, then runs the supersteps of page databases. Verdicts of requests that no "
       "running program waits for are kept in the file: the next "
-      "`seen` prints them first.");
+      "`seen` prints them first. A first Ctrl-C stops a superstep soon: its edits still wait, what "
+      "was merged before stands.");
   add_file(parser, options->path);
   add_drum(parser, options->drum, "only this DRUM (default: all, and all page databases)");
   add_memory(parser, options->memory_bytes);
   add_json(parser, options->as_json);
+  add_quiet(parser, options->quiet);
   add_lock_wait(parser, options->lock_wait_seconds);
   return [options] { return run(*options); };
 }

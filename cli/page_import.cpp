@@ -109,7 +109,8 @@ void PageImport::refuse(const char* why) {
 /// Events that break a rule are refused; the first way of naming pages is the one that holds.
 bool PageImport::add(const CrawlEvent& event, PageNaming naming) {
   const auto added = sink_.add(event, naming);
-  if (added) {
+  // A signal stopped the superstep that memory called for: the reading ends soon, too.
+  if (added || added.error().code == Errc::kCancelled) {
     ++counts_.events;
     return true;
   }
@@ -240,12 +241,18 @@ int tell(const Failure& failure) {
       exit_code(code));
 }
 
+void tell_waiting(std::uint64_t edit_count) {
+  note(fmt::format("{} edits wait in the file; `crawlstore merge` makes them pages and links",
+                   model::format_count(edit_count)));
+}
+
 }  // namespace
 
 int import_pages(const PageImportOptions& options) {
   const StopSignals stop;
+  WorkBar bar("superstep", stop, options.quiet);
   auto sink = PageSink::open({options.path, options.database, options.memory_bytes,
-                              options.lock_wait_seconds, options.raw});
+                              options.lock_wait_seconds, options.raw, bar.progress()});
   if (!sink) return fail_with(options.path, sink.error());
   PageImport import(*sink, options, stop);
   bool is_read = true;
@@ -254,7 +261,8 @@ int import_pages(const PageImportOptions& options) {
     if (!is_read || stop.requested() != 0) break;
   }
   Result<void> finished;
-  if (!options.no_merge) finished = sink->merge();
+  if (!options.no_merge && stop.requested() == 0) finished = sink->merge();
+  if (!finished && finished.error().code == Errc::kCancelled) finished = {};
   const PagesStatus status = sink->status();
   const Result<void> closed = sink->close();
   if (!is_read) return tell(import.failure());
@@ -265,7 +273,10 @@ int import_pages(const PageImportOptions& options) {
       model::import_view(import.counts(), sink->first_status(), status);
   const int printed = print_document(document, options.as_json);
   if (printed != kExitDone) return printed;
-  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+  if (stop.requested() != 0) {
+    if (status.edit_count != 0 && !options.quiet) tell_waiting(status.edit_count);
+    return exit_code_of_signal(stop.requested());
+  }
   return import.counts().refused == 0 ? kExitDone : kExitNo;
 }
 

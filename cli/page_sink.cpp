@@ -21,6 +21,7 @@ PageSink::PageSink(Store store, const PageSinkOptions& options)
   pages_options_.memory_bytes =
       std::max(options.memory_bytes.value_or(default_memory_bytes()), kMemoryBytesMin);
   pages_options_.raw_urls = options.raw;
+  pages_options_.progress = options.progress;
 }
 
 Result<PageSink> PageSink::open(const PageSinkOptions& options) {
@@ -75,7 +76,7 @@ Result<void> PageSink::add(const CrawlEvent& event, model::PageNaming naming) {
 
 Result<void> PageSink::merge() {
   if (!pages_) return {};
-  const auto merged = pages_->merge();
+  const auto merged = pages_->merge(pages_options_.progress);
   if (!merged) return tl::unexpected<Error>(merged.error());
   return {};
 }

@@ -20,6 +20,7 @@ struct PageSinkOptions {
   std::optional<std::uint64_t> memory_bytes;
   double lock_wait_seconds = 0;
   bool raw = false;
+  Progress progress{};  ///< of supersteps
 };
 
 class PageSink {
@@ -29,10 +30,11 @@ class PageSink {
 
   /// How the pages of the database are named; nothing while there is no database.
   [[nodiscard]] std::optional<model::PageNaming> naming() const;
-  /// errors  kTypeMismatch: the event names pages in another way than the database;
+  /// errors  kCancelled: `progress` stopped a superstep, the event was taken all the same;
+  ///         kTypeMismatch: the event names pages in another way than the database;
   ///         kInvalidArgument: a rule for events; those of PageDb::add()
   Result<void> add(const CrawlEvent& event, model::PageNaming naming);
-  /// The superstep. Without a database nothing happens.
+  /// The superstep. Without a database nothing happens. errors kCancelled: the edits still wait
   Result<void> merge();
   /// Of the database now, and as it was when it was opened.
   [[nodiscard]] PagesStatus status() const;

@@ -79,4 +79,11 @@ std::string ProgressBar::text(std::uint64_t done, double fraction, double second
   return line;
 }
 
+bool WorkBar::update(std::uint64_t done, std::uint64_t total) {
+  if (!bar_ || done < done_) bar_.emplace(what_, model::Unit::kCount, " steps", quiet_);
+  done_ = done;
+  bar_->update_of(done, total);
+  return stop_.requested() == 0;
+}
+
 }  // namespace crawlstore::cli

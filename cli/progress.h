@@ -6,8 +6,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include <crawlstore/store.h>
+
+#include "cli/stop_signals.h"
 #include "model/table.h"
 
 namespace crawlstore::cli {
@@ -37,6 +41,31 @@ class ProgressBar {
   bool shown_ = false;
   Clock::time_point start_;
   Clock::time_point next_;
+};
+
+/// Library calls that take long, one after another: shows a bar for each, and stops the one under
+/// way when a signal came.
+class WorkBar {
+ public:
+  /// `what`: "superstep". `stop` outlives it.
+  WorkBar(std::string what, const StopSignals& stop, bool quiet)
+      : what_(std::move(what)), stop_(stop), quiet_(quiet) {}
+  WorkBar(const WorkBar&) = delete;
+  WorkBar& operator=(const WorkBar&) = delete;
+
+  /// For the calls; ends with this.
+  Progress progress() {
+    return [this](std::uint64_t done, std::uint64_t total) { return update(done, total); };
+  }
+
+ private:
+  bool update(std::uint64_t done, std::uint64_t total);
+
+  std::string what_;
+  const StopSignals& stop_;
+  bool quiet_;
+  std::optional<ProgressBar> bar_;  // of the call under way
+  std::uint64_t done_ = 0;          // of it
 };
 
 }  // namespace crawlstore::cli

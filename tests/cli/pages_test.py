@@ -218,6 +218,8 @@ class Events(PagesTest):
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 130, errors)
+        self.assertIn(b"1 edits wait in the file", errors)
+        self.succeed("merge", "x.crawl")
         self.assertEqual(self.edges(), {(b"http://a.test/", b"http://b.test/")})
         self.assert_whole()
 

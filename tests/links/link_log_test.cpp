@@ -116,12 +116,13 @@ TEST(LinkLog, EqualsAModelAfterEverySuperstep) {
     const ContainerStore store;
     auto writer = store.writer();
     const auto segments = add_link_segments(*writer);
+    container::WorkSteps unasked;
     LinkModel model;
     for (int step = 0; step < 120; ++step) {
       append_step(*writer, segments, make_step(model, random_step(random, page_count)));
-      must(links::bound_out_runs(*writer, segments));
-      must(links::bound_in_runs(*writer, segments));
-      if (random.one_in(25)) must(links::compact_links(*writer, segments));
+      must(links::bound_out_runs(*writer, segments, unasked));
+      must(links::bound_in_runs(*writer, segments, unasked));
+      if (random.one_in(25)) must(links::compact_links(*writer, segments, unasked));
       ASSERT_NO_FATAL_FAILURE(
           expect_model(must(LinkView::open(*writer, segments)), model, random, page_count));
       if (!random.one_in(3)) continue;
@@ -154,11 +155,12 @@ TEST(LinkLog, LeavesOneBaseEachWayAfterCompaction) {
   const ContainerStore store;
   const auto writer = store.writer();
   const auto segments = add_link_segments(*writer);
+  container::WorkSteps unasked;
   LinkModel model;
   append_step(*writer, segments, make_step(model, {{1, {2, 3}}, {4, {}}}));
   append_step(*writer, segments, make_step(model, {{1, {3}}}));
   append_step(*writer, segments, make_step(model, {{4, {4}}, {9, {}}}));
-  must(links::compact_links(*writer, segments));
+  must(links::compact_links(*writer, segments, unasked));
   EXPECT_EQ(writer->find(segments.out)->runs.size(), 1u);
   EXPECT_EQ(writer->find(segments.in)->runs.size(), 1u);
   EXPECT_TRUE(writer->find(segments.gone)->runs.empty());
@@ -167,7 +169,7 @@ TEST(LinkLog, LeavesOneBaseEachWayAfterCompaction) {
   EXPECT_EQ(rows_of(view.out_rows()), (Rows{{1, {3}}, {4, {4}}}));
   EXPECT_EQ(rows_of(view.in_rows()), (Rows{{3, {1}}, {4, {4}}}));
   const auto runs = writer->find(segments.out)->runs;
-  must(links::compact_links(*writer, segments));
+  must(links::compact_links(*writer, segments, unasked));
   EXPECT_EQ(writer->find(segments.out)->runs, runs);
 }
 
@@ -175,10 +177,11 @@ TEST(LinkLog, LeavesNothingWhenEverythingIsGone) {
   const ContainerStore store;
   const auto writer = store.writer();
   const auto segments = add_link_segments(*writer);
+  container::WorkSteps unasked;
   LinkModel model;
   append_step(*writer, segments, make_step(model, {{1, {2, 3}}}));
   append_step(*writer, segments, make_step(model, {{1, {}}}));
-  must(links::compact_links(*writer, segments));
+  must(links::compact_links(*writer, segments, unasked));
   for (const SegmentId segment : {segments.out, segments.in, segments.gone}) {
     EXPECT_TRUE(writer->find(segment)->runs.empty());
   }
@@ -231,6 +234,7 @@ bool fails_harmlessly(const FailurePlan& plan) {
   Recorder recorder(store.file());
   const auto writer = ContainerStore::writer_on(recorder.open(OpenMode::kWrite));
   const auto segments = add_link_segments(*writer);
+  container::WorkSteps unasked;
   LinkModel model;
   for (int step = 0; step < 12; ++step) {
     append_step(*writer, segments, make_step(model, random_rows(random, 100, 0, 300)));
@@ -238,7 +242,7 @@ bool fails_harmlessly(const FailurePlan& plan) {
   must(writer->commit());
   const auto free_before = writer->free_bytes();
   recorder.inject(plan);
-  const auto compacted = links::compact_links(*writer, segments);
+  const auto compacted = links::compact_links(*writer, segments, unasked);
   const bool has_failed = recorder.has_injected();
   recorder.stop_injecting();
   EXPECT_EQ(compacted.has_value(), !has_failed) << plan.nth;

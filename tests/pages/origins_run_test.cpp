@@ -28,7 +28,7 @@ using pages::OriginsWriter;
 constexpr SegmentId kSegment{7};
 
 OriginsPlan plan_of(const Pages& pages, std::uint64_t first_page) {
-  OriginsPlan plan{first_page, pages.size(), 0};
+  OriginsPlan plan{first_page, pages.size(), 0, true};
   for (const Page& page : pages) plan.url_bytes += page.url.size();
   return plan;
 }
@@ -339,20 +339,21 @@ TEST(OriginRunsToJoin, TakesTheSmallOnesBehindALargeOne) {
 
 TEST(JoinOriginRuns, KeepsEveryPage) {
   OriginLog log;
+  container::WorkSteps unasked;
   Pages all;
   Random random(4);
   for (std::uint64_t i = 0; i < 40; ++i) {
     const Pages pages = i % 3 == 0 ? odd_pages(random.below(200) + 1, all.size(), 500, i)
                                    : site_pages(random.below(900) + 1, all.size(), i);
     if (const std::size_t count = origin_runs_to_join(log.log.runs); count != 0) {
-      must(join_origin_runs(log.writer(), log.log, count));
+      must(join_origin_runs(log.writer(), log.log, count, unasked));
     }
     log.log.runs.push_back(must(log.write(pages, all.size())));
     all.insert(all.end(), pages.begin(), pages.end());
   }
   EXPECT_LT(log.log.runs.size(), 32u);
   const std::size_t count = log.log.runs.size();
-  must(join_origin_runs(log.writer(), log.log, count));
+  must(join_origin_runs(log.writer(), log.log, count, unasked));
   ASSERT_EQ(log.log.runs.size(), 1u);
   EXPECT_EQ(must(log.walk(log.log.runs[0])), all);
   EXPECT_EQ(log.verdict(log.log.runs[0]), "accepted");
@@ -360,15 +361,17 @@ TEST(JoinOriginRuns, KeepsEveryPage) {
 
 TEST(JoinOriginRuns, LeavesTheLogAsItIsWhenARunIsBroken) {
   OriginLog log;
+  container::WorkSteps unasked;
   log.log.runs = {must(log.write(site_pages(100))), must(log.write(site_pages(50, 101), 101))};
   const auto before = log.log;
-  EXPECT_EQ(code_of(join_origin_runs(log.writer(), log.log, 2)), Errc::kSegmentInvalid) << "a gap";
+  EXPECT_EQ(code_of(join_origin_runs(log.writer(), log.log, 2, unasked)), Errc::kSegmentInvalid)
+      << "a gap";
   EXPECT_EQ(log.log, before);
   log.log.runs[1] = must(log.write(site_pages(500, 100), 100));
   log.flip(log.log.runs[1], log.log.runs[1].payload_bytes / 2);
   const auto rotten = log.log;
   const std::uint64_t used = log.writer().file_bytes() - log.writer().free_bytes();
-  EXPECT_EQ(code_of(join_origin_runs(log.writer(), log.log, 2)), Errc::kChunkDamaged);
+  EXPECT_EQ(code_of(join_origin_runs(log.writer(), log.log, 2, unasked)), Errc::kChunkDamaged);
   EXPECT_EQ(log.log, rotten);
   EXPECT_EQ(log.writer().file_bytes() - log.writer().free_bytes(), used);
 }

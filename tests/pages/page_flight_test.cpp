@@ -169,30 +169,61 @@ TEST(PageFlight, GoesTogetherWithDispatchers) {
   expect_whole(store.file());
 }
 
+/// Holds all writes of threads but the one that makes it, until it is told otherwise.
+class Holding {
+ public:
+  explicit Holding(Recorder& recorder) {
+    recorder.set_hook([this](CallKind kind, Extent) {
+      if (kind != CallKind::kWrite || std::this_thread::get_id() == own_) return;
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return !is_held_; });
+    });
+  }
+  void let_go() {
+    const std::lock_guard lock(mutex_);
+    is_held_ = false;
+    changed_.notify_all();
+  }
+
+ private:
+  const std::thread::id own_ = std::this_thread::get_id();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_held_ = true;
+};
+
+TEST(PageFlight, StopsWhenItIsToldTo) {
+  const auto file = make_empty_store_file(std::uint64_t{1} << 28);
+  Recorder recorder(file);
+  Holding holding(recorder);
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  auto pages = must(PageDb::open(store, "pages", options_of(true)));
+  Filling filling(9);
+  launch(pages, filling);
+  const std::uint64_t edit_count = pages.status().edit_count;
+  const auto merged = pages.merge([&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_LE(done, total);
+    holding.let_go();
+    return false;
+  });
+  EXPECT_EQ(merged.error().code, Errc::kCancelled);
+  EXPECT_EQ(pages.status().edit_count, edit_count);
+  must(pages.merge());
+  expect_same(view_of(store), filling.model);
+}
+
 /// The superstep is held in the middle, and the store closes: nothing is lost, nothing hangs.
 TEST(PageFlight, LandsWhenItsStoreCloses) {
   const auto file = make_empty_store_file(std::uint64_t{1} << 28);
   Recorder recorder(file);
-  std::mutex mutex;
-  std::condition_variable changed;
-  bool is_held = true;
-  const auto adding = std::this_thread::get_id();
-  recorder.set_hook([&](CallKind kind, Extent) {
-    if (kind != CallKind::kWrite || std::this_thread::get_id() == adding) return;
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return !is_held; });
-  });
+  Holding holding(recorder);
   Filling filling(8);
   {
     auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
     auto pages = must(PageDb::open(store, "pages", options_of(true)));
     launch(pages, filling);
     EXPECT_GT(pages.status().edit_count, 40U);  // those in flight among them
-    std::thread releases([&] {
-      const std::lock_guard lock(mutex);
-      is_held = false;
-      changed.notify_all();
-    });
+    std::thread releases([&] { holding.let_go(); });
     must(store.close());
     releases.join();
   }

@@ -52,6 +52,8 @@ struct PagesOptions {
   /// is published when the next one begins, or with the next merge() or commit. False: it runs and
   /// is published inside add().
   bool parallel = true;
+  /// Told about the supersteps that add() brings about, while it waits for them. See merge().
+  Progress progress{};
 };
 
 /// What a superstep did.
@@ -76,6 +78,8 @@ struct ForgetOptions {
   /// A DRUM of URL keys (UrlSeen), which is not open, and in which no requests wait: the URLs of
   /// the pages are taken from it, too, so that they are new when they are seen again. Empty: none.
   std::string seen;
+  /// Told how far forget() is. See merge().
+  Progress progress{};
 };
 
 /// The database now. Counts of pages and links are those of the last superstep.
@@ -109,30 +113,39 @@ class PageDb {
   /// replace those of an earlier crawl. A content hash that differs counts as a change.
   ///   errors  kTooLarge (URL over 16 MiB, hash over 64 bytes), kInvalidArgument (score not finite,
   ///           time before 1970, index where there are URLs or the other way round); those of
-  ///           merge(), when memory was full: the edit was taken all the same
+  ///           merge(), when memory was full: the edit was taken all the same (kCancelled: memory
+  ///           grows, and the next edit begins the superstep anew)
   ///   cost    hashes every URL; amortised, its share of a superstep
   Result<void> add(const CrawledPage& page);
   /// Any edit.
   Result<void> add(const CrawlEvent& event);
 
   /// Runs the superstep over what waits, and commits. Nothing waits: commits nothing.
-  ///   errors  kNoSpace and the like: nothing changed, the edits still wait; kReentrant
+  ///   progress  called every few milliseconds (every 0.2 s while a dictionary is trained, or five
+  ///             million keys are sorted), in this thread and with the store locked: it must not
+  ///             use it. Steps take 10 to 20 ns; their total is an estimate, and grows when runs
+  ///             are to be joined. Not asked while it commits
+  ///   errors  kNoSpace and the like, kCancelled: nothing changed, the edits still wait; kReentrant
   ///   cost    reads and writes forwards: all keys, the records of pages that change, the links of
   ///           pages that were crawled anew; now and then joins runs (spec/format.md)
-  Result<SuperstepReport> merge();
+  Result<SuperstepReport> merge(const Progress& progress = {});
 
   /// Takes the pages whose URL `is_meant` out of the database: keys, URLs, records, and all links
   /// from and to them, in one commit, after merging what waits. Their indexes stay given, to pages
   /// that are gone and have no URL. A URL that comes up again is a new page.
   ///   errors  kInvalidArgument (pages without URLs; the DRUM is open, or requests wait in it; its
-  ///           keys are not made from URLs), kUnknownName (no such DRUM), kNoSpace and the like:
-  ///           nothing was forgotten
+  ///           keys are not made from URLs), kUnknownName (no such DRUM), kNoSpace and the like,
+  ///           kCancelled: nothing was forgotten, but what waited may have been merged
   ///   cost    reads and writes all URLs, reads all links
   Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,
                               const ForgetOptions& options = {});
 
-  /// Joins the runs of links into one for each direction, and the runs of origins. Merges first.
-  Result<void> compact();
+  /// Joins the runs of links into one for each direction, and the runs of origins, in one commit.
+  /// Merges first.
+  ///   progress  as of merge(), of both together
+  ///   errors  as merge(), kCancelled too: no run was joined, but what waited may have been merged
+  ///   cost    reads and writes all links and URLs; memory: some megabytes
+  Result<void> compact(const Progress& progress = {});
 
   [[nodiscard]] PagesStatus status() const;
 

@@ -18,6 +18,9 @@
 namespace crawlstore::drum {
 namespace {
 
+/// Keys that are counted as steps at once.
+constexpr std::uint64_t kKeysPerCount = 4096;
+
 /// Walks the keys of a bucket and the edits side by side; hands on what is to be kept.
 template <class Emit>
 Result<void> merge_keys(PartitionCursor& old, std::span<const KeyEdit> edits, const Emit& emit) {
@@ -140,7 +143,7 @@ Result<void> KeyTable::for_each(const VisitKey& visit) {
 
 /// Writes the keys of one bucket anew, in as many pieces as partition_keys_max asks for.
 Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits,
-                               std::vector<Bucket>& replacements) {
+                               container::WorkSteps& steps, std::vector<Bucket>& replacements) {
   const Bucket& bucket = state_.buckets[index];
   const std::uint64_t keys_max = bucket.key_count + edits.size();
   const std::uint64_t piece_count = (keys_max - 1) / options_.partition_keys_max + 1;
@@ -193,7 +196,9 @@ Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits
     if (!piece) {
       if (auto begun = begin_piece(key.head); !begun) return begun;
     }
-    --left;
+    if (--left % kKeysPerCount == 0) {
+      if (auto counted = steps.add(kKeysPerCount); !counted) return counted;
+    }
     return piece->append(key, value);
   }));
   if (piece) return end_piece();
@@ -204,7 +209,8 @@ Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits
   return {};
 }
 
-Result<void> KeyTable::apply_all(container::SegmentWriter& target, std::span<const KeyEdit> edits) {
+Result<void> KeyTable::apply_all(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+                                 container::WorkSteps& steps) {
   std::vector<Bucket> buckets;
   for (std::size_t i = 0; i < state_.buckets.size(); ++i) {
     const std::uint64_t last_head = state_.last_key(i);
@@ -215,10 +221,11 @@ Result<void> KeyTable::apply_all(container::SegmentWriter& target, std::span<con
     edits = edits.subspan(mine.size());
     if (mine.empty()) {
       buckets.push_back(state_.buckets[i]);
+      CRAWLSTORE_TRY(steps.add(state_.buckets[i].key_count));
       continue;
     }
     std::vector<Bucket> replacements;
-    CRAWLSTORE_TRY(rewrite(i, mine, replacements));
+    CRAWLSTORE_TRY(rewrite(i, mine, steps, replacements));
     buckets.insert(buckets.end(), replacements.begin(), replacements.end());
   }
   if (buckets.size() > format::kBucketsMax) {
@@ -237,8 +244,9 @@ Result<void> KeyTable::put(container::SegmentWriter& target) {
   return {};
 }
 
-Result<void> KeyTable::apply(container::SegmentWriter& target, std::span<const KeyEdit> edits) {
-  auto applied = apply_all(target, edits);
+Result<void> KeyTable::apply(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+                             container::WorkSteps& steps) {
+  auto applied = apply_all(target, edits, steps);
   if (!applied) dropped();
   return applied;
 }

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "container/work_steps.h"
 #include "container/writer.h"
 #include "drum/drum_state.h"
 #include "drum/partition.h"
@@ -64,8 +65,14 @@ class KeyTable {
   /// (removing one that is not there does nothing). Writes the partitions that change anew, and
   /// puts the segments of the table into the changes of `target`, the writer or a draft of it; the
   /// caller commits, and says how that ended.
-  ///   errors  kNoSpace and the like, of damage: the table is as before
-  Result<void> apply(container::SegmentWriter& target, std::span<const KeyEdit> edits);
+  /// Of `steps`, each key of the table is one, and each edit.
+  ///   errors  kNoSpace and the like, of damage, kCancelled: the table is as before
+  Result<void> apply(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+                     container::WorkSteps& steps);
+  Result<void> apply(container::SegmentWriter& target, std::span<const KeyEdit> edits) {
+    container::WorkSteps unasked;
+    return apply(target, edits, unasked);
+  }
   /// After the commit with the edits. Also after a commit without any.
   void committed();
   /// Instead: everything since the last commit is forgotten, what it wrote is given back.
@@ -77,8 +84,9 @@ class KeyTable {
 
   Result<std::shared_ptr<const PartitionLookup>> lookup(const Bucket& bucket);
   Result<void> rewrite(std::size_t bucket, std::span<const KeyEdit> edits,
-                       std::vector<Bucket>& replacements);
-  Result<void> apply_all(container::SegmentWriter& target, std::span<const KeyEdit> edits);
+                       container::WorkSteps& steps, std::vector<Bucket>& replacements);
+  Result<void> apply_all(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+                         container::WorkSteps& steps);
   Result<void> put(container::SegmentWriter& target);
 
   container::Writer* writer_;

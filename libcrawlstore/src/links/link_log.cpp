@@ -41,11 +41,17 @@ class Merge {
  public:
   /// Of `runs` those from `first` on.
   Merge(container::SegmentWriter& writer, std::span<const LogRun> runs, std::size_t first,
-        Combination combination)
+        Combination combination, container::WorkSteps& steps)
       : writer_(writer),
         runs_(runs.begin() + static_cast<long>(first), runs.end()),
         is_whole_(first == 0),
-        combination_(combination) {}
+        combination_(combination),
+        steps_(steps) {
+    for (const LogRun& log_run : runs_) {
+      const format::LinkRunFooter& footer = log_run.run.footer();
+      steps_.expect(footer.row_count + footer.link_count);
+    }
+  }
 
   Result<void> write(SegmentId links, SegmentId gone) {
     auto written = write_into(links, gone, false);
@@ -101,6 +107,7 @@ class Merge {
       const auto more = rows->next();
       if (!more) return tl::unexpected<Error>(more.error());
       if (!*more) return {};
+      CRAWLSTORE_TRY(steps_.add(1 + rows->links().size()));
       if (keeps_empty || !rows->links().empty()) {
         CRAWLSTORE_TRY(links.append(rows->page(), rows->links()));
       }
@@ -125,21 +132,22 @@ class Merge {
   const std::vector<LogRun> runs_;
   const bool is_whole_;
   const Combination combination_;
+  container::WorkSteps& steps_;
   std::optional<RunRef> links_run_;
   std::optional<RunRef> gone_run_;
 };
 
 Result<void> merge_out(container::SegmentWriter& writer, const LinkSegments& segments,
-                       const LinkView& view, std::size_t first) {
-  Merge merge(writer, view.out_runs(), first, Combination::kReplace);
+                       const LinkView& view, std::size_t first, container::WorkSteps& steps) {
+  Merge merge(writer, view.out_runs(), first, Combination::kReplace, steps);
   CRAWLSTORE_TRY(merge.write(segments.out, {}));
   merge.install(segments.out, {});
   return {};
 }
 
 Result<void> merge_in(container::SegmentWriter& writer, const LinkSegments& segments,
-                      const LinkView& view, std::size_t first) {
-  Merge merge(writer, view.in_runs(), first, Combination::kEdit);
+                      const LinkView& view, std::size_t first, container::WorkSteps& steps) {
+  Merge merge(writer, view.in_runs(), first, Combination::kEdit, steps);
   CRAWLSTORE_TRY(merge.write(segments.in, segments.gone));
   merge.install(segments.in, segments.gone);
   return {};
@@ -180,30 +188,45 @@ std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_
   return first;
 }
 
-Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments& segments) {
+Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments& segments,
+                            container::WorkSteps& steps) {
   const auto view = LinkView::open(writer, segments);
   if (!view) return tl::unexpected<Error>(view.error());
   const auto sizes = sizes_of(view->out_runs());
   if (sizes.size() <= kFreshRunsMax + 1) return {};
-  return merge_out(writer, segments, *view, choose_merge(sizes, kFreshRunsMax));
+  return merge_out(writer, segments, *view, choose_merge(sizes, kFreshRunsMax), steps);
 }
 
-Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments) {
+Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments,
+                           container::WorkSteps& steps) {
   const auto view = LinkView::open(writer, segments);
   if (!view) return tl::unexpected<Error>(view.error());
   const auto sizes = sizes_of(view->in_runs());
   if (sizes.size() <= kFreshRunsMax + 1) return {};
   // A merge may leave two runs: what was added, and what is gone.
-  return merge_in(writer, segments, *view, choose_merge(sizes, kFreshRunsMax - 1));
+  return merge_in(writer, segments, *view, choose_merge(sizes, kFreshRunsMax - 1), steps);
 }
 
-Result<void> compact_links(container::SegmentWriter& writer, const LinkSegments& segments) {
+Result<void> compact_links(container::SegmentWriter& writer, const LinkSegments& segments,
+                           container::WorkSteps& steps) {
   const auto view = LinkView::open(writer, segments);
   if (!view) return tl::unexpected<Error>(view.error());
-  if (view->out_runs().size() > 1) CRAWLSTORE_TRY(merge_out(writer, segments, *view, 0));
-  const auto& in = view->in_runs();
-  if (in.size() > 1 || (in.size() == 1 && in.front().is_gone)) {
-    CRAWLSTORE_TRY(merge_in(writer, segments, *view, 0));
+  std::optional<Merge> out;
+  std::optional<Merge> in;  // both at first, so that all steps are expected
+  if (view->out_runs().size() > 1) {
+    out.emplace(writer, view->out_runs(), 0, Combination::kReplace, steps);
+  }
+  const auto& in_runs = view->in_runs();
+  if (in_runs.size() > 1 || (in_runs.size() == 1 && in_runs.front().is_gone)) {
+    in.emplace(writer, in_runs, 0, Combination::kEdit, steps);
+  }
+  if (out) {
+    CRAWLSTORE_TRY(out->write(segments.out, {}));
+    out->install(segments.out, {});
+  }
+  if (in) {
+    CRAWLSTORE_TRY(in->write(segments.in, segments.gone));
+    in->install(segments.in, segments.gone);
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 
+#include "container/work_steps.h"
 #include "container/writer.h"
 #include "links/link_view.h"
 
@@ -35,13 +36,17 @@ void append_run(container::SegmentWriter& writer, SegmentId segment, const forma
 /// kept_max 8: 4.6 times for 1,000 runs, 8.8 for 10,000, 13.5 for 100,000.
 std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_max);
 
-/// Merges the newest runs if there are more than kFreshRunsMax besides the base.
-///   errors  those of reading runs, kNoSpace and the like
+/// Merges the newest runs if there are more than kFreshRunsMax besides the base. Each row and each
+/// link that is written counts as one of `steps`.
+///   errors  those of reading runs, kNoSpace and the like, kCancelled
 ///   memory  a block a run; the file holds old and new runs until the next commits
-Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments& segments);
-Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments);
+Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments& segments,
+                            container::WorkSteps& steps);
+Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments,
+                           container::WorkSteps& steps);
 
-/// Merges each way into one base: no gone links are left, and no rows without links.
-Result<void> compact_links(container::SegmentWriter& writer, const LinkSegments& segments);
+/// Merges each way into one base: no gone links are left, and no rows without links. Likewise.
+Result<void> compact_links(container::SegmentWriter& writer, const LinkSegments& segments,
+                           container::WorkSteps& steps);
 
 }  // namespace crawlstore::links

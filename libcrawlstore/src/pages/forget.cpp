@@ -15,13 +15,15 @@ namespace {
 
 /// Walks the origins of all pages in the order of their indexes.
 template <class Visit>
-Result<void> for_each_origin(container::Writer& writer, SegmentId segment, const Visit& visit) {
+Result<void> for_each_origin(container::Writer& writer, SegmentId segment,
+                             container::WorkSteps& steps, const Visit& visit) {
   const format::SegmentEntry log = *writer.find(segment);
   for (const auto& run : log.runs) {
     const auto name = container::run_name(writer.identity(), segment, run.run_id);
     auto cursor = OriginsCursor::open(writer.storage(), name, run);
     if (!cursor) return tl::unexpected<Error>(cursor.error());
     while (!(*cursor)->at_end()) {
+      CRAWLSTORE_TRY(steps.add(container::kOriginSteps));
       CRAWLSTORE_TRY(visit((*cursor)->page(), (*cursor)->origin()));
       CRAWLSTORE_TRY((*cursor)->advance());
     }
@@ -34,6 +36,7 @@ Result<void> for_each_origin(container::Writer& writer, SegmentId segment, const
 
 Result<ForgetReport> Forgetting::run(const std::function<bool(std::string_view url)>& is_meant) {
   if (state_.table.page_count == 0) return report_;
+  expect_steps();
   CRAWLSTORE_TRY(find_pages(is_meant));
   if (pages_.empty()) return report_;
   CRAWLSTORE_TRY(remove_keys());
@@ -44,11 +47,18 @@ Result<ForgetReport> Forgetting::run(const std::function<bool(std::string_view u
   return report_;
 }
 
+/// Records of few pages, and joins of runs, come on top.
+void Forgetting::expect_steps() {
+  const format::PagesTable& table = state_.table;
+  steps_.expect(2 * container::kOriginSteps * table.page_count);
+  steps_.expect(keys_.key_count() + table.page_count + table.link_count);
+}
+
 /// Pages that were forgotten before have no URL, and so no key: they are not meant again.
 Result<void> Forgetting::find_pages(const std::function<bool(std::string_view url)>& is_meant) {
   const std::uint64_t page_count = state_.table.page_count;
   is_forgotten_.assign(page_count, false);
-  return for_each_origin(writer_, state_.table.origins,
+  return for_each_origin(writer_, state_.table.origins, steps_,
                          [&](std::uint64_t page, const format::Origin& origin) -> Result<void> {
                            if (page >= page_count) {
                              return fail(Errc::kSegmentInvalid, "there are more origins than pages",
@@ -72,7 +82,7 @@ Result<void> Forgetting::remove_keys() {
     edits.push_back({page_key(url, writer_.identity().key_seed).key, true, {}});
   }
   std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
-  return keys_.apply(writer_, edits);
+  return keys_.apply(writer_, edits, steps_);
 }
 
 /// All origins as one run, without the URLs of the pages that are forgotten.
@@ -82,7 +92,7 @@ Result<void> Forgetting::write_origins() {
                                   {0, state_.table.page_count, url_bytes_, true});
   if (!run) return tl::unexpected<Error>(run.error());
   const auto copied = for_each_origin(
-      writer_, segment, [&](std::uint64_t page, format::Origin origin) -> Result<void> {
+      writer_, segment, steps_, [&](std::uint64_t page, format::Origin origin) -> Result<void> {
         if (is_forgotten_[page]) origin = {};
         return run->append(origin);
       });
@@ -113,6 +123,7 @@ Result<void> Forgetting::write_records() {
       records[place] = {};
       records[place].state = PageState::kGone;
     }
+    CRAWLSTORE_TRY(steps_.add(container::kRecordSteps * records.size()));
     payload.clear();
     format::encode_record_tile(records, payload);
     CRAWLSTORE_TRY(tiles->write(tile_index, payload, records.size()));
@@ -139,6 +150,7 @@ Result<void> Forgetting::write_links() {
     if (!more) return tl::unexpected<Error>(more.error());
     if (!*more) break;
     const std::uint64_t page = rows->page();
+    CRAWLSTORE_TRY(steps_.add(1 + rows->links().size()));
     kept.clear();
     for (const std::uint64_t link : rows->links()) {
       if (page >= is_forgotten_.size() || link >= is_forgotten_.size()) {
@@ -154,16 +166,17 @@ Result<void> Forgetting::write_links() {
     if (kept.size() != rows->links().size()) CRAWLSTORE_TRY(run->append(page, kept));
   }
   CRAWLSTORE_TRY(put_run(writer_, segments.out, *run));
-  CRAWLSTORE_TRY(put_gone_links(writer_, segments.gone, state_.table.page_count, gone_));
+  CRAWLSTORE_TRY(put_gone_links(writer_, {segments.gone, state_.table.page_count}, gone_, steps_));
   report_.link_count = gone_.size();
   CRAWLSTORE_TRY(take_off(state_.table.link_count, gone_.size()));
-  CRAWLSTORE_TRY(links::bound_out_runs(writer_, segments));
-  return links::bound_in_runs(writer_, segments);
+  CRAWLSTORE_TRY(links::bound_out_runs(writer_, segments, steps_));
+  return links::bound_in_runs(writer_, segments, steps_);
 }
 
 Result<void> forget_seen(container::Writer& writer, drum::KeyTable& seen,
-                         const std::vector<std::string>& urls) {
+                         const std::vector<std::string>& urls, container::WorkSteps& steps) {
   const std::uint64_t key_seed = writer.identity().key_seed;
+  steps.expect(seen.key_count());
   std::vector<drum::KeyEdit> edits;
   for (const std::string& url : urls) {
     Key16 key{url_key(url, key_seed)};
@@ -175,7 +188,7 @@ Result<void> forget_seen(container::Writer& writer, drum::KeyTable& seen,
   edits.erase(std::unique(edits.begin(), edits.end(),
                           [](const auto& a, const auto& b) { return a.key == b.key; }),
               edits.end());
-  return seen.apply(writer, edits);
+  return seen.apply(writer, edits, steps);
 }
 
 }  // namespace crawlstore::pages

@@ -11,6 +11,7 @@
 
 #include <crawlstore/pages.h>
 
+#include "container/work_steps.h"
 #include "container/writer.h"
 #include "drum/key_table.h"
 #include "pages/pages_state.h"
@@ -21,8 +22,9 @@ namespace crawlstore::pages {
 ///   memory  a bit a page; 40 bytes a page that is forgotten, 16 a link that goes
 class Forgetting {
  public:
-  Forgetting(container::Writer& writer, PagesState& state, drum::KeyTable& keys)
-      : writer_(writer), state_(state), keys_(keys) {}
+  Forgetting(container::Writer& writer, PagesState& state, drum::KeyTable& keys,
+             container::WorkSteps& steps)
+      : writer_(writer), state_(state), keys_(keys), steps_(steps) {}
 
   /// Forgets the pages whose URL `is_meant`. Puts all segments that change into the writer's
   /// changes, and brings `state` up to date.
@@ -33,6 +35,7 @@ class Forgetting {
   [[nodiscard]] const std::vector<std::string>& urls() const { return urls_; }
 
  private:
+  void expect_steps();
   Result<void> find_pages(const std::function<bool(std::string_view url)>& is_meant);
   Result<void> remove_keys();
   Result<void> write_origins();
@@ -42,6 +45,7 @@ class Forgetting {
   container::Writer& writer_;
   PagesState& state_;
   drum::KeyTable& keys_;
+  container::WorkSteps& steps_;
   ForgetReport report_;
   std::vector<bool> is_forgotten_;
   std::vector<std::uint64_t> pages_;                           // forgotten, ascending
@@ -52,6 +56,6 @@ class Forgetting {
 
 /// Takes the keys of URLs out of a table of seen URLs. The caller commits.
 Result<void> forget_seen(container::Writer& writer, drum::KeyTable& seen,
-                         const std::vector<std::string>& urls);
+                         const std::vector<std::string>& urls, container::WorkSteps& steps);
 
 }  // namespace crawlstore::pages

@@ -14,23 +14,25 @@ Result<void> put_run(container::SegmentWriter& writer, SegmentId segment, links:
   return {};
 }
 
-Result<void> put_gone_links(container::SegmentWriter& writer, SegmentId segment,
-                            std::uint64_t number_max,
-                            std::vector<std::pair<std::uint64_t, std::uint64_t>>& links) {
+Result<void> put_gone_links(container::SegmentWriter& writer, const GoneLinksPlace& place,
+                            std::vector<std::pair<std::uint64_t, std::uint64_t>>& links,
+                            container::WorkSteps& steps) {
   if (links.empty()) return {};
+  steps.expect(links.size());
   std::sort(links.begin(), links.end());
-  auto run =
-      links::LinksWriter::start(writer, segment, writer.new_run_ids(1),
-                                links::link_run_bytes_max(links.size(), links.size(), number_max));
+  auto run = links::LinksWriter::start(
+      writer, place.segment, writer.new_run_ids(1),
+      links::link_run_bytes_max(links.size(), links.size(), place.number_max));
   if (!run) return tl::unexpected<Error>(run.error());
   std::vector<std::uint64_t> row;
   for (std::size_t i = 0; i < links.size();) {
     const std::uint64_t target = links[i].first;
     row.clear();
     for (; i < links.size() && links[i].first == target; ++i) row.push_back(links[i].second);
+    CRAWLSTORE_TRY(steps.add(row.size()));
     CRAWLSTORE_TRY(run->append(target, row));
   }
-  return put_run(writer, segment, *run);
+  return put_run(writer, place.segment, *run);
 }
 
 Result<void> take_off(std::uint64_t& count, std::uint64_t gone) {

@@ -16,11 +16,17 @@ namespace crawlstore::pages {
 /// Finishes a run and puts it behind the others of its segment; a run without rows is dropped.
 Result<void> put_run(container::SegmentWriter& writer, SegmentId segment, links::LinksWriter& run);
 
-/// Writes links that went, as pairs of target and source in any order, as one run. Sorts them.
-///   number_max  no page is higher
-Result<void> put_gone_links(container::SegmentWriter& writer, SegmentId segment,
-                            std::uint64_t number_max,
-                            std::vector<std::pair<std::uint64_t, std::uint64_t>>& links);
+/// Where links that went are put.
+struct GoneLinksPlace {
+  SegmentId segment;
+  std::uint64_t number_max = 0;  ///< no page is higher
+};
+
+/// Writes links that went, as pairs of target and source in any order, as one run. Sorts them. Each
+/// counts as one of `steps`.
+Result<void> put_gone_links(container::SegmentWriter& writer, const GoneLinksPlace& place,
+                            std::vector<std::pair<std::uint64_t, std::uint64_t>>& links,
+                            container::WorkSteps& steps);
 
 /// Takes from a count of the table what was found to go.
 ///   errors  kSegmentInvalid: there were not so many

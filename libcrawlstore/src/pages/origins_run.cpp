@@ -352,8 +352,9 @@ std::size_t origin_runs_to_join(std::span<const format::RunRef> runs) {
 
 namespace {
 
-Result<void> append_all(OriginsCursor& from, OriginsWriter& to) {
+Result<void> append_all(OriginsCursor& from, OriginsWriter& to, container::WorkSteps& steps) {
   while (!from.at_end()) {
+    CRAWLSTORE_TRY(steps.add(container::kOriginSteps));
     CRAWLSTORE_TRY(to.append(from.origin()));
     CRAWLSTORE_TRY(from.advance());
   }
@@ -363,7 +364,7 @@ Result<void> append_all(OriginsCursor& from, OriginsWriter& to) {
 }  // namespace
 
 Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentEntry& log,
-                              std::size_t count) {
+                              std::size_t count, container::WorkSteps& steps) {
   CRAWLSTORE_ASSERT(count >= 2 && count <= log.runs.size());
   const auto runs = std::span<const format::RunRef>(log.runs).last(count);
   const auto open = [&](const format::RunRef& run) {
@@ -394,7 +395,7 @@ Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentE
     if ((*cursor)->footer() != footers[i]) {
       return invalid(kChangedFooter, runs[i].offset_bytes, log.id);
     }
-    CRAWLSTORE_TRY(append_all(**cursor, *joined));
+    CRAWLSTORE_TRY(append_all(**cursor, *joined, steps));
   }
   const auto run = joined->finish();
   if (!run) return tl::unexpected<Error>(run.error());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "container/run_io.h"
+#include "container/work_steps.h"
 #include "format/origin_block.h"
 #include "format/origin_index.h"
 
@@ -149,10 +150,11 @@ std::size_t origin_runs_to_join(std::span<const format::RunRef> runs);
 
 /// Joins the newest `count` runs, at least 2, of a log into one, which takes their place in `log`;
 /// the caller owns its extent until it has put and committed the log.
-///   errors  kSegmentInvalid, kChunkDamaged and the like: of what is read; those of RunWriter.
-///           `log` stays as it is
+/// Each page counts as kOriginSteps of `steps`, which expects them already.
+///   errors  kSegmentInvalid, kChunkDamaged and the like: of what is read; those of RunWriter;
+///           kCancelled. `log` stays as it is
 ///   cost    1 to 2 microseconds for a URL of ordinary length
 Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentEntry& log,
-                              std::size_t count);
+                              std::size_t count, container::WorkSteps& steps);
 
 }  // namespace crawlstore::pages

@@ -13,11 +13,7 @@
 #include "base/assert.h"
 #include "format/crawl_events.h"
 #include "format/name.h"
-#include "links/link_log.h"
-#include "pages/forget.h"
-#include "pages/origins_run.h"
 #include "pages/page_db_impl.h"
-#include "pages/superstep.h"
 
 namespace crawlstore {
 namespace {
@@ -167,6 +163,7 @@ void PageDb::Impl::close() {
   if (!flight) return;
   // A forked child has no such thread, and would wait for ever.
   if (!store->writer->storage().check_process()) return void(flight.release());
+  flight->is_stopped = true;
   flight.reset();
 }
 
@@ -232,142 +229,6 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
   return merge_when_full();
 }
 
-Result<SuperstepReport> PageDb::Impl::merge() {
-  if (store->in_dispatcher()) {
-    return fail(Errc::kReentrant, "a superstep was called for inside a dispatcher");
-  }
-  const std::lock_guard no_commit(store->mutex);
-  CRAWLSTORE_TRY(store->check_open());
-  const std::lock_guard lock(mutex);
-  CRAWLSTORE_TRY(check_usable());
-  return store->change([this]() -> Result<SuperstepReport> {
-    auto report = land_and_commit();
-    if (!report || batch->empty()) return report;
-    const auto merged = merge_locked();
-    if (!merged) return merged;
-    *report += *merged;
-    return report;
-  });
-}
-
-/// Commits what `change` puts into the writer's changes, or nothing of it.
-template <class Change>
-Result<void> PageDb::Impl::commit_change(const Change& change) {
-  in_commit.emplace();
-  in_commit->state = state;
-  in_commit->batch = batch->mark();
-  Result<void> done = change();
-  in_commit->entries = entries_of(*store->writer, in_commit->state);
-  if (done) {
-    in_superstep = true;
-    const auto committed = store->commit_all();
-    in_superstep = false;
-    if (!committed) done = tl::unexpected<Error>(committed.error());
-  } else {
-    store->writer->drop_changes();
-  }
-  if (!done) after_commit(false);  // once more, if it was called
-  return done;
-}
-
-Result<SuperstepReport> PageDb::Impl::merge_locked() {
-  container::Writer& writer = *store->writer;
-  SuperstepReport report;
-  const auto merged = commit_change([&]() -> Result<void> {
-    in_commit->state.table.events = {};
-    in_commit->state.table.event_count = 0;
-    if (state.table.events) writer.remove(state.table.events);
-    auto step = pages::Superstep(writer, in_commit->state, keys ? &*keys : nullptr, *batch).run();
-    if (!step) return tl::unexpected<Error>(step.error());
-    report = *step;
-    return put_state(writer, in_commit->state);
-  });
-  if (!merged) return tl::unexpected<Error>(merged.error());
-  batch->clear();
-  written_edits = 0;
-  flight_failed = false;
-  return report;
-}
-
-Result<void> PageDb::Impl::compact() {
-  if (const auto merged = merge(); !merged) return tl::unexpected<Error>(merged.error());
-  const std::lock_guard no_commit(store->mutex);
-  CRAWLSTORE_TRY(store->check_open());
-  const std::lock_guard lock(mutex);
-  CRAWLSTORE_TRY(check_usable());
-  return store->change([this]() -> Result<void> {
-    if (const auto landed = land_and_commit(); !landed) {
-      return tl::unexpected<Error>(landed.error());
-    }
-    return compact_locked();
-  });
-}
-
-Result<void> PageDb::Impl::compact_locked() {
-  container::Writer& writer = *store->writer;
-  return commit_change([&]() -> Result<void> {
-    const format::PagesTable& table = state.table;
-    if (table.out_links) {
-      CRAWLSTORE_TRY(
-          links::compact_links(writer, {table.out_links, table.in_links, table.gone_links}));
-    }
-    if (!table.origins) return {};
-    format::SegmentEntry origins = *writer.find(table.origins);
-    if (origins.runs.size() < 2) return {};
-    CRAWLSTORE_TRY(pages::join_origin_runs(writer, origins, origins.runs.size()));
-    writer.put(std::move(origins));
-    return {};
-  });
-}
-
-Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_view url)>& is_meant,
-                                          const ForgetOptions& forget_options) {
-  if (const auto merged = merge(); !merged) return tl::unexpected<Error>(merged.error());
-  const std::lock_guard no_commit(store->mutex);
-  CRAWLSTORE_TRY(store->check_open());
-  const std::lock_guard lock(mutex);
-  CRAWLSTORE_TRY(check_usable());
-  if (!keys) return fail(Errc::kInvalidArgument, "pages without URLs cannot be forgotten by URL");
-  const auto open = store->drums.find(forget_options.seen);
-  if (open != store->drums.end() && !open->second.expired()) {
-    return fail(Errc::kInvalidArgument, "the DRUM of seen URLs must be closed to forget them");
-  }
-  return store->change([&]() -> Result<ForgetReport> {
-    if (const auto landed = land_and_commit(); !landed) {
-      return tl::unexpected<Error>(landed.error());
-    }
-    return forget_locked(is_meant, forget_options);
-  });
-}
-
-Result<ForgetReport> PageDb::Impl::forget_locked(
-    const std::function<bool(std::string_view url)>& is_meant,
-    const ForgetOptions& forget_options) {
-  container::Writer& writer = *store->writer;
-  ForgetReport report;
-  std::optional<drum::KeyTable> seen;
-  const auto forgotten = commit_change([&]() -> Result<void> {
-    pages::Forgetting forgetting(writer, in_commit->state, *keys);
-    const auto done = forgetting.run(is_meant);
-    if (!done) return tl::unexpected<Error>(done.error());
-    report = *done;
-    if (forget_options.seen.empty()) return {};
-    auto opened = drum::KeyTable::open_seen(writer, forget_options.seen);
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    seen.emplace(std::move(*opened));
-    const std::uint64_t before = seen->key_count();
-    CRAWLSTORE_TRY(pages::forget_seen(writer, *seen, forgetting.urls()));
-    report.seen_count = before - seen->key_count();
-    return {};
-  });
-  if (!forgotten) {
-    if (seen) seen->dropped();
-    return tl::unexpected<Error>(forgotten.error());
-  }
-  if (seen) seen->committed();
-  return report;
-}
-
 Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_view name) {
   container::Writer& writer = *store->writer;
   if (entry != nullptr) {
@@ -415,6 +276,7 @@ Result<void> PageDb::Impl::dispose() {
       impl.close();
     }
   } ending{*this};
+  stop_flight_if_told();
   const auto committed = store->commit_all();
   if (!committed) return tl::unexpected<Error>(committed.error());
   return {};
@@ -478,8 +340,9 @@ Result<void> PageDb::add(const CrawlEvent& event) {
   return impl_->add(event);
 }
 
-Result<SuperstepReport> PageDb::merge() {
-  return impl_->merge();
+Result<SuperstepReport> PageDb::merge(const Progress& progress) {
+  container::WorkSteps steps(progress);
+  return impl_->merge(steps);
 }
 
 PagesStatus PageDb::status() const {
@@ -503,8 +366,9 @@ Result<ForgetReport> PageDb::forget(const std::function<bool(std::string_view ur
   return impl_->forget(is_meant, options);
 }
 
-Result<void> PageDb::compact() {
-  return impl_->compact();
+Result<void> PageDb::compact(const Progress& progress) {
+  container::WorkSteps steps(progress);
+  return impl_->compact(steps);
 }
 
 Result<void> PageDb::close() {

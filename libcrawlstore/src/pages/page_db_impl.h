@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -13,6 +14,7 @@
 
 #include "container/segment_draft.h"
 #include "container/store_impl.h"
+#include "container/work_steps.h"
 #include "drum/key_table.h"
 #include "pages/batch.h"
 #include "pages/pages_state.h"
@@ -51,12 +53,17 @@ struct PageDb::Impl : Participant {
   struct Flight {
     Flight(container::Writer& writer, const pages::PagesState& from);
     Result<void> run(drum::KeyTable* keys);
+    /// Waits for the end, asking now and then whether to go on. errors kCancelled
+    Result<void> wait(const Progress& progress);
 
     std::optional<pages::Batch> batch;
     std::size_t written_edits = 0;  // as those of the batch were
     pages::PagesState state;        // as it will be
     container::SegmentDraft draft;
     SuperstepReport report;
+    std::atomic<bool> is_stopped = false;
+    std::atomic<std::uint64_t> done_steps = 0;
+    std::atomic<std::uint64_t> expected_steps = 0;
     std::future<Result<void>> done;  // last: ends before the rest goes
   };
   std::unique_ptr<Flight> flight;
@@ -80,14 +87,15 @@ struct PageDb::Impl : Participant {
   Result<void> check_event(const CrawlEvent& event) const;
   Result<void> add(const CrawlEvent& event);
   void take(CrawlEvent event, pages::Batch& into);
-  Result<SuperstepReport> merge();
-  Result<SuperstepReport> merge_locked();
-  Result<void> compact();
-  Result<void> compact_locked();
+  Result<SuperstepReport> merge(container::WorkSteps& steps);
+  Result<SuperstepReport> merge_locked(container::WorkSteps& steps);
+  Result<void> compact(container::WorkSteps& steps);
+  Result<void> compact_locked(container::WorkSteps& steps);
   Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,
                               const ForgetOptions& forget_options);
   Result<ForgetReport> forget_locked(const std::function<bool(std::string_view url)>& is_meant,
-                                     const ForgetOptions& forget_options);
+                                     const ForgetOptions& forget_options,
+                                     container::WorkSteps& steps);
   template <class Change>
   Result<void> commit_change(const Change& change);
   Result<void> load(const format::SegmentEntry* entry, std::string_view name);
@@ -102,8 +110,9 @@ struct PageDb::Impl : Participant {
   Result<void> launch();
   void land();
   void take_back_flight();
+  void stop_flight_if_told();
   void forget_flight();
-  Result<SuperstepReport> land_and_commit();
+  Result<SuperstepReport> land_and_commit(container::WorkSteps& steps);
   Result<void> merge_when_full();
 
   // page_events.cpp

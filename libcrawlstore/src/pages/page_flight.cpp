@@ -9,6 +9,8 @@
 // - While a flight is out, `state` and the log of events are those before its edits; a flight that
 //   fails puts its edits back in front of those that came since, and the next superstep runs on the
 //   thread that calls for it, which so gets its error.
+#include <algorithm>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -26,13 +28,30 @@ PageDb::Impl::Flight::Flight(container::Writer& writer, const pages::PagesState&
 
 /// On the thread of the flight.
 Result<void> PageDb::Impl::Flight::run(drum::KeyTable* keys) {
-  const auto stepped = pages::Superstep(draft, state, keys, *batch).run();
+  const Progress progress = [this](std::uint64_t now, std::uint64_t total) {
+    done_steps = now;
+    expected_steps = total;
+    return !is_stopped;
+  };
+  container::WorkSteps steps(progress);
+  const auto stepped = pages::Superstep(draft, state, keys, *batch, steps).run();
   if (!stepped) return tl::unexpected<Error>(stepped.error());
   report = *stepped;
   // The commit, under all locks, has little left to do then.
   const auto synced = draft.storage().sync();
   if (!synced) draft.poison();
   return synced;
+}
+
+Result<void> PageDb::Impl::Flight::wait(const Progress& progress) {
+  constexpr std::chrono::milliseconds kLook{20};
+  while (done.wait_for(kLook) != std::future_status::ready) {
+    if (progress(done_steps, std::max<std::uint64_t>(done_steps, expected_steps))) continue;
+    is_stopped = true;
+    done.wait();
+    return fail(Errc::kCancelled, "the work was stopped; nothing of it was kept");
+  }
+  return {};
 }
 
 /// With room for the next batch beside the one in flight, which a superstep adds to.
@@ -58,7 +77,8 @@ Result<void> PageDb::Impl::launch() {
   } catch (const std::system_error&) {  // no more threads
     take_back_flight();
   }
-  const auto merged = merge_locked();
+  container::WorkSteps steps(options.progress);
+  const auto merged = merge_locked(steps);
   if (!merged) return tl::unexpected<Error>(merged.error());
   return {};
 }
@@ -87,6 +107,13 @@ void PageDb::Impl::take_back_flight() {
   flight_failed = true;
 }
 
+/// Before closing: who wants to end now does not wait for a superstep, whose edits can wait in the
+/// file.
+void PageDb::Impl::stop_flight_if_told() {
+  const std::lock_guard lock(mutex);
+  if (flight && options.progress && !flight->wait(options.progress)) take_back_flight();
+}
+
 /// The flight was published.
 void PageDb::Impl::forget_flight() {
   flight->batch->clear();
@@ -95,9 +122,14 @@ void PageDb::Impl::forget_flight() {
 }
 
 /// Commits what the flight did; nothing of the batch is written for that.
-Result<SuperstepReport> PageDb::Impl::land_and_commit() {
-  SuperstepReport report;
-  if (!flight) return report;
+Result<SuperstepReport> PageDb::Impl::land_and_commit(container::WorkSteps& steps) {
+  if (!flight) return SuperstepReport{};
+  if (const Progress* progress = steps.progress()) {
+    if (const auto waited = flight->wait(*progress); !waited) {
+      take_back_flight();
+      return tl::unexpected<Error>(waited.error());
+    }
+  }
   only_lands = true;
   const auto committed = store->commit_all();
   only_lands = false;
@@ -112,10 +144,11 @@ Result<void> PageDb::Impl::merge_when_full() {
   CRAWLSTORE_TRY(check_usable());
   if (!is_full()) return {};  // another thread was here
   return store->change([this]() -> Result<void> {
-    const auto landed = land_and_commit();
+    container::WorkSteps steps(options.progress);
+    const auto landed = land_and_commit(steps);
     if (!landed) return tl::unexpected<Error>(landed.error());
     if (options.parallel && !flight_failed) return launch();
-    const auto merged = merge_locked();
+    const auto merged = merge_locked(steps);
     if (!merged) return tl::unexpected<Error>(merged.error());
     return {};
   });

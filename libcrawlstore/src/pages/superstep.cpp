@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <numeric>
 
+#include "container/sort_in_pieces.h"
 #include "format/endian.h"
 
 namespace crawlstore::pages {
 namespace {
+
+/// Keys that are looked for between two looks at whether to go on.
+constexpr std::size_t kKeysPerLook = std::size_t{1} << 16;
 
 constexpr std::size_t kIndexBytes = 5;
 static_assert(kIndexBytes + sizeof(std::uint32_t) == format::kPageValueBytes);
@@ -39,6 +43,8 @@ Result<SuperstepReport> Superstep::run() {
   report_.edit_count = batch_.edits().size();
   report_.collision_count = batch_.collision_count();
   first_new_ = state_.table.page_count;
+  expect_steps();
+  CRAWLSTORE_TRY(steps_.add(0));  // asks: who said stop before has to wait for no sort
   CRAWLSTORE_TRY(assign_indexes());
   if (state_.table.has_urls) CRAWLSTORE_TRY(write_origins());
   order_edits();
@@ -50,13 +56,29 @@ Result<SuperstepReport> Superstep::run() {
   return report_;
 }
 
+/// As if all pages were new; what they are not is counted as done when that is known. Joins of runs
+/// come on top.
+void Superstep::expect_steps() {
+  std::uint64_t link_count = 0;
+  for (const BatchEdit& edit : batch_.edits()) link_count += edit.link_count;
+  const std::uint64_t page_count = batch_.page_count();
+  if (state_.table.has_urls) {
+    steps_.expect(page_count * (container::kSortSteps + 1) + keys_->key_count() +
+                  page_count * (1 + container::kOriginSteps));
+  }
+  steps_.expect(2 * (batch_.edits().size() + link_count));
+  const std::uint64_t tile_pages = batch_.edits().size() * format::kTilePagesMax;
+  steps_.expect(container::kRecordSteps *
+                (page_count + std::min(tile_pages, state_.table.page_count)));
+}
+
 Result<void> Superstep::assign_indexes() {
   indexes_.assign(batch_.page_count(), kNoIndex);
   if (state_.table.has_urls) {
     std::vector<LocalId> by_key(batch_.page_count());
     std::iota(by_key.begin(), by_key.end(), LocalId{0});
-    std::sort(by_key.begin(), by_key.end(),
-              [this](LocalId a, LocalId b) { return batch_.key(a) < batch_.key(b); });
+    const auto less = [this](LocalId a, LocalId b) { return batch_.key(a) < batch_.key(b); };
+    CRAWLSTORE_TRY(container::sort_in_pieces(std::span(by_key), less, steps_));
     CRAWLSTORE_TRY(find_named_pages(by_key));
     CRAWLSTORE_TRY(write_keys(by_key));
   } else {
@@ -73,8 +95,9 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
   std::transform(by_key.begin(), by_key.end(), keys.begin(),
                  [this](LocalId page) { return batch_.key(page); });
   std::vector<bool> is_known(by_key.size());
-  CRAWLSTORE_TRY(keys_->find_sorted(keys, [&](std::size_t place, std::span<const std::byte> value) {
-    const LocalId page = by_key[place];
+  std::size_t begin = 0;
+  const auto take = [&](std::size_t place, std::span<const std::byte> value) {
+    const LocalId page = by_key[begin + place];
     is_known[page] = true;
     if (witness_in(value) != batch_.witness(page)) {
       ++report_.collision_count;
@@ -85,7 +108,13 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
     return Result<void>(fail(Errc::kSegmentInvalid,
                              "the key of a page has an index that no page has", Error::kNoOffset,
                              keys_->segment().value));
-  }));
+  };
+  for (; begin < keys.size(); begin += std::min(kKeysPerLook, keys.size() - begin)) {
+    const auto some =
+        std::span<const Key16>(keys).subspan(begin, std::min(kKeysPerLook, keys.size() - begin));
+    CRAWLSTORE_TRY(keys_->find_sorted(some, take));
+    CRAWLSTORE_TRY(steps_.add(some.size()));
+  }
   for (std::size_t page = 0; page < is_known.size(); ++page) {
     if (is_known[page]) continue;
     indexes_[page] = state_.table.page_count++;
@@ -116,8 +145,10 @@ Result<void> Superstep::write_keys(std::span<const LocalId> by_key) {
     values.push_back(make_value(indexes_[page], batch_.witness(page)));
     edits.push_back({batch_.key(page), false, values.back()});
   }
-  if (edits.empty() && state_.table.keys) return {};
-  CRAWLSTORE_TRY(keys_->apply(writer_, edits));
+  const std::uint64_t known_count = batch_.page_count() - new_pages_.size();
+  CRAWLSTORE_TRY(steps_.add(known_count * (1 + container::kOriginSteps)));
+  if (edits.empty() && state_.table.keys) return steps_.add(keys_->key_count());
+  CRAWLSTORE_TRY(keys_->apply(writer_, edits, steps_));
   state_.table.keys = keys_->segment();
   return {};
 }

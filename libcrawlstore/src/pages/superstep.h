@@ -22,6 +22,7 @@
 #include <crawlstore/pages.h>
 
 #include "container/tile_writer.h"
+#include "container/work_steps.h"
 #include "container/writer.h"
 #include "drum/key_table.h"
 #include "format/record_tile.h"
@@ -35,13 +36,13 @@ namespace crawlstore::pages {
 class Superstep {
  public:
   Superstep(container::SegmentWriter& writer, PagesState& state, drum::KeyTable* keys,
-            const Batch& batch)
-      : writer_(writer), state_(state), keys_(keys), batch_(batch) {}
+            const Batch& batch, container::WorkSteps& steps)
+      : writer_(writer), state_(state), keys_(keys), batch_(batch), steps_(steps) {}
 
   /// Puts all segments that change, but not the table, into the writer's changes, and brings
   /// `state` up to date, which the caller puts.
-  ///   errors  kNoSpace and the like, of damage, kTooLarge: what was written is still reserved, and
-  ///           `state` half changed: the caller gives both back
+  ///   errors  kNoSpace and the like, of damage, kTooLarge, kCancelled: what was written is still
+  ///           reserved, and `state` half changed: the caller gives both back
   Result<SuperstepReport> run();
 
  private:
@@ -51,6 +52,7 @@ class Superstep {
   };
 
   // superstep.cpp
+  void expect_steps();
   Result<void> assign_indexes();
   Result<void> find_named_pages(std::span<const LocalId> by_key);
   void take_index_pages();
@@ -88,6 +90,7 @@ class Superstep {
   PagesState& state_;
   drum::KeyTable* keys_;
   const Batch& batch_;
+  container::WorkSteps& steps_;
   SuperstepReport report_;
   std::uint64_t first_new_ = 0;            // index of the first new page
   std::vector<std::uint64_t> indexes_;     // by local id; kNoIndex: refused

@@ -53,13 +53,13 @@ Result<void> Superstep::write_links() {
                                      state_.table.gone_links};
   CRAWLSTORE_TRY(write_out_rows(segments));
   CRAWLSTORE_TRY(write_in_rows());
-  CRAWLSTORE_TRY(put_gone_links(writer_, segments.gone, state_.table.page_count, gone_));
+  CRAWLSTORE_TRY(put_gone_links(writer_, {segments.gone, state_.table.page_count}, gone_, steps_));
   report_.added_link_count = added_targets_.size();
   report_.gone_link_count = gone_.size();
   state_.table.link_count += report_.added_link_count;
   CRAWLSTORE_TRY(take_off(state_.table.link_count, report_.gone_link_count));
-  CRAWLSTORE_TRY(links::bound_out_runs(writer_, segments));
-  return links::bound_in_runs(writer_, segments);
+  CRAWLSTORE_TRY(links::bound_out_runs(writer_, segments, steps_));
+  return links::bound_in_runs(writer_, segments, steps_);
 }
 
 /// Calls `visit` with the edits of each page that change its links, page after page.
@@ -114,6 +114,7 @@ Result<void> Superstep::write_out_rows(const links::LinkSegments& segments) {
         old_row_.clear();
         if (page < first_new_) CRAWLSTORE_TRY(view->out(page, old_row_));
         make_row(mine);
+        CRAWLSTORE_TRY(steps_.add(1 + new_row_.size()));
         if (new_row_ == old_row_) return {};
         compare_rows(page);
         return run->append(page, new_row_);
@@ -202,6 +203,7 @@ Result<void> Superstep::write_in_rows() {
     if (row_end == place) continue;
     new_row_.clear();
     for (; place < row_end; ++place) new_row_.push_back(sources_[grouped[place]]);
+    CRAWLSTORE_TRY(steps_.add(1 + new_row_.size()));
     CRAWLSTORE_TRY(run->append(indexes_[page_order_[i]], new_row_));
   }
   return put_run(writer_, state_.table.in_links, *run);

@@ -57,6 +57,7 @@ Result<void> Superstep::write_origins() {
       origin.linked_from = indexes_[linker];
       origin.depth = depths_[page] = depths_[linker] + 1;
     }
+    CRAWLSTORE_TRY(steps_.add(container::kOriginSteps));
     CRAWLSTORE_TRY(run->append(origin));
   }
   const auto ref = run->finish();
@@ -66,7 +67,10 @@ Result<void> Superstep::write_origins() {
   writer_.put(log);
   const std::size_t count = origin_runs_to_join(log.runs);
   if (count == 0) return {};
-  CRAWLSTORE_TRY(join_origin_runs(writer_, log, count));
+  for (const auto& joined : std::span(log.runs).last(count)) {
+    steps_.expect(container::kOriginSteps * joined.record_count);
+  }
+  CRAWLSTORE_TRY(join_origin_runs(writer_, log, count, steps_));
   writer_.put(std::move(log));
   writer_.release(ref->extent());  // in no generation
   return {};

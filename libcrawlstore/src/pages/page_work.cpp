@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What takes long: supersteps that are called for, compaction, forgetting. Each is one commit, or
+// nothing.
+#include "links/link_log.h"
+#include "pages/forget.h"
+#include "pages/origins_run.h"
+#include "pages/page_db_impl.h"
+#include "pages/superstep.h"
+
+namespace crawlstore {
+
+Result<SuperstepReport> PageDb::Impl::merge(container::WorkSteps& steps) {
+  if (store->in_dispatcher()) {
+    return fail(Errc::kReentrant, "a superstep was called for inside a dispatcher");
+  }
+  const std::lock_guard no_commit(store->mutex);
+  CRAWLSTORE_TRY(store->check_open());
+  const std::lock_guard lock(mutex);
+  CRAWLSTORE_TRY(check_usable());
+  return store->change([&]() -> Result<SuperstepReport> {
+    auto report = land_and_commit(steps);
+    if (!report || batch->empty()) return report;
+    const auto merged = merge_locked(steps);
+    if (!merged) return merged;
+    *report += *merged;
+    return report;
+  });
+}
+
+/// Commits what `change` puts into the writer's changes, or nothing of it.
+template <class Change>
+Result<void> PageDb::Impl::commit_change(const Change& change) {
+  in_commit.emplace();
+  in_commit->state = state;
+  in_commit->batch = batch->mark();
+  Result<void> done = change();
+  in_commit->entries = entries_of(*store->writer, in_commit->state);
+  if (done) {
+    in_superstep = true;
+    const auto committed = store->commit_all();
+    in_superstep = false;
+    if (!committed) done = tl::unexpected<Error>(committed.error());
+  } else {
+    store->writer->drop_changes();
+  }
+  if (!done) after_commit(false);  // once more, if it was called
+  return done;
+}
+
+Result<SuperstepReport> PageDb::Impl::merge_locked(container::WorkSteps& steps) {
+  container::Writer& writer = *store->writer;
+  SuperstepReport report;
+  const auto merged = commit_change([&]() -> Result<void> {
+    in_commit->state.table.events = {};
+    in_commit->state.table.event_count = 0;
+    if (state.table.events) writer.remove(state.table.events);
+    auto step =
+        pages::Superstep(writer, in_commit->state, keys ? &*keys : nullptr, *batch, steps).run();
+    if (!step) return tl::unexpected<Error>(step.error());
+    report = *step;
+    return put_state(writer, in_commit->state);
+  });
+  if (!merged) return tl::unexpected<Error>(merged.error());
+  batch->clear();
+  written_edits = 0;
+  flight_failed = false;
+  return report;
+}
+
+Result<void> PageDb::Impl::compact(container::WorkSteps& steps) {
+  if (const auto merged = merge(steps); !merged) return tl::unexpected<Error>(merged.error());
+  const std::lock_guard no_commit(store->mutex);
+  CRAWLSTORE_TRY(store->check_open());
+  const std::lock_guard lock(mutex);
+  CRAWLSTORE_TRY(check_usable());
+  return store->change([&]() -> Result<void> {
+    if (const auto landed = land_and_commit(steps); !landed) {
+      return tl::unexpected<Error>(landed.error());
+    }
+    return compact_locked(steps);
+  });
+}
+
+Result<void> PageDb::Impl::compact_locked(container::WorkSteps& steps) {
+  container::Writer& writer = *store->writer;
+  return commit_change([&]() -> Result<void> {
+    const format::PagesTable& table = state.table;
+    format::SegmentEntry origins;
+    if (table.origins) origins = *writer.find(table.origins);
+    const bool joins_origins = origins.runs.size() > 1;
+    if (joins_origins) steps.expect(container::kOriginSteps * table.page_count);
+    if (table.out_links) {
+      CRAWLSTORE_TRY(
+          links::compact_links(writer, {table.out_links, table.in_links, table.gone_links}, steps));
+    }
+    if (!joins_origins) return {};
+    CRAWLSTORE_TRY(pages::join_origin_runs(writer, origins, origins.runs.size(), steps));
+    writer.put(std::move(origins));
+    return {};
+  });
+}
+
+Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_view url)>& is_meant,
+                                          const ForgetOptions& forget_options) {
+  container::WorkSteps steps(forget_options.progress);
+  if (const auto merged = merge(steps); !merged) return tl::unexpected<Error>(merged.error());
+  const std::lock_guard no_commit(store->mutex);
+  CRAWLSTORE_TRY(store->check_open());
+  const std::lock_guard lock(mutex);
+  CRAWLSTORE_TRY(check_usable());
+  if (!keys) return fail(Errc::kInvalidArgument, "pages without URLs cannot be forgotten by URL");
+  const auto open = store->drums.find(forget_options.seen);
+  if (open != store->drums.end() && !open->second.expired()) {
+    return fail(Errc::kInvalidArgument, "the DRUM of seen URLs must be closed to forget them");
+  }
+  return store->change([&]() -> Result<ForgetReport> {
+    if (const auto landed = land_and_commit(steps); !landed) {
+      return tl::unexpected<Error>(landed.error());
+    }
+    return forget_locked(is_meant, forget_options, steps);
+  });
+}
+
+Result<ForgetReport> PageDb::Impl::forget_locked(
+    const std::function<bool(std::string_view url)>& is_meant, const ForgetOptions& forget_options,
+    container::WorkSteps& steps) {
+  container::Writer& writer = *store->writer;
+  ForgetReport report;
+  std::optional<drum::KeyTable> seen;
+  const auto forgotten = commit_change([&]() -> Result<void> {
+    pages::Forgetting forgetting(writer, in_commit->state, *keys, steps);
+    const auto done = forgetting.run(is_meant);
+    if (!done) return tl::unexpected<Error>(done.error());
+    report = *done;
+    if (forget_options.seen.empty()) return {};
+    auto opened = drum::KeyTable::open_seen(writer, forget_options.seen);
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    seen.emplace(std::move(*opened));
+    const std::uint64_t before = seen->key_count();
+    CRAWLSTORE_TRY(pages::forget_seen(writer, *seen, forgetting.urls(), steps));
+    report.seen_count = before - seen->key_count();
+    return {};
+  });
+  if (!forgotten) {
+    if (seen) seen->dropped();
+    return tl::unexpected<Error>(forgotten.error());
+  }
+  if (seen) seen->committed();
+  return report;
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Supersteps, compaction and forgetting tell how far they are, and stop when they are told to, with
+// nothing changed.
+#include <gtest/gtest.h>
+
+#include <crawlstore/page_view.h>
+#include <crawlstore/pages.h>
+#include <crawlstore/url_seen.h>
+#include <crawlstore/verify.h>
+
+#include "drum/memory_store.h"
+
+namespace crawlstore::testing {
+namespace {
+
+constexpr std::uint64_t kPages = 9000;
+constexpr std::uint64_t kLinks = 40;  // of a page
+
+std::string url_of(std::uint64_t i) {
+  return "http://host" + std::to_string(i % 5) + ".example/" + std::to_string(i);
+}
+
+/// Pages [first, end), each with links to the `link_count` before it: so each has its number as
+/// index.
+void add_pages(PageDb& pages, std::uint64_t first, std::uint64_t end, std::uint64_t link_count) {
+  for (std::uint64_t i = first; i < end; ++i) {
+    CrawledPage page(url_of(i), static_cast<std::int64_t>(1 + i));
+    for (std::uint64_t j = 1; j <= std::min(i, link_count); ++j) page.add_link(url_of(i - j));
+    must(pages.add(page));
+  }
+}
+
+Result<void> verify_deep(const MemoryStore& store) {
+  VerifyOptions options;
+  options.level = VerifyLevel::kDeep;
+  const auto report = must(verify(*open_memory_storage(store.file(), OpenMode::kRead), options));
+  if (report.findings.empty()) return {};
+  return tl::unexpected<Error>(report.findings.front().error);
+}
+
+/// What a call that is stopped must leave as it was.
+struct State {
+  Generation generation;
+  std::uint64_t used_bytes = 0;
+  std::uint64_t edit_count = 0;
+  std::uint64_t page_count = 0;
+  std::uint64_t link_count = 0;
+  std::uint64_t superstep_count = 0;
+  friend bool operator==(const State&, const State&) = default;
+};
+
+State state_of(MemoryStore& store, const PageDb& pages) {
+  const PagesStatus status = pages.status();
+  return {store->generation(), store->file_bytes() - store->free_bytes(),
+          status.edit_count,   status.page_count,
+          status.link_count,   status.superstep_count};
+}
+
+/// Calls `work` with a Progress that says stop at its first call, at its second one, and so on,
+/// until it is not stopped any more; returns how often that was. Each time nothing has changed.
+template <class Work>
+std::uint64_t stop_at_each_look(MemoryStore& store, const PageDb& pages, const Work& work) {
+  const State before = state_of(store, pages);
+  for (std::uint64_t stop_at = 1;; ++stop_at) {
+    std::uint64_t look_count = 0;
+    std::uint64_t last = 0;
+    const auto done = work([&](std::uint64_t steps, std::uint64_t total) {
+      EXPECT_LE(steps, total);
+      EXPECT_GE(steps, last);
+      last = steps;
+      return ++look_count < stop_at;
+    });
+    if (done) {
+      EXPECT_EQ(look_count, stop_at - 1);
+      return look_count;
+    }
+    EXPECT_EQ(done.error().code, Errc::kCancelled);
+    EXPECT_EQ(look_count, stop_at);
+    EXPECT_EQ(state_of(store, pages), before) << stop_at;
+    if (stop_at % 4 == 0) must(verify_deep(store));
+  }
+}
+
+/// Some supersteps, so that there are runs to join.
+void run_supersteps(PageDb& pages, std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    add_pages(pages, i * kPages / count, (i + 1) * kPages / count, kLinks);
+    must(pages.merge());
+  }
+}
+
+TEST(PagesProgress, StopsASuperstepAnywhereAndChangesNothing) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store));
+  run_supersteps(pages, 9);  // the tenth joins runs
+  add_pages(pages, 0, kPages, kLinks / 2);
+  add_pages(pages, kPages, 2 * kPages, 1);
+  must(store->commit());
+  const auto merge = [&](const Progress& progress) { return pages.merge(progress); };
+  EXPECT_GT(stop_at_each_look(store, pages, merge), 10U);
+  must(verify_deep(store));
+  const PageView view = must(PageView::open(must(store->snapshot())));
+  EXPECT_EQ(view.info().link_count,
+            kPages * (kLinks / 2) - (kLinks / 2) * (kLinks / 2 + 1) / 2 + kPages);
+  EXPECT_EQ(must(view.find(url_of(2 * kPages - 1), true)), 2 * kPages - 1);
+  EXPECT_EQ(must(view.page(7)).crawl_count, 2U);
+}
+
+TEST(PagesProgress, KeepsWaitingEditsForTheNextProcess) {
+  MemoryStore store;
+  {
+    auto pages = must(PageDb::open(*store));
+    run_supersteps(pages, 2);
+    add_pages(pages, kPages, 2 * kPages, 2);
+    const auto stop = [](std::uint64_t, std::uint64_t) { return false; };
+    EXPECT_EQ(pages.merge(stop).error().code, Errc::kCancelled);
+    must(pages.close());
+  }
+  store.reopen();
+  auto pages = must(PageDb::open(*store));
+  EXPECT_EQ(pages.status().edit_count, kPages);
+  EXPECT_EQ(must(pages.merge()).new_page_count, kPages);
+  must(verify_deep(store));
+}
+
+constexpr std::array kJoined{SegmentKind::kOutLinks, SegmentKind::kInLinks,
+                             SegmentKind::kPageOrigins};
+
+std::uint64_t run_count(const Store& store, SegmentKind kind) {
+  std::uint64_t count = 0;
+  const Snapshot snapshot = must(store.snapshot());
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    if (segment.kind == kind) count += segment.runs.size();
+  }
+  return count;
+}
+
+TEST(PagesProgress, StopsCompactionAnywhereAndJoinsNothing) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store));
+  run_supersteps(pages, 6);
+  for (const SegmentKind kind : kJoined) EXPECT_EQ(run_count(*store, kind), 6U);
+  const auto compact = [&](const Progress& progress) { return pages.compact(progress); };
+  EXPECT_GT(stop_at_each_look(store, pages, compact), 5U);
+  for (const SegmentKind kind : kJoined) EXPECT_EQ(run_count(*store, kind), 1U);
+  must(verify_deep(store));
+}
+
+TEST(PagesProgress, StopsForgettingAnywhereAndForgetsNothing) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store));
+  run_supersteps(pages, 4);
+  {
+    auto seen = must(UrlSeen::open(*store));
+    for (std::uint64_t i = 0; i < kPages; ++i) must(seen.check_update(url_of(i)));
+    must(seen.drum().synchronize());
+  }
+  const auto forget = [&](const Progress& progress) {
+    ForgetOptions options{.seen = "urls"};
+    options.progress = progress;
+    return pages.forget([](std::string_view url) { return url.starts_with("http://host3."); },
+                        options);
+  };
+  EXPECT_GT(stop_at_each_look(store, pages, forget), 5U);
+  must(verify_deep(store));
+  const PageView view = must(PageView::open(must(store->snapshot())));
+  EXPECT_EQ(must(view.find(url_of(3), true)), std::nullopt);
+  EXPECT_EQ(must(view.find(url_of(4), true)), 4U);
+}
+
+/// The edit is taken all the same, and the next one tries again.
+TEST(PagesProgress, StopsTheSuperstepOfAnAddAndTakesTheEdit) {
+  MemoryStore store;
+  bool goes_on = false;
+  PagesOptions options;
+  options.memory_bytes = 1 << 20;
+  options.parallel = false;  // or it is asked only where it waits
+  options.progress = [&goes_on](std::uint64_t, std::uint64_t) { return goes_on; };
+  auto pages = must(PageDb::open(*store, "pages", options));
+  std::uint64_t count = 0;
+  std::uint64_t stop_count = 0;
+  while (stop_count < 3) {
+    const auto added = pages.add(CrawledPage(url_of(count++), 1));
+    if (added) continue;
+    EXPECT_EQ(added.error().code, Errc::kCancelled);
+    ++stop_count;
+    EXPECT_EQ(pages.status().edit_count, count);
+  }
+  goes_on = true;
+  must(pages.add(CrawledPage(url_of(count++), 1)));
+  EXPECT_EQ(pages.status().edit_count, 0U);
+  EXPECT_EQ(pages.status().page_count, count);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
