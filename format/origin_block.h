@@ -87,6 +87,8 @@ class OriginBlockDecoder {
 
   [[nodiscard]] std::uint64_t first_page() const { return first_page_; }
   [[nodiscard]] std::size_t page_count() const { return header_.page_count; }
+  /// The bytes of the block; valid until the next decode().
+  [[nodiscard]] std::span<const std::byte> block() const { return block_; }
   [[nodiscard]] std::uint64_t block_bytes() const { return block_.size(); }
   [[nodiscard]] std::uint64_t url_bytes() const {
     return header_.raw_bytes - std::uint64_t{header_.page_count} * header_.length_bytes;

@@ -77,9 +77,11 @@ class OriginLog {
     CRAWLSTORE_TRY((*cursor)->finish());
     return pages;
   }
+  container::RunReader reader(const format::RunRef& run) {
+    return {store_.storage(OpenMode::kRead), name(run), run};
+  }
   Result<std::unique_ptr<OriginsLookup>> lookup(const format::RunRef& run) {
-    return OriginsLookup::open(
-        std::make_shared<container::RunReader>(store_.storage(OpenMode::kRead), name(run), run));
+    return OriginsLookup::open(std::make_shared<container::RunReader>(reader(run)));
   }
   /// What is wrong with the payload by itself, or "accepted".
   std::string verdict(const format::RunRef& run) {
@@ -357,6 +359,42 @@ TEST(JoinOriginRuns, KeepsEveryPage) {
   ASSERT_EQ(log.log.runs.size(), 1u);
   EXPECT_EQ(must(log.walk(log.log.runs[0])), all);
   EXPECT_EQ(log.verdict(log.log.runs[0]), "accepted");
+}
+
+/// Blocks of runs with one dictionary are the same bytes afterwards; other runs take it over.
+TEST(JoinOriginRuns, KeepsBlocksOfOneDictionary) {
+  OriginLog log(1024 * kMiB);
+  container::WorkSteps unasked;
+  Pages all = site_pages(60'000);
+  log.log.runs.push_back(must(log.write(all)));
+  const auto dictionary = must(pages::read_dictionary(log.reader(log.log.runs[0])));
+  ASSERT_FALSE(dictionary.empty());
+  const auto add = [&](const Pages& pages, pages::DictionarySource source) {
+    auto plan = plan_of(pages, all.size());
+    plan.source = source;
+    plan.dictionary = dictionary;
+    log.log.runs.push_back(must(log.write(pages, plan)));
+    all.insert(all.end(), pages.begin(), pages.end());
+  };
+  add(Pages(all.begin(), all.begin() + 40'000), pages::DictionarySource::kBest);
+  EXPECT_EQ(must(pages::read_dictionary(log.reader(log.log.runs[1]))), dictionary);
+  add(odd_pages(100, all.size(), 500, 3), pages::DictionarySource::kTrained);
+  add(site_pages(20, all.size(), 4), pages::DictionarySource::kGiven);
+  const auto payloads = [&](const format::RunRef& run) {
+    const auto bytes = must(log.reader(run).bytes(0, run.payload_bytes));
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const std::string first = payloads(log.log.runs[0]);
+  const std::string second = payloads(log.log.runs[1]);
+  must(join_origin_runs(log.writer(), log.log, 4, unasked));
+  const format::RunRef joined = log.log.runs.at(0);
+  EXPECT_EQ(must(log.walk(joined)), all);
+  EXPECT_EQ(log.verdict(joined), "accepted");
+  const std::string whole = payloads(joined);
+  const auto blocks_begin = static_cast<std::ptrdiff_t>(dictionary.size());
+  EXPECT_EQ(whole.find(first.substr(0, first.size() / 2)), 0U);
+  EXPECT_NE(whole.find(second.substr(static_cast<std::size_t>(blocks_begin), second.size() / 2)),
+            std::string::npos);
 }
 
 TEST(JoinOriginRuns, LeavesTheLogAsItIsWhenARunIsBroken) {

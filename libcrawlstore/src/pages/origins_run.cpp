@@ -13,10 +13,10 @@
 namespace crawlstore::pages {
 namespace {
 
-/// A superstep is in a hurry, and what it writes is joined later: level 3 takes 2 to 6 % more bytes
-/// than level 6 and a third of the time. Level 9 saves 1.5 %, and costs half as much again or more.
-constexpr int kAppendLevel = 3;
-constexpr int kJoinLevel = 6;
+/// A superstep is in a hurry: level 3 takes 2 to 6 % more bytes than level 6, and a third of the
+/// time. Level 9 saves 1.5 %, and costs half as much again or more.
+constexpr int kLevel = 3;
+constexpr int kThoroughLevel = 6;
 constexpr std::uint64_t kSampleBytes = std::uint64_t{2} << 20;
 /// Of what a run is short of, a dictionary cannot pay.
 constexpr std::uint64_t kDictionaryUrlBytesMin = std::uint64_t{512} << 10;
@@ -24,6 +24,11 @@ constexpr std::uint64_t kDictionaryUrlBytesMin = std::uint64_t{512} << 10;
 constexpr std::uint64_t kUrlBytesPerDictionaryByte = 256;
 /// One block in so many judges the dictionary that the others trained.
 constexpr std::size_t kJudgeStride = 4;
+/// By how much a new dictionary must be better than that of other runs: blocks with a common one
+/// are joined as they are.
+constexpr double kNewDictionaryGain = 1.03;
+/// A block with fewer pages is not kept as it is when runs are joined.
+constexpr std::size_t kKeptBlockPages = format::kOriginBlockPagesMax / 2;
 constexpr std::size_t kRunsMax = 32;
 constexpr const char* kChangedFooter = "the footer of an origin run has changed";
 
@@ -43,10 +48,10 @@ std::uint64_t stored_bytes(format::FrameCompressor& compressor, std::span<const 
   return compressor.compress(raw, frame) ? frame.size() : raw.size();
 }
 
-/// A dictionary for a run of `url_bytes`, of which the batches are the first; empty when none pays.
+/// A dictionary for a planned run, of which the batches are the first; empty when none pays.
 std::vector<std::byte> choose_dictionary(std::span<const format::OriginBatch> batches,
-                                         std::uint64_t url_bytes, int level) {
-  if (url_bytes < kDictionaryUrlBytesMin) return {};
+                                         const OriginsPlan& plan, int level) {
+  if (plan.url_bytes < kDictionaryUrlBytesMin) return {};
   std::vector<std::byte> samples;
   std::vector<std::size_t> lengths;
   std::vector<std::vector<std::byte>> judges;
@@ -60,24 +65,30 @@ std::vector<std::byte> choose_dictionary(std::span<const format::OriginBatch> ba
     }
   }
   const auto bytes_max = static_cast<std::size_t>(std::min<std::uint64_t>(
-      format::kOriginDictionaryBytesMax, url_bytes / kUrlBytesPerDictionaryByte));
-  auto dictionary = format::train_dictionary(samples, lengths, bytes_max);
-  if (dictionary.empty()) return {};
-  format::FrameCompressor without({}, level);
-  format::FrameCompressor with(dictionary, level);
-  std::uint64_t raw_bytes = 0;
-  std::uint64_t without_bytes = 0;
-  std::uint64_t with_bytes = 0;
-  for (const auto& raw : judges) {
-    if (raw.empty()) continue;
-    raw_bytes += raw.size();
-    without_bytes += stored_bytes(without, raw);
-    with_bytes += stored_bytes(with, raw);
+      format::kOriginDictionaryBytesMax, plan.url_bytes / kUrlBytesPerDictionaryByte));
+  std::uint64_t raw_bytes = 1;
+  for (const auto& raw : judges) raw_bytes += raw.size();
+  // Bytes that the run will take with a dictionary, and with it in front.
+  const auto run_bytes = [&](std::span<const std::byte> dictionary) {
+    format::FrameCompressor compressor(dictionary, level);
+    std::uint64_t bytes = 0;
+    for (const auto& raw : judges) bytes += stored_bytes(compressor, raw);
+    return static_cast<double>(bytes) * static_cast<double>(plan.url_bytes) /
+               static_cast<double>(raw_bytes) +
+           static_cast<double>(dictionary.size());
+  };
+  std::vector<std::byte> best;
+  double best_bytes = run_bytes({});
+  if (plan.source == DictionarySource::kBest && !plan.dictionary.empty()) {
+    const double bytes = run_bytes(plan.dictionary) / kNewDictionaryGain;
+    if (bytes < best_bytes) {
+      best_bytes = bytes;
+      best = plan.dictionary;
+    }
   }
-  if (with_bytes >= without_bytes) return {};
-  const std::uint64_t saved_bytes = (without_bytes - with_bytes) * (url_bytes / raw_bytes);
-  if (saved_bytes <= dictionary.size()) return {};
-  return dictionary;
+  auto trained = format::train_dictionary(samples, lengths, bytes_max);
+  if (!trained.empty() && run_bytes(trained) < best_bytes) return trained;
+  return best;
 }
 
 }  // namespace
@@ -85,8 +96,9 @@ std::vector<std::byte> choose_dictionary(std::span<const format::OriginBatch> ba
 std::uint64_t origins_bytes_max(const OriginsPlan& plan) {
   // A block that ends early and the one behind it have more than kOriginBlockRawMax together.
   const std::uint64_t raw_bytes = plan.url_bytes + 4 * plan.page_count;
-  const std::uint64_t blocks = plan.page_count / format::kOriginBlockPagesMax +
-                               2 * raw_bytes / format::kOriginBlockRawMax + 2;
+  // And of one that is kept as it is and the one before it, one has kKeptBlockPages at least.
+  const std::uint64_t blocks =
+      2 * plan.page_count / kKeptBlockPages + 2 * raw_bytes / format::kOriginBlockRawMax + 2;
   constexpr std::uint64_t kColumnBytes = 8 + 4;
   constexpr std::uint64_t kBlockBytes = sizeof(format::OriginBlockHeader) + 2 * 8;
   return format::kOriginDictionaryBytesMax + raw_bytes + plan.page_count * kColumnBytes +
@@ -97,7 +109,9 @@ Result<OriginsWriter> OriginsWriter::start(container::SegmentWriter& writer, Seg
                                            RunId run, const OriginsPlan& plan) {
   auto out = container::RunWriter::start(writer, segment, run, origins_bytes_max(plan));
   if (!out) return tl::unexpected<Error>(out.error());
-  return OriginsWriter(std::move(*out), plan);
+  OriginsWriter writing(std::move(*out), plan);
+  if (plan.source == DictionarySource::kGiven) CRAWLSTORE_TRY(writing.begin_with(plan.dictionary));
+  return writing;
 }
 
 Result<void> OriginsWriter::append(const format::Origin& origin) {
@@ -127,13 +141,28 @@ Result<void> OriginsWriter::close_batch() {
 
 /// Writes the dictionary, if there is to be one, and what waited for it.
 Result<void> OriginsWriter::settle() {
-  const int level = plan_.is_join ? kJoinLevel : kAppendLevel;
-  const auto dictionary = choose_dictionary(waiting_, plan_.url_bytes, level);
-  compressor_.emplace(dictionary, level);
-  dictionary_bytes_ = static_cast<std::uint32_t>(dictionary.size());
-  if (!dictionary.empty()) CRAWLSTORE_TRY(run_.append(dictionary));
+  CRAWLSTORE_TRY(
+      begin_with(choose_dictionary(waiting_, plan_, plan_.is_thorough ? kThoroughLevel : kLevel)));
   for (const auto& batch : waiting_) CRAWLSTORE_TRY(write(batch));
   waiting_ = {};
+  return {};
+}
+
+Result<void> OriginsWriter::begin_with(std::span<const std::byte> dictionary) {
+  compressor_.emplace(dictionary, plan_.is_thorough ? kThoroughLevel : kLevel);
+  dictionary_bytes_ = static_cast<std::uint32_t>(dictionary.size());
+  return dictionary.empty() ? Result<void>{} : run_.append(dictionary);
+}
+
+Result<void> OriginsWriter::append_block(const format::OriginBlockDecoder& block) {
+  CRAWLSTORE_ASSERT(plan_.source == DictionarySource::kGiven);
+  CRAWLSTORE_ASSERT(block.first_page() == plan_.first_page + page_count());
+  if (batch_.page_count() != 0) CRAWLSTORE_TRY(close_batch());
+  entries_.push_back({block.first_page() - plan_.first_page, run_.payload_bytes()});
+  CRAWLSTORE_TRY(run_.append(block.block()));
+  closed_page_count_ += block.page_count();
+  url_bytes_ += block.url_bytes();
+  batch_ = format::OriginBatch(block.first_page() + block.page_count());
   return {};
 }
 
@@ -205,8 +234,9 @@ Result<void> OriginsCursor::read_footer(Storage& storage) {
 Result<void> OriginsCursor::load_dictionary() {
   const auto bytes = stream_.peek(footer_.dictionary_bytes);
   if (!bytes) return tl::unexpected<Error>(bytes.error());
-  auto decoder =
-      format::OriginBlockDecoder::make(codec_of(footer_), bytes->first(footer_.dictionary_bytes));
+  const auto dictionary = bytes->first(footer_.dictionary_bytes);
+  dictionary_.assign(dictionary.begin(), dictionary.end());
+  auto decoder = format::OriginBlockDecoder::make(codec_of(footer_), dictionary_);
   if (!decoder) return broken(decoder.error().text, 0);
   decoder_.emplace(std::move(*decoder));
   stream_.advance(footer_.dictionary_bytes);
@@ -249,6 +279,12 @@ Result<void> OriginsCursor::advance() {
   return load_block();
 }
 
+Result<void> OriginsCursor::skip_block() {
+  CRAWLSTORE_ASSERT(begins_block());
+  pages_left_ -= decoder_->page_count();
+  return pages_left_ == 0 ? Result<void>{} : load_block();
+}
+
 Result<void> OriginsCursor::finish() {
   CRAWLSTORE_ASSERT(at_end());
   const std::uint64_t footer_offset = run_.payload_bytes - sizeof footer_;
@@ -268,14 +304,32 @@ Result<void> OriginsCursor::finish() {
   return invalid(kChangedFooter, run_.offset_bytes + footer_offset, segment_);
 }
 
-Result<std::unique_ptr<OriginsLookup>> OriginsLookup::open(
-    const std::shared_ptr<const container::RunReader>& reader) {
-  const std::uint64_t payload_bytes = reader->run().payload_bytes;
+namespace {
+
+Result<format::OriginFooter> read_footer_of(const container::RunReader& reader) {
+  const std::uint64_t payload_bytes = reader.run().payload_bytes;
   const auto length = std::min<std::uint64_t>(payload_bytes, sizeof(format::OriginFooter));
-  const auto bytes = reader->bytes(payload_bytes - length, length);
+  const auto bytes = reader.bytes(payload_bytes - length, length);
   if (!bytes) return tl::unexpected<Error>(bytes.error());
   const auto footer = format::parse_origin_footer(*bytes, payload_bytes);
-  if (!footer) return in_file(footer.error(), reader->run());
+  if (!footer) return in_file(footer.error(), reader.run());
+  return *footer;
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> read_dictionary(const container::RunReader& reader) {
+  const auto footer = read_footer_of(reader);
+  if (!footer) return tl::unexpected<Error>(footer.error());
+  const auto bytes = reader.bytes(0, footer->dictionary_bytes);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  return std::vector<std::byte>(bytes->begin(), bytes->end());
+}
+
+Result<std::unique_ptr<OriginsLookup>> OriginsLookup::open(
+    const std::shared_ptr<const container::RunReader>& reader) {
+  const auto footer = read_footer_of(*reader);
+  if (!footer) return tl::unexpected<Error>(footer.error());
   const auto dictionary = reader->bytes(0, footer->dictionary_bytes);
   if (!dictionary) return tl::unexpected<Error>(dictionary.error());
   auto decoder = format::OriginBlockDecoder::make(codec_of(*footer), *dictionary);
@@ -352,8 +406,16 @@ std::size_t origin_runs_to_join(std::span<const format::RunRef> runs) {
 
 namespace {
 
-Result<void> append_all(OriginsCursor& from, OriginsWriter& to, container::WorkSteps& steps) {
+/// `keeps`: blocks stay as they are, for both runs have one dictionary.
+Result<void> append_all(OriginsCursor& from, OriginsWriter& to, bool keeps,
+                        container::WorkSteps& steps) {
   while (!from.at_end()) {
+    if (keeps && from.begins_block() && from.block().page_count() >= kKeptBlockPages) {
+      CRAWLSTORE_TRY(steps.add(container::kOriginSteps * from.block().page_count()));
+      CRAWLSTORE_TRY(to.append_block(from.block()));
+      CRAWLSTORE_TRY(from.skip_block());
+      continue;
+    }
     CRAWLSTORE_TRY(steps.add(container::kOriginSteps));
     CRAWLSTORE_TRY(to.append(from.origin()));
     CRAWLSTORE_TRY(from.advance());
@@ -361,11 +423,8 @@ Result<void> append_all(OriginsCursor& from, OriginsWriter& to, container::WorkS
   return from.finish();
 }
 
-}  // namespace
-
-Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentEntry& log,
-                              std::size_t count, container::WorkSteps& steps) {
-  CRAWLSTORE_ASSERT(count >= 2 && count <= log.runs.size());
+Result<void> join(container::SegmentWriter& writer, format::SegmentEntry& log, std::size_t count,
+                  bool keeps_blocks, container::WorkSteps& steps) {
   const auto runs = std::span<const format::RunRef>(log.runs).last(count);
   const auto open = [&](const format::RunRef& run) {
     return OriginsCursor::open(writer.storage(),
@@ -374,7 +433,8 @@ Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentE
   // All are opened twice, one at a time: each takes a buffer of a megabyte.
   std::vector<format::OriginFooter> footers;
   OriginsPlan plan;
-  plan.is_join = true;
+  plan.is_thorough = true;
+  std::uint64_t largest_bytes = 0;
   for (const auto& run : runs) {
     const auto cursor = open(run);
     if (!cursor) return tl::unexpected<Error>(cursor.error());
@@ -386,7 +446,13 @@ Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentE
     }
     plan.page_count += footers.back().page_count;
     plan.url_bytes += footers.back().url_bytes;
+    if (footers.back().url_bytes > largest_bytes) {
+      largest_bytes = footers.back().url_bytes;
+      plan.dictionary = (*cursor)->dictionary();
+    }
   }
+  // Without a dictionary the largest one was short, and all together may pay for one.
+  if (keeps_blocks && !plan.dictionary.empty()) plan.source = DictionarySource::kGiven;
   auto joined = OriginsWriter::start(writer, log.id, writer.new_run_ids(1), plan);
   if (!joined) return tl::unexpected<Error>(joined.error());
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -395,7 +461,9 @@ Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentE
     if ((*cursor)->footer() != footers[i]) {
       return invalid(kChangedFooter, runs[i].offset_bytes, log.id);
     }
-    CRAWLSTORE_TRY(append_all(**cursor, *joined, steps));
+    const bool keeps =
+        plan.source == DictionarySource::kGiven && (*cursor)->dictionary() == plan.dictionary;
+    CRAWLSTORE_TRY(append_all(**cursor, *joined, keeps, steps));
   }
   const auto run = joined->finish();
   if (!run) return tl::unexpected<Error>(run.error());
@@ -403,6 +471,20 @@ Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentE
   log.runs.erase(log.runs.end() - static_cast<std::ptrdiff_t>(count), log.runs.end());
   log.runs.push_back(*run);
   return {};
+}
+
+}  // namespace
+
+Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentEntry& log,
+                              std::size_t count, container::WorkSteps& steps) {
+  CRAWLSTORE_ASSERT(count >= 2 && count <= log.runs.size());
+  return join(writer, log, count, true, steps);
+}
+
+Result<void> compress_origins_anew(container::SegmentWriter& writer, format::SegmentEntry& log,
+                                   container::WorkSteps& steps) {
+  CRAWLSTORE_ASSERT(!log.runs.empty());
+  return join(writer, log, log.runs.size(), false, steps);
 }
 
 }  // namespace crawlstore::pages

@@ -95,7 +95,7 @@ Result<void> PageDb::Impl::compact_locked(container::WorkSteps& steps) {
           links::compact_links(writer, {table.out_links, table.in_links, table.gone_links}, steps));
     }
     if (!joins_origins) return {};
-    CRAWLSTORE_TRY(pages::join_origin_runs(writer, origins, origins.runs.size(), steps));
+    CRAWLSTORE_TRY(pages::compress_origins_anew(writer, origins, steps));
     writer.put(std::move(origins));
     return {};
   });

@@ -28,6 +28,7 @@
 #include "format/record_tile.h"
 #include "links/link_log.h"
 #include "pages/batch.h"
+#include "pages/origins_run.h"
 #include "pages/pages_state.h"
 
 namespace crawlstore::pages {
@@ -65,6 +66,7 @@ class Superstep {
   // superstep_origins.cpp
   Result<void> write_origins();
   Result<void> find_linker_depths(const format::SegmentEntry& log);
+  Result<void> share_dictionary(const format::SegmentEntry& log, OriginsPlan& plan);
 
   // superstep_records.cpp
   Result<void> write_records();

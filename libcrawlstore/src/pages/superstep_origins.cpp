@@ -7,6 +7,16 @@
 #include "pages/superstep.h"
 
 namespace crawlstore::pages {
+namespace {
+
+container::RunReader reader_of(container::SegmentWriter& writer, SegmentId segment,
+                               const format::RunRef& run) {
+  // The storage lives as long as the writer.
+  const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
+  return {storage, container::run_name(writer.identity(), segment, run.run_id), run};
+}
+
+}  // namespace
 
 /// Depths of pages of earlier supersteps that the first link to a new page came from, by local id.
 /// Asked for in the order of their indexes: so blocks are read forwards.
@@ -21,11 +31,8 @@ Result<void> Superstep::find_linker_depths(const format::SegmentEntry& log) {
     return indexes_[a] != indexes_[b] ? indexes_[a] < indexes_[b] : a < b;
   });
   linkers.erase(std::unique(linkers.begin(), linkers.end()), linkers.end());
-  // The storage lives as long as the writer.
-  const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer_.storage());
   auto origins = OriginsLog::open(log, first_new_, [&](const format::RunRef& run) {
-    return std::make_shared<const container::RunReader>(
-        storage, container::run_name(writer_.identity(), log.id, run.run_id), run);
+    return std::make_shared<const container::RunReader>(reader_of(writer_, log.id, run));
   });
   if (!origins) return tl::unexpected<Error>(origins.error());
   for (const LocalId linker : linkers) {
@@ -33,6 +40,19 @@ Result<void> Superstep::find_linker_depths(const format::SegmentEntry& log) {
     if (!origin) return tl::unexpected<Error>(origin.error());
     depths_[linker] = origin->depth;
   }
+  return {};
+}
+
+/// The dictionary of the largest run is there to be taken, so that runs can be joined as they are.
+Result<void> Superstep::share_dictionary(const format::SegmentEntry& log, OriginsPlan& plan) {
+  if (log.runs.empty()) return {};
+  const auto& largest = *std::max_element(
+      log.runs.begin(), log.runs.end(),
+      [](const auto& a, const auto& b) { return a.payload_bytes < b.payload_bytes; });
+  auto dictionary = read_dictionary(reader_of(writer_, log.id, largest));
+  if (!dictionary) return tl::unexpected<Error>(dictionary.error());
+  plan.source = DictionarySource::kBest;
+  plan.dictionary = std::move(*dictionary);
   return {};
 }
 
@@ -46,8 +66,11 @@ Result<void> Superstep::write_origins() {
   CRAWLSTORE_TRY(find_linker_depths(log));
 
   if (!segment) segment = log.id = writer_.new_segment_id();
-  OriginsPlan plan{first_new_, new_pages_.size(), 0};
+  OriginsPlan plan;
+  plan.first_page = first_new_;
+  plan.page_count = new_pages_.size();
   for (const LocalId page : new_pages_) plan.url_bytes += batch_.url(page).size();
+  CRAWLSTORE_TRY(share_dictionary(log, plan));
   auto run = OriginsWriter::start(writer_, segment, writer_.new_run_ids(1), plan);
   if (!run) return tl::unexpected<Error>(run.error());
   for (const LocalId page : new_pages_) {
