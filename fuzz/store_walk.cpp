@@ -15,6 +15,7 @@
 #include <crawlstore/store.h>
 #include <crawlstore/verify.h>
 
+#include "require.h"
 #include "store_image.h"
 
 namespace crawlstore::fuzz {
