@@ -159,6 +159,47 @@ TEST(PagesProgress, StopsForgettingAnywhereAndForgetsNothing) {
   EXPECT_EQ(must(view.find(url_of(4), true)), 4U);
 }
 
+/// Pages with long URLs, which are 60 MB as events, and a thousandth of that as edits.
+void add_long_events(PageDb& pages) {
+  const std::string prefix = "http://host.example/" + std::string(2000, 'x');
+  for (int i = 0; i < 300; ++i) {
+    CrawledPage page(prefix + std::to_string(i), 1);
+    for (int j = 0; j < 100; ++j) page.add_link(prefix + std::to_string(j));
+    must(pages.add(page));
+  }
+}
+
+/// Events name each URL where it is linked to, edits only once: so they are written piece by piece.
+TEST(PagesProgress, WritesManyWaitingEditsInPieces) {
+  MemoryStore store;
+  {
+    auto pages = must(PageDb::open(*store));
+    add_long_events(pages);
+    must(pages.close());
+  }
+  EXPECT_EQ(run_count(*store, SegmentKind::kPageEvents), 4U);
+  expect_whole(store);
+  store.reopen();
+  auto pages = must(PageDb::open(*store));
+  EXPECT_EQ(pages.status().edit_count, 300U);
+  EXPECT_EQ(must(pages.merge()).added_link_count, 30'000U);
+  EXPECT_EQ(run_count(*store, SegmentKind::kPageEvents), 0U);
+}
+
+TEST(PagesProgress, GivesTheFirstPiecesBackWhenTheNextDoesNotFit) {
+  MemoryStore store(std::uint64_t{40} << 20);
+  auto pages = must(PageDb::open(*store));
+  must(store->commit());
+  const State empty = state_of(store, pages);
+  add_long_events(pages);
+  EXPECT_EQ(store->commit().error().code, Errc::kNoSpace);
+  State now = state_of(store, pages);
+  EXPECT_EQ(std::exchange(now.edit_count, 0), 300U);
+  EXPECT_EQ(now, empty);
+  must(pages.merge());  // the superstep needs less
+  expect_whole(store);
+}
+
 /// The edit is taken all the same, and the next one tries again.
 TEST(PagesProgress, StopsTheSuperstepOfAnAddAndTakesTheEdit) {
   MemoryStore store;
