@@ -22,11 +22,7 @@ struct Options {
 
 /// Joins the runs of every page database.
 Result<void> compact_pages(Store& store, WorkBar& bar) {
-  const auto databases = [&store]() -> Result<std::vector<PagesInfo>> {
-    const auto snapshot = store.snapshot();
-    if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-    return model::page_databases(*snapshot);
-  }();
+  const auto databases = model::page_databases(store);
   if (!databases) return tl::unexpected<Error>(databases.error());
   for (const PagesInfo& database : *databases) {
     PagesOptions options;
@@ -40,9 +36,7 @@ Result<void> compact_pages(Store& store, WorkBar& bar) {
 }
 
 int run(const Options& options) {
-  const auto open = open_options(options.lock_wait_seconds);
-  if (!open) return fail_with(options.path, open.error());
-  auto store = Store::open(options.path, *open);
+  auto store = open_store(options.path, options.lock_wait_seconds);
   if (!store) return fail_with(options.path, store.error());
   const StopSignals stop;
   {

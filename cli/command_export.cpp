@@ -64,7 +64,8 @@ bool tell_losses(const ExportLosses& losses, bool quiet) {
   if (losses.link_count != 0) {
     note(
         fmt::format("{} links left out: URLs that are empty, hold a TAB or a line break, or look "
-                    "like #INDEX do not fit in lines of edges; jsonl and events take them",
+                    "like an index or a comment do not fit in lines of edges; jsonl and events "
+                    "take them",
                     model::format_count(losses.link_count)));
   }
   return losses.link_count == 0 && losses.cut_page_count == 0;

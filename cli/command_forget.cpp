@@ -64,9 +64,7 @@ int run(const Options& options) {
   if (!options.is_meant) {
     return fail_with("forget: say which pages: --host H, --prefix P or --match REGEX", kExitUsage);
   }
-  const auto open = open_options(options.lock_wait_seconds);
-  if (!open) return fail_with(options.path, open.error());
-  auto store = Store::open(options.path, *open);
+  auto store = open_store(options.path, options.lock_wait_seconds);
   if (!store) return fail_with(options.path, store.error());
   const StopSignals stop;
   WorkBar bar("forget", stop, options.quiet);

@@ -2,6 +2,8 @@
 #include <cerrno>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/input_file.h"
@@ -13,12 +15,14 @@
 #include "cli/progress.h"
 #include "cli/url_session.h"
 #include "cli/verb.h"
+#include "model/format_text.h"
 
 namespace crawlstore::cli {
 namespace {
 
 /// Keys that are submitted at once.
 constexpr std::size_t kKeysAtOnce = 4096;
+constexpr std::uint64_t kRefusalsShown = 5;
 
 struct Options {
   UrlSessionOptions session;
@@ -37,7 +41,7 @@ class ImportRun {
       : session_(session), progress_("import", model::Unit::kCount, " lines", quiet) {}
 
   Result<void> answer_leftovers();
-  Result<void> read(int descriptor, const StopSignals& stop);
+  Result<void> read(const std::string& path, int descriptor, const StopSignals& stop);
   Result<void> finish();
   [[nodiscard]] const model::LineCounts& counts() const { return counts_; }
 
@@ -82,8 +86,9 @@ Result<void> ImportRun::submit() {
   return {};
 }
 
-Result<void> ImportRun::read(int descriptor, const StopSignals& stop) {
+Result<void> ImportRun::read(const std::string& path, int descriptor, const StopSignals& stop) {
   LineReader reader(descriptor, stop);
+  const std::uint64_t lines_before = counts_.lines;
   const InputSize size(descriptor);
   std::string_view line;
   while (true) {
@@ -92,7 +97,10 @@ Result<void> ImportRun::read(int descriptor, const StopSignals& stop) {
     if (*next == LineReader::Next::kEnd) return {};
     ++counts_.lines;
     if (*next == LineReader::Next::kTooLong) {
-      ++counts_.refused;
+      if (++counts_.refused <= kRefusalsShown) {
+        note(fmt::format("{}:{}: refused: it is longer than 64 MiB", model::format_printable(path),
+                         counts_.lines - lines_before));
+      }
     } else if (line.empty()) {
       ++counts_.skipped;
     } else {
@@ -126,7 +134,7 @@ Result<void> import_all(ImportRun& import, const Options& options, const StopSig
   for (const std::string& path : options.inputs) {
     const InputFile file(path);
     done = file.descriptor() < 0 ? fail_errno(errno, "the input")
-                                 : import.read(file.descriptor(), stop);
+                                 : import.read(path, file.descriptor(), stop);
     if (!done) subject = path;
     if (!done || stop.requested() != 0) break;
   }
@@ -168,9 +176,14 @@ constexpr const char* kFooter =
     "urls: plain text, a URL a line; ends of lines and empty lines as in `seen`. Fills a DRUM, and "
     "prints how many were unique and duplicate.\n"
     "The other formats fill a page database:\n"
-    "edges: FROM TAB TO a line: the page FROM has a link to TO more. Both are URLs, or both are "
-    "indexes, `#N`, in a database whose pages have no URLs: there all indexes below the largest "
-    "exist. A page that is only listed counts as known, not as crawled.\n"
+    "edges: FROM TO a line: the page FROM has a link to TO more. Both are URLs, with one TAB in "
+    "between: blanks belong to them; or both are indexes, `#N` or `N`, in a database whose "
+    "pages have no URLs, with any spaces and TABs between and around them: there all indexes "
+    "below the largest exist. So lists of arcs of SNAP, KONECT and WebGraph (ArcListASCIIGraph) "
+    "can be read. Skipped are empty lines, lines of blanks, and comments: `%` at the start, or `#` "
+    "that no digit follows. A third column is refused, so that no list of successors is taken for "
+    "edges: `cut` or `awk '{print $1, $2}'` leaves out weights and times. A page that is only "
+    "listed counts as known, not as crawled.\n"
     "events: crawl events as Cap'n Proto messages, share/crawlstore/crawl_event.capnp.\n"
     "jsonl: the same, an event a line: {\"kind\": \"page\", \"url\": \"http://a.test/\", "
     "\"time\": \"2026-11-21T10:11:12Z\", \"score\": 0.5, \"content_hash\": \"00ff\", "
@@ -178,7 +191,8 @@ constexpr const char* kFooter =
     "Kinds: page, known, gone, "
     "failed, linkAdded, linkRemoved. `time` may be microseconds since 1970. A URL that is no UTF-8 "
     "comes in hexadecimal digits as `url_hex`; without URLs there is `index`.\n"
-    "Lines that are not of the format are refused, with file and number (exit code 1), the others "
+    "Lines that are not of the format are refused, with file and number (exit code 1; the "
+    "first five are told, with --quiet too), the others "
     "are taken. A stream of events is taken up to what is wrong with it.\n"
     "FILE is created when it does not exist, and so is the database, with URLs or without as its "
     "first page is named. At the end the superstep runs, which makes edits pages and links. What "

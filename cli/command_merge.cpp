@@ -64,11 +64,7 @@ Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const
                                                              const StopSignals& stop) {
   std::vector<model::DatabaseSuperstep> supersteps;
   if (!options.drum.empty()) return supersteps;
-  const auto databases = [&store]() -> Result<std::vector<PagesInfo>> {
-    const auto snapshot = store.snapshot();
-    if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-    return model::page_databases(*snapshot);
-  }();
+  const auto databases = model::page_databases(store);
   if (!databases) return tl::unexpected<Error>(databases.error());
   WorkBar bar("superstep", stop, options.quiet);
   for (const PagesInfo& database : *databases) {
@@ -87,9 +83,7 @@ Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const
 }
 
 int run(const Options& options) {
-  const auto open = open_options(options.lock_wait_seconds);
-  if (!open) return fail_with(options.path, open.error());
-  auto store = Store::open(options.path, *open);
+  auto store = open_store(options.path, options.lock_wait_seconds);
   if (!store) return fail_with(options.path, store.error());
   const auto merges = merge_all(*store, options);
   if (!merges) return fail_with(options.path, merges.error());

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lines `FROM TAB TO` as crawl events: each end is a URL, or `#N`, an index. Lines that follow
-/// each other with one FROM become one event, which adds links. Ownership: an event's views are
-/// into the collector. Threads: one.
+/// Lines `FROM TO` as crawl events. Lines that follow each other with one FROM become one event,
+/// which adds links. Ownership: an event's views are into the collector. Threads: one.
+///
+/// A line of nothing but two indexes, `#N` or `N`, is a link between indexes: blanks (spaces and
+/// TABs, as many as there are) stand between them, and may stand around. So are SNAP, KONECT and
+/// the lists of arcs of WebGraph. In any other line a single TAB stands between two URLs, which
+/// may have blanks in them. Further columns are refused: a list of successors would be read as an
+/// edge otherwise. Lines of blanks only, and comments, are skipped: `%...`, and `#...` unless a
+/// digit follows.
 
 #include <cstdint>
 #include <optional>
@@ -30,8 +36,16 @@ struct Edge {
 /// The index that `#N` names; nothing when the text is not of that form.
 std::optional<std::uint64_t> parse_index_name(std::string_view text);
 
-/// errors  kInvalidArgument; the text says what is wrong with the line
+/// Nothing but blanks, or a comment.
+bool is_edge_comment(std::string_view line);
+
+/// Of a line that is none.
+///   errors  kInvalidArgument; the text says what is wrong with the line
 Result<Edge> parse_edge(std::string_view line);
+
+/// A line with this URL as FROM, or as TO, says what is meant: parse_edge() gives it back.
+bool fits_edge_from(std::string_view url);
+bool fits_edge_to(std::string_view url);
 
 class EdgeCollector {
  public:

@@ -146,6 +146,20 @@ Result<OpenOptions> open_options(double lock_wait_seconds) {
   return options;
 }
 
+Result<Store> open_store(const std::string& path, double lock_wait_seconds) {
+  const auto open = open_options(lock_wait_seconds);
+  if (!open) return tl::unexpected<Error>(open.error());
+  return Store::open(path, *open);
+}
+
+Result<Store> open_or_create_store(const std::string& path, double lock_wait_seconds) {
+  const auto open = open_options(lock_wait_seconds);
+  if (!open) return tl::unexpected<Error>(open.error());
+  CreateOptions create;
+  create.time_us = open->time_us;
+  return Store::open_or_create(path, create, *open);
+}
+
 Result<Snapshot> open_snapshot(const std::string& path, bool no_pin, bool no_mmap) {
   SnapshotOptions options;
   options.pin = !no_pin;

@@ -57,6 +57,11 @@ Result<std::optional<std::int64_t>> source_date_us();
 /// For writing: lock wait and SOURCE_DATE_EPOCH.
 Result<OpenOptions> open_options(double lock_wait_seconds);
 
+/// A store to write to; its commits have the time that SOURCE_DATE_EPOCH asks for.
+Result<Store> open_store(const std::string& path, double lock_wait_seconds);
+/// The same; made when it is not there.
+Result<Store> open_or_create_store(const std::string& path, double lock_wait_seconds);
+
 /// For reading.
 Result<Snapshot> open_snapshot(const std::string& path, bool no_pin, bool no_mmap = false);
 

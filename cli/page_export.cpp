@@ -91,12 +91,6 @@ Result<ExportLosses> export_csv(const PageExport& what) {
   return ExportLosses{.waiting_count = what.views.walk.info().event_count};
 }
 
-/// As `import` takes them back: a URL, not an index, in one field of one line.
-bool fits_edges(std::string_view url) {
-  return !url.empty() && url.find_first_of("\t\r\n") == std::string_view::npos &&
-         !parse_index_name(url);
-}
-
 class EdgeWriter {
  public:
   explicit EdgeWriter(const PageExport& what) : what_(what), urls_(what.views.look) {}
@@ -118,14 +112,14 @@ class EdgeWriter {
     const auto from = urls_.url(page);
     if (!from) return tl::unexpected<Error>(from.error());
     from_ = *from;
-    if (!fits_edges(from_)) {
+    if (!fits_edge_from(from_)) {
       left_out_count_ += links.size();
       return {};
     }
     for (const std::uint64_t link : links) {
       const auto to = urls_.url(link);
       if (!to) return tl::unexpected<Error>(to.error());
-      if (!fits_edges(*to)) {
+      if (!fits_edge_to(*to)) {
         ++left_out_count_;
         continue;
       }

@@ -48,6 +48,8 @@ class PageImport {
 
   /// False: failure() says why.
   bool read(const std::string& path);
+  /// What was refused and not told one by one.
+  void tell_untold() const;
   [[nodiscard]] const Failure& failure() const { return failure_; }
   [[nodiscard]] const model::ImportCounts& counts() const { return counts_; }
 
@@ -106,6 +108,12 @@ void PageImport::refuse(const char* why) {
   note(fmt::format("{}: refused: {}", model::format_printable(place()), why));
 }
 
+void PageImport::tell_untold() const {
+  if (counts_.refused <= kRefusalsShown) return;
+  note(fmt::format("{} more lines were refused",
+                   model::format_count(counts_.refused - kRefusalsShown)));
+}
+
 /// Events that break a rule are refused; the first way of naming pages is the one that holds.
 bool PageImport::add(const CrawlEvent& event, PageNaming naming) {
   const auto added = sink_.add(event, naming);
@@ -154,11 +162,12 @@ bool PageImport::take_json(std::string_view line) {
 }
 
 bool PageImport::take_line(std::string_view line) {
-  if (line.empty()) {
+  const bool is_edge = options_.format == "edges";
+  if (line.empty() || (is_edge && is_edge_comment(line))) {
     ++counts_.skipped;
     return true;
   }
-  return options_.format == "edges" ? take_edge(line) : take_json(line);
+  return is_edge ? take_edge(line) : take_json(line);
 }
 
 bool PageImport::read_lines(int descriptor) {
@@ -260,6 +269,7 @@ int import_pages(const PageImportOptions& options) {
     is_read = import.read(path);
     if (!is_read || stop.requested() != 0) break;
   }
+  import.tell_untold();
   Result<void> finished;
   if (!options.no_merge && stop.requested() == 0) finished = sink->merge();
   if (!finished && finished.error().code == Errc::kCancelled) finished = {};

@@ -25,11 +25,7 @@ PageSink::PageSink(Store store, const PageSinkOptions& options)
 }
 
 Result<PageSink> PageSink::open(const PageSinkOptions& options) {
-  const auto open = open_options(options.lock_wait_seconds);
-  if (!open) return tl::unexpected<Error>(open.error());
-  CreateOptions create;
-  create.time_us = open->time_us;
-  auto store = Store::open_or_create(options.path, create, *open);
+  auto store = open_or_create_store(options.path, options.lock_wait_seconds);
   if (!store) return tl::unexpected<Error>(store.error());
   std::optional<bool> has_urls;
   {

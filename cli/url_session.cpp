@@ -12,11 +12,7 @@ constexpr const char* kImportConsumer = "crawlstore import";
 }  // namespace
 
 Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
-  const auto open = open_options(options.lock_wait_seconds);
-  if (!open) return tl::unexpected<Error>(open.error());
-  CreateOptions create;
-  create.time_us = open->time_us;
-  auto store = Store::open_or_create(options.path, create, *open);
+  auto store = open_or_create_store(options.path, options.lock_wait_seconds);
   if (!store) return tl::unexpected<Error>(store.error());
 
   UrlSeen::Options url_options;

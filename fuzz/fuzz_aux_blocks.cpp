@@ -10,21 +10,18 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include "format/request_run.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 using Bytes = std::vector<std::byte>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 Bytes read_whole(std::span<const std::byte> raw, const AuxBlocks& blocks, std::size_t raw_bytes) {
   AuxReader reader(raw, blocks);

@@ -13,12 +13,13 @@
 #include <crawlstore/inspect.h>
 #include <crawlstore/snapshot.h>
 
+#include "require.h"
 #include "store_image.h"
 
 namespace {
 
 using namespace crawlstore;
-using fuzz::require;
+using crawlstore::fuzz::require;
 
 constexpr std::size_t kStepsMax = 64;
 

@@ -13,23 +13,20 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include <crawlstore/event_stream.h>
 
 #include "format/event_run.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 using Bytes = std::vector<std::byte>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check_events(std::span<const CrawlEvent> events, std::size_t message_bytes) {
   std::size_t elements = events.size();

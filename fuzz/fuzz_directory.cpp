@@ -11,23 +11,20 @@
 // 10, for roots also 1; the high water mark is 1 TiB.
 
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include "format/directory.h"
 #include "format/layout.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 
 constexpr std::uint64_t kHighWater = std::uint64_t{1} << 40;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check_extent(Extent extent, Generation born, Generation generation) {
   require(extent.offset_bytes % kUnitBytes == 0 && extent.length_bytes % kUnitBytes == 0);

@@ -10,22 +10,19 @@
 // Input: the payload of a drum segment.
 
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <span>
 #include <string>
 
 #include "format/drum_table.h"
 #include "format/name.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using crawlstore::fuzz::require;
 
 void check_buckets(const DrumTable& table) {
   require(!table.buckets.empty() && table.buckets.size() <= kBucketsMax);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "inspector/shell/headless_shell.h"
+#include "require.h"
 #include "store_image.h"
 
 namespace {

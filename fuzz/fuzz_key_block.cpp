@@ -13,23 +13,20 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include "format/endian.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 using Keys = std::array<std::uint64_t, kBlockKeysMax>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check_block(std::span<const std::byte> bytes, std::int32_t value_bytes) {
   const auto block = parse_key_block(bytes, value_bytes);

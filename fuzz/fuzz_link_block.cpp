@@ -12,20 +12,17 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include "format/link_block.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 using Bytes = std::vector<std::byte>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check_rows(const LinkRows& rows) {
   for (std::size_t row = 0; row < rows.row_count(); ++row) {

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
@@ -18,16 +17,14 @@
 #include "format/endian.h"
 #include "format/link_block.h"
 #include "format/link_index.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 using Bytes = std::vector<std::byte>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 /// The run of an accepted payload, made of its rows.
 Bytes made_again(const Bytes& payload) {

@@ -8,7 +8,6 @@
 //
 // Input: the payload.
 
-#include <cstdlib>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,16 +15,14 @@
 #include "container/run_content.h"
 #include "format/endian.h"
 #include "format/origin_index.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 using Bytes = std::vector<std::byte>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 Result<container::RunContent> check(const Bytes& payload) {
   return container::check_run_content(SegmentKind::kPageOrigins,

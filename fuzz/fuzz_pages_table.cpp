@@ -9,20 +9,17 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <span>
 
 #include "format/pages_table.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using crawlstore::fuzz::require;
 
 void check_segments(const PagesTable& table) {
   require(static_cast<bool>(table.keys) == table.has_urls);

@@ -10,22 +10,19 @@
 // Input: two bytes (a place that changes after parsing), one byte (what it becomes), the payload.
 
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include "format/endian.h"
 #include "format/record_tile.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 using Bytes = std::vector<std::byte>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 std::vector<PageRecord> records_of(const RecordTile& tile) {
   std::vector<PageRecord> records;

@@ -10,22 +10,19 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <span>
 #include <vector>
 
 #include "format/key_block.h"
 #include "format/request_run.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 using Bytes = std::vector<std::byte>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 template <class T>
 void require_inside(std::span<const T> column, const Bytes& payload) {

@@ -8,20 +8,17 @@
 // Input: the count of numbers (1 byte), selectors, data.
 
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include "format/short_numbers.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 using Bytes = std::vector<std::byte>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check(std::size_t count, const Bytes& selectors, const Bytes& data) {
   std::vector<std::uint32_t> numbers(count);

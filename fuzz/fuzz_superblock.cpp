@@ -14,22 +14,19 @@
 // right, so that the checks behind the checksum are reached.
 
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include "format/checksum.h"
 #include "format/endian.h"
 #include "format/superblock.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using crawlstore::fuzz::require;
 
 template <class Page>
 Page repaired(Page page, std::uint64_t seed) {

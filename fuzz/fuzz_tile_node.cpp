@@ -11,24 +11,21 @@
 // has the run id 1,000; the high water mark is 1 TiB.
 
 #include <cstdint>
-#include <cstdlib>
 #include <span>
 #include <vector>
 
 #include "format/endian.h"
 #include "format/layout.h"
 #include "format/tile_node.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
+using crawlstore::fuzz::require;
 
 constexpr std::uint64_t kHighWater = std::uint64_t{1} << 40;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void check_child(const RunRef& child, std::uint16_t level) {
   const Extent extent = child.extent();

@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -23,14 +22,13 @@
 
 #include <crawlstore/url.h>
 
+#include "require.h"
+
 namespace {
 
 using crawlstore::NormalizedUrl;
 using crawlstore::UrlNormalizer;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using crawlstore::fuzz::require;
 
 // Bytes before the path, found as RFC 3986, appendix B, does it.
 std::size_t head_size(std::string_view url) {

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <set>
 #include <span>
 #include <vector>
@@ -22,15 +21,13 @@
 
 #include "format/endian.h"
 #include "format/key_block.h"
+#include "require.h"
 
 namespace {
 
 using namespace crawlstore;
 using namespace crawlstore::format;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using crawlstore::fuzz::require;
 
 struct Keys {
   std::vector<std::uint64_t> heads;

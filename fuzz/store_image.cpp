@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store_image.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -13,6 +12,7 @@
 #include "container/writer.h"
 #include "format/endian.h"
 #include "format/layout.h"
+#include "require.h"
 
 namespace crawlstore::fuzz {
 namespace {
@@ -92,10 +92,6 @@ void store_checksum(std::vector<std::byte>& bytes, std::uint64_t at, std::uint64
 }
 
 }  // namespace
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 StoreImage::StoreImage(Content content)
     : bytes_(content == Content::kDrum ? make_store() : make_pages()) {

@@ -17,9 +17,6 @@
 
 namespace crawlstore::fuzz {
 
-/// Aborts when the condition does not hold: what a fuzzer counts as a find.
-void require(bool condition);
-
 /// What a store holds.
 ///   kDrum   a DRUM of two buckets with keys, values, pending requests and results
 ///   kPages  a page database with URLs, records, links of several supersteps, and edits that wait

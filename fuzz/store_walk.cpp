@@ -13,7 +13,9 @@
 #include <crawlstore/pages.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
+#include <crawlstore/verify.h>
 
+#include "require.h"
 #include "store_image.h"
 
 namespace crawlstore::fuzz {
@@ -186,6 +188,22 @@ bool write_pages(std::unique_ptr<Storage> file) {
   }
   tally(store->close());
   return tally.ok();
+}
+
+void check_file(const std::vector<std::byte>& bytes, bool (*write)(std::unique_ptr<Storage> file)) {
+  const auto open = [&bytes](OpenMode mode) {
+    return open_memory_storage(make_memory_file(bytes, std::uint64_t{1} << 23), mode);
+  };
+  const std::shared_ptr<Storage> file = open(OpenMode::kRead);
+  const auto report = verify(*file, {VerifyLevel::kDeep, {}});
+  const bool is_whole = report && report->findings.empty();
+  (void)describe_file(*file, {.entries_max = 8});
+  for (std::uint64_t offset = 0; offset < bytes.size(); offset += 20'480) {
+    (void)describe_at(*file, offset, {.entries_max = 8});
+  }
+  const bool is_walked = walk(file);
+  const bool is_written = write(open(OpenMode::kWrite));
+  require(!is_whole || (is_walked && is_written));
 }
 
 }  // namespace crawlstore::fuzz

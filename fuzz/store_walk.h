@@ -3,7 +3,9 @@
 
 /// What users do with a file, to be tried on any bytes. Threads: one.
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include <crawlstore/storage.h>
 
@@ -20,5 +22,10 @@ bool write(std::unique_ptr<Storage> file);
 
 /// The same with the page database "fuzz": a page, a superstep, a host forgotten, compaction.
 bool write_pages(std::unique_ptr<Storage> file);
+
+/// Verifies, describes, walks and writes a file of these bytes, each on a copy of its own. What
+/// deep verify finds whole must be walked and written without an error.
+///   write  one of the two
+void check_file(const std::vector<std::byte>& bytes, bool (*write)(std::unique_ptr<Storage> file));
 
 }  // namespace crawlstore::fuzz

@@ -34,6 +34,12 @@ Result<std::vector<PagesInfo>> page_databases(const Snapshot& snapshot) {
   return databases;
 }
 
+Result<std::vector<PagesInfo>> page_databases(const Store& store) {
+  const auto snapshot = store.snapshot();
+  if (!snapshot) return tl::unexpected<Error>(snapshot.error());
+  return page_databases(*snapshot);
+}
+
 std::vector<Field> default_database_fields(const std::vector<PagesInfo>& databases) {
   const auto found = std::find_if(databases.begin(), databases.end(), [](const PagesInfo& info) {
     return info.name == PageDb::kDefaultName;

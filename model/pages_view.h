@@ -17,6 +17,8 @@ namespace crawlstore::model {
 
 /// All databases of the store, by name. errors of damage
 Result<std::vector<PagesInfo>> page_databases(const Snapshot& snapshot);
+/// Of its newest generation.
+Result<std::vector<PagesInfo>> page_databases(const Store& store);
 
 /// `pages`, `crawled`, `links`, `bits_per_link` ... of the database of the default name; zeros when
 /// there is none.

@@ -25,16 +25,87 @@ TEST(ParseIndexName, TakesDigitsBehindAHash) {
 
 TEST(ParseEdge, TellsUrlsFromIndexes) {
   EXPECT_EQ(edge_of("a\tb").naming, model::PageNaming::kUrls);
-  EXPECT_EQ(edge_of("#x\t#").naming, model::PageNaming::kUrls);
+  EXPECT_EQ(edge_of("x\t#").naming, model::PageNaming::kUrls);
+  EXPECT_EQ(edge_of("1x\t#1x").naming, model::PageNaming::kUrls);
   const Edge edge = edge_of("#3\t#1099511627775");
   EXPECT_EQ(edge.naming, model::PageNaming::kIndexes);
   EXPECT_EQ(edge.from_index, 3U);
   EXPECT_EQ(edge.to_index, (std::uint64_t{1} << 40U) - 1);
 }
 
+TEST(ParseEdge, TakesAnyBlanksBetweenIndexes) {
+  for (const char* line : {"3 17", "#3\t#17", "3\t17", " 3  17 ", "\t3 \t #17\t", "#3 17"}) {
+    const Edge edge = edge_of(line);
+    EXPECT_EQ(edge.naming, model::PageNaming::kIndexes) << line;
+    EXPECT_EQ(edge.from_index, 3U) << line;
+    EXPECT_EQ(edge.to_index, 17U) << line;
+  }
+}
+
+TEST(ParseEdge, KeepsTheBlanksOfUrls) {
+  const Edge edge = edge_of(" a 1\t2 b ");
+  EXPECT_EQ(edge.from, " a 1");
+  EXPECT_EQ(edge.to, "2 b ");
+}
+
+TEST(IsEdgeComment, TakesSignsAndBlankLines) {
+  for (const char* line : {"", " ", "\t \t", "#", "# Nodes: 3", "#FromNodeId\tToNodeId", "%",
+                           "% 1 2", "  # 1", "##1 2"}) {
+    EXPECT_TRUE(is_edge_comment(line)) << line;
+  }
+  for (const char* line : {"#1\t#2", "1", " #0", "a\t#", "-", ";", "//", "\v"}) {
+    EXPECT_FALSE(is_edge_comment(line)) << line;
+  }
+}
+
+/// Every two of some odd URLs: what is said to fit comes back from its line.
+TEST(FitsEdge, MeansThatTheLineIsTakenBack) {
+  const std::vector<std::string> urls{"",    " ",   "a",   "a b", "1",   " 1",  "1 ", "1 2", "#1",
+                                      "#1x", "# 1", "%41", " %",  "#",   "##",  "x1", "1x",  "a\tb",
+                                      "a\r", "\n",  "#x",  "1 x", "x 1", " # ", "0x1"};
+  std::size_t fit_count = 0;
+  for (const std::string& from : urls) {
+    for (const std::string& to : urls) {
+      if (!fits_edge_from(from) || !fits_edge_to(to)) continue;
+      const std::string line = from + '\t' + to;
+      ++fit_count;
+      EXPECT_FALSE(is_edge_comment(line)) << line;
+      EXPECT_EQ(edge_of(line).from, from) << line;
+      EXPECT_EQ(edge_of(line).to, to) << line;
+      EXPECT_EQ(edge_of(line).naming, model::PageNaming::kUrls) << line;
+    }
+  }
+  EXPECT_GT(fit_count, 80U);
+}
+
 TEST(ParseEdge, RefusesWhatIsNoEdge) {
-  for (const char* line : {"", "\t", "a", "a\t", "\tb", "a\tb\t", "a\tb\tc", "#1\tb", "a\t#1",
-                           "#1\t#1099511627776", "#1099511627776\t#1"}) {
+  for (const char* line : {"",
+                           "\t",
+                           "a",
+                           "a\t",
+                           "\tb",
+                           "a\tb\t",
+                           "a\tb\tc",
+                           "#1\tb",
+                           "a\t#1",
+                           "#1\t#1099511627776",
+                           "#1099511627776\t#1",
+                           "1",
+                           "1 ",
+                           "1 2 3",
+                           "1 2\t3",
+                           "1\t2\t3",
+                           "a b",
+                           "1 b",
+                           "a 1",
+                           "1 -2",
+                           "1 +2",
+                           "1 0x2",
+                           "1,2",
+                           "# 1\t2\t3",
+                           " 1\ta",
+                           "a\t 1 ",
+                           "1 99999999999999999999"}) {
     EXPECT_FALSE(parse_edge(line)) << line;
   }
   const std::string url(kEventUrlBytesMax, 'a');

@@ -64,6 +64,43 @@ class Edges(PagesTest):
         counts = json.loads(answer.out)
         self.assertEqual((counts["refused"], counts["skipped"], counts["links"]), (6, 1, 2))
 
+    def test_of_other_collections_are_read(self):
+        """As SNAP, KONECT and WebGraph write them."""
+        for text in (b"# Directed graph: Tiny\r\n# FromNodeId\tToNodeId\r\n0\t2\r\n2\t1\r\n",
+                     b"% asym unweighted\n% 2 3 3\n0 2\n2 1\n", b"  0   2\n\t2 \t 1 \n   \n",
+                     b"#0 #2\n#2\t1\n", b"#\n0\t2\n\n#!\n2 1"):
+            self.load(text, "edges", name="g.crawl")
+            self.assertEqual(self.edges("g.crawl"), {(b"#0", b"#2"), (b"#2", b"#1")}, text)
+            (self.folder / "g.crawl").unlink()
+
+    def test_that_would_be_read_as_others_are_refused(self):
+        """Weights, successors of a node, an index and a URL: each line with its number and why."""
+        data = (b"3\n1 2 3\n1\t2\t0.5\n0 1\n1 http://a.test/\n1 -2\n1 99999999999999\n"
+                b"x 1\n1 2 x\n")
+        answer = self.run_command("import", "x.crawl", "--format", "edges", "-", "--quiet",
+                                  data=data)
+        self.assertEqual(answer.code, 1)
+        self.assertEqual(answer.err.decode().splitlines(), [
+            "crawlstore: -:1: refused: there is one column only",
+            "crawlstore: -:2: refused: there are more than two columns",
+            "crawlstore: -:3: refused: it has more than one TAB",
+            "crawlstore: -:5: refused: one end is an index, the other one a URL",
+            "crawlstore: -:6: refused: one end is an index, the other one a URL",
+            "crawlstore: 3 more lines were refused"])
+        self.assertEqual(self.edges(), {(b"#0", b"#1")})
+
+    def test_of_urls_with_blanks_are_parted_by_the_tab(self):
+        self.load(b"http://a.test/x y\thttp://b.test/1 2\r\n"
+                  b"http://a.test/x y\thttp://c.test/ \n% a comment\n# 7\n \t \n", "edges")
+        self.assertEqual(self.edges(), {(b"http://a.test/x y", b"http://b.test/1 2"),
+                                        (b"http://a.test/x y", b"http://c.test/ ")})
+        answer = self.run_command("import", "x.crawl", "--format", "edges", "-",
+                                  data=b"http://a.test/ http://b.test/\n")
+        self.assertEqual(answer.code, 1)
+        self.assertIn(b"-:1: refused: there is no TAB between FROM and TO", answer.err)
+        self.load(b" a b \t c d \n", "edges", "--raw", name="raw.crawl")
+        self.assertEqual(self.edges("raw.crawl"), {(b" a b ", b" c d ")})
+
     def test_count_lines_in_each_file(self):
         for name in ("a.txt", "b.txt"):
             (self.folder / name).write_bytes(b"http://a.test/\thttp://b.test/\ngarbage\n")
@@ -281,11 +318,14 @@ class RandomCrawls(PagesTest):
             self.assert_whole(form)
 
     def test_come_back_from_edges_but_for_what_does_not_fit(self):
-        def fits(url):
-            return not re.search(rb"[\t\r\n]|^#\d+$|^$", url)
+        def fits_from(url):
+            return not re.search(rb"[\t\r\n]|^ *($|%|#(?!\d)|#?\d+( |$))", url)
+
+        def fits_to(url):
+            return not re.search(rb"[\t\r\n]|^$|^ *#?\d+ *$", url)
         urls = [page.url for page in self.model.pages]
         wanted = {(urls[a], urls[b]) for a, b in self.model.edges()}
-        fitting = {edge for edge in wanted if fits(edge[0]) and fits(edge[1])}
+        fitting = {edge for edge in wanted if fits_from(edge[0]) and fits_to(edge[1])}
         answer = self.run_command("export", "x.crawl", "--format", "edges", "-o", "e.txt")
         self.assertEqual(answer.code, 1)
         self.assertIn(b"%d links left out" % len(wanted - fitting), answer.err)

@@ -190,6 +190,10 @@ class Lines(command.CommandTest):
         self.assertEqual([url for _, url in answer.verdicts],
                          [b"http://a.test/", b"http://b.test/"])
         self.assertRegex(answer.err, rb"line 2 refused: it is longer than 64 MiB")
+        (self.folder / "long.txt").write_bytes(data)
+        answer = self.run_command("import", "y.crawl", "--format", "urls", "long.txt", "--quiet")
+        self.assertEqual((answer.code, answer.err),
+                         (1, b"crawlstore: long.txt:2: refused: it is longer than 64 MiB\n"))
 
 
 class Import(command.CommandTest):

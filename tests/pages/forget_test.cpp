@@ -4,10 +4,9 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/url_seen.h>
-#include <crawlstore/verify.h>
 
-#include "drum/memory_store.h"
 #include "pages/page_model.h"
+#include "pages/page_words.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -20,23 +19,12 @@ PagesOptions small_options() {
   return options;
 }
 
-PageView view_of(const Store& store) {
-  return must(PageView::open(must(store.snapshot())));
-}
-
 void add(PageDb& pages, const Edit& edit) {
   must(edit.as_event([&](const CrawlEvent& event) { return pages.add(event); }));
 }
 
 bool is_of_host(std::string_view url, int host) {
   return url.starts_with("http://host" + std::to_string(host) + ".example/");
-}
-
-void expect_whole(const MemoryStore& store) {
-  VerifyOptions options;
-  options.level = VerifyLevel::kDeep;
-  const auto report = must(verify(*open_memory_storage(store.file(), OpenMode::kRead), options));
-  for (const Finding& finding : report.findings) ADD_FAILURE() << describe(finding.error);
 }
 
 std::set<std::uint64_t> without(const std::set<std::uint64_t>& links,

@@ -8,13 +8,12 @@
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/verify.h>
 
 #include "drum/key_table.h"
-#include "drum/memory_store.h"
 #include "format/endian.h"
 #include "format/pages_table.h"
 #include "pages/page_model.h"
+#include "pages/page_words.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -24,17 +23,6 @@ PagesOptions small_options() {
   options.memory_bytes = 1 << 20;
   options.bucket_count = 4;
   return options;
-}
-
-PageView view_of(const Store& store) {
-  return must(PageView::open(must(store.snapshot())));
-}
-
-void expect_whole(const MemoryStore& store) {
-  VerifyOptions options;
-  options.level = VerifyLevel::kDeep;
-  const auto report = must(verify(*open_memory_storage(store.file(), OpenMode::kRead), options));
-  for (const Finding& finding : report.findings) ADD_FAILURE() << describe(finding.error);
 }
 
 std::string url_of(std::uint64_t i) {

@@ -4,10 +4,9 @@
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/verify.h>
 
-#include "drum/memory_store.h"
 #include "pages/page_model.h"
+#include "pages/page_words.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -19,20 +18,8 @@ PagesOptions small_options(std::uint32_t bucket_count = 4) {
   return options;
 }
 
-PageView view_of(const Store& store) {
-  return must(PageView::open(must(store.snapshot())));
-}
-
 void add(PageDb& pages, const Edit& edit) {
   must(edit.as_event([&](const CrawlEvent& event) { return pages.add(event); }));
-}
-
-/// Deep verification finds nothing.
-void expect_whole(const MemoryStore& store) {
-  VerifyOptions options;
-  options.level = VerifyLevel::kDeep;
-  const auto report = must(verify(*open_memory_storage(store.file(), OpenMode::kRead), options));
-  for (const Finding& finding : report.findings) ADD_FAILURE() << describe(finding.error);
 }
 
 /// Random crawls, merged now and then, in stores that differ in what must not matter.

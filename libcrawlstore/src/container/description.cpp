@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "container/description_origins.h"
+#include "container/description_parts.h"
 #include "container/link_content.h"
 #include "container/link_description.h"
 #include "container/run_content.h"
@@ -18,9 +19,6 @@
 namespace crawlstore::container {
 namespace {
 
-/// Longer runs are not read whole just to find broken rules.
-constexpr std::uint64_t kWholeBytesMax = 16 * 1024 * 1024;
-
 /// A shared_ptr that owns nothing.
 std::shared_ptr<Storage> borrowed(Storage& storage) {
   return {std::shared_ptr<Storage>(), &storage};
@@ -30,23 +28,6 @@ std::string count_of(std::uint64_t count) {
   return std::to_string(count);
 }
 
-/// Notes a problem of `bytes`, and one that a parse function found in them.
-void note_problems(Description& out, std::size_t mark, const RunSource& source,
-                   const RunBytes& bytes, const std::optional<Error>& broken) {
-  if (bytes.problem) {
-    out.note(mark, bytes.problem->offset, bytes.problem->text);
-  } else if (broken) {
-    const std::uint64_t relative = broken->offset == Error::kNoOffset ? 0 : broken->offset;
-    out.note(mark, source.run().offset_bytes + relative, broken->text);
-  }
-}
-
-template <class T>
-std::optional<Error> error_of(const Result<T>& result) {
-  if (result) return std::nullopt;
-  return result.error();
-}
-
 void describe_drum(Description& out, const RunSource& source) {
   const auto& run = source.run();
   const std::size_t mark = out.mark();
@@ -54,7 +35,8 @@ void describe_drum(Description& out, const RunSource& source) {
   const RunBytes payload = source.read(0, std::min(run.payload_bytes, kWholeBytesMax));
   out.add_fields(format::describe_drum(payload.bytes, out.entries_max()), run.offset_bytes);
   out.close();
-  note_problems(out, mark, source, payload, error_of(format::parse_drum_table(payload.bytes)));
+  note_problems(out, mark, run.offset_bytes, payload,
+                error_of(format::parse_drum_table(payload.bytes)));
 }
 
 void describe_pages(Description& out, const RunSource& source) {
@@ -64,7 +46,8 @@ void describe_pages(Description& out, const RunSource& source) {
   const RunBytes payload = source.read(0, std::min(run.payload_bytes, kWholeBytesMax));
   out.add_fields(format::describe_pages(payload.bytes), run.offset_bytes);
   out.close();
-  note_problems(out, mark, source, payload, error_of(format::parse_pages_table(payload.bytes)));
+  note_problems(out, mark, run.offset_bytes, payload,
+                error_of(format::parse_pages_table(payload.bytes)));
 }
 
 /// Where the blocks of a partition are, from its footer and index, none of which is believed.
@@ -85,13 +68,8 @@ class PartitionMap {
 
   /// The last block that begins at or before `offset`.
   [[nodiscard]] std::uint64_t find(std::uint64_t offset) const {
-    std::uint64_t low = 0;
-    std::uint64_t high = footer_.block_count;
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (block_offset(middle) <= offset ? low : high) = middle;
-    }
-    return low;
+    return find_block(footer_.block_count, offset,
+                      [this](std::uint64_t i) { return block_offset(i); });
   }
 
  private:
@@ -116,39 +94,22 @@ void describe_block(Description& out, const RunSource& source, const PartitionMa
       source.read(block.offset_bytes, std::min(block.length_bytes, kWholeBytesMax));
   out.add_fields(format::describe_key_block(bytes.bytes), base);
   out.close();
-  if (bytes.problem) {
-    out.note(mark, bytes.problem->offset, bytes.problem->text);
-    return;
+  std::optional<Error> broken;
+  if (bytes.bytes.size() == block.length_bytes) {
+    const auto parsed = format::parse_key_block(bytes.bytes, footer.value_bytes, footer.key_bytes);
+    broken = error_of(parsed);
+    if (parsed) {
+      format::BlockNumbers keys;   // NOLINT(*-member-init): written
+      format::BlockNumbers tails;  // NOLINT(*-member-init): written
+      broken = error_of(format::decode_keys(*parsed, keys, tails));
+    }
   }
-  if (bytes.bytes.size() < block.length_bytes) return;
-  const auto parsed = format::parse_key_block(bytes.bytes, footer.value_bytes, footer.key_bytes);
-  auto broken = error_of(parsed);
-  if (parsed) {
-    format::BlockNumbers keys;   // NOLINT(*-member-init): written
-    format::BlockNumbers tails;  // NOLINT(*-member-init): written
-    broken = error_of(format::decode_keys(*parsed, keys, tails));
-  }
-  if (broken) out.note(mark, base + broken->offset, broken->text);
-}
-
-/// The footer, when it can be relied on to find the rest.
-std::optional<format::PartitionFooter> describe_footer(Description& out, const RunSource& source) {
-  const auto& run = source.run();
-  const std::uint64_t length =
-      std::min<std::uint64_t>(run.payload_bytes, sizeof(format::PartitionFooter));
-  const std::uint64_t start = run.payload_bytes - length;
-  const std::size_t mark = out.mark();
-  out.open("footer", "struct", {run.offset_bytes + start, length});
-  const RunBytes bytes = source.read(start, length);
-  out.add_fields(format::describe_partition_footer(bytes.bytes), run.offset_bytes + start);
-  out.close();
-  const auto footer = format::parse_partition_footer(bytes.bytes, run.payload_bytes);
-  note_problems(out, mark, source, bytes, error_of(footer));
-  return footer ? std::optional(*footer) : std::nullopt;
+  note_problems(out, mark, base, bytes, broken);
 }
 
 void describe_partition(Description& out, const RunSource& source) {
-  const auto footer = describe_footer(out, source);
+  const auto footer = describe_footer(out, source, format::describe_partition_footer,
+                                      format::parse_partition_footer);
   if (!footer) return;
   const PartitionMap map(source, *footer);
   out.open("blocks", "list", {source.run().offset_bytes, footer->index_offset_bytes},
@@ -195,7 +156,7 @@ void describe_log_run(Description& out, const RunSource& source) {
     broken = error_of(check_run_content(source.kind(), payload_in_memory(bytes.bytes),
                                         [](std::uint64_t) { return Result<void>{}; }));
   }
-  note_problems(out, mark, source, bytes, broken);
+  note_problems(out, mark, run.offset_bytes, bytes, broken);
 }
 
 void describe_record_tile(Description& out, const RunSource& source, const RunBytes& bytes) {
@@ -205,7 +166,8 @@ void describe_record_tile(Description& out, const RunSource& source, const RunBy
   out.add_fields(format::describe_record_tile(bytes.bytes), run.offset_bytes);
   out.close();
   const auto tile = format::RecordTile::parse(bytes.bytes);
-  note_problems(out, mark, source, bytes, tile ? error_of(tile->check()) : error_of(tile));
+  note_problems(out, mark, run.offset_bytes, bytes,
+                tile ? error_of(tile->check()) : error_of(tile));
 }
 
 void describe_tile_node(Description& out, const RunSource& source, const RunBytes& bytes) {
@@ -215,7 +177,7 @@ void describe_tile_node(Description& out, const RunSource& source, const RunByte
   out.add_fields(format::describe_tile_node(bytes.bytes, out.entries_max()), run.offset_bytes);
   out.close();
   // A node whose directory could be loaded broke no rule.
-  note_problems(out, mark, source, bytes, std::nullopt);
+  note_problems(out, mark, run.offset_bytes, bytes, std::nullopt);
 }
 
 /// What a tile and a node begin with tells them apart.
@@ -360,7 +322,8 @@ void describe_run_at(Description& out, const RunSource& source, std::uint64_t of
     out.note_last(bytes.problem->text);
   }
   if (source.kind() == SegmentKind::kDrumPartition) {
-    const auto footer = describe_footer(out, source);
+    const auto footer = describe_footer(out, source, format::describe_partition_footer,
+                                        format::parse_partition_footer);
     if (footer && place < footer->index_offset_bytes) {
       const PartitionMap map(source, *footer);
       describe_block(out, source, map, map.find(place), *footer);

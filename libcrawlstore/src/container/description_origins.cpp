@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "container/description_parts.h"
 #include "format/endian.h"
 #include "format/origin_index.h"
 
@@ -35,38 +36,14 @@ class OriginMap {
 
   /// The last block that begins at or before `place`.
   [[nodiscard]] std::uint64_t find(std::uint64_t place) const {
-    std::uint64_t low = 0;
-    std::uint64_t high = footer_.block_count;
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (entry(middle).offset_bytes <= place ? low : high) = middle;
-    }
-    return low;
+    return find_block(footer_.block_count, place,
+                      [this](std::uint64_t i) { return entry(i).offset_bytes; });
   }
 
  private:
   const RunSource& source_;
   const format::OriginFooter& footer_;
 };
-
-/// The footer, when it can be relied on to find the rest.
-std::optional<format::OriginFooter> describe_footer(Description& out, const RunSource& source) {
-  const auto& run = source.run();
-  const auto length = std::min<std::uint64_t>(run.payload_bytes, sizeof(format::OriginFooter));
-  const std::uint64_t start = run.payload_bytes - length;
-  const std::size_t mark = out.mark();
-  out.open("footer", "struct", {run.offset_bytes + start, length});
-  const RunBytes bytes = source.read(start, length);
-  out.add_fields(format::describe_origin_footer(bytes.bytes), run.offset_bytes + start);
-  out.close();
-  const auto footer = format::parse_origin_footer(bytes.bytes, run.payload_bytes);
-  if (bytes.problem) {
-    out.note(mark, bytes.problem->offset, bytes.problem->text);
-  } else if (!footer) {
-    out.note(mark, run.offset_bytes + footer.error().offset, footer.error().text);
-  }
-  return footer ? std::optional(*footer) : std::nullopt;
-}
 
 /// A decoder with the dictionary of the run, which is described.
 std::optional<format::OriginBlockDecoder> describe_dictionary(Description& out,
@@ -104,27 +81,24 @@ void describe_block(Description& out, const RunSource& source, const OriginMap& 
   const std::uint64_t base = source.run().offset_bytes + block.offset_bytes;
   const std::size_t mark = out.mark();
   out.open("blocks[" + std::to_string(i) + "]", "struct", {base, block.length_bytes});
-  constexpr std::uint64_t kBlockBytesMax = std::uint64_t{17} << 20;
   const RunBytes bytes =
-      source.read(block.offset_bytes, std::min(block.length_bytes, kBlockBytesMax));
+      source.read(block.offset_bytes, std::min(block.length_bytes, kWholeBytesMax));
   out.add_fields(format::describe_origin_block(bytes.bytes), base);
   const auto header = format::parse_origin_block_header(bytes.bytes, codec_of(map.footer()));
   if (header) describe_parts(out, *header, base);
   out.close();
-  if (bytes.problem) {
-    out.note(mark, bytes.problem->offset, bytes.problem->text);
-  } else if (!header) {
-    out.note(mark, base + header.error().offset, header.error().text);
-  } else if (decoder != nullptr) {
-    const auto decoded = decoder->decode(bytes.bytes, map.footer().first_page + map.entry(i).page);
-    if (!decoded) out.note(mark, base + decoded.error().offset, decoded.error().text);
+  auto broken = error_of(header);
+  if (header && decoder != nullptr && bytes.bytes.size() == block.length_bytes) {
+    broken = error_of(decoder->decode(bytes.bytes, map.footer().first_page + map.entry(i).page));
   }
+  note_problems(out, mark, base, bytes, broken);
 }
 
 }  // namespace
 
 void describe_origins(Description& out, const RunSource& source) {
-  const auto footer = describe_footer(out, source);
+  const auto footer =
+      describe_footer(out, source, format::describe_origin_footer, format::parse_origin_footer);
   if (!footer) return;
   auto decoder = describe_dictionary(out, source, *footer);
   const OriginMap map(source, *footer);
@@ -143,7 +117,8 @@ void describe_origins(Description& out, const RunSource& source) {
 }
 
 void describe_origins_at(Description& out, const RunSource& source, std::uint64_t place) {
-  const auto footer = describe_footer(out, source);
+  const auto footer =
+      describe_footer(out, source, format::describe_origin_footer, format::parse_origin_footer);
   if (!footer || place >= footer->index_offset_bytes) return;
   auto decoder = describe_dictionary(out, source, *footer);
   const OriginMap map(source, *footer);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "container/description_parts.h"
 #include "format/endian.h"
 #include "format/field.h"
 #include "format/link_block.h"
@@ -12,9 +13,6 @@ namespace crawlstore::container {
 namespace {
 
 constexpr std::uint64_t kEntryBytes = sizeof(format::LinkIndexEntry);
-/// Longer blocks are not read whole just to find broken rules.
-constexpr std::uint64_t kWholeBytesMax = 16 * 1024 * 1024;
-
 std::string item(const char* list, std::uint64_t i) {
   return std::string(list) + "[" + std::to_string(i) + "]";
 }
@@ -38,13 +36,8 @@ class LinkRunMap {
   }
   /// The last block that begins at or before `place`.
   [[nodiscard]] std::uint64_t find(std::uint64_t place) const {
-    std::uint64_t low = 0;
-    std::uint64_t high = footer_.block_count;
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (block_offset(middle) <= place ? low : high) = middle;
-    }
-    return low;
+    return find_block(footer_.block_count, place,
+                      [this](std::uint64_t i) { return block_offset(i); });
   }
 
  private:
@@ -66,7 +59,7 @@ void describe_entry(Description& out, const RunSource& source, const LinkRunMap&
   const RunBytes bytes = source.read(place, kEntryBytes);
   out.add_fields(format::describe_link_index_entry(bytes.bytes), base);
   out.close();
-  if (bytes.problem) out.note(mark, bytes.problem->offset, bytes.problem->text);
+  note_problems(out, mark, base, bytes, std::nullopt);
 }
 
 void describe_block(Description& out, const RunSource& source, const LinkRunMap& map,
@@ -79,39 +72,19 @@ void describe_block(Description& out, const RunSource& source, const LinkRunMap&
       source.read(block.offset_bytes, std::min(block.length_bytes, kWholeBytesMax));
   out.add_fields(format::describe_link_block(bytes.bytes), base);
   out.close();
-  if (bytes.problem) {
-    out.note(mark, bytes.problem->offset, bytes.problem->text);
-    return;
+  std::optional<Error> broken;
+  if (bytes.bytes.size() == block.length_bytes) {
+    format::LinkRows rows;
+    broken = error_of(format::decode_link_block(bytes.bytes, rows));
   }
-  if (bytes.bytes.size() < block.length_bytes) return;
-  format::LinkRows rows;
-  const auto decoded = format::decode_link_block(bytes.bytes, rows);
-  if (!decoded) out.note(mark, base + decoded.error().offset, decoded.error().text);
-}
-
-/// The footer, when it can be relied on to find the rest.
-std::optional<format::LinkRunFooter> describe_footer(Description& out, const RunSource& source) {
-  const auto& run = source.run();
-  const auto length = std::min<std::uint64_t>(run.payload_bytes, sizeof(format::LinkRunFooter));
-  const std::uint64_t start = run.payload_bytes - length;
-  const std::size_t mark = out.mark();
-  out.open("footer", "struct", {run.offset_bytes + start, length});
-  const RunBytes bytes = source.read(start, length);
-  out.add_fields(format::describe_link_run_footer(bytes.bytes), run.offset_bytes + start);
-  out.close();
-  const auto footer = format::parse_link_footer(bytes.bytes, run.payload_bytes);
-  if (bytes.problem) {
-    out.note(mark, bytes.problem->offset, bytes.problem->text);
-  } else if (!footer) {
-    out.note(mark, run.offset_bytes + footer.error().offset, footer.error().text);
-  }
-  return footer ? std::optional(*footer) : std::nullopt;
+  note_problems(out, mark, base, bytes, broken);
 }
 
 }  // namespace
 
 void describe_link_run(Description& out, const RunSource& source) {
-  const auto footer = describe_footer(out, source);
+  const auto footer =
+      describe_footer(out, source, format::describe_link_run_footer, format::parse_link_footer);
   if (!footer) return;
   const LinkRunMap map(source, *footer);
   const std::uint64_t start = source.run().offset_bytes;
@@ -126,7 +99,8 @@ void describe_link_run(Description& out, const RunSource& source) {
 }
 
 void describe_link_run_at(Description& out, const RunSource& source, std::uint64_t place) {
-  const auto footer = describe_footer(out, source);
+  const auto footer =
+      describe_footer(out, source, format::describe_link_run_footer, format::parse_link_footer);
   if (!footer) return;
   const LinkRunMap map(source, *footer);
   const Extent index = map.index();

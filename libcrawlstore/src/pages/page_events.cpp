@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Edits that wait, in the file: the log of events.
+#include <algorithm>
+
 #include "container/run_io.h"
 #include "format/crawl_events.h"
 #include "format/event_run.h"
@@ -12,8 +14,15 @@ namespace {
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 /// Of the links of one event, at least one: a page with more goes on in others, that add links.
 constexpr std::size_t kEventLinksBytes = std::size_t{1} << 18;
-/// With more runs the log is written anew, as one.
-constexpr std::size_t kEventRunsMax = 64;
+/// A run is closed when its messages are longer: they lie in memory until then, and are longer than
+/// the edits they are made of, which name each URL once.
+constexpr std::size_t kRunBytes = std::size_t{16} << 20;
+/// With more short runs the log is written anew.
+constexpr std::ptrdiff_t kShortRunsMax = 64;
+
+bool is_short(const format::RunRef& run) {
+  return run.payload_bytes < kRunBytes / 2;
+}
 
 /// How many leading links go into one event.
 std::size_t count_for_event(std::span<const EventLink> links) {
@@ -42,10 +51,14 @@ class EventRunBuilder {
     return {};
   }
   [[nodiscard]] std::uint64_t event_count() const { return event_count_; }
-  std::vector<std::byte> finish() {
+  [[nodiscard]] bool is_full() const { return messages_.size() >= kRunBytes; }
+  /// The payload of a run, and a new beginning.
+  std::vector<std::byte> take() {
     if (message_.event_count() != 0) message_.finish(messages_);
     std::vector<std::byte> payload;
     format::encode_event_run(event_count_, messages_, payload);
+    messages_.clear();
+    event_count_ = 0;
     return payload;
   }
 
@@ -106,26 +119,31 @@ Result<void> PageDb::Impl::write_events() {
                            {}};
   std::size_t first = written_edits;
   if (const auto* old = writer.find(log.id); old != nullptr) log.runs = old->runs;
-  if (log.runs.size() >= kEventRunsMax) {
+  if (std::count_if(log.runs.begin(), log.runs.end(), is_short) >= kShortRunsMax) {
     log.runs.clear();
     table.event_count = 0;
     first = 0;
   }
   EventRunBuilder builder;
+  const auto write_run = [&]() -> Result<void> {
+    const std::uint64_t event_count = builder.event_count();
+    const auto run =
+        container::write_run(writer, log.id, writer.new_run_ids(1), builder.take(), event_count);
+    if (!run) return tl::unexpected<Error>(run.error());
+    log.runs.push_back(*run);
+    table.events = log.id;
+    table.event_count += event_count;
+    writer.put(log);  // so that it is given back if the next one fails
+    return {};
+  };
   CrawlEvent event;
   std::vector<EventLink> links;
   for (std::size_t edit = first; edit < batch->edits().size(); ++edit) {
     batch->describe(edit, event, links);
     CRAWLSTORE_TRY(builder.add(event));
+    if (builder.is_full()) CRAWLSTORE_TRY(write_run());
   }
-  const auto run = container::write_run(writer, log.id, writer.new_run_ids(1), builder.finish(),
-                                        builder.event_count());
-  if (!run) return tl::unexpected<Error>(run.error());
-  log.runs.push_back(*run);
-  table.events = log.id;
-  table.event_count += builder.event_count();
-  writer.put(std::move(log));
-  return {};
+  return builder.event_count() != 0 ? write_run() : Result<void>{};
 }
 
 }  // namespace crawlstore

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the descriptions of all kinds of runs share.
+
+#include <algorithm>
+#include <optional>
+
+#include "container/description.h"
+#include "format/origin_block.h"
+
+namespace crawlstore::container {
+
+/// Longer runs and blocks are not read whole just to find broken rules: their first bytes are
+/// shown, and that is all. A block of origins with the longest URL is not longer.
+inline constexpr std::uint64_t kWholeBytesMax = format::kUrlBytesMax + (std::uint64_t{1} << 20);
+
+template <class T>
+std::optional<Error> error_of(const Result<T>& result) {
+  if (result) return std::nullopt;
+  return result.error();
+}
+
+/// Notes a problem of `bytes`, which begin at `base` in the file, or one that a parse function
+/// found in them.
+inline void note_problems(Description& out, std::size_t mark, std::uint64_t base,
+                          const RunBytes& bytes, const std::optional<Error>& broken) {
+  if (bytes.problem) {
+    out.note(mark, bytes.problem->offset, bytes.problem->text);
+  } else if (broken) {
+    const std::uint64_t relative = broken->offset == Error::kNoOffset ? 0 : broken->offset;
+    out.note(mark, base + relative, broken->text);
+  }
+}
+
+/// The footer of a run, when it can be relied on to find the rest.
+///   parse  as format::parse_link_footer
+template <class Footer>
+std::optional<Footer> describe_footer(Description& out, const RunSource& source,
+                                      format::Fields (*describe)(std::span<const std::byte>),
+                                      Result<Footer> (*parse)(std::span<const std::byte>,
+                                                              std::uint64_t payload_bytes)) {
+  const auto& run = source.run();
+  const auto length = std::min<std::uint64_t>(run.payload_bytes, sizeof(Footer));
+  const std::uint64_t start = run.payload_bytes - length;
+  const std::size_t mark = out.mark();
+  out.open("footer", "struct", {run.offset_bytes + start, length});
+  const RunBytes bytes = source.read(start, length);
+  out.add_fields(describe(bytes.bytes), run.offset_bytes + start);
+  out.close();
+  const auto footer = parse(bytes.bytes, run.payload_bytes);
+  note_problems(out, mark, run.offset_bytes, bytes, error_of(footer));
+  if (!footer) return std::nullopt;
+  return *footer;
+}
+
+/// Of `block_count` blocks the last one that begins at or before `place`; `begin_of` says where one
+/// begins, as the index has it, which is not believed to ascend.
+template <class BeginOf>
+std::uint64_t find_block(std::uint64_t block_count, std::uint64_t place, const BeginOf& begin_of) {
+  std::uint64_t low = 0;
+  std::uint64_t high = block_count;
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (begin_of(middle) <= place ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace crawlstore::container
