@@ -25,6 +25,7 @@ struct Options {
   std::string format;
   std::vector<std::string> inputs;
   std::string database;
+  std::optional<std::uint64_t> index_gap;
   bool no_merge = false;
   bool as_json = false;
   bool quiet = false;
@@ -159,6 +160,7 @@ int run(const Options& options) {
                        .memory_bytes = options.session.memory_bytes,
                        .lock_wait_seconds = options.session.lock_wait_seconds,
                        .raw = options.session.raw,
+                       .index_gap = options.index_gap,
                        .no_merge = options.no_merge,
                        .as_json = options.as_json,
                        .quiet = options.quiet});
@@ -170,7 +172,7 @@ constexpr const char* kFooter =
     "The other formats fill a page database:\n"
     "edges: FROM TAB TO a line: the page FROM has a link to TO more. Both are URLs, or both are "
     "indexes, `#N`, in a database whose pages have no URLs: there all indexes below the largest "
-    "exist. A page that is only listed counts as known, not as crawled.\n"
+    "exist, so a wild one is refused. A page that is only listed counts as known, not as crawled.\n"
     "events: crawl events as Cap'n Proto messages, share/crawlstore/crawl_event.capnp.\n"
     "jsonl: the same, an event a line: {\"kind\": \"page\", \"url\": \"http://a.test/\", "
     "\"time\": \"2026-11-21T10:11:12Z\", \"score\": 0.5, \"content_hash\": \"00ff\", "
@@ -201,6 +203,9 @@ Action define_import(CLI::App& parser) {
   add_drum(parser, options->session.drum, "the DRUM that urls fill (default: urls)");
   add_database(parser, options->database, "the page database that the others fill");
   parser.add_flag("--raw", options->session.raw, "take URLs as they are, without normalising");
+  add_count(parser, "--index-gap", options->index_gap,
+            "without URLs: by how much an index may exceed all before it (default: 268,435,456)",
+            {1, std::uint64_t{1} << 40});
   parser.add_flag("--no-merge", options->no_merge,
                   "run no superstep at the end: edits wait in the file, for `merge` or the next "
                   "import; a superstep that memory calls for runs all the same");
