@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <functional>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
-#include "model/diff_view.h"
+#include "model/pages_diff_view.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -49,33 +52,56 @@ Result<States> open_generations(const Options& options) {
   return fail(Errc::kBusyPinned, "the store commits faster than two generations can be opened");
 }
 
-int compare(const Options& options, const States& states) {
+/// The tables of what differs, and whether anything does.
+struct Outcome {
+  model::Document document;
+  bool differs = false;
+};
+
+/// `blame` is told in which state an error is; `progress` what diff() and diff_pages() tell.
+Result<Outcome> compare(const States& states, const model::DiffViewOptions& view_options,
+                        const std::function<void(bool in_new)>& blame,
+                        const std::function<bool(std::uint64_t, std::uint64_t)>& progress) {
+  model::DiffView view(view_options);
+  DiffSink sink = view.sink();
+  sink.failed = blame;
+  const auto report = diff(states.older, states.newer, sink, {progress});
+  if (!report) return tl::unexpected<Error>(report.error());
+  model::PagesDiffView pages_view(states.older, states.newer, view_options);
+  PagesDiffSink pages_sink = pages_view.sink();
+  pages_sink.failed = blame;
+  const auto databases = diff_pages(states.older, states.newer, pages_sink, {progress});
+  if (!databases) return tl::unexpected<Error>(databases.error());
+  auto document = view.document(states.older, states.newer, *report);
+  if (!document) return tl::unexpected<Error>(document.error());
+  CRAWLSTORE_TRY(pages_view.add_to(*document, *databases));
+  const bool any = std::any_of(databases->begin(), databases->end(),
+                               [](const PagesDiff& found) { return found.differs(); });
+  return Outcome{std::move(*document), any || report->differs()};
+}
+
+int compare_and_print(const Options& options, const States& states) {
   const StopSignals stop;
-  ProgressBar progress("diff", model::Unit::kCount, "keys", options.quiet);
+  ProgressBar progress("diff", model::Unit::kCount, "keys, pages and links", options.quiet);
   model::DiffViewOptions view_options;
   view_options.with_keys = options.with_keys;
   if (options.rows_max) view_options.rows_max = *options.rows_max;
-  model::DiffView view(view_options);
   std::string failed_path = options.old_path;
-  DiffSink sink = view.sink();
-  sink.failed = [&](bool in_new) {
+  const auto blame = [&](bool in_new) {
     if (in_new && !options.previous) failed_path = options.new_path;
   };
-  DiffOptions diff_options;
-  diff_options.progress = [&](std::uint64_t done, std::uint64_t total) {
+  const auto tell = [&](std::uint64_t done, std::uint64_t total) {
     progress.update_of(done, total);
     return stop.requested() == 0;
   };
-  const auto report = diff(states.older, states.newer, sink, diff_options);
-  if (!report) {
+  const auto outcome = compare(states, view_options, blame, tell);
+  if (!outcome) {
     if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-    return fail_with(failed_path, report.error());
+    return fail_with(failed_path, outcome.error());
   }
-  const auto document = view.document(states.older, states.newer, *report);
-  if (!document) return fail_with(options.old_path, document.error());
-  const int printed = print_document(*document, options.as_json);
+  const int printed = print_document(outcome->document, options.as_json);
   if (printed != kExitDone) return printed;
-  return report->differs() ? kExitNo : kExitDone;
+  return outcome->differs ? kExitNo : kExitDone;
 }
 
 int run(const Options& options) {
@@ -85,13 +111,13 @@ int run(const Options& options) {
   if (options.previous) {
     const auto states = open_generations(options);
     if (!states) return fail_with(options.old_path, states.error());
-    return compare(options, *states);
+    return compare_and_print(options, *states);
   }
   const auto older = open(options, options.old_path, false);
   if (!older) return fail_with(options.old_path, older.error());
   const auto newer = open(options, options.new_path, false);
   if (!newer) return fail_with(options.new_path, newer.error());
-  return compare(options, {*older, *newer});
+  return compare_and_print(options, {*older, *newer});
 }
 
 }  // namespace
@@ -100,12 +126,14 @@ Action define_diff(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Exit code 0: equal; 1: they differ. Segments are compared in states of one store only; "
-      "DRUMs by name: keys, values, waiting requests.");
+      "they also differ when the same was written anew, as by `compact`. DRUMs are compared by "
+      "name: keys, values, waiting requests. Page databases too: pages, their links, waiting "
+      "edits; a page is known by its index in states of one store, and by its URL in two stores.");
   parser.add_option("OLD", options->old_path, "the crawl file as it was")->required();
   parser.add_option("NEW", options->new_path, "the crawl file as it is");
   parser.add_flag("--previous", options->previous,
                   "instead of NEW: OLD's generation before the newest one, and the newest one");
-  parser.add_flag("--keys", options->with_keys, "list keys and requests as well");
+  parser.add_flag("--keys", options->with_keys, "list keys, requests and links as well");
   add_count(parser, "--limit", options->rows_max, "how many rows of each list (default: 1000)");
   add_json(parser, options->as_json);
   add_no_pin(parser, options->no_pin);

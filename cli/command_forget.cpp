@@ -62,7 +62,8 @@ Result<std::optional<ForgetReport>> forget(Store& store, const Options& options,
 
 int run(const Options& options) {
   if (!options.is_meant) {
-    return fail_with("forget: say which pages: --host H, --prefix P or --match REGEX", kExitUsage);
+    return fail_with("forget: say which pages: --host H, --domain D, --prefix P or --match REGEX",
+                     kExitUsage);
   }
   auto store = open_store(options.path, options.lock_wait_seconds);
   if (!store) return fail_with(options.path, store.error());
@@ -81,6 +82,54 @@ int run(const Options& options) {
   return print_document(model::forget_view(**report), options.as_json);
 }
 
+void add_selection(CLI::App& parser, Options& options) {
+  parser
+      .add_option_function<std::string>(
+          "--host",
+          [&options](const std::string& text) {
+            const auto host = normalised_host(text);
+            if (!host) throw CLI::ValidationError("--host", "a host, without a port: " + text);
+            narrow(options.is_meant,
+                   [host = *host](std::string_view url) { return url_host(url) == host; });
+          },
+          "all pages of this host")
+      ->type_name("H");
+  parser
+      .add_option_function<std::string>(
+          "--domain",
+          [&options](const std::string& text) {
+            std::string problem;
+            const auto domain = parse_domain(text, problem);
+            if (!domain) throw CLI::ValidationError("--domain", problem);
+            narrow(options.is_meant,
+                   [domain = *domain](std::string_view url) { return is_of_domain(url, domain); });
+          },
+          "all pages of all hosts of this registered domain, such as example.co.uk")
+      ->type_name("D");
+  parser
+      .add_option_function<std::string>(
+          "--prefix",
+          [&options](const std::string& prefix) {
+            narrow(options.is_meant,
+                   [prefix](std::string_view url) { return url.starts_with(prefix); });
+          },
+          "pages whose normalised URL begins so")
+      ->type_name("P");
+  parser
+      .add_option_function<std::string>(
+          "--match",
+          [&options](const std::string& text) {
+            std::string problem;
+            const auto pattern = UrlPattern::parse(text, problem);
+            if (!pattern) throw CLI::ValidationError("--match", problem);
+            narrow(options.is_meant, [pattern = *pattern](std::string_view url) {
+              return pattern.finds(std::string(url));
+            });
+          },
+          "pages in whose URL a regular expression (RE2) finds something")
+      ->type_name("REGEX");
+}
+
 }  // namespace
 
 Action define_forget(CLI::App& parser) {
@@ -92,39 +141,7 @@ Action define_forget(CLI::App& parser) {
       "back. A first Ctrl-C stops it soon, with nothing forgotten.");
   add_file(parser, options->path);
   add_database(parser, options->database, "the page database");
-  parser
-      .add_option_function<std::string>(
-          "--host",
-          [options](const std::string& text) {
-            const auto host = normalised_host(text);
-            if (!host) throw CLI::ValidationError("--host", "a host, without a port: " + text);
-            narrow(options->is_meant,
-                   [host = *host](std::string_view url) { return url_host(url) == host; });
-          },
-          "all pages of this host")
-      ->type_name("H");
-  parser
-      .add_option_function<std::string>(
-          "--prefix",
-          [options](const std::string& prefix) {
-            narrow(options->is_meant,
-                   [prefix](std::string_view url) { return url.starts_with(prefix); });
-          },
-          "pages whose normalised URL begins so")
-      ->type_name("P");
-  parser
-      .add_option_function<std::string>(
-          "--match",
-          [options](const std::string& text) {
-            std::string problem;
-            const auto pattern = UrlPattern::parse(text, problem);
-            if (!pattern) throw CLI::ValidationError("--match", problem);
-            narrow(options->is_meant, [pattern = *pattern](std::string_view url) {
-              return pattern.finds(std::string(url));
-            });
-          },
-          "pages in whose URL a regular expression (RE2) finds something")
-      ->type_name("REGEX");
+  add_selection(parser, *options);
   parser
       .add_option("--seen", options->forget.seen,
                   "also take the URLs out of this DRUM of seen URLs, such as `urls`")

@@ -29,6 +29,7 @@ struct Options {
   std::string format;
   std::vector<std::string> inputs;
   std::string database;
+  std::optional<std::uint64_t> index_gap;
   bool no_merge = false;
   bool as_json = false;
   bool quiet = false;
@@ -167,6 +168,7 @@ int run(const Options& options) {
                        .memory_bytes = options.session.memory_bytes,
                        .lock_wait_seconds = options.session.lock_wait_seconds,
                        .raw = options.session.raw,
+                       .index_gap = options.index_gap,
                        .no_merge = options.no_merge,
                        .as_json = options.as_json,
                        .quiet = options.quiet});
@@ -179,7 +181,8 @@ constexpr const char* kFooter =
     "edges: FROM TO a line: the page FROM has a link to TO more. Both are URLs, with one TAB in "
     "between: blanks belong to them; or both are indexes, `#N` or `N`, in a database whose "
     "pages have no URLs, with any spaces and TABs between and around them: there all indexes "
-    "below the largest exist. So lists of arcs of SNAP, KONECT and WebGraph (ArcListASCIIGraph) "
+    "below the largest exist, so a wild one is refused. Lists of arcs of SNAP, KONECT and WebGraph "
+    "(ArcListASCIIGraph) "
     "can be read. Skipped are empty lines, lines of blanks, and comments: `%` at the start, or `#` "
     "that no digit follows. A third column is refused, so that no list of successors is taken for "
     "edges: `cut` or `awk '{print $1, $2}'` leaves out weights and times. A page that is only "
@@ -216,6 +219,9 @@ Action define_import(CLI::App& parser) {
   add_drum(parser, options->session.drum, "the DRUM that urls fill (default: urls)");
   add_database(parser, options->database, "the page database that the others fill");
   parser.add_flag("--raw", options->session.raw, "take URLs as they are, without normalising");
+  add_count(parser, "--index-gap", options->index_gap,
+            "without URLs: by how much an index may exceed all before it (default: 268,435,456)",
+            {1, std::uint64_t{1} << 40});
   parser.add_flag("--no-merge", options->no_merge,
                   "run no superstep at the end: edits wait in the file, for `merge` or the next "
                   "import; a superstep that memory calls for runs all the same");

@@ -8,6 +8,8 @@
 #include "cli/page_selection.h"
 #include "cli/page_source.h"
 #include "cli/verb.h"
+#include "model/domain_rows.h"
+#include "model/host_rows.h"
 #include "model/page_rows.h"
 
 namespace crawlstore::cli {
@@ -16,6 +18,7 @@ namespace {
 struct Options {
   PageSourceOptions source;
   PageSelection selection;
+  std::string grouping;  // "host", "domain"; empty: a row a page
   bool as_json = false;
 };
 
@@ -37,6 +40,23 @@ Result<void> print_pages(const PageView& view, const Options& options, OutputFil
   return output.finish();
 }
 
+/// Hosts or domains with how much there is of each.
+int print_groups(const PageView& view, const Options& options) {
+  const auto hosts = model::hosts_table(view, [](std::uint64_t, std::uint64_t) { return true; });
+  if (!hosts) return fail_with(options.source.path, hosts.error());
+  model::Table table = model::with_domains(*hosts);
+  if (const auto& domain = options.selection.domain) {
+    std::erase_if(table.rows, [&domain](const auto& row) {
+      return std::get<std::string>(row[1]) != *domain;  // behind `host`
+    });
+  }
+  if (options.grouping == "domain") table = model::domains_table(table);
+  model::sort_by_page_count(table);
+  const auto limit = options.selection.limit.value_or(table.rows.size());
+  if (limit < table.rows.size()) table.rows.resize(limit);
+  return print_document({{}, {std::move(table)}}, options.as_json);
+}
+
 int run(const Options& options) {
   int code = kExitDone;
   const auto view = open_pages(options.source, code);
@@ -44,45 +64,81 @@ int run(const Options& options) {
   const PageSelection& selection = options.selection;
   if (selection.pattern && !check_has_urls(*view, options.source, "--match")) return kExitUsage;
   if (selection.host && !check_has_urls(*view, options.source, "--host")) return kExitUsage;
+  if (selection.domain && !check_has_urls(*view, options.source, "--domain")) return kExitUsage;
+  if (!options.grouping.empty()) {
+    return check_has_urls(*view, options.source, "--by") ? print_groups(*view, options)
+                                                         : kExitUsage;
+  }
   auto output = OutputFile::open("");
   if (!output) return fail_with("standard output", output.error());
   const auto printed = print_pages(*view, options, *output);
   return printed ? kExitDone : fail_with(options.source.path, printed.error());
 }
 
-void add_selection(CLI::App& parser, PageSelection& selection) {
-  const auto parse_pattern = [&selection](const std::string& text) {
-    std::string problem;
-    selection.pattern = UrlPattern::parse(text, problem);
-    if (!selection.pattern) throw CLI::ValidationError("--match", problem);
-  };
-  parser
-      .add_option_function<std::string>("--match", parse_pattern,
-                                        "a regular expression (RE2) that finds something in the "
-                                        "URL, in bytes; cases differ")
-      ->type_name("REGEX");
-  const auto parse_host = [&selection](const std::string& text) {
+CLI::Option* add_host(CLI::App& parser, PageSelection& selection) {
+  const auto parse = [&selection](const std::string& text) {
     selection.host = normalised_host(text);
     if (!selection.host) {
       throw CLI::ValidationError("--host", "a host, without a port: " + text);
     }
   };
-  parser
-      .add_option_function<std::string>("--host", parse_host,
+  return parser
+      .add_option_function<std::string>("--host", parse,
                                         "only pages of this host; reads these alone")
       ->type_name("H");
+}
+
+CLI::Option* add_domain(CLI::App& parser, PageSelection& selection) {
+  const auto parse = [&selection](const std::string& text) {
+    std::string problem;
+    selection.domain = parse_domain(text, problem);
+    if (!selection.domain) throw CLI::ValidationError("--domain", problem);
+  };
+  return parser
+      .add_option_function<std::string>(
+          "--domain", parse,
+          "only pages of all hosts of this registered domain, such as example.co.uk; reads all "
+          "keys, and of other hosts one URL")
+      ->type_name("D");
+}
+
+void add_selection(CLI::App& parser, Options& options) {
+  PageSelection& selection = options.selection;
+  const auto parse_pattern = [&selection](const std::string& text) {
+    std::string problem;
+    selection.pattern = UrlPattern::parse(text, problem);
+    if (!selection.pattern) throw CLI::ValidationError("--match", problem);
+  };
+  auto* match = parser
+                    .add_option_function<std::string>(
+                        "--match", parse_pattern,
+                        "a regular expression (RE2) that finds something in the URL, in bytes; "
+                        "cases differ")
+                    ->type_name("REGEX");
+  auto* host = add_host(parser, selection);
+  add_domain(parser, selection)->excludes(host);
   const auto parse_column = [&selection](const std::string& text) {
     const auto column = model::find_page_column(text);
     if (!column) throw CLI::ValidationError("--sort", "one of " + model::page_column_names());
     selection.column = *column;
   };
+  auto* sort =
+      parser
+          .add_option_function<std::string>("--sort", parse_column,
+                                            "smallest first by " + model::page_column_names() +
+                                                " (default: index); ties by index")
+          ->type_name("COLUMN");
+  auto* reverse = parser.add_flag("--reverse", selection.descending, "largest first");
+  add_count(parser, "--limit", selection.limit, "so many rows at most");
   parser
-      .add_option_function<std::string>(
-          "--sort", parse_column,
-          "smallest first by " + model::page_column_names() + " (default: index); ties by index")
-      ->type_name("COLUMN");
-  parser.add_flag("--reverse", selection.descending, "largest first");
-  add_count(parser, "--limit", selection.limit, "so many pages at most");
+      .add_option("--by", options.grouping,
+                  "a row a host, or a registered domain, with counts; most pages first")
+      ->type_name("host|domain")
+      ->check(CLI::IsMember({"host", "domain"}))
+      ->excludes(match)
+      ->excludes(host)
+      ->excludes(sort)
+      ->excludes(reverse);
 }
 
 }  // namespace
@@ -90,12 +146,14 @@ void add_selection(CLI::App& parser, PageSelection& selection) {
 Action define_pages(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "A line a page. Takes memory only to sort: a key for each page that matches, with --limit N "
+      "A line a page, or with --by a line a host or domain. Takes memory only to sort: a key for "
+      "each page that matches, with --limit N "
       "for N of them. Controls in a URL are shown as \\xNN; with --json bytes that are no UTF-8 "
-      "come "
-      "as hexadecimal digits in `url_hex` instead of `url`.");
+      "come as hexadecimal digits in `url_hex` instead of `url`. What a registered domain is says "
+      "the "
+      "list of public suffixes of the system, the newest that there is.");
   add_page_source(parser, options->source);
-  add_selection(parser, options->selection);
+  add_selection(parser, *options);
   add_json(parser, options->as_json);
   return [options] { return run(*options); };
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <crawlstore/pages.h>
+
 namespace crawlstore::cli {
 namespace {
 
@@ -63,8 +65,9 @@ Result<void> DatabaseEvents::name_pages() {
 
 Result<void> DatabaseEvents::name_page(const PageInfo& page) {
   if (!view_.info().has_urls) {
-    // The largest index brings all others.
-    const bool is_last = page.index + 1 == view_.info().page_count;
+    // The largest index brings all others; named in steps that an import takes.
+    const std::uint64_t end = page.index + 1;
+    const bool is_last = end == view_.info().page_count || end % PagesOptions{}.index_gap_max == 0;
     const bool is_scored = page.crawl_count == 0 && page.score != 0;
     return is_last || is_scored ? tell(page, CrawlEventKind::kKnown) : Result<void>{};
   }

@@ -143,7 +143,15 @@ bool PageImport::take_edge(std::string_view line) {
   const auto pending = edges_.empty() ? std::nullopt : std::optional(edges_.naming());
   const auto usual = sink_.naming() ? sink_.naming() : pending;
   const bool is_misfit = usual && *usual != edge->naming;
-  if ((is_misfit || edges_.begins_event(*edge)) && !finish_edges()) return false;
+  const auto is_near = [&] {
+    return sink_.takes_index(edge->from_index) && sink_.takes_index(edge->to_index);
+  };
+  const bool may_be_far = !is_misfit && edge->naming == PageNaming::kIndexes && !is_near();
+  if ((is_misfit || may_be_far || edges_.begins_event(*edge)) && !finish_edges()) return false;
+  if (may_be_far && !is_near()) {  // what was collected has raised the limit, or has not
+    refuse(PageSink::kIndexTooFar);
+    return true;
+  }
   edges_.add(*edge);
   return !is_misfit || finish_edges();
 }
@@ -260,8 +268,9 @@ void tell_waiting(std::uint64_t edit_count) {
 int import_pages(const PageImportOptions& options) {
   const StopSignals stop;
   WorkBar bar("superstep", stop, options.quiet);
-  auto sink = PageSink::open({options.path, options.database, options.memory_bytes,
-                              options.lock_wait_seconds, options.raw, bar.progress()});
+  auto sink =
+      PageSink::open({options.path, options.database, options.memory_bytes,
+                      options.lock_wait_seconds, options.raw, options.index_gap, bar.progress()});
   if (!sink) return fail_with(options.path, sink.error());
   PageImport import(*sink, options, stop);
   bool is_read = true;

@@ -6,6 +6,7 @@
 #include <re2/re2.h>
 
 #include <crawlstore/page_key.h>
+#include <crawlstore/registered_domain.h>
 #include <crawlstore/url.h>
 
 namespace crawlstore::cli {
@@ -59,13 +60,41 @@ class Places {
   std::vector<Place> places_;
 };
 
+/// Pages of all hosts of a domain. Keys stand host by host, so one URL a host is enough to know
+/// which hosts these are.
+Result<void> for_each_page_of_domain(const PageView& view, const std::string& domain,
+                                     const std::function<bool(const PageInfo&)>& visit) {
+  std::optional<std::uint64_t> head;
+  bool is_meant = false;
+  Result<void> done;
+  const auto walked = view.for_each_key([&](Key16 key, std::uint64_t index) {
+    if (head != key.head) {
+      head = key.head;
+      const auto url = view.url(index);
+      if (!url) {
+        done = tl::unexpected<Error>(url.error());
+        return false;
+      }
+      is_meant = is_of_domain(*url, domain);
+    }
+    if (!is_meant) return true;
+    const auto page = view.page(index);
+    if (page) return visit(*page);
+    done = tl::unexpected<Error>(page.error());
+    return false;
+  });
+  return done ? walked : done;
+}
+
 /// Calls `visit` for the pages that match, in whatever order costs least, until it returns false.
 Result<void> for_each_match(const PageView& view, const PageSelection& selection,
                             const std::function<bool(const PageInfo&)>& visit) {
   const auto look = [&](const PageInfo& page) {
     return (selection.pattern && !selection.pattern->finds(page.url)) || visit(page);
   };
-  return selection.host ? view.for_each_page_of(*selection.host, look) : view.for_each_page(look);
+  if (selection.host) return view.for_each_page_of(*selection.host, look);
+  if (selection.domain) return for_each_page_of_domain(view, *selection.domain, look);
+  return view.for_each_page(look);
 }
 
 }  // namespace
@@ -99,10 +128,28 @@ std::optional<std::string> normalised_host(const std::string& host) {
   return std::string(found);
 }
 
+std::optional<std::string> parse_domain(const std::string& text, std::string& problem) {
+  auto host = normalised_host(text);
+  if (!host) {
+    problem = "a domain, without a port: " + text;
+    return std::nullopt;
+  }
+  if (host->size() > 1 && host->ends_with('.')) host->pop_back();
+  const std::string domain = registered_domain(*host);
+  if (domain == *host) return domain;
+  problem = *host + " is a host of the registered domain " + domain;
+  return std::nullopt;
+}
+
+bool is_of_domain(std::string_view url, const std::string& domain) {
+  const std::string_view host = url_host(url);
+  return host.find(domain) != std::string_view::npos && registered_domain(host) == domain;
+}
+
 Result<void> for_each_selected(const PageView& view, const PageSelection& selection,
                                const std::function<Result<void>(const PageInfo&)>& visit) {
-  const bool is_in_order =
-      !selection.host && selection.column == model::PageColumn::kIndex && !selection.descending;
+  const bool is_in_order = !selection.host && !selection.domain &&
+                           selection.column == model::PageColumn::kIndex && !selection.descending;
   Result<void> done;
   if (is_in_order) {
     std::uint64_t left = selection.limit.value_or(~std::uint64_t{0});

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <crawlstore/page_view.h>
@@ -35,7 +36,8 @@ class UrlPattern {
 
 struct PageSelection {
   std::optional<UrlPattern> pattern;
-  std::optional<std::string> host;  ///< normalised
+  std::optional<std::string> host;    ///< normalised
+  std::optional<std::string> domain;  ///< registered_domain() of the hosts that are meant
   model::PageColumn column = model::PageColumn::kIndex;
   bool descending = false;
   std::optional<std::uint64_t> limit;
@@ -43,6 +45,13 @@ struct PageSelection {
 
 /// The host as keys have it: "Example.ORG" -> "example.org". Nothing: it is no host.
 std::optional<std::string> normalised_host(const std::string& host);
+
+/// The registered domain that the text names, or nothing and what is wrong with it: "Example.ORG"
+/// -> "example.org"; "www.example.org" is a host of another.
+std::optional<std::string> parse_domain(const std::string& text, std::string& problem);
+
+/// The URL is one of a host of the domain.
+bool is_of_domain(std::string_view url, const std::string& domain);
 
 /// Calls `visit` for each page of the selection, ties by index, until it fails.
 ///   errors  of damage, and those of the visitor

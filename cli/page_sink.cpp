@@ -21,6 +21,7 @@ PageSink::PageSink(Store store, const PageSinkOptions& options)
   pages_options_.memory_bytes =
       std::max(options.memory_bytes.value_or(default_memory_bytes()), kMemoryBytesMin);
   pages_options_.raw_urls = options.raw;
+  if (options.index_gap) pages_options_.index_gap_max = *options.index_gap;
   pages_options_.progress = options.progress;
 }
 
@@ -57,6 +58,13 @@ std::optional<model::PageNaming> PageSink::naming() const {
   return pages_options_.has_urls ? model::PageNaming::kUrls : model::PageNaming::kIndexes;
 }
 
+bool PageSink::takes_index(std::uint64_t index) {
+  if (index >= index_end_) {
+    index_end_ = pages_ ? pages_->status().index_end : pages_options_.index_gap_max;
+  }
+  return index < index_end_;
+}
+
 Result<void> PageSink::add(const CrawlEvent& event, model::PageNaming naming) {
   if (!pages_) CRAWLSTORE_TRY(open_database(naming == model::PageNaming::kUrls));
   if (naming != this->naming()) {
@@ -67,6 +75,11 @@ Result<void> PageSink::add(const CrawlEvent& event, model::PageNaming naming) {
                     : "it names pages by URL, but the pages of this database have indexes only; "
                       "--database NAME fills another one");
   }
+  const bool is_near = naming == model::PageNaming::kUrls ||
+                       (takes_index(event.index) &&
+                        std::all_of(event.links.begin(), event.links.end(),
+                                    [this](const auto& link) { return takes_index(link.index); }));
+  if (!is_near) return fail(Errc::kInvalidArgument, kIndexTooFar);
   return pages_->add(event);
 }
 

@@ -20,7 +20,8 @@ struct PageSinkOptions {
   std::optional<std::uint64_t> memory_bytes;
   double lock_wait_seconds = 0;
   bool raw = false;
-  Progress progress{};  ///< of supersteps
+  std::optional<std::uint64_t> index_gap;  ///< PagesOptions::index_gap_max
+  Progress progress{};                     ///< of supersteps
 };
 
 class PageSink {
@@ -30,6 +31,13 @@ class PageSink {
 
   /// How the pages of the database are named; nothing while there is no database.
   [[nodiscard]] std::optional<model::PageNaming> naming() const;
+  /// A page database without URLs, this one or the one that would be made, takes edits that name
+  /// the index.
+  [[nodiscard]] bool takes_index(std::uint64_t index);
+  /// Why it does not.
+  static constexpr const char* kIndexTooFar =
+      "an index is far above all before it, and each index below it would be a page: number pages "
+      "from 0 on without gaps, or give import --index-gap N (default: 268,435,456)";
   /// errors  kCancelled: `progress` stopped a superstep, the event was taken all the same;
   ///         kTypeMismatch: the event names pages in another way than the database;
   ///         kInvalidArgument: a rule for events; those of PageDb::add()
@@ -51,6 +59,7 @@ class PageSink {
   PagesOptions pages_options_;
   std::optional<PageDb> pages_;
   PagesStatus first_status_;
+  std::uint64_t index_end_ = 0;  // as it was when it was last asked for; it only grows
 };
 
 }  // namespace crawlstore::cli

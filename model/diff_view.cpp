@@ -33,6 +33,7 @@ std::string runs_text(const std::vector<RunId>& runs) {
 std::string presence(const DrumDiff& drum) {
   if (drum.in_old != drum.in_new) return change_name(drum.in_new ? Change::kAdded : Change::kGone);
   if (drum.shape_differs) return "other_shape";
+  if (drum.seed_differs) return "other_seed";
   return drum.differs() ? change_name(Change::kChanged) : "equal";
 }
 

@@ -48,6 +48,28 @@ class Words(PagesTest):
         for words in (["--match", "x"], ["--host", "x"]):
             self.refuse(2, "have no URLs", "pages", "x.crawl", "--database", "graph", *words)
 
+    def test_refuse_an_index_far_above_all_others(self):
+        wild = b"#1\t#2\n#1\t#1099511627775\n#1\t#3\n#268435460\t#4\n"
+        answer = self.run_command("import", "x.crawl", "--format", "edges", "-", data=wild)
+        self.assertEqual(answer.code, 1)
+        refused = re.findall(rb"(?m)^crawlstore: -:(\d+): refused: (.*)$", answer.err)
+        self.assertEqual([number for number, _ in refused], [b"2", b"4"])
+        self.assertIn(b"number pages from 0 on without gaps, or give import --index-gap N",
+                      refused[0][1])
+        self.assertEqual(self.edges(), {(b"#1", b"#2"), (b"#1", b"#3")})
+        json_lines = (b'{"kind":"known","index":1000}\n{"kind":"known","index":90}\n'
+                      b'{"kind":"linkAdded","index":1,"links":[2,120,191]}\n')
+        answer = self.run_command("import", "y.crawl", "--format", "jsonl", "-", "--index-gap", 100,
+                                  data=json_lines)
+        self.assertEqual(re.findall(rb"-:(\d+): refused: an index is far", answer.err),
+                         [b"1", b"3"])
+        self.assertEqual(self.info("y.crawl")["pages"], 91)
+        self.load(b"#500\t#1000\n#1000\t#1400\n", "edges", "--index-gap", 1001, name="y.crawl")
+        self.assertEqual(self.info("y.crawl")["pages"], 1401)
+        # Edges of one page are one edit, but each raises the limit for the next.
+        self.load(b"#0\t#9\n#0\t#18\n#0\t#27\n", "edges", "--index-gap", 10, name="z.crawl")
+        self.assertEqual(self.info("z.crawl")["pages"], 28)
+
     def test_refuse_wrong_options(self):
         self.load(b"http://a.test/\thttp://b.test/\n", "edges")
         for words in (["pages", "x.crawl", "--sort", "colour"],

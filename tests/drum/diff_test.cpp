@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/diff.h>
+#include <crawlstore/url_seen.h>
 
 #include "drum/memory_store.h"
 #include "support/recording_storage.h"
@@ -267,6 +268,28 @@ TEST(Diff, ComparesNothingInDrumsOfOtherShapes) {
   EXPECT_TRUE(told.report.drums.at(0).shape_differs);
   EXPECT_TRUE(told.report.differs());
   EXPECT_TRUE(told.requests.empty());
+}
+
+/// Of URLs that were hashed with other seeds all keys would be gone, and as many others added.
+TEST(Diff, ComparesNothingInDrumsOfUrlsWithOtherSeeds) {
+  const auto snapshot_with = [](std::uint64_t key_seed) {
+    const auto file = make_memory_file({}, std::uint64_t{1} << 28);
+    auto identity = must(container::make_identity(kFixedTimeUs));
+    identity.key_seed = key_seed;
+    must(container::write_empty_store(*open_memory_storage(file, OpenMode::kWrite), identity,
+                                      kFixedTimeUs));
+    MemoryStore store(contents(*file));
+    auto seen = must(UrlSeen::open(*store, "urls", {}));
+    must(seen.check_update("http://a.org/"));
+    must(store->commit());
+    return must(store->snapshot());
+  };
+  const auto found = [&](std::uint64_t old_seed, std::uint64_t new_seed) {
+    return must(diff(snapshot_with(old_seed), snapshot_with(new_seed))).drums.at(0);
+  };
+  EXPECT_FALSE(found(5, 5).differs());
+  EXPECT_TRUE(found(5, 6).seed_differs && found(5, 6).differs());
+  EXPECT_EQ(found(5, 6).added_request_count, 0U);
 }
 
 TEST(Diff, TellsHowFarItIsAndStopsWhenToldTo) {

@@ -104,6 +104,48 @@ TEST(PagesLimits, TakeManyPagesOfOneHost) {
   expect_whole(store);
 }
 
+/// One wild number would make a page of each index below it.
+TEST(PagesLimits, RefuseAnIndexFarAboveAllOthers) {
+  MemoryStore store;
+  auto options = small_options();
+  options.has_urls = false;
+  options.index_gap_max = 1000;
+  std::optional<PageDb> pages(must(PageDb::open(*store, "pages", options)));
+  const auto link = [&](std::uint64_t from, std::uint64_t to) {
+    const std::array links{EventLink{{}, 0, 0}, EventLink{{}, to, 0}};
+    CrawlEvent event;
+    event.kind = CrawlEventKind::kLinkAdded;
+    event.index = from;
+    event.links = links;
+    const auto added = pages->add(event);
+    EXPECT_TRUE(added || added.error().code == Errc::kInvalidArgument);
+    return added.has_value();
+  };
+  EXPECT_EQ(pages->status().index_end, 1000U);
+  EXPECT_FALSE(link(1000, 0));
+  EXPECT_FALSE(link(0, 1000));
+  EXPECT_FALSE(link(999, 1998)) << "as the database was before the edit";
+  EXPECT_TRUE(link(0, 999));
+  EXPECT_EQ(pages->status().index_end, 2000U) << "edits that wait count";
+  must(store->commit());
+  EXPECT_TRUE(link(1999, 3));
+  pages.reset();
+  store.reopen();
+  options.index_gap_max = 1;  // what waits was allowed when it came
+  pages.emplace(must(PageDb::open(*store, "pages", options)));
+  EXPECT_EQ(pages->status().index_end, 2001U);
+  must(pages->merge());
+  EXPECT_FALSE(link(0, 2001));
+  EXPECT_TRUE(link(0, 2000));
+  must(pages->merge());
+  EXPECT_EQ(pages->status().page_count, 2001U);
+  expect_whole(store);
+  for (const std::uint64_t gap : {std::uint64_t{0}, (std::uint64_t{1} << 40) + 1}) {
+    options.index_gap_max = gap;
+    EXPECT_EQ(PageDb::open(*store, "other", options).error().code, Errc::kInvalidArgument);
+  }
+}
+
 TEST(PagesLimits, KeepUrlsOfAnyBytes) {
   MemoryStore store(std::uint64_t{1} << 28);
   auto options = small_options();

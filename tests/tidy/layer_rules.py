@@ -65,6 +65,7 @@ PUBLIC_LAYER = {
     "host_rates.h": "pages",
     "page_view.h": "pages",
     "pages.h": "pages",
+    "pages_diff.h": "pages",
 }
 
 # Third-party headers with the folders that may include them.

@@ -7,6 +7,8 @@
 /// Segments are compared between states of one store (the uuid says which): their numbers mean
 /// nothing elsewhere. DRUMs are compared by name, and in them keys, values, and the requests that
 /// wait. Partitions and logs whose runs are the same are skipped, so the cost follows the change.
+/// Of two stores the keys of pages are left out, whose values mean nothing elsewhere: for pages
+/// there is diff_pages() (pages_diff.h).
 /// Ownership: what a sink is told lives until it returns. Threads: none kept; sinks are called on
 /// the caller's thread. Memory: a buffer of 1 MiB a side, and 24 bytes for each request that waits
 /// in one bucket. The bytes are in spec/format.md#drum.
@@ -79,6 +81,8 @@ struct DrumDiff {
   bool in_old = false;
   bool in_new = false;
   bool shape_differs = false;  ///< keys or values have other lengths: nothing in it was compared
+  /// Keys are hashes of URLs, and the two stores have other seeds: nothing in it was compared.
+  bool seed_differs = false;
   std::uint64_t old_key_count = 0;
   std::uint64_t new_key_count = 0;
   std::uint64_t added_key_count = 0;  ///< KeyDiff of that kind, and so on

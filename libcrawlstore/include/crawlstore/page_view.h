@@ -121,6 +121,7 @@ class PageView {
 
   /// The inside, for the parts of the library.
   struct Impl;
+  [[nodiscard]] Impl& inside() const { return *impl_; }
 
  private:
   explicit PageView(std::shared_ptr<Impl> impl);

@@ -48,6 +48,10 @@ struct PagesOptions {
   bool has_urls = true;
   /// Take URLs as they are, without normalising them.
   bool raw_urls = false;
+  /// Of pages without URLs: by how much an index may exceed all that were named before. Each index
+  /// below the largest is a page with a record, so one wild number in an input would make a
+  /// database of its size. 1 to 2^40.
+  std::uint64_t index_gap_max = std::uint64_t{1} << 28;
   /// A superstep that memory calls for runs on a thread of its own, while further edits come in. It
   /// is published when the next one begins, or with the next merge() or commit. False: it runs and
   /// is published inside add().
@@ -93,6 +97,9 @@ struct PagesStatus {
   std::uint64_t unparsed_count = 0;  ///< URLs that no parser took, kept as they are
   std::uint64_t memory_bytes = 0;    ///< of what waits
   bool has_urls = true;
+  /// Edits may name indexes below it, as of now: the largest that was named, and index_gap_max
+  /// more. 0 where pages have URLs.
+  std::uint64_t index_end = 0;
 };
 
 class PageDb {
@@ -112,9 +119,10 @@ class PageDb {
   /// Adds a page that was crawled: made or brought up to date, and its links with it. The links
   /// replace those of an earlier crawl. A content hash that differs counts as a change.
   ///   errors  kTooLarge (URL over 16 MiB, hash over 64 bytes), kInvalidArgument (score not finite,
-  ///           time before 1970, index where there are URLs or the other way round); those of
-  ///           merge(), when memory was full: the edit was taken all the same (kCancelled: memory
-  ///           grows, and the next edit begins the superstep anew)
+  ///           time before 1970, index where there are URLs or the other way round, an index that
+  ///           is not below PagesStatus::index_end); those of merge(), when memory was full: the
+  ///           edit was taken all the same (kCancelled: memory grows, and the next edit begins the
+  ///           superstep anew)
   ///   cost    hashes every URL; amortised, its share of a superstep
   Result<void> add(const CrawledPage& page);
   /// Any edit.

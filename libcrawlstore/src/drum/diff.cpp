@@ -9,6 +9,7 @@
 #include <crawlstore/diff.h>
 
 #include "drum/diff_side.h"
+#include "format/drum_table.h"
 
 namespace crawlstore {
 namespace {
@@ -73,9 +74,9 @@ class SnapshotDiff {
 
   Result<void> run() {
     if (report.is_same_store) compare_segments();
-    const auto old_drums = blame(false, older_.drums());
+    const auto old_drums = blame(false, drums_of(older_));
     if (!old_drums) return tl::unexpected<Error>(old_drums.error());
-    const auto new_drums = blame(true, newer_.drums());
+    const auto new_drums = blame(true, drums_of(newer_));
     if (!new_drums) return tl::unexpected<Error>(new_drums.error());
     std::set<std::string> names;
     for (const DrumInfo& info : *old_drums) names.insert(info.name);
@@ -84,11 +85,11 @@ class SnapshotDiff {
     for (const std::string& name : names) {
       auto pair = open_both(name, *old_drums, *new_drums);
       if (!pair) return tl::unexpected<Error>(pair.error());
-      if (!pair->found.shape_differs) CRAWLSTORE_TRY(count_work(*pair));
+      if (is_comparable(pair->found)) CRAWLSTORE_TRY(count_work(*pair));
       pairs.push_back(std::move(*pair));
     }
     for (Pair& pair : pairs) {
-      if (!pair.found.shape_differs) CRAWLSTORE_TRY(compare_drum(pair));
+      if (is_comparable(pair.found)) CRAWLSTORE_TRY(compare_drum(pair));
       report.drums.push_back(std::move(pair.found));
     }
     return tell(0, true);
@@ -143,6 +144,20 @@ class SnapshotDiff {
     }
   }
 
+  static bool is_comparable(const DrumDiff& found) {
+    return !found.shape_differs && !found.seed_differs;
+  }
+
+  /// Those that can be compared at all.
+  Result<std::vector<DrumInfo>> drums_of(const Snapshot& snapshot) const {
+    auto drums = snapshot.drums();
+    if (!drums || report.is_same_store) return drums;
+    std::erase_if(*drums, [](const DrumInfo& info) {
+      return info.key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kPage);
+    });
+    return drums;
+  }
+
   Result<Pair> open_both(const std::string& name, const std::vector<DrumInfo>& old_drums,
                          const std::vector<DrumInfo>& new_drums) {
     const auto find = [&name](const std::vector<DrumInfo>& drums) {
@@ -173,6 +188,12 @@ class SnapshotDiff {
     pair.found.shape_differs = old_info != nullptr && new_info != nullptr &&
                                (old_info->key_bytes != new_info->key_bytes ||
                                 old_info->value_bytes != new_info->value_bytes);
+    const auto is_seeded = [](const DrumInfo* info) {
+      return info != nullptr &&
+             info->key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kUrlV1);
+    };
+    pair.found.seed_differs =
+        is_seeded(old_info) && is_seeded(new_info) && older_.key_seed() != newer_.key_seed();
     return pair;
   }
 
@@ -340,9 +361,9 @@ std::string_view name_of(Change change) {
 }
 
 bool DrumDiff::differs() const {
-  return in_old != in_new || shape_differs || added_key_count != 0 || gone_key_count != 0 ||
-         changed_value_count != 0 || added_request_count != 0 || gone_request_count != 0 ||
-         old_result_count != new_result_count;
+  return in_old != in_new || shape_differs || seed_differs || added_key_count != 0 ||
+         gone_key_count != 0 || changed_value_count != 0 || added_request_count != 0 ||
+         gone_request_count != 0 || old_result_count != new_result_count;
 }
 
 bool DiffReport::differs() const {

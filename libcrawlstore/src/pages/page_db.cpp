@@ -36,6 +36,9 @@ Result<void> check_open_options(std::string_view name, const PagesOptions& optio
   if (options.bucket_keys_max < 2) {
     return fail(Errc::kInvalidArgument, "bucket_keys_max must be at least 2");
   }
+  if (options.index_gap_max == 0 || options.index_gap_max > format::kPagesMax) {
+    return fail(Errc::kInvalidArgument, "index_gap_max must be from 1 to 2^40");
+  }
   return {};
 }
 
@@ -189,6 +192,7 @@ Result<void> PageDb::Impl::check_event(const CrawlEvent& event) const {
 /// Normalises the URLs of an event and adds it.
 void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
   if (event.kind == CrawlEventKind::kPage && event.time_us == 0) event.time_us = now_us();
+  note_indexes(event);
   if (options.raw_urls || !state.table.has_urls) return into.add(event);
   std::size_t bytes_max = event.url.size() + 1;
   for (const EventLink& link : event.links) bytes_max += link.url.size() + 1;
@@ -219,6 +223,7 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
     CRAWLSTORE_TRY(check_event(event));
+    CRAWLSTORE_TRY(check_gaps(event));
     if (store->in_dispatcher()) {
       take(event, *tentative);
       return {};
@@ -350,7 +355,7 @@ PagesStatus PageDb::status() const {
   const format::PagesTable& table = impl_->state.table;
   PagesStatus status{table.page_count,      table.crawled_count,   table.link_count,     0,
                      table.superstep_count, table.collision_count, table.unparsed_count, 0,
-                     table.has_urls};
+                     table.has_urls,        impl_->index_end()};
   const auto add = [&status](const pages::Batch& batch) {
     status.edit_count += batch.edits().size();
     status.memory_bytes += batch.memory_bytes();

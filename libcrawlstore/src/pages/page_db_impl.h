@@ -35,6 +35,7 @@ struct PageDb::Impl : Participant {
   std::optional<pages::Batch> batch;      // what waits
   std::optional<pages::Batch> tentative;  // added inside a dispatcher: part of its transaction
   std::size_t written_edits = 0;          // of `batch`, that are in the log of events
+  std::uint64_t named_end = 0;            // no index that an edit named is higher, or as high
   bool in_superstep = false;
   bool only_lands = false;  // the commit under way publishes the flight, and nothing that waits
   bool dirty = false;       // the table in the file is not the one here
@@ -85,6 +86,9 @@ struct PageDb::Impl : Participant {
   Result<void> check_usable() const;
   Result<void> write_waiting();
   Result<void> check_event(const CrawlEvent& event) const;
+  Result<void> check_gaps(const CrawlEvent& event) const;
+  [[nodiscard]] std::uint64_t index_end() const;
+  void note_indexes(const CrawlEvent& event);
   Result<void> add(const CrawlEvent& event);
   void take(CrawlEvent event, pages::Batch& into);
   Result<SuperstepReport> merge(container::WorkSteps& steps);

@@ -77,6 +77,32 @@ class EventRunBuilder {
 
 }  // namespace
 
+/// Edits that are dropped again leave it where it is, which does no harm.
+void PageDb::Impl::note_indexes(const CrawlEvent& event) {
+  if (state.table.has_urls) return;
+  named_end = std::max(named_end, event.index + 1);
+  for (const EventLink& link : event.links) named_end = std::max(named_end, link.index + 1);
+}
+
+std::uint64_t PageDb::Impl::index_end() const {
+  if (state.table.has_urls) return 0;
+  const std::uint64_t end = std::max(state.table.page_count, named_end) + options.index_gap_max;
+  return std::min(end, format::kPagesMax);
+}
+
+/// Not of edits that are in the file: who put them there may have allowed more.
+Result<void> PageDb::Impl::check_gaps(const CrawlEvent& event) const {
+  if (state.table.has_urls) return {};
+  const std::uint64_t end = index_end();
+  const bool is_near =
+      event.index < end && std::all_of(event.links.begin(), event.links.end(),
+                                       [end](const EventLink& link) { return link.index < end; });
+  if (is_near) return {};
+  return fail(Errc::kInvalidArgument,
+              "an index exceeds all that were named before by more than index_gap_max: each below "
+              "it would be a page; number pages without gaps, or raise index_gap_max");
+}
+
 Result<void> PageDb::Impl::load_events() {
   if (!state.table.events) return {};
   container::Writer& writer = *store->writer;
@@ -98,6 +124,7 @@ Result<void> PageDb::Impl::load_events() {
       if (!*more) break;
       for (const CrawlEvent& event : events.events()) {
         if (const auto checked = check_event(event); !checked) return damaged(checked.error());
+        note_indexes(event);
         batch->add(event);
       }
     }

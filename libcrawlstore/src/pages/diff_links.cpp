@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The newest row of a page is its row. So where both states begin with the same runs, only pages
+// with a row in another run can have other links.
+#include <algorithm>
+#include <iterator>
+
+#include "pages/diff_database.h"
+
+namespace crawlstore::pages {
+namespace {
+
+using Row = std::span<const std::uint64_t>;
+
+/// Rows of runs, of pages that are asked for in ascending order.
+class RowSeeker {
+ public:
+  explicit RowSeeker(std::vector<links::LogRun> runs) : runs_(std::move(runs)) {}
+
+  /// Empty when no run has a row of the page. Valid until the next call.
+  Result<Row> find(std::uint64_t page) {
+    if (runs_.empty()) return Row{};
+    if (!rows_ || (has_row_ && page > rows_->page() + kPagesSkipped)) {
+      auto opened = links::RowStream::open(runs_, links::Combination::kReplace, page);
+      if (!opened) return tl::unexpected<Error>(opened.error());
+      rows_.emplace(std::move(*opened));
+      has_row_ = true;
+      CRAWLSTORE_TRY(advance());
+    }
+    while (has_row_ && rows_->page() < page) CRAWLSTORE_TRY(advance());
+    return has_row_ && rows_->page() == page ? rows_->links() : Row{};
+  }
+
+ private:
+  /// Looking up the next block takes as long as reading so many rows.
+  static constexpr std::uint64_t kPagesSkipped = 4096;
+
+  Result<void> advance() {
+    const auto more = rows_->next();
+    if (!more) return tl::unexpected<Error>(more.error());
+    has_row_ = *more;
+    return {};
+  }
+
+  std::vector<links::LogRun> runs_;
+  std::optional<links::RowStream> rows_;
+  bool has_row_ = false;  // rows_ stands at one
+};
+
+/// Rows one after the other.
+class RowWalk {
+ public:
+  explicit RowWalk(links::RowStream rows) : rows_(std::move(rows)) {}
+  static Result<RowWalk> start(const std::vector<links::LogRun>& runs) {
+    auto opened = links::RowStream::open(runs, links::Combination::kReplace, 0);
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    RowWalk walk(std::move(*opened));
+    CRAWLSTORE_TRY(walk.advance());
+    return walk;
+  }
+  [[nodiscard]] bool at_end() const { return !has_row_; }
+  [[nodiscard]] std::uint64_t page() const { return rows_.page(); }
+  [[nodiscard]] Row row() const { return rows_.links(); }
+  Result<void> advance() {
+    const auto more = rows_.next();
+    if (!more) return tl::unexpected<Error>(more.error());
+    has_row_ = *more;
+    return {};
+  }
+
+ private:
+  links::RowStream rows_;
+  bool has_row_ = false;
+};
+
+std::vector<format::RunRef> refs_of(const std::vector<links::LogRun>& runs) {
+  std::vector<format::RunRef> refs;
+  refs.reserve(runs.size());
+  for (const links::LogRun& run : runs) refs.push_back(run.run.run());
+  return refs;
+}
+
+/// Takes the first `count` runs off a list.
+std::vector<links::LogRun> split(std::vector<links::LogRun>& runs, std::size_t count) {
+  const auto end = runs.begin() + static_cast<std::ptrdiff_t>(count);
+  std::vector<links::LogRun> front(runs.begin(), end);
+  runs.erase(runs.begin(), end);
+  return front;
+}
+
+std::uint64_t links_in(const std::vector<links::LogRun>& runs) {
+  std::uint64_t count = 0;
+  for (const links::LogRun& run : runs) count += run.run.footer().link_count;
+  return count;
+}
+
+}  // namespace
+
+Result<void> DatabaseDiff::diff_links_by_index() {
+  auto old_runs = older_.out_runs();
+  auto new_runs = newer_.out_runs();
+  const std::size_t shared = count_shared(refs_of(old_runs), refs_of(new_runs), is_same_store_);
+  RowSeeker base(split(old_runs, shared));
+  split(new_runs, shared);
+  work_.expect(links_in(old_runs) + links_in(new_runs));
+  auto a = work_.blame(false, RowWalk::start(old_runs));
+  if (!a) return tl::unexpected<Error>(a.error());
+  auto b = work_.blame(true, RowWalk::start(new_runs));
+  if (!b) return tl::unexpected<Error>(b.error());
+  while (!a->at_end() || !b->at_end()) {
+    const bool takes_old = b->at_end() || (!a->at_end() && a->page() <= b->page());
+    const bool takes_new = a->at_end() || (!b->at_end() && b->page() <= a->page());
+    const std::uint64_t page = takes_old ? a->page() : b->page();
+    Result<Row> shared_row = Row{};
+    if (!takes_old || !takes_new) shared_row = work_.blame(false, base.find(page));
+    if (!shared_row) return tl::unexpected<Error>(shared_row.error());
+    const Row old_row = takes_old ? a->row() : *shared_row;
+    const Row new_row = takes_new ? b->row() : *shared_row;
+    added_.clear();
+    gone_.clear();
+    std::set_difference(new_row.begin(), new_row.end(), old_row.begin(), old_row.end(),
+                        std::back_inserter(added_));
+    std::set_difference(old_row.begin(), old_row.end(), new_row.begin(), new_row.end(),
+                        std::back_inserter(gone_));
+    tell_links(page < older_.page_count() ? Index{page} : Index{},
+               page < newer_.page_count() ? Index{page} : Index{});
+    CRAWLSTORE_TRY(
+        work_.tell((takes_old ? a->row().size() : 0) + (takes_new ? b->row().size() : 0)));
+    if (takes_old) CRAWLSTORE_TRY(work_.blame(false, a->advance()));
+    if (takes_new) CRAWLSTORE_TRY(work_.blame(true, b->advance()));
+  }
+  return {};
+}
+
+Result<void> DatabaseDiff::diff_links_by_url() {
+  const auto runs = older_.out_runs();
+  work_.expect(links_in(runs) + links_in(newer_.out_runs()));
+  is_compared_.assign(newer_.page_count(), false);
+  new_links_ = newer_.inside().links;
+  auto rows = work_.blame(false, RowWalk::start(runs));
+  if (!rows) return tl::unexpected<Error>(rows.error());
+  while (!rows->at_end()) {
+    CRAWLSTORE_TRY(compare_row(rows->page(), rows->row()));
+    CRAWLSTORE_TRY(work_.tell(rows->row().size()));
+    CRAWLSTORE_TRY(work_.blame(false, rows->advance()));
+  }
+  return tell_new_rows();
+}
+
+/// The links of a page of the older state, against those of the same page in the newer one.
+Result<void> DatabaseDiff::compare_row(std::uint64_t old_page, Row row) {
+  const auto broken = [this]() -> Result<void> {
+    return work_.blame(
+        false,
+        Result<void>(fail(Errc::kSegmentInvalid, "a link leads to a page that does not exist",
+                          Error::kNoOffset, older_.inside().table.out_links.value)));
+  };
+  if (old_page >= pairs_.new_of.size()) return broken();
+  const std::uint64_t paired = pairs_.new_of[old_page];
+  const bool in_new = paired < PagePairs::kForgotten;
+  added_.clear();
+  gone_.clear();
+  targets_.clear();
+  new_row_.clear();
+  for (const std::uint64_t target : row) {
+    if (target >= pairs_.new_of.size()) return broken();
+    const std::uint64_t new_target = pairs_.new_of[target];
+    if (in_new && new_target < PagePairs::kForgotten) {
+      targets_.emplace_back(new_target, target);
+    } else {
+      gone_.push_back(target);
+    }
+  }
+  if (in_new) {
+    is_compared_[paired] = true;
+    if (new_links_) CRAWLSTORE_TRY(work_.blame(true, new_links_->out(paired, new_row_)));
+  }
+  std::sort(targets_.begin(), targets_.end());
+  auto target = targets_.begin();
+  for (const std::uint64_t link : new_row_) {
+    for (; target != targets_.end() && target->first < link; ++target) {
+      gone_.push_back(target->second);
+    }
+    if (target != targets_.end() && target->first == link) {
+      ++target;
+    } else {
+      added_.push_back(link);
+    }
+  }
+  for (; target != targets_.end(); ++target) gone_.push_back(target->second);
+  std::sort(gone_.begin(), gone_.end());
+  tell_links(old_page, in_new ? Index{paired} : Index{});
+  return {};
+}
+
+/// Links of pages that have none in the older state, or are not in it.
+Result<void> DatabaseDiff::tell_new_rows() {
+  auto rows = work_.blame(true, RowWalk::start(newer_.out_runs()));
+  if (!rows) return tl::unexpected<Error>(rows.error());
+  for (; !rows->at_end();) {
+    const std::uint64_t page = rows->page();
+    if (page >= is_compared_.size()) {
+      return work_.blame(
+          true, Result<void>(fail(Errc::kSegmentInvalid, "a page that does not exist has links",
+                                  Error::kNoOffset, newer_.inside().table.out_links.value)));
+    }
+    if (!is_compared_[page]) {
+      gone_.clear();
+      added_.assign(rows->row().begin(), rows->row().end());
+      Index old_index;
+      if (sink_.links && !added_.empty() && pairs_.in_old[page]) {
+        const auto url = work_.blame(true, newer_.view().url(page));
+        if (!url) return tl::unexpected<Error>(url.error());
+        const auto found = work_.blame(false, older_.view().find(*url, true));
+        if (!found) return tl::unexpected<Error>(found.error());
+        old_index = *found;
+      }
+      tell_links(old_index, page);
+    }
+    CRAWLSTORE_TRY(work_.tell(rows->row().size()));
+    CRAWLSTORE_TRY(work_.blame(true, rows->advance()));
+  }
+  return {};
+}
+
+/// What is in added_ and gone_.
+void DatabaseDiff::tell_links(Index old_index, Index new_index) {
+  if (added_.empty() && gone_.empty()) return;
+  found_->added_link_count += added_.size();
+  found_->gone_link_count += gone_.size();
+  if (sink_.links) sink_.links({found_->name, old_index, new_index, added_, gone_});
+}
+
+}  // namespace crawlstore::pages

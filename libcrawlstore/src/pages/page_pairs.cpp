@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Indexes of two states of one store mean the same pages unless copies of it went on apart, which
+// only shows in the URLs: so those of runs that are not in both are compared before anything else.
+#include "pages/page_pairs.h"
+
+#include <algorithm>
+
+#include <crawlstore/page_key.h>
+
+#include "drum/partition_probe.h"
+#include "pages/superstep.h"
+
+namespace crawlstore::pages {
+namespace {
+
+/// Keys that are looked up in order: 32 bytes each.
+constexpr std::size_t kWindowPages = std::size_t{1} << 20;
+
+struct WantedKey {
+  Key16 key;
+  std::uint64_t old_index = 0;
+  std::uint32_t witness = 0;
+};
+
+/// False: an index names different pages, so the states do not follow each other.
+Result<bool> pair_by_index(const PagesSide& older, const PagesSide& newer, DiffWork& work,
+                           PagePairs& pairs) {
+  auto old_runs = older.origin_runs();
+  auto new_runs = newer.origin_runs();
+  const std::size_t shared = count_shared(old_runs, new_runs, true);
+  old_runs.erase(old_runs.begin(), old_runs.begin() + static_cast<std::ptrdiff_t>(shared));
+  new_runs.erase(new_runs.begin(), new_runs.begin() + static_cast<std::ptrdiff_t>(shared));
+  OriginWalk a(older, std::move(old_runs));
+  OriginWalk b(newer, std::move(new_runs));
+  CRAWLSTORE_TRY(work.blame(false, a.start()));
+  CRAWLSTORE_TRY(work.blame(true, b.start()));
+  bool is_one_history = true;
+  while (!a.at_end() || !b.at_end()) {
+    if (!a.at_end() && !b.at_end()) {
+      const auto old_url = a.origin().url;
+      const auto new_url = b.origin().url;
+      if (old_url != new_url) {
+        is_one_history = is_one_history && (old_url.empty() || new_url.empty());
+        (new_url.empty() ? pairs.only_old : pairs.only_new).push_back(a.page());
+      }
+    }
+    CRAWLSTORE_TRY(work.tell((a.at_end() ? 0 : 1) + (b.at_end() ? 0 : 1)));
+    if (!a.at_end()) CRAWLSTORE_TRY(work.blame(false, a.advance()));
+    if (!b.at_end()) CRAWLSTORE_TRY(work.blame(true, b.advance()));
+    if (!is_one_history) return false;
+  }
+  return true;
+}
+
+/// Looks up keys, which ascend, and notes what they lead to.
+Result<void> find_keys(DrumView::Impl& keys, const std::vector<WantedKey>& wanted,
+                       PagePairs& pairs) {
+  for (std::size_t place = 0; place < wanted.size();) {
+    const std::size_t number = keys.bucket_of(wanted[place].key.head);
+    const std::uint64_t last_head = keys.last_head(number);
+    const auto& bucket = keys.buckets[number];
+    std::optional<drum::PartitionProbe> probe;
+    if (bucket.partition) {
+      const auto partition = keys.partition(bucket.partition);
+      if (!partition) return tl::unexpected<Error>(partition.error());
+      probe.emplace(*partition, keys.shape());
+    }
+    for (; place < wanted.size() && wanted[place].key.head <= last_head; ++place) {
+      if (!probe) continue;
+      const auto value = probe->find(wanted[place].key);
+      if (!value) return tl::unexpected<Error>(value.error());
+      if (!*value || witness_in(**value) != wanted[place].witness) continue;
+      const std::uint64_t index = index_in(**value);
+      if (index >= pairs.in_old.size()) {
+        return fail(Errc::kSegmentInvalid, "the key of a page has an index that no page has",
+                    Error::kNoOffset, keys.info.id.value);
+      }
+      pairs.new_of[wanted[place].old_index] = index;
+      pairs.in_old[index] = true;
+    }
+  }
+  return {};
+}
+
+Result<void> pair_by_url(const PagesSide& older, const PagesSide& newer, DiffWork& work,
+                         PagePairs& pairs) {
+  pairs = {};
+  pairs.by_url = true;
+  pairs.new_of.assign(older.page_count(), PagePairs::kNoPage);
+  pairs.in_old.assign(newer.page_count(), false);
+  const std::uint64_t seed = newer.inside().snapshot.key_seed();
+  OriginWalk walk(older, older.origin_runs());
+  CRAWLSTORE_TRY(work.blame(false, walk.start()));
+  std::vector<WantedKey> wanted;
+  while (!walk.at_end()) {
+    const std::uint64_t index = walk.page();
+    if (index >= pairs.new_of.size()) {
+      return work.blame(
+          false, Result<void>(fail(Errc::kSegmentInvalid, "there are more origins than pages",
+                                   Error::kNoOffset, older.inside().table.origins.value)));
+    }
+    if (const auto url = walk.origin().url; url.empty()) {
+      pairs.new_of[index] = PagePairs::kForgotten;
+    } else {
+      const PageKey key = page_key(url, seed);
+      wanted.push_back({key.key, index, key.witness});
+    }
+    CRAWLSTORE_TRY(work.tell(1));
+    CRAWLSTORE_TRY(work.blame(false, walk.advance()));
+    if (wanted.size() < kWindowPages && !walk.at_end()) continue;
+    std::sort(wanted.begin(), wanted.end(),
+              [](const WantedKey& a, const WantedKey& b) { return a.key < b.key; });
+    CRAWLSTORE_TRY(work.blame(true, find_keys(newer.inside().keys->inside(), wanted, pairs)));
+    wanted.clear();
+  }
+  return {};
+}
+
+std::uint64_t pages_in(const PagesSide& side, std::size_t shared) {
+  const auto runs = side.origin_runs();
+  std::uint64_t count = 0;
+  for (std::size_t i = shared; i < runs.size(); ++i) count += runs[i].record_count;
+  return count;
+}
+
+}  // namespace
+
+Result<void> DiffWork::tell(std::uint64_t steps, bool is_last) {
+  done_ += steps;
+  untold_ += steps;
+  if (untold_ < kStepsPerCall && !is_last) return {};
+  untold_ = 0;
+  if (!progress_ || progress_(done_, std::max(done_, total_))) return {};
+  return fail(Errc::kCancelled, "the comparison was stopped");
+}
+
+std::size_t count_shared(const std::vector<format::RunRef>& older,
+                         const std::vector<format::RunRef>& newer, bool is_same_store) {
+  if (!is_same_store) return 0;
+  const auto [a, b] =
+      std::mismatch(older.begin(), older.end(), newer.begin(), newer.end(), drum::is_same_run);
+  return static_cast<std::size_t>(a - older.begin());
+}
+
+Result<PagePairs> pair_pages(const PagesSide& older, const PagesSide& newer, bool is_same_store,
+                             DiffWork& work) {
+  PagePairs pairs;
+  const bool both = older.exists() && newer.exists();
+  if (!both || !older.has_urls()) return pairs;
+  if (is_same_store) {
+    const std::size_t shared = count_shared(older.origin_runs(), newer.origin_runs(), true);
+    work.expect(pages_in(older, shared) + pages_in(newer, shared));
+    const auto is_one_history = pair_by_index(older, newer, work, pairs);
+    if (!is_one_history) return tl::unexpected<Error>(is_one_history.error());
+    if (*is_one_history) return pairs;
+  }
+  work.expect(older.page_count());
+  CRAWLSTORE_TRY(pair_by_url(older, newer, work, pairs));
+  return pairs;
+}
+
+}  // namespace crawlstore::pages

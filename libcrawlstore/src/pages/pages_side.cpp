@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: a walk stands at something, or there is no more; a run of origins is left only when
+// all its checksums were right.
+#include "pages/pages_side.h"
+
+#include "container/run_io.h"
+
+namespace crawlstore::pages {
+
+std::vector<format::RunRef> PagesSide::runs_of(SegmentId id) const {
+  const auto* entry = id ? inside().snapshot.reader().directory().find(id) : nullptr;
+  return entry == nullptr ? std::vector<format::RunRef>{} : entry->runs;
+}
+
+std::vector<links::LogRun> PagesSide::out_runs() const {
+  if (!exists() || !inside().links) return {};
+  return inside().links->out_runs();
+}
+
+const format::RunRef* PagesSide::tile_ref(std::uint64_t tile) const {
+  if (!exists() || !inside().records || tile >= inside().records->tile_count()) return nullptr;
+  return &inside().records->ref(tile);
+}
+
+tl::unexpected<Error> PagesSide::broken(const char* text) const {
+  return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, inside().table.records.value);
+}
+
+Result<void> PagesSide::load_tile(std::uint64_t tile) {
+  if (tile_ && tile_index_ == tile) return {};
+  tile_.reset();
+  if (tile_ref(tile) == nullptr) {
+    return broken("there are fewer tiles of records than the pages need");
+  }
+  const auto bytes = inside().records->tile(tile);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
+  const auto parsed = format::RecordTile::parse(*bytes);
+  if (!parsed) return broken(parsed.error().text);
+  tile_ = *parsed;
+  tile_index_ = tile;
+  return {};
+}
+
+Result<format::PageRecord> PagesSide::record(std::uint64_t index) {
+  const auto loaded = load_tile(index / format::kTilePagesMax);
+  if (!loaded) return tl::unexpected<Error>(loaded.error());
+  const auto place = static_cast<std::uint32_t>(index % format::kTilePagesMax);
+  if (place >= tile_->page_count()) {
+    return broken("a tile of records has fewer pages than there are");
+  }
+  const auto found = tile_->record(place);
+  if (!found) return broken(found.error().text);
+  return *found;
+}
+
+Result<bool> PagesSide::is_forgotten(std::uint64_t index, const format::PageRecord& record) const {
+  format::PageRecord left;
+  left.state = PageState::kGone;
+  if (!has_urls() || record != left) return false;
+  const auto url = view_->url(index);
+  if (!url) return tl::unexpected<Error>(url.error());
+  return url->empty();
+}
+
+Result<void> OriginWalk::settle() {
+  while (cursor_ == nullptr || cursor_->at_end()) {
+    if (cursor_ != nullptr) CRAWLSTORE_TRY(cursor_->finish());
+    cursor_.reset();
+    if (next_run_ == runs_.size()) return {};
+    auto& reader = side_.inside().snapshot.reader();
+    const format::RunRef& run = runs_[next_run_++];
+    const auto name =
+        container::run_name(reader.identity(), side_.inside().table.origins, run.run_id);
+    auto cursor = OriginsCursor::open(*reader.storage(), name, run);
+    if (!cursor) return tl::unexpected<Error>(cursor.error());
+    cursor_ = std::move(*cursor);
+  }
+  return {};
+}
+
+Result<void> OriginWalk::advance() {
+  CRAWLSTORE_TRY(cursor_->advance());
+  return settle();
+}
+
+Result<void> EventWalk::open_run() {
+  const SegmentId segment = side_.inside().table.events;
+  const format::RunRef& run = runs_[next_run_++];
+  auto payload = side_.inside().snapshot.read_run(segment, run.run_id);
+  if (!payload) return tl::unexpected<Error>(payload.error());
+  payload_ = std::move(*payload);
+  auto reader = format::EventRunReader::open(payload_);
+  if (!reader) {
+    return fail(reader.error().code, reader.error().text, run.offset_bytes + reader.error().offset,
+                segment.value);
+  }
+  reader_ = *reader;
+  return {};
+}
+
+Result<void> EventWalk::settle() {
+  while (place_ == events_.events().size()) {
+    place_ = 0;
+    Result<bool> more = false;
+    if (reader_) more = reader_->next(events_);
+    if (!more) {
+      return fail(more.error().code, more.error().text,
+                  runs_[next_run_ - 1].offset_bytes + more.error().offset,
+                  side_.inside().table.events.value);
+    }
+    if (*more) continue;
+    events_ = {};
+    reader_.reset();
+    is_at_end_ = next_run_ == runs_.size();
+    if (is_at_end_) return {};
+    CRAWLSTORE_TRY(open_run());
+  }
+  return {};
+}
+
+}  // namespace crawlstore::pages

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// One of the two states of a page database that are compared; it may not be there at all.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <crawlstore/page_view.h>
+
+#include "drum/diff_side.h"
+#include "format/event_run.h"
+#include "format/record_tile.h"
+#include "pages/origins_run.h"
+#include "pages/page_view_impl.h"
+
+namespace crawlstore::pages {
+
+/// Threads: one.
+class PagesSide {
+ public:
+  explicit PagesSide(std::optional<PageView> view) : view_(std::move(view)) {}
+
+  [[nodiscard]] bool exists() const { return view_.has_value(); }
+  [[nodiscard]] const PageView& view() const { return *view_; }
+  [[nodiscard]] PageView::Impl& inside() const { return view_->inside(); }
+  [[nodiscard]] std::uint64_t page_count() const {
+    return exists() ? inside().table.page_count : 0;
+  }
+  [[nodiscard]] bool has_urls() const { return exists() && inside().table.has_urls; }
+  /// The runs of one of its segments; none when there is no such segment.
+  [[nodiscard]] std::vector<format::RunRef> runs_of(SegmentId id) const;
+  [[nodiscard]] std::vector<format::RunRef> origin_runs() const {
+    return exists() ? runs_of(inside().table.origins) : std::vector<format::RunRef>{};
+  }
+  [[nodiscard]] std::vector<format::RunRef> event_runs() const {
+    return exists() ? runs_of(inside().table.events) : std::vector<format::RunRef>{};
+  }
+  /// Oldest first.
+  [[nodiscard]] std::vector<links::LogRun> out_runs() const;
+  /// A tile of records; nothing when there are fewer.
+  [[nodiscard]] const format::RunRef* tile_ref(std::uint64_t tile) const;
+
+  /// Of a page below page_count().
+  Result<format::PageRecord> record(std::uint64_t index);
+  /// The page with this record was forgotten: only its index is left.
+  Result<bool> is_forgotten(std::uint64_t index, const format::PageRecord& record) const;
+
+ private:
+  Result<void> load_tile(std::uint64_t tile);
+  [[nodiscard]] tl::unexpected<Error> broken(const char* text) const;
+
+  std::optional<PageView> view_;
+  std::optional<format::RecordTile> tile_;  // the one asked for last
+  std::uint64_t tile_index_ = 0;
+};
+
+/// Origins of runs that follow each other, page by page. Threads: one.
+class OriginWalk {
+ public:
+  OriginWalk(const PagesSide& side, std::vector<format::RunRef> runs)
+      : side_(side), runs_(std::move(runs)) {}
+  /// Before anything else.
+  Result<void> start() { return settle(); }
+  [[nodiscard]] bool at_end() const { return cursor_ == nullptr; }
+  [[nodiscard]] std::uint64_t page() const { return cursor_->page(); }
+  /// Valid until the next advance().
+  [[nodiscard]] format::Origin origin() const { return cursor_->origin(); }
+  Result<void> advance();
+
+ private:
+  Result<void> settle();
+
+  const PagesSide& side_;
+  std::vector<format::RunRef> runs_;
+  std::size_t next_run_ = 0;
+  std::unique_ptr<OriginsCursor> cursor_;  // at a page, or there are no more
+};
+
+/// Edits of runs that follow each other. Memory: a run. Threads: one.
+class EventWalk {
+ public:
+  EventWalk(const PagesSide& side, std::vector<format::RunRef> runs)
+      : side_(side), runs_(std::move(runs)) {}
+  /// Before anything else.
+  Result<void> start() { return settle(); }
+  [[nodiscard]] bool at_end() const { return is_at_end_; }
+  /// Valid until the next advance().
+  [[nodiscard]] const CrawlEvent& event() const { return events_.events()[place_]; }
+  Result<void> advance() {
+    ++place_;
+    return settle();
+  }
+
+ private:
+  Result<void> settle();
+  Result<void> open_run();
+
+  const PagesSide& side_;
+  std::vector<format::RunRef> runs_;
+  std::size_t next_run_ = 0;
+  std::vector<std::byte> payload_;
+  std::optional<format::EventRunReader> reader_;
+  format::EventBatch events_;
+  std::size_t place_ = 0;
+  bool is_at_end_ = false;
+};
+
+}  // namespace crawlstore::pages
