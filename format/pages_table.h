@@ -31,7 +31,7 @@ struct PagesTable {
   std::uint64_t event_count = 0;      ///< edits that wait
   std::uint64_t superstep_count = 0;  ///< for display
   std::uint64_t collision_count = 0;  ///< URLs refused because another URL has their key
-  std::uint64_t unparsed_count = 0;   ///< URLs kept as they were, for display
+  std::uint64_t unparsed_count = 0;   ///< pages whose URL no parser takes, for display
   SegmentId keys;                     ///< a drum; 0 if there are no URLs
   SegmentId origins;                  ///< 0 while there are none
   SegmentId records;

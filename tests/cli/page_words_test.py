@@ -70,6 +70,15 @@ class Words(PagesTest):
         self.load(b"#0\t#9\n#0\t#18\n#0\t#27\n", "edges", "--index-gap", 10, name="z.crawl")
         self.assertEqual(self.info("z.crawl")["pages"], 28)
 
+    def test_count_unparsed_urls_once(self):
+        line = (b'{"kind":"page","url":"http://a.test/","time":5,'
+                b'"links":["http://b.test/x y", "http://b.test/z"]}\n')
+        self.assertEqual(self.counts(self.load(line, "jsonl"))["unparsed"], 1)
+        self.assertEqual(self.counts(self.load(line, "jsonl"))["unparsed"], 0)
+        self.load(self.export("jsonl"), "jsonl", name="y.crawl")
+        for name in ("x.crawl", "y.crawl"):
+            self.assertEqual(self.info(name)["page_databases"][0]["unparsed_count"], 1)
+
     def test_refuse_wrong_options(self):
         self.load(b"http://a.test/\thttp://b.test/\n", "edges")
         for words in (["pages", "x.crawl", "--sort", "colour"],

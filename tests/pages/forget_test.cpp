@@ -108,6 +108,30 @@ TEST(Forget, ChangesNothingWhereNothingIsMeant) {
   expect_whole(store);
 }
 
+TEST(Forget, LowersTheCountOfUnparsedUrls) {
+  for (const bool raw : {false, true}) {
+    MemoryStore store;
+    auto options = small_options();
+    options.raw_urls = raw;
+    auto pages = must(PageDb::open(*store, "pages", options));
+    for (int crawl = 0; crawl < 3; ++crawl) {
+      for (const char* url : {"http://a.org/a space", "http://a.org/another space",
+                              "mailto:a@b.org", "http://a.org/", "no URL"}) {
+        must(pages.add(CrawledPage(url, 1)));
+      }
+      must(pages.merge());
+      EXPECT_EQ(pages.status().unparsed_count, 3U) << "mailto: has no host, but is parsed";
+    }
+    must(pages.forget([](std::string_view url) { return url.ends_with("space"); }));
+    EXPECT_EQ(pages.status().unparsed_count, 1U);
+    must(pages.add(CrawledPage("http://a.org/a space", 1)));
+    must(pages.merge());
+    EXPECT_EQ(view_of(*store).info().unparsed_count, 2U);
+    must(pages.forget([](std::string_view) { return true; }));
+    EXPECT_EQ(view_of(*store).info().unparsed_count, 0U);
+  }
+}
+
 TEST(Forget, TakesUrlsOutOfTheSeenOnes) {
   for (const UrlKeyKind kind : {UrlKeyKind::kXxh3, UrlKeyKind::kXxh3Wide, UrlKeyKind::kRabin}) {
     MemoryStore store;

@@ -308,6 +308,10 @@ TEST(Pages, WithUnparsedUrlsAmongOthersAreFound) {
   must(pages.add(unparsed));
   must(pages.merge());
   EXPECT_EQ(pages.status().unparsed_count, 2U);
+  must(pages.add(unparsed));  // a mention more, no page more
+  must(pages.add(page));
+  EXPECT_EQ(must(pages.merge()).new_page_count, 0U);
+  EXPECT_EQ(pages.status().unparsed_count, 2U);
   const PageView view = view_of(*store);
   std::uint64_t index = 0;
   for (const char* url : {"http://a.test/", "http://b.test/with a space", "http://b.test/parsed",

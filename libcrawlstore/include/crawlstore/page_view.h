@@ -40,7 +40,7 @@ struct PagesInfo {
   std::uint64_t event_count = 0;    ///< edits that wait in the file
   std::uint64_t superstep_count = 0;
   std::uint64_t collision_count = 0;  ///< URLs left out because another URL has their key
-  std::uint64_t unparsed_count = 0;
+  std::uint64_t unparsed_count = 0;   ///< pages whose URL no parser takes, kept as it is
   /// Allocated bytes, checksums and padding included. 0 where there is nothing.
   std::uint64_t key_bytes = 0;
   std::uint64_t origin_bytes = 0;

@@ -94,7 +94,7 @@ struct PagesStatus {
   std::uint64_t edit_count = 0;       ///< waiting
   std::uint64_t superstep_count = 0;  ///< since the database was made
   std::uint64_t collision_count = 0;
-  std::uint64_t unparsed_count = 0;  ///< URLs that no parser took, kept as they are
+  std::uint64_t unparsed_count = 0;  ///< pages whose URL no parser takes, kept as it is
   std::uint64_t memory_bytes = 0;    ///< of what waits
   bool has_urls = true;
   /// Edits may name indexes below it, as of now: the largest that was named, and index_gap_max

@@ -9,6 +9,7 @@
 #include "container/tile_writer.h"
 #include "pages/link_rows.h"
 #include "pages/origins_run.h"
+#include "pages/unparsed_urls.h"
 
 namespace crawlstore::pages {
 namespace {
@@ -78,9 +79,16 @@ Result<void> Forgetting::find_pages(const std::function<bool(std::string_view ur
 Result<void> Forgetting::remove_keys() {
   report_.page_count = pages_.size();
   std::vector<drum::KeyEdit> edits;
+  edits.reserve(urls_.size());
+  UnparsedUrls unparsed(writer_.identity().key_seed);
+  std::uint64_t unparsed_count = 0;
   for (const std::string& url : urls_) {
-    edits.push_back({page_key(url, writer_.identity().key_seed).key, true, {}});
+    const Key16 key = page_key(url, writer_.identity().key_seed).key;
+    if (unparsed.contains(key, url)) ++unparsed_count;
+    edits.push_back({key, true, {}});
   }
+  // For display: a file in which it is too low is no reason to refuse.
+  state_.table.unparsed_count -= std::min(state_.table.unparsed_count, unparsed_count);
   std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
   return keys_.apply(writer_, edits, steps_);
 }

@@ -198,10 +198,10 @@ void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
   for (const EventLink& link : event.links) bytes_max += link.url.size() + 1;
   normal_bytes.clear();
   normal_bytes.reserve(bytes_max);  // so that views into it stay
-  const std::uint64_t unparsed_before = state.table.unparsed_count;
-  const auto normal = [this](std::string_view url) -> std::string_view {
+  bool all_parsed = true;
+  const auto normal = [this, &all_parsed](std::string_view url) -> std::string_view {
     const NormalizedUrl normalized = normalizer.normalize(url);
-    if (!normalized.parsed) ++state.table.unparsed_count;
+    all_parsed = all_parsed && normalized.parsed;
     const char* const text = normalized.text.data();
     if (std::less_equal<>()(url.data(), text) &&
         std::less_equal<>()(text, url.data() + url.size())) {
@@ -215,7 +215,7 @@ void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
   normal_links.assign(event.links.begin(), event.links.end());
   for (EventLink& link : normal_links) link.url = normal(link.url);
   event.links = normal_links;
-  into.add(event, state.table.unparsed_count == unparsed_before);
+  into.add(event, all_parsed);
 }
 
 Result<void> PageDb::Impl::add(const CrawlEvent& event) {

@@ -5,6 +5,7 @@
 
 #include "pages/origins_log.h"
 #include "pages/superstep.h"
+#include "pages/unparsed_urls.h"
 
 namespace crawlstore::pages {
 namespace {
@@ -73,8 +74,10 @@ Result<void> Superstep::write_origins() {
   CRAWLSTORE_TRY(share_dictionary(log, plan));
   auto run = OriginsWriter::start(writer_, segment, writer_.new_run_ids(1), plan);
   if (!run) return tl::unexpected<Error>(run.error());
+  UnparsedUrls unparsed(writer_.identity().key_seed);
   for (const LocalId page : new_pages_) {
     format::Origin origin{batch_.url(page), std::nullopt, 0};
+    if (unparsed.contains(batch_.key(page), origin.url)) ++state_.table.unparsed_count;
     const LocalId linker = batch_.linker(page);
     if (linker != kNoLocal && !is_refused(linker)) {
       origin.linked_from = indexes_[linker];
