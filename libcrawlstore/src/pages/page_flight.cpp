@@ -91,7 +91,6 @@ void PageDb::Impl::land() {
   if (!done) return take_back_flight();
   flight->draft.tell();
   in_commit->state = flight->state;
-  in_commit->state.table.unparsed_count = state.table.unparsed_count;  // edits came meanwhile
   in_commit->has_landed = true;
 }
 
