@@ -65,7 +65,11 @@ class PageImport {
   bool fail_store(const Error& error);
   bool fail_input(std::string place, const Error& error);
   void refuse(const char* why);
-  [[nodiscard]] std::string place() const { return fmt::format("{}:{}", path_, line_); }
+  /// Of the line or event that was read last.
+  [[nodiscard]] std::string place() const {
+    return options_.format == "events" ? fmt::format("{}: event {}", path_, event_)
+                                       : fmt::format("{}:{}", path_, line_);
+  }
 
   PageSink& sink_;
   const PageImportOptions& options_;
@@ -123,9 +127,7 @@ bool PageImport::add(const CrawlEvent& event, PageNaming naming) {
     return true;
   }
   if (added.error().code == Errc::kTypeMismatch) {
-    const bool is_stream = options_.format == "events";
-    return fail_input(is_stream ? fmt::format("{}: event {}", path_, event_) : place(),
-                      added.error());
+    return fail_input(place(), added.error());
   }
   if (added.error().code != Errc::kInvalidArgument) return fail_store(added.error());
   refuse(added.error().text);

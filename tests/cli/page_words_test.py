@@ -66,6 +66,11 @@ class Words(PagesTest):
         self.assertEqual(self.info("y.crawl")["pages"], 91)
         self.load(b"#500\t#1000\n#1000\t#1400\n", "edges", "--index-gap", 1001, name="y.crawl")
         self.assertEqual(self.info("y.crawl")["pages"], 1401)
+        stream = self.folder / "y.events"
+        stream.write_bytes(self.export("events", name="y.crawl"))
+        answer = self.run_command("import", "w.crawl", "--format", "events", stream,
+                                  "--index-gap", 5)
+        self.assertRegex(answer.err, rb"y.events: event 1: refused: an index is far above")
         # Edges of one page are one edit, but each raises the limit for the next.
         self.load(b"#0\t#9\n#0\t#18\n#0\t#27\n", "edges", "--index-gap", 10, name="z.crawl")
         self.assertEqual(self.info("z.crawl")["pages"], 28)

@@ -364,6 +364,35 @@ TEST(PagesDiff, GoesByIndexWithoutUrls) {
   }
 }
 
+/// Rows of a run that both states have are skipped where nothing near them changed.
+TEST(PagesDiff, FindsChangedRowsFarFromEachOther) {
+  auto options = small_options();
+  options.memory_bytes = 16 << 20;
+  options.has_urls = false;
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", options));
+  const auto link = [&](CrawlEventKind kind, std::uint64_t from, std::uint64_t to) {
+    const std::array links{EventLink{{}, to, 0}};
+    CrawlEvent event;
+    event.kind = kind;
+    event.index = from;
+    event.links = links;
+    must(pages.add(event));
+  };
+  constexpr std::uint64_t kPages = 20'000;
+  for (std::uint64_t i = 0; i < kPages; i += 2) link(CrawlEventKind::kLinkAdded, i, i * 7 % kPages);
+  must(pages.merge());
+  const auto before = must(store->snapshot());
+  for (const std::uint64_t page : {0U, 1U, 4000U, 9000U, 9002U, 13'101U, 19'999U}) {
+    link(CrawlEventKind::kLinkAdded, page, 5);
+  }
+  link(CrawlEventKind::kLinkRemoved, 18'000, 18'000 * 7 % kPages);
+  must(pages.merge());
+  const auto found = expect_right(before, must(store->snapshot()));
+  EXPECT_EQ(found.added_link_count, 7U);
+  EXPECT_EQ(found.gone_link_count, 1U);
+}
+
 TEST(PagesDiff, CountsADatabaseThatOneStateLacks) {
   MemoryStore store;
   const auto empty = must(store->snapshot());
@@ -419,7 +448,7 @@ TEST(PagesDiff, ReadsOnlyWhatChanged) {
   EXPECT_EQ(found.changed_page_count, 1U);
   EXPECT_EQ(found.added_link_count, 1U);
   EXPECT_GE(found.gone_link_count, 9U);
-  const PagesInfo& info = must(PageView::open(newer)).info();
+  const PagesInfo info = must(PageView::open(newer)).info();
   EXPECT_LT(newer.counters().bytes_read - read_before,
             (info.key_bytes + info.origin_bytes + info.record_bytes + info.out_link_bytes) / 2);
 }
