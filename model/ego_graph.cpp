@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::size_t kCandidatesMax = 10'000;
 
-/// How many nodes a level may add, so that as many levels behind it find room.
-std::size_t room_of_level(std::size_t nodes_max, std::size_t node_count, std::size_t levels_left) {
-  if (node_count >= nodes_max) return 0;
-  const std::size_t room = nodes_max - node_count;
-  return levels_left <= 1 ? room : std::max<std::size_t>(1, room / levels_left);
-}
-
 class PageGraphBuilder {
  public:
   PageGraphBuilder(const PageView& view, const EgoGraphOptions& options,
@@ -29,14 +22,13 @@ class PageGraphBuilder {
 
   Result<EgoGraph> build(std::uint64_t centre) {
     CRAWLSTORE_TRY(add(centre, 0));
-    std::size_t begin = 0;
-    for (std::uint32_t level = 1; level <= options_.depth; ++level) {
-      const std::size_t end = graph_.nodes.size();
-      const std::size_t room =
-          room_of_level(options_.nodes_max, end, options_.depth - level + std::size_t{1});
-      CRAWLSTORE_TRY(add_level(begin, end, room, level));
-      begin = end;
-    }
+    do {
+      is_changed_ = false;
+      for (std::uint32_t level = 1; level <= options_.depth; ++level) {
+        CRAWLSTORE_TRY(add_level(level));
+      }
+      // What the last levels left of their shares goes to the first ones.
+    } while (is_changed_ && graph_.nodes.size() < options_.nodes_max);
     for (const std::uint64_t page : options_.expanded) {
       const auto at = places_.find(page);
       if (at == places_.end()) continue;
@@ -44,6 +36,7 @@ class PageGraphBuilder {
       CRAWLSTORE_TRY(add_neighbours(at->second, EgoGraphOptions::kExpandedMax, distance));
     }
     CRAWLSTORE_TRY(add_edges());
+    find_distances(graph_, options_.direction);
     return std::move(graph_);
   }
 
@@ -61,6 +54,7 @@ class PageGraphBuilder {
     node.score = page->score;
     places_.emplace(index, static_cast<std::uint32_t>(graph_.nodes.size()));
     graph_.nodes.push_back(std::move(node));
+    is_exhausted_.push_back(false);
     return {};
   }
 
@@ -102,13 +96,19 @@ class PageGraphBuilder {
     return best;
   }
 
-  Result<void> add_level(std::size_t begin, std::size_t end, std::size_t room,
-                         std::uint32_t distance) {
-    for (std::size_t at = begin; at < end && room > 0; ++at) {
-      // Nodes share the room; what one does not need the others have.
-      const std::size_t share = (room + end - at - 1) / (end - at);
+  /// Neighbours of the nodes of the level before. Nodes share the room; what one does not need the
+  /// others have.
+  Result<void> add_level(std::uint32_t level) {
+    std::vector<std::size_t> open;
+    for (std::size_t at = 0; at < graph_.nodes.size(); ++at) {
+      if (graph_.nodes[at].distance + 1 == level && !is_exhausted_[at]) open.push_back(at);
+    }
+    std::size_t room = room_of_level(options_.nodes_max, graph_.nodes.size(),
+                                     options_.depth - level + std::size_t{1});
+    for (std::size_t i = 0; i < open.size() && room > 0; ++i) {
+      const std::size_t share = (room + open.size() - i - 1) / (open.size() - i);
       const std::size_t before = graph_.nodes.size();
-      CRAWLSTORE_TRY(add_neighbours(at, share, distance));
+      CRAWLSTORE_TRY(add_neighbours(open[i], share, level));
       room -= graph_.nodes.size() - before;
     }
     return {};
@@ -118,11 +118,25 @@ class PageGraphBuilder {
     if (!progress_(graph_.nodes.size(), 0)) return fail(Errc::kCancelled, "it was cancelled");
     auto pages = neighbours(graph_.nodes[at].page);
     if (!pages) return tl::unexpected<Error>(pages.error());
-    std::erase_if(*pages, [this](std::uint64_t page) { return places_.contains(page); });
+    std::erase_if(*pages, [&](std::uint64_t page) { return is_known(page, distance); });
     const auto best = best_of(*pages, room);
     if (!best) return tl::unexpected<Error>(best.error());
     for (const std::uint64_t page : *best) CRAWLSTORE_TRY(add(page, distance));
+    is_exhausted_[at] = best->size() == pages->size();
+    is_changed_ = is_changed_ || !best->empty();
     return {};
+  }
+
+  /// Is it in the graph? Who came in on a longer way is nearer from now on.
+  bool is_known(std::uint64_t page, std::uint32_t distance) {
+    const auto at = places_.find(page);
+    if (at == places_.end()) return false;
+    GraphNode& node = graph_.nodes[at->second];
+    if (distance < node.distance) {
+      node.distance = distance;
+      is_changed_ = true;
+    }
+    return true;
   }
 
   Result<void> add_edges() {
@@ -151,9 +165,39 @@ class PageGraphBuilder {
   const PagesProgress& progress_;
   EgoGraph graph_;
   std::unordered_map<std::uint64_t, std::uint32_t> places_;  // of pages, in nodes
+  std::vector<bool> is_exhausted_;                           // all neighbours of the node are there
+  bool is_changed_ = false;                                  // by this round through the levels
 };
 
 }  // namespace
+
+std::size_t room_of_level(std::size_t nodes_max, std::size_t node_count, std::size_t levels_left) {
+  if (node_count >= nodes_max) return 0;
+  const std::size_t room = nodes_max - node_count;
+  return levels_left <= 1 ? room : std::max<std::size_t>(1, room / levels_left);
+}
+
+void find_distances(EgoGraph& graph, GraphDirection direction) {
+  std::vector<std::vector<std::uint32_t>> ways(graph.nodes.size());
+  for (const GraphEdge& edge : graph.edges) {
+    if (direction != GraphDirection::kIn) ways[edge.from].push_back(edge.to);
+    if (direction != GraphDirection::kOut) ways[edge.to].push_back(edge.from);
+  }
+  constexpr auto kFar = ~std::uint32_t{0};
+  std::vector<std::uint32_t> distances(graph.nodes.size(), kFar);
+  std::vector<std::uint32_t> reached{0};
+  distances.front() = 0;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    for (const std::uint32_t next : ways[reached[i]]) {
+      if (distances[next] != kFar) continue;
+      distances[next] = distances[reached[i]] + 1;
+      reached.push_back(next);
+    }
+  }
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    if (distances[i] != kFar) graph.nodes[i].distance = distances[i];
+  }
+}
 
 Result<EgoGraph> page_graph(const PageView& view, std::uint64_t centre,
                             const EgoGraphOptions& options, const PagesProgress& progress) {

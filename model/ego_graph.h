@@ -53,8 +53,9 @@ struct EgoGraphOptions {
 };
 
 /// Pages around a page. Of more neighbours than there is room for come those with the best scores,
-/// of at most 10,000 that are looked at; each level leaves room for the next ones. All links among
-/// the nodes are edges.
+/// of at most 10,000 that are looked at; each level leaves room for the next ones, and what these
+/// do not need it has after all: the budget is used up as long as there are pages within the depth.
+/// All links among the nodes are edges.
 ///   errors  kInvalidArgument: no page has this index; kCancelled; of damage
 ///   cost    links and a record of each node, a record of each neighbour that is looked at
 Result<EgoGraph> page_graph(const PageView& view, std::uint64_t centre,
@@ -68,5 +69,13 @@ Result<EgoGraph> page_graph(const PageView& view, std::uint64_t centre,
 ///   cost    links of each page that is looked at, and a URL of each page at their other end
 Result<EgoGraph> host_graph(const PageView& view, std::string_view host,
                             const EgoGraphOptions& options, const PagesProgress& progress);
+
+// --- for both -----------------------------------------------------------------------------------
+
+/// How many nodes a level may add, so that as many levels behind it find room.
+std::size_t room_of_level(std::size_t nodes_max, std::size_t node_count, std::size_t levels_left);
+
+/// The distance of each node along the edges; one that no edge leads to keeps its own.
+void find_distances(EgoGraph& graph, GraphDirection direction);
 
 }  // namespace crawlstore::model

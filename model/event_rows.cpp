@@ -48,7 +48,8 @@ Row row_of(const CrawlEvent& event, std::uint64_t sequence, bool has_urls, bool 
 
 class EventRows final : public RowSource {
  public:
-  EventRows(PageView view, std::vector<Row> rows) : view_(std::move(view)), rows_(std::move(rows)) {
+  EventRows(PageView view, std::uint64_t first, std::vector<Row> rows)
+      : view_(std::move(view)), first_(first), rows_(std::move(rows)) {
     const bool has_urls = view_.info().has_urls;
     columns_ = {{"sequence", Unit::kCount},
                 {"kind", Unit::kText},
@@ -76,8 +77,8 @@ class EventRows final : public RowSource {
     }
     std::uint64_t sequence = 0;
     const auto read = view_.for_each_event([&](const CrawlEvent& event) {
-      if (sequence == number) row = row_of(event, sequence, view_.info().has_urls, true);
-      return sequence++ != number;
+      if (sequence == first_ + number) row = row_of(event, sequence, view_.info().has_urls, true);
+      return sequence++ != first_ + number;
     });
     if (!read) return tl::unexpected<Error>(read.error());
     return row;
@@ -90,6 +91,7 @@ class EventRows final : public RowSource {
   }
 
   PageView view_;
+  std::uint64_t first_;  // sequence of the first row
   std::vector<Row> rows_;
   std::string name_ = "events";
   std::vector<Column> columns_;
@@ -97,20 +99,24 @@ class EventRows final : public RowSource {
 
 }  // namespace
 
-Result<std::shared_ptr<const RowSource>> event_rows(const PageView& view, std::uint64_t rows_max,
+Result<std::shared_ptr<const RowSource>> event_rows(const PageView& view, std::uint64_t first,
+                                                    std::uint64_t rows_max,
                                                     const PagesProgress& progress) {
   std::vector<Row> rows;
   bool is_cancelled = false;
-  const std::uint64_t total = std::min(rows_max, view.info().event_count);
+  std::uint64_t sequence = 0;
+  const std::uint64_t count = view.info().event_count;
+  const std::uint64_t end = first + std::min(rows_max, count - std::min(first, count));
   const auto read = view.for_each_event([&](const CrawlEvent& event) {
-    if (rows.size() >= rows_max) return false;
-    rows.push_back(row_of(event, rows.size(), view.info().has_urls, false));
-    is_cancelled = rows.size() % kProgressEvery == 0 && !progress(rows.size(), total);
+    if (sequence >= end) return false;
+    if (sequence >= first) rows.push_back(row_of(event, sequence, view.info().has_urls, false));
+    is_cancelled = ++sequence % kProgressEvery == 0 && !progress(sequence, end);
     return !is_cancelled;
   });
   if (!read) return tl::unexpected<Error>(read.error());
   if (is_cancelled) return fail(Errc::kCancelled, "it was cancelled");
-  return std::shared_ptr<const RowSource>(std::make_shared<EventRows>(view, std::move(rows)));
+  return std::shared_ptr<const RowSource>(
+      std::make_shared<EventRows>(view, first, std::move(rows)));
 }
 
 }  // namespace crawlstore::model

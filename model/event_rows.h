@@ -14,11 +14,13 @@
 namespace crawlstore::model {
 
 /// The table `events`, as they came: sequence, kind, url (or index, where pages have no URLs),
-/// time_us, score, link_count, first_link, content_hash. They are read from first to last, so the
-/// table holds at most `rows_max`, and reads the file again only for whole_row().
+/// time_us, score, link_count, first_link, content_hash. Events can only be read from first to
+/// last: so the table is a piece of them, rows_max from `first` on, and reads the file again only
+/// for whole_row(). Sequences count all events.
 ///   errors  kCancelled; of damage
-///   cost    reads the events up to rows_max; about 200 bytes of memory a row and its URLs
-Result<std::shared_ptr<const RowSource>> event_rows(const PageView& view, std::uint64_t rows_max,
+///   cost    reads the events up to the last of the piece; 200 bytes of memory a row and its URLs
+Result<std::shared_ptr<const RowSource>> event_rows(const PageView& view, std::uint64_t first,
+                                                    std::uint64_t rows_max,
                                                     const PagesProgress& progress);
 
 }  // namespace crawlstore::model

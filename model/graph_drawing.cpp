@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/graph_labels.h"
 #include "model/graph_text.h"
 
 namespace crawlstore::model {
@@ -42,6 +43,7 @@ std::string graph_dot(const EgoGraph& graph) {
 std::string graph_svg(const EgoGraph& graph, const std::vector<GraphPoint>& points,
                       const std::vector<NodeLook>& looks) {
   constexpr float kUnit = 40;  // of the picture, for 1 in the layout
+  constexpr std::size_t kLettersMax = 40;
   const float side = layout_side(graph.nodes.size()) * kUnit + 2 * kUnit;
   const auto x_of = [&](std::uint32_t node) { return points[node].x * kUnit + side / 2; };
   const auto y_of = [&](std::uint32_t node) { return points[node].y * kUnit + side / 2; };
@@ -64,7 +66,8 @@ std::string graph_svg(const EgoGraph& graph, const std::vector<GraphPoint>& poin
         x_of(i), y_of(i), looks[i].radius * kUnit, looks[i].rgb & 0xffffffU, label);
     if (!looks[i].has_label) continue;
     text += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-                        x_of(i) + looks[i].radius * kUnit + 2, y_of(i) + 3, label);
+                        x_of(i) + looks[i].radius * kUnit + 2, y_of(i) + 3,
+                        escape_xml(cut_middle(short_label(graph, graph.nodes[i]), kLettersMax)));
   }
   return text + "</g>\n</svg>\n";
 }

@@ -27,18 +27,13 @@ class HostGraphBuilder {
     if (graph_.nodes.front().page_count == 0) {
       return fail(Errc::kInvalidArgument, "no page is of this host");
     }
-    std::size_t begin = 0;
-    for (std::uint32_t level = 1; level <= options_.depth; ++level) {
-      const std::size_t end = graph_.nodes.size();
-      for (std::size_t at = begin; at < end; ++at) {
-        const std::size_t levels = options_.depth - level + std::size_t{1};
-        const std::size_t left =
-            options_.nodes_max - std::min(options_.nodes_max, graph_.nodes.size());
-        const std::size_t room = left / levels;
-        CRAWLSTORE_TRY(add_neighbours(at, (room + end - at - 1) / (end - at), level));
+    do {
+      is_changed_ = false;
+      for (std::uint32_t level = 1; level <= options_.depth; ++level) {
+        CRAWLSTORE_TRY(add_level(level));
       }
-      begin = end;
-    }
+      // What the last levels left of their shares goes to the first ones.
+    } while (is_changed_ && graph_.nodes.size() < options_.nodes_max);
     for (const std::uint64_t page : options_.expanded) {
       const auto at = std::ranges::find(graph_.nodes, page, &GraphNode::page);
       if (at == graph_.nodes.end()) continue;
@@ -126,27 +121,66 @@ class HostGraphBuilder {
     return found;
   }
 
+  /// As of pages, in ego_graph.cpp; but nodes that have no room left are looked at too, for their
+  /// edges.
+  Result<void> add_level(std::uint32_t level) {
+    std::vector<std::size_t> open;
+    for (std::size_t at = 0; at < graph_.nodes.size(); ++at) {
+      const GraphNode& node = graph_.nodes[at];
+      if (node.distance + 1 == level && node.hidden_count != 0) open.push_back(at);
+    }
+    std::size_t room = room_of_level(options_.nodes_max, graph_.nodes.size(),
+                                     options_.depth - level + std::size_t{1});
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const std::size_t share = (room + open.size() - i - 1) / (open.size() - i);
+      const std::size_t before = graph_.nodes.size();
+      CRAWLSTORE_TRY(add_neighbours(open[i], share, level));
+      room -= graph_.nodes.size() - before;
+    }
+    return {};
+  }
+
   Result<void> add_neighbours(std::size_t at, std::size_t room, std::uint32_t distance) {
-    const auto found = neighbours(at);
-    if (!found) return tl::unexpected<Error>(found.error());
+    if (!found_.contains(at)) {
+      auto found = neighbours(at);
+      if (!found) return tl::unexpected<Error>(found.error());
+      found_.emplace(at, std::move(*found));
+    }
     std::vector<std::pair<std::uint64_t, std::string>> ranked;
-    for (const auto& [host, counts] : *found) {
-      if (!places_.contains(host)) ranked.emplace_back(counts.out + counts.in, host);
+    for (const auto& [host, counts] : found_.at(at)) {
+      const auto known = places_.find(host);
+      if (known == places_.end()) {
+        ranked.emplace_back(counts.out + counts.in, host);
+      } else if (distance < graph_.nodes[known->second].distance) {
+        graph_.nodes[known->second].distance = distance;
+        is_changed_ = true;
+      }
     }
     std::ranges::stable_sort(ranked, std::greater<>{},
                              [](const auto& entry) { return entry.first; });
     const std::size_t added = std::min(room, ranked.size());
     for (std::size_t i = 0; i < added; ++i) CRAWLSTORE_TRY(add(ranked[i].second, distance));
-    for (const auto& [host, counts] : *found) {
-      const auto other = places_.find(host);
-      if (other == places_.end()) continue;
-      const auto here = static_cast<std::uint32_t>(at);
-      // Seen from both ends, a bundle of links is counted once: the larger count is of more pages.
-      note_edge(here, other->second, counts.out);
-      note_edge(other->second, here, counts.in);
-    }
     graph_.nodes[at].hidden_count = ranked.size() - added;
+    is_changed_ = is_changed_ || added > 0;
     return {};
+  }
+
+  /// Of all nodes that were looked at, to all that are there in the end.
+  void note_edges() {
+    for (const auto& [at, found] : found_) {
+      std::uint64_t hidden_count = 0;
+      for (const auto& [host, counts] : found) {
+        const auto other = places_.find(host);
+        hidden_count += other == places_.end() ? 1U : 0U;
+        if (other == places_.end()) continue;
+        const auto here = static_cast<std::uint32_t>(at);
+        // Seen from both ends, a bundle of links is counted once: the larger count is of more
+        // pages.
+        note_edge(here, other->second, counts.out);
+        note_edge(other->second, here, counts.in);
+      }
+      graph_.nodes[at].hidden_count = hidden_count;
+    }
   }
 
   void note_edge(std::uint32_t from, std::uint32_t to, std::uint64_t link_count) {
@@ -156,9 +190,11 @@ class HostGraphBuilder {
   }
 
   Result<EgoGraph> take_edges() {
+    note_edges();
     for (const auto& [ends, link_count] : edges_) {
       graph_.edges.push_back({ends.first, ends.second, link_count});
     }
+    find_distances(graph_, options_.direction);
     return std::move(graph_);
   }
 
@@ -169,7 +205,9 @@ class HostGraphBuilder {
   std::vector<std::vector<std::uint64_t>> pages_;          // of each node
   std::unordered_map<std::string, std::uint32_t> places_;  // of hosts, in nodes
   std::unordered_map<std::uint64_t, std::string> hosts_;   // of pages that were met
+  std::map<std::size_t, Neighbours> found_;                // of nodes that were looked at
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> edges_;
+  bool is_changed_ = false;  // by this round through the levels
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "inspector/core/atomic_file.h"
-#include "inspector/core/line_raster.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -35,6 +34,50 @@ void draw_disc(Picture& picture, float x, float y, float radius, std::uint32_t r
   }
 }
 
+struct Box {
+  int left = 0;
+  int top = 0;
+  int right = 0;
+  int bottom = 0;
+};
+
+bool overlap(const Box& a, const Box& b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
+
+/// Beside its node: to the right, or where that is outside, to the left.
+Box place_of_label(const Mask& text, float x, float y, float radius) {
+  constexpr int kGap = 4;
+  Box box;
+  box.left = static_cast<int>(x + radius) + kGap;
+  if (box.left + text.width > kGraphPictureSide) {
+    box.left = std::max(0, static_cast<int>(x - radius) - kGap - text.width);
+  }
+  box.top = std::clamp(static_cast<int>(y) - text.height / 2, 0,
+                       std::max(0, kGraphPictureSide - text.height));
+  box.right = std::min(box.left + text.width, kGraphPictureSide);
+  box.bottom = std::min(box.top + text.height, kGraphPictureSide);
+  return box;
+}
+
+/// Near-black letters; what is behind them is made paler, so that they can be read over edges.
+void draw_label(Picture& picture, const Mask& text, const Box& box) {
+  constexpr std::uint32_t kInk = 0x20;
+  for (int y = box.top; y < box.bottom; ++y) {
+    std::uint32_t* row = picture.row(y);
+    for (int x = box.left; x < box.right; ++x) {
+      const std::uint32_t cover =
+          text.pixels[static_cast<std::size_t>((y - box.top) * text.width + x - box.left)];
+      std::uint32_t mixed = 0xff000000U;
+      for (const unsigned shift : {0U, 8U, 16U}) {
+        const std::uint32_t behind = ((row[x] >> shift & 0xffU) + 3 * 0xffU) / 4;
+        mixed |= (kInk * cover + behind * (255 - cover)) / 255 << shift;
+      }
+      row[x] = mixed;
+    }
+  }
+}
+
 }  // namespace
 
 Picture graph_picture(const DrawnGraph& drawn) {
@@ -58,9 +101,18 @@ Picture graph_picture(const DrawnGraph& drawn) {
   constexpr std::uint8_t kOpacity = 110;
   draw_lines(mask, lines, kOpacity, [] { return true; });
   std::ranges::transform(mask.pixels, picture.pixels.begin(), shade);
+  const auto radius_of = [&](std::uint32_t node) {
+    return std::clamp(drawn.looks[node].radius * zoom, 2.0F, 16.0F);
+  };
   for (std::uint32_t i = 0; i < drawn.points.size(); ++i) {
-    const float radius = std::clamp(drawn.looks[i].radius * zoom, 2.0F, 16.0F);
-    draw_disc(picture, x_of(i), y_of(i), radius, drawn.looks[i].rgb);
+    draw_disc(picture, x_of(i), y_of(i), radius_of(i), drawn.looks[i].rgb);
+  }
+  std::vector<Box> taken;
+  for (const auto& [node, text] : drawn.labels) {
+    const Box box = place_of_label(text, x_of(node), y_of(node), radius_of(node));
+    if (std::ranges::any_of(taken, [&](const Box& other) { return overlap(box, other); })) continue;
+    draw_label(picture, text, box);
+    taken.push_back(box);
   }
   return picture;
 }

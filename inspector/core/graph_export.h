@@ -3,22 +3,32 @@
 
 /// A graph as a file: text for Graphviz, a drawing, or a picture. Threads: any.
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "inspector/core/line_raster.h"
 #include "inspector/core/picture.h"
 #include "model/graph_drawing.h"
 
 namespace crawlstore::inspector {
 
+/// A node's name, drawn already: who has the fonts does that.
+struct NodeLabel {
+  std::uint32_t node = 0;
+  Mask text;
+};
+
 struct DrawnGraph {
   const model::EgoGraph& graph;
   const std::vector<model::GraphPoint>& points;
   const std::vector<model::NodeLook>& looks;
+  const std::vector<NodeLabel>& labels;  ///< for pictures, the most important first
 };
 
-/// Its edges and nodes, without labels, on white; kGraphPictureSide pixels wide and high.
+/// Its edges, its nodes, and labels as far as they do not cover each other, on white;
+/// kGraphPictureSide pixels wide and high.
 inline constexpr int kGraphPictureSide = 1600;
 Picture graph_picture(const DrawnGraph& drawn);
 

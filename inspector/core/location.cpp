@@ -179,6 +179,11 @@ std::string describe_thing(const Thing& thing) {
   return text;
 }
 
+bool is_url(std::string_view text) {
+  const auto end = text.find("://");
+  return end != text.npos && end > 0 && text.substr(0, end).find('/') == text.npos;
+}
+
 std::optional<FileLocation> split_file_location(std::string_view text) {
   const auto hash = text.rfind('#');
   if (hash == text.npos) return std::nullopt;

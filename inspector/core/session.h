@@ -42,6 +42,8 @@ struct SeenCommit {
   std::int64_t key_delta = 0;  ///< of all DRUMs, against the one seen before
   std::int64_t pending_delta = 0;
   std::int64_t file_bytes_delta = 0;
+  std::int64_t page_delta = 0;  ///< of all page databases
+  std::int64_t link_delta = 0;
 };
 
 struct Session {

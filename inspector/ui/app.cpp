@@ -37,6 +37,12 @@ std::uint64_t all_pending(const model::FileView& view) {
   return sum;
 }
 
+std::uint64_t all_of(const model::FileView& view, std::uint64_t PagesInfo::*count) {
+  std::uint64_t sum = 0;
+  for (const PagesInfo& pages : view.pages) sum += pages.*count;
+  return sum;
+}
+
 }  // namespace
 
 App::App(Platform platform, AppOptions options)
@@ -224,10 +230,14 @@ void App::note_commit(const model::FileView& before, const model::FileView& afte
   const auto difference = [](std::uint64_t now, std::uint64_t then) {
     return static_cast<std::int64_t>(now - then);
   };
-  SeenCommit commit{after.info.generation, after.info.commit_time_us,
-                    difference(all_keys(after), all_keys(before)),
-                    difference(all_pending(after), all_pending(before)),
-                    difference(after.info.file_bytes, before.info.file_bytes)};
+  SeenCommit commit{
+      after.info.generation,
+      after.info.commit_time_us,
+      difference(all_keys(after), all_keys(before)),
+      difference(all_pending(after), all_pending(before)),
+      difference(after.info.file_bytes, before.info.file_bytes),
+      difference(all_of(after, &PagesInfo::page_count), all_of(before, &PagesInfo::page_count)),
+      difference(all_of(after, &PagesInfo::link_count), all_of(before, &PagesInfo::link_count))};
   key_delta_ += commit.key_delta;
   session_.commits.push_back(commit);
   if (session_.commits.size() > Session::kCommitsMax) session_.commits.pop_front();

@@ -133,6 +133,9 @@ class App final : private Actions {
   void draw_databases(Ui& ui, const model::FileView& view);
   void draw_navigator_group(Ui& ui, std::string_view group);
   void draw_tabs(Ui& ui);
+  /// Where somebody's words lead; returns why nowhere.
+  std::string go_to(const std::string& to);
+  std::string go_to_url(const std::string& url);
   std::string draw_tab_items();
   void settle_tab_order();
   void draw_details(Ui& ui);

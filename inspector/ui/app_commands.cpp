@@ -116,22 +116,14 @@ void App::add_go_commands() {
                    }
                  },
                  [this] { return history_.can_go_forward(); }});
-  commands_.add({"go_to", "Go to ...", "Go", "Ctrl+G", "to a location or an offset",
+  commands_.add({"go_to", "Go to ...", "Go", "Ctrl+G",
+                 "to a location, an offset, the page of a URL, or #7, the page of an index",
                  [this](std::string_view text) {
-                   const auto go_there = [this](const std::string& to) -> std::string {
-                     if (const auto offset = model::parse_count(to)) {
-                       go({"hex", ExtentThing{{*offset, 0}}});
-                       return {};
-                     }
-                     const auto location = parse_location(to);
-                     if (!location) return "no such location: an offset, segment/12, hex ...";
-                     go(*location);
-                     return {};
-                   };
+                   const auto go_there = [this](const std::string& to) { return go_to(to); };
                    if (text.empty()) {
                      modals_->question.open(
-                         "Go to", "", "0x14000, segment/12, generation/7, bucket/urls/3", go_there);
-                   } else if (const auto problem = go_there(std::string(text)); !problem.empty()) {
+                         "Go to", "", "0x14000, segment/12, #7 or a URL for its page", go_there);
+                   } else if (const auto problem = go_to(std::string(text)); !problem.empty()) {
                      say(Severity::kWarning, problem);
                    }
                  }});
@@ -154,6 +146,35 @@ void App::add_go_commands() {
                      go({id, {}});
                    }});
   }
+}
+
+std::string App::go_to(const std::string& to) {
+  if (to.starts_with('#')) {
+    const auto index = model::parse_count(std::string_view(to).substr(1));
+    if (!index) return "no index of a page";
+    go({"page_detail", PageThing{{}, *index}});
+    return {};
+  }
+  if (is_url(to)) return go_to_url(to);
+  if (const auto offset = model::parse_count(to)) {
+    go({"hex", ExtentThing{{*offset, 0}}});
+    return {};
+  }
+  const auto location = parse_location(to);
+  if (!location) return "no such location: an offset, segment/12, hex, #7, a URL ...";
+  go(*location);
+  return {};
+}
+
+std::string App::go_to_url(const std::string& url) {
+  const auto view = session_.view();
+  const PageView* pages = view == nullptr ? nullptr : model::open_pages(*view, {});
+  if (pages == nullptr) return "there are no pages that can be read";
+  const auto index = pages->find(url);
+  if (!index) return describe(index.error());
+  if (!*index) return "no page has this URL";
+  go({"page_detail", PageThing{{}, **index}});
+  return {};
 }
 
 void App::add_view_commands() {

@@ -13,6 +13,7 @@
 
 #include "inspector/core/shown_text.h"
 #include "model/format_text.h"
+#include "model/graph_labels.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -22,12 +23,6 @@ constexpr float kZoomMax = 2000;
 constexpr std::size_t kArrowsMax = 600;
 constexpr std::size_t kProbedMax = 500;
 constexpr std::uint8_t kEdgeOpacity = 70;
-
-/// Without the scheme, which says little.
-std::string_view short_label(std::string_view label) {
-  const auto scheme = label.find("://");
-  return scheme == label.npos ? label : label.substr(scheme + 3);
-}
 
 bool overlaps(const ImVec4& a, const ImVec4& b) {
   return a.x < b.z && b.x < a.z && a.y < b.w && b.y < a.w;
@@ -287,10 +282,13 @@ void GraphCanvas::draw_labels(Ui& ui, const GraphScene& scene) const {
     if (taken.size() >= labels_max) break;
     const ImVec2 at = place_of(scene.points[node]);
     if (at.x < min_.x || at.x > max_.x || at.y < min_.y || at.y > max_.y) continue;
-    const std::string text =
-        fit_text(ui, shown_text(short_label(scene.graph.nodes[node].label)), ui.px(170));
-    const float left = at.x + radius_of(ui, scene.sizes[node]) + ui.px(4);
-    const ImVec4 box(left, at.y - height / 2, left + text_width(text), at.y + height / 2);
+    const std::string text = fit_middle(
+        ui, shown_text(model::short_label(scene.graph, scene.graph.nodes[node])), ui.px(170));
+    const float gap = radius_of(ui, scene.sizes[node]) + ui.px(4);
+    const float width = text_width(text);
+    const bool is_cut = at.x + gap + width > max_.x;
+    const float left = is_cut ? at.x - gap - width : at.x + gap;
+    const ImVec4 box(left, at.y - height / 2, left + width, at.y + height / 2);
     if (std::ranges::any_of(taken, [&](const ImVec4& other) { return overlaps(box, other); })) {
       continue;
     }

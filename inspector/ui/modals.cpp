@@ -7,6 +7,7 @@
 #include <imgui_stdlib.h>
 
 #include "inspector/core/fuzzy.h"
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/panel.h"
 
 namespace crawlstore::inspector {
@@ -50,6 +51,10 @@ std::vector<CommandPalette::Match> CommandPalette::find(Ui& ui) const {
     matches.push_back({1000, "Go to " + format_location(*location), "",
                        [location](Ui& at) { at.actions.go(*location); }});
   }
+  if (text_.starts_with('#') || is_url(text_)) {
+    matches.push_back({1000, "Go to the page " + fit_middle(ui, shown_text(text_), ui.px(440)), "",
+                       [text = text_](Ui& at) { at.actions.run("go_to", text); }});
+  }
   for (const Command& command : ui.commands.all()) {
     const auto score = fuzzy_score(text_, command.title + " " + command.id);
     if (!score || !command.enabled() || command.id == "palette") continue;
@@ -88,7 +93,7 @@ void CommandPalette::draw(Ui& ui) {
   must_focus_ = false;
   ImGui::SetNextItemWidth(-1);
   const bool is_entered = ImGui::InputTextWithHint(
-      "##palette", "a command, or a location: segment/12, offset/0x14000, bucket/urls/3", &text_,
+      "##palette", "a command, a location (segment/12, offset/0x14000), a URL, #7", &text_,
       ImGuiInputTextFlags_EnterReturnsTrue);
   ui.probe.note_item("palette.text", text_);
   const auto matches = find(ui);

@@ -9,6 +9,7 @@
 
 #include "inspector/ui/internal.h"
 #include "model/format_text.h"
+#include "model/graph_labels.h"
 
 namespace crawlstore::inspector {
 
@@ -79,6 +80,20 @@ std::string fit_text(Ui& ui, std::string_view text, float width) {
   };
   while (fits > 0 && is_inside(fits)) --fits;
   return std::string(text.substr(0, fits)) + std::string(kRest);
+}
+
+std::string fit_middle(Ui& ui, std::string_view text, float width) {
+  constexpr std::size_t kLettersMax = 400;
+  std::string whole = model::cut_middle(text, kLettersMax);
+  ui.fonts.want(whole);
+  if (text_width(whole) <= width) return whole;
+  std::size_t fits = 0;
+  std::size_t too_long = kLettersMax;
+  while (too_long - fits > 1) {
+    const std::size_t middle = (fits + too_long) / 2;
+    (text_width(model::cut_middle(whole, middle)) <= width ? fits : too_long) = middle;
+  }
+  return model::cut_middle(whole, fits);
 }
 
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location) {

@@ -95,6 +95,8 @@ void draw_paragraph(Ui& ui, std::string_view text, Colour colour);
 void draw_heading(Ui& ui, std::string_view text);
 /// As much of a line as fits so many pixels; what is left out is told by "...".
 std::string fit_text(Ui& ui, std::string_view text, float width);
+/// The same, but what is left out is in the middle: for names that differ at their ends.
+std::string fit_middle(Ui& ui, std::string_view text, float width);
 /// Text that leads somewhere when it is clicked; its right click copies the location.
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location);
 /// In another colour than that of links.

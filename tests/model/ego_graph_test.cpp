@@ -136,6 +136,26 @@ TEST_F(EgoGraphs, KeepTheBudgetAtEachDepthAndReachTheLastLevel) {
   }
 }
 
+TEST_F(EgoGraphs, UseTheWholeBudgetWhileThereArePagesWithinTheDepth) {
+  using enum GraphDirection;
+  for (const GraphDirection direction : {kOut, kIn, kBoth}) {
+    for (std::uint32_t depth = 1; depth <= 3; ++depth) {
+      const auto near = walk(3, direction, depth);
+      for (std::size_t budget = 1; budget <= 120; budget += 4) {
+        const auto graph = must(page_graph(*view_, 3, {direction, depth, budget, {}}, go_on));
+        EXPECT_EQ(graph.nodes.size(), std::min(budget, near.size())) << depth << " " << budget;
+        for (const GraphNode& node : graph.nodes) {
+          EXPECT_GE(node.distance, near.at(node.page)) << "no way is shorter";
+        }
+      }
+    }
+  }
+  for (std::size_t budget = 1; budget <= 7; ++budget) {
+    EXPECT_EQ(must(host_graph(*view_, "h3.example", {kBoth, 2, budget, {}}, go_on)).nodes.size(),
+              budget);
+  }
+}
+
 TEST_F(EgoGraphs, GrowWhereTheyAreExpanded) {
   std::uint64_t centre = 0;
   while (walk(centre, GraphDirection::kBoth, 1).size() < 7) ++centre;

@@ -207,7 +207,7 @@ TEST_F(PageSource, HostsStopWhenTheyAreToldTo) {
 }
 
 TEST_F(PageSource, EventsAreTheEditsThatWaitAsTheyCame) {
-  const auto source = must(event_rows(*view_, 1000, go_on));
+  const auto source = must(event_rows(*view_, 0, 1000, go_on));
   ASSERT_EQ(source->row_count(), view_->info().event_count);
   const auto rows = must(source->rows(0, 1000));
   std::size_t at = 0;
@@ -221,7 +221,36 @@ TEST_F(PageSource, EventsAreTheEditsThatWaitAsTheyCame) {
     return true;
   }));
   EXPECT_EQ(at, 5U);
-  EXPECT_EQ(must(event_rows(*view_, 2, go_on))->row_count(), 2U);
+}
+
+TEST_F(PageSource, EventsComeInPieces) {
+  const auto source = must(event_rows(*view_, 0, 1000, go_on));
+  const auto all = must(source->rows(0, 1000));
+  for (std::uint64_t first = 0; first <= all.size() + 1; ++first) {
+    const auto piece = must(event_rows(*view_, first, 2, go_on));
+    const auto rows = must(piece->rows(0, 1000));
+    ASSERT_EQ(rows.size(), std::min<std::uint64_t>(2, all.size() - std::min(first, all.size())));
+    for (std::uint64_t i = 0; i < rows.size(); ++i) {
+      EXPECT_TRUE(rows[i] == all[first + i]) << first + i;
+      const auto whole = must(piece->whole_row(i, rows[i]));
+      EXPECT_TRUE(whole[2] == must(source->whole_row(first + i, rows[i]))[2]);
+    }
+  }
+}
+
+TEST(EventRows, AreReadAgainForTheWholeOfALongUrl) {
+  MemoryStore store;
+  PageDb pages = must(PageDb::open(*store));
+  const std::string url = "http://a.example/" + std::string(2 * kRowUrlBytesMax, 'x');
+  for (const std::string& each : {std::string("http://a.example/"), url}) {
+    must(pages.add(CrawledPage(each, testing::kCrawlTimeUs)));
+  }
+  must(store->commit());
+  const PageView view = must(PageView::open(must(store->snapshot())));
+  const auto piece = must(event_rows(view, 1, 10, go_on));
+  const auto row = must(piece->rows(0, 1)).at(0);
+  EXPECT_EQ(row[2], Cell(row_url(url)));
+  EXPECT_EQ(must(piece->whole_row(0, row))[2], Cell(url));
 }
 
 TEST(EventRows, HaveIndexesWherePagesHaveNoUrls) {
@@ -236,7 +265,7 @@ TEST(EventRows, HaveIndexesWherePagesHaveNoUrls) {
   must(pages.add(event));
   must(store->commit());
   const PageView view = must(PageView::open(must(store->snapshot()), "graph"));
-  const auto row = must(must(event_rows(view, 10, go_on))->rows(0, 1)).at(0);
+  const auto row = must(must(event_rows(view, 0, 10, go_on))->rows(0, 1)).at(0);
   EXPECT_EQ(row[2], Cell(std::uint64_t{3}));
   EXPECT_EQ(row[6], Cell(std::uint64_t{7}));
 }

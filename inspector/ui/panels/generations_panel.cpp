@@ -60,7 +60,7 @@ class GenerationsPanel final : public Panel {
   void follow(const model::FileView& view, const Session& session) {
     if (number_ == view.number) return;
     number_ = view.number;
-    list_commits(session);
+    list_commits(session, !view.pages.empty());
     const auto copies = generations(view.path);
     copies_problem_ = copies ? std::nullopt : std::optional(copies.error());
     if (copies) copies_ = std::make_shared<model::TableRows>(model::superblocks_table(*copies));
@@ -75,7 +75,7 @@ class GenerationsPanel final : public Panel {
     held_ = std::make_shared<model::TableRows>(model::held_table(view.snapshot->held()));
   }
 
-  void list_commits(const Session& session) {
+  void list_commits(const Session& session, bool has_pages) {
     model::Table table{"commits",
                        {{"generation", model::Unit::kId},
                         {"commit_time_us", model::Unit::kTimeUs},
@@ -83,6 +83,10 @@ class GenerationsPanel final : public Panel {
                         {"pending_delta", model::Unit::kId},
                         {"file_bytes_delta", model::Unit::kId}},
                        {}};
+    if (has_pages) {
+      table.columns.push_back({"page_delta", model::Unit::kId});
+      table.columns.push_back({"link_delta", model::Unit::kId});
+    }
     for (auto commit = session.commits.rbegin(); commit != session.commits.rend(); ++commit) {
       model::Row& row = table.rows.emplace_back();
       row.emplace_back(commit->generation.value);
@@ -90,6 +94,9 @@ class GenerationsPanel final : public Panel {
       row.emplace_back(commit->key_delta);
       row.emplace_back(commit->pending_delta);
       row.emplace_back(commit->file_bytes_delta);
+      if (!has_pages) continue;
+      row.emplace_back(commit->page_delta);
+      row.emplace_back(commit->link_delta);
     }
     commits_ = std::make_shared<model::TableRows>(std::move(table));
   }

@@ -14,7 +14,9 @@
 #include "inspector/ui/graph_canvas.h"
 #include "inspector/ui/panels/pages_choice.h"
 #include "inspector/ui/panels/panels.h"
+#include "inspector/ui/text_mask.h"
 #include "model/format_text.h"
+#include "model/graph_labels.h"
 #include "model/parse_text.h"
 
 namespace crawlstore::inspector {
@@ -187,18 +189,18 @@ class GraphPanel final : public Panel {
     for (std::size_t i = 0; i < std::min(GraphCanvas::kLabelsMax, scene_->ranked.size()); ++i) {
       looks[scene_->ranked[i]].has_label = true;
     }
-    ui.jobs.start("export " + path, {},
-                  [scene = scene_, looks = std::move(looks), path, write = ui.actions.png_writer(),
-                   &actions = ui.actions](JobContext&) -> Jobs::Finish {
-                    const std::string problem =
-                        export_graph({scene->graph, scene->points, looks}, path, write);
-                    return [&actions, path, problem] {
-                      actions.say(problem.empty() ? Severity::kNote : Severity::kBad,
-                                  problem.empty()
-                                      ? "the graph was written to " + path
-                                      : "nothing was written to " + path + ": " + problem);
-                    };
-                  });
+    ui.jobs.start(
+        "export " + path, {},
+        [scene = scene_, looks = std::move(looks), labels = labels_of(ui), path,
+         write = ui.actions.png_writer(), &actions = ui.actions](JobContext&) -> Jobs::Finish {
+          const std::string problem =
+              export_graph({scene->graph, scene->points, looks, labels}, path, write);
+          return [&actions, path, problem] {
+            actions.say(problem.empty() ? Severity::kNote : Severity::kBad,
+                        problem.empty() ? "the graph was written to " + path
+                                        : "nothing was written to " + path + ": " + problem);
+          };
+        });
     return true;
   }
 
@@ -208,6 +210,26 @@ class GraphPanel final : public Panel {
     std::shared_ptr<const GraphScene> scene;
     std::optional<Error> problem;
   };
+
+  /// So that they are there when a picture is exported: of labels that are not on the screen, too.
+  void want_letters(Ui& ui) const {
+    const std::size_t count = std::min(GraphCanvas::kLabelsMax, scene_->ranked.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      ui.fonts.want(shown_text(scene_->graph.nodes[scene_->ranked[i]].label));
+    }
+  }
+
+  /// Of the nodes that get one first.
+  [[nodiscard]] std::vector<NodeLabel> labels_of(Ui& ui) const {
+    std::vector<NodeLabel> labels;
+    for (const std::uint32_t node : scene_->ranked) {
+      if (labels.size() == GraphCanvas::kLabelsMax) break;
+      const std::string name = model::short_label(scene_->graph, scene_->graph.nodes[node]);
+      const std::string text = fit_middle(ui, shown_text(name), ui.px(240));
+      labels.push_back({node, text_mask(*ui.fonts.text(), text)});
+    }
+    return labels;
+  }
 
   void let_go() {
     asked_.reset();
@@ -315,13 +337,14 @@ class GraphPanel final : public Panel {
     ImGui::EndDisabled();
   }
 
-  void take_scene(const Ui& ui, const std::shared_ptr<const GraphScene>& scene) {
+  void take_scene(Ui& ui, const std::shared_ptr<const GraphScene>& scene) {
     if (scene_ != scene) {
       // Who only expanded a node keeps the view; who went back has the one that was there.
       canvas_.fit_unless_moved();
       keep_selection(*scene);
       scene_ = scene;
       coloured_ = 0;
+      want_letters(ui);
     }
     if (coloured_ == scene->number && palette_ == ui.palette.name) return;
     coloured_ = scene->number;

@@ -98,7 +98,7 @@ class GraphExport : public ::testing::Test {
     graph_.edges.push_back({0, 1});
   }
   std::string write(const std::string& name) {
-    return export_graph({graph_, points_, looks_}, folder_ / name,
+    return export_graph({graph_, points_, looks_, labels_}, folder_ / name,
                         [this](const Picture& picture, const std::string&) {
                           picture_ = picture;
                           return std::string("said");
@@ -108,6 +108,7 @@ class GraphExport : public ::testing::Test {
   model::EgoGraph graph_;
   std::vector<model::GraphPoint> points_{{-1, 0}, {1, 0}};
   std::vector<model::NodeLook> looks_{{0xff0000, 0.1F, true}, {0x0000ff, 0.1F, false}};
+  std::vector<NodeLabel> labels_;
   Picture picture_;
 };
 
@@ -120,11 +121,24 @@ TEST_F(GraphExport, DrawsNodesInTheirColoursAndEdgesBetweenThem) {
   EXPECT_EQ(picture_.row(400)[400], 0xffffffffU);
 }
 
+TEST_F(GraphExport, DrawsLabelsBesideTheirNodesAndNoneOverAnother) {
+  Mask text(100, 10);
+  std::ranges::fill(text.pixels, 255);
+  Mask other(60, 10);
+  std::ranges::fill(other.pixels, 128);
+  labels_ = {{1, text}, {0, text}, {0, other}};
+  EXPECT_EQ(write("a.png"), "said");
+  constexpr std::uint32_t kInk = 0xff202020;
+  EXPECT_EQ(std::ranges::count(picture_.pixels, kInk), 2 * 1000);
+  EXPECT_EQ(picture_.row(40)[40 + 16 + 4 + 5], kInk);
+  EXPECT_EQ(picture_.row(40)[kGraphPictureSide - 40 - 16 - 4 - 5], kInk) << "no room at the right";
+}
+
 TEST_F(GraphExport, SaysWhatWentWrong) {
   EXPECT_EQ(write("a.svg"), "");
   EXPECT_EQ(write("a.dot"), "");
   EXPECT_NE(write("no/such/folder/a.dot"), "");
-  EXPECT_NE(export_graph({graph_, points_, looks_}, folder_ / "a.png", {}), "");
+  EXPECT_NE(export_graph({graph_, points_, looks_, labels_}, folder_ / "a.png", {}), "");
 }
 
 }  // namespace

@@ -154,6 +154,81 @@ TEST_F(PagesPanels, ShowTheEditsThatWait) {
   EXPECT_EQ(place(), "page_detail/page/1");
 }
 
+TEST_F(PagesPanels, OpenThePageOfAUrlOrAnIndexThatIsTyped) {
+  const std::string url = must(view_->url(9));
+  run_step(shell_, "command", "go_to " + url);
+  EXPECT_EQ(place(), "page_detail/page/9");
+  run_step(shell_, "key", "Ctrl+G");
+  run_step(shell_, "type", "#4");
+  run_step(shell_, "key", "Enter");
+  EXPECT_EQ(place(), "page_detail/page/4");
+  run_step(shell_, "key", "Ctrl+P");
+  run_step(shell_, "type", url);
+  EXPECT_EQ(shown(shell_, "palette[0]"), "Go to the page " + url);
+  run_step(shell_, "key", "Enter");
+  EXPECT_EQ(place(), "page_detail/page/9");
+  run_step(shell_, "key", "Ctrl+P");
+  run_step(shell_, "type", "#5");
+  run_step(shell_, "key", "Enter");
+  EXPECT_EQ(place(), "page_detail/page/5");
+  run_step(shell_, "command", "go_to http://nowhere.example/");
+  EXPECT_EQ(place(), "page_detail/page/5");
+  EXPECT_TRUE(shell_.app().probe().shows("no page has this URL"));
+}
+
+TEST(PagesInGenerations, AreCountedFromCommitToCommit) {
+  TemporaryFolder folder;
+  const std::string path = folder / "grows.crawl";
+  Store store = must(Store::create(path));
+  PageDb pages = must(PageDb::open(store));
+  crawl_web(pages, 2, 4, kCrawlTimeUs);
+  must(pages.merge());
+  HeadlessShell shell({1280, 800, {}});
+  open_file(shell, path);
+  const auto info = [&] {
+    return must(PageView::open(must(Snapshot::open(path, {.pin = false})))).info();
+  };
+  const PagesInfo before = info();
+  crawl_web(pages, 3, 9, kCrawlTimeUs + 1000);
+  must(pages.merge());
+  const PagesInfo after = info();
+  run_step(shell, "goto", "generations");
+  run_step(shell, "key", "F5");
+  EXPECT_EQ(shown(shell, "commits[0].page_delta"),
+            std::to_string(after.page_count - before.page_count));
+  EXPECT_EQ(shown(shell, "commits[0].link_delta"),
+            std::to_string(after.link_count - before.link_count));
+  must(pages.close());
+}
+
+TEST(EventsPanel, LeadsThroughAllEditsAPieceAtATime) {
+  TemporaryFolder folder;
+  const std::string path = folder / "waiting.crawl";
+  Store store = must(Store::create(path));
+  PageDb pages = must(PageDb::open(store));
+  constexpr std::uint64_t kEdits = 230'000;
+  for (std::uint64_t i = 0; i < kEdits; ++i) {
+    must(pages.add(CrawledPage("http://a.example/" + std::to_string(i), kCrawlTimeUs)));
+  }
+  must(store.commit());
+  HeadlessShell shell({1280, 800, {}});
+  open_file(shell, path);
+  run_step(shell, "goto", "events");
+  EXPECT_TRUE(shell.app().probe().shows("edits 0 to 99,999 of 0 to 229,999"));
+  run_step(shell, "click", "events.next");
+  EXPECT_EQ(shown(shell, "events[0].sequence"), "100,000");
+  run_step(shell, "click", "events.last");
+  EXPECT_TRUE(shell.app().probe().shows("edits 200,000 to 229,999"));
+  EXPECT_EQ(shown(shell, "events[1].url"), "http://a.example/200001");
+  run_step(shell, "goto", "events/row/229999");
+  EXPECT_EQ(shown(shell, "events[29999].url"), "http://a.example/229999");
+  run_step(shell, "goto", "events/row/123456");
+  EXPECT_EQ(shown(shell, "events[23456].url"), "http://a.example/123456");
+  run_step(shell, "click", "events.first");
+  EXPECT_EQ(shown(shell, "events[0].url"), "http://a.example/0");
+  must(pages.close());
+}
+
 TEST_F(PagesPanels, CountLinksForTheScreenAndForFiltersThatNameThem) {
   run_step(shell_, "goto", "pages");
   EXPECT_EQ(shown(shell_, "pages[0].out_link_count"),

@@ -15,6 +15,7 @@ extern "C" std::size_t __sanitizer_get_current_allocated_bytes();
 #endif
 
 #include "inspector/inspector_file.h"
+#include "inspector/pages_file.h"
 #include "support/seeded.h"
 
 namespace crawlstore::testing {
@@ -43,6 +44,15 @@ std::size_t resident_bytes() {
   std::size_t resident_pages = 0;
   file >> pages >> resident_pages;
   return resident_pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Crawls a web of some hosts again; the web stays as large as it is.
+void add_pages(Store& store, std::uint64_t hosts, bool is_merged) {
+  PageDb pages = must(PageDb::open(store));
+  crawl_web(pages, hosts, 12, kCrawlTimeUs);
+  if (is_merged) must(pages.merge());
+  must(store.commit());
+  must(pages.close());
 }
 
 /// Wanders through the inspector; equal seeds, equal steps.
@@ -77,13 +87,14 @@ class Wanderer {
   void step() {
     // Most steps look; some change what is looked at.
     if (random_.one_in(500)) return add_urls(store_, random_.below(3000), 5);
+    if (random_.one_in(1000)) return add_pages(store_, 2 + random_.below(5), random_.one_in(2));
     if (random_.one_in(200)) return open_file(shell_, path_);
     if (random_.one_in(3)) {
       const auto& kinds = inspector::panel_kinds();
       return run_step(shell_, "goto", std::string(kinds[random_.below(kinds.size())].id));
     }
     if (random_.one_in(4)) return click_something();
-    static constexpr std::array<Step, 26> kSteps{{
+    static constexpr std::array<Step, 33> kSteps{{
         {"key", "Alt+Left"},
         {"key", "Alt+Right"},
         {"key", "Ctrl+P"},
@@ -110,6 +121,13 @@ class Wanderer {
         {"key", "Ctrl+="},
         {"key", "Ctrl+-"},
         {"goto", "bucket/urls/1"},
+        {"goto", "page/3"},
+        {"goto", "pages/page/40"},
+        {"goto", "pages/host/b.example"},
+        {"goto", "graph/page/5"},
+        {"goto", "graph/host/a.example"},
+        {"type", "url~/page.[0-9]/"},
+        {"command", "go_to http://a.example/page/2"},
     }};
     go(kSteps[random_.below(kSteps.size())]);
   }
@@ -135,6 +153,7 @@ class Soak : public ::testing::Test {
  protected:
   Soak() : store_(*Store::create(path_)) {
     add_urls(store_, 0, 3000);
+    add_pages(store_, 6, true);
     std::filesystem::current_path(folder_.path());  // where a click may leave a picture
   }
   ~Soak() override { std::filesystem::current_path(before_); }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What nodes of a graph are called where there is little room: what tells them apart.
+/// Threads: pure functions; any.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "model/ego_graph.h"
+
+namespace crawlstore::model {
+
+/// Of a page the URL without its scheme, and on the host of the centre without the host: "/a/b".
+/// The first page of a host keeps the host. Hosts, and pages without URLs, have their label.
+std::string short_label(const EgoGraph& graph, const GraphNode& node);
+
+/// At most so many letters: of a longer text a third of them from its beginning, the others from
+/// its end, where URLs of one site differ, and "..." for what is between them. Text of less than
+/// 8 letters is never cut. Bytes that are no UTF-8 count as a letter each.
+std::string cut_middle(std::string_view text, std::size_t letters_max);
+
+}  // namespace crawlstore::model
