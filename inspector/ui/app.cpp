@@ -53,12 +53,7 @@ App::App(Platform platform, AppOptions options)
       file_options_(options.file),
       saved_settings_(settings_),
       modals_(std::make_unique<Modals>()),
-      jobs_(
-          [this] {
-            has_progress_ = true;
-            platform_.wake();
-          },
-          platform_.now_us) {
+      jobs_(platform_.wake, platform_.now_us) {
   if (options.has_probe) probe_.turn_on();
   session_.is_following = settings_.is_following;
   last_input_us_ = platform_.now_us();
@@ -198,7 +193,7 @@ std::int64_t App::poll_every_us() const {
 bool App::poll() {
   if (jobs_.take_finished()) want_frames();
   // What a job has found so far, and how far it is: one frame, so at most ten a second.
-  if (has_progress_.exchange(false)) frames_wanted_ = std::max(frames_wanted_, 1);
+  if (jobs_.take_progress()) frames_wanted_ = std::max(frames_wanted_, 1);
   const std::int64_t now_us = platform_.now_us();
   if (session_.file && now_us - last_poll_us_ >= kPollEveryUs) {
     last_poll_us_ = now_us;
@@ -354,6 +349,7 @@ void App::wait_for_jobs() {
     jobs_.take_finished();
     want_frames();
   }
+  if (jobs_.take_progress()) want_frames();
 }
 
 }  // namespace crawlstore::inspector

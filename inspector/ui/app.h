@@ -177,8 +177,7 @@ class App final : private Actions {
   std::optional<PaneLayout> wanted_layout_;  // likewise
   std::optional<std::string> to_open_;       // likewise
   std::unique_ptr<Modals> modals_;
-  std::atomic<bool> has_progress_{false};  // a job said how far it is; set by its thread
-  Jobs jobs_;                              // last: its threads end first
+  Jobs jobs_;  // last: its threads end first
 };
 
 }  // namespace crawlstore::inspector
