@@ -12,6 +12,10 @@
 namespace crawlstore::model {
 namespace {
 
+// Of more neighbours so many are looked at, evenly spread: enough to choose from for those that
+// there is room for.
+constexpr std::size_t kCandidatesANode = 50;
+constexpr std::size_t kCandidatesMin = 200;
 constexpr std::size_t kCandidatesMax = 10'000;
 
 class PageGraphBuilder {
@@ -79,14 +83,16 @@ class PageGraphBuilder {
 
   /// Of pages, as many with the best scores as there is room for, those first.
   Result<std::vector<std::uint64_t>> best_of(const std::vector<std::uint64_t>& pages,
-                                             std::size_t room) const {
+                                             std::size_t room) {
     if (pages.size() <= room) return pages;
     std::vector<std::pair<float, std::uint64_t>> ranked;
-    const std::size_t step = pages.size() / kCandidatesMax + 1;
+    const std::size_t looked_at =
+        std::clamp(room * kCandidatesANode, kCandidatesMin, kCandidatesMax);
+    const std::size_t step = pages.size() / looked_at + 1;
     for (std::size_t i = 0; i < pages.size(); i += step) {
-      const auto page = view_.page(pages[i]);
-      if (!page) return tl::unexpected<Error>(page.error());
-      ranked.emplace_back(std::isnan(page->score) ? 0 : -page->score, pages[i]);
+      const auto score = score_of(pages[i]);
+      if (!score) return tl::unexpected<Error>(score.error());
+      ranked.emplace_back(std::isnan(*score) ? 0 : -*score, pages[i]);
     }
     std::ranges::sort(ranked);
     std::vector<std::uint64_t> best;
@@ -94,6 +100,16 @@ class PageGraphBuilder {
       best.push_back(ranked[i].second);
     }
     return best;
+  }
+
+  /// Hubs are neighbours of many nodes: their records are looked at once.
+  Result<float> score_of(std::uint64_t page) {
+    const auto known = scores_.find(page);
+    if (known != scores_.end()) return known->second;
+    const auto read = view_.page(page);
+    if (!read) return tl::unexpected<Error>(read.error());
+    scores_.emplace(page, read->score);
+    return read->score;
   }
 
   /// Neighbours of the nodes of the level before. Nodes share the room; what one does not need the
@@ -166,6 +182,7 @@ class PageGraphBuilder {
   EgoGraph graph_;
   std::unordered_map<std::uint64_t, std::uint32_t> places_;  // of pages, in nodes
   std::vector<bool> is_exhausted_;                           // all neighbours of the node are there
+  std::unordered_map<std::uint64_t, float> scores_;          // of pages that were looked at
   bool is_changed_ = false;                                  // by this round through the levels
 };
 

@@ -53,9 +53,9 @@ struct EgoGraphOptions {
 };
 
 /// Pages around a page. Of more neighbours than there is room for come those with the best scores,
-/// of at most 10,000 that are looked at; each level leaves room for the next ones, and what these
-/// do not need it has after all: the budget is used up as long as there are pages within the depth.
-/// All links among the nodes are edges.
+/// of at most 10,000 (200 and more: 50 for each there is room for) that are looked at; each level
+/// leaves room for the next ones, and what these do not need it has after all: the budget is used
+/// up as long as there are pages within the depth. All links among the nodes are edges.
 ///   errors  kInvalidArgument: no page has this index; kCancelled; of damage
 ///   cost    links and a record of each node, a record of each neighbour that is looked at
 Result<EgoGraph> page_graph(const PageView& view, std::uint64_t centre,

@@ -31,7 +31,7 @@ std::string cut_middle(std::string_view text, std::size_t letters_max) {
   }
   if (starts.size() <= letters) return std::string(text);
   const std::size_t kept = letters - kRest.size();
-  const std::size_t head = kept / 3;
+  const std::size_t head = text.starts_with('/') ? 0 : kept / 3;
   const std::size_t tail = starts.size() - (kept - head);
   return std::string(text.substr(0, starts[head])) + std::string(kRest) +
          std::string(text.substr(starts[tail]));

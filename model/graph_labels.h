@@ -17,8 +17,9 @@ namespace crawlstore::model {
 std::string short_label(const EgoGraph& graph, const GraphNode& node);
 
 /// At most so many letters: of a longer text a third of them from its beginning, the others from
-/// its end, where URLs of one site differ, and "..." for what is between them. Text of less than
-/// 8 letters is never cut. Bytes that are no UTF-8 count as a letter each.
+/// its end, where URLs of one site differ, and "..." for what is between them; of a path, which
+/// begins with a slash, the end alone. At least 8 letters stay. Bytes that are no UTF-8 count as a
+/// letter each.
 std::string cut_middle(std::string_view text, std::size_t letters_max);
 
 }  // namespace crawlstore::model

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -65,12 +67,10 @@ class PageRows final : public RowSource {
     if (!found) return found;
     for (Row& row : *found) {
       const auto index = std::get<std::uint64_t>(row.front());
-      const auto out = view_.out_links(index);
-      if (!out) return tl::unexpected<Error>(out.error());
-      const auto in = view_.in_links(index);
-      if (!in) return tl::unexpected<Error>(in.error());
-      row[kOutLinks] = std::uint64_t{out->size()};
-      row[kInLinks] = std::uint64_t{in->size()};
+      const auto counts = link_counts(index);
+      if (!counts) return tl::unexpected<Error>(counts.error());
+      row[kOutLinks] = counts->out;
+      row[kInLinks] = counts->in;
     }
     return found;
   }
@@ -85,6 +85,29 @@ class PageRows final : public RowSource {
   }
 
  private:
+  struct LinkCounts {
+    std::uint64_t out = 0;
+    std::uint64_t in = 0;
+  };
+  /// Remembered: a million links of a hub are not read again for each row that is scrolled by.
+  Result<LinkCounts> link_counts(std::uint64_t index) const {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = counts_.find(index);
+      if (known != counts_.end()) return known->second;
+    }
+    const auto out = view_.out_links(index);
+    if (!out) return tl::unexpected<Error>(out.error());
+    const auto in = view_.in_links(index);
+    if (!in) return tl::unexpected<Error>(in.error());
+    const std::lock_guard lock(mutex_);
+    if (counts_.size() >= kCountsMax) counts_.clear();
+    return counts_[index] = LinkCounts{out->size(), in->size()};
+  }
+
+  static constexpr std::size_t kCountsMax = 10'000;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<std::uint64_t, LinkCounts> counts_;  // guarded by mutex_
   PageView view_;
   PageList pages_;
   std::string name_;

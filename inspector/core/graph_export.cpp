@@ -98,8 +98,10 @@ Picture graph_picture(const DrawnGraph& drawn) {
     lines.push_back({x_of(edge.from), y_of(edge.from), x_of(edge.to), y_of(edge.to)});
   }
   Mask mask(kGraphPictureSide, kGraphPictureSide);
-  constexpr std::uint8_t kOpacity = 110;
-  draw_lines(mask, lines, kOpacity, [] { return true; });
+  // More edges, paler ones.
+  const auto opacity = static_cast<std::uint8_t>(
+      std::max(16.0, 110 / std::sqrt(1 + static_cast<double>(lines.size()) / 1000)));
+  draw_lines(mask, lines, opacity, [] { return true; });
   std::ranges::transform(mask.pixels, picture.pixels.begin(), shade);
   const auto radius_of = [&](std::uint32_t node) {
     return std::clamp(drawn.looks[node].radius * zoom, 2.0F, 16.0F);

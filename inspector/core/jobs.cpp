@@ -77,7 +77,10 @@ std::uint64_t Jobs::start(std::string title, std::string slot, Work work) {
   job->info.started_us = now_us_();
   job->slot = std::move(slot);
   job->work = std::move(work);
-  job->context.wake_ = wake_;
+  job->context.wake_ = [this] {
+    has_progress_ = true;
+    wake_();
+  };
   job->context.now_us_ = now_us_;
   {
     const std::lock_guard lock(mutex_);

@@ -77,6 +77,8 @@ class Jobs {
   void cancel_slot(const std::string& slot);
   /// Of those that still run. Returns whether there was one.
   bool cancel_newest();
+  /// Has a job said how far it is since the last call?
+  bool take_progress() { return has_progress_.exchange(false); }
   /// Does what finished jobs return. True when anything was done.
   bool take_finished();
   /// Blocks until every job has finished; for scripts. Does not take what they return.
@@ -94,6 +96,7 @@ class Jobs {
 
   std::function<void()> wake_;
   std::function<std::int64_t()> now_us_;
+  std::atomic<bool> has_progress_{false};  // set by the threads of jobs
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::shared_ptr<Job>> jobs_;     // all that are remembered, oldest first

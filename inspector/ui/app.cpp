@@ -192,6 +192,8 @@ std::int64_t App::poll_every_us() const {
 
 bool App::poll() {
   if (jobs_.take_finished()) want_frames();
+  // What a job has found so far, and how far it is: one frame, so at most ten a second.
+  if (jobs_.take_progress()) frames_wanted_ = std::max(frames_wanted_, 1);
   const std::int64_t now_us = platform_.now_us();
   if (session_.file && now_us - last_poll_us_ >= kPollEveryUs) {
     last_poll_us_ = now_us;
@@ -347,6 +349,7 @@ void App::wait_for_jobs() {
     jobs_.take_finished();
     want_frames();
   }
+  if (jobs_.take_progress()) want_frames();
 }
 
 }  // namespace crawlstore::inspector

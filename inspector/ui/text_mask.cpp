@@ -38,7 +38,8 @@ void copy_glyph(const Atlas& atlas, const ImFontGlyph& glyph, int left, Mask& ma
   const int height = static_cast<int>(std::lround(glyph.Y1 - glyph.Y0));
   for (int y = std::max(0, -to_y); y < std::min(height, mask.height - to_y); ++y) {
     for (int x = std::max(0, -to_x); x < std::min(width, mask.width - to_x); ++x) {
-      const auto at = static_cast<std::size_t>((to_y + y) * mask.width + to_x + x);
+      const auto at = static_cast<std::size_t>(to_y + y) * static_cast<std::size_t>(mask.width) +
+                      static_cast<std::size_t>(to_x + x);
       const std::uint8_t cover = atlas.pixels[(from_y + y) * atlas.width + from_x + x];
       mask.pixels[at] = std::max(mask.pixels[at], cover);
     }

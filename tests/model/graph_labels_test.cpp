@@ -35,7 +35,8 @@ TEST(GraphLabels, KeepTheNamesOfHosts) {
 }
 
 TEST(GraphLabels, AreCutInTheMiddleBetweenLetters) {
-  EXPECT_EQ(cut_middle("/wiki/a/b/c/page-12.html", 15), "/wik...-12.html");
+  EXPECT_EQ(cut_middle("a.example/wiki/b/page-12.html", 15), "a.ex...-12.html");
+  EXPECT_EQ(cut_middle("/wiki/a/b/c/page-12.html", 15), "...page-12.html") << "a path";
   EXPECT_EQ(cut_middle("/short", 6), "/short");
   EXPECT_EQ(cut_middle("1234567890", 0), "1...7890") << "8 are always there";
   EXPECT_EQ(cut_middle("\u65e5\u672c\u65e5\u672c\u65e5\u672c\u65e5\u672c\u65e5\u672c", 9),

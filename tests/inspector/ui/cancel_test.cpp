@@ -43,8 +43,17 @@ class Gate {
     if (free_count_-- > 0) return;
     ++waiting_count_;
     changed_.notify_all();
-    changed_.wait(lock, [this] { return is_open_; });
+    changed_.wait(lock, [this] { return is_open_ || tickets_ > 0; });
+    if (!is_open_) --tickets_;
     --waiting_count_;
+    changed_.notify_all();
+  }
+  /// Whoever waits, and nobody after.
+  void let_one_pass() {
+    std::unique_lock lock(mutex_);
+    ++tickets_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return tickets_ == 0; });
   }
   void wait_for_somebody() {
     std::unique_lock lock(mutex_);
@@ -56,6 +65,7 @@ class Gate {
   std::condition_variable changed_;
   bool is_open_ = true;
   int free_count_ = 0;
+  int tickets_ = 0;
   int waiting_count_ = 0;
 };
 
@@ -123,6 +133,19 @@ class InspectorWithHeldJob : public ::testing::Test {
                     [](const std::string&) {}, nullptr, [] {}},
            AppOptions{{}, "", /*has_probe=*/true, /*holds_pin=*/false, {}}};
 };
+
+TEST_F(InspectorWithHeldJob, DrawsAFrameWhenAJobHasComeFurther) {
+  gate_.close_after(0);
+  press("Ctrl+F7");
+  gate_.wait_for_somebody();
+  frames(10);
+  EXPECT_FALSE(app_.poll()) << "nothing has happened since";
+  gate_.let_one_pass();
+  gate_.wait_for_somebody();
+  EXPECT_TRUE(app_.poll());
+  frames(1);
+  EXPECT_FALSE(app_.poll());
+}
 
 // acceptance: 12
 TEST_F(InspectorWithHeldJob, ShowsACancelledCheckAsFarAsItCame) {
