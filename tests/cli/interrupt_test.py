@@ -122,7 +122,8 @@ class Imports(InterruptTest):
     def interrupt(self, *words):
         """From the making of the store to the last commit. What was read waits, or is pages.
 
-        How many writes there are depends a little on the seed of the keys: the last ones are left out.
+        How many writes there are depends a little on the seed of the keys: the last ones are left
+        out.
         """
         data = edges(0, PAGES)
         count, _ = self.calls("import", "whole.crawl", "--format", "edges", "-", *words, data=data)
