@@ -16,7 +16,9 @@
 
 #include "drum/memory_store.h"
 #include "pages/page_model.h"
+#include "support/child_process.h"
 #include "support/recording_storage.h"
+#include "support/temporary_folder.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -230,6 +232,32 @@ TEST(PageFlight, LandsWhenItsStoreCloses) {
   recorder.set_hook({});
   auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
   auto pages = must(PageDb::open(store, "pages", options_of(true)));
+  must(pages.merge());
+  expect_same(view_of(store), filling.model);
+}
+
+/// A child that was forked meanwhile ends its copies without waiting for a thread that it has not.
+TEST(PageFlight, IsNotWaitedForByAForkedChild) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.crawl";
+  must(must(Store::create(path)).close());
+  Recorder recorder(std::vector<std::byte>{});
+  Holding holding(recorder);
+  auto store = must(Store::open(recorder.wrap(must(open_storage(path, OpenMode::kWrite)))));
+  auto options = options_of(true);
+  options.progress = [](std::uint64_t, std::uint64_t) { return true; };
+  auto pages = must(PageDb::open(store, "pages", options));
+  Filling filling(10);
+  launch(pages, filling);
+  const auto ends = [&] {
+    const auto closed = pages.close();
+    const auto store_closed = store.close();
+    const bool is_refused = !closed && closed.error().code == Errc::kForked && !store_closed &&
+                            store_closed.error().code == Errc::kForked;
+    return is_refused ? 0 : 1;
+  };
+  EXPECT_EQ(run_in_child(ends), 0);
+  holding.let_go();
   must(pages.merge());
   expect_same(view_of(store), filling.model);
 }

@@ -97,6 +97,7 @@ void PageDb::Impl::join_tentative() {
 
 Result<void> PageDb::Impl::before_commit(CommitScope /*scope*/) {
   if (in_superstep) return {};
+  CRAWLSTORE_TRY(check_flight());
   in_commit.emplace();
   in_commit->state = state;
   land();
@@ -164,8 +165,7 @@ void PageDb::Impl::close() {
   const std::lock_guard lock(mutex);
   closed = true;
   if (!flight) return;
-  // A forked child has no such thread, and would wait for ever.
-  if (!store->writer->storage().check_process()) return void(flight.release());
+  if (!check_flight()) return void(flight.release());
   flight->is_stopped = true;
   flight.reset();
 }

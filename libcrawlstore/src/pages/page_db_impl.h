@@ -113,6 +113,7 @@ struct PageDb::Impl : Participant {
   // page_flight.cpp
   [[nodiscard]] bool is_full() const;
   Result<void> launch();
+  [[nodiscard]] Result<void> check_flight() const;
   void land();
   void take_back_flight();
   void stop_flight_if_told();

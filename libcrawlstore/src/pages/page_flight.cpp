@@ -83,6 +83,11 @@ Result<void> PageDb::Impl::launch() {
   return {};
 }
 
+/// A forked child has no such thread, and would wait for ever.
+Result<void> PageDb::Impl::check_flight() const {
+  return flight ? store->writer->storage().check_process() : Result<void>{};
+}
+
 /// Waits for the flight, and tells the writer what became of it. Without success its edits wait
 /// again, and the commit goes on without them.
 void PageDb::Impl::land() {
@@ -110,7 +115,8 @@ void PageDb::Impl::take_back_flight() {
 /// file.
 void PageDb::Impl::stop_flight_if_told() {
   const std::lock_guard lock(mutex);
-  if (flight && options.progress && !flight->wait(options.progress)) take_back_flight();
+  if (!flight || !options.progress || !check_flight()) return;
+  if (!flight->wait(options.progress)) take_back_flight();
 }
 
 /// The flight was published.
