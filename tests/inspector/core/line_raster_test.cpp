@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/core/line_raster.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
