@@ -145,6 +145,28 @@ TEST(PageFlight, LeavesEditsWaitingWhenItFails) {
   expect_whole(file);
 }
 
+/// Not what an ordinary commit published before.
+TEST(PageFlight, IsReportedByTheMergeThatPublishesIt) {
+  const auto file = make_empty_store_file(std::uint64_t{1} << 28);
+  Recorder recorder(file);
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  auto pages = must(PageDb::open(store, "pages", options_of(true)));
+  Filling filling(11);
+  launch(pages, filling);
+  must(store.commit());
+  must(pages.merge());
+  launch(pages, filling);
+  must(store.commit());  // leaves a report that nobody asked for
+  recorder.inject({.calls = calls(CallKind::kWrite)});
+  launch(pages, filling);  // fails once, so that the merge makes it good
+  const std::uint64_t waiting = pages.status().edit_count;
+  const auto report = must(pages.merge());
+  ASSERT_TRUE(recorder.has_injected());
+  EXPECT_EQ(report.edit_count, waiting);
+  EXPECT_EQ(must(pages.merge()).edit_count, 0U);
+  expect_same(view_of(store), filling.model);
+}
+
 /// A commit of something else waits for the superstep, and a dispatcher may add meanwhile.
 TEST(PageFlight, GoesTogetherWithDispatchers) {
   using Seen = Drum<std::uint64_t, NoValue, std::string>;

@@ -12,8 +12,9 @@ namespace crawlstore::container {
 /// thread while it is used. They begin with the writer's generation, without its pending changes,
 /// and hold for the next one only: the writer is told before it commits, or they are dropped.
 ///
-/// Threads: one; the constructor, tell() and release() that of the writer. Ownership: the writer
-/// outlives the draft. Whoever drops a draft releases what its segments reserved.
+/// Threads: one at a time, beside that of the writer; the constructor and tell() on that of the
+/// writer. Ownership: the writer outlives the draft. Whoever drops a draft releases what its
+/// segments reserved.
 class SegmentDraft final : public SegmentWriter {
  public:
   explicit SegmentDraft(Writer& writer)

@@ -135,11 +135,12 @@ Result<SuperstepReport> PageDb::Impl::land_and_commit(container::WorkSteps& step
       return tl::unexpected<Error>(waited.error());
     }
   }
+  landed_report = {};  // a commit in between may have left one
   only_lands = true;
   const auto committed = store->commit_all();
   only_lands = false;
   if (!committed) return tl::unexpected<Error>(committed.error());
-  return std::exchange(landed_report, {});
+  return landed_report;
 }
 
 Result<void> PageDb::Impl::merge_when_full() {

@@ -177,32 +177,25 @@ Result<void> PageView::Impl::fill_origin(std::uint64_t index, PageInfo& page) co
   return {};
 }
 
-Result<void> PageView::Impl::fill_record(std::uint64_t index, PageInfo& page) const {
-  const std::uint64_t tile_index = index / format::kTilePagesMax;
-  if (!records || tile_index >= records->tile_count()) {
-    return fail(Errc::kSegmentInvalid, "there are fewer tiles of records than the pages need",
-                Error::kNoOffset, table.records.value);
-  }
-  const auto bytes = records->tile(tile_index);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
+Result<format::PageRecord> PageView::Impl::record(std::uint64_t index) const {
   const auto broken = [&](const char* text) {
     return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, table.records.value);
   };
+  const std::uint64_t tile_index = index / format::kTilePagesMax;
+  if (!records || tile_index >= records->tile_count()) {
+    return broken("there are fewer tiles of records than the pages need");
+  }
+  const auto bytes = records->tile(tile_index);
+  if (!bytes) return tl::unexpected<Error>(bytes.error());
   const auto tile = format::RecordTile::parse(*bytes);
   if (!tile) return broken(tile.error().text);
   const auto place = static_cast<std::uint32_t>(index % format::kTilePagesMax);
-  if (place >= tile->page_count())
+  if (place >= tile->page_count()) {
     return broken("a tile of records has fewer pages than there are");
+  }
   const auto record = tile->record(place);
   if (!record) return broken(record.error().text);
-  page.state = record->state;
-  page.crawl_count = record->crawl_count;
-  page.change_count = record->change_count;
-  page.first_crawl_us = record->first_crawl_us;
-  page.last_crawl_us = record->last_crawl_us;
-  page.score = record->score;
-  page.content_hash.assign(record->hash.begin(), record->hash.begin() + record->hash_bytes);
-  return {};
+  return *record;
 }
 
 Result<PageInfo> PageView::page(std::uint64_t index) const {
@@ -210,7 +203,15 @@ Result<PageInfo> PageView::page(std::uint64_t index) const {
   PageInfo page;
   page.index = index;
   CRAWLSTORE_TRY(impl_->fill_origin(index, page));
-  CRAWLSTORE_TRY(impl_->fill_record(index, page));
+  const auto record = impl_->record(index);
+  if (!record) return tl::unexpected<Error>(record.error());
+  page.state = record->state;
+  page.crawl_count = record->crawl_count;
+  page.change_count = record->change_count;
+  page.first_crawl_us = record->first_crawl_us;
+  page.last_crawl_us = record->last_crawl_us;
+  page.score = record->score;
+  page.content_hash.assign(record->hash.begin(), record->hash.begin() + record->hash_bytes);
   return page;
 }
 
@@ -302,9 +303,9 @@ Result<std::vector<float>> PageView::scores() const {
   std::vector<float> scores;
   scores.reserve(impl_->table.page_count);
   for (std::uint64_t index = 0; index < impl_->table.page_count; ++index) {
-    PageInfo page;
-    CRAWLSTORE_TRY(impl_->fill_record(index, page));
-    scores.push_back(page.score);
+    const auto record = impl_->record(index);
+    if (!record) return tl::unexpected<Error>(record.error());
+    scores.push_back(record->score);
   }
   return scores;
 }

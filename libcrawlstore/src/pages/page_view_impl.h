@@ -10,6 +10,7 @@
 #include "container/reader.h"
 #include "container/tile_reader.h"
 #include "format/pages_table.h"
+#include "format/record_tile.h"
 #include "links/link_log.h"
 #include "pages/origins_log.h"
 
@@ -31,7 +32,8 @@ struct PageView::Impl {
   Result<const format::SegmentEntry*> part(SegmentId id, SegmentKind kind) const;
   [[nodiscard]] Result<void> check_index(std::uint64_t index) const;
   Result<void> fill_origin(std::uint64_t index, PageInfo& page) const;
-  Result<void> fill_record(std::uint64_t index, PageInfo& page) const;
+  /// Of a page below table.page_count.
+  [[nodiscard]] Result<format::PageRecord> record(std::uint64_t index) const;
   /// By index, the head of each page's key; 0 for those that were forgotten.
   Result<std::vector<std::uint64_t>> hosts() const;
 };

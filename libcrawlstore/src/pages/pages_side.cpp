@@ -23,37 +23,6 @@ const format::RunRef* PagesSide::tile_ref(std::uint64_t tile) const {
   return &inside().records->ref(tile);
 }
 
-tl::unexpected<Error> PagesSide::broken(const char* text) const {
-  return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, inside().table.records.value);
-}
-
-Result<void> PagesSide::load_tile(std::uint64_t tile) {
-  if (tile_ && tile_index_ == tile) return {};
-  tile_.reset();
-  if (tile_ref(tile) == nullptr) {
-    return broken("there are fewer tiles of records than the pages need");
-  }
-  const auto bytes = inside().records->tile(tile);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const auto parsed = format::RecordTile::parse(*bytes);
-  if (!parsed) return broken(parsed.error().text);
-  tile_ = *parsed;
-  tile_index_ = tile;
-  return {};
-}
-
-Result<format::PageRecord> PagesSide::record(std::uint64_t index) {
-  const auto loaded = load_tile(index / format::kTilePagesMax);
-  if (!loaded) return tl::unexpected<Error>(loaded.error());
-  const auto place = static_cast<std::uint32_t>(index % format::kTilePagesMax);
-  if (place >= tile_->page_count()) {
-    return broken("a tile of records has fewer pages than there are");
-  }
-  const auto found = tile_->record(place);
-  if (!found) return broken(found.error().text);
-  return *found;
-}
-
 Result<bool> PagesSide::is_forgotten(std::uint64_t index, const format::PageRecord& record) const {
   format::PageRecord left;
   left.state = PageState::kGone;

@@ -43,17 +43,14 @@ class PagesSide {
   [[nodiscard]] const format::RunRef* tile_ref(std::uint64_t tile) const;
 
   /// Of a page below page_count().
-  Result<format::PageRecord> record(std::uint64_t index);
+  [[nodiscard]] Result<format::PageRecord> record(std::uint64_t index) const {
+    return inside().record(index);
+  }
   /// The page with this record was forgotten: only its index is left.
   Result<bool> is_forgotten(std::uint64_t index, const format::PageRecord& record) const;
 
  private:
-  Result<void> load_tile(std::uint64_t tile);
-  [[nodiscard]] tl::unexpected<Error> broken(const char* text) const;
-
   std::optional<PageView> view_;
-  std::optional<format::RecordTile> tile_;  // the one asked for last
-  std::uint64_t tile_index_ = 0;
 };
 
 /// Origins of runs that follow each other, page by page. Threads: one.
