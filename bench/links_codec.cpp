@@ -26,6 +26,7 @@
 
 #include "container/create.h"  // tidy: inside, the codec itself is measured
 #include "container/run_io.h"  // tidy: inside, the codec itself is measured
+#include "container/writer.h"  // tidy: inside, the codec itself is measured
 #include "links/links_run.h"   // tidy: inside, the codec itself is measured
 
 namespace crawlstore::bench {
