@@ -158,6 +158,7 @@ constexpr std::array kKindRules{
     KindRule{SegmentKind::kInLinks, StorageClass::kLog, SegmentKind::kPages},
     KindRule{SegmentKind::kGoneLinks, StorageClass::kLog, SegmentKind::kPages},
     KindRule{SegmentKind::kPageEvents, StorageClass::kLog, SegmentKind::kPages},
+    KindRule{SegmentKind::kFreshKeys, StorageClass::kLog, SegmentKind::kPages},
 };
 
 /// What depends on the kind: storage class, owner, name.

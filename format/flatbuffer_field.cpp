@@ -239,6 +239,7 @@ Fields describe_pages(std::span<const std::byte> bytes) {
     out.number("in_links", place_of(pages, P::VT_IN_LINKS), pages.in_links());
     out.number("gone_links", place_of(pages, P::VT_GONE_LINKS), pages.gone_links());
     out.number("events", place_of(pages, P::VT_EVENTS), pages.events());
+    out.number("fresh_keys", place_of(pages, P::VT_FRESH_KEYS), pages.fresh_keys());
   };
   return describe_buffer<fb::Pages>(bytes, 0, describe);
 }

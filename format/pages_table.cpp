@@ -24,6 +24,7 @@ Broken check_segments(const PagesTable& table) {
   if (static_cast<bool>(table.keys) != table.has_urls) {
     return "pages with URLs have no keys, or the other way round";
   }
+  if (table.fresh_keys && !table.keys) return "there are fresh keys, but no drum of keys";
   if (static_cast<bool>(table.origins) != (table.has_urls && table.page_count != 0)) {
     return "pages with URLs have no origins, or the other way round";
   }
@@ -37,7 +38,7 @@ Broken check_segments(const PagesTable& table) {
     return "there are links, but not both logs of links";
   }
   std::array ids{table.keys,     table.origins,    table.records, table.out_links,
-                 table.in_links, table.gone_links, table.events};
+                 table.in_links, table.gone_links, table.events,  table.fresh_keys};
   auto* const first =
       std::upper_bound((std::sort(ids.begin(), ids.end()), ids.begin()), ids.end(), SegmentId{});
   return std::adjacent_find(first, ids.end()) == ids.end() ? nullptr : "a segment is named twice";
@@ -51,7 +52,8 @@ std::vector<std::byte> encode_pages_table(const PagesTable& table) {
       builder, table.has_urls ? kPagesHaveUrls : 0, table.page_count, table.crawled_count,
       table.link_count, table.event_count, table.superstep_count, table.collision_count,
       table.unparsed_count, table.keys.value, table.origins.value, table.records.value,
-      table.out_links.value, table.in_links.value, table.gone_links.value, table.events.value));
+      table.out_links.value, table.in_links.value, table.gone_links.value, table.events.value,
+      table.fresh_keys.value));
   return padded_bytes(builder);
 }
 
@@ -80,6 +82,7 @@ Result<PagesTable> parse_pages_table(std::span<const std::byte> bytes) {
   table.in_links = {from.in_links()};
   table.gone_links = {from.gone_links()};
   table.events = {from.events()};
+  table.fresh_keys = {from.fresh_keys()};
   Broken broken = check_counts(table);
   if (broken == nullptr) broken = check_segments(table);
   if (broken != nullptr) return fail(Errc::kSegmentInvalid, broken, 0);

@@ -41,13 +41,15 @@ bool is_empty_copy(std::span<const std::byte> copy);
 /// The bits of each set that this version knows (spec/registry.md).
 inline constexpr std::uint64_t kKnownCompat = 0;
 inline constexpr std::uint64_t kKnownRoCompat = 0;
-inline constexpr std::uint64_t kDrumFeature = 1;   // kinds 1 to 5
-inline constexpr std::uint64_t kPagesFeature = 2;  // kinds 6 to 12
-inline constexpr std::uint64_t kKnownIncompat = kDrumFeature | kPagesFeature;
+inline constexpr std::uint64_t kDrumFeature = 1;       // kinds 1 to 5
+inline constexpr std::uint64_t kPagesFeature = 2;      // kinds 6 to 12
+inline constexpr std::uint64_t kFreshKeysFeature = 4;  // kind 13
+inline constexpr std::uint64_t kKnownIncompat = kDrumFeature | kPagesFeature | kFreshKeysFeature;
 
 /// The bit of features_incompat that a known kind asks for.
 constexpr std::uint64_t feature_of(SegmentKind kind) {
-  return kind <= SegmentKind::kDrumResults ? kDrumFeature : kPagesFeature;
+  if (kind <= SegmentKind::kDrumResults) return kDrumFeature;
+  return kind <= SegmentKind::kPageEvents ? kPagesFeature : kFreshKeysFeature;
 }
 
 /// errors kUnknownFeature; kReadOnlyFeature only when `for_writing`

@@ -61,9 +61,14 @@ std::vector<std::byte> make_pages() {
   }
   for (std::uint64_t i = 0; i < 5; ++i) add_page(pages, i, 3);
   must(pages.close());
+  const auto segments = must(store.snapshot()).segments();
+  require(std::any_of(segments.begin(), segments.end(), [](const SegmentInfo& segment) {
+    return segment.kind == SegmentKind::kFreshKeys;
+  }));
   must(store.close());
   return contents(*file);
 }
+
 
 std::vector<std::byte> make_store() {
   const auto file = make_memory_file({}, std::uint64_t{1} << 22);

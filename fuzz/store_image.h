@@ -19,7 +19,8 @@ namespace crawlstore::fuzz {
 
 /// What a store holds.
 ///   kDrum   a DRUM of two buckets with keys, values, pending requests and results
-///   kPages  a page database with URLs, records, links of several supersteps, and edits that wait
+///   kPages  a page database with URLs, records, links of several supersteps, keys
+///           beside their DRUM, and edits that wait
 enum class Content : std::uint8_t { kDrum, kPages };
 
 /// The file, and where in it each checksum lies.

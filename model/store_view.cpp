@@ -198,11 +198,11 @@ Document segments_view(const Snapshot& snapshot, std::optional<SegmentKind> kind
 }
 
 std::optional<SegmentKind> find_kind(std::string_view name) {
-  for (const auto kind :
-       {SegmentKind::kDrum, SegmentKind::kDrumPartition, SegmentKind::kDrumKeyLog,
-        SegmentKind::kDrumAuxLog, SegmentKind::kDrumResults, SegmentKind::kPages,
-        SegmentKind::kPageOrigins, SegmentKind::kPageRecords, SegmentKind::kOutLinks,
-        SegmentKind::kInLinks, SegmentKind::kGoneLinks, SegmentKind::kPageEvents}) {
+  for (const auto kind : {SegmentKind::kDrum, SegmentKind::kDrumPartition, SegmentKind::kDrumKeyLog,
+                          SegmentKind::kDrumAuxLog, SegmentKind::kDrumResults, SegmentKind::kPages,
+                          SegmentKind::kPageOrigins, SegmentKind::kPageRecords,
+                          SegmentKind::kOutLinks, SegmentKind::kInLinks, SegmentKind::kGoneLinks,
+                          SegmentKind::kPageEvents, SegmentKind::kFreshKeys}) {
     if (name_of(kind) == name) return kind;
   }
   return std::nullopt;

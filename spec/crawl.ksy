@@ -102,7 +102,7 @@ types:
       - {id: pass, type: u8}
       - {id: features_compat, type: u8}
       - {id: features_ro_compat, type: u8}
-      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; bit 1: kinds 6 to 12'}
+      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; 1: kinds 6 to 12; 2: kind 13'}
       - {id: commit_time_us, type: s8, doc: microseconds since 1970-01-01 00:00 UTC}
       - {id: root_place_bytes, size: 32}
       - {id: reserved, size: 3976}
@@ -389,6 +389,7 @@ types:
             segment_kind::in_links: link_run
             segment_kind::gone_links: link_run
             segment_kind::page_events: event_run
+            segment_kind::fresh_keys: partition
       payload_padding:
         io: _root._io
         pos: offset_bytes + payload_bytes
@@ -745,6 +746,7 @@ types:
       - {id: in_links, type: 'fb_number(root.table, 12, 8)'}
       - {id: gone_links, type: 'fb_number(root.table, 13, 8)'}
       - {id: events, type: 'fb_number(root.table, 14, 8)'}
+      - {id: fresh_keys, type: 'fb_number(root.table, 15, 8)'}
 
   uint:
     doc: A number of `size` bytes, not signed; 0 of no bytes.
@@ -1104,6 +1106,7 @@ enums:
     10: in_links
     11: gone_links
     12: page_events
+    13: fresh_keys
   storage_class:
     1: blob
     2: log

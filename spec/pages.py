@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import crawl_events
 import zstd_frame
-from container import DRUM, CrawlError, up
+from container import DRUM, FRESH_KEYS, CrawlError, up
 from drum import ascends, cut, demand
 from flatbuf import Buffer, Malformed
 from url import page_key
@@ -19,7 +19,7 @@ EVENTS = ('page', 'known', 'gone', 'failed', 'linkAdded', 'linkRemoved')
 
 Pages = namedtuple('Pages', 'flags page_count crawled_count link_count event_count '
                    'superstep_count collision_count unparsed_count keys origins records out_links '
-                   'in_links gone_links events')
+                   'in_links gone_links events fresh_keys')
 OriginRun = namedtuple('OriginRun', 'first_page origins')           # origins: [Origin]
 Origin = namedtuple('Origin', 'url linked_from depth')              # linked_from: None of none
 # first_crawl and last_crawl: None if there was none; score: the bits of it
@@ -34,13 +34,14 @@ def parse_pages(payload):
     try:
         demand(len(payload) % 8 == 0, 'Pages rule 1: length')
         root = Buffer(payload).root()
-        pages = Pages(root.scalar(0, 'I'), *(root.scalar(n, 'Q') for n in range(1, 15)))
+        pages = Pages(root.scalar(0, 'I'), *(root.scalar(n, 'Q') for n in range(1, 16)))
     except Malformed as error:
         raise CrawlError('segment_invalid', 'Pages rule 1: %s' % error) from None
     demand(pages.flags <= 1, 'Pages rule 1: flags')
     demand(pages.crawled_count <= pages.page_count <= PAGES_MAX and
            (pages.page_count or not pages.link_count), 'Pages rule 2')
     demand((pages.keys == 0) == (pages.flags == 0) and
+           (pages.keys or not pages.fresh_keys) and
            (pages.origins == 0) == (pages.keys == 0 or pages.page_count == 0) and
            (pages.records == 0) == (pages.page_count == 0) and
            (pages.events == 0) == (pages.event_count == 0) and
@@ -367,7 +368,7 @@ def check_pages(segment, segments, parsed, key_seed):
         named.add(segment_id)
         return parsed[segment_id]
 
-    keys = runs('keys', DRUM, 0)
+    keys, fresh = runs('keys', DRUM, 0), runs('fresh_keys', FRESH_KEYS)
     origins = [origin for run in runs('origins', 7) for origin in run.origins]
     records = [record for tile in runs('records', 8) for record in tile]
     link_runs = [runs(*way) for way in (('out_links', 9), ('in_links', 10), ('gone_links', 11))]
@@ -376,7 +377,7 @@ def check_pages(segment, segments, parsed, key_seed):
            'Pages rule 5: a segment that its page database does not name')
     if keys:
         demand(segments[pages.keys].name == segment.name, 'Pages rule 5: name of the drum')
-        check_keys(pages, keys[0], parsed, origins, key_seed)
+        check_keys(pages, keys[0], fresh, parsed, origins, key_seed)
     demand(len(origins) == (pages.page_count if keys else 0) and
            len(records) == pages.page_count, 'Pages rule 8')
     demand(sum(record.crawl_count > 0 for record in records) == pages.crawled_count and
@@ -396,23 +397,28 @@ def check_pages(segment, segments, parsed, key_seed):
     return Content(origins, records, out_links, in_links, events)
 
 
-def check_keys(pages, drum, parsed, origins, key_seed):
+def check_keys(pages, drum, fresh, parsed, origins, key_seed):
     """Pages rules 6 and 7. Drum rules 9 to 14 hold already."""
     demand((drum.key_bytes, drum.key_scheme, drum.value_bytes) == (16, PAGE_KEYS, 9) and
            not any(b.pending_count for b in drum.buckets) and
-           not any(c.result_count for c in drum.consumers), 'Pages rule 6')
+           not any(c.result_count for c in drum.consumers) and
+           all((run.key_bytes, run.value_bytes) == (16, 9) for run in fresh), 'Pages rule 6')
+    parts = [part for bucket in drum.buckets for part in parsed.get(bucket.partition, [])] + fresh
+    pairs = [pair for part in parts for pair in part.keys]
+    demand(len(dict(pairs)) == len(pairs), 'Pages rule 7: a key in two places')
     seen = set()
-    for bucket in drum.buckets:
-        for key, value in (pair for part in parsed.get(bucket.partition, []) for pair in part.keys):
-            index, witness = (int.from_bytes(part, 'little') for part in (value[:5], value[5:]))
-            demand(index < pages.page_count and index not in seen, 'Pages rule 7: index')
-            seen.add(index)
-            demand(index < len(origins), 'Pages rule 8: origins')
-            expected = page_key(origins[index].url, key_seed)
-            for rule, found, right in ((2, key >> 64, expected.head), (3, key & M64, expected.tail),
-                                       (4, witness, expected.witness)):
-                demand(found == right, 'Pages rule 7, Page keys rule %d: key of page %d' %
-                       (rule, index))
+    for key, value in pairs:
+        index, witness = (int.from_bytes(part, 'little') for part in (value[:5], value[5:]))
+        demand(index < pages.page_count and index not in seen, 'Pages rule 7: index')
+        seen.add(index)
+        demand(index < len(origins), 'Pages rule 8: origins')
+        expected = page_key(origins[index].url, key_seed)
+        for rule, found, right in ((2, key >> 64, expected.head), (3, key & M64, expected.tail),
+                                   (4, witness, expected.witness)):
+            demand(found == right, 'Pages rule 7, Page keys rule %d: key of page %d' %
+                   (rule, index))
+    demand(all(i in seen for i, origin in enumerate(origins) if origin.url),
+           'Pages rule 7: a page without a key')
 
 
 def check_key_drums(segments, parsed):

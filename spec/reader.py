@@ -2,7 +2,7 @@
 """A verifying reader of crawl files: python3 reader.py [--no-pin] FILE
 
 Prints one JSON document, or "class: message" on standard error and exits with 1.
-It knows the bits 0 and 1 of features_incompat.
+It knows the bits 0 to 2 of features_incompat.
 """
 import json
 import os
@@ -44,9 +44,9 @@ def load_segments(file, directory, seen):
     return parsed, contents
 
 
-def key_json(drum, key):
-    """A number, or of 16-byte keys head and tail."""
-    return key if drum.key_bytes == 8 else list(divmod(key, 1 << 64))
+def key_json(owner, key):
+    """A number, or of 16-byte keys head and tail. The owner is a drum or a partition."""
+    return key if owner.key_bytes == 8 else list(divmod(key, 1 << 64))
 
 
 def request_json(drum, request, aux):
@@ -117,6 +117,11 @@ def links_json(rows):
     return [{'links': sorted(links), 'page': page} for page, links in sorted(rows.items()) if links]
 
 
+def fresh_json(run):
+    return {'keys': [key_json(run, key) for key, _ in run.keys],
+            'values': [value.hex() for _, value in run.keys]}
+
+
 def page_database_json(segment, parsed, content):
     """Of pages, those with a URL, a state other than known, or a score other than 0."""
     fields = parsed[segment.id][0]
@@ -127,6 +132,7 @@ def page_database_json(segment, parsed, content):
     return {'id': segment.id, 'name': segment.name.decode(), 'has_urls': fields.flags == 1,
             **{name: getattr(fields, name) for name in same},
             'events': [event_json(event) for event in content.events],
+            'fresh_keys': [fresh_json(run) for run in parsed.get(fields.fresh_keys, [])],
             'in_links': links_json(content.in_links), 'out_links': links_json(content.out_links),
             'pages': [page_json(*page) for page in shown]}
 

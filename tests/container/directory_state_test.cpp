@@ -251,7 +251,7 @@ TEST(Directory, RejectsSegmentsWithoutTheirFeatureBit) {
 
 TEST(Directory, RefusesUnknownFeaturesBeforeAnythingElse) {
   DirectoryFile file;
-  file.superblock().features_incompat = 5;
+  file.superblock().features_incompat = 9;
   file.superblock().high_water_bytes = 1;
   EXPECT_EQ(error_of(file).code, Errc::kUnknownFeature);
 }

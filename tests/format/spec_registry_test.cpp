@@ -114,11 +114,11 @@ TEST(Registry, ListsTheSuperblockPlaces) {
 
 TEST(Registry, ListsTheSegmentKinds) {
   const auto rows = registry("Segment kinds");
-  EXPECT_EQ(rows.size(), 12u);
+  EXPECT_EQ(rows.size(), 13u);
   for (const Row& row : rows) {
     EXPECT_EQ(name_of(static_cast<SegmentKind>(std::stoi(row.at(0)))), row.at(1));
   }
-  EXPECT_EQ(name_of(SegmentKind{13}), "unknown");
+  EXPECT_EQ(name_of(SegmentKind{14}), "unknown");
 }
 
 TEST(Registry, ListsTheStorageClasses) {

@@ -6,8 +6,10 @@
 #include <crawlstore/verify.h>
 
 #include "container/reader.h"
+#include "drum/key_source.h"
 #include "drum/result_columns.h"
 #include "format/drum_table.h"
+#include "pages/fresh_keys.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -203,6 +205,31 @@ Result<json> links_of(const PageView& view, bool incoming) {
   }
 }
 
+/// Of a page database, run by run.
+Result<json> fresh_keys_of(const Snapshot& snapshot, SegmentId pages) {
+  json all = json::array();
+  container::Reader& reader = snapshot.reader();
+  std::vector<format::SegmentEntry> logs;
+  reader.directory().for_each_segment([&](const format::SegmentEntry& entry) {
+    if (entry.kind == SegmentKind::kFreshKeys && entry.owner == pages) logs.push_back(entry);
+  });
+  for (const auto& log : logs) {
+    for (const auto& run : log.runs) {
+      auto keys = drum::PartitionKeys::open(
+          *reader.storage(), container::run_name(reader.identity(), log.id, run.run_id), run,
+          crawlstore::pages::kPageKeyShape);
+      if (!keys) return tl::unexpected<Error>(keys.error());
+      all.push_back({{"keys", json::array()}, {"values", json::array()}});
+      for (; !(*keys)->at_end();) {
+        all.back()["keys"].push_back(json::array({(*keys)->key().head, (*keys)->key().tail}));
+        all.back()["values"].push_back(hex((*keys)->edit().value));
+        CRAWLSTORE_TRY((*keys)->advance());
+      }
+    }
+  }
+  return all;
+}
+
 Result<json> pages_of(const Snapshot& snapshot) {
   json all = json::array();
   for (const std::string& name : PageView::names(snapshot)) {
@@ -225,6 +252,8 @@ Result<json> pages_of(const Snapshot& snapshot) {
     auto in = links_of(*view, true);
     if (!in) return in;
     const PagesInfo& info = view->info();
+    auto fresh_keys = fresh_keys_of(snapshot, info.id);
+    if (!fresh_keys) return fresh_keys;
     all.push_back({{"id", info.id.value},
                    {"name", info.name},
                    {"has_urls", info.has_urls},
@@ -236,6 +265,7 @@ Result<json> pages_of(const Snapshot& snapshot) {
                    {"pages", pages},
                    {"out_links", *out},
                    {"in_links", *in},
+                   {"fresh_keys", *fresh_keys},
                    {"events", events}});
   }
   return all;

@@ -8,6 +8,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "spec"))
 import crawl_events  # noqa: E402
+import ksy_keys  # noqa: E402
 import zstd_frame  # noqa: E402
 
 STATES = ["known", "crawled", "gone", "failed"]
@@ -107,7 +108,7 @@ def pages_of(segment, runs):
     """runs: of each segment id, its runs."""
     table = segment["runs"][0]["payload"]
     log = {name: runs.get(table[name], []) for name in
-           ("origins", "records", "out_links", "in_links", "gone_links", "events")}
+           ("origins", "records", "out_links", "in_links", "gone_links", "events", "fresh_keys")}
     records = [it for run in log["records"] for tile in tree_of(run)[0]
                for it in records_of(tile["tile"])]
     origins = [it for run in log["origins"] for it in origins_of(run["payload"])]
@@ -122,4 +123,6 @@ def pages_of(segment, runs):
             "out_links": combined([(log["out_links"], lambda _, row: row)]),
             "in_links": combined([(log["in_links"], set.union),
                                   (log["gone_links"], set.difference)]),
-            "events": [it for run in log["events"] for it in events_of(run["payload"])]}
+            "events": [it for run in log["events"] for it in events_of(run["payload"])],
+            "fresh_keys": [dict(zip(("keys", "values"), ksy_keys.partition_of(run["payload"])))
+                           for run in log["fresh_keys"]]}

@@ -20,12 +20,13 @@ RUNNER = GOLDEN / "ksy" / "crawl_ksy.js"
 MODULES = SOURCE / "build" / "ksy" / "node_modules"
 sys.path.insert(0, str(SOURCE / "spec"))
 sys.path.insert(0, str(GOLDEN))
+import ksy_keys  # noqa: E402
 import ksy_pages  # noqa: E402
 import lz4_block  # noqa: E402
 
 KINDS = [None, "drum", "drum_partition", "drum_key_log", "drum_aux_log", "drum_results",
          "pages", "page_origins", "page_records", "out_links", "in_links", "gone_links",
-         "page_events"]
+         "page_events", "fresh_keys"]
 CLASSES = [None, "blob", "log", "tiled"]
 OPERATIONS = ["check", "update", "check_update"]
 # Without checksums the torn copy, whose first fields are whole, looks like the winner.
@@ -36,14 +37,14 @@ TAKEN = re.compile(
     r"""aux_block_(cut|gives_more_bytes|offset_.*) | aux_run_(count|of_no_key_run)
     | block_(first_key|key_overflows|lower_bits_unused|upper_bits_missing)
     | chunk_(checksum|of_another_run|payload_byte)
-    | directory_(blob_.*|born_in_future|drum_.*|first_segment_id|generation|held_entry_count
-        |held_overlaps_live|held_retired_in_future|ids_descend|kind_13|kind_unknown
+    | directory_(blob_.*|born_in_future|drum_.*|first_segment_id|fresh_keys_.*|generation
+        |held_entry_count|held_overlaps_live|held_retired_in_future|ids_descend|kind_14|kind_unknown
         |links_of_origins|log_of_257_runs|name_.*|next_.*|origins_.*|owner_.*|pages_.*
         |partition_of_pages|runs_descend|segment_count|segment_id_not_below_next
         |storage_class_of_another_kind|table_twice|tiled_log|without_feature_bit)
     | drum_(?!not_a_flatbuffer|table_|vtable_|consumer_at_).*
     | event_(?!run_).* | event_run_(count|message_without_events|records)
-    | feature_.* | identity_checksum
+    | feature_.* | fresh_key_.* | fresh_keys_(?!magic).* | identity_checksum
     | key_run_(base_too_low|check_with_value|consumer|count|key_bits_not_minimal|key_overflows
         |sequence_overflows|unused_bits)
     | link_(below_zero|of_64_bits|over_limit.*)
@@ -82,36 +83,6 @@ def dump(folder, copy_name, files):
     return [json.loads(re.sub(r'"u64:(-?\d+)"', r"\1", line)) for line in lines]
 
 
-def bits(column, index, width):
-    return int.from_bytes(column, "little") >> index * width & (1 << width) - 1
-
-
-def partition_of(payload):
-    """(keys, values) of all blocks."""
-    keys, values = [], []
-    for block in (it["block"] for it in payload["blocks"]):
-        upper = int.from_bytes(bytes.fromhex(block["upper_bits"]), "little")
-        places = [place for place in range(upper.bit_length()) if upper >> place & 1]
-        lower, width = bytes.fromhex(block["lower_bits"]), block["low_bits"]
-        coded = [block["first_key"]] + [
-            block["first_key"] + (place - i << width) + bits(lower, i, width)
-            for i, place in enumerate(places)]
-        if "halves" not in block:
-            keys += coded
-        elif block["shares_head"]:
-            keys += [[block["halves"][0], tail] for tail in coded]
-        else:
-            keys += [list(pair) for pair in zip(coded, block["halves"])]
-        values += block.get("values") or []
-    return keys, values
-
-
-def keys_of(run):
-    column = bytes.fromhex(run["keys"])
-    heads = [run["key_base"] + bits(column, i, run["key_bits"]) for i in range(run["record_count"])]
-    return heads if "tails" not in run else [list(pair) for pair in zip(heads, run["tails"])]
-
-
 def auxiliaries_of(run):
     if "auxiliaries" in run:
         return run["auxiliaries"]
@@ -131,7 +102,7 @@ def requests_of(run, aux_run):
     steps = run.get("sequences") or range(count)
     auxiliaries = auxiliaries_of(aux_run) if aux_run else [""] * count
     values = run.get("values") or [""] * count
-    for key, tag, step, value, aux in zip(keys_of(run), tags, steps, values, auxiliaries):
+    for key, tag, step, value, aux in zip(ksy_keys.keys_of(run), tags, steps, values, auxiliaries):
         yield {"aux": aux, "consumer": tag["consumer"], "key": key,
                "operation": OPERATIONS[tag["operation"]],
                "sequence": run["first_sequence"] + step, "value": value}
@@ -153,7 +124,7 @@ def drum_of(segment, runs):
     for bucket in drum["buckets"]:
         keys, values = [], []
         for run in runs.get(bucket["partition"], []):
-            keys, values = partition_of(run["payload"])
+            keys, values = ksy_keys.partition_of(run["payload"])
         auxes = {run["run_id"]: run["payload"] for run in runs.get(bucket["aux_log"], [])}
         pending = [request for run in runs.get(bucket["key_log"], [])
                    for request in requests_of(run["payload"], auxes.get(run["run_id"] + 1))]

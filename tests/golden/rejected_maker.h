@@ -146,5 +146,6 @@ void add_rejected_events(Maker& make);
 inline const char* const kPagesBase = "pages packed";
 inline const char* const kNoPagesBase = "pages_none packed";
 inline const char* const kGraphBase = "graph packed";
+inline const char* const kFreshBase = "pages_fresh_keys packed";
 
 }  // namespace crawlstore::testing

@@ -15,6 +15,7 @@ void add_bases(Maker& make) {
   make.base(kPagesBase, "pages", repack);
   make.base(kNoPagesBase, "pages_none", repack);
   make.base(kGraphBase, "graph", repack);
+  make.base(kFreshBase, "pages_fresh_keys", repack);
 }
 
 void add_directory(Maker& make) {
@@ -28,7 +29,7 @@ void add_directory(Maker& make) {
         [](auto& e) { e.storage_class = StorageClass::kLog; });
   entry("directory_storage_class_unknown", SegmentKind::kPageRecords,
         [](auto& e) { e.storage_class = StorageClass{4}; });
-  entry("directory_kind_13", SegmentKind::kPageEvents, [](auto& e) { e.kind = SegmentKind{13}; });
+  entry("directory_kind_14", SegmentKind::kPageEvents, [](auto& e) { e.kind = SegmentKind{14}; });
   entry("directory_pages_with_owner", SegmentKind::kPages, [](auto& e) { e.owner = {2}; });
   entry("directory_origins_without_owner", SegmentKind::kPageOrigins,
         [](auto& e) { e.owner = {0}; });
@@ -57,6 +58,14 @@ void add_directory(Maker& make) {
                  [](auto& f) { f.superblock.features_incompat = format::kPagesFeature; });
   make.directory("feature_bit_of_pages_missing", kPagesBase,
                  [](auto& f) { f.superblock.features_incompat = format::kDrumFeature; });
+  make.directory("feature_bit_of_fresh_keys_missing", kFreshBase, [](auto& f) {
+    f.superblock.features_incompat = format::kDrumFeature | format::kPagesFeature;
+  });
+  make.directory("directory_fresh_keys_as_blob", kFreshBase, [](auto& f) {
+    f.segment(SegmentKind::kFreshKeys).storage_class = StorageClass::kBlob;
+  });
+  make.directory("directory_fresh_keys_of_a_drum", kFreshBase,
+                 [](auto& f) { f.segment(SegmentKind::kFreshKeys).owner = {2}; });
 }
 
 void add_tables(Maker& make) {
@@ -241,6 +250,87 @@ void add_page_keys(Maker& make) {
   keys("page_key_witness", [](auto& all) { all.back().value[8] ^= std::byte{1}; });
 }
 
+/// A page database that names other fresh keys.
+void add_fresh_key_names(Maker& make) {
+  const auto pages = [&make](const std::string& name,
+                             const std::function<void(format::PagesTable&)>& change,
+                             const char* base) { make.pages(name, base, change); };
+  pages(
+      "pages_fresh_keys_without_keys", [](auto& t) { t.fresh_keys = {9}; }, kGraphBase);
+  pages(
+      "pages_fresh_keys_named_twice", [](auto& t) { t.fresh_keys = t.origins; }, kPagesBase);
+  pages(
+      "pages_fresh_keys_missing", [](auto& t) { t.fresh_keys = {7777}; }, kPagesBase);
+  pages(
+      "pages_fresh_keys_of_another_kind", [](auto& t) { std::swap(t.fresh_keys, t.origins); },
+      kFreshBase);
+  pages(
+      "pages_fresh_keys_not_named", [](auto& t) { t.fresh_keys = {0}; }, kFreshBase);
+}
+
+/// Keys beside the DRUM of keys, which obey the same rules.
+void add_fresh_keys(Maker& make) {
+  const auto keys = [&make](const std::string& name,
+                            const std::function<void(std::vector<Key>&, CraftedFile&)>& change) {
+    make.directory(
+        name, kFreshBase,
+        [&](CraftedFile& f) {
+          auto& log = f.segment(SegmentKind::kFreshKeys);
+          auto all = keys_of(f.payload(log));
+          change(all, f);
+          f.set_payload(log, partition_of(all));
+        },
+        Errc::kSegmentInvalid);
+  };
+  keys("fresh_key_index_of_no_page", [](auto& all, auto&) { all[0].value[0] = std::byte{99}; });
+  keys("fresh_key_index_twice", [](auto& all, auto&) { all[1].value = all[0].value; });
+  keys("fresh_key_head", [](auto& all, auto&) { all.back().head ^= 1; });
+  keys("fresh_key_witness", [](auto& all, auto&) { all.back().value[8] ^= std::byte{1}; });
+  keys("fresh_key_is_in_the_drum", [](auto& all, CraftedFile& f) {
+    all[0] = keys_of(f.payload(f.segment(SegmentKind::kDrumPartition))).front();
+    std::sort(all.begin(), all.end(), [](const Key& a, const Key& b) {
+      return std::pair(a.head, a.tail) < std::pair(b.head, b.tail);
+    });
+  });
+  const auto log = [&make](const std::string& name,
+                           const std::function<void(CraftedFile&, format::SegmentEntry&)>& change) {
+    make.directory(
+        name, kFreshBase, [&](CraftedFile& f) { change(f, f.segment(SegmentKind::kFreshKeys)); },
+        Errc::kSegmentInvalid);
+  };
+  log("fresh_key_in_two_runs", [](CraftedFile& f, format::SegmentEntry& entry) {
+    const Bytes first = f.payload(entry);
+    f.set_payload(entry, first, 1);
+    entry.runs[1].record_count = entry.runs[0].record_count;
+  });
+  log("fresh_keys_record_count",
+      [](CraftedFile&, format::SegmentEntry& entry) { entry.runs[0].record_count += 1; });
+  log("fresh_keys_lost", [](CraftedFile&, format::SegmentEntry& entry) { entry.runs.pop_back(); });
+  log("fresh_keys_magic", [](CraftedFile& f, format::SegmentEntry& entry) {
+    Bytes bytes = f.payload(entry);
+    bytes.back() ^= std::byte{1};
+    f.set_payload(entry, bytes);
+  });
+  log("fresh_keys_with_other_values", [](CraftedFile& f, format::SegmentEntry& entry) {
+    const std::vector<std::uint64_t> head{7};
+    Bytes payload;
+    format::encode_wide_key_block(head, head, {8, Bytes(8), {}}, payload);
+    format::encode_partition_tail({{7}, {0}, {7}}, 1, 7, 8, payload.size(), payload);
+    f.set_payload(entry, payload);
+    entry.runs[0].record_count = 1;
+  });
+  log("fresh_keys_of_8_bytes", [](CraftedFile& f, format::SegmentEntry& entry) {
+    const std::vector<std::uint64_t> key{7};
+    Bytes payload;
+    format::encode_key_block(key, format::kPageValueBytes, Bytes(format::kPageValueBytes), {},
+                             payload);
+    format::encode_partition_tail({{7}, {0}, {}}, 1, 7, format::kPageValueBytes, payload.size(),
+                                  payload);
+    f.set_payload(entry, payload);
+    entry.runs[0].record_count = 1;
+  });
+}
+
 }  // namespace
 
 void add_rejected_pages(Maker& make) {
@@ -249,6 +339,8 @@ void add_rejected_pages(Maker& make) {
   add_tables(make);
   add_key_drums(make);
   add_page_keys(make);
+  add_fresh_key_names(make);
+  add_fresh_keys(make);
 }
 
 }  // namespace crawlstore::testing

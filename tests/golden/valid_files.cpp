@@ -487,6 +487,25 @@ std::vector<std::byte> compacted_file() {
   return scratch.close();
 }
 
+/// Supersteps whose keys wait beside the DRUM of keys, in two runs.
+std::vector<std::byte> fresh_keys_file() {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
+  const auto url = [](int i) {
+    return "http://" + std::string(1, static_cast<char>('a' + i % 3)) + ".test/" +
+           std::to_string(i);
+  };
+  int count = 0;
+  for (const int step_pages : {20, 4, 3}) {
+    for (int i = 0; i < step_pages; ++i, ++count) {
+      must(pages.add(page_at(url(count), count, {url(count / 2)})));
+    }
+    must(pages.merge());
+  }
+  must(pages.close());
+  return scratch.close();
+}
+
 std::vector<std::byte> no_pages_file() {
   Scratch scratch;
   must(must(PageDb::open(*scratch.store, "pages", pages_options(true))).close());
@@ -551,6 +570,7 @@ std::vector<GoldenFile> valid_files() {
       {"pages_of_sites", site_file(false), {}},
       {"pages_forgotten", site_file(true), {}},
       {"pages_compacted", compacted_file(), {}},
+      {"pages_fresh_keys", fresh_keys_file(), {}},
       {"graph", graph_file(200), {}},
       {"graph_of_two_tiles", graph_file(8193), {}},
       {"graph_of_two_node_levels", graph_file(64 * 8192 + 1), {}},

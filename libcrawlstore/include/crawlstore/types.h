@@ -78,6 +78,7 @@ enum class SegmentKind : std::uint16_t {
   kInLinks = 10,       ///< by index: the pages that link to a page
   kGoneLinks = 11,     ///< by index: the pages that no longer link to a page
   kPageEvents = 12,    ///< edits that wait for the next superstep
+  kFreshKeys = 13,     ///< keys of pages that are not in the DRUM of keys yet
 };
 
 /// How a segment's bytes may change (architecture.md section 2).

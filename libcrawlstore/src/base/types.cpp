@@ -43,6 +43,8 @@ std::string_view name_of(SegmentKind kind) {
       return "gone_links";
     case SegmentKind::kPageEvents:
       return "page_events";
+    case SegmentKind::kFreshKeys:
+      return "fresh_keys";
   }
   return "unknown";
 }

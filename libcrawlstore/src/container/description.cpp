@@ -291,6 +291,7 @@ void describe_run(Description& out, const RunSource& source) {
     case SegmentKind::kDrum:
       return describe_drum(out, source);
     case SegmentKind::kDrumPartition:
+    case SegmentKind::kFreshKeys:
       return describe_partition(out, source);
     case SegmentKind::kDrumKeyLog:
     case SegmentKind::kDrumAuxLog:
@@ -321,7 +322,7 @@ void describe_run_at(Description& out, const RunSource& source, std::uint64_t of
   if (bytes.problem && bytes.problem->offset == where.offset_bytes) {
     out.note_last(bytes.problem->text);
   }
-  if (source.kind() == SegmentKind::kDrumPartition) {
+  if (is_partition_kind(source.kind())) {
     const auto footer = describe_footer(out, source, format::describe_partition_footer,
                                         format::parse_partition_footer);
     if (footer && place < footer->index_offset_bytes) {

@@ -295,7 +295,7 @@ Result<RunContent> check_record_tile(std::span<const std::byte> payload) {
 
 Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
                                      const ContentProgress& progress) {
-  if (kind == SegmentKind::kDrumPartition) return check_partition(payload, progress);
+  if (is_partition_kind(kind)) return check_partition(payload, progress);
   if (kind == SegmentKind::kPageOrigins) return check_origin_run(payload, progress);
   if (is_link_kind(kind)) return check_link_run(payload, progress);
   PayloadWindow window(payload, {0, payload.length_bytes}, progress);

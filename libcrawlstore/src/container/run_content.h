@@ -44,6 +44,11 @@ struct RunContent {
   std::uint64_t index_max = 0;
 };
 
+/// Kinds whose payloads are partitions.
+constexpr bool is_partition_kind(SegmentKind kind) {
+  return kind == SegmentKind::kDrumPartition || kind == SegmentKind::kFreshKeys;
+}
+
 /// Checks the payload of a run of any kind but `drum` and `pages`.
 ///   errors   kSegmentInvalid, offset relative to the payload, and those of `payload` and
 ///   `progress` memory   of a partition, an origin run or a link run some windows, and one block;

@@ -114,6 +114,11 @@ class RunReader {
   /// Verifies everything, in order.
   Result<void> verify_all() const;
 
+  /// Says that these bytes of the payload will be asked for soon.
+  void prefetch(Extent place) const {
+    storage_->prefetch({run_.offset_bytes + place.offset_bytes, place.length_bytes});
+  }
+
   [[nodiscard]] const format::RunRef& run() const { return run_; }
 
  private:

@@ -13,7 +13,6 @@
 
 #include "base/assert.h"
 #include "container/run_io.h"
-#include "drum/partition_probe.h"
 
 namespace crawlstore::drum {
 namespace {
@@ -21,25 +20,26 @@ namespace {
 /// Keys that are counted as steps at once.
 constexpr std::uint64_t kKeysPerCount = 4096;
 
-/// Walks the keys of a bucket and the edits side by side; hands on what is to be kept.
+/// Walks the keys of a bucket and the edits up to its last head side by side; hands on what is to
+/// be kept.
 template <class Emit>
-Result<void> merge_keys(PartitionCursor& old, std::span<const KeyEdit> edits, const Emit& emit) {
-  auto edit = edits.begin();
+Result<void> merge_keys(PartitionCursor& old, KeySource& edits, std::uint64_t last_head,
+                        const Emit& emit) {
   const auto take_edit = [&]() -> Result<void> {
-    if (!edit->removes) CRAWLSTORE_TRY(emit(edit->key, edit->value));
-    ++edit;
-    return {};
+    const KeyEdit& edit = edits.edit();
+    if (!edit.removes) CRAWLSTORE_TRY(emit(edit.key, edit.value));
+    return edits.advance();
   };
   while (!old.at_end()) {
-    while (edit != edits.end() && edit->key < old.key()) CRAWLSTORE_TRY(take_edit());
-    if (edit != edits.end() && edit->key == old.key()) {
+    while (!edits.at_end() && edits.key() < old.key()) CRAWLSTORE_TRY(take_edit());
+    if (!edits.at_end() && edits.key() == old.key()) {
       CRAWLSTORE_TRY(take_edit());
     } else {
       CRAWLSTORE_TRY(emit(old.key(), old.value()));
     }
     CRAWLSTORE_TRY(old.advance());
   }
-  while (edit != edits.end()) CRAWLSTORE_TRY(take_edit());
+  while (!edits.at_end() && edits.key().head <= last_head) CRAWLSTORE_TRY(take_edit());
   return old.finish();
 }
 
@@ -101,7 +101,7 @@ Result<std::shared_ptr<const PartitionLookup>> KeyTable::lookup(const Bucket& bu
   return known = std::move(*opened);
 }
 
-Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const Visit& visit) {
+Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const VisitFound& visit) {
   std::size_t place = 0;
   while (place < keys.size()) {
     const std::size_t index = state_.bucket_of(keys[place].head);
@@ -111,12 +111,7 @@ Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const Visit& vis
     if (state_.buckets[index].partition_run) {
       const auto found = lookup(state_.buckets[index]);
       if (!found) return tl::unexpected<Error>(found.error());
-      PartitionProbe probe(*found, state_.shape());
-      for (std::size_t i = place; i < end; ++i) {
-        const auto value = probe.find(keys[i]);
-        if (!value) return tl::unexpected<Error>(value.error());
-        if (*value) CRAWLSTORE_TRY(visit(i, **value));
-      }
+      CRAWLSTORE_TRY(drum::find_sorted(*found, state_.shape(), keys, place, end, visit));
     }
     place = end;
   }
@@ -142,10 +137,10 @@ Result<void> KeyTable::for_each(const VisitKey& visit) {
 }
 
 /// Writes the keys of one bucket anew, in as many pieces as partition_keys_max asks for.
-Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits,
+Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeySource& edits,
                                container::WorkSteps& steps, std::vector<Bucket>& replacements) {
   const Bucket& bucket = state_.buckets[index];
-  const std::uint64_t keys_max = bucket.key_count + edits.size();
+  const std::uint64_t keys_max = bucket.key_count + edit_count;
   const std::uint64_t piece_count = (keys_max - 1) / options_.partition_keys_max + 1;
   const std::uint64_t piece_keys = (keys_max + piece_count - 1) / piece_count;
   const auto value_bytes = static_cast<std::uint64_t>(options_.value_bytes);
@@ -188,7 +183,7 @@ Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits
     added.key_count = done->key_count;
     return {};
   };
-  CRAWLSTORE_TRY(merge_keys(old, edits, [&](Key16 key, std::span<const std::byte> value) {
+  const auto keep = [&](Key16 key, std::span<const std::byte> value) {
     const bool is_full = piece && piece->key_count() >= piece_keys;
     if (is_full && piece->last_head() != key.head) {
       if (auto ended = end_piece(); !ended) return ended;
@@ -200,7 +195,8 @@ Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits
       if (auto counted = steps.add(kKeysPerCount); !counted) return counted;
     }
     return piece->append(key, value);
-  }));
+  };
+  CRAWLSTORE_TRY(merge_keys(old, edits, state_.last_key(index), keep));
   if (piece) return end_piece();
   if (bucket.partition) emptied_.push_back(bucket.partition);
   Bucket empty;
@@ -209,23 +205,19 @@ Result<void> KeyTable::rewrite(std::size_t index, std::span<const KeyEdit> edits
   return {};
 }
 
-Result<void> KeyTable::apply_all(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+Result<void> KeyTable::apply_all(container::SegmentWriter& target, KeySource& edits,
                                  container::WorkSteps& steps) {
   std::vector<Bucket> buckets;
   for (std::size_t i = 0; i < state_.buckets.size(); ++i) {
-    const std::uint64_t last_head = state_.last_key(i);
-    const auto end = std::find_if(edits.begin(), edits.end(), [last_head](const KeyEdit& edit) {
-      return edit.key.head > last_head;
-    });
-    const auto mine = edits.first(static_cast<std::size_t>(end - edits.begin()));
-    edits = edits.subspan(mine.size());
-    if (mine.empty()) {
+    const auto edit_count = edits.count_to(state_.last_key(i));
+    if (!edit_count) return tl::unexpected<Error>(edit_count.error());
+    if (*edit_count == 0) {
       buckets.push_back(state_.buckets[i]);
       CRAWLSTORE_TRY(steps.add(state_.buckets[i].key_count));
       continue;
     }
     std::vector<Bucket> replacements;
-    CRAWLSTORE_TRY(rewrite(i, mine, steps, replacements));
+    CRAWLSTORE_TRY(rewrite(i, *edit_count, edits, steps, replacements));
     buckets.insert(buckets.end(), replacements.begin(), replacements.end());
   }
   if (buckets.size() > format::kBucketsMax) {
@@ -244,7 +236,7 @@ Result<void> KeyTable::put(container::SegmentWriter& target) {
   return {};
 }
 
-Result<void> KeyTable::apply(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+Result<void> KeyTable::apply(container::SegmentWriter& target, KeySource& edits,
                              container::WorkSteps& steps) {
   auto applied = apply_all(target, edits, steps);
   if (!applied) dropped();

@@ -15,16 +15,11 @@
 #include "container/work_steps.h"
 #include "container/writer.h"
 #include "drum/drum_state.h"
+#include "drum/key_source.h"
 #include "drum/partition.h"
+#include "drum/partition_probe.h"
 
 namespace crawlstore::drum {
-
-/// What becomes of a key. Values have one length, that of the table.
-struct KeyEdit {
-  Key16 key;
-  bool removes = false;
-  std::span<const std::byte> value;  ///< empty if it removes
-};
 
 struct KeyTableOptions {
   std::int32_t value_bytes = 0;                               ///< at least 0
@@ -50,28 +45,28 @@ class KeyTable {
   [[nodiscard]] SegmentId segment() const { return state_.id; }
   [[nodiscard]] std::uint64_t key_count() const { return state_.key_count(); }
 
-  /// Called for each key that is there: its place in `keys`, and its value, valid in the call only.
-  using Visit = std::function<Result<void>(std::size_t place, std::span<const std::byte> value)>;
   /// `keys` ascend. As of what was applied, committed or not.
   ///   cost    the blocks that hold the keys, read forwards
   ///   errors  of damage, and those of `visit`
-  Result<void> find_sorted(std::span<const Key16> keys, const Visit& visit);
+  Result<void> find_sorted(std::span<const Key16> keys, const VisitFound& visit);
 
   /// Every key once, ascending.
   using VisitKey = std::function<Result<void>(Key16 key, std::span<const std::byte> value)>;
   Result<void> for_each(const VisitKey& visit);
 
-  /// Applies edits with strictly ascending keys: adds, replaces the value of, or removes keys
-  /// (removing one that is not there does nothing). Writes the partitions that change anew, and
+  /// Applies edits: adds, replaces the value of, or removes keys (removing one that is not there
+  /// does nothing). Writes the partitions that change anew, and
   /// puts the segments of the table into the changes of `target`, the writer or a draft of it; the
   /// caller commits, and says how that ended.
   /// Of `steps`, each key of the table is one, and each edit.
-  ///   errors  kNoSpace and the like, of damage, kCancelled: the table is as before
-  Result<void> apply(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+  ///   errors  kNoSpace and the like, of damage, those of `edits`, kCancelled: the table is as
+  ///   before
+  Result<void> apply(container::SegmentWriter& target, KeySource& edits,
                      container::WorkSteps& steps);
   Result<void> apply(container::SegmentWriter& target, std::span<const KeyEdit> edits) {
+    EditKeys source(edits);
     container::WorkSteps unasked;
-    return apply(target, edits, unasked);
+    return apply(target, source, unasked);
   }
   /// After the commit with the edits. Also after a commit without any.
   void committed();
@@ -83,9 +78,9 @@ class KeyTable {
       : writer_(&writer), options_(options), state_(std::move(state)), saved_(state_) {}
 
   Result<std::shared_ptr<const PartitionLookup>> lookup(const Bucket& bucket);
-  Result<void> rewrite(std::size_t bucket, std::span<const KeyEdit> edits,
+  Result<void> rewrite(std::size_t bucket, std::uint64_t edit_count, KeySource& edits,
                        container::WorkSteps& steps, std::vector<Bucket>& replacements);
-  Result<void> apply_all(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+  Result<void> apply_all(container::SegmentWriter& target, KeySource& edits,
                          container::WorkSteps& steps);
   Result<void> put(container::SegmentWriter& target);
 

@@ -3,11 +3,58 @@
 // Invariant: the keys of block_ before position_ are below every key that is still asked for.
 #include "drum/partition_probe.h"
 
+#include <algorithm>
+
 namespace crawlstore::drum {
+namespace {
+
+/// So much is on its way from the disk while a window as long is looked at.
+constexpr std::uint64_t kWindowBytes = 2 * 1024 * 1024;
+
+}  // namespace
+
+void PartitionProbe::read_ahead(std::uint64_t offset) {
+  while (ahead_.length_bytes != 0 && offset + kWindowBytes >= ahead_.offset_bytes) {
+    const std::uint64_t length = std::min(kWindowBytes, ahead_.length_bytes);
+    lookup_->reader().prefetch({ahead_.offset_bytes, length});
+    ahead_ = {ahead_.offset_bytes + length, ahead_.length_bytes - length};
+  }
+}
+
+Result<void> PartitionProbe::expect(Key16 first, Key16 last, std::uint64_t key_count) {
+  const auto& footer = lookup_->footer();
+  if (last.head < footer.first_key || first.head > footer.last_key) return {};
+  std::uint64_t begin = 0;
+  if (first.head >= footer.first_key) {
+    const auto block = lookup_->find_block(first);
+    if (!block) return tl::unexpected<Error>(block.error());
+    begin = *block;
+  }
+  std::uint64_t end = lookup_->block_count() - 1;
+  if (last.head <= footer.last_key) {
+    const auto block = lookup_->find_block(last);
+    if (!block) return tl::unexpected<Error>(block.error());
+    end = *block;
+  }
+  if (end < begin || key_count < end - begin + 1) return {};
+  const auto first_place = lookup_->block_place(begin);
+  if (!first_place) return tl::unexpected<Error>(first_place.error());
+  const auto last_place = lookup_->block_place(end);
+  if (!last_place) return tl::unexpected<Error>(last_place.error());
+  if (first_place->offset_bytes < last_place->end_bytes()) {
+    ahead_ = {first_place->offset_bytes, last_place->end_bytes() - first_place->offset_bytes};
+  }
+  return {};
+}
 
 Result<void> PartitionProbe::load_block_of(Key16 key) {
   const auto index = lookup_->find_block(key);
   if (!index) return tl::unexpected<Error>(index.error());
+  if (ahead_.length_bytes != 0) {
+    const auto place = lookup_->block_place(*index);
+    if (!place) return tl::unexpected<Error>(place.error());
+    read_ahead(place->offset_bytes);
+  }
   const auto block = lookup_->block(*index);
   if (!block) return tl::unexpected<Error>(block.error());
   if (const auto decoded = format::decode_keys(*block, keys_, tails_); !decoded) {
@@ -28,6 +75,20 @@ Result<std::optional<std::span<const std::byte>>> PartitionProbe::find(Key16 key
   while (position_ < block_.key_count && key_at(position_) < key) ++position_;
   if (position_ == block_.key_count || key_at(position_) != key) return Found{};
   return Found{format::value_at(block_, position_, shape_.value_bytes)};
+}
+
+Result<void> find_sorted(std::shared_ptr<const PartitionLookup> lookup, Shape shape,
+                         std::span<const Key16> keys, std::size_t first, std::size_t end,
+                         const VisitFound& visit) {
+  if (first == end) return {};
+  PartitionProbe probe(std::move(lookup), shape);
+  CRAWLSTORE_TRY(probe.expect(keys[first], keys[end - 1], end - first));
+  for (std::size_t i = first; i < end; ++i) {
+    const auto value = probe.find(keys[i]);
+    if (!value) return tl::unexpected<Error>(value.error());
+    if (*value) CRAWLSTORE_TRY(visit(i, **value));
+  }
+  return {};
 }
 
 }  // namespace crawlstore::drum

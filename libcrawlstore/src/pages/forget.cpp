@@ -7,6 +7,7 @@
 #include <crawlstore/url.h>
 
 #include "container/tile_writer.h"
+#include "pages/fresh_keys.h"
 #include "pages/link_rows.h"
 #include "pages/origins_run.h"
 #include "pages/unparsed_urls.h"
@@ -52,7 +53,7 @@ Result<ForgetReport> Forgetting::run(const std::function<bool(std::string_view u
 void Forgetting::expect_steps() {
   const format::PagesTable& table = state_.table;
   steps_.expect(2 * container::kOriginSteps * table.page_count);
-  steps_.expect(keys_.key_count() + table.page_count + table.link_count);
+  steps_.expect(table.page_count + table.link_count);
 }
 
 /// Pages that were forgotten before have no URL, and so no key: they are not meant again.
@@ -90,7 +91,7 @@ Result<void> Forgetting::remove_keys() {
   // For display: a file in which it is too low is no reason to refuse.
   state_.table.unparsed_count -= std::min(state_.table.unparsed_count, unparsed_count);
   std::sort(edits.begin(), edits.end(), [](const auto& a, const auto& b) { return a.key < b.key; });
-  return keys_.apply(writer_, edits, steps_);
+  return settle_keys(writer_, state_, keys_, edits, steps_);
 }
 
 /// All origins as one run, without the URLs of the pages that are forgotten.
@@ -196,7 +197,8 @@ Result<void> forget_seen(container::Writer& writer, drum::KeyTable& seen,
   edits.erase(std::unique(edits.begin(), edits.end(),
                           [](const auto& a, const auto& b) { return a.key == b.key; }),
               edits.end());
-  return seen.apply(writer, edits, steps);
+  drum::EditKeys source(edits);
+  return seen.apply(writer, source, steps);
 }
 
 }  // namespace crawlstore::pages

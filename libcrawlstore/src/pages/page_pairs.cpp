@@ -8,13 +8,12 @@
 
 #include <crawlstore/page_key.h>
 
-#include "drum/partition_probe.h"
 #include "pages/superstep.h"
 
 namespace crawlstore::pages {
 namespace {
 
-/// Keys that are looked up in order: 32 bytes each.
+/// Keys that are looked up in order: 48 bytes each.
 constexpr std::size_t kWindowPages = std::size_t{1} << 20;
 
 struct WantedKey {
@@ -54,33 +53,22 @@ Result<bool> pair_by_index(const PagesSide& older, const PagesSide& newer, DiffW
 }
 
 /// Looks up keys, which ascend, and notes what they lead to.
-Result<void> find_keys(DrumView::Impl& keys, const std::vector<WantedKey>& wanted,
+Result<void> find_keys(const PageKeys& keys, const std::vector<WantedKey>& wanted,
                        PagePairs& pairs) {
-  for (std::size_t place = 0; place < wanted.size();) {
-    const std::size_t number = keys.bucket_of(wanted[place].key.head);
-    const std::uint64_t last_head = keys.last_head(number);
-    const auto& bucket = keys.buckets[number];
-    std::optional<drum::PartitionProbe> probe;
-    if (bucket.partition) {
-      const auto partition = keys.partition(bucket.partition);
-      if (!partition) return tl::unexpected<Error>(partition.error());
-      probe.emplace(*partition, keys.shape());
-    }
-    for (; place < wanted.size() && wanted[place].key.head <= last_head; ++place) {
-      if (!probe) continue;
-      const auto value = probe->find(wanted[place].key);
-      if (!value) return tl::unexpected<Error>(value.error());
-      if (!*value || witness_in(**value) != wanted[place].witness) continue;
-      const std::uint64_t index = index_in(**value);
-      if (index >= pairs.in_old.size()) {
-        return fail(Errc::kSegmentInvalid, "the key of a page has an index that no page has",
-                    Error::kNoOffset, keys.info.id.value);
-      }
-      pairs.new_of[wanted[place].old_index] = index;
-      pairs.in_old[index] = true;
-    }
-  }
-  return {};
+  std::vector<Key16> sorted(wanted.size());
+  std::transform(wanted.begin(), wanted.end(), sorted.begin(),
+                 [](const WantedKey& it) { return it.key; });
+  return keys.find_sorted(
+      sorted, [&](std::size_t place, std::span<const std::byte> value) -> Result<void> {
+        if (witness_in(value) != wanted[place].witness) return {};
+        const std::uint64_t index = index_in(value);
+        if (index >= pairs.in_old.size()) {
+          return fail(Errc::kSegmentInvalid, "the key of a page has an index that no page has");
+        }
+        pairs.new_of[wanted[place].old_index] = index;
+        pairs.in_old[index] = true;
+        return {};
+      });
 }
 
 Result<void> pair_by_url(const PagesSide& older, const PagesSide& newer, DiffWork& work,
@@ -111,7 +99,7 @@ Result<void> pair_by_url(const PagesSide& older, const PagesSide& newer, DiffWor
     if (wanted.size() < kWindowPages && !walk.at_end()) continue;
     std::sort(wanted.begin(), wanted.end(),
               [](const WantedKey& a, const WantedKey& b) { return a.key < b.key; });
-    CRAWLSTORE_TRY(work.blame(true, find_keys(newer.inside().keys->inside(), wanted, pairs)));
+    CRAWLSTORE_TRY(work.blame(true, find_keys(*newer.inside().keys, wanted, pairs)));
     wanted.clear();
   }
   return {};

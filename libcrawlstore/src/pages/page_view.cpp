@@ -8,6 +8,7 @@
 #include "container/run_io.h"
 #include "format/event_run.h"
 #include "format/record_tile.h"
+#include "pages/fresh_keys.h"
 #include "pages/page_view_impl.h"
 #include "pages/superstep.h"
 
@@ -74,7 +75,10 @@ Result<void> PageView::Impl::open_parts() {
     if (!opened) return tl::unexpected<Error>(opened.error());
     links.emplace(std::move(*opened));
   }
-  if (!table.has_urls) return {};
+  return table.has_urls ? open_keys() : Result<void>{};
+}
+
+Result<void> PageView::Impl::open_keys() {
   auto opened = DrumView::open(snapshot, info.name);
   if (!opened) return tl::unexpected<Error>(opened.error());
   const DrumInfo& drum = opened->info();
@@ -83,7 +87,18 @@ Result<void> PageView::Impl::open_parts() {
     return fail(Errc::kSegmentInvalid, "a page database names a DRUM that does not hold its keys",
                 Error::kNoOffset, info.id.value);
   }
-  keys.emplace(std::move(*opened));
+  const auto log = part(table.fresh_keys, SegmentKind::kFreshKeys);
+  if (!log) return tl::unexpected<Error>(log.error());
+  std::vector<std::shared_ptr<const drum::PartitionLookup>> fresh;
+  if (*log != nullptr) {
+    for (const auto& run : (*log)->runs) {
+      auto lookup = drum::PartitionLookup::open(snapshot.reader().run_reader(table.fresh_keys, run),
+                                                pages::kPageKeyShape);
+      if (!lookup) return tl::unexpected<Error>(lookup.error());
+      fresh.push_back(std::move(*lookup));
+    }
+  }
+  keys.emplace(std::move(*opened), std::move(fresh));
   return {};
 }
 
@@ -133,6 +148,7 @@ Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name)
   info.in_link_bytes = allocated_bytes(directory.find(table->in_links)) +
                        allocated_bytes(directory.find(table->gone_links));
   info.event_bytes = allocated_bytes(directory.find(table->events));
+  info.key_bytes = allocated_bytes(directory.find(table->fresh_keys));
   directory.for_each_segment([&](const format::SegmentEntry& other) {
     if (table->keys && (other.id == table->keys || other.owner == table->keys)) {
       info.key_bytes += allocated_bytes(&other);

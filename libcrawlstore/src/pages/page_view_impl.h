@@ -4,7 +4,6 @@
 #include <mutex>
 #include <optional>
 
-#include <crawlstore/drum_view.h>
 #include <crawlstore/page_view.h>
 
 #include "container/reader.h"
@@ -13,6 +12,7 @@
 #include "format/record_tile.h"
 #include "links/link_log.h"
 #include "pages/origins_log.h"
+#include "pages/page_keys.h"
 
 namespace crawlstore {
 
@@ -22,13 +22,14 @@ struct PageView::Impl {
   Snapshot snapshot;
   PagesInfo info;
   format::PagesTable table;
-  std::optional<DrumView> keys;                  // where pages have URLs
+  std::optional<pages::PageKeys> keys;           // where pages have URLs
   std::optional<container::TileReader> records;  // where there are pages
   std::optional<links::LinkView> links;
   mutable std::mutex mutex;  // guards origins: it keeps a block
   mutable std::optional<pages::OriginsLog> origins;
 
   Result<void> open_parts();
+  Result<void> open_keys();
   Result<const format::SegmentEntry*> part(SegmentId id, SegmentKind kind) const;
   [[nodiscard]] Result<void> check_index(std::uint64_t index) const;
   Result<void> fill_origin(std::uint64_t index, PageInfo& page) const;

@@ -4,6 +4,7 @@
 // nothing.
 #include "links/link_log.h"
 #include "pages/forget.h"
+#include "pages/fresh_keys.h"
 #include "pages/origins_run.h"
 #include "pages/page_db_impl.h"
 #include "pages/superstep.h"
@@ -94,10 +95,13 @@ Result<void> PageDb::Impl::compact_locked(container::WorkSteps& steps) {
       CRAWLSTORE_TRY(
           links::compact_links(writer, {table.out_links, table.in_links, table.gone_links}, steps));
     }
-    if (!joins_origins) return {};
-    CRAWLSTORE_TRY(pages::compress_origins_anew(writer, origins, steps));
-    writer.put(std::move(origins));
-    return {};
+    if (joins_origins) {
+      CRAWLSTORE_TRY(pages::compress_origins_anew(writer, origins, steps));
+      writer.put(std::move(origins));
+    }
+    if (!table.fresh_keys) return {};
+    CRAWLSTORE_TRY(pages::settle_keys(writer, in_commit->state, *keys, {}, steps));
+    return put_state(writer, in_commit->state);
   });
 }
 

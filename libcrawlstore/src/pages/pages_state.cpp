@@ -42,7 +42,8 @@ Result<PagesState> load_state(container::SegmentWriter& writer, const format::Se
                          std::pair{table->out_links, SegmentKind::kOutLinks},
                          std::pair{table->in_links, SegmentKind::kInLinks},
                          std::pair{table->gone_links, SegmentKind::kGoneLinks},
-                         std::pair{table->events, SegmentKind::kPageEvents}};
+                         std::pair{table->events, SegmentKind::kPageEvents},
+                         std::pair{table->fresh_keys, SegmentKind::kFreshKeys}};
   for (const auto& [id, kind] : parts) CRAWLSTORE_TRY(check_part(writer, entry.id, id, kind));
   return PagesState{entry.id, entry.name, *table};
 }

@@ -27,7 +27,7 @@ Result<void> put_state(container::SegmentWriter& writer, const PagesState& state
 template <class Visit>
 void for_each_segment(const format::PagesTable& table, const Visit& visit) {
   for (const SegmentId id : {table.keys, table.origins, table.records, table.out_links,
-                             table.in_links, table.gone_links, table.events}) {
+                             table.in_links, table.gone_links, table.events, table.fresh_keys}) {
     if (id) visit(id);
   }
 }

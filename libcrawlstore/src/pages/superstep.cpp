@@ -6,6 +6,7 @@
 
 #include "container/sort_in_pieces.h"
 #include "format/endian.h"
+#include "pages/fresh_keys.h"
 
 namespace crawlstore::pages {
 namespace {
@@ -63,8 +64,7 @@ void Superstep::expect_steps() {
   for (const BatchEdit& edit : batch_.edits()) link_count += edit.link_count;
   const std::uint64_t page_count = batch_.page_count();
   if (state_.table.has_urls) {
-    steps_.expect(page_count * (container::kSortSteps + 1) + keys_->key_count() +
-                  page_count * (1 + container::kOriginSteps));
+    steps_.expect(page_count * (container::kSortSteps + 1 + 1 + container::kOriginSteps));
   }
   steps_.expect(2 * (batch_.edits().size() + link_count));
   const std::uint64_t tile_pages = batch_.edits().size() * format::kTilePagesMax;
@@ -109,10 +109,13 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
                              "the key of a page has an index that no page has", Error::kNoOffset,
                              keys_->segment().value));
   };
+  const auto fresh = FreshKeys::open(writer_, state_.table.fresh_keys);
+  if (!fresh) return tl::unexpected<Error>(fresh.error());
   for (; begin < keys.size(); begin += std::min(kKeysPerLook, keys.size() - begin)) {
     const auto some =
         std::span<const Key16>(keys).subspan(begin, std::min(kKeysPerLook, keys.size() - begin));
     CRAWLSTORE_TRY(keys_->find_sorted(some, take));
+    CRAWLSTORE_TRY(fresh->find_sorted(some, take));
     CRAWLSTORE_TRY(steps_.add(some.size()));
   }
   for (std::size_t page = 0; page < is_known.size(); ++page) {
@@ -147,8 +150,8 @@ Result<void> Superstep::write_keys(std::span<const LocalId> by_key) {
   }
   const std::uint64_t known_count = batch_.page_count() - new_pages_.size();
   CRAWLSTORE_TRY(steps_.add(known_count * (1 + container::kOriginSteps)));
-  if (edits.empty() && state_.table.keys) return steps_.add(keys_->key_count());
-  CRAWLSTORE_TRY(keys_->apply(writer_, edits, steps_));
+  if (state_.table.keys) return add_keys(writer_, state_, *keys_, edits, steps_);
+  CRAWLSTORE_TRY(settle_keys(writer_, state_, *keys_, edits, steps_));
   state_.table.keys = keys_->segment();
   return {};
 }

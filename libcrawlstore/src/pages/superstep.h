@@ -3,7 +3,7 @@
 
 /// One superstep: a batch of edits becomes pages, records and links, in one commit.
 ///
-///   batch --keys, sorted--> key table ----> indexes: those of pages that are there, new ones for
+///   batch --keys, sorted--> keys ---------> indexes: those of pages that are there, new ones for
 ///   the
 ///                                           others, in the order in which the batch named them
 ///         --new pages-----> origins         appended

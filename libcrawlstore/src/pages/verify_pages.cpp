@@ -6,17 +6,15 @@
 #include <algorithm>
 #include <set>
 
-#include <crawlstore/page_key.h>
-
 #include "container/run_io.h"
-#include "drum/partition.h"
+#include "container/tile_tree.h"
 #include "format/drum_table.h"
 #include "format/pages_table.h"
 #include "format/record_tile.h"
 #include "format/superblock.h"
 #include "links/link_view.h"
-#include "pages/origins_run.h"
-#include "pages/superstep.h"
+#include "pages/fresh_keys.h"
+#include "pages/verify_page_keys.h"
 
 namespace crawlstore::pages {
 namespace {
@@ -24,20 +22,6 @@ namespace {
 constexpr std::uint64_t kTableBytesMax = 65536;
 /// Drums have no more: verify_segments.cpp.
 constexpr std::uint64_t kDrumBytesMax = 16 * 1024 * 1024;
-constexpr std::uint64_t kWindowPages = std::uint64_t{1} << 23;
-constexpr drum::Shape kKeyShape{format::kWideKeyBytes, format::kPageValueBytes};
-
-/// Bits that tell whether two lists hold the same, whatever their order.
-std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t x = a * 0x9E3779B97F4A7C15 ^ (b + 0x632BE59BD9B4E019) * 0xD6E8FEB86659FD93;
-  x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93;
-  return x ^ (x >> 32);
-}
-
-/// What a key says of a page, as one number; never 0.
-std::uint64_t print_of(Key16 key, std::uint32_t witness) {
-  return mixed(mixed(key.head, key.tail), witness) | 1;
-}
 
 /// Of one page database, or of a drum that belongs to none.
 class PagesVerifier {
@@ -71,6 +55,7 @@ class PagesVerifier {
     in_ = member(table_.in_links, SegmentKind::kInLinks, members);
     gone_ = member(table_.gone_links, SegmentKind::kGoneLinks, members);
     events_ = member(table_.events, SegmentKind::kPageEvents, members);
+    fresh_ = member(table_.fresh_keys, SegmentKind::kFreshKeys, members);
     CRAWLSTORE_TRY(verify_records());
     CRAWLSTORE_TRY(verify_links());
     CRAWLSTORE_TRY(verify_events());
@@ -286,13 +271,16 @@ class PagesVerifier {
                     [](const auto& bucket) { return bucket.pending_count != 0; }) ||
         std::any_of(table->consumers.begin(), table->consumers.end(),
                     [](const auto& consumer) { return consumer.result_count != 0; });
-    if (table->key_scheme != format::KeyScheme::kPage || table->key_bytes != kKeyShape.key_bytes ||
-        table->value_bytes != kKeyShape.value_bytes || is_waiting) {
+    if (table->key_scheme != format::KeyScheme::kPage ||
+        table->key_bytes != kPageKeyShape.key_bytes ||
+        table->value_bytes != kPageKeyShape.value_bytes || is_waiting) {
       broken(drum->id, drum->runs.front().offset_bytes,
              "a drum does not hold the keys of pages as their database asks for");
       return {};
     }
-    if (table_.origins && !origins_are_whole_) return {};
+    const auto fresh_is_whole = verify_fresh_runs();
+    if (!fresh_is_whole) return tl::unexpected<Error>(fresh_is_whole.error());
+    if (!*fresh_is_whole || (table_.origins && !origins_are_whole_)) return {};
     for (const auto& bucket : table->buckets) {
       const auto* partition = directory_.find(bucket.partition);
       if (!bucket.partition) continue;
@@ -301,67 +289,27 @@ class PagesVerifier {
       if (!content) return tl::unexpected<Error>(content.error());
       if (*content == nullptr) return {};
     }
-    for (std::uint64_t first = 0; first == 0 || first < table_.page_count; first += kWindowPages) {
-      const auto compared = compare_keys(*drum, *table, first);
-      if (!compared) return failed(compared.error());
-    }
+    const PageKeyParts parts{directory_, *drum, *table, fresh_, origins_, table_.page_count};
+    const auto right = PageKeysVerifier(verification_, parts).verify();
+    if (!right) return failed(right.error());
     return {};
   }
 
-  /// Each key whose index is in a window of pages is that of the page's URL, and no index has two.
-  Result<void> compare_keys(const format::SegmentEntry& drum, const format::DrumTable& table,
-                            std::uint64_t first) {
-    const std::uint64_t end = std::min(table_.page_count, first + kWindowPages);
-    prints_.assign(end - first, 0);
-    CRAWLSTORE_TRY(print_origins(first, end));
-    for (std::size_t i = 0; i < table.buckets.size(); ++i) {
-      const auto& bucket = table.buckets[i];
-      if (!bucket.partition) continue;
-      const format::RunRef& run = directory_.find(bucket.partition)->runs.front();
-      drum::PartitionCursor cursor(
-          verification_.storage,
-          container::run_name(verification_.identity, bucket.partition, run.run_id), run,
-          bucket.key_count, kKeyShape);
-      CRAWLSTORE_TRY(cursor.start(0, ~std::uint64_t{0}));
-      for (; !cursor.at_end();) {
-        if (!take_key(cursor.key(), cursor.value(), first, end)) {
-          broken(drum.id, run.offset_bytes, "the key of a page is not that of its URL");
-          return {};
-        }
-        CRAWLSTORE_TRY(cursor.advance());
+  /// That the runs of fresh keys are whole, and hold what keys of pages are.
+  Result<bool> verify_fresh_runs() {
+    if (table_.fresh_keys && fresh_ == nullptr) return false;
+    if (fresh_ == nullptr) return true;
+    bool has_shape = true;
+    const auto whole = for_each_run(*fresh_, [&](const auto& run, const auto& content) {
+      if (content.key_bytes == kPageKeyShape.key_bytes &&
+          content.value_bytes == kPageKeyShape.value_bytes) {
+        return;
       }
-    }
-    return {};
-  }
-
-  Result<void> print_origins(std::uint64_t first, std::uint64_t end) {
-    if (origins_ == nullptr) return {};
-    for (const auto& run : origins_->runs) {
-      const auto name = container::run_name(verification_.identity, origins_->id, run.run_id);
-      auto cursor = OriginsCursor::open(verification_.storage, name, run);
-      if (!cursor) return tl::unexpected<Error>(cursor.error());
-      const auto& footer = (*cursor)->footer();
-      if (footer.first_page + footer.page_count <= first || footer.first_page >= end) continue;
-      for (; !(*cursor)->at_end() && (*cursor)->page() < end;) {
-        if ((*cursor)->page() >= first) {
-          const PageKey key = page_key((*cursor)->origin().url, verification_.identity.key_seed);
-          prints_[(*cursor)->page() - first] = print_of(key.key, key.witness);
-        }
-        CRAWLSTORE_TRY((*cursor)->advance());
-      }
-    }
-    return {};
-  }
-
-  bool take_key(Key16 key, std::span<const std::byte> value, std::uint64_t first,
-                std::uint64_t end) {
-    const std::uint64_t index = index_in(value);
-    if (index >= table_.page_count) return false;
-    if (index < first || index >= end) return true;
-    std::uint64_t& print = prints_[index - first];
-    const bool is_its = print == print_of(key, witness_in(value));
-    print = 0;  // a second key of this index is none
-    return is_its;
+      has_shape = false;
+      broken(fresh_->id, run.offset_bytes, "a run of fresh keys does not hold keys of pages");
+    });
+    if (!whole) return whole;
+    return *whole && has_shape;
   }
 
   container::Verification& verification_;
@@ -377,9 +325,9 @@ class PagesVerifier {
   const format::SegmentEntry* in_ = nullptr;
   const format::SegmentEntry* gone_ = nullptr;
   const format::SegmentEntry* events_ = nullptr;
+  const format::SegmentEntry* fresh_ = nullptr;
   bool origins_are_whole_ = false;
   std::vector<std::byte> payload_;
-  std::vector<std::uint64_t> prints_;  // of the keys that pages of a window must have; 0: taken
 };
 
 }  // namespace
@@ -408,8 +356,8 @@ Result<void> verify_pages(container::Verification& verification,
     }
   }
   directory.for_each_segment([&](const format::SegmentEntry& entry) {
-    const bool is_owned = entry.kind != SegmentKind::kPages &&
-                          format::feature_of(entry.kind) == format::kPagesFeature;
+    const bool is_owned =
+        entry.kind != SegmentKind::kPages && format::feature_of(entry.kind) != format::kDrumFeature;
     if (!is_owned || members.contains(entry.id) || unread.contains(entry.owner)) return;
     const std::uint64_t offset =
         entry.runs.empty() ? Error::kNoOffset : entry.runs.front().offset_bytes;

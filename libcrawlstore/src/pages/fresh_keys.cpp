@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pages/fresh_keys.h"
+
+#include <utility>
+
+#include "links/link_log.h"
+
+namespace crawlstore::pages {
+namespace {
+
+/// More would not fit a partition. They go into the DRUM, which has many.
+constexpr std::uint64_t kRunKeysMax = std::uint64_t{1} << 30;
+
+/// Keys that are counted as steps at once.
+constexpr std::uint64_t kKeysPerCount = 4096;
+
+std::vector<format::RunRef> runs_of(const container::SegmentWriter& writer, SegmentId segment) {
+  return segment ? writer.find(segment)->runs : std::vector<format::RunRef>{};
+}
+
+std::uint64_t key_count_of(std::span<const format::RunRef> runs) {
+  std::uint64_t count = 0;
+  for (const auto& run : runs) count += run.record_count;
+  return count;
+}
+
+/// The keys of the runs and the edits as one.
+Result<std::unique_ptr<drum::MergedKeys>> merged(container::SegmentWriter& writer,
+                                                 SegmentId segment,
+                                                 std::span<const format::RunRef> runs,
+                                                 std::span<const drum::KeyEdit> edits) {
+  std::vector<std::unique_ptr<drum::KeySource>> sources;
+  for (const auto& run : runs) {
+    auto opened = drum::PartitionKeys::open(
+        writer.storage(), container::run_name(writer.identity(), segment, run.run_id), run,
+        kPageKeyShape);
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    sources.push_back(std::move(*opened));
+  }
+  sources.push_back(std::make_unique<drum::EditKeys>(edits));
+  return drum::MergedKeys::open(std::move(sources));
+}
+
+/// Writes all keys of the source, of which there are some, as one run.
+Result<format::RunRef> write_run(container::SegmentWriter& writer, SegmentId segment,
+                                 drum::KeySource& source, container::WorkSteps& steps) {
+  const auto count = source.count_to(~std::uint64_t{0});
+  if (!count) return tl::unexpected<Error>(count.error());
+  const std::uint64_t bytes = drum::partition_bytes_max(
+      *count, ~std::uint64_t{0}, *count * format::kPageValueBytes, kPageKeyShape.is_wide());
+  auto started = container::RunWriter::start(writer, segment, writer.new_run_ids(1), bytes);
+  if (!started) return tl::unexpected<Error>(started.error());
+  drum::PartitionWriter partition(std::move(*started), kPageKeyShape);
+  while (!source.at_end()) {
+    CRAWLSTORE_TRY(partition.append(source.key(), source.edit().value));
+    CRAWLSTORE_TRY(source.advance());
+    if (partition.key_count() % kKeysPerCount == 0) CRAWLSTORE_TRY(steps.add(kKeysPerCount));
+  }
+  const auto done = partition.finish();
+  if (!done) return tl::unexpected<Error>(done.error());
+  partition.give_back();
+  return done->run;
+}
+
+}  // namespace
+
+Result<FreshKeys> FreshKeys::open(container::SegmentWriter& writer, SegmentId segment) {
+  FreshKeys keys;
+  // The storage lives as long as the writer.
+  const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
+  for (const auto& run : runs_of(writer, segment)) {
+    const auto name = container::run_name(writer.identity(), segment, run.run_id);
+    auto opened = drum::PartitionLookup::open(
+        std::make_shared<const container::RunReader>(storage, name, run), kPageKeyShape);
+    if (!opened) return tl::unexpected<Error>(opened.error());
+    keys.runs_.push_back(std::move(*opened));
+  }
+  return keys;
+}
+
+Result<void> FreshKeys::find_sorted(std::span<const Key16> keys,
+                                    const drum::VisitFound& visit) const {
+  for (const auto& run : runs_) {
+    CRAWLSTORE_TRY(drum::find_sorted(run, kPageKeyShape, keys, 0, keys.size(), visit));
+  }
+  return {};
+}
+
+Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum::KeyTable& keys,
+                      std::span<const drum::KeyEdit> edits, container::WorkSteps& steps) {
+  if (edits.empty()) return {};
+  SegmentId& segment = state.table.fresh_keys;
+  std::vector<format::RunRef> runs = runs_of(writer, segment);
+  const std::uint64_t fresh_count = key_count_of(runs) + edits.size();
+  if (2 * fresh_count > keys.key_count() || fresh_count > kRunKeysMax) {
+    return settle_keys(writer, state, keys, edits, steps);
+  }
+  std::size_t first = runs.size();  // of those to be joined
+  if (runs.size() >= kFreshKeyRunsMax) {
+    std::vector<std::uint64_t> sizes;
+    for (const auto& run : runs) sizes.push_back(run.record_count);
+    sizes.push_back(edits.size());
+    first = links::choose_merge(sizes, kFreshKeyRunsMax);
+  }
+  if (!segment) segment = writer.new_segment_id();
+  const auto joined = std::span<const format::RunRef>(runs).subspan(first);
+  steps.expect(key_count_of(joined));
+  const auto source = merged(writer, segment, joined, edits);
+  if (!source) return tl::unexpected<Error>(source.error());
+  const auto written = write_run(writer, segment, **source, steps);
+  if (!written) return tl::unexpected<Error>(written.error());
+  runs.resize(first);
+  runs.push_back(*written);
+  writer.put({segment, SegmentKind::kFreshKeys, StorageClass::kLog, state.id, {}, std::move(runs)});
+  return {};
+}
+
+Result<void> settle_keys(container::SegmentWriter& writer, PagesState& state, drum::KeyTable& keys,
+                         std::span<const drum::KeyEdit> edits, container::WorkSteps& steps) {
+  SegmentId& segment = state.table.fresh_keys;
+  const auto runs = runs_of(writer, segment);
+  steps.expect(key_count_of(runs) + keys.key_count());
+  const auto source = merged(writer, segment, runs, edits);
+  if (!source) return tl::unexpected<Error>(source.error());
+  CRAWLSTORE_TRY(keys.apply(writer, **source, steps));
+  if (segment) writer.remove(segment);
+  segment = {};
+  return {};
+}
+
+}  // namespace crawlstore::pages

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Keys of pages that are not in their DRUM yet: a few runs beside it, so that a superstep does not
+/// write all keys again. spec/format.md#pages.
+///
+/// What is written goes into the writer's changes; commits are the caller's. Threads: one.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "container/work_steps.h"
+#include "drum/key_table.h"
+#include "format/pages_table.h"
+#include "pages/pages_state.h"
+
+namespace crawlstore::pages {
+
+/// Runs of fresh keys. A page is looked for in each of them.
+inline constexpr std::size_t kFreshKeyRunsMax = 4;
+
+inline constexpr drum::Shape kPageKeyShape{format::kWideKeyBytes, format::kPageValueBytes};
+
+class FreshKeys {
+ public:
+  /// Those of the segment, which need not be there. The writer outlives it.
+  ///   errors  of damage
+  static Result<FreshKeys> open(container::SegmentWriter& writer, SegmentId segment);
+
+  /// As KeyTable::find_sorted().
+  Result<void> find_sorted(std::span<const Key16> keys, const drum::VisitFound& visit) const;
+
+ private:
+  std::vector<std::shared_ptr<const drum::PartitionLookup>> runs_;
+};
+
+/// Makes keys of pages: `edits` ascend, and none of them is there. They become a run, joined with
+/// runs that are there when these would be too many; or all go into the DRUM, when they are more
+/// than half as many as its own. Of `steps`, each edit is one; keys that are written again come on
+/// top.
+///   cost    each key is written again about five times while keys become ten times as many
+///   errors  kNoSpace and the like, of damage, kCancelled
+Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum::KeyTable& keys,
+                      std::span<const drum::KeyEdit> edits, container::WorkSteps& steps);
+
+/// Brings all runs into the DRUM, and applies `edits`, which ascend, to all keys. Likewise.
+Result<void> settle_keys(container::SegmentWriter& writer, PagesState& state, drum::KeyTable& keys,
+                         std::span<const drum::KeyEdit> edits, container::WorkSteps& steps);
+
+}  // namespace crawlstore::pages

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pages/page_keys.h"
+
+#include <algorithm>
+
+#include "drum/drum_view_impl.h"
+#include "pages/fresh_keys.h"
+
+namespace crawlstore::pages {
+namespace {
+
+/// Keys of a run, block by block, from one of them on.
+class RunCursor {
+ public:
+  explicit RunCursor(std::shared_ptr<const drum::PartitionLookup> run) : run_(std::move(run)) {}
+
+  /// At the first key that is not below `from`.
+  Result<void> start(Key16 from) {
+    next_block_ = 0;
+    if (from.head > run_->footer().last_key) next_block_ = run_->block_count();
+    if (from.head >= run_->footer().first_key && from.head <= run_->footer().last_key) {
+      const auto block = run_->find_block(from);
+      if (!block) return tl::unexpected<Error>(block.error());
+      next_block_ = *block;
+    }
+    CRAWLSTORE_TRY(load_block());
+    while (!at_end() && key() < from) CRAWLSTORE_TRY(advance());
+    return {};
+  }
+  [[nodiscard]] bool at_end() const { return position_ == block_.key_count; }
+  [[nodiscard]] Key16 key() const { return {heads_[position_], tails_[position_]}; }
+  [[nodiscard]] std::span<const std::byte> value() const {
+    return format::value_at(block_, position_, format::kPageValueBytes);
+  }
+  Result<void> advance() { return ++position_ < block_.key_count ? Result<void>{} : load_block(); }
+
+ private:
+  Result<void> load_block() {
+    position_ = 0;
+    block_ = {};
+    if (next_block_ == run_->block_count()) return {};
+    const auto block = run_->block(next_block_++);
+    if (!block) return tl::unexpected<Error>(block.error());
+    CRAWLSTORE_TRY(format::decode_keys(*block, heads_, tails_));
+    block_ = *block;
+    return {};
+  }
+
+  std::shared_ptr<const drum::PartitionLookup> run_;
+  std::uint64_t next_block_ = 0;
+  format::KeyBlock block_{};
+  std::uint32_t position_ = 0;
+  format::BlockNumbers heads_{};
+  format::BlockNumbers tails_{};
+};
+
+}  // namespace
+
+Result<std::optional<std::vector<std::byte>>> PageKeys::lookup(Key16 key) const {
+  auto value = drum_.lookup(key);
+  for (const auto& run : fresh_) {
+    if (!value || *value) break;
+    value = run->find(key);
+  }
+  return value;
+}
+
+Result<void> PageKeys::find_sorted(std::span<const Key16> keys,
+                                   const drum::VisitFound& visit) const {
+  DrumView::Impl& drum = drum_.inside();
+  for (std::size_t place = 0; place < keys.size();) {
+    const std::size_t number = drum.bucket_of(keys[place].head);
+    const std::uint64_t last_head = drum.last_head(number);
+    std::size_t end = place;
+    while (end < keys.size() && keys[end].head <= last_head) ++end;
+    if (const SegmentId id = drum.buckets[number].partition) {
+      const auto partition = drum.partition(id);
+      if (!partition) return tl::unexpected<Error>(partition.error());
+      CRAWLSTORE_TRY(drum::find_sorted(*partition, kPageKeyShape, keys, place, end, visit));
+    }
+    place = end;
+  }
+  for (const auto& run : fresh_) {
+    CRAWLSTORE_TRY(drum::find_sorted(run, kPageKeyShape, keys, 0, keys.size(), visit));
+  }
+  return {};
+}
+
+Result<void> PageKeys::for_each_key(const Visit& visit, Key16 from) const {
+  std::vector<std::unique_ptr<RunCursor>> cursors;
+  for (const auto& run : fresh_) {
+    cursors.push_back(std::make_unique<RunCursor>(run));
+    CRAWLSTORE_TRY(cursors.back()->start(from));
+  }
+  bool goes_on = true;
+  /// Visits the keys of the runs; those below the limit, if there is one.
+  const auto visit_fresh = [&](const Key16* limit) -> Result<void> {
+    while (goes_on) {
+      RunCursor* first = nullptr;
+      for (const auto& cursor : cursors) {
+        if (cursor->at_end() || (limit != nullptr && !(cursor->key() < *limit))) continue;
+        if (first == nullptr || cursor->key() < first->key()) first = cursor.get();
+      }
+      if (first == nullptr) return {};
+      goes_on = visit(first->key(), first->value());
+      CRAWLSTORE_TRY(first->advance());
+    }
+    return {};
+  };
+  Result<void> done;
+  CRAWLSTORE_TRY(drum_.for_each_key(
+      [&](Key16 key, std::span<const std::byte> value) {
+        done = visit_fresh(&key);
+        goes_on = goes_on && done && visit(key, value);
+        return goes_on;
+      },
+      from));
+  CRAWLSTORE_TRY(done);
+  return visit_fresh(nullptr);
+}
+
+}  // namespace crawlstore::pages
