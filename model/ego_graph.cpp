@@ -90,7 +90,7 @@ class PageGraphBuilder {
         std::clamp(room * kCandidatesANode, kCandidatesMin, kCandidatesMax);
     const std::size_t step = pages.size() / looked_at + 1;
     for (std::size_t i = 0; i < pages.size(); i += step) {
-      const auto score = score_of(pages[i]);
+      const auto score = view_.score(pages[i]);
       if (!score) return tl::unexpected<Error>(score.error());
       ranked.emplace_back(std::isnan(*score) ? 0 : -*score, pages[i]);
     }
@@ -100,16 +100,6 @@ class PageGraphBuilder {
       best.push_back(ranked[i].second);
     }
     return best;
-  }
-
-  /// Hubs are neighbours of many nodes: their records are looked at once.
-  Result<float> score_of(std::uint64_t page) {
-    const auto known = scores_.find(page);
-    if (known != scores_.end()) return known->second;
-    const auto read = view_.page(page);
-    if (!read) return tl::unexpected<Error>(read.error());
-    scores_.emplace(page, read->score);
-    return read->score;
   }
 
   /// Neighbours of the nodes of the level before. Nodes share the room; what one does not need the
@@ -182,7 +172,6 @@ class PageGraphBuilder {
   EgoGraph graph_;
   std::unordered_map<std::uint64_t, std::uint32_t> places_;  // of pages, in nodes
   std::vector<bool> is_exhausted_;                           // all neighbours of the node are there
-  std::unordered_map<std::uint64_t, float> scores_;          // of pages that were looked at
   bool is_changed_ = false;                                  // by this round through the levels
 };
 

@@ -38,14 +38,12 @@ class StateMap {
 Result<StateMap> read_states(const PageView& view, const PagesProgress& progress) {
   const std::uint64_t count = view.info().page_count;
   StateMap states(count);
-  bool is_cancelled = false;
-  const auto read = view.for_each_page([&](const PageInfo& page) {
-    states.set(page.index, page.state);
-    is_cancelled = page.index % kProgressEvery == 0 && !progress(page.index, 2 * count);
-    return !is_cancelled;
-  });
-  if (!read) return tl::unexpected<Error>(read.error());
-  if (is_cancelled) return cancelled();
+  for (std::uint64_t index = 0; index < count; ++index) {
+    if (index % kProgressEvery == 0 && !progress(index, 2 * count)) return cancelled();
+    const auto state = view.state(index);
+    if (!state) return tl::unexpected<Error>(state.error());
+    states.set(index, *state);
+  }
   return states;
 }
 

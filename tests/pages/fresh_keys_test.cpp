@@ -78,6 +78,17 @@ void expect_pages(MemoryStore& store, std::uint64_t count,
   }
 }
 
+/// 300 pages with keys in the DRUM, and 50 more in each of two runs.
+PageDb open_with_two_runs(MemoryStore& store) {
+  auto pages = must(PageDb::open(*store));
+  add_pages(pages, 0, 300);
+  add_pages(pages, 300, 350);
+  add_pages(pages, 350, 400);
+  EXPECT_EQ(fresh_run_count(store), 2U);
+  EXPECT_EQ(keys_of(store).key_count, 300U);
+  return pages;
+}
+
 TEST(FreshKeys, StayFewAndAreFound) {
   for (const std::uint32_t bucket_count : {1U, 16U, 256U}) {
     MemoryStore store;
@@ -133,12 +144,7 @@ TEST(FreshKeys, SpareTheDrum) {
 
 TEST(FreshKeys, GoIntoTheDrumWithCompaction) {
   MemoryStore store;
-  auto pages = must(PageDb::open(*store));
-  add_pages(pages, 0, 300);
-  add_pages(pages, 300, 350);
-  add_pages(pages, 350, 400);
-  ASSERT_EQ(fresh_run_count(store), 2U);
-  ASSERT_EQ(keys_of(store).key_count, 300U);
+  PageDb pages = open_with_two_runs(store);
   const std::uint64_t key_bytes = view_of(*store).info().key_bytes;
   must(pages.compact());
   EXPECT_TRUE(fresh_segments(store).empty());
@@ -156,11 +162,7 @@ TEST(FreshKeys, GoIntoTheDrumWithCompaction) {
 
 TEST(FreshKeys, AreForgottenLikeOthers) {
   MemoryStore store;
-  auto pages = must(PageDb::open(*store));
-  add_pages(pages, 0, 300);
-  add_pages(pages, 300, 350);
-  add_pages(pages, 350, 400);
-  ASSERT_EQ(fresh_run_count(store), 2U);
+  PageDb pages = open_with_two_runs(store);
   const std::set<std::uint64_t> forgotten{5, 299, 300, 349, 350, 399};
   const auto report = must(pages.forget([&](std::string_view url) {
     return std::any_of(forgotten.begin(), forgotten.end(),

@@ -272,7 +272,15 @@ TEST(PageViews, GiveTheScoresOfAllPages) {
   page.add_link("http://c.org/", -1.5F);
   must(pages.add(page));
   must(pages.merge());
-  EXPECT_EQ(must(view_of(*store).scores()), (std::vector<float>{2.5F, 0.25F, -1.5F}));
+  const PageView view = view_of(*store);
+  const auto scores = must(view.scores());
+  EXPECT_EQ(scores, (std::vector<float>{2.5F, 0.25F, -1.5F}));
+  for (std::uint64_t index = 0; index < scores.size(); ++index) {
+    EXPECT_EQ(must(view.score(index)), scores[index]);
+    EXPECT_EQ(must(view.state(index)), index == 0 ? PageState::kCrawled : PageState::kKnown);
+  }
+  EXPECT_EQ(view.score(3).error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(view.state(3).error().code, Errc::kInvalidArgument);
 }
 
 /// A database that nobody wants to keep lives in a store that has no file; one that is kept is

@@ -87,13 +87,17 @@ class PageView {
   [[nodiscard]] const PagesInfo& info() const;
 
   /// The index of a URL; nothing when no page has it. `raw`: it is not normalised.
-  ///   cost    one look-up in the keys, and one in the origins
+  ///   cost    a block of keys in the DRUM of keys, and in each run beside it until it is found, at
+  ///           most 4; a block of URLs
   Result<std::optional<std::uint64_t>> find(std::string_view url, bool raw = false) const;
 
   /// errors  kInvalidArgument: no page has this index
   ///   cost    a block of URLs, a place in a tile
   Result<PageInfo> page(std::uint64_t index) const;
   Result<std::string> url(std::uint64_t index) const;
+  /// Without reading its URL.
+  Result<float> score(std::uint64_t index) const;
+  Result<PageState> state(std::uint64_t index) const;
 
   /// The pages that a page links to, or that link to it, ascending.
   ///   errors  kInvalidArgument: no page has this index

@@ -118,24 +118,6 @@ Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const VisitFound
   return {};
 }
 
-Result<void> KeyTable::for_each(const VisitKey& visit) {
-  for (std::size_t i = 0; i < state_.buckets.size(); ++i) {
-    const Bucket& bucket = state_.buckets[i];
-    if (!bucket.partition_run) continue;
-    const auto name =
-        container::run_name(writer_->identity(), bucket.partition, bucket.partition_run->run_id);
-    PartitionCursor cursor(writer_->storage(), name, bucket.partition_run, bucket.key_count,
-                           state_.shape());
-    CRAWLSTORE_TRY(cursor.start(bucket.first_key, state_.last_key(i)));
-    while (!cursor.at_end()) {
-      CRAWLSTORE_TRY(visit(cursor.key(), cursor.value()));
-      CRAWLSTORE_TRY(cursor.advance());
-    }
-    CRAWLSTORE_TRY(cursor.finish());
-  }
-  return {};
-}
-
 /// Writes the keys of one bucket anew, in as many pieces as partition_keys_max asks for.
 Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeySource& edits,
                                container::WorkSteps& steps, std::vector<Bucket>& replacements) {

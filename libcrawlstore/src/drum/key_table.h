@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The keys of a page database: a DRUM in the file like any other, but without requests. Its owner
-/// knows which keys are new before it adds them, sorted, so that they go straight into the
-/// partitions, in the commit that publishes whatever else belongs to them.
+/// The keys of a page database, but for the fresh ones: a DRUM in the file like any other, but
+/// without requests. Its owner knows which keys are new before it adds them, sorted, so that they
+/// go straight into the partitions, in the commit that publishes whatever else belongs to them.
 
 #include <functional>
 #include <map>
@@ -49,10 +49,6 @@ class KeyTable {
   ///   cost    the blocks that hold the keys, read forwards
   ///   errors  of damage, and those of `visit`
   Result<void> find_sorted(std::span<const Key16> keys, const VisitFound& visit);
-
-  /// Every key once, ascending.
-  using VisitKey = std::function<Result<void>(Key16 key, std::span<const std::byte> value)>;
-  Result<void> for_each(const VisitKey& visit);
 
   /// Applies edits: adds, replaces the value of, or removes keys (removing one that is not there
   /// does nothing). Writes the partitions that change anew, and

@@ -24,8 +24,8 @@ Result<void> DatabaseDiff::diff_edits() {
   const auto shared = static_cast<std::ptrdiff_t>(count_shared(old_runs, new_runs, is_same_store_));
   old_runs.erase(old_runs.begin(), old_runs.begin() + shared);
   new_runs.erase(new_runs.begin(), new_runs.begin() + shared);
-  EventWalk a(older_, std::move(old_runs));
-  EventWalk b(newer_, std::move(new_runs));
+  EventWalk a = older_.walk_events(std::move(old_runs));
+  EventWalk b = newer_.walk_events(std::move(new_runs));
   CRAWLSTORE_TRY(work_.blame(false, a.start()));
   CRAWLSTORE_TRY(work_.blame(true, b.start()));
   while (!a.at_end() && !b.at_end() && is_same_edit(a.event(), b.event())) {

@@ -54,7 +54,7 @@ struct PageDb::Impl : Participant {
   /// A superstep on a thread of its own, and what it works on.
   struct Flight {
     Flight(container::Writer& writer, const pages::PagesState& from);
-    Result<void> run(drum::KeyTable* keys);
+    Result<void> run(drum::KeyTable* key_table);
     /// Waits for the end, asking now and then whether to go on. errors kCancelled
     Result<void> wait(const Progress& progress);
 

@@ -6,6 +6,7 @@
 #include "container/run_io.h"
 #include "format/crawl_events.h"
 #include "format/event_run.h"
+#include "pages/event_walk.h"
 #include "pages/page_db_impl.h"
 
 namespace crawlstore {
@@ -107,27 +108,18 @@ Result<void> PageDb::Impl::load_events() {
   if (!state.table.events) return {};
   container::Writer& writer = *store->writer;
   const auto* entry = writer.find(state.table.events);
-  std::vector<std::byte> payload;
-  format::EventBatch events;
-  for (const auto& run : entry->runs) {
-    const auto damaged = [&](const Error& error) {
-      return fail(error.code, error.text, run.offset_bytes + error.offset, entry->id.value);
-    };
-    CRAWLSTORE_TRY(container::read_run(
-        writer.storage(), container::run_name(writer.identity(), entry->id, run.run_id), run,
-        payload));
-    auto reader = format::EventRunReader::open(payload);
-    if (!reader) return damaged(reader.error());
-    for (;;) {
-      const auto more = reader->next(events);
-      if (!more) return damaged(more.error());
-      if (!*more) break;
-      for (const CrawlEvent& event : events.events()) {
-        if (const auto checked = check_event(event); !checked) return damaged(checked.error());
-        note_indexes(event);
-        batch->add(event);
-      }
-    }
+  pages::EventWalk events(
+      entry->id, entry->runs, [&](const format::RunRef& run, std::vector<std::byte>& into) {
+        const auto name = container::run_name(writer.identity(), entry->id, run.run_id);
+        return container::read_run(writer.storage(), name, run, into);
+      });
+  CRAWLSTORE_TRY(events.start());
+  while (!events.at_end()) {
+    const CrawlEvent& event = events.event();
+    if (const auto checked = check_event(event); !checked) return events.damaged(checked.error());
+    note_indexes(event);
+    batch->add(event);
+    CRAWLSTORE_TRY(events.advance());
   }
   written_edits = batch->edits().size();
   return {};

@@ -27,14 +27,14 @@ PageDb::Impl::Flight::Flight(container::Writer& writer, const pages::PagesState&
 }
 
 /// On the thread of the flight.
-Result<void> PageDb::Impl::Flight::run(drum::KeyTable* keys) {
+Result<void> PageDb::Impl::Flight::run(drum::KeyTable* key_table) {
   const Progress progress = [this](std::uint64_t now, std::uint64_t total) {
     done_steps = now;
     expected_steps = total;
     return !is_stopped;
   };
   container::WorkSteps steps(progress);
-  const auto stepped = pages::Superstep(draft, state, keys, *batch, steps).run();
+  const auto stepped = pages::Superstep(draft, state, key_table, *batch, steps).run();
   if (!stepped) return tl::unexpected<Error>(stepped.error());
   report = *stepped;
   // The commit, under all locks, has little left to do then.

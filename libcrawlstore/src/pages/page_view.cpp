@@ -6,7 +6,6 @@
 #include <crawlstore/url.h>
 
 #include "container/run_io.h"
-#include "format/event_run.h"
 #include "format/record_tile.h"
 #include "pages/fresh_keys.h"
 #include "pages/page_view_impl.h"
@@ -238,6 +237,20 @@ Result<std::string> PageView::url(std::uint64_t index) const {
   return std::move(page.url);
 }
 
+Result<float> PageView::score(std::uint64_t index) const {
+  CRAWLSTORE_TRY(impl_->check_index(index));
+  const auto record = impl_->record(index);
+  if (!record) return tl::unexpected<Error>(record.error());
+  return record->score;
+}
+
+Result<PageState> PageView::state(std::uint64_t index) const {
+  CRAWLSTORE_TRY(impl_->check_index(index));
+  const auto record = impl_->record(index);
+  if (!record) return tl::unexpected<Error>(record.error());
+  return record->state;
+}
+
 Result<std::vector<std::uint64_t>> PageView::out_links(std::uint64_t index) const {
   CRAWLSTORE_TRY(impl_->check_index(index));
   std::vector<std::uint64_t> found;
@@ -290,28 +303,23 @@ Result<void> PageView::for_each_page_of(std::string_view host, const VisitPage& 
   return done ? walked : done;
 }
 
+pages::EventWalk PageView::Impl::walk_events(std::vector<format::RunRef> runs) {
+  return {table.events, std::move(runs),
+          [this](const format::RunRef& run, std::vector<std::byte>& into) -> Result<void> {
+            auto payload = snapshot.read_run(table.events, run.run_id);
+            if (!payload) return tl::unexpected<Error>(payload.error());
+            into = std::move(*payload);
+            return {};
+          }};
+}
+
 Result<void> PageView::for_each_event(
     const std::function<bool(const CrawlEvent& event)>& visit) const {
   if (!impl_->table.events) return {};
   const auto* entry = impl_->snapshot.reader().directory().find(impl_->table.events);
-  format::EventBatch events;
-  for (const auto& run : entry->runs) {
-    const auto payload = impl_->snapshot.read_run(entry->id, run.run_id);
-    if (!payload) return tl::unexpected<Error>(payload.error());
-    const auto damaged = [&](const Error& error) {
-      return fail(error.code, error.text, run.offset_bytes + error.offset, entry->id.value);
-    };
-    auto reader = format::EventRunReader::open(*payload);
-    if (!reader) return damaged(reader.error());
-    for (;;) {
-      const auto more = reader->next(events);
-      if (!more) return damaged(more.error());
-      if (!*more) break;
-      for (const CrawlEvent& event : events.events()) {
-        if (!visit(event)) return {};
-      }
-    }
-  }
+  auto events = impl_->walk_events(entry->runs);
+  CRAWLSTORE_TRY(events.start());
+  while (!events.at_end() && visit(events.event())) CRAWLSTORE_TRY(events.advance());
   return {};
 }
 

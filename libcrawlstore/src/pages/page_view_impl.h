@@ -11,6 +11,7 @@
 #include "format/pages_table.h"
 #include "format/record_tile.h"
 #include "links/link_log.h"
+#include "pages/event_walk.h"
 #include "pages/origins_log.h"
 #include "pages/page_keys.h"
 
@@ -35,6 +36,8 @@ struct PageView::Impl {
   Result<void> fill_origin(std::uint64_t index, PageInfo& page) const;
   /// Of a page below table.page_count.
   [[nodiscard]] Result<format::PageRecord> record(std::uint64_t index) const;
+  /// Edits that wait, of these runs of their log.
+  pages::EventWalk walk_events(std::vector<format::RunRef> runs);
   /// By index, the head of each page's key; 0 for those that were forgotten.
   Result<std::vector<std::uint64_t>> hosts() const;
 };

@@ -53,39 +53,4 @@ Result<void> OriginWalk::advance() {
   return settle();
 }
 
-Result<void> EventWalk::open_run() {
-  const SegmentId segment = side_.inside().table.events;
-  const format::RunRef& run = runs_[next_run_++];
-  auto payload = side_.inside().snapshot.read_run(segment, run.run_id);
-  if (!payload) return tl::unexpected<Error>(payload.error());
-  payload_ = std::move(*payload);
-  auto reader = format::EventRunReader::open(payload_);
-  if (!reader) {
-    return fail(reader.error().code, reader.error().text, run.offset_bytes + reader.error().offset,
-                segment.value);
-  }
-  reader_ = *reader;
-  return {};
-}
-
-Result<void> EventWalk::settle() {
-  while (place_ == events_.events().size()) {
-    place_ = 0;
-    Result<bool> more = false;
-    if (reader_) more = reader_->next(events_);
-    if (!more) {
-      return fail(more.error().code, more.error().text,
-                  runs_[next_run_ - 1].offset_bytes + more.error().offset,
-                  side_.inside().table.events.value);
-    }
-    if (*more) continue;
-    events_ = {};
-    reader_.reset();
-    is_at_end_ = next_run_ == runs_.size();
-    if (is_at_end_) return {};
-    CRAWLSTORE_TRY(open_run());
-  }
-  return {};
-}
-
 }  // namespace crawlstore::pages

@@ -10,7 +10,6 @@
 #include <crawlstore/page_view.h>
 
 #include "drum/diff_side.h"
-#include "format/event_run.h"
 #include "format/record_tile.h"
 #include "pages/origins_run.h"
 #include "pages/page_view_impl.h"
@@ -36,6 +35,10 @@ class PagesSide {
   }
   [[nodiscard]] std::vector<format::RunRef> event_runs() const {
     return exists() ? runs_of(inside().table.events) : std::vector<format::RunRef>{};
+  }
+  /// Of event_runs(), or some of them.
+  [[nodiscard]] EventWalk walk_events(std::vector<format::RunRef> runs) const {
+    return exists() ? inside().walk_events(std::move(runs)) : EventWalk({}, {}, {});
   }
   /// Oldest first.
   [[nodiscard]] std::vector<links::LogRun> out_runs() const;
@@ -73,35 +76,6 @@ class OriginWalk {
   std::vector<format::RunRef> runs_;
   std::size_t next_run_ = 0;
   std::unique_ptr<OriginsCursor> cursor_;  // at a page, or there are no more
-};
-
-/// Edits of runs that follow each other. Memory: a run. Threads: one.
-class EventWalk {
- public:
-  EventWalk(const PagesSide& side, std::vector<format::RunRef> runs)
-      : side_(side), runs_(std::move(runs)) {}
-  /// Before anything else.
-  Result<void> start() { return settle(); }
-  [[nodiscard]] bool at_end() const { return is_at_end_; }
-  /// Valid until the next advance().
-  [[nodiscard]] const CrawlEvent& event() const { return events_.events()[place_]; }
-  Result<void> advance() {
-    ++place_;
-    return settle();
-  }
-
- private:
-  Result<void> settle();
-  Result<void> open_run();
-
-  const PagesSide& side_;
-  std::vector<format::RunRef> runs_;
-  std::size_t next_run_ = 0;
-  std::vector<std::byte> payload_;
-  std::optional<format::EventRunReader> reader_;
-  format::EventBatch events_;
-  std::size_t place_ = 0;
-  bool is_at_end_ = false;
 };
 
 }  // namespace crawlstore::pages
