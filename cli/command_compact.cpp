@@ -65,10 +65,11 @@ int run(const Options& options) {
 Action define_compact(CLI::App& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "Page databases run their supersteps, and join their runs of links and origins, first. That "
-      "takes the memory that the edits which wait took when they were read (`import --memory`), "
-      "and some megabytes; everything else is copied through one megabyte. A first Ctrl-C stops "
-      "it soon: what was done by then stands, a superstep or a join under way leaves no trace.");
+      "Page databases run their supersteps, and join their runs of links, origins and keys, first. "
+      "That takes the memory that the edits which wait took when they were read "
+      "(`import --memory`), and some megabytes; everything else is copied through one megabyte. A "
+      "first Ctrl-C stops it soon: what was done by then stands, a superstep or a join under way "
+      "leaves no trace.");
   add_file(parser, options->path);
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);

@@ -148,11 +148,11 @@ class PageDb {
   Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,
                               const ForgetOptions& options = {});
 
-  /// Joins the runs of links into one for each direction, and the runs of origins, in one commit.
-  /// Merges first.
+  /// Joins the runs of links into one for each direction, and the runs of origins, and brings all
+  /// keys into their DRUM, in one commit. Merges first.
   ///   progress  as of merge(), of both together
   ///   errors  as merge(), kCancelled too: no run was joined, but what waited may have been merged
-  ///   cost    reads and writes all links and URLs; memory: some megabytes
+  ///   cost    reads and writes all links, URLs and keys; memory: some megabytes
   Result<void> compact(const Progress& progress = {});
 
   [[nodiscard]] PagesStatus status() const;

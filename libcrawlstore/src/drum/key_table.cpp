@@ -111,7 +111,7 @@ Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const VisitFound
     if (state_.buckets[index].partition_run) {
       const auto found = lookup(state_.buckets[index]);
       if (!found) return tl::unexpected<Error>(found.error());
-      CRAWLSTORE_TRY(drum::find_sorted(*found, state_.shape(), keys, place, end, visit));
+      CRAWLSTORE_TRY(drum::find_sorted(*found, keys, place, end, visit));
     }
     place = end;
   }

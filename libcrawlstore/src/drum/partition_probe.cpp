@@ -74,14 +74,13 @@ Result<std::optional<std::span<const std::byte>>> PartitionProbe::find(Key16 key
   }
   while (position_ < block_.key_count && key_at(position_) < key) ++position_;
   if (position_ == block_.key_count || key_at(position_) != key) return Found{};
-  return Found{format::value_at(block_, position_, shape_.value_bytes)};
+  return Found{format::value_at(block_, position_, footer.value_bytes)};
 }
 
-Result<void> find_sorted(std::shared_ptr<const PartitionLookup> lookup, Shape shape,
-                         std::span<const Key16> keys, std::size_t first, std::size_t end,
-                         const VisitFound& visit) {
+Result<void> find_sorted(std::shared_ptr<const PartitionLookup> lookup, std::span<const Key16> keys,
+                         std::size_t first, std::size_t end, const VisitFound& visit) {
   if (first == end) return {};
-  PartitionProbe probe(std::move(lookup), shape);
+  PartitionProbe probe(std::move(lookup));
   CRAWLSTORE_TRY(probe.expect(keys[first], keys[end - 1], end - first));
   for (std::size_t i = first; i < end; ++i) {
     const auto value = probe.find(keys[i]);

@@ -17,8 +17,8 @@ namespace crawlstore::drum {
 class PartitionProbe {
  public:
   /// Of a DRUM whose values have one length.
-  PartitionProbe(std::shared_ptr<const PartitionLookup> lookup, Shape shape)
-      : lookup_(std::move(lookup)), shape_(shape) {}
+  explicit PartitionProbe(std::shared_ptr<const PartitionLookup> lookup)
+      : lookup_(std::move(lookup)) {}
 
   /// The value of a key that is not below the one asked for before; nothing when it is absent.
   /// Valid until the next call.
@@ -35,7 +35,6 @@ class PartitionProbe {
   [[nodiscard]] Key16 key_at(std::uint32_t i) const { return {keys_[i], tails_[i]}; }
 
   std::shared_ptr<const PartitionLookup> lookup_;
-  Shape shape_;
   format::KeyBlock block_{};
   std::uint32_t position_ = 0;
   Extent ahead_{};  // of the payload, that will be read and was not yet said to be
@@ -49,8 +48,7 @@ using VisitFound = std::function<Result<void>(std::size_t place, std::span<const
 
 /// Looks up those of the ascending `keys` from `first` up to `end` in one partition.
 ///   errors  of damage, and those of `visit`
-Result<void> find_sorted(std::shared_ptr<const PartitionLookup> lookup, Shape shape,
-                         std::span<const Key16> keys, std::size_t first, std::size_t end,
-                         const VisitFound& visit);
+Result<void> find_sorted(std::shared_ptr<const PartitionLookup> lookup, std::span<const Key16> keys,
+                         std::size_t first, std::size_t end, const VisitFound& visit);
 
 }  // namespace crawlstore::drum

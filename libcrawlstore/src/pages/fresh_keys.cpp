@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pages/fresh_keys.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "links/link_log.h"
@@ -81,7 +82,7 @@ Result<FreshKeys> FreshKeys::open(container::SegmentWriter& writer, SegmentId se
 Result<void> FreshKeys::find_sorted(std::span<const Key16> keys,
                                     const drum::VisitFound& visit) const {
   for (const auto& run : runs_) {
-    CRAWLSTORE_TRY(drum::find_sorted(run, kPageKeyShape, keys, 0, keys.size(), visit));
+    CRAWLSTORE_TRY(drum::find_sorted(run, keys, 0, keys.size(), visit));
   }
   return {};
 }
@@ -97,8 +98,9 @@ Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum:
   }
   std::size_t first = runs.size();  // of those to be joined
   if (runs.size() >= kFreshKeyRunsMax) {
-    std::vector<std::uint64_t> sizes;
-    for (const auto& run : runs) sizes.push_back(run.record_count);
+    std::vector<std::uint64_t> sizes(runs.size());
+    std::transform(runs.begin(), runs.end(), sizes.begin(),
+                   [](const format::RunRef& run) { return run.record_count; });
     sizes.push_back(edits.size());
     first = links::choose_merge(sizes, kFreshKeyRunsMax);
   }

@@ -76,12 +76,12 @@ Result<void> PageKeys::find_sorted(std::span<const Key16> keys,
     if (const SegmentId id = drum.buckets[number].partition) {
       const auto partition = drum.partition(id);
       if (!partition) return tl::unexpected<Error>(partition.error());
-      CRAWLSTORE_TRY(drum::find_sorted(*partition, kPageKeyShape, keys, place, end, visit));
+      CRAWLSTORE_TRY(drum::find_sorted(*partition, keys, place, end, visit));
     }
     place = end;
   }
   for (const auto& run : fresh_) {
-    CRAWLSTORE_TRY(drum::find_sorted(run, kPageKeyShape, keys, 0, keys.size(), visit));
+    CRAWLSTORE_TRY(drum::find_sorted(run, keys, 0, keys.size(), visit));
   }
   return {};
 }
