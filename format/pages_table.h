@@ -39,7 +39,7 @@ struct PagesTable {
   SegmentId in_links;
   SegmentId gone_links;
   SegmentId events;
-  SegmentId fresh_keys;  ///< keys that are not in the drum yet; 0: none
+  SegmentId fresh_keys;  ///< keys that are not in the drum; 0: none
   friend bool operator==(const PagesTable&, const PagesTable&) = default;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store_image.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -68,7 +69,6 @@ std::vector<std::byte> make_pages() {
   must(store.close());
   return contents(*file);
 }
-
 
 std::vector<std::byte> make_store() {
   const auto file = make_memory_file({}, std::uint64_t{1} << 22);

@@ -95,7 +95,9 @@ class PageView {
   ///   cost    a block of URLs, a place in a tile
   Result<PageInfo> page(std::uint64_t index) const;
   Result<std::string> url(std::uint64_t index) const;
-  /// Without reading its URL.
+  /// What page() says, without reading the URL.
+  ///   errors  as page()
+  ///   cost    a place in a tile
   Result<float> score(std::uint64_t index) const;
   Result<PageState> state(std::uint64_t index) const;
 

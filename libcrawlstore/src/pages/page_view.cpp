@@ -193,6 +193,7 @@ Result<void> PageView::Impl::fill_origin(std::uint64_t index, PageInfo& page) co
 }
 
 Result<format::PageRecord> PageView::Impl::record(std::uint64_t index) const {
+  CRAWLSTORE_TRY(check_index(index));
   const auto broken = [&](const char* text) {
     return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, table.records.value);
   };
@@ -238,17 +239,11 @@ Result<std::string> PageView::url(std::uint64_t index) const {
 }
 
 Result<float> PageView::score(std::uint64_t index) const {
-  CRAWLSTORE_TRY(impl_->check_index(index));
-  const auto record = impl_->record(index);
-  if (!record) return tl::unexpected<Error>(record.error());
-  return record->score;
+  return impl_->record(index).map([](const format::PageRecord& record) { return record.score; });
 }
 
 Result<PageState> PageView::state(std::uint64_t index) const {
-  CRAWLSTORE_TRY(impl_->check_index(index));
-  const auto record = impl_->record(index);
-  if (!record) return tl::unexpected<Error>(record.error());
-  return record->state;
+  return impl_->record(index).map([](const format::PageRecord& record) { return record.state; });
 }
 
 Result<std::vector<std::uint64_t>> PageView::out_links(std::uint64_t index) const {

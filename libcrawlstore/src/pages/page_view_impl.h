@@ -34,7 +34,7 @@ struct PageView::Impl {
   Result<const format::SegmentEntry*> part(SegmentId id, SegmentKind kind) const;
   [[nodiscard]] Result<void> check_index(std::uint64_t index) const;
   Result<void> fill_origin(std::uint64_t index, PageInfo& page) const;
-  /// Of a page below table.page_count.
+  /// errors  kInvalidArgument: no page has this index; of damage
   [[nodiscard]] Result<format::PageRecord> record(std::uint64_t index) const;
   /// Edits that wait, of these runs of their log.
   pages::EventWalk walk_events(std::vector<format::RunRef> runs);
