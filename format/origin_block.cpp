@@ -118,7 +118,7 @@ void OriginBatch::encode(FrameCompressor* compressor, std::vector<std::byte>& ou
   append_numbers(distances_, header.linked_from_bytes, out);
   append_numbers(depths_, header.depth_bytes, out);
   const std::size_t stored_begin = out.size();
-  if (compressor == nullptr || raw.empty() || !compressor->compress(raw, out)) {
+  if (compressor == nullptr || !compressor->compress(raw, out)) {
     out.insert(out.end(), raw.begin(), raw.end());
   }
   header.stored_bytes = static_cast<std::uint32_t>(out.size() - stored_begin);

@@ -31,8 +31,8 @@ class FrameCompressor {
   /// `dictionary` is copied; it may be empty.
   FrameCompressor(std::span<const std::byte> dictionary, int level);
 
-  /// Appends a frame of `raw`, which is not empty. false, and nothing is appended: it would not be
-  /// shorter than `raw`, or it would be more than 255 times shorter.
+  /// Appends a frame of `raw`. false, and nothing is appended: `raw` is empty, or the frame would
+  /// not be shorter than `raw`, or it would be more than 255 times shorter.
   bool compress(std::span<const std::byte> raw, std::vector<std::byte>& out);
 
  private:

@@ -5,7 +5,6 @@
 //     its own auxiliary and a sequence of its own;
 //   - after synchronize() nothing is pending, and keys and values are those of the map, ascending.
 
-#include <cstdlib>
 #include <deque>
 #include <map>
 #include <set>
@@ -15,16 +14,13 @@
 #include <crawlstore/drum.h>
 
 #include "container/create.h"
+#include "require.h"
 
 namespace {
 using namespace crawlstore;
+using fuzz::must;
+using fuzz::require;
 
-template <class T>
-T must(Result<T> result) {
-  if (!result) std::abort();
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-constexpr auto kRequire = [](bool condition) { condition ? void() : std::abort(); };
 constexpr auto kText = StringBytes<std::string>::load;
 using Expected = std::tuple<DrumOperation, bool, std::string, std::string>;
 struct World {
@@ -48,9 +44,9 @@ struct World {
     core->attach(0, [this](std::span<const RawAnswer> answers) {
       for (const RawAnswer& answer : answers) {
         auto& due = expected[Key16(answer.key, answer.key_tail)];
-        kRequire(!due.empty() && used.insert(answer.sequence).second);
-        kRequire(due.front() == Expected(answer.operation, answer.duplicate, kText(answer.value),
-                                         kText(answer.aux)));
+        require(!due.empty() && used.insert(answer.sequence).second);
+        require(due.front() == Expected(answer.operation, answer.duplicate, kText(answer.value),
+                                        kText(answer.aux)));
         due.pop_front();
       }
     });
@@ -66,15 +62,15 @@ struct World {
   }
   void synchronize() {
     must(core->synchronize());
-    kRequire(core->status().pending_count == 0 && core->status().key_count == map.size());
-    for (const auto& [key, due] : expected) kRequire(due.empty());
+    require(core->status().pending_count == 0 && core->status().key_count == map.size());
+    for (const auto& [key, due] : expected) require(due.empty());
     must(store->commit());
     auto next = map.begin();
     must(must(DrumView::open(must(store->snapshot()), "fuzz")).for_each_key([&](auto key, auto v) {
-      kRequire(next != map.end() && key == next->first && kText(v) == (next++)->second);
+      require(next != map.end() && key == next->first && kText(v) == (next++)->second);
       return true;
     }));
-    kRequire(next == map.end());
+    require(next == map.end());
   }
   std::shared_ptr<MemoryFile> file;
   DrumOptions options;

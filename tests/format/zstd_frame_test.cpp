@@ -90,6 +90,7 @@ TEST(ZstdFrame, IsNotMadeWhereItWouldBeNoShorter) {
   Bytes out = bytes_of("kept");
   FrameCompressor compressor({}, 6);
   EXPECT_FALSE(compressor.compress(noise, out));
+  EXPECT_FALSE(compressor.compress({}, out));
   EXPECT_FALSE(compressor.compress(bytes_of("a"), out));
   EXPECT_FALSE(compressor.compress(bytes_of("aaaaaaaaaaaa"), out));
   EXPECT_EQ(out, bytes_of("kept"));

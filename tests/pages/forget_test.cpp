@@ -108,6 +108,59 @@ TEST(Forget, ChangesNothingWhereNothingIsMeant) {
   expect_whole(store);
 }
 
+/// 100 bytes long: 6,000 of them are more than what a dictionary of URLs begins with.
+std::string long_url(std::string_view host, std::uint64_t number) {
+  std::string url = "http://" + std::string(host) + "/" + std::to_string(number) + "/";
+  return url.append(100 - url.size(), static_cast<char>('a' + number % 26));
+}
+
+void add_pages(PageDb& pages, std::string_view host, std::uint64_t begin, std::uint64_t end) {
+  for (std::uint64_t i = begin; i < end; ++i) must(pages.add(CrawledPage(long_url(host, i), 1)));
+}
+
+/// The pages [begin, begin + count) of 6,000 are forgotten; more supersteps follow, until runs of
+/// origins are joined, and compaction.
+void forget_neighbours(std::uint64_t begin, std::uint64_t count) {
+  constexpr std::uint64_t kPages = 6000;
+  constexpr std::uint64_t kSupersteps = 33;
+  SCOPED_TRACE(std::to_string(count) + " from " + std::to_string(begin));
+  MemoryStore store;
+  PagesOptions options = small_options();
+  options.bucket_keys_max = 2000;
+  auto pages = must(PageDb::open(*store, "pages", options));
+  add_pages(pages, "b.test", 0, begin);
+  add_pages(pages, "a.test", begin, begin + count);
+  add_pages(pages, "b.test", begin + count, kPages);
+  must(pages.merge());
+  const auto is_meant = [](std::string_view url) { return url.starts_with("http://a.test/"); };
+  EXPECT_EQ(must(pages.forget(is_meant)).page_count, count);
+  for (std::uint64_t step = 0; step < kSupersteps; ++step) {
+    add_pages(pages, "c.test", 10 * step, 10 * step + 10);
+    must(pages.merge());
+    if (step == 8) must(pages.compact());
+  }
+  must(pages.compact());
+  must(pages.close());
+  must(store->compact());
+  expect_whole(store);
+  const PageView view = view_of(*store);
+  ASSERT_EQ(view.info().page_count, kPages + 10 * kSupersteps);
+  for (std::uint64_t i = 0; i < kPages; ++i) {
+    const bool is_gone = i >= begin && i < begin + count;
+    ASSERT_EQ(must(view.url(i)), is_gone ? "" : long_url("b.test", i)) << i;
+  }
+  EXPECT_EQ(must(view.find(long_url("c.test", 7), true)), kPages + 7);
+}
+
+TEST(Forget, TakesNeighboursThatFillBlocksOfUrls) {
+  for (const std::uint64_t count : {1, 63, 64, 65, 128}) {
+    forget_neighbours(0, count);
+    forget_neighbours(7 * 64, count);
+    forget_neighbours(11 * 64 + 1, count);
+  }
+  forget_neighbours(0, 6000);
+}
+
 TEST(Forget, LowersTheCountOfUnparsedUrls) {
   for (const bool raw : {false, true}) {
     MemoryStore store;

@@ -6,12 +6,14 @@
 
 #include <crawlstore/host_rates.h>
 
+#include "drum/memory_store.h"
+
 namespace crawlstore::testing {
 namespace {
 
 /// The example of the seed.
 TEST(HostRates, CoolAndCount) {
-  HostRates rates(10, 60);
+  auto rates = must(HostRates::make(10, 60));
   for (const std::uint64_t host : {1U, 1U, 2U, 1000U}) rates.add(host, 100);
   EXPECT_DOUBLE_EQ(rates.temperature(1), 2);
   EXPECT_DOUBLE_EQ(rates.temperature(2), 1);
@@ -26,7 +28,7 @@ TEST(HostRates, CoolAndCount) {
 }
 
 TEST(HostRates, GiveUpTheColdestHostOnly) {
-  HostRates rates(2, 60);
+  auto rates = must(HostRates::make(2, 60));
   rates.add(1, 0);
   rates.add(1, 0);
   rates.add(2, 0);
@@ -38,9 +40,16 @@ TEST(HostRates, GiveUpTheColdestHostOnly) {
   EXPECT_NEAR(rates.temperature(1), 2 * std::exp(-1.0 / 60), 1e-12);
 }
 
+TEST(HostRates, NeedAHostAndAWindow) {
+  EXPECT_EQ(HostRates::make(0, 60).error().code, Errc::kInvalidArgument);
+  for (const double window_s : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
+    EXPECT_EQ(HostRates::make(1, window_s).error().code, Errc::kInvalidArgument);
+  }
+}
+
 /// A steady crawl shows its rate.
 TEST(HostRates, ComeToTheRateOfASteadyCrawl) {
-  HostRates rates(4, 30);
+  auto rates = must(HostRates::make(4, 30));
   for (int i = 0; i < 3000; ++i) rates.add(7, i * 0.1);
   EXPECT_NEAR(rates.rate(7), 10, 0.2);
 }

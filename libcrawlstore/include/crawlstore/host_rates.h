@@ -13,12 +13,15 @@
 #include <cstdint>
 #include <vector>
 
+#include <crawlstore/error.h>
+
 namespace crawlstore {
 
 class HostRates {
  public:
-  /// `host_count` hosts at least 1; T = `window_s`, seconds, greater than 0.
-  HostRates(std::size_t host_count, double window_s);
+  /// Follows `host_count` hosts, at least 1; T = `window_s`, seconds.
+  ///   errors  kInvalidArgument: no host, or a window that is not finite and above 0
+  static Result<HostRates> make(std::size_t host_count, double window_s);
 
   /// A page of the host was crawled.
   ///   host    any number that names it, as host_key() (page_key.h)
@@ -33,6 +36,9 @@ class HostRates {
   [[nodiscard]] double rate(std::uint64_t host) const { return temperature(host) / window_s_; }
 
  private:
+  HostRates(std::size_t host_count, double window_s)
+      : slot_count_(host_count), window_s_(window_s) {}
+
   struct Slot {
     std::uint64_t host = 0;
     double temperature = 0;

@@ -101,6 +101,7 @@ class Storage {
   /// Pins a generation (shared, byte 2^62 + generation). Pins of one storage are counted. Never
   /// waits. A storage opened with kReadNoPin says yes and takes no lock. errors kNoLocks
   virtual Result<void> pin(Generation generation) = 0;
+  /// Takes one pin back; of a generation without one: nothing.
   virtual void unpin(Generation generation) = 0;
 
   /// The generations in [from, to) that anybody has pinned, ascending, each once. Asks through the
@@ -153,6 +154,7 @@ struct MemoryFile;
 /// Makes a file in memory from `content`; several storages may be opened on it.
 std::shared_ptr<MemoryFile> make_memory_file(std::span<const std::byte> content,
                                              std::uint64_t capacity_bytes = std::uint64_t{1} << 28);
+/// `file` may be nullptr: an empty file that cannot grow.
 std::unique_ptr<Storage> open_memory_storage(std::shared_ptr<MemoryFile> file, OpenMode mode);
 /// A copy of the bytes as they are now.
 std::vector<std::byte> contents(const MemoryFile& file);

@@ -68,6 +68,10 @@ Result<void> Writer::apply_changes(Draft& draft) {
       }
     }
     if (!entry) continue;
+    if (entry->storage_class == StorageClass::kLog && entry->runs.size() > format::kRunsPerLogMax) {
+      return fail(Errc::kTooLarge, "a log would have more runs than the format allows",
+                  Error::kNoOffset, id.value);
+    }
     draft.next->superblock.features_incompat |= format::feature_of(entry->kind);
     for (auto& run : entry->runs) {
       if (run.born.value == 0 || run.born == born) {

@@ -108,6 +108,12 @@ Result<RunWriter> RunWriter::start(SegmentWriter& writer, SegmentId segment, Run
   return RunWriter(writer, run_name(writer.identity(), segment, run), *extent);
 }
 
+/// Room is reserved by counts from the file: one that lies has a longer run than it says.
+tl::unexpected<Error> RunWriter::too_long() const {
+  return fail(Errc::kTooLarge, "a run grows longer than was reserved", Error::kNoOffset,
+              name_.segment.value);
+}
+
 Result<void> RunWriter::flush(bool last) {
   std::size_t length = buffer_.size();
   if (!last) length -= length % kChunkBytes;
@@ -116,7 +122,7 @@ Result<void> RunWriter::flush(bool last) {
   for (std::size_t begin = 0; begin < length; begin += kChunkBytes) {
     tree_.add_chunk(bytes.subspan(begin, std::min<std::size_t>(kChunkBytes, length - begin)));
   }
-  CRAWLSTORE_ASSERT(flushed_bytes_ + length <= extent_.length_bytes);
+  if (flushed_bytes_ + length > extent_.length_bytes) return too_long();
   CRAWLSTORE_TRY(writer_->storage().write(extent_.offset_bytes + flushed_bytes_, bytes));
   flushed_bytes_ += length;
   buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<long>(length));
@@ -138,7 +144,7 @@ Result<format::RunRef> RunWriter::finish(std::uint64_t record_count) {
   CRAWLSTORE_TRY(flush(true));
   buffer_ = {};  // the run may wait long for its commit
   used_bytes_ = format::extent_bytes(payload_bytes_);
-  CRAWLSTORE_ASSERT(used_bytes_ <= extent_.length_bytes);
+  if (used_bytes_ > extent_.length_bytes) return too_long();
   const auto tail = tree_.finish(payload_bytes_);
   CRAWLSTORE_TRY(writer_->storage().write(extent_.offset_bytes + flushed_bytes_, tail.bytes));
   return format::RunRef{extent_.offset_bytes, {0},          name_.run,

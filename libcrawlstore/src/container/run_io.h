@@ -54,6 +54,7 @@ class RunWriter {
  private:
   RunWriter(SegmentWriter& writer, const format::RunName& name, Extent extent);
   Result<void> flush(bool last);
+  [[nodiscard]] tl::unexpected<Error> too_long() const;
 
   SegmentWriter* writer_;
   format::RunName name_;

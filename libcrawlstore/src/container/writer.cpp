@@ -28,6 +28,8 @@ namespace {
 constexpr std::size_t kHeldRewrittenMax = format::kHeldTableEntriesMax;
 /// Past a damaged generation, whose ids nobody can read: no id is given twice.
 constexpr std::uint64_t kIdsSkipped = std::uint64_t{1} << 40;
+/// A file that names higher ones as its next is refused: what is left no writer can use up.
+constexpr std::uint64_t kNextIdMax = std::uint64_t{1} << 63;
 constexpr std::uint64_t kKeptFreeMin = 64 * 1024 * 1024;
 
 }  // namespace
@@ -81,6 +83,9 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   if (options.past_damaged_winner) {
     writer->next_segment_id_ += kIdsSkipped;
     writer->next_run_id_ += kIdsSkipped;
+  }
+  if (std::max(writer->next_segment_id_, writer->next_run_id_) > kNextIdMax) {
+    return fail(Errc::kTooLarge, "the store has given out all ids that the format can count");
   }
   writer->held_ = writer->directory_->held;
   writer->held_tables_ = writer->directory_->held_tables;

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 
-#include "base/assert.h"
-
 namespace crawlstore::drum {
 namespace {
 
@@ -154,7 +152,9 @@ class Walk {
     if (writer->key_count() >= job_.piece_keys_max &&
         !(job_.shape.is_wide() && writer->last_head() == head)) {
       CRAWLSTORE_TRY(finish_piece());
-      CRAWLSTORE_ASSERT(++piece_ < job_.piece_writers.size());
+      if (++piece_ == job_.piece_writers.size()) {
+        return fail(Errc::kSegmentInvalid, "a bucket holds more keys than its DRUM says");
+      }
       writer = &job_.piece_writers[piece_];
     }
     return writer;

@@ -28,7 +28,6 @@ std::vector<format::RunRef> in_order(const std::vector<format::RunRef>& a,
 /// An entry without runs is a log that is no longer there; without an id, one that never was.
 void put_log(container::SegmentWriter& writer, format::SegmentEntry entry) {
   if (!entry.id) return;
-  CRAWLSTORE_ASSERT(entry.runs.size() <= format::kRunsPerLogMax);
   const auto* old = writer.find(entry.id);
   if (entry.runs.empty()) {
     if (old != nullptr) writer.remove(entry.id);

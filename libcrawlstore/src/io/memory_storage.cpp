@@ -15,6 +15,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <shared_mutex>
 #include <utility>
@@ -40,7 +41,7 @@ struct MemoryFile {
       : capacity_bytes(std::max<std::uint64_t>({capacity, content.size(), 1})) {
     void* mapped = ::mmap(nullptr, capacity_bytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    CRAWLSTORE_ASSERT(mapped != MAP_FAILED);
+    if (mapped == MAP_FAILED) throw std::bad_alloc();
     base = static_cast<std::byte*>(mapped);
     std::copy(content.begin(), content.end(), base);
     size_bytes = content.size();
@@ -190,8 +191,7 @@ class MemoryStorage final : public Storage {
     if (mode_ == OpenMode::kReadNoPin) return;
     const std::lock_guard guard(file_->locks_mutex);
     const auto count = pin_counts_.find(generation.value);
-    CRAWLSTORE_ASSERT(count != pin_counts_.end());
-    if (--count->second != 0) return;
+    if (count == pin_counts_.end() || --count->second != 0) return;
     pin_counts_.erase(count);
     drop_pin(generation.value);
   }
@@ -275,7 +275,7 @@ std::shared_ptr<MemoryFile> make_memory_file(std::span<const std::byte> content,
 }
 
 std::unique_ptr<Storage> open_memory_storage(std::shared_ptr<MemoryFile> file, OpenMode mode) {
-  CRAWLSTORE_ASSERT(file != nullptr);
+  if (file == nullptr) file = make_memory_file({}, 0);
   return std::make_unique<MemoryStorage>(std::move(file), mode);
 }
 

@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/assert.h"
 #include "io/lock_bytes.h"
 #include "io/ofd_locks.h"
 #include "io/open_descriptor.h"
@@ -76,8 +75,7 @@ Result<void> Pins::pin(Generation generation) {
 void Pins::unpin(Generation generation) {
   const std::lock_guard lock(mutex_);
   const auto count = counts_.find(generation.value);
-  CRAWLSTORE_ASSERT(count != counts_.end());
-  if (--count->second != 0) return;
+  if (count == counts_.end() || --count->second != 0) return;
   unlock_byte(descriptor_, kPinLockBase + generation.value);
   counts_.erase(count);
 }

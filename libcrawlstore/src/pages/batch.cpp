@@ -4,10 +4,10 @@
 #include "pages/batch.h"
 
 #include <bit>
+#include <new>
 
 #include <crawlstore/page_key.h>
 
-#include "base/assert.h"
 #include "base/parsed_page_key.h"
 
 namespace crawlstore::pages {
@@ -54,7 +54,7 @@ LocalId Batch::intern(const Name& name, LocalId linker) {
     ++collision_count_;
     return kNoLocal;
   }
-  CRAWLSTORE_ASSERT(keys_.size() < kPagesMax);
+  if (keys_.size() >= kPagesMax) throw std::bad_alloc();
   keys_.push_back(name.key);
   witnesses_.push_back(name.witness);
   url_bytes_.insert(url_bytes_.end(), name.url.begin(), name.url.end());

@@ -4,13 +4,14 @@
 
 #include <crawlstore/host_rates.h>
 
-#include "base/assert.h"
-
 namespace crawlstore {
 
-HostRates::HostRates(std::size_t host_count, double window_s)
-    : slot_count_(host_count), window_s_(window_s) {
-  CRAWLSTORE_ASSERT(host_count > 0 && window_s > 0);
+Result<HostRates> HostRates::make(std::size_t host_count, double window_s) {
+  if (host_count == 0) return fail(Errc::kInvalidArgument, "no host is to be followed");
+  if (!std::isfinite(window_s) || window_s <= 0) {
+    return fail(Errc::kInvalidArgument, "the window of host rates is not finite and above 0");
+  }
+  return HostRates(host_count, window_s);
 }
 
 void HostRates::cool(double time_s) {

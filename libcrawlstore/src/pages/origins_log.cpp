@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/assert.h"
-
 namespace crawlstore::pages {
 
 Result<OriginsLog> OriginsLog::open(const format::SegmentEntry& log, std::uint64_t page_count,
@@ -30,7 +28,7 @@ Result<format::Origin> OriginsLog::find(std::uint64_t page) {
   const auto after = std::upper_bound(
       runs_.begin(), runs_.end(), page,
       [](std::uint64_t wanted, const auto& run) { return wanted < run->first_page(); });
-  CRAWLSTORE_ASSERT(after != runs_.begin());
+  if (after == runs_.begin()) return fail(Errc::kInvalidArgument, "there are no origins");
   return (*std::prev(after))->find(page);
 }
 

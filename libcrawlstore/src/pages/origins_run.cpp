@@ -57,6 +57,7 @@ std::vector<std::byte> choose_dictionary(std::span<const format::OriginBatch> ba
   std::vector<std::vector<std::byte>> judges;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     auto raw = batches[i].raw_section();
+    if (raw.empty()) continue;  // its pages were all forgotten
     if (i % kJudgeStride == kJudgeStride - 1) {
       judges.push_back(std::move(raw));
     } else {
@@ -121,8 +122,9 @@ Result<void> OriginsWriter::append(const format::Origin& origin) {
   if (origin.linked_from && *origin.linked_from >= plan_.first_page + page_count()) {
     return fail(Errc::kInvalidArgument, "a page is linked from one that is not below it");
   }
-  CRAWLSTORE_ASSERT(page_count() < plan_.page_count &&
-                    origin.url.size() <= plan_.url_bytes - url_bytes_);
+  if (page_count() >= plan_.page_count || origin.url.size() > plan_.url_bytes - url_bytes_) {
+    return fail(Errc::kSegmentInvalid, "there are more origins than were counted");
+  }
   if (!batch_.has_room(origin.url.size())) CRAWLSTORE_TRY(close_batch());
   batch_.add(origin);
   url_bytes_ += origin.url.size();

@@ -6,6 +6,7 @@
 #include "container/run_io.h"
 #include "format/crawl_events.h"
 #include "format/event_run.h"
+#include "format/layout.h"
 #include "pages/event_walk.h"
 #include "pages/page_db_impl.h"
 
@@ -18,8 +19,12 @@ constexpr std::size_t kEventLinksBytes = std::size_t{1} << 18;
 /// A run is closed when its messages are longer: they lie in memory until then, and are longer than
 /// the edits they are made of, which name each URL once.
 constexpr std::size_t kRunBytes = std::size_t{16} << 20;
-/// With more short runs the log is written anew.
+/// After so many runs of the log they are twice as long, and so on: so many waiting edits as a
+/// memory holds never make more runs than a log may have.
+constexpr std::size_t kRunsOfOneLength = 32;
+/// With more short runs, or more of any length, the log is written anew.
 constexpr std::ptrdiff_t kShortRunsMax = 64;
+constexpr std::size_t kRunsMax = format::kRunsPerLogMax / 4 * 3;
 
 bool is_short(const format::RunRef& run) {
   return run.payload_bytes < kRunBytes / 2;
@@ -52,7 +57,10 @@ class EventRunBuilder {
     return {};
   }
   [[nodiscard]] std::uint64_t event_count() const { return event_count_; }
-  [[nodiscard]] bool is_full() const { return messages_.size() >= kRunBytes; }
+  /// For the run behind `run_count` others.
+  [[nodiscard]] bool is_full(std::size_t run_count) const {
+    return messages_.size() >= kRunBytes << (run_count / kRunsOfOneLength);
+  }
   /// The payload of a run, and a new beginning.
   std::vector<std::byte> take() {
     if (message_.event_count() != 0) message_.finish(messages_);
@@ -138,7 +146,8 @@ Result<void> PageDb::Impl::write_events() {
                            {}};
   std::size_t first = written_edits;
   if (const auto* old = writer.find(log.id); old != nullptr) log.runs = old->runs;
-  if (std::count_if(log.runs.begin(), log.runs.end(), is_short) >= kShortRunsMax) {
+  if (log.runs.size() >= kRunsMax ||
+      std::count_if(log.runs.begin(), log.runs.end(), is_short) >= kShortRunsMax) {
     log.runs.clear();
     table.event_count = 0;
     first = 0;
@@ -160,7 +169,7 @@ Result<void> PageDb::Impl::write_events() {
   for (std::size_t edit = first; edit < batch->edits().size(); ++edit) {
     batch->describe(edit, event, links);
     CRAWLSTORE_TRY(builder.add(event));
-    if (builder.is_full()) CRAWLSTORE_TRY(write_run());
+    if (builder.is_full(log.runs.size())) CRAWLSTORE_TRY(write_run());
   }
   return builder.event_count() != 0 ? write_run() : Result<void>{};
 }

@@ -18,6 +18,12 @@
 #include "pages/superstep.h"
 
 namespace crawlstore {
+namespace {
+
+/// A batch has numbers for twice as many (pages/batch.cpp).
+constexpr std::size_t kBatchPagesMax = std::size_t{1} << 30;
+
+}  // namespace
 
 PageDb::Impl::Flight::Flight(container::Writer& writer, const pages::PagesState& from)
     : state(from), draft(writer) {
@@ -56,6 +62,7 @@ Result<void> PageDb::Impl::Flight::wait(const Progress& progress) {
 
 /// With room for the next batch beside the one in flight, which a superstep adds to.
 bool PageDb::Impl::is_full() const {
+  if (batch->page_count() >= kBatchPagesMax) return true;
   const std::uint64_t bytes = batch->memory_bytes();
   if (!options.parallel) return bytes > options.memory_bytes;
   return 2 * bytes - batch->step_bytes() > options.memory_bytes;

@@ -11,6 +11,8 @@
 namespace crawlstore::pages {
 namespace {
 
+/// At which counts of crawls stop.
+constexpr std::uint32_t kCountMax = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kNoTile = std::numeric_limits<std::uint64_t>::max();
 
 /// The page was crawled once more. Crawls may come out of order.
@@ -20,12 +22,13 @@ void record_crawl(const BatchEdit& edit, std::span<const std::byte> hash,
   if (record.crawl_count == 0) {
     record.first_crawl_us = edit.time_us;
     record.last_crawl_us = edit.time_us;
-  } else if (!std::equal(old.begin(), old.end(), hash.begin(), hash.end())) {
-    ++record.change_count;
+  } else if (!std::equal(old.begin(), old.end(), hash.begin(), hash.end()) &&
+             record.change_count < kCountMax - 1) {
+    ++record.change_count;  // stays below crawl_count
   }
   record.first_crawl_us = std::min(record.first_crawl_us, edit.time_us);
   record.last_crawl_us = std::max(record.last_crawl_us, edit.time_us);
-  if (record.crawl_count < std::numeric_limits<std::uint32_t>::max()) ++record.crawl_count;
+  if (record.crawl_count < kCountMax) ++record.crawl_count;
   record.state = PageState::kCrawled;
   record.score = edit.score;
   record.hash = {};
