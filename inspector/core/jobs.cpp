@@ -99,29 +99,46 @@ void Jobs::forget_old() {
   }
 }
 
+/// What the work of a waiting job holds (a snapshot and its pin) does not wait for a thread.
+/// Returned to be destroyed without the lock.
+Jobs::Work Jobs::stop(const std::shared_ptr<Job>& job) {
+  job->context.is_cancelled_ = true;
+  if (job->info.state != JobState::kWaiting) return nullptr;
+  std::erase(waiting_, job);
+  finished_.push_back(job);
+  job->info.state = JobState::kCancelled;
+  job->info.ended_us = now_us_();
+  changed_.notify_all();
+  return std::exchange(job->work, nullptr);
+}
+
 void Jobs::cancel(std::uint64_t id) {
+  Work dropped;
   const std::lock_guard lock(mutex_);
   for (const auto& job : jobs_) {
-    if (job->info.id == id && !job->is_over()) job->context.is_cancelled_ = true;
+    if (job->info.id == id && !job->is_over()) dropped = stop(job);
   }
 }
 
 void Jobs::cancel_slot(const std::string& slot) {
+  std::vector<Work> dropped;
   const std::lock_guard lock(mutex_);
-  const auto supersede = [&slot](const std::shared_ptr<Job>& job) {
-    if (job->slot != slot) return;
-    job->context.is_cancelled_ = true;
+  for (const auto& job : jobs_) {
+    if (job->slot != slot) continue;
+    dropped.push_back(stop(job));
     job->is_superseded = true;
-  };
-  std::ranges::for_each(jobs_, supersede);
-  std::ranges::for_each(finished_, supersede);  // of which some may be forgotten
+  }
+  for (const auto& job : finished_) {  // of which some may be forgotten
+    if (job->slot == slot) job->is_superseded = true;
+  }
 }
 
 bool Jobs::cancel_newest() {
+  Work dropped;
   const std::lock_guard lock(mutex_);
   for (auto job = jobs_.rbegin(); job != jobs_.rend(); ++job) {
     if ((*job)->is_over() || (*job)->context.is_cancelled_) continue;
-    (*job)->context.is_cancelled_ = true;
+    dropped = stop(*job);
     return true;
   }
   return false;

@@ -71,7 +71,8 @@ class Jobs {
   /// Starts a job. Another job of the same slot, if one waits or runs, is cancelled, and what it
   /// brings is dropped: the newest wins. An empty slot competes with nobody.
   std::uint64_t start(std::string title, std::string slot, Work work);
-  /// A waiting job does not begin; a running one sees it at its next progress().
+  /// A waiting job ends, and what its work holds with it; a running one sees it at its next
+  /// progress().
   void cancel(std::uint64_t id);
   /// The same for the jobs of a slot; and what they bring, or have brought, is dropped.
   void cancel_slot(const std::string& slot);
@@ -93,6 +94,7 @@ class Jobs {
   void run_jobs();
   void run(Job& job);
   void forget_old();
+  [[nodiscard]] Work stop(const std::shared_ptr<Job>& job);
 
   std::function<void()> wake_;
   std::function<std::int64_t()> now_us_;

@@ -199,6 +199,7 @@ bool App::poll() {
     last_poll_us_ = now_us;
     follow();
   }
+  let_go_of_hidden();
   return wants_frame();
 }
 
@@ -225,6 +226,18 @@ void App::look_again() {
   }
   note_commit(*before, *after);
   want_frames();
+}
+
+/// Only what is drawn turns to another view by itself. The panel in front may still wait for what
+/// it asked of the new one, so it counts as a reader of the view with which it came to the front.
+void App::let_go_of_hidden() {
+  const auto view = session_.view();
+  if (view == nullptr) return;
+  for (OpenPanel& open : panels_) {
+    if (open.kind->id == front_ || open.number == view->number) continue;
+    open.panel->let_go(jobs_);
+    open.number = view->number;
+  }
 }
 
 void App::note_commit(const model::FileView& before, const model::FileView& after) {

@@ -83,6 +83,7 @@ class App final : private Actions {
   struct OpenPanel {
     const PanelKind* kind = nullptr;
     std::unique_ptr<Panel> panel;
+    std::uint64_t number = 0;  // of the oldest view that it may still read
   };
   struct Modals;
 
@@ -109,6 +110,7 @@ class App final : private Actions {
 
   void follow();
   void look_again();
+  void let_go_of_hidden();
   void note_commit(const model::FileView& before, const model::FileView& after);
   void take_checked(Checked checked);
   void arrive(const Visit& visit);

@@ -32,7 +32,8 @@ App::OpenPanel& App::open_panel(std::string_view id) {
   if (found != panels_.end()) return *found;
   const PanelKind* kind = find_kind(id);
   require(kind != nullptr, "a panel that does not exist was opened");
-  return panels_.emplace_back(OpenPanel{kind, kind->make()});
+  const auto view = session_.view();
+  return panels_.emplace_back(OpenPanel{kind, kind->make(), view == nullptr ? 0 : view->number});
 }
 
 void App::close_panel(std::string_view id) {

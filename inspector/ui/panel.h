@@ -25,6 +25,10 @@ class Panel {
 
   /// Inside a window that is there already.
   virtual void draw(Ui& ui) = 0;
+  /// Drops whatever reads the file: views, rows that are not in memory, and the jobs that would
+  /// bring such, for each of these holds a pin. The app calls it for a panel that nobody sees when
+  /// the session has another view; the next draw() opens again what it needs.
+  virtual void let_go(Jobs& jobs) = 0;
   /// Turns to a thing: selects it, scrolls to it.
   virtual void show(const Thing& /*thing*/) {}
   /// What going back has to bring back, as text; and that.

@@ -38,21 +38,19 @@ std::uint64_t Table64::row_count() const {
 }
 
 void Table64::follow_source(const std::shared_ptr<const model::RowSource>& source) {
-  if (source == source_) return;
-  if (source_ == nullptr || source_->columns().size() != source->columns().size()) {
-    source_ = source;
+  source_ = source;
+  if (source == drawn_.lock()) return;
+  drawn_ = source;
+  if (widths_.size() != source->columns().size()) {
     widths_.assign(source->columns().size(), 0);
-    if (selected_ && *selected_ >= source->row_count()) selected_.reset();
-  } else {
+  } else if (source->is_in_memory()) {
     std::optional<model::Cell> top;
     if (!window_.rows.empty() && window_.first == first_) top = window_.rows.front().front();
-    source_ = source;
-    if (source->is_in_memory()) {
-      if (selected_ && selected_cells_) selected_ = find_row(*source, selected_cells_->front());
-      const auto row = top && !selection_ ? find_row(*source, *top) : std::nullopt;
-      if (row && first_ > 0) first_ = *row;
-    }
+    if (selected_ && selected_cells_) selected_ = find_row(*source, selected_cells_->front());
+    const auto row = top && !selection_ ? find_row(*source, *top) : std::nullopt;
+    if (row && first_ > 0) first_ = *row;
   }
+  if (selected_ && *selected_ >= source->row_count()) selected_.reset();
   selected_cells_.reset();
   bar_max_.clear();
   window_ = {};
@@ -324,6 +322,7 @@ void Table64::draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source
   }
   show_details(ui, options);
   ImGui::PopID();
+  source_.reset();
 }
 
 std::string Table64::view_state() const {

@@ -62,7 +62,7 @@ struct TableOptions {
 class Table64 {
  public:
   /// Draws the table. `source` may change from frame to frame: the selection and the top row are
-  /// found again by their first cell.
+  /// found again by their first cell. Not kept beyond the call, neither by a filter that runs.
   void draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source,
             const TableOptions& options);
 
@@ -72,8 +72,6 @@ class Table64 {
   [[nodiscard]] const std::optional<model::Row>& selected_row() const { return selected_cells_; }
   /// Selects a row of the source, and scrolls to it when the table is drawn next.
   void select(std::uint64_t row);
-  /// Lets go of the source, and keeps the place until draw() gets another.
-  void drop_source() { source_.reset(); }
   /// That row on top, nothing selected.
   void scroll_to_top(std::uint64_t row);
   /// The first row of an in-memory source whose column holds this.
@@ -116,7 +114,8 @@ class Table64 {
   [[nodiscard]] Location link_of(const TableOptions& options, std::size_t column,
                                  const model::Row& row) const;
 
-  std::shared_ptr<const model::RowSource> source_;
+  std::shared_ptr<const model::RowSource> source_;  // while it is drawn
+  std::weak_ptr<const model::RowSource> drawn_;     // not its owner, for a source may hold a pin
   std::string filter_text_;
   std::string filter_problem_;
   std::optional<std::size_t> sort_column_;

@@ -27,14 +27,17 @@ bool names_costly(const Filter& filter, const model::RowSource& source) {
   return false;
 }
 
-/// Rows that the filter lets through, as they are found.
-std::optional<Error> scan(const model::RowSource& source, const SelectionOrder& order,
-                          RowSelection& into, JobContext& context) {
-  const std::uint64_t count = source.row_count();
-  const bool is_costly = names_costly(order.filter, source);
-  for (std::uint64_t first = 0; first < count;) {
-    const auto rows =
-        is_costly ? source.full_rows(first, kCostlyPiece) : source.rows(first, kPiece);
+/// Rows that the filter lets through, as they are found; until the owner of the source drops it.
+std::optional<Error> scan(const std::weak_ptr<const model::RowSource>& watched,
+                          const SelectionOrder& order, RowSelection& into, JobContext& context) {
+  for (std::uint64_t first = 0;;) {
+    const auto source = watched.lock();
+    if (source == nullptr) break;
+    const std::uint64_t count = source->row_count();
+    into.is_complete = first >= count;
+    if (into.is_complete) break;
+    const auto rows = names_costly(order.filter, *source) ? source->full_rows(first, kCostlyPiece)
+                                                          : source->rows(first, kPiece);
     if (!rows) return rows.error();
     if (rows->empty()) break;
     std::vector<std::uint64_t> found;
@@ -44,7 +47,7 @@ std::optional<Error> scan(const model::RowSource& source, const SelectionOrder& 
     into.append(found);
     first += rows->size();
     into.scanned_count = first;
-    if (!context.progress(first, count)) break;
+    if (!context.progress(first, count) && first < count) break;
   }
   return std::nullopt;
 }
@@ -66,6 +69,7 @@ std::optional<Error> sort(const model::RowSource& source, const SelectionOrder& 
   });
   into.append(numbers);
   into.scanned_count = rows->size();
+  into.is_complete = true;
   return std::nullopt;
 }
 
@@ -115,12 +119,12 @@ void Table64::start_selection(Ui& ui) {
   first_ = 0;
   selection_ = std::make_shared<RowSelection>();
   ui.jobs.start((is_sorted ? "sort " : "filter ") + source_->name(), slot,
-                [source = source_, order, into = selection_,
+                [watched = drawn_, order, into = selection_,
                  &actions = ui.actions](JobContext& context) -> Jobs::Finish {
+                  const auto source = order.column ? watched.lock() : nullptr;
+                  if (order.column && source == nullptr) return nullptr;
                   const auto problem = order.column ? sort(*source, order, *into)
-                                                    : scan(*source, order, *into, context);
-                  // Cancelled, it has looked at some rows only, and goes on saying so.
-                  into->is_complete = into->scanned_count == source->row_count();
+                                                    : scan(watched, order, *into, context);
                   if (!problem) return nullptr;
                   return [&actions, text = describe(*problem)] {
                     actions.say(Severity::kBad, "the filter stopped: " + text);
@@ -130,14 +134,15 @@ void Table64::start_selection(Ui& ui) {
 
 bool Table64::export_to(Ui& ui, const std::string& path) const {
   const auto format = row_format_of(path);
-  if (!format || source_ == nullptr) return false;
+  const auto drawn = drawn_.lock();
+  if (!format || drawn == nullptr) return false;
   if (selection_ && !selection_->is_complete) {
     ui.actions.say(Severity::kWarning, "the filter has not looked at all rows yet");
     return true;
   }
   ui.jobs.start(
       "export " + path, {},
-      [source = source_, selection = selection_, path, format = *format,
+      [source = drawn, selection = selection_, path, format = *format,
        &actions = ui.actions](JobContext& context) -> Jobs::Finish {
         AtomicFile file(path);
         file.write(head_line(source->columns(), format));

@@ -52,6 +52,13 @@ class BucketsPanel final : public Panel {
     show_place(ui);
   }
 
+  void let_go(Jobs& jobs) override {
+    jobs.cancel_slot("look up");
+    jobs.cancel_slot("gaps");
+    gaps_.reset();
+    number_ = 0;
+    close();
+  }
   void show(const Thing& thing) override {
     if (const auto* bucket = std::get_if<BucketThing>(&thing)) {
       choose(bucket->drum);
@@ -95,12 +102,11 @@ class BucketsPanel final : public Panel {
   void choose(const std::string& name) {
     if (name_ == name) return;
     name_ = name;
-    let_go();
+    close();
     buckets_.reset();
     number_ = 0;
     place_.reset();
     gaps_.reset();
-    pending_of_.reset();
   }
 
   void follow(const model::FileView& view) {
@@ -109,7 +115,8 @@ class BucketsPanel final : public Panel {
     if (!is_there) choose(view.drums.front().name);
     if (number_ == view.number) return;
     number_ = view.number;
-    if (!view.snapshot) return let_go();
+    close();
+    if (!view.snapshot) return;
     auto opened = DrumView::open(*view.snapshot, name_);
     problem_ = opened ? std::nullopt : std::optional(opened.error());
     drum_ = opened ? std::optional(std::move(*opened)) : std::nullopt;
@@ -124,17 +131,15 @@ class BucketsPanel final : public Panel {
     } else if (info.merge_requests != 0) {
       merge_at_ = model::format_count(info.merge_requests) + " requests";
     }
-    pending_of_.reset();
     must_look_up_ = must_look_up_ || place_.has_value();
   }
 
-  /// The pin was released: what reads the file goes, what was read stays.
-  void let_go() {
+  /// What reads the file goes, what was read stays.
+  void close() {
     drum_.reset();
     keys_.reset();
     pending_.reset();
-    keys_table_.drop_source();
-    pending_table_.drop_source();
+    pending_of_.reset();
   }
 
   void draw_drums(Ui& ui, const model::FileView& view) {

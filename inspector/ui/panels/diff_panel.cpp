@@ -33,6 +33,7 @@ class DiffPanel final : public Panel {
     draw_fields(ui, *found);
     draw_tables(ui, *found);
   }
+  void let_go(Jobs& /*jobs*/) override {}
   bool export_to(Ui& ui, const std::string& path) override {
     return shown_ < tables_.size() && tables_[shown_].export_to(ui, path);
   }

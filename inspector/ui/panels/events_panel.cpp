@@ -24,7 +24,7 @@ class EventsPanel final : public Panel {
     const auto view = ui.session.view();
     if (view == nullptr) return draw_no_file(ui);
     const PageView* pages = choice_.draw(ui, *view, "events");
-    if (pages == nullptr) return let_go();
+    if (pages == nullptr) return let_go(ui.jobs);
     const std::uint64_t count = pages->info().event_count;
     std::string text = model::format_counted(count, "edit") +
                        " waiting for the next superstep. What a live writer still keeps in memory "
@@ -43,6 +43,11 @@ class EventsPanel final : public Panel {
     table_.draw(ui, found->rows, options);
   }
 
+  void let_go(Jobs& jobs) override {
+    jobs.cancel_slot("events");
+    *found_ = nullptr;
+    asked_.reset();
+  }
   /// A row is an edit by its number.
   void show(const Thing& thing) override {
     const auto* row = std::get_if<RowThing>(&thing);
@@ -69,12 +74,6 @@ class EventsPanel final : public Panel {
     std::shared_ptr<const model::RowSource> rows;
     std::optional<Error> problem;
   };
-
-  void let_go() {
-    *found_ = nullptr;
-    asked_.reset();
-    table_.drop_source();
-  }
 
   static std::uint64_t last_piece(std::uint64_t count) {
     return count == 0 ? 0 : (count - 1) / kPieceRows * kPieceRows;

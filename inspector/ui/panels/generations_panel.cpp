@@ -46,6 +46,7 @@ class GenerationsPanel final : public Panel {
     draw_heading(ui, "Commits seen by this window");
     draw_table(ui, commits_table_, commits_, "commits", 0);
   }
+  void let_go(Jobs& /*jobs*/) override {}
 
  private:
   static void draw_table(Ui& ui, Table64& table,

@@ -110,7 +110,7 @@ class GraphPanel final : public Panel {
     const auto view = ui.session.view();
     if (view == nullptr) return draw_no_file(ui);
     const PageView* pages = choice_.draw(ui, *view, "graph");
-    if (pages == nullptr) return let_go();
+    if (pages == nullptr) return let_go(ui.jobs);
     if (pages->info().page_count == 0) {
       return draw_text(ui, "There are no pages yet.", ui.palette.faint);
     }
@@ -126,6 +126,11 @@ class GraphPanel final : public Panel {
     tell(ui);
   }
 
+  /// The graph is in memory, and stays until another one is there.
+  void let_go(Jobs& jobs) override {
+    jobs.cancel_slot("graph");
+    if (asked_) asked_->version = 0;  // of no look: it is asked again
+  }
   void show(const Thing& thing) override {
     Thing centre = thing;
     if (const auto* page = std::get_if<PageThing>(&thing)) {
@@ -229,11 +234,6 @@ class GraphPanel final : public Panel {
       labels.push_back({node, text_mask(*ui.fonts.text(), text)});
     }
     return labels;
-  }
-
-  void let_go() {
-    asked_.reset();
-    *found_ = nullptr;
   }
 
   void ask(Ui& ui, const PageView& pages) {

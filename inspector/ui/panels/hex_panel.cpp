@@ -40,6 +40,7 @@ class HexPanel final : public Panel {
     draw_meaning(ui);
     ImGui::EndChild();
   }
+  void let_go(Jobs& /*jobs*/) override {}
 
   void show(const Thing& thing) override {
     const auto* place = std::get_if<ExtentThing>(&thing);

@@ -38,6 +38,7 @@ class HostsPanel final : public Panel {
     };
     table_.draw(ui, found->rows, options);
   }
+  void let_go(Jobs& /*jobs*/) override {}
 
   [[nodiscard]] std::string view_state() const override { return table_.view_state(); }
   void restore(std::string_view state) override { table_.restore(state); }

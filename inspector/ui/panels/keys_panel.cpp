@@ -34,6 +34,7 @@ class KeysPanel final : public Panel {
     if (commands_ == nullptr) list_commands(ui);
     table_.draw(ui, commands_, {.id = "commands"});
   }
+  void let_go(Jobs& /*jobs*/) override {}
   [[nodiscard]] std::string view_state() const override { return table_.view_state(); }
   void restore(std::string_view state) override { table_.restore(state); }
   bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }

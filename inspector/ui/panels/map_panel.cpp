@@ -48,6 +48,7 @@ class MapPanel final : public Panel {
     }
     show_selected(ui);
   }
+  void let_go(Jobs& /*jobs*/) override {}
 
   void show(const Thing& thing) override {
     if (const auto* place = std::get_if<ExtentThing>(&thing)) wanted_ = place->extent.offset_bytes;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the file is, at one look: identity, health, where the bytes are, the DRUMs.
+#include <algorithm>
+#include <utility>
+
 #include <unistd.h>
 
 #include "inspector/ui/panels/panels.h"
@@ -36,7 +39,9 @@ class OverviewPanel final : public Panel {
     }
     draw_heading(ui, "Store");
     draw_fields(ui);
+    draw_pins(ui, *view);
   }
+  void let_go(Jobs& /*jobs*/) override {}
   bool export_to(Ui& ui, const std::string& path) override {
     return space_table_.export_to(ui, path);
   }
@@ -58,6 +63,29 @@ class OverviewPanel final : public Panel {
       drums_ = model::take_table(*document, "drums");
     }
     space_ = std::make_shared<model::TableRows>(model::space_table(view.info, view.segments));
+  }
+
+  /// What this program keeps a writer from reusing: one generation, but for jobs that still read an
+  /// older one. As the system has it, so that a pin that is forgotten here is not forgotten there.
+  void draw_pins(Ui& ui, const model::FileView& view) {
+    const auto jobs = ui.jobs.list();
+    const auto running = static_cast<std::uint64_t>(std::ranges::count_if(
+        jobs, [](const JobInfo& job) { return job.state == JobState::kRunning; }));
+    if (const std::pair asked{view.number, running}; pins_of_ != asked) {
+      pins_of_ = asked;
+      const auto now = Snapshot::open(view.path, {.pin = false});
+      auto all = now ? now->pins() : tl::unexpected<Error>(now.error());
+      pins_problem_ = all ? std::nullopt : std::optional(all.error());
+      pins_ = all ? std::move(*all) : std::vector<PinInfo>();
+      std::erase_if(pins_, [](const PinInfo& pin) { return pin.pid != ::getpid(); });
+    }
+    draw_heading(ui, "Pins of this program");
+    if (pins_problem_) return draw_problem(ui, *pins_problem_);
+    for (const PinInfo& pin : pins_) {
+      draw_field(ui, "generation " + model::format_count(pin.generation.value),
+                 "holds back " + model::format_bytes(pin.held_bytes), {}, ui.px(190));
+    }
+    if (pins_.empty()) draw_paragraph(ui, "none that the system shows", ui.palette.faint);
   }
 
   static void draw_health(Ui& ui) {
@@ -140,6 +168,9 @@ class OverviewPanel final : public Panel {
   std::optional<Error> problem_;
   std::shared_ptr<const model::RowSource> drums_;
   std::shared_ptr<const model::RowSource> space_;
+  std::pair<std::uint64_t, std::uint64_t> pins_of_;  // number of the view, jobs that run
+  std::vector<PinInfo> pins_;                        // of this process
+  std::optional<Error> pins_problem_;
   Table64 drums_table_;
   Table64 space_table_;
 };

@@ -24,7 +24,7 @@ class PagePanel final : public Panel {
     const auto view = ui.session.view();
     if (view == nullptr) return draw_no_file(ui);
     const PageView* pages = choice_.draw(ui, *view, "page");
-    if (pages == nullptr) return let_go();
+    if (pages == nullptr) return let_go(ui.jobs);
     if (!index_) {
       draw_paragraph(ui, "No page is chosen: a double click on one in the table of pages does it.",
                      ui.palette.faint);
@@ -39,6 +39,11 @@ class PagePanel final : public Panel {
     draw_lists(ui, *found);
   }
 
+  void let_go(Jobs& jobs) override {
+    jobs.cancel_slot("page detail");
+    *found_ = nullptr;
+    asked_.reset();
+  }
   void show(const Thing& thing) override {
     const auto* page = std::get_if<PageThing>(&thing);
     if (page == nullptr) return;
@@ -71,12 +76,6 @@ class PagePanel final : public Panel {
     std::array<std::shared_ptr<const model::RowSource>, 3> lists;  // by Part
     std::optional<Error> problem;
   };
-
-  void let_go() {
-    *found_ = nullptr;
-    asked_.reset();
-    for (Table64& table : tables_) table.drop_source();
-  }
 
   /// What is shown stays until another answer is there, unless it is of another page.
   void ask(Ui& ui, const PageView& pages) {

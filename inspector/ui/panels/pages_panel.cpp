@@ -28,7 +28,7 @@ class PagesPanel final : public Panel {
     const auto view = ui.session.view();
     if (view == nullptr) return draw_no_file(ui);
     const PageView* pages = choice_.draw(ui, *view, "pages");
-    if (pages == nullptr) return let_go();
+    if (pages == nullptr) return let_go(ui.jobs);
     draw_summary(ui, pages->info());
     if (pages->info().has_urls) draw_find(ui, *pages);
     draw_parts(ui);
@@ -47,6 +47,12 @@ class PagesPanel final : public Panel {
     table_.draw(ui, rows_, options);
   }
 
+  void let_go(Jobs& jobs) override {
+    jobs.cancel_slot("pages");
+    *found_ = nullptr;
+    rows_.reset();
+    rows_of_.clear();
+  }
   void show(const Thing& thing) override {
     if (const auto* page = std::get_if<PageThing>(&thing)) {
       choice_.choose(page->pages);
@@ -87,13 +93,6 @@ class PagesPanel final : public Panel {
     std::shared_ptr<const model::RowSource> rows;
     std::optional<Error> problem;
   };
-
-  /// The pin was released, or there is nothing any more.
-  void let_go() {
-    rows_.reset();
-    rows_of_.clear();
-    table_.drop_source();
-  }
 
   static void draw_summary(Ui& ui, const PagesInfo& info) {
     std::string text = model::format_counted(info.page_count, "page") + ", " +

@@ -31,6 +31,7 @@ class ProblemsPanel final : public Panel {
     if (wanted_) table_.select(*std::exchange(wanted_, std::nullopt));
     table_.draw(ui, findings_, {.id = "findings"});
   }
+  void let_go(Jobs& /*jobs*/) override {}
 
   void show(const Thing& thing) override {
     if (const auto* row = std::get_if<RowThing>(&thing)) wanted_ = row->row;

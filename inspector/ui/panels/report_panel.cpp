@@ -29,6 +29,7 @@ class ReportPanel final : public Panel {
     if (ImGui::IsItemActive()) ui.focus.note_active();
     ImGui::PopFont();
   }
+  void let_go(Jobs& /*jobs*/) override {}
 
  private:
   std::uint64_t number_ = 0;

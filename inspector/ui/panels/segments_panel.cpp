@@ -40,6 +40,7 @@ class SegmentsPanel final : public Panel {
     table_.draw(ui, segments_, options);
     draw_selected(ui, *view);
   }
+  void let_go(Jobs& /*jobs*/) override {}
 
   void show(const Thing& thing) override {
     if (const auto* segment = std::get_if<SegmentThing>(&thing)) wanted_ = segment->id;

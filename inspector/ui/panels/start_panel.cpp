@@ -24,6 +24,7 @@ class StartPanel final : public Panel {
     draw_heading(ui, "Folders");
     draw_folder(ui);
   }
+  void let_go(Jobs& /*jobs*/) override {}
 
  private:
   void draw_path(Ui& ui) {

@@ -15,6 +15,7 @@ class JobsPanel final : public Panel {
     if (jobs.empty()) draw_text(ui, "Nothing has run yet.", ui.palette.faint);
     for (const JobInfo& job : jobs) draw_job(ui, job);
   }
+  void let_go(Jobs& /*jobs*/) override {}
 
  private:
   static void draw_job(Ui& ui, const JobInfo& job) {
@@ -74,6 +75,7 @@ class LogPanel final : public Panel {
     }
     table_.draw(ui, entries_, {.id = "log"});
   }
+  void let_go(Jobs& /*jobs*/) override {}
   [[nodiscard]] std::string view_state() const override { return table_.view_state(); }
   void restore(std::string_view state) override { table_.restore(state); }
   bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }

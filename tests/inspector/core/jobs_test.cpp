@@ -350,6 +350,22 @@ TEST_F(JobsTest, FreesWhatCancelledWorkHolds) {
   EXPECT_TRUE(watched.expired());
 }
 
+TEST_F(JobsTest, FreesWhatCancelledWorkHoldsWhileItStillWaits) {
+  auto held = std::make_shared<int>(1);
+  const std::weak_ptr<int> watched = held;
+  Door first;
+  Door second;
+  jobs_->start("", "", until_cancelled(first));
+  jobs_->start("", "", until_cancelled(second));
+  first.pass();
+  second.pass();
+  jobs_->start("", "a", [held](JobContext&) -> Jobs::Finish { return nullptr; });
+  held.reset();
+  jobs_->cancel_slot("a");
+  EXPECT_TRUE(watched.expired()) << "all threads have other work, for as long as they like";
+  EXPECT_EQ(jobs_->list().front().state, JobState::kCancelled);
+}
+
 TEST(JobState, HasAName) {
   EXPECT_EQ(name_of(JobState::kWaiting), "waiting");
   EXPECT_EQ(name_of(JobState::kRunning), "running");
