@@ -61,7 +61,8 @@ struct VerifyOptions {
 
 /// errors  kNotACrawlFile, version errors, kNotFound, kPermission, kIo; damage is a finding
 /// cost    quick: O(directory); else one pass over the bytes of both generations
-Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options = {});
-Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options = {});
+[[nodiscard]] Result<VerifyReport> verify(const std::string& path,
+                                          const VerifyOptions& options = {});
+[[nodiscard]] Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options = {});
 
 }  // namespace crawlstore
