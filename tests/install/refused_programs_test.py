@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""refused_programs_test.py CXX: a dropped Result warns, with the build's compiler, and with g++ 12
-and clang 14 where they are installed."""
+"""refused_programs_test.py CXX: a dropped Result warns, a dispatcher that would be told nothing is
+refused: by the build's compiler, and by g++ 12 and clang 14 where they are installed."""
 
 import pathlib
 import re
@@ -19,8 +19,11 @@ PROGRAM = """
 #include <crawlstore/verify.h>
 using namespace crawlstore;
 struct Fetch { void unique_key_update(const auto&) {} };
+struct Misspelt { void unique_key_updated(const auto&) {} };
+struct OfOtherTypes { void update(const Answer<std::uint64_t, NoValue, int>&) {} };
 void ask(Store& store, Storage& storage, Drum<std::uint64_t>& drum, const DrumView& view,
-         UrlSeen& seen, PageDb& pages, Fetch& fetch, NullDispatcher& nobody) {
+         UrlSeen& seen, PageDb& pages, Fetch& fetch, NullDispatcher& nobody, Misspelt& misspelt,
+         OfOtherTypes& of_other_types) {
 %s
 }
 """
@@ -53,6 +56,14 @@ class RefusedPrograms(unittest.TestCase):
                 self.assertEqual((code, len(warnings)), (0, expected), text)
                 for warning in warnings:
                     self.assertIn("ignoring return", warning)
+
+    def test_dispatchers_that_are_told_nothing_do_not_compile(self):
+        for compiler, code, text in compile_all("drum.attach(misspelt)",
+                                                "drum.attach(of_other_types)"):
+            with self.subTest(compiler):
+                self.assertNotEqual(code, 0)
+                said = re.findall(r"error: .*a dispatcher has one of the five members", text)
+                self.assertEqual(len(said), 2, text)
 
 
 if __name__ == "__main__":
