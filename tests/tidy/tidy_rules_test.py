@@ -268,6 +268,8 @@ class Whole(RuleCase):
         self.bad(tree_rules.check_documents, "one and only", {"a.md": "text\n"})
         self.bad(tree_rules.check_documents, "one and only", {"a.md": "# A\n# B\n"})
         self.good(tree_rules.check_documents, {"a.md": "# A\n\n```\n# a comment\n```\n\n## B\n"})
+        self.bad(tree_rules.check_documents, "its head", {"a.md": "# A\n\n| a |\n| b |\n|---|\n"})
+        self.good(tree_rules.check_documents, {"a.md": "# A\n\n| a |\n|---|\n| b |\n"})
 
     def test_names(self):
         rule = tree_rules.check_names

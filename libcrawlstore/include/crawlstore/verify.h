@@ -36,6 +36,10 @@ struct Finding {
   Error error;            ///< code, segment, offset, text
 };
 
+/// describe(finding.error), with advice that fits the finding: what only the previous generation or
+/// a spare copy of a superblock lacks calls for no backup.
+std::string describe(const Finding& finding);
+
 struct VerifyReport {
   std::vector<Finding> findings;
   std::uint64_t checked_bytes = 0;
