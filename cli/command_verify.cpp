@@ -31,7 +31,7 @@ std::string text_of(const std::string& path, const VerifyReport& report) {
     if (finding.generation.value != 0) {
       text += fmt::format(", generation {}", finding.generation.value);
     }
-    text += ": " + describe(finding.error) + '\n';
+    text += ": " + describe(finding) + '\n';
   }
   const bool is_whole = report.findings.empty();
   std::string verdict = report.damaged() ? "damaged" : is_whole ? "whole" : "reduced redundancy";

@@ -121,7 +121,7 @@ Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
     document.fields.push_back(std::move(field));
   }
   if (health != nullptr) {
-    document.fields.push_back({"health", Unit::kText, std::string(health_name(*health))});
+    document.fields.push_back({"health", Unit::kText, std::string(glance_of(*health))});
   }
   document.tables.push_back(drums_table(*drums));
   document.tables.push_back(page_databases_table(*databases));

@@ -29,6 +29,13 @@ std::string_view health_name(const VerifyReport& report) {
   return report.findings.empty() ? "whole" : "reduced_redundancy";
 }
 
+std::string_view glance_of(const VerifyReport& report) {
+  if (report.damaged()) return "superblocks or directory damaged; `verify` tells where";
+  return report.findings.empty()
+             ? "superblocks and directory whole; `verify` reads the rest"
+             : "superblocks and directory with reduced redundancy; `verify` reads the rest";
+}
+
 Document verify_view(const VerifyReport& report, VerifyLevel level) {
   Table findings{"findings",
                  {{"kind", Unit::kText},
@@ -44,7 +51,7 @@ Document verify_view(const VerifyReport& report, VerifyLevel level) {
         {kind_name(finding.kind),
          finding.generation.value == 0 ? Cell{} : Cell{finding.generation.value},
          std::string(name_of(error.code)), error.segment == 0 ? Cell{} : Cell{error.segment},
-         error.offset == Error::kNoOffset ? Cell{} : Cell{error.offset}, describe(error)});
+         error.offset == Error::kNoOffset ? Cell{} : Cell{error.offset}, describe(finding)});
   }
   return {{{"health", Unit::kText, std::string(health_name(report))},
            {"level", Unit::kText, level_name(level)},

@@ -14,6 +14,9 @@ namespace crawlstore::model {
 /// "whole", "reduced_redundancy" or "damaged".
 std::string_view health_name(const VerifyReport& report);
 
+/// The same of a quick verification, in words that say what it looked at.
+std::string_view glance_of(const VerifyReport& report);
+
 /// Fields: health, level, what was checked. Table `findings`: kind, generation, code, segment,
 /// offset_bytes and a text that says what to do.
 Document verify_view(const VerifyReport& report, VerifyLevel level);

@@ -159,7 +159,12 @@ class Damage(command.CommandTest):
                 answer = self.run_command("verify", "x.crawl")
                 self.assertEqual(answer.code, 0, answer.out)
                 self.assertIn(b"reduced redundancy", answer.out)
+                self.assertIn(b"What to do: nothing is lost", answer.out)
+                self.assertNotIn(b"backup", answer.out)
+                self.assertIn(b"with reduced redundancy", self.succeed("info", "x.crawl").out)
                 self.assertEqual(self.run_command("verify", "--strict", "x.crawl").code, 1)
+                self.succeed("seen", "x.crawl", data=b"http://next.test/\n")
+                self.succeed("verify", "--strict", "x.crawl")
 
     def test_of_the_identity_is_damage(self):
         self.flip(100)

@@ -141,6 +141,7 @@ TEST_F(VerifyTest, ReportsOneTornCopyAsReducedRedundancy) {
       EXPECT_EQ(finding().kind, FindingKind::kReducedRedundancy);
       EXPECT_EQ(finding().error.code, Errc::kSuperblockDamaged);
       EXPECT_EQ(finding().error.offset, offset);
+      EXPECT_THAT(describe(finding()), ::testing::EndsWith("and the next writer replaces it."));
       flip(offset + 40);
     }
   }
@@ -183,6 +184,7 @@ TEST_F(VerifyTest, ReportsAnOlderCopy) {
                                    1, 1));
   EXPECT_EQ(finding().kind, FindingKind::kReducedRedundancy);
   EXPECT_EQ(finding().error.offset, kSuperblockOffsets[1][1]);
+  EXPECT_THAT(describe(finding()), ::testing::EndsWith("and the next writer replaces it."));
 }
 
 TEST_F(VerifyTest, ReportsASlotThatCannotBeReadAsDamage) {
@@ -209,6 +211,7 @@ TEST_F(VerifyTest, ReportsADamagedPreviousDirectoryAsReducedRedundancy) {
   flip(directory(true)->tables.front()->ref.offset_bytes + 20);
   EXPECT_EQ(finding(VerifyLevel::kQuick).kind, FindingKind::kReducedRedundancy);
   EXPECT_EQ(finding(VerifyLevel::kQuick).generation.value, 2U);
+  EXPECT_THAT(describe(finding()), ::testing::EndsWith("and the next writer replaces it."));
 }
 
 TEST_F(VerifyTest, ReportsADamagedChunkWithItsSegment) {

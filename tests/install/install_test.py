@@ -2,11 +2,13 @@
 """install_test.py BUILD_DIR: what `cmake --install` stages can be used by a stranger's project, by
 find_package(crawlstore) and by pkg-config, without the source tree."""
 
+import fcntl
 import os
 import pathlib
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -15,6 +17,8 @@ import unittest
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 CONSUMER = pathlib.Path(__file__).resolve().parent / "consumer"
 SOURCE = CONSUMER.parents[2]
+F_OFD_SETLK = 37
+WRITER_LOCK = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 2**62 - 1, 1, 0)
 
 
 def run(*command, **options):
@@ -45,14 +49,23 @@ class Install(unittest.TestCase):
         # Of the build's own flags only those that change the binary: sanitizers.
         flags = kept.get(f"CMAKE_CXX_FLAGS_{build_type.upper()}", "")
         cls.flags = " ".join(re.findall(r'-fsanitize=\S+', flags))
+        libraries = ":".join(map(str, cls.prefix.glob("lib*/**/")))
+        cls.environment = {**os.environ, "LD_LIBRARY_PATH": libraries}
 
     @classmethod
     def tearDownClass(cls):
         shutil.rmtree(cls.folder)
 
+    def compile(self, source, program):
+        """As a stranger would, with what pkg-config says, and with all warnings."""
+        pc = next(self.prefix.rglob("crawlstore.pc"))
+        flags = run("pkg-config", "--cflags", "--libs", "crawlstore",
+                    env={**os.environ, "PKG_CONFIG_PATH": str(pc.parent)})
+        run(self.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", *self.flags.split(),
+            source, "-o", program, *flags.split())
+
     def run_consumer(self, program, name):
-        output = run(program, self.folder / f"{name}.crawl", env={
-            **os.environ, "LD_LIBRARY_PATH": ":".join(map(str, self.prefix.glob("lib*/**/")))})
+        output = run(program, self.folder / f"{name}.crawl", env=self.environment)
         self.assertEqual(output, "1 unique, 1 duplicate\n")
 
     def test_find_package(self):
@@ -64,13 +77,39 @@ class Install(unittest.TestCase):
         self.run_consumer(build / "consumer", "by-cmake")
 
     def test_pkg_config(self):
-        pc = next(self.prefix.rglob("crawlstore.pc"))
-        flags = run("pkg-config", "--cflags", "--libs", "crawlstore",
-                    env={**os.environ, "PKG_CONFIG_PATH": str(pc.parent)})
         program = self.folder / "by-pkg-config"
-        run(self.compiler, "-std=c++20", *self.flags.split(), CONSUMER / "main.cpp", "-o", program,
-            *flags.split())
+        self.compile(CONSUMER / "main.cpp", program)
         self.run_consumer(program, "by-pkg-config")
+
+    def test_programs_of_readme_do_what_it_says(self):
+        readme = (SOURCE / "README.md").read_text()
+        blocks = re.findall(r'^```cpp\n(.*?)^```\n(.*?\n)\n', readme, re.MULTILINE | re.DOTALL)
+        self.assertEqual(len(blocks), readme.count("```cpp"))
+        for number, (source, says) in enumerate(blocks):
+            with self.subTest(source=source):
+                folder = self.folder / f"readme-{number}"
+                folder.mkdir()
+                (folder / "main.cpp").write_text(source)
+                self.compile(folder / "main.cpp", folder / "main")
+                self.check_program_of_readme(folder, says)
+                # What is attached is destroyed after the DRUM.
+                self.assertLess(source.index("Fetch fetch;"), source.index("UrlSeen::open("))
+
+    def check_program_of_readme(self, folder, says):
+        def answer():
+            return subprocess.run([folder / "main"], cwd=folder, env=self.environment, text=True,
+                                  capture_output=True, check=False)
+
+        first, again = answer(), answer()
+        self.assertEqual((first.returncode, first.stderr), (0, ""))
+        self.assertCountEqual(first.stdout.splitlines(), re.findall(r'`(fetch \S+)`', says))
+        self.assertEqual((again.returncode, again.stdout, again.stderr), (0, "", ""))
+        with open(folder / "my.crawl", "r+b") as file:
+            fcntl.fcntl(file, F_OFD_SETLK, WRITER_LOCK)
+            locked = answer()
+        self.assertEqual(locked.returncode, int(re.search(r'exits with (\d)', says)[1]))
+        self.assertEqual(locked.stdout, "")
+        self.assertRegex(locked.stderr, r'^another writer has the store open.*\n$')
 
     def test_installed_headers_are_the_public_ones(self):
         installed = {path.name for path in (self.prefix / "include/crawlstore").iterdir()}

@@ -124,14 +124,18 @@ TEST_F(StoreViews, ShowWhereTheRunsOfASegmentAre) {
 TEST(VerifyView, NamesTheWorstFinding) {
   VerifyReport report;
   EXPECT_EQ(health_name(report), "whole");
+  EXPECT_EQ(glance_of(report), "superblocks and directory whole; `verify` reads the rest");
   report.findings.push_back({FindingKind::kReducedRedundancy, Generation{3}, {}});
   EXPECT_EQ(health_name(report), "reduced_redundancy");
+  EXPECT_EQ(glance_of(report),
+            "superblocks and directory with reduced redundancy; `verify` reads the rest");
   Error error;
   error.code = Errc::kChunkDamaged;
   error.segment = 7;
   error.offset = 4096;
   report.findings.push_back({FindingKind::kDamaged, Generation{}, error});
   EXPECT_EQ(health_name(report), "damaged");
+  EXPECT_EQ(glance_of(report), "superblocks or directory damaged; `verify` tells where");
   const auto rows = verify_view(report, VerifyLevel::kDeep).tables[0].rows;
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[1][1], Cell{});

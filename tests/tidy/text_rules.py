@@ -110,6 +110,20 @@ def check_mutable_state(tree):
                 yield Finding(path, line, "mutable state outside any object [tidy: mutable state]")
 
 
+RESULT = re.compile(r'(?:^|[;{}>]|\b(?:public|protected|private)\s*:)\s*'
+                    r'(?:(?:static|virtual|inline|constexpr|friend)\s+)*Result<[^;{}=]*?\w\s*\(')
+
+
+def check_nodiscard(tree):
+    """tl::expected is not [[nodiscard]]: each public function that returns a Result says it."""
+    for path, _ in tree.cxx(PUBLIC):
+        code = re.sub(r'^[ \t]*#(?:\\\n|[^\n])*', lambda m: re.sub(r"[^\n]", " ", m.group()),
+                      tree.code(path), flags=re.MULTILINE)
+        for match in RESULT.finditer(code):
+            yield Finding(path, line_of(code, code.index("Result<", match.start())),
+                          "a function that returns a Result is [[nodiscard]]")
+
+
 def check_head(tree):
     """An SPDX line on top of every source, #pragma once in every header."""
     for path, text in tree.texts.items():
@@ -161,4 +175,4 @@ def check_todo(tree):
                 yield Finding(path, line, "write TODO(soon|perf|format): what")
 
 
-RULES = [check_bans, check_mutable_state, check_head, check_lines, check_todo]
+RULES = [check_bans, check_mutable_state, check_nodiscard, check_head, check_lines, check_todo]

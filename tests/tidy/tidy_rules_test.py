@@ -200,6 +200,20 @@ class Lines(RuleCase):
         self.good(text_rules.check_mutable_state,
                   {LIB + "io/sigbus_guard.cpp": wrap % "int count = 0;"})
 
+    def test_nodiscard(self):
+        rule = text_rules.check_nodiscard
+        for bad in ("Result<int> f();", "namespace a {\n\nResult<void> f() { return {}; }\n}",
+                    "class A {\n public:\n  static Result<std::vector<int>> f(int a);\n};",
+                    "struct A {\n  int a() const { return 1; }\n  virtual Result<A> f() = 0;\n};",
+                    "template <class T>\nResult<T> f(T t);", "#include <a>\nResult<int> f();"):
+            self.bad(rule, "[[nodiscard]]", {API + "a.h": bad})
+        for good in ("[[nodiscard]] Result<int> f();", "[[nodiscard]] static Result<int> f();",
+                     "using F = std::function<Result<int>(int)>;", "struct A { Result<int> a; };",
+                     "void f(int a,\n       Result<void> (*fill)(int));",
+                     "template <class T>\nusing Result = tl::expected<T, Error>;"):
+            self.good(rule, {API + "a.h": good})
+        self.good(rule, {LIB + "a.h": "Result<int> f();"})
+
     def test_head(self):
         rule = text_rules.check_head
         self.bad(rule, "SPDX", {"format/a.cpp": "int x;\n"})
@@ -254,6 +268,8 @@ class Whole(RuleCase):
         self.bad(tree_rules.check_documents, "one and only", {"a.md": "text\n"})
         self.bad(tree_rules.check_documents, "one and only", {"a.md": "# A\n# B\n"})
         self.good(tree_rules.check_documents, {"a.md": "# A\n\n```\n# a comment\n```\n\n## B\n"})
+        self.bad(tree_rules.check_documents, "its head", {"a.md": "# A\n\n| a |\n| b |\n|---|\n"})
+        self.good(tree_rules.check_documents, {"a.md": "# A\n\n| a |\n|---|\n| b |\n"})
 
     def test_names(self):
         rule = tree_rules.check_names

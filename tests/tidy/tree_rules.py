@@ -50,12 +50,15 @@ def check_prose(tree):
 
 
 def check_documents(tree):
-    """One `# Title` a document, on its first line."""
+    """One `# Title` a document, on its first line; tables open with their heads."""
     for path, text in tree.texts.items():
         if path.endswith(".md"):
             body = re.sub(r'^```.*?^```', "", text, flags=re.MULTILINE | re.DOTALL)
             if len(re.findall(r'^# \S', body, re.MULTILINE)) != 1 or not text.startswith("# "):
                 yield Finding(path, 1, "a document opens with its one and only # Title")
+            for table in re.findall(r'(?:^\|.*\n)+', body, re.MULTILINE):
+                if not re.match(r'.*\n\|[-:| ]+\|\n', table):
+                    yield Finding(path, 1, "a table without its head: " + table.split("\n")[0])
 
 
 def check_names(tree):

@@ -10,7 +10,7 @@
 ///   CrawledPage page("https://example.org/");
 ///   page.set_content_hash(hash_of(body));
 ///   for (const auto& url : links) page.add_link(url);
-///   pages.add(page);
+///   CRAWLSTORE_TRY(pages.add(page));
 
 #include <cstddef>
 #include <cstdint>

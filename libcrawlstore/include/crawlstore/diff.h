@@ -128,7 +128,7 @@ struct DiffReport {
 /// Compares an older state with a newer one. What a sink was told of a partition is to be believed
 /// only when diff() succeeds: the checksums of what was streamed are compared at its end.
 ///   errors  of damage, in either state; kCancelled
-Result<DiffReport> diff(const Snapshot& older, const Snapshot& newer, const DiffSink& sink = {},
-                        const DiffOptions& options = {});
+[[nodiscard]] Result<DiffReport> diff(const Snapshot& older, const Snapshot& newer,
+                                      const DiffSink& sink = {}, const DiffOptions& options = {});
 
 }  // namespace crawlstore

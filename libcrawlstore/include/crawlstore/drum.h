@@ -9,8 +9,8 @@
 ///
 ///   auto drum = Drum<std::uint64_t, std::uint32_t>::open(store, "visits");
 ///   drum->attach(dispatcher);
-///   drum->check_update(key, 1);        // nothing happens yet
-///   drum->synchronize();               // dispatcher.unique_key_update(...); durable afterwards
+///   CRAWLSTORE_TRY(drum->check_update(key, 1));   // nothing happens yet
+///   CRAWLSTORE_TRY(drum->synchronize());   // dispatcher.unique_key_update(...); then durable
 ///
 /// Order: answers come bucket by bucket (ascending keys), in arrival order inside a bucket; several
 /// operations on one key take effect in arrival order. Each request has a 64-bit sequence number,
@@ -46,16 +46,17 @@ class Drum {
   /// Opens the DRUM `name` of the store, making it when it does not exist.
   ///   errors  kTypeMismatch (another key or value size), kTooLarge (the name), kInvalidArgument
   ///           (the name is no UTF-8 or holds control characters; an option), those of the store
-  static Result<Drum> open(Store& store, std::string_view name, DrumOptions options = {}) {
+  [[nodiscard]] static Result<Drum> open(Store& store, std::string_view name,
+                                         DrumOptions options = {}) {
     options.key_bytes = sizeof(KeyBits<Key>);
-    auto core = DrumCore::open(store, name, ValueTraits<Value>::kBytes, options);
-    if (!core) return tl::unexpected<Error>(core.error());
-    return Drum(std::move(*core));
+    return DrumCore::open(store, name, ValueTraits<Value>::kBytes, options)
+        .map([](std::shared_ptr<DrumCore> core) { return Drum(std::move(core)); });
   }
 
   /// Sends answers of `consumer` to `dispatcher` from now on, which must outlive the Drum or the
-  /// next attach. Waits for a merge that another thread does: afterwards nobody uses the dispatcher
-  /// of before. Without one, answers wait in the file for take_results().
+  /// next attach: declare it before the Drum. Waits for a merge that another thread does:
+  /// afterwards nobody uses the dispatcher of before. Without one, answers wait in the file for
+  /// take_results().
   template <class Dispatcher>
   void attach(Dispatcher& dispatcher, std::uint16_t consumer = 0) {
     core_->attach(consumer, make_sink<Key, Value, Aux>(dispatcher));
@@ -70,19 +71,20 @@ class Drum {
   ///           taken: its error (one of synchronize()) leaves the request pending; do not submit
   ///           it again
   ///   cost    an append in memory; when an array is full, all are written
-  Result<void> check(const Key& key, const Aux& aux = {}, std::uint16_t consumer = 0) {
+  [[nodiscard]] Result<void> check(const Key& key, const Aux& aux = {},
+                                   std::uint16_t consumer = 0) {
     return submit(DrumOperation::kCheck, key, nullptr, aux, consumer);
   }
   /// Sets the value, whether the key is there or not: inserts, or overwrites the value alone.
   /// Errors and cost as check(), and kInvalidArgument for a value of another size.
-  Result<void> update(const Key& key, const Value& value = {}, const Aux& aux = {},
-                      std::uint16_t consumer = 0) {
+  [[nodiscard]] Result<void> update(const Key& key, const Value& value = {}, const Aux& aux = {},
+                                    std::uint16_t consumer = 0) {
     return submit(DrumOperation::kUpdate, key, &value, aux, consumer);
   }
   /// Is the key there? Then sets its value, in one step: the URL-seen test. The answer holds the
   /// new value. Errors and cost as update().
-  Result<void> check_update(const Key& key, const Value& value = {}, const Aux& aux = {},
-                            std::uint16_t consumer = 0) {
+  [[nodiscard]] Result<void> check_update(const Key& key, const Value& value = {},
+                                          const Aux& aux = {}, std::uint16_t consumer = 0) {
     return submit(DrumOperation::kCheckUpdate, key, &value, aux, consumer);
   }
   /// One of many requests.
@@ -95,7 +97,8 @@ class Drum {
   ///   requests  in the order in which they are to take effect
   ///   errors    as update(); stops at the first failure: the requests before it were taken
   ///   cost      as update(), for each
-  Result<void> check_update(std::span<const Request> requests, std::uint16_t consumer = 0) {
+  [[nodiscard]] Result<void> check_update(std::span<const Request> requests,
+                                          std::uint16_t consumer = 0) {
     constexpr std::size_t kBatch = 64;
     std::array<RawRequest, kBatch> raw;
     std::array<typename ValueTraits<Value>::Buffer, kBatch> values;
@@ -114,7 +117,8 @@ class Drum {
   }
   /// Many keys without value and auxiliary at once, several times faster than one call a key.
   /// Stops at the first failure: the keys before it were taken.
-  Result<void> check_update(std::span<const KeyBits<Key>> key_bits, std::uint16_t consumer = 0) {
+  [[nodiscard]] Result<void> check_update(std::span<const KeyBits<Key>> key_bits,
+                                          std::uint16_t consumer = 0) {
     return core_->submit_keys(DrumOperation::kCheckUpdate, key_bits, consumer);
   }
 
@@ -122,12 +126,12 @@ class Drum {
   ///   errors  kReentrant inside a dispatcher; kDispatcherFailed when one threw: what was
   ///           dispatched since the last commit, its bucket and the ones after it are still
   ///           pending, and come again; nothing of the transaction stays
-  Result<MergeReport> synchronize() { return core_->synchronize(); }
+  [[nodiscard]] Result<MergeReport> synchronize() { return core_->synchronize(); }
 
   /// synchronize() with a dispatcher for this call only, as consumer 0. Afterwards no dispatcher is
   /// attached to it: answers wait in the file again.
   template <class Dispatcher>
-  Result<MergeReport> synchronize(Dispatcher& dispatcher) {
+  [[nodiscard]] Result<MergeReport> synchronize(Dispatcher& dispatcher) {
     attach(dispatcher);
     auto report = core_->synchronize();
     detach();
@@ -137,37 +141,37 @@ class Drum {
   /// Sends the answers that waited for `consumer` to `dispatcher`, then removes them, in one
   /// commit. Returns their number.
   template <class Dispatcher>
-  Result<std::uint64_t> take_results(Dispatcher& dispatcher, std::uint16_t consumer = 0) {
+  [[nodiscard]] Result<std::uint64_t> take_results(Dispatcher& dispatcher,
+                                                   std::uint16_t consumer = 0) {
     return core_->take_results(consumer, make_sink<Key, Value, Aux>(dispatcher));
   }
 
   /// Names a consumer for good; the id is stable. Consumer 0 always exists and has no name.
   ///   errors  kTooLarge (name over 255 bytes, more than 16383 consumers), kInvalidArgument (name)
-  Result<std::uint16_t> consumer(std::string_view name) { return core_->consumer(name); }
+  [[nodiscard]] Result<std::uint16_t> consumer(std::string_view name) {
+    return core_->consumer(name);
+  }
 
   /// The stored value, as of the last merge. O(1) blocks. nullopt = absent.
-  Result<std::optional<Value>> lookup(const Key& key) const {
-    auto found = core_->lookup(KeyTraits<Key>::to_bits(key));
-    if (!found) return tl::unexpected<Error>(found.error());
-    if (!*found) return std::optional<Value>{};
-    return std::optional<Value>(ValueTraits<Value>::load(**found));
+  [[nodiscard]] Result<std::optional<Value>> lookup(const Key& key) const {
+    return typed_value<Value>(core_->lookup(KeyTraits<Key>::to_bits(key)));
   }
 
   /// Is the key there, or will it be when everything submitted so far is merged? Exact, at once: no
   /// request is made, and nobody is told.
   ///   cost  a lookup, and for each pending run of the key's bucket a search in a sorted list of
   ///         its keys, which is made when it is first asked for (8 or 16 bytes a key)
-  Result<bool> contains(const Key& key) const {
+  [[nodiscard]] Result<bool> contains(const Key& key) const {
     return core_->contains(KeyTraits<Key>::to_bits(key));
   }
   /// Counts, pending requests included.
   [[nodiscard]] DrumStatus status() const { return core_->status(); }
   /// Changes what can be changed at run time. errors kInvalidArgument
-  Result<void> tune(const DrumOptions& options) { return core_->tune(options); }
+  [[nodiscard]] Result<void> tune(const DrumOptions& options) { return core_->tune(options); }
 
   /// Commits what is pending and closes; the destructor does it, ignoring errors. Use afterwards
   /// gives kClosed.
-  Result<void> dispose() { return core_->dispose(); }
+  [[nodiscard]] Result<void> dispose() { return core_->dispose(); }
 
   /// The DRUM without types.
   [[nodiscard]] DrumCore& core() const { return *core_; }
@@ -180,8 +184,8 @@ class Drum {
     const Key16 bits = KeyTraits<Key>::to_bits(key);
     return {operation, consumer, bits.head, {}, {}, bits.tail};
   }
-  Result<void> submit(DrumOperation operation, const Key& key, const Value* value, const Aux& aux,
-                      std::uint16_t consumer) {
+  [[nodiscard]] Result<void> submit(DrumOperation operation, const Key& key, const Value* value,
+                                    const Aux& aux, std::uint16_t consumer) {
     typename ValueTraits<Value>::Buffer value_buffer;
     typename AuxTraits<Aux>::Buffer aux_buffer;
     RawRequest request = raw_request(operation, consumer, key);

@@ -85,9 +85,9 @@ struct DrumStatus {
 class DrumCore {
  public:
   /// As Drum::open. value_bytes: size of every value; 0 none; -1 any length.
-  static Result<std::shared_ptr<DrumCore>> open(Store& store, std::string_view name,
-                                                std::int32_t value_bytes,
-                                                const DrumOptions& options);
+  [[nodiscard]] static Result<std::shared_ptr<DrumCore>> open(Store& store, std::string_view name,
+                                                              std::int32_t value_bytes,
+                                                              const DrumOptions& options);
   DrumCore(const DrumCore&) = delete;
   DrumCore& operator=(const DrumCore&) = delete;
   ~DrumCore();
@@ -98,28 +98,29 @@ class DrumCore {
   /// consumer), kNoSpace and the like when arrays had to be written first: the request was
   /// not taken. An automatic merge, or the commit that `durability` asks for, comes after it was
   /// taken: its error leaves the request pending, so do not submit it again; synchronize() later
-  Result<void> submit(const RawRequest& request);
+  [[nodiscard]] Result<void> submit(const RawRequest& request);
   /// Many requests, with one lock; stops at the first failure: those before it were taken.
-  Result<void> submit(std::span<const RawRequest> requests);
+  [[nodiscard]] Result<void> submit(std::span<const RawRequest> requests);
   /// Many keys without value and auxiliary; stops at the first failure. errors as submit(), and
   /// kInvalidArgument for keys of the other length
-  Result<void> submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
-                           std::uint16_t consumer);
-  Result<void> submit_keys(DrumOperation operation, std::span<const Key16> keys,
-                           std::uint16_t consumer);
+  [[nodiscard]] Result<void> submit_keys(DrumOperation operation,
+                                         std::span<const std::uint64_t> keys,
+                                         std::uint16_t consumer);
+  [[nodiscard]] Result<void> submit_keys(DrumOperation operation, std::span<const Key16> keys,
+                                         std::uint16_t consumer);
   /// As Drum::synchronize.
-  Result<MergeReport> synchronize();
+  [[nodiscard]] Result<MergeReport> synchronize();
   /// Merges if some bucket calls for it; what submissions do by themselves with auto_merge.
-  Result<MergeReport> merge_if_full();
+  [[nodiscard]] Result<MergeReport> merge_if_full();
   /// As Drum::take_results. errors kUnknownName, kReentrant, kDispatcherFailed (nothing is removed)
-  Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
+  [[nodiscard]] Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
   /// The id of the consumer of this name, which is made when it does not exist; kept by the next
   /// commit. errors kTooLarge (name over 255 bytes, more than 16383 consumers)
-  Result<std::uint16_t> consumer(std::string_view name);
+  [[nodiscard]] Result<std::uint16_t> consumer(std::string_view name);
   /// The value's bytes, copied; nullopt = absent, as of the last merge.
-  Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
+  [[nodiscard]] Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
   /// As Drum::contains.
-  Result<bool> contains(Key16 key) const;
+  [[nodiscard]] Result<bool> contains(Key16 key) const;
   /// Adds to the count of URLs that were keyed as they are.
   void count_unparsed(std::uint64_t count);
   [[nodiscard]] DrumStatus status() const;
@@ -127,16 +128,16 @@ class DrumCore {
   [[nodiscard]] std::uint16_t key_bytes() const;
   [[nodiscard]] std::uint16_t key_scheme() const;
   /// Changes the options from now on. errors kInvalidArgument
-  Result<void> tune(const DrumOptions& options);
+  [[nodiscard]] Result<void> tune(const DrumOptions& options);
   /// Commits what is pending and closes the DRUM for all its handles. Again: no effect.
   ///   errors  kReentrant; those of the commit: what was not committed is lost then
-  Result<void> dispose();
+  [[nodiscard]] Result<void> dispose();
 
  private:
   struct Impl;
   template <class Key>
-  Result<void> submit_any_keys(DrumOperation operation, std::span<const Key> keys,
-                               std::uint16_t consumer);
+  [[nodiscard]] Result<void> submit_any_keys(DrumOperation operation, std::span<const Key> keys,
+                                             std::uint16_t consumer);
   explicit DrumCore(std::shared_ptr<Impl> impl);
   std::shared_ptr<Impl> impl_;
 };

@@ -41,12 +41,12 @@ struct KeyRow {
 ///   cost    the blocks that hold them (512 keys each), and of each partition that is touched for
 ///           the first time the last block. Where that does not tell how many keys the others hold
 ///           (values of more than 32 KiB on average), the headers of all blocks of that partition
-Result<std::vector<KeyRow>> keys_at(const DrumView& view, std::uint64_t first_row,
-                                    std::size_t count_max);
+[[nodiscard]] Result<std::vector<KeyRow>> keys_at(const DrumView& view, std::uint64_t first_row,
+                                                  std::size_t count_max);
 
 /// The row of the first key that is not below `key`; behind the last key the number of keys.
 ///   cost    as a lookup, and as keys_at() of a partition that is touched for the first time
-Result<std::uint64_t> row_of(const DrumView& view, Key16 key);
+[[nodiscard]] Result<std::uint64_t> row_of(const DrumView& view, Key16 key);
 
 /// A request that waits for a merge.
 struct PendingRow {
@@ -69,9 +69,10 @@ struct PendingRow {
 ///           auxiliaries, so that the next window costs nothing
 ///   bytes_max  what a row holds of its value and its auxiliary; SIZE_MAX = all, 64 MiB at most
 ///   errors  kInvalidArgument: there is no such bucket; of damage
-Result<std::vector<PendingRow>> pending_at(const DrumView& view, std::uint64_t bucket,
-                                           std::uint64_t first_row, std::size_t count_max,
-                                           std::size_t bytes_max = kRowBytesMax);
+[[nodiscard]] Result<std::vector<PendingRow>> pending_at(const DrumView& view, std::uint64_t bucket,
+                                                         std::uint64_t first_row,
+                                                         std::size_t count_max,
+                                                         std::size_t bytes_max = kRowBytesMax);
 
 /// Where a key is: in its bucket's partition, in its log, in both, or nowhere.
 struct KeyPlace {
@@ -82,6 +83,6 @@ struct KeyPlace {
 };
 
 /// cost    a lookup, and one pass over the keys in the log of one bucket
-Result<KeyPlace> find_key(const DrumView& view, Key16 key);
+[[nodiscard]] Result<KeyPlace> find_key(const DrumView& view, Key16 key);
 
 }  // namespace crawlstore

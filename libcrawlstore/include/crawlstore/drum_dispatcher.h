@@ -15,6 +15,9 @@
 ///   duplicate_key_update  check_update of a key that was there; value = the new one
 ///   update                update, whether the key was there or not; value = the new one
 ///
+/// An object with none of them does not compile: its member is misspelt, or takes an Answer of
+/// other types than the DRUM's. Whoever wants no answers says so with NullDispatcher.
+///
 /// Order: bucket by bucket, arrival order inside a bucket. A member may submit to any DRUM of the
 /// store: that belongs to the transaction which commits the answered bucket. It may throw: the
 /// transaction is dropped, its requests are kept. It must not synchronize or commit (kReentrant).
@@ -23,6 +26,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include <crawlstore/drum_core.h>
 #include <crawlstore/drum_traits.h>
@@ -43,9 +47,17 @@ struct Answer {
 struct NullDispatcher {};
 
 /// Calls the member of `to` that this answer is for, if it has it.
+///   raw  one answer of a DRUM of these types, as the merge has it
 template <class Key, class Value, class Aux, class Dispatcher>
 void dispatch_answer(Dispatcher& to, const RawAnswer& raw) {
   using Told = Answer<Key, Value, Aux>;
+  static_assert(std::is_same_v<Dispatcher, NullDispatcher> ||
+                    (requires(Told a) { to.unique_key_check(a); }) ||
+                    (requires(Told a) { to.duplicate_key_check(a); }) ||
+                    (requires(Told a) { to.unique_key_update(a); }) ||
+                    (requires(Told a) { to.duplicate_key_update(a); }) ||
+                    (requires(Told a) { to.update(a); }),
+                "a dispatcher has one of the five members at least, for an Answer of this DRUM");
   const auto told = [&raw] {
     return Told{key_from<Key>(raw.key, raw.key_tail), ValueTraits<Value>::load(raw.value),
                 AuxTraits<Aux>::load(raw.aux), raw.sequence};

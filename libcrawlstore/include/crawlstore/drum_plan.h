@@ -86,6 +86,6 @@ struct DrumPlan {
 ///   errors  kInvalidArgument: a field is out of its range, or the memory is too little for an
 ///           array, or for a repository that would be read and written a thousand times
 ///   cost    some milliseconds; about a second when there will be a thousand passes
-Result<DrumPlan> plan_drum(const DrumForecast& forecast);
+[[nodiscard]] Result<DrumPlan> plan_drum(const DrumForecast& forecast);
 
 }  // namespace crawlstore

@@ -28,7 +28,7 @@ struct PartitionInfo {
 
 /// cost    the footer of one partition, when it is touched for the first time
 /// errors  kInvalidArgument: there is no such bucket; of damage
-Result<PartitionInfo> partition_info(const DrumView& view, std::uint64_t bucket);
+[[nodiscard]] Result<PartitionInfo> partition_info(const DrumView& view, std::uint64_t bucket);
 
 /// How near a bucket is to its next merge and split, by what its writer stated (DrumInfo).
 struct BucketFill {
@@ -44,7 +44,7 @@ struct BucketFill {
 
 /// cost    reads nothing: the directory has it all
 /// errors  kInvalidArgument: there is no such bucket; kSegmentInvalid: nor such a log
-Result<BucketFill> bucket_fill(const DrumView& view, std::uint64_t bucket);
+[[nodiscard]] Result<BucketFill> bucket_fill(const DrumView& view, std::uint64_t bucket);
 
 /// How far keys lie from the one before them. Of keys of 16 bytes their heads are compared.
 struct GapHistogram {
@@ -64,6 +64,7 @@ struct GapOptions {
 /// Reads all these keys, in order: a background job. Everything counted has been verified.
 ///   cost    one sequential read of the partitions, through a buffer of 1 MiB
 ///   errors  kInvalidArgument: there is no such bucket; kCancelled; of damage
-Result<GapHistogram> gap_histogram(const DrumView& view, const GapOptions& options = {});
+[[nodiscard]] Result<GapHistogram> gap_histogram(const DrumView& view,
+                                                 const GapOptions& options = {});
 
 }  // namespace crawlstore

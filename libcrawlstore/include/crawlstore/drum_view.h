@@ -34,26 +34,26 @@ class DrumView {
   /// The DRUM `name` of the snapshot's generation.
   ///   errors  kUnknownName, kChunkDamaged, kSegmentInvalid
   ///   cost    reads the DRUM's table: 48 bytes a bucket
-  static Result<DrumView> open(const Snapshot& snapshot, std::string_view name);
+  [[nodiscard]] static Result<DrumView> open(const Snapshot& snapshot, std::string_view name);
 
   /// The value's bytes, copied; nullopt = absent. Touches O(1) blocks: a few chunks of the index,
   /// one block. errors of damage
-  Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
+  [[nodiscard]] Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
 
   /// Is the key there, or will it be when the requests that wait in this generation are merged?
   ///   cost  a lookup, and for each pending run of the key's bucket a search in a sorted list of
   ///         its keys, which is made when it is first asked for (8 or 16 bytes a key)
   ///   errors  of damage
-  Result<bool> contains(Key16 key) const;
+  [[nodiscard]] Result<bool> contains(Key16 key) const;
 
   /// All keys from `first` on, ascending, each once, with their values, until the visitor returns
   /// false. cost: one pass over the partitions from there, through the mapping
-  Result<void> for_each_key(
+  [[nodiscard]] Result<void> for_each_key(
       const std::function<bool(Key16 key, std::span<const std::byte> value)>& visit,
       Key16 first = {}) const;
 
   /// All pending requests, bucket by bucket in arrival order, until the visitor returns false.
-  Result<void> for_each_pending(
+  [[nodiscard]] Result<void> for_each_pending(
       const std::function<bool(std::uint64_t bucket, const RawRequest& request,
                                std::uint64_t sequence)>& visit) const;
 
@@ -80,16 +80,22 @@ class DrumView {
   std::shared_ptr<Impl> impl_;
 };
 
+/// A value that was looked up, typed.
+template <class Value>
+[[nodiscard]] Result<std::optional<Value>> typed_value(
+    const Result<std::optional<std::vector<std::byte>>>& found) {
+  if (!found) return tl::unexpected<Error>(found.error());
+  if (!*found) return std::optional<Value>{};
+  return std::optional<Value>(ValueTraits<Value>::load(**found));
+}
+
 /// The value of a key, typed, as of the generation's last merge; nullopt = absent.
 ///   Key, Value  as of the DRUM: a value of another size comes back as Value{}
 ///   cost        as DrumView::lookup
 ///   errors      of damage
 template <class Key, class Value>
-Result<std::optional<Value>> lookup(const DrumView& view, const Key& key) {
-  auto found = view.lookup(KeyTraits<Key>::to_bits(key));
-  if (!found) return tl::unexpected<Error>(found.error());
-  if (!*found) return std::optional<Value>{};
-  return std::optional<Value>(ValueTraits<Value>::load(**found));
+[[nodiscard]] Result<std::optional<Value>> lookup(const DrumView& view, const Key& key) {
+  return typed_value<Value>(view.lookup(KeyTraits<Key>::to_bits(key)));
 }
 
 }  // namespace crawlstore

@@ -47,7 +47,7 @@ struct ExtentInfo {
 /// keeps the list and finds its window by binary search.
 ///   cost    O(n log n) in the extents of the directory, 64 bytes each; no I/O
 ///   errors  kIo, kForked
-Result<std::vector<ExtentInfo>> extents(const Snapshot& snapshot);
+[[nodiscard]] Result<std::vector<ExtentInfo>> extents(const Snapshot& snapshot);
 
 /// `identity`, `superblock`, `zeros`, `root`, `table`, `held_table`, `run`, `held`, `free`,
 /// `behind`.

@@ -48,8 +48,8 @@ struct GenerationInfo {
 ///   cost    reads 20 KiB
 ///   errors  kNotACrawlFile, kNewerVersion, kOlderVersion; kIo when no copy can be read; kNotFound,
 ///           kPermission
-Result<std::vector<GenerationInfo>> generations(const std::string& path);
-Result<std::vector<GenerationInfo>> generations(Storage& storage);
+[[nodiscard]] Result<std::vector<GenerationInfo>> generations(const std::string& path);
+[[nodiscard]] Result<std::vector<GenerationInfo>> generations(Storage& storage);
 
 /// `empty`, `valid`, `invalid`, `unreadable`.
 std::string_view name_of(CopyState state);

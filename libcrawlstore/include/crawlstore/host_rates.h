@@ -21,7 +21,7 @@ class HostRates {
  public:
   /// Follows `host_count` hosts, at least 1; T = `window_s`, seconds.
   ///   errors  kInvalidArgument: no host, or a window that is not finite and above 0
-  static Result<HostRates> make(std::size_t host_count, double window_s);
+  [[nodiscard]] static Result<HostRates> make(std::size_t host_count, double window_s);
 
   /// A page of the host was crawled.
   ///   host    any number that names it, as host_key() (page_key.h)

@@ -51,22 +51,24 @@ struct DescribeOptions {
 ///   errors  kUnknownName: this generation has no such segment; kForked
 ///   cost    reads what it describes, not the whole segment; runs up to 16 MiB are read whole, to
 ///           find what breaks a rule
-Result<std::vector<FieldInfo>> describe(const Snapshot& snapshot, SegmentId segment,
-                                        const DescribeOptions& options = {});
+[[nodiscard]] Result<std::vector<FieldInfo>> describe(const Snapshot& snapshot, SegmentId segment,
+                                                      const DescribeOptions& options = {});
 
 /// Identity, the four superblock copies, and the directory of the newest generation.
 ///   errors  kNotACrawlFile, kNotFound, kPermission, kIo when nothing can be read
-Result<std::vector<FieldInfo>> describe_file(const std::string& path,
-                                             const DescribeOptions& options = {});
-Result<std::vector<FieldInfo>> describe_file(Storage& storage, const DescribeOptions& options = {});
+[[nodiscard]] Result<std::vector<FieldInfo>> describe_file(const std::string& path,
+                                                           const DescribeOptions& options = {});
+[[nodiscard]] Result<std::vector<FieldInfo>> describe_file(Storage& storage,
+                                                           const DescribeOptions& options = {});
 
 /// What lies at an offset: one of the structures above, a run with the piece that is hit and
 /// whether its checksum matches, a held extent, or free space. The newest generation is asked
 /// first, then the previous one. The generation is not pinned: a writer may change what is read.
 ///   errors  as describe_file(); kInvalidArgument: the offset is behind the end of the file
-Result<std::vector<FieldInfo>> describe_at(const std::string& path, std::uint64_t offset,
-                                           const DescribeOptions& options = {});
-Result<std::vector<FieldInfo>> describe_at(Storage& storage, std::uint64_t offset,
-                                           const DescribeOptions& options = {});
+[[nodiscard]] Result<std::vector<FieldInfo>> describe_at(const std::string& path,
+                                                         std::uint64_t offset,
+                                                         const DescribeOptions& options = {});
+[[nodiscard]] Result<std::vector<FieldInfo>> describe_at(Storage& storage, std::uint64_t offset,
+                                                         const DescribeOptions& options = {});
 
 }  // namespace crawlstore

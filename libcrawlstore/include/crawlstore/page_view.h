@@ -80,7 +80,8 @@ class LinkStream;
 class PageView {
  public:
   /// errors  kUnknownName: the generation has no page database of this name; of damage
-  static Result<PageView> open(const Snapshot& snapshot, std::string_view name = "pages");
+  [[nodiscard]] static Result<PageView> open(const Snapshot& snapshot,
+                                             std::string_view name = "pages");
   /// The names of all page databases.
   static std::vector<std::string> names(const Snapshot& snapshot);
 
@@ -89,41 +90,43 @@ class PageView {
   /// The index of a URL; nothing when no page has it. `raw`: it is not normalised.
   ///   cost    a block of keys in the DRUM of keys, and in each run beside it until it is found, at
   ///           most 4; a block of URLs
-  Result<std::optional<std::uint64_t>> find(std::string_view url, bool raw = false) const;
+  [[nodiscard]] Result<std::optional<std::uint64_t>> find(std::string_view url,
+                                                          bool raw = false) const;
 
   /// errors  kInvalidArgument: no page has this index
   ///   cost    a block of URLs, a place in a tile
-  Result<PageInfo> page(std::uint64_t index) const;
-  Result<std::string> url(std::uint64_t index) const;
+  [[nodiscard]] Result<PageInfo> page(std::uint64_t index) const;
+  [[nodiscard]] Result<std::string> url(std::uint64_t index) const;
   /// What page() says, without reading the URL.
   ///   errors  as page()
   ///   cost    a place in a tile
-  Result<float> score(std::uint64_t index) const;
-  Result<PageState> state(std::uint64_t index) const;
+  [[nodiscard]] Result<float> score(std::uint64_t index) const;
+  [[nodiscard]] Result<PageState> state(std::uint64_t index) const;
 
   /// The pages that a page links to, or that link to it, ascending.
   ///   errors  kInvalidArgument: no page has this index
   ///   cost    a block of links in each run; there are at most 9, in-links 17
-  Result<std::vector<std::uint64_t>> out_links(std::uint64_t index) const;
-  Result<std::vector<std::uint64_t>> in_links(std::uint64_t index) const;
+  [[nodiscard]] Result<std::vector<std::uint64_t>> out_links(std::uint64_t index) const;
+  [[nodiscard]] Result<std::vector<std::uint64_t>> in_links(std::uint64_t index) const;
 
   /// Pages in the order of their indexes, until the visitor returns false.
   using VisitPage = std::function<bool(const PageInfo& page)>;
-  Result<void> for_each_page(const VisitPage& visit, std::uint64_t first = 0) const;
+  [[nodiscard]] Result<void> for_each_page(const VisitPage& visit, std::uint64_t first = 0) const;
   /// Keys of pages in their order, host by host, with the indexes: until the visitor returns false.
   using VisitKey = std::function<bool(Key16 key, std::uint64_t index)>;
-  Result<void> for_each_key(const VisitKey& visit) const;
+  [[nodiscard]] Result<void> for_each_key(const VisitKey& visit) const;
   /// Pages of one host, in the order of their keys: they are neighbours. `host` as in URLs,
   /// normalised, without a port.
-  Result<void> for_each_page_of(std::string_view host, const VisitPage& visit) const;
+  [[nodiscard]] Result<void> for_each_page_of(std::string_view host, const VisitPage& visit) const;
   /// Edits that wait in the file, as they came, until the visitor returns false.
-  Result<void> for_each_event(const std::function<bool(const CrawlEvent& event)>& visit) const;
+  [[nodiscard]] Result<void> for_each_event(
+      const std::function<bool(const CrawlEvent& event)>& visit) const;
 
   /// The scores of all pages, by index.
-  Result<std::vector<float>> scores() const;
+  [[nodiscard]] Result<std::vector<float>> scores() const;
 
   /// All links as one stream.
-  Result<LinkStream> links(const LinkStreamOptions& options = {}) const;
+  [[nodiscard]] Result<LinkStream> links(const LinkStreamOptions& options = {}) const;
 
   /// The inside, for the parts of the library.
   struct Impl;
@@ -138,11 +141,11 @@ class PageView {
 class LinkStream {
  public:
   /// A page that has links, and they; false at the end. Valid until the next call.
-  Result<bool> next();
+  [[nodiscard]] Result<bool> next();
   [[nodiscard]] std::uint64_t page() const;
   [[nodiscard]] std::span<const std::uint64_t> links() const;
   /// Back to the first page of the options.
-  Result<void> reset();
+  [[nodiscard]] Result<void> reset();
 
   struct Impl;
   explicit LinkStream(std::shared_ptr<Impl> impl);

@@ -22,8 +22,8 @@
 ///   auto pages = PageDb::open(*store);
 ///   CrawledPage page("https://example.org/");
 ///   page.add_link("https://example.org/a");
-///   pages->add(page);
-///   pages->merge();
+///   CRAWLSTORE_TRY(pages->add(page));
+///   CRAWLSTORE_TRY(pages->merge());
 
 #include <cstdint>
 #include <functional>
@@ -108,8 +108,8 @@ class PageDb {
   ///   errors  kTypeMismatch (with and without URLs; a DRUM of that name holds something else),
   ///           kInvalidArgument, kTooLarge (name), of damage; kReentrant
   ///   cost    what waits in the file is read
-  static Result<PageDb> open(Store& store, std::string_view name = kDefaultName,
-                             const PagesOptions& options = {});
+  [[nodiscard]] static Result<PageDb> open(Store& store, std::string_view name = kDefaultName,
+                                           const PagesOptions& options = {});
   static constexpr std::string_view kDefaultName = "pages";
 
   PageDb(PageDb&&) noexcept;
@@ -124,9 +124,9 @@ class PageDb {
   ///           edit was taken all the same (kCancelled: memory grows, and the next edit begins the
   ///           superstep anew)
   ///   cost    hashes every URL; amortised, its share of a superstep
-  Result<void> add(const CrawledPage& page);
+  [[nodiscard]] Result<void> add(const CrawledPage& page);
   /// Any edit.
-  Result<void> add(const CrawlEvent& event);
+  [[nodiscard]] Result<void> add(const CrawlEvent& event);
 
   /// Runs the superstep over what waits, and commits. Nothing waits: commits nothing.
   ///   progress  called every few milliseconds (every 0.2 s while a dictionary is trained, or five
@@ -136,7 +136,7 @@ class PageDb {
   ///   errors  kNoSpace and the like, kCancelled: nothing changed, the edits still wait; kReentrant
   ///   cost    reads and writes forwards: all keys, the records of pages that change, the links of
   ///           pages that were crawled anew; now and then joins runs (spec/format.md)
-  Result<SuperstepReport> merge(const Progress& progress = {});
+  [[nodiscard]] Result<SuperstepReport> merge(const Progress& progress = {});
 
   /// Takes the pages whose URL `is_meant` out of the database: keys, URLs, records, and all links
   /// from and to them, in one commit, after merging what waits. Their indexes stay given, to pages
@@ -145,20 +145,20 @@ class PageDb {
   ///           keys are not made from URLs), kUnknownName (no such DRUM), kNoSpace and the like,
   ///           kCancelled: nothing was forgotten, but what waited may have been merged
   ///   cost    reads and writes all URLs, reads all links
-  Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,
-                              const ForgetOptions& options = {});
+  [[nodiscard]] Result<ForgetReport> forget(
+      const std::function<bool(std::string_view url)>& is_meant, const ForgetOptions& options = {});
 
   /// Joins the runs of links into one for each direction, and the runs of origins, and brings all
   /// keys into their DRUM, in one commit. Merges first.
   ///   progress  as of merge(), of both together
   ///   errors  as merge(), kCancelled too: no run was joined, but what waited may have been merged
   ///   cost    reads and writes all links, URLs and keys; memory: some megabytes
-  Result<void> compact(const Progress& progress = {});
+  [[nodiscard]] Result<void> compact(const Progress& progress = {});
 
   [[nodiscard]] PagesStatus status() const;
 
   /// Commits what waits, as events, and closes. Again: no effect.
-  Result<void> close();
+  [[nodiscard]] Result<void> close();
 
   /// The inside, for the parts of the library.
   struct Impl;

@@ -122,8 +122,9 @@ struct PagesDiffOptions {
 ///   errors  of damage, in either state; kCancelled
 ///   cost    of one store: as said above. By URL: all origins and records of both, all links, and a
 ///           look-up of a key and of a row of links for each page, 5 to 20 us
-Result<std::vector<PagesDiff>> diff_pages(const Snapshot& older, const Snapshot& newer,
-                                          const PagesDiffSink& sink = {},
-                                          const PagesDiffOptions& options = {});
+[[nodiscard]] Result<std::vector<PagesDiff>> diff_pages(const Snapshot& older,
+                                                        const Snapshot& newer,
+                                                        const PagesDiffSink& sink = {},
+                                                        const PagesDiffOptions& options = {});
 
 }  // namespace crawlstore

@@ -121,10 +121,11 @@ class Snapshot {
   /// Pins the newest (or previous) generation of the file.
   ///   errors  as Store::open, but for locks: kNoLocks only
   ///   cost    O(directory)
-  static Result<Snapshot> open(const std::string& path, const SnapshotOptions& options = {});
+  [[nodiscard]] static Result<Snapshot> open(const std::string& path,
+                                             const SnapshotOptions& options = {});
   /// The same on any storage, which it shares.
-  static Result<Snapshot> open(std::shared_ptr<Storage> storage,
-                               const SnapshotOptions& options = {});
+  [[nodiscard]] static Result<Snapshot> open(std::shared_ptr<Storage> storage,
+                                             const SnapshotOptions& options = {});
 
   /// The generation that is pinned.
   [[nodiscard]] Generation generation() const;
@@ -132,23 +133,23 @@ class Snapshot {
   /// Seed of URL keys in this file.
   [[nodiscard]] std::uint64_t key_seed() const;
   /// Sizes and counts. errors kIo, kForked
-  Result<StoreInfo> info() const;
+  [[nodiscard]] Result<StoreInfo> info() const;
   /// Ascending id.
   [[nodiscard]] std::vector<SegmentInfo> segments() const;
   /// What is kept for older generations, and since when.
   [[nodiscard]] std::vector<HeldInfo> held() const;
   /// The free extents, ascending: what neither this generation nor its list names.
-  Result<std::vector<Extent>> free_extents() const;
+  [[nodiscard]] Result<std::vector<Extent>> free_extents() const;
   /// Every pin that the system shows, this snapshot's own among them; ascending generation.
-  Result<std::vector<PinInfo>> pins() const;
+  [[nodiscard]] Result<std::vector<PinInfo>> pins() const;
   /// Ascending id. errors kSegmentInvalid, kChunkDamaged
-  Result<std::vector<DrumInfo>> drums() const;
+  [[nodiscard]] Result<std::vector<DrumInfo>> drums() const;
 
   /// The newest generation in the file now. errors kPoisoned: this one was taken back by a crash
-  Result<Generation> newest() const;
+  [[nodiscard]] Result<Generation> newest() const;
 
   /// Verified payload bytes of a whole run, copied.
-  Result<std::vector<std::byte>> read_run(SegmentId segment, RunId run) const;
+  [[nodiscard]] Result<std::vector<std::byte>> read_run(SegmentId segment, RunId run) const;
 
   /// What this snapshot has read since it was opened.
   [[nodiscard]] StorageCounters counters() const;
@@ -165,6 +166,6 @@ class Snapshot {
 /// Writes a consistent copy of the snapshot's generation to a new file, atomically. Only live bytes
 /// are copied; the rest is a hole. The copy keeps the uuid.
 ///   errors  kExists, kNoSpace, damage of the source
-Result<void> copy_snapshot(const Snapshot& snapshot, const std::string& path);
+[[nodiscard]] Result<void> copy_snapshot(const Snapshot& snapshot, const std::string& path);
 
 }  // namespace crawlstore

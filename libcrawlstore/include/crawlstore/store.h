@@ -55,20 +55,23 @@ class Store {
  public:
   /// Creates `path` atomically and opens it. Never replaces a file.
   ///   errors  kExists, kPermission, kNoSpace, kNotFound (the folder)
-  static Result<Store> create(const std::string& path, const CreateOptions& options = {});
+  [[nodiscard]] static Result<Store> create(const std::string& path,
+                                            const CreateOptions& options = {});
 
   /// Opens an existing file for writing. Reads the directory, writes nothing.
   ///   errors  kNotFound, kNotACrawlFile, kNewerVersion, kOlderVersion, kUnknownFeature,
   ///           kReadOnlyFeature, the damage family, kLocked, kNoLocks, kPermission
   ///   cost    O(directory)
-  static Result<Store> open(const std::string& path, const OpenOptions& options = {});
+  [[nodiscard]] static Result<Store> open(const std::string& path, const OpenOptions& options = {});
 
   /// open(), or create() when there is no such file.
-  static Result<Store> open_or_create(const std::string& path, const CreateOptions& create = {},
-                                      const OpenOptions& open = {});
+  [[nodiscard]] static Result<Store> open_or_create(const std::string& path,
+                                                    const CreateOptions& create = {},
+                                                    const OpenOptions& open = {});
 
   /// The same on any storage; the storage must hold a store already.
-  static Result<Store> open(std::unique_ptr<Storage> storage, const OpenOptions& options = {});
+  [[nodiscard]] static Result<Store> open(std::unique_ptr<Storage> storage,
+                                          const OpenOptions& options = {});
 
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
@@ -79,24 +82,25 @@ class Store {
   ///   errors  kNoSpace and the like: nothing changed, try again; kReentrant inside a dispatcher;
   ///           kReplaced when the path leads elsewhere by now
   ///   cost    two fdatasync and the bytes that changed (bounds: spec/design.md)
-  Result<Generation> commit();
+  [[nodiscard]] Result<Generation> commit();
 
   /// Makes the opened generation durable whatever crashed before; commits do it by themselves.
-  Result<void> settle();
+  [[nodiscard]] Result<void> settle();
 
   /// Back to the content of the previous generation, as a new generation. Pending requests are
   /// dropped; DRUMs must not be open. errors kNoPreviousGeneration
-  Result<Generation> rollback();
+  [[nodiscard]] Result<Generation> rollback();
 
   /// rollback() for a file whose newest generation may be damaged.
-  static Result<Generation> rollback(const std::string& path, const OpenOptions& options = {});
+  [[nodiscard]] static Result<Generation> rollback(const std::string& path,
+                                                   const OpenOptions& options = {});
 
   /// Moves everything to the front and gives the rest of the file back. Online: readers keep their
   /// generations (what they pin stays); bounded: never needs more than the largest segment beside.
-  Result<CompactReport> compact(const Progress& progress = {});
+  [[nodiscard]] Result<CompactReport> compact(const Progress& progress = {});
 
   /// A pinned view of the current generation, without what is still pending.
-  Result<Snapshot> snapshot() const;
+  [[nodiscard]] Result<Snapshot> snapshot() const;
 
   [[nodiscard]] Generation generation() const;
   [[nodiscard]] Uuid uuid() const;
@@ -108,7 +112,7 @@ class Store {
   [[nodiscard]] StorageCounters counters() const;
 
   /// Commits what waits, gives excess free space back, releases the lock. Again: no effect.
-  Result<void> close();
+  [[nodiscard]] Result<void> close();
 
   /// The inside, for the parts of the library.
   [[nodiscard]] StoreImpl& impl() const { return *impl_; }

@@ -53,8 +53,8 @@ class UrlKeyer {
 ///
 ///   auto seen = UrlSeen::open(store);
 ///   seen->drum().attach(dispatcher);     // unique_key_update(answer): answer.aux is the URL
-///   for (auto link : links) seen->check_update(link);
-///   seen->drum().synchronize();
+///   for (auto link : links) CRAWLSTORE_TRY(seen->check_update(link));
+///   CRAWLSTORE_TRY(seen->drum().synchronize());
 class UrlSeen {
  public:
   struct Options {
@@ -69,21 +69,22 @@ class UrlSeen {
   using Answers = Drum<Key16, NoValue, std::string_view>;
 
   /// errors as Drum::open, and kTypeMismatch for a DRUM of other keys
-  static Result<UrlSeen> open(Store& store, std::string_view name = "urls") {
+  [[nodiscard]] static Result<UrlSeen> open(Store& store, std::string_view name = "urls") {
     return open(store, name, Options{});
   }
-  static Result<UrlSeen> open(Store& store, std::string_view name, const Options& options);
+  [[nodiscard]] static Result<UrlSeen> open(Store& store, std::string_view name,
+                                            const Options& options);
 
   /// Asks whether the URL was seen, and remembers it. The answer carries the URL.
   ///   errors  kTooLarge (over 64 MiB), those of Drum::check_update
-  Result<void> check_update(std::string_view url);
+  [[nodiscard]] Result<void> check_update(std::string_view url);
   /// Asks without remembering.
-  Result<void> check(std::string_view url);
+  [[nodiscard]] Result<void> check(std::string_view url);
   /// Remembers without asking.
-  Result<void> update(std::string_view url);
+  [[nodiscard]] Result<void> update(std::string_view url);
 
   /// Was the URL seen, or asked to be remembered? Exact, at once: Drum::contains.
-  Result<bool> contains(std::string_view url);
+  [[nodiscard]] Result<bool> contains(std::string_view url);
 
   /// The key of a URL in this store.
   Key16 key_of(std::string_view url);

@@ -36,6 +36,10 @@ struct Finding {
   Error error;            ///< code, segment, offset, text
 };
 
+/// describe(finding.error), with advice that fits the finding: what only the previous generation or
+/// a spare copy of a superblock lacks calls for no backup.
+std::string describe(const Finding& finding);
+
 struct VerifyReport {
   std::vector<Finding> findings;
   std::uint64_t checked_bytes = 0;
@@ -61,7 +65,8 @@ struct VerifyOptions {
 
 /// errors  kNotACrawlFile, version errors, kNotFound, kPermission, kIo; damage is a finding
 /// cost    quick: O(directory); else one pass over the bytes of both generations
-Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options = {});
-Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options = {});
+[[nodiscard]] Result<VerifyReport> verify(const std::string& path,
+                                          const VerifyOptions& options = {});
+[[nodiscard]] Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options = {});
 
 }  // namespace crawlstore

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include <crawlstore/error.h>
+#include "base/describe.h"
 
 namespace crawlstore {
 namespace {
@@ -33,7 +33,7 @@ constexpr std::array kRows = {
     Row{Errc::kIdentityDamaged, "identity_damaged", "identity page damaged",
         "restore a backup; `crawlstore verify` tells what is whole"},
     Row{Errc::kSuperblockDamaged, "superblock_damaged", "superblock damaged",
-        "no valid copy was found: restore a backup"},
+        "restore a backup; `crawlstore verify` tells what is whole"},
     Row{Errc::kDirectoryDamaged, "directory_damaged", "directory damaged",
         "run `crawlstore rollback` to return to the previous generation, or restore a backup"},
     Row{Errc::kDirectoryInvalid, "directory_invalid", "directory contradicts itself",
@@ -165,6 +165,10 @@ ErrorCategory category(Errc code) {
 }
 
 std::string describe(const Error& error) {
+  return describe(error, row_of(error.code).advice);
+}
+
+std::string describe(const Error& error, std::string_view advice) {
   const Row& row = row_of(error.code);
   std::string prose(row.title);
   if (error.text != nullptr && *error.text != '\0' && row.title != error.text) {
@@ -182,7 +186,7 @@ std::string describe(const Error& error) {
     const char* reason = ::strerrordesc_np(error.system_errno);
     prose.append(" (").append(reason != nullptr ? reason : "unknown errno").append(")");
   }
-  prose.append(". What to do: ").append(row.advice).append(".");
+  prose.append(". What to do: ").append(advice).append(".");
   return prose;
 }
 

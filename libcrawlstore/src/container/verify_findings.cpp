@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/describe.h"
+
 namespace crawlstore::container {
 namespace {
 
@@ -42,6 +44,16 @@ namespace crawlstore {
 bool VerifyReport::damaged() const {
   return std::any_of(findings.begin(), findings.end(),
                      [](const Finding& finding) { return finding.kind == FindingKind::kDamaged; });
+}
+
+std::string describe(const Finding& finding) {
+  const Error& error = finding.error;
+  if (finding.kind == FindingKind::kDamaged || category(error.code) != ErrorCategory::kDamage) {
+    return describe(error);
+  }
+  return describe(error,
+                  "nothing is lost: the newest generation does not need it, and the next writer "
+                  "replaces it");
 }
 
 }  // namespace crawlstore
