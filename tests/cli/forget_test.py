@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""forget: by host, prefix and expression, through pages, links, waiting edits and seen keys."""
+"""forget: by host, prefix and expression, through pages, links, waiting edits and seen keys; and
+every host of real crawls, with all that may come after it."""
 
+import collections
 import json
+import shutil
 import unittest
 
+import command
 import pages_command
 
 EDGES = b"".join(b"http://%s\thttp://%s\n" % pair for pair in (
@@ -54,6 +58,69 @@ class Forget(pages_command.PagesTest):
         answer = self.run_command("forget", "x.crawl", "--host", "a.test", "--seen", "none")
         self.assertEqual(answer.code, 1)
         self.assertEqual(len(self.urls()), 5)
+
+
+def edges_of_two_hosts():
+    """The pages of a.test fill blocks of URLs, those of b.test ask for a dictionary."""
+    lines = (b"http://%s/%d\thttp://%s/%d\n" % (host, i, host, i)
+             for host, count in ((b"a.test", 300), (b"b.test", 40_000)) for i in range(count))
+    return b"".join(lines)
+
+
+class ForgetAtSize(pages_command.PagesTest):
+    """At sizes at which URLs get a dictionary."""
+
+    def forget_host(self, host, name="y.crawl"):
+        """On a copy: forget, verify, compact, import more, export."""
+        shutil.copy(self.folder / "x.crawl", self.folder / name)
+        report = json.loads(self.succeed("forget", name, "--host", host, "--json").out)
+        self.succeed("verify", "--deep", name)
+        left = self.edges(name)
+        self.assertEqual([edge for edge in left for url in edge
+                          if url.split(b"/")[2].lower() == host.encode()], [])
+        for step in range(3):
+            self.load(b"http://new.test/%d\thttp://new.test/%d\n" % (step, step + 1), "edges",
+                      name=name)
+        self.succeed("compact", name)
+        self.succeed("verify", "--deep", name)
+        self.assertEqual(len(self.edges(name)), len(left) + 3)
+        return report
+
+    def test_pages_that_fill_blocks(self):
+        self.load(edges_of_two_hosts(), "edges")
+        self.assertEqual(self.forget_host("a.test"), {"pages": 300, "links": 300, "seen": 0})
+        self.assertEqual(self.forget_host("b.test"), {"pages": 40_000, "links": 40_000, "seen": 0})
+
+    def forget_each_host(self, urls, edges):
+        """All hosts of a real crawl, or the largest and some others."""
+        if not urls:
+            self.skipTest("../shared/data or zstd is not there")
+        self.load(edges, "edges", "--raw")
+        pages = collections.Counter(url.split(b"/")[2].decode("latin-1") for url in urls)
+        hosts = [host for host, _ in pages.most_common()]
+        if not command.IS_LONG:
+            hosts = hosts[:4] + hosts[4 + command.SEED % 16::16]
+        for host in hosts:
+            with self.subTest(host=host):
+                self.assertEqual(self.forget_host(host)["pages"], pages[host])
+
+    def test_hosts_of_documentation(self):
+        urls = pages_command.lines_of("graphs/docs-public.urls.zst")[:-1]
+        rows = pages_command.lines_of("graphs/docs-public.adj.zst")[1:-1]
+        self.forget_each_host(urls, b"".join(
+            b"%s\t%s\n" % (urls[source], urls[int(target)])
+            for source, row in enumerate(rows) for target in [source, *row.split()]))
+
+    def test_hosts_of_a_site(self):
+        urls, edges, page = set(), [], b""
+        for line in filter(None, pages_command.lines_of("urls/mscpp.links.zst")):
+            if not line.startswith(b"\t"):
+                page = line
+                edges.append(b"%s\t%s\n" % (page, page))
+            else:
+                edges.append(b"%s\t%s\n" % (page, line[1:]))
+            urls.add(line.lstrip(b"\t"))
+        self.forget_each_host(urls, b"".join(edges))
 
 
 if __name__ == "__main__":

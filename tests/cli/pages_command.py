@@ -3,9 +3,12 @@
 
 import json
 import re
+import shutil
+import subprocess
 
 import command
 
+DATA = command.SOURCE.parent / "shared/data"
 NO_PAGES = r"the store has no page database `pages`; `crawlstore import FILE --format edges"
 
 
@@ -33,6 +36,15 @@ def json_line(event):
         row["links"] = [{**named(url), "score": score} if score or "url_hex" in named(url)
                         else url.decode() for url, score in event["links"]]
     return json.dumps(row, ensure_ascii=event["time"] % 2 == 0).encode() + b"\n"
+
+
+def lines_of(name):
+    """Lines of a compressed file of ../shared/data; empty where it is not there."""
+    path = DATA / name
+    if not path.exists() or not shutil.which("zstd"):
+        return []
+    return subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE,
+                          check=True).stdout.split(b"\n")
 
 
 class PagesTest(command.CommandTest):

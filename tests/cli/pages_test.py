@@ -16,11 +16,9 @@ import unittest.mock
 import xml.etree.ElementTree
 
 import pages_model
-from command import SEED, SOURCE, wait_until_read
-from pages_command import NO_PAGES, PagesTest, json_line, named, url_in
+from command import SEED, wait_until_read
+from pages_command import NO_PAGES, PagesTest, json_line, lines_of, named, url_in
 from url_model import normalise
-
-DATA = SOURCE.parent / "shared/data"
 
 
 class Edges(PagesTest):
@@ -511,15 +509,6 @@ def shown(url):
             out += "\\\\" if char == "\\" else char
         rest = rest[length:]
     return out
-
-
-def lines_of(name):
-    """Lines of a compressed file of ../shared/data; empty where it is not there."""
-    path = DATA / name
-    if not path.exists() or not shutil.which("zstd"):
-        return []
-    return subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE,
-                          check=True).stdout.split(b"\n")
 
 
 class RealGraphs(PagesTest):

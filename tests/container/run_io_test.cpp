@@ -22,6 +22,19 @@ using ::testing::IsEmpty;
 
 constexpr SegmentId kSegment{5};
 
+TEST(RunWriter, RefusesToGrowBeyondItsRoom) {
+  ContainerStore store;
+  const auto writer = store.writer();
+  for (const std::size_t length : {5 * kKiB, 3 * kMiB}) {
+    auto run = must(RunWriter::start(*writer, kSegment, writer->new_run_ids(1), 1000));
+    auto done = run.append(random_bytes(length, 1));
+    if (done) done = run.finish(1).map([](const auto&) {});
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, Errc::kTooLarge);
+    EXPECT_EQ(done.error().segment, kSegment.value);
+  }
+}
+
 /// A run of `length` seeded bytes in a store of its own.
 class WrittenRun {
  public:

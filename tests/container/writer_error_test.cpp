@@ -52,6 +52,42 @@ std::vector<std::string> steps(const OperationLog& log, std::size_t before) {
   return words;
 }
 
+TEST(WriterError, RefusesMoreRunsThanALogMayHave) {
+  ContainerStore store;
+  const auto writer = store.writer();
+  const SegmentId drum = add_drum(*writer);
+  must(writer->commit());
+  const SegmentId log = writer->new_segment_id();
+  std::vector<format::RunRef> runs;
+  for (std::uint32_t i = 0; i <= format::kRunsPerLogMax; ++i) {
+    runs.push_back(write_random(*writer, log, 8, i));
+  }
+  writer->put({log, SegmentKind::kDrumKeyLog, StorageClass::kLog, drum, {}, runs});
+  const auto committed = writer->commit();
+  ASSERT_FALSE(committed);
+  EXPECT_EQ(committed.error().code, Errc::kTooLarge);
+  EXPECT_EQ(committed.error().segment, log.value);
+  writer->release(runs.back().extent());
+  runs.pop_back();
+  writer->put({log, SegmentKind::kDrumKeyLog, StorageClass::kLog, drum, {}, runs});
+  must(writer->commit());
+  EXPECT_EQ(store.reader()->directory().find(log)->runs.size(), format::kRunsPerLogMax);
+}
+
+TEST(WriterError, RefusesAStoreWithoutIds) {
+  ContainerStore store;
+  {
+    const auto writer = store.writer();
+    (void)writer->new_run_ids(std::uint64_t{1} << 63);
+    add_drum(*writer);
+    must(writer->commit());
+  }
+  const auto writer = Writer::open(store.storage(OpenMode::kWrite), fixed_time());
+  ASSERT_FALSE(writer);
+  EXPECT_EQ(writer.error().code, Errc::kTooLarge);
+  EXPECT_TRUE(store.try_reader());
+}
+
 // spec: format.md#commit rules 6 to 9
 TEST(WriterOrder, KeepsTheStepsOfACommit) {
   RecordedStore recorded;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// T7 of reliability.md: real processes on a real file. A child submits and merges and says what is
-// safe after it was; it is killed at random times and before chosen storage calls. Readers look on.
+// T7 of reliability.md: real processes on a real file. A child submits and merges, or adds and
+// forgets pages, and says what is safe after it was; it is killed at random times and before chosen
+// storage calls. Readers look on.
 // CRAWLSTORE_LONG=1 kills 10,000 times.
 #include <array>
 #include <chrono>
@@ -17,6 +18,8 @@
 #include <unistd.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/page_view.h>
+#include <crawlstore/pages.h>
 #include <crawlstore/verify.h>
 
 #include "drum/memory_store.h"
@@ -52,6 +55,12 @@ struct NoteFirsts {
 /// A key that was noted twice has been unique twice.
 struct NoDuplicates {
   void duplicate_key_update(const Keys::AnswerType&) { ::_exit(3); }
+};
+
+/// What a worker said is safe.
+struct Acknowledged {
+  std::uint64_t keys = 0;
+  std::uint64_t round = 0;  // of hosts
 };
 
 /// Where the child kills itself: before the nth call of a kind.
@@ -103,7 +112,47 @@ void work(Store& store, std::uint64_t number, std::uint64_t seed, int pipe) {
   }
 }
 
-int run_worker(const std::string& path, std::uint64_t number, const KillPoint& point,
+/// Pages of one host; those of a few hosts are more than what a dictionary of URLs begins with, and
+/// more than a block of URLs.
+constexpr std::uint64_t kHostPages = 70;
+constexpr std::uint64_t kHostsKept = 3;
+constexpr std::size_t kUrlPadding = 4000;
+/// What a worker says of pages: that the host of a round is there, and those before the kept ones
+/// are forgotten.
+constexpr std::uint64_t kRoundFlag = std::uint64_t{1} << 63;
+
+PagesOptions small_pages() {
+  PagesOptions options;
+  options.memory_bytes = 1 << 20;
+  options.bucket_count = 2;
+  return options;
+}
+
+std::string host_url(std::uint64_t round) {
+  return "http://h" + std::to_string(round) + ".test/";
+}
+
+/// A host a round comes, and the one that came kHostsKept rounds before goes. Never returns.
+void work_pages(Store& store, std::uint64_t round, int pipe) {
+  auto pages = must(PageDb::open(store, "pages", small_pages()));
+  for (;; ++round) {
+    for (std::uint64_t i = 0; i < kHostPages; ++i) {
+      std::string url = host_url(round) + std::to_string(i) + "/";
+      CrawledPage page(url.append(kUrlPadding, static_cast<char>('a' + i % 26)), 1);
+      page.add_link(host_url(round));
+      page.add_link(host_url(round - 1));
+      must(pages.add(page));
+    }
+    must(pages.merge());
+    if (round > kHostsKept) {
+      const std::string gone = host_url(round - kHostsKept);
+      must(pages.forget([&gone](std::string_view url) { return url.starts_with(gone); }));
+    }
+    say(pipe, kRoundFlag | round);
+  }
+}
+
+int run_worker(const std::string& path, const Acknowledged& acknowledged, const KillPoint& point,
                std::uint64_t seed, int pipe) {
   try {
     Recorder recorder(file_bytes(path));
@@ -114,7 +163,8 @@ int run_worker(const std::string& path, std::uint64_t number, const KillPoint& p
                                   : open_recorded(path, recorder, point, count);
     auto store = must(Store::open(std::move(storage), options));
     if (seed % 8 == 0) must(store.compact());
-    work(store, number, seed, pipe);
+    if (seed % 8 < 2) work_pages(store, acknowledged.round + 1, pipe);
+    work(store, acknowledged.keys, seed, pipe);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "worker: %s\n", error.what());
   }
@@ -141,8 +191,29 @@ bool collect(const Snapshot& snapshot, std::string_view name, std::set<std::uint
          pending.size() == view.info().pending_count;
 }
 
+/// Every page that has a URL is found, every link is there both ways, and hosts come and go.
+bool are_pages_consistent(const Snapshot& snapshot, std::uint64_t round) {
+  const auto view = must(PageView::open(snapshot, "pages"));
+  std::uint64_t out = 0;
+  std::uint64_t in = 0;
+  std::uint64_t of_newest = 0;
+  for (std::uint64_t page = 0; page < view.info().page_count; ++page) {
+    out += must(view.out_links(page)).size();
+    in += must(view.in_links(page)).size();
+    const std::string url = must(view.url(page));
+    if (url.empty()) continue;
+    if (must(view.find(url, true)) != page) return false;
+    if (round != 0 && url.starts_with(host_url(round))) ++of_newest;
+    for (std::uint64_t gone = 1; gone + kHostsKept <= round; ++gone) {
+      if (url.starts_with(host_url(gone) + "0/")) return false;
+    }
+  }
+  return out == in && out == view.info().link_count && (round == 0 || of_newest > kHostPages);
+}
+
 /// What every generation must show: the firsts are the keys that were merged, each once.
-bool is_consistent(const Snapshot& snapshot, std::uint64_t acknowledged) {
+bool is_consistent(const Snapshot& snapshot, const Acknowledged& acknowledged) {
+  if (!are_pages_consistent(snapshot, acknowledged.round)) return false;
   std::set<std::uint64_t> keys;
   std::set<std::uint64_t> firsts;
   std::multiset<std::uint64_t> keys_pending;
@@ -153,7 +224,7 @@ bool is_consistent(const Snapshot& snapshot, std::uint64_t acknowledged) {
     if (!firsts.insert(key).second) return false;  // unique in two committed merges
   }
   if (firsts != keys) return false;
-  for (std::uint64_t number = 0; number < acknowledged; ++number) {
+  for (std::uint64_t number = 0; number < acknowledged.keys; ++number) {
     const std::uint64_t key = key_of(number);
     if (!keys.contains(key) && !keys_pending.contains(key)) return false;
   }
@@ -165,9 +236,9 @@ int run_reader(const std::string& path) {
   try {
     for (;;) {
       const auto snapshot = must(Snapshot::open(path));
-      if (!is_consistent(snapshot, 0)) return 6;
+      if (!is_consistent(snapshot, {})) return 6;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      if (!is_consistent(snapshot, 0)) return 7;
+      if (!is_consistent(snapshot, {})) return 7;
     }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "reader: %s\n", error.what());
@@ -181,6 +252,7 @@ class KillTest : public ::testing::Test {
     auto store = must(Store::create(path_));
     must(must(Keys::open(store, "keys", small_drum())).dispose());
     must(must(Keys::open(store, "firsts", small_drum())).dispose());
+    must(must(PageDb::open(store, "pages", small_pages())).close());
     must(store.close());
   }
 
@@ -219,13 +291,15 @@ class KillTest : public ::testing::Test {
     }
     ::close(ends[1]);
     if (point.nth == 0) {
-      std::this_thread::sleep_for(std::chrono::microseconds(random_.below(60'000)));
+      const std::uint64_t time_us_max = seed % 8 < 2 ? 400'000 : 60'000;
+      std::this_thread::sleep_for(std::chrono::microseconds(random_.below(time_us_max)));
       ::kill(child, SIGKILL);
     }
     std::uint64_t number = 0;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (::read(ends[0], &number, sizeof number) == sizeof number) {
-      acknowledged_ = std::max(acknowledged_, number);
+      auto& known = (number & kRoundFlag) != 0 ? acknowledged_.round : acknowledged_.keys;
+      known = std::max(known, number & ~kRoundFlag);
       if (std::chrono::steady_clock::now() > deadline) ::kill(child, SIGKILL);
     }
     ::close(ends[0]);
@@ -252,7 +326,8 @@ class KillTest : public ::testing::Test {
     const auto report = must(verify(path_, options));
     EXPECT_FALSE(report.damaged());
     const auto snapshot = must(Snapshot::open(path_));
-    EXPECT_TRUE(is_consistent(snapshot, acknowledged_)) << acknowledged_ << " acknowledged";
+    EXPECT_TRUE(is_consistent(snapshot, acknowledged_))
+        << acknowledged_.keys << " keys, " << acknowledged_.round << " rounds acknowledged";
     const auto info = must(snapshot.info());
     live_bytes_max_ = std::max(live_bytes_max_, info.live_bytes);
     file_bytes_max_ = std::max(file_bytes_max_, info.file_bytes);
@@ -263,7 +338,7 @@ class KillTest : public ::testing::Test {
   const std::string path_ = folder_ / "killed.crawl";
   Random random_{kSeed};
   pid_t reader_ = -1;
-  std::uint64_t acknowledged_ = 0;
+  Acknowledged acknowledged_;
   std::uint64_t kills_by_time_ = 0;
   std::uint64_t kills_by_point_ = 0;
   std::uint64_t live_bytes_max_ = 0;
@@ -281,15 +356,17 @@ TEST_F(KillTest, LosesNothingAcknowledged) {
   }
   stop_reader();
   std::printf(
-      "%llu kills at random times, %llu before chosen calls, seed %llu; %llu keys "
-      "acknowledged; file at most %llu KiB, live at most %llu KiB\n",
+      "%llu kills at random times, %llu before chosen calls, seed %llu; %llu keys and %llu rounds "
+      "of hosts acknowledged; file at most %llu KiB, live at most %llu KiB\n",
       static_cast<unsigned long long>(kills_by_time_),
       static_cast<unsigned long long>(kills_by_point_), static_cast<unsigned long long>(kSeed),
-      static_cast<unsigned long long>(acknowledged_),
+      static_cast<unsigned long long>(acknowledged_.keys),
+      static_cast<unsigned long long>(acknowledged_.round),
       static_cast<unsigned long long>(file_bytes_max_ / 1024),
       static_cast<unsigned long long>(live_bytes_max_ / 1024));
   EXPECT_EQ(kills_by_time_ + kills_by_point_, wanted);
-  EXPECT_GT(acknowledged_, 10 * kBatch);
+  EXPECT_GT(acknowledged_.keys, 10 * kBatch);
+  EXPECT_GT(acknowledged_.round, kHostsKept + 1);
 }
 
 }  // namespace

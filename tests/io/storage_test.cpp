@@ -37,6 +37,12 @@ class AnyStorage : public ::testing::TestWithParam<Make> {
   std::shared_ptr<MemoryFile> file_;
 };
 
+TEST(MemoryStorage, IsAnEmptyFileWithoutOne) {
+  const auto storage = open_memory_storage(nullptr, OpenMode::kWrite);
+  EXPECT_EQ(*storage->size(), 0U);
+  EXPECT_EQ(code_of(storage->write(0, bytes_of("hello"))), Errc::kNoSpace);
+}
+
 INSTANTIATE_TEST_SUITE_P(Io, AnyStorage, ::testing::Values(Make::kSystem, Make::kMemory),
                          [](const auto& made) {
                            return made.param == Make::kSystem ? "System" : "Memory";
@@ -47,6 +53,15 @@ TEST_P(AnyStorage, ReturnsWhatWasWritten) {
   ASSERT_TRUE(storage->write(5000, bytes_of("hello")));
   EXPECT_EQ(read_bytes(*storage, 5000, 5), bytes_of("hello"));
   EXPECT_EQ(*storage->size(), 5005U);
+}
+
+TEST_P(AnyStorage, TakesBackNoPinThatWasNotGiven) {
+  const auto storage = open(OpenMode::kRead);
+  storage->unpin({7});
+  ASSERT_TRUE(storage->pin({7}));
+  storage->unpin({7});
+  storage->unpin({7});
+  EXPECT_TRUE(open()->pinned({0}, {100})->empty());
 }
 
 TEST_P(AnyStorage, ReadsZerosInAHole) {

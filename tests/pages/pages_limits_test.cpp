@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Page databases at their edges: large, odd, many at once.
+#include <limits>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -9,11 +10,13 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 
+#include "container/tile_writer.h"
 #include "drum/key_table.h"
 #include "format/endian.h"
 #include "format/pages_table.h"
 #include "pages/page_model.h"
 #include "pages/page_words.h"
+#include "pages/pages_state.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -27,6 +30,24 @@ PagesOptions small_options() {
 
 std::string url_of(std::uint64_t i) {
   return "http://one.example/" + std::to_string(i);
+}
+
+/// The bytes of a store after a commit that no page database makes. Closes the store.
+template <class Change>
+std::vector<std::byte> after(MemoryStore& store, const Change& change) {
+  must(store->close());
+  container::WriterOptions options;
+  options.fixed_time_us = kFixedTimeUs;
+  const auto writer =
+      must(container::Writer::open(open_memory_storage(store.file(), OpenMode::kWrite), options));
+  change(*writer);
+  must(writer->commit());
+  return store.image();
+}
+
+pages::PagesState state_of(container::Writer& writer) {
+  return must(
+      pages::load_state(writer, *writer.directory()->find_named(SegmentKind::kPages, "pages")));
 }
 
 /// Twenty thousand edits in a megabyte: supersteps come by themselves, and change nothing.
@@ -222,21 +243,14 @@ TEST(PagesLimits, LeaveOutUrlsWhoseKeyAnotherHas) {
     auto pages = must(PageDb::open(*store, "pages", small_options()));
     must(pages.merge());
   }
-  must(store->close());
   const PageKey stolen = page_key(url_of(1), kFixedKeySeed);
-  {
-    container::WriterOptions options;
-    options.fixed_time_us = kFixedTimeUs;
-    const auto writer =
-        must(container::Writer::open(open_memory_storage(store.file(), OpenMode::kWrite), options));
-    auto keys = must(drum::KeyTable::open(*writer, "pages", {format::kPageValueBytes, 1, 100}));
+  MemoryStore again(after(store, [&stolen](container::Writer& writer) {
+    auto keys = must(drum::KeyTable::open(writer, "pages", {format::kPageValueBytes, 1, 100}));
     std::array<std::byte, format::kPageValueBytes> value{};
     format::store(value.data() + 5, stolen.witness ^ 1);
     const drum::KeyEdit edit{stolen.key, false, value};
-    must(keys.apply(*writer, std::span(&edit, 1)));
-    must(writer->commit());
-  }
-  MemoryStore again(store.image());
+    must(keys.apply(writer, std::span(&edit, 1)));
+  }));
   auto pages = must(PageDb::open(*again, "pages", small_options()));
   CrawledPage page(url_of(2), 1);
   page.add_link(url_of(1));
@@ -250,6 +264,60 @@ TEST(PagesLimits, LeaveOutUrlsWhoseKeyAnotherHas) {
   EXPECT_EQ(must(view.find(url_of(1), true)), std::nullopt);
   EXPECT_EQ(must(view.out_links(1)), std::vector<std::uint64_t>{2});
   EXPECT_EQ(must(view.url(2)), url_of(3));
+}
+
+/// So many crawls nobody makes: a count of changes stays below one of crawls that stopped.
+TEST(PagesLimits, StopToCountWhereNumbersEnd) {
+  constexpr auto kMax = std::numeric_limits<std::uint32_t>::max();
+  MemoryStore store;
+  {
+    auto pages = must(PageDb::open(*store, "pages", small_options()));
+    must(pages.add(CrawledPage(url_of(0), 1)));
+    must(pages.merge());
+  }
+  MemoryStore again(after(store, [](container::Writer& writer) {
+    auto tiles = must(container::TileWriter::open(writer, state_of(writer).table.records));
+    format::PageRecord record;
+    record.state = PageState::kCrawled;
+    record.crawl_count = kMax;
+    record.change_count = kMax - 1;
+    std::vector<std::byte> payload;
+    format::encode_record_tile(std::span(&record, 1), payload);
+    must(tiles.write(0, payload, 1));
+    must(tiles.finish());
+  }));
+  auto pages = must(PageDb::open(*again, "pages", small_options()));
+  CrawledPage page(url_of(0), 1);
+  page.set_content_hash(7);
+  must(pages.add(page));
+  must(pages.merge());
+  const PageInfo info = must(view_of(*again).page(0));
+  EXPECT_EQ(info.crawl_count, kMax);
+  EXPECT_EQ(info.change_count, kMax - 1);
+  expect_whole(again);
+}
+
+/// A log of links that went is not needed before one goes.
+TEST(PagesLimits, ForgetWhereNoLinkHasGone) {
+  MemoryStore store;
+  {
+    auto pages = must(PageDb::open(*store, "pages", small_options()));
+    CrawledPage page(url_of(0), 1);
+    page.add_link(url_of(1));
+    must(pages.add(page));
+    must(pages.merge());
+  }
+  MemoryStore again(after(store, [](container::Writer& writer) {
+    auto state = state_of(writer);
+    writer.remove(std::exchange(state.table.gone_links, {}));
+    must(pages::put_state(writer, state));
+  }));
+  expect_whole(again);
+  auto pages = must(PageDb::open(*again, "pages", small_options()));
+  const auto report = must(pages.forget([](std::string_view url) { return url == url_of(1); }));
+  EXPECT_EQ(report.link_count, 1U);
+  EXPECT_TRUE(must(view_of(*again).out_links(0)).empty());
+  expect_whole(again);
 }
 
 /// What readers see does not depend on buckets, memory and supersteps.

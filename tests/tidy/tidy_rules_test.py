@@ -271,6 +271,16 @@ class Whole(RuleCase):
         self.bad(tree_rules.check_documents, "its head", {"a.md": "# A\n\n| a |\n| b |\n|---|\n"})
         self.good(tree_rules.check_documents, {"a.md": "# A\n\n| a |\n|---|\n| b |\n"})
 
+    def test_assertions_are_listed_with_a_reason(self):
+        rule = tree_rules.check_assertions
+        code = {"format/a.cpp": "CRAWLSTORE_ASSERT(f(a) ||\n  b);\nCRAWLSTORE_DCHECK(c);"}
+        rows = "| `format/a.cpp` | `f(a) or b` | it is |\n| `format/a.cpp` | `c` | so |\n"
+        self.good(rule, {**code, "spec/assertions.md": rows})
+        self.bad(rule, "lacks: c", {**code, "spec/assertions.md": rows.split("\n")[0]})
+        self.bad(rule, "lacks", code)
+        self.bad(rule, "does not assert", {"spec/assertions.md": rows.split("\n")[0]})
+        self.bad(rule, "lacks", {**code, "spec/assertions.md": rows.replace("it is", "")})
+
     def test_names(self):
         rule = tree_rules.check_names
         self.bad(rule, "snake_case", {"format/SuperBlock.cpp": ""})

@@ -61,6 +61,34 @@ def check_documents(tree):
                     yield Finding(path, 1, "a table without its head: " + table.split("\n")[0])
 
 
+def asserted(code):
+    """(position, condition) of each assertion in C++ without comments, as spec/assertions.md has
+    it."""
+    for match in re.finditer(r'\bCRAWLSTORE_(?:ASSERT|DCHECK)\(', code):
+        depth, end = 1, match.end()
+        while depth != 0:
+            depth += {"(": 1, ")": -1}.get(code[end], 0)
+            end += 1
+        yield match.start(), " ".join(code[match.end():end - 1].split()).replace("||", "or")
+
+
+def check_assertions(tree):
+    """spec/assertions.md has each assertion of the library once, in the order of the sources."""
+    page = "spec/assertions.md"
+    listed = re.findall(r'^\| `(\S+)` \| `(.+?)` \| \S', tree.texts.get(page, ""), re.MULTILINE)
+    for path, _ in tree.cxx("format/", "libcrawlstore/src/"):
+        source, code = path.replace("libcrawlstore/src/", ""), tree.code(path)
+        if source == "base/assert.h":
+            continue
+        for position, condition in asserted(code):
+            if (source, condition) in listed:
+                listed.remove((source, condition))
+            else:
+                yield Finding(path, line_of(code, position), f"{page} lacks: {condition}")
+    for source, condition in listed:
+        yield Finding(page, 1, f"{source} does not assert {condition}")
+
+
 def check_names(tree):
     """Files in snake_case, and none called after nothing."""
     for path in tree.paths:
@@ -159,5 +187,5 @@ def check_test_names(tree):
                 yield Finding(path, line, f"{name}: a test is one claim, verb first: KeepsOneName")
 
 
-RULES = [check_sizes, check_prose, check_documents, check_names, check_build_lists, check_covers,
-         check_goldens, check_fuzz, check_test_names]
+RULES = [check_sizes, check_prose, check_documents, check_assertions, check_names,
+         check_build_lists, check_covers, check_goldens, check_fuzz, check_test_names]

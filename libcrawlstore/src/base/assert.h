@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Checks for bugs of the library itself; never applied to file content or to what a caller passes.
+/// Checks for bugs of the library itself. Neither file content nor what a caller passes reaches one;
+/// spec/assertions.md says of each why.
 ///
 ///   CRAWLSTORE_ASSERT   cheap conditions; on in every build. A violation prints the expression
 ///                       with its place to stderr and aborts.

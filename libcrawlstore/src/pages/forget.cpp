@@ -102,7 +102,8 @@ Result<void> Forgetting::write_origins() {
   if (!run) return tl::unexpected<Error>(run.error());
   const auto copied = for_each_origin(
       writer_, segment, steps_, [&](std::uint64_t page, format::Origin origin) -> Result<void> {
-        if (is_forgotten_[page]) origin = {};
+        // The file is read a second time, and may have changed.
+        if (page < is_forgotten_.size() && is_forgotten_[page]) origin = {};
         return run->append(origin);
       });
   if (!copied) return copied;
@@ -142,8 +143,7 @@ Result<void> Forgetting::write_records() {
 
 /// Rows of pages that are forgotten become empty; links to them go from all others.
 Result<void> Forgetting::write_links() {
-  const links::LinkSegments segments{state_.table.out_links, state_.table.in_links,
-                                     state_.table.gone_links};
+  const links::LinkSegments segments = make_link_segments(writer_, state_);
   const auto view = links::LinkView::open(writer_, segments);
   if (!view) return tl::unexpected<Error>(view.error());
   auto rows = view->out_rows();

@@ -5,6 +5,18 @@
 
 namespace crawlstore::pages {
 
+links::LinkSegments make_link_segments(container::SegmentWriter& writer, PagesState& state) {
+  const auto make = [&](SegmentId& id, SegmentKind kind) {
+    if (id) return;
+    id = writer.new_segment_id();
+    writer.put({id, kind, StorageClass::kLog, state.id, {}, {}});
+  };
+  make(state.table.out_links, SegmentKind::kOutLinks);
+  make(state.table.in_links, SegmentKind::kInLinks);
+  make(state.table.gone_links, SegmentKind::kGoneLinks);
+  return {state.table.out_links, state.table.in_links, state.table.gone_links};
+}
+
 Result<void> put_run(container::SegmentWriter& writer, SegmentId segment, links::LinksWriter& run) {
   const auto ref = run.finish();
   if (!ref) return tl::unexpected<Error>(ref.error());

@@ -10,8 +10,12 @@
 
 #include "format/record_tile.h"
 #include "links/link_log.h"
+#include "pages/pages_state.h"
 
 namespace crawlstore::pages {
+
+/// The segments of links; those that the table does not name become logs without runs.
+links::LinkSegments make_link_segments(container::SegmentWriter& writer, PagesState& state);
 
 /// Finishes a run and puts it behind the others of its segment; a run without rows is dropped.
 Result<void> put_run(container::SegmentWriter& writer, SegmentId segment, links::LinksWriter& run);

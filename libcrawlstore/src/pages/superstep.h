@@ -75,7 +75,6 @@ class Superstep {
 
   // superstep_links.cpp
   Result<void> write_links();
-  void make_link_segments();
   Result<links::LinksWriter> start_run(SegmentId segment, std::uint64_t row_count,
                                        std::uint64_t link_count);
   template <class Visit>

@@ -22,18 +22,6 @@ bool replaces_links(CrawlEventKind kind) {
 
 }  // namespace
 
-/// Logs without runs, which the first superstep with links needs.
-void Superstep::make_link_segments() {
-  const auto make = [this](SegmentId& id, SegmentKind kind) {
-    if (id) return;
-    id = writer_.new_segment_id();
-    writer_.put({id, kind, StorageClass::kLog, state_.id, {}, {}});
-  };
-  make(state_.table.out_links, SegmentKind::kOutLinks);
-  make(state_.table.in_links, SegmentKind::kInLinks);
-  make(state_.table.gone_links, SegmentKind::kGoneLinks);
-}
-
 Result<links::LinksWriter> Superstep::start_run(SegmentId segment, std::uint64_t row_count,
                                                 std::uint64_t link_count) {
   return links::LinksWriter::start(
@@ -48,9 +36,7 @@ Result<void> Superstep::write_links() {
            (edits[edit].link_count != 0 || state_.table.out_links);
   });
   if (!any) return {};
-  make_link_segments();
-  const links::LinkSegments segments{state_.table.out_links, state_.table.in_links,
-                                     state_.table.gone_links};
+  const links::LinkSegments segments = make_link_segments(writer_, state_);
   CRAWLSTORE_TRY(write_out_rows(segments));
   CRAWLSTORE_TRY(write_in_rows());
   CRAWLSTORE_TRY(put_gone_links(writer_, {segments.gone, state_.table.page_count}, gone_, steps_));
