@@ -68,9 +68,7 @@ void walk_drum(const Snapshot& snapshot, std::string_view name, Tally& tally) {
   walk_windows(*view, tally);
 }
 
-void walk_links(const PageView& view, bool incoming, Tally& tally) {
-  LinkStreamOptions options;
-  options.incoming = incoming;
+void walk_links(const PageView& view, const LinkStreamOptions& options, Tally& tally) {
   auto stream = view.links(options);
   if (!tally(stream)) return;
   std::uint64_t next_page = 0;
@@ -95,8 +93,13 @@ void walk_pages(const Snapshot& snapshot, std::string_view name, Tally& tally) {
     const auto found = view->find(page->url, true);
     if (tally(found)) require(!*found || **found < view->info().page_count);
   }
-  walk_links(*view, false, tally);
-  walk_links(*view, true, tally);
+  for (const bool incoming : {false, true}) {
+    for (const bool only_other_hosts : {false, true}) {
+      walk_links(*view, {.incoming = incoming, .only_other_hosts = only_other_hosts}, tally);
+    }
+  }
+  const auto scores = view->scores();
+  if (tally(scores)) require(scores->size() == view->info().page_count);
   std::uint64_t key_count = 0;
   tally(view->for_each_key([&](Key16, std::uint64_t) { return ++key_count < 10'000; }));
   tally(view->for_each_page_of("h1.test", [](const PageInfo&) { return true; }));

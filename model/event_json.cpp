@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/event_json.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -56,6 +57,13 @@ Result<std::int64_t> time_of(const Json& json) {
     if (const auto time_us = parse_time(*text)) return *time_us;
   }
   return broken("`time` is neither of ISO 8601, from 1970 on, nor microseconds");
+}
+
+/// Fields that mean something. `links` is not among them: a list of links is read as it comes.
+bool is_known_key(std::string_view key) {
+  constexpr std::array<std::string_view, 7> kKeys{"kind", "url",   "url_hex",     "index",
+                                                  "time", "score", "content_hash"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
 }
 
 std::string_view characters(std::span<const std::byte> bytes) {
@@ -147,15 +155,16 @@ struct EventLineParser::Reader {
     return {};
   }
 
-  Result<void> take_links(const Json& json, CrawlEvent& event) {
+  /// `links`: what came of reading them.
+  Result<void> take_links(const Json& json, const Result<void>& links, CrawlEvent& event) const {
     if (!json.is_array()) return broken("`links` is no list");
     const bool has_links = event.kind == CrawlEventKind::kPage ||
                            event.kind == CrawlEventKind::kLinkAdded ||
                            event.kind == CrawlEventKind::kLinkRemoved;
-    if (!has_links && !json.empty()) return broken("an event of this kind has no links");
-    for (const Json& link : json) CRAWLSTORE_TRY(take_link(link));
+    const bool is_empty = links && parser.links_.empty();
+    if (!has_links && !is_empty) return broken("an event of this kind has no links");
     event.links = parser.links_;
-    return {};
+    return links;
   }
 
   Result<void> take_hash(const Json& json, CrawlEvent& event) {
@@ -179,7 +188,7 @@ struct EventLineParser::Reader {
     return broken("this `kind` is not known");
   }
 
-  Result<CrawlEvent> read(const Json& object) {
+  Result<CrawlEvent> read(const Json& object, const Result<void>& links) {
     CrawlEvent event;
     CRAWLSTORE_TRY(take_kind(object, event));
     CRAWLSTORE_TRY(take_name(object, event.url, event.index));
@@ -194,21 +203,105 @@ struct EventLineParser::Reader {
       event.score = *score;
     }
     if (const Json* json = find(object, "content_hash")) CRAWLSTORE_TRY(take_hash(*json, event));
-    if (const Json* json = find(object, "links")) CRAWLSTORE_TRY(take_links(*json, event));
+    if (const Json* json = find(object, "links")) {
+      CRAWLSTORE_TRY(take_links(*json, links, event));
+    }
     parser.naming_ = *naming;
     return event;
   }
 };
 
+/// What nlohmann::json tells of a line, as it reads it. Kept are the known fields of the event, and
+/// those of one link at a time; a list or an object that stands for such a field is kept empty. So
+/// neither a line that is nested nor one of many small things takes memory.
+struct EventLineParser::Line {
+  explicit Line(Reader& to) : reader(to) {}
+
+  Reader& reader;
+  Json event = Json::object();
+  Json link;
+  std::string key_of_event;
+  std::string key_of_link;
+  std::uint64_t depth = 0;  // of objects and lists that are open
+  bool is_object = false;   // what the line is
+  bool in_links = false;    // the list at depth 2
+  bool in_link = false;     // the object at depth 3
+  Result<void> links;       // the first one that is wrong
+
+  void take_link(const Json& json) {
+    if (!links) return;
+    links = reader.parser.links_.size() < kLinksMax ? reader.take_link(json)
+                                                    : broken("it has more than 2,097,152 links");
+  }
+  /// A value that is whole, or one that has just been opened.
+  bool take(Json value) {
+    if (depth == 1 && is_object && (is_known_key(key_of_event) || key_of_event == "links")) {
+      event[key_of_event] = std::move(value);
+    } else if (depth == 2 && in_links) {
+      take_link(value);
+    } else if (depth == 3 && in_link && is_known_key(key_of_link)) {
+      link[key_of_link] = std::move(value);
+    }
+    return true;
+  }
+  bool null() { return take(nullptr); }
+  bool boolean(bool value) { return take(value); }
+  bool number_integer(std::int64_t value) { return take(value); }
+  bool number_unsigned(std::uint64_t value) { return take(value); }
+  bool number_float(double value, const std::string& /*text*/) { return take(value); }
+  bool string(std::string& value) { return take(std::move(value)); }
+  bool binary(Json::binary_t& /*value*/) { return false; }
+  bool key(std::string& name) {
+    if (depth == 1) key_of_event = std::move(name);
+    if (depth == 3) key_of_link = std::move(name);
+    return true;
+  }
+  bool start_object(std::size_t /*count*/) {
+    if (depth == 0) is_object = true;
+    if (depth == 2 && in_links) {
+      in_link = true;
+      link = Json::object();
+    } else {
+      take(Json::object());
+    }
+    ++depth;
+    return true;
+  }
+  bool end_object() {
+    --depth;
+    if (depth != 2 || !in_link) return true;
+    in_link = false;
+    take_link(link);
+    return true;
+  }
+  bool start_array(std::size_t /*count*/) {
+    take(Json::array());
+    if (depth == 1) in_links = is_object && key_of_event == "links";
+    if (depth == 1 && in_links) reader.parser.links_.clear();
+    ++depth;
+    return true;
+  }
+  bool end_array() {
+    --depth;
+    if (depth == 1) in_links = false;
+    return true;
+  }
+  static bool parse_error(std::size_t /*at*/, const std::string& /*last*/,
+                          const Json::exception& /*error*/) {
+    return false;
+  }
+};
+
 Result<CrawlEvent> EventLineParser::parse(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, false);
-  if (json.is_discarded()) return broken("it is no JSON");
-  if (!json.is_object()) return broken("it is no JSON object");
   // What is written takes at least as many bytes in the line.
   bytes_.clear();
   bytes_.reserve(line.size());
   links_.clear();
-  return Reader{*this, {}}.read(json);
+  Reader reader{*this, {}};
+  Line read(reader);
+  if (!Json::sax_parse(line, &read)) return broken("it is no JSON");
+  if (!read.is_object) return broken("it is no JSON object");
+  return reader.read(read.event, read.links);
 }
 
 void append_event_line(std::string& to, const CrawlEvent& event, PageNaming naming) {

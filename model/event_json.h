@@ -10,7 +10,8 @@
 /// bytes are no UTF-8 comes as hexadecimal digits, `url_hex`. Where pages have no URLs there is
 /// `index` instead, and a link without a score is a number. `time` may be microseconds since the
 /// epoch. Only `kind` and a name of the page must be there; keys that are not known are passed
-/// over. Ownership: what a parser gives are views into it. Threads: one at a time.
+/// over. What a line holds besides strings takes 32 bytes a link, however it is nested.
+/// Ownership: what a parser gives are views into it. Threads: one at a time.
 
 #include <string>
 #include <string_view>
@@ -33,7 +34,10 @@ class EventLineParser {
   [[nodiscard]] PageNaming naming() const { return naming_; }
 
  private:
+  /// So many fit the message of an event, of 64 MiB.
+  static constexpr std::size_t kLinksMax = std::size_t{1} << 21;
   struct Reader;
+  struct Line;
   std::string bytes_;  // of URLs and the hash; never moves while a line is read
   std::vector<EventLink> links_;
   PageNaming naming_ = PageNaming::kUrls;

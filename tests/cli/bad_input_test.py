@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import subprocess
 import unittest
 
 import command
@@ -198,6 +199,56 @@ class UnknownFeatures(command.CommandTest):
             if verb[0] not in ("dump", "verify"):
                 self.refuse(4, "feature that this version does not know.*newer release",
                             *words_of(verb, "x.crawl"))
+
+
+class LinesOfManyThings(command.CommandTest):
+    """A line of 64 MiB takes memory for its bytes, not for what is opened in it."""
+
+    KIBIBYTES_MAX = 512 * 1024
+
+    def import_lines(self, *parts):
+        """Imports a file of (text, times) between two good lines; returns what the command said."""
+        good = b'{"kind":"page","url":"http://a.test/"}\n'
+        with open(self.folder / "lines", "wb") as lines:
+            lines.write(good)
+            for text, times in parts:
+                for _ in range(times >> 20):
+                    lines.write(text * (1 << 20))
+                lines.write(text * (times % (1 << 20)))
+            lines.write(b"\n" + good)
+        with open(self.folder / "said", "wb") as said:
+            process = self.start("import", "x.crawl", "--format", "jsonl", "lines", "--memory",
+                                 "64MiB", stdin=subprocess.DEVNULL, stdout=said, stderr=said)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 1)
+        self.assertLess(usage.ru_maxrss, self.KIBIBYTES_MAX)
+        text = (self.folder / "said").read_text()
+        self.assertRegex(text, r"(?m)^events +2$")
+        return text
+
+    def test_refuses_lists_in_lists(self):
+        text = self.import_lines((b"[", 60 << 20))
+        self.assertIn("lines:2: refused: it is no JSON", text)
+
+    def test_refuses_lists_in_a_list_of_links(self):
+        text = self.import_lines((b'{"kind":"page","url":"http://b.test/","links":[', 1),
+                                 (b"[", 30 << 20), (b"]", 30 << 20), (b"]}", 1))
+        self.assertIn("lines:2: refused: a link is a string, a number or an object", text)
+
+    def test_refuses_objects_without_a_name(self):
+        text = self.import_lines((b'{"kind":"page","url":"http://b.test/","links":[', 1),
+                                 (b"{},", 20_000_000), (b"{}]}", 1))
+        self.assertIn("lines:2: refused: a page is named by one of", text)
+
+    def test_refuses_more_links_than_a_message_holds(self):
+        text = self.import_lines((b'{"kind":"page","url":"http://b.test/","links":[', 1),
+                                 (b'"",', 20_000_000), (b'""]}', 1))
+        self.assertIn("lines:2: refused: it has more than 2,097,152 links", text)
+
+    def test_passes_over_what_it_does_not_know(self):
+        self.assertIn("refused: `kind` is missing", self.import_lines(
+            (b'{"x":[', 1), (b"{},", 20_000_000), (b"{}]}", 1)))
 
 
 if __name__ == "__main__":

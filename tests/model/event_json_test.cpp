@@ -94,6 +94,35 @@ TEST(EventLineParser, SaysWhatIsWrong) {
             "an event of this kind has no links");
 }
 
+TEST(EventLineParser, PassesOverKeysThatItDoesNotKnow) {
+  const std::string nested = R"("x":[[{"url":"c","links":[1]}],{"kind":1}],"y":{"url":{}},)";
+  const std::string line = R"({"kind":"page","url":"a","links":[{"url":"b","score":1},"d"]})";
+  std::string more = line;
+  more.insert(more.find("\"url\":\"b"), nested).insert(1, nested);
+  EXPECT_EQ(again(more), line + "\n");
+}
+
+TEST(EventLineParser, TakesTheLastOfEqualKeys) {
+  EXPECT_EQ(again(R"({"kind":"gone","kind":"page","url":"a","links":["b"],"links":["c"]})"),
+            "{\"kind\":\"page\",\"url\":\"a\",\"links\":[\"c\"]}\n");
+  EXPECT_EQ(again(R"({"kind":"page","url":"a","links":["b"],"links":null})"),
+            "{\"kind\":\"page\",\"url\":\"a\"}\n");
+}
+
+TEST(EventLineParser, SaysWhatIsWrongWithLinks) {
+  const auto linked = [](const std::string& link) {
+    return again(R"({"links":[)" + link + R"(],"kind":"page","url":"a"})");
+  };
+  EXPECT_EQ(linked("[]"), "a link is a string, a number or an object");
+  EXPECT_EQ(linked("{},\"b\""), "a page is named by one of `url`, `url_hex` and `index`");
+  EXPECT_EQ(linked(R"({"url":["b"]})"), "`url` is no string");
+  EXPECT_EQ(linked(R"({"url":"b","score":"1"})"), "`score` is no number");
+  EXPECT_EQ(linked("{},"), "it is no JSON");
+  std::string many = R"("")";
+  for (int i = 0; i < 1 << 21; ++i) many += R"(,"")";
+  EXPECT_EQ(linked(many), "it has more than 2,097,152 links");
+}
+
 TEST(EventLineParser, RefusesUrlsOverTheLimit) {
   const std::string url(kEventUrlBytesMax, 'a');
   EXPECT_EQ(again(R"({"kind":"gone","url":")" + url + "a\"}"), "a URL is longer than 16 MiB");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <limits>
 #include <new>
 
 #include <malloc.h>
@@ -13,11 +14,15 @@ namespace crawlstore::testing {
 std::atomic<std::int64_t> allocations_left{-1};
 std::atomic<bool> an_allocation_failed{false};
 std::atomic<std::int64_t> live_bytes{0};
+std::atomic<std::int64_t> live_bytes_max{std::numeric_limits<std::int64_t>::max()};
 
 namespace {
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
-  if (allocations_left.load() >= 0 && allocations_left.fetch_sub(1) == 0) {
+  const auto room =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(live_bytes_max - live_bytes, 0));
+  const bool is_due = allocations_left.load() >= 0 && allocations_left.fetch_sub(1) == 0;
+  if (is_due || bytes > room) {
     an_allocation_failed = true;
     throw std::bad_alloc();
   }

@@ -259,21 +259,18 @@ void Description::note(std::size_t mark, std::uint64_t offset, const char* text)
 
 RunSource::RunSource(Storage& storage, const Uuid& uuid, const format::SegmentEntry& entry,
                      const format::RunRef& run)
-    : storage_(storage),
-      name_{uuid, entry.id, run.run_id},
-      run_(run),
-      kind_(entry.kind),
-      reader_(borrowed(storage), name_, run) {}
+    : storage_(storage), name_{uuid, entry.id, run.run_id}, run_(run), kind_(entry.kind) {
+  const auto size = storage.size();
+  if (size && run.extent().end_bytes() <= *size) reader_.emplace(borrowed(storage), name_, run);
+}
 
 RunBytes RunSource::read(std::uint64_t offset, std::uint64_t length) const {
   RunBytes result;
   offset = std::min(offset, run_.payload_bytes);
   length = std::min(length, run_.payload_bytes - offset);
   if (length == 0) return result;
-  const auto size = storage_.size();
-  const bool is_inside = size && run_.extent().end_bytes() <= *size;
-  if (is_inside) {
-    const auto view = reader_.bytes(offset, length);
+  if (reader_) {
+    const auto view = reader_->bytes(offset, length);
     if (!view) result.problem = view.error();
   } else {
     result.problem = Error{Errc::kTruncated, 0, name_.segment.value, run_.offset_bytes,

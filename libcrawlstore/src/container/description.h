@@ -67,7 +67,7 @@ class RunSource {
   format::RunName name_;
   format::RunRef run_;
   SegmentKind kind_;
-  RunReader reader_;
+  std::optional<RunReader> reader_;  // none: the file ends inside the run
 };
 
 /// Footer and blocks of a partition, header of another run, the whole of a drum.

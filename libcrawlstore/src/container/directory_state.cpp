@@ -36,12 +36,15 @@ struct Loader {
       return fail(Errc::kDirectoryInvalid, "a directory extent lies outside the file",
                   extent.offset_bytes);
     }
+    const auto size = storage.size();
+    if (!size) return tl::unexpected<Error>(size.error());
+    const auto truncated =
+        fail(Errc::kTruncated, "the file ends inside its directory", extent.offset_bytes);
+    if (extent.end_bytes() > *size) return truncated;
     std::vector<std::byte> bytes(extent.length_bytes);
     const auto got = storage.read(extent.offset_bytes, bytes);
     if (!got) return tl::unexpected<Error>(got.error());
-    if (*got < bytes.size()) {
-      return fail(Errc::kTruncated, "the file ends inside its directory", extent.offset_bytes);
-    }
+    if (*got < bytes.size()) return truncated;
     const auto seed = format::extent_seed(uuid, domain, born, extent.offset_bytes);
     if (policy.verify_directory_checksum && format::checksum(bytes, seed) != expected) {
       return fail(Errc::kDirectoryDamaged, "the checksum of a directory piece does not match",

@@ -160,13 +160,15 @@ void RunWriter::give_back() {
 Result<void> read_run(Storage& storage, const format::RunName& name, const format::RunRef& run,
                       std::vector<std::byte>& out) {
   const auto tree = format::checksum_tree(run.payload_bytes);
+  const auto size = storage.size();
+  if (!size) return tl::unexpected<Error>(size.error());
+  const auto truncated = fail(Errc::kTruncated, "the file ends inside a segment", run.offset_bytes,
+                              name.segment.value);
+  if (run.extent().end_bytes() > *size) return truncated;
   out.resize(tree.extent_bytes);
   const auto got = storage.read(run.offset_bytes, out);
   if (!got) return tl::unexpected<Error>(got.error());
-  if (*got < out.size()) {
-    return fail(Errc::kTruncated, "the file ends inside a segment", run.offset_bytes,
-                name.segment.value);
-  }
+  if (*got < out.size()) return truncated;
   const std::span<const std::byte> bytes(out);
   const auto levels_start = tree.levels.front().offset_bytes;
   CRAWLSTORE_TRY(check_tail(name, run, tree, bytes.subspan(levels_start)));

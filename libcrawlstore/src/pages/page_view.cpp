@@ -9,6 +9,7 @@
 #include "format/record_tile.h"
 #include "pages/fresh_keys.h"
 #include "pages/page_view_impl.h"
+#include "pages/pages_state.h"
 #include "pages/superstep.h"
 
 namespace crawlstore {
@@ -55,6 +56,7 @@ Result<void> PageView::Impl::open_parts() {
   }
   const auto tiles = part(table.records, SegmentKind::kPageRecords);
   if (!tiles) return tl::unexpected<Error>(tiles.error());
+  CRAWLSTORE_TRY(pages::check_page_count(table, *tiles));
   if (*tiles != nullptr) {
     const auto owner = std::make_shared<Snapshot>(snapshot);
     auto opened = container::TileReader::open({owner, &owner->reader()}, table.records);

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "container/run_io.h"
+#include "container/tile_tree.h"
+#include "format/layout.h"
 
 namespace crawlstore::pages {
 namespace {
@@ -23,6 +25,18 @@ Result<void> check_part(const container::SegmentWriter& writer, SegmentId owner,
 }
 
 }  // namespace
+
+Result<void> check_page_count(const format::PagesTable& table,
+                              const format::SegmentEntry* records) {
+  if (table.page_count == 0) return {};
+  const std::uint64_t tile_count = (table.page_count - 1) / format::kTilePagesMax + 1;
+  if (records != nullptr && records->runs.back().record_count == table.page_count &&
+      container::tile_count(*records) == tile_count) {
+    return {};
+  }
+  return fail(Errc::kSegmentInvalid, "there are not as many records as pages", Error::kNoOffset,
+              table.records.value);
+}
 
 Result<PagesState> load_state(container::SegmentWriter& writer, const format::SegmentEntry& entry) {
   const format::RunRef& run = entry.runs.front();
@@ -45,6 +59,7 @@ Result<PagesState> load_state(container::SegmentWriter& writer, const format::Se
                          std::pair{table->events, SegmentKind::kPageEvents},
                          std::pair{table->fresh_keys, SegmentKind::kFreshKeys}};
   for (const auto& [id, kind] : parts) CRAWLSTORE_TRY(check_part(writer, entry.id, id, kind));
+  CRAWLSTORE_TRY(check_page_count(*table, writer.find(table->records)));
   return PagesState{entry.id, entry.name, *table};
 }
 

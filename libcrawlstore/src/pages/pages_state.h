@@ -20,6 +20,11 @@ struct PagesState {
 /// The page database of this segment. errors kChunkDamaged, kSegmentInvalid
 Result<PagesState> load_state(container::SegmentWriter& writer, const format::SegmentEntry& entry);
 
+/// That there are as many records as pages. So page_count is at most twice the length of the file,
+/// and may say how much memory is taken: each tile has at most 8,192 records, and a unit or more.
+/// `records` is the segment that the table names, or nullptr. errors kSegmentInvalid
+Result<void> check_page_count(const format::PagesTable& table, const format::SegmentEntry* records);
+
 /// Writes the table anew and puts it into the writer's changes.
 Result<void> put_state(container::SegmentWriter& writer, const PagesState& state);
 
