@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Checks for bugs of the library itself. Neither file content nor what a caller passes reaches one;
+/// Checks for bugs of the library itself. Neither a file nor what a caller passes reaches one;
 /// spec/assertions.md says of each why.
 ///
 ///   CRAWLSTORE_ASSERT   cheap conditions; on in every build. A violation prints the expression

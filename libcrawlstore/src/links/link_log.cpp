@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -177,10 +176,13 @@ std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_
     newer[i] = newer[i + 1] + static_cast<double>(sizes[i]);
   }
   const auto smallest = static_cast<double>(*std::min_element(sizes.begin(), sizes.end()));
-  const double ratio =
-      std::max(2.0, std::pow(newer[0] / smallest, 1.0 / static_cast<double>(kept_max)));
+  // At least the ratio of the spec, 2 or a root. Raised to its power here: a root is not the same
+  // number on all processors, and equal work gives equal files.
   const auto stands_alone = [&](std::size_t i) {
-    return static_cast<double>(sizes[i]) >= ratio * newer[i + 1];
+    const double ratio = static_cast<double>(sizes[i]) / newer[i + 1];
+    double power = 1;
+    for (std::size_t k = 0; k < kept_max; ++k) power *= ratio;
+    return ratio >= 2 && power >= newer[0] / smallest;
   };
   std::size_t first = kept_max;
   while (first > 0 && stands_alone(first)) --first;  // what is newer than a run that stands alone
