@@ -203,7 +203,7 @@ std::span<const CrashWorkload> page_workloads() {
   static constexpr auto kWorkloads = std::to_array<CrashWorkload>({
       {"supersteps", record_supersteps, use_pages},
       {"supersteps that merge links, compact, rollback", record_compaction, use_pages},
-      {"pages forgotten by the block", record_forgetting, use_pages},
+      {"pages forgotten by the block", record_forgetting, use_pages, true},
       {"pages from a dispatcher", record_dispatched, use_pages},
       {"supersteps in flight", record_flights, use_pages},
   });

@@ -19,6 +19,8 @@ struct CrashWorkload {
   void (*record)(Scenario& scenario);
   /// Uses a DRUM store after a crash; null for workloads that write segments of their own.
   void (*use)(std::unique_ptr<Storage> storage) = nullptr;
+  /// Takes a tenth of a second: not every call of it fails in every run.
+  bool is_costly = false;
 };
 
 /// Written with a container::Writer, so that its policy can be turned wrong.
