@@ -14,6 +14,7 @@
 #include "drum/key_table.h"
 #include "format/endian.h"
 #include "format/pages_table.h"
+#include "format/record_tile.h"
 #include "pages/page_model.h"
 #include "pages/page_words.h"
 #include "pages/pages_state.h"
