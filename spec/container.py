@@ -78,7 +78,13 @@ class CrawlFile:
     def __init__(self, path, pin=True):
         self.fd = os.open(path, os.O_RDONLY)
         self.pin = pin
-        self.identity = self._read_identity()
+        self.identity = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
 
     def size(self):
         return os.fstat(self.fd).st_size
@@ -154,6 +160,7 @@ class CrawlFile:
 
     def open(self):
         """Reads and pins the winner and its predecessor: what read_superblocks gives."""
+        self.identity = self._read_identity()
         found = self.read_superblocks()
         while self.pin:
             last = found[0].generation

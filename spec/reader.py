@@ -146,8 +146,7 @@ def segment_json(segment):
             'runs': [{name: getattr(run, name) for name in names} for run in runs]}
 
 
-def read(path, pin=True):
-    file = CrawlFile(path, pin)
+def document_of(file):
     winner, previous, findings = file.open()
     directory, seen = file.load_directory(winner), {}
     parsed, contents = load_segments(file, directory, seen)
@@ -185,7 +184,8 @@ def main(arguments):
     if len(paths) != 1:
         sys.exit(__doc__)
     try:
-        document = read(paths[0], pin)
+        with CrawlFile(paths[0], pin) as file:
+            document = document_of(file)
     except CrawlError as error:
         place = '' if error.offset is None else ' (at %d)' % error.offset
         sys.exit('%s: %s%s' % (error.name, error.message, place))

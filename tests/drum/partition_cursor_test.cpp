@@ -21,8 +21,7 @@ Result<MergeReport> merge(const Bytes& bytes) {
   auto store =
       must(Store::open(open_memory_storage(make_memory_file(bytes, 1 << 24), OpenMode::kWrite)));
   auto drum = must(Drum<std::uint64_t, Value>::open(store, "sample"));
-  struct Nobody {
-  } nobody;
+  NullDispatcher nobody;
   drum.attach(nobody);
   must(drum.update(6, Value{'a', 'b'}));
   return drum.synchronize();

@@ -154,13 +154,14 @@ inline std::vector<std::uint64_t> as_vector(const std::set<std::uint64_t>& set) 
   return {set.begin(), set.end()};
 }
 
-/// Everything that a view tells, against the model.
-inline void expect_same(const PageView& view, const PageModel& model) {
+/// Everything that a view tells, against the model: of each page, or of every nth from one on.
+inline void expect_same(const PageView& view, const PageModel& model, std::uint64_t first = 0,
+                        std::uint64_t step = 1) {
   const PagesInfo& info = view.info();
   ASSERT_EQ(info.page_count, model.pages().size());
   EXPECT_EQ(info.crawled_count, model.crawled_count());
   EXPECT_EQ(info.link_count, model.link_count());
-  for (std::uint64_t index = 0; index < info.page_count; ++index) {
+  for (std::uint64_t index = first; index < info.page_count; index += step) {
     const PageModel::Page& expected = model.pages()[index];
     const auto page = view.page(index);
     ASSERT_TRUE(page) << describe(page.error());

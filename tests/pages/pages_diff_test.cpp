@@ -13,6 +13,7 @@
 
 #include "drum/memory_store.h"
 #include "pages/page_model.h"
+#include "support/seeded.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -37,19 +38,25 @@ std::string words(const PageInfo* older, const PageInfo* newer, const PageFields
   return said(older) + " > " + said(newer) + " " + fields.text();
 }
 
-/// How a page is known. In one store a URL that was forgotten and came up again is another page.
-struct Names {
-  const PageView& view;
-  bool by_url = false;
-  std::string operator()(std::uint64_t index) const {
-    return must(view.url(index)) + (by_url ? "" : "#" + std::to_string(index));
+/// How pages are known. In one store a URL that was forgotten and came up again is another page.
+class Names {
+ public:
+  Names(const PageView& view, bool by_url) : view_(view), by_url_(by_url) {}
+  const std::string& operator()(std::uint64_t index) const {
+    auto& name = names_[index];
+    if (name.empty()) name = must(view_.url(index)) + (by_url_ ? "" : "#" + std::to_string(index));
+    return name;
   }
+
+ private:
+  const PageView& view_;
+  bool by_url_;
+  mutable std::map<std::uint64_t, std::string> names_;  // those that were asked for
 };
 
 /// All that a view shows, by name; of pages that were forgotten nothing.
 struct Content {
-  explicit Content(const Names& name_of) {
-    const PageView& view = name_of.view;
+  Content(const PageView& view, const Names& name_of) {
     must(view.for_each_page([&](const PageInfo& page) {
       if (view.info().has_urls && page.url.empty()) return true;
       const std::string name = name_of(page.index);
@@ -62,6 +69,16 @@ struct Content {
   }
   std::map<std::string, PageInfo> pages;
   std::set<Link> links;
+};
+
+/// A state and all that it holds, which is read once.
+struct State {
+  explicit State(Snapshot taken, bool by_url = false)
+      : snapshot(std::move(taken)), names(view, by_url) {}
+  Snapshot snapshot;
+  PageView view = must(PageView::open(snapshot));
+  Names names;
+  Content content{view, names};
 };
 
 Changes expected_changes(const Content& older, const Content& newer) {
@@ -120,18 +137,14 @@ void collect(const Names& old_name, const Names& new_name, Changes& told, PagesD
 }
 
 /// diff_pages() tells what reading everything tells; returns what it reported.
-PagesDiff expect_right(const Snapshot& older, const Snapshot& newer, bool by_url = false) {
-  const PageView old_view = must(PageView::open(older));
-  const PageView new_view = must(PageView::open(newer));
-  const Names old_name{old_view, by_url};
-  const Names new_name{new_view, by_url};
+PagesDiff expect_right(const State& older, const State& newer, bool by_url = false) {
   Changes told;
   PagesDiffSink sink;
-  collect(old_name, new_name, told, sink);
-  const auto databases = must(diff_pages(older, newer, sink));
+  collect(older.names, newer.names, told, sink);
+  const auto databases = must(diff_pages(older.snapshot, newer.snapshot, sink));
   EXPECT_EQ(databases.size(), 1U);
   const PagesDiff& found = databases.at(0);
-  const Changes expected = expected_changes(Content(old_name), Content(new_name));
+  const Changes expected = expected_changes(older.content, newer.content);
   EXPECT_EQ(told.pages, expected.pages);
   EXPECT_EQ(told.added_links, expected.added_links);
   EXPECT_EQ(told.gone_links, expected.gone_links);
@@ -140,11 +153,15 @@ PagesDiff expect_right(const Snapshot& older, const Snapshot& newer, bool by_url
   EXPECT_EQ(found.added_link_count, expected.added_links.size());
   EXPECT_EQ(found.gone_link_count, expected.gone_links.size());
   EXPECT_EQ(found.by_url, by_url);
-  EXPECT_EQ(found.old_page_count, old_view.info().page_count);
-  EXPECT_EQ(found.new_link_count, new_view.info().link_count);
+  EXPECT_EQ(found.old_page_count, older.view.info().page_count);
+  EXPECT_EQ(found.new_link_count, newer.view.info().link_count);
   EXPECT_EQ(found.differs(),
             expected != Changes{} || found.added_edit_count + found.gone_edit_count != 0);
   return found;
+}
+
+PagesDiff expect_right(const Snapshot& older, const Snapshot& newer, bool by_url = false) {
+  return expect_right(State(older, by_url), State(newer, by_url), by_url);
 }
 
 PagesOptions small_options() {
@@ -179,12 +196,13 @@ std::vector<std::byte> other_store_image() {
 
 /// Random supersteps, joins of runs, and forgetting; any two states are compared.
 TEST(PagesDiff, TellsOfGenerationsWhatReadingEverythingTells) {
-  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+  for (std::uint64_t i = 0; i < (is_long() ? 20 : 1); ++i) {
+    const std::uint64_t seed = test_seed() + i;
     MemoryStore store;
     RandomCrawl crawl(seed);
     Random dice(seed * 77);
     auto pages = must(PageDb::open(*store, "pages", small_options()));
-    std::deque<Snapshot> states;
+    std::deque<State> states;
     for (std::uint64_t step = 0; step < 50; ++step) {
       add_random(pages, crawl, 1 + dice.below(30));
       must(pages.merge());
@@ -193,9 +211,9 @@ TEST(PagesDiff, TellsOfGenerationsWhatReadingEverythingTells) {
             [&](std::string_view url) { return is_of_host(url, step % 5) && dice.below(2) == 0; }));
       }
       if (dice.below(10) == 0) must(pages.compact());
-      states.push_back(must(store->snapshot()));
+      states.emplace_back(must(store->snapshot()));
       const auto& other = states[dice.below(states.size())];
-      SCOPED_TRACE(::testing::Message() << seed << ' ' << step);
+      SCOPED_TRACE(::testing::Message() << "CRAWLSTORE_TEST_SEED=" << seed << ", step " << step);
       expect_right(other, states.back());
       expect_right(states.back(), other);
       if (::testing::Test::HasFailure()) return;
@@ -342,7 +360,7 @@ TEST(PagesDiff, GoesByIndexWithoutUrls) {
   MemoryStore one;
   MemoryStore two(other_store_image());
   Random random(8);
-  std::vector<Snapshot> states;
+  std::deque<State> states;
   for (MemoryStore* store : {&one, &two}) {
     auto pages = must(PageDb::open(**store, "pages", options));
     for (int step = 0; step < 4; ++step) {
@@ -356,11 +374,11 @@ TEST(PagesDiff, GoesByIndexWithoutUrls) {
         must(pages.add(event));
       }
       must(pages.merge());
-      states.push_back(must((*store)->snapshot()));
+      states.emplace_back(must((*store)->snapshot()));
     }
   }
-  for (const Snapshot& older : states) {
-    for (const Snapshot& newer : states) expect_right(older, newer);
+  for (const State& older : states) {
+    for (const State& newer : states) expect_right(older, newer);
   }
 }
 

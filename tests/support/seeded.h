@@ -20,6 +20,11 @@ inline std::uint64_t test_seed() {
   return given == nullptr ? 1 : std::strtoull(given, nullptr, 0);
 }
 
+/// Whether the run is `./run-tests --long`, which tries everything that others try a sample of.
+inline bool is_long() {
+  return std::getenv("CRAWLSTORE_LONG") != nullptr;
+}
+
 /// While it lives, a failure of its thread says which seed it was.
 class SeededRandom : public Random {
  public:
