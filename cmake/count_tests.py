@@ -4,7 +4,8 @@
 Reads BUILD_DIR/junit.xml (ctest --output-junit) and, for the GoogleTest programs among its tests,
 BUILD_DIR/reports/<test>.xml. Prints "PASSED FAILED SKIPPED SECONDS": a GoogleTest case counts as
 one, so does every other ctest. A program that died before it wrote its report counts as one
-failure, and so does one that ended badly although all its cases passed (a leak, a race).
+failure, and so does one that ended badly although all its cases passed (a leak, a race). Whatever
+died, a program or ctest itself, is named in a sentence on standard error.
 """
 
 import pathlib
@@ -12,12 +13,22 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 
-def count_cases(report):
-    """(passed, failed, skipped) of one GoogleTest report; None when it was cut off."""
+class RunDied(Exception):
+    """ctest left no report that can be counted; the text is a sentence."""
+
+
+def read_report(path):
+    """(root, None), or (None, what is wrong with the report)."""
     try:
-        root = ElementTree.parse(report).getroot()
-    except (OSError, ElementTree.ParseError):
-        return None
+        return ElementTree.parse(path).getroot(), None
+    except OSError:
+        return None, "missing"
+    except ElementTree.ParseError:
+        return None, "cut off"
+
+
+def count_cases(root):
+    """(passed, failed, skipped) of one GoogleTest report."""
     passed = failed = skipped = 0
     for case in root.iter("testcase"):
         if case.find("failure") is not None or case.find("error") is not None:
@@ -35,7 +46,13 @@ def count_cases(report):
 def count_run(build_dir):
     """(passed, failed, skipped, seconds) of a whole ctest run."""
     passed = failed = skipped = 0
-    root = ElementTree.parse(build_dir / "junit.xml").getroot()
+    root, wrong = read_report(build_dir / "junit.xml")
+    if root is None:
+        cut = [path.stem for path in sorted((build_dir / "reports").glob("*.xml"))
+               if read_report(path)[0] is None]
+        raise RunDied(f"ctest died: its report {build_dir}/junit.xml is {wrong}."
+                      + (f" The reports of these programs are cut off: {', '.join(cut)}."
+                         if cut else ""))
     for test in root.iter("testcase"):
         status = test.get("status")
         if status in ("notrun", "disabled"):
@@ -45,11 +62,16 @@ def count_run(build_dir):
             skipped += really or status == "disabled"
             failed += not really and status == "notrun"
             continue
-        cases = count_cases(build_dir / "reports" / (test.get("name") + ".xml"))
-        if cases is None:
+        name = test.get("name")
+        report, wrong = read_report(build_dir / "reports" / (name + ".xml"))
+        if report is None:
             passed += status == "run"
             failed += status != "run"
+            # Only GoogleTest programs, tests_*, leave reports.
+            if name.startswith("tests_") and status != "run":
+                print(f"{name} died: its report is {wrong}.", file=sys.stderr)
         else:
+            cases = count_cases(report)
             passed += cases[0]
             failed += cases[1] if cases[1] else int(status != "run")
             skipped += cases[2]
@@ -57,4 +79,7 @@ def count_run(build_dir):
 
 
 if __name__ == "__main__":
-    print(*count_run(pathlib.Path(sys.argv[1])))
+    try:
+        print(*count_run(pathlib.Path(sys.argv[1])))
+    except RunDied as died:
+        sys.exit(str(died))

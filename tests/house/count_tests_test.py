@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """cmake/count_tests.py: every case counts once, and a program that died early is a failure."""
 
+import contextlib
+import io
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -56,6 +59,35 @@ class CountRun(unittest.TestCase):
     def test_counts_a_report_cut_off_as_one_failure(self):
         self.report("tests_x", CASES.format(more="")[:100])
         self.assertEqual(self.count(("tests_x", "fail", None)), (0, 1, 0, 7))
+
+    def test_names_the_program_whose_report_is_cut_off_or_missing(self):
+        self.report("tests_x", CASES.format(more="")[:100])
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            counts = self.count(
+                ("tests_x", "fail", None), ("tests_y", "fail", None), ("script", "fail", None))
+        self.assertEqual(counts, (0, 3, 0, 7))
+        self.assertEqual(said.getvalue(), "tests_x died: its report is cut off.\n"
+                                          "tests_y died: its report is missing.\n")
+
+    def run_script(self):
+        """(exit code, standard output, standard error) of the script itself."""
+        done = subprocess.run(
+            [sys.executable, "-B", SOURCE / "cmake/count_tests.py", self.build], text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def test_says_in_a_sentence_that_ctest_died(self):
+        self.assertEqual(self.run_script(), (
+            1, "", f"ctest died: its report {self.build}/junit.xml is missing.\n"))
+
+    def test_names_programs_that_died_with_ctest(self):
+        self.report("tests_whole", CASES.format(more=""))
+        self.report("tests_x", CASES.format(more="")[:100])
+        (self.build / "junit.xml").write_text('<testsuite time="7"><testcase name="a"')
+        self.assertEqual(self.run_script(), (
+            1, "", f"ctest died: its report {self.build}/junit.xml is cut off."
+                   " The reports of these programs are cut off: tests_x.\n"))
 
     def test_counts_a_missing_program_as_a_failure(self):
         self.assertEqual(self.count(("a", "notrun", "Unable to find executable")), (0, 1, 0, 7))

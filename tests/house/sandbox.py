@@ -22,9 +22,7 @@ class Sandbox:
         self.bin = self.folder / "stand-ins"
         self.bin.mkdir()
         for tool in TOOLS:
-            path = shutil.which(tool)
-            if path:
-                (self.bin / tool).symlink_to(path)
+            self.tool(tool)
         for script in scripts:
             target = self.folder / script
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -32,6 +30,12 @@ class Sandbox:
 
     def remove(self):
         shutil.rmtree(self.folder)
+
+    def tool(self, name):
+        """Lets the scripts call a program of the system."""
+        path = shutil.which(name)
+        if path:
+            (self.bin / name).symlink_to(path)
 
     def stand_in(self, name, body):
         """Puts a bash script in the place of a program."""
