@@ -3,13 +3,13 @@
 // T1 and T2 of reliability.md: after a crash at any moment the store is whole, and is what was
 // acknowledged, or one commit more. CRAWLSTORE_LONG=1 looks at a million images.
 #include <cstdio>
-#include <cstdlib>
 #include <unordered_set>
 
 #include <gtest/gtest.h>
 
 #include "container/crash_workloads.h"
 #include "support/crash_images.h"
+#include "support/seeded.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -19,17 +19,12 @@ constexpr std::uint64_t kImagesPerWorkloadMin = 1000;
 constexpr std::uint64_t kImagesMin = 20'000;
 constexpr std::uint64_t kImagesMinLong = 1'000'000;
 
-bool is_long_run() {
-  const char* value = std::getenv("CRAWLSTORE_LONG");
-  return value != nullptr && *value == '1';
-}
-
 CrashBudget budget_of(std::uint64_t round) {
   CrashBudget budget;
-  budget.subset_effects_max = is_long_run() ? 12 : 7;
-  budget.pairs_max = is_long_run() ? 2000 : 40;
-  budget.random_count = is_long_run() ? 4096 : 40;
-  budget.tears_per_write = is_long_run() ? 32 : 4;
+  budget.subset_effects_max = is_long() ? 12 : 7;
+  budget.pairs_max = is_long() ? 2000 : 40;
+  budget.random_count = is_long() ? 4096 : 40;
+  budget.tears_per_write = is_long() ? 32 : 4;
   budget.seed = kSeed + round;
   return budget;
 }
@@ -56,9 +51,9 @@ Counts crash(const CrashWorkload& workload, std::uint64_t wanted) {
   options.fallback_digest = scenario.fallback_digest;
   options.deep = workload.use != nullptr;
   options.use = workload.use;
-  options.double_crash_every = is_long_run() ? 101 : 61;
-  options.double_crash_sample = is_long_run() ? 8 : 64;
-  options.verify_every = is_long_run() ? 4 : 1;
+  options.double_crash_every = is_long() ? 101 : 61;
+  options.double_crash_sample = is_long() ? 8 : 64;
+  options.verify_every = is_long() ? 4 : 1;
   options.use_every = 4;
   CrashOracle oracle(log, options);
   std::unordered_set<std::uint64_t> images;
@@ -88,7 +83,7 @@ std::vector<CrashWorkload> all_workloads() {
 
 TEST(CrashImages, EachLeavesAWholeStore) {
   const auto workloads = all_workloads();
-  const std::uint64_t wanted = is_long_run() ? kImagesMinLong : kImagesMin;
+  const std::uint64_t wanted = is_long() ? kImagesMinLong : kImagesMin;
   std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
   OracleCounts sum;
   std::uint64_t distinct = 0;
@@ -113,7 +108,7 @@ TEST(CrashImages, EachLeavesAWholeStore) {
               static_cast<unsigned long long>(distinct), workloads.size(),
               static_cast<unsigned long long>(sum.double_crashes));
   EXPECT_GE(distinct, wanted);
-  EXPECT_GE(sum.double_crashes, is_long_run() ? 200'000U : 2'000U);
+  EXPECT_GE(sum.double_crashes, is_long() ? 200'000U : 2'000U);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "container/crash_workloads.h"
 #include "drum/memory_store.h"
 #include "support/bytes.h"
+#include "support/seeded.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -75,11 +76,6 @@ bool fails_well(const CrashWorkload& workload, const FailurePlan& plan) {
 /// One call in so many of a costly workload fails in an ordinary run, others with another seed.
 constexpr std::uint64_t kCostlyStride = 11;
 
-bool is_long_run() {
-  const char* value = std::getenv("CRAWLSTORE_LONG");
-  return value != nullptr && *value == '1';
-}
-
 void loop(std::span<const CrashWorkload> workloads) {
   std::uint64_t sum = 0;
   for (const FailureMode& mode : kModes) {
@@ -87,7 +83,7 @@ void loop(std::span<const CrashWorkload> workloads) {
     for (const CrashWorkload& workload : workloads) {
       if (workload.name.starts_with("failed")) continue;  // has failures of its own
       FailurePlan plan = mode.plan;
-      const std::uint64_t stride = workload.is_costly && !is_long_run() ? kCostlyStride : 1;
+      const std::uint64_t stride = workload.is_costly && !is_long() ? kCostlyStride : 1;
       for (plan.nth = 1 + test_seed() % stride; plan.nth < 5000; plan.nth += stride) {
         if (!fails_well(workload, plan)) break;
         ++count;
