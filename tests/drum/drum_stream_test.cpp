@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random streams against a std::map. CRAWLSTORE_TEST_SEED shifts the seeds, CRAWLSTORE_LONG=1 runs
-// twenty times as many.
+// two hundred times as many.
 
 #include "drum/drum_stream.h"
 
 #include <array>
-#include <cstdlib>
 #include <iostream>
 #include <string>
+
+#include "support/seeded.h"
 
 namespace crawlstore::testing {
 namespace {
 
-std::uint64_t base_seed() {
-  const char* const given = std::getenv("CRAWLSTORE_TEST_SEED");
-  return given == nullptr ? 1 : std::stoull(given);
-}
-
-std::uint64_t scale() {
-  return std::getenv("CRAWLSTORE_LONG") == nullptr ? 1 : 50;
-}
+/// Streams of which each two of parallel, key_bytes and merge_scope meet; all three do in 60.
+constexpr std::uint64_t kFew = 20;
 
 /// Arrays of four requests, partitions of eight keys: everything happens in a hundred steps.
 StreamPlan tiny_plan() {
@@ -36,15 +31,16 @@ StreamPlan tiny_plan() {
 
 StreamTotals run_many(StreamPlan plan, std::uint64_t count) {
   StreamTotals totals;
-  const std::uint64_t first = base_seed();
-  for (std::uint64_t i = 0; i < count * scale() && !::testing::Test::HasFailure(); ++i) {
-    plan.seed = first + i;
-    plan.options.parallel = i % 4 == 0;
-    plan.options.key_bytes = i % 5 < 2 ? 16 : 8;
-    plan.options.merge_scope = i % 3 == 0 ? MergeScope::kFull : MergeScope::kAll;
+  const std::uint64_t first = test_seed();
+  if (is_long()) count *= 200;
+  for (plan.seed = first; plan.seed < first + count; ++plan.seed) {
+    if (::testing::Test::HasFailure()) break;
+    plan.options.parallel = plan.seed % 4 == 0;
+    plan.options.key_bytes = plan.seed % 5 < 2 ? 16 : 8;
+    plan.options.merge_scope = plan.seed % 3 == 0 ? MergeScope::kFull : MergeScope::kAll;
     totals += DrumStream(plan).run();
   }
-  std::cout << "seeds from " << first << ": " << count * scale() << " streams, " << totals.requests
+  std::cout << "seeds from " << first << ": " << count << " streams, " << totals.requests
             << " requests, " << totals.answers << " answers, " << totals.merges << " merges, "
             << totals.transfers << " transfers, " << totals.splits << " splits, " << totals.reopens
             << " reopens, " << totals.kept_results << " kept results, " << totals.nested
@@ -54,32 +50,32 @@ StreamTotals run_many(StreamPlan plan, std::uint64_t count) {
 
 // covers: D1, D2, D3, D4, D11, D12
 TEST(DrumStream, EqualsAMapWithoutValues) {
-  const StreamTotals totals = run_many(tiny_plan(), 300);
-  EXPECT_GT(totals.merges, 1000U);
-  EXPECT_GT(totals.transfers, 1000U);
-  EXPECT_GT(totals.splits, 1000U);
+  const StreamTotals totals = run_many(tiny_plan(), 60);
+  EXPECT_GT(totals.merges, 200U);
+  EXPECT_GT(totals.transfers, 200U);
+  EXPECT_GT(totals.splits, 200U);
 }
 
 TEST(DrumStream, EqualsAMapOfFixedValues) {
   StreamPlan plan = tiny_plan();
   plan.value_bytes = 8;
-  EXPECT_GT(run_many(plan, 200).splits, 500U);
+  EXPECT_GT(run_many(plan, 60).splits, 150U);
 }
 
 TEST(DrumStream, EqualsAMapOfVariableValues) {
   StreamPlan plan = tiny_plan();
   plan.value_bytes = -1;
   plan.aux_bytes_max = 300;
-  EXPECT_GT(run_many(plan, 200).splits, 500U);
+  EXPECT_GT(run_many(plan, 60).splits, 150U);
 }
 
 TEST(DrumStream, EqualsAMapForSeveralConsumers) {
   StreamPlan plan = tiny_plan();
   plan.value_bytes = 8;
   plan.consumer_count = 4;
-  const StreamTotals totals = run_many(plan, 200);
-  EXPECT_GT(totals.kept_results, 2500U);
-  EXPECT_GT(totals.reopens, 50U);
+  const StreamTotals totals = run_many(plan, 60);
+  EXPECT_GT(totals.kept_results, 750U);
+  EXPECT_GT(totals.reopens, 15U);
 }
 
 TEST(DrumStream, EqualsAMapWhenDispatchersSubmit) {
@@ -87,7 +83,7 @@ TEST(DrumStream, EqualsAMapWhenDispatchersSubmit) {
   plan.value_bytes = -1;
   plan.consumer_count = 2;
   plan.reentrant = true;
-  EXPECT_GT(run_many(plan, 160).nested, 2000U);
+  EXPECT_GT(run_many(plan, 60).nested, 750U);
 }
 
 TEST(DrumStream, EqualsAMapWhenEachRequestIsCommitted) {
@@ -96,7 +92,7 @@ TEST(DrumStream, EqualsAMapWhenEachRequestIsCommitted) {
   plan.options.durability = Durability::kRequest;
   plan.options.auto_merge = false;
   plan.step_count = 500;
-  EXPECT_GT(run_many(plan, 12).requests, 4000U);
+  EXPECT_GT(run_many(plan, 6).requests, 2000U);
 }
 
 TEST(DrumStream, EqualsAMapWhenMergesPublishNothing) {
@@ -106,7 +102,7 @@ TEST(DrumStream, EqualsAMapWhenMergesPublishNothing) {
   plan.reentrant = true;
   plan.options.durability = Durability::kNone;
   plan.options.partition_keys_max = 1 << 20;
-  EXPECT_GT(run_many(plan, 120).merges, 500U);
+  EXPECT_GT(run_many(plan, 60).merges, 250U);
 }
 
 TEST(DrumStream, EqualsAMapWhenBucketsAreMergedInSlices) {
@@ -141,7 +137,7 @@ struct Room {
   std::uint64_t memory_bytes;
   std::uint64_t stream_count;
 };
-constexpr std::array kRooms{Room{4096, 8}, Room{8192 + 512, 30}};
+constexpr std::array kRooms{Room{4096, 4}, Room{8192 + 512, 12}};
 
 TEST(DrumStream, EqualsAMapWhenMergedFromMemory) {
   for (const Room& room : kRooms) {
@@ -149,8 +145,8 @@ TEST(DrumStream, EqualsAMapWhenMergedFromMemory) {
       StreamPlan plan = memory_plan(room.memory_bytes);
       plan.value_bytes = value_bytes;
       const StreamTotals totals = run_many(plan, room.stream_count);
-      EXPECT_GT(totals.merges, 200U);
-      EXPECT_GT(totals.splits, 20U);
+      EXPECT_GT(totals.merges, 100U);
+      EXPECT_GT(totals.splits, 10U);
     }
   }
 }
@@ -160,7 +156,7 @@ TEST(DrumStream, AnswersInArrivalOrderWhenMergedFromMemory) {
     StreamPlan plan = memory_plan(room.memory_bytes);
     plan.options.partition_keys_max = plan.key_count;  // no splits between merges
     plan.consumer_count = 2;
-    EXPECT_GT(run_many(plan, room.stream_count).merges, 200U);
+    EXPECT_GT(run_many(plan, room.stream_count).merges, 100U);
   }
 }
 
@@ -173,12 +169,12 @@ TEST(DrumStream, EqualsAMapWhenRecentKeysRepeat) {
     plan.key_count = 24;
     plan.step_count = 1500;
     plan.quiet = 200;
-    const StreamTotals totals = run_many(plan, 30);
+    const StreamTotals totals = run_many(plan, 10);
     EXPECT_GT(totals.repeats, totals.requests / 10);
-    EXPECT_GT(totals.merges, 100U);
-    EXPECT_GT(totals.splits, 100U);
-    EXPECT_GT(totals.transfers, 200U);
-    EXPECT_GT(totals.kept_results, 1000U);
+    EXPECT_GT(totals.merges, 35U);
+    EXPECT_GT(totals.splits, 35U);
+    EXPECT_GT(totals.transfers, 70U);
+    EXPECT_GT(totals.kept_results, 350U);
   }
 }
 
@@ -188,7 +184,7 @@ TEST(DrumStream, EqualsAMapWhenMergedFromMemoryForDispatchersThatSubmit) {
     plan.value_bytes = -1;
     plan.consumer_count = 3;
     plan.reentrant = true;
-    EXPECT_GT(run_many(plan, room.stream_count).nested, 250U);
+    EXPECT_GT(run_many(plan, room.stream_count).nested, 125U);
   }
 }
 
@@ -198,14 +194,14 @@ TEST(DrumStream, EqualsAMapWhenMergedFromMemoryAndPublishedNever) {
   plan.consumer_count = 2;
   plan.reentrant = true;
   plan.options.durability = Durability::kNone;
-  EXPECT_GT(run_many(plan, 40).merges, 100U);
+  EXPECT_GT(run_many(plan, kFew).merges, 50U);
 }
 
 TEST(DrumStream, EqualsAMapWhenNobodyMergesButTheCaller) {
   StreamPlan plan = memory_plan(kRooms.back().memory_bytes);
   plan.value_bytes = 8;
   plan.options.auto_merge = false;
-  EXPECT_GT(run_many(plan, 30).transfers, 300U);
+  EXPECT_GT(run_many(plan, kFew).transfers, 200U);
 }
 
 }  // namespace
