@@ -74,7 +74,8 @@ class RunTests(unittest.TestCase):
 
     def test_refuses_what_it_does_not_know(self):
         for arguments in (["--fast"], ["--preset", "mips"], ["--jobs"], ["--jobs", "0"],
-                          ["--fuzz-seconds", "long"], ["--seed", "-1"]):
+                          ["--fuzz-seconds", "long"], ["--seed", "-1"],
+                          ["--changed", "--long"], ["--changed", "--filter", "pins"]):
             with self.subTest(arguments=arguments):
                 code, output, _ = self.run_tests(*arguments)
                 self.assertEqual(code, 2, output)
@@ -83,8 +84,59 @@ class RunTests(unittest.TestCase):
     def test_explains_itself(self):
         code, output, _ = self.run_tests("--help")
         self.assertEqual(code, 0)
-        for option in ("--long", "--fuzz-seconds", "--preset", "--filter", "--seed", "--jobs"):
+        for option in ("--long", "--fuzz-seconds", "--preset", "--filter", "--seed", "--jobs",
+                       "--changed", "--since"):
             self.assertIn(option, output)
+
+    def changed(self, selection, *arguments, **options):
+        """--changed in a tree where the tests of `selection` depend on what changed."""
+        self.sandbox.stand_in(
+            "git", 'case " $* " in *" merge-base "*) [[ $3 != none ]] && echo base ;; '
+                   '*" diff "*) echo a.cpp ;; *" ls-files "*) echo b.md ;; *) echo 0123abc ;; esac')
+        (self.sandbox.folder / "cmake/affected_tests.py").write_text(
+            f"import sys\nopen('chosen', 'w').write(sys.stdin.read())\nprint({selection!r})\n")
+        tidy = self.sandbox.folder / "tests/tidy/tidy_test.py"
+        tidy.parent.mkdir(exist_ok=True)
+        tidy.write_text("")
+        return self.run_tests(*(arguments or ["--changed"]), **options)
+
+    SELECTION = "asan;bin/tests_x bin/fuzz_x;^(tests_x)$\nrelease;;^(compare)$\n;x.md;tests_kill"
+
+    def test_runs_what_depends_on_changed_files(self):
+        code, output, last = self.changed(self.SELECTION)
+        self.assertEqual((code, last), (0, "3 passed, 0 failed, 0 skipped"), output)
+        self.assertEqual((self.sandbox.folder / "chosen").read_text(), "a.cpp\nb.md\n")
+        built = [call for call in self.sandbox.calls("cmake") if "--build" in call]
+        self.assertEqual([call.split(" --target ")[1] for call in built],
+                         ["bin/tests_x bin/fuzz_x -- --quiet"])
+        self.assertEqual([(call.split()[2], call.split(" -R ")[1].split()[0])
+                          for call in self.sandbox.calls("ctest")],
+                         [("asan", "^(tests_x)$"), ("release", "^(compare)$")])
+        self.assertIn("no test is known to depend on: x.md\n", output)
+        self.assertIn("left to ./run-tests: tests_kill\n", output)
+
+    def test_compares_with_the_revision_asked_for(self):
+        self.changed(self.SELECTION, "--since", "HEAD~3")
+        self.assertIn("git merge-base HEAD HEAD~3", self.sandbox.calls("git"))
+        code, output, _ = self.changed(self.SELECTION, "--since", "none")
+        self.assertEqual(code, 2, output)
+
+    def test_runs_tidy_when_no_test_depends_on_what_changed(self):
+        code, output, last = self.changed("asan;;\nrelease;;\n;x.md;")
+        self.assertEqual((code, last), (0, "1 passed, 0 failed, 0 skipped"), output)
+        self.assertEqual(self.sandbox.calls("ctest"), [])
+
+    def test_counts_what_fails_with_changed_files(self):
+        for options, sums in ((dict(bad="release"), "3 passed, 1 failed, 0 skipped"),
+                              (dict(unbuilt="asan"), "2 passed, 1 failed, 0 skipped")):
+            with self.subTest(options=options):
+                code, output, last = self.changed(self.SELECTION, **options)
+                self.assertEqual((code, last), (1, sums), output)
+
+    def test_fails_when_the_tests_cannot_be_chosen(self):
+        self.sandbox.stand_in("cmake", "exit 0")
+        code, output, last = self.changed("\ud800")
+        self.assertEqual((code, last), (1, "1 passed, 1 failed, 0 skipped"), output)
 
     def lint(self, code):
         path = self.sandbox.folder / "cmake/lint.sh"

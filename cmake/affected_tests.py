@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""affected_tests.py PRESET... <FILES: the tests that depend on changed files, for `--changed`.
+
+FILES are changed files of the project, a line each. Prints for each configured preset a line
+"PRESET;TARGET...;REGEX": what to build, and the ctest names to run. The last preset runs the
+scripts, and the programs that no preset before it runs, but these only for a change in the tests.
+The last line, ";FILE...;TEST...", names the files that chose no test, or no program although it is
+built by them, and the tests that are left to `./run-tests`.
+
+A program depends on what its sources include and on those sources of its libraries that the linker
+takes: nm tells which while the objects are newer than what did not change, otherwise it is all. A
+script depends on what it imports and on programs that a string names. Both depend on files that a
+string names.
+"""
+
+import ast
+import collections
+import functools
+import json
+import os
+import pathlib
+import posixpath
+import re
+import subprocess
+import sys
+
+from include_closure import INCLUDE, Project
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PUBLIC = "libcrawlstore/include/crawlstore/"
+SOURCES = (".cpp", ".h", ".py", ".fbs", ".capnp")
+CMAKE = re.compile(r'(^|/)CMakeLists\.txt$|\.cmake$|^CMakePresets\.json$')
+# What `cmake --install` installs; the tests that call it are given the build folder.
+INSTALLED = "crawlstore crawlstore_cli crawlstore_inspector".split()
+WORDS = re.compile(r'[\w.+-]+(?:/[\w.+-]+)*')
+
+Test = collections.namedtuple("Test", "name command is_program")
+
+
+def run(*command, folder=ROOT):
+    return subprocess.run(command, cwd=folder, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+@functools.lru_cache(maxsize=None)
+def written(path):
+    """When a file was written."""
+    return os.stat(ROOT / path).st_mtime_ns
+
+
+class Files:
+    """What files of the project include, import and name."""
+
+    def __init__(self, root, names):
+        self.project = Project(root)
+        self.modules = collections.defaultdict(set)
+        for name in names:
+            if name.endswith(".py"):
+                self.modules[posixpath.basename(name)].add(name)
+
+    @functools.lru_cache(maxsize=None)
+    def closure(self, source):
+        return frozenset(self.project.closure(source))
+
+    @functools.lru_cache(maxsize=None)
+    def strings(self, path):
+        """The string literals of a C++ or Python file."""
+        text = (self.project.read(path) or b"").decode(errors="replace")
+        if path.endswith(".py"):
+            return frozenset(node.value for node in ast.walk(ast.parse(text))
+                             if isinstance(node, ast.Constant) and isinstance(node.value, str))
+        return frozenset(re.findall(r'"((?:\\.|[^"\\\n])*)"', INCLUDE.sub("", text)))
+
+    @functools.lru_cache(maxsize=None)
+    def imports(self, path):
+        """The Python files of the project that one imports, or names in a string."""
+        names = set()
+        for node in ast.walk(ast.parse(self.project.read(path))):
+            if isinstance(node, ast.Import):
+                names.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names.add(node.module)
+        found = {name.split(".")[0] + ".py" for name in names}
+        found.update(posixpath.basename(word) for text in self.strings(path)
+                     for word in WORDS.findall(text) if word.endswith(".py"))
+        return frozenset().union(*(self.modules[name] for name in found if name in self.modules))
+
+    def scripts(self, path):
+        """A Python file with all that it imports or names, directly or not."""
+        found, left = {path}, [path]
+        while left:
+            new = self.imports(left.pop()) - found
+            found |= new
+            left.extend(new)
+        return found
+
+
+def is_named(path, strings):
+    """True when a string names the file or a folder that it is in."""
+    base, folders = posixpath.basename(path), posixpath.dirname(path).split("/")
+    words = {word for text in strings for word in WORDS.findall(text)}
+    # A name like "run" is a common word, unless its folder is named too.
+    if path in words or any(posixpath.basename(word) == base for word in words) and (
+            "." in base or posixpath.dirname(path) in words):
+        return True
+    return any("/" in word and f"/{word.strip('./')}/" in f"/{path}"
+               or not path.endswith(SOURCES) and word in folders[1:] for word in words)
+
+
+class Build:
+    """What ninja knows of a configured preset."""
+
+    def __init__(self, preset):
+        self.preset = preset
+        self.folder = f"build/{preset}"
+        self.sources = {}
+        prefix = f"{ROOT}/"
+        for entry in json.loads((ROOT / self.folder / "compile_commands.json").read_text()):
+            if entry["file"].startswith(prefix):
+                output = re.search(r' -o (\S+)', entry["command"]).group(1)
+                if output.endswith(".o"):
+                    self.sources[output] = entry["file"][len(prefix):]
+        self.programs = [line.split(":")[0] for line in self.ninja("targets", "all")
+                         if line.startswith("bin/")]
+        self.inputs = self.query(self.programs)
+        self.inputs.update(self.query(sorted(
+            {name for names in self.inputs.values() for name in names if name.endswith(".a")
+             and not name.startswith("/")})))
+
+    def ninja(self, *words):
+        return run("ninja", "-C", self.folder, "-t", *words).splitlines()
+
+    def query(self, targets):
+        """target -> what it is linked from"""
+        found, current = {}, None
+        for line in self.ninja("query", *targets) if targets else []:
+            if not line.startswith(" "):
+                current = found[line.rstrip(":")] = []
+                is_input = False
+            elif not line.startswith("    "):
+                is_input = line.strip().startswith("input:")
+            elif is_input and not line.strip().startswith("||"):
+                current.append(line.strip().lstrip("| "))
+        return found
+
+    def objects(self, target):
+        return {name for name in self.inputs[target] if name in self.sources}
+
+    def linked(self, program):
+        """The objects of the libraries of a program."""
+        return {name for library in self.inputs[program] if library in self.inputs
+                for name in self.objects(library)}
+
+    @functools.cached_property
+    def symbols(self):
+        """object -> (defined symbols, undefined symbols), of all objects that are there"""
+        there = [name for name in self.sources if (ROOT / self.folder / name).exists()]
+        found = {name: (set(), set()) for name in there}
+        lines = run("nm", "-A", "-P", "-g", *there, folder=ROOT / self.folder) if there else ""
+        for line in lines.splitlines():
+            words = line.split()
+            if len(words) > 2:
+                found[words[0].rstrip(":")][words[2] == "U"].add(words[1])
+        return found
+
+    def taken(self, program):
+        """The objects of its libraries that the linker takes for a program, and unknown ones."""
+        left = self.linked(program)
+        taken = {name for name in left if name not in self.symbols}
+        new = self.objects(program)
+        wanted = {"main"}
+        while new:
+            left -= new
+            wanted.update(*(self.symbols[name][1] for name in new if name in self.symbols))
+            new = {name for name in left if name in self.symbols and wanted & self.symbols[name][0]}
+            taken |= new
+        return taken
+
+    def tests(self):
+        shown = json.loads(run("ctest", "--preset", self.preset, "--show-only=json-v1"))
+        for test in shown["tests"]:
+            name = test["name"]
+            # ctest tells no command for a program that is not built yet.
+            program = "bin/" + re.sub(r'\.\d+of\d+$', "", name)
+            command = test.get("command") or [f"{ROOT}/{self.folder}/{program}"]
+            yield Test(name, [word[len(f"{ROOT}/"):] if word.startswith(f"{ROOT}/") else word
+                              for word in command],
+                       not any(word.endswith(".py") for word in command))
+
+
+class Selection:
+    """The tests of one preset that depend on changed files."""
+
+    def __init__(self, build, files, changed):
+        self.build, self.files, self.changed = build, files, changed
+        self.parts = {}
+        # What was in a source that is gone may be in any other now.
+        self.deleted = any(name.endswith(".cpp") and not (ROOT / name).exists() for name in changed)
+
+    @functools.lru_cache(maxsize=None)
+    def is_known(self, name):
+        """True when an object tells what the linker does, or when it is changed itself."""
+        made_of = self.files.closure(self.build.sources[name])
+        if made_of & self.changed:
+            return True
+        return name in self.build.symbols and all(
+            written(path) <= written(f"{self.build.folder}/{name}") for path in made_of)
+
+    def program_files(self, program):
+        if program not in self.parts:
+            own, linked = self.build.objects(program), self.build.linked(program)
+            if not self.deleted and all(map(self.is_known, own | linked)):
+                linked = self.build.taken(program)
+            self.parts[program] = set().union(
+                *(self.files.closure(self.build.sources[name]) for name in own | linked))
+        return self.parts[program]
+
+    def programs(self, test, scripts):
+        """The programs that a test runs."""
+        texts = {text for path in scripts for text in self.files.strings(path)}
+        found = {program for program in self.build.programs
+                 if f"{self.build.folder}/{program}" in test.command
+                 or posixpath.basename(program) in texts
+                 or any(text.endswith(program) for text in texts)}
+        if self.build.folder in test.command:
+            found.update(*(set(self.build.programs) & set(names)
+                           for names in self.build.query(INSTALLED).values()))
+        return found
+
+    def reasons(self, test):
+        """(changed files that the test depends on, programs that it runs)"""
+        own = {word for word in test.command if not word.startswith("build/")}
+        scripts = set().union(*(self.files.scripts(word) for word in own if word.endswith(".py")))
+        programs = self.programs(test, scripts)
+        made_of = own | scripts
+        for program in programs:
+            made_of |= self.program_files(program)
+        # A script names its files; of a program only the tests do, not what they test.
+        named_in = scripts or {path for path in made_of if path.startswith(("tests/", "fuzz/"))}
+        strings = own.union(*(self.files.strings(path) for path in named_in
+                              if path.endswith((".py", ".cpp", ".h"))))
+        return {path for path in self.changed
+                if path in made_of or is_named(path, strings)}, programs
+
+
+def main():
+    changed = {name for name in sys.stdin.read().split("\n") if name}
+    names = run("git", "ls-files", "--cached", "--others", "--exclude-standard").split("\n")
+    files = Files(ROOT, [name for name in names if (ROOT / name).is_file()])
+    presets, seen, left = sys.argv[1:], set(), []
+    unknown = set(changed)
+    for preset in presets:
+        build = Build(preset)
+        selection = Selection(build, files, changed)
+        chosen, targets = [], set()
+        for test in build.tests():
+            if test.name == "tidy" or (not test.is_program and preset != presets[-1]) or (
+                    test.is_program and test.name in seen):
+                continue
+            seen.add(test.name)
+            reasons, programs = selection.reasons(test)
+            unknown -= reasons
+            if test.is_program and preset == presets[-1] and reasons and not any(
+                    path.startswith("tests/") for path in reasons):
+                left.append(test.name)
+            elif reasons:
+                chosen.append(test.name)
+                targets |= programs
+                targets.update(INSTALLED if build.folder in test.command else ())
+        if preset == presets[-1] and any(name.startswith(PUBLIC) for name in changed):
+            targets.add("all_verify_interface_header_sets")
+        print(preset, " ".join(sorted(targets)),
+              "^(" + "|".join(map(re.escape, chosen)) + ")$" if chosen else "", sep=";")
+    unknown |= {name for name in changed if CMAKE.search(name)}
+    print("", " ".join(sorted(unknown)), " ".join(left), sep=";")
+
+
+if __name__ == "__main__":
+    main()
