@@ -96,19 +96,14 @@ class Files:
 
 def is_named(path, strings):
     """True when a string names the file or a folder that it is in."""
-    folders = posixpath.dirname(path).split("/")[1:]
-    for text in strings:
-        for word in WORDS.findall(text):
-            word = word.strip("./")
-            if not word:
-                continue
-            if posixpath.basename(word) == posixpath.basename(path):
-                return True
-            if "/" in word and f"/{word}/" in f"/{path}":
-                return True
-            if not path.endswith(SOURCES) and word in folders:
-                return True
-    return False
+    base, folders = posixpath.basename(path), posixpath.dirname(path).split("/")
+    words = {word for text in strings for word in WORDS.findall(text)}
+    # A name like "run" is a common word, unless its folder is named too.
+    if path in words or any(posixpath.basename(word) == base for word in words) and (
+            "." in base or posixpath.dirname(path) in words):
+        return True
+    return any("/" in word and f"/{word.strip('./')}/" in f"/{path}"
+               or not path.endswith(SOURCES) and word in folders[1:] for word in words)
 
 
 class Build:

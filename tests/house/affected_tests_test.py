@@ -147,8 +147,9 @@ class AffectedTests(unittest.TestCase):
                 self.assertEqual(self.choose(name)[0], expected)
 
     def test_names_files_that_no_test_is_known_to_depend_on(self):
-        self.assertEqual(self.choose("notes.md", "CMakeLists.txt"),
-                         (["", "", ""], ["", ""], "CMakeLists.txt notes.md"))
+        self.write("tests/cli/x_test.py", 'import command\nstatus = "run"\n')
+        self.assertEqual(self.choose("notes.md", "CMakeLists.txt", ".ci/run"),
+                         (["", "", ""], ["", ""], ".ci/run CMakeLists.txt notes.md"))
 
     def test_chooses_all_that_may_link_a_source_when_objects_tell_nothing(self):
         all_of_them = ["tests_a tests_b fuzz_a.replay", "x install", "tests_kill"]
