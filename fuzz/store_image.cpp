@@ -18,12 +18,6 @@
 namespace crawlstore::fuzz {
 namespace {
 
-template <class T>
-T must(Result<T> result) {
-  require(result.has_value());
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-
 /// Keys 1, 1 + step, ... as check_update requests with values and auxiliaries.
 void submit(DrumCore& drum, std::uint64_t count, std::uint64_t step, std::uint16_t consumer) {
   std::vector<std::byte> bytes(24, std::byte{'x'});
