@@ -62,7 +62,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_compact(CLI::App& parser) {
+Action define_compact(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Page databases run their supersteps, and join their runs of links, origins and keys, first. "

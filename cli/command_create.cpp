@@ -60,7 +60,7 @@ int run(Options& options) {
 
 }  // namespace
 
-Action define_create(CLI::App& parser) {
+Action define_create(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Never overwrites: exit code 1 when FILE exists. The DRUM `urls` is made by the first `seen` "
@@ -81,23 +81,20 @@ Action define_create(CLI::App& parser) {
       {1, kBucketsMax});
   const auto parse_uuid = [options](const std::string& text) {
     options->create.uuid = model::parse_uuid(text);
-    if (!options->create.uuid) throw CLI::ValidationError("--uuid", "32 hexadecimal digits");
+    return std::string(options->create.uuid ? "" : "32 hexadecimal digits");
   };
-  parser.add_option_function<std::string>("--uuid", parse_uuid, "default: random")
-      ->type_name("UUID");
+  parser.parsed("--uuid UUID", parse_uuid, "default: random");
   const auto parse_key = [options](const std::string& text) {
     if (text == "xxh3-64") options->url_key = UrlKeyKind::kXxh3;
     if (text == "xxh3-128") options->url_key = UrlKeyKind::kXxh3Wide;
     if (text == "rabin") options->url_key = UrlKeyKind::kRabin;
-    if (!options->url_key) throw CLI::ValidationError("--url-key", "xxh3-64, xxh3-128 or rabin");
+    return std::string(options->url_key ? "" : "xxh3-64, xxh3-128 or rabin");
   };
-  parser
-      .add_option_function<std::string>(
-          "--url-key", parse_key,
-          "what URLs are known by: xxh3-64 (default), 8 bytes; xxh3-128, 16 bytes, for whoever "
-          "wants no false duplicate among billions; rabin, 8 bytes without a seed, for exchange "
-          "with systems that use it")
-      ->type_name("KIND");
+  parser.parsed(
+      "--url-key KIND", parse_key,
+      "what URLs are known by: xxh3-64 (default), 8 bytes; xxh3-128, 16 bytes, for whoever "
+      "wants no false duplicate among billions; rabin, 8 bytes without a seed, for exchange "
+      "with systems that use it");
   add_count(parser, "--key-seed", options->key_seed,
             "seed of the URL keys (default: random; a known seed lets a hostile site aim)");
   add_quiet(parser, options->quiet);

@@ -122,18 +122,18 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_diff(CLI::App& parser) {
+Action define_diff(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Exit code 0: equal; 1: they differ. Segments are compared in states of one store only; "
       "they also differ when the same was written anew, as by `compact`. DRUMs are compared by "
       "name: keys, values, waiting requests. Page databases too: pages, their links, waiting "
       "edits; a page is known by its index in states of one store, and by its URL in two stores.");
-  parser.add_option("OLD", options->old_path, "the crawl file as it was")->required();
-  parser.add_option("NEW", options->new_path, "the crawl file as it is");
-  parser.add_flag("--previous", options->previous,
-                  "instead of NEW: OLD's generation before the newest one, and the newest one");
-  parser.add_flag("--keys", options->with_keys, "list keys, requests and links as well");
+  parser.text("OLD", options->old_path, "the crawl file as it was").required();
+  parser.text("NEW", options->new_path, "the crawl file as it is");
+  parser.flag("--previous", options->previous,
+              "instead of NEW: OLD's generation before the newest one, and the newest one");
+  parser.flag("--keys", options->with_keys, "list keys, requests and links as well");
   add_count(parser, "--limit", options->rows_max, "how many rows of each list (default: 1000)");
   add_json(parser, options->as_json);
   add_no_pin(parser, options->no_pin);

@@ -75,7 +75,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_dump(CLI::App& parser) {
+Action define_dump(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Without a place: identity, superblocks and directory. Columns: offset, length, name and "
@@ -85,10 +85,8 @@ Action define_dump(CLI::App& parser) {
     const bool ok = !text.empty() && (is_digits(text) || offset_of(text));
     return ok ? std::string() : "a segment's number, or an offset such as 0x14000 or 80KiB";
   };
-  parser
-      .add_option("PLACE", options->place,
-                  "a segment's number (decimal), or an offset: 0x14000, 80KiB")
-      ->check(check);
+  parser.text("PLACE", options->place, "a segment's number (decimal), or an offset: 0x14000, 80KiB")
+      .check(check);
   add_count(parser, "--entries", options->entries_max,
             "how many entries of a list (default: 1000)");
   add_json(parser, options->as_json);

@@ -120,19 +120,17 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-Action define_export(CLI::App& parser) {
+Action define_export(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(kFooter);
   add_page_source(parser, options->source);
   parser
-      .add_option("--format", options->format,
-                  "the format of the output: events, jsonl, csv, edges, dot, graphml")
-      ->required()
-      ->type_name("F")
-      ->check(CLI::IsMember({"events", "jsonl", "csv", "edges", "dot", "graphml"}));
-  parser.add_option("-o,--output", options->output, "where to (default: standard output)")
-      ->type_name("OUT");
-  parser.add_flag("--other-hosts", options->only_other_hosts, "only links from host to host");
+      .text("--format F", options->format,
+            "the format of the output: events, jsonl, csv, edges, dot, graphml")
+      .required()
+      .one_of({"events", "jsonl", "csv", "edges", "dot", "graphml"});
+  parser.text("-o,--output OUT", options->output, "where to (default: standard output)");
+  parser.flag("--other-hosts", options->only_other_hosts, "only links from host to host");
   add_quiet(parser, options->quiet);
   return [options] { return run(*options); };
 }

@@ -82,57 +82,53 @@ int run(const Options& options) {
   return print_document(model::forget_view(**report), options.as_json);
 }
 
-void add_selection(CLI::App& parser, Options& options) {
-  parser
-      .add_option_function<std::string>(
-          "--host",
-          [&options](const std::string& text) {
-            const auto host = normalised_host(text);
-            if (!host) throw CLI::ValidationError("--host", "a host, without a port: " + text);
-            narrow(options.is_meant,
-                   [host = *host](std::string_view url) { return url_host(url) == host; });
-          },
-          "all pages of this host")
-      ->type_name("H");
-  parser
-      .add_option_function<std::string>(
-          "--domain",
-          [&options](const std::string& text) {
-            std::string problem;
-            const auto domain = parse_domain(text, problem);
-            if (!domain) throw CLI::ValidationError("--domain", problem);
-            narrow(options.is_meant,
-                   [domain = *domain](std::string_view url) { return is_of_domain(url, domain); });
-          },
-          "all pages of all hosts of this registered domain, such as example.co.uk")
-      ->type_name("D");
-  parser
-      .add_option_function<std::string>(
-          "--prefix",
-          [&options](const std::string& prefix) {
-            narrow(options.is_meant,
-                   [prefix](std::string_view url) { return url.starts_with(prefix); });
-          },
-          "pages whose normalised URL begins so")
-      ->type_name("P");
-  parser
-      .add_option_function<std::string>(
-          "--match",
-          [&options](const std::string& text) {
-            std::string problem;
-            const auto pattern = UrlPattern::parse(text, problem);
-            if (!pattern) throw CLI::ValidationError("--match", problem);
-            narrow(options.is_meant, [pattern = *pattern](std::string_view url) {
-              return pattern.finds(std::string(url));
-            });
-          },
-          "pages in whose URL a regular expression (RE2) finds something")
-      ->type_name("REGEX");
+void add_selection(Parser& parser, Options& options) {
+  parser.parsed(
+      "--host H",
+      [&options](const std::string& text) {
+        const auto host = normalised_host(text);
+        if (!host) return "a host, without a port: " + text;
+        narrow(options.is_meant,
+               [host = *host](std::string_view url) { return url_host(url) == host; });
+        return std::string();
+      },
+      "all pages of this host");
+  parser.parsed(
+      "--domain D",
+      [&options](const std::string& text) {
+        std::string problem;
+        const auto domain = parse_domain(text, problem);
+        if (!domain) return problem;
+        narrow(options.is_meant,
+               [domain = *domain](std::string_view url) { return is_of_domain(url, domain); });
+        return problem;
+      },
+      "all pages of all hosts of this registered domain, such as example.co.uk");
+  parser.parsed(
+      "--prefix P",
+      [&options](const std::string& prefix) {
+        narrow(options.is_meant,
+               [prefix](std::string_view url) { return url.starts_with(prefix); });
+        return std::string();
+      },
+      "pages whose normalised URL begins so");
+  parser.parsed(
+      "--match REGEX",
+      [&options](const std::string& text) {
+        std::string problem;
+        const auto pattern = UrlPattern::parse(text, problem);
+        if (!pattern) return problem;
+        narrow(options.is_meant, [pattern = *pattern](std::string_view url) {
+          return pattern.finds(std::string(url));
+        });
+        return problem;
+      },
+      "pages in whose URL a regular expression (RE2) finds something");
 }
 
 }  // namespace
 
-Action define_forget(CLI::App& parser) {
+Action define_forget(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Removes keys, URLs, records and all links, both ways, of the pages that match all that is "
@@ -142,10 +138,8 @@ Action define_forget(CLI::App& parser) {
   add_file(parser, options->path);
   add_database(parser, options->database, "the page database");
   add_selection(parser, *options);
-  parser
-      .add_option("--seen", options->forget.seen,
-                  "also take the URLs out of this DRUM of seen URLs, such as `urls`")
-      ->type_name("DRUM");
+  parser.text("--seen DRUM", options->forget.seen,
+              "also take the URLs out of this DRUM of seen URLs, such as `urls`");
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);
   add_lock_wait(parser, options->lock_wait_seconds);

@@ -205,26 +205,23 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-Action define_import(CLI::App& parser) {
+Action define_import(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(kFooter);
   add_file(parser, options->session.path);
-  parser
-      .add_option("--format", options->format,
-                  "the format of the inputs: urls, edges, events, jsonl")
-      ->required()
-      ->type_name("F")
-      ->check(CLI::IsMember({"urls", "edges", "events", "jsonl"}));
-  parser.add_option("INPUT", options->inputs, "files to read; - is standard input")->required();
+  parser.text("--format F", options->format, "the format of the inputs: urls, edges, events, jsonl")
+      .required()
+      .one_of({"urls", "edges", "events", "jsonl"});
+  parser.texts("INPUT", options->inputs, "files to read; - is standard input").required();
   add_drum(parser, options->session.drum, "the DRUM that urls fill (default: urls)");
   add_database(parser, options->database, "the page database that the others fill");
-  parser.add_flag("--raw", options->session.raw, "take URLs as they are, without normalising");
+  parser.flag("--raw", options->session.raw, "take URLs as they are, without normalising");
   add_count(parser, "--index-gap", options->index_gap,
             "without URLs: by how much an index may exceed all before it (default: 268,435,456)",
             {1, std::uint64_t{1} << 40});
-  parser.add_flag("--no-merge", options->no_merge,
-                  "run no superstep at the end: edits wait in the file, for `merge` or the next "
-                  "import; a superstep that memory calls for runs all the same");
+  parser.flag("--no-merge", options->no_merge,
+              "run no superstep at the end: edits wait in the file, for `merge` or the next "
+              "import; a superstep that memory calls for runs all the same");
   add_repeats(parser, options->session.repeats);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);

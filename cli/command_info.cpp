@@ -41,7 +41,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_info(CLI::App& parser) {
+Action define_info(Parser& parser) {
   auto options = std::make_shared<Options>();
   add_file(parser, options->path);
   add_json(parser, options->as_json);

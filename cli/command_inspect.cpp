@@ -32,10 +32,9 @@ int run(const std::string& file) {
 
 }  // namespace
 
-Action define_inspect(CLI::App& parser) {
+Action define_inspect(Parser& parser) {
   auto file = std::make_shared<std::string>();
-  parser.add_option("FILE", *file, "the crawl file, or FILE#LOCATION: a.crawl#segment/12")
-      ->required();
+  parser.text("FILE", *file, "the crawl file, or FILE#LOCATION: a.crawl#segment/12").required();
   parser.footer("Opens a window; `crawlstore-inspector --help` tells how to do without one.");
   return [file] { return run(*file); };
 }

@@ -78,7 +78,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_links(CLI::App& parser) {
+Action define_links(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "#INDEX TAB URL a line, ascending. Exit code 1 when there is no such page. A URL with "
@@ -86,15 +86,14 @@ Action define_links(CLI::App& parser) {
       "is escaped; with --json bytes that are no UTF-8 come as hexadecimal digits in `url_hex` "
       "instead of `url`.");
   add_page_source(parser, options->source);
-  parser.add_option("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)")
-      ->required();
-  auto* in = parser.add_flag("--in", options->incoming, "the pages that link to it");
+  parser.text("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)").required();
+  const auto in = parser.flag("--in", options->incoming, "the pages that link to it");
   parser
-      .add_flag_function(
-          "--out", [](std::int64_t) {}, "the pages that it links to (default)")
-      ->excludes(in);
-  parser.add_flag("--other-hosts", options->only_other_hosts, "only links from host to host");
-  parser.add_flag("--raw", options->raw, "look for the URL as it is, without normalising");
+      .flag(
+          "--out", [] {}, "the pages that it links to (default)")
+      .excludes(in);
+  parser.flag("--other-hosts", options->only_other_hosts, "only links from host to host");
+  parser.flag("--raw", options->raw, "look for the URL as it is, without normalising");
   add_json(parser, options->as_json);
   return [options] { return run(*options); };
 }

@@ -101,7 +101,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_merge(CLI::App& parser) {
+Action define_merge(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Merges the DRUMs, then runs the supersteps of page databases. Verdicts of requests that no "

@@ -87,16 +87,15 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_page(CLI::App& parser) {
+Action define_page(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Exit code 1 when there is no such page. `change_rate`: changes a second, one more than were "
       "seen, over the time from the first to the last crawl. `path`: from a seed to the page, each "
       "page the one that linked to the next one first; of a longer way its last 1000 pages.");
   add_page_source(parser, options->source);
-  parser.add_option("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)")
-      ->required();
-  parser.add_flag("--raw", options->raw, "look for the URL as it is, without normalising");
+  parser.text("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)").required();
+  parser.flag("--raw", options->raw, "look for the URL as it is, without normalising");
   add_json(parser, options->as_json);
   return [options] { return run(*options); };
 }

@@ -75,75 +75,63 @@ int run(const Options& options) {
   return printed ? kExitDone : fail_with(options.source.path, printed.error());
 }
 
-CLI::Option* add_host(CLI::App& parser, PageSelection& selection) {
+Option add_host(Parser& parser, PageSelection& selection) {
   const auto parse = [&selection](const std::string& text) {
     selection.host = normalised_host(text);
-    if (!selection.host) {
-      throw CLI::ValidationError("--host", "a host, without a port: " + text);
-    }
+    return selection.host ? std::string() : "a host, without a port: " + text;
   };
-  return parser
-      .add_option_function<std::string>("--host", parse,
-                                        "only pages of this host; reads these alone")
-      ->type_name("H");
+  return parser.parsed("--host H", parse, "only pages of this host; reads these alone");
 }
 
-CLI::Option* add_domain(CLI::App& parser, PageSelection& selection) {
+Option add_domain(Parser& parser, PageSelection& selection) {
   const auto parse = [&selection](const std::string& text) {
     std::string problem;
     selection.domain = parse_domain(text, problem);
-    if (!selection.domain) throw CLI::ValidationError("--domain", problem);
+    return problem;
   };
-  return parser
-      .add_option_function<std::string>(
-          "--domain", parse,
-          "only pages of all hosts of this registered domain, such as example.co.uk; reads all "
-          "keys, and of other hosts one URL")
-      ->type_name("D");
+  return parser.parsed(
+      "--domain D", parse,
+      "only pages of all hosts of this registered domain, such as example.co.uk; reads all "
+      "keys, and of other hosts one URL");
 }
 
-void add_selection(CLI::App& parser, Options& options) {
+void add_selection(Parser& parser, Options& options) {
   PageSelection& selection = options.selection;
   const auto parse_pattern = [&selection](const std::string& text) {
     std::string problem;
     selection.pattern = UrlPattern::parse(text, problem);
-    if (!selection.pattern) throw CLI::ValidationError("--match", problem);
+    return problem;
   };
-  auto* match = parser
-                    .add_option_function<std::string>(
-                        "--match", parse_pattern,
-                        "a regular expression (RE2) that finds something in the URL, in bytes; "
-                        "cases differ")
-                    ->type_name("REGEX");
-  auto* host = add_host(parser, selection);
-  add_domain(parser, selection)->excludes(host);
+  const auto match =
+      parser.parsed("--match REGEX", parse_pattern,
+                    "a regular expression (RE2) that finds something in the URL, in bytes; "
+                    "cases differ");
+  const auto host = add_host(parser, selection);
+  add_domain(parser, selection).excludes(host);
   const auto parse_column = [&selection](const std::string& text) {
     const auto column = model::find_page_column(text);
-    if (!column) throw CLI::ValidationError("--sort", "one of " + model::page_column_names());
+    if (!column) return "one of " + model::page_column_names();
     selection.column = *column;
+    return std::string();
   };
-  auto* sort =
-      parser
-          .add_option_function<std::string>("--sort", parse_column,
-                                            "smallest first by " + model::page_column_names() +
-                                                " (default: index); ties by index")
-          ->type_name("COLUMN");
-  auto* reverse = parser.add_flag("--reverse", selection.descending, "largest first");
+  const auto sort = parser.parsed(
+      "--sort COLUMN", parse_column,
+      "smallest first by " + model::page_column_names() + " (default: index); ties by index");
+  const auto reverse = parser.flag("--reverse", selection.descending, "largest first");
   add_count(parser, "--limit", selection.limit, "so many rows at most");
   parser
-      .add_option("--by", options.grouping,
-                  "a row a host, or a registered domain, with counts; most pages first")
-      ->type_name("host|domain")
-      ->check(CLI::IsMember({"host", "domain"}))
-      ->excludes(match)
-      ->excludes(host)
-      ->excludes(sort)
-      ->excludes(reverse);
+      .text("--by host|domain", options.grouping,
+            "a row a host, or a registered domain, with counts; most pages first")
+      .one_of({"host", "domain"})
+      .excludes(match)
+      .excludes(host)
+      .excludes(sort)
+      .excludes(reverse);
 }
 
 }  // namespace
 
-Action define_pages(CLI::App& parser) {
+Action define_pages(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "A line a page, or with --by a line a host or domain. Takes memory only to sort: a key for "

@@ -37,7 +37,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_pins(CLI::App& parser) {
+Action define_pins(Parser& parser) {
   auto options = std::make_shared<Options>();
   add_file(parser, options->path);
   add_json(parser, options->as_json);

@@ -44,14 +44,14 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_plan(CLI::App& parser) {
+Action define_plan(Parser& parser) {
   auto options = std::make_shared<Options>();
   constexpr std::uint64_t kBucketsMax = 65536;
   parser.footer(
       "Follows the merges of such a DRUM with amounts in place of keys. Bytes and passes are good "
       "to a tenth when keys are hashed and the share of new ones stays the same, times to a factor "
       "of two. `create --expect-keys` makes what is planned here; seconds are those of two cores.");
-  add_count(parser, "--keys", options->keys, "how many different keys will come", {1})->required();
+  add_count(parser, "--keys", options->keys, "how many different keys will come", {1}).required();
   add_memory(parser, options->memory_bytes);
   add_count(parser, "--requests", options->requests,
             "how many requests, repeats included (default: four times the keys)", {1});

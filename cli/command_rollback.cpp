@@ -29,7 +29,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_rollback(CLI::App& parser) {
+Action define_rollback(Parser& parser) {
   auto options = std::make_shared<Options>();
   add_file(parser, options->path);
   add_lock_wait(parser, options->lock_wait_seconds);

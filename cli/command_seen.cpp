@@ -59,26 +59,26 @@ int run(const SeenOptions& options) {
 
 }  // namespace
 
-Action define_seen(CLI::App& parser) {
+Action define_seen(Parser& parser) {
   auto options = std::make_shared<SeenOptions>();
   parser.footer(kFooter);
   add_file(parser, options->session.path);
   add_drum(parser, options->session.drum, "the DRUM to ask (default: urls)");
   const auto choose = [options](DrumOperation operation) {
-    return [options, operation](std::int64_t) { options->operation = operation; };
+    return [options, operation] { options->operation = operation; };
   };
-  auto* check = parser.add_flag_function("--check", choose(DrumOperation::kCheck),
-                                         "ask only: the store stays as it is");
-  auto* update = parser.add_flag_function("--update", choose(DrumOperation::kUpdate),
-                                          "remember only: every line is `updated`");
-  auto* both = parser.add_flag_function("--check-update", choose(DrumOperation::kCheckUpdate),
-                                        "ask and remember (default)");
-  check->excludes(update)->excludes(both);
-  update->excludes(both);
-  auto* ordered =
-      parser.add_flag("--ordered", options->ordered, "verdicts in the order of the input");
-  parser.add_flag("--raw", options->session.raw, "key the bytes of a line without normalising");
-  add_repeats(parser, options->session.repeats)->excludes(ordered);
+  const auto check =
+      parser.flag("--check", choose(DrumOperation::kCheck), "ask only: the store stays as it is");
+  const auto update = parser.flag("--update", choose(DrumOperation::kUpdate),
+                                  "remember only: every line is `updated`");
+  const auto both = parser.flag("--check-update", choose(DrumOperation::kCheckUpdate),
+                                "ask and remember (default)");
+  check.excludes(update).excludes(both);
+  update.excludes(both);
+  const auto ordered =
+      parser.flag("--ordered", options->ordered, "verdicts in the order of the input");
+  parser.flag("--raw", options->session.raw, "key the bytes of a line without normalising");
+  add_repeats(parser, options->session.repeats).excludes(ordered);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);

@@ -29,7 +29,7 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_segments(CLI::App& parser) {
+Action define_segments(Parser& parser) {
   auto options = std::make_shared<Options>();
   add_file(parser, options->path);
   const auto check = [](const std::string& text) {
@@ -38,11 +38,9 @@ Action define_segments(CLI::App& parser) {
                                     "drum_results is expected, not " +
                                         text;
   };
-  parser
-      .add_option("--kind", options->kind, "only segments of this kind: drum, drum_partition ...")
-      ->type_name("K")
-      ->check(check);
-  parser.add_flag("--runs", options->show_runs, "the place of each run as well");
+  parser.text("--kind K", options->kind, "only segments of this kind: drum, drum_partition ...")
+      .check(check);
+  parser.flag("--runs", options->show_runs, "the place of each run as well");
   add_json(parser, options->as_json);
   add_no_pin(parser, options->no_pin);
   add_no_mmap(parser, options->no_mmap);

@@ -35,11 +35,11 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_snapshot(CLI::App& parser) {
+Action define_snapshot(Parser& parser) {
   auto options = std::make_shared<Options>();
   add_file(parser, options->path);
-  parser.add_option("OUT", options->out, "the copy; never replaced")->required();
-  parser.add_flag("--previous", options->previous, "the generation before the newest one");
+  parser.text("OUT", options->out, "the copy; never replaced").required();
+  parser.flag("--previous", options->previous, "the generation before the newest one");
   add_no_pin(parser, options->no_pin);
   add_quiet(parser, options->quiet);
   return [options] { return run(*options); };

@@ -73,13 +73,12 @@ int run(const Options& options) {
 
 }  // namespace
 
-Action define_verify(CLI::App& parser) {
+Action define_verify(Parser& parser) {
   auto options = std::make_shared<Options>();
   add_file(parser, options->path);
-  auto* quick = parser.add_flag("--quick", options->quick, "superblocks and directories only");
-  parser.add_flag("--deep", options->deep, "every rule of every segment's format too")
-      ->excludes(quick);
-  parser.add_flag("--strict", options->strict, "reduced redundancy counts as damage (exit 1)");
+  const auto quick = parser.flag("--quick", options->quick, "superblocks and directories only");
+  parser.flag("--deep", options->deep, "every rule of every segment's format too").excludes(quick);
+  parser.flag("--strict", options->strict, "reduced redundancy counts as damage (exit 1)");
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);
   add_no_mmap(parser, options->no_mmap);

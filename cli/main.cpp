@@ -2,16 +2,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <exception>
-#include <new>
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/console.h"
 #include "cli/exit_code.h"
-#include "cli/man_page.h"
 #include "cli/verb.h"
 
 namespace crawlstore::cli {
@@ -40,25 +35,6 @@ constexpr std::array kVerbs{
     Verb{"rollback", "back to the previous generation", define_rollback},
 };
 
-/// Parses and runs; CLI11's own exits (help, version, errors) come as ParseError.
-int run(CLI::App& app, int count, char** words) {
-  std::array<Action, kVerbs.size()> actions;
-  for (std::size_t i = 0; i < kVerbs.size(); ++i) {
-    actions[i] = kVerbs[i].define(*app.add_subcommand(kVerbs[i].name, kVerbs[i].summary));
-  }
-  bool wants_man_page = false;
-  std::string shell;
-  app.add_flag("--print-man", wants_man_page)->group("");
-  app.add_option("--print-completion", shell)->group("")->check(CLI::IsMember({"bash"}));
-  app.parse(count, words);
-  if (wants_man_page) return print(man_page(app));
-  if (!shell.empty()) return print(bash_completion(app));
-  for (std::size_t i = 0; i < kVerbs.size(); ++i) {
-    if (app.got_subcommand(kVerbs[i].name)) return actions[i]();
-  }
-  throw CLI::CallForHelp();
-}
-
 /// A standard stream that was closed shall fail, and no file that we open get its number: so it is
 /// opened the wrong way round.
 void occupy_standard_streams() {
@@ -66,25 +42,6 @@ void occupy_standard_streams() {
     if (::fcntl(descriptor, F_GETFD) != -1 || errno != EBADF) continue;
     const int flags = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
     if (::open("/dev/null", flags) == -1) return;  // the library looks as well
-  }
-}
-
-int parse_and_run(int count, char** words) {
-  CLI::App app("one crash-safe file for everything a web crawler must remember", "crawlstore");
-  app.set_version_flag("--version", "crawlstore " CRAWLSTORE_VERSION);
-  app.require_subcommand(0, 1);
-  try {
-    return run(app, count, words);
-  } catch (const CLI::CallForHelp& help) {
-    const int code = app.get_subcommands().empty() && count < 2 ? kExitUsage : kExitDone;
-    (void)app.exit(help);
-    return code;
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitDone : kExitUsage;
-  } catch (const std::bad_alloc&) {
-    return fail_with("out of memory; lower --memory", kExitSystem);
-  } catch (const std::exception& error) {
-    return fail_with(error.what(), kExitSystem);
   }
 }
 
@@ -98,7 +55,7 @@ int main(int count, char** words) {
   std::signal(SIGPIPE, SIG_DFL);
   std::signal(SIGXFSZ, SIG_IGN);
   try {
-    return crawlstore::cli::parse_and_run(count, words);
+    return crawlstore::cli::parse_and_run(crawlstore::cli::kVerbs, count, words);
   } catch (...) {  // no memory even to say so
     return crawlstore::cli::kExitSystem;
   }

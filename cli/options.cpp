@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::int64_t kUsPerSecond = 1'000'000;
 
-[[noreturn]] void refuse(const std::string& name, const std::string& why) {
-  throw CLI::ValidationError(name, why);
-}
-
 /// Names as spec/format.md#names has them: UTF-8, 1 to 255 bytes, no controls.
 bool is_name(const std::string& text) {
   if (text.empty() || text.size() > 255 || !model::is_utf8(text)) return false;
@@ -37,54 +33,53 @@ std::string check_name(const std::string& text) {
 
 }  // namespace
 
-void add_file(CLI::App& parser, std::string& path) {
-  parser.add_option("FILE", path, "the crawl file")->required();
+void add_file(Parser& parser, std::string& path) {
+  parser.text("FILE", path, "the crawl file").required();
 }
 
-void add_json(CLI::App& parser, bool& as_json) {
-  parser.add_flag("--json", as_json, "print one JSON document, its keys named as in the spec");
+void add_json(Parser& parser, bool& as_json) {
+  parser.flag("--json", as_json, "print one JSON document, its keys named as in the spec");
 }
 
-void add_quiet(CLI::App& parser, bool& quiet) {
-  parser.add_flag("-q,--quiet", quiet, "no progress and no notes on standard error");
+void add_quiet(Parser& parser, bool& quiet) {
+  parser.flag("-q,--quiet", quiet, "no progress and no notes on standard error");
 }
 
-CLI::Option* add_bytes(CLI::App& parser, const std::string& name, std::optional<std::uint64_t>& to,
-                       const std::string& help, std::uint64_t low) {
-  const auto parse = [name, &to, low](const std::string& text) {
+Option add_bytes(Parser& parser, const std::string& name, std::optional<std::uint64_t>& to,
+                 const std::string& help, std::uint64_t low) {
+  const auto parse = [&to, low](const std::string& text) {
     to = model::parse_bytes(text);
-    if (!to) refuse(name, "a size such as 256MiB or 1,000,000 is expected, not " + text);
-    if (*to < low) refuse(name, "at least " + model::format_bytes(low));
+    if (!to) return "a size such as 256MiB or 1,000,000 is expected, not " + text;
+    return *to < low ? "at least " + model::format_bytes(low) : std::string();
   };
-  return parser.add_option_function<std::string>(name, parse, help)->type_name("SIZE");
+  return parser.parsed(name + " SIZE", parse, help);
 }
 
-CLI::Option* add_count(CLI::App& parser, const std::string& name, std::optional<std::uint64_t>& to,
-                       const std::string& help, CountRange range) {
-  const auto parse = [name, &to, range](const std::string& text) {
+Option add_count(Parser& parser, const std::string& name, std::optional<std::uint64_t>& to,
+                 const std::string& help, CountRange range) {
+  const auto parse = [&to, range](const std::string& text) {
     to = model::parse_count(text);
-    if (!to) refuse(name, "a number such as 1000 or 1,000 is expected, not " + text);
-    if (*to < range.low || *to > range.high) {
-      refuse(name, fmt::format("from {} to {}", range.low, range.high));
-    }
+    if (!to) return "a number such as 1000 or 1,000 is expected, not " + text;
+    const bool fits = range.low <= *to && *to <= range.high;
+    return fits ? std::string() : fmt::format("from {} to {}", range.low, range.high);
   };
-  return parser.add_option_function<std::string>(name, parse, help)->type_name("N");
+  return parser.parsed(name + " N", parse, help);
 }
 
-CLI::Option* add_repeats(CLI::App& parser, Repeats& to) {
+Option add_repeats(Parser& parser, Repeats& to) {
   const auto choose = [&to](const std::string& text) {
     to = text == "drop" ? Repeats::kDrop : Repeats::kAnswer;
+    return std::string();
   };
   return parser
-      .add_option_function<std::string>(
-          "--repeats", choose,
+      .parsed(
+          "--repeats HOW", choose,
           "drop: most repeats of keys that came lately are not written, and not told, only counted "
           "(default: answer)")
-      ->type_name("HOW")
-      ->check(CLI::IsMember({"answer", "drop"}));
+      .one_of({"answer", "drop"});
 }
 
-void add_memory(CLI::App& parser, std::optional<std::uint64_t>& to) {
+void add_memory(Parser& parser, std::optional<std::uint64_t>& to) {
   constexpr std::uint64_t kLow = 64 * 1024;
   add_bytes(parser, "--memory", to,
             "budget for requests that wait, such as 256MiB; a merge needs up to 2.5 times as much "
@@ -92,35 +87,30 @@ void add_memory(CLI::App& parser, std::optional<std::uint64_t>& to) {
             kLow);
 }
 
-void add_lock_wait(CLI::App& parser, double& seconds) {
-  parser
-      .add_option("--lock-wait", seconds,
-                  "how long to wait for another writer (default: not at all)")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 4e6));
+void add_lock_wait(Parser& parser, double& seconds) {
+  parser.number("--lock-wait SECONDS", seconds, 4e6,
+                "how long to wait for another writer (default: not at all)");
 }
 
-void add_no_pin(CLI::App& parser, bool& no_pin) {
-  parser.add_flag("--no-pin", no_pin,
-                  "read without a lock, for file systems that have none; a writer may then reuse "
-                  "what is being read, which checksums notice");
+void add_no_pin(Parser& parser, bool& no_pin) {
+  parser.flag("--no-pin", no_pin,
+              "read without a lock, for file systems that have none; a writer may then reuse "
+              "what is being read, which checksums notice");
 }
 
-void add_no_mmap(CLI::App& parser, bool& no_mmap) {
-  parser.add_flag("--no-mmap", no_mmap,
-                  "read without mapping the file, for network file systems and failing disks: what "
-                  "cannot be read is an error with its offset");
+void add_no_mmap(Parser& parser, bool& no_mmap) {
+  parser.flag("--no-mmap", no_mmap,
+              "read without mapping the file, for network file systems and failing disks: what "
+              "cannot be read is an error with its offset");
 }
 
-CLI::Option* add_drum(CLI::App& parser, std::string& name, const std::string& help) {
-  return parser.add_option("--drum", name, help)->type_name("NAME")->check(check_name);
+Option add_drum(Parser& parser, std::string& name, const std::string& help) {
+  return parser.text("--drum NAME", name, help).check(check_name);
 }
 
-CLI::Option* add_database(CLI::App& parser, std::string& name, const std::string& help) {
+Option add_database(Parser& parser, std::string& name, const std::string& help) {
   name = PageDb::kDefaultName;
-  return parser.add_option("--database", name, help + " (default: pages)")
-      ->type_name("NAME")
-      ->check(check_name);
+  return parser.text("--database NAME", name, help + " (default: pages)").check(check_name);
 }
 
 Result<std::optional<std::int64_t>> source_date_us() {

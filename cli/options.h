@@ -7,49 +7,49 @@
 #include <optional>
 #include <string>
 
-#include <CLI/App.hpp>
-
 #include <crawlstore/drum_core.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
 
+#include "cli/parser.h"
+
 namespace crawlstore::cli {
 
-void add_file(CLI::App& parser, std::string& path);
-void add_json(CLI::App& parser, bool& as_json);
-void add_quiet(CLI::App& parser, bool& quiet);
+void add_file(Parser& parser, std::string& path);
+void add_json(Parser& parser, bool& as_json);
+void add_quiet(Parser& parser, bool& quiet);
 
 /// A size such as 256MiB. `low`: the least that is taken.
-CLI::Option* add_bytes(CLI::App& parser, const std::string& name, std::optional<std::uint64_t>& to,
-                       const std::string& help, std::uint64_t low = 0);
+Option add_bytes(Parser& parser, const std::string& name, std::optional<std::uint64_t>& to,
+                 const std::string& help, std::uint64_t low = 0);
 /// A number, with or without separators, from `low` to `high`.
 struct CountRange {
   std::uint64_t low = 0;
   std::uint64_t high = ~std::uint64_t{0};
 };
-CLI::Option* add_count(CLI::App& parser, const std::string& name, std::optional<std::uint64_t>& to,
-                       const std::string& help, CountRange range = {});
+Option add_count(Parser& parser, const std::string& name, std::optional<std::uint64_t>& to,
+                 const std::string& help, CountRange range = {});
 
 /// --repeats answer|drop: what becomes of requests for keys that lately came.
-CLI::Option* add_repeats(CLI::App& parser, Repeats& to);
+Option add_repeats(Parser& parser, Repeats& to);
 
 /// --memory with its default explained.
-void add_memory(CLI::App& parser, std::optional<std::uint64_t>& to);
+void add_memory(Parser& parser, std::optional<std::uint64_t>& to);
 
 /// --lock-wait SECONDS.
-void add_lock_wait(CLI::App& parser, double& seconds);
+void add_lock_wait(Parser& parser, double& seconds);
 
 /// --no-pin.
-void add_no_pin(CLI::App& parser, bool& no_pin);
+void add_no_pin(Parser& parser, bool& no_pin);
 
 /// --no-mmap.
-void add_no_mmap(CLI::App& parser, bool& no_mmap);
+void add_no_mmap(Parser& parser, bool& no_mmap);
 
 /// --drum NAME.
-CLI::Option* add_drum(CLI::App& parser, std::string& name, const std::string& help);
+Option add_drum(Parser& parser, std::string& name, const std::string& help);
 
 /// --database NAME, of pages and links; the default is "pages".
-CLI::Option* add_database(CLI::App& parser, std::string& name, const std::string& help);
+Option add_database(Parser& parser, std::string& name, const std::string& help);
 
 /// The time that SOURCE_DATE_EPOCH asks for, in microseconds. errors kInvalidArgument
 Result<std::optional<std::int64_t>> source_date_us();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/console.h"
@@ -44,7 +45,7 @@ Result<OutputFile> OutputFile::open(const std::string& path) {
 Result<void> OutputFile::open_part() {
   descriptor_ = -1;
   for (int number = 1; number <= kPartsMax && descriptor_ < 0; ++number) {
-    part_ = path_ + (number == 1 ? "" : "." + std::to_string(number)) + ".part";
+    part_ = path_ + (number == 1 ? ".part" : fmt::format(".{}.part", number));
     descriptor_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
     if (descriptor_ < 0 && errno != EEXIST) break;
   }

@@ -49,7 +49,7 @@ std::vector<PageView> open_views(const PageSourceOptions& options, std::size_t c
 
 }  // namespace
 
-void add_page_source(CLI::App& parser, PageSourceOptions& options) {
+void add_page_source(Parser& parser, PageSourceOptions& options) {
   add_file(parser, options.path);
   add_database(parser, options.database, "the page database to read");
   add_no_pin(parser, options.no_pin);
@@ -106,7 +106,7 @@ Result<std::string_view> UrlCache::url(std::uint64_t index) {
   auto url = view_->url(index);
   if (!url) return tl::unexpected<Error>(url.error());
   if (url->size() > kKeptBytesMax) {
-    long_url_ = std::move(*url);
+    long_url_ = *url;
     return std::string_view(long_url_);
   }
   slot.index = index;

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include <CLI/App.hpp>
-
 #include <crawlstore/page_view.h>
+
+#include "cli/parser.h"
 
 namespace crawlstore::cli {
 
@@ -23,7 +23,7 @@ struct PageSourceOptions {
   bool no_mmap = false;
 };
 /// FILE, --database, --no-pin, --no-mmap.
-void add_page_source(CLI::App& parser, PageSourceOptions& options);
+void add_page_source(Parser& parser, PageSourceOptions& options);
 
 /// Opens the database. On failure says why, and what to do, and leaves the exit code in `code`.
 std::optional<PageView> open_pages(const PageSourceOptions& options, int& code);
