@@ -34,7 +34,9 @@ using Bytes = std::vector<std::byte>;
 /// More than what is done with the whole files takes, and less than a count that is believed.
 constexpr std::int64_t kBytesMax = std::int64_t{64} << 20;
 /// One number, or two of 32 bits that stay below the limits of requests and rows.
-constexpr std::array kLies{(std::uint64_t{1} << 36) - 1, std::uint64_t{0x00FFFFFF'00FFFFFF}};
+/// Or one to which little can be added.
+constexpr std::array kLies{(std::uint64_t{1} << 36) - 1, std::uint64_t{0x00FFFFFF'00FFFFFF},
+                           ~std::uint64_t{0xFFF}};
 
 /// A whole store, and what is written to it in the end.
 struct Base {

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "container/run_io.h"
+#include "drum/partition.h"
 #include "format/endian.h"
 #include "format/layout.h"
 
@@ -83,11 +84,14 @@ Result<const format::SegmentEntry*> segment(container::Writer& writer, SegmentId
 }
 
 Result<void> load_logs(container::Writer& writer, SegmentId owner, const format::DrumBucket& stored,
-                       Bucket& bucket) {
+                       Shape shape, Bucket& bucket) {
   if (stored.key_log) {
     const auto log = segment(writer, stored.key_log, SegmentKind::kDrumKeyLog, owner);
     if (!log) return tl::unexpected<Error>(log.error());
-    for (const auto& run : (*log)->runs) bucket.pending.add(RequestColumns::Runs{run, {}});
+    for (const auto& run : (*log)->runs) {
+      CRAWLSTORE_TRY(check_request_count(run, shape));
+      bucket.pending.add(RequestColumns::Runs{run, {}});
+    }
   }
   if (stored.aux_log) {
     const auto log = segment(writer, stored.aux_log, SegmentKind::kDrumAuxLog, owner);
@@ -103,7 +107,7 @@ Result<void> load_logs(container::Writer& writer, SegmentId owner, const format:
 }
 
 Result<Bucket> load_bucket(container::Writer& writer, SegmentId owner,
-                           const format::DrumBucket& stored) {
+                           const format::DrumBucket& stored, Shape shape) {
   Bucket bucket;
   bucket.first_key = stored.first_key;
   bucket.key_count = stored.key_count;
@@ -114,8 +118,9 @@ Result<Bucket> load_bucket(container::Writer& writer, SegmentId owner,
     const auto entry = segment(writer, stored.partition, SegmentKind::kDrumPartition, owner);
     if (!entry) return tl::unexpected<Error>(entry.error());
     bucket.partition_run = (*entry)->runs.front();
+    CRAWLSTORE_TRY(check_partition_count(*bucket.partition_run, stored.key_count, shape));
   }
-  CRAWLSTORE_TRY(load_logs(writer, owner, stored, bucket));
+  CRAWLSTORE_TRY(load_logs(writer, owner, stored, shape, bucket));
   return bucket;
 }
 
@@ -215,7 +220,7 @@ Result<DrumState> load_state(container::Writer& writer, const format::SegmentEnt
   state.unparsed_count = table->unparsed_count;
   state.table_run = entry.runs.front();
   for (const auto& stored : table->buckets) {
-    auto bucket = load_bucket(writer, entry.id, stored);
+    auto bucket = load_bucket(writer, entry.id, stored, state.shape());
     if (!bucket) return tl::unexpected<Error>(bucket.error());
     state.buckets.push_back(std::move(*bucket));
   }

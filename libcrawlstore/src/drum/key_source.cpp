@@ -34,6 +34,7 @@ PartitionKeys::PartitionKeys(Storage& storage, const format::RunName& name,
 Result<std::unique_ptr<PartitionKeys>> PartitionKeys::open(Storage& storage,
                                                            const format::RunName& name,
                                                            const format::RunRef& run, Shape shape) {
+  CRAWLSTORE_TRY(check_partition_count(run, run.record_count, shape));
   std::unique_ptr<PartitionKeys> keys(new PartitionKeys(storage, name, run, shape));
   CRAWLSTORE_TRY(keys->cursor_.start(0, ~std::uint64_t{0}));
   CRAWLSTORE_TRY(keys->settle());

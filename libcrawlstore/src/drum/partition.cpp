@@ -9,6 +9,8 @@
 
 #include "base/assert.h"
 #include "format/endian.h"
+#include "format/packed_keys.h"
+#include "format/request_run.h"
 
 namespace crawlstore::drum {
 namespace {
@@ -20,7 +22,31 @@ tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId 
   return fail(Errc::kSegmentInvalid, text, offset, segment.value);
 }
 
+Result<void> check_count(const format::RunRef& run, std::uint64_t count, std::uint64_t count_max,
+                         Shape shape) {
+  std::uint64_t fitting = count_max;
+  if (shape.value_bytes > 0) {
+    const auto value_bytes = static_cast<std::uint64_t>(shape.value_bytes);
+    fitting = std::min(fitting, run.payload_bytes / value_bytes);
+  }
+  if (count <= fitting) return {};
+  return fail(Errc::kSegmentInvalid, "a run is too short for what it is said to hold",
+              run.offset_bytes);
+}
+
 }  // namespace
+
+Result<void> check_partition_count(const format::RunRef& run, std::uint64_t key_count,
+                                   Shape shape) {
+  const std::uint64_t blocks_max = run.payload_bytes / sizeof(format::KeyBlockHeader);
+  return check_count(run, key_count, blocks_max * format::kBlockKeysMax, shape);
+}
+
+Result<void> check_request_count(const format::RunRef& run, Shape shape) {
+  const std::uint64_t packed_max = run.payload_bytes * 8 / format::kPackedBitsMin;
+  return check_count(run, run.record_count, std::min(format::kRequestsPerRunMax, packed_max),
+                     shape);
+}
 
 std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
                                   std::uint64_t value_total_bytes, bool is_wide) {

@@ -16,6 +16,12 @@
 
 namespace crawlstore::drum {
 
+/// That a run can hold so many keys (or requests), which the directory or a DRUM says: room is
+/// reserved by counts before anything is read. A run of requests has at most 2^24.
+///   errors  kSegmentInvalid
+Result<void> check_partition_count(const format::RunRef& run, std::uint64_t key_count, Shape shape);
+Result<void> check_request_count(const format::RunRef& run, Shape shape);
+
 /// Bytes that a partition's payload needs at most.
 ///   range  last possible key - first possible key; of 16-byte keys that of their heads
 ///   value_total_bytes  of all values, lengths included

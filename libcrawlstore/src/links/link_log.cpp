@@ -169,6 +169,10 @@ void append_run(container::SegmentWriter& writer, SegmentId segment, const RunRe
   writer.put(std::move(entry));
 }
 
+std::uint64_t joined_bytes_max(std::span<const LogRun> runs) {
+  return reserve_bytes(runs, false, true);
+}
+
 std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_max) {
   CRAWLSTORE_ASSERT(kept_max > 0 && sizes.size() > kept_max);
   std::vector<double> newer(sizes.size() + 1, 0.0);  // of each run and all newer ones

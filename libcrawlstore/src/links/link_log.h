@@ -25,6 +25,9 @@ inline constexpr std::size_t kFreshRunsMax = 8;
 /// than theirs.
 void append_run(container::SegmentWriter& writer, SegmentId segment, const format::RunRef& run);
 
+/// The payload of a run with all rows of these, by their footers, which the runs' lengths bound.
+std::uint64_t joined_bytes_max(std::span<const LogRun> runs);
+
 /// The first of the newest runs to merge, for runs of these sizes, oldest first, of which
 /// `kept_max` may stay as they are. More than that must be there. 0: all are merged into a base.
 ///

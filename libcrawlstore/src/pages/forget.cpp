@@ -148,10 +148,8 @@ Result<void> Forgetting::write_links() {
   if (!view) return tl::unexpected<Error>(view.error());
   auto rows = view->out_rows();
   if (!rows) return tl::unexpected<Error>(rows.error());
-  auto run = links::LinksWriter::start(
-      writer_, segments.out, writer_.new_run_ids(1),
-      links::link_run_bytes_max(state_.table.page_count, state_.table.link_count,
-                                state_.table.page_count));
+  auto run = links::LinksWriter::start(writer_, segments.out, writer_.new_run_ids(1),
+                                       links::joined_bytes_max(view->out_runs()));
   if (!run) return tl::unexpected<Error>(run.error());
   std::vector<std::uint64_t> kept;
   for (;;) {
