@@ -201,6 +201,7 @@ class UnknownFeatures(command.CommandTest):
                             *words_of(verb, "x.crawl"))
 
 
+@unittest.skipIf(command.IS_SANITIZED, "a sanitizer takes memory of its own")
 class LinesOfManyThings(command.CommandTest):
     """A line of 64 MiB takes memory for its bytes, not for what is opened in it."""
 

@@ -17,6 +17,7 @@ BUILD = pathlib.Path(os.environ.get("CRAWLSTORE_BUILD_DIR", SOURCE / "build/rele
 BINARY = pathlib.Path(os.environ.get("CRAWLSTORE_BIN", BUILD / "bin/crawlstore"))
 SEED = int(os.environ.get("CRAWLSTORE_TEST_SEED", "1"))
 IS_LONG = os.environ.get("CRAWLSTORE_LONG") == "1"
+IS_SANITIZED = BINARY.exists() and b"__asan_init" in BINARY.read_bytes()
 IS_ROOT = os.getuid() == 0
 NOBODY = 65534
 
