@@ -22,9 +22,11 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* /*data*/, std::size_t size, std::size
   return size;
 }
 // A sanitizer's own memory counts for setrlimit(), so it is told in its own way.
+// NOLINTNEXTLINE(readability-identifier-naming): the sanitizer's name for it
 const char* __asan_default_options() {
   return "max_allocation_size_mb=256:hard_rss_limit_mb=1024";
 }
+// NOLINTNEXTLINE(readability-identifier-naming)
 const char* __tsan_default_options() {
   return "max_allocation_size_mb=256:hard_rss_limit_mb=4096";
 }

@@ -252,8 +252,11 @@ struct EventLineParser::Line {
   bool string(std::string& value) { return take(std::move(value)); }
   bool binary(Json::binary_t& /*value*/) { return false; }
   bool key(std::string& name) {
-    if (depth == 1) key_of_event = std::move(name);
-    if (depth == 3) key_of_link = std::move(name);
+    if (depth == 1) {
+      key_of_event = std::move(name);
+    } else if (depth == 3) {
+      key_of_link = std::move(name);
+    }
     return true;
   }
   bool start_object(std::size_t /*count*/) {

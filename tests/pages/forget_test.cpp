@@ -153,7 +153,7 @@ void forget_neighbours(std::uint64_t begin, std::uint64_t count) {
 }
 
 TEST(Forget, TakesNeighboursThatFillBlocksOfUrls) {
-  for (const std::uint64_t count : {1, 63, 64, 65, 128}) {
+  for (const std::uint64_t count : {1U, 63U, 64U, 65U, 128U}) {
     forget_neighbours(0, count);
     forget_neighbours(7 * 64, count);
     forget_neighbours(11 * 64 + 1, count);

@@ -59,7 +59,7 @@ struct Content {
   Content(const PageView& view, const Names& name_of) {
     must(view.for_each_page([&](const PageInfo& page) {
       if (view.info().has_urls && page.url.empty()) return true;
-      const std::string name = name_of(page.index);
+      const std::string& name = name_of(page.index);
       pages.emplace(name, page);
       for (const std::uint64_t target : must(view.out_links(page.index))) {
         links.emplace(name, name_of(target));
