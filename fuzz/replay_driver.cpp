@@ -22,11 +22,11 @@ std::size_t LLVMFuzzerMutate(std::uint8_t* /*data*/, std::size_t size, std::size
   return size;
 }
 // A sanitizer's own memory counts for setrlimit(), so it is told in its own way.
-// NOLINTNEXTLINE(readability-identifier-naming): the sanitizer's name for it
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier): the sanitizer's
 const char* __asan_default_options() {
   return "max_allocation_size_mb=256:hard_rss_limit_mb=1024";
 }
-// NOLINTNEXTLINE(readability-identifier-naming)
+// NOLINTNEXTLINE(readability-identifier-naming,bugprone-reserved-identifier)
 const char* __tsan_default_options() {
   return "max_allocation_size_mb=256:hard_rss_limit_mb=4096";
 }
