@@ -24,7 +24,7 @@ import re
 import subprocess
 import sys
 
-from include_closure import INCLUDE, Project
+from include_closure import INCLUDE, Project, reached
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PUBLIC = "libcrawlstore/include/crawlstore/"
@@ -86,12 +86,7 @@ class Files:
 
     def scripts(self, path):
         """A Python file with all that it imports or names, directly or not."""
-        found, left = {path}, [path]
-        while left:
-            new = self.imports(left.pop()) - found
-            found |= new
-            left.extend(new)
-        return found
+        return reached(path, self.imports)
 
 
 def is_named(path, strings):

@@ -32,6 +32,16 @@ def candidates(includer, name):
             yield folder + posixpath.basename(name)[:-len(suffix)] + made_of
 
 
+def reached(path, next_of):
+    """The path and all that next_of() leads to, step by step."""
+    found, left = {path}, [path]
+    while left:
+        new = next_of(left.pop()) - found
+        found |= new
+        left.extend(new)
+    return found
+
+
 class Project:
     """Files below root, read once."""
 
@@ -62,12 +72,7 @@ class Project:
 
     def closure(self, path):
         """The file and all that it includes, directly or not."""
-        found, left = {path}, [path]
-        while left:
-            new = self.includes(left.pop()) - found
-            found |= new
-            left.extend(new)
-        return found
+        return reached(path, self.includes)
 
 
 def keys(project, commands, salt, files):

@@ -36,7 +36,7 @@ Result<LinksWriter> LinksWriter::start(container::SegmentWriter& writer, Segment
                                        RunId run, std::uint64_t payload_bytes_max) {
   auto started = container::RunWriter::start(writer, segment, run, payload_bytes_max);
   if (!started) return tl::unexpected<Error>(started.error());
-  return LinksWriter(std::move(*started), payload_bytes_max);
+  return LinksWriter(std::move(*started));
 }
 
 Result<void> LinksWriter::append(std::uint64_t page, std::span<const std::uint64_t> links) {
@@ -64,10 +64,6 @@ Result<void> LinksWriter::flush() {
   index_.push_back({pages_.front(), run_.payload_bytes()});
   encoded_.clear();
   format::encode_link_block({pages_, degrees_, links_}, encoded_);
-  if (run_.payload_bytes() + encoded_.size() + format::link_tail_bytes(index_.size()) >
-      payload_bytes_max_) {
-    return fail(Errc::kTooLarge, "a link run grows longer than was reserved");
-  }
   pages_.clear();
   degrees_.clear();
   links_.clear();

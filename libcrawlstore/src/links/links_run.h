@@ -34,8 +34,8 @@ class LinksWriter {
                                    std::uint64_t payload_bytes_max);
 
   /// Pages ascend strictly, and so do the links of a row, which may have none.
-  ///   errors  kTooLarge (the row has more links than a block holds; the run would be longer than
-  ///           payload_bytes_max), of storage: the run is lost
+  ///   errors  kTooLarge (the row has more links than a block holds; the run does not fit what was
+  ///           reserved, which finish() may say too), of storage: the run is lost
   Result<void> append(std::uint64_t page, std::span<const std::uint64_t> links);
 
   /// The run; nothing if there was no row. record_count is the number of links.
@@ -44,12 +44,10 @@ class LinksWriter {
   void give_back() { run_.give_back(); }
 
  private:
-  LinksWriter(container::RunWriter run, std::uint64_t payload_bytes_max)
-      : run_(std::move(run)), payload_bytes_max_(payload_bytes_max) {}
+  explicit LinksWriter(container::RunWriter run) : run_(std::move(run)) {}
   Result<void> flush();
 
   container::RunWriter run_;
-  std::uint64_t payload_bytes_max_;
   std::vector<std::uint64_t> pages_;
   std::vector<std::uint32_t> degrees_;
   std::vector<std::uint64_t> links_;
