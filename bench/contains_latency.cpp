@@ -92,7 +92,7 @@ void submit(Drum<std::uint64_t>& drum, std::uint64_t first, std::uint64_t count)
 void run(const std::string& path, std::uint64_t merged) {
   fmt::print("{:>12} {:>9} {:>9} {:>9} {:>9} {:>11}\n", "waiting in", "MiB", "median us", "99 % us",
              "99.9 % us", "first ms");
-  for (const std::uint64_t mib : {0, 1, 8, 64, 256}) {
+  for (const std::uint64_t mib : {0U, 1U, 8U, 64U, 256U}) {
     std::remove(path.c_str());
     auto store = must(Store::create(path));
     DrumOptions options;

@@ -24,7 +24,9 @@ using namespace crawlstore;
 using namespace crawlstore::fuzz;
 
 constexpr std::size_t kPaddingBytes = 4000;  // 130 such URLs are more than 512 KiB
-std::string host_root(unsigned n) { return "http://h" + std::to_string(n % 4) + ".test/"; }
+std::string host_root(unsigned n) {
+  return "http://h" + std::to_string(n % 4) + ".test/";
+}
 
 struct World {
   World() {
