@@ -3,11 +3,14 @@
 
 import json
 import os
-import shutil
 import subprocess
+import sys
 import unittest
 
 import command
+
+sys.path.insert(0, str(command.SOURCE / "tests/golden"))
+import golden  # noqa: E402  pylint: disable=wrong-import-position
 
 READING = [["info"], ["segments"], ["verify"], ["pins"], ["dump"], ["snapshot", "{}", "out.crawl"],
            ["pages"], ["page", "{}", "#0"], ["links", "{}", "#0"],
@@ -190,11 +193,8 @@ class Damage(command.CommandTest):
 class UnknownFeatures(command.CommandTest):
     """In a golden file, whose checksums are right."""
 
-    def copy_golden(self, name):
-        shutil.copy(command.SOURCE / "tests/golden/rejected" / name, self.folder / "x.crawl")
-
     def test_that_change_the_meaning_are_refused(self):
-        self.copy_golden("feature_incompat_unknown.crawl")
+        golden.expand("feature_incompat_unknown", self.folder).rename(self.folder / "x.crawl")
         for verb in READING + WRITING:
             if verb[0] not in ("dump", "verify"):
                 self.refuse(4, "feature that this version does not know.*newer release",

@@ -2,8 +2,6 @@
 //
 // Auxiliaries that were logged, and so compressed, come back as they were.
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include <crawlstore/verify.h>
 
 #include "drum/memory_store.h"
+#include "golden/patch.h"
 #include "support/random.h"
 
 namespace crawlstore::testing {
@@ -112,23 +111,12 @@ TEST(DrumAuxLogs, JoinRunsThatGrowWhenTheyAreRead) {
   EXPECT_LT(written, std::uint64_t{32} << 20);
 }
 
-/// The golden files of that name.
-std::vector<std::byte> rejected_file(const std::string& name) {
-  const auto path =
-      std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "tests/golden/rejected" / (name + ".crawl");
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in.good()) << path;
-  std::vector<std::byte> bytes;
-  for (int byte = in.get(); in; byte = in.get()) bytes.push_back(static_cast<std::byte>(byte));
-  return bytes;
-}
-
 // What deep verify would have found.
 TEST(DrumAuxLogs, FailToAnswerWithABrokenBlock) {
   for (const std::string name :
        {"aux_block_cut", "aux_block_gives_more_bytes", "aux_block_length_too_small",
         "aux_block_length_zero", "aux_block_offset_before_begin", "aux_run_codec"}) {
-    MemoryStore store(rejected_file(name));
+    MemoryStore store(rejected_file(name).bytes);
     auto drum = must(Urls::open(*store, "aux", log_first(2)));
     NullDispatcher nobody;
     drum.attach(nobody);

@@ -2,7 +2,6 @@
 //
 // Sizes, counts and keys at their ends.
 
-#include <fstream>
 #include <numeric>
 #include <thread>
 
@@ -14,6 +13,7 @@
 #include "drum/call_log.h"
 #include "drum/memory_store.h"
 #include "format/request_run.h"
+#include "golden/patch.h"
 #include "support/bytes.h"
 #include "support/random.h"
 
@@ -416,12 +416,8 @@ TEST(DrumLimits, RefusesWhatAReaderWouldReject) {
 }
 
 /// The checksums of the file are right: somebody wrote it so.
-void expect_merges_nothing(const std::string& rejected_file) {
-  const std::string path =
-      std::string(CRAWLSTORE_SOURCE_DIR) + "/tests/golden/rejected/" + rejected_file;
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  MemoryStore store(bytes_of(text));
+void expect_merges_nothing(const std::string& name) {
+  MemoryStore store(rejected_file(name).bytes);
   const DrumInfo info = must(must(store->snapshot()).drums()).front();
   auto core = must(DrumCore::open(*store, info.name, info.value_bytes, {}));
   EXPECT_EQ(code_of(core->synchronize()), Errc::kSegmentInvalid);
@@ -429,11 +425,11 @@ void expect_merges_nothing(const std::string& rejected_file) {
 }
 
 TEST(DrumLimits, KeepsRequestsOfAConsumerThatDoesNotExist) {
-  expect_merges_nothing("drum_consumer_unknown.crawl");
+  expect_merges_nothing("drum_consumer_unknown");
 }
 
 TEST(DrumLimits, MergesNoPartitionOfAnotherBucket) {
-  expect_merges_nothing("drum_keys_outside_bucket.crawl");
+  expect_merges_nothing("drum_keys_outside_bucket");
 }
 
 /// Who commits so often that arrays never fill has full logs instead.

@@ -34,8 +34,51 @@ CraftedFile::CraftedFile(std::vector<std::byte> whole) : bytes(std::move(whole))
   root.next_segment_id = directory->next_segment_id;
   root.next_run_id = directory->next_run_id;
   root.held = directory->held;
-  for (const auto& table : directory->tables) tables.push_back(table->segments);
-  for (const auto& table : directory->held_tables) held_tables.push_back(table->entries);
+  for (const auto& table : directory->tables) {
+    tables.push_back(table->segments);
+    root.tables.push_back(table->ref);
+  }
+  for (const auto& table : directory->held_tables) {
+    held_tables.push_back(table->entries);
+    root.held_tables.push_back(table->ref);
+  }
+  find_parts(*directory);
+}
+
+void CraftedFile::find_parts(const container::Directory& directory) {
+  parts = {{0, "identity"}, {sizeof identity, "gap"}, {format::kDataStart, "unused"}};
+  for (std::size_t slot = 0; slot < 2; ++slot) {
+    for (std::size_t copy = 0; copy < 2; ++copy) {
+      const std::uint64_t offset = format::kSuperblockOffsets[slot][copy];
+      parts[offset] = "superblock slot " + std::to_string(slot) + ", copy " + std::to_string(copy);
+      parts.try_emplace(offset + format::kSuperblockBytes, "gap");
+    }
+  }
+  directory.for_each_held([this](const auto& held) { add_part(held.extent, "held extent"); });
+  add_part(directory.root_extent, "root");
+  for (const auto& ref : root.tables) add_part(ref.extent(), "table");
+  for (const auto& ref : root.held_tables) add_part(ref.extent(), "held table");
+  directory.for_each_segment([this](const auto& entry) {
+    for (const auto& run : entry.runs) add_run_parts(entry.id, run);
+  });
+}
+
+void CraftedFile::add_part(Extent extent, const std::string& name) {
+  parts.erase(parts.lower_bound(extent.offset_bytes), parts.lower_bound(extent.end_bytes()));
+  parts[extent.offset_bytes] = name;
+  parts.try_emplace(extent.end_bytes(), "unused");
+}
+
+void CraftedFile::add_run_parts(SegmentId segment, const format::RunRef& run) {
+  std::string name = "segment " + std::to_string(segment.value);
+  for (const auto& table : tables) {
+    for (const auto& entry : table) {
+      if (entry.id == segment) name += " " + std::string(name_of(entry.kind));
+    }
+  }
+  name += ", run " + std::to_string(run.run_id.value);
+  add_part(run.extent(), name + ", payload");
+  parts[run.offset_bytes + format::round_up(run.payload_bytes, 8)] = name + ", checksums";
 }
 
 format::SegmentEntry& CraftedFile::segment(SegmentKind kind) {
@@ -57,11 +100,21 @@ std::uint64_t CraftedFile::append(const std::vector<std::byte>& content) {
   const std::uint64_t offset = format::round_up(bytes.size(), format::kUnitBytes);
   bytes.resize(offset + format::round_up(content.size(), format::kUnitBytes));
   std::copy(content.begin(), content.end(), bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+  add_part({offset, bytes.size() - offset}, "unused");
   return offset;
 }
 
-std::vector<std::byte> CraftedFile::content_of(SegmentId segment, format::RunRef& run,
-                                               const std::vector<std::byte>& payload) const {
+std::uint64_t CraftedFile::place(Extent extent, const std::vector<std::byte>& content) {
+  const std::uint64_t length_bytes = format::round_up(content.size(), format::kUnitBytes);
+  if (extent.offset_bytes == 0 || length_bytes > extent.length_bytes) return append(content);
+  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(extent.offset_bytes);
+  std::fill(std::copy(content.begin(), content.end(), begin),
+            begin + static_cast<std::ptrdiff_t>(length_bytes), std::byte{0});
+  return extent.offset_bytes;
+}
+
+void CraftedFile::write_run(SegmentId segment, format::RunRef& run,
+                            const std::vector<std::byte>& payload) {
   std::vector<std::byte> content = payload;
   content.resize(format::round_up(content.size(), 8));
   format::ChecksumTreeBuilder tree({identity.uuid, segment, run.run_id});
@@ -71,35 +124,30 @@ std::vector<std::byte> CraftedFile::content_of(SegmentId segment, format::RunRef
   }
   const auto tail = tree.finish(payload.size());
   content.insert(content.end(), tail.bytes.begin(), tail.bytes.end());
+  run.offset_bytes = place(run.offset_bytes == 0 ? Extent{} : run.extent(), content);
   run.payload_bytes = payload.size();
   run.checksum = tail.checksum;
-  return content;
+  add_run_parts(segment, run);
 }
 
 void CraftedFile::set_payload(format::SegmentEntry& entry, const std::vector<std::byte>& payload,
                               std::size_t run) {
-  auto& ref = entry.runs.at(run);
-  ref.offset_bytes = append(content_of(entry.id, ref, payload));
+  write_run(entry.id, entry.runs.at(run), payload);
 }
 
-void CraftedFile::set_payload_in_place(format::SegmentEntry& entry,
-                                       const std::vector<std::byte>& payload) {
-  auto& ref = entry.runs.front();
-  const std::uint64_t extent_bytes = ref.extent().length_bytes;
-  const auto content = content_of(entry.id, ref, payload);
-  if (ref.extent().length_bytes != extent_bytes) std::abort();
-  std::copy(content.begin(), content.end(),
-            bytes.begin() + static_cast<std::ptrdiff_t>(ref.offset_bytes));
+format::RunRef CraftedFile::new_run() {
+  format::RunRef run;
+  run.run_id = {root.next_run_id++};
+  run.born = root.generation;
+  return run;
 }
 
 format::RunRef CraftedFile::add_run(SegmentId segment, const std::vector<std::byte>& payload,
                                     std::uint64_t record_count) {
-  format::RunRef ref;
-  ref.run_id = {root.next_run_id++};
-  ref.born = root.generation;
-  ref.record_count = record_count;
-  ref.offset_bytes = append(content_of(segment, ref, payload));
-  return ref;
+  format::RunRef run = new_run();
+  run.record_count = record_count;
+  write_run(segment, run, payload);
+  return run;
 }
 
 format::SegmentEntry& CraftedFile::add_segment(SegmentKind kind, SegmentId owner) {
@@ -117,80 +165,58 @@ void CraftedFile::remove_segment(SegmentKind kind) {
   }
 }
 
-void CraftedFile::replace_tile(format::SegmentEntry& entry, std::uint64_t tile,
-                               const format::RunRef& ref) {
+void CraftedFile::set_tile(format::SegmentEntry& entry, std::uint64_t tile,
+                           const std::vector<std::byte>& payload, std::uint64_t record_count) {
   container::TileTree tree(entry);
-  tree.set_tile(tile, ref);
-  const auto write = [&](container::TilePlace, const format::TileNode& node,
-                         const format::RunRef*) -> Result<format::RunRef> {
-    std::vector<std::byte> payload;
-    format::encode_tile_node(node, payload);
-    return add_run(entry.id, payload, node.record_count());
+  const bool is_new = tile == tree.tile_count();
+  // Runs of nodes are younger than those below them.
+  const auto write = [&](const format::RunRef* replaced, const std::vector<std::byte>& content,
+                         std::uint64_t records) {
+    format::RunRef run = is_new || replaced == nullptr ? new_run() : *replaced;
+    run.record_count = records;
+    write_run(entry.id, run, content);
+    return run;
   };
-  if (!tree.write_nodes(write)) std::abort();
+  tree.set_tile(tile,
+                write(is_new ? nullptr : &container::tile_ref(entry, tile), payload, record_count));
+  const auto write_node = [&](container::TilePlace, const format::TileNode& node,
+                              const format::RunRef* replaced) -> Result<format::RunRef> {
+    std::vector<std::byte> content;
+    format::encode_tile_node(node, content);
+    return write(replaced, content, node.record_count());
+  };
+  if (!tree.write_nodes(write_node)) std::abort();
   tree.store_in(entry);
 }
 
-void CraftedFile::set_tile(format::SegmentEntry& entry, std::uint64_t tile,
-                           const std::vector<std::byte>& payload, std::uint64_t record_count) {
-  replace_tile(entry, tile, add_run(entry.id, payload, record_count));
-}
-
-void CraftedFile::repack() {
-  const std::vector<std::byte> whole = std::exchange(bytes, {});
-  bytes.assign(whole.begin(), whole.begin() + format::kDataStart);
-  root.held.clear();
-  held_tables.clear();
-  const auto move_run = [&](format::RunRef& run) {
-    const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(run.offset_bytes);
-    run.offset_bytes =
-        append({begin, begin + static_cast<std::ptrdiff_t>(run.extent().length_bytes)});
-  };
-  for (auto& table : tables) {
-    for (auto& entry : table) {
-      if (entry.storage_class != StorageClass::kTiled) {
-        std::for_each(entry.runs.begin(), entry.runs.end(), move_run);
-        continue;
-      }
-      for (std::uint64_t tile = 0; tile < container::tile_count(entry); ++tile) {
-        format::RunRef ref = container::tile_ref(entry, tile);
-        move_run(ref);
-        replace_tile(entry, tile, ref);
-      }
-    }
-  }
+template <class Ref>
+void CraftedFile::write_piece(Ref& ref, const std::vector<std::byte>& payload,
+                              format::ChecksumDomain domain, const std::string& name) {
+  if (ref.offset_bytes == 0) ref.born = root.generation;
+  ref.offset_bytes = place(ref.extent(), payload);
+  ref.payload_bytes = static_cast<std::uint32_t>(payload.size());
+  const Extent extent = ref.extent();
+  ref.checksum =
+      format::checksum(std::span(bytes).subspan(extent.offset_bytes, extent.length_bytes),
+                       format::extent_seed(identity.uuid, domain, ref.born, ref.offset_bytes));
+  add_part(extent, name);
 }
 
 void CraftedFile::write_pieces() {
-  const auto place = [this](const std::vector<std::byte>& payload, format::ChecksumDomain domain,
-                            std::uint64_t& offset, std::uint64_t& checksum) {
-    offset = append(payload);
-    const std::span<const std::byte> extent(bytes.data() + offset, bytes.size() - offset);
-    checksum = format::checksum(
-        extent, format::extent_seed(identity.uuid, domain, root.generation, offset));
-  };
-  if (root.tables.empty()) {
-    for (const auto& table : tables) {
-      format::TableRef ref;
-      const auto payload = format::encode_table(table);
-      place(payload, format::ChecksumDomain::kTable, ref.offset_bytes, ref.checksum);
-      ref.born = root.generation;
-      ref.first_segment = table.empty() ? SegmentId{1} : table.front().id;
-      ref.payload_bytes = static_cast<std::uint32_t>(payload.size());
-      ref.segment_count = static_cast<std::uint32_t>(table.size());
-      root.tables.push_back(ref);
-    }
+  if (std::exchange(pieces_are_written_, true)) return;
+  root.tables.resize(tables.size());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    auto& ref = root.tables[i];
+    write_piece(ref, format::encode_table(tables[i]), format::ChecksumDomain::kTable, "table");
+    ref.first_segment = tables[i].empty() ? SegmentId{1} : tables[i].front().id;
+    ref.segment_count = static_cast<std::uint32_t>(tables[i].size());
   }
-  if (root.held_tables.empty()) {
-    for (const auto& table : held_tables) {
-      format::HeldTableRef ref;
-      const auto payload = format::encode_held_table(table);
-      place(payload, format::ChecksumDomain::kHeldTable, ref.offset_bytes, ref.checksum);
-      ref.born = root.generation;
-      ref.payload_bytes = static_cast<std::uint32_t>(payload.size());
-      ref.entry_count = static_cast<std::uint32_t>(table.size());
-      root.held_tables.push_back(ref);
-    }
+  root.held_tables.resize(held_tables.size());
+  for (std::size_t i = 0; i < held_tables.size(); ++i) {
+    auto& ref = root.held_tables[i];
+    write_piece(ref, format::encode_held_table(held_tables[i]), format::ChecksumDomain::kHeldTable,
+                "held table");
+    ref.entry_count = static_cast<std::uint32_t>(held_tables[i].size());
   }
 }
 
@@ -198,14 +224,18 @@ void CraftedFile::assemble(const std::function<void(std::vector<std::byte>&)>& r
   write_pieces();
   auto payload = format::encode_root(root);
   if (root_bytes) root_bytes(payload);
-  superblock.root_offset_bytes = append(payload);
+  const auto extent = [this] {
+    return Extent{superblock.root_offset_bytes,
+                  format::round_up(superblock.root_payload_bytes, format::kUnitBytes)};
+  };
+  superblock.root_offset_bytes = place(extent(), payload);
   superblock.root_payload_bytes = payload.size();
-  const std::span<const std::byte> extent(bytes.data() + superblock.root_offset_bytes,
-                                          bytes.size() - superblock.root_offset_bytes);
-  superblock.root_checksum = format::checksum(
-      extent, format::extent_seed(identity.uuid, format::ChecksumDomain::kRoot,
-                                  {superblock.generation}, superblock.root_offset_bytes));
+  superblock.root_checksum =
+      format::checksum(std::span(bytes).subspan(extent().offset_bytes, extent().length_bytes),
+                       format::extent_seed(identity.uuid, format::ChecksumDomain::kRoot,
+                                           {superblock.generation}, superblock.root_offset_bytes));
   superblock.high_water_bytes = bytes.size();
+  add_part(extent(), "root");
   write_superblocks();
 }
 
@@ -219,11 +249,6 @@ void CraftedFile::write_superblocks() {
       std::memcpy(place, &sealed, sizeof sealed);
     }
   }
-}
-
-void CraftedFile::write_identity() {
-  const auto sealed = format::seal_identity(identity);
-  std::memcpy(bytes.data(), &sealed, sizeof sealed);
 }
 
 }  // namespace crawlstore::testing

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "container/directory_state.h"
+#include "format/checksum.h"
 #include "format/directory.h"
 #include "format/superblock.h"
+#include "golden/patch.h"
 
 namespace crawlstore::testing {
 
@@ -26,17 +28,16 @@ class CraftedFile {
   format::DirectoryRoot root;
   std::vector<std::vector<format::SegmentEntry>> tables;
   std::vector<std::vector<format::HeldExtent>> held_tables;
+  FileParts parts;
 
   /// The first segment of the kind, in the tables above.
   format::SegmentEntry& segment(SegmentKind kind);
   [[nodiscard]] std::vector<std::byte> payload(const format::SegmentEntry& entry,
                                                std::size_t run = 0) const;
-  /// Gives a run another payload, behind the end of the file, with its checksum tree.
+  /// Gives a run another payload, with its checksum tree. What is changed stays where it stands, if
+  /// there is room, here and below; else it goes behind the end of the file.
   void set_payload(format::SegmentEntry& entry, const std::vector<std::byte>& payload,
                    std::size_t run = 0);
-  /// The same where the run stands; its extent must be as long as before. Who else refers to it
-  /// (the previous generation) keeps the checksum of the old bytes.
-  void set_payload_in_place(format::SegmentEntry& entry, const std::vector<std::byte>& payload);
 
   /// A run behind the end of the file, which no segment names yet.
   format::RunRef add_run(SegmentId segment, const std::vector<std::byte>& payload,
@@ -45,31 +46,35 @@ class CraftedFile {
   format::SegmentEntry& add_segment(SegmentKind kind, SegmentId owner);
   void remove_segment(SegmentKind kind);
   /// Gives tile `tile` of a tiled segment another payload, or appends it when there is none, and
-  /// writes the nodes above it anew.
+  /// changes the nodes above it.
   void set_tile(format::SegmentEntry& entry, std::uint64_t tile,
                 const std::vector<std::byte>& payload, std::uint64_t record_count);
-  /// Moves all runs to the beginning, so that there is nothing but them.
-  void repack();
-
-  /// Writes tables and held tables behind the end and names them in `root`. assemble() does that
-  /// for a root that names none; called before, it leaves the references to be changed.
+  /// Writes the tables and held tables that changed, and names them in `root`. assemble() does
+  /// that; called before, it leaves the references to be changed.
   void write_pieces();
-  /// Writes tables and root behind the end, then both superblock copies of the generation's slot.
-  /// The other slot becomes empty. `root_bytes` may replace the encoded root.
+  /// Writes tables and root, then both superblock copies of the generation's slot. The other slot
+  /// becomes empty. `root_bytes` may replace the encoded root.
   void assemble(const std::function<void(std::vector<std::byte>&)>& root_bytes = {});
   /// Only the superblock copies, as `superblock` says.
   void write_superblocks();
-  void write_identity();
 
   /// Reserves units behind the end; returns their offset.
   std::uint64_t append(const std::vector<std::byte>& content);
 
  private:
-  /// Replaces tile `tile` and writes the nodes above it.
-  void replace_tile(format::SegmentEntry& entry, std::uint64_t tile, const format::RunRef& ref);
-  /// The payload with its checksum tree. Gives the run length and checksum.
-  [[nodiscard]] std::vector<std::byte> content_of(SegmentId segment, format::RunRef& run,
-                                                  const std::vector<std::byte>& payload) const;
+  /// Writes into an extent, or where it has no room behind the end of the file; returns where.
+  std::uint64_t place(Extent extent, const std::vector<std::byte>& content);
+  void find_parts(const container::Directory& directory);
+  void add_part(Extent extent, const std::string& name);
+  void add_run_parts(SegmentId segment, const format::RunRef& run);
+  format::RunRef new_run();
+  /// Writes a payload with its checksum tree, and says in `run` where.
+  void write_run(SegmentId segment, format::RunRef& run, const std::vector<std::byte>& payload);
+  template <class Ref>
+  void write_piece(Ref& ref, const std::vector<std::byte>& payload, format::ChecksumDomain domain,
+                   const std::string& name);
+
+  bool pieces_are_written_ = false;
 };
 
 }  // namespace crawlstore::testing

@@ -5,12 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "golden/patch.h"
+
 namespace crawlstore::testing {
 
 struct GoldenFile {
   std::string name;
   std::vector<std::byte> bytes;
-  std::string error;  ///< class of spec/format.md#errors; empty: the file is valid
+  // Of a rejected file:
+  std::string error{};  ///< class of spec/format.md#errors
+  std::string base{};   ///< the valid file that was changed
+  FileParts parts{};
 };
 
 std::vector<GoldenFile> valid_files();

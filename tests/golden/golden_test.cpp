@@ -1,85 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
-#include <fstream>
 #include <set>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
 #include "golden/crafted_file.h"
 #include "golden/golden_files.h"
 #include "golden/golden_json.h"
+#include "golden/patch.h"
 
 namespace crawlstore::testing {
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path kFolder = fs::path(CRAWLSTORE_SOURCE_DIR) / "tests/golden";
-
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in.good()) << path;
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::vector<std::byte> read_bytes(const fs::path& path) {
-  const std::string text = read_text(path);
-  const auto* begin = static_cast<const std::byte*>(static_cast<const void*>(text.data()));
-  return {begin, begin + text.size()};
-}
-
-std::vector<fs::path> crawls(const char* folder) {
-  std::vector<fs::path> all;
-  for (const auto& entry : fs::directory_iterator(kFolder / folder)) {
-    if (entry.path().extension() == ".crawl") all.push_back(entry.path());
-  }
-  return all;
-}
-
 TEST(Golden, ReadsEveryValidFileAsItsDocumentSays) {
-  for (const fs::path& path : crawls("valid")) {
-    const auto document = read_as_json(read_bytes(path));
-    ASSERT_TRUE(document) << path << ": " << describe(document.error());
-    EXPECT_EQ(document->dump(1) + '\n', read_text(fs::path(path).replace_extension("json")))
-        << path;
+  for (const std::string& name : golden_names("valid")) {
+    const auto document = read_as_json(valid_file(name));
+    ASSERT_TRUE(document) << name << ": " << describe(document.error());
+    EXPECT_EQ(document->dump(1) + '\n', golden_text("valid/" + name + ".json")) << name;
   }
 }
 
-TEST(Golden, RejectsEveryRejectedFileWithItsClass) {
-  for (const fs::path& path : crawls("rejected")) {
-    const auto document = read_as_json(read_bytes(path));
-    EXPECT_FALSE(document) << path;
-    if (document) continue;
-    EXPECT_EQ(std::string(name_of(document.error().code)) + '\n',
-              read_text(fs::path(path).replace_extension("error")))
-        << path << ": " << describe(document.error());
+TEST(Golden, RejectsEveryRejectedFileAsItsPatchSays) {
+  for (const std::string& name : golden_names("rejected")) {
+    const RejectedFile file = rejected_file(name);
+    const auto document = read_as_json(file.bytes);
+    ASSERT_FALSE(document) << name;
+    const PatchHead found = patch_head(file.head.base, document.error(), file.head.rule);
+    EXPECT_EQ(found.error, file.head.error) << name;
+    EXPECT_EQ(found.place, file.head.place) << name;
+    EXPECT_EQ(found.text, file.head.text) << name;
   }
 }
 
 TEST(Golden, KeepsTheBytesThatTheWriterWrites) {
   for (const GoldenFile& file : valid_files()) {
-    EXPECT_EQ(file.bytes, read_bytes(kFolder / "valid" / (file.name + ".crawl"))) << file.name;
+    EXPECT_EQ(file.bytes, valid_file(file.name)) << file.name;
   }
 }
 
+TEST(Golden, KeepsThePatchesThatMakeGoldenMakes) {
+  const auto files = rejected_files();
+  EXPECT_EQ(files.size(), golden_names("rejected").size());
+  for (const GoldenFile& file : files) {
+    const RejectedFile kept = rejected_file(file.name);
+    EXPECT_EQ(file.bytes, kept.bytes) << file.name;
+    EXPECT_EQ(encode_patch(kept.head, valid_file(file.base), file.bytes, file.parts),
+              golden_text("rejected/" + file.name + ".patch"));
+  }
+}
+
+TEST(Golden, TakesNothingForAPatchThatIsNone) {
+  const std::string head = "base: empty\nerror: a\nrule: b\nplace: c\ntext: d\n";
+  EXPECT_EQ(decode_patch(head).bytes, valid_file("empty"));
+  for (const std::string line :
+       {"text: twice", "length: 1x", "0 89 -> 8a", "0+0 89", "0+0 88 -> 8a", "0+0 89 -> 8a8b",
+        "0+0 89 - 8a", "0+0 89 -> 8", "0+0 zero", "0+0 zero 9999999", "9999999+0 89 -> 8a",
+        "0+0 89 -> 8a behind"}) {
+    EXPECT_THROW(decode_patch(head + line + '\n'), std::runtime_error) << line;
+  }
+  EXPECT_THROW(decode_patch("base: empty\nrule: b\n"), std::runtime_error);
+}
+
 TEST(Golden, HoldsTheDirectoryPiecesOfItsNames) {
-  const auto file = [](const char* name) {
-    return CraftedFile(read_bytes(kFolder / "valid" / name));
-  };
-  EXPECT_TRUE(file("held_inline.crawl").held_tables.empty());
-  EXPECT_FALSE(file("held_inline.crawl").root.held.empty());
-  EXPECT_FALSE(file("held_tables.crawl").held_tables.empty());
-  EXPECT_GT(file("tables_several.crawl").tables.size(), 2U);
+  const auto file = [](const char* name) { return CraftedFile(valid_file(name)); };
+  EXPECT_TRUE(file("held_inline").held_tables.empty());
+  EXPECT_FALSE(file("held_inline").root.held.empty());
+  EXPECT_FALSE(file("held_tables").held_tables.empty());
+  EXPECT_GT(file("tables_several").tables.size(), 2U);
 }
 
 TEST(Golden, HoldsAtLeastThirtyValidAndSixtyRejectedFiles) {
   std::set<std::vector<std::byte>> different;
-  for (const char* folder : {"valid", "rejected"}) {
-    for (const fs::path& path : crawls(folder)) different.insert(read_bytes(path));
-  }
-  EXPECT_GE(crawls("valid").size(), 30U);
-  EXPECT_GE(crawls("rejected").size(), 60U);
-  EXPECT_EQ(different.size(), crawls("valid").size() + crawls("rejected").size());
+  for (const auto& name : golden_names("valid")) different.insert(valid_file(name));
+  for (const auto& name : golden_names("rejected")) different.insert(rejected_file(name).bytes);
+  EXPECT_GE(golden_names("valid").size(), 30U);
+  EXPECT_GE(golden_names("rejected").size(), 60U);
+  EXPECT_EQ(different.size(), golden_names("valid").size() + golden_names("rejected").size());
 }
 
 }  // namespace

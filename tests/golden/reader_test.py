@@ -42,16 +42,13 @@ RULES = {
 }
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
 GOLDEN = SOURCE / "tests" / "golden"
+VALID = sorted((GOLDEN / "valid").glob("*.crawl"))
 
-
-sys.path.insert(0, str(SOURCE / "spec"))
+sys.path[:0] = [str(SOURCE / "spec"), str(GOLDEN)]
+import golden  # noqa: E402  pylint: disable=wrong-import-position
 import reader  # noqa: E402  pylint: disable=wrong-import-position
 
 SEED = os.environ.get("CRAWLSTORE_TEST_SEED", "1")
-
-
-def golden(folder):
-    return sorted((GOLDEN / folder).glob("*.crawl"))
 
 
 def read(*arguments):
@@ -67,8 +64,9 @@ def read(*arguments):
 
 @functools.cache
 def rejections():
-    """[(path, message)] of the rejected files."""
-    return [(path, read(path)[1]) for path in golden("rejected")]
+    """[(name, message)] of the rejected files."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [(name, read(golden.expand(name, folder))[1]) for name in golden.rejected_names()]
 
 
 def run_command(*arguments):
@@ -80,9 +78,8 @@ class ReaderTest(unittest.TestCase):
     """One subtest a file."""
 
     def test_valid_files_give_their_document(self):
-        files = golden("valid")
-        self.assertGreaterEqual(len(files), 30)
-        for path in files:
+        self.assertGreaterEqual(len(VALID), 30)
+        for path in VALID:
             with self.subTest(path.name):
                 printed, message = read(path)
                 self.assertEqual(message, "")
@@ -94,18 +91,30 @@ class ReaderTest(unittest.TestCase):
                         for finding in found["findings"]]
                 self.assertEqual({**found, "findings": keep}, expected)
 
-    def test_rejected_files_give_their_class(self):
+    def test_rejected_files_give_their_class_and_rule(self):
         self.assertGreaterEqual(len(rejections()), 60)
-        for path, message in rejections():
-            with self.subTest(path.name):
-                self.assertEqual(message.split(":")[0],
-                                 path.with_suffix(".error").read_text().strip(), message)
+        for name, message in rejections():
+            with self.subTest(name):
+                file = golden.rejected(name)
+                self.assertEqual((message.split(":")[0], golden.rule_of(message)),
+                                 (file.error, file.rule))
+
+    def test_patches_hold_nothing_else(self):
+        head = "base: empty\nerror: a\nrule: b\nplace: c\ntext: d\n"
+        self.assertEqual(golden.decode(head).content, golden.valid("empty"))
+        for line in ("text: twice", "0 89 -> 8a", "0+0 89", "0+0 88 -> 8a", "0+0 89 -> 8a8b",
+                     "0+0 89 - 8a", "0+0 89 -> 8", "0+0 zero", "0+0 zero 9999999",
+                     "9999999+0 89 -> 8a", "0+0 89 -> 8a behind", "length: 1x"):
+            with self.subTest(line), self.assertRaises(ValueError):
+                golden.decode(f"{head}{line}\n")
+        with self.assertRaises(ValueError):
+            golden.decode("base: empty\nrule: b\n")
 
     def test_each_rule_is_the_first_that_some_rejected_file_breaks(self):
         broken = set()
         for _, message in rejections():
-            for section, rule in re.findall(r"([A-Z][a-z ]+)? ?\brule (\d+)", message):
-                broken.add((section.strip() or "Directory", int(rule)))
+            for section, rule in re.findall(r"([A-Z][a-z ]+) rule (\d+)", golden.rule_of(message)):
+                broken.add((section, int(rule)))
         wanted = {(section, rule) for section, rules in RULES.items() for rule in rules}
         self.assertEqual(wanted - broken, set())
 
@@ -119,7 +128,9 @@ class CommandTest(unittest.TestCase):
 
     def test_prints_what_the_module_tells_of_a_file(self):
         dice = random.Random(SEED)
-        for path in dice.sample(golden("valid"), 4) + dice.sample(golden("rejected"), 8):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        for path in dice.sample(VALID, 4) + [
+                golden.expand(name, folder) for name in dice.sample(golden.rejected_names(), 8)]:
             for options in ([], ["--no-pin"]):
                 with self.subTest(f"{path.name} {options} CRAWLSTORE_TEST_SEED={SEED}"):
                     printed, message = read(*options, path)
@@ -147,7 +158,7 @@ class CommandTest(unittest.TestCase):
         os.close(unread)
         with os.fdopen(closed, "wb") as output:
             done = subprocess.run([sys.executable, "-B", SOURCE / "spec" / "reader.py",
-                                   golden("valid")[0]], stdout=output, stderr=subprocess.PIPE,
+                                   VALID[0]], stdout=output, stderr=subprocess.PIPE,
                                   check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 

@@ -52,7 +52,7 @@ Bytes run_of(const Words& words, std::uint64_t record_count = 1) {
 
 void add_runs(Maker& make) {
   const auto run = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
-    make.payload(name, kPagesBase, SegmentKind::kPageEvents, [&](Bytes& bytes) {
+    make.payload(name, "pages", SegmentKind::kPageEvents, [&](Bytes& bytes) {
       bytes = run_of(batch_of());
       change(bytes);
     });
@@ -78,7 +78,7 @@ void add_runs(Maker& make) {
 
 void add_messages(Maker& make) {
   const auto message = [&make](const std::string& name, const std::function<void(Words&)>& change) {
-    make.payload(name, kPagesBase, SegmentKind::kPageEvents, [&](Bytes& bytes) {
+    make.payload(name, "pages", SegmentKind::kPageEvents, [&](Bytes& bytes) {
       Words words = batch_of();
       change(words);
       bytes = run_of(words);
@@ -150,18 +150,18 @@ void add_names(Maker& make) {
   };
   Words words = batch_of({0x3A61});  // "a:"
   words[kUrl] = bytes_pointer(2, 2);
-  waits("event_url_where_pages_have_none", kGraphBase, words);
+  waits("event_url_where_pages_have_none", "graph", words);
   words[kUrl] = 0;
   words[kIndex] = 1;
-  waits("event_index_where_pages_have_urls", kPagesBase, words);
+  waits("event_index_where_pages_have_urls", "pages", words);
   words = batch_of({tag(1, 2, 1), 1, 0, 0});
   words[kLinks] = structs_pointer(0, 3);
-  waits("event_index_of_a_link_where_pages_have_urls", kPagesBase, words);
+  waits("event_index_of_a_link_where_pages_have_urls", "pages", words);
   words = batch_of({tag(1, 2, 1), 0, 0, bytes_pointer(0, 2), 0x3A61});
   words[kLinks] = structs_pointer(0, 3);
-  waits("event_url_of_a_link_where_pages_have_none", kGraphBase, words);
+  waits("event_url_of_a_link_where_pages_have_none", "graph", words);
   make.directory(
-      "event_run_records", kPagesBase,
+      "event_run_records", "pages",
       [](auto& f) { f.segment(SegmentKind::kPageEvents).runs.front().record_count += 1; },
       Errc::kSegmentInvalid);
 }

@@ -161,8 +161,7 @@ void add_flatbuffers(Maker& make) {
   const auto root = [&](const std::string& name, const std::function<void(Bytes&)>& change) {
     CraftedFile file(make.valid(base));
     file.assemble(change);
-    make.files.push_back(
-        {name, std::move(file.bytes), std::string(name_of(Errc::kDirectoryInvalid))});
+    make.add(name, Errc::kDirectoryInvalid, base, file);
   };
   root("directory_root_not_a_flatbuffer",
        [](Bytes& b) { std::fill(b.begin(), b.end(), std::byte{0xFF}); });
@@ -390,7 +389,7 @@ void add_previous(Maker& make) {
         auto& partition = file.segment(SegmentKind::kDrumPartition);
         Bytes payload = file.payload(partition);
         put<std::uint64_t>(payload, footer(payload) + 48, 1);
-        file.set_payload_in_place(partition, payload);
+        file.set_payload(partition, payload);
         file.assemble();
         const auto& other = format::kSuperblockOffsets[1 - file.superblock.generation % 2];
         for (const std::uint64_t offset : other) {

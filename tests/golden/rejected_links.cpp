@@ -80,7 +80,7 @@ Bytes run_of(const std::vector<Bytes>& blocks, const Numbers& first_pages,
 void add_blocks(Maker& make) {
   const auto bytes = [&make](const std::string& name, const Block& block,
                              const std::function<void(Bytes&)>& change) {
-    make.payload(name, kGraphBase, SegmentKind::kOutLinks, [&](Bytes& b) {
+    make.payload(name, "graph", SegmentKind::kOutLinks, [&](Bytes& b) {
       Bytes encoded = encode(block);
       change(encoded);
       b = run_of({encoded}, {block.first_page},
@@ -143,7 +143,7 @@ std::vector<Bytes> two_blocks() {
 
 void add_runs(Maker& make) {
   const auto run = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
-    make.payload(name, kGraphBase, SegmentKind::kOutLinks, [&](Bytes& b) {
+    make.payload(name, "graph", SegmentKind::kOutLinks, [&](Bytes& b) {
       b = run_of(two_blocks(), {0, 3}, {4, 3, 4, 9});
       change(b);
     });
@@ -206,8 +206,7 @@ void add_runs(Maker& make) {
        {std::pair{"link_run_records_of_out_links", SegmentKind::kOutLinks},
         std::pair{"link_run_records_of_in_links", SegmentKind::kInLinks}}) {
     make.directory(
-        name, kGraphBase,
-        [kind = kind](auto& f) { f.segment(kind).runs.front().record_count += 1; },
+        name, "graph", [kind = kind](auto& f) { f.segment(kind).runs.front().record_count += 1; },
         Errc::kSegmentInvalid);
   }
 }
@@ -256,7 +255,7 @@ void add_links(Maker& make) {
   constexpr auto kGone = SegmentKind::kGoneLinks;
   const auto links = [&make](const std::string& name, std::uint64_t link_count, const Runs& runs) {
     make.directory(
-        name, kGraphBase, [&](CraftedFile& f) { set_links(f, link_count, runs); },
+        name, "graph", [&](CraftedFile& f) { set_links(f, link_count, runs); },
         Errc::kSegmentInvalid);
   };
   links("links_of_no_page", 1, {{kOut, {200, {1}}}, {kIn, {1, {200}}}});

@@ -29,25 +29,20 @@ class Maker {
 
   std::vector<GoldenFile> files;
 
+  void add(const std::string& name, Errc error, const std::string& base, CraftedFile& file) {
+    files.push_back({name, std::move(file.bytes), std::string(name_of(error)), base, file.parts});
+  }
   const Bytes& valid(const std::string& name) const {
     return std::find_if(valid_.begin(), valid_.end(),
                         [&name](const GoldenFile& file) { return file.name == name; })
         ->bytes;
   }
-  /// A base of its own, made of another one.
-  void base(const std::string& name, const std::string& from,
-            const std::function<void(CraftedFile&)>& change) {
-    CraftedFile file(valid(from));
-    change(file);
-    file.assemble();
-    valid_.push_back({name, std::move(file.bytes), {}});
-  }
   /// Bytes changed as they stand.
   void raw(const std::string& name, Errc error, const std::string& base,
            const std::function<void(Bytes&)>& change) {
-    Bytes bytes = valid(base);
-    change(bytes);
-    files.push_back({name, std::move(bytes), std::string(name_of(error))});
+    CraftedFile file(valid(base));
+    change(file.bytes);
+    add(name, error, base, file);
   }
   /// The directory changed and written anew.
   void directory(const std::string& name, const std::string& base,
@@ -56,7 +51,7 @@ class Maker {
     CraftedFile file(valid(base));
     change(file);
     file.assemble();
-    files.push_back({name, std::move(file.bytes), std::string(name_of(error))});
+    add(name, error, base, file);
   }
   /// What the root says of its tables and held tables changed.
   void references(const std::string& name, const std::string& base,
@@ -69,11 +64,12 @@ class Maker {
   /// The superblock changed, after everything else.
   void superblock(const std::string& name, Errc error,
                   const std::function<void(format::Superblock&)>& change) {
-    CraftedFile file(valid("keys_and_pending"));
+    const std::string base = "keys_and_pending";
+    CraftedFile file(valid(base));
     file.assemble();
     change(file.superblock);
     file.write_superblocks();
-    files.push_back({name, std::move(file.bytes), std::string(name_of(error))});
+    add(name, error, base, file);
   }
   void identity(const std::string& name, Errc error,
                 const std::function<void(format::Identity&)>& change) {
@@ -141,11 +137,5 @@ void add_rejected_tiles(Maker& make);
 void add_rejected_links(Maker& make);
 void add_rejected_origins(Maker& make);
 void add_rejected_events(Maker& make);
-
-/// Bases without free space and held extents, which `make` has after add_rejected_pages().
-inline const char* const kPagesBase = "pages packed";
-inline const char* const kNoPagesBase = "pages_none packed";
-inline const char* const kGraphBase = "graph packed";
-inline const char* const kFreshBase = "pages_fresh_keys packed";
 
 }  // namespace crawlstore::testing

@@ -41,7 +41,7 @@ class RunMaker {
 
   /// The file whose run was changed.
   void operator()(const std::string& name, const std::function<void(Bytes&)>& change) {
-    make_.payload(name, kPagesBase, SegmentKind::kPageOrigins, [&](Bytes& b) {
+    make_.payload(name, "pages", SegmentKind::kPageOrigins, [&](Bytes& b) {
       format::OriginFooter footer{};
       footer.page_count = 3;
       footer.url_bytes = 8;
@@ -195,7 +195,7 @@ Bytes encode(const FrameRun& run) {
 void add_frames(Maker& make) {
   const auto frame = [&make](const std::string& name,
                              const std::function<void(FrameRun&)>& change) {
-    make.payload(name, kPagesBase, SegmentKind::kPageOrigins, [&](Bytes& b) {
+    make.payload(name, "pages", SegmentKind::kPageOrigins, [&](Bytes& b) {
       FrameRun run{.frame = spec_frame()};
       change(run);
       b = encode(run);
@@ -241,7 +241,7 @@ void add_frames(Maker& make) {
 void add_logs(Maker& make) {
   const auto first_page = [&make](const std::string& name, std::size_t run, std::uint64_t page) {
     make.directory(
-        name, kPagesBase,
+        name, "pages",
         [=](CraftedFile& f) {
           auto& log = f.segment(SegmentKind::kPageOrigins);
           Bytes bytes = f.payload(log, run);
@@ -253,7 +253,7 @@ void add_logs(Maker& make) {
   first_page("origin_log_begins_behind_page_0", 0, 1);
   first_page("origin_log_with_a_gap", 1, 4);
   make.directory(
-      "origin_run_records", kPagesBase,
+      "origin_run_records", "pages",
       [](auto& f) { f.segment(SegmentKind::kPageOrigins).runs.front().record_count += 1; },
       Errc::kSegmentInvalid);
 }

@@ -10,18 +10,10 @@
 namespace crawlstore::testing {
 namespace {
 
-void add_bases(Maker& make) {
-  const auto repack = [](CraftedFile& f) { f.repack(); };
-  make.base(kPagesBase, "pages", repack);
-  make.base(kNoPagesBase, "pages_none", repack);
-  make.base(kGraphBase, "graph", repack);
-  make.base(kFreshBase, "pages_fresh_keys", repack);
-}
-
 void add_directory(Maker& make) {
   const auto entry = [&make](const std::string& name, SegmentKind kind,
                              const std::function<void(format::SegmentEntry&)>& change) {
-    make.directory(name, kPagesBase, [&](CraftedFile& f) { change(f.segment(kind)); });
+    make.directory(name, "pages", [&](CraftedFile& f) { change(f.segment(kind)); });
   };
   entry("directory_tiled_log", SegmentKind::kPageOrigins,
         [](auto& e) { e.storage_class = StorageClass::kTiled; });
@@ -40,40 +32,40 @@ void add_directory(Maker& make) {
   entry("directory_pages_without_name", SegmentKind::kPages, [](auto& e) { e.name.clear(); });
   entry("directory_name_of_records", SegmentKind::kPageRecords,
         [](auto& e) { e.name = "records"; });
-  make.directory("directory_name_of_two_pages", kNoPagesBase,
+  make.directory("directory_name_of_two_pages", "pages_none",
                  [](CraftedFile& f) { f.tables[0].back().name = f.tables[0].front().name; });
   entry("directory_pages_without_run", SegmentKind::kPages, [](auto& e) { e.runs.clear(); });
   entry("directory_pages_with_two_runs", SegmentKind::kPages, [](auto& e) {
     e.runs.push_back(e.runs.front());
     e.runs.back().run_id.value += 1;
   });
-  make.directory("directory_log_of_257_runs", kPagesBase, [](CraftedFile& f) {
+  make.directory("directory_log_of_257_runs", "pages", [](CraftedFile& f) {
     auto& log = f.segment(SegmentKind::kOutLinks);
     while (log.runs.size() < 257) {
       log.runs.push_back(log.runs.back());
       log.runs.back().run_id = {f.root.next_run_id++};
     }
   });
-  make.directory("feature_bit_of_drums_missing", kPagesBase,
+  make.directory("feature_bit_of_drums_missing", "pages",
                  [](auto& f) { f.superblock.features_incompat = format::kPagesFeature; });
-  make.directory("feature_bit_of_pages_missing", kPagesBase,
+  make.directory("feature_bit_of_pages_missing", "pages",
                  [](auto& f) { f.superblock.features_incompat = format::kDrumFeature; });
-  make.directory("feature_bit_of_fresh_keys_missing", kFreshBase, [](auto& f) {
+  make.directory("feature_bit_of_fresh_keys_missing", "pages_fresh_keys", [](auto& f) {
     f.superblock.features_incompat = format::kDrumFeature | format::kPagesFeature;
   });
-  make.directory("directory_fresh_keys_as_blob", kFreshBase, [](auto& f) {
+  make.directory("directory_fresh_keys_as_blob", "pages_fresh_keys", [](auto& f) {
     f.segment(SegmentKind::kFreshKeys).storage_class = StorageClass::kBlob;
   });
-  make.directory("directory_fresh_keys_of_a_drum", kFreshBase,
+  make.directory("directory_fresh_keys_of_a_drum", "pages_fresh_keys",
                  [](auto& f) { f.segment(SegmentKind::kFreshKeys).owner = {2}; });
 }
 
 void add_tables(Maker& make) {
   const auto pages = [&make](const std::string& name,
                              const std::function<void(format::PagesTable&)>& change,
-                             const char* base = kPagesBase) { make.pages(name, base, change); };
+                             const char* base = "pages") { make.pages(name, base, change); };
   const auto bytes = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
-    make.payload(name, kPagesBase, SegmentKind::kPages, change);
+    make.payload(name, "pages", SegmentKind::kPages, change);
   };
   bytes("pages_not_a_flatbuffer", [](Bytes& b) { std::fill(b.begin(), b.end(), std::byte{0xFF}); });
   bytes("pages_length_not_of_8", [](Bytes& b) { b.resize(b.size() + 4); });
@@ -85,20 +77,20 @@ void add_tables(Maker& make) {
   pages("pages_over_2_to_40", [](auto& t) { t.page_count = (std::uint64_t{1} << 40) + 1; });
   pages("pages_crawled_over_pages", [](auto& t) { t.crawled_count = t.page_count + 1; });
   pages(
-      "pages_links_without_pages", [](auto& t) { t.link_count = 1; }, kNoPagesBase);
+      "pages_links_without_pages", [](auto& t) { t.link_count = 1; }, "pages_none");
   pages("pages_keys_without_urls", [](auto& t) { t.has_urls = false; });
   pages("pages_urls_without_keys", [](auto& t) { t.keys = {0}; });
   pages("pages_without_origins", [](auto& t) { t.origins = {0}; });
   pages(
-      "pages_origins_without_pages", [](auto& t) { t.origins = {9}; }, kNoPagesBase);
+      "pages_origins_without_pages", [](auto& t) { t.origins = {9}; }, "pages_none");
   pages(
-      "pages_origins_without_urls", [](auto& t) { t.origins = {9}; }, kGraphBase);
+      "pages_origins_without_urls", [](auto& t) { t.origins = {9}; }, "graph");
   pages("pages_without_records", [](auto& t) { t.records = {0}; });
   pages(
-      "pages_records_without_pages", [](auto& t) { t.records = {9}; }, kNoPagesBase);
+      "pages_records_without_pages", [](auto& t) { t.records = {9}; }, "pages_none");
   pages("pages_events_without_count", [](auto& t) { t.event_count = 0; });
   pages(
-      "pages_event_count_without_events", [](auto& t) { t.event_count = 1; }, kNoPagesBase);
+      "pages_event_count_without_events", [](auto& t) { t.event_count = 1; }, "pages_none");
   pages("pages_links_without_out_links", [](auto& t) { t.out_links = {0}; });
   pages("pages_links_without_in_links", [](auto& t) { t.in_links = {0}; });
   pages("pages_segment_named_twice", [](auto& t) { t.gone_links = t.in_links; });
@@ -109,7 +101,7 @@ void add_tables(Maker& make) {
   pages("pages_links_of_another_kind", [](auto& t) { std::swap(t.out_links, t.in_links); });
   pages("pages_segment_not_named", [](auto& t) { t.gone_links = {0}; });
   make.directory(
-      "pages_segment_of_another", kNoPagesBase,
+      "pages_segment_of_another", "pages_none",
       [](CraftedFile& f) {
         const SegmentId log = f.add_segment(SegmentKind::kGoneLinks, {3}).id;
         auto& entry = f.segment(SegmentKind::kPages);
@@ -121,31 +113,31 @@ void add_tables(Maker& make) {
   pages("pages_keys_missing", [](auto& t) { t.keys = {7777}; });
   pages("pages_keys_of_another_kind", [](auto& t) { t.keys = {3}; });
   make.directory(
-      "pages_keys_of_another_name", kPagesBase,
+      "pages_keys_of_another_name", "pages",
       [](CraftedFile& f) { f.segment(SegmentKind::kDrum).name = "others"; }, Errc::kSegmentInvalid);
   pages("pages_more_than_origins", [](auto& t) { t.page_count += 1; });
   pages(
-      "pages_more_than_records", [](auto& t) { t.page_count += 1; }, kGraphBase);
+      "pages_more_than_records", [](auto& t) { t.page_count += 1; }, "graph");
   pages(
-      "pages_fewer_than_records", [](auto& t) { t.page_count -= 1; }, kGraphBase);
+      "pages_fewer_than_records", [](auto& t) { t.page_count -= 1; }, "graph");
   pages("pages_crawled_count", [](auto& t) { t.crawled_count -= 1; });
   pages("pages_event_count", [](auto& t) { t.event_count += 1; });
 }
 
 void add_key_drums(Maker& make) {
-  make.drum("pages_keys_by_the_user", kPagesBase,
+  make.drum("pages_keys_by_the_user", "pages",
             [](auto& t) { t.key_scheme = format::KeyScheme::kOpaque; });
-  make.drum("pages_keys_of_8_bytes", kNoPagesBase, [](auto& t) {
+  make.drum("pages_keys_of_8_bytes", "pages_none", [](auto& t) {
     t.key_scheme = format::KeyScheme::kOpaque;
     t.key_bytes = 8;
   });
-  make.drum("pages_keys_with_other_values", kNoPagesBase, [](auto& t) { t.value_bytes = 8; });
+  make.drum("pages_keys_with_other_values", "pages_none", [](auto& t) { t.value_bytes = 8; });
   make.drum("drum_of_page_keys_without_pages", "wide_keys",
             [](auto& t) { t.key_scheme = format::KeyScheme::kPage; });
   const std::vector<std::uint64_t> key{7};
   const Bytes value(format::kPageValueBytes);
   make.directory(
-      "pages_keys_with_requests", kNoPagesBase,
+      "pages_keys_with_requests", "pages_none",
       [&](CraftedFile& f) {
         format::KeyRun run;
         run.value_bytes = format::kPageValueBytes;
@@ -165,7 +157,7 @@ void add_key_drums(Maker& make) {
       },
       Errc::kSegmentInvalid);
   make.directory(
-      "pages_keys_with_answers", kNoPagesBase,
+      "pages_keys_with_answers", "pages_none",
       [&](CraftedFile& f) {
         const std::vector<std::uint64_t> sequence{0};
         const std::vector<std::uint16_t> tag{make_tag(format::Operation::kCheck, 0)};
@@ -235,7 +227,7 @@ Bytes partition_of(const std::vector<Key>& keys) {
 void add_page_keys(Maker& make) {
   const auto keys = [&make](const std::string& name,
                             const std::function<void(std::vector<Key>&)>& change) {
-    make.payload(name, kPagesBase, SegmentKind::kDrumPartition, [&](Bytes& bytes) {
+    make.payload(name, "pages", SegmentKind::kDrumPartition, [&](Bytes& bytes) {
       auto all = keys_of(bytes);
       change(all);
       bytes = partition_of(all);
@@ -256,16 +248,16 @@ void add_fresh_key_names(Maker& make) {
                              const std::function<void(format::PagesTable&)>& change,
                              const char* base) { make.pages(name, base, change); };
   pages(
-      "pages_fresh_keys_without_keys", [](auto& t) { t.fresh_keys = {9}; }, kGraphBase);
+      "pages_fresh_keys_without_keys", [](auto& t) { t.fresh_keys = {9}; }, "graph");
   pages(
-      "pages_fresh_keys_named_twice", [](auto& t) { t.fresh_keys = t.origins; }, kPagesBase);
+      "pages_fresh_keys_named_twice", [](auto& t) { t.fresh_keys = t.origins; }, "pages");
   pages(
-      "pages_fresh_keys_missing", [](auto& t) { t.fresh_keys = {7777}; }, kPagesBase);
+      "pages_fresh_keys_missing", [](auto& t) { t.fresh_keys = {7777}; }, "pages");
   pages(
       "pages_fresh_keys_of_another_kind", [](auto& t) { std::swap(t.fresh_keys, t.origins); },
-      kFreshBase);
+      "pages_fresh_keys");
   pages(
-      "pages_fresh_keys_not_named", [](auto& t) { t.fresh_keys = {0}; }, kFreshBase);
+      "pages_fresh_keys_not_named", [](auto& t) { t.fresh_keys = {0}; }, "pages_fresh_keys");
 }
 
 /// Keys beside the DRUM of keys, which obey the same rules.
@@ -273,7 +265,7 @@ void add_fresh_keys(Maker& make) {
   const auto keys = [&make](const std::string& name,
                             const std::function<void(std::vector<Key>&, CraftedFile&)>& change) {
     make.directory(
-        name, kFreshBase,
+        name, "pages_fresh_keys",
         [&](CraftedFile& f) {
           auto& log = f.segment(SegmentKind::kFreshKeys);
           auto all = keys_of(f.payload(log));
@@ -295,7 +287,8 @@ void add_fresh_keys(Maker& make) {
   const auto log = [&make](const std::string& name,
                            const std::function<void(CraftedFile&, format::SegmentEntry&)>& change) {
     make.directory(
-        name, kFreshBase, [&](CraftedFile& f) { change(f, f.segment(SegmentKind::kFreshKeys)); },
+        name, "pages_fresh_keys",
+        [&](CraftedFile& f) { change(f, f.segment(SegmentKind::kFreshKeys)); },
         Errc::kSegmentInvalid);
   };
   log("fresh_key_in_two_runs", [](CraftedFile& f, format::SegmentEntry& entry) {
@@ -334,7 +327,6 @@ void add_fresh_keys(Maker& make) {
 }  // namespace
 
 void add_rejected_pages(Maker& make) {
-  add_bases(make);
   add_directory(make);
   add_tables(make);
   add_key_drums(make);

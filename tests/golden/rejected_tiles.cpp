@@ -22,7 +22,7 @@ constexpr std::size_t child(std::size_t i) {
 /// The payload of the root node changed.
 void add_nodes(Maker& make) {
   const auto node = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
-    make.directory(name, kGraphBase, [&](CraftedFile& f) {
+    make.directory(name, "graph", [&](CraftedFile& f) {
       auto& records = records_of(f);
       const std::size_t root = records.runs.size() - 1;
       Bytes bytes = f.payload(records, root);
@@ -32,7 +32,7 @@ void add_nodes(Maker& make) {
   };
   const auto reference = [&make](const std::string& name,
                                  const std::function<void(format::RunRef&)>& change) {
-    make.directory(name, kGraphBase, [&](CraftedFile& f) { change(records_of(f).runs.back()); });
+    make.directory(name, "graph", [&](CraftedFile& f) { change(records_of(f).runs.back()); });
   };
   node("node_too_long", [](Bytes& b) { b.resize(b.size() + 8); });
   node("node_shorter_than_a_child", [](Bytes& b) { b.resize(24); });
@@ -63,7 +63,7 @@ void add_nodes(Maker& make) {
   node("node_child_born_zero", [](Bytes& b) { put<std::uint64_t>(b, child(0) + 8, 0); });
   node("node_child_born_after_it", [](Bytes& b) { add<std::uint64_t>(b, child(0) + 8, 1); });
   node("node_child_run_id_zero", [](Bytes& b) { put<std::uint64_t>(b, child(0) + 16, 0); });
-  make.directory("node_child_run_id_not_below_its_own", kGraphBase, [](CraftedFile& f) {
+  make.directory("node_child_run_id_not_below_its_own", "graph", [](CraftedFile& f) {
     auto& records = records_of(f);
     const std::size_t root = records.runs.size() - 1;
     Bytes bytes = f.payload(records, root);
@@ -71,10 +71,10 @@ void add_nodes(Maker& make) {
     f.set_payload(records, bytes, root);
   });
   make.directory(
-      "node_checksum", kGraphBase, [](auto& f) { records_of(f).runs.back().checksum ^= 1; },
+      "node_checksum", "graph", [](auto& f) { records_of(f).runs.back().checksum ^= 1; },
       Errc::kDirectoryDamaged);
   make.directory(
-      "tile_checksum", kGraphBase,
+      "tile_checksum", "graph",
       [](auto& f) { f.bytes[records_of(f).runs.front().offset_bytes] ^= std::byte{1}; },
       Errc::kChunkDamaged);
 }
@@ -87,7 +87,7 @@ void add_trees(Maker& make) {
               const std::function<format::RunRef(
                   CraftedFile&, const std::function<format::RunRef(std::uint16_t, Refs)>& node)>&
                   root) {
-        make.directory(name, kGraphBase, [&](CraftedFile& f) {
+        make.directory(name, "graph", [&](CraftedFile& f) {
           auto& records = records_of(f);
           records.runs.back() = root(f, [&](std::uint16_t level, Refs children) {
             Bytes payload;
@@ -192,7 +192,7 @@ void add_record_tiles(Maker& make) {
   const auto tile = [&make](const std::string& name, const std::function<void(Bytes&)>& change,
                             std::uint64_t record_count = kPages) {
     make.directory(
-        name, kGraphBase,
+        name, "graph",
         [&](CraftedFile& f) {
           Bytes bytes = crawled_tile();
           change(bytes);
@@ -239,7 +239,7 @@ void add_record_tiles(Maker& make) {
   tile(
       "record_count_of_a_tile", [](Bytes&) {}, kPages - 1);
   make.directory(
-      "record_tile_not_full", kGraphBase,
+      "record_tile_not_full", "graph",
       [](CraftedFile& f) {
         const Bytes bytes = f.payload(records_of(f));
         f.set_tile(records_of(f), 1, bytes, kPages);

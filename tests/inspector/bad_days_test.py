@@ -16,9 +16,11 @@ import unittest
 
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", ".")).resolve()
 BUILD = pathlib.Path(os.environ.get("CRAWLSTORE_BUILD_DIR", "build/release")).resolve()
+sys.path.insert(0, str(SOURCE / "tests/golden"))
+import golden  # noqa: E402  pylint: disable=wrong-import-position
+
 PROGRAM = BUILD / "bin/crawlstore-inspector"
-GOLDEN = SOURCE / "tests/golden"
-FILE = GOLDEN / "valid/keys_and_pending.crawl"
+FILE = SOURCE / "tests/golden/valid/keys_and_pending.crawl"
 WAIT_SECONDS = 60
 F_OFD_GETLK = 36
 F_OFD_SETLK = 37
@@ -72,7 +74,7 @@ class Files(Test):
         self.assert_refused(self.labels("/nonexistent/a.crawl"), 3, "/nonexistent/a.crawl")
 
     def test_of_a_newer_version_are_named_so(self):
-        path = GOLDEN / "rejected/identity_newer_version.crawl"
+        path = golden.expand("identity_newer_version", self.folder)
         self.assert_refused(self.labels(path), 4, path.name, "newer")
 
     def test_that_are_no_crawl_files_are_named_so(self):

@@ -3,7 +3,6 @@
 
 /// Words for the tests of the inspector: goldens, writers, and a shell that is asked things.
 
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -19,17 +18,6 @@
 #include "support/temporary_folder.h"
 
 namespace crawlstore::testing {
-
-/// The golden files of a folder, "valid" or "rejected", sorted.
-inline std::vector<std::string> golden_files(const std::string& folder) {
-  std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(CRAWLSTORE_SOURCE_DIR) +
-                                                               "/tests/golden/" + folder)) {
-    if (entry.path().extension() == ".crawl") paths.push_back(entry.path().string());
-  }
-  std::ranges::sort(paths);
-  return paths;
-}
 
 inline std::string golden(const std::string& name) {
   return std::string(CRAWLSTORE_SOURCE_DIR) + "/tests/golden/valid/" + name + ".crawl";

@@ -14,6 +14,9 @@ import xml.etree.ElementTree as ElementTree
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
+sys.path.insert(0, str(GOLDEN))
+import golden  # noqa: E402  pylint: disable=wrong-import-position
+
 VALID = GOLDEN / "valid" / "empty.crawl"
 TYPE = "application/x-crawlstore"
 PROGRAM = "crawlstore-inspector"
@@ -101,7 +104,7 @@ class Desktop(unittest.TestCase):
         return self.run_quietly("file", "-b", "-m", self.magic, *options, path).strip()
 
     def test_file_knows_a_crawl_file_and_its_version(self):
-        newer = GOLDEN / "rejected" / "identity_newer_version.crawl"
+        newer = golden.expand("identity_newer_version", self.folder)
         self.assertEqual(self.file_says(self.nameless), "Crawlstore web crawl store, version 3")
         self.assertEqual(self.file_says(newer), "Crawlstore web crawl store, version 4")
         self.assertEqual(self.file_says(self.nameless, "--mime-type"), TYPE)

@@ -13,7 +13,7 @@
 #include <crawlstore/drum_cursor.h>
 #include <crawlstore/url_seen.h>
 
-#include "model/golden_paths.h"
+#include "golden/patch.h"
 #include "support/bytes.h"
 #include "support/temporary_folder.h"
 

@@ -13,7 +13,7 @@
 #include <crawlstore/url_seen.h>
 
 #include "drum/memory_store.h"
-#include "model/golden_paths.h"
+#include "golden/patch.h"
 #include "model/key_text.h"
 #include "support/seeded.h"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/golden_paths.h"
+#include "golden/patch.h"
 
 namespace crawlstore::model {
 namespace {

@@ -11,7 +11,7 @@
 
 #include <crawlstore/snapshot.h>
 
-#include "model/golden_paths.h"
+#include "golden/patch.h"
 #include "support/seeded.h"
 
 namespace crawlstore::model {

@@ -11,7 +11,7 @@
 
 #include <crawlstore/file_map.h>
 
-#include "model/golden_paths.h"
+#include "golden/patch.h"
 
 namespace crawlstore::model {
 namespace {

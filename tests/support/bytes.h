@@ -29,9 +29,8 @@ inline std::vector<std::byte> random_bytes(std::size_t length_bytes, std::uint64
 }
 
 inline std::vector<std::byte> bytes_of(std::string_view text) {
-  std::vector<std::byte> bytes;
-  for (const char letter : text) bytes.push_back(static_cast<std::byte>(letter));
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 /// Up to `length_bytes` bytes at `offset`; empty after a failure.
@@ -44,7 +43,8 @@ inline std::vector<std::byte> read_bytes(Storage& storage, std::uint64_t offset,
 
 inline void put_file(const std::string& path, std::span<const std::byte> content) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  for (const std::byte byte : content) file.put(static_cast<char>(byte));
+  const void* bytes = content.data();
+  file.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(content.size()));
 }
 
 inline std::vector<std::byte> file_bytes(const std::string& path) {

@@ -17,7 +17,6 @@ HEADERS = {
     LIB + "io/pins.h": "", LIB + "container/writer.h": "", LIB + "drum/merge.h": "",
     "model/table.h": "", "cli/verbs.h": "",
 }
-GOLDEN = "tests/golden/rejected/extents_overlap"
 
 
 def messages(rule, texts, paths=()):
@@ -313,13 +312,11 @@ class Whole(RuleCase):
 
     def test_goldens(self):
         rule = tree_rules.check_goldens
-        self.bad(rule, "without its .json", {}, [GOLDEN + ".crawl"])
-        upper = "tests/golden/valid/A"
-        self.bad(rule, "snake_case", {}, [upper + ".crawl", upper + ".json"])
-        self.good(rule, {}, [GOLDEN + ".crawl", GOLDEN + ".json"])
-        self.good(rule, {}, [GOLDEN + ".crawl", GOLDEN + ".error"])
-        self.good(rule, {"tests/golden/list.txt": "extents_overlap kDirectoryInvalid\n"},
-                  [GOLDEN + ".crawl"])
+        valid, rejected = "tests/golden/valid/", "tests/golden/rejected/"
+        self.bad(rule, "without its .json", {}, [valid + "a.crawl"])
+        self.bad(rule, "snake_case", {}, [valid + "A.crawl", valid + "A.json"])
+        self.bad(rule, "NAME.patch", {}, [rejected + "a.crawl"])
+        self.good(rule, {}, [valid + "a.crawl", valid + "a.json", rejected + "b_2.patch"])
 
     def test_fuzz(self):
         text = HEAD + "// Invariants checked: none.\n"

@@ -141,20 +141,15 @@ def check_covers(tree):
 
 
 def check_goldens(tree):
-    """Every golden file has its expectation beside it, or stands in a list of its folder."""
+    """A valid golden file has its document beside it, a rejected one is a patch."""
     for path in tree.paths:
-        if not re.match(r'tests/golden/(?:valid|rejected)/', path) or not path.endswith(".crawl"):
-            continue
-        name = path.rsplit("/", 1)[-1]
-        lists = [tree.texts.get(listed, "") for listed in tree.paths
-                 if listed.startswith("tests/golden/") and not listed.endswith(".crawl")]
-        beside = [path[:-len(".crawl")] + end in tree.paths for end in (".json", ".error")]
-        if not any(beside) and not any(
-                name in text or name[:-len(".crawl")] in text for text in lists):
-            yield Finding(path, 0,
-                          "a golden file without its .json or .error beside it, and in no list")
-        if not re.fullmatch(r'[a-z][a-z0-9_]*\.crawl', name):
+        folder, name = re.fullmatch(r'(?:tests/golden/(valid|rejected)/)?(.*)', path).groups()
+        if folder and not re.fullmatch(r'[a-z][a-z0-9_]*\.\w+', name):
             yield Finding(path, 0, "a golden file is named after the rule it shows, in snake_case")
+        if folder == "rejected" and not name.endswith(".patch"):
+            yield Finding(path, 0, "a rejected golden file is NAME.patch: tests/golden/patch.h")
+        if folder == "valid" and path.replace(".crawl", ".json") not in tree.paths:
+            yield Finding(path, 0, "a golden file without its .json beside it")
 
 
 def check_fuzz(tree):

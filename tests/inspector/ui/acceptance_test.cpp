@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "golden/patch.h"
 #include "inspector/inspector_file.h"
 #include "support/bytes.h"
 #include "support/random.h"
@@ -210,13 +211,12 @@ TEST(Inspector, DrawsEveryThemeAndScale) {
 TEST(Inspector, SaysWhyAFileCannotBeOpened) {
   const TemporaryFolder folder;
   put_file(folder / "text.crawl", bytes_of("not a crawl file"));
+  put_file(folder / "newer.crawl", rejected_file("identity_newer_version").bytes);
   const std::pair<std::string, std::string> cases[] = {
       {folder / "text.crawl", std::string(to_string(Errc::kNotACrawlFile))},
       {folder / "nowhere.crawl", std::string(to_string(Errc::kNotFound))},
       {folder.path(), std::string(to_string(Errc::kNotACrawlFile))},
-      {std::filesystem::canonical(std::string(CRAWLSTORE_SOURCE_DIR) +
-                                  "/tests/golden/rejected/identity_newer_version.crawl"),
-       std::string(to_string(Errc::kNewerVersion))}};
+      {folder / "newer.crawl", std::string(to_string(Errc::kNewerVersion))}};
   for (const auto& [path, word] : cases) {
     HeadlessShell shell({});
     open_file(shell, path);

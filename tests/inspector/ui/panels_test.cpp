@@ -8,6 +8,7 @@
 
 #include <crawlstore/verify.h>
 
+#include "golden/patch.h"
 #include "inspector/inspector_file.h"
 #include "support/bytes.h"
 #include "support/random.h"
@@ -27,7 +28,7 @@ void visit_every_panel(HeadlessShell& shell) {
 }
 
 TEST(Panels, ShowEveryValidFile) {
-  for (const std::string& path : golden_files("valid")) {
+  for (const std::string& path : golden_paths("valid")) {
     SCOPED_TRACE(path);
     HeadlessShell shell({});
     open_file(shell, path);
@@ -50,7 +51,7 @@ void expect_problems_named(HeadlessShell& shell, const std::string& path) {
 }
 
 TEST(Panels, SayWhatIsWrongWithEveryRejectedFile) {
-  for (const std::string& path : golden_files("rejected")) {
+  for (const std::string& path : golden_paths("rejected")) {
     SCOPED_TRACE(path);
     HeadlessShell shell({});
     open_file(shell, path);
@@ -95,7 +96,7 @@ TEST(Panels, SurviveFilesThatAreDamagedAnywhere) {
   const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
   Random random(seed);
   RecordProperty("seed", std::to_string(seed));
-  const auto sources = golden_files("valid");
+  const auto sources = golden_paths("valid");
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/damaged.crawl";
   const std::size_t count = std::getenv("CRAWLSTORE_LONG") != nullptr ? 5000 : 300;
