@@ -9,6 +9,8 @@ namespace {
 
 using Words = std::vector<std::uint64_t>;
 
+constexpr std::uint64_t kUrlWord = 0x3A61;  // "a:"
+
 constexpr std::uint64_t struct_pointer(std::uint64_t offset, std::uint64_t data,
                                        std::uint64_t pointers) {
   return offset << 2 | data << 32 | pointers << 48;
@@ -24,38 +26,33 @@ constexpr std::uint64_t structs_pointer(std::uint64_t offset, std::uint64_t word
   return 1 | offset << 2 | std::uint64_t{7} << 32 | words << 35;
 }
 
-/// Where the words of the one event of batch_of() stand.
+/// Where the words of a message stand; from kKind on, those of its first event.
 enum Place : std::size_t { kBatch, kEvents, kTag, kKind, kIndex, kTime, kUrl, kHash, kLinks, kEnd };
-
-/// A message of one event: 3 words of data, 3 pointers, and what is behind them.
-Words batch_of(const Words& behind = {}) {
-  Words words{struct_pointer(0, 0, 1), structs_pointer(0, 6), tag(1, 3, 3), 0, 0, 0, 0, 0, 0};
-  words.insert(words.end(), behind.begin(), behind.end());
-  return words;
-}
 
 void append(Bytes& bytes, std::uint64_t word) {
   bytes.resize(bytes.size() + 8);
   put<std::uint64_t>(bytes, bytes.size() - 8, word);
 }
 
-/// A run of one message.
-Bytes run_of(const Words& words, std::uint64_t record_count = 1) {
-  Bytes bytes;
-  append(bytes, 0x314E52544E564543);  // "CEVNTRN1"
-  append(bytes, record_count);
-  append(bytes, 0);
-  append(bytes, std::uint64_t{words.size()} << 32);
-  for (const std::uint64_t word : words) append(bytes, word);
-  return bytes;
+/// The message of a run changed; the run has no other.
+void message(Maker& make, const std::string& name, const char* base,
+             const std::function<void(Words&)>& change) {
+  constexpr std::size_t kBegin = 32;
+  make.payload(name, base, SegmentKind::kPageEvents, [&](Bytes& bytes) {
+    Words words;
+    for (std::size_t i = kBegin; i < bytes.size(); i += 8) {
+      words.push_back(format::load<std::uint64_t>(&bytes[i]));
+    }
+    change(words);
+    bytes.resize(kBegin);
+    put<std::uint32_t>(bytes, 28, static_cast<std::uint32_t>(words.size()));
+    for (const std::uint64_t word : words) append(bytes, word);
+  });
 }
 
 void add_runs(Maker& make) {
   const auto run = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
-    make.payload(name, "pages", SegmentKind::kPageEvents, [&](Bytes& bytes) {
-      bytes = run_of(batch_of());
-      change(bytes);
-    });
+    make.payload(name, "graph_of_one_edit", SegmentKind::kPageEvents, change);
   };
   run("event_run_shorter_than_header", [](Bytes& b) { b.resize(16); });
   run("event_run_length_not_of_8", [](Bytes& b) { b.resize(b.size() + 4); });
@@ -71,18 +68,15 @@ void add_runs(Maker& make) {
     put<std::uint32_t>(b, 28, 0);
   });
   run("event_run_message_without_events", [](Bytes& b) {
-    const Bytes empty = run_of({struct_pointer(0, 0, 1), 0});
-    b.insert(b.end(), empty.begin() + 24, empty.end());
+    for (const std::uint64_t word : {std::uint64_t{2} << 32, struct_pointer(0, 0, 1), 0UL}) {
+      append(b, word);
+    }
   });
 }
 
 void add_messages(Maker& make) {
   const auto message = [&make](const std::string& name, const std::function<void(Words&)>& change) {
-    make.payload(name, "pages", SegmentKind::kPageEvents, [&](Bytes& bytes) {
-      Words words = batch_of();
-      change(words);
-      bytes = run_of(words);
-    });
+    testing::message(make, name, "graph_of_one_edit", change);
   };
   message("event_pointer_outside", [](Words& w) { w[kUrl] = bytes_pointer(kEnd - kUrl - 1, 1); });
   message("event_pointer_before_the_segment",
@@ -131,35 +125,23 @@ void add_messages(Maker& make) {
 
 /// What an event names its pages by.
 void add_names(Maker& make) {
-  const auto waits = [&make](const std::string& name, const char* base, const Words& words) {
-    make.directory(
-        name, base,
-        [&](CraftedFile& f) {
-          auto& entry = f.segment(SegmentKind::kPages);
-          auto table = *format::parse_pages_table(f.payload(entry));
-          if (!table.events) {
-            table.events = f.add_segment(SegmentKind::kPageEvents, entry.id).id;
-          }
-          table.event_count = 1;
-          auto& pages = f.segment(SegmentKind::kPages);
-          f.set_payload(pages, format::encode_pages_table(table));
-          auto& log = f.segment(SegmentKind::kPageEvents);
-          log.runs = {f.add_run(log.id, run_of(words), 1)};
-        },
-        Errc::kSegmentInvalid);
-  };
-  Words words = batch_of({0x3A61});  // "a:"
-  words[kUrl] = bytes_pointer(2, 2);
-  waits("event_url_where_pages_have_none", "graph", words);
-  words[kUrl] = 0;
-  words[kIndex] = 1;
-  waits("event_index_where_pages_have_urls", "pages", words);
-  words = batch_of({tag(1, 2, 1), 1, 0, 0});
-  words[kLinks] = structs_pointer(0, 3);
-  waits("event_index_of_a_link_where_pages_have_urls", "pages", words);
-  words = batch_of({tag(1, 2, 1), 0, 0, bytes_pointer(0, 2), 0x3A61});
-  words[kLinks] = structs_pointer(0, 3);
-  waits("event_url_of_a_link_where_pages_have_none", "graph", words);
+  message(make, "event_url_where_pages_have_none", "graph_of_one_edit", [](Words& w) {
+    w[kUrl] = bytes_pointer(2, 2);
+    w.push_back(kUrlWord);
+  });
+  message(make, "event_url_of_a_link_where_pages_have_none", "graph_of_one_edit", [](Words& w) {
+    w[kLinks] = structs_pointer(0, 3);
+    w.insert(w.end(), {tag(1, 2, 1), 0, 0, bytes_pointer(0, 2), kUrlWord});
+  });
+  message(make, "event_index_where_pages_have_urls", "pages", [](Words& w) {
+    w[kUrl] = 0;
+    w[kIndex] = 1;
+  });
+  message(make, "event_index_of_a_link_where_pages_have_urls", "pages", [](Words& w) {
+    const std::size_t link = kLinks + 2 + (w[kLinks] >> 2 & 0x3FFFFFFF);
+    w[link] = 1;
+    w[link + 2] = 0;
+  });
   make.directory(
       "event_run_records", "pages",
       [](auto& f) { f.segment(SegmentKind::kPageEvents).runs.front().record_count += 1; },

@@ -11,6 +11,10 @@ namespace {
 
 using Numbers = std::vector<std::uint64_t>;
 
+/// A graph whose out-links are rows of the pages 5, 6 and 7 in a block of 32 bytes, and of 9 and 10
+/// in another: 5 to 3, 6, 199; 6 to none; 7 to 7; 9 to 11; 10 to 8. The index stands at 64.
+constexpr const char* kTwoBlocks = "graph_of_two_link_blocks";
+
 constexpr std::uint64_t kPageEnd = std::uint64_t{1} << 40;
 
 std::size_t width_of(std::uint64_t number) {
@@ -80,7 +84,7 @@ Bytes run_of(const std::vector<Bytes>& blocks, const Numbers& first_pages,
 void add_blocks(Maker& make) {
   const auto bytes = [&make](const std::string& name, const Block& block,
                              const std::function<void(Bytes&)>& change) {
-    make.payload(name, "graph", SegmentKind::kOutLinks, [&](Bytes& b) {
+    make.payload(name, "graph_of_one_link", SegmentKind::kOutLinks, [&](Bytes& b) {
       Bytes encoded = encode(block);
       change(encoded);
       b = run_of({encoded}, {block.first_page},
@@ -91,9 +95,10 @@ void add_blocks(Maker& make) {
   const auto block = [&bytes](const std::string& name, const Block& what) {
     bytes(name, what, [](Bytes&) {});
   };
-  // 5 to 3, 6, 1000; 6 to none; 7 to 7.
-  const Block some{5, 1, 0, {}, {3, 0, 1}, {3, 2, 993, 0}};
-  const Block gaps{5, 1, 1, {2, 0}, {3, 0, 1}, {3, 2, 993, 0}};
+  const auto first = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
+    make.payload(name, kTwoBlocks, SegmentKind::kOutLinks, change);
+  };
+  const Block gaps{5, 1, 1, {2, 0}, {3, 0, 1}, {3, 2, 192, 0}};
   const Block plain{5, 2, 0, {}, {1}, {kPageEnd}};
   // Selectors of degrees at 24, of links at 25; data of degrees at 26.
   bytes("short_number_with_too_many_bytes", {5, 1, 0, {}, {1}, {0}}, [](Bytes& b) {
@@ -105,30 +110,28 @@ void add_blocks(Maker& make) {
     b[25] = std::byte{3};
     b[16] = std::byte{5};
   });
-  bytes("short_number_selector_behind_the_last", some, [](Bytes& b) { b[24] |= std::byte{0x40}; });
-  bytes("short_numbers_longer_than_data", some, [](Bytes& b) { b[25] = std::byte{0xFF}; });
-  bytes("short_numbers_shorter_than_data", some, [](Bytes& b) {
-    add<std::uint32_t>(b, 16, 1);
-    b.resize(40);
-  });
-  bytes("link_block_without_rows", some, [](Bytes& b) { put<std::uint32_t>(b, 8, 0); });
-  bytes("link_block_row_count_over_limit", some,
-        [](Bytes& b) { put<std::uint32_t>(b, 8, 16'777'217); });
-  bytes("link_block_link_count_over_limit", some,
+  first("short_number_selector_behind_the_last", [](Bytes& b) { b[24] |= std::byte{0x40}; });
+  first("short_numbers_longer_than_data", [](Bytes& b) { b[25] = std::byte{0xFF}; });
+  first("short_numbers_shorter_than_data", [](Bytes& b) { add<std::uint32_t>(b, 16, 1); });
+  first("link_block_without_rows", [](Bytes& b) { put<std::uint32_t>(b, 8, 0); });
+  first("link_block_row_count_over_limit", [](Bytes& b) { put<std::uint32_t>(b, 8, 16'777'217); });
+  first("link_block_link_count_over_limit",
         [](Bytes& b) { put<std::uint32_t>(b, 12, 268'435'457); });
-  bytes("link_block_first_page_over_limit", some,
-        [](Bytes& b) { put<std::uint64_t>(b, 0, kPageEnd); });
-  bytes("link_block_codec", some, [](Bytes& b) { put<std::uint16_t>(b, 20, 3); });
-  bytes("link_block_flag_unknown", some, [](Bytes& b) { put<std::uint16_t>(b, 22, 2); });
-  bytes("link_block_too_long", some, [](Bytes& b) { b.resize(b.size() + 8); });
+  first("link_block_first_page_over_limit", [](Bytes& b) { put<std::uint64_t>(b, 0, kPageEnd); });
+  first("link_block_codec", [](Bytes& b) { put<std::uint16_t>(b, 20, 3); });
+  first("link_block_flag_unknown", [](Bytes& b) { put<std::uint16_t>(b, 22, 2); });
+  first("link_block_too_long", [](Bytes& b) {
+    b.insert(b.begin() + 64, 8, std::byte{0});
+    add<std::uint64_t>(b, b.size() - 48, 8);  // where the index begins
+  });
   bytes("link_block_padding", {5, 1, 0, {}, {1}, {3}}, [](Bytes& b) { b.back() = std::byte{1}; });
-  bytes("link_block_data_bytes", some, [](Bytes& b) { add<std::uint32_t>(b, 16, 100); });
+  first("link_block_data_bytes", [](Bytes& b) { add<std::uint32_t>(b, 16, 100); });
   bytes("link_block_data_bytes_of_plain_numbers", plain,
         [](Bytes& b) { add<std::uint32_t>(b, 16, 8); });
   block("link_block_plain_numbers_that_are_short", {5, 2, 0, {}, {1}, {4}});
   block("link_block_gaps_that_are_zero", {5, 1, 1, {0}, {0, 0}, {}});
   block("link_block_page_over_limit", {kPageEnd - 3, 1, 1, {1, 0}, {0, 0, 0}, {}});
-  bytes("link_block_degrees", some, [](Bytes& b) { b[26] = std::byte{2}; });
+  first("link_block_degrees", [](Bytes& b) { b[26] = std::byte{2}; });
   bytes("link_block_degrees_over_the_links", gaps, [](Bytes& b) { b[28] = std::byte{4}; });
   block("link_below_zero", {5, 1, 0, {}, {1}, {11}});
   block("link_over_limit", {kPageEnd - 3, 1, 0, {}, {1}, {6}});
@@ -136,17 +139,9 @@ void add_blocks(Maker& make) {
   block("link_of_64_bits", {5, 2, 0, {}, {1}, {~std::uint64_t{0} - 1}});
 }
 
-/// Rows of the pages 0 and 1 in a block, of 3 and 4 in another: 0 to 9, 1 to none, 3 to 5, 4 to 2.
-std::vector<Bytes> two_blocks() {
-  return {encode({0, 1, 0, {}, {1, 0}, {18}}), encode({3, 1, 0, {}, {1, 1}, {4, 3}})};
-}
-
 void add_runs(Maker& make) {
   const auto run = [&make](const std::string& name, const std::function<void(Bytes&)>& change) {
-    make.payload(name, "graph", SegmentKind::kOutLinks, [&](Bytes& b) {
-      b = run_of(two_blocks(), {0, 3}, {4, 3, 4, 9});
-      change(b);
-    });
+    make.payload(name, kTwoBlocks, SegmentKind::kOutLinks, change);
   };
   const auto footer = [&run](const std::string& name,
                              const std::function<void(format::LinkRunFooter&)>& change) {
@@ -158,7 +153,6 @@ void add_runs(Maker& make) {
       std::memcpy(&b[place], &fields, sizeof fields);
     });
   };
-  // Two blocks of 32 bytes; the index at 64, the footer at 96.
   const std::size_t index = 64;
   run("link_run_shorter_than_footer", [](Bytes& b) { b.resize(64); });
   run("link_run_length_not_of_8", [](Bytes& b) { b.resize(b.size() + 4); });
@@ -173,20 +167,20 @@ void add_runs(Maker& make) {
     f.block_count = 3;
     f.index_offset_bytes = 48;
   });
-  footer("link_run_first_page_above_last", [](auto& f) { f.first_page = 5; });
+  footer("link_run_first_page_above_last", [](auto& f) { f.first_page = 11; });
   footer("link_run_last_page_over_limit", [](auto& f) { f.last_page = kPageEnd; });
   footer("link_run_target_over_limit", [](auto& f) { f.target_max = kPageEnd; });
   footer("link_run_target_without_links", [](auto& f) { f.link_count = 0; });
   footer("link_run_fewer_rows_than_blocks", [](auto& f) { f.row_count = 1; });
-  footer("link_run_more_rows_than_pages", [](auto& f) { f.row_count = 6; });
+  footer("link_run_more_rows_than_pages", [](auto& f) { f.row_count = 7; });
   footer("link_run_row_count_over_bytes", [](auto& f) {
     f.last_page = 10'000;
     f.row_count = 257;
   });
   footer("link_run_link_count_over_bytes", [](auto& f) { f.link_count = 257; });
   run("link_run_index_descends", [=](Bytes& b) { put<std::uint64_t>(b, index + 16, 0); });
-  run("link_run_index_first_page", [=](Bytes& b) { put<std::uint64_t>(b, index, 1); });
-  run("link_run_index_page_over_last", [=](Bytes& b) { put<std::uint64_t>(b, index + 16, 5); });
+  run("link_run_index_first_page", [=](Bytes& b) { put<std::uint64_t>(b, index, 6); });
+  run("link_run_index_page_over_last", [=](Bytes& b) { put<std::uint64_t>(b, index + 16, 11); });
   run("link_run_first_offset", [=](Bytes& b) { put<std::uint64_t>(b, index + 8, 8); });
   run("link_run_offsets_descend", [=](Bytes& b) { put<std::uint64_t>(b, index + 24, 0); });
   run("link_run_offset_not_of_8", [=](Bytes& b) { put<std::uint64_t>(b, index + 24, 36); });
@@ -194,9 +188,11 @@ void add_runs(Maker& make) {
   run("link_run_block_ends_elsewhere", [=](Bytes& b) { put<std::uint64_t>(b, index + 24, 24); });
   run("link_run_block_shorter_than_header",
       [=](Bytes& b) { put<std::uint64_t>(b, index + 24, 16); });
-  run("link_run_page_of_a_block", [](Bytes& b) { put<std::uint64_t>(b, 32, 4); });
+  run("link_run_page_of_a_block", [](Bytes& b) { put<std::uint64_t>(b, 32, 10); });
   run("link_run_blocks_overlap", [](Bytes& b) {
-    b = run_of({encode({0, 1, 1, {2}, {1, 0}, {18}}), two_blocks()[1]}, {0, 3}, {4, 3, 4, 9});
+    const Bytes second(b.begin() + 32, b.begin() + 64);
+    b = run_of({encode({5, 1, 1, {2, 0}, {3, 0, 1}, {3, 2, 192, 0}}), second}, {5, 9},
+               {5, 6, 10, 199});
   });
   footer("link_run_last_page", [](auto& f) { f.last_page += 1; });
   footer("link_run_row_count", [](auto& f) { f.row_count -= 1; });
@@ -226,22 +222,31 @@ Bytes run_of(const Row& row) {
                 {1, row.links.size(), row.page, row.links.empty() ? 0 : row.links.back()});
 }
 
-/// The links of a graph: runs, in the order of their ids.
+/// The links of a graph: runs, in the order of their ids. As far as they are of the kinds of those
+/// of the base, an out-link and an in-link, they take their places.
 using Runs = std::vector<std::pair<SegmentKind, Row>>;
 
 void set_links(CraftedFile& f, std::uint64_t link_count, const Runs& runs) {
   constexpr std::array kKinds{SegmentKind::kOutLinks, SegmentKind::kInLinks,
                               SegmentKind::kGoneLinks};
+  const std::array base{f.segment(kKinds[0]).runs.front(), f.segment(kKinds[1]).runs.front()};
   for (const auto kind : kKinds) f.segment(kind).runs.clear();
-  for (const auto& [kind, row] : runs) {
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto& [kind, row] = runs[i];
     auto& log = f.segment(kind);
-    log.runs.push_back(f.add_run(log.id, run_of(row), row.links.size()));
+    if (i < base.size() && kind == kKinds[i]) {
+      log.runs.push_back(base[i]);
+      log.runs.back().record_count = row.links.size();
+      f.set_payload(log, run_of(row));
+    } else {
+      log.runs.push_back(f.add_run(log.id, run_of(row), row.links.size()));
+    }
   }
   auto& entry = f.segment(SegmentKind::kPages);
   auto table = *format::parse_pages_table(f.payload(entry));
   table.link_count = link_count;
-  std::array<SegmentId*, 3> named{&table.out_links, &table.in_links, &table.gone_links};
-  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+  std::array<SegmentId*, 2> named{&table.out_links, &table.in_links};
+  for (std::size_t i = 0; i < named.size(); ++i) {
     if (!f.segment(kKinds[i]).runs.empty()) continue;
     f.remove_segment(kKinds[i]);
     *named[i] = {};
@@ -255,7 +260,7 @@ void add_links(Maker& make) {
   constexpr auto kGone = SegmentKind::kGoneLinks;
   const auto links = [&make](const std::string& name, std::uint64_t link_count, const Runs& runs) {
     make.directory(
-        name, "graph", [&](CraftedFile& f) { set_links(f, link_count, runs); },
+        name, "graph_of_one_link", [&](CraftedFile& f) { set_links(f, link_count, runs); },
         Errc::kSegmentInvalid);
   };
   links("links_of_no_page", 1, {{kOut, {200, {1}}}, {kIn, {1, {200}}}});

@@ -15,39 +15,21 @@ Bytes run_of(const Bytes& blocks, const std::vector<format::OriginEntry>& entrie
   return payload;
 }
 
-/// A block of pages 0 and 1, and one of page 2, which page 0 links to.
-Bytes two_blocks() {
-  Bytes blocks;
-  format::OriginBatch first(0);
-  first.add({"a:", {}, 0});
-  first.add({"b:/x", 0, 1});
-  first.encode(nullptr, blocks);
-  format::OriginBatch second(2);
-  second.add({"c:", 0, 1});
-  second.encode(nullptr, blocks);
-  return blocks;
-}
-// Of these blocks:
+// Of the base with two blocks:
 constexpr std::size_t kDistances = 16;
 constexpr std::size_t kDepths = 18;
 constexpr std::size_t kLengths = 20;
 constexpr std::size_t kSecond = 28;
 constexpr std::size_t kIndex = 49;  // entries of 2 bytes; then 3 bytes of padding
 
-/// Files with a run of two blocks, without frames.
+/// Files with a run of two blocks, without frames: of pages 0 and 1, and of page 2.
 class RunMaker {
  public:
   explicit RunMaker(Maker& make) : make_(make) {}
 
   /// The file whose run was changed.
   void operator()(const std::string& name, const std::function<void(Bytes&)>& change) {
-    make_.payload(name, "pages", SegmentKind::kPageOrigins, [&](Bytes& b) {
-      format::OriginFooter footer{};
-      footer.page_count = 3;
-      footer.url_bytes = 8;
-      b = run_of(two_blocks(), {{0, 0}, {2, kSecond}}, footer);
-      change(b);
-    });
+    make_.payload(name, "pages_of_two_origin_blocks", SegmentKind::kPageOrigins, change);
   }
   /// The file whose footer was changed.
   void footer(const std::string& name, const std::function<void(format::OriginFooter&)>& change) {
@@ -86,8 +68,7 @@ void add_footers(RunMaker& run) {
   run("origin_run_dictionary_without_tables", [](Bytes& b) {
     Bytes blocks(16);
     put<std::uint32_t>(blocks, 0, 0xEC30A437);
-    const Bytes rest = two_blocks();
-    blocks.insert(blocks.end(), rest.begin(), rest.end());
+    blocks.insert(blocks.end(), b.begin(), b.begin() + kIndex);
     format::OriginFooter fields{};
     fields.page_count = 3;
     fields.url_bytes = 8;
@@ -143,8 +124,7 @@ void add_blocks(RunMaker& run) {
   run("origin_distances_wider_than_they_must", [](Bytes& b) { b[kDistances + 1] = std::byte{0}; });
   run("origin_depths_wider_than_they_must", [](Bytes& b) { b[kDepths + 1] = std::byte{0}; });
   run("origin_lengths_wider_than_they_must", [](Bytes& b) {
-    Bytes blocks = two_blocks();
-    blocks.resize(kSecond + 19);  // without the URL
+    Bytes blocks(b.begin(), b.begin() + kSecond + 19);  // without the URL
     put<std::uint32_t>(blocks, kSecond, 1);
     put<std::uint32_t>(blocks, kSecond + 4, 1);
     blocks.back() = std::byte{0};
@@ -162,21 +142,11 @@ void add_blocks(RunMaker& run) {
   run("origin_block_compressed_without_codec", [](Bytes& b) { put<std::uint32_t>(b, 0, 9); });
 }
 
-/// A run of one block of one frame: that of two pages in the test vectors of the specification,
-/// whose URLs and lengths are 90 bytes.
+/// A run of one block of one frame: two pages, whose URLs and lengths are 90 bytes.
 struct FrameRun {
   std::uint32_t raw_bytes = 90;
   Bytes frame{};
 };
-
-Bytes spec_frame() {
-  constexpr std::array<std::uint8_t, 35> kFrame{
-      0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x5a, 0xd5, 0x00, 0x00, 0x88, 0x0e, 0x4a,
-      0x68, 0x74, 0x74, 0x70, 0x3a, 0x2f, 0x2f, 0x68, 0x2e, 0x74, 0x65, 0x73,
-      0x74, 0x2f, 0x61, 0x02, 0x00, 0xc0, 0x49, 0x42, 0xc8, 0x73, 0x09};
-  const auto bytes = std::as_bytes(std::span(kFrame));
-  return {bytes.begin(), bytes.end()};
-}
 
 Bytes encode(const FrameRun& run) {
   Bytes block(20);  // distances and depths: 0 and 1
@@ -195,8 +165,9 @@ Bytes encode(const FrameRun& run) {
 void add_frames(Maker& make) {
   const auto frame = [&make](const std::string& name,
                              const std::function<void(FrameRun&)>& change) {
-    make.payload(name, "pages", SegmentKind::kPageOrigins, [&](Bytes& b) {
-      FrameRun run{.frame = spec_frame()};
+    make.payload(name, "pages_of_one_origin_frame", SegmentKind::kPageOrigins, [&](Bytes& b) {
+      constexpr std::size_t kFrame = 20;
+      FrameRun run{.frame = {b.begin() + kFrame, b.begin() + kFrame + 35}};
       change(run);
       b = encode(run);
     });

@@ -138,33 +138,6 @@ void add_trees(Maker& make) {
   });
 }
 
-format::PageRecord record(PageState state, std::uint32_t crawls, float score,
-                          std::size_t hash_bytes) {
-  format::PageRecord result;
-  result.state = state;
-  result.crawl_count = crawls;
-  result.change_count = crawls == 0 ? 0 : crawls - 1;
-  if (crawls != 0) result.first_crawl_us = 1000;
-  if (crawls != 0) result.last_crawl_us = 1000 + 4000 * (crawls - 1);
-  result.score = score;
-  result.hash_bytes = static_cast<std::uint8_t>(hash_bytes);
-  std::fill_n(result.hash.begin(), hash_bytes, std::byte{'h'});
-  return result;
-}
-
-/// A tile as the base has it, but of crawled pages.
-Bytes crawled_tile() {
-  std::vector<format::PageRecord> records(kPages);
-  records[0] = record(PageState::kCrawled, 3, 0.5F, 4);
-  records[1] = record(PageState::kCrawled, 1, 1.5F, 64);
-  records[2] = record(PageState::kKnown, 0, 0.25F, 0);
-  records[3] = record(PageState::kGone, 2, 0, 3);
-  records[4] = record(PageState::kFailed, 0, 0, 0);
-  Bytes payload;
-  format::encode_record_tile(records, payload);
-  return payload;
-}
-
 enum Column : std::size_t { kState, kCrawls, kChanges, kFirst, kSpan, kScore, kHashEnd };
 
 constexpr std::size_t column(Column which) {
@@ -192,9 +165,9 @@ void add_record_tiles(Maker& make) {
   const auto tile = [&make](const std::string& name, const std::function<void(Bytes&)>& change,
                             std::uint64_t record_count = kPages) {
     make.directory(
-        name, "graph",
+        name, "graph_of_crawled_pages",
         [&](CraftedFile& f) {
-          Bytes bytes = crawled_tile();
+          Bytes bytes = f.payload(records_of(f));
           change(bytes);
           f.set_tile(records_of(f), 0, bytes, record_count);
         },
@@ -241,8 +214,9 @@ void add_record_tiles(Maker& make) {
   make.directory(
       "record_tile_not_full", "graph",
       [](CraftedFile& f) {
-        const Bytes bytes = f.payload(records_of(f));
-        f.set_tile(records_of(f), 1, bytes, kPages);
+        Bytes half;
+        format::encode_record_tile(std::vector<format::PageRecord>(kPages / 2), half);
+        for (const std::uint64_t i : {0U, 1U}) f.set_tile(records_of(f), i, half, kPages / 2);
       },
       Errc::kSegmentInvalid);
 }

@@ -2,66 +2,17 @@
 //
 // The valid golden files: each one thing that a file can hold or be. All numbers are fixed, so the
 // same code writes the same bytes.
-#include <cstdlib>
 #include <cstring>
-#include <utility>
 
 #include <crawlstore/drum.h>
-#include <crawlstore/pages.h>
 #include <crawlstore/url_seen.h>
 
-#include "container/create.h"
-#include "container/store_impl.h"
 #include "format/checksum.h"
 #include "format/drum_table.h"
-#include "golden/crafted_file.h"
-#include "golden/golden_files.h"
+#include "golden/valid_maker.h"
 
 namespace crawlstore::testing {
 namespace {
-
-constexpr std::int64_t kTimeUs = 1'600'000'000'000'000;
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) std::abort();
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-  return x ^ (x >> 31);
-}
-
-/// A store in memory, made anew or from bytes.
-struct Scratch {
-  std::shared_ptr<MemoryFile> file = make_memory_file({});
-  std::optional<Store> store;
-
-  Scratch() {
-    format::Identity identity{};
-    for (std::size_t i = 0; i < identity.uuid.size(); ++i) identity.uuid[i] = std::byte(i + 1);
-    identity.key_seed = 42;
-    identity.created_us = kTimeUs;
-    const auto storage = open_memory_storage(file, OpenMode::kWrite);
-    must(container::write_empty_store(*storage, identity, kTimeUs));
-    open();
-  }
-  void open() {
-    OpenOptions options;
-    options.time_us = kTimeUs;
-    store.emplace(must(Store::open(open_memory_storage(file, OpenMode::kWrite), options)));
-  }
-  std::vector<std::byte> close() {
-    must(store->close());
-    store.reset();
-    auto bytes = contents(*file);
-    bytes.resize(
-        CraftedFile(bytes).superblock.high_water_bytes);  // what grew in advance says nothing
-    return bytes;
-  }
-};
 
 DrumOptions options(std::uint32_t buckets) {
   DrumOptions result;
@@ -380,141 +331,6 @@ std::vector<std::pair<std::uint64_t, std::string>> strings() {
   return all;
 }
 
-PagesOptions pages_options(bool has_urls) {
-  PagesOptions result;
-  result.bucket_count = 2;
-  result.has_urls = has_urls;
-  return result;
-}
-
-CrawledPage page_at(const std::string& url, std::int64_t time_s,
-                    const std::vector<std::string>& links) {
-  CrawledPage page(url, kTimeUs + time_s * 1'000'000);
-  float score = 0.5F;
-  for (const std::string& link : links) page.add_link(link, score += 0.25F);
-  page.set_score(score);
-  return page;
-}
-
-CrawlEvent event_of(CrawlEventKind kind, std::string_view url) {
-  CrawlEvent event;
-  event.kind = kind;
-  event.url = url;
-  return event;
-}
-
-/// Some supersteps: pages come, are crawled again with other content and other links, fail and go;
-/// URLs of all kinds of bytes; and edits of every kind that wait.
-std::vector<std::byte> pages_file() {
-  Scratch scratch;
-  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
-  auto home = page_at("http://a.test/", 1, {"http://a.test/x", "http://b.test/", "http://a.test/"});
-  home.set_content_hash(1000);
-  must(pages.add(home));
-  must(pages.add(page_at("http://b.test/", 2, {})));
-  must(pages.merge());
-  auto again = page_at("http://a.test/", 60, {"http://b.test/", "http://c.test/new"});
-  again.set_content_hash(2000);
-  must(pages.add(again));
-  must(pages.add(page_at("http://a.test/x", 61, {"http://a.test/", "not a URL \xFF"})));
-  must(pages.add(event_of(CrawlEventKind::kKnown, "http://seed.test/")));
-  must(pages.merge());
-  must(pages.add(event_of(CrawlEventKind::kGone, "http://a.test/x")));
-  must(pages.add(event_of(CrawlEventKind::kFailed, "http://c.test/new")));
-  must(pages.merge());
-  must(pages.add(page_at("http://b.test/", 90, {"http://d.test/", "http://a.test/"})));
-  const EventLink link{"http://e.test/", 0, 0.125F};
-  for (const auto kind : {CrawlEventKind::kLinkAdded, CrawlEventKind::kLinkRemoved}) {
-    CrawlEvent event = event_of(kind, "http://a.test/");
-    event.links = std::span(&link, 1);
-    must(pages.add(event));
-  }
-  must(pages.add(event_of(CrawlEventKind::kGone, "http://seed.test/")));
-  must(pages.close());
-  return scratch.close();
-}
-
-/// A site of some thousand pages: blocks of URLs with a dictionary, several blocks of links, runs
-/// that were merged.
-std::vector<std::byte> site_file(bool forgets) {
-  Scratch scratch;
-  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
-  const auto url = [](std::uint64_t i) {
-    return "http://www.site" + std::to_string(i % 7) + ".test/section/" + std::to_string(i % 50) +
-           "/page-" + std::to_string(i) + ".html";
-  };
-  for (std::uint64_t i = 0; i < 300; ++i) {
-    std::vector<std::string> links;
-    for (std::uint64_t k = 0; k < 1 + i % 9; ++k) links.push_back(url(mix(i * 10 + k) % 600));
-    must(pages.add(page_at(url(i), static_cast<std::int64_t>(i), links)));
-    if (i % 25 == 24) must(pages.merge());
-  }
-  if (forgets) {
-    must(pages.forget([](std::string_view text) { return text.starts_with("http://www.site3."); }));
-  }
-  must(pages.close());
-  return scratch.close();
-}
-
-/// A graph without URLs; a page above all others makes it have `pages_max` pages.
-std::vector<std::byte> graph_file(std::uint64_t pages_max) {
-  Scratch scratch;
-  auto pages = must(PageDb::open(*scratch.store, "graph", pages_options(false)));
-  for (std::uint64_t i = 0; i < 40; ++i) {
-    std::vector<EventLink> links;
-    for (std::uint64_t k = 0; k < i % 6; ++k) links.push_back({{}, mix(i * 6 + k) % pages_max, 0});
-    CrawlEvent event;
-    event.kind = CrawlEventKind::kLinkAdded;
-    event.index = i == 39 ? pages_max - 1 : i * (pages_max / 40);
-    event.links = links;
-    must(pages.add(event));
-  }
-  must(pages.close());
-  auto again = must(PageDb::open(*scratch.store, "graph", pages_options(false)));
-  must(again.merge());
-  must(again.close());
-  return scratch.close();
-}
-
-std::vector<std::byte> compacted_file() {
-  Scratch scratch;
-  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
-  for (std::int64_t step = 0; step < 3; ++step) {
-    must(pages.add(page_at("http://a.test/" + std::to_string(step), step,
-                           {"http://a.test/0", "http://b.test/" + std::to_string(step)})));
-    must(pages.merge());
-  }
-  must(pages.compact());
-  must(pages.close());
-  return scratch.close();
-}
-
-/// Supersteps whose keys wait beside the DRUM of keys, in two runs.
-std::vector<std::byte> fresh_keys_file() {
-  Scratch scratch;
-  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
-  const auto url = [](int i) {
-    return "http://" + std::string(1, static_cast<char>('a' + i % 3)) + ".test/" +
-           std::to_string(i);
-  };
-  int count = 0;
-  for (const int step_pages : {20, 4, 3}) {
-    for (int i = 0; i < step_pages; ++i, ++count) {
-      must(pages.add(page_at(url(count), count, {url(count / 2)})));
-    }
-    must(pages.merge());
-  }
-  must(pages.close());
-  return scratch.close();
-}
-
-std::vector<std::byte> no_pages_file() {
-  Scratch scratch;
-  must(must(PageDb::open(*scratch.store, "pages", pages_options(true))).close());
-  must(must(PageDb::open(*scratch.store, "indexes", pages_options(false))).close());
-  return scratch.close();
-}
-
 }  // namespace
 
 std::vector<GoldenFile> valid_files() {
@@ -563,17 +379,9 @@ std::vector<GoldenFile> valid_files() {
       {"longer_than_high_water", longer(two)},
       {"thresholds_by_bytes", thresholds_file()},
       {"thresholds_not_stated", without_thresholds(two)},
-      {"pages", pages_file()},
-      {"pages_none", no_pages_file()},
-      {"pages_of_sites", site_file(false)},
-      {"pages_forgotten", site_file(true)},
-      {"pages_compacted", compacted_file()},
-      {"pages_fresh_keys", fresh_keys_file()},
-      {"graph", graph_file(200)},
-      {"graph_of_two_tiles", graph_file(8193)},
-      {"graph_of_two_node_levels", graph_file(64 * 8192 + 1)},
       {"padding_of_flatbuffers_not_zero", with_dirty_padding(pinned_file(80))},
   };
+  add_valid_pages(files);
   return files;
 }
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The valid golden files of page databases.
+#include <crawlstore/pages.h>
+
+#include "format/link_block.h"
+#include "format/link_index.h"
+#include "format/origin_block.h"
+#include "format/origin_index.h"
+#include "format/pages_table.h"
+#include "format/record_tile.h"
+#include "golden/valid_maker.h"
+
+namespace crawlstore::testing {
+namespace {
+
+PagesOptions pages_options(bool has_urls) {
+  PagesOptions result;
+  result.bucket_count = 2;
+  result.has_urls = has_urls;
+  return result;
+}
+
+CrawledPage page_at(const std::string& url, std::int64_t time_s,
+                    const std::vector<std::string>& links) {
+  CrawledPage page(url, kTimeUs + time_s * 1'000'000);
+  float score = 0.5F;
+  for (const std::string& link : links) page.add_link(link, score += 0.25F);
+  page.set_score(score);
+  return page;
+}
+
+CrawlEvent event_of(CrawlEventKind kind, std::string_view url) {
+  CrawlEvent event;
+  event.kind = kind;
+  event.url = url;
+  return event;
+}
+
+/// Some supersteps: pages come, are crawled again with other content and other links, fail and go;
+/// URLs of all kinds of bytes; and edits of every kind that wait.
+std::vector<std::byte> pages_file() {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
+  auto home = page_at("http://a.test/", 1, {"http://a.test/x", "http://b.test/", "http://a.test/"});
+  home.set_content_hash(1000);
+  must(pages.add(home));
+  must(pages.add(page_at("http://b.test/", 2, {})));
+  must(pages.merge());
+  auto again = page_at("http://a.test/", 60, {"http://b.test/", "http://c.test/new"});
+  again.set_content_hash(2000);
+  must(pages.add(again));
+  must(pages.add(page_at("http://a.test/x", 61, {"http://a.test/", "not a URL \xFF"})));
+  must(pages.add(event_of(CrawlEventKind::kKnown, "http://seed.test/")));
+  must(pages.merge());
+  must(pages.add(event_of(CrawlEventKind::kGone, "http://a.test/x")));
+  must(pages.add(event_of(CrawlEventKind::kFailed, "http://c.test/new")));
+  must(pages.merge());
+  must(pages.add(page_at("http://b.test/", 90, {"http://d.test/", "http://a.test/"})));
+  const EventLink link{"http://e.test/", 0, 0.125F};
+  for (const auto kind : {CrawlEventKind::kLinkAdded, CrawlEventKind::kLinkRemoved}) {
+    CrawlEvent event = event_of(kind, "http://a.test/");
+    event.links = std::span(&link, 1);
+    must(pages.add(event));
+  }
+  must(pages.add(event_of(CrawlEventKind::kGone, "http://seed.test/")));
+  must(pages.close());
+  return scratch.close();
+}
+
+/// A site of some thousand pages: blocks of URLs with a dictionary, several blocks of links, runs
+/// that were merged.
+std::vector<std::byte> site_file(bool forgets) {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
+  const auto url = [](std::uint64_t i) {
+    return "http://www.site" + std::to_string(i % 7) + ".test/section/" + std::to_string(i % 50) +
+           "/page-" + std::to_string(i) + ".html";
+  };
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    std::vector<std::string> links;
+    for (std::uint64_t k = 0; k < 1 + i % 9; ++k) links.push_back(url(mix(i * 10 + k) % 600));
+    must(pages.add(page_at(url(i), static_cast<std::int64_t>(i), links)));
+    if (i % 25 == 24) must(pages.merge());
+  }
+  if (forgets) {
+    must(pages.forget([](std::string_view text) { return text.starts_with("http://www.site3."); }));
+  }
+  must(pages.close());
+  return scratch.close();
+}
+
+/// Links from a page, or none; without URLs.
+using Row = std::pair<std::uint64_t, std::vector<std::uint64_t>>;
+
+std::vector<std::byte> graph_of(const std::vector<Row>& rows) {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "graph", pages_options(false)));
+  for (const auto& [page, targets] : rows) {
+    std::vector<EventLink> links;
+    for (const std::uint64_t target : targets) links.push_back({{}, target, 0});
+    CrawlEvent event;
+    event.kind = CrawlEventKind::kLinkAdded;
+    event.index = page;
+    event.links = links;
+    must(pages.add(event));
+  }
+  must(pages.close());
+  auto again = must(PageDb::open(*scratch.store, "graph", pages_options(false)));
+  must(again.merge());
+  must(again.close());
+  return scratch.close();
+}
+
+/// A page above all others makes it have `pages_max` pages.
+std::vector<std::byte> graph_file(std::uint64_t pages_max) {
+  std::vector<Row> rows;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    auto& row =
+        rows.emplace_back(i == 39 ? pages_max - 1 : i * (pages_max / 40), Row::second_type());
+    for (std::uint64_t k = 0; k < i % 6; ++k) row.second.push_back(mix(i * 6 + k) % pages_max);
+  }
+  return graph_of(rows);
+}
+
+/// The runs that rejected files break byte by byte are short, and have two blocks all the same.
+std::vector<std::byte> two_link_blocks_file() {
+  CraftedFile file(graph_of({{5, {3, 6, 199}}, {7, {7}}, {9, {11}}, {10, {8}}, {199, {}}}));
+  std::vector<std::byte> run;
+  const auto block = [&run](const std::vector<std::uint64_t>& pages,
+                            const std::vector<std::uint32_t>& degrees,
+                            const std::vector<std::uint64_t>& links) {
+    const format::LinkIndexEntry entry{pages.front(), run.size()};
+    format::encode_link_block({pages, degrees, links}, run);
+    return entry;
+  };
+  const std::vector index{block({5, 6, 7}, {3, 0, 1}, {3, 6, 199, 7}),
+                          block({9, 10}, {1, 1}, {11, 8})};
+  format::encode_link_tail(index, {5, 6, 10, 199}, run.size(), run);
+  file.set_payload(file.segment(SegmentKind::kOutLinks), run);
+  file.assemble();
+  return file.bytes;
+}
+
+std::vector<std::byte> two_origin_blocks_file() {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
+  must(pages.add(page_at("a:", 1, {"b:/x", "c:"})));
+  must(pages.merge());
+  must(pages.close());
+  CraftedFile file(scratch.close());
+  std::vector<std::byte> run;
+  format::OriginBatch first(0);
+  first.add({"a:", {}, 0});
+  first.add({"b:/x", 0, 1});
+  first.encode(nullptr, run);
+  const std::vector<format::OriginEntry> index{{0, 0}, {2, run.size()}};
+  format::OriginBatch second(2);
+  second.add({"c:", 0, 1});
+  second.encode(nullptr, run);
+  format::OriginFooter footer{};
+  footer.page_count = 3;
+  footer.url_bytes = 8;
+  encode_origin_tail(index, footer, run.size(), run);
+  file.set_payload(file.segment(SegmentKind::kPageOrigins), run);
+  file.assemble();
+  return file.bytes;
+}
+
+/// Two pages whose URLs are one zstd frame.
+std::vector<std::byte> origin_frame_file() {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
+  must(pages.add(page_at("http://h.test/", 1, {"http://h.test/" + std::string(60, 'a')})));
+  must(pages.merge());
+  must(pages.close());
+  return scratch.close();
+}
+
+format::PageRecord record(PageState state, std::uint32_t crawls, float score,
+                          std::size_t hash_bytes) {
+  format::PageRecord result;
+  result.state = state;
+  result.crawl_count = crawls;
+  result.change_count = crawls == 0 ? 0 : crawls - 1;
+  if (crawls != 0) result.first_crawl_us = 1000;
+  if (crawls != 0) result.last_crawl_us = 1000 + 4000 * (crawls - 1);
+  result.score = score;
+  result.hash_bytes = static_cast<std::uint8_t>(hash_bytes);
+  std::fill_n(result.hash.begin(), hash_bytes, std::byte{'h'});
+  return result;
+}
+
+std::vector<std::byte> crawled_graph_file() {
+  CraftedFile file(graph_file(200));
+  std::vector<format::PageRecord> records(200);
+  records[0] = record(PageState::kCrawled, 3, 0.5F, 4);
+  records[1] = record(PageState::kCrawled, 1, 1.5F, 64);
+  records[2] = record(PageState::kKnown, 0, 0.25F, 0);
+  records[3] = record(PageState::kGone, 2, 0, 3);
+  records[4] = record(PageState::kFailed, 0, 0, 0);
+  std::vector<std::byte> tile;
+  format::encode_record_tile(records, tile);
+  file.set_tile(file.segment(SegmentKind::kPageRecords), 0, tile, records.size());
+  auto& pages = file.segment(SegmentKind::kPages);
+  auto table = *format::parse_pages_table(file.payload(pages));
+  table.crawled_count = 3;
+  file.set_payload(pages, format::encode_pages_table(table));
+  file.assemble();
+  return file.bytes;
+}
+
+std::vector<std::byte> waiting_graph_file() {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "graph", pages_options(false)));
+  CrawlEvent event;
+  event.index = 1;
+  event.time_us = kTimeUs;
+  must(pages.add(event));
+  must(pages.close());
+  return scratch.close();
+}
+
+std::vector<std::byte> compacted_file() {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
+  for (std::int64_t step = 0; step < 3; ++step) {
+    must(pages.add(page_at("http://a.test/" + std::to_string(step), step,
+                           {"http://a.test/0", "http://b.test/" + std::to_string(step)})));
+    must(pages.merge());
+  }
+  must(pages.compact());
+  must(pages.close());
+  return scratch.close();
+}
+
+/// Supersteps whose keys wait beside the DRUM of keys, in two runs.
+std::vector<std::byte> fresh_keys_file() {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "pages", pages_options(true)));
+  const auto url = [](int i) {
+    return "http://" + std::string(1, static_cast<char>('a' + i % 3)) + ".test/" +
+           std::to_string(i);
+  };
+  int count = 0;
+  for (const int step_pages : {20, 4, 3}) {
+    for (int i = 0; i < step_pages; ++i, ++count) {
+      must(pages.add(page_at(url(count), count, {url(count / 2)})));
+    }
+    must(pages.merge());
+  }
+  must(pages.close());
+  return scratch.close();
+}
+
+std::vector<std::byte> no_pages_file() {
+  Scratch scratch;
+  must(must(PageDb::open(*scratch.store, "pages", pages_options(true))).close());
+  must(must(PageDb::open(*scratch.store, "indexes", pages_options(false))).close());
+  return scratch.close();
+}
+
+}  // namespace
+
+void add_valid_pages(std::vector<GoldenFile>& files) {
+  files.push_back({"pages", pages_file()});
+  files.push_back({"pages_none", no_pages_file()});
+  files.push_back({"pages_of_sites", site_file(false)});
+  files.push_back({"pages_forgotten", site_file(true)});
+  files.push_back({"pages_compacted", compacted_file()});
+  files.push_back({"pages_fresh_keys", fresh_keys_file()});
+  files.push_back({"pages_of_two_origin_blocks", two_origin_blocks_file()});
+  files.push_back({"pages_of_one_origin_frame", origin_frame_file()});
+  files.push_back({"graph", graph_file(200)});
+  files.push_back({"graph_of_one_link", graph_of({{1, {2}}, {199, {}}})});
+  files.push_back({"graph_of_two_link_blocks", two_link_blocks_file()});
+  files.push_back({"graph_of_crawled_pages", crawled_graph_file()});
+  files.push_back({"graph_of_one_edit", waiting_graph_file()});
+  files.push_back({"graph_of_two_tiles", graph_file(8193)});
+  files.push_back({"graph_of_two_node_levels", graph_file(64 * 8192 + 1)});
+}
+
+}  // namespace crawlstore::testing
