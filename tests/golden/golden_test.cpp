@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <crawlstore/verify.h>
+
 #include "golden/crafted_file.h"
 #include "golden/golden_files.h"
 #include "golden/golden_json.h"
@@ -59,6 +61,27 @@ TEST(Golden, TakesNothingForAPatchThatIsNone) {
     EXPECT_THROW(decode_patch(head + line + '\n'), std::runtime_error) << line;
   }
   EXPECT_THROW(decode_patch("base: empty\nrule: b\n"), std::runtime_error);
+}
+
+/// What cannot be read is damaged, and is not compared with what can.
+TEST(Golden, FindsNothingInvalidWhereARunIsDamaged) {
+  for (const std::string name : {"keys_and_pending", "results_wait", "pages", "pages_fresh_keys"}) {
+    const CraftedFile whole(valid_file(name));
+    for (const auto& entry : whole.tables.front()) {
+      for (const auto& run : entry.runs) {
+        auto bytes = whole.bytes;
+        bytes[run.offset_bytes] ^= std::byte{1};
+        const auto storage = open_memory_storage(make_memory_file(bytes), OpenMode::kRead);
+        const auto report = verify(*storage, {.level = VerifyLevel::kDeep, .progress = {}});
+        ASSERT_TRUE(report) << name;
+        EXPECT_TRUE(report->damaged()) << name;
+        for (const Finding& finding : report->findings) {
+          EXPECT_NE(finding.error.code, Errc::kSegmentInvalid)
+              << name << ", run " << run.run_id.value << ": " << describe(finding);
+        }
+      }
+    }
+  }
 }
 
 TEST(Golden, HoldsTheDirectoryPiecesOfItsNames) {
