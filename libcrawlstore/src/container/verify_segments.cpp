@@ -217,6 +217,7 @@ Result<std::optional<RunContent>> SegmentVerifier::read_content(const format::Se
   if (content->record_count != run.record_count) {
     broken(entry.id, run.offset_bytes,
            "a run holds another number of records than the directory says");
+    return std::optional<RunContent>{};
   }
   return std::optional<RunContent>(std::move(*content));
 }

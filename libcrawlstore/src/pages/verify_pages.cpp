@@ -146,8 +146,9 @@ class PagesVerifier {
       is_whole = is_whole && *content != nullptr;
       if (*content != nullptr) crawled_count += (*content)->crawled_count;
     }
+    if (!is_whole) return {};
     if (page_count != table_.page_count) broken("there are not as many records as pages");
-    if (is_whole && crawled_count != table_.crawled_count) {
+    if (crawled_count != table_.crawled_count) {
       broken("another number of pages was crawled than the table says");
     }
     return {};
@@ -169,7 +170,9 @@ class PagesVerifier {
       }
     });
     if (!whole) return tl::unexpected<Error>(whole.error());
-    if (count != table_.event_count) broken("another number of edits waits than the table says");
+    if (*whole && count != table_.event_count) {
+      broken("another number of edits waits than the table says");
+    }
     return {};
   }
 
@@ -214,7 +217,8 @@ class PagesVerifier {
     }));
     if (out_count != table_.link_count) broken("there are not as many links as the table says");
     if (in_count != out_count || in_sum != out_sum) {
-      broken(table_.in_links, Error::kNoOffset, "in-links are not out-links turned round");
+      broken(in_ == nullptr ? entry_.id : in_->id, Error::kNoOffset,
+             "in-links are not out-links turned round");
     }
     return {};
   }
@@ -241,16 +245,21 @@ class PagesVerifier {
   Result<void> verify_origins() {
     if (origins_ == nullptr) return {};
     std::uint64_t next_page = 0;
+    const format::RunRef* gap = nullptr;
     const auto whole = for_each_run(*origins_, [&](const auto& run, const auto& content) {
-      if (content.page_min != next_page) {
-        broken(origins_->id, run.offset_bytes,
-               "a run of origins does not begin where the last ends");
-      }
+      if (content.page_min != next_page && gap == nullptr) gap = &run;
       next_page = content.page_max + 1;
     });
     if (!whole) return tl::unexpected<Error>(whole.error());
-    origins_are_whole_ = *whole && next_page == table_.page_count;
-    if (*whole && next_page != table_.page_count) broken("there are not as many origins as pages");
+    if (!*whole) return {};
+    if (gap != nullptr) {
+      broken(origins_->id, gap->offset_bytes,
+             "a run of origins does not begin where the last ends");
+    } else if (next_page != table_.page_count) {
+      broken("there are not as many origins as pages");
+    } else {
+      origins_are_whole_ = true;
+    }
     return {};
   }
 
