@@ -34,7 +34,7 @@ CMAKE = re.compile(r'(^|/)CMakeLists\.txt$|\.cmake$|^CMakePresets\.json$')
 INSTALLED = "crawlstore crawlstore_cli crawlstore_inspector".split()
 WORDS = re.compile(r'[\w.+-]+(?:/[\w.+-]+)*')
 
-Test = collections.namedtuple("Test", "name command is_program")
+Test = collections.namedtuple("Test", "name command is_program environment")
 
 
 def run(*command, folder=ROOT):
@@ -88,17 +88,37 @@ class Files:
         """A Python file with all that it imports or names, directly or not."""
         return reached(path, self.imports)
 
+    def of_command(self, test):
+        """(words of the command of a test, scripts that it runs)"""
+        own = {word for word in test.command if not word.startswith("build/")}
+        return own, set().union(*(self.scripts(word) for word in own if word.endswith(".py")))
 
-def is_named(path, strings):
-    """True when a string names the file or a folder that it is in."""
-    base, folders = posixpath.basename(path), posixpath.dirname(path).split("/")
-    words = {word for text in strings for word in WORDS.findall(text)}
-    # A name like "run" is a common word, unless its folder is named too.
-    if path in words or any(posixpath.basename(word) == base for word in words) and (
-            "." in base or posixpath.dirname(path) in words):
-        return True
-    return any("/" in word and f"/{word.strip('./')}/" in f"/{path}"
-               or not path.endswith(SOURCES) and word in folders[1:] for word in words)
+    def words(self, own, made_of):
+        """The words of a command and of the tests among files: what they test names no files."""
+        tests = (path for path in made_of if path.endswith(".py") or (
+            path.endswith((".cpp", ".h")) and path.startswith(("tests/", "fuzz/"))))
+        return Words(own.union(*map(self.strings, tests)))
+
+
+class Words:
+    """The words of string literals, which may name files."""
+
+    def __init__(self, strings):
+        self.words = {word for text in strings for word in WORDS.findall(text)}
+        self.bases = {posixpath.basename(word) for word in self.words}
+        self.folders = {word.strip("./") for word in self.words if "/" in word}
+
+    def name(self, path):
+        """True when a word names the file or a folder that it is in."""
+        *folders, base = path.split("/")
+        # A name like "run" is a common word, unless its folder is named too.
+        if path in self.words or base in self.bases and (
+                "." in base or "/".join(folders) in self.words):
+            return True
+        slices = ("/".join(folders[i:j]) for i in range(len(folders))
+                  for j in range(i + 1, len(folders) + 1))
+        return any(part in self.folders for part in slices) or (
+            not path.endswith(SOURCES) and any(word in self.words for word in folders[1:]))
 
 
 class Build:
@@ -177,9 +197,12 @@ class Build:
             # ctest tells no command for a program that is not built yet.
             program = "bin/" + re.sub(r'\.\d+of\d+$', "", name)
             command = test.get("command") or [f"{ROOT}/{self.folder}/{program}"]
+            environment = [word for entry in test.get("properties", ())
+                           if entry["name"] == "ENVIRONMENT" for word in entry["value"]]
             yield Test(name, [word[len(f"{ROOT}/"):] if word.startswith(f"{ROOT}/") else word
                               for word in command],
-                       not any(word.endswith(".py") for word in command))
+                       not any(word.endswith(".py") for word in command),
+                       environment)
 
 
 class Selection:
@@ -223,18 +246,13 @@ class Selection:
 
     def reasons(self, test):
         """(changed files that the test depends on, programs that it runs)"""
-        own = {word for word in test.command if not word.startswith("build/")}
-        scripts = set().union(*(self.files.scripts(word) for word in own if word.endswith(".py")))
+        own, scripts = self.files.of_command(test)
         programs = self.programs(test, scripts)
         made_of = own | scripts
         for program in programs:
             made_of |= self.program_files(program)
-        # A script names its files; of a program only the tests do, not what they test.
-        named_in = scripts or {path for path in made_of if path.startswith(("tests/", "fuzz/"))}
-        strings = own.union(*(self.files.strings(path) for path in named_in
-                              if path.endswith((".py", ".cpp", ".h"))))
-        return {path for path in self.changed
-                if path in made_of or is_named(path, strings)}, programs
+        words = self.files.words(own, scripts or made_of)
+        return {path for path in self.changed if path in made_of or words.name(path)}, programs
 
 
 def main():

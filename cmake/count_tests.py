@@ -43,9 +43,8 @@ def count_cases(root):
     return passed, failed, skipped
 
 
-def count_run(build_dir):
-    """(passed, failed, skipped, seconds) of a whole ctest run."""
-    passed = failed = skipped = 0
+def verdicts(build_dir):
+    """(name, passed, failed, skipped) of each ctest of a run, and the root of its report."""
     root, wrong = read_report(build_dir / "junit.xml")
     if root is None:
         cut = [path.stem for path in sorted((build_dir / "reports").glob("*.xml"))
@@ -53,29 +52,32 @@ def count_run(build_dir):
         raise RunDied(f"ctest died: its report {build_dir}/junit.xml is {wrong}."
                       + (f" The reports of these programs are cut off: {', '.join(cut)}."
                          if cut else ""))
-    for test in root.iter("testcase"):
-        status = test.get("status")
-        if status in ("notrun", "disabled"):
-            # ctest calls a missing program "notrun" too; only a real skip says so itself.
-            reason = test.find("skipped")
-            really = reason is not None and "SKIP" in (reason.get("message") or "").upper()
-            skipped += really or status == "disabled"
-            failed += not really and status == "notrun"
-            continue
-        name = test.get("name")
-        report, wrong = read_report(build_dir / "reports" / (name + ".xml"))
-        if report is None:
-            passed += status == "run"
-            failed += status != "run"
-            # Only GoogleTest programs, tests_*, leave reports.
-            if name.startswith("tests_") and status != "run":
-                print(f"{name} died: its report is {wrong}.", file=sys.stderr)
-        else:
-            cases = count_cases(report)
-            passed += cases[0]
-            failed += cases[1] if cases[1] else int(status != "run")
-            skipped += cases[2]
-    return passed, failed, skipped, round(float(root.get("time", "0")))
+    return [(test.get("name"), *verdict(build_dir, test)) for test in root.iter("testcase")], root
+
+
+def verdict(build_dir, test):
+    """(passed, failed, skipped) of one ctest."""
+    status, name = test.get("status"), test.get("name")
+    if status in ("notrun", "disabled"):
+        # ctest calls a missing program "notrun" too; only a real skip says so itself.
+        reason = test.find("skipped")
+        really = reason is not None and "SKIP" in (reason.get("message") or "").upper()
+        return 0, int(not really and status == "notrun"), int(really or status == "disabled")
+    report, wrong = read_report(build_dir / "reports" / (name + ".xml"))
+    if report is not None:
+        passed, failed, skipped = count_cases(report)
+        return passed, failed or int(status != "run"), skipped
+    # Only GoogleTest programs, tests_*, leave reports.
+    if name.startswith("tests_") and status != "run":
+        print(f"{name} died: its report is {wrong}.", file=sys.stderr)
+    return int(status == "run"), int(status != "run"), 0
+
+
+def count_run(build_dir):
+    """(passed, failed, skipped, seconds) of a whole ctest run."""
+    tests, root = verdicts(build_dir)
+    sums = [sum(column) for column in zip(*(counts for _, *counts in tests))] or [0, 0, 0]
+    return (*sums, round(float(root.get("time", "0"))))
 
 
 if __name__ == "__main__":

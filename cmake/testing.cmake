@@ -3,8 +3,9 @@
 # that it leaves in <build>/reports/. A process per case would cost more than most cases do.
 #
 # Labels: short threads crash fuzz-replay golden cli tidy install spin house; and some that say
-# where a test runs: `release` = in the release preset only, `heavy` = under sanitizers in the long
-# run only, `long` = in the long run only. CMakePresets.json chooses by them.
+# where a test runs: `release` = in the release preset only, `tsan` = in the tsan preset only,
+# `heavy` = under sanitizers in the long run only, `long` = in the long run only. CMakePresets.json
+# chooses by them.
 
 # crawlstore_register_test(NAME ctest-name LABELS label... COMMAND command...
 #                          [PROPERTIES property value...])
@@ -22,7 +23,7 @@ function(crawlstore_register_test)
 endfunction()
 
 # `--target label_L` builds the programs whose tests carry label L.
-set(crawlstore_labels short threads crash fuzz-replay golden cli heavy)
+set(crawlstore_labels short threads tsan crash fuzz-replay golden cli heavy)
 foreach(label IN LISTS crawlstore_labels)
   add_custom_target(label_${label})
 endforeach()

@@ -24,9 +24,7 @@ using namespace crawlstore;
 using namespace crawlstore::fuzz;
 
 constexpr std::size_t kPaddingBytes = 4000;  // 130 such URLs are more than 512 KiB
-std::string host_root(unsigned n) {
-  return "http://h" + std::to_string(n % 4) + ".test/";
-}
+const auto kHostRoot = [](unsigned n) { return "http://h" + std::to_string(n % 4) + ".test/"; };
 
 struct World {
   World() {
@@ -86,14 +84,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::size_t filled_count = 0;
   for (const auto* op = data; op + 2 < data + size && op < data + 180; op += 3) {
     const auto [code, a, b] = std::array<unsigned, 3>{op[0], op[1], op[2]};
-    const std::string page = host_root(a) + std::to_string(a / 4);
+    const std::string page = kHostRoot(a) + std::to_string(a / 4);
     for (unsigned n = 0; code / 32 == 4 && n < b && filled_count < 600; ++n, ++filled_count) {
-      const std::string url = host_root(a) + std::to_string(n) + "/";
+      const std::string url = kHostRoot(a) + std::to_string(n) + "/";
       world.crawl(url + std::string(kPaddingBytes, static_cast<char>('a' + n % 26)), page);
     }
-    if (code / 32 < 4) world.crawl(page, host_root(b) + std::to_string(b / 4));
+    if (code / 32 < 4) world.crawl(page, kHostRoot(b) + std::to_string(b / 4));
     if (code / 32 == 5) must(world.pages->merge());
-    if (code / 32 == 6) world.forget(host_root(a));
+    if (code / 32 == 6) world.forget(kHostRoot(a));
     if (code / 16 == 14) must(world.pages->compact());
     if (code / 16 == 15) world.open();
   }

@@ -74,7 +74,8 @@ bool fails_well(const CrashWorkload& workload, const FailurePlan& plan) {
 }
 
 /// One call in so many of a costly workload fails in an ordinary run, others with another seed.
-constexpr std::uint64_t kCostlyStride = 11;
+constexpr std::uint64_t kStride = 3;
+constexpr std::uint64_t kCostlyStride = 31;
 
 void loop(std::span<const CrashWorkload> workloads) {
   std::uint64_t sum = 0;
@@ -83,7 +84,7 @@ void loop(std::span<const CrashWorkload> workloads) {
     for (const CrashWorkload& workload : workloads) {
       if (workload.name.starts_with("failed")) continue;  // has failures of its own
       FailurePlan plan = mode.plan;
-      const std::uint64_t stride = workload.is_costly && !is_long() ? kCostlyStride : 1;
+      const std::uint64_t stride = is_long() ? 1 : workload.is_costly ? kCostlyStride : kStride;
       for (plan.nth = 1 + test_seed() % stride; plan.nth < 5000; plan.nth += stride) {
         if (!fails_well(workload, plan)) break;
         ++count;

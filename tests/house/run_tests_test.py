@@ -85,8 +85,18 @@ class RunTests(unittest.TestCase):
         code, output, _ = self.run_tests("--help")
         self.assertEqual(code, 0)
         for option in ("--long", "--fuzz-seconds", "--preset", "--filter", "--seed", "--jobs",
-                       "--changed", "--since"):
+                       "--again", "--changed", "--since"):
             self.assertIn(option, output)
+
+    def test_leaves_out_what_passed_before_unless_told_otherwise(self):
+        (self.sandbox.folder / "cmake/passed_tests.py").write_text(
+            "import sys\nopen('turns', 'a').write(sys.argv[3] + ' ' if sys.argv[3:] else '')\n"
+            "print('^(tests_x)$' if sys.argv[1:3] == ['choose', 'tsan'] else '')\n")
+        for arguments in ([], ["--again"], ["--seed", "5"], ["--filter", "pins"]):
+            self.run_tests(*arguments, "--preset", "tsan")
+        self.assertEqual((self.sandbox.folder / "turns").read_text(), f"{0x0123abc} all all ")
+        self.assertEqual(["-E ^(tests_x)$" in call for call in self.sandbox.calls("ctest")],
+                         [True, True, True, False])
 
     def changed(self, selection, *arguments, **options):
         """--changed in a tree where the tests of `selection` depend on what changed."""

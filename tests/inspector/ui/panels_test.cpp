@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every panel over every golden file, and over files damaged at random.
-#include <cstdlib>
 #include <cstring>
 
 #include <gmock/gmock.h>
@@ -11,7 +10,7 @@
 #include "golden/patch.h"
 #include "inspector/inspector_file.h"
 #include "support/bytes.h"
-#include "support/random.h"
+#include "support/seeded.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -51,7 +50,9 @@ void expect_problems_named(HeadlessShell& shell, const std::string& path) {
 }
 
 TEST(Panels, SayWhatIsWrongWithEveryRejectedFile) {
+  SeededRandom random;
   for (const std::string& path : golden_paths("rejected")) {
+    if (!is_long() && !random.one_in(8)) continue;
     SCOPED_TRACE(path);
     HeadlessShell shell({});
     open_file(shell, path);
@@ -92,14 +93,11 @@ std::vector<std::byte> damage(std::vector<std::byte> bytes, Random& random) {
 
 // acceptance: 8
 TEST(Panels, SurviveFilesThatAreDamagedAnywhere) {
-  const char* given = std::getenv("CRAWLSTORE_TEST_SEED");
-  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : 1;
-  Random random(seed);
-  RecordProperty("seed", std::to_string(seed));
+  SeededRandom random;
   const auto sources = golden_paths("valid");
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/damaged.crawl";
-  const std::size_t count = std::getenv("CRAWLSTORE_LONG") != nullptr ? 5000 : 300;
+  const std::size_t count = is_long() ? 5000 : 80;
   for (std::size_t i = 0; i < count; ++i) {
     SCOPED_TRACE(i);
     const auto bytes = damage(file_bytes(sources[random.below(sources.size())]), random);

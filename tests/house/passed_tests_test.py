@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cmake/passed_tests.py: what passed is left out until anything that it depends on differs."""
+
+import re
+import unittest
+
+from built_tree import BuiltTree
+
+ALL = {"tests_a", "tests_b", "fuzz_a.replay", "x", "reader"}
+
+
+class PassedTests(BuiltTree):
+    def setUp(self):
+        super().setUp()
+        self.write("CMakePresets.json", "{}")
+
+    def choose(self, turn=""):
+        """The tests that need not run; by default in the turn of none."""
+        names = set()
+        turns = [turn] if turn else map(str, range(2))
+        for turn_of_some in turns:
+            code, output = self.sandbox.run("/usr/bin/python3", "-B", "cmake/passed_tests.py",
+                                            "choose", "asan", turn_of_some)
+            self.assertEqual(code, 0, output)
+            found = re.search(r"^\^\((.*)\)\$$", output, re.MULTILINE)
+            names.update(found[1].replace("\\", "").split("|") if found else [])
+        return names
+
+    def run_all(self, **statuses):
+        """A run in which all tests pass but those with another status."""
+        self.choose()
+        cases = "".join(f'<testcase name="{name}" status="{statuses.get(name, "run")}"/>'
+                        for name in sorted(ALL | {"install"}))
+        self.write("build/asan/junit.xml", f"<testsuite>{cases}</testsuite>")
+        code, output = self.sandbox.run("/usr/bin/python3", "-B", "cmake/passed_tests.py", "keep",
+                                        "asan")
+        self.assertEqual(code, 0, output)
+
+    def test_leaves_out_what_passed(self):
+        self.assertEqual(self.choose(), set())
+        self.run_all()
+        self.assertEqual(self.choose(), ALL)
+
+    def test_never_leaves_out_what_failed_or_did_not_run(self):
+        self.run_all(tests_b="fail", x="notrun")
+        self.assertEqual(self.choose(), ALL - {"tests_b", "x"})
+
+    def test_gives_each_its_turn(self):
+        self.run_all()
+        self.assertEqual(self.choose("all"), set())
+        left_out = [self.choose(str(turn)) for turn in range(8)]
+        for name in ALL:
+            self.assertEqual(sum(name not in names for names in left_out), 1, name)
+
+    def test_runs_again_what_differs(self):
+        self.run_all()
+        for name, text, again in (
+                ("build/asan/bin/tests_a", "new", {"tests_a", "fuzz_a.replay"}),
+                ("build/asan/bin/crawlstore", "new", {"x"}),
+                ("tests/cli/command.py", "import os\nB = 'bin/crawlstore'\n", {"x"}),
+                ("spec/reader.py", "import os\n", {"reader"}),
+                ("spec/format.md", "new", {"tests_b"}),
+                ("tests/golden/valid/h.crawl", "new", {"tests_a", "fuzz_a.replay"}),
+                ("CMakePresets.json", "[]", ALL)):
+            with self.subTest(name):
+                old = (self.folder / name).read_text() if (self.folder / name).exists() else None
+                self.write(name, text)
+                self.assertEqual(self.choose(), ALL - again)
+                if old is None:
+                    (self.folder / name).unlink()
+                else:
+                    self.write(name, old)
+                self.assertEqual(self.choose(), ALL)
+
+    def test_takes_a_changed_source_for_the_program_that_is_made_of_it(self):
+        self.run_all()
+        self.write("libcrawlstore/src/io/a.cpp", "int a;\n")
+        self.assertEqual(self.choose(), ALL)
+
+
+if __name__ == "__main__":
+    unittest.main()
