@@ -6,9 +6,9 @@ passed_tests.py choose PRESET TURN    prints a regular expression of their ctest
 passed_tests.py keep PRESET           remembers what passed in the run since
 
 A test is the same when the programs that it runs, its scripts, the files that they name, its
-command, the presets and the installed packages are. One in eight runs nevertheless, those that TURN
-says, or all: with other random numbers, or because this knows too little. What installs the build
-folder and what reads the whole tree always runs.
+command, the presets and the installed packages are. One in eight runs nevertheless, those of the
+number TURN, or all, or none: with other random numbers, or because this knows too little. What
+installs the build folder and what reads the whole tree always runs.
 """
 
 import hashlib
@@ -95,14 +95,18 @@ def kept_keys(preset):
     return ROOT / "build" / preset / "test_keys.json"
 
 
+def has_turn(name, turn):
+    return turn == "all" or (
+        turn != "none" and (int(digest(name)[:8], 16) - int(turn)) % TURNS == 0)
+
+
 def choose(preset, turn):
     keys = Keys(preset).all()
     kept_keys(preset).write_text(json.dumps(keys))
     chosen, cases = [], 0
     for name, key in keys.items():
         mark = memory() / key
-        its_turn = turn == "all" or (int(digest(name)[:8], 16) - int(turn)) % TURNS == 0
-        if mark.exists() and not its_turn:
+        if mark.exists() and not has_turn(name, turn):
             mark.touch()
             chosen.append(name)
             cases += int(mark.read_text())
