@@ -142,8 +142,8 @@ bool PageImport::take_edge(std::string_view line) {
   }
   // The first edge decides for a database that is not there yet. What does not fit is told at once,
   // so that the message has the number of this line.
-  const auto pending = edges_.empty() ? std::nullopt : std::optional(edges_.naming());
-  const auto usual = sink_.naming() ? sink_.naming() : pending;
+  auto usual = sink_.naming();
+  if (!usual && !edges_.empty()) usual = edges_.naming();
   const bool is_misfit = usual && *usual != edge->naming;
   const auto is_near = [&] {
     return sink_.takes_index(edge->from_index) && sink_.takes_index(edge->to_index);
