@@ -11,9 +11,12 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <crawlstore/inspect.h>
+
 #include "cli/exit_code.h"
 #include "model/format_text.h"
 #include "model/json.h"
+#include "model/process_name.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -115,8 +118,14 @@ void note(std::string_view text) {
 }
 
 int fail_with(std::string_view subject, const Error& error) {
-  return fail_with(fmt::format("{}: {}", model::format_printable(subject), describe(error)),
-                   exit_code(error.code));
+  std::string text = fmt::format("{}: {}", model::format_printable(subject), describe(error));
+  if (error.code == Errc::kLocked) {
+    for (const std::int64_t pid : writer_processes(std::string(subject))) {
+      const std::string name = model::format_printable(model::process_name(pid));
+      text += fmt::format(" It is process {} ({}).", pid, name);
+    }
+  }
+  return fail_with(text, exit_code(error.code));
 }
 
 int fail_with(std::string_view text, int code) {

@@ -300,7 +300,8 @@ class Writers(SeenTest):
 
     def test_of_one_file_are_one_at_a_time(self):
         for words in (["seen"], ["merge"], ["compact"], ["rollback"]):
-            self.refuse(3, "another writer has the store open.*wait", words[0], "x.crawl")
+            self.refuse(3, "another writer has the store open.*wait.*"
+                        rf"It is process {self.writer.pid} \(crawlstore\)", words[0], "x.crawl")
         self.assertEqual(self.end_writer(), 0)
         self.succeed("compact", "x.crawl")
 
@@ -313,6 +314,22 @@ class Writers(SeenTest):
         self.assertEqual(second.wait(timeout=60), 0)
         second.stdout.close()
         second.stderr.close()
+
+    def test_wait_for_each_other_where_there_is_no_file_yet(self):
+        for number in range(6):
+            name = f"new{number}.crawl"
+            crawlers = [self.start("seen", name, "--lock-wait", "60") for _ in range(4)]
+            for crawler in crawlers:
+                crawler.stdin.write(b"http://a.test/\n")
+                crawler.stdin.close()
+            answers = []
+            for crawler in crawlers:
+                answers.append(crawler.stdout.read())
+                self.assertEqual(crawler.wait(timeout=60), 0, crawler.stderr.read())
+                crawler.stdout.close()
+                crawler.stderr.close()
+            self.assertEqual(sorted(answers), [b"duplicate\thttp://a.test/\n"] * 3
+                             + [b"unique\thttp://a.test/\n"])
 
     def test_do_not_disturb_readers(self):
         for words in (["info"], ["segments"], ["verify", "--deep"], ["pins"], ["dump"]):

@@ -94,6 +94,17 @@ TEST_F(Processes, NamesTheHolderInAnotherProcess) {
   EXPECT_EQ(holders[0].pid, child.pid());
 }
 
+TEST_F(Processes, NamesTheWriterInAnotherProcess) {
+  EXPECT_TRUE(io::find_writers(path_).empty());
+  const WaitingChild child([&] {
+    storage_.reset();
+    return open(OpenMode::kWrite).release()->lock_writer(0).has_value();
+  });
+  ASSERT_TRUE(child.is_ready());
+  EXPECT_EQ(io::find_writers(path_), std::vector<std::int64_t>{child.pid()});
+  EXPECT_TRUE(io::find_writers(path_ + ".gone").empty());
+}
+
 TEST_F(Processes, RejectsEveryUseInAForkedChild) {
   EXPECT_EQ(run_in_child([&] {
               std::array<std::byte, 4> buffer = {};
@@ -207,19 +218,20 @@ TEST(PinHolders, ReadsLockLinesOfFdinfo) {
       "lock:\t2: OFDLCK  ADVISORY  WRITE -1 fe:00:12 4611686018427387903 4611686018427387903\n"
       "lock:\t3: POSIX  ADVISORY  READ 77 fe:00:12 4611686018427387913 4611686018427387913\n"
       "lock:\t4: OFDLCK  ADVISORY  READ -1 fe:00:12 4611686018427387914 EOF\n";
-  std::vector<Generation> found;
-  io::parse_lock_lines(kInfo, found);
-  EXPECT_EQ(found, (Generations{{7}, {8}}));
+  constexpr std::uint64_t kPins = std::uint64_t{1} << 62;
+  EXPECT_EQ(io::parse_lock_lines(kInfo),
+            (std::vector<io::LockedRange>{{kPins + 7, kPins + 8, true},
+                                          {kPins - 1, kPins - 1, false},
+                                          {kPins + 9, kPins + 9, false},
+                                          {kPins + 10, UINT64_MAX, true}}));
 }
 
 TEST(PinHolders, SurvivesBrokenLockLines) {
-  std::vector<Generation> found;
   for (const char* text :
        {"", "lock:", "lock:\t1:", "lock:\t1: OFDLCK", "\n\n", "lock: 1: OFDLCK x READ",
         "lock: 1: OFDLCK x READ -1 a b c", "lock: 1: OFDLCK x READ -1 a 9 3"}) {
-    io::parse_lock_lines(text, found);
+    EXPECT_TRUE(io::parse_lock_lines(text).empty()) << text;
   }
-  EXPECT_EQ(found, Generations{});
 }
 
 TEST(ForkSentinel, KnowsTheChild) {

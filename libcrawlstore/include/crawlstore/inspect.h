@@ -71,4 +71,10 @@ struct DescribeOptions {
 [[nodiscard]] Result<std::vector<FieldInfo>> describe_at(Storage& storage, std::uint64_t offset,
                                                          const DescribeOptions& options = {});
 
+/// The processes that keep others from writing the file at `path`, ascending: its writer, or who
+/// has locked the writer's byte. For display: empty = nobody that can be seen; processes of other
+/// users and containers cannot.
+///   cost  one stat for each descriptor of each process of this user
+[[nodiscard]] std::vector<std::int64_t> writer_processes(const std::string& path);
+
 }  // namespace crawlstore

@@ -64,7 +64,7 @@ class Store {
   ///   cost    O(directory)
   [[nodiscard]] static Result<Store> open(const std::string& path, const OpenOptions& options = {});
 
-  /// open(), or create() when there is no such file.
+  /// open(), behind create() when there is no such file; waits for others that create it meanwhile.
   [[nodiscard]] static Result<Store> open_or_create(const std::string& path,
                                                     const CreateOptions& create = {},
                                                     const OpenOptions& open = {});

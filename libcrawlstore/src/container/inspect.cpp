@@ -11,6 +11,7 @@
 #include "container/reader.h"
 #include "container/superblocks.h"
 #include "container/writer.h"
+#include "io/pin_holders.h"
 
 namespace crawlstore::container {
 namespace {
@@ -201,6 +202,10 @@ Result<std::vector<FieldInfo>> describe_at(const std::string& path, std::uint64_
   const auto storage = open_storage(path, OpenMode::kReadNoPin);
   if (!storage) return tl::unexpected<Error>(storage.error());
   return describe_at(**storage, offset, options);
+}
+
+std::vector<std::int64_t> writer_processes(const std::string& path) {
+  return io::find_writers(path);
 }
 
 }  // namespace crawlstore

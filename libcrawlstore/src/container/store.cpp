@@ -140,7 +140,9 @@ Store::~Store() {
   }
 }
 
-Result<Store> Store::create(const std::string& path, const CreateOptions& options) {
+namespace {
+
+Result<void> create_empty(const std::string& path, const CreateOptions& options) {
   EmptyStore empty{};
   empty.time_us = options.time_us.value_or(now_us());
   auto identity = container::make_identity(empty.time_us);
@@ -148,7 +150,13 @@ Result<Store> Store::create(const std::string& path, const CreateOptions& option
   if (options.uuid) identity->uuid = *options.uuid;
   if (options.key_seed) identity->key_seed = *options.key_seed;
   empty.identity = *identity;
-  CRAWLSTORE_TRY(create_file(path, fill_empty_store, &empty));
+  return create_file(path, fill_empty_store, &empty);
+}
+
+}  // namespace
+
+Result<Store> Store::create(const std::string& path, const CreateOptions& options) {
+  CRAWLSTORE_TRY(create_empty(path, options));
   OpenOptions open_options;
   open_options.time_us = options.time_us;
   return open(path, open_options);
@@ -164,11 +172,12 @@ Result<Store> Store::open(const std::string& path, const OpenOptions& options) {
 
 Result<Store> Store::open_or_create(const std::string& path, const CreateOptions& create_options,
                                     const OpenOptions& open_options) {
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    auto opened = open(path, open_options);
-    if (opened || opened.error().code != Errc::kNotFound) return opened;
-    auto created = create(path, create_options);
-    if (created || created.error().code != Errc::kExists) return created;
+  auto opened = open(path, open_options);
+  if (opened || opened.error().code != Errc::kNotFound) return opened;
+  // Others may make the file at the same time, or write to the new one first: both is waited for.
+  const auto created = create_empty(path, create_options);
+  if (!created && created.error().code != Errc::kExists) {
+    return tl::unexpected<Error>(created.error());
   }
   return open(path, open_options);
 }

@@ -70,47 +70,56 @@ std::string_view take_word(std::string_view& line) {
 }
 
 /// `lock: 1: OFDLCK ADVISORY READ -1 08:02:1234 <first byte> <last byte or EOF>`
-void parse_lock_line(std::string_view line, std::vector<Generation>& found) {
-  if (take_word(line) != "lock:") return;
-  take_word(line);
-  if (take_word(line) != "OFDLCK") return;
-  take_word(line);
-  if (take_word(line) != "READ") return;
-  take_word(line);
-  take_word(line);
-  const auto first = parse_number(take_word(line));
-  const auto last = parse_number(take_word(line));
-  if (!first || !last || *first < kPinLockBase || *last < *first) return;
-  if (*last - *first >= kPinnedCountMax) return;
-  for (std::uint64_t byte = *first; byte <= *last; ++byte) found.push_back({byte - kPinLockBase});
+std::optional<LockedRange> parse_lock_line(std::string_view line) {
+  std::array<std::string_view, 9> words;
+  for (std::string_view& word : words) word = take_word(line);
+  const auto& [label, number, kind, mode, type, pid, place, first, last] = words;
+  if (label != "lock:") return std::nullopt;
+  const auto begin = parse_number(first);
+  const auto end = last == "EOF" ? UINT64_MAX : parse_number(last);
+  if (!begin || !end || *end < *begin) return std::nullopt;
+  return LockedRange{*begin, *end, kind == "OFDLCK" && type == "READ"};
 }
 
-}  // namespace
-
-void parse_lock_lines(std::string_view fdinfo, std::vector<Generation>& found) {
-  while (!fdinfo.empty()) {
-    const auto length = std::min(fdinfo.find('\n'), fdinfo.size());
-    parse_lock_line(fdinfo.substr(0, length), found);
-    fdinfo.remove_prefix(std::min(length + 1, fdinfo.size()));
-  }
-}
-
-std::vector<PinHolder> find_pin_holders(int data_descriptor) {
-  std::vector<PinHolder> holders;
-  struct stat ours = {};
-  if (::fstat(data_descriptor, &ours) != 0) return holders;
+/// Calls `visit(pid, range)` for all locks of the file that are visible.
+template <class Visit>
+void for_each_lock(const struct stat& file, const Visit& visit) {
   for (const std::string& process : numbered_names("/proc")) {
     const std::string folder = "/proc/" + process;
     const auto pid = static_cast<std::int64_t>(parse_number(process).value_or(0));
     for (const std::string& descriptor : numbered_names(folder + "/fd")) {
       struct stat theirs = {};
       if (::stat((folder + "/fd/" + descriptor).c_str(), &theirs) != 0) continue;
-      if (theirs.st_dev != ours.st_dev || theirs.st_ino != ours.st_ino) continue;
-      std::vector<Generation> generations;
-      parse_lock_lines(read_small_file(folder + "/fdinfo/" + descriptor), generations);
-      for (const Generation generation : generations) holders.push_back({generation, pid});
+      if (theirs.st_dev != file.st_dev || theirs.st_ino != file.st_ino) continue;
+      const auto info = read_small_file(folder + "/fdinfo/" + descriptor);
+      for (const LockedRange& range : parse_lock_lines(info)) visit(pid, range);
     }
   }
+}
+
+}  // namespace
+
+std::vector<LockedRange> parse_lock_lines(std::string_view fdinfo) {
+  std::vector<LockedRange> found;
+  while (!fdinfo.empty()) {
+    const auto length = std::min(fdinfo.find('\n'), fdinfo.size());
+    if (const auto range = parse_lock_line(fdinfo.substr(0, length))) found.push_back(*range);
+    fdinfo.remove_prefix(std::min(length + 1, fdinfo.size()));
+  }
+  return found;
+}
+
+std::vector<PinHolder> find_pin_holders(int data_descriptor) {
+  std::vector<PinHolder> holders;
+  struct stat ours = {};
+  if (::fstat(data_descriptor, &ours) != 0) return holders;
+  for_each_lock(ours, [&holders](std::int64_t pid, const LockedRange& range) {
+    if (!range.is_pin || range.first < kPinLockBase) return;
+    if (range.last - range.first >= kPinnedCountMax) return;
+    for (std::uint64_t byte = range.first; byte <= range.last; ++byte) {
+      holders.push_back({{byte - kPinLockBase}, pid});
+    }
+  });
   const auto key = [](const PinHolder& holder) {
     return std::tuple(holder.generation.value, holder.pid);
   };
@@ -121,6 +130,20 @@ std::vector<PinHolder> find_pin_holders(int data_descriptor) {
                   [&](const PinHolder& a, const PinHolder& b) { return key(a) == key(b); });
   holders.erase(repeated, holders.end());
   return holders;
+}
+
+std::vector<std::int64_t> find_writers(const std::string& path) {
+  std::vector<std::int64_t> processes;
+  struct stat file = {};
+  if (::stat(path.c_str(), &file) != 0) return processes;
+  for_each_lock(file, [&processes](std::int64_t pid, const LockedRange& range) {
+    if (range.first <= kWriterLockByte && kWriterLockByte <= range.last) {
+      processes.push_back(pid);
+    }
+  });
+  std::sort(processes.begin(), processes.end());
+  processes.erase(std::unique(processes.begin(), processes.end()), processes.end());
+  return processes;
 }
 
 }  // namespace crawlstore::io

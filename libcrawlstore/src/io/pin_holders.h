@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Who holds the pins of a file, as far as /proc tells. For display only: processes come and go
+/// Who holds the locks of a file, as far as /proc tells. For display only: processes come and go
 /// while it is read, and those of other users and containers cannot be seen.
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,7 +17,17 @@ namespace crawlstore::io {
 ///   cost  one stat for each descriptor of each process of this user
 std::vector<PinHolder> find_pin_holders(int data_descriptor);
 
-/// The generations that the lock lines of one fdinfo file pin, appended to `found`.
-void parse_lock_lines(std::string_view fdinfo, std::vector<Generation>& found);
+/// The processes that have locked the writer's byte of the file at `path`, ascending.
+std::vector<std::int64_t> find_writers(const std::string& path);
+
+/// Bytes that a descriptor has locked, `last` too; `is_pin` is true for locks as pins are.
+struct LockedRange {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  bool is_pin = false;
+  friend bool operator==(const LockedRange&, const LockedRange&) = default;
+};
+/// The lock lines of one fdinfo file.
+std::vector<LockedRange> parse_lock_lines(std::string_view fdinfo);
 
 }  // namespace crawlstore::io
