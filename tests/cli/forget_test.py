@@ -105,6 +105,7 @@ class ForgetAtSize(pages_command.PagesTest):
                 self.assertEqual(self.forget_host(host)["pages"], pages[host])
 
     def test_hosts_of_documentation(self):
+        self.need_turn(0, 2)
         urls = pages_command.lines_of("graphs/docs-public.urls.zst")[:-1]
         rows = pages_command.lines_of("graphs/docs-public.adj.zst")[1:-1]
         self.forget_each_host(urls, b"".join(
@@ -112,6 +113,7 @@ class ForgetAtSize(pages_command.PagesTest):
             for source, row in enumerate(rows) for target in [source, *row.split()]))
 
     def test_hosts_of_a_site(self):
+        self.need_turn(1, 2)
         urls, edges, page = set(), [], b""
         for line in filter(None, pages_command.lines_of("urls/mscpp.links.zst")):
             if not line.startswith(b"\t"):

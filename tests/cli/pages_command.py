@@ -48,6 +48,11 @@ def lines_of(name):
 
 
 class PagesTest(command.CommandTest):
+    def need_turn(self, turn, turns):
+        """Skips what takes long under sanitizers unless the seed, or the long run, wants it."""
+        if command.IS_SANITIZED and not command.IS_LONG and command.SEED % turns != turn:
+            self.skipTest(f"runs where CRAWLSTORE_TEST_SEED % {turns} is {turn}")
+
     def load(self, data, form, *words, name="x.crawl"):
         return self.succeed("import", name, "--format", form, "-", *words, data=data)
 
