@@ -120,6 +120,8 @@ constexpr std::size_t kUrlPadding = 4000;
 /// What a worker says of pages: that the host of a round is there, and those before the kept ones
 /// are forgotten.
 constexpr std::uint64_t kRoundFlag = std::uint64_t{1} << 63;
+/// And how many bytes are live before it forgets, which no generation shows after it.
+constexpr std::uint64_t kLiveFlag = std::uint64_t{1} << 62;
 
 PagesOptions small_pages() {
   PagesOptions options;
@@ -144,6 +146,7 @@ void work_pages(Store& store, std::uint64_t round, int pipe) {
       must(pages.add(page));
     }
     must(pages.merge());
+    say(pipe, kLiveFlag | must(must(store.snapshot()).info()).live_bytes);
     if (round > kHostsKept) {
       const std::string gone = host_url(round - kHostsKept);
       must(pages.forget([&gone](std::string_view url) { return url.starts_with(gone); }));
@@ -302,8 +305,10 @@ class KillTest : public ::testing::Test {
     std::uint64_t number = 0;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
     while (::read(ends[0], &number, sizeof number) == sizeof number) {
-      auto& known = (number & kRoundFlag) != 0 ? acknowledged_.round : acknowledged_.keys;
-      known = std::max(known, number & ~kRoundFlag);
+      auto& known = (number & kRoundFlag) != 0  ? acknowledged_.round
+                    : (number & kLiveFlag) != 0 ? live_bytes_max_
+                                                : acknowledged_.keys;
+      known = std::max(known, number & ~(kRoundFlag | kLiveFlag));
       if (std::chrono::steady_clock::now() > deadline) ::kill(child, SIGKILL);
     }
     ::close(ends[0]);
