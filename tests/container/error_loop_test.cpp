@@ -73,7 +73,7 @@ bool fails_well(const CrashWorkload& workload, const FailurePlan& plan) {
   return injected;
 }
 
-/// One call in so many of a costly workload fails in an ordinary run, others with another seed.
+/// One call in so many of a workload fails in an ordinary run, others with another seed.
 constexpr std::uint64_t kStride = 3;
 constexpr std::uint64_t kCostlyStride = 31;
 

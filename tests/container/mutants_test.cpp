@@ -193,7 +193,7 @@ TEST(CommitPolicy, AsItIsBreaksNothing) {
 class CommitPolicyMutant : public ::testing::TestWithParam<Mutant> {};
 
 TEST_P(CommitPolicyMutant, IsKilled) {
-  if (!has_its_turn(GetParam().name)) return;
+  if (!has_its_turn(GetParam().name)) GTEST_SKIP() << "its turn comes with another seed";
   CommitPolicy policy;
   GetParam().apply(policy);
   const Verdict verdict = judge(policy);

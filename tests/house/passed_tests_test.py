@@ -14,10 +14,10 @@ class PassedTests(BuiltTree):
         super().setUp()
         self.write("CMakePresets.json", "{}")
 
-    def choose(self, turn="none"):
+    def choose(self, turn="none", **variables):
         """The tests that need not run."""
         code, output = self.sandbox.run("/usr/bin/python3", "-B", "cmake/passed_tests.py",
-                                        "choose", "asan", turn)
+                                        "choose", "asan", turn, **variables)
         self.assertEqual(code, 0, output)
         found = re.search(r"^\^\((.*)\)\$$", output, re.MULTILINE)
         return set(found[1].replace("\\", "").split("|")) if found else set()
@@ -40,6 +40,11 @@ class PassedTests(BuiltTree):
     def test_never_leaves_out_what_failed_or_did_not_run(self):
         self.run_all(tests_b="fail", x="notrun")
         self.assertEqual(self.choose(), ALL - {"tests_b", "x"})
+
+    def test_takes_no_part_of_a_program_for_the_whole(self):
+        self.run_all()
+        self.assertEqual(self.choose(GTEST_FILTER="A.*"), set())
+        self.assertEqual(self.choose(CRAWLSTORE_TEST_SEED="5", GTEST_RANDOM_SEED="5"), ALL)
 
     def test_gives_each_its_turn(self):
         self.run_all()

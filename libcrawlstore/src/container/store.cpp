@@ -39,6 +39,17 @@ Result<void> fill_empty_store(Storage& storage, void* context) {
   return container::write_empty_store(storage, empty->identity, empty->time_us);
 }
 
+Result<void> create_empty(const std::string& path, const CreateOptions& options) {
+  EmptyStore empty{};
+  empty.time_us = options.time_us.value_or(now_us());
+  auto identity = container::make_identity(empty.time_us);
+  if (!identity) return tl::unexpected<Error>(identity.error());
+  if (options.uuid) identity->uuid = *options.uuid;
+  if (options.key_seed) identity->key_seed = *options.key_seed;
+  empty.identity = *identity;
+  return create_file(path, fill_empty_store, &empty);
+}
+
 }  // namespace
 
 Result<void> StoreImpl::check_open() const {
@@ -139,21 +150,6 @@ Store::~Store() {
     return;
   }
 }
-
-namespace {
-
-Result<void> create_empty(const std::string& path, const CreateOptions& options) {
-  EmptyStore empty{};
-  empty.time_us = options.time_us.value_or(now_us());
-  auto identity = container::make_identity(empty.time_us);
-  if (!identity) return tl::unexpected<Error>(identity.error());
-  if (options.uuid) identity->uuid = *options.uuid;
-  if (options.key_seed) identity->key_seed = *options.key_seed;
-  empty.identity = *identity;
-  return create_file(path, fill_empty_store, &empty);
-}
-
-}  // namespace
 
 Result<Store> Store::create(const std::string& path, const CreateOptions& options) {
   CRAWLSTORE_TRY(create_empty(path, options));
