@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <crawlstore/roll_forward.h>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
 #include "cli/verb.h"
 
 namespace crawlstore::cli {
@@ -12,17 +16,37 @@ namespace {
 struct Options {
   std::string path;
   double lock_wait_seconds = 0;
+  bool forward = false;
   bool quiet = false;
 };
+
+int run_forward(const Options& options, const OpenOptions& open) {
+  const StopSignals stop;
+  ProgressBar progress("rollback", model::Unit::kBytes, "", options.quiet);
+  const auto generation =
+      roll_forward(options.path, open, [&](std::uint64_t done, std::uint64_t total) {
+        progress.update_of(done, total);
+        return stop.requested() == 0;
+      });
+  if (!generation) {
+    if (generation.error().code == Errc::kCancelled) return exit_code_of_signal(stop.requested());
+    return fail_with(options.path, generation.error());
+  }
+  if (!options.quiet) {
+    note(fmt::format("{}: generation {} is the newest again", options.path, generation->value));
+  }
+  return kExitDone;
+}
 
 int run(const Options& options) {
   const auto open = open_options(options.lock_wait_seconds);
   if (!open) return fail_with(options.path, open.error());
+  if (options.forward) return run_forward(options, *open);
   const auto generation = Store::rollback(options.path, *open);
   if (!generation) return fail_with(options.path, generation.error());
   if (!options.quiet) {
-    note(fmt::format("{}: generation {} holds what the one before held", options.path,
-                     generation->value));
+    note(fmt::format("{}: generation {} holds what the newest whole one before it held",
+                     options.path, generation->value));
   }
   return kExitDone;
 }
@@ -31,7 +55,16 @@ int run(const Options& options) {
 
 Action define_rollback(Parser& parser) {
   auto options = std::make_shared<Options>();
+  parser.footer(
+      "Publishes the content of the previous generation anew. If the newest one cannot be read, or "
+      "if the superblocks of a newer one are lost, it is given up: the newest whole one is "
+      "published anew. With --forward nothing is given up: a generation that is newer than what "
+      "the "
+      "superblocks show, and that free space holds, is checked as `verify --deep` does, and is the "
+      "newest again if it is whole; else nothing changes. Free space keeps it until the next "
+      "commit.");
   add_file(parser, options->path);
+  parser.flag("--forward", options->forward, "publish a newer generation that was lost");
   add_lock_wait(parser, options->lock_wait_seconds);
   add_quiet(parser, options->quiet);
   return [options] { return run(*options); };

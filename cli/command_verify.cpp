@@ -27,13 +27,15 @@ struct Options {
 std::string text_of(const std::string& path, const VerifyReport& report) {
   std::string text;
   for (const Finding& finding : report.findings) {
-    text += finding.kind == FindingKind::kDamaged ? "damaged" : "reduced redundancy";
+    text += finding.kind == FindingKind::kDamaged      ? "damaged"
+            : finding.kind == FindingKind::kUnfinished ? "unfinished"
+                                                       : "reduced redundancy";
     if (finding.generation.value != 0) {
       text += fmt::format(", generation {}", finding.generation.value);
     }
     text += ": " + describe(finding) + '\n';
   }
-  const bool is_whole = report.findings.empty();
+  const bool is_whole = report.whole();
   std::string verdict = report.damaged() ? "damaged" : is_whole ? "whole" : "reduced redundancy";
   if (wants_color(STDOUT_FILENO)) {
     const int color = report.damaged() ? 31 : is_whole ? 32 : 33;
@@ -67,7 +69,7 @@ int run(const Options& options) {
                           ? print_document(model::verify_view(*report, verify_options.level), true)
                           : print(text_of(options.path, *report));
   if (printed != kExitDone) return printed;
-  const bool is_no = report->damaged() || (options.strict && !report->findings.empty());
+  const bool is_no = report->damaged() || (options.strict && !report->whole());
   return is_no ? kExitNo : kExitDone;
 }
 

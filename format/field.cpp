@@ -103,6 +103,20 @@ constexpr std::array kSuperblock{
     Member{"checksum", Form::kHex, offsetof(Superblock, checksum), 8},
 };
 
+constexpr std::array kRootEnd{
+    Member{"magic", Form::kHex, offsetof(RootEnd, magic), 8},
+    Member{"uuid", Form::kUuid, offsetof(RootEnd, uuid), 16},
+    Member{"generation", Form::kUnsigned, offsetof(RootEnd, generation), 8},
+    Member{"features_compat", Form::kHex, offsetof(RootEnd, features_compat), 8},
+    Member{"features_ro_compat", Form::kHex, offsetof(RootEnd, features_ro_compat), 8},
+    Member{"features_incompat", Form::kHex, offsetof(RootEnd, features_incompat), 8},
+    Member{"commit_time_us", Form::kTime, offsetof(RootEnd, commit_time_us), 8},
+    Member{"high_water_bytes", Form::kHex, offsetof(RootEnd, high_water_bytes), 8},
+    Member{"root_offset_bytes", Form::kHex, offsetof(RootEnd, root_offset_bytes), 8},
+    Member{"root_payload_bytes", Form::kUnsigned, offsetof(RootEnd, root_payload_bytes), 8},
+    Member{"root_checksum", Form::kHex, offsetof(RootEnd, root_checksum), 8},
+};
+
 constexpr std::array kPartitionFooter{
     Member{"key_count", Form::kUnsigned, offsetof(PartitionFooter, key_count), 8},
     Member{"block_count", Form::kUnsigned, offsetof(PartitionFooter, block_count), 8},
@@ -291,6 +305,9 @@ Fields describe_identity(std::span<const std::byte> bytes) {
 }
 Fields describe_superblock(std::span<const std::byte> bytes) {
   return describe_members(kSuperblock, bytes);
+}
+Fields describe_root_end(std::span<const std::byte> bytes) {
+  return describe_members(kRootEnd, bytes);
 }
 Fields describe_partition_footer(std::span<const std::byte> bytes) {
   return describe_members(kPartitionFooter, bytes);

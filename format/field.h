@@ -34,6 +34,7 @@ using Fields = std::vector<Field>;
 /// Structs of layout.h. Bytes that are missing at the end leave their fields out.
 Fields describe_identity(std::span<const std::byte> bytes);
 Fields describe_superblock(std::span<const std::byte> bytes);
+Fields describe_root_end(std::span<const std::byte> bytes);
 Fields describe_partition_footer(std::span<const std::byte> bytes);
 Fields describe_key_block(std::span<const std::byte> bytes);
 Fields describe_key_run(std::span<const std::byte> bytes);

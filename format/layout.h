@@ -17,7 +17,7 @@ namespace crawlstore::format {
 static_assert(std::endian::native == std::endian::little,
               "structs are copied whole; a big-endian port needs field-wise loads here");
 
-inline constexpr std::uint32_t kFormatVersion = 3;
+inline constexpr std::uint32_t kFormatVersion = 4;
 inline constexpr std::uint32_t kByteOrderMark = 0x01020304;
 inline constexpr std::uint64_t kUnitBytes = 4096;
 inline constexpr std::uint64_t kChunkBytes = 65536;
@@ -25,7 +25,15 @@ inline constexpr std::uint64_t kSuperblockBytes = 4096;
 inline constexpr std::uint64_t kDataStart = 80 * 1024;
 inline constexpr std::uint64_t kFileBytesMax = std::uint64_t{1} << 56;
 inline constexpr std::array<std::array<std::uint64_t, 2>, 2> kSuperblockOffsets{
-    {{16 * 1024, 32 * 1024}, {48 * 1024, 64 * 1024}}};
+    {{16 * 1024, 48 * 1024}, {32 * 1024, 64 * 1024}}};
+struct SuperblockPlace {
+  std::uint32_t slot;
+  std::uint32_t copy;
+  std::uint64_t offset_bytes;
+};
+/// The same in the order of the file.
+inline constexpr std::array<SuperblockPlace, 4> kSuperblockPlaces{
+    {{0, 0, 16 * 1024}, {1, 0, 32 * 1024}, {0, 1, 48 * 1024}, {1, 1, 64 * 1024}}};
 inline constexpr std::uint64_t kPinLockBase = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t kGenerationMax = kPinLockBase - 2;  ///< the last with a pin byte
 inline constexpr std::uint64_t kWriterLockByte = kPinLockBase - 1;
@@ -46,6 +54,7 @@ inline constexpr std::uint32_t kContentHashBytesMax = 64;
 /// 89 'C' 'R' 'W' 'L' 0D 0A 1A, as a little-endian number.
 inline constexpr std::uint64_t kIdentityMagic = 0x1A0A0D4C57524389;
 inline constexpr std::uint64_t kSuperblockMagic = 0x4B4C425245505553;  // "SUPERBLK"
+inline constexpr std::uint64_t kRootEndMagic = 0x444E45544F4F5243;     // "CROOTEND"
 inline constexpr std::uint64_t kPartitionMagic = 0x3154524150595243;   // "CRYPART1"
 inline constexpr std::uint64_t kKeyRunMagic = 0x314E555259454B43;      // "CKEYRUN1"
 inline constexpr std::uint64_t kAuxRunMagic = 0x314E555258554143;      // "CAUXRUN1"
@@ -91,6 +100,23 @@ struct Superblock {
   std::uint64_t checksum;
 };
 static_assert(sizeof(Superblock) == 4096 && offsetof(Superblock, checksum) == 4088);
+
+/// The last bytes of the extent of a directory root: what its superblock says, so that a root is
+/// known for one when nothing leads to it.
+struct RootEnd {
+  std::uint64_t magic;
+  std::array<std::byte, 16> uuid;
+  std::uint64_t generation;
+  std::uint64_t features_compat;
+  std::uint64_t features_ro_compat;
+  std::uint64_t features_incompat;
+  std::int64_t commit_time_us;
+  std::uint64_t high_water_bytes;
+  std::uint64_t root_offset_bytes;
+  std::uint64_t root_payload_bytes;
+  std::uint64_t root_checksum;
+};
+static_assert(sizeof(RootEnd) == 96);
 
 /// Begins every block of a partition; then upper bits, lower bits, the other halves of 16-byte
 /// keys, values.
@@ -265,9 +291,9 @@ static_assert(sizeof(RecordTileHeader) == 128);
 
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
-static_assert(kNoPadding<Identity, Superblock, KeyBlockHeader, PartitionFooter, KeyRunHeader,
-                         AuxRunHeader, ResultRunHeader, LinkBlockHeader, LinkIndexEntry,
-                         LinkRunFooter, EventRunHeader, OriginBlockHeader, OriginFooter,
-                         TileNodeHeader, TileChild, RecordColumn, RecordTileHeader>);
+static_assert(kNoPadding<Identity, Superblock, RootEnd, KeyBlockHeader, PartitionFooter,
+                         KeyRunHeader, AuxRunHeader, ResultRunHeader, LinkBlockHeader,
+                         LinkIndexEntry, LinkRunFooter, EventRunHeader, OriginBlockHeader,
+                         OriginFooter, TileNodeHeader, TileChild, RecordColumn, RecordTileHeader>);
 
 }  // namespace crawlstore::format

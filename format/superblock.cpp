@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "checksum.h"
 #include "endian.h"
+#include "root_extent.h"
 
 namespace crawlstore::format {
 
@@ -108,6 +109,11 @@ Result<Superblock> parse_superblock(std::span<const std::byte> copy, const Uuid&
   if (!has_unknown_feature(superblock) && !is_zero(superblock.reserved)) {
     return damaged("reserved bytes of a superblock copy are not zero");
   }
+  if (is_tombstone(superblock) &&
+      (superblock.high_water_bytes != 0 || superblock.root_offset_bytes != 0 ||
+       superblock.root_checksum != 0)) {
+    return damaged("a superblock copy without a root says where one is");
+  }
   return superblock;
 }
 
@@ -160,7 +166,7 @@ Result<void> check_root_place(const Superblock& superblock) {
     return fail(Errc::kDirectoryInvalid, "the directory root starts outside the data", place);
   }
   if (payload == 0 || payload % 8 != 0 || payload > kRootBytesMax ||
-      round_up(payload, kUnitBytes) > high_water - offset) {
+      root_extent(superblock).length_bytes > high_water - offset) {
     return fail(Errc::kDirectoryInvalid, "the length of the directory root is out of range", place);
   }
   return {};

@@ -35,6 +35,12 @@ Superblock seal_superblock(Superblock superblock, const Uuid& uuid, std::uint32_
 /// The same generation with the same content: everything equal but slot, copy, pass and checksum.
 bool same_generation(const Superblock& a, const Superblock& b);
 
+/// A valid copy that leads to no root: it says that its generation is not in this file, and is
+/// never the winner.
+constexpr bool is_tombstone(const Superblock& superblock) {
+  return superblock.root_payload_bytes == 0;
+}
+
 /// True when all 4096 bytes are zero: the copy of a slot that was never used.
 bool is_empty_copy(std::span<const std::byte> copy);
 

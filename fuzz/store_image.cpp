@@ -13,6 +13,7 @@
 #include "container/writer.h"
 #include "format/endian.h"
 #include "format/layout.h"
+#include "format/root_extent.h"
 #include "require.h"
 
 namespace crawlstore::fuzz {
@@ -162,19 +163,17 @@ void StoreImage::seal(std::vector<std::byte>& bytes) const {
         std::span(bytes).subspan(piece.extent.offset_bytes, piece.extent.length_bytes);
     store_checksum(bytes, piece.checksum_at, format::checksum(content, piece.seed));
   }
-  const std::uint64_t root_bytes =
-      format::round_up(superblock_.root_payload_bytes, format::kUnitBytes);
-  const auto root_seed =
-      format::extent_seed(identity_.uuid, format::ChecksumDomain::kRoot, {superblock_.generation},
-                          superblock_.root_offset_bytes);
-  const auto root_checksum = format::checksum(
-      std::span(bytes).subspan(superblock_.root_offset_bytes, root_bytes), root_seed);
+  std::byte* const root = bytes.data() + superblock_.root_offset_bytes;
+  format::Superblock sealed = superblock_;
+  const auto extent =
+      format::seal_root({root, superblock_.root_payload_bytes}, identity_.uuid, sealed);
+  std::memcpy(root, extent.data(), extent.size());
   for (std::uint32_t slot = 0; slot < 2; ++slot) {
     for (std::uint32_t copy = 0; copy < 2; ++copy) {
       std::byte* place = bytes.data() + format::kSuperblockOffsets[slot][copy];
       format::Superblock superblock;
       std::memcpy(&superblock, place, sizeof superblock);
-      if (slot == superblock_.slot_index) superblock.root_checksum = root_checksum;
+      if (slot == superblock_.slot_index) superblock.root_checksum = sealed.root_checksum;
       superblock = format::seal_superblock(superblock, identity_.uuid, slot, copy);
       std::memcpy(place, &superblock, sizeof superblock);
     }

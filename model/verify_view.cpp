@@ -19,19 +19,27 @@ std::string level_name(VerifyLevel level) {
 }
 
 std::string kind_name(FindingKind kind) {
-  return kind == FindingKind::kDamaged ? "damaged" : "reduced_redundancy";
+  switch (kind) {
+    case FindingKind::kDamaged:
+      return "damaged";
+    case FindingKind::kUnfinished:
+      return "unfinished";
+    case FindingKind::kReducedRedundancy:
+      break;
+  }
+  return "reduced_redundancy";
 }
 
 }  // namespace
 
 std::string_view health_name(const VerifyReport& report) {
   if (report.damaged()) return "damaged";
-  return report.findings.empty() ? "whole" : "reduced_redundancy";
+  return report.whole() ? "whole" : "reduced_redundancy";
 }
 
 std::string_view glance_of(const VerifyReport& report) {
   if (report.damaged()) return "superblocks or directory damaged; `verify` tells where";
-  return report.findings.empty()
+  return report.whole()
              ? "superblocks and directory whole; `verify` reads the rest"
              : "superblocks and directory with reduced redundancy; `verify` reads the rest";
 }

@@ -35,6 +35,7 @@
  *   I4  The previous generation, if the other slot shows it, is whole
  *       (readers pin it, rollback needs it).
  *   I5  A number never returns with other content once it was durable.
+ *   I6  Each slot has a whole copy, unless a write-back failed: a slot without one shows damage.
  *
  * HOW TO RUN   tests/protocol/run_spin.py (CRAWLSTORE_LONG=1: more), or one configuration by hand:
  *   spin -a -DREADERS=2 -DGUESS commit.pml &&
@@ -98,14 +99,15 @@ bit  must_fail;                                 /* write-back failed: the writer
 
 /* ---- Actors ---------------------------------------------------------------------------------- */
 
-mtype = { CLOSED, OPENED, S0_WRITE1, S0_SYNC1, S0_WRITE2, S0_SYNC2, S0_END, ASK_LOST, READY,
-          WRITE, SYNC1, PUBLISH0, SYNC_BACK, PUBLISH1, SYNC2, GIVE_UP };
+mtype = { CLOSED, OPENED, S0_SYNC0, S0_WRITE1, S0_SYNC1, S0_WRITE2, S0_SYNC2, S0_END,
+          ASK_LOST, READY, WRITE, SYNC1, PUBLISH0, SYNC2, PUBLISH1, GIVE_UP };
 mtype at = CLOSED;                              /* where the writer is; everything but CLOSED
                                                    holds the lock */
 byte opened, base, new;                         /* tokens: the winner, what is built on (not the
                                                    winner if that is damaged), the next */
-byte first, top_pass, zeros;                    /* step 0: copy to rewrite first, highest pass
-                                                   seen, copies to zero */
+byte first, top_pass;                           /* step 0: copy to rewrite first, highest pass
+                                                   seen */
+byte mended = 4, best;                          /* copy of the other slot that becomes `best` */
 byte root = NOEXT, data = NOEXT, build = NOEXT; /* extents to write, and the one of
                                                    the long build */
 byte kind, back, taken, freeset;                /* of one step: kind of commit, rollback to,
@@ -122,6 +124,7 @@ Reader r[READERS];
 #endif
 
 byte durable, may_show, bad, damaged;           /* ghosts: a token, two sets of tokens, a token */
+bit  broke;                                     /* ghost: a write-back failed */
 bit  damage_done;
 
 #ifdef ERR_SB_BEFORE_LOCK
@@ -168,7 +171,9 @@ inline invariant() {
   look();
   assert(win != NONE && HAS(may_show, win));                                /* I3 shown */
   assert(!IS_PREV || !HAS(bad, other) || other == damaged);                 /* I4 previous */
-  assert(win != damaged || IS_PREV)                                         /* I4 rescue */
+  assert(win != damaged || IS_PREV);                                        /* I4 rescue */
+  assert(broke || ((cache[0] != NONE || cache[1] != NONE) &&
+                   (cache[2] != NONE || cache[3] != NONE)))                 /* I6 slots */
 }
 /* Token t is a promise now: acknowledged, or step 0 returned.
  * Whatever else was published is gone for good. */
@@ -280,10 +285,10 @@ inline write_extent(n, except) {
 #define DROPPED SYNC2
 #elif defined(ERR_STEP0_NO_SYNC)
 #define DROPPED S0_SYNC1
+#elif defined(ERR_STEP0_NO_SYNC0)
+#define DROPPED S0_SYNC0
 #elif defined(ERR_STEP0_NO_SYNC2)
 #define DROPPED S0_SYNC2
-#elif defined(ERR_ROLLBACK_NO_SYNC)
-#define DROPPED SYNC_BACK
 #else
 #define DROPPED CLOSED                          /* none */
 #endif
@@ -298,6 +303,7 @@ inline fdatasync() {
   fi
 }
 inline pages_lost() {
+  broke = 1;
   sb_lost = sb_lost | sb_dirty; sb_dirty = 0;
   x_lost = x_lost | x_dirty; x_dirty = 0
 }
@@ -330,7 +336,8 @@ inline ask_pins() {
 #endif
 }
 inline close_writer() {
-  at = CLOSED; opened = NONE; base = NONE; new = NONE; first = 0; top_pass = 0; zeros = 0;
+  at = CLOSED; opened = NONE; base = NONE; new = NONE; first = 0; top_pass = 0;
+  mended = 4; best = NONE;
   root = NOEXT; data = NOEXT; build = NOEXT; must_fail = 0
 }
 
@@ -423,30 +430,35 @@ end:
          i = SLOT(base); j = i + 1;
          top_pass = (PASS(cache[i]) > PASS(cache[j]) -> PASS(cache[i]) : PASS(cache[j]));
          if
-#ifdef ERR_OLDER_FIRST
+#ifdef ERR_BASE_FIRST
+         :: TOK(cache[i]) != base && TOK(cache[i]) != NONE -> first = j
+         :: TOK(cache[j]) != base && TOK(cache[j]) != NONE -> first = i
+#endif
          :: TOK(cache[i]) != base -> first = i
          :: TOK(cache[j]) != base -> first = j
-#endif
-         :: TOK(cache[i]) == NONE -> first = i
-         :: TOK(cache[j]) == NONE -> first = j
-         :: TOK(cache[i]) != base -> first = j
-         :: TOK(cache[j]) != base -> first = i
          :: else -> first = (PASS(cache[j]) > PASS(cache[i]) -> j : i)
          fi;
-         for (k : 2 - i .. 3 - i) {
-           if :: TOK(cache[k]) == NONE -> zeros = zeros | BIT(k) :: else fi
-         }
+         k = 2 - i;                             /* of the other slot: the worse copy becomes the
+                                                   better one */
+         if
+         :: GEN(TOK(cache[k])) < GEN(TOK(cache[k + 1])) -> mended = k; best = cache[k + 1]
+         :: GEN(TOK(cache[k])) > GEN(TOK(cache[k + 1])) -> mended = k + 1; best = cache[k]
+         :: else
+         fi;
 #ifdef ERR_ONE_COPY
          first = i;
 #endif
-#ifdef ERR_NO_ZEROS
-         zeros = 0;
+#ifdef ERR_NO_MEND
+         mended = 4;
 #endif
          if
          :: win != opened -> close_writer()
          :: win == opened && base == NONE -> close_writer(); at = GIVE_UP
-         :: else -> at = S0_WRITE1
+         :: win == opened && base != NONE && cache[2 - i] == NONE && cache[3 - i] == NONE ->
+            close_writer(); at = GIVE_UP        /* a lost slot: refused */
+         :: else -> at = S0_SYNC0
          fi }
+    :: d_step { FDATASYNC(S0_SYNC0) -> fdatasync(); at = S0_WRITE1 }
     :: at == S0_WRITE1 -> write_copy(first, COPY(base, top_pass + 1)); at = S0_SYNC1
     :: d_step { FDATASYNC(S0_SYNC1) -> fdatasync(); at = S0_WRITE2 }
     :: at == S0_WRITE2 ->
@@ -456,14 +468,8 @@ end:
        write_copy(first ^ 1, COPY(base, top_pass + 2));
 #endif
        if
-       :: HAS(zeros, 0) -> write_copy(0, NONE)
-       :: HAS(zeros, 2) -> write_copy(2, NONE)
-       :: (zeros & 5) == 0
-       fi;
-       if
-       :: HAS(zeros, 1) -> write_copy(1, NONE)
-       :: HAS(zeros, 3) -> write_copy(3, NONE)
-       :: (zeros & 10) == 0
+       :: mended < 4 -> write_copy(mended, best)
+       :: else
        fi;
        at = S0_SYNC2
     :: d_step { FDATASYNC(S0_SYNC2) -> fdatasync(); at = S0_END }
@@ -479,7 +485,7 @@ end:
                settle(opened)
             :: else -> may_show = may_show & (BIT(opened) | BIT(base))
             fi;
-            first = 0; top_pass = 0; zeros = 0; at = ASK_LOST
+            first = 0; top_pass = 0; mended = 4; best = NONE; at = ASK_LOST
          fi }
     :: d_step { at == ASK_LOST ->               /* for a damaged winner: its own number too */
          ask_pins();
@@ -545,36 +551,35 @@ end:
          ask_pins(); asked = pins;
 #endif
          at = PUBLISH0 }
+#ifdef ERR_GO_ON_AFTER_FAILSYNC
     :: d_step { at == SYNC1 && SYNC_FAILS ->    /* drop the transaction, go on with directory N */
          must_fail = 0; pages_lost(); new = NONE; data = NOEXT; at = READY;
-#ifndef ERR_BUILD_AFTER_FAILSYNC
-         build = NOEXT;
-#endif
          if :: base != opened -> close_writer() :: else fi }
+#endif
 
-    /* Steps 4 and 5: publish, sync, acknowledge.
-     * A damaged winner is in the slot that is left: one copy at a time. */
+    /* Steps 4 and 5: publish one copy, sync, publish the other, acknowledge. */
     :: at == PUBLISH0 ->
        may_show = may_show | BIT(new);
        write_copy(SLOT(new), COPY(new, 0));
-#ifdef ERR_ONE_COPY
        at = SYNC2
+    :: d_step { FDATASYNC(SYNC2) -> fdatasync(); at = PUBLISH1 }
+    :: at == PUBLISH1 ->
+#if defined(ERR_ONE_COPY)
+#elif defined(ERR_PUBLISH_PASS)
+       write_copy(SLOT(new) + 1, COPY(new, 0));
 #else
-       at = (base == opened -> PUBLISH1 : SYNC_BACK)
+       write_copy(SLOT(new) + 1, COPY(new, 1));
 #endif
-    :: d_step { FDATASYNC(SYNC_BACK) -> fdatasync(); at = PUBLISH1 }
-#ifdef ERR_PUBLISH_PASS
-    :: at == PUBLISH1 -> write_copy(SLOT(new) + 1, COPY(new, 0)); at = SYNC2
-#else
-    :: at == PUBLISH1 -> write_copy(SLOT(new) + 1, COPY(new, (base == opened -> 0 : 1))); at = SYNC2
-#endif
-    :: d_step { FDATASYNC(SYNC2) ->
-         fdatasync(); settle(new);
+       d_step {
+         settle(new);
          if :: data != NOEXT && data == build -> build = NOEXT; GOAL(6) :: else fi;
          opened = new; base = new; new = NONE; data = NOEXT; at = READY }
 
-    :: d_step { (at == S0_SYNC1 || at == S0_SYNC2 || at == SYNC_BACK || at == SYNC2) &&
-                SYNC_FAILS ->
+    :: d_step { (at == S0_SYNC0 || at == S0_SYNC1 || at == S0_SYNC2 || at == SYNC2
+#ifndef ERR_GO_ON_AFTER_FAILSYNC
+                 || at == SYNC1
+#endif
+                ) && SYNC_FAILS ->
          pages_lost(); close_writer() }         /* poisoned: reopening decides */
     fi;
     d_step { finish() } }

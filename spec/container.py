@@ -10,8 +10,9 @@ from flatbuf import Buffer, Malformed
 from xxh3 import xxh3_64
 
 UNIT, CHUNK, DATA_START = 4096, 65536, 81920
+ROOT_END = struct.Struct('<8s16sQQQQqQQQQ')
 FILE_MAX, GENERATION_MAX = 1 << 56, (1 << 62) - 2
-SLOTS = ((0, 0, 16384), (0, 1, 32768), (1, 0, 49152), (1, 1, 65536))
+SLOTS = ((0, 0, 16384), (1, 0, 32768), (0, 1, 49152), (1, 1, 65536))
 ZERO_GAPS = ((4096, 16384), (20480, 32768), (36864, 49152), (53248, 65536), (69632, 81920))
 KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 7}
 KINDS = {1: ('drum', 1), 2: ('drum_partition', 1), 3: ('drum_key_log', 2),
@@ -36,6 +37,8 @@ Run = namedtuple('Run', 'offset_bytes born run_id payload_bytes record_count che
 # Of a tiled segment, runs is the root of its tree, nodes are all nodes (the root is the first), and
 # tiles the tiles in their order; without a tree both are empty.
 Segment = namedtuple('Segment', 'id kind storage_class owner name runs nodes tiles')
+Finding = namedtuple('Finding', 'error kind offset')
+REDUCED = 'reduced_redundancy'
 Identity = namedtuple('Identity', 'format_version uuid key_seed created_us')
 Superblock = namedtuple('Superblock', 'slot_index copy_index uuid generation pass_ features_compat '
                         'features_ro_compat features_incompat commit_time_us high_water_bytes '
@@ -59,6 +62,28 @@ def up(n, multiple):
 def demand(condition, message, name='directory_invalid', offset=None):
     if not condition:
         raise CrawlError(name, message, offset)
+
+
+def root_extent(sb):
+    return up(sb.root_payload_bytes + ROOT_END.size, UNIT)
+
+
+def live_extents(directory):
+    """(offset, length) of all that a directory refers to."""
+    sb = directory.superblock
+    return [(sb.root_offset_bytes, root_extent(sb))] + \
+        [(ref.offset_bytes, up(ref.payload_bytes, UNIT))
+         for ref in directory.tables + directory.held_tables] + \
+        [(run.offset_bytes, Tree(run.payload_bytes).extent)
+         for segment in directory.segments for run in all_runs(segment)]
+
+
+def is_tombstone(sb):
+    return sb.root_payload_bytes == 0
+
+
+def same_generation(a, b):
+    return a[2:4] + a[5:13] == b[2:4] + b[5:13] and a.raw[112:4088] == b.raw[112:4088]
 
 
 def seeded(uuid, data, domain, a=0, b=0, c=0):
@@ -104,8 +129,8 @@ class CrawlFile:
         demand(len(page) == UNIT, 'the identity page is cut', 'truncated', len(page))
         order, version, uuid, key_seed, unit, chunk, created = struct.unpack_from(
             '<II16sQIIq', page, 8)
-        demand(version <= 3, 'format version %d' % version, 'newer_version', 12)
-        demand(version == 3, 'format version %d' % version, 'older_version', 12)
+        demand(version <= 4, 'format version %d' % version, 'newer_version', 12)
+        demand(version == 4, 'format version %d' % version, 'older_version', 12)
         damaged = 'identity_damaged'
         demand(order == 0x01020304, 'wrong byte order', damaged, 8)
         demand((unit, chunk) == (UNIT, CHUNK), 'wrong unit or chunk', damaged, 40)
@@ -133,6 +158,8 @@ class CrawlFile:
             return None, 'generation %d in slot %d' % (sb.generation, slot)
         if known and any(page[112:4088]):
             return None, 'a reserved byte is not zero'
+        if is_tombstone(sb) and any(page[80:112]):
+            return None, 'a tombstone with a root'
         return sb, None
 
     def read_superblocks(self):
@@ -146,8 +173,7 @@ class CrawlFile:
                 break
             last = pages
             time.sleep(0.01)
-        findings = ['superblock_damaged' for _, finding in parsed if finding]
-        valid = [sb for sb, _ in parsed if sb]
+        valid = [sb for sb, _ in parsed if sb and not is_tombstone(sb)]
         if not valid:
             demand(all(len(page) == UNIT for page in pages), 'the superblocks are cut',
                    'truncated', self.size())
@@ -156,7 +182,44 @@ class CrawlFile:
         winner = valid[0]
         previous = next((sb for sb in valid if sb.slot_index != winner.slot_index and
                          sb.generation == winner.generation - 1), None)
-        return winner, previous, findings
+        return winner, previous, self._findings(parsed, winner)
+
+    @staticmethod
+    def _findings(parsed, winner):
+        """What Superblock, States, says of the copies."""
+        findings = []
+        for slot in 0, 1:
+            copies = [result for result, place in zip(parsed, SLOTS) if place[0] == slot]
+            best = max((sb for sb, _ in copies if sb), default=None,
+                       key=lambda sb: (sb.generation, sb.pass_, -sb.copy_index))
+            if best is None and winner.generation > 1:
+                findings.append(Finding('superblock_damaged', 'damaged', SLOTS[slot][2]))
+                continue
+            for (sb, wrong), place in zip(copies, [p for p in SLOTS if p[0] == slot]):
+                if wrong or (best and not (sb and same_generation(sb, best))):
+                    findings.append(Finding('superblock_damaged', REDUCED, place[2]))
+            if best and slot != winner.slot_index and not is_tombstone(best) and \
+                    best.generation != winner.generation - 1:
+                findings.append(Finding('superblock_damaged', REDUCED, SLOTS[slot][2]))
+        return findings
+
+    def newer_roots(self, directory):
+        """Where whole roots of newer generations end, in what is not live in a directory."""
+        sb, ends, at = directory.superblock, [], DATA_START
+        live = live_extents(directory) + [(self.size() // UNIT * UNIT, 0)]
+        for offset, length in sorted(live):
+            for end in range(at + UNIT, offset + 1, UNIT):
+                fields = ROOT_END.unpack(self.read(end - ROOT_END.size, ROOT_END.size))
+                magic, owner, generation, root, payload = fields[:3] + fields[8:10]
+                if magic != b'CROOTEND' or owner != sb.uuid or generation <= sb.generation:
+                    continue
+                if root < DATA_START or root + up(payload + ROOT_END.size, UNIT) != end:
+                    continue
+                if seeded(sb.uuid, self.read(root, end - root - 8), ROOT_DOMAIN, generation,
+                          root) == fields[10]:
+                    ends.append(end)
+            at = offset + length
+        return ends
 
     def open(self):
         """Reads and pins the winner and its predecessor: what read_superblocks gives."""
@@ -201,8 +264,8 @@ class CrawlFile:
                'Superblock rule 6: high_water_bytes')
         demand(8 <= sb.root_payload_bytes <= 1 << 26 and sb.root_payload_bytes % 8 == 0,
                'Superblock rule 7: root_payload_bytes')
-        self._check_place(sb, sb.root_offset_bytes, up(sb.root_payload_bytes, UNIT))
-        root = self._piece(sb, sb, 'root')
+        self._check_place(sb, sb.root_offset_bytes, root_extent(sb))
+        root = self._root(sb)
         try:
             return self._load(sb, root)
         except Malformed as error:
@@ -213,19 +276,24 @@ class CrawlFile:
                offset + length <= sb.high_water_bytes, 'rule 8: an extent', offset=offset)
 
     def _piece(self, sb, ref, what):
-        """The FlatBuffer of a root, table or held table. Nobody looks at the padding behind it."""
-        if what == 'root':
-            offset, length, checksum = ref.root_offset_bytes, ref.root_payload_bytes, \
-                ref.root_checksum
-            domain, born = ROOT_DOMAIN, ref.generation
-        else:
-            offset, length, checksum, born = ref.offset_bytes, ref.payload_bytes, ref.checksum, \
-                ref.born
-            domain = TABLE_DOMAIN if what == 'table' else HELD_DOMAIN
+        """The FlatBuffer of a table or held table. Nobody looks at the padding behind it."""
+        offset, length = ref.offset_bytes, ref.payload_bytes
+        domain = TABLE_DOMAIN if what == 'table' else HELD_DOMAIN
         data = self.read(offset, up(length, UNIT))
-        demand(seeded(self.identity.uuid, data, domain, born, offset) == checksum,
+        demand(seeded(self.identity.uuid, data, domain, ref.born, offset) == ref.checksum,
                'wrong checksum of a ' + what, 'directory_damaged', offset)
         return data[:length]
+
+    def _root(self, sb):
+        """The FlatBuffer of the root."""
+        offset = sb.root_offset_bytes
+        data = self.read(offset, root_extent(sb))
+        checksum = seeded(sb.uuid, data[:-8], ROOT_DOMAIN, sb.generation, offset)
+        demand(checksum == sb.root_checksum == int.from_bytes(data[-8:], 'little'),
+               'wrong checksum of a root', 'directory_damaged', offset)
+        demand(ROOT_END.unpack(data[-ROOT_END.size:]) == (b'CROOTEND', sb.uuid, sb.generation) +
+               sb[5:13], 'rule 17: the end of the root', offset=offset)
+        return data[:sb.root_payload_bytes]
 
     def _load(self, sb, root_piece):
         root = Buffer(root_piece).root()
@@ -235,7 +303,7 @@ class CrawlFile:
         next_segment_id, next_run_id = root.scalar(1, 'Q'), root.scalar(2, 'Q')
         demand(root.scalar(0, 'Q') == sb.generation, 'rule 3: generation')
         demand(next_segment_id >= 1 and next_run_id >= 1, 'rule 4: next ids')
-        extents = [(sb.root_offset_bytes, up(sb.root_payload_bytes, UNIT))]
+        extents = [(sb.root_offset_bytes, root_extent(sb))]
         for ref in tables + held_tables:
             demand(8 <= ref.payload_bytes <= 16384 and ref.payload_bytes % 8 == 0,
                    'rule 2: payload_bytes')

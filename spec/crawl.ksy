@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 meta:
   id: crawl
-  title: Crawl file, version 3
+  title: Crawl file, version 4
   file-extension: crawl
   license: Apache-2.0
   ks-version: 0.11
@@ -35,10 +35,10 @@ instances:
   gap_behind_identity: {pos: 4096, size: 12288, type: zeros}
   slot_0_copy_0: {pos: 16384, size: 4096, type: 'superblock(0, 0)'}
   gap_behind_slot_0_copy_0: {pos: 20480, size: 12288, type: zeros}
-  slot_0_copy_1: {pos: 32768, size: 4096, type: 'superblock(0, 1)'}
-  gap_behind_slot_0_copy_1: {pos: 36864, size: 12288, type: zeros}
-  slot_1_copy_0: {pos: 49152, size: 4096, type: 'superblock(1, 0)'}
-  gap_behind_slot_1_copy_0: {pos: 53248, size: 12288, type: zeros}
+  slot_1_copy_0: {pos: 32768, size: 4096, type: 'superblock(1, 0)'}
+  gap_behind_slot_1_copy_0: {pos: 36864, size: 12288, type: zeros}
+  slot_0_copy_1: {pos: 49152, size: 4096, type: 'superblock(0, 1)'}
+  gap_behind_slot_0_copy_1: {pos: 53248, size: 12288, type: zeros}
   slot_1_copy_1: {pos: 65536, size: 4096, type: 'superblock(1, 1)'}
   gap_behind_slot_1_copy_1: {pos: 69632, size: 12288, type: zeros}
   slot_0:
@@ -76,7 +76,7 @@ types:
     seq:
       - {id: magic, contents: [0x89, CRWL, 0x0d, 0x0a, 0x1a]}
       - {id: byte_order, type: u4, valid: 0x01020304}
-      - {id: format_version, type: u4, valid: 3}
+      - {id: format_version, type: u4, valid: 4}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
       - {id: unit_bytes, type: u4, valid: 4096}
@@ -111,11 +111,14 @@ types:
       # In halves, because some targets have no exact integers of 64 bits.
       generation_low: {pos: 32, type: u4}
       generation_high: {pos: 36, type: u4}
+      root_payload_low: {pos: 96, type: u4}
+      root_payload_high: {pos: 100, type: u4}
       is_plausible:
-        doc: Valid, if its checksum is right and its reserved bytes are zero.
+        doc: Valid and no tombstone, if its checksum is right and its reserved bytes are zero.
         value: 'magic == [0x53, 0x55, 0x50, 0x45, 0x52, 0x42, 0x4c, 0x4b]
           and slot_index == slot_of_place and copy_index == copy_of_place
           and uuid == _root.identity.uuid
+          and (root_payload_low != 0 or root_payload_high != 0)
           and generation != 0 and generation_low % 2 == slot_of_place
           and generation_high <= 0x3fffffff
           and (generation_high < 0x3fffffff or generation_low < 0xffffffff)'
@@ -135,7 +138,7 @@ types:
         type: u8
         valid:
           expr: _ >= 8 and _ <= 67108864 and _ % 8 == 0
-            and root_offset_bytes + (_ + 4095) / 4096 * 4096 <= high_water_bytes
+            and root_offset_bytes + (_ + 96 + 4095) / 4096 * 4096 <= high_water_bytes
       - {id: root_checksum, type: u8}
     instances:
       directory_root:
@@ -143,6 +146,29 @@ types:
         pos: root_offset_bytes
         size: root_payload_bytes
         type: directory_root
+      root_end:
+        io: _root._io
+        pos: root_offset_bytes + (root_payload_bytes + 96 + 4095) / 4096 * 4096 - 96
+        type: root_end(root_offset_bytes, root_payload_bytes)
+
+  root_end:
+    doc: The end of the extent of a directory root. It says what the superblock says.
+    doc-ref: spec/format.md#directory
+    params:
+      - {id: offset_of_place, type: u8}
+      - {id: payload_of_place, type: u8}
+    seq:
+      - {id: magic, contents: CROOTEND}
+      - {id: uuid, size: 16}
+      - {id: generation, type: u8}
+      - {id: features_compat, type: u8}
+      - {id: features_ro_compat, type: u8}
+      - {id: features_incompat, type: u8}
+      - {id: commit_time_us, type: s8, doc: microseconds since 1970-01-01 00:00 UTC}
+      - {id: high_water_bytes, type: u8}
+      - {id: root_offset_bytes, type: u8, valid: offset_of_place}
+      - {id: root_payload_bytes, type: u8, valid: payload_of_place}
+      - {id: root_checksum, type: u8}
 
   # FlatBuffers. Each piece of the directory is a stream of its own, so that no offset leads out
   # of it. A table is looked up through its vtable; numbers, strings and vectors stand for one

@@ -12,8 +12,8 @@ import uuid
 
 import drum as drums
 import pages
-from container import CLASSES, DRUM, KINDS, PAGES, CrawlError, CrawlFile, all_runs, \
-    payload_runs
+from container import CLASSES, DRUM, KINDS, PAGES, REDUCED, CrawlError, CrawlFile, Finding, \
+    all_runs, demand, payload_runs
 from drum import OPERATIONS, check_drum
 
 PARSERS = {**drums.PARSERS, **pages.PARSERS}
@@ -148,6 +148,9 @@ def segment_json(segment):
 
 def document_of(file):
     winner, previous, findings = file.open()
+    for finding in findings:
+        demand(finding.kind != 'damaged', 'a superblock slot is lost', finding.error,
+               finding.offset)
     directory, seen = file.load_directory(winner), {}
     parsed, contents = load_segments(file, directory, seen)
     file.check_zeros()
@@ -155,7 +158,9 @@ def document_of(file):
         try:
             load_segments(file, file.load_directory(previous, False), seen)
         except CrawlError as error:
-            findings.append(error.name)
+            findings.append(Finding(error.name, REDUCED, error.offset))
+    findings += [Finding('superblock_damaged', 'unfinished', end)
+                 for end in file.newer_roots(directory)[:1]]
     segments = {s.id: s for s in directory.segments}
     return {
         'uuid': str(uuid.UUID(bytes=file.identity.uuid)),
@@ -169,7 +174,7 @@ def document_of(file):
         'features_incompat': winner.features_incompat,
         'high_water_bytes': winner.high_water_bytes,
         'has_previous': previous is not None,
-        'findings': [{'error': name, 'kind': 'reduced_redundancy'} for name in findings],
+        'findings': [{'error': f.error, 'kind': f.kind} for f in findings],
         'held': [h._asdict() for h in sorted(directory.held)],
         'segments': [segment_json(s) for s in directory.segments],
         'drums': [drum_json(s, segments, parsed) for s in directory.segments if s.kind == DRUM],

@@ -113,7 +113,9 @@ class ContainerStore {
 inline std::string text_of(const VerifyReport& report) {
   std::string text;
   for (const Finding& finding : report.findings) {
-    text += finding.kind == FindingKind::kDamaged ? "damaged " : "reduced ";
+    text += finding.kind == FindingKind::kDamaged      ? "damaged "
+            : finding.kind == FindingKind::kUnfinished ? "unfinished "
+                                                       : "reduced ";
     text += std::to_string(finding.generation.value) + ": " + describe(finding.error) + "\n";
   }
   return text;

@@ -98,6 +98,11 @@ bool PublishedStates::may_be_missing(std::size_t point) const {
 
 CrashOracle::CrashOracle(const OperationLog& log, OracleOptions options)
     : options_(std::move(options)),
+      has_failed_sync_(std::any_of(log.operations.begin(), log.operations.end(),
+                                   [](const Operation& operation) {
+                                     return operation.kind == OperationKind::kSync &&
+                                            operation.failed;
+                                   })),
       states_(log),
       file_(make_memory_file({}, kCrashCapacityBytes)) {}
 
@@ -133,6 +138,7 @@ Fault CrashOracle::check_image(std::span<const std::byte> image, std::size_t poi
     return text_of("cannot be opened", state.error());
   }
   if (!is_allowed(*state, point)) return "another content than was published: " + text_of(*state);
+  if (loses_slot()) return check_lost_slot(point);
   if (Fault fault = check_verify()) return fault;
   if (Fault fault = check_next_commit(*state)) return fault;
   if (Fault fault = check_use(image)) return fault;
@@ -165,6 +171,33 @@ Fault CrashOracle::check_damaged_winner() {
   const StoreState expected{options_.damaged_generation + 1, options_.fallback_digest};
   return *state == expected ? std::nullopt
                             : Fault("another content after a rollback: " + text_of(*state));
+}
+
+bool CrashOracle::loses_slot() const {
+  const auto storage = open_memory_storage(file_, OpenMode::kRead);
+  const auto identity = must(container::read_identity(*storage));
+  return must(container::read_superblock_set(*storage, identity.uuid)).lost_slot().has_value();
+}
+
+/// Only a failed sync whose loss a later writer did not see leaves a slot without a valid copy.
+/// What it led to was never acknowledged, and comes back by roll_forward(); or it is given up.
+Fault CrashOracle::check_lost_slot(std::size_t point) {
+  if (!has_failed_sync_) return "a crash left a slot without a valid copy";
+  container::WriterOptions options;
+  options.fixed_time_us = kFixedTimeUs;
+  options.policy = options_.policy;
+  const auto storage = [this] { return open_memory_storage(file_, OpenMode::kWrite); };
+  if (Writer::open(storage(), options)) return "a writer does not mind a lost slot";
+  const auto forward = container::roll_forward(
+      storage(), 0, {}, [](auto&, auto&, const auto&, FindingKind) { return Result<void>{}; });
+  if (!forward) {
+    const auto given_up = container::rollback_damaged(storage(), options);
+    return given_up ? std::nullopt : Fault(text_of("cannot be given up", given_up.error()));
+  }
+  const auto state = read_state(file_);
+  if (!state) return text_of("after roll forward", state.error());
+  if (!is_allowed(*state, point)) return "another content after roll forward: " + text_of(*state);
+  return check_next_commit(*state);
 }
 
 Fault CrashOracle::check_verify() {

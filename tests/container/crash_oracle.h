@@ -87,7 +87,11 @@ class CrashOracle {
   Fault check_double_crash(std::span<const std::byte> image, std::size_t point);
   [[nodiscard]] bool is_allowed(const StoreState& state, std::size_t point) const;
 
+  [[nodiscard]] bool loses_slot() const;
+  Fault check_lost_slot(std::size_t point);
+
   OracleOptions options_;
+  bool has_failed_sync_;
   PublishedStates states_;
   std::shared_ptr<MemoryFile> file_;
   OracleCounts counts_;

@@ -6,6 +6,7 @@
 #include "container/container_store.h"
 #include "container/superblocks.h"
 #include "format/endian.h"
+#include "format/root_extent.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -62,10 +63,10 @@ class DirectoryFile {
   }
 
   Result<container::DirectoryPtr> load() {
-    const auto payload = format::encode_root(root);
-    superblock_.root_payload_bytes = payload.size();
-    superblock_.root_offset_bytes =
-        put(payload, format::ChecksumDomain::kRoot, superblock_.root_checksum);
+    superblock_.root_offset_bytes = next_offset_;
+    const auto piece = format::seal_root(format::encode_root(root), uuid_, superblock_);
+    next_offset_ += piece.size();
+    must(storage_->write(superblock_.root_offset_bytes, piece));
     return load_directory(*storage_, uuid_, superblock_, {});
   }
 

@@ -55,10 +55,10 @@ TEST(FileMap, TellsTheHeadOfEveryFile) {
   ASSERT_EQ(map.size(), 11U);
   EXPECT_EQ(map[0].use, ExtentUse::kIdentity);
   EXPECT_EQ(map[1].use, ExtentUse::kZeros);
-  EXPECT_EQ(map[6].use, ExtentUse::kSuperblock);
-  EXPECT_EQ(map[6].slot, 1);
-  EXPECT_EQ(map[6].copy, 0);
-  EXPECT_EQ(map[6].extent, (Extent{48 * kKiB, 4 * kKiB}));
+  EXPECT_EQ(map[4].use, ExtentUse::kSuperblock);
+  EXPECT_EQ(map[4].slot, 1);
+  EXPECT_EQ(map[4].copy, 0);
+  EXPECT_EQ(map[4].extent, (Extent{32 * kKiB, 4 * kKiB}));
   EXPECT_EQ(map[10].use, ExtentUse::kRoot);
   EXPECT_EQ(map[10].born, Generation{1});
 }

@@ -43,13 +43,13 @@ TEST(Generations, ShowsTheOnlyOneOfANewFile) {
 
 TEST(Generations, ShowsWinnerAndPrevious) {
   const auto copies = of(three_generations());
-  EXPECT_EQ(text_of(copies), "valid 2 previous, valid 2, valid 3 winner, valid 3, ");
+  EXPECT_EQ(text_of(copies), "valid 2, valid 2 previous, valid 3, valid 3 winner, ");
   const ContainerStore store(three_generations());
   const auto expected = store.reader()->directory().superblock;
-  const GenerationInfo& winner = copies[2];
+  const GenerationInfo& winner = copies[3];
   EXPECT_EQ(winner.slot, 1U);
-  EXPECT_EQ(winner.copy, 0U);
-  EXPECT_EQ(winner.offset_bytes, 48 * kKiB);
+  EXPECT_EQ(winner.copy, 1U);
+  EXPECT_EQ(winner.offset_bytes, 64 * kKiB);
   EXPECT_EQ(winner.commit_time_us, kTimeUs);
   EXPECT_EQ(winner.pass, expected.pass);
   EXPECT_EQ(winner.high_water_bytes, expected.high_water_bytes);
@@ -58,11 +58,11 @@ TEST(Generations, ShowsWinnerAndPrevious) {
 
 TEST(Generations, SaysWhyACopyIsInvalid) {
   auto file = three_generations();
-  file[48 * kKiB + 40] ^= std::byte{1};
+  file[32 * kKiB + 40] ^= std::byte{1};
   const auto copies = of(file);
-  EXPECT_EQ(text_of(copies), "valid 2 previous, valid 2, invalid, valid 3 winner, ");
+  EXPECT_EQ(text_of(copies), "valid 2, valid 2 previous, invalid, valid 3 winner, ");
   EXPECT_EQ(copies[2].error.code, Errc::kSuperblockDamaged);
-  EXPECT_EQ(copies[2].error.offset, 48 * kKiB);
+  EXPECT_EQ(copies[2].error.offset, 32 * kKiB);
 }
 
 TEST(Generations, ShowsCopiesOfAFileThatCannotBeOpened) {
@@ -72,16 +72,16 @@ TEST(Generations, ShowsCopiesOfAFileThatCannotBeOpened) {
   EXPECT_EQ(text_of(of(file)), "invalid, invalid, invalid, invalid, ");
   file = three_generations();
   file[100] ^= std::byte{1};
-  EXPECT_EQ(text_of(of(file)), "valid 2 previous, valid 2, valid 3 winner, valid 3, ");
+  EXPECT_EQ(text_of(of(file)), "valid 2, valid 2 previous, valid 3, valid 3 winner, ");
 }
 
 TEST(Generations, ShowsWhatACutFileStillHas) {
   auto file = three_generations();
-  file.resize(50 * kKiB);
+  file.resize(66 * kKiB);
   const auto copies = of(file);
-  EXPECT_EQ(text_of(copies), "valid 2 winner, valid 2, invalid, invalid, ");
-  EXPECT_EQ(copies[2].error.code, Errc::kTruncated);
-  EXPECT_EQ(copies[2].error.offset, 48 * kKiB);
+  EXPECT_EQ(text_of(copies), "valid 2, valid 2 previous, valid 3 winner, invalid, ");
+  EXPECT_EQ(copies[3].error.code, Errc::kTruncated);
+  EXPECT_EQ(copies[3].error.offset, 64 * kKiB);
 }
 
 TEST(Generations, TellsAnUnreadableCopyFromAnInvalidOne) {
@@ -90,7 +90,7 @@ TEST(Generations, TellsAnUnreadableCopyFromAnInvalidOne) {
   const auto storage = recorder.open(OpenMode::kRead);
   recorder.inject({.calls = calls(CallKind::kRead), .nth = 4});  // identity, then the copies
   const auto copies = must(generations(*storage));
-  EXPECT_EQ(text_of(copies), "valid 2 previous, valid 2, unreadable, valid 3 winner, ");
+  EXPECT_EQ(text_of(copies), "valid 2, valid 2 previous, unreadable, valid 3 winner, ");
   EXPECT_EQ(copies[2].error.code, Errc::kIo);
   EXPECT_EQ(copies[2].error.system_errno, EIO);
 }

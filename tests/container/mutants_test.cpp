@@ -35,11 +35,12 @@ struct Mutant {
 
 constexpr auto kMutants = std::to_array<Mutant>({
     CRAWLSTORE_TURN_OFF(settle_first),
+    CRAWLSTORE_TURN_OFF(settle_syncs_before),
     CRAWLSTORE_TURN_OFF(settle_sync_first),
     CRAWLSTORE_TURN_OFF(settle_sync_second),
     CRAWLSTORE_TURN_OFF(settle_raises_pass),
     CRAWLSTORE_TURN_OFF(settle_passes_differ),
-    CRAWLSTORE_TURN_OFF(settle_clears_other_slot),
+    CRAWLSTORE_TURN_OFF(settle_mends_other_slot),
     CRAWLSTORE_TURN_OFF(check_lost_pins),
     CRAWLSTORE_TURN_OFF(sync_data),
     CRAWLSTORE_TURN_OFF(sync_superblock),
@@ -60,8 +61,7 @@ constexpr auto kMutants = std::to_array<Mutant>({
     CRAWLSTORE_TURN_OFF(lock_before_read),
     CRAWLSTORE_TURN_OFF(rollback_keeps_born),
     CRAWLSTORE_TURN_OFF(rollback_unholds),
-    CRAWLSTORE_TURN_OFF(rollback_syncs_between),
-    CRAWLSTORE_TURN_OFF(rollback_passes_differ),
+    CRAWLSTORE_TURN_OFF(publish_passes_differ),
     CRAWLSTORE_TURN_OFF(refuse_hidden_slot),
     CRAWLSTORE_TURN_OFF(verify_directory_checksum),
     CRAWLSTORE_TURN_OFF(reread_after_pin),

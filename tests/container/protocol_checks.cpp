@@ -76,7 +76,7 @@ void check_settled_copies(const CommitPolicy& policy) {
   }
 }
 
-void check_other_slot_cleared(const CommitPolicy& policy) {
+void check_other_slot_mended(const CommitPolicy& policy) {
   Scenario scenario(policy);
   scenario.begin_with(fill);
   const std::uint32_t other = 1 - newest_slot(scenario);
@@ -85,7 +85,7 @@ void check_other_slot_cleared(const CommitPolicy& policy) {
   must(writer->prepare());
   const auto set = superblocks_in(scenario.recorder().disk());
   for (const SuperblockCopy& copy : set.copies[other]) {
-    require(copy.state != SuperblockCopy::State::kInvalid, "step 0 left an invalid copy");
+    require(copy.state == SuperblockCopy::State::kValid, "step 0 left an invalid copy");
   }
 }
 
@@ -95,7 +95,7 @@ void check_both_copies_written(const CommitPolicy& policy) {
   const auto writer = scenario.open_writer();
   put_blob(*writer, {2}, 9000, 5);
   const Generation generation = must(writer->commit());
-  const auto set = superblocks_in(scenario.recorder().disk());
+  const auto set = superblocks_in(contents(*scenario.file()));
   for (const SuperblockCopy& copy : set.copies[container::slot_of(generation.value)]) {
     require(copy.state == SuperblockCopy::State::kValid &&
                 copy.superblock.generation == generation.value,
@@ -224,20 +224,22 @@ void require_last_goes_first(Scenario& scenario, const std::vector<std::uint64_t
           "step 0 wrote over the only durable copy");
 }
 
-/// Step 0 stops in its second sync: one copy is durable, the other one may be.
+/// Step 0 stops in its last sync: one copy is durable, the other one may be.
 void check_step_0_after_half_of_one(const CommitPolicy& policy) {
   Scenario scenario(policy);
   scenario.begin_with(fill);
+  must(scenario.open_writer()->prepare());  // so that the next one writes copy 0 first
   const auto written = copies_written(scenario, [&] {
     const auto writer = scenario.open_writer();
-    scenario.recorder().inject({.calls = calls(CallKind::kSync), .nth = 2});
+    scenario.recorder().inject({.calls = calls(CallKind::kSync), .nth = 3});
     require(!writer->prepare(), "a failed sync was not reported");
   });
   require_last_goes_first(scenario, written);
 }
 
-/// The same in step 4 of a rollback past a damaged generation: its slot is the only whole one.
-void check_step_0_after_half_a_rollback(const CommitPolicy& policy) {
+/// The same after a rollback past a damaged generation, whose slot is the only whole one: the sync
+/// fails that would have made its second copy durable.
+void check_step_0_after_a_rollback(const CommitPolicy& policy) {
   Scenario scenario(policy);
   scenario.begin_with(fill);
   {
@@ -250,13 +252,13 @@ void check_step_0_after_half_a_rollback(const CommitPolicy& policy) {
   bytes[root.offset_bytes] ^= std::byte{1};
   scenario.begin_with_bytes(std::move(bytes));
   const auto written = copies_written(scenario, [&] {
-    constexpr std::uint64_t kLastSync = 5;  // two of step 0, step 3, two of step 4
-    scenario.recorder().inject({.calls = calls(CallKind::kSync), .nth = kLastSync});
     container::WriterOptions options;
     options.fixed_time_us = kFixedTimeUs;
     options.policy = policy;
-    require(!container::rollback_damaged(scenario.recorder().open(OpenMode::kWrite), options),
-            "a failed sync was not reported");
+    must(container::rollback_damaged(scenario.recorder().open(OpenMode::kWrite), options));
+    const auto writer = scenario.open_writer();
+    scenario.recorder().inject({.calls = calls(CallKind::kSync), .nth = 1});
+    require(!writer->prepare(), "a failed sync was not reported");
   });
   require_last_goes_first(scenario, written);
 }
@@ -266,9 +268,9 @@ void check_step_0_after_half_a_rollback(const CommitPolicy& policy) {
 std::span<const ProtocolCheck> protocol_checks() {
   static constexpr auto kChecks = std::to_array<ProtocolCheck>({
       {"step 0 leaves two durable copies of a higher pass", check_settled_copies},
-      {"step 0 clears invalid copies of the other slot", check_other_slot_cleared},
+      {"step 0 mends the other slot", check_other_slot_mended},
       {"step 0 after half a step 0", check_step_0_after_half_of_one},
-      {"step 0 after half a rollback", check_step_0_after_half_a_rollback},
+      {"step 0 after a rollback", check_step_0_after_a_rollback},
       {"a commit writes both copies", check_both_copies_written},
       {"step 0 notices an intruder", check_intruder_noticed},
       {"the lock comes before the reading", check_locked_before_read},

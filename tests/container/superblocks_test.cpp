@@ -24,6 +24,7 @@ Superblock superblock(std::uint64_t generation, std::uint64_t pass = 0) {
   Superblock result{};
   result.generation = generation;
   result.pass = pass;
+  result.root_payload_bytes = 80;
   return format::seal_superblock(result, kUuid, container::slot_of(generation), 0);
 }
 
@@ -116,6 +117,7 @@ TEST(Superblocks, RejectsACopyOfAnotherFile) {
 TEST(Superblocks, ReportsThatTheFileEndsBeforeACopyWhenNoneIsValid) {
   Slots slots;
   slots.put_both(4).put_both(5).tear(0, 0);
+  slots.tear(1, 0);
   must(slots.storage().truncate(kSuperblockOffsets[0][1] + 100));
   EXPECT_EQ(slots.read().copies[1][1].state, container::SuperblockCopy::State::kInvalid);
   const auto cut = read_superblocks(slots.storage(), kUuid);
@@ -154,22 +156,26 @@ TEST(Superblocks, ReportsASlotThatCannotBeReadAtAll) {
   EXPECT_TRUE(slots.read().hides_a_slot());
 }
 
-/// The writes and syncs of step 0, as "write <slot>.<copy>", "zero <slot>.<copy>", "sync".
+/// The writes and syncs of step 0 behind its first sync, as "write <slot>.<copy>", "zero
+/// <slot>.<copy>", "sync".
 std::vector<std::string> settle(Slots& slots, std::uint64_t generation) {
   const std::size_t before = slots.recorder().log().operations.size();
   EXPECT_TRUE(must(settle_superblocks(slots.storage(), kUuid, superblock(generation), {})));
   std::vector<std::string> steps;
+  EXPECT_EQ(slots.recorder().log().operations.at(before).kind, OperationKind::kSync);
   const OperationLog log = slots.recorder().log();
-  for (std::size_t i = before; i < log.operations.size(); ++i) {
+  for (std::size_t i = before + 1; i < log.operations.size(); ++i) {
     const Operation& operation = log.operations[i];
     if (operation.kind == OperationKind::kSync) {
       steps.emplace_back("sync");
       continue;
     }
-    const auto place = operation.extent.offset_bytes / (16 * kKiB) - 1;
+    const auto& place = *std::find_if(
+        format::kSuperblockPlaces.begin(), format::kSuperblockPlaces.end(),
+        [&](const auto& one) { return one.offset_bytes == operation.extent.offset_bytes; });
     const bool is_zero = format::is_empty_copy(operation.bytes);
-    steps.push_back((is_zero ? "zero " : "write ") + std::to_string(place / 2) + "." +
-                    std::to_string(place % 2));
+    steps.push_back((is_zero ? "zero " : "write ") + std::to_string(place.slot) + "." +
+                    std::to_string(place.copy));
   }
   return steps;
 }
@@ -199,11 +205,36 @@ TEST(Superblocks, RewritesTheCopyWithTheHigherPassFirst) {
   EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
 }
 
-TEST(Superblocks, ClearsInvalidCopiesOfTheOtherSlot) {
+TEST(Superblocks, MendsTheWorseCopyOfTheOtherSlot) {
+  Slots torn;
+  torn.put_both(4).put_both(5).tear(0, 0);
+  EXPECT_THAT(settle(torn, 5), ElementsAre("write 1.0", "sync", "write 1.1", "write 0.0", "sync"));
+  EXPECT_EQ(generation_of(torn.read().previous()), 4U);
+  EXPECT_EQ(torn.read().copies[0][0].superblock.generation, 4U);
+  Slots older;
+  older.put(4, 0).put(2, 1).put_both(5);
+  EXPECT_THAT(settle(older, 5), ElementsAre("write 1.0", "sync", "write 1.1", "write 0.1", "sync"));
+}
+
+TEST(Superblocks, ClearsTheOtherSlotWhenThereWasOneCommit) {
+  Slots slots;
+  slots.put_both(1).tear(0, 0);
+  EXPECT_FALSE(slots.read().lost_slot());
+  EXPECT_THAT(settle(slots, 1), ElementsAre("write 1.0", "sync", "write 1.1", "zero 0.0", "sync"));
+}
+
+// spec: format.md#rollback rule 4
+TEST(Superblocks, PutsATombstoneIntoALostSlotBeforeAnythingElse) {
   Slots slots;
   slots.put_both(5).tear(0, 0).tear(0, 1);
-  EXPECT_THAT(settle(slots, 5),
-              ElementsAre("write 1.0", "sync", "write 1.1", "zero 0.0", "zero 0.1", "sync"));
+  EXPECT_EQ(slots.read().lost_slot(), 0U);
+  EXPECT_THAT(settle(slots, 5), ElementsAre("write 0.0", "sync", "write 0.1", "sync", "write 1.0",
+                                            "sync", "write 1.1", "sync"));
+  const auto set = slots.read();
+  EXPECT_EQ(generation_of(set.winner()), 5U);
+  EXPECT_EQ(set.highest_generation(), 6U);
+  EXPECT_FALSE(set.lost_slot());
+  EXPECT_THAT(set.previous(), IsNull());
 }
 
 TEST(Superblocks, RaisesThePassOfBothCopiesTheSecondByOneMore) {

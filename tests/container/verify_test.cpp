@@ -147,11 +147,12 @@ TEST_F(VerifyTest, ReportsOneTornCopyAsReducedRedundancy) {
   }
 }
 
-TEST_F(VerifyTest, ReportsBothTornCopiesOfASlotAsReducedRedundancy) {
+// spec: format.md#superblock states
+TEST_F(VerifyTest, ReportsASlotWithoutAValidCopyAsDamage) {
   for (const std::uint64_t offset : kSuperblockOffsets[0]) flip(offset + 40);
   const auto report = store_.verified();
   EXPECT_THAT(report.findings, SizeIs(2));
-  EXPECT_FALSE(report.damaged()) << text_of(report);
+  EXPECT_THAT(report.findings, Each(Field(&Finding::kind, FindingKind::kDamaged)));
   EXPECT_EQ(report.generations, 1U);
 }
 
@@ -164,12 +165,21 @@ TEST_F(VerifyTest, ReportsNoWholeCopyAsDamage) {
   EXPECT_THAT(report.findings, Each(Field(&Finding::kind, FindingKind::kDamaged)));
 }
 
-TEST_F(VerifyTest, AcceptsAClearedSlot) {
+TEST_F(VerifyTest, ReportsAnEmptySlotAsDamageButNotATombstone) {
   const auto storage = store_.storage(OpenMode::kWrite);
   for (const std::uint64_t offset : kSuperblockOffsets[0]) {
     must(storage->write(offset, Bytes(4 * kKiB)));
   }
+  EXPECT_TRUE(store_.verified().damaged());
+  must(container::write_tombstone(*storage, fixed_identity().uuid, 2));
   EXPECT_EQ(text_of(store_.verified()), "");
+}
+
+TEST_F(VerifyTest, ReportsATornFirstCommitAsReducedRedundancy) {
+  store_ = ContainerStore();
+  EXPECT_EQ(text_of(store_.verified()), "");
+  must(store_.storage(OpenMode::kWrite)->write(kSuperblockOffsets[0][0], random_bytes(100, 1)));
+  EXPECT_EQ(finding().kind, FindingKind::kReducedRedundancy);
 }
 
 TEST_F(VerifyTest, ReportsOneClearedCopyOfASlotInUse) {

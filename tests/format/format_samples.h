@@ -20,6 +20,7 @@
 #include "format/directory.h"
 #include "format/endian.h"
 #include "format/layout.h"
+#include "format/root_extent.h"
 #include "format/superblock.h"
 
 namespace crawlstore::testing {
@@ -114,6 +115,7 @@ inline format::Superblock sample_superblock() {
   superblock.commit_time_us = kSampleTimeUs;
   superblock.high_water_bytes = format::kDataStart + format::kUnitBytes;
   superblock.root_offset_bytes = format::kDataStart;
+  superblock.root_payload_bytes = 80;
   return superblock;
 }
 
@@ -125,13 +127,8 @@ inline format::Superblock sealed(const format::Superblock& superblock) {
 inline Bytes smallest_file() {
   format::DirectoryRoot root;
   root.generation = {1};
-  Bytes piece = format::encode_root(root);
   format::Superblock superblock = sample_superblock();
-  superblock.root_payload_bytes = piece.size();
-  piece.resize(format::kUnitBytes);
-  superblock.root_checksum = format::checksum(
-      piece,
-      format::extent_seed(sample_uuid(), format::ChecksumDomain::kRoot, {1}, format::kDataStart));
+  const Bytes piece = format::seal_root(format::encode_root(root), sample_uuid(), superblock);
   Bytes file(format::kDataStart);
   std::memcpy(file.data(), bytes_of_struct(sample_identity()).data(), format::kUnitBytes);
   for (std::uint32_t copy = 0; copy < 2; ++copy) {

@@ -24,6 +24,7 @@
 #include "format/partition_index.h"
 #include "format/record_tile.h"
 #include "format/request_run.h"
+#include "format/root_extent.h"
 #include "format/short_numbers.h"
 #include "format/tile_node.h"
 
@@ -65,6 +66,11 @@ void add_pages(Seeds& seeds) {
   Superblock superblock = sample_superblock();
   superblock.features_incompat = 1ull << 40;
   seeds["fuzz_superblock/unknown_feature"] = chosen(2, bytes_of_struct(sealed(superblock)));
+  superblock = sample_superblock();
+  Bytes root = seal_root(Bytes(80), sample_uuid(), superblock);
+  root.resize(root.size() + 8);
+  store(root.data() + root.size() - 8, kDataStart + kUnitBytes);
+  seeds["fuzz_root_end/sealed"] = {root.end() - 8 - sizeof(RootEnd), root.end()};
   seeds["fuzz_superblock/empty"] = chosen(0, Bytes(16));
 }
 

@@ -65,6 +65,15 @@ TEST(SpecOffsets, MatchesSuperblock) {
        MEMBER(Superblock, reserved), MEMBER(Superblock, checksum)});
 }
 
+TEST(SpecOffsets, MatchesRootEnd) {
+  expect_struct("RootEnd", sizeof(RootEnd),
+                {MEMBER(RootEnd, magic), MEMBER(RootEnd, uuid), MEMBER(RootEnd, generation),
+                 MEMBER(RootEnd, features_compat), MEMBER(RootEnd, features_ro_compat),
+                 MEMBER(RootEnd, features_incompat), MEMBER(RootEnd, commit_time_us),
+                 MEMBER(RootEnd, high_water_bytes), MEMBER(RootEnd, root_offset_bytes),
+                 MEMBER(RootEnd, root_payload_bytes), MEMBER(RootEnd, root_checksum)});
+}
+
 TEST(SpecOffsets, MatchesKeyBlockHeader) {
   expect_struct("KeyBlockHeader", sizeof(KeyBlockHeader),
                 {MEMBER(KeyBlockHeader, first_key), MEMBER(KeyBlockHeader, key_count),

@@ -94,10 +94,10 @@ TEST(Registry, ListsTheMagicNumbers) {
   for (const Row& row : registry("Magic numbers")) written[row.at(0)] = row.at(1);
   std::map<std::string, std::string> computed;
   for (const auto& [name, value] :
-       Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kPartitionMagic),
-               CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic), CONSTANT(kResultRunMagic),
-               CONSTANT(kEventRunMagic), CONSTANT(kLinkRunMagic), CONSTANT(kOriginRunMagic),
-               CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic)}) {
+       Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kRootEndMagic),
+               CONSTANT(kPartitionMagic), CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic),
+               CONSTANT(kResultRunMagic), CONSTANT(kEventRunMagic), CONSTANT(kLinkRunMagic),
+               CONSTANT(kOriginRunMagic), CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);

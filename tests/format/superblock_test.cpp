@@ -120,6 +120,7 @@ TEST(Superblock, ReturnsWhatWasSealed) {
     superblock.pass = random();
     superblock.commit_time_us = static_cast<std::int64_t>(random());
     superblock.high_water_bytes = random();
+    superblock.root_payload_bytes = random() | 1;
     superblock.root_checksum = random();
     const auto parsed = parse_at(sealed(superblock), 1, 0);
     ASSERT_TRUE(parsed);
@@ -203,6 +204,20 @@ TEST(Superblock, IgnoresReservedBytesBesideAnUnknownFeature) {
     superblock.reserved[1000] = std::byte{1};
     superblock.*field = std::uint64_t{1} << 40;
     EXPECT_TRUE(parse_repaired(superblock));
+  }
+}
+
+// spec: format.md#superblock rule 8
+TEST(Superblock, RejectsATombstoneThatSaysWhereARootIs) {
+  Superblock tombstone{};
+  tombstone.generation = 3;
+  EXPECT_TRUE(is_tombstone(tombstone));
+  EXPECT_TRUE(parse_at(sealed(tombstone), 1, 0));
+  for (auto field : {&Superblock::high_water_bytes, &Superblock::root_offset_bytes,
+                     &Superblock::root_checksum}) {
+    Superblock broken = tombstone;
+    broken.*field = 1;
+    EXPECT_EQ(code_of(parse_at(sealed(broken), 1, 0)), Errc::kSuperblockDamaged);
   }
 }
 

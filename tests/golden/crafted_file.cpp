@@ -11,6 +11,7 @@
 #include "container/writer.h"
 #include "format/checksum.h"
 #include "format/endian.h"
+#include "format/root_extent.h"
 #include "format/tile_node.h"
 
 namespace crawlstore::testing {
@@ -224,18 +225,14 @@ void CraftedFile::assemble(const std::function<void(std::vector<std::byte>&)>& r
   write_pieces();
   auto payload = format::encode_root(root);
   if (root_bytes) root_bytes(payload);
-  const auto extent = [this] {
-    return Extent{superblock.root_offset_bytes,
-                  format::round_up(superblock.root_payload_bytes, format::kUnitBytes)};
-  };
-  superblock.root_offset_bytes = place(extent(), payload);
-  superblock.root_payload_bytes = payload.size();
-  superblock.root_checksum =
-      format::checksum(std::span(bytes).subspan(extent().offset_bytes, extent().length_bytes),
-                       format::extent_seed(identity.uuid, format::ChecksumDomain::kRoot,
-                                           {superblock.generation}, superblock.root_offset_bytes));
+  superblock.root_offset_bytes =
+      place(format::root_extent(superblock),
+            std::vector<std::byte>(format::root_extent_bytes(payload.size())));
   superblock.high_water_bytes = bytes.size();
-  add_part(extent(), "root");
+  const auto sealed = format::seal_root(payload, identity.uuid, superblock);
+  std::copy(sealed.begin(), sealed.end(),
+            bytes.begin() + static_cast<std::ptrdiff_t>(superblock.root_offset_bytes));
+  add_part(format::root_extent(superblock), "root");
   write_superblocks();
 }
 
@@ -244,8 +241,13 @@ void CraftedFile::write_superblocks() {
     for (std::uint32_t copy = 0; copy < 2; ++copy) {
       std::byte* place = bytes.data() + format::kSuperblockOffsets[slot][copy];
       std::memset(place, 0, format::kSuperblockBytes);
-      if (slot != superblock.generation % 2) continue;
-      const auto sealed = format::seal_superblock(superblock, identity.uuid, slot, copy);
+      format::Superblock content = superblock;
+      if (slot != superblock.generation % 2) {
+        if (superblock.generation < 2) continue;
+        content = {};  // a tombstone
+        content.generation = superblock.generation - 1;
+      }
+      const auto sealed = format::seal_superblock(content, identity.uuid, slot, copy);
       std::memcpy(place, &sealed, sizeof sealed);
     }
   }

@@ -281,8 +281,9 @@ Result<json> read_as_json(std::span<const std::byte> file) {
   json findings = json::array();
   for (const Finding& finding : report->findings) {
     if (finding.kind == FindingKind::kDamaged) return tl::unexpected<Error>(finding.error);
-    findings.push_back(
-        {{"kind", "reduced_redundancy"}, {"error", crawlstore::name_of(finding.error.code)}});
+    const bool is_reduced = finding.kind == FindingKind::kReducedRedundancy;
+    findings.push_back({{"kind", is_reduced ? "reduced_redundancy" : "unfinished"},
+                        {"error", crawlstore::name_of(finding.error.code)}});
   }
   const auto snapshot =
       Snapshot::open(std::shared_ptr<Storage>(open_memory_storage(memory, OpenMode::kRead)));

@@ -60,7 +60,8 @@ TAKEN = re.compile(
     | page_key_.* | pages_(?!not_a_flatbuffer).*
     | partition_(first_key|index_key|index_tail|key_count|key_range|last_key)
     | record_(?!tile_).* | record_tile_not_full
-    | root_checksum | short_numbers_shorter_than_data | superblock_.*
+    | root_checksum | root_end_(?!magic|root_).* | root_payload_empty
+    | short_numbers_shorter_than_data | superblock_.* | tombstone_.*
     | tree_(node|run|tile|tiles)_.*""", re.VERBOSE)
 
 

@@ -2,8 +2,11 @@
 //
 // The rejected golden files: each a valid one in which one rule is broken and, where a checksum
 // would hide that, the checksums are made right again.
+#include <map>
+
 #include <crawlstore/error.h>
 
+#include "format/root_extent.h"
 #include "golden/rejected_maker.h"
 
 namespace crawlstore::testing {
@@ -20,15 +23,73 @@ std::size_t lower_bits_end(const Bytes& b) {
   return 16 + 8U * upper_words + (low_bits + 63) / 64 * 8;
 }
 
+/// The end of the root says something else than the superblock, in the field at `place`.
+void add_root_end(Maker& make, std::size_t place) {
+  static const std::map<std::size_t, std::string> kNames{
+      {0, "magic"},        {8, "uuid"},
+      {24, "generation"},  {32, "features_compat"},
+      {40, "features_ro"}, {48, "features_incompat"},
+      {56, "commit_time"}, {64, "high_water"},
+      {72, "root_offset"}, {80, "root_payload"}};
+  CraftedFile file(make.valid("keys_and_pending"));
+  file.assemble();
+  const Extent extent = format::root_extent(file.superblock);
+  const auto root = std::span(file.bytes).subspan(extent.offset_bytes, extent.length_bytes);
+  root[root.size() - sizeof(format::RootEnd) + place] ^= std::byte{8};
+  const auto checksum =
+      format::checksum(root.first(root.size() - 8),
+                       format::extent_seed(file.identity.uuid, format::ChecksumDomain::kRoot,
+                                           {file.superblock.generation}, extent.offset_bytes));
+  format::store(root.data() + root.size() - 8, checksum);
+  file.superblock.root_checksum = checksum;
+  file.write_superblocks();
+  make.add("root_end_" + kNames.at(place), Errc::kDirectoryInvalid, "keys_and_pending", file);
+}
+
+void add_slots(Maker& make) {
+  for (std::size_t place = 0; place < sizeof(format::RootEnd) - 8; place += 8) {
+    // The uuid is two numbers; each field is wrong by a bit, and the checksum right.
+    if (place != 16) add_root_end(make, place);
+  }
+  const auto slot_of_previous = [](const Bytes& b) {
+    return format::kSuperblockOffsets[1 - CraftedFile(b).superblock.generation % 2];
+  };
+  make.raw("superblock_slot_empty", Errc::kSuperblockDamaged, "keys_and_pending", [&](Bytes& b) {
+    for (const auto offset : slot_of_previous(b)) {
+      std::fill_n(b.begin() + static_cast<std::ptrdiff_t>(offset), 4096, std::byte{0});
+    }
+  });
+  make.raw("superblock_slot_invalid", Errc::kSuperblockDamaged, "keys_and_pending", [&](Bytes& b) {
+    for (const auto offset : slot_of_previous(b)) b[offset + 40] ^= std::byte{1};
+  });
+  make.raw("superblock_slot_lost_with_its_root", Errc::kSuperblockDamaged, "unfinished_commit",
+           [&](Bytes& b) {
+             for (const auto offset : slot_of_previous(b)) b[offset + 40] ^= std::byte{1};
+           });
+  for (const std::size_t place : {80, 88, 104}) {
+    // The only other slot of these files, so that the generation is reported as lost.
+    CraftedFile file(make.valid("other_slot_tombstone"));
+    for (const auto offset : slot_of_previous(file.bytes)) {
+      auto tombstone = format::load_struct<format::Superblock>(file.bytes.data() + offset);
+      reinterpret_cast<std::byte*>(&tombstone)[place] = std::byte{1};
+      tombstone = format::seal_superblock(tombstone, file.identity.uuid, tombstone.slot_index,
+                                          tombstone.copy_index);
+      format::store_struct(file.bytes.data() + offset, tombstone);
+    }
+    make.add("tombstone_field_" + std::to_string(place), Errc::kSuperblockDamaged,
+             "other_slot_tombstone", file);
+  }
+}
+
 void add_identity_and_superblock(Maker& make) {
   make.raw("identity_magic", Errc::kNotACrawlFile, "empty",
            [](Bytes& b) { b[1] = std::byte{'X'}; });
   make.raw("identity_empty_file", Errc::kNotACrawlFile, "empty", [](Bytes& b) { b.clear(); });
   make.raw("identity_cut", Errc::kTruncated, "empty", [](Bytes& b) { b.resize(100); });
   make.identity("identity_newer_version", Errc::kNewerVersion,
-                [](auto& i) { i.format_version = 4; });
+                [](auto& i) { i.format_version = 5; });
   make.identity("identity_older_version", Errc::kOlderVersion,
-                [](auto& i) { i.format_version = 2; });
+                [](auto& i) { i.format_version = 3; });
   make.identity("identity_byte_order", Errc::kIdentityDamaged,
                 [](auto& i) { i.byte_order = 0x04030201; });
   make.identity("identity_unit", Errc::kIdentityDamaged, [](auto& i) { i.unit_bytes = 8192; });
@@ -46,11 +107,11 @@ void add_identity_and_superblock(Maker& make) {
   make.raw("superblock_all_empty", Errc::kSuperblockDamaged, "empty",
            [](Bytes& b) { std::fill_n(b.begin() + 16384, 65536, std::byte{0}); });
   make.raw("superblock_copies_swapped", Errc::kSuperblockDamaged, "empty", [](Bytes& b) {
-    std::swap_ranges(b.begin() + 49152, b.begin() + 53248, b.begin() + 65536);
+    std::swap_ranges(b.begin() + 32768, b.begin() + 36864, b.begin() + 65536);
   });
   make.raw("superblock_of_another_slot", Errc::kSuperblockDamaged, "empty", [](Bytes& b) {
-    std::swap_ranges(b.begin() + 16384, b.begin() + 20480, b.begin() + 49152);
-    std::swap_ranges(b.begin() + 32768, b.begin() + 36864, b.begin() + 65536);
+    std::swap_ranges(b.begin() + 16384, b.begin() + 20480, b.begin() + 32768);
+    std::swap_ranges(b.begin() + 49152, b.begin() + 53248, b.begin() + 65536);
   });
   make.raw("gap_behind_identity", Errc::kSuperblockDamaged, "empty",
            [](Bytes& b) { b[5000] = std::byte{1}; });
@@ -83,7 +144,7 @@ void add_identity_and_superblock(Maker& make) {
                   [](auto& s) { s.root_offset_bytes = s.high_water_bytes; });
   make.superblock("root_payload_not_of_8", Errc::kDirectoryInvalid,
                   [](auto& s) { s.root_payload_bytes -= 1; });
-  make.superblock("root_payload_empty", Errc::kDirectoryInvalid,
+  make.superblock("root_payload_empty", Errc::kSuperblockDamaged,
                   [](auto& s) { s.root_payload_bytes = 0; });
   make.superblock("root_checksum", Errc::kDirectoryDamaged, [](auto& s) { s.root_checksum ^= 1; });
   make.superblock("high_water_unaligned", Errc::kDirectoryInvalid,
@@ -405,6 +466,7 @@ void add_previous(Maker& make) {
 std::vector<GoldenFile> rejected_files() {
   Maker make;
   add_identity_and_superblock(make);
+  add_slots(make);
   add_directory(make);
   add_flatbuffers(make);
   add_references(make);

@@ -9,6 +9,7 @@
 
 #include "format/checksum.h"
 #include "format/drum_table.h"
+#include "format/root_extent.h"
 #include "golden/valid_maker.h"
 
 namespace crawlstore::testing {
@@ -268,8 +269,24 @@ std::vector<std::byte> with_torn_copy(std::vector<std::byte> bytes, std::size_t 
 
 /// As after a snapshot was copied: the other slot is empty.
 std::vector<std::byte> without_previous(std::vector<std::byte> bytes) {
-  const bool is_even = CraftedFile(bytes).superblock.generation % 2 == 0;
-  std::fill_n(bytes.begin() + (is_even ? 49152 : 16384), 20480, std::byte{0});
+  CraftedFile file(std::move(bytes));
+  file.write_superblocks();  // of one generation, and a tombstone
+  return file.bytes;
+}
+
+/// As a commit leaves it that was killed before it wrote a superblock: both slots hold what they
+/// held before it.
+std::vector<std::byte> unfinished_file() {
+  Scratch scratch;
+  std::vector<std::byte> before;
+  for (const char* name : {"keys", "more"}) {
+    before = contents(*scratch.file);
+    auto drum = must(Drum<std::uint64_t>::open(*scratch.store, name, options(2)));
+    must(drum.dispose());
+    must(scratch.store->commit());
+  }
+  auto bytes = scratch.close();
+  std::copy_n(before.begin(), format::kDataStart, bytes.begin());
   return bytes;
 }
 
@@ -287,10 +304,12 @@ std::vector<std::byte> with_dirty_padding(std::vector<std::byte> bytes) {
   auto payload = file.payload(drum);
   payload.resize(payload.size() + 8, std::byte{0xEE});
   file.set_payload(drum, payload);
-  const auto soil = [&file](Extent extent, ChecksumDomain domain, Generation born) {
-    file.bytes[extent.end_bytes() - 1] = std::byte{0xEE};
+  const auto soil = [&file](Extent extent, ChecksumDomain domain, Generation born,
+                            std::uint64_t behind = 0) {
+    file.bytes[extent.end_bytes() - behind - 1] = std::byte{0xEE};
+    const std::uint64_t uncovered = behind == 0 ? 0 : sizeof(format::RootEnd::root_checksum);
     return format::checksum(
-        std::span(file.bytes).subspan(extent.offset_bytes, extent.length_bytes),
+        std::span(file.bytes).subspan(extent.offset_bytes, extent.length_bytes - uncovered),
         format::extent_seed(file.identity.uuid, domain, born, extent.offset_bytes));
   };
   file.write_pieces();
@@ -302,10 +321,11 @@ std::vector<std::byte> with_dirty_padding(std::vector<std::byte> bytes) {
   }
   file.assemble();
   auto& superblock = file.superblock;
+  const Extent root = format::root_extent(superblock);
   superblock.root_checksum =
-      soil({superblock.root_offset_bytes,
-            format::round_up(superblock.root_payload_bytes, format::kUnitBytes)},
-           ChecksumDomain::kRoot, file.root.generation);
+      soil(root, ChecksumDomain::kRoot, file.root.generation, sizeof(format::RootEnd));
+  format::store(file.bytes.data() + root.end_bytes() - sizeof superblock.root_checksum,
+                superblock.root_checksum);
   file.write_superblocks();
   return file.bytes;
 }
@@ -375,7 +395,8 @@ std::vector<GoldenFile> valid_files() {
       {"rolled_back", rolled_back_file()},
       {"copy_0_torn", with_torn_copy(two, 16384)},
       {"copy_1_torn", with_torn_copy(two, 65536)},
-      {"other_slot_empty", without_previous(two)},
+      {"other_slot_tombstone", without_previous(two)},
+      {"unfinished_commit", unfinished_file()},
       {"longer_than_high_water", longer(two)},
       {"thresholds_by_bytes", thresholds_file()},
       {"thresholds_not_stated", without_thresholds(two)},

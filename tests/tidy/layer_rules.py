@@ -43,6 +43,7 @@ PUBLIC_LAYER = {
     "page_key.h": "base",
     "registered_domain.h": "base",
     "storage.h": "io",
+    "roll_forward.h": "crawl_store",
     "snapshot.h": "container",
     "store.h": "container",
     "diff.h": "drum",

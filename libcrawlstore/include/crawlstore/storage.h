@@ -67,6 +67,10 @@ class Storage {
   [[nodiscard]] virtual Result<void> write(std::uint64_t offset,
                                            std::span<const std::byte> bytes) = 0;
 
+  /// The first place at or behind `offset` that may hold other bytes than zeros: what a file system
+  /// knows of holes. The length of the file when there is none.
+  [[nodiscard]] virtual std::uint64_t next_data(std::uint64_t offset) { return offset; }
+
   /// Makes all that was written durable, and the file's length (fdatasync). After a failure nothing
   /// written since the last success can be trusted, and the caller must not sync again.
   [[nodiscard]] virtual Result<void> sync() = 0;

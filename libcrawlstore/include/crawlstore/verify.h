@@ -3,7 +3,8 @@
 
 /// Proves a file whole, or says what is not and where. Reads only; works on damaged files, which
 /// other calls refuse to open. Covers the identity page, the four superblock copies, the gaps
-/// between them, and the current and the previous generation with all they refer to.
+/// between them, the current and the previous generation with all they refer to, and at the deep
+/// level free space, for roots of newer generations.
 /// Threads: none kept. Ownership: nothing outlives the call.
 
 #include <cstdint>
@@ -27,6 +28,8 @@ enum class FindingKind : std::uint8_t {
   kDamaged,            ///< the newest generation, or what all need, is not whole
   kReducedRedundancy,  ///< one superblock copy or the previous generation is not whole: legal after
                        ///< a crash, repaired by the next writer
+  kUnfinished,  ///< nothing is wrong: free space holds a newer generation, as a commit leaves
+                ///< it that is under way or was killed (deep level only)
 };
 
 /// One thing that is not as it must be.
@@ -47,6 +50,8 @@ struct VerifyReport {
   std::uint64_t generations = 0;  ///< 1, or 2 when there is a previous one
   /// True when some finding is kDamaged.
   [[nodiscard]] bool damaged() const;
+  /// True when no finding is more than kUnfinished.
+  [[nodiscard]] bool whole() const;
 };
 
 struct VerifyOptions {
@@ -64,7 +69,7 @@ struct VerifyOptions {
 };
 
 /// errors  kNotACrawlFile, version errors, kNotFound, kPermission, kIo; damage is a finding
-/// cost    quick: O(directory); else one pass over the bytes of both generations
+/// cost    quick: O(directory); else one pass over the bytes of both generations, deep: of the file
 [[nodiscard]] Result<VerifyReport> verify(const std::string& path,
                                           const VerifyOptions& options = {});
 [[nodiscard]] Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options = {});

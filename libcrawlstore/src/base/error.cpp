@@ -33,7 +33,9 @@ constexpr std::array kRows = {
     Row{Errc::kIdentityDamaged, "identity_damaged", "identity page damaged",
         "restore a backup; `crawlstore verify` tells what is whole"},
     Row{Errc::kSuperblockDamaged, "superblock_damaged", "superblock damaged",
-        "restore a backup; `crawlstore verify` tells what is whole"},
+        "`crawlstore verify --deep` tells what is whole; `crawlstore rollback --forward` publishes "
+        "a "
+        "newer generation that is, `crawlstore rollback` goes on without it"},
     Row{Errc::kDirectoryDamaged, "directory_damaged", "directory damaged",
         "run `crawlstore rollback` to return to the previous generation, or restore a backup"},
     Row{Errc::kDirectoryInvalid, "directory_invalid", "directory contradicts itself",
@@ -83,8 +85,9 @@ constexpr std::array kRows = {
         "correct the dispatcher and merge again: the requests are kept"},
     Row{Errc::kTooLarge, "too_large", "larger than its limit",
         "make the value smaller; the limits are in the header of the function"},
-    Row{Errc::kNoPreviousGeneration, "no_previous_generation", "nothing to roll back to",
-        "only the generation before the current one can be restored"},
+    Row{Errc::kNoPreviousGeneration, "no_previous_generation", "nothing to roll back or forward to",
+        "only the generation before the newest, or one that free space holds whole, can be "
+        "restored"},
     Row{Errc::kUnknownName, "unknown_name", "no DRUM, segment or consumer of that name",
         "`crawlstore segments` lists what the file holds"},
     Row{Errc::kTypeMismatch, "type_mismatch", "opened with other types than it was created with",

@@ -13,6 +13,7 @@
 #include "format/checksum.h"
 #include "format/endian.h"
 #include "format/layout.h"
+#include "format/root_extent.h"
 
 namespace crawlstore::container {
 namespace {
@@ -206,15 +207,17 @@ Result<void> Writer::write_root(Draft& draft) {
   root.held = next.held;
   for (const auto& table : next.held_tables) root.held_tables.push_back(table->ref);
   const auto payload = format::encode_root(root);
-  std::uint64_t checksum = 0;
-  const auto extent = write_piece(draft, payload, format::ChecksumDomain::kRoot, checksum);
+  if (payload.size() > format::kRootBytesMax) {
+    return fail(Errc::kTooLarge, "the store has more segments than its directory can name");
+  }
+  const auto extent = reserve_locked(format::root_extent_bytes(payload.size()));
   if (!extent) return tl::unexpected<Error>(extent.error());
+  draft.reserved.push_back(*extent);
   next.root_extent = *extent;
   next.superblock.root_offset_bytes = extent->offset_bytes;
-  next.superblock.root_payload_bytes = payload.size();
-  next.superblock.root_checksum = checksum;
   next.superblock.high_water_bytes = next.end_bytes();
-  return {};
+  const auto bytes = format::seal_root(payload, identity_.uuid, next.superblock);
+  return storage_->write(extent->offset_bytes, bytes);
 }
 
 Result<void> Writer::sync_data() {
@@ -234,25 +237,19 @@ Result<Generation> Writer::publish(Draft& draft) {
   if (!policy().ask_after_publish) {
     if (auto pins = storage_->pinned({0}, generation)) early_pins = std::move(*pins);
   }
-  for (std::uint32_t copy = 0; copy < (policy().write_second_copy ? 2U : 1U); ++copy) {
-    // Past a damaged winner the slot overwritten is the only whole one: never both copies at risk,
-    // and step 0 of the next writer can tell which of them may not be durable.
-    const bool alone = skipped_generations_ != 0;
-    if (alone && policy().rollback_passes_differ) draft.next->superblock.pass = copy;
-    auto written = write_superblock(*storage_, draft.next->superblock, identity_.uuid, slot, copy);
-    if (written && alone && policy().rollback_syncs_between && copy == 0) {
-      written = storage_->sync();
-    }
-    if (!written) return poison_with(written.error());
-  }
-  if (!policy().superblock_last) {
-    const auto synced = sync_data();
-    if (!synced) return poison_with(synced.error());
-  }
-  if (policy().sync_superblock) {
-    const auto synced = storage_->sync();
-    if (!synced) return poison_with(synced.error());
-  }
+  // One copy at a time: whatever happens, the slot keeps a whole one. The second is made durable by
+  // the next sync of whoever writes next; of a higher pass, so that step 0 can tell which one may
+  // not be durable.
+  const auto published = [&]() -> Result<void> {
+    auto& superblock = draft.next->superblock;
+    CRAWLSTORE_TRY(write_superblock(*storage_, superblock, identity_.uuid, slot, 0));
+    if (!policy().superblock_last) CRAWLSTORE_TRY(sync_data());
+    if (policy().sync_superblock) CRAWLSTORE_TRY(storage_->sync());
+    if (!policy().write_second_copy) return {};
+    if (policy().publish_passes_differ) superblock.pass = 1;
+    return write_superblock(*storage_, superblock, identity_.uuid, slot, 1);
+  }();
+  if (!published) return poison_with(published.error());
 
   skipped_generations_ = 0;
   directory_ = draft.next;

@@ -11,14 +11,15 @@ namespace crawlstore::container {
 
 struct CommitPolicy {
   bool settle_first = true;              ///< step 0 before the first allocation
+  bool settle_syncs_before = true;       ///< step 0: a sync before anything is written
   bool settle_sync_first = true;         ///< step 0: sync between the two copies
   bool settle_sync_second = true;        ///< step 0: sync after the second copy
   bool settle_raises_pass = true;        ///< step 0: pass = highest of the slot + 1
   bool settle_passes_differ = true;      ///< step 0: the second copy gets one more
-  bool settle_clears_other_slot = true;  ///< step 0: zeros over invalid copies of the other slot
+  bool settle_mends_other_slot = true;   ///< step 0: invalid copies of the other slot are rewritten
   bool check_lost_pins = true;           ///< after step 0: no generation > N may be pinned
   bool sync_data = true;                 ///< step 3
-  bool sync_superblock = true;           ///< step 5
+  bool sync_superblock = true;           ///< step 5, between the copies
   bool superblock_last = true;           ///< step 4 after step 3, not before it
   bool write_second_copy = true;         ///< step 4 writes both copies
   bool alternate_slots = true;           ///< generation g lives in slot g mod 2
@@ -36,11 +37,10 @@ struct CommitPolicy {
   bool rollback_keeps_born = true;  ///< rollback keeps the `born` of N-1's references
   bool rollback_unholds = true;     ///< rollback takes restored extents off the list
   bool verify_directory_checksum = true;  ///< tables and root are verified when loaded
-  bool rollback_syncs_between = true;  ///< rollback_damaged(): a sync between the copies of step 4
-  bool rollback_passes_differ = true;  ///< rollback_damaged(): `pass` 0 and 1 in step 4
-  bool refuse_hidden_slot = true;      ///< no writing while a slot cannot be read at all
-  bool reread_after_pin = true;        ///< a reader believes only what it reads under its pin
-  bool allocate_really = true;         ///< step 1 calls fallocate
+  bool publish_passes_differ = true;      ///< step 4: `pass` 0, step 6: `pass` 1
+  bool refuse_hidden_slot = true;         ///< no writing while a slot cannot be read at all
+  bool reread_after_pin = true;           ///< a reader believes only what it reads under its pin
+  bool allocate_really = true;            ///< step 1 calls fallocate
 };
 
 #if defined(CRAWLSTORE_MUTANTS)

@@ -8,6 +8,7 @@
 
 #include "container/run_scan.h"
 #include "container/superblocks.h"
+#include "format/root_extent.h"
 
 namespace crawlstore::container {
 namespace {
@@ -27,9 +28,13 @@ struct Copy {
     if (*got < bytes.size()) {
       return fail(Errc::kTruncated, "the file ends inside its directory", extent.offset_bytes);
     }
-    const auto seed =
-        format::extent_seed(reader.identity().uuid, domain, born, extent.offset_bytes);
-    if (format::checksum(bytes, seed) != expected) {
+    const auto& uuid = reader.identity().uuid;
+    const bool is_whole =
+        domain == format::ChecksumDomain::kRoot
+            ? format::is_root_whole(bytes, uuid, reader.directory().superblock)
+            : format::checksum(
+                  bytes, format::extent_seed(uuid, domain, born, extent.offset_bytes)) == expected;
+    if (!is_whole) {
       return fail(Errc::kDirectoryDamaged, "the checksum of a directory piece does not match",
                   extent.offset_bytes);
     }
@@ -68,7 +73,7 @@ struct Copy {
     });
   }
 
-  /// The copy has this generation only: the other slot stays empty.
+  /// The copy has this generation only: a tombstone says that the one before it is not there.
   Result<void> copy_head() const {
     const auto& identity = reader.identity();
     const auto& superblock = reader.directory().superblock;
@@ -78,7 +83,8 @@ struct Copy {
       CRAWLSTORE_TRY(write_superblock(target, superblock, identity.uuid,
                                       slot_of(superblock.generation), copy));
     }
-    return {};
+    if (superblock.generation == 1) return {};
+    return write_tombstone(target, identity.uuid, superblock.generation - 1);
   }
 
   /// Held extents may lie behind all that was copied.

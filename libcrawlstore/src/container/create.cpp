@@ -6,10 +6,10 @@
 #include <sys/random.h>
 
 #include "container/superblocks.h"
-#include "format/checksum.h"
 #include "format/directory.h"
 #include "format/endian.h"
 #include "format/layout.h"
+#include "format/root_extent.h"
 
 namespace crawlstore::container {
 
@@ -33,18 +33,13 @@ Result<void> write_empty_store(Storage& storage, const format::Identity& identit
   format::DirectoryRoot root;
   root.generation = {1};
   const auto payload = format::encode_root(root);
-  std::vector<std::byte> bytes(payload);
-  bytes.resize(format::round_up(payload.size(), format::kUnitBytes));
 
   format::Superblock superblock{};
   superblock.generation = 1;
   superblock.commit_time_us = time_us;
-  superblock.high_water_bytes = format::kDataStart + bytes.size();
+  superblock.high_water_bytes = format::kDataStart + format::root_extent_bytes(payload.size());
   superblock.root_offset_bytes = format::kDataStart;
-  superblock.root_payload_bytes = payload.size();
-  superblock.root_checksum = format::checksum(
-      bytes,
-      format::extent_seed(sealed.uuid, format::ChecksumDomain::kRoot, {1}, format::kDataStart));
+  const auto bytes = format::seal_root(payload, sealed.uuid, superblock);
 
   CRAWLSTORE_TRY(storage.allocate({0, superblock.high_water_bytes}));
   CRAWLSTORE_TRY(storage.write(0, std::as_bytes(std::span<const format::Identity, 1>(&sealed, 1))));

@@ -13,6 +13,7 @@
 #include "format/checksum.h"
 #include "format/endian.h"
 #include "format/layout.h"
+#include "format/root_extent.h"
 
 namespace crawlstore::container {
 namespace {
@@ -27,9 +28,7 @@ struct Loader {
   std::uint64_t high_water_bytes;
   TileLoader tiles{storage, uuid, high_water_bytes};
 
-  Result<std::vector<std::byte>> read_piece(Extent extent, std::uint64_t payload_bytes,
-                                            ChecksumDomain domain, Generation born,
-                                            std::uint64_t expected) const {
+  Result<std::vector<std::byte>> read_extent(Extent extent, std::uint64_t payload_bytes) const {
     if (extent.offset_bytes < format::kDataStart || extent.length_bytes > high_water_bytes ||
         extent.offset_bytes > high_water_bytes - extent.length_bytes || payload_bytes == 0 ||
         extent.offset_bytes % format::kUnitBytes != 0) {
@@ -45,12 +44,33 @@ struct Loader {
     const auto got = storage.read(extent.offset_bytes, bytes);
     if (!got) return tl::unexpected<Error>(got.error());
     if (*got < bytes.size()) return truncated;
+    return bytes;
+  }
+
+  [[nodiscard]] Result<void> check_checksum(bool matches, Extent extent) const {
+    if (matches || !policy.verify_directory_checksum) return {};
+    return fail(Errc::kDirectoryDamaged, "the checksum of a directory piece does not match",
+                extent.offset_bytes);
+  }
+
+  Result<std::vector<std::byte>> read_piece(Extent extent, std::uint64_t payload_bytes,
+                                            ChecksumDomain domain, Generation born,
+                                            std::uint64_t expected) const {
+    auto bytes = read_extent(extent, payload_bytes);
+    if (!bytes) return bytes;
     const auto seed = format::extent_seed(uuid, domain, born, extent.offset_bytes);
-    if (policy.verify_directory_checksum && format::checksum(bytes, seed) != expected) {
-      return fail(Errc::kDirectoryDamaged, "the checksum of a directory piece does not match",
-                  extent.offset_bytes);
-    }
-    bytes.resize(payload_bytes);
+    CRAWLSTORE_TRY(check_checksum(format::checksum(*bytes, seed) == expected, extent));
+    bytes->resize(payload_bytes);
+    return bytes;
+  }
+
+  Result<std::vector<std::byte>> read_root(const format::Superblock& superblock) const {
+    const Extent extent = format::root_extent(superblock);
+    auto bytes = read_extent(extent, superblock.root_payload_bytes);
+    if (!bytes) return bytes;
+    CRAWLSTORE_TRY(check_checksum(format::is_root_whole(*bytes, uuid, superblock), extent));
+    CRAWLSTORE_TRY(format::check_root_end(*bytes, uuid, superblock));
+    bytes->resize(superblock.root_payload_bytes);
     return bytes;
   }
 
@@ -242,13 +262,10 @@ Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Supe
   CRAWLSTORE_TRY(format::check_root_place(superblock));
   auto directory = std::make_shared<Directory>();
   directory->superblock = superblock;
-  directory->root_extent = {superblock.root_offset_bytes,
-                            format::round_up(superblock.root_payload_bytes, format::kUnitBytes)};
+  directory->root_extent = format::root_extent(superblock);
 
   Loader loader{storage, uuid, policy, superblock.generation, superblock.high_water_bytes};
-  auto bytes =
-      loader.read_piece(directory->root_extent, superblock.root_payload_bytes,
-                        ChecksumDomain::kRoot, {superblock.generation}, superblock.root_checksum);
+  auto bytes = loader.read_root(superblock);
   if (!bytes) return tl::unexpected<Error>(bytes.error());
   auto root = format::parse_root(*bytes, loader.limits(superblock.root_offset_bytes));
   if (!root) return tl::unexpected<Error>(root.error());

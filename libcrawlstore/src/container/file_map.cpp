@@ -23,15 +23,12 @@ ExtentInfo piece(Extent extent, ExtentUse use, Generation born = {}) {
 /// What the file begins with: the same in every file.
 void add_head(std::vector<ExtentInfo>& map) {
   map.push_back(piece({0, sizeof(format::Identity)}, ExtentUse::kIdentity));
-  for (std::uint8_t slot = 0; slot < 2; ++slot) {
-    for (std::uint8_t copy = 0; copy < 2; ++copy) {
-      const std::uint64_t end = map.back().extent.end_bytes();
-      const std::uint64_t begin = format::kSuperblockOffsets[slot][copy];
-      map.push_back(piece({end, begin - end}, ExtentUse::kZeros));
-      map.push_back(piece({begin, format::kSuperblockBytes}, ExtentUse::kSuperblock));
-      map.back().slot = slot;
-      map.back().copy = copy;
-    }
+  for (const auto& place : format::kSuperblockPlaces) {
+    const std::uint64_t end = map.back().extent.end_bytes();
+    map.push_back(piece({end, place.offset_bytes - end}, ExtentUse::kZeros));
+    map.push_back(piece({place.offset_bytes, format::kSuperblockBytes}, ExtentUse::kSuperblock));
+    map.back().slot = static_cast<std::uint8_t>(place.slot);
+    map.back().copy = static_cast<std::uint8_t>(place.copy);
   }
   const std::uint64_t end = map.back().extent.end_bytes();
   map.push_back(piece({end, format::kDataStart - end}, ExtentUse::kZeros));

@@ -7,6 +7,7 @@
 #include "container/writer.h"
 #include "format/endian.h"
 #include "format/layout.h"
+#include "format/root_extent.h"
 
 namespace crawlstore {
 namespace {
@@ -57,8 +58,7 @@ GenerationInfo info_of(const container::SuperblockSet& set, std::uint32_t slot,
   auto usable = format::check_features(superblock, false);
   if (usable) usable = format::check_root_place(superblock);
   if (usable) {
-    info.root = {superblock.root_offset_bytes,
-                 format::round_up(superblock.root_payload_bytes, format::kUnitBytes)};
+    info.root = format::root_extent(superblock);
   } else {
     info.error = usable.error();
   }

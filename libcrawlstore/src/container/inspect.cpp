@@ -70,21 +70,16 @@ bool describe_head_at(Description& out, Storage& storage, std::uint64_t offset) 
   Description ignored({});
   const Uuid uuid = describe_identity(ignored, storage);
   std::uint64_t begin = sizeof(format::Identity);
-  for (std::uint32_t slot = 0; slot < 2; ++slot) {
-    for (std::uint32_t copy = 0; copy < 2; ++copy) {
-      const std::uint64_t place = kSuperblockOffsets[slot][copy];
-      if (offset < place) break;
-      if (offset < place + kSuperblockBytes) {
-        describe_copy(out, storage, uuid, slot, copy);
-        return true;
-      }
-      begin = place + kSuperblockBytes;
-    }
-  }
   std::uint64_t end = format::kDataStart;
-  for (const auto& slot : kSuperblockOffsets) {
-    for (const std::uint64_t place : slot) {
-      if (place > offset) end = std::min(end, place);
+  for (const auto& place : format::kSuperblockPlaces) {
+    if (offset < place.offset_bytes) {
+      end = place.offset_bytes;
+      break;
+    }
+    begin = place.offset_bytes + kSuperblockBytes;
+    if (offset < begin) {
+      describe_copy(out, storage, uuid, place.slot, place.copy);
+      return true;
     }
   }
   const auto gap = read_some(storage, begin, end - begin);

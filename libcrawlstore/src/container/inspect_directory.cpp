@@ -6,6 +6,7 @@
 #include "container/tile_tree.h"
 #include "format/endian.h"
 #include "format/layout.h"
+#include "format/root_extent.h"
 
 namespace crawlstore::container {
 namespace {
@@ -29,10 +30,18 @@ DirectoryDescriber::DirectoryDescriber(Storage& storage, const Uuid& uuid,
     root_piece_ = {{}, {}, placed.error().text};
     return;
   }
-  const Extent extent{superblock.root_offset_bytes,
-                      format::round_up(superblock.root_payload_bytes, format::kUnitBytes)};
-  root_piece_ = read_piece(extent, superblock.root_payload_bytes, ChecksumDomain::kRoot,
-                           {superblock.generation}, superblock.root_checksum);
+  const Extent extent = format::root_extent(superblock);
+  root_piece_ = read_extent(extent);
+  if (root_piece_.problem == nullptr) {
+    const auto& bytes = root_piece_.payload;
+    root_end_ = {bytes.end() - sizeof(format::RootEnd), bytes.end()};
+    if (!format::is_root_whole(bytes, uuid, superblock)) {
+      root_piece_.problem = "the checksum does not match";
+    } else if (const auto end = format::check_root_end(bytes, uuid, superblock); !end) {
+      root_piece_.problem = end.error().text;
+    }
+    root_piece_.payload.resize(superblock.root_payload_bytes);
+  }
   auto parsed = format::parse_root(root_piece_.payload, limits(extent));
   if (parsed) {
     root_ = std::move(*parsed);
@@ -45,9 +54,7 @@ format::ParseLimits DirectoryDescriber::limits(Extent extent) const {
   return {{superblock_.generation}, superblock_.high_water_bytes, extent.offset_bytes};
 }
 
-DirectoryDescriber::Piece DirectoryDescriber::read_piece(Extent extent, std::uint64_t payload_bytes,
-                                                         ChecksumDomain domain, Generation born,
-                                                         std::uint64_t checksum) const {
+DirectoryDescriber::Piece DirectoryDescriber::read_extent(Extent extent) const {
   Piece piece{extent, {}, nullptr};
   const auto size = storage_.size();
   if (!size || extent.offset_bytes > *size || extent.length_bytes > *size - extent.offset_bytes) {
@@ -59,8 +66,15 @@ DirectoryDescriber::Piece DirectoryDescriber::read_piece(Extent extent, std::uin
   if (!got || *got < piece.payload.size()) {
     piece.payload.clear();
     piece.problem = "this cannot be read";
-    return piece;
   }
+  return piece;
+}
+
+DirectoryDescriber::Piece DirectoryDescriber::read_piece(Extent extent, std::uint64_t payload_bytes,
+                                                         ChecksumDomain domain, Generation born,
+                                                         std::uint64_t checksum) const {
+  Piece piece = read_extent(extent);
+  if (piece.problem != nullptr) return piece;
   const auto seed = format::extent_seed(uuid_, domain, born, extent.offset_bytes);
   if (format::checksum(piece.payload, seed) != checksum) {
     piece.problem = "the checksum does not match";
@@ -120,6 +134,12 @@ void DirectoryDescriber::describe_root(Description& out) const {
   if (!root_piece_.payload.empty()) {
     out.add_fields(format::describe_root(root_piece_.payload, out.entries_max()),
                    root_piece_.extent.offset_bytes);
+  }
+  if (!root_end_.empty()) {
+    const Extent place{root_piece_.extent.end_bytes() - root_end_.size(), root_end_.size()};
+    out.open("end", "struct", place);
+    out.add_fields(format::describe_root_end(root_end_), place.offset_bytes);
+    out.close();
   }
   out.close();
   if (root_piece_.problem != nullptr) out.note(mark, Error::kNoOffset, root_piece_.problem);

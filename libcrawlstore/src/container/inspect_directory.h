@@ -37,6 +37,7 @@ class DirectoryDescriber {
     const char* problem = nullptr;
   };
 
+  [[nodiscard]] Piece read_extent(Extent extent) const;
   [[nodiscard]] Piece read_piece(Extent extent, std::uint64_t payload_bytes,
                                  format::ChecksumDomain domain, Generation born,
                                  std::uint64_t checksum) const;
@@ -61,6 +62,7 @@ class DirectoryDescriber {
   const Uuid uuid_;
   const format::Superblock superblock_;
   Piece root_piece_;
+  std::vector<std::byte> root_end_;  // empty when the root cannot be read
   std::optional<format::DirectoryRoot> root_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "container/newer_roots.h"
 #include "container/superblocks.h"
 
 namespace crawlstore::container {
@@ -52,13 +53,104 @@ Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOpti
   if (!identity) return tl::unexpected<Error>(identity.error());
   const auto set = read_superblocks(*storage, identity->uuid);
   if (!set) return tl::unexpected<Error>(set.error());
-  if (load_directory(*storage, identity->uuid, *set->winner(), options.policy)) {
+  if (!load_directory(*storage, identity->uuid, *set->winner(), options.policy)) {
+    options.past_damaged_winner = true;
+  } else if (set->lost_slot()) {
+    options.give_up_lost_slot = true;
+  } else {
     return fail(Errc::kInvalidArgument, "the newest generation is whole; roll back from it");
   }
-  options.past_damaged_winner = true;
   auto writer = Writer::open(std::move(storage), options);
   if (!writer) return tl::unexpected<Error>(writer.error());
   return (*writer)->commit(true);
+}
+
+namespace {
+
+/// The writer lock of a storage, for its life.
+struct WriterLock {
+  Storage& storage;
+  ~WriterLock() { storage.unlock_writer(); }
+};
+
+/// The first damage in all that a generation refers to.
+Result<void> check_whole(Storage& storage, const format::Identity& identity,
+                         const format::Superblock& superblock, const VerifyOptions& options,
+                         DeepCheck also) {
+  CRAWLSTORE_TRY(format::check_features(superblock, true));
+  const auto directory = load_directory(storage, identity.uuid, superblock, {});
+  if (!directory) return tl::unexpected<Error>(directory.error());
+  Verification verification{storage, options, identity};
+  CRAWLSTORE_TRY(verify_segments(verification, directory->get(), nullptr, also));
+  if (verification.report.findings.empty()) return {};
+  return tl::unexpected<Error>(verification.report.findings.front().error);
+}
+
+/// Makes both copies of the slot lead to the generation, one at a time.
+Result<void> publish(Storage& storage, const Uuid& uuid, format::Superblock superblock,
+                     const SuperblockSet& set) {
+  const std::uint32_t slot = slot_of(superblock.generation);
+  CRAWLSTORE_TRY(storage.sync());
+  if (set.best_of(1 - slot) == nullptr && superblock.generation > 1) {
+    CRAWLSTORE_TRY(write_tombstone(storage, uuid, superblock.generation - 1));
+  }
+  for (superblock.pass = 0; superblock.pass < 2; ++superblock.pass) {
+    CRAWLSTORE_TRY(write_superblock(storage, superblock, uuid, slot,
+                                    static_cast<std::uint32_t>(superblock.pass)));
+    CRAWLSTORE_TRY(storage.sync());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t lock_wait_ms,
+                                const std::function<bool(std::uint64_t, std::uint64_t)>& progress,
+                                DeepCheck also) {
+  const auto identity = read_identity(*storage);
+  if (!identity) return tl::unexpected<Error>(identity.error());
+  CRAWLSTORE_TRY(storage->lock_writer(lock_wait_ms));
+  const WriterLock lock{*storage};
+  const auto set = read_superblock_set(*storage, identity->uuid);
+  if (!set) return tl::unexpected<Error>(set.error());
+  if (set->hides_a_slot()) return fail(Errc::kIo, "a superblock slot cannot be read", 0);
+  const auto* winner = set->winner();
+  const std::uint64_t above = winner == nullptr ? 0 : winner->generation;
+  DirectoryPtr newest;
+  if (winner != nullptr) {
+    newest = load_directory(*storage, identity->uuid, *winner, {}).value_or(DirectoryPtr());
+  }
+  const auto pins = storage->pinned({above + 1}, {format::kGenerationMax});
+  if (!pins) return tl::unexpected<Error>(pins.error());
+  if (!pins->empty()) {
+    return fail(Errc::kBusyPinned, "a reader still pins a generation that was lost");
+  }
+
+  std::uint64_t done = 0;
+  const std::uint64_t size = storage->size().value_or(0);
+  const auto roots = find_newer_roots(*storage, identity->uuid, newest.get(), above,
+                                      [&](std::uint64_t bytes) -> Result<void> {
+                                        done += bytes;
+                                        if (!progress || progress(done, std::max(size, done)))
+                                          return {};
+                                        return fail(Errc::kCancelled, "the search was stopped");
+                                      });
+  if (!roots) return tl::unexpected<Error>(roots.error());
+  VerifyOptions options;
+  options.level = VerifyLevel::kDeep;
+  options.progress = progress;
+  Error newest_fault{Errc::kNoPreviousGeneration, 0, 0, Error::kNoOffset,
+                     "free space holds no newer generation"};
+  for (const auto& root : *roots) {
+    const auto whole = check_whole(*storage, *identity, root, options, also);
+    if (whole) {
+      CRAWLSTORE_TRY(publish(*storage, identity->uuid, root, *set));
+      return Generation{root.generation};
+    }
+    if (whole.error().code == Errc::kCancelled) return tl::unexpected<Error>(whole.error());
+    if (&root == &roots->front()) newest_fault = whole.error();
+  }
+  return tl::unexpected<Error>(newest_fault);
 }
 
 }  // namespace crawlstore::container

@@ -64,6 +64,23 @@ const format::Superblock* valid(const SuperblockCopy& copy) {
   return copy.state == State::kValid ? &copy.superblock : nullptr;
 }
 
+/// The newer of two, then the one of the higher pass, then the first. Either may be null.
+const format::Superblock* better(const format::Superblock* a, const format::Superblock* b) {
+  if (a == nullptr) return b;
+  if (b == nullptr) return a;
+  if (a->generation != b->generation) return a->generation > b->generation ? a : b;
+  return a->pass >= b->pass ? a : b;
+}
+
+/// The best copy of a slot that leads to a root.
+const format::Superblock* leading(const SuperblockSet& set, std::uint32_t slot) {
+  const auto root_of = [&](std::uint32_t copy) {
+    const auto* superblock = valid(set.copies[slot][copy]);
+    return superblock == nullptr || format::is_tombstone(*superblock) ? nullptr : superblock;
+  };
+  return better(root_of(0), root_of(1));
+}
+
 /// Which copy of the slot is rewritten first: the invalid or older one, else the one with the
 /// higher pass, else copy 0.
 std::uint32_t first_to_rewrite(const SuperblockSet& set, std::uint32_t slot) {
@@ -83,11 +100,20 @@ std::uint64_t highest_pass(const SuperblockSet& set, std::uint32_t slot) {
   return pass;
 }
 
-Result<void> clear_invalid(Storage& storage, const SuperblockSet& set, std::uint32_t slot) {
+/// Makes the copies of a slot what the valid one of them is, so that what a crash left of a commit
+/// cannot come back. Without a valid one the slot was never used: its copies become empty.
+Result<void> mend_slot(Storage& storage, const Uuid& uuid, const SuperblockSet& set,
+                       std::uint32_t slot) {
   const CopyBytes zeros{};
+  const auto* best = set.best_of(slot);
   for (std::uint32_t copy = 0; copy < 2; ++copy) {
-    if (set.copies[slot][copy].state != State::kInvalid) continue;
-    CRAWLSTORE_TRY(storage.write(kSuperblockOffsets[slot][copy], zeros));
+    const auto* superblock = valid(set.copies[slot][copy]);
+    if (best == nullptr) {
+      if (set.copies[slot][copy].state != State::kInvalid) continue;
+      CRAWLSTORE_TRY(storage.write(kSuperblockOffsets[slot][copy], zeros));
+    } else if (superblock == nullptr || !format::same_generation(*superblock, *best)) {
+      CRAWLSTORE_TRY(write_superblock(storage, *best, uuid, slot, copy));
+    }
   }
   return {};
 }
@@ -95,26 +121,30 @@ Result<void> clear_invalid(Storage& storage, const SuperblockSet& set, std::uint
 }  // namespace
 
 const format::Superblock* SuperblockSet::best_of(std::uint32_t slot) const {
-  const auto* zero = valid(copies[slot][0]);
-  const auto* one = valid(copies[slot][1]);
-  if (zero == nullptr) return one;
-  if (one == nullptr) return zero;
-  if (zero->generation != one->generation) return zero->generation > one->generation ? zero : one;
-  return zero->pass >= one->pass ? zero : one;
+  return better(valid(copies[slot][0]), valid(copies[slot][1]));
 }
 
 const format::Superblock* SuperblockSet::winner() const {
-  const auto* a = best_of(0);
-  const auto* b = best_of(1);
-  if (a == nullptr) return b;
-  if (b == nullptr) return a;
-  return a->generation >= b->generation ? a : b;
+  return better(leading(*this, 0), leading(*this, 1));
+}
+
+std::uint64_t SuperblockSet::highest_generation() const {
+  const auto* best = better(best_of(0), best_of(1));
+  return best == nullptr ? 0 : best->generation;
+}
+
+std::optional<std::uint32_t> SuperblockSet::lost_slot() const {
+  const auto* best = winner();
+  if (best == nullptr || best->generation < 2 || best_of(1 - best->slot_index) != nullptr) {
+    return std::nullopt;
+  }
+  return 1 - best->slot_index;
 }
 
 const format::Superblock* SuperblockSet::previous() const {
   const auto* best = winner();
   if (best == nullptr) return nullptr;
-  const auto* other = best_of(1 - best->slot_index);
+  const auto* other = leading(*this, 1 - best->slot_index);
   return other != nullptr && other->generation + 1 == best->generation ? other : nullptr;
 }
 
@@ -156,6 +186,17 @@ Result<void> write_superblock(Storage& storage, const format::Superblock& superb
                        std::as_bytes(std::span<const format::Superblock, 1>(&sealed, 1)));
 }
 
+Result<void> write_tombstone(Storage& storage, const Uuid& uuid, std::uint64_t generation) {
+  format::Superblock tombstone{};
+  tombstone.generation = generation;
+  for (std::uint32_t copy = 0; copy < 2; ++copy) {
+    CRAWLSTORE_TRY(write_superblock(storage, tombstone, uuid, slot_of(generation), copy));
+    CRAWLSTORE_TRY(storage.sync());
+    ++tombstone.pass;
+  }
+  return {};
+}
+
 Result<bool> settle_superblocks(Storage& storage, const Uuid& uuid,
                                 const format::Superblock& opened, const CommitPolicy& policy,
                                 bool past_damaged_winner) {
@@ -166,6 +207,10 @@ Result<bool> settle_superblocks(Storage& storage, const Uuid& uuid,
   if (!before) return tl::unexpected<Error>(before.error());
   const auto* winner = shown(*before);
   if (winner == nullptr || !format::same_generation(*winner, opened)) return false;
+  // What a writer that was killed has left in flight: no copy is written beside another one of its
+  // slot that is not durable.
+  if (policy.settle_syncs_before) CRAWLSTORE_TRY(storage.sync());
+  if (before->lost_slot()) CRAWLSTORE_TRY(write_tombstone(storage, uuid, opened.generation + 1));
   const std::uint32_t slot = winner->slot_index;
   format::Superblock settled = *winner;
   if (policy.settle_raises_pass) settled.pass = highest_pass(*before, slot) + 1;
@@ -176,7 +221,9 @@ Result<bool> settle_superblocks(Storage& storage, const Uuid& uuid,
   // The copy of the higher pass is the one that may not be durable when this stops half way.
   if (policy.settle_raises_pass && policy.settle_passes_differ) ++settled.pass;
   CRAWLSTORE_TRY(write_superblock(storage, settled, uuid, slot, 1 - first));
-  if (policy.settle_clears_other_slot) CRAWLSTORE_TRY(clear_invalid(storage, *before, 1 - slot));
+  if (policy.settle_mends_other_slot && !before->lost_slot()) {
+    CRAWLSTORE_TRY(mend_slot(storage, uuid, *before, 1 - slot));
+  }
   if (policy.settle_sync_second) CRAWLSTORE_TRY(storage.sync());
 
   if (!policy.reread_after_settle) return true;

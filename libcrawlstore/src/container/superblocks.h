@@ -27,12 +27,17 @@ struct SuperblockSet {
 
   /// The valid copy of the slot with the highest generation, then the highest pass.
   [[nodiscard]] const format::Superblock* best_of(std::uint32_t slot) const;
-  /// The valid copy with the highest generation of all.
+  /// The valid copy with the highest generation of all that lead to a root.
   [[nodiscard]] const format::Superblock* winner() const;
+  /// The highest generation of all valid copies, tombstones too; 0 without any.
+  [[nodiscard]] std::uint64_t highest_generation() const;
   /// The generation one below the winner, when the other slot still holds it.
   [[nodiscard]] const format::Superblock* previous() const;
   /// A slot without a valid copy in which a copy could not be read.
   [[nodiscard]] bool hides_a_slot() const;
+  /// The slot beside the winner's, when it has no valid copy although there were commits: no crash
+  /// explains that, and a commit newer than the winner may be lost.
+  [[nodiscard]] std::optional<std::uint32_t> lost_slot() const;
 };
 
 /// Reads all copies once. errors kIo only when no copy at all can be read.
@@ -47,7 +52,11 @@ Result<SuperblockSet> read_superblocks(Storage& storage, const Uuid& uuid);
 Result<void> write_superblock(Storage& storage, const format::Superblock& superblock,
                               const Uuid& uuid, std::uint32_t slot, std::uint32_t copy);
 
-/// Step 0: rewrites the winner's slot, one copy at a time, and clears what is invalid in the other.
+/// Writes a tombstone of `generation` into both copies of its slot, one at a time, and syncs.
+Result<void> write_tombstone(Storage& storage, const Uuid& uuid, std::uint64_t generation);
+
+/// Step 0: rewrites the winner's slot, one copy at a time, and makes both copies of the other slot
+/// what the valid one of them is. A lost slot (see lost_slot()) gets a tombstone.
 ///   opened   what the writer opened: the winner, or the previous generation when rollback passes a
 ///            damaged winner over; when the file shows another one the result is false: reopen
 ///   errors   of the storage; the writer is poisoned by any of them

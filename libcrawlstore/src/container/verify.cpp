@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "container/newer_roots.h"
 #include "container/verify_superblocks.h"
 
 namespace crawlstore::container {
@@ -121,27 +122,25 @@ std::uint64_t segment_count(const std::vector<RunTask>& tasks) {
   return segments.size();
 }
 
-Result<void> verify_segments(Verification& verification, const Directory* newest,
-                             const Directory* previous, DeepCheck also) {
-  const auto tasks = runs_of(newest, previous);
-  const bool deep = verification.options.level == VerifyLevel::kDeep;
-  for (const RunTask& task : tasks) {
-    verification.total_bytes += task.run.extent().length_bytes;
-    if (deep) verification.total_bytes += task.run.payload_bytes;
-  }
-  verification.report.checked_segments = segment_count(tasks);
-  CRAWLSTORE_TRY(verification.advance(0));
-  const SortedFindings sorted(verification.report.findings);
-  auto damaged_runs = verify_runs(verification, tasks);
-  if (!damaged_runs) return tl::unexpected<Error>(damaged_runs.error());
-  if (!deep) return {};
-  SegmentVerifier segments(verification, std::move(*damaged_runs));
-  for (const auto& [directory, kind] : {std::pair(newest, FindingKind::kDamaged),
-                                        std::pair(previous, FindingKind::kReducedRedundancy)}) {
-    if (directory == nullptr) continue;
-    CRAWLSTORE_TRY(segments.verify(*directory, kind));
-    CRAWLSTORE_TRY(also(verification, segments, *directory, kind));
-  }
+/// Notes the newest root in free space that no superblock leads to: proof that a commit is lost
+/// when the slot that led to it is, else what an unfinished commit leaves.
+Result<void> verify_newer_roots(Verification& verification, const SuperblockSet& set,
+                                const Directory& newest) {
+  const auto& identity = verification.identity;
+  const auto roots = find_newer_roots(verification.storage, identity.uuid, &newest,
+                                      newest.superblock.generation, [&](std::uint64_t bytes) {
+                                        verification.total_bytes += bytes;
+                                        return verification.advance(bytes);
+                                      });
+  if (!roots) return tl::unexpected<Error>(roots.error());
+  const auto now = read_superblock_copies(verification.storage, identity.uuid).set;
+  const bool goes_on = !shows_same(now.winner(), set.winner());  // a writer made these roots
+  if (roots->empty() || (goes_on && !set.lost_slot())) return {};
+  const auto& root = roots->front();
+  const Error error{Errc::kSuperblockDamaged, 0, 0, root.root_offset_bytes,
+                    "the directory root of a newer generation stands in free space"};
+  verification.found(set.lost_slot() ? FindingKind::kDamaged : FindingKind::kUnfinished,
+                     {root.generation}, error);
   return {};
 }
 
@@ -166,10 +165,36 @@ Result<void> verify_all(Verification& verification, DeepCheck also) {
   }
   verification.total_bytes = verification.done_bytes = verification.report.checked_bytes;
   if (verification.options.level == VerifyLevel::kQuick) return verification.advance(0);
-  return verify_segments(verification, newest->get(), previous->get(), also);
+  CRAWLSTORE_TRY(verify_segments(verification, newest->get(), previous->get(), also));
+  if (verification.options.level != VerifyLevel::kDeep || *newest == nullptr) return {};
+  return verify_newer_roots(verification, reading->set, **newest);
 }
 
 }  // namespace
+
+Result<void> verify_segments(Verification& verification, const Directory* newest,
+                             const Directory* previous, DeepCheck also) {
+  const auto tasks = runs_of(newest, previous);
+  const bool deep = verification.options.level == VerifyLevel::kDeep;
+  for (const RunTask& task : tasks) {
+    verification.total_bytes += task.run.extent().length_bytes;
+    if (deep) verification.total_bytes += task.run.payload_bytes;
+  }
+  verification.report.checked_segments = segment_count(tasks);
+  CRAWLSTORE_TRY(verification.advance(0));
+  const SortedFindings sorted(verification.report.findings);
+  auto damaged_runs = verify_runs(verification, tasks);
+  if (!damaged_runs) return tl::unexpected<Error>(damaged_runs.error());
+  if (!deep) return {};
+  SegmentVerifier segments(verification, std::move(*damaged_runs));
+  for (const auto& [directory, kind] : {std::pair(newest, FindingKind::kDamaged),
+                                        std::pair(previous, FindingKind::kReducedRedundancy)}) {
+    if (directory == nullptr) continue;
+    CRAWLSTORE_TRY(segments.verify(*directory, kind));
+    CRAWLSTORE_TRY(also(verification, segments, *directory, kind));
+  }
+  return {};
+}
 
 Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options,
                                     DeepCheck also) {

@@ -17,6 +17,11 @@ using DeepCheck = Result<void> (*)(Verification& verification, SegmentVerifier& 
 /// What crawlstore::verify() does.
 Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options, DeepCheck also);
 
+/// Verifies the runs of both generations, and at the deep level their content. Either may be null.
+///   errors  kCancelled
+Result<void> verify_segments(Verification& verification, const Directory* newest,
+                             const Directory* previous, DeepCheck also);
+
 /// A run to be read, once for both generations that may refer to it.
 struct RunTask {
   RunKey key;

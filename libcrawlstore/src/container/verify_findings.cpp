@@ -46,8 +46,20 @@ bool VerifyReport::damaged() const {
                      [](const Finding& finding) { return finding.kind == FindingKind::kDamaged; });
 }
 
+bool VerifyReport::whole() const {
+  return std::all_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.kind == FindingKind::kUnfinished;
+  });
+}
+
 std::string describe(const Finding& finding) {
   const Error& error = finding.error;
+  if (finding.kind == FindingKind::kUnfinished) {
+    return describe(error,
+                    "a commit was killed or is under way; nothing that was acknowledged is lost, "
+                    "unless both copies of a superblock slot were set back: `crawlstore rollback "
+                    "--forward` publishes it if it is whole");
+  }
   if (finding.kind == FindingKind::kDamaged || category(error.code) != ErrorCategory::kDamage) {
     return describe(error);
   }

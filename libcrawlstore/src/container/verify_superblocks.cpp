@@ -81,15 +81,16 @@ Error fault_of(const SuperblockCopy& copy, const Error& error, const format::Sup
   return {};
 }
 
-/// A slot without a valid copy. Empty is legal: it was never used, or cleared after a crash.
-void verify_lost_slot(Verification& verification, const SuperblockReading& reading,
-                      std::size_t slot) {
-  const bool any_valid = reading.set.winner() != nullptr;
-  const bool hides = reading.set.hides_a_slot();
+/// A slot without a valid copy. Before the second commit that is legal: nothing was there yet, or a
+/// crash has torn what the first commit wrote. Later it led to the newest generation, perhaps.
+void verify_invalid_slot(Verification& verification, const SuperblockReading& reading,
+                         std::size_t slot) {
+  const auto* winner = reading.set.winner();
+  const bool is_unused = winner != nullptr && winner->generation == 1;
   for (std::size_t copy = 0; copy < 2; ++copy) {
     const State state = reading.set.copies[slot][copy].state;
-    if (any_valid && state == State::kEmpty) continue;
-    const bool may_be_newest = !any_valid || (hides && state == State::kUnreadable);
+    if (is_unused && state == State::kEmpty) continue;
+    const bool may_be_newest = !is_unused || state == State::kUnreadable;
     verification.found(may_be_newest ? FindingKind::kDamaged : FindingKind::kReducedRedundancy, {},
                        reading.errors[slot][copy]);
   }
@@ -112,9 +113,10 @@ Result<bool> verify_identity(Verification& verification) {
 
 Result<void> verify_gaps(Verification& verification) {
   std::uint64_t begin = sizeof(format::Identity);
-  for (const std::uint64_t end :
-       {kSuperblockOffsets[0][0], kSuperblockOffsets[0][1], kSuperblockOffsets[1][0],
-        kSuperblockOffsets[1][1], format::kDataStart}) {
+  for (std::size_t i = 0; i <= format::kSuperblockPlaces.size(); ++i) {
+    const std::uint64_t end = i < format::kSuperblockPlaces.size()
+                                  ? format::kSuperblockPlaces[i].offset_bytes
+                                  : format::kDataStart;
     std::vector<std::byte> gap(end - begin);
     const auto got = verification.storage.read(begin, gap);
     const auto found = [&](const Error& error) {
@@ -156,7 +158,7 @@ void verify_superblocks(Verification& verification, const SuperblockReading& rea
   for (std::uint32_t slot = 0; slot < 2; ++slot) {
     const auto* best = reading.set.best_of(slot);
     if (best == nullptr) {
-      verify_lost_slot(verification, reading, slot);
+      verify_invalid_slot(verification, reading, slot);
       continue;
     }
     const Generation generation{best->generation};
@@ -166,6 +168,7 @@ void verify_superblocks(Verification& verification, const SuperblockReading& rea
       if (fault.code == Errc{}) continue;
       verification.found(FindingKind::kReducedRedundancy, generation, fault);
     }
+    if (winner == nullptr || format::is_tombstone(*best)) continue;
     if (best != winner && best->generation + 1 != winner->generation) {
       verification.found(FindingKind::kReducedRedundancy, generation,
                          {Errc::kSuperblockDamaged, 0, 0, kSuperblockOffsets[slot][0],

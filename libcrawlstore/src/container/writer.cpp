@@ -26,7 +26,7 @@ namespace {
 /// Entries that one commit writes again because the table they were in is dissolved: so a pin that
 /// ends costs the next commits no more than a table each.
 constexpr std::size_t kHeldRewrittenMax = format::kHeldTableEntriesMax;
-/// Past a damaged generation, whose ids nobody can read: no id is given twice.
+/// Past a generation whose ids nobody can read, damaged or given up: no id is given twice.
 constexpr std::uint64_t kIdsSkipped = std::uint64_t{1} << 40;
 /// A file that names higher ones as its next is refused: what is left no writer can use up.
 constexpr std::uint64_t kNextIdMax = std::uint64_t{1} << 63;
@@ -64,6 +64,14 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
     return fail(Errc::kIo, "a superblock slot cannot be read; writing would be a gamble",
                 format::kSuperblockOffsets[0][0]);
   }
+  const auto lost_slot = set->lost_slot();
+  if (lost_slot && !options.give_up_lost_slot) {
+    return fail(
+        Errc::kSuperblockDamaged,
+        "no copy of a superblock slot is valid: a commit newer than what the file shows may "
+        "be lost",
+        format::kSuperblockOffsets[*lost_slot][0]);
+  }
   if (!writer->policy().lock_before_read) {
     CRAWLSTORE_TRY(writer->storage_->lock_writer(options.lock_wait_ms));
     writer->locked_ = true;
@@ -72,7 +80,9 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   if (superblock == nullptr) {
     return fail(Errc::kNoPreviousGeneration, "there is no previous generation in this file");
   }
-  writer->skipped_generations_ = options.past_damaged_winner ? 1 : 0;
+  const std::uint64_t highest = lost_slot && options.give_up_lost_slot ? superblock->generation + 1
+                                                                       : set->highest_generation();
+  writer->skipped_generations_ = highest - superblock->generation;
   CRAWLSTORE_TRY(format::check_features(*superblock, true));
   const auto load = options.past_damaged_winner ? load_previous_directory : load_directory;
   auto directory = load(*writer->storage_, identity->uuid, *superblock, writer->policy());
@@ -80,7 +90,7 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   writer->directory_ = std::move(*directory);
   writer->next_segment_id_ = writer->directory_->next_segment_id;
   writer->next_run_id_ = writer->directory_->next_run_id;
-  if (options.past_damaged_winner) {
+  if (writer->skipped_generations_ != 0) {
     writer->next_segment_id_ += kIdsSkipped;
     writer->next_run_id_ += kIdsSkipped;
   }
@@ -128,7 +138,7 @@ Result<void> Writer::prepare() {
   CRAWLSTORE_TRY(check_usable());
   if (policy().settle_first) {
     const auto settled = settle_superblocks(*storage_, identity_.uuid, directory_->superblock,
-                                            policy(), skipped_generations_ != 0);
+                                            policy(), options_.past_damaged_winner);
     if (!settled) return poison_with(settled.error());
     if (!*settled) {
       return poison_with(

@@ -24,6 +24,9 @@ struct WriterOptions {
   std::int64_t fixed_time_us = 0;
   /// Open the generation before the newest one, whose directory cannot be read: for rollback only.
   bool past_damaged_winner = false;
+  /// Open a store whose other slot has no valid copy, and give up the generation that it may have
+  /// led to: for rollback only.
+  bool give_up_lost_slot = false;
   CommitPolicy policy{};
 };
 
@@ -138,7 +141,7 @@ class Writer final : public SegmentWriter {
   WriterOptions options_;
   format::Identity identity_{};
   DirectoryPtr directory_;
-  std::uint64_t skipped_generations_ = 0;  // 1 while a damaged winner is being passed over
+  std::uint64_t skipped_generations_ = 0;  // given up or damaged, newer than directory_
   std::mutex prepare_mutex_;
   std::atomic<bool> prepared_{false};  // set once free_ and all it comes from is there
   std::atomic<bool> poisoned_{false};

@@ -104,6 +104,14 @@ Result<std::size_t> SystemStorage::read(std::uint64_t offset, std::span<std::byt
   return done;
 }
 
+std::uint64_t SystemStorage::next_data(std::uint64_t offset) {
+  if (!check_process() || !fits_offsets(offset, 0)) return offset;
+  const off_t found = ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_DATA);
+  if (found != -1) return static_cast<std::uint64_t>(found);
+  if (errno == ENXIO) return size().value_or(offset);
+  return offset;
+}
+
 Result<void> SystemStorage::write(std::uint64_t offset, std::span<const std::byte> bytes) {
   CRAWLSTORE_TRY(check_writable());
   if (!fits_offsets(offset, bytes.size())) {

@@ -28,6 +28,7 @@ class SystemStorage final : public Storage {
   Result<std::uint64_t> size() override;
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) override;
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
+  std::uint64_t next_data(std::uint64_t offset) override;
   Result<void> sync() override;
   Result<void> allocate(Extent extent) override;
   Result<void> truncate(std::uint64_t size_bytes) override;

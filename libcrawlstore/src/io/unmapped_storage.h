@@ -32,6 +32,7 @@ class UnmappedStorage final : public Storage {
   Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) override {
     return inner_->read(offset, into);
   }
+  std::uint64_t next_data(std::uint64_t offset) override { return inner_->next_data(offset); }
   /// Copies would not follow what is written.
   Result<void> write(std::uint64_t, std::span<const std::byte>) override { return read_only(); }
   Result<void> sync() override { return read_only(); }

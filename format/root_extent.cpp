@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "root_extent.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "checksum.h"
+#include "endian.h"
+#include "superblock.h"
+
+namespace crawlstore::format {
+namespace {
+
+RootEnd end_of(const Superblock& superblock, const Uuid& uuid) {
+  return {kRootEndMagic,
+          uuid,
+          superblock.generation,
+          superblock.features_compat,
+          superblock.features_ro_compat,
+          superblock.features_incompat,
+          superblock.commit_time_us,
+          superblock.high_water_bytes,
+          superblock.root_offset_bytes,
+          superblock.root_payload_bytes,
+          superblock.root_checksum};
+}
+
+/// Of all bytes but the checksum itself.
+std::uint64_t root_checksum(std::span<const std::byte> bytes, const Uuid& uuid,
+                            const Superblock& superblock) {
+  return checksum(bytes.first(bytes.size() - sizeof(RootEnd::root_checksum)),
+                  extent_seed(uuid, ChecksumDomain::kRoot, {superblock.generation},
+                              superblock.root_offset_bytes));
+}
+
+RootEnd load_end(std::span<const std::byte> bytes) {
+  return load_struct<RootEnd>(bytes.last<sizeof(RootEnd)>().data());
+}
+
+}  // namespace
+
+std::uint64_t root_extent_bytes(std::uint64_t payload_bytes) {
+  return round_up(payload_bytes + sizeof(RootEnd), kUnitBytes);
+}
+
+Extent root_extent(const Superblock& superblock) {
+  return {superblock.root_offset_bytes, root_extent_bytes(superblock.root_payload_bytes)};
+}
+
+std::vector<std::byte> seal_root(std::span<const std::byte> payload, const Uuid& uuid,
+                                 Superblock& superblock) {
+  superblock.root_payload_bytes = payload.size();
+  superblock.root_checksum = 0;
+  std::vector<std::byte> bytes(root_extent_bytes(payload.size()));
+  std::copy(payload.begin(), payload.end(), bytes.begin());
+  std::byte* const end = bytes.data() + bytes.size() - sizeof(RootEnd);
+  store_struct(end, end_of(superblock, uuid));
+  superblock.root_checksum = root_checksum(bytes, uuid, superblock);
+  store_struct(end, end_of(superblock, uuid));
+  return bytes;
+}
+
+bool is_root_whole(std::span<const std::byte> bytes, const Uuid& uuid,
+                   const Superblock& superblock) {
+  return bytes.size() >= sizeof(RootEnd) &&
+         load_end(bytes).root_checksum == superblock.root_checksum &&
+         root_checksum(bytes, uuid, superblock) == superblock.root_checksum;
+}
+
+Result<void> check_root_end(std::span<const std::byte> bytes, const Uuid& uuid,
+                            const Superblock& superblock) {
+  const RootEnd expected = end_of(superblock, uuid);
+  const RootEnd end = load_end(bytes);
+  if (std::memcmp(&end, &expected, sizeof end) == 0) return {};
+  return fail(Errc::kDirectoryInvalid, "the end of the directory root and its superblock differ",
+              superblock.root_offset_bytes + bytes.size() - sizeof(RootEnd));
+}
+
+std::optional<Superblock> superblock_of_root_end(std::span<const std::byte> end,
+                                                 std::uint64_t end_bytes, const Uuid& uuid) {
+  if (end.size() != sizeof(RootEnd)) return std::nullopt;
+  const RootEnd found = load_end(end);
+  if (found.magic != kRootEndMagic || found.uuid != uuid || found.generation == 0 ||
+      found.generation > kGenerationMax) {
+    return std::nullopt;
+  }
+  Superblock superblock{};
+  superblock.slot_index = static_cast<std::uint32_t>(found.generation % 2);
+  superblock.generation = found.generation;
+  superblock.features_compat = found.features_compat;
+  superblock.features_ro_compat = found.features_ro_compat;
+  superblock.features_incompat = found.features_incompat;
+  superblock.commit_time_us = found.commit_time_us;
+  superblock.high_water_bytes = found.high_water_bytes;
+  superblock.root_offset_bytes = found.root_offset_bytes;
+  superblock.root_payload_bytes = found.root_payload_bytes;
+  superblock.root_checksum = found.root_checksum;
+  superblock = seal_superblock(superblock, uuid, superblock.slot_index, 0);
+  if (!check_root_place(superblock)) return std::nullopt;
+  if (root_extent(superblock).end_bytes() != end_bytes) return std::nullopt;
+  return superblock;
+}
+
+}  // namespace crawlstore::format
