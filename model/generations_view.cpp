@@ -27,10 +27,12 @@ Table superblocks_table(const std::vector<GenerationInfo>& copies) {
               {}};
   for (const GenerationInfo& copy : copies) {
     const bool is_valid = copy.state == CopyState::kValid;
+    const bool is_numbered = is_valid || copy.state == CopyState::kTombstone;
     const auto known = [is_valid](auto value) { return is_valid ? Cell{value} : Cell{}; };
     table.rows.push_back({copy.offset_bytes, std::uint64_t{copy.slot}, std::uint64_t{copy.copy},
                           std::string(name_of(copy.state)), role_of(copy),
-                          known(copy.generation.value), known(copy.pass),
+                          is_numbered ? Cell{copy.generation.value} : Cell{},
+                          is_numbered ? Cell{copy.pass} : Cell{},
                           known(copy.commit_time_us), known(copy.high_water_bytes),
                           known(copy.root.offset_bytes),
                           copy.error.code == Errc{} ? Cell{} : Cell{std::string(copy.error.text)}});

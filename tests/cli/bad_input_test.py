@@ -179,7 +179,7 @@ class Damage(command.CommandTest):
     def test_of_the_newest_directory_leaves_rollback(self):
         fields = json.loads(self.succeed("dump", "--json", "x.crawl").out)["fields"]
         generation = json.loads(self.succeed("info", "--json", "x.crawl").out)["generation"]
-        slot = 16 if generation % 2 == 0 else 48
+        slot = 16 if generation % 2 == 0 else 32
         root = next(field for field in fields if field["name"] == "root_offset_bytes"
                     and slot << 10 <= field["offset_bytes"] < (slot + 4) << 10)
         self.flip(int(root["value"], 0) + 8)

@@ -112,6 +112,15 @@ TEST(Generations, SaysWhyAValidCopyIsOfNoUse) {
   EXPECT_EQ(info.root, Extent{});
 }
 
+TEST(Generations, TellsATombstoneFromAGeneration) {
+  const ContainerStore store(three_generations());
+  must(container::write_tombstone(*store.storage(OpenMode::kWrite), fixed_identity().uuid, 2));
+  const auto copies = of(store.bytes());
+  EXPECT_EQ(text_of(copies), "tombstone 2, tombstone 2, valid 3, valid 3 winner, ");
+  EXPECT_EQ(copies[0].root, Extent{});
+  EXPECT_EQ(copies[0].error.code, Errc{});
+}
+
 TEST(Generations, RefusesOtherFiles) {
   const auto code = [](const Bytes& file) {
     return code_of(generations(*open_memory_storage(make_memory_file(file), OpenMode::kRead)));

@@ -137,7 +137,7 @@ struct Room {
   std::uint64_t memory_bytes;
   std::uint64_t stream_count;
 };
-constexpr std::array kRooms{Room{4096, 4}, Room{8192 + 512, 12}};
+constexpr std::array kRooms{Room{4096, 4}, Room{8192 + 512, 24}};
 
 TEST(DrumStream, EqualsAMapWhenMergedFromMemory) {
   for (const Room& room : kRooms) {

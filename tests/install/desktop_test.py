@@ -105,7 +105,7 @@ class Desktop(unittest.TestCase):
 
     def test_file_knows_a_crawl_file_and_its_version(self):
         newer = golden.expand("identity_newer_version", self.folder)
-        self.assertEqual(self.file_says(self.nameless), "Crawlstore web crawl store, version 3")
+        self.assertEqual(self.file_says(self.nameless), "Crawlstore web crawl store, version 4")
         self.assertEqual(self.file_says(newer), "Crawlstore web crawl store, version 4")
         self.assertEqual(self.file_says(self.nameless, "--mime-type"), TYPE)
         self.assertEqual(self.file_says(self.nameless, "--extension"), "crawl")

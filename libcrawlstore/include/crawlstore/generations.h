@@ -19,13 +19,15 @@
 namespace crawlstore {
 
 enum class CopyState : std::uint8_t {
-  kEmpty,       ///< zeros: its slot was never used, or was cleared after a crash
+  kEmpty,       ///< zeros: its slot was never used
   kValid,       ///< its checksum is right, and it belongs to this file and place
+  kTombstone,   ///< valid, and leads nowhere: its generation is not in this file
   kInvalid,     ///< torn or damaged
   kUnreadable,  ///< the storage does not give its bytes
 };
 
-/// One superblock copy. What follows `state` is zeros unless it is kValid.
+/// One superblock copy. What follows `error` is zeros unless it is kValid; of a tombstone
+/// `generation` and `pass` are given.
 struct GenerationInfo {
   std::uint32_t slot = 0;  ///< 0: even generations, 1: odd ones
   std::uint32_t copy = 0;  ///< 0 or 1
@@ -43,7 +45,7 @@ struct GenerationInfo {
   bool is_previous = false;  ///< what rollback goes back to, and SnapshotOptions::previous opens
 };
 
-/// Slot 0 copy 0, slot 0 copy 1, slot 1 copy 0, slot 1 copy 1: as they lie in the file. Of two
+/// Slot 0 copy 0, slot 0 copy 1, slot 1 copy 0, slot 1 copy 1. Of two
 /// equal copies the one is marked that is used. A writer may commit meanwhile: ask again.
 ///   cost    reads 20 KiB
 ///   errors  kNotACrawlFile, kNewerVersion, kOlderVersion; kIo when no copy can be read; kNotFound,

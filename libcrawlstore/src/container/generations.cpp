@@ -53,6 +53,10 @@ GenerationInfo info_of(const container::SuperblockSet& set, std::uint32_t slot,
   const format::Superblock& superblock = from.superblock;
   info.generation = {superblock.generation};
   info.pass = superblock.pass;
+  if (format::is_tombstone(superblock)) {
+    info.state = CopyState::kTombstone;
+    return info;
+  }
   info.commit_time_us = superblock.commit_time_us;
   info.high_water_bytes = superblock.high_water_bytes;
   auto usable = format::check_features(superblock, false);
@@ -94,6 +98,8 @@ std::string_view name_of(CopyState state) {
       return "empty";
     case CopyState::kValid:
       return "valid";
+    case CopyState::kTombstone:
+      return "tombstone";
     case CopyState::kInvalid:
       return "invalid";
     case CopyState::kUnreadable:

@@ -90,6 +90,7 @@ Result<void> check_whole(Storage& storage, const format::Identity& identity,
 Result<void> publish(Storage& storage, const Uuid& uuid, format::Superblock superblock,
                      const SuperblockSet& set) {
   const std::uint32_t slot = slot_of(superblock.generation);
+  CRAWLSTORE_TRY(storage.check_path());
   CRAWLSTORE_TRY(storage.sync());
   if (set.best_of(1 - slot) == nullptr && superblock.generation > 1) {
     CRAWLSTORE_TRY(write_tombstone(storage, uuid, superblock.generation - 1));
@@ -128,13 +129,13 @@ Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t 
 
   std::uint64_t done = 0;
   const std::uint64_t size = storage->size().value_or(0);
-  const auto roots = find_newer_roots(*storage, identity->uuid, newest.get(), above,
-                                      [&](std::uint64_t bytes) -> Result<void> {
-                                        done += bytes;
-                                        if (!progress || progress(done, std::max(size, done)))
-                                          return {};
-                                        return fail(Errc::kCancelled, "the search was stopped");
-                                      });
+  const auto roots = find_newer_roots(
+      *storage, identity->uuid, newest.get(), above, [&](std::uint64_t bytes) -> Result<void> {
+        done += bytes;
+        const bool goes_on = !progress || progress(done, std::max(size, done));
+        if (goes_on) return {};
+        return fail(Errc::kCancelled, "the search was stopped");
+      });
   if (!roots) return tl::unexpected<Error>(roots.error());
   VerifyOptions options;
   options.level = VerifyLevel::kDeep;

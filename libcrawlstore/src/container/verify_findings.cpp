@@ -55,10 +55,13 @@ bool VerifyReport::whole() const {
 std::string describe(const Finding& finding) {
   const Error& error = finding.error;
   if (finding.kind == FindingKind::kUnfinished) {
-    return describe(error,
-                    "a commit was killed or is under way; nothing that was acknowledged is lost, "
-                    "unless both copies of a superblock slot were set back: `crawlstore rollback "
-                    "--forward` publishes it if it is whole");
+    // Without the title of the code: nothing is damaged.
+    const std::string text =
+        describe(error,
+                 "nothing: a commit was killed or is under way, and nothing that was acknowledged "
+                 "is lost, unless both copies of a superblock slot were set back in time; then "
+                 "`crawlstore rollback --forward` publishes the generation again");
+    return text.substr(text.find(error.text));
   }
   if (finding.kind == FindingKind::kDamaged || category(error.code) != ErrorCategory::kDamage) {
     return describe(error);
