@@ -32,9 +32,8 @@ Table superblocks_table(const std::vector<GenerationInfo>& copies) {
     table.rows.push_back({copy.offset_bytes, std::uint64_t{copy.slot}, std::uint64_t{copy.copy},
                           std::string(name_of(copy.state)), role_of(copy),
                           is_numbered ? Cell{copy.generation.value} : Cell{},
-                          is_numbered ? Cell{copy.pass} : Cell{},
-                          known(copy.commit_time_us), known(copy.high_water_bytes),
-                          known(copy.root.offset_bytes),
+                          is_numbered ? Cell{copy.pass} : Cell{}, known(copy.commit_time_us),
+                          known(copy.high_water_bytes), known(copy.root.offset_bytes),
                           copy.error.code == Errc{} ? Cell{} : Cell{std::string(copy.error.text)}});
   }
   return table;

@@ -54,7 +54,8 @@ class LostCommit(command.CommandTest):
         self.lose_newest_slot()
         answer = self.run_command("verify", "--deep", "x.crawl")
         self.assertEqual(answer.code, 1)
-        self.assertRegex(answer.out.decode(), f"damaged, generation {self.newest}: .*newer generation")
+        self.assertRegex(answer.out.decode(),
+                         f"damaged, generation {self.newest}: .*newer generation")
         for verb in (["seen"], ["merge"], ["compact"],
                      ["import", "x.crawl", "--format", "edges", "-"]):
             words = verb if len(verb) > 1 else [*verb, "x.crawl"]
@@ -69,7 +70,8 @@ class LostCommit(command.CommandTest):
         self.succeed("rollback", "x.crawl")
         self.succeed("verify", "--deep", "--strict", "x.crawl")
         self.assertEqual(self.info()["generation"], self.newest + 1)
-        self.succeed("import", "x.crawl", "--format", "edges", "-", data=b"http://new.test/\thttp://h.test/\n")
+        self.succeed("import", "x.crawl", "--format", "edges", "-",
+                     data=b"http://new.test/\thttp://h.test/\n")
         self.assertGreater(self.info()["generation"], self.newest + 1)
 
     def test_is_not_published_with_damage(self):

@@ -27,7 +27,7 @@ REAL_READER = "READERS=1"
 # Complete searches without an error, and the situations each of them must have been in: GOAL(n).
 SOUND = {
     "one reader": (ONE_READER, {0, 1, 2, 3, 7}),
-    "one reader, first read": (REAL_READER, {0, 1, 2, 3, 7}),
+    "one reader, first read": (f"{REAL_READER} FAILSYNC=1", {0, 1, 2, 3, 7}),
     "two readers": ("READERS=2 GUESS", {0, 1, 2, 3, 7}),
     "rollbacks and damage": (ONE_READER + " ROLLBACK DAMAGE NO_TEAR", {0, 1, 2, 3, 4, 5, 7}),
     "failing write-back, rollbacks": ("READERS=0 ROLLBACK FAILSYNC=2", {0, 1, 3, 4}),
@@ -42,13 +42,13 @@ SOUND_LONG = {
 # A long history without accidents: what takes five generations to go wrong.
 CALM = "NO_KILL NO_TEAR LAST=6"
 SEEDED = {
-    "ERR_ANY_SLOT": f"{REAL_READER} {CALM}",
+    "ERR_ANY_SLOT": f"{REAL_READER} GRAIN=2 {CALM}",
     "ERR_ASK_BEFORE_PUBLISH": ONE_READER,
     "ERR_BASE_FIRST": "READERS=0",
     "ERR_BORN_STRICT": ONE_READER,
     "ERR_GO_ON_AFTER_FAILSYNC": "READERS=0 BUILD FAILSYNC=1",
     "ERR_LISTED": REAL_READER,
-    "ERR_NO_LOST_ASK": ONE_READER,
+    "ERR_NO_LOST_ASK": f"{ONE_READER} FAILSYNC=1",
     "ERR_NO_MEND": "READERS=0 FAILSYNC=2",
     "ERR_NO_SECOND_READ": REAL_READER,
     "ERR_NO_STEP0": ONE_READER,
@@ -59,12 +59,12 @@ SEEDED = {
     "ERR_REUSE_EARLY": ONE_READER,
     "ERR_ROLLBACK_BORN": f"{ONE_READER} ROLLBACK {CALM}",
     "ERR_ROLLBACK_ROOT": f"{ONE_READER} ROLLBACK",
-    "ERR_ROOT_FROM_FIRST_READ": REAL_READER,
-    "ERR_SAME_PASS": ONE_READER,
+    "ERR_ROOT_FROM_FIRST_READ": f"{REAL_READER} FAILSYNC=1",
+    "ERR_SAME_PASS": "READERS=0 FAILSYNC=1",
     "ERR_SB_BEFORE_LOCK": ONE_READER,
     "ERR_STEP0_NO_SYNC": ONE_READER,
     "ERR_STEP0_NO_SYNC0": "READERS=0",
-    "ERR_STEP0_NO_SYNC2": ONE_READER,
+    "ERR_STEP0_NO_SYNC2": "READERS=0 FAILSYNC=2",
 }
 DEPTH_MAX = 5_000_000
 MEMORY_MIB = 16_000
