@@ -66,7 +66,7 @@ void add_slots(Maker& make) {
            [&](Bytes& b) {
              for (const auto offset : slot_of_previous(b)) b[offset + 40] ^= std::byte{1};
            });
-  for (const std::size_t place : {80, 88, 104}) {
+  for (const std::size_t place : {80U, 88U, 104U}) {
     // The only other slot of these files, so that the generation is reported as lost.
     CraftedFile file(make.valid("other_slot_tombstone"));
     for (const auto offset : slot_of_previous(file.bytes)) {
