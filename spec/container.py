@@ -192,7 +192,7 @@ class CrawlFile:
             copies = [result for result, place in zip(parsed, SLOTS) if place[0] == slot]
             best = max((sb for sb, _ in copies if sb), default=None,
                        key=lambda sb: (sb.generation, sb.pass_, -sb.copy_index))
-            if best is None and winner.generation > 1:
+            if best is None and (winner.generation > 1 or copies[1][1]):
                 findings.append(Finding('superblock_damaged', 'damaged', SLOTS[slot][2]))
                 continue
             for (sb, wrong), place in zip(copies, [p for p in SLOTS if p[0] == slot]):
@@ -200,7 +200,7 @@ class CrawlFile:
                     findings.append(Finding('superblock_damaged', REDUCED, place[2]))
             if best and slot != winner.slot_index and not is_tombstone(best) and \
                     best.generation != winner.generation - 1:
-                findings.append(Finding('superblock_damaged', REDUCED, SLOTS[slot][2]))
+                findings.append(Finding('superblock_damaged', 'damaged', SLOTS[slot][2]))
         return findings
 
     def newer_roots(self, directory):

@@ -82,7 +82,8 @@ class LostCommit(command.CommandTest):
         self.whole = bytes(data)
         self.lose_newest_slot()
         before = self.path.read_bytes()
-        self.refuse(1, "free space holds no newer generation", "rollback", "--forward", "x.crawl")
+        self.refuse(1, "directory root of the lost generation is not whole",
+                    "rollback", "--forward", "x.crawl")
         self.assertEqual(self.path.read_bytes(), before)
 
     def test_that_was_killed_is_unfinished_and_no_fault(self):

@@ -166,7 +166,6 @@ TEST_F(LostCommit, KeepsItsNumberWhereverGivingItUpStops) {
 // spec: format.md#rollback rule 5
 TEST_F(LostCommit, IsNotPublishedUnlessItIsWhole) {
   const Bytes whole = after_;
-  const Extent lost = root();
   const auto directory = ContainerStore(after_).reader()->directory().live_extents();
   const auto older = ContainerStore(before_).reader()->directory().live_extents();
   for (const Extent& extent : directory) {
@@ -176,10 +175,53 @@ TEST_F(LostCommit, IsNotPublishedUnlessItIsWhole) {
     set_slot(newest_, Bytes(after_.size()));
     const auto published = forward();
     ASSERT_FALSE(published);
-    const bool is_damage = category(published.error().code) == ErrorCategory::kDamage;
-    EXPECT_EQ(is_damage, extent != lost) << describe(published.error());
+    EXPECT_EQ(category(published.error().code), ErrorCategory::kDamage)
+        << describe(published.error());
     EXPECT_EQ(contents(*file_), after_) << "nothing was written";
   }
+}
+
+// spec: format.md#rollback rule 5
+TEST_F(LostCommit, IsNotReplacedByAnOlderOneWhenItIsDamaged) {
+  const Extent lost = root();
+  for (const std::uint64_t generation : {newest_ - 1, newest_}) {
+    set_slot(generation, Bytes(after_.size()));
+  }
+  for (const std::uint64_t place : {lost.offset_bytes, lost.end_bytes() - 100}) {
+    Bytes bytes = after_;
+    bytes[place] ^= std::byte{1};
+    load(bytes);
+    EXPECT_EQ(code_of(forward()), Errc::kDirectoryDamaged);
+    EXPECT_EQ(contents(*file_), bytes) << "nothing was written";
+  }
+}
+
+// spec: format.md#superblock states
+TEST_F(LostCommit, IsNamedWhenItWasTheFirst) {
+  file_ = ContainerStore(64 * kMiB).file();
+  EXPECT_EQ(add_keys(0, 10, false), 2U);
+  after_ = contents(*file_);
+  set_slot(2, random_bytes(after_.size(), 1));
+  EXPECT_TRUE(verified().damaged());
+  EXPECT_EQ(code_of(Store::open(storage())), Errc::kSuperblockDamaged);
+  EXPECT_EQ(must(forward()).value, 2U);
+  EXPECT_EQ(key_count(), 10U);
+  EXPECT_EQ(text_of(verified()), "");
+}
+
+// spec: format.md#superblock states
+TEST_F(LostCommit, IsNamedWhenItsSlotWasSetBackFurther) {
+  const Bytes three_before = before_;
+  load(after_);
+  newest_ = add_keys(5000, 10, false);
+  newest_ = add_keys(6000, 10, false);
+  after_ = contents(*file_);
+  set_slot(newest_, three_before);  // of three commits before it, where it was
+  EXPECT_TRUE(verified().damaged());
+  EXPECT_EQ(code_of(Store::open(storage())), Errc::kSuperblockDamaged);
+  EXPECT_EQ(must(forward()).value, newest_);
+  EXPECT_EQ(key_count(), 3020U);
+  EXPECT_EQ(text_of(verified()), "");
 }
 
 TEST_F(LostCommit, IsNotPublishedWhileAReaderUsesIt) {

@@ -10,11 +10,12 @@
 
 namespace crawlstore {
 
-/// Publishes the newest generation above the newest readable one that stands whole in free space:
-/// every checksum and every rule is checked first. Returns its number. Other processes may read.
+/// Publishes the newest generation that stands in free space above the newest readable one, if it
+/// is whole: every checksum and every rule is checked first. An older one it never takes in its
+/// place. Returns its number. Other processes may read.
 ///   progress  told of bytes read; false stops with kCancelled, and nothing was written
-///   errors    kNoPreviousGeneration: there is none; the damage family: there is one, and it is not
-///             whole (of several, about the newest); kLocked, kBusyPinned, those of Store::open()
+///   errors    kNoPreviousGeneration: there is none; the damage family: it is not whole; kLocked,
+///             kBusyPinned, those of Store::open()
 ///   cost      one pass over free space, and one over what the generation refers to
 [[nodiscard]] Result<Generation> roll_forward(const std::string& path,
                                               const OpenOptions& options = {},

@@ -63,7 +63,7 @@ struct Search {
 
 }  // namespace
 
-Result<std::vector<format::Superblock>> find_newer_roots(
+Result<std::vector<NewerRoot>> find_newer_roots(
     Storage& storage, const Uuid& uuid, const Directory* newest, std::uint64_t above,
     const std::function<Result<void>(std::uint64_t bytes)>& advance) {
   const auto size = storage.size();
@@ -77,8 +77,11 @@ Result<std::vector<format::Superblock>> find_newer_roots(
     begin = extent.end_bytes();
   }
   CRAWLSTORE_TRY(search.search(begin, *size));
-  std::erase_if(search.found, [&](const auto& superblock) { return !search.is_whole(superblock); });
-  return std::move(search.found);
+  std::vector<NewerRoot> roots;
+  for (const auto& superblock : search.found) {
+    roots.push_back({superblock, search.is_whole(superblock)});
+  }
+  return roots;
 }
 
 }  // namespace crawlstore::container

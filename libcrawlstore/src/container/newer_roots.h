@@ -13,12 +13,17 @@
 
 namespace crawlstore::container {
 
-/// Reads all that is not live in `newest` once, and gives the whole roots of generations above
-/// `above`, newest first, at most 64, each as the superblock that would lead to it.
+struct NewerRoot {
+  format::Superblock superblock;  ///< that would lead to it
+  bool is_whole = false;          ///< its own bytes are; its tables and runs may not be
+};
+
+/// Looks at the ends of all units that are not live in `newest`, and gives the roots of generations
+/// above `above`, newest first, at most 64.
 ///   newest   the directory of the newest generation that can be read; null: there is none
 ///   advance  told the bytes that were read, now and then; its failure ends the search
 ///   errors   kIo
-Result<std::vector<format::Superblock>> find_newer_roots(
+Result<std::vector<NewerRoot>> find_newer_roots(
     Storage& storage, const Uuid& uuid, const Directory* newest, std::uint64_t above,
     const std::function<Result<void>(std::uint64_t bytes)>& advance);
 

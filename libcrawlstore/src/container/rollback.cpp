@@ -5,6 +5,7 @@
 #include "container/rollback.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "container/newer_roots.h"
 #include "container/superblocks.h"
@@ -53,10 +54,13 @@ Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOpti
   if (!identity) return tl::unexpected<Error>(identity.error());
   const auto set = read_superblocks(*storage, identity->uuid);
   if (!set) return tl::unexpected<Error>(set.error());
-  if (!load_directory(*storage, identity->uuid, *set->winner(), options.policy)) {
-    options.past_damaged_winner = true;
-  } else if (set->lost_slot()) {
+  const auto& winner = *set->winner();
+  // The file may have been cut for the generation that is lost.
+  if (set->lost_slot() &&
+      load_previous_directory(*storage, identity->uuid, winner, options.policy)) {
     options.give_up_lost_slot = true;
+  } else if (!load_directory(*storage, identity->uuid, winner, options.policy)) {
+    options.past_damaged_winner = true;
   } else {
     return fail(Errc::kInvalidArgument, "the newest generation is whole; roll back from it");
   }
@@ -92,15 +96,16 @@ Result<void> publish(Storage& storage, const Uuid& uuid, format::Superblock supe
   const std::uint32_t slot = slot_of(superblock.generation);
   CRAWLSTORE_TRY(storage.check_path());
   CRAWLSTORE_TRY(storage.sync());
-  if (set.best_of(1 - slot) == nullptr && superblock.generation > 1) {
-    CRAWLSTORE_TRY(write_tombstone(storage, uuid, superblock.generation - 1));
-  }
+  const auto* other = set.best_of(1 - slot);
+  const std::uint64_t before = superblock.generation - 1;
+  if (other == nullptr && before != 0) CRAWLSTORE_TRY(write_tombstone(storage, uuid, before));
   for (superblock.pass = 0; superblock.pass < 2; ++superblock.pass) {
     CRAWLSTORE_TRY(write_superblock(storage, superblock, uuid, slot,
                                     static_cast<std::uint32_t>(superblock.pass)));
     CRAWLSTORE_TRY(storage.sync());
   }
-  return {};
+  if (other == nullptr || other->generation == before) return {};
+  return write_tombstone(storage, uuid, before);
 }
 
 }  // namespace
@@ -140,18 +145,26 @@ Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t 
   VerifyOptions options;
   options.level = VerifyLevel::kDeep;
   options.progress = progress;
-  Error newest_fault{Errc::kNoPreviousGeneration, 0, 0, Error::kNoOffset,
-                     "free space holds no newer generation"};
-  for (const auto& root : *roots) {
+  if (roots->empty()) {
+    return fail(Errc::kNoPreviousGeneration, "free space holds no newer generation");
+  }
+  // Only the newest: of an older one somebody would believe that nothing came after it. There may
+  // be several of one number: attempts that were killed, and the commit.
+  Error fault{Errc::kDirectoryDamaged, 0, 0, roots->front().superblock.root_offset_bytes,
+              "the directory root of the lost generation is not whole"};
+  bool is_first = true;
+  for (const auto& [root, is_whole] : *roots) {
+    if (root.generation != roots->front().superblock.generation) break;
+    if (!is_whole) continue;
     const auto whole = check_whole(*storage, *identity, root, options, also);
     if (whole) {
       CRAWLSTORE_TRY(publish(*storage, identity->uuid, root, *set));
       return Generation{root.generation};
     }
     if (whole.error().code == Errc::kCancelled) return tl::unexpected<Error>(whole.error());
-    if (&root == &roots->front()) newest_fault = whole.error();
+    if (std::exchange(is_first, false)) fault = whole.error();
   }
-  return tl::unexpected<Error>(newest_fault);
+  return tl::unexpected<Error>(fault);
 }
 
 }  // namespace crawlstore::container

@@ -135,10 +135,19 @@ std::uint64_t SuperblockSet::highest_generation() const {
 
 std::optional<std::uint32_t> SuperblockSet::lost_slot() const {
   const auto* best = winner();
-  if (best == nullptr || best->generation < 2 || best_of(1 - best->slot_index) != nullptr) {
-    return std::nullopt;
+  if (best == nullptr) return std::nullopt;
+  const std::uint32_t slot = 1 - best->slot_index;
+  const auto* other = best_of(slot);
+  if (other != nullptr) {
+    const bool is_set_back =
+        !format::is_tombstone(*other) && other->generation + 1 != best->generation;
+    return is_set_back ? std::optional(slot) : std::nullopt;
   }
-  return 1 - best->slot_index;
+  if (best->generation > 1) return slot;
+  // The first commit writes copy 1 when copy 0 is durable.
+  const SuperblockCopy& second = copies[slot][1];
+  const bool was_written = second.state == State::kInvalid && second.error.code != Errc::kTruncated;
+  return was_written ? std::optional(slot) : std::nullopt;
 }
 
 const format::Superblock* SuperblockSet::previous() const {

@@ -35,8 +35,9 @@ struct SuperblockSet {
   [[nodiscard]] const format::Superblock* previous() const;
   /// A slot without a valid copy in which a copy could not be read.
   [[nodiscard]] bool hides_a_slot() const;
-  /// The slot beside the winner's, when it has no valid copy although there were commits: no crash
-  /// explains that, and a commit newer than the winner may be lost.
+  /// The slot beside the winner's, when it has no valid copy although there were commits, or one
+  /// that is neither of the generation before nor a tombstone: no crash explains that, and a commit
+  /// newer than the winner may be lost.
   [[nodiscard]] std::optional<std::uint32_t> lost_slot() const;
 };
 

@@ -135,12 +135,16 @@ Result<void> verify_newer_roots(Verification& verification, const SuperblockSet&
   if (!roots) return tl::unexpected<Error>(roots.error());
   const auto now = read_superblock_copies(verification.storage, identity.uuid).set;
   const bool goes_on = !shows_same(now.winner(), set.winner());  // a writer made these roots
-  if (roots->empty() || (goes_on && !set.lost_slot())) return {};
-  const auto& root = roots->front();
+  const bool is_lost = set.lost_slot().has_value();
+  const auto found = std::find_if(roots->begin(), roots->end(), [is_lost](const NewerRoot& root) {
+    return is_lost || root.is_whole;
+  });
+  if (found == roots->end() || (goes_on && !is_lost)) return {};
+  const auto& root = found->superblock;
   const Error error{Errc::kSuperblockDamaged, 0, 0, root.root_offset_bytes,
                     "the directory root of a newer generation stands in free space"};
-  verification.found(set.lost_slot() ? FindingKind::kDamaged : FindingKind::kUnfinished,
-                     {root.generation}, error);
+  verification.found(is_lost ? FindingKind::kDamaged : FindingKind::kUnfinished, {root.generation},
+                     error);
   return {};
 }
 

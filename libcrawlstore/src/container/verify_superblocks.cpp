@@ -86,7 +86,7 @@ Error fault_of(const SuperblockCopy& copy, const Error& error, const format::Sup
 void verify_invalid_slot(Verification& verification, const SuperblockReading& reading,
                          std::size_t slot) {
   const auto* winner = reading.set.winner();
-  const bool is_unused = winner != nullptr && winner->generation == 1;
+  const bool is_unused = winner != nullptr && winner->generation == 1 && !reading.set.lost_slot();
   for (std::size_t copy = 0; copy < 2; ++copy) {
     const State state = reading.set.copies[slot][copy].state;
     if (is_unused && state == State::kEmpty) continue;
@@ -170,7 +170,7 @@ void verify_superblocks(Verification& verification, const SuperblockReading& rea
     }
     if (winner == nullptr || format::is_tombstone(*best)) continue;
     if (best != winner && best->generation + 1 != winner->generation) {
-      verification.found(FindingKind::kReducedRedundancy, generation,
+      verification.found(FindingKind::kDamaged, generation,
                          {Errc::kSuperblockDamaged, 0, 0, kSuperblockOffsets[slot][0],
                           "the other superblock slot does not hold the previous generation"});
     }

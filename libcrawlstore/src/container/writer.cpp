@@ -65,6 +65,9 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
                 format::kSuperblockOffsets[0][0]);
   }
   const auto lost_slot = set->lost_slot();
+  if (options.give_up_lost_slot && !lost_slot) {
+    return fail(Errc::kInvalidArgument, "no superblock slot is lost");
+  }
   if (lost_slot && !options.give_up_lost_slot) {
     return fail(
         Errc::kSuperblockDamaged,
@@ -84,7 +87,8 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
                                                                        : set->highest_generation();
   writer->skipped_generations_ = highest - superblock->generation;
   CRAWLSTORE_TRY(format::check_features(*superblock, true));
-  const auto load = options.past_damaged_winner ? load_previous_directory : load_directory;
+  const bool may_be_cut = options.past_damaged_winner || options.give_up_lost_slot;
+  const auto load = may_be_cut ? load_previous_directory : load_directory;
   auto directory = load(*writer->storage_, identity->uuid, *superblock, writer->policy());
   if (!directory) return tl::unexpected<Error>(directory.error());
   writer->directory_ = std::move(*directory);
@@ -136,6 +140,7 @@ Result<void> Writer::prepare() {
   const std::lock_guard once(prepare_mutex_);
   if (prepared_.load(std::memory_order_relaxed) && !poisoned()) return {};
   CRAWLSTORE_TRY(check_usable());
+  if (options_.give_up_lost_slot) CRAWLSTORE_TRY(lengthen_file());
   if (policy().settle_first) {
     const auto settled = settle_superblocks(*storage_, identity_.uuid, directory_->superblock,
                                             policy(), options_.past_damaged_winner);
@@ -147,19 +152,23 @@ Result<void> Writer::prepare() {
     }
   }
   if (policy().check_lost_pins) CRAWLSTORE_TRY(check_lost_pins());
-  const auto size = storage_->size();
-  if (!size) return tl::unexpected<Error>(size.error());
-  file_bytes_ = *size & ~(format::kUnitBytes - 1);
-  if (file_bytes_ < directory_->end_bytes()) {
-    // Past a damaged winner: what the list of its predecessor holds may have been cut off.
-    CRAWLSTORE_TRY(storage_->allocate({file_bytes_, directory_->end_bytes() - file_bytes_}));
-    file_bytes_ = directory_->end_bytes();
-  }
+  CRAWLSTORE_TRY(lengthen_file());
   const auto pins = storage_->pinned({0}, directory_->generation());
   if (!pins) return tl::unexpected<Error>(pins.error());
   rebuild_free_map();
   free_unheld(*pins);
   prepared_.store(true, std::memory_order_release);
+  return {};
+}
+
+Result<void> Writer::lengthen_file() {
+  const auto size = storage_->size();
+  if (!size) return tl::unexpected<Error>(size.error());
+  file_bytes_ = *size & ~(format::kUnitBytes - 1);
+  if (file_bytes_ >= directory_->end_bytes()) return {};
+  // Past a damaged or lost generation: what the list of the one before holds may have been cut off.
+  CRAWLSTORE_TRY(storage_->allocate({file_bytes_, directory_->end_bytes() - file_bytes_}));
+  file_bytes_ = directory_->end_bytes();
   return {};
 }
 

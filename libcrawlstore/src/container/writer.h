@@ -118,6 +118,7 @@ class Writer final : public SegmentWriter {
 
   Result<void> check_usable();
   Result<void> check_lost_pins();
+  Result<void> lengthen_file();
   void rebuild_free_map();
   void free_unheld(const std::vector<Generation>& pins);
   Result<Extent> reserve_locked(std::uint64_t length_bytes);
