@@ -59,7 +59,7 @@ class LostCommit(command.CommandTest):
         for verb in (["seen"], ["merge"], ["compact"],
                      ["import", "x.crawl", "--format", "edges", "-"]):
             words = verb if len(verb) > 1 else [*verb, "x.crawl"]
-            self.refuse(1, "commit newer than what the file shows.*rollback --forward", *words)
+            self.refuse(1, "a commit newer than what the file shows.*rollback --forward", *words)
         said = self.succeed("rollback", "--forward", "x.crawl").err.decode()
         self.assertIn(f"generation {self.newest} is the newest again", said)
         self.succeed("verify", "--deep", "--strict", "x.crawl")

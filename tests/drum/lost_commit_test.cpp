@@ -145,6 +145,28 @@ TEST_F(LostCommit, IsGivenUpByRollback) {
   EXPECT_EQ(text_of(verified()), "");
 }
 
+// spec: format.md#rollback rules 2, 4
+TEST_F(LostCommit, IsGivenUpWhenTheFileWasCutForIt) {
+  {
+    auto store = must(Store::open(storage()));
+    must(store.compact());
+    newest_ = store.generation().value;
+  }
+  after_ = contents(*file_);
+  const auto before = ContainerStore(after_).reader({.previous = true});
+  const std::uint64_t needed = before->directory().superblock.high_water_bytes;
+  std::uint64_t used = 0;
+  for (const Extent& extent : before->directory().live_extents()) {
+    used = std::max(used, extent.end_bytes());
+  }
+  ASSERT_LT(used, needed) << "only held extents are cut off";
+  after_.resize(used);
+  set_slot(newest_, Bytes(after_.size()));
+  EXPECT_EQ(must(container::rollback_damaged(storage(), fixed_time())).value, newest_ + 1);
+  EXPECT_EQ(key_count(), 3000U);
+  EXPECT_EQ(text_of(verified()), "");
+}
+
 // spec: format.md#rollback rule 4
 TEST_F(LostCommit, KeepsItsNumberWhereverGivingItUpStops) {
   set_slot(newest_, Bytes(after_.size()));

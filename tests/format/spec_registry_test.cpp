@@ -110,6 +110,12 @@ TEST(Registry, ListsTheSuperblockPlaces) {
     EXPECT_EQ(std::stoull(row.at(2)),
               kSuperblockOffsets.at(std::stoul(row[0])).at(std::stoul(row[1])));
   }
+  std::uint64_t end = sizeof(Identity);
+  for (const SuperblockPlace& place : kSuperblockPlaces) {
+    EXPECT_EQ(place.offset_bytes, kSuperblockOffsets.at(place.slot).at(place.copy));
+    EXPECT_GT(place.offset_bytes, end);
+    end = place.offset_bytes + kSuperblockBytes;
+  }
 }
 
 TEST(Registry, ListsTheSegmentKinds) {

@@ -68,7 +68,7 @@ class Storage {
                                            std::span<const std::byte> bytes) = 0;
 
   /// The first place at or behind `offset` that may hold other bytes than zeros: what a file system
-  /// knows of holes. The length of the file when there is none.
+  /// knows of holes. The length of the file when there is none; `offset` where nothing is known.
   [[nodiscard]] virtual std::uint64_t next_data(std::uint64_t offset) { return offset; }
 
   /// Makes all that was written durable, and the file's length (fdatasync). After a failure nothing

@@ -91,7 +91,7 @@ class Store {
   /// dropped; DRUMs must not be open. errors kNoPreviousGeneration
   [[nodiscard]] Result<Generation> rollback();
 
-  /// rollback() for a file whose newest generation may be damaged.
+  /// rollback() for a file whose newest generation may be damaged, or lost: roll_forward.h.
   [[nodiscard]] static Result<Generation> rollback(const std::string& path,
                                                    const OpenOptions& options = {});
 

@@ -19,9 +19,9 @@ struct CommitPolicy {
   bool settle_mends_other_slot = true;   ///< step 0: invalid copies of the other slot are rewritten
   bool check_lost_pins = true;           ///< after step 0: no generation > N may be pinned
   bool sync_data = true;                 ///< step 3
-  bool sync_superblock = true;           ///< step 5, between the copies
+  bool sync_superblock = true;           ///< step 4: behind copy 0
   bool superblock_last = true;           ///< step 4 after step 3, not before it
-  bool write_second_copy = true;         ///< step 4 writes both copies
+  bool write_second_copy = true;         ///< step 5
   bool alternate_slots = true;           ///< generation g lives in slot g mod 2
   std::uint8_t reuse_lag = 1;            ///< free iff retired <= N - reuse_lag
   bool respect_pins = true;              ///< pinned extents are not free
@@ -37,7 +37,7 @@ struct CommitPolicy {
   bool rollback_keeps_born = true;  ///< rollback keeps the `born` of N-1's references
   bool rollback_unholds = true;     ///< rollback takes restored extents off the list
   bool verify_directory_checksum = true;  ///< tables and root are verified when loaded
-  bool publish_passes_differ = true;      ///< step 4: `pass` 0, step 6: `pass` 1
+  bool publish_passes_differ = true;      ///< `pass` 0 in step 4, 1 in step 5
   bool refuse_hidden_slot = true;         ///< no writing while a slot cannot be read at all
   bool reread_after_pin = true;           ///< a reader believes only what it reads under its pin
   bool allocate_really = true;            ///< step 1 calls fallocate

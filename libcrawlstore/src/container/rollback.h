@@ -12,17 +12,17 @@ namespace crawlstore::container {
 Result<Generation> rollback(Writer& writer);
 
 /// ROLLBACK when generation N cannot be read: opens N-1, provided that nobody pins N or later, and
-/// publishes N+1 with its content. When N can be read, but the other slot has no valid copy: gives
-/// N+1 up, which that slot may have led to, and publishes N+2 with the content of N. Returns the
+/// publishes N+1 with its content. When N can be read, but the other slot is lost: gives N+1 up,
+/// which that slot may have led to, and publishes N+2 with the content of N. Returns the
 /// generation published.
 ///   errors  kNoPreviousGeneration, kBusyPinned, kInvalidArgument (N is whole: use rollback())
 Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOptions options);
 
-/// ROLL FORWARD of spec/format.md: publishes the newest generation above N that stands whole in
-/// free space. Returns it.
+/// Roll forward of spec/format.md#rollback: publishes the newest generation above N that stands in
+/// free space, if it is whole. Returns it.
 ///   progress  bytes done and (an estimate of) all
-///   errors    kNoPreviousGeneration when there is none; what is wrong with the newest when none is
-///             whole; kBusyPinned, kCancelled
+///   errors    kNoPreviousGeneration when there is none; what is wrong with it; kLocked, kReplaced,
+///             kBusyPinned, kCancelled
 Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t lock_wait_ms,
                                 const std::function<bool(std::uint64_t, std::uint64_t)>& progress,
                                 DeepCheck also);

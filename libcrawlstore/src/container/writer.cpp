@@ -69,11 +69,9 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
     return fail(Errc::kInvalidArgument, "no superblock slot is lost");
   }
   if (lost_slot && !options.give_up_lost_slot) {
-    return fail(
-        Errc::kSuperblockDamaged,
-        "no copy of a superblock slot is valid: a commit newer than what the file shows may "
-        "be lost",
-        format::kSuperblockOffsets[*lost_slot][0]);
+    return fail(Errc::kSuperblockDamaged,
+                "a superblock slot is lost, and perhaps a commit newer than what the file shows",
+                format::kSuperblockOffsets[*lost_slot][0]);
   }
   if (!writer->policy().lock_before_read) {
     CRAWLSTORE_TRY(writer->storage_->lock_writer(options.lock_wait_ms));
@@ -83,8 +81,7 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   if (superblock == nullptr) {
     return fail(Errc::kNoPreviousGeneration, "there is no previous generation in this file");
   }
-  const std::uint64_t highest = lost_slot && options.give_up_lost_slot ? superblock->generation + 1
-                                                                       : set->highest_generation();
+  const std::uint64_t highest = lost_slot ? superblock->generation + 1 : set->highest_generation();
   writer->skipped_generations_ = highest - superblock->generation;
   CRAWLSTORE_TRY(format::check_features(*superblock, true));
   const bool may_be_cut = options.past_damaged_winner || options.give_up_lost_slot;

@@ -24,8 +24,8 @@ struct WriterOptions {
   std::int64_t fixed_time_us = 0;
   /// Open the generation before the newest one, whose directory cannot be read: for rollback only.
   bool past_damaged_winner = false;
-  /// Open a store whose other slot has no valid copy, and give up the generation that it may have
-  /// led to: for rollback only.
+  /// Open a store with a lost slot (SuperblockSet::lost_slot()), and give up the generation that it
+  /// may have led to: for rollback only.
   bool give_up_lost_slot = false;
   CommitPolicy policy{};
 };
