@@ -23,6 +23,12 @@ namespace {
 
 using links::LinkView;
 
+Result<void> compact_links(container::SegmentWriter& writer, const links::LinkSegments& segments,
+                           container::WorkSteps& steps) {
+  CRAWLSTORE_TRY(links::compact_out_links(writer, segments, steps));
+  return links::compact_in_links(writer, segments, steps);
+}
+
 /// What the links are, in maps.
 struct LinkModel {
   Rows out;
@@ -122,7 +128,7 @@ TEST(LinkLog, EqualsAModelAfterEverySuperstep) {
       append_step(*writer, segments, make_step(model, random_step(random, page_count)));
       must(links::bound_out_runs(*writer, segments, unasked));
       must(links::bound_in_runs(*writer, segments, unasked));
-      if (random.one_in(25)) must(links::compact_links(*writer, segments, unasked));
+      if (random.one_in(25)) must(compact_links(*writer, segments, unasked));
       ASSERT_NO_FATAL_FAILURE(
           expect_model(must(LinkView::open(*writer, segments)), model, random, page_count));
       if (!random.one_in(3)) continue;
@@ -160,7 +166,7 @@ TEST(LinkLog, LeavesOneBaseEachWayAfterCompaction) {
   append_step(*writer, segments, make_step(model, {{1, {2, 3}}, {4, {}}}));
   append_step(*writer, segments, make_step(model, {{1, {3}}}));
   append_step(*writer, segments, make_step(model, {{4, {4}}, {9, {}}}));
-  must(links::compact_links(*writer, segments, unasked));
+  must(compact_links(*writer, segments, unasked));
   EXPECT_EQ(writer->find(segments.out)->runs.size(), 1u);
   EXPECT_EQ(writer->find(segments.in)->runs.size(), 1u);
   EXPECT_TRUE(writer->find(segments.gone)->runs.empty());
@@ -169,7 +175,7 @@ TEST(LinkLog, LeavesOneBaseEachWayAfterCompaction) {
   EXPECT_EQ(rows_of(view.out_rows()), (Rows{{1, {3}}, {4, {4}}}));
   EXPECT_EQ(rows_of(view.in_rows()), (Rows{{3, {1}}, {4, {4}}}));
   const auto runs = writer->find(segments.out)->runs;
-  must(links::compact_links(*writer, segments, unasked));
+  must(compact_links(*writer, segments, unasked));
   EXPECT_EQ(writer->find(segments.out)->runs, runs);
 }
 
@@ -181,7 +187,7 @@ TEST(LinkLog, LeavesNothingWhenEverythingIsGone) {
   LinkModel model;
   append_step(*writer, segments, make_step(model, {{1, {2, 3}}}));
   append_step(*writer, segments, make_step(model, {{1, {}}}));
-  must(links::compact_links(*writer, segments, unasked));
+  must(compact_links(*writer, segments, unasked));
   for (const SegmentId segment : {segments.out, segments.in, segments.gone}) {
     EXPECT_TRUE(writer->find(segment)->runs.empty());
   }
@@ -242,7 +248,7 @@ bool fails_harmlessly(const FailurePlan& plan) {
   must(writer->commit());
   const auto free_before = writer->free_bytes();
   recorder.inject(plan);
-  const auto compacted = links::compact_links(*writer, segments, unasked);
+  const auto compacted = compact_links(*writer, segments, unasked);
   const bool has_failed = recorder.has_injected();
   recorder.stop_injecting();
   EXPECT_EQ(compacted.has_value(), !has_failed) << plan.nth;

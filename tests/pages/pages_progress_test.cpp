@@ -2,6 +2,9 @@
 //
 // Supersteps, compaction and forgetting tell how far they are, and stop when they are told to, with
 // nothing changed.
+#include <array>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include <crawlstore/pages.h>
@@ -126,15 +129,40 @@ std::uint64_t run_count(const Store& store, SegmentKind kind) {
   return count;
 }
 
-TEST(PagesProgress, StopsCompactionAnywhereAndJoinsNothing) {
+std::vector<std::byte> store_with_runs() {
   MemoryStore store;
   auto pages = must(PageDb::open(*store));
   run_supersteps(pages, 6);
   for (const SegmentKind kind : kJoined) EXPECT_EQ(run_count(*store, kind), 6U);
-  const auto compact = [&](const Progress& progress) { return pages.compact(progress); };
-  EXPECT_GT(stop_at_each_look(store, pages, compact), 5U);
-  for (const SegmentKind kind : kJoined) EXPECT_EQ(run_count(*store, kind), 1U);
-  expect_whole(store);
+  return store.image();
+}
+
+TEST(PagesProgress, StopsCompactionAnywhereAndJoinsEachLogOrNot) {
+  const auto image = store_with_runs();
+  std::set<std::uint64_t> joined_counts;  // of the logs, when it was stopped
+  bool is_done = false;
+  for (std::uint64_t stop_at = 1; !is_done; ++stop_at) {
+    MemoryStore store(image);
+    auto pages = must(PageDb::open(*store));
+    std::uint64_t look_count = 0;
+    const auto done = pages.compact([&](std::uint64_t steps, std::uint64_t total) {
+      EXPECT_LE(steps, total);
+      return ++look_count < stop_at;
+    });
+    is_done = done.has_value();
+    EXPECT_TRUE(is_done || done.error().code == Errc::kCancelled);
+    std::uint64_t joined_count = 0;
+    for (const SegmentKind kind : kJoined) {
+      const std::uint64_t runs = run_count(*store, kind);
+      EXPECT_TRUE(runs == 1 || runs == 6) << runs;
+      if (runs == 1) ++joined_count;
+    }
+    if (!is_done) joined_counts.insert(joined_count);
+    EXPECT_EQ(pages.status().page_count, kPages);
+    if (is_done || stop_at % 4 == 0) expect_whole(store);
+    EXPECT_EQ(joined_count == kJoined.size(), is_done);
+  }
+  EXPECT_EQ(joined_counts, (std::set<std::uint64_t>{0, 1, 2}));
 }
 
 TEST(PagesProgress, StopsForgettingAnywhereAndForgetsNothing) {

@@ -149,9 +149,11 @@ class PageDb {
       const std::function<bool(std::string_view url)>& is_meant, const ForgetOptions& options = {});
 
   /// Joins the runs of links into one for each direction, and the runs of origins, and brings all
-  /// keys into their DRUM, in one commit. Merges first.
+  /// keys into their DRUM. Merges first. Each of these is a commit of its own, so that the file
+  /// needs room for the longest of them beside; other commits wait for it.
   ///   progress  as of merge(), of both together
-  ///   errors  as merge(), kCancelled too: no run was joined, but what waited may have been merged
+  ///   errors  as merge(), kCancelled too: what waited may have been merged, and out-links,
+  ///           in-links, origins, keys, in this order, are each joined in a commit or not at all
   ///   cost    reads and writes all links, URLs and keys; memory: some megabytes
   [[nodiscard]] Result<void> compact(const Progress& progress = {});
 

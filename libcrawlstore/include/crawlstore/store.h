@@ -95,8 +95,16 @@ class Store {
   [[nodiscard]] static Result<Generation> rollback(const std::string& path,
                                                    const OpenOptions& options = {});
 
-  /// Moves everything to the front and gives the rest of the file back. Online: readers keep their
-  /// generations (what they pin stays); bounded: never needs more than the largest segment beside.
+  /// Moves everything to the front and gives the rest of the file back, in steps: each copies at
+  /// most 64 MiB, or one run that is longer, while others may use the store, and then commits.
+  /// DRUMs and page databases may be open and used from other threads, whose commits wait for the
+  /// commit of a step at most; what they replace meanwhile, or a merge reads, does not move.
+  /// Readers keep their generations (what they pin stays).
+  ///   progress  called between steps and copies, without locks: it may use the store
+  ///   errors  kCancelled: the steps until then stand; kReentrant inside a dispatcher;
+  ///           kInvalidArgument: another thread is compacting
+  ///   cost    reads and writes what moves; beside what others write the file grows by no more than
+  ///           its longest run and three directories
   [[nodiscard]] Result<CompactReport> compact(const Progress& progress = {});
 
   /// A pinned view of the current generation, without what is still pending.

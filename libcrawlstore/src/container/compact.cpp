@@ -9,7 +9,9 @@
 //   was left behind is free again. Afterwards the first gap is wide enough for a run, which fills
 //   it from its start: the front grows with each use, so that the number of uses is bounded by that
 //   of runs.
-// - Extents reserved here are in moved_ until a commit has published them.
+// - Extents reserved here are in reserved_ until a commit has published them.
+// - What a turn finds out of the directory holds for that turn only: publish_moves() looks again
+//   where each run is, and gives back the places of those that are gone, elsewhere, or busy.
 // - The nodes above a tile that moved are written anew when the moves are committed, into a gap or,
 //   without one, behind floor_bytes_, from where later rounds bring them down. That ends: a round
 //   moves something down, and raises only nodes above that.
@@ -19,7 +21,11 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/assert.h"
 #include "container/run_io.h"
@@ -45,6 +51,20 @@ struct LiveRun {
   RunId run;
   Extent extent;
   std::optional<std::uint64_t> tree_position{};
+  bool is_node = false;
+};
+
+/// A run that moves. A node is not copied, but written anew.
+struct Move {
+  LiveRun run;
+  Extent place;
+};
+
+/// What becomes of planned moves in the turn that publishes them.
+struct Published {
+  std::set<RunId> busy;        // they stay
+  std::vector<LiveRun> runs;   // that moved, but for those of tiled segments; where they were
+  std::vector<Extent> unused;  // places
 };
 
 /// A tiled segment of which runs move. Nodes are written when the moves are committed.
@@ -53,35 +73,53 @@ struct TileMoves {
   std::map<TilePlace, Extent> node_places;  // found for nodes
 };
 
+/// Adds the runs of a segment, ascending run id.
+void append_runs(const format::SegmentEntry& entry, std::vector<LiveRun>& runs) {
+  const std::size_t begin = runs.size();
+  for (const auto& run : entry.runs) runs.push_back({entry.id, run.run_id, run.extent()});
+  if (entry.tree_order.empty()) return;
+  const std::uint64_t tiles = tile_count(entry);
+  for (std::size_t i = 0; i < entry.tree_order.size(); ++i) {
+    LiveRun& run = runs[begin + entry.tree_order[i]];
+    run.tree_position = i;
+    run.is_node = i >= tiles;
+  }
+}
+
 class Compaction {
  public:
-  Compaction(Writer& writer, const Progress& progress) : writer_(writer), progress_(progress) {}
+  Compaction(Writer& writer, const Progress& progress, CompactionTurns& turns)
+      : writer_(writer), progress_(progress), turns_(turns) {}
   ~Compaction() {
-    drop_moves();
+    give_back();
     writer_.place_from(std::nullopt);
   }
   Compaction(const Compaction&) = delete;
   Compaction& operator=(const Compaction&) = delete;
 
   Result<CompactReport> compact() {
-    CRAWLSTORE_TRY(writer_.prepare());
-    CRAWLSTORE_ASSERT(!writer_.has_changes());
+    CRAWLSTORE_TRY(turns_.plan([this] { return writer_.prepare(); }));
     report_.file_bytes_before = writer_.file_bytes();
-    if (is_worth_it()) {
+    bool has_gaps = false;
+    CRAWLSTORE_TRY(turns_.plan([&]() -> Result<void> {
+      has_gaps = has_much_free();
+      return {};
+    }));
+    if (has_gaps) {
       writer_.place_from(format::kDataStart);
       CRAWLSTORE_TRY(commit_times(kCommitsUntilFree));
       CRAWLSTORE_TRY(move_directory_behind());
       CRAWLSTORE_TRY(move_runs());
       CRAWLSTORE_TRY(move_directory_to_front());
     }
-    CRAWLSTORE_TRY(writer_.trim(0));
+    CRAWLSTORE_TRY(turns_.plan([this] { return writer_.trim(0); }));
     report_.file_bytes_after = writer_.file_bytes();
     return report_;
   }
 
  private:
   /// False when the file holds hardly more than what is live: so it is after compact().
-  [[nodiscard]] bool is_worth_it() const {
+  [[nodiscard]] bool has_much_free() const {
     std::uint64_t live_bytes = format::kDataStart;
     for (const Extent& extent : writer_.directory()->live_extents()) {
       live_bytes += extent.length_bytes;
@@ -90,15 +128,16 @@ class Compaction {
     return all > live_bytes && all - live_bytes > kSlackBytes + live_bytes / kSlackPart;
   }
 
-  Result<void> commit() {
-    CRAWLSTORE_TRY(write_nodes());
-    // A commit that throws may have published them.
-    auto moved = std::exchange(moved_, {});
-    const auto committed = writer_.commit(true);
-    if (!committed) {
-      moved_ = std::move(moved);
-      return tl::unexpected<Error>(committed.error());
-    }
+  /// Copies what was planned and publishes it, with the tables of the directory if asked.
+  Result<void> commit(bool with_tables = false) {
+    CRAWLSTORE_TRY(copy_runs());
+    CRAWLSTORE_TRY(turns_.publish([&]() -> Result<void> {
+      CRAWLSTORE_ASSERT(!writer_.has_changes());
+      if (with_tables) touch_tables();
+      const auto published = publish_moves();
+      if (!published) writer_.drop_changes();
+      return published;
+    }));
     ++report_.commit_count;
     return report_progress();
   }
@@ -109,11 +148,10 @@ class Compaction {
   }
 
   /// Gives back what was reserved and not published.
-  void drop_moves() {
-    writer_.drop_changes();
-    tile_moves_.clear();
-    for (const Extent& extent : moved_) writer_.release(extent);
-    moved_.clear();
+  void give_back() {
+    for (const Extent& extent : reserved_) writer_.release(extent);
+    reserved_.clear();
+    planned_.clear();
   }
 
   Result<void> report_progress() {
@@ -125,13 +163,8 @@ class Compaction {
   /// Ascending offset.
   [[nodiscard]] std::vector<LiveRun> live_runs() const {
     std::vector<LiveRun> runs;
-    writer_.directory()->for_each_segment([&runs](const format::SegmentEntry& entry) {
-      const std::size_t begin = runs.size();
-      for (const auto& run : entry.runs) runs.push_back({entry.id, run.run_id, run.extent()});
-      for (std::size_t i = 0; i < entry.tree_order.size(); ++i) {
-        runs[begin + entry.tree_order[i]].tree_position = i;
-      }
-    });
+    writer_.directory()->for_each_segment(
+        [&runs](const format::SegmentEntry& entry) { append_runs(entry, runs); });
     std::sort(runs.begin(), runs.end(), [](const LiveRun& a, const LiveRun& b) {
       return a.extent.offset_bytes < b.extent.offset_bytes;
     });
@@ -139,8 +172,7 @@ class Compaction {
   }
 
   /// Bytes below the end of the last run that are not runs.
-  [[nodiscard]] std::uint64_t gap_bytes() const {
-    const auto runs = live_runs();
+  static std::uint64_t gap_bytes(const std::vector<LiveRun>& runs) {
     if (runs.empty()) return 0;
     std::uint64_t bytes = runs.back().extent.end_bytes() - format::kDataStart;
     for (const LiveRun& run : runs) bytes -= run.extent.length_bytes;
@@ -153,8 +185,24 @@ class Compaction {
   }
 
   Result<void> move_directory_behind() {
-    const auto runs = live_runs();
-    if (runs.empty()) return {};
+    bool has_runs = false;
+    CRAWLSTORE_TRY(turns_.plan([&]() -> Result<void> {
+      const auto runs = live_runs();
+      has_runs = !runs.empty();
+      if (has_runs) measure(runs);
+      return {};
+    }));
+    if (!has_runs) return {};
+    writer_.place_from(floor_bytes_);
+    auto committed = commit(true);
+    if (committed) committed = commit_times(kCommitsUntilFree);
+    if (committed || committed.error().code != Errc::kNoSpace) return committed;
+    give_back();  // the disk is full: the directory stays where it finds room
+    writer_.place_from(format::kDataStart);
+    return {};
+  }
+
+  void measure(const std::vector<LiveRun>& runs) {
     floor_bytes_ = runs.back().extent.end_bytes();
     std::uint64_t live_bytes = 0;
     for (const LiveRun& run : runs) live_bytes += run.extent.length_bytes;
@@ -164,140 +212,188 @@ class Compaction {
       const bool is_behind = run.extent.end_bytes() > format::kDataStart + live_bytes;
       if (is_behind) expected_bytes_ += run.extent.length_bytes;
     }
-    writer_.place_from(floor_bytes_);
-    touch_tables();
-    const auto committed = commit_times(1 + kCommitsUntilFree);
-    if (committed || committed.error().code != Errc::kNoSpace) return committed;
-    drop_moves();  // the disk is full: the directory stays where it finds room
-    writer_.place_from(format::kDataStart);
-    return {};
   }
 
   Result<void> move_runs() {
     for (;;) {
-      auto moved = settle_down();
-      if (!moved) return tl::unexpected<Error>(moved.error());
-      if (*moved) {
+      CRAWLSTORE_TRY(turns_.plan([this] { return settle_down(); }));
+      if (!planned_.empty()) {
         CRAWLSTORE_TRY(commit());
         continue;
       }
       // What the last moves left behind is freed before it is decided that nothing fits.
       CRAWLSTORE_TRY(commit_times(kCommitsUntilFree));
-      moved = settle_down();
-      if (!moved) return tl::unexpected<Error>(moved.error());
-      if (!*moved) moved = push_up();
-      if (!moved) return tl::unexpected<Error>(moved.error());
-      if (!*moved) return {};
+      CRAWLSTORE_TRY(turns_.plan([this] { return settle_down(); }));
+      if (planned_.empty()) CRAWLSTORE_TRY(turns_.plan([this] { return push_up(); }));
+      if (planned_.empty()) return {};
       CRAWLSTORE_TRY(commit_times(1 + kCommitsUntilFree));
     }
   }
 
-  /// Moves runs, the last one first, to the lowest gap that they fit into. Returns whether one did.
-  Result<bool> settle_down() {
+  /// Plans to move runs, the last one first, to the lowest gap that they fit into.
+  Result<void> settle_down() {
     const auto runs = live_runs();
+    const auto busy = busy_runs();
     std::uint64_t budget = std::min(kBytesPerCommit, moves_left_bytes_);
     std::uint64_t too_long = std::numeric_limits<std::uint64_t>::max();  // no gap for so much
-    bool moved = false;
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       const std::uint64_t length = run->extent.length_bytes;
-      if (length >= too_long) continue;
-      if (moves_left_bytes_ < length || (moved && budget < length)) break;
+      if (length >= too_long || busy.contains(run->run)) continue;
+      if (moves_left_bytes_ < length || (!planned_.empty() && budget < length)) break;
       const auto place =
           writer_.reserve_below(length, std::min(run->extent.offset_bytes, floor_bytes_));
       if (!place) {
         too_long = length;
         continue;
       }
-      CRAWLSTORE_TRY(move(*run, *place));
-      moved = true;
+      plan(*run, *place);
       budget -= std::min(budget, length);
     }
-    return moved;
+    return {};
   }
 
-  /// Moves the runs behind the first gap out of the way, behind all others.
-  Result<bool> push_up() {
-    if (gap_bytes() < slide_bytes_min_) return false;
+  /// Plans to move the runs behind the first gap out of the way, behind all others.
+  Result<void> push_up() {
+    const auto runs = live_runs();
+    if (gap_bytes(runs) < slide_bytes_min_) return {};
     const auto current = writer_.directory()->generation();
     const auto pins = writer_.storage().pinned({0}, current.next());
     if (!pins) return tl::unexpected<Error>(pins.error());
-    if (!pins->empty()) return false;
+    if (!pins->empty()) return {};
 
-    const auto runs = live_runs();
     std::uint64_t longest = 0;
     for (const LiveRun& run : runs) longest = std::max(longest, run.extent.length_bytes);
     auto first = runs.begin();
     std::uint64_t end = format::kDataStart;
     while (first != runs.end() && first->extent.offset_bytes == end)
       end = (first++)->extent.end_bytes();
-    if (first == runs.end() || end <= front_bytes_) return false;
+    if (first == runs.end() || end <= front_bytes_) return {};
     front_bytes_ = end;
+    const auto busy = busy_runs();
     std::uint64_t room = std::min(longest, moves_left_bytes_);
-    bool moved = false;
     for (auto run = first; run != runs.end() && run->extent.length_bytes <= room; ++run) {
+      if (busy.contains(run->run)) break;
       room -= run->extent.length_bytes;
       const auto place = writer_.reserve(run->extent.length_bytes);
       if (!place && place.error().code == Errc::kNoSpace) break;
       if (!place) return tl::unexpected<Error>(place.error());
-      CRAWLSTORE_TRY(move(*run, *place));
-      moved = true;
+      plan(*run, *place);
     }
-    return moved;
-  }
-
-  Result<void> move(const LiveRun& run, Extent place) {
-    moved_.push_back(place);
-    const auto* entry = writer_.find(run.segment);
-    CRAWLSTORE_ASSERT(entry != nullptr);
-    if (run.tree_position) return move_in_tree(run, *entry, place);
-    CRAWLSTORE_TRY(copy(run.extent, place.offset_bytes));
-    auto changed = *entry;
-    for (auto& ref : changed.runs) {
-      if (ref.run_id != run.run) continue;
-      ref.offset_bytes = place.offset_bytes;
-      ref.born = {0};
-    }
-    writer_.put(std::move(changed));
-    moves_left_bytes_ -= run.extent.length_bytes;
     return {};
   }
 
-  /// A tile moves as it is, a node is written anew.
-  Result<void> move_in_tree(const LiveRun& run, const format::SegmentEntry& entry, Extent place) {
-    auto found = tile_moves_.find(run.segment);
-    if (found == tile_moves_.end()) {
-      found = tile_moves_.emplace(run.segment, TileMoves{TileTree(entry), {}}).first;
-    }
-    TileMoves& moves = found->second;
-    const TilePlace at = moves.tree.place_of(*run.tree_position);
+  [[nodiscard]] std::set<RunId> busy_runs() const {
+    std::set<RunId> busy;
+    turns_.note_busy(busy);
+    return busy;
+  }
+
+  void plan(const LiveRun& run, Extent place) {
+    reserved_.push_back(place);
+    planned_.push_back({run, place});
     moves_left_bytes_ -= run.extent.length_bytes;
-    if (at.row != 0) {
+  }
+
+  /// Outside of turns: others may go on, and even free what is copied here, or reuse it.
+  Result<void> copy_runs() {
+    bool has_copied = false;
+    for (const Move& move : planned_) {
+      if (move.run.is_node) continue;
+      CRAWLSTORE_TRY(copy(move.run.extent, move.place.offset_bytes));
+      has_copied = true;
+    }
+    if (!has_copied) return {};
+    const auto synced = writer_.storage().sync();  // the commit has little left to do then
+    if (!synced) writer_.poison();
+    return synced;
+  }
+
+  /// Commits what was planned and still holds, and gives the rest back.
+  Result<void> publish_moves() {
+    auto moves = std::exchange(planned_, {});
+    std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
+      return std::tie(a.run.segment, a.run.run) < std::tie(b.run.segment, b.run.run);
+    });
+    Published published{busy_runs(), {}, {}};
+    for (auto begin = moves.cbegin(); begin != moves.cend();) {
+      const SegmentId segment = begin->run.segment;
+      const auto end = std::find_if(
+          begin, moves.cend(), [segment](const Move& move) { return move.run.segment != segment; });
+      CRAWLSTORE_TRY(put_moves({begin, end}, published));
+      begin = end;
+    }
+    // A commit that throws may have published them.
+    auto reserved = std::exchange(reserved_, {});
+    const auto committed = writer_.commit(true);
+    if (!committed) {
+      reserved_ = std::move(reserved);
+      return tl::unexpected<Error>(committed.error());
+    }
+    for (const Extent& place : published.unused) writer_.release(place);
+    tell_moved(published.runs);
+    return {};
+  }
+
+  /// Puts one segment with those of its `moves` that still hold.
+  Result<void> put_moves(std::span<const Move> moves, Published& published) {
+    const auto* entry = writer_.find(moves.front().run.segment);
+    std::vector<LiveRun> now;
+    if (entry != nullptr) append_runs(*entry, now);
+    std::optional<format::SegmentEntry> changed;
+    std::optional<TileMoves> tiles;
+    for (const Move& move : moves) {
+      const auto found =
+          std::lower_bound(now.begin(), now.end(), move.run.run,
+                           [](const LiveRun& run, RunId wanted) { return run.run < wanted; });
+      const bool holds = found != now.end() && found->run == move.run.run &&
+                         found->extent == move.run.extent && !published.busy.contains(found->run);
+      if (!holds) {
+        published.unused.push_back(move.place);
+        continue;
+      }
+      if (!changed) changed = *entry;
+      if (!found->tree_position) {
+        format::RunRef& ref = changed->runs[static_cast<std::size_t>(found - now.begin())];
+        ref.offset_bytes = move.place.offset_bytes;
+        ref.born = {0};
+        published.runs.push_back(*found);
+        continue;
+      }
+      if (!tiles) tiles.emplace(TileMoves{TileTree(*entry), {}});
+      move_in_tree(*tiles, *found, move.place);
+    }
+    if (tiles) CRAWLSTORE_TRY(write_nodes(*changed, *tiles));
+    if (changed) writer_.put(std::move(*changed));
+    return {};
+  }
+
+  void move_in_tree(TileMoves& moves, const LiveRun& run, Extent place) {
+    const TilePlace at = moves.tree.place_of(*run.tree_position);
+    if (run.is_node) {
       moves.tree.touch(at);
       moves.node_places.emplace(at, place);
-      return {};
+      return;
     }
-    CRAWLSTORE_TRY(copy(run.extent, place.offset_bytes));
     format::RunRef ref = moves.tree.at(at);
     ref.offset_bytes = place.offset_bytes;
     ref.born = writer_.next_generation();
     moves.tree.set_tile(at.index, ref);
-    return {};
   }
 
-  /// Puts the tiled segments of which runs moved.
-  Result<void> write_nodes() {
-    for (auto& entry : tile_moves_) {
-      const SegmentId segment = entry.first;
-      TileMoves& moves = entry.second;
-      CRAWLSTORE_TRY(moves.tree.write_nodes(
-          [&](TilePlace at, const format::TileNode& node, const format::RunRef* replaced) {
-            return write_node(segment, moves, at, node, *replaced);
-          }));
-      auto changed = *writer_.find(segment);
-      moves.tree.store_in(changed);
-      writer_.put(std::move(changed));
+  void tell_moved(const std::vector<LiveRun>& runs) {
+    std::map<RunId, format::RunRef> refs;
+    for (const LiveRun& run : runs) {
+      refs.emplace(run.run, *writer_.directory()->find(run.segment)->find_run(run.run));
     }
-    tile_moves_.clear();
+    if (!refs.empty()) turns_.moved(refs);
+  }
+
+  Result<void> write_nodes(format::SegmentEntry& entry, TileMoves& moves) {
+    CRAWLSTORE_TRY(moves.tree.write_nodes(
+        [&](TilePlace at, const format::TileNode& node, const format::RunRef* replaced) {
+          return write_node(entry.id, moves, at, node, *replaced);
+        }));
+    moves.tree.store_in(entry);
     return {};
   }
 
@@ -325,7 +421,7 @@ class Compaction {
       if (!behind) return behind;
       place = *behind;
     }
-    moved_.push_back(*place);
+    reserved_.push_back(*place);
     return *place;
   }
 
@@ -346,15 +442,16 @@ class Compaction {
 
   Result<void> move_directory_to_front() {
     writer_.place_from(format::kDataStart);
-    touch_tables();
-    return commit_times(1 + kCommitsUntilTrim);
+    CRAWLSTORE_TRY(commit(true));
+    return commit_times(kCommitsUntilTrim);
   }
 
   Writer& writer_;
   const Progress& progress_;
   CompactReport report_;
-  std::vector<Extent> moved_;
-  std::map<SegmentId, TileMoves> tile_moves_;  // since the last commit
+  CompactionTurns& turns_;
+  std::vector<Move> planned_;
+  std::vector<Extent> reserved_;  // for what is planned, and for nodes
   std::vector<std::byte> buffer_;
   std::uint64_t expected_bytes_ = 0;    // to be moved, an estimate
   std::uint64_t moves_left_bytes_ = 0;  // against surprises: no file needs so much
@@ -365,8 +462,8 @@ class Compaction {
 
 }  // namespace
 
-Result<CompactReport> compact(Writer& writer, const Progress& progress) {
-  return Compaction(writer, progress).compact();
+Result<CompactReport> compact(Writer& writer, const Progress& progress, CompactionTurns& turns) {
+  return Compaction(writer, progress, turns).compact();
 }
 
 }  // namespace crawlstore::container

@@ -1,22 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
+#include <set>
+
 #include <crawlstore/store.h>
 
 #include "container/writer.h"
 
 namespace crawlstore::container {
 
+/// How compaction takes turns with others that use the writer. This one is alone with it.
+class CompactionTurns {
+ public:
+  CompactionTurns() = default;
+  CompactionTurns(const CompactionTurns&) = delete;
+  CompactionTurns& operator=(const CompactionTurns&) = delete;
+  virtual ~CompactionTurns() = default;
+
+  using Work = std::function<Result<void>()>;
+  /// Calls `work` while nobody else commits. errors those of `work`, and why there is no turn
+  virtual Result<void> plan(const Work& work) { return work(); }
+  /// Calls `work`, which commits, while nobody else uses the writer, and it has no changes.
+  ///   errors  as plan()
+  virtual Result<void> publish(const Work& work) { return work(); }
+  /// Adds the runs that work under way reads where they are. In a turn only.
+  virtual void note_busy(std::set<RunId>& /*runs*/) const {}
+  /// These runs are published, elsewhere than before. At the end of `work` of publish() only.
+  virtual void moved(const std::map<RunId, format::RunRef>& /*runs*/) {}
+};
+
 /// Moves runs from the end of the file to free space nearer the front, then the directory, and
 /// gives the rest of the file back. Only bytes are copied: checksums depend on segment and run, not
-/// on the place. Each commit moves at most 64 MiB, or one run that is longer.
+/// on the place. Runs are copied and synced between the turns; each commit moves at most 64 MiB, or
+/// one run that is longer. What others replaced or began to read meanwhile does not move.
 ///
 /// Readers keep what they pin; nothing moves that would only pile up behind a pin. Meanwhile the
-/// file grows by no more than the longest run and three directories. Gaps that no run fits into are
-/// closed by moving the runs behind them twice, but not for less than 1/128 of the live bytes.
-/// The writer has no pending changes and no reserved extents. When the call ends early, what was
-/// committed stands.
-///   errors  kCancelled, those of Writer::commit() and of the storage
-Result<CompactReport> compact(Writer& writer, const Progress& progress);
+/// file grows, beside what others write, by no more than the longest run and three directories.
+/// Gaps that no run fits into are closed by moving the runs behind them twice, but not for less
+/// than 1/128 of the live bytes. When the call ends early, what was committed stands.
+///   progress  called outside of turns
+///   errors  kCancelled, those of the turns, of Writer::commit() and of the storage
+Result<CompactReport> compact(Writer& writer, const Progress& progress, CompactionTurns& turns);
+
+/// compact() by whoever is alone with the writer, which has no changes.
+inline Result<CompactReport> compact(Writer& writer, const Progress& progress) {
+  CompactionTurns alone;
+  return compact(writer, progress, alone);
+}
 
 }  // namespace crawlstore::container

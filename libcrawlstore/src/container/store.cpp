@@ -50,6 +50,39 @@ Result<void> create_empty(const std::string& path, const CreateOptions& options)
   return create_file(path, fill_empty_store, &empty);
 }
 
+/// Compaction among the DRUMs and page databases of a store.
+class Turns final : public container::CompactionTurns {
+ public:
+  explicit Turns(StoreImpl& store) : store_(store) {}
+
+  Result<void> plan(const Work& work) override {
+    const std::lock_guard lock(store_.mutex);
+    CRAWLSTORE_TRY(store_.check_open());
+    return store_.change(work);
+  }
+
+  Result<void> publish(const Work& work) override {
+    const std::lock_guard lock(store_.mutex);
+    CRAWLSTORE_TRY(store_.check_open());
+    if (const auto landed = store_.commit_all(CommitScope::kNothing); !landed) {
+      return tl::unexpected<Error>(landed.error());
+    }
+    const StoreImpl::AllLocked locked(store_);
+    return store_.change(work);
+  }
+
+  void note_busy(std::set<RunId>& runs) const override {
+    for (const Participant* participant : store_.participants) participant->note_busy(runs);
+  }
+
+  void moved(const std::map<RunId, format::RunRef>& runs) override {
+    for (Participant* participant : store_.participants) participant->moved(runs);
+  }
+
+ private:
+  StoreImpl& store_;
+};
+
 }  // namespace
 
 Result<void> StoreImpl::check_open() const {
@@ -224,14 +257,28 @@ Result<Generation> Store::rollback(const std::string& path, const OpenOptions& o
 }
 
 Result<CompactReport> Store::compact(const Progress& progress) {
-  const std::lock_guard lock(impl_->mutex);
-  CRAWLSTORE_TRY(impl_->check_open());
-  CRAWLSTORE_TRY(impl_->finish_lingering());
-  if (!impl_->participants.empty()) {
-    return fail(Errc::kInvalidArgument,
-                "compact needs all DRUMs and page databases of the store closed");
+  if (impl_->in_dispatcher()) {
+    return fail(Errc::kReentrant, "compact() was called from inside a dispatcher");
   }
-  return impl_->change([&] { return container::compact(*impl_->writer, progress); });
+  const std::shared_ptr<StoreImpl> impl = impl_;
+  {
+    const std::lock_guard lock(impl->mutex);
+    CRAWLSTORE_TRY(impl->check_open());
+    CRAWLSTORE_TRY(impl->finish_lingering());
+    if (impl->compacting) {
+      return fail(Errc::kInvalidArgument, "another thread is compacting the store");
+    }
+    impl->compacting = true;
+  }
+  const struct Ending {  // whatever happens
+    StoreImpl& impl;
+    ~Ending() {
+      const std::lock_guard lock(impl.mutex);
+      impl.compacting = false;
+    }
+  } ending{*impl};
+  Turns turns(*impl);
+  return container::compact(*impl->writer, progress, turns);
 }
 
 Result<Snapshot> Store::snapshot() const {

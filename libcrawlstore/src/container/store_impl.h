@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +23,7 @@ class DrumCore;
 enum class CommitScope : std::uint8_t {
   kEverything,   ///< all that was submitted
   kTransaction,  ///< what dispatchers submitted, and what came before it; the rest may stay
+  kNothing,      ///< what work under way has to publish first; all that waits may stay
 };
 
 /// Something that keeps state in memory which a commit must include: a DRUM.
@@ -48,6 +50,10 @@ class Participant {
   virtual void keep_tentative() = 0;
   /// Forgets what was submitted inside the transaction whose dispatcher failed.
   virtual void drop_tentative() = 0;
+  /// Adds the runs that work under way reads where they are. Called with the store's mutex held.
+  virtual void note_busy(std::set<RunId>& runs) const = 0;
+  /// Compaction has published these runs elsewhere. All locks are held.
+  virtual void moved(const std::map<RunId, format::RunRef>& runs) = 0;
   /// No further use: the store closes.
   virtual void close() = 0;
   [[nodiscard]] virtual std::string_view name() const = 0;
@@ -64,6 +70,7 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   std::map<std::string, std::weak_ptr<DrumCore>, std::less<>> drums;  ///< open ones, by name
   std::atomic<std::thread::id> dispatching{};  ///< the thread inside a dispatcher, if any
   bool closed = false;
+  bool compacting = false;  ///< guarded by mutex
   /// Opens another handle on the same file, for snapshots.
   Result<std::shared_ptr<Storage>> open_for_reading() const;
 

@@ -354,6 +354,11 @@ std::uint64_t Writer::kept_free_bytes() const {
   return std::max(kKeptFreeMin, live / 4);
 }
 
+std::uint64_t Writer::file_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return file_bytes_;
+}
+
 std::uint64_t Writer::free_bytes() const {
   const std::lock_guard lock(mutex_);
   return free_.total_bytes();

@@ -39,7 +39,8 @@ Result<format::Identity> read_identity(Storage& storage);
 /// Whoever reserves an extent owns it until a commit has published it in a segment, and releases it
 /// otherwise. put() and remove() collect changes; commit() publishes all of them or none.
 ///
-/// Threads: reserve(), release() and the id counters lock inside; everything else from one thread.
+/// Threads: reserve(), release(), place_from(), sizes and the id counters lock inside; everything
+/// else from one thread.
 class Writer final : public SegmentWriter {
  public:
   /// Takes the writer lock, then reads superblocks and directory. Writes nothing.
@@ -105,7 +106,7 @@ class Writer final : public SegmentWriter {
 
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] std::vector<Extent> free_extents() const;
-  [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
+  [[nodiscard]] std::uint64_t file_bytes() const;
   [[nodiscard]] bool poisoned() const { return poisoned_.load(std::memory_order_relaxed); }
   /// From now on nothing is written: for who has changed half of what belongs together. Any thread.
   void poison() { poisoned_.store(true, std::memory_order_relaxed); }

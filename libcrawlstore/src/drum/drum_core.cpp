@@ -148,7 +148,7 @@ void DrumCore::Impl::unlock() {
 }
 
 Result<void> DrumCore::Impl::before_commit(CommitScope scope) {
-  CRAWLSTORE_TRY(write_arrays(scope));
+  if (scope != CommitScope::kNothing) CRAWLSTORE_TRY(write_arrays(scope));
   commit_is_whole = scope == CommitScope::kEverything;
   sequence_in_commit = std::max(state.next_sequence, state.sequence_limit);
   if (dirty) {
@@ -179,6 +179,22 @@ Result<void> DrumCore::Impl::write_arrays(CommitScope scope) {
     CRAWLSTORE_TRY(transfer_arrays());
   }
   return transfer_tentative();
+}
+
+/// Merges of a flight read their runs on a thread of their own.
+void DrumCore::Impl::note_busy(std::set<RunId>& runs) const {
+  if (flight == nullptr) return;
+  for (const drum::MergeOutcome& outcome : flight->outcomes) {
+    const drum::MergeJob& job = outcome.job;
+    if (job.old_run) runs.insert(job.old_run->run_id);
+    for (const auto& run : job.key_runs) runs.insert(run.run_id);
+    for (const auto& run : job.aux_runs) runs.insert(run.run_id);
+  }
+}
+
+void DrumCore::Impl::moved(const std::map<RunId, format::RunRef>& runs) {
+  drum::note_moved(state, runs);
+  std::erase_if(lookups, [&runs](const auto& known) { return runs.contains(known.first); });
 }
 
 void DrumCore::Impl::keep_tentative() {

@@ -80,6 +80,8 @@ struct DrumCore::Impl : Participant {
   Result<void> write_arrays(CommitScope scope) override;
   void keep_tentative() override;
   void drop_tentative() override;
+  void note_busy(std::set<RunId>& runs) const override;
+  void moved(const std::map<RunId, format::RunRef>& runs) override;
   void close() override;
   void release_unpublished();
   [[nodiscard]] std::string_view name() const override { return state.name; }

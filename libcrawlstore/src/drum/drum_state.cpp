@@ -289,6 +289,24 @@ void refresh_state(const container::Writer& writer, DrumState& state) {
   state.table_run = writer.find(state.id)->runs.front();
 }
 
+void note_moved(DrumState& state, const std::map<RunId, format::RunRef>& moved) {
+  const auto note = [&moved](format::RunRef& run) {
+    const auto found = moved.find(run.run_id);
+    if (found != moved.end()) run = found->second;
+  };
+  for (Bucket& bucket : state.buckets) {
+    if (bucket.partition_run) note(*bucket.partition_run);
+    for (LogRuns* log : {&bucket.pending, &bucket.tentative}) {
+      std::for_each(log->keys.begin(), log->keys.end(), note);
+      std::for_each(log->auxes.begin(), log->auxes.end(), note);
+    }
+  }
+  for (Consumer& consumer : state.consumers) {
+    std::for_each(consumer.runs.begin(), consumer.runs.end(), note);
+  }
+  if (state.table_run) note(*state.table_run);
+}
+
 void release_unpublished(container::SegmentWriter& writer,
                          std::span<const format::RunRef> runs) noexcept {
   for (const auto& run : runs) {

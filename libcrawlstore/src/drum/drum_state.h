@@ -4,6 +4,7 @@
 /// What an open DRUM keeps in memory beside its arrays, and how that becomes segments.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -100,6 +101,9 @@ Result<format::RunRef> put_state(container::SegmentWriter& writer, const DrumSta
 
 /// After a commit: takes over `born` of everything that was new.
 void refresh_state(const container::Writer& writer, DrumState& state);
+
+/// Compaction has published these runs elsewhere.
+void note_moved(DrumState& state, const std::map<RunId, format::RunRef>& moved);
 
 /// Releases runs that no commit has published (born 0).
 void release_unpublished(container::SegmentWriter& writer,

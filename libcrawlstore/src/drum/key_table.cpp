@@ -242,6 +242,12 @@ void KeyTable::committed() {
   emptied_.clear();
 }
 
+void KeyTable::moved(const std::map<RunId, format::RunRef>& runs) {
+  note_moved(state_, runs);
+  note_moved(saved_, runs);
+  std::erase_if(lookups_, [&runs](const auto& known) { return runs.contains(known.first); });
+}
+
 void KeyTable::dropped() {
   for (const auto& run : written_) lookups_.erase(run.run_id);
   release_unpublished(*writer_, written_);

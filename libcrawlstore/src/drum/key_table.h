@@ -66,6 +66,8 @@ class KeyTable {
   }
   /// After the commit with the edits. Also after a commit without any.
   void committed();
+  /// Compaction has published these runs elsewhere. Not while something is applied.
+  void moved(const std::map<RunId, format::RunRef>& runs);
   /// Instead: everything since the last commit is forgotten, what it wrote is given back.
   void dropped();
 

@@ -35,6 +35,15 @@ std::uint64_t reserve_bytes(std::span<const LogRun> runs, bool with_gone, bool a
   return all ? bytes_max : std::min(bytes_max, payload_bytes + payload_bytes / 8 + row_count);
 }
 
+/// Of a merge of the runs from `first` on.
+std::uint64_t merge_steps(std::span<const LogRun> runs, std::size_t first) {
+  std::uint64_t steps = 0;
+  for (const LogRun& log_run : runs.subspan(first)) {
+    steps += log_run.run.footer().row_count + log_run.run.footer().link_count;
+  }
+  return steps;
+}
+
 /// A merge of the newest runs of one way. Writes, and only then changes the segments.
 class Merge {
  public:
@@ -45,12 +54,7 @@ class Merge {
         runs_(runs.begin() + static_cast<long>(first), runs.end()),
         is_whole_(first == 0),
         combination_(combination),
-        steps_(steps) {
-    for (const LogRun& log_run : runs_) {
-      const format::LinkRunFooter& footer = log_run.run.footer();
-      steps_.expect(footer.row_count + footer.link_count);
-    }
-  }
+        steps_(steps) {}
 
   Result<void> write(SegmentId links, SegmentId gone) {
     auto written = write_into(links, gone, false);
@@ -152,6 +156,15 @@ Result<void> merge_in(container::SegmentWriter& writer, const LinkSegments& segm
   return {};
 }
 
+bool has_loose_out_runs(const LinkView& view) {
+  return view.out_runs().size() > 1;
+}
+
+bool has_loose_in_runs(const LinkView& view) {
+  const auto& runs = view.in_runs();
+  return runs.size() > 1 || (runs.size() == 1 && runs.front().is_gone);
+}
+
 std::vector<std::uint64_t> sizes_of(std::span<const LogRun> runs) {
   std::vector<std::uint64_t> sizes;
   for (const LogRun& log_run : runs) sizes.push_back(log_run.run.run().payload_bytes);
@@ -200,7 +213,9 @@ Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments
   if (!view) return tl::unexpected<Error>(view.error());
   const auto sizes = sizes_of(view->out_runs());
   if (sizes.size() <= kFreshRunsMax + 1) return {};
-  return merge_out(writer, segments, *view, choose_merge(sizes, kFreshRunsMax), steps);
+  const std::size_t first = choose_merge(sizes, kFreshRunsMax);
+  steps.expect(merge_steps(view->out_runs(), first));
+  return merge_out(writer, segments, *view, first, steps);
 }
 
 Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments,
@@ -210,31 +225,34 @@ Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments&
   const auto sizes = sizes_of(view->in_runs());
   if (sizes.size() <= kFreshRunsMax + 1) return {};
   // A merge may leave two runs: what was added, and what is gone.
-  return merge_in(writer, segments, *view, choose_merge(sizes, kFreshRunsMax - 1), steps);
+  const std::size_t first = choose_merge(sizes, kFreshRunsMax - 1);
+  steps.expect(merge_steps(view->in_runs(), first));
+  return merge_in(writer, segments, *view, first, steps);
 }
 
-Result<void> compact_links(container::SegmentWriter& writer, const LinkSegments& segments,
-                           container::WorkSteps& steps) {
+Result<void> expect_compaction(container::SegmentWriter& writer, const LinkSegments& segments,
+                               container::WorkSteps& steps) {
   const auto view = LinkView::open(writer, segments);
   if (!view) return tl::unexpected<Error>(view.error());
-  std::optional<Merge> out;
-  std::optional<Merge> in;  // both at first, so that all steps are expected
-  if (view->out_runs().size() > 1) {
-    out.emplace(writer, view->out_runs(), 0, Combination::kReplace, steps);
-  }
-  const auto& in_runs = view->in_runs();
-  if (in_runs.size() > 1 || (in_runs.size() == 1 && in_runs.front().is_gone)) {
-    in.emplace(writer, in_runs, 0, Combination::kEdit, steps);
-  }
-  if (out) {
-    CRAWLSTORE_TRY(out->write(segments.out, {}));
-    out->install(segments.out, {});
-  }
-  if (in) {
-    CRAWLSTORE_TRY(in->write(segments.in, segments.gone));
-    in->install(segments.in, segments.gone);
-  }
+  if (has_loose_out_runs(*view)) steps.expect(merge_steps(view->out_runs(), 0));
+  if (has_loose_in_runs(*view)) steps.expect(merge_steps(view->in_runs(), 0));
   return {};
+}
+
+Result<void> compact_out_links(container::SegmentWriter& writer, const LinkSegments& segments,
+                               container::WorkSteps& steps) {
+  const auto view = LinkView::open(writer, segments);
+  if (!view) return tl::unexpected<Error>(view.error());
+  if (!has_loose_out_runs(*view)) return {};
+  return merge_out(writer, segments, *view, 0, steps);
+}
+
+Result<void> compact_in_links(container::SegmentWriter& writer, const LinkSegments& segments,
+                              container::WorkSteps& steps) {
+  const auto view = LinkView::open(writer, segments);
+  if (!view) return tl::unexpected<Error>(view.error());
+  if (!has_loose_in_runs(*view)) return {};
+  return merge_in(writer, segments, *view, 0, steps);
 }
 
 }  // namespace crawlstore::links

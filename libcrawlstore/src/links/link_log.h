@@ -48,8 +48,13 @@ Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments
 Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments,
                            container::WorkSteps& steps);
 
-/// Merges each way into one base: no gone links are left, and no rows without links. Likewise.
-Result<void> compact_links(container::SegmentWriter& writer, const LinkSegments& segments,
-                           container::WorkSteps& steps);
+/// Merges one way into one base: no gone links are left, and no rows without links. Likewise, but
+/// that its steps are expected by expect_compaction(), of both.
+Result<void> compact_out_links(container::SegmentWriter& writer, const LinkSegments& segments,
+                               container::WorkSteps& steps);
+Result<void> compact_in_links(container::SegmentWriter& writer, const LinkSegments& segments,
+                              container::WorkSteps& steps);
+Result<void> expect_compaction(container::SegmentWriter& writer, const LinkSegments& segments,
+                               container::WorkSteps& steps);
 
 }  // namespace crawlstore::links

@@ -95,14 +95,15 @@ void PageDb::Impl::join_tentative() {
   batch->append(*tentative);
 }
 
-Result<void> PageDb::Impl::before_commit(CommitScope /*scope*/) {
+Result<void> PageDb::Impl::before_commit(CommitScope scope) {
   if (in_superstep) return {};
   CRAWLSTORE_TRY(check_flight());
   in_commit.emplace();
   in_commit->state = state;
   land();
   in_commit->batch = batch->mark();
-  Result<void> written = only_lands ? Result<void>{} : write_waiting();
+  in_commit->only_lands = only_lands || scope == CommitScope::kNothing;
+  Result<void> written = in_commit->only_lands ? Result<void>{} : write_waiting();
   if (written && (dirty || in_commit->state.table != state.table)) {
     written = put_state(*store->writer, in_commit->state);
   }
@@ -138,7 +139,7 @@ void PageDb::Impl::after_commit(bool published) {
     landed_report = flight->report;
     forget_flight();
   }
-  if (!only_lands) {
+  if (!in_commit->only_lands) {
     written_edits = batch->edits().size();
     tentative->clear();
   }
@@ -159,6 +160,13 @@ void PageDb::Impl::keep_tentative() {
 void PageDb::Impl::drop_tentative() {
   const std::lock_guard lock(mutex);
   tentative->clear();
+}
+
+/// A flight lands before its runs could move.
+void PageDb::Impl::note_busy(std::set<RunId>& /*runs*/) const {}
+
+void PageDb::Impl::moved(const std::map<RunId, format::RunRef>& runs) {
+  if (keys) keys->moved(runs);
 }
 
 void PageDb::Impl::close() {

@@ -27,6 +27,7 @@ struct PagesInCommit {
   pages::Batch::Mark batch;                   // before tentative edits joined it
   std::vector<format::SegmentEntry> entries;  // ours, with what is new
   bool has_landed = false;                    // the flight is part of it
+  bool only_lands = false;                    // it publishes the flight, and nothing that waits
 };
 
 /// An open page database.
@@ -45,7 +46,7 @@ struct PageDb::Impl : Participant {
   std::size_t written_edits = 0;          // of `batch`, that are in the log of events
   std::uint64_t named_end = 0;            // no index that an edit named is higher, or as high
   bool in_superstep = false;
-  bool only_lands = false;  // the commit under way publishes the flight, and nothing that waits
+  bool only_lands = false;  // so in_commit, whatever the scope of the commit
   bool dirty = false;       // the table in the file is not the one here
   bool closed = false;
 
@@ -81,6 +82,8 @@ struct PageDb::Impl : Participant {
   Result<void> write_arrays(CommitScope scope) override;
   void keep_tentative() override;
   void drop_tentative() override;
+  void note_busy(std::set<RunId>& runs) const override;
+  void moved(const std::map<RunId, format::RunRef>& runs) override;
   void close() override;
   [[nodiscard]] std::string_view name() const override { return participant_name; }
 
@@ -103,6 +106,8 @@ struct PageDb::Impl : Participant {
                                      container::WorkSteps& steps);
   template <class Change>
   Result<void> commit_change(const Change& change);
+  template <class Change>
+  Result<void> replace(const Change& change);
   Result<void> load(const format::SegmentEntry* entry, std::string_view name);
   Result<void> dispose();
   void join_tentative();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What takes long: supersteps that are called for, compaction, forgetting. Each is one commit, or
-// nothing.
+// nothing; compaction one for each log that it joins.
 #include "links/link_log.h"
 #include "pages/forget.h"
 #include "pages/fresh_keys.h"
@@ -83,23 +83,39 @@ Result<void> PageDb::Impl::compact(container::WorkSteps& steps) {
   });
 }
 
+/// commit_change(), and a commit more if that changed anything: what it replaced is free then.
+template <class Change>
+Result<void> PageDb::Impl::replace(const Change& change) {
+  const Generation before = store->writer->directory()->generation();
+  CRAWLSTORE_TRY(commit_change(change));
+  if (store->writer->directory()->generation() == before) return {};
+  const auto freed = store->writer->commit(true);
+  return freed ? Result<void>{} : tl::unexpected<Error>(freed.error());
+}
+
+/// One after the other: the file needs room for the longest of what is written, not for all of it.
 Result<void> PageDb::Impl::compact_locked(container::WorkSteps& steps) {
   container::Writer& writer = *store->writer;
-  return commit_change([&]() -> Result<void> {
-    const format::PagesTable& table = state.table;
-    format::SegmentEntry origins;
-    if (table.origins) origins = *writer.find(table.origins);
-    const bool joins_origins = origins.runs.size() > 1;
-    if (joins_origins) steps.expect(container::kOriginSteps * table.page_count);
-    if (table.out_links) {
-      CRAWLSTORE_TRY(
-          links::compact_links(writer, {table.out_links, table.in_links, table.gone_links}, steps));
-    }
-    if (joins_origins) {
-      CRAWLSTORE_TRY(pages::compress_origins_anew(writer, origins, steps));
-      writer.put(std::move(origins));
-    }
-    if (!table.fresh_keys) return {};
+  const format::PagesTable& table = state.table;
+  format::SegmentEntry origins;
+  if (table.origins) origins = *writer.find(table.origins);
+  const bool joins_origins = origins.runs.size() > 1;
+  if (joins_origins) steps.expect(container::kOriginSteps * table.page_count);
+  if (table.out_links) {
+    const links::LinkSegments segments{table.out_links, table.in_links, table.gone_links};
+    CRAWLSTORE_TRY(links::expect_compaction(writer, segments, steps));
+    CRAWLSTORE_TRY(replace([&] { return links::compact_out_links(writer, segments, steps); }));
+    CRAWLSTORE_TRY(replace([&] { return links::compact_in_links(writer, segments, steps); }));
+  }
+  if (joins_origins) {
+    CRAWLSTORE_TRY(replace([&] {
+      Result<void> joined = pages::compress_origins_anew(writer, origins, steps);
+      if (joined) writer.put(origins);
+      return joined;
+    }));
+  }
+  if (!table.fresh_keys) return {};
+  return replace([&]() -> Result<void> {
     CRAWLSTORE_TRY(pages::settle_keys(writer, in_commit->state, *keys, {}, steps));
     return put_state(writer, in_commit->state);
   });
