@@ -124,6 +124,44 @@ void record_compaction(Scenario& scenario) {
   scenario.acknowledge();
 }
 
+/// Compaction, between the steps of which a page database and a DRUM take more, merge and commit.
+void record_compaction_beside(Scenario& scenario) {
+  RandomCrawl crawl(6);
+  std::uint64_t number = 0;
+  const auto add_numbers = [&number](Drum<std::uint64_t>& drum, int count) {
+    for (int i = 0; i < count; ++i) must(drum.check_update(++number * 0x9E3779B97F4A7C15));
+  };
+  DrumOptions drum_options;
+  drum_options.bucket_count = 2;
+  {
+    auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+    auto pages = must(PageDb::open(store, "pages", page_options()));
+    auto drum = must(Drum<std::uint64_t>::open(store, "numbers", drum_options));
+    for (int step = 0; step < 3; ++step) {
+      add_some(pages, crawl, 20);
+      add_numbers(drum, 400);
+      must(pages.merge());
+      must(drum.synchronize());
+    }
+  }
+  record_from_here(scenario);
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  auto pages = must(PageDb::open(store, "pages", page_options()));
+  auto drum = must(Drum<std::uint64_t>::open(store, "numbers", drum_options));
+  int look = 0;
+  must(store.compact([&](auto, auto) {
+    if (++look == 2) add_some(pages, crawl, 10);
+    if (look == 4) must(pages.merge());
+    if (look == 5) add_numbers(drum, 100);
+    if (look == 7) must(drum.synchronize());
+    if (look % 3 != 2 || look > 9) return true;
+    must(store.commit());
+    scenario.acknowledge();
+    return true;
+  }));
+  scenario.acknowledge();
+}
+
 /// Hosts whose pages fill blocks are forgotten, beside more URLs than a dictionary begins with;
 /// then more supersteps and compaction.
 void record_forgetting(Scenario& scenario) {
@@ -206,6 +244,7 @@ std::span<const CrashWorkload> page_workloads() {
       {"pages forgotten by the block", record_forgetting, use_pages, true},
       {"pages from a dispatcher", record_dispatched, use_pages},
       {"supersteps in flight", record_flights, use_pages},
+      {"compaction beside a crawl", record_compaction_beside, use_pages},
   });
   return kWorkloads;
 }

@@ -192,6 +192,39 @@ TEST_P(CompactBeside, LetsOtherThreadsCrawl) {
 }
 INSTANTIATE_TEST_SUITE_P(Parallel, CompactBeside, ::testing::Bool());
 
+/// The file needs room for one log beside, not for all of them, nor for what URLs take
+/// uncompressed.
+TEST(CompactBesideOthers, JoinsLogsInLittleRoom) {
+  MemoryStore store;
+  PagesOptions options;
+  options.memory_bytes = 8 << 20;
+  auto pages = must(PageDb::open(*store, "pages", options));
+  for (std::uint64_t i = 0; i < 20'000; ++i) {
+    CrawledPage page("http://host.test/" + std::string(200, 'x') + std::to_string(i), 1);
+    for (std::uint64_t j = 1; j < 20; ++j) {
+      page.add_link("http://host.test/" + std::string(200, 'x') + std::to_string(i * j % 20'000));
+    }
+    must(pages.add(page));
+    if (i % 5'000 == 4'999) must(pages.merge());
+  }
+  must(store->compact());
+  std::uint64_t longest = 0;
+  for (const SegmentInfo& segment : must(store->snapshot()).segments()) {
+    longest = std::max(longest, segment.payload_bytes());
+  }
+  const std::uint64_t before = store->file_bytes();
+  std::uint64_t peak = before;
+  must(pages.compact([&](auto, auto) {
+    peak = std::max(peak, store->file_bytes());
+    return true;
+  }));
+  EXPECT_LE(peak, before + 3 * longest);
+  EXPECT_GT(peak, before) << longest;
+  RecordProperty("peak", std::to_string(peak - before));
+  RecordProperty("longest", std::to_string(longest));
+  expect_whole(store);
+}
+
 TEST(CompactBesideOthers, IsDoneByOneThreadAtATime) {
   MemoryStore store;
   Crawl crawl(*store, 1, false, false);

@@ -103,10 +103,10 @@ class Compaction {
     bool has_gaps = false;
     CRAWLSTORE_TRY(turns_.plan([&]() -> Result<void> {
       has_gaps = has_much_free();
+      if (has_gaps) writer_.place_from(format::kDataStart);
       return {};
     }));
     if (has_gaps) {
-      writer_.place_from(format::kDataStart);
       CRAWLSTORE_TRY(commit_times(kCommitsUntilFree));
       CRAWLSTORE_TRY(move_directory_behind());
       CRAWLSTORE_TRY(move_runs());

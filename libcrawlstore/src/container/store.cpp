@@ -164,6 +164,27 @@ Result<std::shared_ptr<Storage>> StoreImpl::open_for_reading() const {
   return writer->storage().reopen();
 }
 
+Result<CompactReport> StoreImpl::compact(const Progress& progress) {
+  {
+    const std::lock_guard lock(mutex);
+    CRAWLSTORE_TRY(check_open());
+    CRAWLSTORE_TRY(finish_lingering());
+    if (compacting) {
+      return fail(Errc::kInvalidArgument, "another thread is compacting the store");
+    }
+    compacting = true;
+  }
+  const struct Ending {  // whatever happens
+    StoreImpl& store;
+    ~Ending() {
+      const std::lock_guard lock(store.mutex);
+      store.compacting = false;
+    }
+  } ending{*this};
+  Turns turns(*this);
+  return container::compact(*writer, progress, turns);
+}
+
 Store::Store(std::shared_ptr<StoreImpl> impl) : impl_(std::move(impl)) {}
 Store::Store(Store&&) noexcept = default;
 
@@ -260,25 +281,7 @@ Result<CompactReport> Store::compact(const Progress& progress) {
   if (impl_->in_dispatcher()) {
     return fail(Errc::kReentrant, "compact() was called from inside a dispatcher");
   }
-  const std::shared_ptr<StoreImpl> impl = impl_;
-  {
-    const std::lock_guard lock(impl->mutex);
-    CRAWLSTORE_TRY(impl->check_open());
-    CRAWLSTORE_TRY(impl->finish_lingering());
-    if (impl->compacting) {
-      return fail(Errc::kInvalidArgument, "another thread is compacting the store");
-    }
-    impl->compacting = true;
-  }
-  const struct Ending {  // whatever happens
-    StoreImpl& impl;
-    ~Ending() {
-      const std::lock_guard lock(impl.mutex);
-      impl.compacting = false;
-    }
-  } ending{*impl};
-  Turns turns(*impl);
-  return container::compact(*impl->writer, progress, turns);
+  return impl_->compact(progress);
 }
 
 Result<Snapshot> Store::snapshot() const {

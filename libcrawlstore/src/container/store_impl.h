@@ -115,6 +115,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   /// Ends a transaction without a commit. After an error nothing is kept.
   Result<void> keep_tentative();
   void drop_tentative();
+  /// Store::compact(), not from inside a dispatcher.
+  Result<CompactReport> compact(const Progress& progress);
   /// Closes the participants and the writer. The mutex is held.
   void end();
 

@@ -30,6 +30,8 @@ class WorkSteps {
 
   /// Who is asked; nullptr: nobody.
   [[nodiscard]] const Progress* progress() const { return progress_; }
+  /// Asks whether to go on, nothing having been done. errors kCancelled
+  Result<void> look() { return ask(); }
   /// So many steps more are ahead. An estimate: the work may turn out to be less, or more.
   void expect(std::uint64_t steps) { expected_ += steps; }
   /// So many steps are done, or not needed after all.

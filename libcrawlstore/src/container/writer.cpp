@@ -268,9 +268,9 @@ Result<Extent> Writer::reserve(std::uint64_t length_bytes) {
   return reserve_locked(length_bytes);
 }
 
-void Writer::place_from(std::optional<std::uint64_t> from_bytes) {
+std::optional<std::uint64_t> Writer::place_from(std::optional<std::uint64_t> from_bytes) {
   const std::lock_guard lock(mutex_);
-  place_from_ = from_bytes;
+  return std::exchange(place_from_, from_bytes);
 }
 
 std::optional<Extent> Writer::reserve_below(std::uint64_t length_bytes, std::uint64_t end_bytes) {

@@ -101,8 +101,9 @@ class Writer final : public SegmentWriter {
   std::optional<Extent> reserve_below(std::uint64_t length_bytes, std::uint64_t end_bytes);
 
   /// For compaction: from now on extents are taken from the lowest place at or above `from_bytes`,
-  /// and the file grows by no more than is asked for. Nothing: the usual way again.
-  void place_from(std::optional<std::uint64_t> from_bytes);
+  /// and the file grows by no more than is asked for. Nothing: the usual way again. Returns what
+  /// was said before.
+  std::optional<std::uint64_t> place_from(std::optional<std::uint64_t> from_bytes);
 
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] std::vector<Extent> free_extents() const;

@@ -27,9 +27,6 @@ constexpr std::size_t kJudgeStride = 4;
 /// By how much a new dictionary must be better than that of other runs: blocks with a common one
 /// are joined as they are.
 constexpr double kNewDictionaryGain = 1.03;
-/// A block with fewer pages is not kept as it is when runs are joined.
-constexpr std::size_t kKeptBlockPages = format::kOriginBlockPagesMax / 2;
-constexpr std::size_t kRunsMax = 32;
 constexpr const char* kChangedFooter = "the footer of an origin run has changed";
 
 tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId segment) {
@@ -108,7 +105,8 @@ std::uint64_t origins_bytes_max(const OriginsPlan& plan) {
 
 Result<OriginsWriter> OriginsWriter::start(container::SegmentWriter& writer, SegmentId segment,
                                            RunId run, const OriginsPlan& plan) {
-  auto out = container::RunWriter::start(writer, segment, run, origins_bytes_max(plan));
+  const std::uint64_t reserved = std::min(plan.reserve_bytes, origins_bytes_max(plan));
+  auto out = container::RunWriter::start(writer, segment, run, reserved);
   if (!out) return tl::unexpected<Error>(out.error());
   OriginsWriter writing(std::move(*out), plan);
   if (plan.source == DictionarySource::kGiven) CRAWLSTORE_TRY(writing.begin_with(plan.dictionary));
@@ -391,102 +389,6 @@ Result<format::Origin> OriginsLookup::find(std::uint64_t page) {
     if (!loaded) return in_file(loaded.error(), reader_->run());
   }
   return decoder_.origin(page - decoder_.first_page());
-}
-
-std::size_t origin_runs_to_join(std::span<const format::RunRef> runs) {
-  if (runs.size() < kRunsMax) return 0;
-  std::size_t count = 1;
-  std::uint64_t joined_bytes = runs.back().payload_bytes;
-  while (count < runs.size()) {
-    const std::uint64_t older_bytes = runs[runs.size() - count - 1].payload_bytes;
-    if (count > 1 && older_bytes > joined_bytes) break;
-    joined_bytes += older_bytes;
-    ++count;
-  }
-  return count;
-}
-
-namespace {
-
-/// `keeps`: blocks stay as they are, for both runs have one dictionary.
-Result<void> append_all(OriginsCursor& from, OriginsWriter& to, bool keeps,
-                        container::WorkSteps& steps) {
-  while (!from.at_end()) {
-    if (keeps && from.begins_block() && from.block().page_count() >= kKeptBlockPages) {
-      CRAWLSTORE_TRY(steps.add(container::kOriginSteps * from.block().page_count()));
-      CRAWLSTORE_TRY(to.append_block(from.block()));
-      CRAWLSTORE_TRY(from.skip_block());
-      continue;
-    }
-    CRAWLSTORE_TRY(steps.add(container::kOriginSteps));
-    CRAWLSTORE_TRY(to.append(from.origin()));
-    CRAWLSTORE_TRY(from.advance());
-  }
-  return from.finish();
-}
-
-Result<void> join(container::SegmentWriter& writer, format::SegmentEntry& log, std::size_t count,
-                  bool keeps_blocks, container::WorkSteps& steps) {
-  const auto runs = std::span<const format::RunRef>(log.runs).last(count);
-  const auto open = [&](const format::RunRef& run) {
-    return OriginsCursor::open(writer.storage(),
-                               container::run_name(writer.identity(), log.id, run.run_id), run);
-  };
-  // All are opened twice, one at a time: each takes a buffer of a megabyte.
-  std::vector<format::OriginFooter> footers;
-  OriginsPlan plan;
-  plan.is_thorough = true;
-  std::uint64_t largest_bytes = 0;
-  for (const auto& run : runs) {
-    const auto cursor = open(run);
-    if (!cursor) return tl::unexpected<Error>(cursor.error());
-    footers.push_back((*cursor)->footer());
-    plan.first_page = footers.front().first_page;
-    if (footers.back().first_page != plan.first_page + plan.page_count) {
-      return invalid("an origin run does not begin where the one before it ends", run.offset_bytes,
-                     log.id);
-    }
-    plan.page_count += footers.back().page_count;
-    plan.url_bytes += footers.back().url_bytes;
-    if (footers.back().url_bytes > largest_bytes) {
-      largest_bytes = footers.back().url_bytes;
-      plan.dictionary = (*cursor)->dictionary();
-    }
-  }
-  // Without a dictionary the largest one was short, and all together may pay for one.
-  if (keeps_blocks && !plan.dictionary.empty()) plan.source = DictionarySource::kGiven;
-  auto joined = OriginsWriter::start(writer, log.id, writer.new_run_ids(1), plan);
-  if (!joined) return tl::unexpected<Error>(joined.error());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto cursor = open(runs[i]);
-    if (!cursor) return tl::unexpected<Error>(cursor.error());
-    if ((*cursor)->footer() != footers[i]) {
-      return invalid(kChangedFooter, runs[i].offset_bytes, log.id);
-    }
-    const bool keeps =
-        plan.source == DictionarySource::kGiven && (*cursor)->dictionary() == plan.dictionary;
-    CRAWLSTORE_TRY(append_all(**cursor, *joined, keeps, steps));
-  }
-  const auto run = joined->finish();
-  if (!run) return tl::unexpected<Error>(run.error());
-  joined->give_back();
-  log.runs.erase(log.runs.end() - static_cast<std::ptrdiff_t>(count), log.runs.end());
-  log.runs.push_back(*run);
-  return {};
-}
-
-}  // namespace
-
-Result<void> join_origin_runs(container::SegmentWriter& writer, format::SegmentEntry& log,
-                              std::size_t count, container::WorkSteps& steps) {
-  CRAWLSTORE_ASSERT(count >= 2 && count <= log.runs.size());
-  return join(writer, log, count, true, steps);
-}
-
-Result<void> compress_origins_anew(container::SegmentWriter& writer, format::SegmentEntry& log,
-                                   container::WorkSteps& steps) {
-  CRAWLSTORE_ASSERT(!log.runs.empty());
-  return join(writer, log, log.runs.size(), false, steps);
 }
 
 }  // namespace crawlstore::pages

@@ -24,6 +24,9 @@ enum class DictionarySource : std::uint8_t {
   kGiven,    ///< it is the one of the plan
 };
 
+/// A block with fewer pages is not kept as it is when runs are joined.
+inline constexpr std::size_t kKeptBlockPages = format::kOriginBlockPagesMax / 2;
+
 /// What a run will hold: the counts are the most that it may, and should not be much more than it
 /// does, for space is reserved, and a dictionary chosen, by them.
 struct OriginsPlan {
@@ -33,6 +36,8 @@ struct OriginsPlan {
   bool is_thorough = false;     ///< takes more time for fewer bytes
   DictionarySource source = DictionarySource::kTrained;
   std::vector<std::byte> dictionary{};  ///< of other runs of the log; empty: they have none
+  /// What is reserved at most; a run that grows longer ends with kTooLarge.
+  std::uint64_t reserve_bytes = ~std::uint64_t{0};
 };
 
 /// Bytes that the payload needs at most.

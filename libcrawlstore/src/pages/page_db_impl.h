@@ -16,6 +16,7 @@
 #include "container/store_impl.h"
 #include "container/work_steps.h"
 #include "drum/key_table.h"
+#include "links/link_log.h"
 #include "pages/batch.h"
 #include "pages/pages_state.h"
 
@@ -98,7 +99,14 @@ struct PageDb::Impl : Participant {
   Result<SuperstepReport> merge(container::WorkSteps& steps);
   Result<SuperstepReport> merge_locked(container::WorkSteps& steps);
   Result<void> compact(container::WorkSteps& steps);
-  Result<void> compact_locked(container::WorkSteps& steps);
+  Result<void> make_room(std::uint64_t file_bytes, container::WorkSteps& steps);
+  [[nodiscard]] bool has_loose_origins() const;
+  [[nodiscard]] links::LinkSegments link_segments() const;
+  Result<void> expect_joins(container::WorkSteps& steps);
+  Result<void> join_out_links(container::WorkSteps& steps);
+  Result<void> join_in_links(container::WorkSteps& steps);
+  Result<void> join_origins(container::WorkSteps& steps);
+  Result<void> join_keys(container::WorkSteps& steps);
   Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,
                               const ForgetOptions& forget_options);
   Result<ForgetReport> forget_locked(const std::function<bool(std::string_view url)>& is_meant,

@@ -2,6 +2,7 @@
 //
 // What takes long: supersteps that are called for, compaction, forgetting. Each is one commit, or
 // nothing; compaction one for each log that it joins.
+#include "format/layout.h"
 #include "links/link_log.h"
 #include "pages/forget.h"
 #include "pages/fresh_keys.h"
@@ -10,6 +11,32 @@
 #include "pages/superstep.h"
 
 namespace crawlstore {
+namespace {
+
+/// Compaction of a page database lets the file grow by so much, and one log more, before it closes
+/// the gaps that its joins left.
+constexpr std::uint64_t kGrowthMax = std::uint64_t{128} << 20;
+
+/// While it lives, the file grows by what is asked for, and not by an eighth. With the store's
+/// mutex.
+class GrowsExactly {
+ public:
+  explicit GrowsExactly(container::Writer& writer)
+      : writer_(writer), before_(writer.place_from(format::kDataStart)) {
+    if (before_) writer_.place_from(before_);  // so does compaction on another thread
+  }
+  GrowsExactly(const GrowsExactly&) = delete;
+  GrowsExactly& operator=(const GrowsExactly&) = delete;
+  ~GrowsExactly() {
+    if (!before_) writer_.place_from(std::nullopt);
+  }
+
+ private:
+  container::Writer& writer_;
+  const std::optional<std::uint64_t> before_;
+};
+
+}  // namespace
 
 Result<SuperstepReport> PageDb::Impl::merge(container::WorkSteps& steps) {
   if (store->in_dispatcher()) {
@@ -69,18 +96,40 @@ Result<SuperstepReport> PageDb::Impl::merge_locked(container::WorkSteps& steps) 
   return report;
 }
 
+/// Log by log, each in commits of its own and with its own turn: others wait for one at most, and
+/// the file needs room for one.
 Result<void> PageDb::Impl::compact(container::WorkSteps& steps) {
   if (const auto merged = merge(steps); !merged) return tl::unexpected<Error>(merged.error());
-  const std::lock_guard no_commit(store->mutex);
-  CRAWLSTORE_TRY(store->check_open());
-  const std::lock_guard lock(mutex);
-  CRAWLSTORE_TRY(check_usable());
-  return store->change([&]() -> Result<void> {
-    if (const auto landed = land_and_commit(steps); !landed) {
-      return tl::unexpected<Error>(landed.error());
-    }
-    return compact_locked(steps);
-  });
+  const std::uint64_t file_bytes = store->writer->file_bytes();
+  using Join = Result<void> (Impl::*)(container::WorkSteps&);
+  constexpr Join kExpect = &Impl::expect_joins;
+  for (const Join join : {kExpect, &Impl::join_out_links, &Impl::join_in_links, &Impl::join_origins,
+                          &Impl::join_keys}) {
+    CRAWLSTORE_TRY(make_room(file_bytes, steps));
+    const std::lock_guard no_commit(store->mutex);
+    CRAWLSTORE_TRY(store->check_open());
+    const std::lock_guard lock(mutex);
+    CRAWLSTORE_TRY(check_usable());
+    const auto joined = store->change([&]() -> Result<void> {
+      if (const auto landed = land_and_commit(steps); !landed) {
+        return tl::unexpected<Error>(landed.error());
+      }
+      const GrowsExactly exactly(*store->writer);
+      return (this->*join)(steps);
+    });
+    if (!joined) return joined;
+  }
+  return {};
+}
+
+/// Compacts the store when the file has grown much since it had `file_bytes`. Without locks.
+Result<void> PageDb::Impl::make_room(std::uint64_t file_bytes, container::WorkSteps& steps) {
+  const std::uint64_t now = store->writer->file_bytes();
+  if (now < file_bytes + kGrowthMax) return {};
+  const auto compacted = store->compact([&steps](auto, auto) { return steps.look().has_value(); });
+  // Who compacts already makes room, too.
+  if (compacted || compacted.error().code == Errc::kInvalidArgument) return {};
+  return tl::unexpected<Error>(compacted.error());
 }
 
 /// commit_change(), and a commit more if that changed anything: what it replaced is free then.
@@ -93,29 +142,45 @@ Result<void> PageDb::Impl::replace(const Change& change) {
   return freed ? Result<void>{} : tl::unexpected<Error>(freed.error());
 }
 
-/// One after the other: the file needs room for the longest of what is written, not for all of it.
-Result<void> PageDb::Impl::compact_locked(container::WorkSteps& steps) {
-  container::Writer& writer = *store->writer;
-  const format::PagesTable& table = state.table;
-  format::SegmentEntry origins;
-  if (table.origins) origins = *writer.find(table.origins);
-  const bool joins_origins = origins.runs.size() > 1;
-  if (joins_origins) steps.expect(container::kOriginSteps * table.page_count);
-  if (table.out_links) {
-    const links::LinkSegments segments{table.out_links, table.in_links, table.gone_links};
-    CRAWLSTORE_TRY(links::expect_compaction(writer, segments, steps));
-    CRAWLSTORE_TRY(replace([&] { return links::compact_out_links(writer, segments, steps); }));
-    CRAWLSTORE_TRY(replace([&] { return links::compact_in_links(writer, segments, steps); }));
-  }
-  if (joins_origins) {
-    CRAWLSTORE_TRY(replace([&] {
-      Result<void> joined = pages::compress_origins_anew(writer, origins, steps);
-      if (joined) writer.put(origins);
-      return joined;
-    }));
-  }
-  if (!table.fresh_keys) return {};
+bool PageDb::Impl::has_loose_origins() const {
+  return state.table.origins && store->writer->find(state.table.origins)->runs.size() > 1;
+}
+
+links::LinkSegments PageDb::Impl::link_segments() const {
+  return {state.table.out_links, state.table.in_links, state.table.gone_links};
+}
+
+Result<void> PageDb::Impl::expect_joins(container::WorkSteps& steps) {
+  if (has_loose_origins()) steps.expect(container::kOriginSteps * state.table.page_count);
+  if (!state.table.out_links) return {};
+  return links::expect_compaction(*store->writer, link_segments(), steps);
+}
+
+Result<void> PageDb::Impl::join_out_links(container::WorkSteps& steps) {
+  if (!state.table.out_links) return {};
+  return replace([&] { return links::compact_out_links(*store->writer, link_segments(), steps); });
+}
+
+Result<void> PageDb::Impl::join_in_links(container::WorkSteps& steps) {
+  if (!state.table.out_links) return {};
+  return replace([&] { return links::compact_in_links(*store->writer, link_segments(), steps); });
+}
+
+Result<void> PageDb::Impl::join_origins(container::WorkSteps& steps) {
+  if (!has_loose_origins()) return {};
+  return replace([&] {
+    container::Writer& writer = *store->writer;
+    format::SegmentEntry origins = *writer.find(state.table.origins);
+    Result<void> joined = pages::compress_origins_anew(writer, origins, steps);
+    if (joined) writer.put(std::move(origins));
+    return joined;
+  });
+}
+
+Result<void> PageDb::Impl::join_keys(container::WorkSteps& steps) {
+  if (!state.table.fresh_keys) return {};
   return replace([&]() -> Result<void> {
+    container::Writer& writer = *store->writer;
     CRAWLSTORE_TRY(pages::settle_keys(writer, in_commit->state, *keys, {}, steps));
     return put_state(writer, in_commit->state);
   });
