@@ -52,19 +52,23 @@ Result<std::unique_ptr<OriginsCursor>> open_run(container::SegmentWriter& writer
                              container::run_name(writer.identity(), segment, run.run_id), run);
 }
 
-/// Writes the runs, whose footers these are, as one.
-Result<format::RunRef> write_joined(container::SegmentWriter& writer, SegmentId segment,
-                                    std::span<const format::RunRef> runs,
-                                    std::span<const format::OriginFooter> footers,
+/// The last runs of a log, one footer each.
+struct Joinable {
+  SegmentId segment;
+  std::span<const format::RunRef> runs;
+  std::vector<format::OriginFooter> footers;
+};
+
+Result<format::RunRef> write_joined(container::SegmentWriter& writer, const Joinable& from,
                                     const OriginsPlan& plan, container::WorkSteps& steps) {
-  auto joined = OriginsWriter::start(writer, segment, writer.new_run_ids(1), plan);
+  auto joined = OriginsWriter::start(writer, from.segment, writer.new_run_ids(1), plan);
   if (!joined) return tl::unexpected<Error>(joined.error());
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto cursor = open_run(writer, segment, runs[i]);
+  for (std::size_t i = 0; i < from.runs.size(); ++i) {
+    const auto cursor = open_run(writer, from.segment, from.runs[i]);
     if (!cursor) return tl::unexpected<Error>(cursor.error());
-    if ((*cursor)->footer() != footers[i]) {
+    if ((*cursor)->footer() != from.footers[i]) {
       return fail(Errc::kSegmentInvalid, "the footer of an origin run has changed",
-                  runs[i].offset_bytes, segment.value);
+                  from.runs[i].offset_bytes, from.segment.value);
     }
     const bool keeps =
         plan.source == DictionarySource::kGiven && (*cursor)->dictionary() == plan.dictionary;
@@ -77,37 +81,36 @@ Result<format::RunRef> write_joined(container::SegmentWriter& writer, SegmentId 
 
 Result<void> join(container::SegmentWriter& writer, format::SegmentEntry& log, std::size_t count,
                   bool keeps_blocks, container::WorkSteps& steps) {
-  const auto runs = std::span<const format::RunRef>(log.runs).last(count);
   // All are opened twice, one at a time: each takes a buffer of a megabyte.
-  std::vector<format::OriginFooter> footers;
+  Joinable from = {log.id, std::span<const format::RunRef>(log.runs).last(count), {}};
   OriginsPlan plan;
   plan.is_thorough = true;
   plan.reserve_bytes = kJoinedBytesMore;
   std::uint64_t largest_bytes = 0;
-  for (const auto& run : runs) {
+  for (const auto& run : from.runs) {
     const auto cursor = open_run(writer, log.id, run);
     if (!cursor) return tl::unexpected<Error>(cursor.error());
-    footers.push_back((*cursor)->footer());
-    plan.first_page = footers.front().first_page;
-    if (footers.back().first_page != plan.first_page + plan.page_count) {
+    const auto& footer = from.footers.emplace_back((*cursor)->footer());
+    plan.first_page = from.footers.front().first_page;
+    if (footer.first_page != plan.first_page + plan.page_count) {
       return fail(Errc::kSegmentInvalid,
                   "an origin run does not begin where the one before it ends", run.offset_bytes,
                   log.id.value);
     }
-    plan.page_count += footers.back().page_count;
-    plan.url_bytes += footers.back().url_bytes;
+    plan.page_count += footer.page_count;
+    plan.url_bytes += footer.url_bytes;
     plan.reserve_bytes += run.payload_bytes + run.payload_bytes / 8;
-    if (footers.back().url_bytes > largest_bytes) {
-      largest_bytes = footers.back().url_bytes;
+    if (footer.url_bytes > largest_bytes) {
+      largest_bytes = footer.url_bytes;
       plan.dictionary = (*cursor)->dictionary();
     }
   }
   // Without a dictionary the largest one was short, and all together may pay for one.
   if (keeps_blocks && !plan.dictionary.empty()) plan.source = DictionarySource::kGiven;
-  auto run = write_joined(writer, log.id, runs, footers, plan, steps);
+  auto run = write_joined(writer, from, plan, steps);
   if (!run && run.error().code == Errc::kTooLarge) {  // together they compress worse
     plan.reserve_bytes = origins_bytes_max(plan);
-    run = write_joined(writer, log.id, runs, footers, plan, steps);
+    run = write_joined(writer, from, plan, steps);
   }
   if (!run) return tl::unexpected<Error>(run.error());
   log.runs.erase(log.runs.end() - static_cast<std::ptrdiff_t>(count), log.runs.end());
