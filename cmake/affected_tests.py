@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""affected_tests.py PRESET... <FILES: the tests that depend on changed files, for `--changed`.
+"""affected_tests.py SECONDS PRESET... <FILES: tests that depend on changed files, for `--changed`.
 
 FILES are changed files of the project, a line each. Prints for each configured preset a line
 "PRESET;TARGET...;REGEX": what to build, and the ctest names to run. The last preset runs the
 scripts, and the programs that no preset before it runs, but these only for a change in the tests.
 The last line, ";FILE...;TEST...", names the files that chose no test, or no program although it is
 built by them, and the tests that are left to `./run-tests`.
+
+Of the tests that depend on a file those run whose names have most words of its path, and of the
+others the shortest ones, until all together took SECONDS when ctest last ran them.
 
 A program depends on what its sources include and on those sources of its libraries that the linker
 takes: nm tells which while the objects are newer than what did not change, otherwise it is all. A
@@ -35,6 +38,8 @@ INSTALLED = "crawlstore crawlstore_cli crawlstore_inspector".split()
 WORDS = re.compile(r'[\w.+-]+(?:/[\w.+-]+)*')
 
 Test = collections.namedtuple("Test", "name command is_program environment")
+# targets: what to build for a test; reasons: changed files that it depends on.
+Choice = collections.namedtuple("Choice", "preset name targets reasons seconds")
 
 
 def run(*command, folder=ROOT):
@@ -205,6 +210,14 @@ class Build:
                        environment)
 
 
+    def seconds(self):
+        """test -> what it took when ctest last ran it"""
+        costs = ROOT / self.folder / "Testing/Temporary/CTestCostData.txt"
+        lines = costs.read_text().splitlines() if costs.exists() else ()
+        rows = (line.split() for line in lines)
+        return {row[0]: float(row[2]) for row in rows if len(row) == 3}
+
+
 class Selection:
     """The tests of one preset that depend on changed files."""
 
@@ -255,16 +268,37 @@ class Selection:
         return {path for path in self.changed if path in made_of or words.name(path)}, programs
 
 
+def words_in_common(name, path):
+    return len(set(re.split(r'[\W_]+', name)) & set(re.split(r'[\W_]+', path)) - {"tests"})
+
+
+def within(seconds, choices, changed):
+    """The choices nearest to each changed file, and the shortest others that fit into the time."""
+    near = set()
+    for path in changed:
+        common = {choice: words_in_common(choice.name, path)
+                  for choice in choices if path in choice.reasons}
+        most = max(common.values(), default=0)
+        near.update(choice for choice, count in common.items() if count == most > 0)
+    taken = []
+    for choice in sorted(choices, key=lambda choice: (choice not in near, choice.seconds)):
+        seconds -= choice.seconds
+        if choice in near or seconds >= 0:
+            taken.append(choice)
+    return taken
+
+
 def main():
     changed = {name for name in sys.stdin.read().split("\n") if name}
     names = run("git", "ls-files", "--cached", "--others", "--exclude-standard").split("\n")
     files = Files(ROOT, [name for name in names if (ROOT / name).is_file()])
-    presets, seen, left = sys.argv[1:], set(), []
+    seconds, *presets = sys.argv[1:]
+    seen, choices, left = set(), [], []
     unknown = set(changed)
     for preset in presets:
         build = Build(preset)
         selection = Selection(build, files, changed)
-        chosen, targets = [], set()
+        took = build.seconds()
         for test in build.tests():
             if test.name == "tidy" or (not test.is_program and preset != presets[-1]) or (
                     test.is_program and test.name in seen):
@@ -276,13 +310,18 @@ def main():
                     path.startswith("tests/") for path in reasons):
                 left.append(test.name)
             elif reasons:
-                chosen.append(test.name)
-                targets |= programs
-                targets.update(INSTALLED if build.folder in test.command else ())
+                targets = programs | set(INSTALLED if build.folder in test.command else ())
+                choices.append(Choice(preset, test.name, frozenset(targets), frozenset(reasons),
+                                      took.get(test.name, 0.0)))
+    taken = within(float(seconds), choices, changed)
+    left += (choice.name for choice in choices if choice not in taken)
+    for preset in presets:
+        chosen = [choice for choice in choices if choice.preset == preset and choice in taken]
+        targets = set().union(*(choice.targets for choice in chosen))
         if preset == presets[-1] and any(name.startswith(PUBLIC) for name in changed):
             targets.add("all_verify_interface_header_sets")
-        print(preset, " ".join(sorted(targets)),
-              "^(" + "|".join(map(re.escape, chosen)) + ")$" if chosen else "", sep=";")
+        regex = "|".join(re.escape(choice.name) for choice in chosen)
+        print(preset, " ".join(sorted(targets)), regex and f"^({regex})$", sep=";")
     unknown |= {name for name in changed if CMAKE.search(name)}
     print("", " ".join(sorted(unknown)), " ".join(left), sep=";")
 

@@ -14,7 +14,7 @@ class AffectedTests(BuiltTree):
                 os.utime(self.folder / name, (2**32, 2**32))
         self.write("changed", "\n".join(changed))
         code, output = self.sandbox.run(
-            "bash", "-c", "/usr/bin/python3 -B cmake/affected_tests.py asan release <changed")
+            "bash", "-c", "/usr/bin/python3 -B cmake/affected_tests.py 100 asan release <changed")
         self.assertEqual(code, 0, output)
         asan, release, rest = (line.split(";") for line in output.splitlines())
         self.assertEqual((asan[0], release[0], rest[0]), ("asan", "release", ""))
@@ -83,6 +83,22 @@ class AffectedTests(BuiltTree):
             (self.folder / f"build/{preset}/b.o").unlink()
         self.assertEqual(self.choose("libcrawlstore/src/io/b.cpp")[0],
                          ["tests_a tests_b fuzz_a.replay", "x install", "tests_kill"])
+
+    def write_costs(self):
+        for preset, rows in (("asan", "tests_a 1 60\ntests_b 2 50\nfuzz_a.replay 9 30\n---\n"),
+                             ("release", "x 1 70.5\ninstall 1 0.5\n---\ntests_b\n")):
+            self.write(f"build/{preset}/Testing/Temporary/CTestCostData.txt", rows)
+
+    def test_takes_the_nearest_and_then_the_shortest_that_fit_into_the_time(self):
+        self.write_costs()
+        self.assertEqual(self.choose("fuzz/driver.cpp")[0],
+                         ["tests_b fuzz_a.replay", "install", "tests_kill tests_a x"])
+
+    def test_takes_the_nearest_to_each_file_whatever_they_take(self):
+        self.write_costs()
+        tests, targets, _ = self.choose("libcrawlstore/src/io/b.cpp", "tests/cli/x_test.py")
+        self.assertEqual(tests, ["tests_b", "x", "install"])
+        self.assertEqual(targets, ["bin/tests_b", "bin/crawlstore"])
 
 
 if __name__ == "__main__":
