@@ -116,6 +116,20 @@ class PageModel {
     }
   }
 
+  /// Of forgotten pages the numbers stay, and what others know of who linked to them first.
+  template <class IsMeant>
+  void forget(const IsMeant& is_meant) {
+    for (std::uint64_t index = 0; index < pages_.size(); ++index) {
+      Page& page = pages_[index];
+      if (page.url.empty() || !is_meant(page.url)) continue;
+      set_links(index, {});
+      for (const std::uint64_t linker : page.in) pages_[linker].out.erase(index);
+      indexes_.erase(page.url);
+      page = Page{};
+      page.state = PageState::kGone;
+    }
+  }
+
   [[nodiscard]] const std::vector<Page>& pages() const { return pages_; }
   [[nodiscard]] std::uint64_t link_count() const {
     std::uint64_t count = 0;
