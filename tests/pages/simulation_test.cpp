@@ -218,6 +218,11 @@ class Simulation {
     }
   }
 
+  void close_readers() {
+    const Undisturbed undisturbed(*this);
+    for (auto& reader : readers_) reader.reset();
+  }
+
   void open_reader(std::optional<Reader>& reader) {
     SnapshotOptions options;
     options.previous = random_.below(4) == 0;
@@ -269,6 +274,7 @@ class Simulation {
         plan.system_errno = random_.below(2) == 0 ? EIO : ENOSPC;
         plan.short_bytes = random_.below(2) * random_.below(4096);
         evicts_ = plan.evict = random_.below(3) == 0;
+        has_evicted_ |= plan.evict;
         recorder_->inject(plan);
         break;
       }
@@ -282,19 +288,29 @@ class Simulation {
     calls_to_crash_ = 0;
   }
 
+  /// A reader may hold what the cache showed and the disk never had: until it is closed, nobody can
+  /// write.
+  Result<void> without_lost_readers(const std::function<Result<void>()>& act) {
+    auto result = act();
+    if (result || result.error().code != Errc::kBusyPinned) return result;
+    EXPECT_TRUE(has_evicted_) << "no published generation was ever lost";
+    close_readers();
+    return act();
+  }
+
   /// Carries out what may lead to `states`; the last one, and for certain, when it succeeds and
   /// `acknowledges`. Otherwise the writer goes on from what it finds.
   void attempt(std::vector<State> states, bool acknowledges,
                const std::function<Result<void>()>& act) {
     ++counts_.operations;
     states_.insert(states_.end(), states.begin(), states.end());
-    auto result = act();
+    auto result = without_lost_readers(act);
     if (!result && !crash_log_) {
       EXPECT_TRUE(recorder_->has_injected()) << "without a reason: " << describe(result.error());
       ++counts_.failures;
       if (random_.below(2) == 0) recorder_->stop_injecting();
       if (random_.below(2) == 0) {
-        result = act();
+        result = without_lost_readers(act);
         if (result) ++counts_.retries;
       }
     }
@@ -323,10 +339,8 @@ class Simulation {
     ++counts_.crashes;
     recorder_->inject({.forever = true});
     drop();
-    {
-      const Undisturbed undisturbed(*this);
-      for (auto& reader : readers_) reader.reset();
-    }
+    close_readers();
+    has_evicted_ = false;
     const std::size_t point = crash_log_->operations.size();
     CrashImages images(std::move(*crash_log_), {.seed = random_.next()});
     crash_log_.reset();
@@ -364,7 +378,7 @@ class Simulation {
     known_ = *place;
     now_ = states_.back();
     if (random_.below(2) != 0) return;
-    must(store_->settle());
+    must(without_lost_readers([this] { return store_->settle(); }));
     acknowledged_ = known_;
   }
 
@@ -436,7 +450,7 @@ class Simulation {
 
   /// Nothing is lost, and what nobody uses goes back.
   void finish() {
-    for (auto& reader : readers_) reader.reset();
+    close_readers();
     attempt({now_, now_.merged()}, true, [this] { return join_nothing(pages_->merge()); });
     EXPECT_TRUE(sight_of(must(store_->snapshot())) == now_.sight);
     drop();
@@ -467,7 +481,8 @@ class Simulation {
 
   std::uint64_t calls_to_crash_ = 0;  ///< 0: never
   std::optional<OperationLog> crash_log_;
-  bool evicts_ = false;
+  bool evicts_ = false;       ///< the plan does
+  bool has_evicted_ = false;  ///< a plan of this machine's life did
   bool is_undisturbed_ = false;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For LD_PRELOAD: SIGINT in the middle of the work of an unchanged program, at the same place each
-// time. The environment says where:
+// For LD_PRELOAD: a signal in the middle of the work of an unchanged program, at the same place
+// each time. The environment says which and where:
+//   SIGNAL            its number; SIGINT without it
 //   SIGNAL_AT_PWRITE  before which pwrite() of the process, 1 = the first one
 //   SIGNAL_AT_WRITE   before which write() to what is no standard stream
 //   WRITES_COUNTED    a file that gets the numbers of both when the process ends
@@ -30,12 +31,13 @@ class Counter {
  public:
   explicit Counter(const char* name) : signal_at_(number_in(name)) {}
   void count() {
-    if (++count_ == signal_at_) (void)std::raise(SIGINT);
+    if (++count_ == signal_at_) (void)std::raise(signal_ == 0 ? SIGINT : signal_);
   }
   [[nodiscard]] long calls() const { return count_; }
 
  private:
   long signal_at_;
+  int signal_ = static_cast<int>(number_in("SIGNAL"));
   std::atomic<long> count_{0};
 };
 
