@@ -3,16 +3,16 @@
 // What compaction costs a crawl that goes on: compact_beside FILE [PAGES [ROUNDS]].
 //
 // Makes a store of PAGES pages (default 1,000,000) of the made-up crawl, and forgets the pages of
-// half of the hosts, so that much of the file is free. Each round then runs twice on a copy of it,
-// the order turning: a thread crawls the next eighth of the pages and asks DRUM "urls" for their
-// URLs, with a commit after each 2,000 pages; alone, or while another thread joins runs and
-// compacts (`join`: PageDb::compact, only before the crawl begins in a run of its own).
+// half of the hosts, so that much of the file is free. Each run has a copy of it:
 //
-//   alone    nobody compacts
-//   beside   Store::compact() from the beginning, again and again until the crawl ends
+//   join and compact  PageDb::compact() and Store::compact(), once, with nobody beside
+//   alone             a thread crawls an eighth of the pages more and asks DRUM "urls" for their
+//                     URLs, with a commit after each 2,000 pages
+//   beside            the same, while another thread calls Store::compact() again and again
 //
-// A line of JSON a run: seconds of the crawl, the longest wait of a commit and the 99th percentile,
-// and, of the file, its length before, at the peak and at the end.
+// The last two take turns, ROUNDS times (default 3). A line of JSON a run: seconds; waits for
+// commits, the median, the 99th percentile and the longest; the length of the file before, at the
+// peak and at the end.
 
 #include <algorithm>
 #include <atomic>
