@@ -12,6 +12,7 @@
 #include "drum/call_log.h"
 #include "drum/memory_store.h"
 #include "support/bytes.h"
+#include "support/recording_storage.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -145,6 +146,29 @@ TEST(DrumDurability, MergesWhatAnotherDrumSubmittedAtLevelNone) {
   must(world.drum->synchronize());
   must(queue.synchronize());
   EXPECT_EQ(log.calls, Calls{"update 9 fetch"});
+}
+
+/// Its superblock is in the cache, and a sync that failed has lost it: no later sync writes it.
+TEST(DrumDurability, MakesDurableWhatADeadProcessPublishedWhenNothingWaits) {
+  Recorder recorder(make_empty_store_file(std::uint64_t{1} << 26));
+  {
+    auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+    auto drum = must(Keys::open(store, "seen"));
+    must(store.commit());
+    must(drum.check_update(1));
+    recorder.inject({.calls = calls(CallKind::kSync), .nth = 2, .forever = true});
+    EXPECT_FALSE(store.commit());
+  }
+  recorder.stop_injecting();
+  const auto pending_on_disk = [&recorder] {
+    MemoryStore survivor(recorder.disk());
+    return drum_info(*survivor, "seen").pending_count;
+  };
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  EXPECT_EQ(drum_info(store, "seen").pending_count, 1U);
+  EXPECT_EQ(pending_on_disk(), 0U);
+  must(store.commit());
+  EXPECT_EQ(pending_on_disk(), 1U);
 }
 
 TEST(DrumDurability, ShowsSnapshotsOnlyWhatWasCommitted) {

@@ -78,13 +78,14 @@ class Store {
   ~Store();  ///< close(), its error ignored
 
   /// Publishes everything that waits: pending requests of all DRUMs become durable. Returns the
-  /// generation that holds them; the current one when nothing waited.
+  /// generation that holds them; the current one when nothing waited, which is durable as well.
   ///   errors  kNoSpace and the like: nothing changed, try again; kReentrant inside a dispatcher;
   ///           kReplaced when the path leads elsewhere by now
   ///   cost    two fdatasync and the bytes that changed (bounds: spec/design.md)
   [[nodiscard]] Result<Generation> commit();
 
-  /// Makes the opened generation durable whatever crashed before; commits do it by themselves.
+  /// Makes the opened generation durable: the process that made it may have died, or failed, before
+  /// it was. commit(), and merges of page databases and DRUMs, do it by themselves.
   [[nodiscard]] Result<void> settle();
 
   /// Back to the content of the previous generation, as a new generation. Pending requests are

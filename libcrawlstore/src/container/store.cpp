@@ -246,13 +246,14 @@ Result<Generation> Store::commit() {
   }
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_open());
+  CRAWLSTORE_TRY(impl_->settle());  // where nothing waits, what is there becomes durable
   return impl_->commit_all();
 }
 
 Result<void> Store::settle() {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_open());
-  return impl_->change([&] { return impl_->writer->prepare(); });
+  return impl_->settle();
 }
 
 Result<Generation> Store::rollback() {

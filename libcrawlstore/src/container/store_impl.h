@@ -107,6 +107,10 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   Result<Generation> commit_all(CommitScope scope = CommitScope::kEverything) {
     return change([this, scope] { return commit_locked(scope); });
   }
+  /// Store::settle(). The mutex is held.
+  Result<void> settle() {
+    return change([this] { return writer->prepare(); });
+  }
   /// Commits and closes what could not be closed inside a dispatcher. The mutex is held.
   Result<void> finish_lingering();
   /// Commits and closes the DRUM `name` whose last handle is going, and waits for the mutex that we

@@ -292,6 +292,10 @@ Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
   const auto before = store->writer->storage().counters();
   MergeReport report;
   CRAWLSTORE_TRY(land_and_commit(report));
+  // Where nothing waits, what is there becomes durable.
+  if (call == MergeCall::kAll && options.durability != Durability::kNone) {
+    CRAWLSTORE_TRY(store->settle());
+  }
   std::vector<PlannedMerge> plan;
   if (const auto started = start_merge(call, plan); !started) {
     unlock_runs();

@@ -48,7 +48,11 @@ Result<SuperstepReport> PageDb::Impl::merge(container::WorkSteps& steps) {
   CRAWLSTORE_TRY(check_usable());
   return store->change([&]() -> Result<SuperstepReport> {
     auto report = land_and_commit(steps);
-    if (!report || batch->empty()) return report;
+    if (!report) return report;
+    if (batch->empty()) {
+      CRAWLSTORE_TRY(store->settle());  // what is there becomes durable
+      return report;
+    }
     const auto merged = merge_locked(steps);
     if (!merged) return merged;
     *report += *merged;
