@@ -9,12 +9,14 @@
 //   alone             a thread crawls an eighth of the pages more and asks DRUM "urls" for their
 //                     URLs, with a commit after each 2,000 pages
 //   beside            the same, while another thread calls Store::compact() again and again
+//   joining           the same, while another thread calls PageDb::compact(), once
 //
-// The last two take turns, ROUNDS times (default 3). A line of JSON a run: seconds; waits for
+// The last three take turns, ROUNDS times (default 3). A line of JSON a run: seconds; waits for
 // commits, the median, the 99th percentile and the longest; the length of the file before, at the
 // peak and at the end.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -125,7 +127,10 @@ void make(const std::string& path, std::uint64_t pages) {
   must(store.close());
 }
 
-void run(const std::string& from, std::uint64_t pages, bool compacts) {
+enum class Mode { kAlone, kBeside, kJoining };
+constexpr std::array<const char*, 3> kModeNames = {"alone", "beside", "joining"};
+
+void run(const std::string& from, std::uint64_t pages, Mode mode) {
   const std::string path = from + ".run";
   std::filesystem::copy_file(from, path, std::filesystem::copy_options::overwrite_existing);
   auto store = must(Store::open(path));
@@ -137,7 +142,8 @@ void run(const std::string& from, std::uint64_t pages, bool compacts) {
     Crawler crawler(store);
     std::atomic<bool> is_over{false};
     std::thread compactor([&] {
-      while (compacts && !is_over) {
+      if (mode == Mode::kJoining) crawler.join();
+      while (mode == Mode::kBeside && !is_over) {
         moved += must(store.compact([&](auto, auto) {
                    crawler.note_length();
                    return true;
@@ -156,7 +162,7 @@ void run(const std::string& from, std::uint64_t pages, bool compacts) {
         "\"wait_p50_ms\":{:.1f},\"wait_p99_ms\":{:.1f},\"wait_max_ms\":{:.1f},"
         "\"before_mb\":{:.1f},\"peak_mb\":{:.1f},\"end_mb\":{:.1f},\"moved_mb\":{:.1f},"
         "\"compactions\":{}}}\n",
-        compacts ? "beside" : "alone", pages / 8, seconds, waits.size(),
+        kModeNames[static_cast<std::size_t>(mode)], pages / 8, seconds, waits.size(),
         1e3 * waits[waits.size() / 2], 1e3 * waits[waits.size() * 99 / 100], 1e3 * waits.back(),
         static_cast<double>(before) * 1e-6, static_cast<double>(crawler.peak_bytes()) * 1e-6,
         static_cast<double>(store.file_bytes()) * 1e-6, static_cast<double>(moved) * 1e-6, calls);
@@ -204,8 +210,9 @@ int main(int argc, char** argv) {
     make(argv[1], pages);
     run_whole(argv[1]);
     for (std::uint64_t round = 0; round < rounds; ++round) {
-      run(argv[1], pages, round % 2 != 0);
-      run(argv[1], pages, round % 2 == 0);
+      for (std::uint64_t turn = 0; turn < kModeNames.size(); ++turn) {
+        run(argv[1], pages, static_cast<Mode>((round + turn) % kModeNames.size()));
+      }
     }
     std::filesystem::remove(argv[1]);
   });
