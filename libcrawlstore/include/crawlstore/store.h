@@ -99,7 +99,8 @@ class Store {
   /// Moves everything to the front and gives the rest of the file back, in steps: each copies at
   /// most 64 MiB, or one run that is longer, while others may use the store, and then commits.
   /// DRUMs and page databases may be open and used from other threads, whose commits wait for the
-  /// commit of a step at most; what they replace meanwhile, or a merge reads, does not move.
+  /// commit of a step at most; what they write or replace meanwhile, or a merge reads, does not
+  /// move, so that the call ends however much they write.
   /// Readers keep their generations (what they pin stays).
   ///   progress  called between steps and copies, without locks: it may use the store
   ///   errors  kCancelled: the steps until then stand; kReentrant inside a dispatcher;

@@ -10,6 +10,8 @@
 //   it from its start: the front grows with each use, so that the number of uses is bounded by that
 //   of runs.
 // - Extents reserved here are in reserved_ until a commit has published them.
+// - Runs that others write meanwhile stay where they were put: a call moves what it found, and ends
+//   however much is written beside it.
 // - What a turn finds out of the directory holds for that turn only: publish_moves() looks again
 //   where each run is, and gives back the places of those that are gone, elsewhere, or busy.
 // - The nodes above a tile that moved are written anew when the moves are committed, into a gap or,
@@ -203,6 +205,7 @@ class Compaction {
   }
 
   void measure(const std::vector<LiveRun>& runs) {
+    first_new_run_ = writer_.new_run_ids(1);
     floor_bytes_ = runs.back().extent.end_bytes();
     std::uint64_t live_bytes = 0;
     for (const LiveRun& run : runs) live_bytes += run.extent.length_bytes;
@@ -238,7 +241,7 @@ class Compaction {
     std::uint64_t too_long = std::numeric_limits<std::uint64_t>::max();  // no gap for so much
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       const std::uint64_t length = run->extent.length_bytes;
-      if (length >= too_long || busy.contains(run->run)) continue;
+      if (length >= too_long || is_new(*run) || busy.contains(run->run)) continue;
       if (moves_left_bytes_ < length || (!planned_.empty() && budget < length)) break;
       const auto place =
           writer_.reserve_below(length, std::min(run->extent.offset_bytes, floor_bytes_));
@@ -250,6 +253,11 @@ class Compaction {
       budget -= std::min(budget, length);
     }
     return {};
+  }
+
+  /// Nodes are written anew by compaction itself.
+  [[nodiscard]] bool is_new(const LiveRun& run) const {
+    return !run.is_node && run.run >= first_new_run_;
   }
 
   /// Plans to move the runs behind the first gap out of the way, behind all others.
@@ -456,6 +464,7 @@ class Compaction {
   std::uint64_t expected_bytes_ = 0;    // to be moved, an estimate
   std::uint64_t moves_left_bytes_ = 0;  // against surprises: no file needs so much
   std::uint64_t floor_bytes_ = 0;
+  RunId first_new_run_;
   std::uint64_t slide_bytes_min_ = 0;
   std::uint64_t front_bytes_ = 0;  // where the first gap began at the last push_up()
 };
