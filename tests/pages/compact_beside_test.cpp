@@ -166,6 +166,22 @@ TEST_P(CompactBeside, GivesSpaceBackWhileAllIsOpen) {
   expect_whole(store);
 }
 
+TEST_P(CompactBeside, EndsThoughOthersNeverDo) {
+  MemoryStore store;
+  Crawl crawl(*store, test_seed(), GetParam(), true);
+  for (int part = 0; part < 4; ++part) {
+    crawl.add_numbers(2000);
+    crawl.merge_numbers();
+  }
+  int calls = 0;
+  must(store->compact([&](auto, auto) {
+    crawl.add_numbers(500);
+    crawl.merge_numbers();
+    return ++calls < 1000;
+  }));
+  crawl.expect_stored();
+}
+
 TEST_P(CompactBeside, LetsOtherThreadsCrawl) {
   MemoryStore store;
   Crawl crawl(*store, test_seed(), GetParam(), true);
