@@ -170,14 +170,14 @@ TEST_P(CompactBeside, EndsThoughOthersNeverDo) {
   MemoryStore store;
   Crawl crawl(*store, test_seed(), GetParam(), true);
   for (int part = 0; part < 4; ++part) {
-    crawl.add_numbers(2000);
+    crawl.add_numbers(300);
     crawl.merge_numbers();
   }
   int calls = 0;
   must(store->compact([&](auto, auto) {
-    crawl.add_numbers(500);
+    crawl.add_numbers(10);
     crawl.merge_numbers();
-    return ++calls < 1000;
+    return ++calls < 400;
   }));
   crawl.expect_stored();
 }
