@@ -175,9 +175,9 @@ TEST_P(CompactBeside, EndsThoughOthersNeverDo) {
   }
   int calls = 0;
   must(store->compact([&](auto, auto) {
-    crawl.add_numbers(10);
+    crawl.add_numbers(60);
     crawl.merge_numbers();
-    return ++calls < 400;
+    return ++calls < 200;
   }));
   crawl.expect_stored();
 }
