@@ -22,15 +22,13 @@ struct Options {
 
 /// Joins the runs of every page database.
 Result<void> compact_pages(Store& store, WorkBar& bar) {
-  const auto databases = model::page_databases(store);
-  if (!databases) return tl::unexpected<Error>(databases.error());
-  for (const PagesInfo& database : *databases) {
+  CRAWLSTORE_TRY(const auto databases, model::page_databases(store));
+  for (const PagesInfo& database : databases) {
     PagesOptions options;
     options.has_urls = database.has_urls;
-    auto pages = PageDb::open(store, database.name, options);
-    if (!pages) return tl::unexpected<Error>(pages.error());
-    CRAWLSTORE_TRY(pages->compact(bar.progress()));
-    CRAWLSTORE_TRY(pages->close());
+    CRAWLSTORE_TRY(auto pages, PageDb::open(store, database.name, options));
+    CRAWLSTORE_TRY(pages.compact(bar.progress()));
+    CRAWLSTORE_TRY(pages.close());
   }
   return {};
 }

@@ -36,9 +36,8 @@ Result<void> make_url_drum(Store& store, const Options& options) {
   made.drum.bucket_count = static_cast<std::uint32_t>(options.buckets.value_or(0));
   made.drum.expected_keys = options.expect_keys.value_or(0);
   made.drum.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
-  auto urls = UrlSeen::open(store, "urls", made);
-  if (!urls) return tl::unexpected<Error>(urls.error());
-  return urls->drum().dispose();
+  CRAWLSTORE_TRY(auto urls, UrlSeen::open(store, "urls", made));
+  return urls.drum().dispose();
 }
 
 int run(Options& options) {

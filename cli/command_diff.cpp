@@ -41,12 +41,10 @@ Result<Snapshot> open(const Options& options, const std::string& path, bool prev
 /// Of one file: two generations that follow each other, whatever a writer does meanwhile.
 Result<States> open_generations(const Options& options) {
   for (int attempt = 0; attempt < 100; ++attempt) {
-    auto newer = open(options, options.old_path, false);
-    if (!newer) return tl::unexpected<Error>(newer.error());
-    auto older = open(options, options.old_path, true);
-    if (!older) return tl::unexpected<Error>(older.error());
-    if (older->generation().next() == newer->generation()) {
-      return States{std::move(*older), std::move(*newer)};
+    CRAWLSTORE_TRY(auto newer, open(options, options.old_path, false));
+    CRAWLSTORE_TRY(auto older, open(options, options.old_path, true));
+    if (older.generation().next() == newer.generation()) {
+      return States{std::move(older), std::move(newer)};
     }
   }
   return fail(Errc::kBusyPinned, "the store commits faster than two generations can be opened");
@@ -65,19 +63,17 @@ Result<Outcome> compare(const States& states, const model::DiffViewOptions& view
   model::DiffView view(view_options);
   DiffSink sink = view.sink();
   sink.failed = blame;
-  const auto report = diff(states.older, states.newer, sink, {progress});
-  if (!report) return tl::unexpected<Error>(report.error());
+  CRAWLSTORE_TRY(const auto report, diff(states.older, states.newer, sink, {progress}));
   model::PagesDiffView pages_view(states.older, states.newer, view_options);
   PagesDiffSink pages_sink = pages_view.sink();
   pages_sink.failed = blame;
-  const auto databases = diff_pages(states.older, states.newer, pages_sink, {progress});
-  if (!databases) return tl::unexpected<Error>(databases.error());
-  auto document = view.document(states.older, states.newer, *report);
-  if (!document) return tl::unexpected<Error>(document.error());
-  CRAWLSTORE_TRY(pages_view.add_to(*document, *databases));
-  const bool any = std::any_of(databases->begin(), databases->end(),
+  CRAWLSTORE_TRY(const auto databases,
+                 diff_pages(states.older, states.newer, pages_sink, {progress}));
+  CRAWLSTORE_TRY(auto document, view.document(states.older, states.newer, report));
+  CRAWLSTORE_TRY(pages_view.add_to(document, databases));
+  const bool any = std::any_of(databases.begin(), databases.end(),
                                [](const PagesDiff& found) { return found.differs(); });
-  return Outcome{std::move(*document), any || report->differs()};
+  return Outcome{std::move(document), any || report.differs()};
 }
 
 int compare_and_print(const Options& options, const States& states) {

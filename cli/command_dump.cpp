@@ -39,9 +39,9 @@ Result<std::vector<FieldInfo>> describe_place(const Options& options) {
   if (is_digits(options.place)) {
     const auto id = model::parse_count(options.place);
     if (!id) return fail(Errc::kUnknownName, "no segment has this id");
-    const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
-    if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-    return describe(*snapshot, SegmentId{*id}, describe_options);
+    CRAWLSTORE_TRY(const auto snapshot,
+                   open_snapshot(options.path, options.no_pin, options.no_mmap));
+    return describe(snapshot, SegmentId{*id}, describe_options);
   }
   return describe_at(options.path, *offset_of(options.place), describe_options);
 }

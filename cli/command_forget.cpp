@@ -41,23 +41,20 @@ void narrow(Meant& meant, Meant also) {
 
 Result<std::optional<ForgetReport>> forget(Store& store, const Options& options, WorkBar& bar) {
   const auto names = [&store]() -> Result<std::vector<std::string>> {
-    const auto snapshot = store.snapshot();
-    if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-    return PageView::names(*snapshot);
+    CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+    return PageView::names(snapshot);
   }();
   if (!names) return tl::unexpected<Error>(names.error());
   // It would be made, otherwise.
   if (std::find(names->begin(), names->end(), options.database) == names->end()) {
     return std::optional<ForgetReport>{};
   }
-  auto pages = PageDb::open(store, options.database);
-  if (!pages) return tl::unexpected<Error>(pages.error());
+  CRAWLSTORE_TRY(auto pages, PageDb::open(store, options.database));
   ForgetOptions forget_options = options.forget;
   forget_options.progress = bar.progress();
-  const auto report = pages->forget(options.is_meant, forget_options);
-  if (!report) return tl::unexpected<Error>(report.error());
-  CRAWLSTORE_TRY(pages->close());
-  return std::optional(*report);
+  CRAWLSTORE_TRY(const auto report, pages.forget(options.is_meant, forget_options));
+  CRAWLSTORE_TRY(pages.close());
+  return std::optional(report);
 }
 
 int run(const Options& options) {

@@ -62,11 +62,9 @@ Result<void> ImportRun::answer_leftovers() {
   DrumCore& core = session_.core();
   const auto ignore = [](std::span<const RawAnswer>) {};
   core.attach(session_.import_consumer(), ignore);
-  const auto taken = core.take_results(session_.import_consumer(), ignore);
-  if (!taken) return tl::unexpected<Error>(taken.error());
+  CRAWLSTORE_TRY(core.take_results(session_.import_consumer(), ignore));
   if (core.status().pending_count != 0) {
-    const auto answered = session_.merge(true);
-    if (!answered) return tl::unexpected<Error>(answered.error());
+    CRAWLSTORE_TRY(session_.merge(true));
   }
   core.attach(session_.import_consumer(), [this](std::span<const RawAnswer> answers) {
     for (const RawAnswer& answer : answers) count(counts_, verdict_of(answer));
@@ -82,8 +80,7 @@ Result<void> ImportRun::submit() {
           : session_.core().submit_keys(DrumOperation::kCheckUpdate, keys_, consumer));
   keys_.clear();
   wide_keys_.clear();
-  const auto merged = session_.merge(false);
-  if (!merged) return tl::unexpected<Error>(merged.error());
+  CRAWLSTORE_TRY(session_.merge(false));
   return {};
 }
 
@@ -93,11 +90,10 @@ Result<void> ImportRun::read(const std::string& path, int descriptor, const Stop
   const InputSize size(descriptor);
   std::string_view line;
   while (true) {
-    const auto next = reader.next(line);
-    if (!next) return tl::unexpected<Error>(next.error());
-    if (*next == LineReader::Next::kEnd) return {};
+    CRAWLSTORE_TRY(const auto next, reader.next(line));
+    if (next == LineReader::Next::kEnd) return {};
     ++counts_.lines;
-    if (*next == LineReader::Next::kTooLong) {
+    if (next == LineReader::Next::kTooLong) {
       if (++counts_.refused <= kRefusalsShown) {
         note(fmt::format("{}:{}: refused: it is longer than 64 MiB", model::format_printable(path),
                          counts_.lines - lines_before));
@@ -120,8 +116,7 @@ Result<void> ImportRun::read(const std::string& path, int descriptor, const Stop
 
 Result<void> ImportRun::finish() {
   CRAWLSTORE_TRY(submit());
-  const auto merged = session_.merge(true);
-  if (!merged) return tl::unexpected<Error>(merged.error());
+  CRAWLSTORE_TRY(session_.merge(true));
   counts_.unparsed = session_.unparsed_count();
   counts_.dropped = session_.core().status().dropped_count;
   return {};

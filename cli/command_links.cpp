@@ -35,24 +35,21 @@ void append_name(std::string& to, std::uint64_t index, std::string_view url, boo
 
 Result<void> print_links(const PageView& view, std::uint64_t page, const Options& options,
                          OutputFile& output) {
-  const auto links = options.incoming ? view.in_links(page) : view.out_links(page);
-  if (!links) return tl::unexpected<Error>(links.error());
-  const auto page_url = view.url(page);
-  if (!page_url) return tl::unexpected<Error>(page_url.error());
+  CRAWLSTORE_TRY(const auto links, options.incoming ? view.in_links(page) : view.out_links(page));
+  CRAWLSTORE_TRY(const auto page_url, view.url(page));
   std::string& tail = output.tail();
   if (options.as_json) {
     tail += '{';
-    append_name(tail, page, *page_url, true);
+    append_name(tail, page, page_url, true);
     tail += options.incoming ? ",\"direction\":\"in\",\"links\":["
                              : ",\"direction\":\"out\",\"links\":[";
   }
   bool is_first = true;
-  for (const std::uint64_t link : *links) {
-    const auto url = view.url(link);
-    if (!url) return tl::unexpected<Error>(url.error());
-    if (options.only_other_hosts && url_host(*url) == url_host(*page_url)) continue;
+  for (const std::uint64_t link : links) {
+    CRAWLSTORE_TRY(const auto url, view.url(link));
+    if (options.only_other_hosts && url_host(url) == url_host(page_url)) continue;
     if (options.as_json) tail += is_first ? "\n  {" : ",\n  {";
-    append_name(tail, link, *url, options.as_json);
+    append_name(tail, link, url, options.as_json);
     if (options.as_json) tail += '}';
     is_first = false;
     CRAWLSTORE_TRY(output.room());

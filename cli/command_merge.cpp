@@ -28,11 +28,10 @@ struct Options {
 
 /// DRUMs of page keys have no requests: supersteps change them.
 Result<std::vector<DrumInfo>> chosen_drums(const Store& store, const std::string& name) {
-  const auto snapshot = store.snapshot();
-  if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-  auto drums = snapshot->drums();
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  auto drums = snapshot.drums();
   if (!drums) return drums;
-  const auto databases = PageView::names(*snapshot);
+  const auto databases = PageView::names(snapshot);
   std::erase_if(*drums, [&databases](const DrumInfo& drum) {
     return std::find(databases.begin(), databases.end(), drum.name) != databases.end();
   });
@@ -43,18 +42,16 @@ Result<std::vector<DrumInfo>> chosen_drums(const Store& store, const std::string
 }
 
 Result<std::vector<model::DrumMerge>> merge_all(Store& store, const Options& options) {
-  const auto drums = chosen_drums(store, options.drum);
-  if (!drums) return tl::unexpected<Error>(drums.error());
+  CRAWLSTORE_TRY(const auto drums, chosen_drums(store, options.drum));
   std::vector<model::DrumMerge> merges;
-  for (const DrumInfo& drum : *drums) {
+  for (const DrumInfo& drum : drums) {
     DrumOptions drum_options;
     drum_options.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
-    const auto core = DrumCore::open(store, drum.name, drum.value_bytes, drum_options);
-    if (!core) return tl::unexpected<Error>(core.error());
-    const auto report = (*core)->synchronize();
-    if (!report) return tl::unexpected<Error>(report.error());
-    CRAWLSTORE_TRY((*core)->dispose());
-    merges.push_back({drum.name, *report});
+    CRAWLSTORE_TRY(const auto core,
+                   DrumCore::open(store, drum.name, drum.value_bytes, drum_options));
+    CRAWLSTORE_TRY(const auto report, core->synchronize());
+    CRAWLSTORE_TRY(core->dispose());
+    merges.push_back({drum.name, report});
   }
   return merges;
 }
@@ -64,20 +61,17 @@ Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const
                                                              const StopSignals& stop) {
   std::vector<model::DatabaseSuperstep> supersteps;
   if (!options.drum.empty()) return supersteps;
-  const auto databases = model::page_databases(store);
-  if (!databases) return tl::unexpected<Error>(databases.error());
+  CRAWLSTORE_TRY(const auto databases, model::page_databases(store));
   WorkBar bar("superstep", stop, options.quiet);
-  for (const PagesInfo& database : *databases) {
+  for (const PagesInfo& database : databases) {
     PagesOptions pages_options;
     pages_options.has_urls = database.has_urls;
     pages_options.memory_bytes =
         std::max(options.memory_bytes.value_or(default_memory_bytes()), std::uint64_t{1} << 20);
-    auto pages = PageDb::open(store, database.name, pages_options);
-    if (!pages) return tl::unexpected<Error>(pages.error());
-    const auto report = pages->merge(bar.progress());
-    if (!report) return tl::unexpected<Error>(report.error());
-    CRAWLSTORE_TRY(pages->close());
-    supersteps.push_back({database.name, *report});
+    CRAWLSTORE_TRY(auto pages, PageDb::open(store, database.name, pages_options));
+    CRAWLSTORE_TRY(const auto report, pages.merge(bar.progress()));
+    CRAWLSTORE_TRY(pages.close());
+    supersteps.push_back({database.name, report});
   }
   return supersteps;
 }

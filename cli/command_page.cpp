@@ -27,9 +27,8 @@ Result<std::vector<PageInfo>> path_to(const PageView& view, PageInfo page) {
   while (path.size() < kPathMax) {
     const auto linker = path.back().linked_from;
     if (!linker || *linker >= path.back().index) break;  // pages are linked to by older ones
-    auto found = view.page(*linker);
-    if (!found) return tl::unexpected<Error>(found.error());
-    path.push_back(std::move(*found));
+    CRAWLSTORE_TRY(auto found, view.page(*linker));
+    path.push_back(std::move(found));
   }
   std::reverse(path.begin(), path.end());
   return path;
@@ -50,27 +49,22 @@ model::Table path_table(const std::vector<PageInfo>& path) {
 }
 
 Result<model::Document> describe_page(const PageView& view, std::uint64_t index, bool for_people) {
-  const auto page = view.page(index);
-  if (!page) return tl::unexpected<Error>(page.error());
-  const auto in_links = view.in_links(index);
-  if (!in_links) return tl::unexpected<Error>(in_links.error());
-  const auto out_links = view.out_links(index);
-  if (!out_links) return tl::unexpected<Error>(out_links.error());
-  model::Document document{model::page_fields(*page), {}};
+  CRAWLSTORE_TRY(const auto page, view.page(index));
+  CRAWLSTORE_TRY(const auto in_links, view.in_links(index));
+  CRAWLSTORE_TRY(const auto out_links, view.out_links(index));
+  model::Document document{model::page_fields(page), {}};
   if (for_people) {
     for (model::Field& field : document.fields) {
-      if (field.name == "score") field.value = model::format_score(page->score);
-      if (field.name == "url") field.value = model::shown_url(page->url);
+      if (field.name == "score") field.value = model::format_score(page.score);
+      if (field.name == "url") field.value = model::shown_url(page.url);
     }
   }
+  document.fields.push_back({"in_link_count", model::Unit::kCount, std::uint64_t{in_links.size()}});
   document.fields.push_back(
-      {"in_link_count", model::Unit::kCount, std::uint64_t{in_links->size()}});
-  document.fields.push_back(
-      {"out_link_count", model::Unit::kCount, std::uint64_t{out_links->size()}});
+      {"out_link_count", model::Unit::kCount, std::uint64_t{out_links.size()}});
   if (!view.info().has_urls) return document;
-  const auto path = path_to(view, *page);
-  if (!path) return tl::unexpected<Error>(path.error());
-  document.tables.push_back(path_table(*path));
+  CRAWLSTORE_TRY(const auto path, path_to(view, page));
+  document.tables.push_back(path_table(path));
   return document;
 }
 

@@ -82,10 +82,9 @@ Result<void> DatabaseEvents::name_page(const PageInfo& page) {
   }
   CRAWLSTORE_TRY(finish_group());
   if (!is_linked) return tell(page, CrawlEventKind::kKnown);
-  auto linker = look_up_.page(*page.linked_from);
-  if (!linker) return tl::unexpected<Error>(linker.error());
-  if (is_forgotten(*linker)) return tell(page, CrawlEventKind::kKnown);
-  linker_ = std::move(*linker);
+  CRAWLSTORE_TRY(auto linker, look_up_.page(*page.linked_from));
+  if (is_forgotten(linker)) return tell(page, CrawlEventKind::kKnown);
+  linker_ = std::move(linker);
   group_.push_back(page);
   group_bytes_ = page.url.size();
   return {};
@@ -109,15 +108,14 @@ Result<void> DatabaseEvents::finish_group() {
 }
 
 Result<void> DatabaseEvents::describe_pages() {
-  auto stream = view_.links();
-  if (!stream) return tl::unexpected<Error>(stream.error());
-  auto more = stream->next();
+  CRAWLSTORE_TRY(auto stream, view_.links());
+  auto more = stream.next();
   return for_each_page(view_, [&](const PageInfo& page) -> Result<void> {
     CRAWLSTORE_TRY(look_(view_.info().page_count + page.index));
-    while (more && *more && stream->page() < page.index) more = stream->next();
+    while (more && *more && stream.page() < page.index) more = stream.next();
     if (!more) return tl::unexpected<Error>(more.error());
-    const bool has_links = *more && stream->page() == page.index;
-    return describe_page(page, has_links ? stream->links() : std::span<const std::uint64_t>());
+    const bool has_links = *more && stream.page() == page.index;
+    return describe_page(page, has_links ? stream.links() : std::span<const std::uint64_t>());
   });
 }
 
@@ -160,11 +158,10 @@ Result<void> DatabaseEvents::tell_crawls(const PageInfo& page,
         std::min(left, change_count) % 2 == 0 ? page.content_hash : std::span(other);
     if (left != 0) CRAWLSTORE_TRY(visit_(event));
   }
-  const auto rest = fill_links(links);
-  if (!rest) return tl::unexpected<Error>(rest.error());
+  CRAWLSTORE_TRY(const auto rest, fill_links(links));
   event.links = links_;
   CRAWLSTORE_TRY(visit_(event));
-  return tell_links(page, *rest);
+  return tell_links(page, rest);
 }
 
 Result<void> DatabaseEvents::tell_links(const PageInfo& page,
@@ -174,9 +171,8 @@ Result<void> DatabaseEvents::tell_links(const PageInfo& page,
   event.url = page.url;
   event.index = view_.info().has_urls ? 0 : page.index;
   while (!links.empty()) {
-    const auto rest = fill_links(links);
-    if (!rest) return tl::unexpected<Error>(rest.error());
-    links = *rest;
+    CRAWLSTORE_TRY(const auto rest, fill_links(links));
+    links = rest;
     event.links = links_;
     CRAWLSTORE_TRY(visit_(event));
   }
@@ -192,9 +188,8 @@ Result<std::span<const std::uint64_t>> DatabaseEvents::fill_links(
   const bool has_urls = view_.info().has_urls;
   while (count < std::min(links.size(), kLinksMax) && url_bytes_.size() < kUrlBytesMax) {
     if (has_urls) {
-      const auto url = urls_.url(links[count]);
-      if (!url) return tl::unexpected<Error>(url.error());
-      url_bytes_ += *url;
+      CRAWLSTORE_TRY(const auto url, urls_.url(links[count]));
+      url_bytes_ += url;
     }
     url_ends_.push_back(url_bytes_.size());
     ++count;

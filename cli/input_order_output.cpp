@@ -25,15 +25,11 @@ InputOrderOutput::InputOrderOutput(Store& store, Spool& spool, model::LineCounts
 
 Result<void> InputOrderOutput::start_batch() {
   // Publishes a DRUM that was made just now; otherwise there is nothing to write.
-  if (const auto committed = store_->commit(); !committed) {
-    return tl::unexpected<Error>(committed.error());
-  }
-  const auto snapshot = store_->snapshot();
-  if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-  const auto view = DrumView::open(*snapshot, options_.drum);
-  if (!view) return tl::unexpected<Error>(view.error());
+  CRAWLSTORE_TRY(store_->commit());
+  CRAWLSTORE_TRY(const auto snapshot, store_->snapshot());
+  CRAWLSTORE_TRY(const auto view, DrumView::open(snapshot, options_.drum));
   first_keys_.clear();
-  for (const auto& bucket : view->buckets()) first_keys_.push_back(bucket.first_key);
+  for (const auto& bucket : view.buckets()) first_keys_.push_back(bucket.first_key);
   answers_.assign(first_keys_.size(), {});
   committed_.assign(first_keys_.size(), 0);
   taken_.assign(first_keys_.size(), 0);

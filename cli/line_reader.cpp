@@ -67,9 +67,8 @@ Result<LineReader::Next> LineReader::next_in_new_block(std::string_view& line) {
   while (line_end == kNotFound) {
     const std::size_t searched = end_ - begin_;
     if (searched > kLineBytesMax) return skip_line();
-    const auto more = refill();
-    if (!more) return tl::unexpected<Error>(more.error());
-    if (!*more) break;
+    CRAWLSTORE_TRY(const auto more, refill());
+    if (!more) break;
     line_end = find_line_end(begin_ + searched);
   }
   if (line_end == kNotFound) {
@@ -89,9 +88,8 @@ Result<LineReader::Next> LineReader::next_in_new_block(std::string_view& line) {
 Result<LineReader::Next> LineReader::skip_line() {
   while (true) {
     begin_ = end_;
-    const auto more = refill();
-    if (!more) return tl::unexpected<Error>(more.error());
-    if (!*more) return Next::kTooLong;
+    CRAWLSTORE_TRY(const auto more, refill());
+    if (!more) return Next::kTooLong;
     if (const std::size_t line_end = find_line_end(begin_); line_end != kNotFound) {
       begin_ = line_end + 1;
       return Next::kTooLong;

@@ -128,26 +128,23 @@ Result<std::optional<std::int64_t>> source_date_us() {
 }
 
 Result<OpenOptions> open_options(double lock_wait_seconds) {
-  const auto time_us = source_date_us();
-  if (!time_us) return tl::unexpected<Error>(time_us.error());
+  CRAWLSTORE_TRY(const auto time_us, source_date_us());
   OpenOptions options;
   options.lock_wait_ms = static_cast<std::uint32_t>(lock_wait_seconds * 1000);
-  options.time_us = *time_us;
+  options.time_us = time_us;
   return options;
 }
 
 Result<Store> open_store(const std::string& path, double lock_wait_seconds) {
-  const auto open = open_options(lock_wait_seconds);
-  if (!open) return tl::unexpected<Error>(open.error());
-  return Store::open(path, *open);
+  CRAWLSTORE_TRY(const auto open, open_options(lock_wait_seconds));
+  return Store::open(path, open);
 }
 
 Result<Store> open_or_create_store(const std::string& path, double lock_wait_seconds) {
-  const auto open = open_options(lock_wait_seconds);
-  if (!open) return tl::unexpected<Error>(open.error());
+  CRAWLSTORE_TRY(const auto open, open_options(lock_wait_seconds));
   CreateOptions create;
-  create.time_us = open->time_us;
-  return Store::open_or_create(path, create, *open);
+  create.time_us = open.time_us;
+  return Store::open_or_create(path, create, open);
 }
 
 Result<Snapshot> open_snapshot(const std::string& path, bool no_pin, bool no_mmap) {

@@ -37,15 +37,13 @@ template <class Visit>
 Result<void> for_each_row(const PageExport& what, std::uint64_t done, const Visit& visit) {
   LinkStreamOptions options;
   options.only_other_hosts = what.only_other_hosts;
-  auto stream = what.views.walk.links(options);
-  if (!stream) return tl::unexpected<Error>(stream.error());
+  CRAWLSTORE_TRY(auto stream, what.views.walk.links(options));
   const std::uint64_t total = done + what.views.walk.info().page_count;
   while (true) {
-    const auto more = stream->next();
-    if (!more) return tl::unexpected<Error>(more.error());
-    if (!*more) return {};
-    CRAWLSTORE_TRY(what.look(done + stream->page(), total));
-    CRAWLSTORE_TRY(visit(stream->page(), stream->links()));
+    CRAWLSTORE_TRY(const auto more, stream.next());
+    if (!more) return {};
+    CRAWLSTORE_TRY(what.look(done + stream.page(), total));
+    CRAWLSTORE_TRY(visit(stream.page(), stream.links()));
   }
 }
 
@@ -75,16 +73,15 @@ Result<ExportLosses> export_jsonl(const PageExport& what) {
 }
 
 Result<ExportLosses> export_csv(const PageExport& what) {
-  auto stream = what.views.walk.links();
-  if (!stream) return tl::unexpected<Error>(stream.error());
-  auto more = stream->next();
+  CRAWLSTORE_TRY(auto stream, what.views.walk.links());
+  auto more = stream.next();
   what.output.tail() += model::page_csv_header();
   const std::uint64_t total = what.views.walk.info().page_count;
   const auto written = for_each_page(what, total, [&](const PageInfo& page) -> Result<void> {
-    while (more && *more && stream->page() < page.index) more = stream->next();
+    while (more && *more && stream.page() < page.index) more = stream.next();
     if (!more) return tl::unexpected<Error>(more.error());
-    const bool has_links = *more && stream->page() == page.index;
-    model::append_page_csv(what.output.tail(), page, has_links ? stream->links().size() : 0);
+    const bool has_links = *more && stream.page() == page.index;
+    model::append_page_csv(what.output.tail(), page, has_links ? stream.links().size() : 0);
     return {};
   });
   if (!written) return tl::unexpected<Error>(written.error());
@@ -109,21 +106,19 @@ class EdgeWriter {
     return {};
   }
   Result<void> write_urls(std::uint64_t page, std::span<const std::uint64_t> links) {
-    const auto from = urls_.url(page);
-    if (!from) return tl::unexpected<Error>(from.error());
-    from_ = *from;
+    CRAWLSTORE_TRY(const auto from, urls_.url(page));
+    from_ = from;
     if (!fits_edge_from(from_)) {
       left_out_count_ += links.size();
       return {};
     }
     for (const std::uint64_t link : links) {
-      const auto to = urls_.url(link);
-      if (!to) return tl::unexpected<Error>(to.error());
-      if (!fits_edge_to(*to)) {
+      CRAWLSTORE_TRY(const auto to, urls_.url(link));
+      if (!fits_edge_to(to)) {
         ++left_out_count_;
         continue;
       }
-      what_.output.tail().append(from_).append("\t").append(*to).append("\n");
+      what_.output.tail().append(from_).append("\t").append(to).append("\n");
       CRAWLSTORE_TRY(what_.output.room());
     }
     return {};

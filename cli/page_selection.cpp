@@ -166,9 +166,8 @@ Result<void> for_each_selected(const PageView& view, const PageSelection& select
     return true;
   }));
   for (const Place& place : places.take()) {
-    const auto page = view.page(place.index);
-    if (!page) return tl::unexpected<Error>(page.error());
-    CRAWLSTORE_TRY(visit(*page));
+    CRAWLSTORE_TRY(const auto page, view.page(place.index));
+    CRAWLSTORE_TRY(visit(page));
   }
   return {};
 }

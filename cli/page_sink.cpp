@@ -26,29 +26,25 @@ PageSink::PageSink(Store store, const PageSinkOptions& options)
 }
 
 Result<PageSink> PageSink::open(const PageSinkOptions& options) {
-  auto store = open_or_create_store(options.path, options.lock_wait_seconds);
-  if (!store) return tl::unexpected<Error>(store.error());
+  CRAWLSTORE_TRY(auto store, open_or_create_store(options.path, options.lock_wait_seconds));
   std::optional<bool> has_urls;
   {
-    const auto snapshot = store->snapshot();
-    if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-    const auto names = PageView::names(*snapshot);
+    CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+    const auto names = PageView::names(snapshot);
     if (std::find(names.begin(), names.end(), options.database) != names.end()) {
-      const auto view = PageView::open(*snapshot, options.database);
-      if (!view) return tl::unexpected<Error>(view.error());
-      has_urls = view->info().has_urls;
+      CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, options.database));
+      has_urls = view.info().has_urls;
     }
   }
-  PageSink sink(std::move(*store), options);
+  PageSink sink(std::move(store), options);
   if (has_urls) CRAWLSTORE_TRY(sink.open_database(*has_urls));
   return sink;
 }
 
 Result<void> PageSink::open_database(bool has_urls) {
   pages_options_.has_urls = has_urls;
-  auto pages = PageDb::open(store_, name_, pages_options_);
-  if (!pages) return tl::unexpected<Error>(pages.error());
-  pages_.emplace(std::move(*pages));
+  CRAWLSTORE_TRY(auto pages, PageDb::open(store_, name_, pages_options_));
+  pages_.emplace(std::move(pages));
   first_status_ = pages_->status();
   return {};
 }
@@ -85,8 +81,7 @@ Result<void> PageSink::add(const CrawlEvent& event, model::PageNaming naming) {
 
 Result<void> PageSink::merge() {
   if (!pages_) return {};
-  const auto merged = pages_->merge(pages_options_.progress);
-  if (!merged) return tl::unexpected<Error>(merged.error());
+  CRAWLSTORE_TRY(pages_->merge(pages_options_.progress));
   return {};
 }
 

@@ -103,14 +103,13 @@ bool check_has_urls(const PageView& view, const PageSourceOptions& options,
 Result<std::string_view> UrlCache::url(std::uint64_t index) {
   Slot& slot = slots_[index % kSlots];
   if (slot.index == index) return std::string_view(slot.url);
-  auto url = view_->url(index);
-  if (!url) return tl::unexpected<Error>(url.error());
-  if (url->size() > kKeptBytesMax) {
-    long_url_ = *url;
+  CRAWLSTORE_TRY(auto url, view_->url(index));
+  if (url.size() > kKeptBytesMax) {
+    long_url_ = url;
     return std::string_view(long_url_);
   }
   slot.index = index;
-  slot.url = std::move(*url);
+  slot.url = std::move(url);
   return std::string_view(slot.url);
 }
 

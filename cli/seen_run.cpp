@@ -127,11 +127,10 @@ Result<void> SeenRun::run(const StopSignals& stop) {
   const InputSize size(STDIN_FILENO);
   std::string_view line;
   while (true) {
-    const auto next = reader.next(line);
-    if (!next) return tl::unexpected<Error>(next.error());
-    if (*next == LineReader::Next::kEnd) break;
+    CRAWLSTORE_TRY(const auto next, reader.next(line));
+    if (next == LineReader::Next::kEnd) break;
     ++counts_.lines;
-    if (*next == LineReader::Next::kTooLong) {
+    if (next == LineReader::Next::kTooLong) {
       tell_refused("it is longer than 64 MiB");
     } else {
       CRAWLSTORE_TRY(take_line(line));

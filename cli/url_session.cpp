@@ -12,8 +12,7 @@ constexpr const char* kImportConsumer = "crawlstore import";
 }  // namespace
 
 Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
-  auto store = open_or_create_store(options.path, options.lock_wait_seconds);
-  if (!store) return tl::unexpected<Error>(store.error());
+  CRAWLSTORE_TRY(auto store, open_or_create_store(options.path, options.lock_wait_seconds));
 
   UrlSeen::Options url_options;
   url_options.raw = options.raw;
@@ -23,12 +22,10 @@ Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
   url_options.drum.auto_merge = false;
   url_options.drum.log_first = true;
   url_options.drum.repeats = options.repeats;
-  auto urls = UrlSeen::open(*store, options.drum, url_options);
-  if (!urls) return tl::unexpected<Error>(urls.error());
-  const auto consumer = urls->drum().consumer(kImportConsumer);
-  if (!consumer) return tl::unexpected<Error>(consumer.error());
-  UrlSession session(std::move(*store), std::move(*urls), url_options.drum.memory_bytes);
-  session.import_consumer_ = *consumer;
+  CRAWLSTORE_TRY(auto urls, UrlSeen::open(store, options.drum, url_options));
+  CRAWLSTORE_TRY(const auto consumer, urls.drum().consumer(kImportConsumer));
+  UrlSession session(std::move(store), std::move(urls), url_options.drum.memory_bytes);
+  session.import_consumer_ = consumer;
   return session;
 }
 
@@ -37,9 +34,8 @@ Result<std::uint64_t> UrlSession::merge(bool everything) {
     core().count_unparsed(unparsed_count() - unparsed_told_);
     unparsed_told_ = unparsed_count();
   }
-  const auto report = everything ? core().synchronize() : core().merge_if_full();
-  if (!report) return tl::unexpected<Error>(report.error());
-  return report->request_count;
+  CRAWLSTORE_TRY(const auto report, everything ? core().synchronize() : core().merge_if_full());
+  return report.request_count;
 }
 
 Result<void> UrlSession::close() {

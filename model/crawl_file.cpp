@@ -122,9 +122,8 @@ CrawlFile::Trace CrawlFile::trace_of(const std::string& path) {
 Result<CrawlFile> CrawlFile::open(const std::string& path, const CrawlFileOptions& options) {
   CrawlFile file(path, options);
   file.trace_ = trace_of(path);
-  auto view = look(path, options, 1);
-  if (!view) return tl::unexpected<Error>(view.error());
-  file.view_ = std::move(*view);
+  CRAWLSTORE_TRY(auto view, look(path, options, 1));
+  file.view_ = std::move(view);
   return file;
 }
 

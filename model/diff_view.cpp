@@ -131,18 +131,16 @@ DiffSink DiffView::sink() {
 
 Result<Document> DiffView::document(const Snapshot& older, const Snapshot& newer,
                                     const DiffReport& report) const {
-  const auto old_info = older.info();
-  if (!old_info) return tl::unexpected<Error>(old_info.error());
-  const auto new_info = newer.info();
-  if (!new_info) return tl::unexpected<Error>(new_info.error());
+  CRAWLSTORE_TRY(const auto old_info, older.info());
+  CRAWLSTORE_TRY(const auto new_info, newer.info());
   Document document{{{"differs", Unit::kFlag, report.differs()},
                      {"is_same_store", Unit::kFlag, report.is_same_store},
-                     {"old_uuid", Unit::kText, to_string(old_info->uuid)},
-                     {"new_uuid", Unit::kText, to_string(new_info->uuid)},
-                     {"old_generation", Unit::kId, old_info->generation.value},
-                     {"new_generation", Unit::kId, new_info->generation.value},
-                     {"old_commit_time_us", Unit::kTimeUs, old_info->commit_time_us},
-                     {"new_commit_time_us", Unit::kTimeUs, new_info->commit_time_us},
+                     {"old_uuid", Unit::kText, to_string(old_info.uuid)},
+                     {"new_uuid", Unit::kText, to_string(new_info.uuid)},
+                     {"old_generation", Unit::kId, old_info.generation.value},
+                     {"new_generation", Unit::kId, new_info.generation.value},
+                     {"old_commit_time_us", Unit::kTimeUs, old_info.commit_time_us},
+                     {"new_commit_time_us", Unit::kTimeUs, new_info.commit_time_us},
                      {"added_segment_count", Unit::kCount, report.added_segment_count},
                      {"gone_segment_count", Unit::kCount, report.gone_segment_count},
                      {"changed_segment_count", Unit::kCount, report.changed_segment_count}},

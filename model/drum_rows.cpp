@@ -59,10 +59,10 @@ class KeyRows final : public RowSource {
   [[nodiscard]] std::uint64_t row_count() const override { return view_.info().key_count; }
   [[nodiscard]] Result<std::vector<Row>> rows(std::uint64_t first,
                                               std::size_t count_max) const override {
-    const auto found = keys_at(view_, first, count_max);
-    if (!found) return tl::unexpected<Error>(found.error());
+    CRAWLSTORE_TRY(const auto found, keys_at(view_, first, count_max));
     std::vector<Row> rows;
-    for (const KeyRow& key : *found) {
+    rows.reserve(found.size());
+    for (const KeyRow& key : found) {
       rows.push_back({key.row, format_key(key.key, view_.info().key_bytes > 8),
                       hex(beginning(key.value), key.value_bytes), key.partition.value,
                       key.block_offset_bytes});
@@ -72,12 +72,10 @@ class KeyRows final : public RowSource {
   [[nodiscard]] Result<Row> whole_row(std::uint64_t number, Row row) const override {
     constexpr std::size_t kValue = 2;
     if (row.size() <= kValue || !is_cut(row[kValue], 2 * kValueShown)) return row;
-    const auto found = keys_at(view_, number, 1);
-    if (!found) return tl::unexpected<Error>(found.error());
-    if (found->empty()) return row;
-    const auto value = view_.lookup(found->front().key);
-    if (!value) return tl::unexpected<Error>(value.error());
-    if (*value) row[kValue] = hex(**value, (*value)->size());
+    CRAWLSTORE_TRY(const auto found, keys_at(view_, number, 1));
+    if (found.empty()) return row;
+    CRAWLSTORE_TRY(const auto value, view_.lookup(found.front().key));
+    if (value) row[kValue] = hex(*value, value->size());
     return row;
   }
 
@@ -102,10 +100,10 @@ class PendingRows final : public RowSource {
   [[nodiscard]] Result<std::vector<Row>> rows(std::uint64_t first,
                                               std::size_t count_max) const override {
     if (bucket_ >= view_.buckets().size()) return std::vector<Row>();
-    const auto found = pending_at(view_, bucket_, first, count_max);
-    if (!found) return tl::unexpected<Error>(found.error());
+    CRAWLSTORE_TRY(const auto found, pending_at(view_, bucket_, first, count_max));
     std::vector<Row> rows;
-    for (const PendingRow& request : *found) {
+    rows.reserve(found.size());
+    for (const PendingRow& request : found) {
       rows.push_back(row_of(request, beginning(request.value)));
     }
     return rows;
@@ -114,10 +112,9 @@ class PendingRows final : public RowSource {
     const bool is_whole = row.size() != columns_.size() ||
                           (!is_cut(row[3], kRowBytesMax) && !is_cut(row[4], 2 * kValueShown));
     if (is_whole) return row;
-    const auto found = pending_at(view_, bucket_, number, 1, SIZE_MAX);
-    if (!found) return tl::unexpected<Error>(found.error());
-    if (found->empty()) return row;
-    return row_of(found->front(), found->front().value);
+    CRAWLSTORE_TRY(const auto found, pending_at(view_, bucket_, number, 1, SIZE_MAX));
+    if (found.empty()) return row;
+    return row_of(found.front(), found.front().value);
   }
 
  private:

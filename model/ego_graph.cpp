@@ -46,16 +46,15 @@ class PageGraphBuilder {
 
  private:
   Result<void> add(std::uint64_t index, std::uint32_t distance) {
-    const auto page = view_.page(index);
-    if (!page) return tl::unexpected<Error>(page.error());
+    CRAWLSTORE_TRY(const auto page, view_.page(index));
     GraphNode node;
     node.page = index;
-    node.host = std::string(url_host(page->url));
-    node.label = page->url.empty() ? "page " + std::to_string(index) : row_url(page->url);
+    node.host = std::string(url_host(page.url));
+    node.label = page.url.empty() ? "page " + std::to_string(index) : row_url(page.url);
     node.distance = distance;
-    node.state = page->state;
-    node.depth = page->depth;
-    node.score = page->score;
+    node.state = page.state;
+    node.depth = page.depth;
+    node.score = page.score;
     places_.emplace(index, static_cast<std::uint32_t>(graph_.nodes.size()));
     graph_.nodes.push_back(std::move(node));
     is_exhausted_.push_back(false);
@@ -90,9 +89,8 @@ class PageGraphBuilder {
         std::clamp(room * kCandidatesANode, kCandidatesMin, kCandidatesMax);
     const std::size_t step = pages.size() / looked_at + 1;
     for (std::size_t i = 0; i < pages.size(); i += step) {
-      const auto score = view_.score(pages[i]);
-      if (!score) return tl::unexpected<Error>(score.error());
-      ranked.emplace_back(std::isnan(*score) ? 0 : -*score, pages[i]);
+      CRAWLSTORE_TRY(const auto score, view_.score(pages[i]));
+      ranked.emplace_back(std::isnan(score) ? 0 : -score, pages[i]);
     }
     std::ranges::sort(ranked);
     std::vector<std::uint64_t> best;
@@ -122,14 +120,12 @@ class PageGraphBuilder {
 
   Result<void> add_neighbours(std::size_t at, std::size_t room, std::uint32_t distance) {
     if (!progress_(graph_.nodes.size(), 0)) return fail(Errc::kCancelled, "it was cancelled");
-    auto pages = neighbours(graph_.nodes[at].page);
-    if (!pages) return tl::unexpected<Error>(pages.error());
-    std::erase_if(*pages, [&](std::uint64_t page) { return is_known(page, distance); });
-    const auto best = best_of(*pages, room);
-    if (!best) return tl::unexpected<Error>(best.error());
-    for (const std::uint64_t page : *best) CRAWLSTORE_TRY(add(page, distance));
-    is_exhausted_[at] = best->size() == pages->size();
-    is_changed_ = is_changed_ || !best->empty();
+    CRAWLSTORE_TRY(auto pages, neighbours(graph_.nodes[at].page));
+    std::erase_if(pages, [&](std::uint64_t page) { return is_known(page, distance); });
+    CRAWLSTORE_TRY(const auto best, best_of(pages, room));
+    for (const std::uint64_t page : best) CRAWLSTORE_TRY(add(page, distance));
+    is_exhausted_[at] = best.size() == pages.size();
+    is_changed_ = is_changed_ || !best.empty();
     return {};
   }
 
@@ -149,19 +145,17 @@ class PageGraphBuilder {
     for (std::uint32_t from = 0; from < graph_.nodes.size(); ++from) {
       if (!progress_(from, graph_.nodes.size())) return fail(Errc::kCancelled, "it was cancelled");
       const std::uint64_t page = graph_.nodes[from].page;
-      const auto out = view_.out_links(page);
-      if (!out) return tl::unexpected<Error>(out.error());
+      CRAWLSTORE_TRY(const auto out, view_.out_links(page));
       const std::size_t before = graph_.edges.size();
-      for (const std::uint64_t target : *out) {
+      for (const std::uint64_t target : out) {
         const auto to = places_.find(target);
         if (to != places_.end() && to->second != from) graph_.edges.push_back({from, to->second});
       }
       std::ranges::sort(graph_.edges.begin() + static_cast<std::ptrdiff_t>(before),
                         graph_.edges.end(), {}, &GraphEdge::to);
-      const auto all = neighbours(page);
-      if (!all) return tl::unexpected<Error>(all.error());
+      CRAWLSTORE_TRY(const auto all, neighbours(page));
       graph_.nodes[from].hidden_count = static_cast<std::uint64_t>(std::ranges::count_if(
-          *all, [this](std::uint64_t other) { return !places_.contains(other); }));
+          all, [this](std::uint64_t other) { return !places_.contains(other); }));
     }
     return {};
   }

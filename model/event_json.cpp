@@ -144,9 +144,8 @@ struct EventLineParser::Reader {
     } else if (json.is_object()) {
       CRAWLSTORE_TRY(take_name(json, link.url, link.index));
       if (const Json* score = find(json, "score")) {
-        const auto value = score_of(*score);
-        if (!value) return tl::unexpected<Error>(value.error());
-        link.score = *value;
+        CRAWLSTORE_TRY(const auto value, score_of(*score));
+        link.score = value;
       }
     } else {
       return broken("a link is a string, a number or an object");
@@ -193,14 +192,12 @@ struct EventLineParser::Reader {
     CRAWLSTORE_TRY(take_kind(object, event));
     CRAWLSTORE_TRY(take_name(object, event.url, event.index));
     if (const Json* json = find(object, "time")) {
-      const auto time_us = time_of(*json);
-      if (!time_us) return tl::unexpected<Error>(time_us.error());
-      event.time_us = *time_us;
+      CRAWLSTORE_TRY(const auto time_us, time_of(*json));
+      event.time_us = time_us;
     }
     if (const Json* json = find(object, "score")) {
-      const auto score = score_of(*json);
-      if (!score) return tl::unexpected<Error>(score.error());
-      event.score = *score;
+      CRAWLSTORE_TRY(const auto score, score_of(*json));
+      event.score = score;
     }
     if (const Json* json = find(object, "content_hash")) CRAWLSTORE_TRY(take_hash(*json, event));
     if (const Json* json = find(object, "links")) {

@@ -55,20 +55,17 @@ std::optional<unsigned> hex_digit(char c) {
 }  // namespace
 
 Result<std::shared_ptr<const FileBytes>> FileBytes::open(const std::string& path) {
-  auto storage = open_storage(path, OpenMode::kReadNoPin);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  return std::shared_ptr<const FileBytes>(new FileBytes(std::move(*storage)));
+  CRAWLSTORE_TRY(auto storage, open_storage(path, OpenMode::kReadNoPin));
+  return std::shared_ptr<const FileBytes>(new FileBytes(std::move(storage)));
 }
 
 Result<std::vector<std::byte>> FileBytes::read(std::uint64_t offset, std::size_t count_max) const {
-  const auto length = size();
-  if (!length) return tl::unexpected<Error>(length.error());
-  if (offset >= *length) return std::vector<std::byte>();
+  CRAWLSTORE_TRY(const auto length, size());
+  if (offset >= length) return std::vector<std::byte>();
   std::vector<std::byte> bytes(
-      static_cast<std::size_t>(std::min<std::uint64_t>(count_max, *length - offset)));
-  const auto count = storage_->read(offset, bytes);
-  if (!count) return tl::unexpected<Error>(count.error());
-  bytes.resize(*count);
+      static_cast<std::size_t>(std::min<std::uint64_t>(count_max, length - offset)));
+  CRAWLSTORE_TRY(const auto count, storage_->read(offset, bytes));
+  bytes.resize(count);
   return bytes;
 }
 
@@ -83,13 +80,12 @@ Result<std::optional<std::uint64_t>> FileBytes::find(
     const std::size_t length =
         static_cast<std::size_t>(std::min<std::uint64_t>(kSearchPiece, end - at)) + wanted.size() -
         1;
-    const auto bytes = read(at, length);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    const auto found = std::search(bytes->begin(), bytes->end(), wanted.begin(), wanted.end());
-    if (found != bytes->end()) {
-      return std::optional(at + static_cast<std::uint64_t>(found - bytes->begin()));
+    CRAWLSTORE_TRY(const auto bytes, read(at, length));
+    const auto found = std::search(bytes.begin(), bytes.end(), wanted.begin(), wanted.end());
+    if (found != bytes.end()) {
+      return std::optional(at + static_cast<std::uint64_t>(found - bytes.begin()));
     }
-    if (bytes->size() < length) break;
+    if (bytes.size() < length) break;
     at += kSearchPiece;
     if (!go_on(at)) return fail(Errc::kCancelled, "the search was cancelled");
   }

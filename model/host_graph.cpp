@@ -76,9 +76,8 @@ class HostGraphBuilder {
     node.host = host;
     node.label = host.empty() ? "(no host)" : host;
     node.distance = distance;
-    auto pages = pages_of(host, node);
-    if (!pages) return tl::unexpected<Error>(pages.error());
-    pages_.push_back(std::move(*pages));
+    CRAWLSTORE_TRY(auto pages, pages_of(host, node));
+    pages_.push_back(std::move(pages));
     places_.emplace(host, static_cast<std::uint32_t>(graph_.nodes.size()));
     graph_.nodes.push_back(std::move(node));
     return {};
@@ -87,17 +86,15 @@ class HostGraphBuilder {
   Result<const std::string*> host_of(std::uint64_t page) {
     const auto known = hosts_.find(page);
     if (known != hosts_.end()) return &known->second;
-    const auto url = view_.url(page);
-    if (!url) return tl::unexpected<Error>(url.error());
-    return &hosts_.emplace(page, std::string(url_host(*url))).first->second;
+    CRAWLSTORE_TRY(const auto url, view_.url(page));
+    return &hosts_.emplace(page, std::string(url_host(url))).first->second;
   }
 
   Result<void> count(const std::vector<std::uint64_t>& links, std::uint64_t Counts::*which,
                      Neighbours& found) {
     for (std::size_t i = 0; i < std::min(links.size(), kPageLinksMax); ++i) {
-      const auto host = host_of(links[i]);
-      if (!host) return tl::unexpected<Error>(host.error());
-      ++(found[**host].*which);
+      CRAWLSTORE_TRY(const auto host, host_of(links[i]));
+      ++(found[*host].*which);
     }
     return {};
   }
@@ -107,14 +104,12 @@ class HostGraphBuilder {
     for (const std::uint64_t page : pages_[at]) {
       if (!progress_(graph_.nodes.size(), 0)) return fail(Errc::kCancelled, "it was cancelled");
       if (options_.direction != GraphDirection::kIn) {
-        const auto out = view_.out_links(page);
-        if (!out) return tl::unexpected<Error>(out.error());
-        CRAWLSTORE_TRY(count(*out, &Counts::out, found));
+        CRAWLSTORE_TRY(const auto out, view_.out_links(page));
+        CRAWLSTORE_TRY(count(out, &Counts::out, found));
       }
       if (options_.direction != GraphDirection::kOut) {
-        const auto in = view_.in_links(page);
-        if (!in) return tl::unexpected<Error>(in.error());
-        CRAWLSTORE_TRY(count(*in, &Counts::in, found));
+        CRAWLSTORE_TRY(const auto in, view_.in_links(page));
+        CRAWLSTORE_TRY(count(in, &Counts::in, found));
       }
     }
     found.erase(graph_.nodes[at].host);
@@ -142,9 +137,8 @@ class HostGraphBuilder {
 
   Result<void> add_neighbours(std::size_t at, std::size_t room, std::uint32_t distance) {
     if (!found_.contains(at)) {
-      auto found = neighbours(at);
-      if (!found) return tl::unexpected<Error>(found.error());
-      found_.emplace(at, std::move(*found));
+      CRAWLSTORE_TRY(auto found, neighbours(at));
+      found_.emplace(at, std::move(found));
     }
     std::vector<std::pair<std::uint64_t, std::string>> ranked;
     for (const auto& [host, counts] : found_.at(at)) {

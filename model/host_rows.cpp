@@ -40,9 +40,8 @@ Result<StateMap> read_states(const PageView& view, const PagesProgress& progress
   StateMap states(count);
   for (std::uint64_t index = 0; index < count; ++index) {
     if (index % kProgressEvery == 0 && !progress(index, 2 * count)) return cancelled();
-    const auto state = view.state(index);
-    if (!state) return tl::unexpected<Error>(state.error());
-    states.set(index, *state);
+    CRAWLSTORE_TRY(const auto state, view.state(index));
+    states.set(index, state);
   }
   return states;
 }
@@ -55,13 +54,12 @@ struct HostRun {
 };
 
 Result<Row> row_of(const PageView& view, const HostRun& run) {
-  const auto url = view.url(run.first_page);
-  if (!url) return tl::unexpected<Error>(url.error());
+  CRAWLSTORE_TRY(const auto url, view.url(run.first_page));
   const auto count_of = [&](PageState state) {
     return run.state_counts[static_cast<std::size_t>(state)];
   };
   const std::uint64_t crawled = count_of(PageState::kCrawled);
-  return Row{std::string(url_host(*url)),
+  return Row{std::string(url_host(url)),
              run.page_count,
              crawled,
              static_cast<double>(crawled) / static_cast<double>(run.page_count),
@@ -82,8 +80,7 @@ Result<Table> hosts_table(const PageView& view, const PagesProgress& progress) {
                {"failed_count", Unit::kCount},
                {"first_page", Unit::kId}},
               {}};
-  const auto states = read_states(view, progress);
-  if (!states) return tl::unexpected<Error>(states.error());
+  CRAWLSTORE_TRY(const auto states, read_states(view, progress));
   const std::uint64_t count = view.info().page_count;
   std::uint64_t done = 0;
   std::optional<Error> problem;
@@ -108,7 +105,7 @@ Result<Table> hosts_table(const PageView& view, const PagesProgress& progress) {
       run = {key.head, index, 0, {}};
     }
     ++run.page_count;
-    ++run.state_counts[static_cast<std::size_t>(states->at(index))];
+    ++run.state_counts[static_cast<std::size_t>(states.at(index))];
     return true;
   });
   if (!read) return tl::unexpected<Error>(read.error());

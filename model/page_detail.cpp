@@ -56,10 +56,9 @@ Result<std::vector<std::uint64_t>> path_from_seed(const PageView& view, std::uin
   std::vector<std::uint64_t> path;
   std::optional<std::uint64_t> at = index;
   while (at && path.size() < kPathPagesMax) {
-    const auto page = view.page(*at);
-    if (!page) return tl::unexpected<Error>(page.error());
+    CRAWLSTORE_TRY(const auto page, view.page(*at));
     path.push_back(*at);
-    at = page->linked_from;
+    at = page.linked_from;
     // Only damage leads in a circle; the first time it does is told by looking at what there is.
     if (at && std::ranges::find(path, *at) != path.end()) break;
   }
@@ -68,20 +67,16 @@ Result<std::vector<std::uint64_t>> path_from_seed(const PageView& view, std::uin
 }
 
 Result<PageDetail> page_detail(const PageView& view, std::uint64_t index) {
-  auto page = view.page(index);
-  if (!page) return tl::unexpected<Error>(page.error());
-  auto path = path_from_seed(view, index);
-  if (!path) return tl::unexpected<Error>(path.error());
-  auto out = view.out_links(index);
-  if (!out) return tl::unexpected<Error>(out.error());
-  auto in = view.in_links(index);
-  if (!in) return tl::unexpected<Error>(in.error());
+  CRAWLSTORE_TRY(auto page, view.page(index));
+  CRAWLSTORE_TRY(auto path, path_from_seed(view, index));
+  CRAWLSTORE_TRY(auto out, view.out_links(index));
+  CRAWLSTORE_TRY(auto in, view.in_links(index));
   PageDetail detail;
-  detail.fields = fields_of(*page, out->size(), in->size());
-  detail.page = std::move(*page);
-  detail.path = list_of(std::move(*path));
-  detail.out_links = list_of(std::move(*out));
-  detail.in_links = list_of(std::move(*in));
+  detail.fields = fields_of(page, out.size(), in.size());
+  detail.page = std::move(page);
+  detail.path = list_of(std::move(path));
+  detail.out_links = list_of(std::move(out));
+  detail.in_links = list_of(std::move(in));
   return detail;
 }
 

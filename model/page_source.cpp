@@ -52,9 +52,8 @@ class PageRows final : public RowSource {
     const std::uint64_t end = begin + std::min<std::uint64_t>(count_max, row_count() - begin);
     std::vector<Row> rows;
     for (std::uint64_t number = begin; number < end; ++number) {
-      const auto page = view_.page(pages_ ? (*pages_)[number] : number);
-      if (!page) return tl::unexpected<Error>(page.error());
-      rows.push_back(row_of(*page));
+      CRAWLSTORE_TRY(const auto page, view_.page(pages_ ? (*pages_)[number] : number));
+      rows.push_back(row_of(page));
     }
     return rows;
   }
@@ -67,10 +66,9 @@ class PageRows final : public RowSource {
     if (!found) return found;
     for (Row& row : *found) {
       const auto index = std::get<std::uint64_t>(row.front());
-      const auto counts = link_counts(index);
-      if (!counts) return tl::unexpected<Error>(counts.error());
-      row[kOutLinks] = counts->out;
-      row[kInLinks] = counts->in;
+      CRAWLSTORE_TRY(const auto counts, link_counts(index));
+      row[kOutLinks] = counts.out;
+      row[kInLinks] = counts.in;
     }
     return found;
   }
@@ -78,9 +76,8 @@ class PageRows final : public RowSource {
     if (row.size() != columns_.size() || number >= row_count()) return row;
     const auto* url = std::get_if<std::string>(&row[kUrl]);
     if (url == nullptr || url->size() <= kRowUrlBytesMax) return row;
-    auto whole = view_.url(pages_ ? (*pages_)[number] : number);
-    if (!whole) return tl::unexpected<Error>(whole.error());
-    row[kUrl] = std::move(*whole);
+    CRAWLSTORE_TRY(auto whole, view_.url(pages_ ? (*pages_)[number] : number));
+    row[kUrl] = std::move(whole);
     return row;
   }
 
@@ -96,13 +93,11 @@ class PageRows final : public RowSource {
       const auto known = counts_.find(index);
       if (known != counts_.end()) return known->second;
     }
-    const auto out = view_.out_links(index);
-    if (!out) return tl::unexpected<Error>(out.error());
-    const auto in = view_.in_links(index);
-    if (!in) return tl::unexpected<Error>(in.error());
+    CRAWLSTORE_TRY(const auto out, view_.out_links(index));
+    CRAWLSTORE_TRY(const auto in, view_.in_links(index));
     const std::lock_guard lock(mutex_);
     if (counts_.size() >= kCountsMax) counts_.clear();
-    return counts_[index] = LinkCounts{out->size(), in->size()};
+    return counts_[index] = LinkCounts{out.size(), in.size()};
   }
 
   static constexpr std::size_t kCountsMax = 10'000;
@@ -128,15 +123,14 @@ class PageRows final : public RowSource {
 }  // namespace
 
 Result<PageList> top_pages(const PageView& view, std::size_t count_max) {
-  const auto scores = view.scores();
-  if (!scores) return tl::unexpected<Error>(scores.error());
+  CRAWLSTORE_TRY(const auto scores, view.scores());
   using Ranked = std::pair<float, std::uint64_t>;
   const auto is_better = [](const Ranked& a, const Ranked& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   };
   std::vector<Ranked> best;  // a heap, the worst of them in front
-  for (std::uint64_t index = 0; index < scores->size(); ++index) {
-    const Ranked page{(*scores)[index], index};
+  for (std::uint64_t index = 0; index < scores.size(); ++index) {
+    const Ranked page{scores[index], index};
     if (std::isnan(page.first)) continue;  // only of a damaged file
     if (best.size() == count_max) {
       if (count_max == 0 || !is_better(page, best.front())) continue;

@@ -27,17 +27,15 @@ double in_bits_per_link(const PagesInfo& info) {
 Result<std::vector<PagesInfo>> page_databases(const Snapshot& snapshot) {
   std::vector<PagesInfo> databases;
   for (const std::string& name : PageView::names(snapshot)) {
-    const auto view = PageView::open(snapshot, name);
-    if (!view) return tl::unexpected<Error>(view.error());
-    databases.push_back(view->info());
+    CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, name));
+    databases.push_back(view.info());
   }
   return databases;
 }
 
 Result<std::vector<PagesInfo>> page_databases(const Store& store) {
-  const auto snapshot = store.snapshot();
-  if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-  return page_databases(*snapshot);
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  return page_databases(snapshot);
 }
 
 std::vector<Field> default_database_fields(const std::vector<PagesInfo>& databases) {

@@ -101,31 +101,27 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
 
 Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
                            std::int64_t ignored_pid) {
-  const auto info = snapshot.info();
-  if (!info) return tl::unexpected<Error>(info.error());
-  const auto drums = snapshot.drums();
-  if (!drums) return tl::unexpected<Error>(drums.error());
-  const auto databases = page_databases(snapshot);
-  if (!databases) return tl::unexpected<Error>(databases.error());
-  const auto pins = snapshot.pins();
-  if (!pins) return tl::unexpected<Error>(pins.error());
+  CRAWLSTORE_TRY(const auto info, snapshot.info());
+  CRAWLSTORE_TRY(const auto drums, snapshot.drums());
+  CRAWLSTORE_TRY(const auto databases, page_databases(snapshot));
+  CRAWLSTORE_TRY(const auto pins, snapshot.pins());
 
-  Document document{store_fields(*info), {}};
-  const auto urls = std::find_if(drums->begin(), drums->end(),
+  Document document{store_fields(info), {}};
+  const auto urls = std::find_if(drums.begin(), drums.end(),
                                  [](const DrumInfo& drum) { return drum.name == kUrlDrum; });
-  const bool has_urls = urls != drums->end();
+  const bool has_urls = urls != drums.end();
   document.fields.push_back({"keys", Unit::kCount, has_urls ? urls->key_count : 0});
   document.fields.push_back(
       {"bytes_per_key", Unit::kRatio, has_urls ? urls->bytes_per_key() : 0.0});
-  for (Field& field : default_database_fields(*databases)) {
+  for (Field& field : default_database_fields(databases)) {
     document.fields.push_back(std::move(field));
   }
   if (health != nullptr) {
     document.fields.push_back({"health", Unit::kText, std::string(glance_of(*health))});
   }
-  document.tables.push_back(drums_table(*drums));
-  document.tables.push_back(page_databases_table(*databases));
-  document.tables.push_back(pins_table(*pins, ignored_pid));
+  document.tables.push_back(drums_table(drums));
+  document.tables.push_back(page_databases_table(databases));
+  document.tables.push_back(pins_table(pins, ignored_pid));
   return document;
 }
 
@@ -210,10 +206,8 @@ std::optional<SegmentKind> find_kind(std::string_view name) {
 
 Result<Document> pins_view(const Snapshot& snapshot, const std::optional<StoreInfo>& previous,
                            std::int64_t ignored_pid, const ProcessNames& names) {
-  const auto info = snapshot.info();
-  if (!info) return tl::unexpected<Error>(info.error());
-  const auto pins = snapshot.pins();
-  if (!pins) return tl::unexpected<Error>(pins.error());
+  CRAWLSTORE_TRY(const auto info, snapshot.info());
+  CRAWLSTORE_TRY(const auto pins, snapshot.pins());
   Table table{"pins",
               {{"generation", Unit::kId},
                {"commit_time_us", Unit::kTimeUs},
@@ -221,16 +215,16 @@ Result<Document> pins_view(const Snapshot& snapshot, const std::optional<StoreIn
                {"pid", Unit::kId},
                {"command", Unit::kText}},
               {}};
-  for (const PinInfo& pin : *pins) {
+  for (const PinInfo& pin : pins) {
     if (pin.pid != 0 && pin.pid == ignored_pid) continue;
     const std::string command = pin.pid > 0 ? names(pin.pid) : std::string();
-    table.rows.push_back({pin.generation.value, commit_time(pin.generation, *info, previous),
+    table.rows.push_back({pin.generation.value, commit_time(pin.generation, info, previous),
                           pin.held_bytes,
                           id_cell(static_cast<std::uint64_t>(std::max<std::int64_t>(0, pin.pid))),
                           command.empty() ? Cell{} : Cell{command}});
   }
-  return Document{{{"generation", Unit::kId, info->generation.value},
-                   {"held_bytes", Unit::kBytes, info->held_bytes}},
+  return Document{{{"generation", Unit::kId, info.generation.value},
+                   {"held_bytes", Unit::kBytes, info.held_bytes}},
                   {std::move(table)}};
 }
 

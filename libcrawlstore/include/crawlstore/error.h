@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <tl/expected.hpp>
 
@@ -118,9 +119,21 @@ std::string describe(const Error& error);
 
 }  // namespace crawlstore
 
-/// Returns the error of `expression` from the current function, or yields nothing. For statements.
-#define CRAWLSTORE_TRY(expression)                                           \
+/// CRAWLSTORE_TRY(call()): returns the error of a Result from the current function, or goes on.
+/// CRAWLSTORE_TRY(auto x, call()): and declares `x` with the value. More than one statement.
+#define CRAWLSTORE_TRY(first, ...)                                                \
+  CRAWLSTORE_TRY_FIRST(__VA_OPT__(CRAWLSTORE_TRY_VALUE, ) CRAWLSTORE_TRY_ALONE, ) \
+  (first __VA_OPT__(, ) __VA_ARGS__)
+#define CRAWLSTORE_TRY_FIRST(first, ...) first
+#define CRAWLSTORE_TRY_ALONE(expression)                                     \
   do {                                                                       \
     if (auto crawlstore_result = (expression); !crawlstore_result)           \
       return tl::unexpected<::crawlstore::Error>(crawlstore_result.error()); \
   } while (false)
+#define CRAWLSTORE_TRY_VALUE(...) CRAWLSTORE_TRY_AT(__LINE__, __VA_ARGS__)
+#define CRAWLSTORE_TRY_AT(line, ...) CRAWLSTORE_TRY_JOINED(line, __VA_ARGS__)
+#define CRAWLSTORE_TRY_JOINED(line, declaration, ...)                             \
+  auto crawlstore_result_##line = __VA_ARGS__;                                    \
+  if (!crawlstore_result_##line)                                                  \
+    return tl::unexpected<::crawlstore::Error>(crawlstore_result_##line.error()); \
+  declaration = *std::move(crawlstore_result_##line)

@@ -118,9 +118,9 @@ Result<void> Writer::write_tables(Draft& draft, std::vector<format::SegmentEntry
     const auto payload = format::encode_table(entries);
     CRAWLSTORE_ASSERT(payload.size() <= format::kTableBytesMax);
     std::uint64_t checksum = 0;
-    const auto extent = write_piece(draft, payload, format::ChecksumDomain::kTable, checksum);
-    if (!extent) return tl::unexpected<Error>(extent.error());
-    const format::TableRef ref{extent->offset_bytes,
+    CRAWLSTORE_TRY(const auto extent,
+                   write_piece(draft, payload, format::ChecksumDomain::kTable, checksum));
+    const format::TableRef ref{extent.offset_bytes,
                                draft.next->generation(),
                                checksum,
                                entries.front().id,
@@ -187,9 +187,9 @@ Result<void> Writer::write_held(Draft& draft) {
                                             all.begin() + static_cast<long>(end));
     const auto payload = format::encode_held_table(entries);
     std::uint64_t checksum = 0;
-    const auto extent = write_piece(draft, payload, format::ChecksumDomain::kHeldTable, checksum);
-    if (!extent) return tl::unexpected<Error>(extent.error());
-    const format::HeldTableRef ref{extent->offset_bytes, next.generation(), checksum,
+    CRAWLSTORE_TRY(const auto extent,
+                   write_piece(draft, payload, format::ChecksumDomain::kHeldTable, checksum));
+    const format::HeldTableRef ref{extent.offset_bytes, next.generation(), checksum,
                                    static_cast<std::uint32_t>(payload.size()),
                                    static_cast<std::uint32_t>(entries.size())};
     next.held_tables.push_back(std::make_shared<const HeldTable>(ref, std::move(entries)));
@@ -210,14 +210,13 @@ Result<void> Writer::write_root(Draft& draft) {
   if (payload.size() > format::kRootBytesMax) {
     return fail(Errc::kTooLarge, "the store has more segments than its directory can name");
   }
-  const auto extent = reserve_locked(format::root_extent_bytes(payload.size()));
-  if (!extent) return tl::unexpected<Error>(extent.error());
-  draft.reserved.push_back(*extent);
-  next.root_extent = *extent;
-  next.superblock.root_offset_bytes = extent->offset_bytes;
+  CRAWLSTORE_TRY(const auto extent, reserve_locked(format::root_extent_bytes(payload.size())));
+  draft.reserved.push_back(extent);
+  next.root_extent = extent;
+  next.superblock.root_offset_bytes = extent.offset_bytes;
   next.superblock.high_water_bytes = next.end_bytes();
   const auto bytes = format::seal_root(payload, identity_.uuid, next.superblock);
-  return storage_->write(extent->offset_bytes, bytes);
+  return storage_->write(extent.offset_bytes, bytes);
 }
 
 Result<void> Writer::sync_data() {

@@ -265,9 +265,8 @@ class Compaction {
     const auto runs = live_runs();
     if (gap_bytes(runs) < slide_bytes_min_) return {};
     const auto current = writer_.directory()->generation();
-    const auto pins = writer_.storage().pinned({0}, current.next());
-    if (!pins) return tl::unexpected<Error>(pins.error());
-    if (!pins->empty()) return {};
+    CRAWLSTORE_TRY(const auto pins, writer_.storage().pinned({0}, current.next()));
+    if (!pins.empty()) return {};
 
     std::uint64_t longest = 0;
     for (const LiveRun& run : runs) longest = std::max(longest, run.extent.length_bytes);
@@ -407,15 +406,14 @@ class Compaction {
 
   Result<format::RunRef> write_node(SegmentId segment, const TileMoves& moves, TilePlace at,
                                     const format::TileNode& node, const format::RunRef& replaced) {
-    const auto place = place_of_node(moves, at, replaced.extent());
-    if (!place) return tl::unexpected<Error>(place.error());
+    CRAWLSTORE_TRY(const auto place, place_of_node(moves, at, replaced.extent()));
     std::vector<std::byte> payload;
     format::encode_tile_node(node, payload);
-    auto run = write_run_at(writer_, segment, writer_.new_run_ids(1), payload, *place);
+    auto run = write_run_at(writer_, segment, writer_.new_run_ids(1), payload, place);
     if (!run) return run;
     run->record_count = replaced.record_count;
     run->born = writer_.next_generation();
-    report_.moved_bytes += place->length_bytes;
+    report_.moved_bytes += place.length_bytes;
     return run;
   }
 
@@ -436,9 +434,8 @@ class Compaction {
   Result<void> copy(Extent from, std::uint64_t to) {
     for (std::uint64_t done = 0; done < from.length_bytes; done += buffer_.size()) {
       buffer_.resize(std::min<std::uint64_t>(kCopyBytes, from.length_bytes - done));
-      const auto got = writer_.storage().read(from.offset_bytes + done, buffer_);
-      if (!got) return tl::unexpected<Error>(got.error());
-      if (*got < buffer_.size()) {
+      CRAWLSTORE_TRY(const auto got, writer_.storage().read(from.offset_bytes + done, buffer_));
+      if (got < buffer_.size()) {
         return fail(Errc::kTruncated, "the file ends inside a segment", from.offset_bytes + done);
       }
       CRAWLSTORE_TRY(writer_.storage().write(to + done, buffer_));

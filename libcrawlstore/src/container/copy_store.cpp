@@ -23,9 +23,8 @@ struct Copy {
   Result<void> copy_piece(Extent extent, format::ChecksumDomain domain, Generation born,
                           std::uint64_t expected) const {
     std::vector<std::byte> bytes(extent.length_bytes);
-    const auto got = source().read(extent.offset_bytes, bytes);
-    if (!got) return tl::unexpected<Error>(got.error());
-    if (*got < bytes.size()) {
+    CRAWLSTORE_TRY(const auto got, source().read(extent.offset_bytes, bytes));
+    if (got < bytes.size()) {
       return fail(Errc::kTruncated, "the file ends inside its directory", extent.offset_bytes);
     }
     const auto& uuid = reader.identity().uuid;
@@ -90,9 +89,8 @@ struct Copy {
   /// Held extents may lie behind all that was copied.
   Result<void> stretch() const {
     const std::uint64_t end = reader.directory().superblock.high_water_bytes;
-    const auto size = target.size();
-    if (!size) return tl::unexpected<Error>(size.error());
-    if (*size >= end) return {};
+    CRAWLSTORE_TRY(const auto size, target.size());
+    if (size >= end) return {};
     const std::array<std::byte, format::kUnitBytes> zeros{};
     return target.write(end - zeros.size(), zeros);
   }

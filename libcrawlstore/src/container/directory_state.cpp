@@ -35,15 +35,13 @@ struct Loader {
       return fail(Errc::kDirectoryInvalid, "a directory extent lies outside the file",
                   extent.offset_bytes);
     }
-    const auto size = storage.size();
-    if (!size) return tl::unexpected<Error>(size.error());
+    CRAWLSTORE_TRY(const auto size, storage.size());
     const auto truncated =
         fail(Errc::kTruncated, "the file ends inside its directory", extent.offset_bytes);
-    if (extent.end_bytes() > *size) return truncated;
+    if (extent.end_bytes() > size) return truncated;
     std::vector<std::byte> bytes(extent.length_bytes);
-    const auto got = storage.read(extent.offset_bytes, bytes);
-    if (!got) return tl::unexpected<Error>(got.error());
-    if (*got < bytes.size()) return truncated;
+    CRAWLSTORE_TRY(const auto got, storage.read(extent.offset_bytes, bytes));
+    if (got < bytes.size()) return truncated;
     return bytes;
   }
 
@@ -79,31 +77,27 @@ struct Loader {
   }
 
   Result<std::shared_ptr<const Table>> load_table(const format::TableRef& ref) {
-    auto bytes =
-        read_piece(ref.extent(), ref.payload_bytes, ChecksumDomain::kTable, ref.born, ref.checksum);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    auto segments = format::parse_table(*bytes, limits(ref.offset_bytes));
-    if (!segments) return tl::unexpected<Error>(segments.error());
-    if (segments->size() != ref.segment_count || segments->empty() ||
-        segments->front().id != ref.first_segment) {
+    CRAWLSTORE_TRY(auto bytes, read_piece(ref.extent(), ref.payload_bytes, ChecksumDomain::kTable,
+                                          ref.born, ref.checksum));
+    CRAWLSTORE_TRY(auto segments, format::parse_table(bytes, limits(ref.offset_bytes)));
+    if (segments.size() != ref.segment_count || segments.empty() ||
+        segments.front().id != ref.first_segment) {
       return fail(Errc::kDirectoryInvalid, "a table does not match its reference",
                   ref.offset_bytes);
     }
-    for (auto& segment : *segments) CRAWLSTORE_TRY(tiles.load(segment));
-    return std::make_shared<const Table>(ref, std::move(*segments));
+    for (auto& segment : segments) CRAWLSTORE_TRY(tiles.load(segment));
+    return std::make_shared<const Table>(ref, std::move(segments));
   }
 
   Result<std::shared_ptr<const HeldTable>> load_held(const format::HeldTableRef& ref) const {
-    auto bytes = read_piece(ref.extent(), ref.payload_bytes, ChecksumDomain::kHeldTable, ref.born,
-                            ref.checksum);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    auto entries = format::parse_held_table(*bytes, limits(ref.offset_bytes));
-    if (!entries) return tl::unexpected<Error>(entries.error());
-    if (entries->size() != ref.entry_count) {
+    CRAWLSTORE_TRY(auto bytes, read_piece(ref.extent(), ref.payload_bytes,
+                                          ChecksumDomain::kHeldTable, ref.born, ref.checksum));
+    CRAWLSTORE_TRY(auto entries, format::parse_held_table(bytes, limits(ref.offset_bytes)));
+    if (entries.size() != ref.entry_count) {
       return fail(Errc::kDirectoryInvalid, "a held table does not match its reference",
                   ref.offset_bytes);
     }
-    return std::make_shared<const HeldTable>(ref, std::move(*entries));
+    return std::make_shared<const HeldTable>(ref, std::move(entries));
   }
 };
 
@@ -265,23 +259,19 @@ Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Supe
   directory->root_extent = format::root_extent(superblock);
 
   Loader loader{storage, uuid, policy, superblock.generation, superblock.high_water_bytes};
-  auto bytes = loader.read_root(superblock);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  auto root = format::parse_root(*bytes, loader.limits(superblock.root_offset_bytes));
-  if (!root) return tl::unexpected<Error>(root.error());
-  CRAWLSTORE_TRY(check_pieces(*root, directory->root_extent));
-  directory->next_segment_id = root->next_segment_id;
-  directory->next_run_id = root->next_run_id;
-  directory->held = std::move(root->held);
-  for (const auto& ref : root->tables) {
-    auto table = loader.load_table(ref);
-    if (!table) return tl::unexpected<Error>(table.error());
-    directory->tables.push_back(std::move(*table));
+  CRAWLSTORE_TRY(auto bytes, loader.read_root(superblock));
+  CRAWLSTORE_TRY(auto root, format::parse_root(bytes, loader.limits(superblock.root_offset_bytes)));
+  CRAWLSTORE_TRY(check_pieces(root, directory->root_extent));
+  directory->next_segment_id = root.next_segment_id;
+  directory->next_run_id = root.next_run_id;
+  directory->held = std::move(root.held);
+  for (const auto& ref : root.tables) {
+    CRAWLSTORE_TRY(auto table, loader.load_table(ref));
+    directory->tables.push_back(std::move(table));
   }
-  for (const auto& ref : root->held_tables) {
-    auto table = loader.load_held(ref);
-    if (!table) return tl::unexpected<Error>(table.error());
-    directory->held_tables.push_back(std::move(*table));
+  for (const auto& ref : root.held_tables) {
+    CRAWLSTORE_TRY(auto table, loader.load_held(ref));
+    directory->held_tables.push_back(std::move(table));
   }
   CRAWLSTORE_TRY(MeaningCheck(*directory).check());
   return DirectoryPtr(std::move(directory));
@@ -293,10 +283,9 @@ Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
                                     const format::Superblock& superblock,
                                     const CommitPolicy& policy) {
   CRAWLSTORE_TRY(format::check_features(superblock, false));
-  const auto size = storage.size();
-  if (!size) return tl::unexpected<Error>(size.error());
-  if (*size < superblock.high_water_bytes) {
-    return fail(Errc::kTruncated, "the file is shorter than its last commit", *size);
+  CRAWLSTORE_TRY(const auto size, storage.size());
+  if (size < superblock.high_water_bytes) {
+    return fail(Errc::kTruncated, "the file is shorter than its last commit", size);
   }
   return load(storage, uuid, superblock, policy);
 }
@@ -305,13 +294,12 @@ Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
                                              const format::Superblock& superblock,
                                              const CommitPolicy& policy) {
   CRAWLSTORE_TRY(format::check_features(superblock, false));
-  const auto size = storage.size();
-  if (!size) return tl::unexpected<Error>(size.error());
+  CRAWLSTORE_TRY(const auto size, storage.size());
   auto directory = load(storage, uuid, superblock, policy);
   if (!directory) return directory;
   for (const Extent& extent : (*directory)->live_extents()) {
-    if (extent.end_bytes() > *size) {
-      return fail(Errc::kTruncated, "the file ends inside the previous generation", *size);
+    if (extent.end_bytes() > size) {
+      return fail(Errc::kTruncated, "the file ends inside the previous generation", size);
     }
   }
   return directory;

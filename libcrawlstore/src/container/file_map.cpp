@@ -81,8 +81,7 @@ void cut(std::vector<ExtentInfo>& map, std::uint64_t file_bytes) {
 Result<std::vector<ExtentInfo>> extents(const Snapshot& snapshot) {
   auto& reader = snapshot.reader();
   CRAWLSTORE_TRY(reader.storage()->check_process());
-  const auto file_bytes = reader.storage()->size();
-  if (!file_bytes) return tl::unexpected<Error>(file_bytes.error());
+  CRAWLSTORE_TRY(const auto file_bytes, reader.storage()->size());
   const container::Directory& directory = reader.directory();
   auto named = named_by(directory);
   std::sort(named.begin(), named.end(),
@@ -96,8 +95,8 @@ Result<std::vector<ExtentInfo>> extents(const Snapshot& snapshot) {
     map.push_back(info);
   }
   const std::uint64_t end = map.back().extent.end_bytes();
-  if (end < *file_bytes) add_unnamed(map, end, *file_bytes, high_water);
-  cut(map, *file_bytes);
+  if (end < file_bytes) add_unnamed(map, end, file_bytes, high_water);
+  cut(map, file_bytes);
   return map;
 }
 

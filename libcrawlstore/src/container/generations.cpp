@@ -21,8 +21,7 @@ Result<Uuid> read_uuid(Storage& storage) {
   const bool is_damaged = category(identity.error().code) == ErrorCategory::kDamage;
   if (!is_damaged) return tl::unexpected<Error>(identity.error());
   Uuid uuid{};
-  const auto got = storage.read(offsetof(format::Identity, uuid), uuid);
-  if (!got) return tl::unexpected<Error>(got.error());
+  CRAWLSTORE_TRY(storage.read(offsetof(format::Identity, uuid), uuid));
   return uuid;
 }
 
@@ -75,21 +74,18 @@ GenerationInfo info_of(const container::SuperblockSet& set, std::uint32_t slot,
 
 Result<std::vector<GenerationInfo>> generations(Storage& storage) {
   CRAWLSTORE_TRY(storage.check_process());
-  const auto uuid = read_uuid(storage);
-  if (!uuid) return tl::unexpected<Error>(uuid.error());
-  const auto set = container::read_superblock_set(storage, *uuid);
-  if (!set) return tl::unexpected<Error>(set.error());
+  CRAWLSTORE_TRY(const auto uuid, read_uuid(storage));
+  CRAWLSTORE_TRY(const auto set, container::read_superblock_set(storage, uuid));
   std::vector<GenerationInfo> all;
   for (std::uint32_t slot = 0; slot < 2; ++slot) {
-    for (std::uint32_t copy = 0; copy < 2; ++copy) all.push_back(info_of(*set, slot, copy));
+    for (std::uint32_t copy = 0; copy < 2; ++copy) all.push_back(info_of(set, slot, copy));
   }
   return all;
 }
 
 Result<std::vector<GenerationInfo>> generations(const std::string& path) {
-  const auto storage = open_storage(path, OpenMode::kReadNoPin);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  return generations(**storage);
+  CRAWLSTORE_TRY(const auto storage, open_storage(path, OpenMode::kReadNoPin));
+  return generations(*storage);
 }
 
 std::string_view name_of(CopyState state) {

@@ -119,9 +119,8 @@ Result<std::vector<FieldInfo>> describe_storage(Storage& storage, const Describe
 Result<std::vector<FieldInfo>> describe_place(Storage& storage, std::uint64_t offset,
                                               const DescribeOptions& options) {
   CRAWLSTORE_TRY(check_described(storage));
-  const auto size = storage.size();
-  if (!size) return tl::unexpected<Error>(size.error());
-  if (offset >= *size) {
+  CRAWLSTORE_TRY(const auto size, storage.size());
+  if (offset >= size) {
     return fail(Errc::kInvalidArgument, "the offset lies behind the end of the file", offset);
   }
   Description out(options);
@@ -139,8 +138,8 @@ Result<std::vector<FieldInfo>> describe_place(Storage& storage, std::uint64_t of
     }
   }
   const std::uint64_t unit = offset / format::kUnitBytes * format::kUnitBytes;
-  out.add(is_known ? "free" : "unknown", "bytes",
-          {unit, std::min(format::kUnitBytes, *size - unit)}, {});
+  out.add(is_known ? "free" : "unknown", "bytes", {unit, std::min(format::kUnitBytes, size - unit)},
+          {});
   if (!is_known) out.note_last("no directory is whole: what lies here cannot be told");
   return out.take();
 }
@@ -187,16 +186,14 @@ Result<std::vector<FieldInfo>> describe_at(Storage& storage, std::uint64_t offse
 
 Result<std::vector<FieldInfo>> describe_file(const std::string& path,
                                              const DescribeOptions& options) {
-  const auto storage = open_storage(path, OpenMode::kReadNoPin);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  return describe_file(**storage, options);
+  CRAWLSTORE_TRY(const auto storage, open_storage(path, OpenMode::kReadNoPin));
+  return describe_file(*storage, options);
 }
 
 Result<std::vector<FieldInfo>> describe_at(const std::string& path, std::uint64_t offset,
                                            const DescribeOptions& options) {
-  const auto storage = open_storage(path, OpenMode::kReadNoPin);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  return describe_at(**storage, offset, options);
+  CRAWLSTORE_TRY(const auto storage, open_storage(path, OpenMode::kReadNoPin));
+  return describe_at(*storage, offset, options);
 }
 
 std::vector<std::int64_t> writer_processes(const std::string& path) {

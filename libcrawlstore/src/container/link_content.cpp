@@ -36,9 +36,8 @@ class LinkRunWalk {
     for (std::uint64_t i = 1; i <= footer_.block_count; ++i) {
       format::LinkIndexEntry next{0, footer_.index_offset_bytes};
       if (i < footer_.block_count) {
-        const auto loaded = entry_at(i);
-        if (!loaded) return tl::unexpected<Error>(loaded.error());
-        next = *loaded;
+        CRAWLSTORE_TRY(const auto loaded, entry_at(i));
+        next = loaded;
       }
       CRAWLSTORE_TRY(walk_block(*entry, next.offset_bytes));
       if (next.offset_bytes - reported >= kProgressBytes) {
@@ -54,9 +53,9 @@ class LinkRunWalk {
  private:
   Result<format::LinkIndexEntry> entry_at(std::uint64_t i) {
     constexpr std::uint64_t kEntryBytes = sizeof(format::LinkIndexEntry);
-    const auto bytes = index_.at(footer_.index_offset_bytes + i * kEntryBytes, kEntryBytes);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    const auto entry = format::load_struct<format::LinkIndexEntry>(*bytes);
+    CRAWLSTORE_TRY(const auto bytes,
+                   index_.at(footer_.index_offset_bytes + i * kEntryBytes, kEntryBytes));
+    const auto entry = format::load_struct<format::LinkIndexEntry>(bytes);
     CRAWLSTORE_TRY(rules_.take(entry));
     return entry;
   }
@@ -67,17 +66,15 @@ class LinkRunWalk {
     if (end - offset < sizeof(format::LinkBlockHeader)) {
       return invalid("a link block is cut short", offset);
     }
-    const auto header = blocks_.at(offset, sizeof(format::LinkBlockHeader));
-    if (!header) return tl::unexpected<Error>(header.error());
+    CRAWLSTORE_TRY(const auto header, blocks_.at(offset, sizeof(format::LinkBlockHeader)));
     const auto length =
-        format::link_block_bytes(format::load_struct<format::LinkBlockHeader>(*header));
+        format::link_block_bytes(format::load_struct<format::LinkBlockHeader>(header));
     if (!length) return at_block(length.error(), offset);
     if (*length != end - offset) {
       return invalid("a block of a link run does not end where the index says", offset);
     }
-    const auto bytes = blocks_.at(offset, *length);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    const std::span<const std::byte> block(*bytes, *length);
+    CRAWLSTORE_TRY(const auto bytes, blocks_.at(offset, *length));
+    const std::span<const std::byte> block(bytes, *length);
     const auto decoded = format::decode_link_block(block, rows_);
     if (!decoded) return at_block(decoded.error(), offset);
     encoded_.clear();
@@ -138,17 +135,17 @@ class LinkRunWalk {
 Result<RunContent> check_link_run(const PayloadSource& payload, const ContentProgress& progress) {
   const auto footer_bytes =
       std::min<std::uint64_t>(payload.length_bytes, sizeof(format::LinkRunFooter));
-  const auto bytes = payload.view({payload.length_bytes - footer_bytes, footer_bytes});
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const auto footer = format::parse_link_footer({*bytes, footer_bytes}, payload.length_bytes);
-  if (!footer) return tl::unexpected<Error>(footer.error());
-  CRAWLSTORE_TRY(LinkRunWalk(payload, *footer, progress).walk());
-  CRAWLSTORE_TRY(progress(payload.length_bytes - footer->index_offset_bytes));
+  CRAWLSTORE_TRY(const auto bytes,
+                 payload.view({payload.length_bytes - footer_bytes, footer_bytes}));
+  CRAWLSTORE_TRY(const auto footer,
+                 format::parse_link_footer({bytes, footer_bytes}, payload.length_bytes));
+  CRAWLSTORE_TRY(LinkRunWalk(payload, footer, progress).walk());
+  CRAWLSTORE_TRY(progress(payload.length_bytes - footer.index_offset_bytes));
   RunContent content;
-  content.record_count = footer->link_count;
-  content.page_min = footer->first_page;
-  content.page_max = footer->last_page;
-  content.target_max = footer->target_max;
+  content.record_count = footer.link_count;
+  content.page_min = footer.first_page;
+  content.page_max = footer.last_page;
+  content.target_max = footer.target_max;
   return content;
 }
 

@@ -31,8 +31,7 @@ struct Search {
   /// Reads the end of a unit only: the rest of free space is nobody's.
   Result<void> look_at(std::uint64_t end_bytes) {
     std::array<std::byte, sizeof(format::RootEnd)> last{};
-    const auto got = storage.read(end_bytes - last.size(), last);
-    if (!got) return tl::unexpected<Error>(got.error());
+    CRAWLSTORE_TRY(storage.read(end_bytes - last.size(), last));
     if (format::load<std::uint64_t>(last.data()) != format::kRootEndMagic) return {};
     const auto superblock = format::superblock_of_root_end(last, end_bytes, uuid);
     if (!superblock || superblock->generation <= above) return {};
@@ -66,17 +65,16 @@ struct Search {
 Result<std::vector<NewerRoot>> find_newer_roots(
     Storage& storage, const Uuid& uuid, const Directory* newest, std::uint64_t above,
     const std::function<Result<void>(std::uint64_t bytes)>& advance) {
-  const auto size = storage.size();
-  if (!size) return tl::unexpected<Error>(size.error());
+  CRAWLSTORE_TRY(const auto size, storage.size());
   Search search{storage, uuid, above, advance};
   std::uint64_t begin = format::kDataStart;
   auto live = newest == nullptr ? std::vector<Extent>() : newest->live_extents();
   std::sort(live.begin(), live.end());
   for (const Extent& extent : live) {
-    CRAWLSTORE_TRY(search.search(begin, std::min(extent.offset_bytes, *size)));
+    CRAWLSTORE_TRY(search.search(begin, std::min(extent.offset_bytes, size)));
     begin = extent.end_bytes();
   }
-  CRAWLSTORE_TRY(search.search(begin, *size));
+  CRAWLSTORE_TRY(search.search(begin, size));
   std::vector<NewerRoot> roots;
   for (const auto& superblock : search.found) {
     roots.push_back({superblock, search.is_whole(superblock)});

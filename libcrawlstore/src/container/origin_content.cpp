@@ -41,9 +41,8 @@ class OriginWalk {
     }
     const std::uint64_t index_end = format::origin_index_end(footer_);
     const std::uint64_t padding_bytes = payload_bytes - sizeof footer_ - index_end;
-    const auto padding = in_index({index_end, padding_bytes});
-    if (!padding) return tl::unexpected<Error>(padding.error());
-    CRAWLSTORE_TRY(rules_.finish({*padding, padding_bytes}));
+    CRAWLSTORE_TRY(const auto padding, in_index({index_end, padding_bytes}));
+    CRAWLSTORE_TRY(rules_.finish({padding, padding_bytes}));
     if (url_bytes_ != footer_.url_bytes) {
       return invalid("the URLs of an origin run have another length than its footer says",
                      payload_bytes - sizeof footer_);
@@ -63,12 +62,11 @@ class OriginWalk {
 
   Result<void> walk_block(std::uint64_t i) {
     const Extent place = format::origin_entry_place(footer_, i);
-    const auto entry = in_index(place);
-    if (!entry) return tl::unexpected<Error>(entry.error());
+    CRAWLSTORE_TRY(const auto entry, in_index(place));
     const std::uint64_t offset = rules_.offset_bytes();
     CRAWLSTORE_TRY(decode(offset));
     url_bytes_ += decoder_.url_bytes();
-    return rules_.take(format::load_origin_entry(footer_, *entry), decoder_.page_count(),
+    return rules_.take(format::load_origin_entry(footer_, entry), decoder_.page_count(),
                        decoder_.block_bytes());
   }
 
@@ -78,9 +76,8 @@ class OriginWalk {
     if (length == 0) return invalid("an origin run has fewer blocks than it says", offset);
     Result<void> decoded;
     for (const std::uint64_t tried : {std::min(length, PayloadWindow::kWindowBytes), length}) {
-      const auto bytes = blocks_.at(offset, tried);
-      if (!bytes) return tl::unexpected<Error>(bytes.error());
-      decoded = decoder_.decode({*bytes, tried}, footer_.first_page + rules_.page());
+      CRAWLSTORE_TRY(const auto bytes, blocks_.at(offset, tried));
+      decoded = decoder_.decode({bytes, tried}, footer_.first_page + rules_.page());
       if (decoded || tried == length) break;
     }
     if (!decoded) decoded.error().offset += offset;
@@ -101,24 +98,22 @@ class OriginWalk {
 Result<RunContent> check_origin_run(const PayloadSource& payload, const ContentProgress& progress) {
   const auto footer_bytes =
       std::min<std::uint64_t>(payload.length_bytes, sizeof(format::OriginFooter));
-  const auto bytes = payload.view({payload.length_bytes - footer_bytes, footer_bytes});
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const auto footer = format::parse_origin_footer({*bytes, footer_bytes}, payload.length_bytes);
-  if (!footer) return tl::unexpected<Error>(footer.error());
-  std::vector<std::byte> dictionary(footer->dictionary_bytes);
+  CRAWLSTORE_TRY(const auto bytes,
+                 payload.view({payload.length_bytes - footer_bytes, footer_bytes}));
+  CRAWLSTORE_TRY(const auto footer,
+                 format::parse_origin_footer({bytes, footer_bytes}, payload.length_bytes));
+  std::vector<std::byte> dictionary(footer.dictionary_bytes);
   if (!dictionary.empty()) {
-    const auto view = payload.view({0, dictionary.size()});
-    if (!view) return tl::unexpected<Error>(view.error());
-    std::copy_n(*view, dictionary.size(), dictionary.begin());
+    CRAWLSTORE_TRY(const auto view, payload.view({0, dictionary.size()}));
+    std::copy_n(view, dictionary.size(), dictionary.begin());
   }
-  auto decoder = format::OriginBlockDecoder::make(codec_of(*footer), dictionary);
-  if (!decoder) return tl::unexpected<Error>(decoder.error());
+  CRAWLSTORE_TRY(auto decoder, format::OriginBlockDecoder::make(codec_of(footer), dictionary));
   CRAWLSTORE_TRY(
-      OriginWalk(payload, *footer, std::move(*decoder), progress).walk(payload.length_bytes));
+      OriginWalk(payload, footer, std::move(decoder), progress).walk(payload.length_bytes));
   RunContent content;
-  content.record_count = footer->page_count;
-  content.page_min = footer->first_page;
-  content.page_max = footer->first_page + footer->page_count - 1;
+  content.record_count = footer.page_count;
+  content.page_min = footer.first_page;
+  content.page_max = footer.first_page + footer.page_count - 1;
   return content;
 }
 

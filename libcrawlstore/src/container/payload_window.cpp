@@ -27,14 +27,12 @@ Result<void> PayloadWindow::move_to(std::uint64_t offset, std::uint64_t length) 
   begin_ = end_ = offset;
   for (std::uint64_t loaded = offset; loaded < end;) {
     const std::uint64_t step = std::min(kWindowBytes, end - loaded);
-    const auto part = source_.view({loaded, step});
-    if (!part) return tl::unexpected<Error>(part.error());
+    CRAWLSTORE_TRY(source_.view({loaded, step}));
     loaded += step;
     CRAWLSTORE_TRY(progress_(0));
   }
-  const auto whole = source_.view({offset, end - offset});
-  if (!whole) return tl::unexpected<Error>(whole.error());
-  data_ = *whole;
+  CRAWLSTORE_TRY(const auto whole, source_.view({offset, end - offset}));
+  data_ = whole;
   end_ = end;
   return {};
 }

@@ -49,13 +49,11 @@ Result<bool> Reader::try_pin(const ReaderOptions& options) {
 
 Result<std::shared_ptr<Reader>> Reader::open(std::shared_ptr<Storage> storage,
                                              const ReaderOptions& options) {
-  const auto identity = read_identity(*storage);
-  if (!identity) return tl::unexpected<Error>(identity.error());
-  std::shared_ptr<Reader> reader(new Reader(std::move(storage), *identity));
+  CRAWLSTORE_TRY(const auto identity, read_identity(*storage));
+  std::shared_ptr<Reader> reader(new Reader(std::move(storage), identity));
   for (int attempt = 0; attempt < 1000; ++attempt) {
-    const auto pinned = reader->try_pin(options);
-    if (!pinned) return tl::unexpected<Error>(pinned.error());
-    if (*pinned) return reader;
+    CRAWLSTORE_TRY(const auto pinned, reader->try_pin(options));
+    if (pinned) return reader;
   }
   return fail(Errc::kBusyPinned, "the store commits faster than a generation can be pinned");
 }
@@ -72,9 +70,8 @@ std::shared_ptr<const RunReader> Reader::run_reader(SegmentId segment, const for
 
 Result<Generation> Reader::newest() {
   CRAWLSTORE_TRY(storage_->check_process());
-  const auto set = read_superblocks(*storage_, identity_.uuid);
-  if (!set) return tl::unexpected<Error>(set.error());
-  const auto* winner = set->winner();
+  CRAWLSTORE_TRY(const auto set, read_superblocks(*storage_, identity_.uuid));
+  const auto* winner = set.winner();
   const auto& mine = directory_->superblock;
   const bool other_content =
       winner->generation == mine.generation && !format::same_generation(*winner, mine);

@@ -14,24 +14,23 @@ namespace crawlstore::container {
 
 Result<Generation> rollback(Writer& writer) {
   CRAWLSTORE_TRY(writer.prepare());
-  const auto set = read_superblocks(writer.storage(), writer.identity().uuid);
-  if (!set) return tl::unexpected<Error>(set.error());
-  const auto* previous = set->previous();
+  CRAWLSTORE_TRY(const auto set, read_superblocks(writer.storage(), writer.identity().uuid));
+  const auto* previous = set.previous();
   if (previous == nullptr) {
     return fail(Errc::kNoPreviousGeneration, "there is no previous generation in this file");
   }
-  const auto directory =
-      load_previous_directory(writer.storage(), writer.identity().uuid, *previous, writer.policy());
-  if (!directory) return tl::unexpected<Error>(directory.error());
+  CRAWLSTORE_TRY(const auto directory,
+                 load_previous_directory(writer.storage(), writer.identity().uuid, *previous,
+                                         writer.policy()));
 
   // The content of N-1, as changes against N: segments of N-1 with the `born` they had, and
   // removals. Extents that only N-1 refers to are in list(N); commit_restored() takes them off it.
   writer.drop_changes();
   writer.directory()->for_each_segment([&](const format::SegmentEntry& entry) {
-    if ((*directory)->find(entry.id) == nullptr) writer.remove(entry.id);
+    if (directory->find(entry.id) == nullptr) writer.remove(entry.id);
   });
   std::vector<Extent> restored;
-  (*directory)->for_each_segment([&](const format::SegmentEntry& entry) {
+  directory->for_each_segment([&](const format::SegmentEntry& entry) {
     const auto* current = writer.directory()->find(entry.id);
     if (current != nullptr && *current == entry) return;
     for (const auto& run : entry.runs) {
@@ -50,23 +49,19 @@ Result<Generation> rollback(Writer& writer) {
 }
 
 Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOptions options) {
-  const auto identity = read_identity(*storage);
-  if (!identity) return tl::unexpected<Error>(identity.error());
-  const auto set = read_superblocks(*storage, identity->uuid);
-  if (!set) return tl::unexpected<Error>(set.error());
-  const auto& winner = *set->winner();
+  CRAWLSTORE_TRY(const auto identity, read_identity(*storage));
+  CRAWLSTORE_TRY(const auto set, read_superblocks(*storage, identity.uuid));
+  const auto& winner = *set.winner();
   // The file may have been cut for the generation that is lost.
-  if (set->lost_slot() &&
-      load_previous_directory(*storage, identity->uuid, winner, options.policy)) {
+  if (set.lost_slot() && load_previous_directory(*storage, identity.uuid, winner, options.policy)) {
     options.give_up_lost_slot = true;
-  } else if (!load_directory(*storage, identity->uuid, winner, options.policy)) {
+  } else if (!load_directory(*storage, identity.uuid, winner, options.policy)) {
     options.past_damaged_winner = true;
   } else {
     return fail(Errc::kInvalidArgument, "the newest generation is whole; roll back from it");
   }
-  auto writer = Writer::open(std::move(storage), options);
-  if (!writer) return tl::unexpected<Error>(writer.error());
-  return (*writer)->commit(true);
+  CRAWLSTORE_TRY(auto writer, Writer::open(std::move(storage), options));
+  return writer->commit(true);
 }
 
 namespace {
@@ -82,10 +77,9 @@ Result<void> check_whole(Storage& storage, const format::Identity& identity,
                          const format::Superblock& superblock, const VerifyOptions& options,
                          DeepCheck also) {
   CRAWLSTORE_TRY(format::check_features(superblock, true));
-  const auto directory = load_directory(storage, identity.uuid, superblock, {});
-  if (!directory) return tl::unexpected<Error>(directory.error());
+  CRAWLSTORE_TRY(const auto directory, load_directory(storage, identity.uuid, superblock, {}));
   Verification verification{storage, options, identity};
-  CRAWLSTORE_TRY(verify_segments(verification, directory->get(), nullptr, also));
+  CRAWLSTORE_TRY(verify_segments(verification, directory.get(), nullptr, also));
   if (verification.report.findings.empty()) return {};
   return tl::unexpected<Error>(verification.report.findings.front().error);
 }
@@ -113,29 +107,26 @@ Result<void> publish(Storage& storage, const Uuid& uuid, format::Superblock supe
 Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t lock_wait_ms,
                                 const std::function<bool(std::uint64_t, std::uint64_t)>& progress,
                                 DeepCheck also) {
-  const auto identity = read_identity(*storage);
-  if (!identity) return tl::unexpected<Error>(identity.error());
+  CRAWLSTORE_TRY(const auto identity, read_identity(*storage));
   CRAWLSTORE_TRY(storage->lock_writer(lock_wait_ms));
   const WriterLock lock{*storage};
-  const auto set = read_superblock_set(*storage, identity->uuid);
-  if (!set) return tl::unexpected<Error>(set.error());
-  if (set->hides_a_slot()) return fail(Errc::kIo, "a superblock slot cannot be read", 0);
-  const auto* winner = set->winner();
+  CRAWLSTORE_TRY(const auto set, read_superblock_set(*storage, identity.uuid));
+  if (set.hides_a_slot()) return fail(Errc::kIo, "a superblock slot cannot be read", 0);
+  const auto* winner = set.winner();
   const std::uint64_t above = winner == nullptr ? 0 : winner->generation;
   DirectoryPtr newest;
   if (winner != nullptr) {
-    newest = load_directory(*storage, identity->uuid, *winner, {}).value_or(DirectoryPtr());
+    newest = load_directory(*storage, identity.uuid, *winner, {}).value_or(DirectoryPtr());
   }
-  const auto pins = storage->pinned({above + 1}, {format::kGenerationMax});
-  if (!pins) return tl::unexpected<Error>(pins.error());
-  if (!pins->empty()) {
+  CRAWLSTORE_TRY(const auto pins, storage->pinned({above + 1}, {format::kGenerationMax}));
+  if (!pins.empty()) {
     return fail(Errc::kBusyPinned, "a reader still pins a generation that was lost");
   }
 
   std::uint64_t done = 0;
   const std::uint64_t size = storage->size().value_or(0);
   const auto roots = find_newer_roots(
-      *storage, identity->uuid, newest.get(), above, [&](std::uint64_t bytes) -> Result<void> {
+      *storage, identity.uuid, newest.get(), above, [&](std::uint64_t bytes) -> Result<void> {
         done += bytes;
         const bool goes_on = !progress || progress(done, std::max(size, done));
         if (goes_on) return {};
@@ -156,9 +147,9 @@ Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t 
   for (const auto& [root, is_whole] : *roots) {
     if (root.generation != roots->front().superblock.generation) break;
     if (!is_whole) continue;
-    const auto whole = check_whole(*storage, *identity, root, options, also);
+    const auto whole = check_whole(*storage, identity, root, options, also);
     if (whole) {
-      CRAWLSTORE_TRY(publish(*storage, identity->uuid, root, *set));
+      CRAWLSTORE_TRY(publish(*storage, identity.uuid, root, set));
       return Generation{root.generation};
     }
     if (whole.error().code == Errc::kCancelled) return tl::unexpected<Error>(whole.error());

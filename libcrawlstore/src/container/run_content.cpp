@@ -42,17 +42,14 @@ class IndexWalk {
     }
     const std::uint64_t i = count_++;
     format::PartitionIndexEntry entry;
-    const auto head = heads_.at(footer_.index_offset_bytes + i * 8, 8);
-    if (!head) return tl::unexpected<Error>(head.error());
-    entry.first_key.head = format::load<std::uint64_t>(*head);
+    CRAWLSTORE_TRY(const auto head, heads_.at(footer_.index_offset_bytes + i * 8, 8));
+    entry.first_key.head = format::load<std::uint64_t>(head);
     if (footer_.key_bytes == format::kWideKeyBytes) {
-      const auto tail = tails_.at(heads_end() + i * 8, 8);
-      if (!tail) return tl::unexpected<Error>(tail.error());
-      entry.first_key.tail = format::load<std::uint64_t>(*tail);
+      CRAWLSTORE_TRY(const auto tail, tails_.at(heads_end() + i * 8, 8));
+      entry.first_key.tail = format::load<std::uint64_t>(tail);
     }
-    const auto place = offsets_.at(offsets_begin() + i * 4, 4);
-    if (!place) return tl::unexpected<Error>(place.error());
-    entry.offset_bytes = std::uint64_t{format::load<std::uint32_t>(*place)} * 8;
+    CRAWLSTORE_TRY(const auto place, offsets_.at(offsets_begin() + i * 4, 4));
+    entry.offset_bytes = std::uint64_t{format::load<std::uint32_t>(place)} * 8;
     CRAWLSTORE_TRY(rules_.take(entry));
     return std::optional(entry);
   }
@@ -71,9 +68,8 @@ class IndexWalk {
   Result<void> check_padding() {
     const std::uint64_t begin = rules_.padding_offset();
     const std::uint64_t length = format::round_up(begin, 8) - begin;
-    const auto padding = offsets_.at(begin, length);
-    if (!padding) return tl::unexpected<Error>(padding.error());
-    return rules_.take_padding({*padding, length});
+    CRAWLSTORE_TRY(const auto padding, offsets_.at(begin, length));
+    return rules_.take_padding({padding, length});
   }
 
   const format::PartitionFooter& footer_;
@@ -149,9 +145,8 @@ class PartitionWalk {
     if (length > kBlockBytesMax) return invalid("a block of a partition is too long", 0);
     const std::uint64_t guess = std::min(length, PayloadWindow::kWindowBytes);
     for (const std::uint64_t tried : {guess, length}) {
-      const auto bytes = blocks_.at(offset, tried);
-      if (!bytes) return tl::unexpected<Error>(bytes.error());
-      auto block = format::parse_key_block({*bytes, tried}, footer_.value_bytes, footer_.key_bytes);
+      CRAWLSTORE_TRY(const auto bytes, blocks_.at(offset, tried));
+      auto block = format::parse_key_block({bytes, tried}, footer_.value_bytes, footer_.key_bytes);
       if (block || tried == length) return block;
     }
     return invalid("a block of a partition is empty", 0);
@@ -178,18 +173,18 @@ class PartitionWalk {
 Result<RunContent> check_partition(const PayloadSource& payload, const ContentProgress& progress) {
   const std::uint64_t footer_bytes =
       std::min<std::uint64_t>(payload.length_bytes, sizeof(format::PartitionFooter));
-  const auto bytes = payload.view({payload.length_bytes - footer_bytes, footer_bytes});
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const auto footer = format::parse_partition_footer({*bytes, footer_bytes}, payload.length_bytes);
-  if (!footer) return tl::unexpected<Error>(footer.error());
-  CRAWLSTORE_TRY(PartitionWalk(payload, *footer, progress).walk());
-  CRAWLSTORE_TRY(progress(payload.length_bytes - footer->index_offset_bytes));
+  CRAWLSTORE_TRY(const auto bytes,
+                 payload.view({payload.length_bytes - footer_bytes, footer_bytes}));
+  CRAWLSTORE_TRY(const auto footer,
+                 format::parse_partition_footer({bytes, footer_bytes}, payload.length_bytes));
+  CRAWLSTORE_TRY(PartitionWalk(payload, footer, progress).walk());
+  CRAWLSTORE_TRY(progress(payload.length_bytes - footer.index_offset_bytes));
   RunContent content;
-  content.record_count = footer->key_count;
-  content.key_bytes = footer->key_bytes;
-  content.value_bytes = footer->value_bytes;
-  content.key_min = footer->first_key;
-  content.key_max = footer->last_key;
+  content.record_count = footer.key_count;
+  content.key_bytes = footer.key_bytes;
+  content.value_bytes = footer.value_bytes;
+  content.key_min = footer.first_key;
+  content.key_max = footer.last_key;
   return content;
 }
 
@@ -212,80 +207,74 @@ std::vector<std::uint16_t> consumers_of(std::span<const std::uint16_t> tags) {
 
 Result<RunContent> check_key_run(std::span<const std::byte> payload) {
   std::vector<std::uint64_t> keys;
-  const auto run = format::parse_key_run(payload, keys);
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(const auto run, format::parse_key_run(payload, keys));
   RunContent content;
-  content.record_count = run->keys.size();
-  content.key_bytes = run->tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
-  content.value_bytes = run->value_bytes;
-  take_range(run->keys, content.key_min, content.key_max);
-  content.sequence_min = run->first_sequence;
+  content.record_count = run.keys.size();
+  content.key_bytes = run.tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
+  content.value_bytes = run.value_bytes;
+  take_range(run.keys, content.key_min, content.key_max);
+  content.sequence_min = run.first_sequence;
   content.sequence_max =
-      run->first_sequence +
-      (run->sequences.empty() ? run->keys.size() - 1 : std::uint64_t{run->sequences.back()});
-  if (!run->sequences.empty()) {
+      run.first_sequence +
+      (run.sequences.empty() ? run.keys.size() - 1 : std::uint64_t{run.sequences.back()});
+  if (!run.sequences.empty()) {
     content.sequence_column_bytes =
-        static_cast<std::uint64_t>(std::as_bytes(run->sequences).data() - payload.data());
+        static_cast<std::uint64_t>(std::as_bytes(run.sequences).data() - payload.data());
   }
-  content.consumers = consumers_of(run->tags.empty() ? std::span(&run->uniform_tag, 1) : run->tags);
+  content.consumers = consumers_of(run.tags.empty() ? std::span(&run.uniform_tag, 1) : run.tags);
   return content;
 }
 
 Result<RunContent> check_aux_run(std::span<const std::byte> payload) {
-  const auto run = format::parse_aux_run(payload);
-  if (!run) return tl::unexpected<Error>(run.error());
-  if (const char* broken = format::check_blocks(run->blocks)) {
+  CRAWLSTORE_TRY(const auto run, format::parse_aux_run(payload));
+  if (const char* broken = format::check_blocks(run.blocks)) {
     return fail(Errc::kSegmentInvalid, broken);
   }
   RunContent content;
-  content.record_count = run->record_count;
+  content.record_count = run.record_count;
   return content;
 }
 
 Result<RunContent> check_result_run(std::span<const std::byte> payload) {
-  const auto run = format::parse_result_run(payload);
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(const auto run, format::parse_result_run(payload));
   RunContent content;
-  content.record_count = run->keys.size();
-  content.key_bytes = run->tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
-  content.value_bytes = run->value_bytes;
-  take_range(run->keys, content.key_min, content.key_max);
-  take_range(run->sequences, content.sequence_min, content.sequence_max);
-  content.consumers = consumers_of(run->tags);
+  content.record_count = run.keys.size();
+  content.key_bytes = run.tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
+  content.value_bytes = run.value_bytes;
+  take_range(run.keys, content.key_min, content.key_max);
+  take_range(run.sequences, content.sequence_min, content.sequence_max);
+  content.consumers = consumers_of(run.tags);
   return content;
 }
 
 Result<RunContent> check_event_run(std::span<const std::byte> payload) {
-  auto reader = format::EventRunReader::open(payload);
-  if (!reader) return tl::unexpected<Error>(reader.error());
+  CRAWLSTORE_TRY(auto reader, format::EventRunReader::open(payload));
   format::EventBatch batch;
   RunContent content;
   const auto note = [&content](std::string_view url, std::uint64_t index) {
     content.names_urls = content.names_urls || !url.empty();
     if (url.empty()) content.index_max = std::max(content.index_max, index);
   };
-  auto more = reader->next(batch);
-  for (; more && *more; more = reader->next(batch)) {
+  auto more = reader.next(batch);
+  for (; more && *more; more = reader.next(batch)) {
     for (const CrawlEvent& event : batch.events()) {
       note(event.url, event.index);
       for (const EventLink& link : event.links) note(link.url, link.index);
     }
   }
   if (!more) return tl::unexpected<Error>(more.error());
-  content.record_count = reader->record_count();
+  content.record_count = reader.record_count();
   return content;
 }
 
 Result<RunContent> check_record_tile(std::span<const std::byte> payload) {
-  const auto tile = format::RecordTile::parse(payload);
-  if (!tile) return tl::unexpected<Error>(tile.error());
-  CRAWLSTORE_TRY(tile->check());
+  CRAWLSTORE_TRY(const auto tile, format::RecordTile::parse(payload));
+  CRAWLSTORE_TRY(tile.check());
   RunContent content;
-  content.record_count = tile->page_count();
-  for (std::uint32_t i = 0; i < tile->page_count(); ++i) {
-    const auto record = tile->record(i);
-    if (!record) return tl::unexpected<Error>(record.error());
-    if (record->crawl_count != 0) ++content.crawled_count;
+  content.record_count = tile.page_count();
+  for (std::uint32_t i = 0; i < tile.page_count(); ++i) {
+    CRAWLSTORE_TRY(const auto record, tile.record(i));
+    if (record.crawl_count != 0) ++content.crawled_count;
   }
   return content;
 }
@@ -298,9 +287,8 @@ Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payl
   if (kind == SegmentKind::kPageOrigins) return check_origin_run(payload, progress);
   if (is_link_kind(kind)) return check_link_run(payload, progress);
   PayloadWindow window(payload, {0, payload.length_bytes}, progress);
-  const auto start = window.at(0, payload.length_bytes);
-  if (!start) return tl::unexpected<Error>(start.error());
-  const std::span<const std::byte> bytes(*start, payload.length_bytes);
+  CRAWLSTORE_TRY(const auto start, window.at(0, payload.length_bytes));
+  const std::span<const std::byte> bytes(start, payload.length_bytes);
   CRAWLSTORE_TRY(progress(bytes.size()));
   switch (kind) {
     case SegmentKind::kDrumKeyLog:

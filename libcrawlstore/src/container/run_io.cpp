@@ -57,11 +57,10 @@ Result<void> check_tail(const format::RunName& name, const format::RunRef& run,
 Result<format::RunRef> write_run(SegmentWriter& writer, SegmentId segment, RunId run,
                                  std::span<const std::byte> payload, std::uint64_t record_count) {
   CRAWLSTORE_ASSERT(!payload.empty());
-  const auto extent = writer.reserve(format::extent_bytes(payload.size()));
-  if (!extent) return tl::unexpected<Error>(extent.error());
-  auto written = write_run_at(writer, segment, run, payload, *extent);
+  CRAWLSTORE_TRY(const auto extent, writer.reserve(format::extent_bytes(payload.size())));
+  auto written = write_run_at(writer, segment, run, payload, extent);
   if (!written) {
-    writer.release(*extent);
+    writer.release(extent);
     return written;
   }
   written->record_count = record_count;
@@ -102,10 +101,10 @@ RunWriter::~RunWriter() {
 
 Result<RunWriter> RunWriter::start(SegmentWriter& writer, SegmentId segment, RunId run,
                                    std::uint64_t payload_bytes_max) {
-  const auto extent =
-      writer.reserve(format::extent_bytes(std::max<std::uint64_t>(8, payload_bytes_max)));
-  if (!extent) return tl::unexpected<Error>(extent.error());
-  return RunWriter(writer, run_name(writer.identity(), segment, run), *extent);
+  CRAWLSTORE_TRY(
+      const auto extent,
+      writer.reserve(format::extent_bytes(std::max<std::uint64_t>(8, payload_bytes_max))));
+  return RunWriter(writer, run_name(writer.identity(), segment, run), extent);
 }
 
 /// Room is reserved by counts from the file: one that lies has a longer run than it says.
@@ -160,15 +159,13 @@ void RunWriter::give_back() {
 Result<void> read_run(Storage& storage, const format::RunName& name, const format::RunRef& run,
                       std::vector<std::byte>& out) {
   const auto tree = format::checksum_tree(run.payload_bytes);
-  const auto size = storage.size();
-  if (!size) return tl::unexpected<Error>(size.error());
+  CRAWLSTORE_TRY(const auto size, storage.size());
   const auto truncated = fail(Errc::kTruncated, "the file ends inside a segment", run.offset_bytes,
                               name.segment.value);
-  if (run.extent().end_bytes() > *size) return truncated;
+  if (run.extent().end_bytes() > size) return truncated;
   out.resize(tree.extent_bytes);
-  const auto got = storage.read(run.offset_bytes, out);
-  if (!got) return tl::unexpected<Error>(got.error());
-  if (*got < out.size()) return truncated;
+  CRAWLSTORE_TRY(const auto got, storage.read(run.offset_bytes, out));
+  if (got < out.size()) return truncated;
   const std::span<const std::byte> bytes(out);
   const auto levels_start = tree.levels.front().offset_bytes;
   CRAWLSTORE_TRY(check_tail(name, run, tree, bytes.subspan(levels_start)));
@@ -200,9 +197,8 @@ Result<void> RunStream::fill(std::size_t want) {
     const auto old_size = buffer_.size();
     buffer_.resize(old_size + length);
     const std::span<std::byte> into(buffer_.data() + old_size, length);
-    const auto got = storage_->read(run_.offset_bytes + loaded_bytes_, into);
-    if (!got) return tl::unexpected<Error>(got.error());
-    if (*got < length) {
+    CRAWLSTORE_TRY(const auto got, storage_->read(run_.offset_bytes + loaded_bytes_, into));
+    if (got < length) {
       return fail(Errc::kTruncated, "the file ends inside a segment",
                   run_.offset_bytes + loaded_bytes_, name_.segment.value);
     }
@@ -237,9 +233,8 @@ Result<void> RunStream::finish() {
 Result<void> RunStream::check_loaded() const {
   const auto start = tree_.levels.front().offset_bytes;
   std::vector<std::byte> tail(tree_.extent_bytes - start);
-  const auto got = storage_->read(run_.offset_bytes + start, tail);
-  if (!got) return tl::unexpected<Error>(got.error());
-  if (*got < tail.size()) {
+  CRAWLSTORE_TRY(const auto got, storage_->read(run_.offset_bytes + start, tail));
+  if (got < tail.size()) {
     return fail(Errc::kTruncated, "the file ends inside a segment", run_.offset_bytes + start,
                 name_.segment.value);
   }
@@ -289,13 +284,11 @@ Result<void> RunReader::verify_piece(std::size_t level, std::uint64_t index) con
         level == 0 ? tree_.padded_payload_bytes : start + tree_.levels[level - 1].length_bytes();
     piece.offset_bytes = start + index * kChunkBytes;
     piece.length_bytes = std::min(kChunkBytes, end - piece.offset_bytes);
-    const auto entry = view(tree_.levels[level].offset_bytes + index * 8, 8);
-    if (!entry) return tl::unexpected<Error>(entry.error());
-    expected = format::load<std::uint64_t>(entry->data());
+    CRAWLSTORE_TRY(const auto entry, view(tree_.levels[level].offset_bytes + index * 8, 8));
+    expected = format::load<std::uint64_t>(entry.data());
   }
-  const auto bytes = view(piece.offset_bytes, piece.length_bytes);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  if (format::checksum(*bytes, format::chunk_seed(name_, level, index)) == expected) return {};
+  CRAWLSTORE_TRY(const auto bytes, view(piece.offset_bytes, piece.length_bytes));
+  if (format::checksum(bytes, format::chunk_seed(name_, level, index)) == expected) return {};
   const auto fault = storage_->first_fault();
   if (fault && *fault < run_.offset_bytes + tree_.extent_bytes) {
     return fail(Errc::kTruncated, "the file was cut while it was open", *fault,

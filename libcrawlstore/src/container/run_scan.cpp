@@ -33,10 +33,9 @@ class RunScan {
   Result<void> scan() {
     std::uint64_t chunk = 0;
     while (chunk < tree_.chunk_count()) {
-      const auto known = descend(chunk);
-      if (!known) return tl::unexpected<Error>(known.error());
-      if (*known != chunk) {
-        chunk = *known;
+      CRAWLSTORE_TRY(const auto known, descend(chunk));
+      if (known != chunk) {
+        chunk = known;
         continue;
       }
       CRAWLSTORE_TRY(visit_chunk(chunk));
@@ -54,9 +53,8 @@ class RunScan {
       const std::uint64_t index = chunk / span;
       if (table_indexes_[level] == index) continue;
       table_indexes_[level] = kNone;
-      const auto whole = load_table(level, index);
-      if (!whole) return tl::unexpected<Error>(whole.error());
-      if (!*whole) return std::min(tree_.chunk_count(), (index + 1) * span);
+      CRAWLSTORE_TRY(const auto whole, load_table(level, index));
+      if (!whole) return std::min(tree_.chunk_count(), (index + 1) * span);
       table_indexes_[level] = index;
     }
     return chunk;

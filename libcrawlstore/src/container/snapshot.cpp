@@ -80,19 +80,18 @@ double DrumInfo::bytes_per_key() const {
 Snapshot::Snapshot(std::shared_ptr<container::Reader> reader) : reader_(std::move(reader)) {}
 
 Result<Snapshot> Snapshot::open(const std::string& path, const SnapshotOptions& options) {
-  auto storage = open_storage(path, options.pin ? OpenMode::kRead : OpenMode::kReadNoPin);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  if (!options.mapped) *storage = unmapped(std::move(*storage));
-  return open(std::shared_ptr<Storage>(std::move(*storage)), options);
+  CRAWLSTORE_TRY(auto storage,
+                 open_storage(path, options.pin ? OpenMode::kRead : OpenMode::kReadNoPin));
+  if (!options.mapped) storage = unmapped(std::move(storage));
+  return open(std::shared_ptr<Storage>(std::move(storage)), options);
 }
 
 Result<Snapshot> Snapshot::open(std::shared_ptr<Storage> storage, const SnapshotOptions& options) {
   container::ReaderOptions reader_options;
   reader_options.pin = options.pin;
   reader_options.previous = options.previous;
-  auto reader = container::Reader::open(std::move(storage), reader_options);
-  if (!reader) return tl::unexpected<Error>(reader.error());
-  return Snapshot(std::move(*reader));
+  CRAWLSTORE_TRY(auto reader, container::Reader::open(std::move(storage), reader_options));
+  return Snapshot(std::move(reader));
 }
 
 Generation Snapshot::generation() const {
@@ -120,9 +119,8 @@ Result<StoreInfo> Snapshot::info() const {
   info.features_incompat = superblock.features_incompat;
   info.high_water_bytes = superblock.high_water_bytes;
   info.segment_count = directory.segment_count();
-  const auto size = reader_->storage()->size();
-  if (!size) return tl::unexpected<Error>(size.error());
-  info.file_bytes = *size;
+  CRAWLSTORE_TRY(const auto size, reader_->storage()->size());
+  info.file_bytes = size;
   for (const auto& extent : directory.live_extents()) info.live_bytes += extent.length_bytes;
   info.directory_bytes = directory.root_extent.length_bytes;
   for (const auto& table : directory.tables) {
@@ -156,8 +154,7 @@ std::vector<HeldInfo> Snapshot::held() const {
 }
 
 Result<std::vector<Extent>> Snapshot::free_extents() const {
-  const auto size = reader_->storage()->size();
-  if (!size) return tl::unexpected<Error>(size.error());
+  CRAWLSTORE_TRY(const auto size, reader_->storage()->size());
   auto used = reader_->directory().live_extents();
   for (const auto& entry : held()) used.push_back(entry.extent);
   std::sort(used.begin(), used.end());
@@ -167,7 +164,7 @@ Result<std::vector<Extent>> Snapshot::free_extents() const {
     if (extent.offset_bytes > end) free.push_back({end, extent.offset_bytes - end});
     end = extent.end_bytes();
   }
-  if (*size > end) free.push_back({end, *size - end});
+  if (size > end) free.push_back({end, size - end});
   return free;
 }
 
@@ -194,11 +191,9 @@ Result<std::vector<DrumInfo>> Snapshot::drums() const {
   std::vector<DrumInfo> all;
   for (const SegmentInfo& segment : segments()) {
     if (segment.kind != SegmentKind::kDrum) continue;
-    const auto payload = read_run(segment.id, segment.runs.front().run_id);
-    if (!payload) return tl::unexpected<Error>(payload.error());
-    const auto table = format::parse_drum_table(*payload);
-    if (!table) return tl::unexpected<Error>(table.error());
-    all.push_back(info_of(reader_->directory(), *reader_->directory().find(segment.id), *table));
+    CRAWLSTORE_TRY(const auto payload, read_run(segment.id, segment.runs.front().run_id));
+    CRAWLSTORE_TRY(const auto table, format::parse_drum_table(payload));
+    all.push_back(info_of(reader_->directory(), *reader_->directory().find(segment.id), table));
   }
   return all;
 }

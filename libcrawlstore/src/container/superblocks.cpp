@@ -212,33 +212,31 @@ Result<bool> settle_superblocks(Storage& storage, const Uuid& uuid,
   const auto shown = [past_damaged_winner](const SuperblockSet& set) {
     return past_damaged_winner ? set.previous() : set.winner();
   };
-  auto before = read_superblocks(storage, uuid);
-  if (!before) return tl::unexpected<Error>(before.error());
-  const auto* winner = shown(*before);
+  CRAWLSTORE_TRY(auto before, read_superblocks(storage, uuid));
+  const auto* winner = shown(before);
   if (winner == nullptr || !format::same_generation(*winner, opened)) return false;
   // What a writer that was killed has left in flight: no copy is written beside another one of its
   // slot that is not durable.
   if (policy.settle_syncs_before) CRAWLSTORE_TRY(storage.sync());
-  if (before->lost_slot()) CRAWLSTORE_TRY(write_tombstone(storage, uuid, opened.generation + 1));
+  if (before.lost_slot()) CRAWLSTORE_TRY(write_tombstone(storage, uuid, opened.generation + 1));
   const std::uint32_t slot = winner->slot_index;
   format::Superblock settled = *winner;
-  if (policy.settle_raises_pass) settled.pass = highest_pass(*before, slot) + 1;
-  const std::uint32_t first = first_to_rewrite(*before, slot);
+  if (policy.settle_raises_pass) settled.pass = highest_pass(before, slot) + 1;
+  const std::uint32_t first = first_to_rewrite(before, slot);
 
   CRAWLSTORE_TRY(write_superblock(storage, settled, uuid, slot, first));
   if (policy.settle_sync_first) CRAWLSTORE_TRY(storage.sync());
   // The copy of the higher pass is the one that may not be durable when this stops half way.
   if (policy.settle_raises_pass && policy.settle_passes_differ) ++settled.pass;
   CRAWLSTORE_TRY(write_superblock(storage, settled, uuid, slot, 1 - first));
-  if (policy.settle_mends_other_slot && !before->lost_slot()) {
-    CRAWLSTORE_TRY(mend_slot(storage, uuid, *before, 1 - slot));
+  if (policy.settle_mends_other_slot && !before.lost_slot()) {
+    CRAWLSTORE_TRY(mend_slot(storage, uuid, before, 1 - slot));
   }
   if (policy.settle_sync_second) CRAWLSTORE_TRY(storage.sync());
 
   if (!policy.reread_after_settle) return true;
-  auto after = read_superblocks(storage, uuid);
-  if (!after) return tl::unexpected<Error>(after.error());
-  const auto* still = shown(*after);
+  CRAWLSTORE_TRY(auto after, read_superblocks(storage, uuid));
+  const auto* still = shown(after);
   return still != nullptr && format::same_generation(*still, opened);
 }
 

@@ -93,14 +93,13 @@ Result<void> TileLoader::load(format::SegmentEntry& entry) {
     const auto nodes = rows.back();
     auto& children = rows.emplace_back();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      auto node = read_node(entry.id, nodes[i], buffer);
-      if (!node) return tl::unexpected<Error>(node.error());
+      CRAWLSTORE_TRY(auto node, read_node(entry.id, nodes[i], buffer));
       const bool is_root = rows.size() == 2;
-      if (is_root) level = node->level;
-      if (const char* broken = check_shape(*node, level, i + 1 == nodes.size(), is_root)) {
+      if (is_root) level = node.level;
+      if (const char* broken = check_shape(node, level, i + 1 == nodes.size(), is_root)) {
         return fail(Errc::kDirectoryInvalid, broken, nodes[i].offset_bytes, entry.id.value);
       }
-      children.insert(children.end(), node->children.begin(), node->children.end());
+      children.insert(children.end(), node.children.begin(), node.children.end());
     }
     return {};
   };
@@ -158,12 +157,11 @@ Result<void> TileTree::write_nodes(const NodeWriter& write) {
     auto& row = rows_[place.row];
     const bool is_new = place.index == row.size();
     CRAWLSTORE_ASSERT(place.index <= row.size());
-    const auto written = write(place, node, is_new ? nullptr : &row[place.index]);
-    if (!written) return tl::unexpected<Error>(written.error());
+    CRAWLSTORE_TRY(const auto written, write(place, node, is_new ? nullptr : &row[place.index]));
     if (is_new) {
-      row.push_back(*written);
+      row.push_back(written);
     } else {
-      row[place.index] = *written;
+      row[place.index] = written;
     }
     const bool is_root =
         rows_.size() == place.row + 1 && parents_of(rows_[place.row - 1].size()) == 1;

@@ -98,10 +98,9 @@ Result<void> TileWriter::write(std::uint64_t index, std::span<const std::byte> p
     return fail(Errc::kTooLarge, "a tiled segment would have too many tiles", Error::kNoOffset,
                 entry_.id.value);
   }
-  const auto run = write_new(payload, record_count);
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(const auto run, write_new(payload, record_count));
   if (index < tile_count()) replace(ref(index));
-  tree_.set_tile(index, *run);
+  tree_.set_tile(index, run);
   changed_ = true;
   return {};
 }

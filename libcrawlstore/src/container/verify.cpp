@@ -150,28 +150,25 @@ Result<void> verify_newer_roots(Verification& verification, const SuperblockSet&
 
 Result<void> verify_all(Verification& verification, DeepCheck also) {
   CRAWLSTORE_TRY(verification.storage.check_process());
-  const auto identified = verify_identity(verification);
-  if (!identified) return tl::unexpected<Error>(identified.error());
-  if (!*identified) return {};
+  CRAWLSTORE_TRY(const auto identified, verify_identity(verification));
+  if (!identified) return {};
   CRAWLSTORE_TRY(verify_gaps(verification));
 
   Pins pins;
-  const auto reading = pin_both(verification, pins);
-  if (!reading) return tl::unexpected<Error>(reading.error());
-  verify_superblocks(verification, *reading);
-  const auto newest = verify_directory(verification, reading->set.winner(), FindingKind::kDamaged);
-  if (!newest) return tl::unexpected<Error>(newest.error());
-  const auto previous =
-      verify_directory(verification, reading->set.previous(), FindingKind::kReducedRedundancy);
-  if (!previous) return tl::unexpected<Error>(previous.error());
-  if (*newest != nullptr && *previous != nullptr) {
-    verify_kept(verification, **newest, **previous);
+  CRAWLSTORE_TRY(const auto reading, pin_both(verification, pins));
+  verify_superblocks(verification, reading);
+  CRAWLSTORE_TRY(const auto newest,
+                 verify_directory(verification, reading.set.winner(), FindingKind::kDamaged));
+  CRAWLSTORE_TRY(const auto previous, verify_directory(verification, reading.set.previous(),
+                                                       FindingKind::kReducedRedundancy));
+  if (newest != nullptr && previous != nullptr) {
+    verify_kept(verification, *newest, *previous);
   }
   verification.total_bytes = verification.done_bytes = verification.report.checked_bytes;
   if (verification.options.level == VerifyLevel::kQuick) return verification.advance(0);
-  CRAWLSTORE_TRY(verify_segments(verification, newest->get(), previous->get(), also));
-  if (verification.options.level != VerifyLevel::kDeep || *newest == nullptr) return {};
-  return verify_newer_roots(verification, reading->set, **newest);
+  CRAWLSTORE_TRY(verify_segments(verification, newest.get(), previous.get(), also));
+  if (verification.options.level != VerifyLevel::kDeep || newest == nullptr) return {};
+  return verify_newer_roots(verification, reading.set, *newest);
 }
 
 }  // namespace
@@ -187,10 +184,9 @@ Result<void> verify_segments(Verification& verification, const Directory* newest
   verification.report.checked_segments = segment_count(tasks);
   CRAWLSTORE_TRY(verification.advance(0));
   const SortedFindings sorted(verification.report.findings);
-  auto damaged_runs = verify_runs(verification, tasks);
-  if (!damaged_runs) return tl::unexpected<Error>(damaged_runs.error());
+  CRAWLSTORE_TRY(auto damaged_runs, verify_runs(verification, tasks));
   if (!deep) return {};
-  SegmentVerifier segments(verification, std::move(*damaged_runs));
+  SegmentVerifier segments(verification, std::move(damaged_runs));
   for (const auto& [directory, kind] : {std::pair(newest, FindingKind::kDamaged),
                                         std::pair(previous, FindingKind::kReducedRedundancy)}) {
     if (directory == nullptr) continue;

@@ -75,8 +75,7 @@ Result<void> SegmentVerifier::verify_record_tiles(const format::SegmentEntry& en
   const std::uint64_t count = tile_count(entry);
   for (std::uint64_t tile = 0; tile < count; ++tile) {
     const format::RunRef& run = tile_ref(entry, tile);
-    const auto content = content_of(entry, run);
-    if (!content) return tl::unexpected<Error>(content.error());
+    CRAWLSTORE_TRY(content_of(entry, run));
     if (tile + 1 < count && run.record_count != format::kTilePagesMax) {
       broken(entry.id, run.offset_bytes, "a record tile is not full, and not the last");
     }
@@ -171,9 +170,8 @@ Result<const RunContent*> SegmentVerifier::content_of(const format::SegmentEntry
   const RunKey key = RunKey::of(entry, run);
   auto place = contents_.find(key);
   if (place == contents_.end()) {
-    auto content = read_content(entry, run);
-    if (!content) return tl::unexpected<Error>(content.error());
-    place = contents_.emplace(key, std::move(*content)).first;
+    CRAWLSTORE_TRY(auto content, read_content(entry, run));
+    place = contents_.emplace(key, std::move(content)).first;
   }
   return place->second ? &*place->second : nullptr;
 }
@@ -257,12 +255,11 @@ Result<void> SegmentVerifier::verify_partition(const Drum& drum, std::size_t buc
   const auto* entry = member(drum, expected.partition, SegmentKind::kDrumPartition);
   if (entry == nullptr) return {};
   const auto& run = entry->runs.front();
-  const auto content = content_of(*entry, run);
-  if (!content) return tl::unexpected<Error>(content.error());
+  CRAWLSTORE_TRY(const auto content, content_of(*entry, run));
   if (run.record_count != expected.key_count) {
     broken(entry->id, run.offset_bytes, "a partition has another number of keys than its bucket");
   }
-  if (*content != nullptr) verify_keys(drum, bucket, entry->id, run, **content);
+  if (content != nullptr) verify_keys(drum, bucket, entry->id, run, *content);
   return {};
 }
 
@@ -274,16 +271,15 @@ Result<void> SegmentVerifier::verify_key_log(const Drum& drum, std::size_t bucke
   std::uint64_t sequence_end = 0;
   for (const auto& run : entry->runs) {
     record_count += run.record_count;
-    const auto content = content_of(*entry, run);
-    if (!content) return tl::unexpected<Error>(content.error());
-    if (*content == nullptr) continue;
-    if ((*content)->sequence_min < sequence_end) {
+    CRAWLSTORE_TRY(const auto content, content_of(*entry, run));
+    if (content == nullptr) continue;
+    if (content->sequence_min < sequence_end) {
       broken(entry->id, run.offset_bytes, "sequence numbers do not ascend from run to run");
     }
-    sequence_end = (*content)->sequence_max + 1;
-    sequences_.push_back(sequences_of(entry->id, run, **content));
-    verify_keys(drum, bucket, entry->id, run, **content);
-    verify_requests(drum, entry->id, run, **content);
+    sequence_end = content->sequence_max + 1;
+    sequences_.push_back(sequences_of(entry->id, run, *content));
+    verify_keys(drum, bucket, entry->id, run, *content);
+    verify_requests(drum, entry->id, run, *content);
   }
   if (record_count != expected.pending_count) {
     broken(entry->id, drum.offset_bytes,
@@ -299,8 +295,7 @@ Result<void> SegmentVerifier::verify_aux_log(const Drum& drum, std::size_t bucke
   if (entry == nullptr) return {};
   const auto* key_log = directory_->find(expected.key_log);
   for (const auto& run : entry->runs) {
-    const auto content = content_of(*entry, run);
-    if (!content) return tl::unexpected<Error>(content.error());
+    CRAWLSTORE_TRY(content_of(*entry, run));
     if (key_log == nullptr) continue;
     const auto key_run = std::find_if(
         key_log->runs.begin(), key_log->runs.end(),
@@ -322,17 +317,16 @@ Result<void> SegmentVerifier::verify_consumers(const Drum& drum) {
     std::uint64_t record_count = 0;
     for (const auto& run : entry->runs) {
       record_count += run.record_count;
-      const auto content = content_of(*entry, run);
-      if (!content) return tl::unexpected<Error>(content.error());
-      if (*content == nullptr) continue;
-      verify_requests(drum, entry->id, run, **content);
-      if ((*content)->consumers != std::vector{consumer.id}) {
+      CRAWLSTORE_TRY(const auto content, content_of(*entry, run));
+      if (content == nullptr) continue;
+      verify_requests(drum, entry->id, run, *content);
+      if (content->consumers != std::vector{consumer.id}) {
         broken(entry->id, run.offset_bytes, "a results log holds answers for another consumer");
       }
-      if ((*content)->key_bytes != drum.table.key_bytes) {
+      if (content->key_bytes != drum.table.key_bytes) {
         broken(entry->id, run.offset_bytes, "keys have another length than the drum says");
       }
-      if ((*content)->value_bytes != drum.table.value_bytes) {
+      if (content->value_bytes != drum.table.value_bytes) {
         broken(entry->id, run.offset_bytes, "values have another length than the drum says");
       }
     }

@@ -125,10 +125,9 @@ class SharedSequences {
       const std::uint64_t count = std::min(kNumbersPerRead, run.count - reading.next);
       const std::uint64_t offset = run.column_offset_bytes + reading.next * 4;
       buffer_.resize(count * 4);
-      const auto got = verification_.storage.read(offset, buffer_);
-      if (!got) return tl::unexpected<Error>(got.error());
-      if (*got < buffer_.size()) {
-        return fail(Errc::kTruncated, "the file ends inside a run", offset + *got);
+      CRAWLSTORE_TRY(const auto got, verification_.storage.read(offset, buffer_));
+      if (got < buffer_.size()) {
+        return fail(Errc::kTruncated, "the file ends inside a run", offset + got);
       }
       for (std::uint64_t i = 0; i < count; ++i, ++reading.next) {
         const std::uint64_t number =

@@ -36,9 +36,8 @@ constexpr std::uint64_t kKeptFreeMin = 64 * 1024 * 1024;
 
 Result<format::Identity> read_identity(Storage& storage) {
   std::array<std::byte, sizeof(format::Identity)> page{};
-  const auto got = storage.read(0, page);
-  if (!got) return tl::unexpected<Error>(got.error());
-  return format::parse_identity(std::span(page).first(*got));
+  CRAWLSTORE_TRY(const auto got, storage.read(0, page));
+  return format::parse_identity(std::span(page).first(got));
 }
 
 Writer::Writer(std::unique_ptr<Storage> storage, const WriterOptions& options)
@@ -51,20 +50,18 @@ Writer::~Writer() {
 Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
                                              const WriterOptions& options) {
   std::unique_ptr<Writer> writer(new Writer(std::move(storage), options));
-  auto identity = read_identity(*writer->storage_);
-  if (!identity) return tl::unexpected<Error>(identity.error());
-  writer->identity_ = *identity;
+  CRAWLSTORE_TRY(auto identity, read_identity(*writer->storage_));
+  writer->identity_ = identity;
   if (writer->policy().lock_before_read) {
     CRAWLSTORE_TRY(writer->storage_->lock_writer(options.lock_wait_ms));
     writer->locked_ = true;
   }
-  auto set = read_superblocks(*writer->storage_, identity->uuid);
-  if (!set) return tl::unexpected<Error>(set.error());
-  if (writer->policy().refuse_hidden_slot && set->hides_a_slot()) {
+  CRAWLSTORE_TRY(auto set, read_superblocks(*writer->storage_, identity.uuid));
+  if (writer->policy().refuse_hidden_slot && set.hides_a_slot()) {
     return fail(Errc::kIo, "a superblock slot cannot be read; writing would be a gamble",
                 format::kSuperblockOffsets[0][0]);
   }
-  const auto lost_slot = set->lost_slot();
+  const auto lost_slot = set.lost_slot();
   if (options.give_up_lost_slot && !lost_slot) {
     return fail(Errc::kInvalidArgument, "no superblock slot is lost");
   }
@@ -77,18 +74,18 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
     CRAWLSTORE_TRY(writer->storage_->lock_writer(options.lock_wait_ms));
     writer->locked_ = true;
   }
-  const auto* superblock = options.past_damaged_winner ? set->previous() : set->winner();
+  const auto* superblock = options.past_damaged_winner ? set.previous() : set.winner();
   if (superblock == nullptr) {
     return fail(Errc::kNoPreviousGeneration, "there is no previous generation in this file");
   }
-  const std::uint64_t highest = lost_slot ? superblock->generation + 1 : set->highest_generation();
+  const std::uint64_t highest = lost_slot ? superblock->generation + 1 : set.highest_generation();
   writer->skipped_generations_ = highest - superblock->generation;
   CRAWLSTORE_TRY(format::check_features(*superblock, true));
   const bool may_be_cut = options.past_damaged_winner || options.give_up_lost_slot;
   const auto load = may_be_cut ? load_previous_directory : load_directory;
-  auto directory = load(*writer->storage_, identity->uuid, *superblock, writer->policy());
-  if (!directory) return tl::unexpected<Error>(directory.error());
-  writer->directory_ = std::move(*directory);
+  CRAWLSTORE_TRY(auto directory,
+                 load(*writer->storage_, identity.uuid, *superblock, writer->policy()));
+  writer->directory_ = std::move(directory);
   writer->next_segment_id_ = writer->directory_->next_segment_id;
   writer->next_run_id_ = writer->directory_->next_run_id;
   if (writer->skipped_generations_ != 0) {
@@ -124,9 +121,8 @@ Result<void> Writer::check_lost_pins() {
   const Generation from = directory_->generation().next();
   const Generation to{std::uint64_t{1} << 61};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    const auto pins = storage_->pinned(from, to);
-    if (!pins) return tl::unexpected<Error>(pins.error());
-    if (pins->empty()) return {};
+    CRAWLSTORE_TRY(const auto pins, storage_->pinned(from, to));
+    if (pins.empty()) return {};
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return fail(Errc::kBusyPinned, "a reader still pins a generation that was lost in a crash");
@@ -150,18 +146,16 @@ Result<void> Writer::prepare() {
   }
   if (policy().check_lost_pins) CRAWLSTORE_TRY(check_lost_pins());
   CRAWLSTORE_TRY(lengthen_file());
-  const auto pins = storage_->pinned({0}, directory_->generation());
-  if (!pins) return tl::unexpected<Error>(pins.error());
+  CRAWLSTORE_TRY(const auto pins, storage_->pinned({0}, directory_->generation()));
   rebuild_free_map();
-  free_unheld(*pins);
+  free_unheld(pins);
   prepared_.store(true, std::memory_order_release);
   return {};
 }
 
 Result<void> Writer::lengthen_file() {
-  const auto size = storage_->size();
-  if (!size) return tl::unexpected<Error>(size.error());
-  file_bytes_ = *size & ~(format::kUnitBytes - 1);
+  CRAWLSTORE_TRY(const auto size, storage_->size());
+  file_bytes_ = size & ~(format::kUnitBytes - 1);
   if (file_bytes_ >= directory_->end_bytes()) return {};
   // Past a damaged or lost generation: what the list of the one before holds may have been cut off.
   CRAWLSTORE_TRY(storage_->allocate({file_bytes_, directory_->end_bytes() - file_bytes_}));

@@ -8,9 +8,8 @@ namespace crawlstore {
 
 Result<Generation> roll_forward(const std::string& path, const OpenOptions& options,
                                 const Progress& progress) {
-  auto storage = open_storage(path, OpenMode::kWrite);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  return container::roll_forward(std::move(*storage), options.lock_wait_ms, progress,
+  CRAWLSTORE_TRY(auto storage, open_storage(path, OpenMode::kWrite));
+  return container::roll_forward(std::move(storage), options.lock_wait_ms, progress,
                                  pages::verify_pages);
 }
 

@@ -12,10 +12,9 @@ Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options) {
 }
 
 Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options) {
-  auto storage = open_storage(path, OpenMode::kRead);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  if (!options.mapped) *storage = unmapped(std::move(*storage));
-  return verify(**storage, options);
+  CRAWLSTORE_TRY(auto storage, open_storage(path, OpenMode::kRead));
+  if (!options.mapped) storage = unmapped(std::move(storage));
+  return verify(*storage, options);
 }
 
 }  // namespace crawlstore

@@ -161,18 +161,16 @@ class Walk {
   }
 
   Result<void> emit(Key16 key, std::span<const std::byte> value) {
-    const auto writer = this->writer(key.head);
-    if (!writer) return tl::unexpected<Error>(writer.error());
+    CRAWLSTORE_TRY(const auto writer, this->writer(key.head));
     ++out_.key_count;
-    return (*writer)->append(key, value);
+    return writer->append(key, value);
   }
 
   Result<void> finish_piece() {
     PartitionWriter& writer = job_.piece_writers[piece_];
     if (writer.key_count() == 0) return {};
-    auto piece = writer.finish();
-    if (!piece) return tl::unexpected<Error>(piece.error());
-    out_.pieces.push_back(*piece);
+    CRAWLSTORE_TRY(auto piece, writer.finish());
+    out_.pieces.push_back(piece);
     return {};
   }
 
@@ -187,9 +185,8 @@ class Walk {
   Result<void> copy_rest(PartitionCursor& cursor) {
     if (job_.shape.value_bytes == 0) {
       while (!cursor.at_end()) {
-        const auto copied = emit_keys(cursor.keys(), cursor.tails());
-        if (!copied) return tl::unexpected<Error>(copied.error());
-        CRAWLSTORE_TRY(cursor.advance(*copied));
+        CRAWLSTORE_TRY(const auto copied, emit_keys(cursor.keys(), cursor.tails()));
+        CRAWLSTORE_TRY(cursor.advance(copied));
       }
       return {};
     }
@@ -207,22 +204,20 @@ class Walk {
     std::span<std::uint64_t> tails;
   };
   Result<Room> room(std::uint64_t head) {
-    const auto writer = this->writer(head);
-    if (!writer) return tl::unexpected<Error>(writer.error());
-    const auto keys_max = std::max(job_.piece_keys_max, (*writer)->key_count() + 1);
-    return Room{*writer, (*writer)->room(keys_max), (*writer)->tail_room()};
+    CRAWLSTORE_TRY(const auto writer, this->writer(head));
+    const auto keys_max = std::max(job_.piece_keys_max, writer->key_count() + 1);
+    return Room{writer, writer->room(keys_max), writer->tail_room()};
   }
 
   /// Keys alone, as many as the writer takes at a time: returns how many.
   Result<std::size_t> emit_keys(std::span<const std::uint64_t> keys,
                                 std::span<const std::uint64_t> tails) {
-    const auto room = this->room(keys.front());
-    if (!room) return tl::unexpected<Error>(room.error());
-    const std::size_t count = std::min(room->keys.size(), keys.size());
-    std::copy_n(keys.begin(), count, room->keys.begin());
-    if (job_.shape.is_wide()) std::copy_n(tails.begin(), count, room->tails.begin());
+    CRAWLSTORE_TRY(const auto room, this->room(keys.front()));
+    const std::size_t count = std::min(room.keys.size(), keys.size());
+    std::copy_n(keys.begin(), count, room.keys.begin());
+    if (job_.shape.is_wide()) std::copy_n(tails.begin(), count, room.tails.begin());
     out_.key_count += count;
-    CRAWLSTORE_TRY(room->writer->fill(count));
+    CRAWLSTORE_TRY(room.writer->fill(count));
     return count;
   }
 
@@ -238,21 +233,19 @@ class Walk {
       return kIsWide ? sorted_.tails().subspan(i) : std::span<const std::uint64_t>{};
     };
     while (next < keys.size() && !cursor.at_end()) {
-      const auto room = this->room(std::min(keys[next], cursor.keys().front()));
-      if (!room) return tl::unexpected<Error>(room.error());
+      CRAWLSTORE_TRY(const auto room, this->room(std::min(keys[next], cursor.keys().front())));
       const Step step = merge_step<kIsWide>({keys.subspan(next), tails_from(next)},
                                             {cursor.keys(), cursor.tails()},
-                                            sorted_.arrivals().data() + next, *room);
+                                            sorted_.arrivals().data() + next, room);
       next += step.requests;
       present += step.requests + step.stored - step.merged;
       out_.key_count += step.merged;
-      CRAWLSTORE_TRY(room->writer->fill(step.merged));
+      CRAWLSTORE_TRY(room.writer->fill(step.merged));
       CRAWLSTORE_TRY(cursor.advance(step.stored));
     }
     while (next < keys.size()) {
-      const auto copied = emit_keys(keys.subspan(next), tails_from(next));
-      if (!copied) return tl::unexpected<Error>(copied.error());
-      next += *copied;
+      CRAWLSTORE_TRY(const auto copied, emit_keys(keys.subspan(next), tails_from(next)));
+      next += copied;
     }
     out_.unique_count = keys.size() - present;
     out_.duplicate_count += key_count_ - out_.unique_count;

@@ -74,19 +74,16 @@ class SnapshotDiff {
 
   Result<void> run() {
     if (report.is_same_store) compare_segments();
-    const auto old_drums = blame(false, drums_of(older_));
-    if (!old_drums) return tl::unexpected<Error>(old_drums.error());
-    const auto new_drums = blame(true, drums_of(newer_));
-    if (!new_drums) return tl::unexpected<Error>(new_drums.error());
+    CRAWLSTORE_TRY(const auto old_drums, blame(false, drums_of(older_)));
+    CRAWLSTORE_TRY(const auto new_drums, blame(true, drums_of(newer_)));
     std::set<std::string> names;
-    for (const DrumInfo& info : *old_drums) names.insert(info.name);
-    for (const DrumInfo& info : *new_drums) names.insert(info.name);
+    for (const DrumInfo& info : old_drums) names.insert(info.name);
+    for (const DrumInfo& info : new_drums) names.insert(info.name);
     std::vector<Pair> pairs;
     for (const std::string& name : names) {
-      auto pair = open_both(name, *old_drums, *new_drums);
-      if (!pair) return tl::unexpected<Error>(pair.error());
-      if (is_comparable(pair->found)) CRAWLSTORE_TRY(count_work(*pair));
-      pairs.push_back(std::move(*pair));
+      CRAWLSTORE_TRY(auto pair, open_both(name, old_drums, new_drums));
+      if (is_comparable(pair.found)) CRAWLSTORE_TRY(count_work(pair));
+      pairs.push_back(std::move(pair));
     }
     for (Pair& pair : pairs) {
       if (is_comparable(pair.found)) CRAWLSTORE_TRY(compare_drum(pair));
@@ -170,17 +167,15 @@ class SnapshotDiff {
     const DrumInfo* const old_info = find(old_drums);
     const DrumInfo* const new_info = find(new_drums);
     if (old_info != nullptr) {
-      auto view = blame(false, DrumView::open(older_, name));
-      if (!view) return tl::unexpected<Error>(view.error());
-      pair.older = std::move(*view);
+      CRAWLSTORE_TRY(auto view, blame(false, DrumView::open(older_, name)));
+      pair.older = std::move(view);
       pair.found.in_old = true;
       pair.found.old_key_count = old_info->key_count;
       pair.found.old_result_count = old_info->result_count;
     }
     if (new_info != nullptr) {
-      auto view = blame(true, DrumView::open(newer_, name));
-      if (!view) return tl::unexpected<Error>(view.error());
-      pair.newer = std::move(*view);
+      CRAWLSTORE_TRY(auto view, blame(true, DrumView::open(newer_, name)));
+      pair.newer = std::move(view);
       pair.found.in_new = true;
       pair.found.new_key_count = new_info->key_count;
       pair.found.new_result_count = new_info->result_count;
@@ -223,17 +218,13 @@ class SnapshotDiff {
 
   Result<void> find_same(const DiffSide& older, const DiffSide& newer, Range& range) const {
     if (!report.is_same_store || range.older.count() != 1 || range.newer.count() != 1) return {};
-    const auto a = blame(false, older.partition_run(range.older.first));
-    if (!a) return tl::unexpected<Error>(a.error());
-    const auto b = blame(true, newer.partition_run(range.newer.first));
-    if (!b) return tl::unexpected<Error>(b.error());
-    range.same_keys = *a && *b ? drum::is_same_run(**a, **b) : !*a && !*b;
-    const auto old_log = blame(false, older.log_runs(range.older));
-    if (!old_log) return tl::unexpected<Error>(old_log.error());
-    const auto new_log = blame(true, newer.log_runs(range.newer));
-    if (!new_log) return tl::unexpected<Error>(new_log.error());
-    range.same_requests = std::equal(old_log->begin(), old_log->end(), new_log->begin(),
-                                     new_log->end(), drum::is_same_run);
+    CRAWLSTORE_TRY(const auto a, blame(false, older.partition_run(range.older.first)));
+    CRAWLSTORE_TRY(const auto b, blame(true, newer.partition_run(range.newer.first)));
+    range.same_keys = a && b ? drum::is_same_run(*a, *b) : !a && !b;
+    CRAWLSTORE_TRY(const auto old_log, blame(false, older.log_runs(range.older)));
+    CRAWLSTORE_TRY(const auto new_log, blame(true, newer.log_runs(range.newer)));
+    range.same_requests = std::equal(old_log.begin(), old_log.end(), new_log.begin(), new_log.end(),
+                                     drum::is_same_run);
     return {};
   }
 
@@ -300,13 +291,11 @@ class SnapshotDiff {
       if (!runs) return tl::unexpected<Error>(runs.error());
       new_runs = std::move(*runs);
     }
-    const auto a = blame(false, older.waiting(range.older, new_runs));
-    if (!a) return tl::unexpected<Error>(a.error());
-    const auto b = blame(true, newer.waiting(range.newer, old_runs));
-    if (!b) return tl::unexpected<Error>(b.error());
+    CRAWLSTORE_TRY(const auto a, blame(false, older.waiting(range.older, new_runs)));
+    CRAWLSTORE_TRY(const auto b, blame(true, newer.waiting(range.newer, old_runs)));
     BucketDiff bucket{found.name, range.first_key};
-    bucket.gone_count = tell_requests(Change::kGone, found.name, *a, *b);
-    bucket.added_count = tell_requests(Change::kAdded, found.name, *b, *a);
+    bucket.gone_count = tell_requests(Change::kGone, found.name, a, b);
+    bucket.added_count = tell_requests(Change::kAdded, found.name, b, a);
     found.added_request_count += bucket.added_count;
     found.gone_request_count += bucket.gone_count;
     if (sink_.bucket && bucket.added_count + bucket.gone_count != 0) sink_.bucket(bucket);

@@ -20,9 +20,8 @@ std::optional<std::uint64_t> DiffSide::first_key(std::size_t bucket) const {
 Result<std::optional<format::RunRef>> DiffSide::partition_run(std::size_t bucket) const {
   const SegmentId id = view_->buckets[bucket].partition;
   if (!id) return std::optional<format::RunRef>{};
-  const auto entry = view_->segment(id);
-  if (!entry) return tl::unexpected<Error>(entry.error());
-  return std::optional<format::RunRef>((*entry)->runs.front());
+  CRAWLSTORE_TRY(const auto entry, view_->segment(id));
+  return std::optional<format::RunRef>(entry->runs.front());
 }
 
 std::uint64_t DiffSide::key_count(BucketSpan buckets) const {
@@ -42,9 +41,8 @@ Result<std::vector<format::RunRef>> DiffSide::log_runs(BucketSpan buckets) const
   std::vector<format::RunRef> runs;
   for (std::size_t b = buckets.first; b < buckets.end; ++b) {
     if (!view_->buckets[b].key_log) continue;
-    const auto entry = view_->segment(view_->buckets[b].key_log);
-    if (!entry) return tl::unexpected<Error>(entry.error());
-    runs.insert(runs.end(), (*entry)->runs.begin(), (*entry)->runs.end());
+    CRAWLSTORE_TRY(const auto entry, view_->segment(view_->buckets[b].key_log));
+    runs.insert(runs.end(), entry->runs.begin(), entry->runs.end());
   }
   return runs;
 }
@@ -54,17 +52,16 @@ Result<std::vector<WaitingRequest>> DiffSide::waiting(
   std::vector<WaitingRequest> requests;
   for (std::size_t b = buckets.first; b < buckets.end; ++b) {
     const SegmentId log = view_->buckets[b].key_log;
-    const auto runs = log_runs({b, b + 1});
-    if (!runs) return tl::unexpected<Error>(runs.error());
-    for (const auto& run : *runs) {
+    CRAWLSTORE_TRY(const auto runs, log_runs({b, b + 1}));
+    for (const auto& run : runs) {
       const bool is_skipped =
           std::any_of(skipped.begin(), skipped.end(),
                       [&run](const auto& other) { return is_same_run(run, other); });
       if (is_skipped) continue;
-      const auto read = PendingRun::read(view_->snapshot.reader(), log, run, nullptr);
-      if (!read) return tl::unexpected<Error>(read.error());
-      for (std::size_t i = 0; i < (*read)->count(); ++i) {
-        requests.push_back({(*read)->sequence(i), (*read)->key(i)});
+      CRAWLSTORE_TRY(const auto read,
+                     PendingRun::read(view_->snapshot.reader(), log, run, nullptr));
+      for (std::size_t i = 0; i < read->count(); ++i) {
+        requests.push_back({read->sequence(i), read->key(i)});
       }
     }
   }
@@ -96,12 +93,11 @@ Result<void> DiffSide::settle() {
 }
 
 Result<void> DiffSide::open(std::size_t bucket) {
-  const auto run = partition_run(bucket);
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(const auto run, partition_run(bucket));
   const auto& from = view_->buckets[bucket];
   auto& reader = view_->snapshot.reader();
-  const auto name = container::run_name(reader.identity(), from.partition, (*run)->run_id);
-  cursor_.emplace(*reader.storage(), name, *run, from.key_count, view_->shape());
+  const auto name = container::run_name(reader.identity(), from.partition, run->run_id);
+  cursor_.emplace(*reader.storage(), name, run, from.key_count, view_->shape());
   return cursor_->start(from.first_key, view_->last_head(bucket));
 }
 

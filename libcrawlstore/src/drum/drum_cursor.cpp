@@ -18,11 +18,10 @@ class KeyWindow {
   /// The bucket's keys from `first` on; both count from its own first key.
   Result<void> take(std::size_t bucket, std::uint64_t first) {
     const auto& of = view_.buckets[bucket];
-    const auto partition = view_.rows(of);
-    if (!partition) return tl::unexpected<Error>(partition.error());
+    CRAWLSTORE_TRY(const auto partition, view_.rows(of));
     RowBlock block;
     for (std::uint64_t row = first; left_ > 0 && row < of.key_count; row = block.end_row()) {
-      CRAWLSTORE_TRY((*partition)->read_block_of(row, block));
+      CRAWLSTORE_TRY(partition->read_block_of(row, block));
       take(block, row, {view_.first_rows[bucket], of.partition});
     }
     return {};
@@ -60,30 +59,26 @@ class KeyWindow {
 };
 
 Result<const std::vector<format::RunRef>*> log_of(const DrumView::Impl& view, SegmentId log) {
-  const auto entry = view.segment(log);
-  if (!entry) return tl::unexpected<Error>(entry.error());
-  return &(*entry)->runs;
+  CRAWLSTORE_TRY(const auto entry, view.segment(log));
+  return &entry->runs;
 }
 
 /// The requests of the key in the log of its bucket: the first, and how many.
 Result<void> find_pending(DrumView::Impl& view, Key16 key, KeyPlace& place) {
   const auto& bucket = view.buckets[place.bucket];
   if (!bucket.key_log) return {};
-  const auto runs = log_of(view, bucket.key_log);
-  if (!runs) return tl::unexpected<Error>(runs.error());
+  CRAWLSTORE_TRY(const auto runs, log_of(view, bucket.key_log));
   std::uint64_t row = 0;
-  for (const auto& run : **runs) {
+  for (const auto& run : *runs) {
     // Without auxiliaries, and not kept: only the run that has the key is wanted whole.
-    const auto read = drum::PendingRun::read(view.snapshot.reader(), bucket.key_log, run, nullptr);
-    if (!read) return tl::unexpected<Error>(read.error());
-    for (std::size_t i = 0; i < (*read)->count(); ++i) {
-      if ((*read)->key(i) != key) continue;
+    CRAWLSTORE_TRY(const auto read,
+                   drum::PendingRun::read(view.snapshot.reader(), bucket.key_log, run, nullptr));
+    for (std::size_t i = 0; i < read->count(); ++i) {
+      if (read->key(i) != key) continue;
       if (++place.pending_count > 1) continue;
-      const auto whole = view.pending_run(bucket, run);
-      if (!whole) return tl::unexpected<Error>(whole.error());
-      auto request = (*whole)->request(i, kRowBytesMax);
-      if (!request) return tl::unexpected<Error>(request.error());
-      place.pending = std::move(*request);
+      CRAWLSTORE_TRY(const auto whole, view.pending_run(bucket, run));
+      CRAWLSTORE_TRY(auto request, whole->request(i, kRowBytesMax));
+      place.pending = std::move(request);
       place.pending->row = row + i;
     }
     row += run.record_count;
@@ -113,11 +108,9 @@ Result<std::uint64_t> row_of(const DrumView& view, Key16 key) {
   CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
   const std::size_t b = inside.bucket_of(key.head);
   if (!inside.buckets[b].partition) return inside.first_rows[b];
-  const auto rows = inside.rows(inside.buckets[b]);
-  if (!rows) return tl::unexpected<Error>(rows.error());
-  const auto row = (*rows)->lower_bound(key);
-  if (!row) return tl::unexpected<Error>(row.error());
-  return inside.first_rows[b] + *row;
+  CRAWLSTORE_TRY(const auto rows, inside.rows(inside.buckets[b]));
+  CRAWLSTORE_TRY(const auto row, rows->lower_bound(key));
+  return inside.first_rows[b] + row;
 }
 
 Result<std::vector<PendingRow>> pending_at(const DrumView& view, std::uint64_t bucket,
@@ -131,20 +124,17 @@ Result<std::vector<PendingRow>> pending_at(const DrumView& view, std::uint64_t b
   std::vector<PendingRow> rows;
   const auto& from = inside.buckets[bucket];
   if (!from.key_log) return rows;
-  const auto runs = log_of(inside, from.key_log);
-  if (!runs) return tl::unexpected<Error>(runs.error());
+  CRAWLSTORE_TRY(const auto runs, log_of(inside, from.key_log));
   std::uint64_t begin = 0;  // the row of the run's first request
-  for (const auto& run : **runs) {
+  for (const auto& run : *runs) {
     if (rows.size() >= count_max) break;
     const std::uint64_t skipped = first_row > begin ? first_row - begin : 0;
     if (skipped < run.record_count) {
-      const auto read = inside.pending_run(from, run);
-      if (!read) return tl::unexpected<Error>(read.error());
-      for (std::size_t i = skipped; i < (*read)->count() && rows.size() < count_max; ++i) {
-        auto row = (*read)->request(i, bytes_max);
-        if (!row) return tl::unexpected<Error>(row.error());
-        row->row = begin + i;
-        rows.push_back(std::move(*row));
+      CRAWLSTORE_TRY(const auto read, inside.pending_run(from, run));
+      for (std::size_t i = skipped; i < read->count() && rows.size() < count_max; ++i) {
+        CRAWLSTORE_TRY(auto row, read->request(i, bytes_max));
+        row.row = begin + i;
+        rows.push_back(std::move(row));
       }
     }
     begin += run.record_count;
@@ -156,13 +146,11 @@ Result<KeyPlace> find_key(const DrumView& view, Key16 key) {
   auto& inside = view.inside();
   KeyPlace place;
   place.bucket = inside.bucket_of(key.head);
-  const auto row = row_of(view, key);
-  if (!row) return tl::unexpected<Error>(row.error());
+  CRAWLSTORE_TRY(const auto row, row_of(view, key));
   // The first key that is not below it may begin the next bucket.
-  if (*row < inside.first_rows[place.bucket + 1]) {
-    auto found = keys_at(view, *row, 1);
-    if (!found) return tl::unexpected<Error>(found.error());
-    if (found->front().key == key) place.stored = std::move(found->front());
+  if (row < inside.first_rows[place.bucket + 1]) {
+    CRAWLSTORE_TRY(auto found, keys_at(view, row, 1));
+    if (found.front().key == key) place.stored = std::move(found.front());
   }
   CRAWLSTORE_TRY(find_pending(inside, key, place));
   return place;

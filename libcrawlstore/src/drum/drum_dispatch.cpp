@@ -262,9 +262,7 @@ Result<std::uint64_t> DrumCore::Impl::take_results_locked(std::uint16_t consumer
                                                           const RawSink& sink) {
   CRAWLSTORE_TRY(store->check_open());
   CRAWLSTORE_TRY(check_usable());
-  if (const auto committed = store->commit_all(); !committed) {
-    return tl::unexpected<Error>(committed.error());
-  }
+  CRAWLSTORE_TRY(store->commit_all());
   drum::Consumer saved;
   {
     const std::lock_guard lock(mutex);

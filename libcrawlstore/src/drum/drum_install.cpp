@@ -87,11 +87,11 @@ Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer, Group& group
         }));
     group.superseded.push_back(runs[i]);
   }
-  auto run = joined.write(writer, consumer.results, writer.new_run_ids(1), state.value_bytes);
-  if (!run) return tl::unexpected<Error>(run.error());
-  group.written.push_back(*run);
+  CRAWLSTORE_TRY(auto run,
+                 joined.write(writer, consumer.results, writer.new_run_ids(1), state.value_bytes));
+  group.written.push_back(run);
   runs.resize(first);
-  runs.push_back(*run);
+  runs.push_back(run);
   return {};
 }
 
@@ -102,11 +102,10 @@ Result<void> DrumCore::Impl::install(Group& group) {
     const auto results = group.results.find(consumer.id);
     if (results == group.results.end()) continue;
     if (!consumer.results) consumer.results = writer.new_segment_id();
-    auto run =
-        results->second.write(writer, consumer.results, writer.new_run_ids(1), state.value_bytes);
-    if (!run) return tl::unexpected<Error>(run.error());
-    group.written.push_back(*run);
-    consumer.runs.push_back(*run);
+    CRAWLSTORE_TRY(auto run, results->second.write(writer, consumer.results, writer.new_run_ids(1),
+                                                   state.value_bytes));
+    group.written.push_back(run);
+    consumer.runs.push_back(run);
     consumer.result_count += results->second.count();
     CRAWLSTORE_TRY(join_results(consumer, group));
   }

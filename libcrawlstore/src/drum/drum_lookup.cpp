@@ -67,9 +67,8 @@ Result<bool> DrumCore::contains(Key16 key) const {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
   if (key.tail != 0 && !impl_->state.shape().is_wide()) return false;
-  const auto stored = impl_->lookup(key);
-  if (!stored) return tl::unexpected<Error>(stored.error());
-  return stored->has_value() ? Result<bool>(true) : impl_->is_inserted(key);
+  CRAWLSTORE_TRY(const auto stored, impl_->lookup(key));
+  return stored.has_value() ? Result<bool>(true) : impl_->is_inserted(key);
 }
 
 }  // namespace crawlstore

@@ -119,8 +119,7 @@ Result<void> DrumCore::Impl::reserve_sequences() {
     state.sequence_limit = state.next_sequence + kReservedSequences;
     dirty = true;
   }
-  const auto committed = store->commit_all(CommitScope::kTransaction);
-  if (!committed) return tl::unexpected<Error>(committed.error());
+  CRAWLSTORE_TRY(store->commit_all(CommitScope::kTransaction));
   return {};
 }
 
@@ -137,9 +136,8 @@ Result<void> DrumCore::Impl::start_merge(MergeCall call, std::vector<PlannedMerg
       return tl::unexpected<Error>(committed.error());
     }
   }
-  auto planned = plan_merges(call == MergeCall::kFullBuckets);
-  if (!planned) return tl::unexpected<Error>(planned.error());
-  plan = std::move(*planned);
+  CRAWLSTORE_TRY(auto planned, plan_merges(call == MergeCall::kFullBuckets));
+  plan = std::move(planned);
   look_for_full_buckets();
   if (!plan.empty()) {
     ++state.merge_count;
@@ -154,9 +152,8 @@ Result<void> DrumCore::Impl::launch(std::span<const PlannedMerge> planned) {
   auto next = std::make_unique<Flight>();
   next->ends_slice = !planned.back().is_last_slice;
   for (const PlannedMerge& one : planned) {
-    auto job = make_job(one);
-    if (!job) return tl::unexpected<Error>(job.error());
-    next->outcomes.emplace_back().job = std::move(*job);
+    CRAWLSTORE_TRY(auto job, make_job(one));
+    next->outcomes.emplace_back().job = std::move(job);
   }
   if (current_options().parallel) {
     try {

@@ -224,12 +224,12 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   for (std::uint64_t piece = 0; piece < pieces; ++piece) {
     const bool takes_over = piece == 0 && bucket.partition;
     job.piece_segments.push_back(takes_over ? bucket.partition : writer.new_segment_id());
-    auto run = container::RunWriter::start(
-        writer, job.piece_segments.back(), writer.new_run_ids(1),
-        drum::partition_bytes_max(reserved_keys, job.last_key - job.first_key, value_total,
-                                  job.shape.is_wide()));
-    if (!run) return tl::unexpected<Error>(run.error());
-    job.piece_writers.emplace_back(std::move(*run), job.shape);
+    CRAWLSTORE_TRY(auto run,
+                   container::RunWriter::start(
+                       writer, job.piece_segments.back(), writer.new_run_ids(1),
+                       drum::partition_bytes_max(reserved_keys, job.last_key - job.first_key,
+                                                 value_total, job.shape.is_wide())));
+    job.piece_writers.emplace_back(std::move(run), job.shape);
   }
   return job;
 }

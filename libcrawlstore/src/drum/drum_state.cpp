@@ -86,18 +86,18 @@ Result<const format::SegmentEntry*> segment(container::Writer& writer, SegmentId
 Result<void> load_logs(container::Writer& writer, SegmentId owner, const format::DrumBucket& stored,
                        Shape shape, Bucket& bucket) {
   if (stored.key_log) {
-    const auto log = segment(writer, stored.key_log, SegmentKind::kDrumKeyLog, owner);
-    if (!log) return tl::unexpected<Error>(log.error());
-    for (const auto& run : (*log)->runs) {
+    CRAWLSTORE_TRY(const auto log,
+                   segment(writer, stored.key_log, SegmentKind::kDrumKeyLog, owner));
+    for (const auto& run : log->runs) {
       CRAWLSTORE_TRY(check_request_count(run, shape));
       bucket.pending.add(RequestColumns::Runs{run, {}});
     }
   }
   if (stored.aux_log) {
-    const auto log = segment(writer, stored.aux_log, SegmentKind::kDrumAuxLog, owner);
-    if (!log) return tl::unexpected<Error>(log.error());
-    bucket.pending.auxes = (*log)->runs;
-    for (const auto& run : (*log)->runs) bucket.pending.aux_bytes += run.payload_bytes;
+    CRAWLSTORE_TRY(const auto log,
+                   segment(writer, stored.aux_log, SegmentKind::kDrumAuxLog, owner));
+    bucket.pending.auxes = log->runs;
+    for (const auto& run : log->runs) bucket.pending.aux_bytes += run.payload_bytes;
   }
   if (bucket.pending.request_count != stored.pending_count) {
     return fail(Errc::kSegmentInvalid, "a bucket has another number of requests than its DRUM says",
@@ -115,9 +115,9 @@ Result<Bucket> load_bucket(container::Writer& writer, SegmentId owner,
   bucket.key_log = stored.key_log;
   bucket.aux_log = stored.aux_log;
   if (stored.partition) {
-    const auto entry = segment(writer, stored.partition, SegmentKind::kDrumPartition, owner);
-    if (!entry) return tl::unexpected<Error>(entry.error());
-    bucket.partition_run = (*entry)->runs.front();
+    CRAWLSTORE_TRY(const auto entry,
+                   segment(writer, stored.partition, SegmentKind::kDrumPartition, owner));
+    bucket.partition_run = entry->runs.front();
     CRAWLSTORE_TRY(check_partition_count(*bucket.partition_run, stored.key_count, shape));
   }
   CRAWLSTORE_TRY(load_logs(writer, owner, stored, shape, bucket));
@@ -220,16 +220,15 @@ Result<DrumState> load_state(container::Writer& writer, const format::SegmentEnt
   state.unparsed_count = table->unparsed_count;
   state.table_run = entry.runs.front();
   for (const auto& stored : table->buckets) {
-    auto bucket = load_bucket(writer, entry.id, stored, state.shape());
-    if (!bucket) return tl::unexpected<Error>(bucket.error());
-    state.buckets.push_back(std::move(*bucket));
+    CRAWLSTORE_TRY(auto bucket, load_bucket(writer, entry.id, stored, state.shape()));
+    state.buckets.push_back(std::move(bucket));
   }
   for (const auto& stored : table->consumers) {
     Consumer consumer{stored.id, stored.name, stored.results, {}, stored.result_count};
     if (stored.results) {
-      const auto log = segment(writer, stored.results, SegmentKind::kDrumResults, entry.id);
-      if (!log) return tl::unexpected<Error>(log.error());
-      consumer.runs = (*log)->runs;
+      CRAWLSTORE_TRY(const auto log,
+                     segment(writer, stored.results, SegmentKind::kDrumResults, entry.id));
+      consumer.runs = log->runs;
     }
     state.consumers.push_back(std::move(consumer));
   }

@@ -30,10 +30,9 @@ class GapCount {
   Result<void> count_bucket(std::size_t b) {
     const auto& bucket = view_.buckets[b];
     if (!bucket.partition) return {};
-    const auto entry = view_.segment(bucket.partition);
-    if (!entry) return tl::unexpected<Error>(entry.error());
+    CRAWLSTORE_TRY(const auto entry, view_.segment(bucket.partition));
     auto& reader = view_.snapshot.reader();
-    const auto& run = (*entry)->runs.front();
+    const auto& run = entry->runs.front();
     drum::PartitionCursor cursor(
         *reader.storage(), container::run_name(reader.identity(), bucket.partition, run.run_id),
         run, bucket.key_count, view_.shape());
@@ -97,10 +96,9 @@ Result<PartitionInfo> partition_info(const DrumView& view, std::uint64_t bucket)
   if (bucket >= inside.buckets.size()) return no_bucket();
   const SegmentId id = inside.buckets[bucket].partition;
   if (!id) return PartitionInfo{};
-  const auto lookup = inside.partition(id);
-  if (!lookup) return tl::unexpected<Error>(lookup.error());
-  const auto& run = (*lookup)->reader().run();
-  return PartitionInfo{id, (*lookup)->footer().key_count, (*lookup)->footer().block_count,
+  CRAWLSTORE_TRY(const auto lookup, inside.partition(id));
+  const auto& run = lookup->reader().run();
+  return PartitionInfo{id, lookup->footer().key_count, lookup->footer().block_count,
                        run.payload_bytes, run.extent().length_bytes};
 }
 
@@ -121,19 +119,17 @@ Result<BucketFill> bucket_fill(const DrumView& view, std::uint64_t bucket) {
   drum::LogSize log;
   const auto& chosen = inside.buckets[bucket];
   if (chosen.key_log) {
-    const auto entry = inside.segment(chosen.key_log);
-    if (!entry) return tl::unexpected<Error>(entry.error());
-    log.run_count = (*entry)->runs.size();
-    log.newest_run_requests = (*entry)->runs.back().record_count;
-    for (const auto& run : (*entry)->runs) {
+    CRAWLSTORE_TRY(const auto entry, inside.segment(chosen.key_log));
+    log.run_count = entry->runs.size();
+    log.newest_run_requests = entry->runs.back().record_count;
+    for (const auto& run : entry->runs) {
       log.key_bytes += run.payload_bytes;
       log.request_count += run.record_count;
     }
   }
   if (chosen.aux_log) {
-    const auto entry = inside.log(chosen.aux_log);
-    if (!entry) return tl::unexpected<Error>(entry.error());
-    for (const auto& run : (*entry)->runs) log.aux_bytes += run.payload_bytes;
+    CRAWLSTORE_TRY(const auto entry, inside.log(chosen.aux_log));
+    for (const auto& run : entry->runs) log.aux_bytes += run.payload_bytes;
   }
   fill.key_log_bytes = log.key_bytes;
   fill.aux_log_bytes = log.aux_bytes;

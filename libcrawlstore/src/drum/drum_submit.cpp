@@ -153,8 +153,7 @@ Result<void> DrumCore::Impl::take(const Append& append) {
   };
   auto taken = try_once();
   if (!taken && may_merge_for(taken.error())) {
-    const auto merged = merge(MergeCall::kAll);
-    if (!merged) return tl::unexpected<Error>(merged.error());
+    CRAWLSTORE_TRY(merge(MergeCall::kAll));
     taken = try_once();
   }
   CRAWLSTORE_TRY(taken);
@@ -334,18 +333,15 @@ Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const Key>
 
 Result<void> DrumCore::Impl::after_submit(const Wants& wants) {
   if (wants.relief) {
-    const auto merged = relieve();
-    if (!merged) return tl::unexpected<Error>(merged.error());
+    CRAWLSTORE_TRY(relieve());
   }
   if (wants.merge) {
-    const auto merged = merge(wants.only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);
-    if (!merged) return tl::unexpected<Error>(merged.error());
+    CRAWLSTORE_TRY(merge(wants.only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull));
   }
   if (!wants.commit) return {};
   const std::lock_guard lock(store->mutex);
   CRAWLSTORE_TRY(store->check_open());
-  const auto committed = store->commit_all();
-  if (!committed) return tl::unexpected<Error>(committed.error());
+  CRAWLSTORE_TRY(store->commit_all());
   return {};
 }
 

@@ -101,10 +101,9 @@ Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wan
   std::uint64_t sequence = state.next_sequence;
   const auto write = [&](std::size_t b, Source source, const drum::RequestColumns& columns,
                          std::uint64_t first) -> Result<void> {
-    auto runs = columns.write(writer, next_place(writer, state.buckets[b]), first,
-                              state.value_bytes, scratch);
-    if (!runs) return tl::unexpected<Error>(runs.error());
-    written.push_back({b, source, *runs});
+    CRAWLSTORE_TRY(auto runs, columns.write(writer, next_place(writer, state.buckets[b]), first,
+                                            state.value_bytes, scratch));
+    written.push_back({b, source, runs});
     return {};
   };
   const auto write_bucket = [&](std::size_t b) -> Result<void> {
@@ -243,8 +242,8 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   }
   if (!joined.can_hold(joined.last_sequence())) return {};
   container::Writer& writer = *store->writer;
-  auto runs = joined.write(writer, next_place(writer, bucket), 0, state.value_bytes, scratch);
-  if (!runs) return tl::unexpected<Error>(runs.error());
+  CRAWLSTORE_TRY(auto runs,
+                 joined.write(writer, next_place(writer, bucket), 0, state.value_bytes, scratch));
   drum::LogRuns kept = log;
   drum::LogRuns dropped = log;
   dropped.drop_front(first);
@@ -253,7 +252,7 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   kept.request_count -= dropped.request_count;
   kept.key_bytes -= dropped.key_bytes;
   kept.aux_bytes -= dropped.aux_bytes;
-  kept.add(*runs);
+  kept.add(runs);
   for (const auto& run : dropped.keys) inserted_keys.forget(run.run_id);
   drum::release_unpublished(writer, dropped.keys);
   drum::release_unpublished(writer, dropped.auxes);
@@ -277,11 +276,11 @@ Result<void> DrumCore::Impl::redistribute(Group& group, std::size_t first, std::
   const auto write_part = [&](std::size_t i) -> Result<void> {
     drum::Bucket& bucket = state.buckets[first + i];
     if (run_count(bucket) >= format::kRunsPerLogMax) return too_many_runs();
-    auto runs = parts[i].write(writer, next_place(writer, bucket), 0, state.value_bytes, scratch);
-    if (!runs) return tl::unexpected<Error>(runs.error());
-    group.written.push_back(runs->keys);
-    if (runs->auxes.payload_bytes != 0) group.written.push_back(runs->auxes);
-    bucket.pending.add(*runs);
+    CRAWLSTORE_TRY(auto runs, parts[i].write(writer, next_place(writer, bucket), 0,
+                                             state.value_bytes, scratch));
+    group.written.push_back(runs.keys);
+    if (runs.auxes.payload_bytes != 0) group.written.push_back(runs.auxes);
+    bucket.pending.add(runs);
     parts[i].clear();
     return {};
   };

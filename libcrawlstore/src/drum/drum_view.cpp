@@ -20,10 +20,9 @@ Result<typename Map::mapped_type> kept(std::mutex& mutex, Map& map, typename Map
     const std::lock_guard lock(mutex);
     if (const auto known = map.find(id); known != map.end()) return known->second;
   }
-  auto made = make();
-  if (!made) return tl::unexpected<Error>(made.error());
+  CRAWLSTORE_TRY(auto made, make());
   const std::lock_guard lock(mutex);
-  return map.emplace(id, std::move(*made)).first->second;
+  return map.emplace(id, std::move(made)).first->second;
 }
 
 }  // namespace
@@ -55,9 +54,8 @@ Result<const format::SegmentEntry*> DrumView::Impl::segment(SegmentId id) const 
 
 Result<std::shared_ptr<const drum::PartitionLookup>> DrumView::Impl::partition(SegmentId id) {
   return kept(mutex_, lookups_, id, [&]() -> Result<std::shared_ptr<const drum::PartitionLookup>> {
-    const auto entry = segment(id);
-    if (!entry) return tl::unexpected<Error>(entry.error());
-    return drum::PartitionLookup::open(snapshot.reader().run_reader(id, (*entry)->runs.front()),
+    CRAWLSTORE_TRY(const auto entry, segment(id));
+    return drum::PartitionLookup::open(snapshot.reader().run_reader(id, entry->runs.front()),
                                        shape());
   });
 }
@@ -65,13 +63,12 @@ Result<std::shared_ptr<const drum::PartitionLookup>> DrumView::Impl::partition(S
 Result<std::shared_ptr<const drum::PartitionRows>> DrumView::Impl::rows(const Bucket& bucket) {
   const auto id = bucket.partition;
   return kept(mutex_, rows_, id, [&]() -> Result<std::shared_ptr<const drum::PartitionRows>> {
-    const auto lookup = partition(id);
-    if (!lookup) return tl::unexpected<Error>(lookup.error());
-    if ((*lookup)->footer().key_count != bucket.key_count) {
+    CRAWLSTORE_TRY(const auto lookup, partition(id));
+    if (lookup->footer().key_count != bucket.key_count) {
       return fail(Errc::kSegmentInvalid, "a partition has another number of keys than its bucket",
-                  (*lookup)->reader().run().offset_bytes, id.value);
+                  lookup->reader().run().offset_bytes, id.value);
     }
-    return drum::PartitionRows::open(*lookup);
+    return drum::PartitionRows::open(lookup);
   });
 }
 
@@ -83,9 +80,8 @@ Result<std::shared_ptr<const drum::PendingRun>> DrumView::Impl::pending_run(
   }
   const format::SegmentEntry* auxes = nullptr;
   if (bucket.aux_log) {
-    const auto entry = log(bucket.aux_log);
-    if (!entry) return tl::unexpected<Error>(entry.error());
-    auxes = *entry;
+    CRAWLSTORE_TRY(const auto entry, log(bucket.aux_log));
+    auxes = entry;
   }
   auto made = drum::PendingRun::read(snapshot.reader(), bucket.key_log, run, auxes);
   if (!made) return made;
@@ -97,11 +93,9 @@ Result<std::shared_ptr<const drum::PendingRun>> DrumView::Impl::pending_run(
 Result<bool> DrumView::Impl::inserts(SegmentId key_log, RunId run, Key16 key) {
   const auto keys =
       kept(mutex_, inserted_keys_, run, [&]() -> Result<std::shared_ptr<const drum::InsertedKeys>> {
-        const auto payload = snapshot.read_run(key_log, run);
-        if (!payload) return tl::unexpected<Error>(payload.error());
-        auto made = drum::InsertedKeys::of_run(*payload);
-        if (!made) return tl::unexpected<Error>(made.error());
-        return std::make_shared<const drum::InsertedKeys>(std::move(*made));
+        CRAWLSTORE_TRY(const auto payload, snapshot.read_run(key_log, run));
+        CRAWLSTORE_TRY(auto made, drum::InsertedKeys::of_run(payload));
+        return std::make_shared<const drum::InsertedKeys>(std::move(made));
       });
   if (!keys) return tl::unexpected<Error>(keys.error());
   return (*keys)->contains(key);
@@ -112,18 +106,15 @@ DrumView::DrumView(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Result<DrumView> DrumView::open(const Snapshot& snapshot, std::string_view name) {
   const auto* entry = snapshot.reader().directory().find_named(SegmentKind::kDrum, name);
   if (entry == nullptr) return fail(Errc::kUnknownName, "the store has no DRUM of this name");
-  const auto all = snapshot.drums();
-  if (!all) return tl::unexpected<Error>(all.error());
+  CRAWLSTORE_TRY(const auto all, snapshot.drums());
   auto impl = std::make_shared<Impl>(snapshot);
-  for (const DrumInfo& info : *all) {
+  for (const DrumInfo& info : all) {
     if (info.id == entry->id) impl->info = info;
   }
-  const auto payload = snapshot.read_run(entry->id, entry->runs.front().run_id);
-  if (!payload) return tl::unexpected<Error>(payload.error());
-  const auto table = format::parse_drum_table(*payload);
-  if (!table) return tl::unexpected<Error>(table.error());
+  CRAWLSTORE_TRY(const auto payload, snapshot.read_run(entry->id, entry->runs.front().run_id));
+  CRAWLSTORE_TRY(const auto table, format::parse_drum_table(payload));
   std::uint64_t row = 0;
-  for (const auto& bucket : table->buckets) {
+  for (const auto& bucket : table.buckets) {
     impl->first_rows.push_back(row);
     if (bucket.key_count > ~row) {
       return fail(Errc::kSegmentInvalid, "the key counts of a DRUM overflow",
@@ -148,20 +139,17 @@ Result<std::optional<std::vector<std::byte>>> DrumView::lookup(Key16 key) const 
   CRAWLSTORE_TRY(impl_->snapshot.reader().storage()->check_process());
   const Bucket& bucket = impl_->buckets[impl_->bucket_of(key.head)];
   if (!bucket.partition) return std::optional<std::vector<std::byte>>{};
-  const auto partition = impl_->partition(bucket.partition);
-  if (!partition) return tl::unexpected<Error>(partition.error());
-  return (*partition)->find(key);
+  CRAWLSTORE_TRY(const auto partition, impl_->partition(bucket.partition));
+  return partition->find(key);
 }
 
 Result<bool> DrumView::contains(Key16 key) const {
   if (key.tail != 0 && !impl_->shape().is_wide()) return false;
-  const auto stored = lookup(key);
-  if (!stored) return tl::unexpected<Error>(stored.error());
+  CRAWLSTORE_TRY(const auto stored, lookup(key));
   const Bucket& bucket = impl_->buckets[impl_->bucket_of(key.head)];
-  if (stored->has_value() || !bucket.key_log) return stored->has_value();
-  const auto log = impl_->segment(bucket.key_log);
-  if (!log) return tl::unexpected<Error>(log.error());
-  for (const auto& run : (*log)->runs) {
+  if (stored.has_value() || !bucket.key_log) return stored.has_value();
+  CRAWLSTORE_TRY(const auto log, impl_->segment(bucket.key_log));
+  for (const auto& run : log->runs) {
     const auto found = impl_->inserts(bucket.key_log, run.run_id, key);
     if (!found || *found) return found;
   }
@@ -175,25 +163,23 @@ Result<void> DrumView::for_each_key(
   std::optional<Key16> last;
   for (const Bucket& bucket : impl_->buckets) {
     if (!bucket.partition) continue;
-    const auto partition = impl_->partition(bucket.partition);
-    if (!partition) return tl::unexpected<Error>(partition.error());
-    if ((*partition)->footer().last_key < from.head) continue;
+    CRAWLSTORE_TRY(const auto partition, impl_->partition(bucket.partition));
+    if (partition->footer().last_key < from.head) continue;
     Result<std::uint64_t> first_block = std::uint64_t{0};
-    if ((*partition)->footer().first_key <= from.head) first_block = (*partition)->find_block(from);
+    if (partition->footer().first_key <= from.head) first_block = partition->find_block(from);
     if (!first_block) return tl::unexpected<Error>(first_block.error());
-    for (std::uint64_t i = *first_block; i < (*partition)->block_count(); ++i) {
-      const auto block = (*partition)->block(i);
-      if (!block) return tl::unexpected<Error>(block.error());
-      CRAWLSTORE_TRY(format::decode_keys(*block, keys, tails));
+    for (std::uint64_t i = *first_block; i < partition->block_count(); ++i) {
+      CRAWLSTORE_TRY(const auto block, partition->block(i));
+      CRAWLSTORE_TRY(format::decode_keys(block, keys, tails));
       if (keys[0] < bucket.first_key || (last && Key16{keys[0], tails[0]} <= *last)) {
         return fail(Errc::kSegmentInvalid, "the keys of a partition do not ascend");
       }
-      last = Key16{keys[block->key_count - 1], tails[block->key_count - 1]};
+      last = Key16{keys[block.key_count - 1], tails[block.key_count - 1]};
       std::size_t value_begin = 0;
-      for (std::uint32_t k = 0; k < block->key_count; ++k) {
+      for (std::uint32_t k = 0; k < block.key_count; ++k) {
         const auto value = impl_->info.value_bytes < 0
-                               ? format::variable_value(*block, k, value_begin)
-                               : format::value_at(*block, k, impl_->info.value_bytes);
+                               ? format::variable_value(block, k, value_begin)
+                               : format::value_at(block, k, impl_->info.value_bytes);
         value_begin += value.size();
         const Key16 key{keys[k], tails[k]};
         if (key >= from && !visit(key, value)) return {};
@@ -208,13 +194,11 @@ Result<void> DrumView::for_each_pending(
   for (std::size_t b = 0; b < impl_->buckets.size(); ++b) {
     const Bucket& bucket = impl_->buckets[b];
     if (!bucket.key_log) continue;
-    const auto keys = impl_->segment(bucket.key_log);
-    if (!keys) return tl::unexpected<Error>(keys.error());
+    CRAWLSTORE_TRY(const auto keys, impl_->segment(bucket.key_log));
     const auto* auxes =
         bucket.aux_log ? impl_->snapshot.reader().directory().find(bucket.aux_log) : nullptr;
-    for (const auto& run : (*keys)->runs) {
-      const auto key_payload = impl_->snapshot.read_run(bucket.key_log, run.run_id);
-      if (!key_payload) return tl::unexpected<Error>(key_payload.error());
+    for (const auto& run : keys->runs) {
+      CRAWLSTORE_TRY(const auto key_payload, impl_->snapshot.read_run(bucket.key_log, run.run_id));
       Result<std::vector<std::byte>> aux_payload{};
       const RunId aux_id{run.run_id.value + 1};
       if (auxes != nullptr &&
@@ -224,7 +208,7 @@ Result<void> DrumView::for_each_pending(
         if (!aux_payload) return tl::unexpected<Error>(aux_payload.error());
       }
       bool go_on = true;
-      CRAWLSTORE_TRY(drum::for_each_request(*key_payload, *aux_payload,
+      CRAWLSTORE_TRY(drum::for_each_request(key_payload, *aux_payload,
                                             [&](const RawRequest& request, std::uint64_t sequence) {
                                               go_on = go_on && visit(b, request, sequence);
                                             }));

@@ -10,16 +10,15 @@ namespace crawlstore::drum {
 
 Result<InsertedKeys> InsertedKeys::of_run(std::span<const std::byte> payload) {
   std::vector<std::uint64_t> keys;
-  const auto run = format::parse_key_run(payload, keys);
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(const auto run, format::parse_key_run(payload, keys));
   InsertedKeys inserted;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    const auto tag = run->tags.empty() ? run->uniform_tag : run->tags[i];
+    const auto tag = run.tags.empty() ? run.uniform_tag : run.tags[i];
     if (format::operation_of(tag) == format::Operation::kCheck) continue;
-    if (run->tails.empty()) {
+    if (run.tails.empty()) {
       inserted.keys_.push_back(keys[i]);
     } else {
-      inserted.wide_keys_.emplace_back(keys[i], run->tails[i]);
+      inserted.wide_keys_.emplace_back(keys[i], run.tails[i]);
     }
   }
   sort_unique(inserted.keys_);

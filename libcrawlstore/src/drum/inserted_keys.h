@@ -37,9 +37,8 @@ class InsertedKeysOfRuns {
     if (known == lists_.end()) {
       const Result<std::vector<std::byte>> payload = read();
       if (!payload) return tl::unexpected<Error>(payload.error());
-      auto list = InsertedKeys::of_run(*payload);
-      if (!list) return tl::unexpected<Error>(list.error());
-      known = lists_.emplace(run, std::move(*list)).first;
+      CRAWLSTORE_TRY(auto list, InsertedKeys::of_run(*payload));
+      known = lists_.emplace(run, std::move(list)).first;
     }
     return known->second.contains(key);
   }

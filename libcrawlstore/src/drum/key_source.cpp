@@ -57,12 +57,12 @@ Result<void> PartitionKeys::advance() {
 Result<std::uint64_t> PartitionKeys::count_to(std::uint64_t last_head) {
   if (last_head == ~std::uint64_t{0}) return run_.record_count - passed_count_;
   if (rows_ == nullptr) {
-    const auto lookup = PartitionLookup::open(
-        std::make_shared<const container::RunReader>(storage_, name_, run_), shape_);
-    if (!lookup) return tl::unexpected<Error>(lookup.error());
-    auto rows = PartitionRows::open(*lookup);
-    if (!rows) return tl::unexpected<Error>(rows.error());
-    rows_ = std::move(*rows);
+    CRAWLSTORE_TRY(
+        const auto lookup,
+        PartitionLookup::open(std::make_shared<const container::RunReader>(storage_, name_, run_),
+                              shape_));
+    CRAWLSTORE_TRY(auto rows, PartitionRows::open(lookup));
+    rows_ = std::move(rows);
   }
   const auto end = rows_->lower_bound({last_head + 1, 0});
   if (!end) return end;

@@ -54,34 +54,32 @@ Result<KeyTable> KeyTable::open(container::Writer& writer, std::string_view name
     state.key_scheme = format::KeyScheme::kPage;
     return KeyTable(writer, std::move(state), options);
   }
-  auto state = load_state(writer, *entry);
-  if (!state) return tl::unexpected<Error>(state.error());
-  if (state->key_scheme != format::KeyScheme::kPage || state->shape() != shape) {
+  CRAWLSTORE_TRY(auto state, load_state(writer, *entry));
+  if (state.key_scheme != format::KeyScheme::kPage || state.shape() != shape) {
     return fail(Errc::kTypeMismatch, "the DRUM of this name does not hold the keys of pages",
                 Error::kNoOffset, entry->id.value);
   }
-  return KeyTable(writer, std::move(*state), options);
+  return KeyTable(writer, std::move(state), options);
 }
 
 Result<KeyTable> KeyTable::open_seen(container::Writer& writer, std::string_view name) {
   const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name);
   if (entry == nullptr) return fail(Errc::kUnknownName, "the store has no DRUM of this name");
-  auto state = load_state(writer, *entry);
-  if (!state) return tl::unexpected<Error>(state.error());
-  const bool has_url_keys = state->key_scheme == format::KeyScheme::kUrlV1 ||
-                            state->key_scheme == format::KeyScheme::kUrlV1Rabin;
-  if (!has_url_keys || state->value_bytes < 0) {
+  CRAWLSTORE_TRY(auto state, load_state(writer, *entry));
+  const bool has_url_keys = state.key_scheme == format::KeyScheme::kUrlV1 ||
+                            state.key_scheme == format::KeyScheme::kUrlV1Rabin;
+  if (!has_url_keys || state.value_bytes < 0) {
     return fail(Errc::kTypeMismatch, "the DRUM does not hold seen URLs", Error::kNoOffset,
                 entry->id.value);
   }
-  if (state->pending_count() != 0) {
+  if (state.pending_count() != 0) {
     return fail(Errc::kInvalidArgument, "requests wait in the DRUM; merge it first",
                 Error::kNoOffset, entry->id.value);
   }
   KeyTableOptions options;
-  options.value_bytes = state->value_bytes;
+  options.value_bytes = state.value_bytes;
   options.partition_keys_max = ~std::uint64_t{0};  // nothing splits when keys go
-  return KeyTable(writer, std::move(*state), options);
+  return KeyTable(writer, std::move(state), options);
 }
 
 Result<std::shared_ptr<const PartitionLookup>> KeyTable::lookup(const Bucket& bucket) {
@@ -109,9 +107,8 @@ Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const VisitFound
     std::size_t end = place;
     while (end < keys.size() && keys[end].head <= last_head) ++end;
     if (state_.buckets[index].partition_run) {
-      const auto found = lookup(state_.buckets[index]);
-      if (!found) return tl::unexpected<Error>(found.error());
-      CRAWLSTORE_TRY(drum::find_sorted(*found, keys, place, end, visit));
+      CRAWLSTORE_TRY(const auto found, lookup(state_.buckets[index]));
+      CRAWLSTORE_TRY(drum::find_sorted(found, keys, place, end, visit));
     }
     place = end;
   }
@@ -145,24 +142,22 @@ Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeyS
     // The last piece may get more keys than it should, when many share their head.
     const std::uint64_t bytes = partition_bytes_max(left, state_.last_key(index) - first_key,
                                                     left * value_bytes, state_.shape().is_wide());
-    auto started = container::RunWriter::start(*writer_, segment, run, bytes);
-    if (!started) return tl::unexpected<Error>(started.error());
-    piece.emplace(std::move(*started), state_.shape());
+    CRAWLSTORE_TRY(auto started, container::RunWriter::start(*writer_, segment, run, bytes));
+    piece.emplace(std::move(started), state_.shape());
     Bucket added;
     added.first_key = replacements.empty() ? bucket.first_key : first_key;
     replacements.push_back(added);
     return {};
   };
   const auto end_piece = [&]() -> Result<void> {
-    const auto done = piece->finish();
-    if (!done) return tl::unexpected<Error>(done.error());
+    CRAWLSTORE_TRY(const auto done, piece->finish());
     piece->give_back();
     piece.reset();
-    written_.push_back(done->run);
+    written_.push_back(done.run);
     Bucket& added = replacements.back();
     added.partition = segment;
-    added.partition_run = done->run;
-    added.key_count = done->key_count;
+    added.partition_run = done.run;
+    added.key_count = done.key_count;
     return {};
   };
   const auto keep = [&](Key16 key, std::span<const std::byte> value) {
@@ -191,15 +186,14 @@ Result<void> KeyTable::apply_all(container::SegmentWriter& target, KeySource& ed
                                  container::WorkSteps& steps) {
   std::vector<Bucket> buckets;
   for (std::size_t i = 0; i < state_.buckets.size(); ++i) {
-    const auto edit_count = edits.count_to(state_.last_key(i));
-    if (!edit_count) return tl::unexpected<Error>(edit_count.error());
-    if (*edit_count == 0) {
+    CRAWLSTORE_TRY(const auto edit_count, edits.count_to(state_.last_key(i)));
+    if (edit_count == 0) {
       buckets.push_back(state_.buckets[i]);
       CRAWLSTORE_TRY(steps.add(state_.buckets[i].key_count));
       continue;
     }
     std::vector<Bucket> replacements;
-    CRAWLSTORE_TRY(rewrite(i, *edit_count, edits, steps, replacements));
+    CRAWLSTORE_TRY(rewrite(i, edit_count, edits, steps, replacements));
     buckets.insert(buckets.end(), replacements.begin(), replacements.end());
   }
   if (buckets.size() > format::kBucketsMax) {
@@ -211,9 +205,8 @@ Result<void> KeyTable::apply_all(container::SegmentWriter& target, KeySource& ed
 }
 
 Result<void> KeyTable::put(container::SegmentWriter& target) {
-  auto table = put_state(target, state_, {});
-  if (!table) return tl::unexpected<Error>(table.error());
-  written_.push_back(*table);
+  CRAWLSTORE_TRY(auto table, put_state(target, state_, {}));
+  written_.push_back(table);
   for (const SegmentId id : emptied_) target.remove(id);
   return {};
 }

@@ -98,9 +98,8 @@ Result<PartitionPiece> PartitionWriter::finish() {
   format::encode_partition_tail(index_, key_count_, last_key_, shape_.value_bytes,
                                 run_.payload_bytes(), encoded_);
   CRAWLSTORE_TRY(run_.append(encoded_));
-  const auto run = run_.finish(key_count_);
-  if (!run) return tl::unexpected<Error>(run.error());
-  return PartitionPiece{*run, index_.first_keys.front(), key_count_};
+  CRAWLSTORE_TRY(const auto run, run_.finish(key_count_));
+  return PartitionPiece{run, index_.first_keys.front(), key_count_};
 }
 
 PartitionCursor::PartitionCursor(Storage& storage, const format::RunName& name,
@@ -175,15 +174,13 @@ Result<void> PartitionCursor::check_end() {
   constexpr std::size_t kStepBytes = 65536;
   std::uint64_t place = consumed_bytes_;
   while (payload_bytes_ > place && payload_bytes_ - place > kFooterBytes) {
-    const auto bytes = stream_->peek(kStepBytes);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    const auto step = std::min<std::uint64_t>(bytes->size(), payload_bytes_ - place - kFooterBytes);
+    CRAWLSTORE_TRY(const auto bytes, stream_->peek(kStepBytes));
+    const auto step = std::min<std::uint64_t>(bytes.size(), payload_bytes_ - place - kFooterBytes);
     stream_->advance(static_cast<std::size_t>(step));
     place += step;
   }
-  const auto bytes = stream_->peek(kFooterBytes);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const std::vector<std::byte> footer_bytes(bytes->begin(), bytes->end());
+  CRAWLSTORE_TRY(const auto bytes, stream_->peek(kFooterBytes));
+  const std::vector<std::byte> footer_bytes(bytes.begin(), bytes.end());
   CRAWLSTORE_TRY(stream_->finish());
   const auto footer = format::parse_partition_footer(footer_bytes, payload_bytes_);
   if (!footer) return invalid(footer.error().text, run_offset_bytes_ + place, segment_);
@@ -205,10 +202,9 @@ Result<std::shared_ptr<const PartitionLookup>> PartitionLookup::open(
   if (payload < sizeof(format::PartitionFooter)) {
     return invalid("a partition is shorter than its footer", offset, {});
   }
-  const auto bytes =
-      reader->bytes(payload - sizeof(format::PartitionFooter), sizeof(format::PartitionFooter));
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const auto footer = format::parse_partition_footer(*bytes, payload);
+  CRAWLSTORE_TRY(const auto bytes, reader->bytes(payload - sizeof(format::PartitionFooter),
+                                                 sizeof(format::PartitionFooter)));
+  const auto footer = format::parse_partition_footer(bytes, payload);
   if (!footer) return invalid(footer.error().text, offset, {});
   if (footer->value_bytes != shape.value_bytes || footer->key_bytes != shape.key_bytes) {
     return invalid("a partition has keys or values of another size than its DRUM", offset, {});
@@ -219,16 +215,13 @@ Result<std::shared_ptr<const PartitionLookup>> PartitionLookup::open(
 
 Result<Key16> PartitionLookup::first_key(std::uint64_t index) const {
   const auto number = [&](std::uint64_t place) -> Result<std::uint64_t> {
-    const auto bytes = reader_->bytes(footer_.index_offset_bytes + place * 8, 8);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    return format::load<std::uint64_t>(bytes->data());
+    CRAWLSTORE_TRY(const auto bytes, reader_->bytes(footer_.index_offset_bytes + place * 8, 8));
+    return format::load<std::uint64_t>(bytes.data());
   };
-  const auto head = number(index);
-  if (!head) return tl::unexpected<Error>(head.error());
-  if (!shape_.is_wide()) return Key16{*head};
-  const auto tail = number(footer_.block_count + index);
-  if (!tail) return tl::unexpected<Error>(tail.error());
-  return Key16{*head, *tail};
+  CRAWLSTORE_TRY(const auto head, number(index));
+  if (!shape_.is_wide()) return Key16{head};
+  CRAWLSTORE_TRY(const auto tail, number(footer_.block_count + index));
+  return Key16{head, tail};
 }
 
 /// Interpolates, then halves: for hashed keys one or two places of the index are touched.
@@ -241,9 +234,8 @@ Result<std::uint64_t> PartitionLookup::find_block(Key16 key) const {
   std::uint64_t step = 1;
   while (high - low > 1) {
     probe = std::clamp(probe, low + 1, high - 1);
-    const auto first = first_key(probe);
-    if (!first) return tl::unexpected<Error>(first.error());
-    const bool below = *first <= key;
+    CRAWLSTORE_TRY(const auto first, first_key(probe));
+    const bool below = first <= key;
     (below ? low : high) = probe;
     // Gallop away from the guess, then halve.
     const std::uint64_t gallop = below ? low + step : high - std::min(high, step);
@@ -255,14 +247,12 @@ Result<std::uint64_t> PartitionLookup::find_block(Key16 key) const {
 
 Result<Extent> PartitionLookup::block_place(std::uint64_t index) const {
   const auto offsets = footer_.index_offset_bytes + footer_.block_count * shape_.key_bytes;
-  const auto bytes = reader_->bytes(offsets + index * 4, 4);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const std::uint64_t begin = std::uint64_t{format::load<std::uint32_t>(bytes->data())} * 8;
+  CRAWLSTORE_TRY(const auto bytes, reader_->bytes(offsets + index * 4, 4));
+  const std::uint64_t begin = std::uint64_t{format::load<std::uint32_t>(bytes.data())} * 8;
   std::uint64_t end = footer_.index_offset_bytes;
   if (index + 1 < footer_.block_count) {
-    const auto next = reader_->bytes(offsets + (index + 1) * 4, 4);
-    if (!next) return tl::unexpected<Error>(next.error());
-    end = std::uint64_t{format::load<std::uint32_t>(next->data())} * 8;
+    CRAWLSTORE_TRY(const auto next, reader_->bytes(offsets + (index + 1) * 4, 4));
+    end = std::uint64_t{format::load<std::uint32_t>(next.data())} * 8;
   }
   if (begin >= end || end > footer_.index_offset_bytes) {
     return invalid("the block index of a partition is out of order", reader_->run().offset_bytes,
@@ -272,13 +262,11 @@ Result<Extent> PartitionLookup::block_place(std::uint64_t index) const {
 }
 
 Result<format::KeyBlock> PartitionLookup::block(std::uint64_t index) const {
-  const auto place = block_place(index);
-  if (!place) return tl::unexpected<Error>(place.error());
-  const auto encoded = reader_->bytes(place->offset_bytes, place->length_bytes);
-  if (!encoded) return tl::unexpected<Error>(encoded.error());
-  auto block = format::parse_key_block(*encoded, shape_.value_bytes, shape_.key_bytes);
+  CRAWLSTORE_TRY(const auto place, block_place(index));
+  CRAWLSTORE_TRY(const auto encoded, reader_->bytes(place.offset_bytes, place.length_bytes));
+  auto block = format::parse_key_block(encoded, shape_.value_bytes, shape_.key_bytes);
   if (!block) {
-    return invalid(block.error().text, reader_->run().offset_bytes + place->offset_bytes, {});
+    return invalid(block.error().text, reader_->run().offset_bytes + place.offset_bytes, {});
   }
   return block;
 }
@@ -286,21 +274,19 @@ Result<format::KeyBlock> PartitionLookup::block(std::uint64_t index) const {
 Result<std::optional<std::vector<std::byte>>> PartitionLookup::find(Key16 key) const {
   using Found = std::optional<std::vector<std::byte>>;
   if (key.head < footer_.first_key || key.head > footer_.last_key) return Found{};
-  const auto index = find_block(key);
-  if (!index) return tl::unexpected<Error>(index.error());
-  const auto block = this->block(*index);
-  if (!block) return tl::unexpected<Error>(block.error());
+  CRAWLSTORE_TRY(const auto index, find_block(key));
+  CRAWLSTORE_TRY(const auto block, this->block(index));
   format::BlockNumbers keys{};
   format::BlockNumbers tails{};
-  if (const auto decoded = format::decode_keys(*block, keys, tails); !decoded) {
+  if (const auto decoded = format::decode_keys(block, keys, tails); !decoded) {
     return invalid(decoded.error().text, reader_->run().offset_bytes, {});
   }
-  const auto place = std::lower_bound(keys.begin(), keys.begin() + block->key_count, key.head);
+  const auto place = std::lower_bound(keys.begin(), keys.begin() + block.key_count, key.head);
   auto position = static_cast<std::uint32_t>(place - keys.begin());
   const auto key_at = [&](std::uint32_t i) { return Key16{keys[i], tails[i]}; };
-  while (position < block->key_count && key_at(position) < key) ++position;
-  if (position == block->key_count || key_at(position) != key) return Found{};
-  const auto value = format::value_at(*block, position, shape_.value_bytes);
+  while (position < block.key_count && key_at(position) < key) ++position;
+  if (position == block.key_count || key_at(position) != key) return Found{};
+  const auto value = format::value_at(block, position, shape_.value_bytes);
   return Found{std::in_place, value.begin(), value.end()};
 }
 

@@ -26,41 +26,34 @@ Result<void> PartitionProbe::expect(Key16 first, Key16 last, std::uint64_t key_c
   if (last.head < footer.first_key || first.head > footer.last_key) return {};
   std::uint64_t begin = 0;
   if (first.head >= footer.first_key) {
-    const auto block = lookup_->find_block(first);
-    if (!block) return tl::unexpected<Error>(block.error());
-    begin = *block;
+    CRAWLSTORE_TRY(const auto block, lookup_->find_block(first));
+    begin = block;
   }
   std::uint64_t end = lookup_->block_count() - 1;
   if (last.head <= footer.last_key) {
-    const auto block = lookup_->find_block(last);
-    if (!block) return tl::unexpected<Error>(block.error());
-    end = *block;
+    CRAWLSTORE_TRY(const auto block, lookup_->find_block(last));
+    end = block;
   }
   if (end < begin || key_count < end - begin + 1) return {};
-  const auto first_place = lookup_->block_place(begin);
-  if (!first_place) return tl::unexpected<Error>(first_place.error());
-  const auto last_place = lookup_->block_place(end);
-  if (!last_place) return tl::unexpected<Error>(last_place.error());
-  if (first_place->offset_bytes < last_place->end_bytes()) {
-    ahead_ = {first_place->offset_bytes, last_place->end_bytes() - first_place->offset_bytes};
+  CRAWLSTORE_TRY(const auto first_place, lookup_->block_place(begin));
+  CRAWLSTORE_TRY(const auto last_place, lookup_->block_place(end));
+  if (first_place.offset_bytes < last_place.end_bytes()) {
+    ahead_ = {first_place.offset_bytes, last_place.end_bytes() - first_place.offset_bytes};
   }
   return {};
 }
 
 Result<void> PartitionProbe::load_block_of(Key16 key) {
-  const auto index = lookup_->find_block(key);
-  if (!index) return tl::unexpected<Error>(index.error());
+  CRAWLSTORE_TRY(const auto index, lookup_->find_block(key));
   if (ahead_.length_bytes != 0) {
-    const auto place = lookup_->block_place(*index);
-    if (!place) return tl::unexpected<Error>(place.error());
-    read_ahead(place->offset_bytes);
+    CRAWLSTORE_TRY(const auto place, lookup_->block_place(index));
+    read_ahead(place.offset_bytes);
   }
-  const auto block = lookup_->block(*index);
-  if (!block) return tl::unexpected<Error>(block.error());
-  if (const auto decoded = format::decode_keys(*block, keys_, tails_); !decoded) {
+  CRAWLSTORE_TRY(const auto block, lookup_->block(index));
+  if (const auto decoded = format::decode_keys(block, keys_, tails_); !decoded) {
     return fail(Errc::kSegmentInvalid, decoded.error().text, lookup_->reader().run().offset_bytes);
   }
-  block_ = *block;
+  block_ = block;
   position_ = 0;
   return {};
 }
@@ -83,9 +76,8 @@ Result<void> find_sorted(std::shared_ptr<const PartitionLookup> lookup, std::spa
   PartitionProbe probe(std::move(lookup));
   CRAWLSTORE_TRY(probe.expect(keys[first], keys[end - 1], end - first));
   for (std::size_t i = first; i < end; ++i) {
-    const auto value = probe.find(keys[i]);
-    if (!value) return tl::unexpected<Error>(value.error());
-    if (*value) CRAWLSTORE_TRY(visit(i, **value));
+    CRAWLSTORE_TRY(const auto value, probe.find(keys[i]));
+    if (value) CRAWLSTORE_TRY(visit(i, *value));
   }
   return {};
 }

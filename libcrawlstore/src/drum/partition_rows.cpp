@@ -18,27 +18,25 @@ Result<std::shared_ptr<const PartitionRows>> PartitionRows::open(
     std::shared_ptr<const PartitionLookup> lookup) {
   std::unique_ptr<PartitionRows> rows(new PartitionRows(std::move(lookup)));
   const auto& footer = rows->lookup_->footer();
-  const auto last = rows->key_count_of(footer.block_count - 1);
-  if (!last) return tl::unexpected<Error>(last.error());
+  CRAWLSTORE_TRY(const auto last, rows->key_count_of(footer.block_count - 1));
   // No block holds more than kBlockKeysMax. If the last one alone explains what is missing to that,
   // all others are full.
   const std::uint64_t missing = footer.block_count * format::kBlockKeysMax - footer.key_count;
-  if (missing != format::kBlockKeysMax - *last) CRAWLSTORE_TRY(rows->count_all());
+  if (missing != format::kBlockKeysMax - last) CRAWLSTORE_TRY(rows->count_all());
   return std::shared_ptr<const PartitionRows>(std::move(rows));
 }
 
 /// As its header says; from 1 to kBlockKeysMax.
 Result<std::uint32_t> PartitionRows::key_count_of(std::uint64_t block) const {
-  const auto place = lookup_->block_place(block);
-  if (!place) return tl::unexpected<Error>(place.error());
-  if (place->length_bytes < sizeof(format::KeyBlockHeader)) {
-    return invalid("a key block is cut short", place->offset_bytes);
+  CRAWLSTORE_TRY(const auto place, lookup_->block_place(block));
+  if (place.length_bytes < sizeof(format::KeyBlockHeader)) {
+    return invalid("a key block is cut short", place.offset_bytes);
   }
-  const auto bytes = lookup_->reader().bytes(place->offset_bytes, sizeof(format::KeyBlockHeader));
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const std::uint32_t count = format::load_struct<format::KeyBlockHeader>(bytes->data()).key_count;
+  CRAWLSTORE_TRY(const auto bytes,
+                 lookup_->reader().bytes(place.offset_bytes, sizeof(format::KeyBlockHeader)));
+  const std::uint32_t count = format::load_struct<format::KeyBlockHeader>(bytes.data()).key_count;
   if (count == 0 || count > format::kBlockKeysMax) {
-    return invalid("a key block holds no number of keys that can be", place->offset_bytes);
+    return invalid("a key block holds no number of keys that can be", place.offset_bytes);
   }
   return count;
 }
@@ -47,10 +45,9 @@ Result<void> PartitionRows::count_all() {
   const auto& footer = lookup_->footer();
   std::uint64_t row = 0;
   for (std::uint64_t block = 0; block < footer.block_count; ++block) {
-    const auto count = key_count_of(block);
-    if (!count) return tl::unexpected<Error>(count.error());
+    CRAWLSTORE_TRY(const auto count, key_count_of(block));
     first_rows_.push_back(row);
-    row += *count;
+    row += count;
   }
   if (row == footer.key_count) return {};
   return invalid("the blocks of a partition do not hold as many keys as it says", 0);
@@ -62,24 +59,21 @@ std::uint64_t PartitionRows::first_row_of(std::uint64_t block) const {
 }
 
 Result<void> PartitionRows::read_block(std::uint64_t index, Block& out) const {
-  const auto place = lookup_->block_place(index);
-  if (!place) return tl::unexpected<Error>(place.error());
-  const auto block = lookup_->block(index);
-  if (!block) return tl::unexpected<Error>(block.error());
-  out.block = *block;
+  CRAWLSTORE_TRY(const auto place, lookup_->block_place(index));
+  CRAWLSTORE_TRY(const auto block, lookup_->block(index));
+  out.block = block;
   out.first_row = first_row_of(index);
-  out.offset_bytes = lookup_->reader().run().offset_bytes + place->offset_bytes;
+  out.offset_bytes = lookup_->reader().run().offset_bytes + place.offset_bytes;
   if (out.end_row() != first_row_of(index + 1)) {
     return invalid("a key block holds another number of keys than its partition needs",
-                   place->offset_bytes);
+                   place.offset_bytes);
   }
   if (const auto decoded = format::decode_keys(out.block, out.keys, out.tails); !decoded) {
-    return invalid(decoded.error().text, place->offset_bytes);
+    return invalid(decoded.error().text, place.offset_bytes);
   }
-  const auto first_key = lookup_->first_key(index);
-  if (!first_key) return tl::unexpected<Error>(first_key.error());
-  if (*first_key == Key16{out.keys[0], out.tails[0]}) return {};
-  return invalid("the first key of a block is not the one the index says", place->offset_bytes);
+  CRAWLSTORE_TRY(const auto first_key, lookup_->first_key(index));
+  if (first_key == Key16{out.keys[0], out.tails[0]}) return {};
+  return invalid("the first key of a block is not the one the index says", place.offset_bytes);
 }
 
 Result<void> PartitionRows::read_block_of(std::uint64_t row, Block& out) const {
@@ -91,10 +85,9 @@ Result<void> PartitionRows::read_block_of(std::uint64_t row, Block& out) const {
 Result<std::uint64_t> PartitionRows::lower_bound(Key16 key) const {
   if (key.head < lookup_->footer().first_key) return 0;
   if (key.head > lookup_->footer().last_key) return key_count();
-  const auto index = lookup_->find_block(key);
-  if (!index) return tl::unexpected<Error>(index.error());
+  CRAWLSTORE_TRY(const auto index, lookup_->find_block(key));
   Block block;
-  CRAWLSTORE_TRY(read_block(*index, block));
+  CRAWLSTORE_TRY(read_block(index, block));
   std::uint32_t position = 0;
   const auto is_below = [&](std::uint32_t i) { return Key16{block.keys[i], block.tails[i]} < key; };
   for (std::uint32_t end = block.block.key_count; position < end;) {

@@ -102,9 +102,8 @@ Result<void> PendingRun::put_aux(std::size_t index, std::size_t bytes_max, Pendi
       {}, {blocks.raw_bytes - block * format::kAuxBlockBytes, blocks.lengths.subspan(block),
            blocks.bytes.subspan(aux_blocks_.begin_of(block))});
   CRAWLSTORE_TRY(reader.next(begin % format::kAuxBlockBytes));
-  const auto bytes = reader.next(std::min<std::uint64_t>(row.aux_bytes, bytes_max));
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  row.aux = first_bytes(*bytes, bytes_max);
+  CRAWLSTORE_TRY(const auto bytes, reader.next(std::min<std::uint64_t>(row.aux_bytes, bytes_max)));
+  row.aux = first_bytes(bytes, bytes_max);
   return {};
 }
 

@@ -196,9 +196,9 @@ Result<RequestColumns::Runs> RequestColumns::write(container::SegmentWriter& wri
   run.sequences = offsets;
   scratch.clear();
   format::encode_key_run(run, scratch);
-  auto key_run = container::write_run(writer, place.key_log, place.id, scratch, count());
-  if (!key_run) return tl::unexpected<Error>(key_run.error());
-  Runs runs{*key_run, {}};
+  CRAWLSTORE_TRY(auto key_run,
+                 container::write_run(writer, place.key_log, place.id, scratch, count()));
+  Runs runs{key_run, {}};
   if (auxes_.empty()) return runs;
 
   format::AuxRun aux;
@@ -213,7 +213,7 @@ Result<RequestColumns::Runs> RequestColumns::write(container::SegmentWriter& wri
   format::encode_aux_run(aux, scratch);
   auto auxes = container::write_run(writer, place.aux_log, {place.id.value + 1}, scratch, count());
   if (!auxes) {
-    writer.release(key_run->extent());
+    writer.release(key_run.extent());
     return tl::unexpected<Error>(auxes.error());
   }
   runs.auxes = *auxes;
@@ -224,31 +224,28 @@ Result<void> for_each_request(std::span<const std::byte> key_payload,
                               std::span<const std::byte> aux_payload,
                               const std::function<void(const RawRequest&, std::uint64_t)>& visit) {
   std::vector<std::uint64_t> keys;
-  const auto run = format::parse_key_run(key_payload, keys);
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(const auto run, format::parse_key_run(key_payload, keys));
   format::AuxRun aux;
   if (!aux_payload.empty()) {
-    const auto parsed = format::parse_aux_run(aux_payload);
-    if (!parsed) return tl::unexpected<Error>(parsed.error());
-    aux = *parsed;
-    if (aux.record_count != run->keys.size()) {
+    CRAWLSTORE_TRY(const auto parsed, format::parse_aux_run(aux_payload));
+    aux = parsed;
+    if (aux.record_count != run.keys.size()) {
       return fail(Errc::kSegmentInvalid, "an auxiliary run has another count than its key run");
     }
   }
   format::AuxReader auxes(aux.bytes, aux.blocks);
   std::size_t value_begin = 0;
-  for (std::size_t i = 0; i < run->keys.size(); ++i) {
-    const auto tag = run->tags.empty() ? run->uniform_tag : run->tags[i];
+  for (std::size_t i = 0; i < run.keys.size(); ++i) {
+    const auto tag = run.tags.empty() ? run.uniform_tag : run.tags[i];
     const std::size_t value_length =
-        run->value_bytes < 0 ? run->lengths[i] : static_cast<std::size_t>(run->value_bytes);
+        run.value_bytes < 0 ? run.lengths[i] : static_cast<std::size_t>(run.value_bytes);
     const std::size_t aux_length = aux.lengths.empty() ? aux.uniform_length_bytes : aux.lengths[i];
-    const auto aux_bytes = auxes.next(aux_length);
-    if (!aux_bytes) return tl::unexpected<Error>(aux_bytes.error());
-    const std::uint64_t offset = run->sequences.empty() ? i : run->sequences[i];
+    CRAWLSTORE_TRY(const auto aux_bytes, auxes.next(aux_length));
+    const std::uint64_t offset = run.sequences.empty() ? i : run.sequences[i];
     visit({static_cast<DrumOperation>(format::operation_of(tag)), format::consumer_of(tag),
-           run->keys[i], run->values.subspan(value_begin, value_length), *aux_bytes,
-           run->tails.empty() ? 0 : run->tails[i]},
-          run->first_sequence + offset);
+           run.keys[i], run.values.subspan(value_begin, value_length), aux_bytes,
+           run.tails.empty() ? 0 : run.tails[i]},
+          run.first_sequence + offset);
     value_begin += value_length;
     auxes.forget();
   }

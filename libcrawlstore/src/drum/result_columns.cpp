@@ -46,27 +46,26 @@ Result<format::RunRef> ResultColumns::write(container::SegmentWriter& writer, Se
 
 Result<void> for_each_answer(std::span<const std::byte> payload,
                              const std::function<Result<void>(std::span<const RawAnswer>)>& visit) {
-  const auto run = format::parse_result_run(payload);
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(const auto run, format::parse_result_run(payload));
   constexpr std::size_t kBatch = 1024;
   std::vector<RawAnswer> batch;
   batch.reserve(kBatch);
   std::size_t value_begin = 0;
   std::size_t aux_begin = 0;
-  for (std::size_t i = 0; i < run->keys.size(); ++i) {
+  for (std::size_t i = 0; i < run.keys.size(); ++i) {
     const std::size_t value_length =
-        run->value_bytes < 0 ? run->value_lengths[i] : static_cast<std::size_t>(run->value_bytes);
-    const std::size_t aux_length = run->aux_lengths[i];
-    const auto operation = static_cast<DrumOperation>(format::operation_of(run->tags[i]));
+        run.value_bytes < 0 ? run.value_lengths[i] : static_cast<std::size_t>(run.value_bytes);
+    const std::size_t aux_length = run.aux_lengths[i];
+    const auto operation = static_cast<DrumOperation>(format::operation_of(run.tags[i]));
     // A unique check has no value, as when it is dispatched at once: its column holds padding.
-    const bool has_value = operation != DrumOperation::kCheck || run->verdicts[i] != 0;
-    batch.push_back({run->keys[i], run->sequences[i],
-                     run->values.subspan(value_begin, has_value ? value_length : 0),
-                     run->auxes.subspan(aux_begin, aux_length), format::consumer_of(run->tags[i]),
-                     operation, run->verdicts[i] != 0, run->tails.empty() ? 0 : run->tails[i]});
+    const bool has_value = operation != DrumOperation::kCheck || run.verdicts[i] != 0;
+    batch.push_back({run.keys[i], run.sequences[i],
+                     run.values.subspan(value_begin, has_value ? value_length : 0),
+                     run.auxes.subspan(aux_begin, aux_length), format::consumer_of(run.tags[i]),
+                     operation, run.verdicts[i] != 0, run.tails.empty() ? 0 : run.tails[i]});
     value_begin += value_length;
     aux_begin += aux_length;
-    if (batch.size() < kBatch && i + 1 < run->keys.size()) continue;
+    if (batch.size() < kBatch && i + 1 < run.keys.size()) continue;
     CRAWLSTORE_TRY(visit(batch));
     batch.clear();
   }

@@ -35,13 +35,13 @@ Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options
   drum_options.key_scheme = options.key == UrlKeyKind::kRabin ? kUrlV1Rabin : kUrlV1;
   drum_options.key_bytes = 0;
   if (options.key) drum_options.key_bytes = *options.key == UrlKeyKind::kXxh3Wide ? 16 : 8;
-  auto core = DrumCore::open(store, name, ValueTraits<NoValue>::kBytes, drum_options);
-  if (!core) return tl::unexpected<Error>(core.error());
-  const auto kind = kind_of(**core);
+  CRAWLSTORE_TRY(auto core,
+                 DrumCore::open(store, name, ValueTraits<NoValue>::kBytes, drum_options));
+  const auto kind = kind_of(*core);
   if (!kind || (options.key && options.key != kind)) {
     return fail(Errc::kTypeMismatch, "the DRUM's keys were made in another way");
   }
-  return UrlSeen(Answers(std::move(*core)), *kind, store.key_seed(), options.raw);
+  return UrlSeen(Answers(std::move(core)), *kind, store.key_seed(), options.raw);
 }
 
 Key16 UrlSeen::key_of(std::string_view url) {

@@ -275,11 +275,10 @@ Result<std::vector<Generation>> SystemStorage::pinned(Generation from, Generatio
   const std::uint64_t end = std::min(to.value, kPinnableGenerationEnd);
   std::vector<Generation> generations;
   if (from.value >= end) return generations;
-  const auto bytes =
-      locked_bytes(descriptor_, kPinLockBase + from.value, kPinLockBase + end, kPinnedCountMax);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  generations.reserve(bytes->size());
-  for (const std::uint64_t byte : *bytes) generations.push_back({byte - kPinLockBase});
+  CRAWLSTORE_TRY(const auto bytes, locked_bytes(descriptor_, kPinLockBase + from.value,
+                                                kPinLockBase + end, kPinnedCountMax));
+  generations.reserve(bytes.size());
+  for (const std::uint64_t byte : bytes) generations.push_back({byte - kPinLockBase});
   return generations;
 }
 
@@ -303,11 +302,10 @@ std::vector<PinHolder> SystemStorage::pin_holders() {
 
 Result<std::shared_ptr<Storage>> SystemStorage::reopen() {
   CRAWLSTORE_TRY(check_path());
-  auto other = open_storage(path_, OpenMode::kRead);
-  if (!other) return tl::unexpected<Error>(other.error());
+  CRAWLSTORE_TRY(auto other, open_storage(path_, OpenMode::kRead));
   // The path may have been replaced between the two: then the check fails now.
   CRAWLSTORE_TRY(check_path());
-  return std::shared_ptr<Storage>(std::move(*other));
+  return std::shared_ptr<Storage>(std::move(other));
 }
 
 void SystemStorage::prefetch(Extent extent) {

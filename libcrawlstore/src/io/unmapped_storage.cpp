@@ -134,10 +134,10 @@ Result<const std::byte*> UnmappedStorage::view(Extent extent) {
     return fail(Errc::kInvalidArgument, "extent outside any file", extent.offset_bytes);
   }
   const Extent units = units_around(extent);
-  const auto region = region_of({units.offset_bytes, std::max(units.length_bytes, kUnitBytes)});
-  if (!region) return tl::unexpected<Error>(region.error());
-  if (extent.length_bytes != 0) CRAWLSTORE_TRY(fill(**region, units));
-  return (*region)->at(extent.offset_bytes);
+  CRAWLSTORE_TRY(const auto region,
+                 region_of({units.offset_bytes, std::max(units.length_bytes, kUnitBytes)}));
+  if (extent.length_bytes != 0) CRAWLSTORE_TRY(fill(*region, units));
+  return region->at(extent.offset_bytes);
 }
 
 void UnmappedStorage::forget(Extent extent) {

@@ -78,44 +78,38 @@ class Merge {
   Result<void> write_into(SegmentId links, SegmentId gone, bool reserve_all) {
     const bool keeps_gone = !is_whole_ && gone;
     const RunId id = writer_.new_run_ids(2);
-    auto links_writer =
-        LinksWriter::start(writer_, links, id, reserve_bytes(runs_, false, reserve_all));
-    if (!links_writer) return tl::unexpected<Error>(links_writer.error());
+    CRAWLSTORE_TRY(auto links_writer, LinksWriter::start(writer_, links, id,
+                                                         reserve_bytes(runs_, false, reserve_all)));
     std::optional<LinksWriter> gone_writer;
     if (keeps_gone) {
-      auto started = LinksWriter::start(writer_, gone, {id.value + 1},
-                                        reserve_bytes(runs_, true, reserve_all));
-      if (!started) return tl::unexpected<Error>(started.error());
-      gone_writer.emplace(std::move(*started));
+      CRAWLSTORE_TRY(auto started, LinksWriter::start(writer_, gone, {id.value + 1},
+                                                      reserve_bytes(runs_, true, reserve_all)));
+      gone_writer.emplace(std::move(started));
     }
-    CRAWLSTORE_TRY(copy_rows(*links_writer, gone_writer ? &*gone_writer : nullptr));
-    const auto links_run = links_writer->finish();
-    if (!links_run) return tl::unexpected<Error>(links_run.error());
+    CRAWLSTORE_TRY(copy_rows(links_writer, gone_writer ? &*gone_writer : nullptr));
+    CRAWLSTORE_TRY(const auto links_run, links_writer.finish());
     if (gone_writer) {
-      const auto gone_run = gone_writer->finish();
-      if (!gone_run) return tl::unexpected<Error>(gone_run.error());
-      gone_run_ = *gone_run;
+      CRAWLSTORE_TRY(const auto gone_run, gone_writer->finish());
+      gone_run_ = gone_run;
       if (gone_run_) gone_writer->give_back();
     }
-    links_run_ = *links_run;
-    if (links_run_) links_writer->give_back();
+    links_run_ = links_run;
+    if (links_run_) links_writer.give_back();
     return {};
   }
 
   Result<void> copy_rows(LinksWriter& links, LinksWriter* gone) {
-    auto rows = RowStream::open(runs_, combination_, 0);
-    if (!rows) return tl::unexpected<Error>(rows.error());
+    CRAWLSTORE_TRY(auto rows, RowStream::open(runs_, combination_, 0));
     const bool keeps_empty = !is_whole_ && combination_ == Combination::kReplace;
     while (true) {
-      const auto more = rows->next();
-      if (!more) return tl::unexpected<Error>(more.error());
-      if (!*more) return {};
-      CRAWLSTORE_TRY(steps_.add(1 + rows->links().size()));
-      if (keeps_empty || !rows->links().empty()) {
-        CRAWLSTORE_TRY(links.append(rows->page(), rows->links()));
+      CRAWLSTORE_TRY(const auto more, rows.next());
+      if (!more) return {};
+      CRAWLSTORE_TRY(steps_.add(1 + rows.links().size()));
+      if (keeps_empty || !rows.links().empty()) {
+        CRAWLSTORE_TRY(links.append(rows.page(), rows.links()));
       }
-      if (gone != nullptr && !rows->gone().empty()) {
-        CRAWLSTORE_TRY(gone->append(rows->page(), rows->gone()));
+      if (gone != nullptr && !rows.gone().empty()) {
+        CRAWLSTORE_TRY(gone->append(rows.page(), rows.gone()));
       }
     }
   }
@@ -209,50 +203,45 @@ std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_
 
 Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments& segments,
                             container::WorkSteps& steps) {
-  const auto view = LinkView::open(writer, segments);
-  if (!view) return tl::unexpected<Error>(view.error());
-  const auto sizes = sizes_of(view->out_runs());
+  CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
+  const auto sizes = sizes_of(view.out_runs());
   if (sizes.size() <= kFreshRunsMax + 1) return {};
   const std::size_t first = choose_merge(sizes, kFreshRunsMax);
-  steps.expect(merge_steps(view->out_runs(), first));
-  return merge_out(writer, segments, *view, first, steps);
+  steps.expect(merge_steps(view.out_runs(), first));
+  return merge_out(writer, segments, view, first, steps);
 }
 
 Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments,
                            container::WorkSteps& steps) {
-  const auto view = LinkView::open(writer, segments);
-  if (!view) return tl::unexpected<Error>(view.error());
-  const auto sizes = sizes_of(view->in_runs());
+  CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
+  const auto sizes = sizes_of(view.in_runs());
   if (sizes.size() <= kFreshRunsMax + 1) return {};
   // A merge may leave two runs: what was added, and what is gone.
   const std::size_t first = choose_merge(sizes, kFreshRunsMax - 1);
-  steps.expect(merge_steps(view->in_runs(), first));
-  return merge_in(writer, segments, *view, first, steps);
+  steps.expect(merge_steps(view.in_runs(), first));
+  return merge_in(writer, segments, view, first, steps);
 }
 
 Result<void> expect_compaction(container::SegmentWriter& writer, const LinkSegments& segments,
                                container::WorkSteps& steps) {
-  const auto view = LinkView::open(writer, segments);
-  if (!view) return tl::unexpected<Error>(view.error());
-  if (has_loose_out_runs(*view)) steps.expect(merge_steps(view->out_runs(), 0));
-  if (has_loose_in_runs(*view)) steps.expect(merge_steps(view->in_runs(), 0));
+  CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
+  if (has_loose_out_runs(view)) steps.expect(merge_steps(view.out_runs(), 0));
+  if (has_loose_in_runs(view)) steps.expect(merge_steps(view.in_runs(), 0));
   return {};
 }
 
 Result<void> compact_out_links(container::SegmentWriter& writer, const LinkSegments& segments,
                                container::WorkSteps& steps) {
-  const auto view = LinkView::open(writer, segments);
-  if (!view) return tl::unexpected<Error>(view.error());
-  if (!has_loose_out_runs(*view)) return {};
-  return merge_out(writer, segments, *view, 0, steps);
+  CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
+  if (!has_loose_out_runs(view)) return {};
+  return merge_out(writer, segments, view, 0, steps);
 }
 
 Result<void> compact_in_links(container::SegmentWriter& writer, const LinkSegments& segments,
                               container::WorkSteps& steps) {
-  const auto view = LinkView::open(writer, segments);
-  if (!view) return tl::unexpected<Error>(view.error());
-  if (!has_loose_in_runs(*view)) return {};
-  return merge_in(writer, segments, *view, 0, steps);
+  CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
+  if (!has_loose_in_runs(view)) return {};
+  return merge_in(writer, segments, view, 0, steps);
 }
 
 }  // namespace crawlstore::links

@@ -12,9 +12,8 @@ Result<void> add_runs(SegmentId segment, bool is_gone, const LinkView::Find& fin
   const format::SegmentEntry* entry = find(segment);
   if (entry == nullptr) return fail(Errc::kUnknownName, "there is no such segment of links");
   for (const format::RunRef& run : entry->runs) {
-    auto lookup = LinksLookup::open(open_run(entry->id, run), entry->id);
-    if (!lookup) return tl::unexpected<Error>(lookup.error());
-    runs.push_back({std::move(*lookup), is_gone});
+    CRAWLSTORE_TRY(auto lookup, LinksLookup::open(open_run(entry->id, run), entry->id));
+    runs.push_back({std::move(lookup), is_gone});
   }
   std::sort(runs.begin(), runs.end(), [](const LogRun& a, const LogRun& b) {
     return a.run.run().run_id < b.run.run().run_id;
@@ -56,9 +55,8 @@ Result<void> LinkView::out(std::uint64_t page, std::vector<std::uint64_t>& links
   links.clear();
   for (auto run = out_.rbegin(); run != out_.rend(); ++run) {
     std::size_t row = 0;
-    const auto found = run->run.find(page, rows_, row);
-    if (!found) return tl::unexpected<Error>(found.error());
-    if (!*found) continue;
+    CRAWLSTORE_TRY(const auto found, run->run.find(page, rows_, row));
+    if (!found) continue;
     links.assign(rows_.links(row).begin(), rows_.links(row).end());
     return {};
   }
@@ -69,9 +67,8 @@ Result<void> LinkView::in(std::uint64_t page, std::vector<std::uint64_t>& links)
   edits_.clear();
   for (const LogRun& run : in_) {
     std::size_t row = 0;
-    const auto found = run.run.find(page, rows_, row);
-    if (!found) return tl::unexpected<Error>(found.error());
-    if (*found) edits_.take(rows_.links(row), run.is_gone);
+    CRAWLSTORE_TRY(const auto found, run.run.find(page, rows_, row));
+    if (found) edits_.take(rows_.links(row), run.is_gone);
   }
   links.swap(edits_.added());
   return {};

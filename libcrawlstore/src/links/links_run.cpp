@@ -34,9 +34,9 @@ std::uint64_t link_run_bytes_max(std::uint64_t row_count, std::uint64_t link_cou
 
 Result<LinksWriter> LinksWriter::start(container::SegmentWriter& writer, SegmentId segment,
                                        RunId run, std::uint64_t payload_bytes_max) {
-  auto started = container::RunWriter::start(writer, segment, run, payload_bytes_max);
-  if (!started) return tl::unexpected<Error>(started.error());
-  return LinksWriter(std::move(*started));
+  CRAWLSTORE_TRY(auto started,
+                 container::RunWriter::start(writer, segment, run, payload_bytes_max));
+  return LinksWriter(std::move(started));
 }
 
 Result<void> LinksWriter::append(std::uint64_t page, std::span<const std::uint64_t> links) {
@@ -76,9 +76,8 @@ Result<std::optional<format::RunRef>> LinksWriter::finish() {
   encoded_.clear();
   format::encode_link_tail(index_, totals_, run_.payload_bytes(), encoded_);
   CRAWLSTORE_TRY(run_.append(encoded_));
-  const auto run = run_.finish(totals_.link_count);
-  if (!run) return tl::unexpected<Error>(run.error());
-  return std::optional(*run);
+  CRAWLSTORE_TRY(const auto run, run_.finish(totals_.link_count));
+  return std::optional(run);
 }
 
 tl::unexpected<Error> LinksLookup::broken(const char* text, std::uint64_t offset) const {
@@ -94,27 +93,25 @@ Result<LinksLookup> LinksLookup::open(std::shared_ptr<const container::RunReader
   LinksLookup lookup(std::move(reader), segment);
   const std::uint64_t payload_bytes = lookup.run().payload_bytes;
   const auto length = std::min<std::uint64_t>(payload_bytes, sizeof(format::LinkRunFooter));
-  const auto bytes = lookup.bytes(payload_bytes - length, length);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const auto footer = format::parse_link_footer(*bytes, payload_bytes);
+  CRAWLSTORE_TRY(const auto bytes, lookup.bytes(payload_bytes - length, length));
+  const auto footer = format::parse_link_footer(bytes, payload_bytes);
   if (!footer) return lookup.broken(footer.error(), 0);
   lookup.footer_ = *footer;
   return lookup;
 }
 
 Result<std::uint64_t> LinksLookup::first_page(std::uint64_t block) const {
-  const auto entry = bytes(footer_.index_offset_bytes + block * sizeof(format::LinkIndexEntry), 8);
-  if (!entry) return tl::unexpected<Error>(entry.error());
-  return format::load<std::uint64_t>(entry->data());
+  CRAWLSTORE_TRY(const auto entry,
+                 bytes(footer_.index_offset_bytes + block * sizeof(format::LinkIndexEntry), 8));
+  return format::load<std::uint64_t>(entry.data());
 }
 
 Result<std::uint64_t> LinksLookup::block_offset(std::uint64_t block) const {
   if (block == footer_.block_count) return footer_.index_offset_bytes;
   const std::uint64_t place =
       footer_.index_offset_bytes + block * sizeof(format::LinkIndexEntry) + 8;
-  const auto entry = bytes(place, 8);
-  if (!entry) return tl::unexpected<Error>(entry.error());
-  return format::load<std::uint64_t>(entry->data());
+  CRAWLSTORE_TRY(const auto entry, bytes(place, 8));
+  return format::load<std::uint64_t>(entry.data());
 }
 
 Result<Extent> LinksLookup::find_block(std::uint64_t page) const {
@@ -122,48 +119,41 @@ Result<Extent> LinksLookup::find_block(std::uint64_t page) const {
   std::uint64_t high = footer_.block_count;
   while (high - low > kViewedEntries) {
     const std::uint64_t middle = low + (high - low) / 2;
-    const auto first = first_page(middle);
-    if (!first) return tl::unexpected<Error>(first.error());
-    (*first <= page ? low : high) = middle;
+    CRAWLSTORE_TRY(const auto first, first_page(middle));
+    (first <= page ? low : high) = middle;
   }
   constexpr std::uint64_t kEntryBytes = sizeof(format::LinkIndexEntry);
   const std::uint64_t view_begin = low;
-  const auto view =
-      bytes(footer_.index_offset_bytes + low * kEntryBytes, (high - low) * kEntryBytes);
-  if (!view) return tl::unexpected<Error>(view.error());
+  CRAWLSTORE_TRY(const auto view,
+                 bytes(footer_.index_offset_bytes + low * kEntryBytes, (high - low) * kEntryBytes));
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
     const auto first =
-        format::load<std::uint64_t>(view->data() + (middle - view_begin) * kEntryBytes);
+        format::load<std::uint64_t>(view.data() + (middle - view_begin) * kEntryBytes);
     (first <= page ? low : high) = middle;
   }
-  const auto begin = block_offset(low);
-  if (!begin) return tl::unexpected<Error>(begin.error());
-  const auto end = block_offset(low + 1);
-  if (!end) return tl::unexpected<Error>(end.error());
-  if (*end > footer_.index_offset_bytes || *begin >= *end || *begin % 8 != 0) {
+  CRAWLSTORE_TRY(const auto begin, block_offset(low));
+  CRAWLSTORE_TRY(const auto end, block_offset(low + 1));
+  if (end > footer_.index_offset_bytes || begin >= end || begin % 8 != 0) {
     return broken("the block offsets of a link run do not ascend",
                   footer_.index_offset_bytes + low * kEntryBytes + 8);
   }
-  return Extent{*begin, *end - *begin};
+  return Extent{begin, end - begin};
 }
 
 Result<bool> LinksLookup::find(std::uint64_t page, format::LinkRows& rows, std::size_t& row) const {
   if (page < footer_.first_page || page > footer_.last_page) return false;
-  const auto place = find_block(page);
-  if (!place) return tl::unexpected<Error>(place.error());
-  const auto block = bytes(place->offset_bytes, place->length_bytes);
-  if (!block) return tl::unexpected<Error>(block.error());
-  const auto decoded = format::decode_link_block(*block, rows);
-  if (!decoded) return broken(decoded.error(), place->offset_bytes);
+  CRAWLSTORE_TRY(const auto place, find_block(page));
+  CRAWLSTORE_TRY(const auto block, bytes(place.offset_bytes, place.length_bytes));
+  const auto decoded = format::decode_link_block(block, rows);
+  if (!decoded) return broken(decoded.error(), place.offset_bytes);
   row = rows.find(page);
   return row != rows.row_count();
 }
 
 Result<LinksCursor> LinksCursor::open(LinksLookup run, std::uint64_t page) {
-  const auto place = run.find_block(page);
-  if (!place) return tl::unexpected<Error>(place.error());
-  LinksCursor cursor(std::move(run), place->offset_bytes);
+  CRAWLSTORE_TRY(const auto place, run.find_block(page));
+  LinksCursor cursor(std::move(run), place.offset_bytes);
   CRAWLSTORE_TRY(cursor.load_block());
   while (!cursor.at_end() && cursor.page() < page) CRAWLSTORE_TRY(cursor.advance());
   return cursor;
@@ -177,9 +167,8 @@ Result<std::span<const std::byte>> LinksCursor::window(std::uint64_t length_byte
   }
   if (offset_ < window_offset_ || offset_ + length_bytes > window_offset_ + window_.size()) {
     const auto length = std::min(std::max(length_bytes, kWindowBytes), blocks_bytes - offset_);
-    const auto view = run_.bytes(offset_, length);
-    if (!view) return tl::unexpected<Error>(view.error());
-    window_ = *view;
+    CRAWLSTORE_TRY(const auto view, run_.bytes(offset_, length));
+    window_ = view;
     window_offset_ = offset_;
   }
   return window_.subspan(offset_ - window_offset_, length_bytes);
@@ -195,14 +184,12 @@ Result<void> LinksCursor::load_block() {
     rows_ = {};
     return {};
   }
-  const auto start = window(sizeof(format::LinkBlockHeader));
-  if (!start) return tl::unexpected<Error>(start.error());
+  CRAWLSTORE_TRY(const auto start, window(sizeof(format::LinkBlockHeader)));
   const auto length =
-      format::link_block_bytes(format::load_struct<format::LinkBlockHeader>(start->data()));
+      format::link_block_bytes(format::load_struct<format::LinkBlockHeader>(start.data()));
   if (!length) return run_.broken(length.error(), offset_);
-  const auto block = window(*length);
-  if (!block) return tl::unexpected<Error>(block.error());
-  const auto decoded = format::decode_link_block(*block, rows_);
+  CRAWLSTORE_TRY(const auto block, window(*length));
+  const auto decoded = format::decode_link_block(block, rows_);
   if (!decoded) return run_.broken(decoded.error(), offset_);
   if (last_page_ && rows_.page(0) <= *last_page_) {
     return run_.broken("the pages of a link run do not ascend from block to block", offset_);

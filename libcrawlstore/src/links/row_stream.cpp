@@ -33,9 +33,8 @@ Result<RowStream> RowStream::open(const std::vector<LogRun>& runs, Combination c
   RowStream stream(combination);
   for (const LogRun& run : runs) {
     if (run.run.footer().last_page < first_page) continue;
-    auto cursor = LinksCursor::open(run.run, first_page);
-    if (!cursor) return tl::unexpected<Error>(cursor.error());
-    if (!cursor->at_end()) stream.inputs_.push_back({std::move(*cursor), run.is_gone});
+    CRAWLSTORE_TRY(auto cursor, LinksCursor::open(run.run, first_page));
+    if (!cursor.at_end()) stream.inputs_.push_back({std::move(cursor), run.is_gone});
   }
   return stream;
 }

@@ -21,9 +21,9 @@ class RowSeeker {
   Result<Row> find(std::uint64_t page) {
     if (runs_.empty()) return Row{};
     if (!rows_ || (has_row_ && page > rows_->page() + kPagesSkipped)) {
-      auto opened = links::RowStream::open(runs_, links::Combination::kReplace, page);
-      if (!opened) return tl::unexpected<Error>(opened.error());
-      rows_.emplace(std::move(*opened));
+      CRAWLSTORE_TRY(auto opened,
+                     links::RowStream::open(runs_, links::Combination::kReplace, page));
+      rows_.emplace(std::move(opened));
       has_row_ = true;
       CRAWLSTORE_TRY(advance());
     }
@@ -36,9 +36,8 @@ class RowSeeker {
   static constexpr std::uint64_t kPagesSkipped = 4096;
 
   Result<void> advance() {
-    const auto more = rows_->next();
-    if (!more) return tl::unexpected<Error>(more.error());
-    has_row_ = *more;
+    CRAWLSTORE_TRY(const auto more, rows_->next());
+    has_row_ = more;
     return {};
   }
 
@@ -52,9 +51,8 @@ class RowWalk {
  public:
   explicit RowWalk(links::RowStream rows) : rows_(std::move(rows)) {}
   static Result<RowWalk> start(const std::vector<links::LogRun>& runs) {
-    auto opened = links::RowStream::open(runs, links::Combination::kReplace, 0);
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    RowWalk walk(std::move(*opened));
+    CRAWLSTORE_TRY(auto opened, links::RowStream::open(runs, links::Combination::kReplace, 0));
+    RowWalk walk(std::move(opened));
     CRAWLSTORE_TRY(walk.advance());
     return walk;
   }
@@ -62,9 +60,8 @@ class RowWalk {
   [[nodiscard]] std::uint64_t page() const { return rows_.page(); }
   [[nodiscard]] Row row() const { return rows_.links(); }
   Result<void> advance() {
-    const auto more = rows_.next();
-    if (!more) return tl::unexpected<Error>(more.error());
-    has_row_ = *more;
+    CRAWLSTORE_TRY(const auto more, rows_.next());
+    has_row_ = more;
     return {};
   }
 
@@ -103,19 +100,17 @@ Result<void> DatabaseDiff::diff_links_by_index() {
   RowSeeker base(split(old_runs, shared));
   split(new_runs, shared);
   work_.expect(links_in(old_runs) + links_in(new_runs));
-  auto a = work_.blame(false, RowWalk::start(old_runs));
-  if (!a) return tl::unexpected<Error>(a.error());
-  auto b = work_.blame(true, RowWalk::start(new_runs));
-  if (!b) return tl::unexpected<Error>(b.error());
-  while (!a->at_end() || !b->at_end()) {
-    const bool takes_old = b->at_end() || (!a->at_end() && a->page() <= b->page());
-    const bool takes_new = a->at_end() || (!b->at_end() && b->page() <= a->page());
-    const std::uint64_t page = takes_old ? a->page() : b->page();
+  CRAWLSTORE_TRY(auto a, work_.blame(false, RowWalk::start(old_runs)));
+  CRAWLSTORE_TRY(auto b, work_.blame(true, RowWalk::start(new_runs)));
+  while (!a.at_end() || !b.at_end()) {
+    const bool takes_old = b.at_end() || (!a.at_end() && a.page() <= b.page());
+    const bool takes_new = a.at_end() || (!b.at_end() && b.page() <= a.page());
+    const std::uint64_t page = takes_old ? a.page() : b.page();
     Result<Row> shared_row = Row{};
     if (!takes_old || !takes_new) shared_row = work_.blame(false, base.find(page));
     if (!shared_row) return tl::unexpected<Error>(shared_row.error());
-    const Row old_row = takes_old ? a->row() : *shared_row;
-    const Row new_row = takes_new ? b->row() : *shared_row;
+    const Row old_row = takes_old ? a.row() : *shared_row;
+    const Row new_row = takes_new ? b.row() : *shared_row;
     added_.clear();
     gone_.clear();
     std::set_difference(new_row.begin(), new_row.end(), old_row.begin(), old_row.end(),
@@ -124,10 +119,9 @@ Result<void> DatabaseDiff::diff_links_by_index() {
                         std::back_inserter(gone_));
     tell_links(page < older_.page_count() ? Index{page} : Index{},
                page < newer_.page_count() ? Index{page} : Index{});
-    CRAWLSTORE_TRY(
-        work_.tell((takes_old ? a->row().size() : 0) + (takes_new ? b->row().size() : 0)));
-    if (takes_old) CRAWLSTORE_TRY(work_.blame(false, a->advance()));
-    if (takes_new) CRAWLSTORE_TRY(work_.blame(true, b->advance()));
+    CRAWLSTORE_TRY(work_.tell((takes_old ? a.row().size() : 0) + (takes_new ? b.row().size() : 0)));
+    if (takes_old) CRAWLSTORE_TRY(work_.blame(false, a.advance()));
+    if (takes_new) CRAWLSTORE_TRY(work_.blame(true, b.advance()));
   }
   return {};
 }
@@ -137,12 +131,11 @@ Result<void> DatabaseDiff::diff_links_by_url() {
   work_.expect(links_in(runs) + links_in(newer_.out_runs()));
   is_compared_.assign(newer_.page_count(), false);
   new_links_ = newer_.inside().links;
-  auto rows = work_.blame(false, RowWalk::start(runs));
-  if (!rows) return tl::unexpected<Error>(rows.error());
-  while (!rows->at_end()) {
-    CRAWLSTORE_TRY(compare_row(rows->page(), rows->row()));
-    CRAWLSTORE_TRY(work_.tell(rows->row().size()));
-    CRAWLSTORE_TRY(work_.blame(false, rows->advance()));
+  CRAWLSTORE_TRY(auto rows, work_.blame(false, RowWalk::start(runs)));
+  while (!rows.at_end()) {
+    CRAWLSTORE_TRY(compare_row(rows.page(), rows.row()));
+    CRAWLSTORE_TRY(work_.tell(rows.row().size()));
+    CRAWLSTORE_TRY(work_.blame(false, rows.advance()));
   }
   return tell_new_rows();
 }
@@ -195,10 +188,9 @@ Result<void> DatabaseDiff::compare_row(std::uint64_t old_page, Row row) {
 
 /// Links of pages that have none in the older state, or are not in it.
 Result<void> DatabaseDiff::tell_new_rows() {
-  auto rows = work_.blame(true, RowWalk::start(newer_.out_runs()));
-  if (!rows) return tl::unexpected<Error>(rows.error());
-  for (; !rows->at_end();) {
-    const std::uint64_t page = rows->page();
+  CRAWLSTORE_TRY(auto rows, work_.blame(true, RowWalk::start(newer_.out_runs())));
+  for (; !rows.at_end();) {
+    const std::uint64_t page = rows.page();
     if (page >= is_compared_.size()) {
       return work_.blame(
           true, Result<void>(fail(Errc::kSegmentInvalid, "a page that does not exist has links",
@@ -206,19 +198,17 @@ Result<void> DatabaseDiff::tell_new_rows() {
     }
     if (!is_compared_[page]) {
       gone_.clear();
-      added_.assign(rows->row().begin(), rows->row().end());
+      added_.assign(rows.row().begin(), rows.row().end());
       Index old_index;
       if (sink_.links && !added_.empty() && pairs_.in_old[page]) {
-        const auto url = work_.blame(true, newer_.view().url(page));
-        if (!url) return tl::unexpected<Error>(url.error());
-        const auto found = work_.blame(false, older_.view().find(*url, true));
-        if (!found) return tl::unexpected<Error>(found.error());
-        old_index = *found;
+        CRAWLSTORE_TRY(const auto url, work_.blame(true, newer_.view().url(page)));
+        CRAWLSTORE_TRY(const auto found, work_.blame(false, older_.view().find(url, true)));
+        old_index = found;
       }
       tell_links(old_index, page);
     }
-    CRAWLSTORE_TRY(work_.tell(rows->row().size()));
-    CRAWLSTORE_TRY(work_.blame(true, rows->advance()));
+    CRAWLSTORE_TRY(work_.tell(rows.row().size()));
+    CRAWLSTORE_TRY(work_.blame(true, rows.advance()));
   }
   return {};
 }

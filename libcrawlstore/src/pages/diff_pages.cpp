@@ -19,9 +19,8 @@ using pages::PagesSide;
 Result<std::optional<PageView>> open_database(const Snapshot& snapshot, const std::string& name,
                                               bool exists) {
   if (!exists) return std::optional<PageView>{};
-  auto view = PageView::open(snapshot, name);
-  if (!view) return tl::unexpected<Error>(view.error());
-  return std::optional<PageView>(std::move(*view));
+  CRAWLSTORE_TRY(auto view, PageView::open(snapshot, name));
+  return std::optional<PageView>(std::move(view));
 }
 
 Result<PagesDiff> diff_database(const Snapshot& older, const Snapshot& newer,
@@ -35,24 +34,22 @@ Result<PagesDiff> diff_database(const Snapshot& older, const Snapshot& newer,
   found.name = name;
   found.in_old = has(older);
   found.in_new = has(newer);
-  auto old_view = work.blame(false, open_database(older, name, found.in_old));
-  if (!old_view) return tl::unexpected<Error>(old_view.error());
-  auto new_view = work.blame(true, open_database(newer, name, found.in_new));
-  if (!new_view) return tl::unexpected<Error>(new_view.error());
+  CRAWLSTORE_TRY(auto old_view, work.blame(false, open_database(older, name, found.in_old)));
+  CRAWLSTORE_TRY(auto new_view, work.blame(true, open_database(newer, name, found.in_new)));
   const auto count = [](const std::optional<PageView>& view, auto field) {
     return view ? view->info().*field : 0;
   };
-  found.old_page_count = count(*old_view, &PagesInfo::page_count);
-  found.new_page_count = count(*new_view, &PagesInfo::page_count);
-  found.old_link_count = count(*old_view, &PagesInfo::link_count);
-  found.new_link_count = count(*new_view, &PagesInfo::link_count);
-  found.old_edit_count = count(*old_view, &PagesInfo::event_count);
-  found.new_edit_count = count(*new_view, &PagesInfo::event_count);
-  if (*old_view && *new_view) {
-    found.kind_differs = (*old_view)->info().has_urls != (*new_view)->info().has_urls;
+  found.old_page_count = count(old_view, &PagesInfo::page_count);
+  found.new_page_count = count(new_view, &PagesInfo::page_count);
+  found.old_link_count = count(old_view, &PagesInfo::link_count);
+  found.new_link_count = count(new_view, &PagesInfo::link_count);
+  found.old_edit_count = count(old_view, &PagesInfo::event_count);
+  found.new_edit_count = count(new_view, &PagesInfo::event_count);
+  if (old_view && new_view) {
+    found.kind_differs = old_view->info().has_urls != new_view->info().has_urls;
   }
   if (found.kind_differs) return found;
-  DatabaseDiff both(PagesSide(std::move(*old_view)), PagesSide(std::move(*new_view)),
+  DatabaseDiff both(PagesSide(std::move(old_view)), PagesSide(std::move(new_view)),
                     older.uuid() == newer.uuid(), sink, work);
   CRAWLSTORE_TRY(both.run(found));
   return found;
@@ -96,9 +93,8 @@ Result<std::vector<PagesDiff>> diff_pages(const Snapshot& older, const Snapshot&
   pages::DiffWork work(sink.failed, options.progress);
   std::vector<PagesDiff> databases;
   for (const std::string& name : names) {
-    auto found = diff_database(older, newer, name, sink, work);
-    if (!found) return tl::unexpected<Error>(found.error());
-    databases.push_back(std::move(*found));
+    CRAWLSTORE_TRY(auto found, diff_database(older, newer, name, sink, work));
+    databases.push_back(std::move(found));
   }
   CRAWLSTORE_TRY(work.tell(0, true));
   return databases;

@@ -28,9 +28,8 @@ bool take(const std::vector<std::uint64_t>& list, std::size_t& next, std::uint64
 
 Result<void> DatabaseDiff::run(PagesDiff& found) {
   found_ = &found;
-  auto pairs = pair_pages(older_, newer_, is_same_store_, work_);
-  if (!pairs) return tl::unexpected<Error>(pairs.error());
-  pairs_ = std::move(*pairs);
+  CRAWLSTORE_TRY(auto pairs, pair_pages(older_, newer_, is_same_store_, work_));
+  pairs_ = std::move(pairs);
   found.by_url = pairs_.by_url;
   CRAWLSTORE_TRY(pairs_.by_url ? diff_records_by_url() : diff_records_by_index());
   CRAWLSTORE_TRY(pairs_.by_url ? diff_links_by_url() : diff_links_by_index());
@@ -98,22 +97,20 @@ Result<void> DatabaseDiff::compare_page(Index old_index, Index new_index) {
   format::PageRecord old_record;
   format::PageRecord new_record;
   if (old_index) {
-    const auto record = work_.blame(false, older_.record(*old_index));
-    if (!record) return tl::unexpected<Error>(record.error());
-    old_record = *record;
+    CRAWLSTORE_TRY(const auto record, work_.blame(false, older_.record(*old_index)));
+    old_record = record;
   }
   if (new_index) {
-    const auto record = work_.blame(true, newer_.record(*new_index));
-    if (!record) return tl::unexpected<Error>(record.error());
-    new_record = *record;
+    CRAWLSTORE_TRY(const auto record, work_.blame(true, newer_.record(*new_index)));
+    new_record = record;
   }
   if (!old_index || !new_index) {
     auto& side = old_index ? older_ : newer_;
     const auto& record = old_index ? old_record : new_record;
-    const auto forgotten =
-        work_.blame(!old_index, side.is_forgotten(old_index ? *old_index : *new_index, record));
-    if (!forgotten) return tl::unexpected<Error>(forgotten.error());
-    if (*forgotten) return {};
+    CRAWLSTORE_TRY(
+        const auto forgotten,
+        work_.blame(!old_index, side.is_forgotten(old_index ? *old_index : *new_index, record)));
+    if (forgotten) return {};
     return tell_page(old_index ? Change::kGone : Change::kAdded, old_index, new_index, {});
   }
   const PageFields fields = differing_fields(old_record, new_record);
@@ -131,14 +128,12 @@ Result<void> DatabaseDiff::tell_page(Change change, Index old_index, Index new_i
   if (!sink_.page) return {};
   PageDiff page{found_->name, change, std::nullopt, std::nullopt, fields};
   if (old_index) {
-    auto info = work_.blame(false, older_.view().page(*old_index));
-    if (!info) return tl::unexpected<Error>(info.error());
-    page.older = std::move(*info);
+    CRAWLSTORE_TRY(auto info, work_.blame(false, older_.view().page(*old_index)));
+    page.older = std::move(info);
   }
   if (new_index) {
-    auto info = work_.blame(true, newer_.view().page(*new_index));
-    if (!info) return tl::unexpected<Error>(info.error());
-    page.newer = std::move(*info);
+    CRAWLSTORE_TRY(auto info, work_.blame(true, newer_.view().page(*new_index)));
+    page.newer = std::move(info);
   }
   sink_.page(page);
   return {};

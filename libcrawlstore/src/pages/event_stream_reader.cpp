@@ -42,10 +42,9 @@ struct EventStreamReader::Impl {
   /// false: the source has ended.
   Result<bool> read_more() {
     make_room();
-    const auto got = source(std::span(bytes).subspan(end));
-    if (!got) return tl::unexpected<Error>(got.error());
-    end += *got;
-    return *got != 0;
+    CRAWLSTORE_TRY(const auto got, source(std::span(bytes).subspan(end)));
+    end += got;
+    return got != 0;
   }
 
   /// The length of the message that begins at begin, all of which is there then; 0: the end.
@@ -54,9 +53,8 @@ struct EventStreamReader::Impl {
       const auto length = format::message_bytes(waiting());
       if (!length) return at(length.error());
       if (*length <= end - begin) return *length;
-      const auto more = read_more();
-      if (!more) return tl::unexpected<Error>(more.error());
-      if (*more) continue;
+      CRAWLSTORE_TRY(const auto more, read_more());
+      if (more) continue;
       if (begin == end) return std::size_t{0};
       return fail(Errc::kTruncated, "the stream of events ends inside a message",
                   offset_bytes + (end - begin));
@@ -66,13 +64,12 @@ struct EventStreamReader::Impl {
   Result<Batch> next() {
     offset_bytes += std::exchange(length_bytes, 0);
     ++number;
-    const auto length = read_message();
-    if (!length) return tl::unexpected<Error>(length.error());
-    if (*length == 0) return Batch{};
-    const auto parsed = batch.parse(waiting().first(*length));
+    CRAWLSTORE_TRY(const auto length, read_message());
+    if (length == 0) return Batch{};
+    const auto parsed = batch.parse(waiting().first(length));
     if (!parsed) return at(parsed.error());
-    begin += *length;
-    length_bytes = *length;
+    begin += length;
+    length_bytes = length;
     return Batch{batch.events()};
   }
 

@@ -32,11 +32,11 @@ Result<std::unique_ptr<drum::MergedKeys>> merged(container::SegmentWriter& write
                                                  std::span<const drum::KeyEdit> edits) {
   std::vector<std::unique_ptr<drum::KeySource>> sources;
   for (const auto& run : runs) {
-    auto opened = drum::PartitionKeys::open(
-        writer.storage(), container::run_name(writer.identity(), segment, run.run_id), run,
-        kPageKeyShape);
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    sources.push_back(std::move(*opened));
+    CRAWLSTORE_TRY(auto opened, drum::PartitionKeys::open(
+                                    writer.storage(),
+                                    container::run_name(writer.identity(), segment, run.run_id),
+                                    run, kPageKeyShape));
+    sources.push_back(std::move(opened));
   }
   sources.push_back(std::make_unique<drum::EditKeys>(edits));
   return drum::MergedKeys::open(std::move(sources));
@@ -45,22 +45,20 @@ Result<std::unique_ptr<drum::MergedKeys>> merged(container::SegmentWriter& write
 /// Writes all keys of the source, of which there are some, as one run.
 Result<format::RunRef> write_run(container::SegmentWriter& writer, SegmentId segment,
                                  drum::KeySource& source, container::WorkSteps& steps) {
-  const auto count = source.count_to(~std::uint64_t{0});
-  if (!count) return tl::unexpected<Error>(count.error());
+  CRAWLSTORE_TRY(const auto count, source.count_to(~std::uint64_t{0}));
   const std::uint64_t bytes = drum::partition_bytes_max(
-      *count, ~std::uint64_t{0}, *count * format::kPageValueBytes, kPageKeyShape.is_wide());
-  auto started = container::RunWriter::start(writer, segment, writer.new_run_ids(1), bytes);
-  if (!started) return tl::unexpected<Error>(started.error());
-  drum::PartitionWriter partition(std::move(*started), kPageKeyShape);
+      count, ~std::uint64_t{0}, count * format::kPageValueBytes, kPageKeyShape.is_wide());
+  CRAWLSTORE_TRY(auto started,
+                 container::RunWriter::start(writer, segment, writer.new_run_ids(1), bytes));
+  drum::PartitionWriter partition(std::move(started), kPageKeyShape);
   while (!source.at_end()) {
     CRAWLSTORE_TRY(partition.append(source.key(), source.edit().value));
     CRAWLSTORE_TRY(source.advance());
     if (partition.key_count() % kKeysPerCount == 0) CRAWLSTORE_TRY(steps.add(kKeysPerCount));
   }
-  const auto done = partition.finish();
-  if (!done) return tl::unexpected<Error>(done.error());
+  CRAWLSTORE_TRY(const auto done, partition.finish());
   partition.give_back();
-  return done->run;
+  return done.run;
 }
 
 }  // namespace
@@ -71,10 +69,11 @@ Result<FreshKeys> FreshKeys::open(container::SegmentWriter& writer, SegmentId se
   const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
   for (const auto& run : runs_of(writer, segment)) {
     const auto name = container::run_name(writer.identity(), segment, run.run_id);
-    auto opened = drum::PartitionLookup::open(
-        std::make_shared<const container::RunReader>(storage, name, run), kPageKeyShape);
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    keys.runs_.push_back(std::move(*opened));
+    CRAWLSTORE_TRY(
+        auto opened,
+        drum::PartitionLookup::open(
+            std::make_shared<const container::RunReader>(storage, name, run), kPageKeyShape));
+    keys.runs_.push_back(std::move(opened));
   }
   return keys;
 }
@@ -107,12 +106,10 @@ Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum:
   if (!segment) segment = writer.new_segment_id();
   const auto joined = std::span<const format::RunRef>(runs).subspan(first);
   steps.expect(key_count_of(joined));
-  const auto source = merged(writer, segment, joined, edits);
-  if (!source) return tl::unexpected<Error>(source.error());
-  const auto written = write_run(writer, segment, **source, steps);
-  if (!written) return tl::unexpected<Error>(written.error());
+  CRAWLSTORE_TRY(const auto source, merged(writer, segment, joined, edits));
+  CRAWLSTORE_TRY(const auto written, write_run(writer, segment, *source, steps));
   runs.resize(first);
-  runs.push_back(*written);
+  runs.push_back(written);
   writer.put({segment, SegmentKind::kFreshKeys, StorageClass::kLog, state.id, {}, std::move(runs)});
   return {};
 }
@@ -122,9 +119,8 @@ Result<void> settle_keys(container::SegmentWriter& writer, PagesState& state, dr
   SegmentId& segment = state.table.fresh_keys;
   const auto runs = runs_of(writer, segment);
   steps.expect(key_count_of(runs) + keys.key_count());
-  const auto source = merged(writer, segment, runs, edits);
-  if (!source) return tl::unexpected<Error>(source.error());
-  CRAWLSTORE_TRY(keys.apply(writer, **source, steps));
+  CRAWLSTORE_TRY(const auto source, merged(writer, segment, runs, edits));
+  CRAWLSTORE_TRY(keys.apply(writer, *source, steps));
   if (segment) writer.remove(segment);
   segment = {};
   return {};

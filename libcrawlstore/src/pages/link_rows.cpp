@@ -18,11 +18,10 @@ links::LinkSegments make_link_segments(container::SegmentWriter& writer, PagesSt
 }
 
 Result<void> put_run(container::SegmentWriter& writer, SegmentId segment, links::LinksWriter& run) {
-  const auto ref = run.finish();
-  if (!ref) return tl::unexpected<Error>(ref.error());
-  if (!*ref) return {};
+  CRAWLSTORE_TRY(const auto ref, run.finish());
+  if (!ref) return {};
   run.give_back();
-  links::append_run(writer, segment, **ref);
+  links::append_run(writer, segment, *ref);
   return {};
 }
 
@@ -32,19 +31,19 @@ Result<void> put_gone_links(container::SegmentWriter& writer, const GoneLinksPla
   if (links.empty()) return {};
   steps.expect(links.size());
   std::sort(links.begin(), links.end());
-  auto run = links::LinksWriter::start(
-      writer, place.segment, writer.new_run_ids(1),
-      links::link_run_bytes_max(links.size(), links.size(), place.number_max));
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(auto run,
+                 links::LinksWriter::start(
+                     writer, place.segment, writer.new_run_ids(1),
+                     links::link_run_bytes_max(links.size(), links.size(), place.number_max)));
   std::vector<std::uint64_t> row;
   for (std::size_t i = 0; i < links.size();) {
     const std::uint64_t target = links[i].first;
     row.clear();
     for (; i < links.size() && links[i].first == target; ++i) row.push_back(links[i].second);
     CRAWLSTORE_TRY(steps.add(row.size()));
-    CRAWLSTORE_TRY(run->append(target, row));
+    CRAWLSTORE_TRY(run.append(target, row));
   }
-  return put_run(writer, place.segment, *run);
+  return put_run(writer, place.segment, run);
 }
 
 Result<void> take_off(std::uint64_t& count, std::uint64_t gone) {

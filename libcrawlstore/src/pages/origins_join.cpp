@@ -61,21 +61,20 @@ struct Joinable {
 
 Result<format::RunRef> write_joined(container::SegmentWriter& writer, const Joinable& from,
                                     const OriginsPlan& plan, container::WorkSteps& steps) {
-  auto joined = OriginsWriter::start(writer, from.segment, writer.new_run_ids(1), plan);
-  if (!joined) return tl::unexpected<Error>(joined.error());
+  CRAWLSTORE_TRY(auto joined,
+                 OriginsWriter::start(writer, from.segment, writer.new_run_ids(1), plan));
   for (std::size_t i = 0; i < from.runs.size(); ++i) {
-    const auto cursor = open_run(writer, from.segment, from.runs[i]);
-    if (!cursor) return tl::unexpected<Error>(cursor.error());
-    if ((*cursor)->footer() != from.footers[i]) {
+    CRAWLSTORE_TRY(const auto cursor, open_run(writer, from.segment, from.runs[i]));
+    if (cursor->footer() != from.footers[i]) {
       return fail(Errc::kSegmentInvalid, "the footer of an origin run has changed",
                   from.runs[i].offset_bytes, from.segment.value);
     }
     const bool keeps =
-        plan.source == DictionarySource::kGiven && (*cursor)->dictionary() == plan.dictionary;
-    CRAWLSTORE_TRY(append_all(**cursor, *joined, keeps, steps));
+        plan.source == DictionarySource::kGiven && cursor->dictionary() == plan.dictionary;
+    CRAWLSTORE_TRY(append_all(*cursor, joined, keeps, steps));
   }
-  auto run = joined->finish();
-  if (run) joined->give_back();
+  auto run = joined.finish();
+  if (run) joined.give_back();
   return run;
 }
 
@@ -88,9 +87,8 @@ Result<void> join(container::SegmentWriter& writer, format::SegmentEntry& log, s
   plan.reserve_bytes = kJoinedBytesMore;
   std::uint64_t largest_bytes = 0;
   for (const auto& run : from.runs) {
-    const auto cursor = open_run(writer, log.id, run);
-    if (!cursor) return tl::unexpected<Error>(cursor.error());
-    const auto& footer = from.footers.emplace_back((*cursor)->footer());
+    CRAWLSTORE_TRY(const auto cursor, open_run(writer, log.id, run));
+    const auto& footer = from.footers.emplace_back(cursor->footer());
     plan.first_page = from.footers.front().first_page;
     if (footer.first_page != plan.first_page + plan.page_count) {
       return fail(Errc::kSegmentInvalid,
@@ -102,7 +100,7 @@ Result<void> join(container::SegmentWriter& writer, format::SegmentEntry& log, s
     plan.reserve_bytes += run.payload_bytes + run.payload_bytes / 8;
     if (footer.url_bytes > largest_bytes) {
       largest_bytes = footer.url_bytes;
-      plan.dictionary = (*cursor)->dictionary();
+      plan.dictionary = cursor->dictionary();
     }
   }
   // Without a dictionary the largest one was short, and all together may pay for one.

@@ -10,14 +10,13 @@ Result<OriginsLog> OriginsLog::open(const format::SegmentEntry& log, std::uint64
   OriginsLog origins;
   std::uint64_t next_page = 0;
   for (const auto& run : log.runs) {
-    auto lookup = OriginsLookup::open(open_run(run));
-    if (!lookup) return tl::unexpected<Error>(lookup.error());
-    if ((*lookup)->first_page() != next_page) {
+    CRAWLSTORE_TRY(auto lookup, OriginsLookup::open(open_run(run)));
+    if (lookup->first_page() != next_page) {
       return fail(Errc::kSegmentInvalid, "a run of origins does not begin where the last one ends",
                   run.offset_bytes, log.id.value);
     }
-    next_page += (*lookup)->page_count();
-    origins.runs_.push_back(std::move(*lookup));
+    next_page += lookup->page_count();
+    origins.runs_.push_back(std::move(lookup));
   }
   if (next_page == page_count) return origins;
   return fail(Errc::kSegmentInvalid, "there are not as many origins as pages", Error::kNoOffset,

@@ -106,9 +106,8 @@ std::uint64_t origins_bytes_max(const OriginsPlan& plan) {
 Result<OriginsWriter> OriginsWriter::start(container::SegmentWriter& writer, SegmentId segment,
                                            RunId run, const OriginsPlan& plan) {
   const std::uint64_t reserved = std::min(plan.reserve_bytes, origins_bytes_max(plan));
-  auto out = container::RunWriter::start(writer, segment, run, reserved);
-  if (!out) return tl::unexpected<Error>(out.error());
-  OriginsWriter writing(std::move(*out), plan);
+  CRAWLSTORE_TRY(auto out, container::RunWriter::start(writer, segment, run, reserved));
+  OriginsWriter writing(std::move(out), plan);
   if (plan.source == DictionarySource::kGiven) CRAWLSTORE_TRY(writing.begin_with(plan.dictionary));
   return writing;
 }
@@ -211,9 +210,8 @@ Result<void> OriginsCursor::read_footer(Storage& storage) {
   std::vector<std::byte> bytes(
       std::min<std::uint64_t>(run_.payload_bytes, sizeof(format::OriginFooter)));
   const std::uint64_t offset = run_.payload_bytes - bytes.size();
-  const auto got = storage.read(run_.offset_bytes + offset, bytes);
-  if (!got) return tl::unexpected<Error>(got.error());
-  if (*got < bytes.size()) {
+  CRAWLSTORE_TRY(const auto got, storage.read(run_.offset_bytes + offset, bytes));
+  if (got < bytes.size()) {
     return fail(Errc::kTruncated, "the file ends inside a segment", run_.offset_bytes + offset,
                 segment_.value);
   }
@@ -232,9 +230,8 @@ Result<void> OriginsCursor::read_footer(Storage& storage) {
 }
 
 Result<void> OriginsCursor::load_dictionary() {
-  const auto bytes = stream_.peek(footer_.dictionary_bytes);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const auto dictionary = bytes->first(footer_.dictionary_bytes);
+  CRAWLSTORE_TRY(const auto bytes, stream_.peek(footer_.dictionary_bytes));
+  const auto dictionary = bytes.first(footer_.dictionary_bytes);
   dictionary_.assign(dictionary.begin(), dictionary.end());
   auto decoder = format::OriginBlockDecoder::make(codec_of(footer_), dictionary_);
   if (!decoder) return broken(decoder.error().text, 0);
@@ -251,9 +248,8 @@ Result<void> OriginsCursor::load_block() {
   Result<void> decoded;
   // Most blocks are short: whether this one is not, it says itself.
   for (std::uint64_t want = std::min(rest, kBlockGuessBytes);; want = rest) {
-    const auto bytes = stream_.peek(want);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    decoded = decoder_->decode(bytes->first(std::min<std::size_t>(bytes->size(), rest)), page());
+    CRAWLSTORE_TRY(const auto bytes, stream_.peek(want));
+    decoded = decoder_->decode(bytes.first(std::min<std::size_t>(bytes.size(), rest)), page());
     if (decoded || want == rest) break;
   }
   if (!decoded) return broken(decoded.error().text, consumed_bytes_);
@@ -289,16 +285,14 @@ Result<void> OriginsCursor::finish() {
   CRAWLSTORE_ASSERT(at_end());
   const std::uint64_t footer_offset = run_.payload_bytes - sizeof footer_;
   while (consumed_bytes_ < footer_offset) {  // the index
-    const auto bytes = stream_.peek(1);
-    if (!bytes) return tl::unexpected<Error>(bytes.error());
-    const auto step = std::min<std::uint64_t>(bytes->size(), footer_offset - consumed_bytes_);
+    CRAWLSTORE_TRY(const auto bytes, stream_.peek(1));
+    const auto step = std::min<std::uint64_t>(bytes.size(), footer_offset - consumed_bytes_);
     stream_.advance(step);
     consumed_bytes_ += step;
   }
-  const auto bytes = stream_.peek(sizeof footer_);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const bool is_same = bytes->size() >= sizeof footer_ &&
-                       format::load_struct<format::OriginFooter>(bytes->data()) == footer_;
+  CRAWLSTORE_TRY(const auto bytes, stream_.peek(sizeof footer_));
+  const bool is_same = bytes.size() >= sizeof footer_ &&
+                       format::load_struct<format::OriginFooter>(bytes.data()) == footer_;
   CRAWLSTORE_TRY(stream_.finish());
   if (is_same) return {};
   return invalid(kChangedFooter, run_.offset_bytes + footer_offset, segment_);
@@ -309,9 +303,8 @@ namespace {
 Result<format::OriginFooter> read_footer_of(const container::RunReader& reader) {
   const std::uint64_t payload_bytes = reader.run().payload_bytes;
   const auto length = std::min<std::uint64_t>(payload_bytes, sizeof(format::OriginFooter));
-  const auto bytes = reader.bytes(payload_bytes - length, length);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const auto footer = format::parse_origin_footer(*bytes, payload_bytes);
+  CRAWLSTORE_TRY(const auto bytes, reader.bytes(payload_bytes - length, length));
+  const auto footer = format::parse_origin_footer(bytes, payload_bytes);
   if (!footer) return in_file(footer.error(), reader.run());
   return *footer;
 }
@@ -319,30 +312,25 @@ Result<format::OriginFooter> read_footer_of(const container::RunReader& reader) 
 }  // namespace
 
 Result<std::vector<std::byte>> read_dictionary(const container::RunReader& reader) {
-  const auto footer = read_footer_of(reader);
-  if (!footer) return tl::unexpected<Error>(footer.error());
-  const auto bytes = reader.bytes(0, footer->dictionary_bytes);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  return std::vector<std::byte>(bytes->begin(), bytes->end());
+  CRAWLSTORE_TRY(const auto footer, read_footer_of(reader));
+  CRAWLSTORE_TRY(const auto bytes, reader.bytes(0, footer.dictionary_bytes));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
 Result<std::unique_ptr<OriginsLookup>> OriginsLookup::open(
     const std::shared_ptr<const container::RunReader>& reader) {
-  const auto footer = read_footer_of(*reader);
-  if (!footer) return tl::unexpected<Error>(footer.error());
-  const auto dictionary = reader->bytes(0, footer->dictionary_bytes);
-  if (!dictionary) return tl::unexpected<Error>(dictionary.error());
-  auto decoder = format::OriginBlockDecoder::make(codec_of(*footer), *dictionary);
+  CRAWLSTORE_TRY(const auto footer, read_footer_of(*reader));
+  CRAWLSTORE_TRY(const auto dictionary, reader->bytes(0, footer.dictionary_bytes));
+  auto decoder = format::OriginBlockDecoder::make(codec_of(footer), dictionary);
   if (!decoder) return in_file(decoder.error(), reader->run());
-  std::unique_ptr<OriginsLookup> made(new OriginsLookup(reader, *footer, std::move(*decoder)));
+  std::unique_ptr<OriginsLookup> made(new OriginsLookup(reader, footer, std::move(*decoder)));
   return made;
 }
 
 Result<format::OriginEntry> OriginsLookup::entry(std::uint64_t i) const {
   const Extent place = format::origin_entry_place(footer_, i);
-  const auto bytes = reader_->bytes(place.offset_bytes, place.length_bytes);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  return format::load_origin_entry(footer_, bytes->data());
+  CRAWLSTORE_TRY(const auto bytes, reader_->bytes(place.offset_bytes, place.length_bytes));
+  return format::load_origin_entry(footer_, bytes.data());
 }
 
 /// Decodes the block of a page, counted from the first one of the run.
@@ -353,22 +341,20 @@ Result<void> OriginsLookup::load_block(std::uint64_t page) {
   std::uint64_t end = footer_.index_offset_bytes;
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
-    const auto found = entry(middle);
-    if (!found) return tl::unexpected<Error>(found.error());
-    if (found->page <= page) {
+    CRAWLSTORE_TRY(const auto found, entry(middle));
+    if (found.page <= page) {
       low = middle;
-      begin = *found;
+      begin = found;
     } else {
       high = middle;
-      end = found->offset_bytes;
+      end = found.offset_bytes;
     }
   }
   if (begin.offset_bytes >= end || end > footer_.index_offset_bytes) {
     return invalid("the index of an origin run does not ascend", footer_.index_offset_bytes, {});
   }
-  const auto bytes = reader_->bytes(begin.offset_bytes, end - begin.offset_bytes);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  auto decoded = decoder_.decode(*bytes, footer_.first_page + begin.page);
+  CRAWLSTORE_TRY(const auto bytes, reader_->bytes(begin.offset_bytes, end - begin.offset_bytes));
+  auto decoded = decoder_.decode(bytes, footer_.first_page + begin.page);
   if (!decoded) {
     decoded.error().offset += begin.offset_bytes;
     return decoded;

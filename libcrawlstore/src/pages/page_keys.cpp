@@ -19,9 +19,8 @@ class RunCursor {
     next_block_ = 0;
     if (from.head > run_->footer().last_key) next_block_ = run_->block_count();
     if (from.head >= run_->footer().first_key && from.head <= run_->footer().last_key) {
-      const auto block = run_->find_block(from);
-      if (!block) return tl::unexpected<Error>(block.error());
-      next_block_ = *block;
+      CRAWLSTORE_TRY(const auto block, run_->find_block(from));
+      next_block_ = block;
     }
     CRAWLSTORE_TRY(load_block());
     while (!at_end() && key() < from) CRAWLSTORE_TRY(advance());
@@ -39,10 +38,9 @@ class RunCursor {
     position_ = 0;
     block_ = {};
     if (next_block_ == run_->block_count()) return {};
-    const auto block = run_->block(next_block_++);
-    if (!block) return tl::unexpected<Error>(block.error());
-    CRAWLSTORE_TRY(format::decode_keys(*block, heads_, tails_));
-    block_ = *block;
+    CRAWLSTORE_TRY(const auto block, run_->block(next_block_++));
+    CRAWLSTORE_TRY(format::decode_keys(block, heads_, tails_));
+    block_ = block;
     return {};
   }
 
@@ -74,9 +72,8 @@ Result<void> PageKeys::find_sorted(std::span<const Key16> keys,
     std::size_t end = place;
     while (end < keys.size() && keys[end].head <= last_head) ++end;
     if (const SegmentId id = drum.buckets[number].partition) {
-      const auto partition = drum.partition(id);
-      if (!partition) return tl::unexpected<Error>(partition.error());
-      CRAWLSTORE_TRY(drum::find_sorted(*partition, keys, place, end, visit));
+      CRAWLSTORE_TRY(const auto partition, drum.partition(id));
+      CRAWLSTORE_TRY(drum::find_sorted(partition, keys, place, end, visit));
     }
     place = end;
   }

@@ -139,9 +139,8 @@ Result<PagePairs> pair_pages(const PagesSide& older, const PagesSide& newer, boo
   if (is_same_store) {
     const std::size_t shared = count_shared(older.origin_runs(), newer.origin_runs(), true);
     work.expect(pages_in(older, shared) + pages_in(newer, shared));
-    const auto is_one_history = pair_by_index(older, newer, work, pairs);
-    if (!is_one_history) return tl::unexpected<Error>(is_one_history.error());
-    if (*is_one_history) return pairs;
+    CRAWLSTORE_TRY(const auto is_one_history, pair_by_index(older, newer, work, pairs));
+    if (is_one_history) return pairs;
   }
   work.expect(older.page_count());
   CRAWLSTORE_TRY(pair_by_url(older, newer, work, pairs));

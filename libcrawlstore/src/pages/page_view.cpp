@@ -45,61 +45,56 @@ Result<const format::SegmentEntry*> PageView::Impl::part(SegmentId id, SegmentKi
 
 Result<void> PageView::Impl::open_parts() {
   container::Reader& reader = snapshot.reader();
-  const auto log = part(table.origins, SegmentKind::kPageOrigins);
-  if (!log) return tl::unexpected<Error>(log.error());
-  if (*log != nullptr) {
-    auto opened = pages::OriginsLog::open(**log, table.page_count, [&](const format::RunRef& run) {
+  CRAWLSTORE_TRY(const auto log, part(table.origins, SegmentKind::kPageOrigins));
+  if (log != nullptr) {
+    auto opened = pages::OriginsLog::open(*log, table.page_count, [&](const format::RunRef& run) {
       return reader.run_reader(table.origins, run);
     });
     if (!opened) return tl::unexpected<Error>(opened.error());
     origins.emplace(std::move(*opened));
   }
-  const auto tiles = part(table.records, SegmentKind::kPageRecords);
-  if (!tiles) return tl::unexpected<Error>(tiles.error());
-  CRAWLSTORE_TRY(pages::check_page_count(table, *tiles));
-  if (*tiles != nullptr) {
+  CRAWLSTORE_TRY(const auto tiles, part(table.records, SegmentKind::kPageRecords));
+  CRAWLSTORE_TRY(pages::check_page_count(table, tiles));
+  if (tiles != nullptr) {
     const auto owner = std::make_shared<Snapshot>(snapshot);
-    auto opened = container::TileReader::open({owner, &owner->reader()}, table.records);
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    records.emplace(std::move(*opened));
+    CRAWLSTORE_TRY(auto opened,
+                   container::TileReader::open({owner, &owner->reader()}, table.records));
+    records.emplace(std::move(opened));
   }
   const std::array link_parts{std::pair{table.out_links, SegmentKind::kOutLinks},
                               std::pair{table.in_links, SegmentKind::kInLinks},
                               std::pair{table.gone_links, SegmentKind::kGoneLinks},
                               std::pair{table.events, SegmentKind::kPageEvents}};
   for (const auto& [id, kind] : link_parts) {
-    if (const auto found = part(id, kind); !found) return tl::unexpected<Error>(found.error());
+    CRAWLSTORE_TRY(part(id, kind));
   }
   if (table.out_links && table.in_links) {
-    auto opened =
-        links::LinkView::open(reader, {table.out_links, table.in_links, table.gone_links});
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    links.emplace(std::move(*opened));
+    CRAWLSTORE_TRY(auto opened, links::LinkView::open(
+                                    reader, {table.out_links, table.in_links, table.gone_links}));
+    links.emplace(std::move(opened));
   }
   return table.has_urls ? open_keys() : Result<void>{};
 }
 
 Result<void> PageView::Impl::open_keys() {
-  auto opened = DrumView::open(snapshot, info.name);
-  if (!opened) return tl::unexpected<Error>(opened.error());
-  const DrumInfo& drum = opened->info();
+  CRAWLSTORE_TRY(auto opened, DrumView::open(snapshot, info.name));
+  const DrumInfo& drum = opened.info();
   if (drum.id != table.keys || drum.key_bytes != format::kWideKeyBytes ||
       drum.value_bytes != format::kPageValueBytes) {
     return fail(Errc::kSegmentInvalid, "a page database names a DRUM that does not hold its keys",
                 Error::kNoOffset, info.id.value);
   }
-  const auto log = part(table.fresh_keys, SegmentKind::kFreshKeys);
-  if (!log) return tl::unexpected<Error>(log.error());
+  CRAWLSTORE_TRY(const auto log, part(table.fresh_keys, SegmentKind::kFreshKeys));
   std::vector<std::shared_ptr<const drum::PartitionLookup>> fresh;
-  if (*log != nullptr) {
-    for (const auto& run : (*log)->runs) {
-      auto lookup = drum::PartitionLookup::open(snapshot.reader().run_reader(table.fresh_keys, run),
-                                                pages::kPageKeyShape);
-      if (!lookup) return tl::unexpected<Error>(lookup.error());
-      fresh.push_back(std::move(*lookup));
+  if (log != nullptr) {
+    for (const auto& run : log->runs) {
+      CRAWLSTORE_TRY(auto lookup, drum::PartitionLookup::open(
+                                      snapshot.reader().run_reader(table.fresh_keys, run),
+                                      pages::kPageKeyShape));
+      fresh.push_back(std::move(lookup));
     }
   }
-  keys.emplace(std::move(*opened), std::move(fresh));
+  keys.emplace(std::move(opened), std::move(fresh));
   return {};
 }
 
@@ -124,9 +119,8 @@ Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name)
     return fail(Errc::kSegmentInvalid, "the table of a page database is too long", run.offset_bytes,
                 entry->id.value);
   }
-  const auto payload = snapshot.read_run(entry->id, run.run_id);
-  if (!payload) return tl::unexpected<Error>(payload.error());
-  const auto table = format::parse_pages_table(*payload);
+  CRAWLSTORE_TRY(const auto payload, snapshot.read_run(entry->id, run.run_id));
+  const auto table = format::parse_pages_table(payload);
   if (!table) {
     return fail(Errc::kSegmentInvalid, table.error().text, run.offset_bytes, entry->id.value);
   }
@@ -169,13 +163,11 @@ Result<std::optional<std::uint64_t>> PageView::find(std::string_view url, bool r
   UrlNormalizer normalizer;
   const std::string_view text = raw ? url : normalizer.normalize(url).text;
   const PageKey key = page_key(text, impl_->snapshot.reader().identity().key_seed);
-  const auto value = impl_->keys->lookup(key.key);
-  if (!value) return tl::unexpected<Error>(value.error());
-  if (!*value || pages::witness_in(**value) != key.witness) return Found{};
-  const std::uint64_t index = pages::index_in(**value);
-  const auto stored = this->url(index);
-  if (!stored) return tl::unexpected<Error>(stored.error());
-  return *stored == text ? Found{index} : Found{};
+  CRAWLSTORE_TRY(const auto value, impl_->keys->lookup(key.key));
+  if (!value || pages::witness_in(*value) != key.witness) return Found{};
+  const std::uint64_t index = pages::index_in(*value);
+  CRAWLSTORE_TRY(const auto stored, this->url(index));
+  return stored == text ? Found{index} : Found{};
 }
 
 Result<void> PageView::Impl::check_index(std::uint64_t index) const {
@@ -186,11 +178,10 @@ Result<void> PageView::Impl::check_index(std::uint64_t index) const {
 Result<void> PageView::Impl::fill_origin(std::uint64_t index, PageInfo& page) const {
   if (!origins) return {};
   const std::lock_guard lock(mutex);
-  const auto origin = origins->find(index);
-  if (!origin) return tl::unexpected<Error>(origin.error());
-  page.url = origin->url;
-  page.linked_from = origin->linked_from;
-  page.depth = origin->depth;
+  CRAWLSTORE_TRY(const auto origin, origins->find(index));
+  page.url = origin.url;
+  page.linked_from = origin.linked_from;
+  page.depth = origin.depth;
   return {};
 }
 
@@ -203,9 +194,8 @@ Result<format::PageRecord> PageView::Impl::record(std::uint64_t index) const {
   if (!records || tile_index >= records->tile_count()) {
     return broken("there are fewer tiles of records than the pages need");
   }
-  const auto bytes = records->tile(tile_index);
-  if (!bytes) return tl::unexpected<Error>(bytes.error());
-  const auto tile = format::RecordTile::parse(*bytes);
+  CRAWLSTORE_TRY(const auto bytes, records->tile(tile_index));
+  const auto tile = format::RecordTile::parse(bytes);
   if (!tile) return broken(tile.error().text);
   const auto place = static_cast<std::uint32_t>(index % format::kTilePagesMax);
   if (place >= tile->page_count()) {
@@ -221,15 +211,14 @@ Result<PageInfo> PageView::page(std::uint64_t index) const {
   PageInfo page;
   page.index = index;
   CRAWLSTORE_TRY(impl_->fill_origin(index, page));
-  const auto record = impl_->record(index);
-  if (!record) return tl::unexpected<Error>(record.error());
-  page.state = record->state;
-  page.crawl_count = record->crawl_count;
-  page.change_count = record->change_count;
-  page.first_crawl_us = record->first_crawl_us;
-  page.last_crawl_us = record->last_crawl_us;
-  page.score = record->score;
-  page.content_hash.assign(record->hash.begin(), record->hash.begin() + record->hash_bytes);
+  CRAWLSTORE_TRY(const auto record, impl_->record(index));
+  page.state = record.state;
+  page.crawl_count = record.crawl_count;
+  page.change_count = record.change_count;
+  page.first_crawl_us = record.first_crawl_us;
+  page.last_crawl_us = record.last_crawl_us;
+  page.score = record.score;
+  page.content_hash.assign(record.hash.begin(), record.hash.begin() + record.hash_bytes);
   return page;
 }
 
@@ -268,9 +257,8 @@ Result<std::vector<std::uint64_t>> PageView::in_links(std::uint64_t index) const
 
 Result<void> PageView::for_each_page(const VisitPage& visit, std::uint64_t first) const {
   for (std::uint64_t index = first; index < impl_->table.page_count; ++index) {
-    const auto found = page(index);
-    if (!found) return tl::unexpected<Error>(found.error());
-    if (!visit(*found)) return {};
+    CRAWLSTORE_TRY(const auto found, page(index));
+    if (!visit(found)) return {};
   }
   return {};
 }
@@ -303,9 +291,8 @@ Result<void> PageView::for_each_page_of(std::string_view host, const VisitPage& 
 pages::EventWalk PageView::Impl::walk_events(std::vector<format::RunRef> runs) {
   return {table.events, std::move(runs),
           [this](const format::RunRef& run, std::vector<std::byte>& into) -> Result<void> {
-            auto payload = snapshot.read_run(table.events, run.run_id);
-            if (!payload) return tl::unexpected<Error>(payload.error());
-            into = std::move(*payload);
+            CRAWLSTORE_TRY(auto payload, snapshot.read_run(table.events, run.run_id));
+            into = std::move(payload);
             return {};
           }};
 }
@@ -324,9 +311,8 @@ Result<std::vector<float>> PageView::scores() const {
   std::vector<float> scores;
   scores.reserve(impl_->table.page_count);
   for (std::uint64_t index = 0; index < impl_->table.page_count; ++index) {
-    const auto record = impl_->record(index);
-    if (!record) return tl::unexpected<Error>(record.error());
-    scores.push_back(record->score);
+    CRAWLSTORE_TRY(const auto record, impl_->record(index));
+    scores.push_back(record.score);
   }
   return scores;
 }
@@ -352,10 +338,9 @@ struct LinkStream::Impl {
   Result<void> start() {
     rows.reset();
     if (!view->links) return {};
-    auto opened = options.incoming ? view->links->in_rows(options.first_page)
-                                   : view->links->out_rows(options.first_page);
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    rows.emplace(std::move(*opened));
+    CRAWLSTORE_TRY(auto opened, options.incoming ? view->links->in_rows(options.first_page)
+                                                 : view->links->out_rows(options.first_page));
+    rows.emplace(std::move(opened));
     return {};
   }
   /// The links of the row, without those inside a host.
@@ -380,9 +365,8 @@ Result<LinkStream> PageView::links(const LinkStreamOptions& options) const {
   impl->view = impl_;
   impl->options = options;
   if (options.only_other_hosts && impl_->keys) {
-    auto hosts = impl_->hosts();
-    if (!hosts) return tl::unexpected<Error>(hosts.error());
-    impl->hosts = std::move(*hosts);
+    CRAWLSTORE_TRY(auto hosts, impl_->hosts());
+    impl->hosts = std::move(hosts);
   }
   CRAWLSTORE_TRY(impl->start());
   return LinkStream(std::move(impl));

@@ -27,9 +27,8 @@ Result<bool> PagesSide::is_forgotten(std::uint64_t index, const format::PageReco
   format::PageRecord left;
   left.state = PageState::kGone;
   if (!has_urls() || record != left) return false;
-  const auto url = view_->url(index);
-  if (!url) return tl::unexpected<Error>(url.error());
-  return url->empty();
+  CRAWLSTORE_TRY(const auto url, view_->url(index));
+  return url.empty();
 }
 
 Result<void> OriginWalk::settle() {
@@ -41,9 +40,8 @@ Result<void> OriginWalk::settle() {
     const format::RunRef& run = runs_[next_run_++];
     const auto name =
         container::run_name(reader.identity(), side_.inside().table.origins, run.run_id);
-    auto cursor = OriginsCursor::open(*reader.storage(), name, run);
-    if (!cursor) return tl::unexpected<Error>(cursor.error());
-    cursor_ = std::move(*cursor);
+    CRAWLSTORE_TRY(auto cursor, OriginsCursor::open(*reader.storage(), name, run));
+    cursor_ = std::move(cursor);
   }
   return {};
 }

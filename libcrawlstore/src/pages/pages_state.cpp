@@ -65,9 +65,9 @@ Result<PagesState> load_state(container::SegmentWriter& writer, const format::Se
 
 Result<void> put_state(container::SegmentWriter& writer, const PagesState& state) {
   const auto payload = format::encode_pages_table(state.table);
-  const auto run = container::write_run(writer, state.id, writer.new_run_ids(1), payload, 1);
-  if (!run) return tl::unexpected<Error>(run.error());
-  writer.put({state.id, SegmentKind::kPages, StorageClass::kBlob, {}, state.name, {*run}});
+  CRAWLSTORE_TRY(const auto run,
+                 container::write_run(writer, state.id, writer.new_run_ids(1), payload, 1));
+  writer.put({state.id, SegmentKind::kPages, StorageClass::kBlob, {}, state.name, {run}});
   return {};
 }
 

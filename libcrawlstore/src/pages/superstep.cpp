@@ -109,13 +109,12 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
                              "the key of a page has an index that no page has", Error::kNoOffset,
                              keys_->segment().value));
   };
-  const auto fresh = FreshKeys::open(writer_, state_.table.fresh_keys);
-  if (!fresh) return tl::unexpected<Error>(fresh.error());
+  CRAWLSTORE_TRY(const auto fresh, FreshKeys::open(writer_, state_.table.fresh_keys));
   for (; begin < keys.size(); begin += std::min(kKeysPerLook, keys.size() - begin)) {
     const auto some =
         std::span<const Key16>(keys).subspan(begin, std::min(kKeysPerLook, keys.size() - begin));
     CRAWLSTORE_TRY(keys_->find_sorted(some, take));
-    CRAWLSTORE_TRY(fresh->find_sorted(some, take));
+    CRAWLSTORE_TRY(fresh.find_sorted(some, take));
     CRAWLSTORE_TRY(steps_.add(some.size()));
   }
   for (std::size_t page = 0; page < is_known.size(); ++page) {

@@ -89,24 +89,21 @@ Result<std::uint64_t> Superstep::count_links_max(links::LinkView& view) {
 }
 
 Result<void> Superstep::write_out_rows(const links::LinkSegments& segments) {
-  auto view = links::LinkView::open(writer_, segments);
-  if (!view) return tl::unexpected<Error>(view.error());
-  const auto link_count = count_links_max(*view);
-  if (!link_count) return tl::unexpected<Error>(link_count.error());
-  auto run = start_run(segments.out, edit_order_.size(), *link_count);
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(auto view, links::LinkView::open(writer_, segments));
+  CRAWLSTORE_TRY(const auto link_count, count_links_max(view));
+  CRAWLSTORE_TRY(auto run, start_run(segments.out, edit_order_.size(), link_count));
   const auto written =
       for_each_source([&](std::uint64_t page, std::span<const std::uint32_t> mine) -> Result<void> {
         old_row_.clear();
-        if (page < first_new_) CRAWLSTORE_TRY(view->out(page, old_row_));
+        if (page < first_new_) CRAWLSTORE_TRY(view.out(page, old_row_));
         make_row(mine);
         CRAWLSTORE_TRY(steps_.add(1 + new_row_.size()));
         if (new_row_ == old_row_) return {};
         compare_rows(page);
-        return run->append(page, new_row_);
+        return run.append(page, new_row_);
       });
   if (!written) return written;
-  return put_run(writer_, segments.out, *run);
+  return put_run(writer_, segments.out, run);
 }
 
 /// The row that the edits of a page make of old_row_: in row_ with local ids where there are some.
@@ -180,8 +177,7 @@ Result<void> Superstep::write_in_rows() {
   for (std::size_t i = added_targets_.size(); i-- > 0;) {
     grouped[--ends[added_targets_[i]]] = added_sources_[i];
   }
-  auto run = start_run(state_.table.in_links, row_count, added_targets_.size());
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(auto run, start_run(state_.table.in_links, row_count, added_targets_.size()));
   std::size_t place = 0;
   for (std::size_t i = 0; i < page_order_.size() && place < grouped.size(); ++i) {
     const std::size_t row_end =
@@ -190,9 +186,9 @@ Result<void> Superstep::write_in_rows() {
     new_row_.clear();
     for (; place < row_end; ++place) new_row_.push_back(sources_[grouped[place]]);
     CRAWLSTORE_TRY(steps_.add(1 + new_row_.size()));
-    CRAWLSTORE_TRY(run->append(indexes_[page_order_[i]], new_row_));
+    CRAWLSTORE_TRY(run.append(indexes_[page_order_[i]], new_row_));
   }
-  return put_run(writer_, state_.table.in_links, *run);
+  return put_run(writer_, state_.table.in_links, run);
 }
 
 }  // namespace crawlstore::pages

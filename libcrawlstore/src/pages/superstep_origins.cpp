@@ -37,9 +37,8 @@ Result<void> Superstep::find_linker_depths(const format::SegmentEntry& log) {
   });
   if (!origins) return tl::unexpected<Error>(origins.error());
   for (const LocalId linker : linkers) {
-    const auto origin = origins->find(indexes_[linker]);
-    if (!origin) return tl::unexpected<Error>(origin.error());
-    depths_[linker] = origin->depth;
+    CRAWLSTORE_TRY(const auto origin, origins->find(indexes_[linker]));
+    depths_[linker] = origin.depth;
   }
   return {};
 }
@@ -50,10 +49,9 @@ Result<void> Superstep::share_dictionary(const format::SegmentEntry& log, Origin
   const auto& largest = *std::max_element(
       log.runs.begin(), log.runs.end(),
       [](const auto& a, const auto& b) { return a.payload_bytes < b.payload_bytes; });
-  auto dictionary = read_dictionary(reader_of(writer_, log.id, largest));
-  if (!dictionary) return tl::unexpected<Error>(dictionary.error());
+  CRAWLSTORE_TRY(auto dictionary, read_dictionary(reader_of(writer_, log.id, largest)));
   plan.source = DictionarySource::kBest;
-  plan.dictionary = std::move(*dictionary);
+  plan.dictionary = std::move(dictionary);
   return {};
 }
 
@@ -72,8 +70,7 @@ Result<void> Superstep::write_origins() {
   plan.page_count = new_pages_.size();
   for (const LocalId page : new_pages_) plan.url_bytes += batch_.url(page).size();
   CRAWLSTORE_TRY(share_dictionary(log, plan));
-  auto run = OriginsWriter::start(writer_, segment, writer_.new_run_ids(1), plan);
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(auto run, OriginsWriter::start(writer_, segment, writer_.new_run_ids(1), plan));
   UnparsedUrls unparsed(writer_.identity().key_seed);
   for (const LocalId page : new_pages_) {
     format::Origin origin{batch_.url(page), std::nullopt, 0};
@@ -84,12 +81,11 @@ Result<void> Superstep::write_origins() {
       origin.depth = depths_[page] = depths_[linker] + 1;
     }
     CRAWLSTORE_TRY(steps_.add(container::kOriginSteps));
-    CRAWLSTORE_TRY(run->append(origin));
+    CRAWLSTORE_TRY(run.append(origin));
   }
-  const auto ref = run->finish();
-  if (!ref) return tl::unexpected<Error>(ref.error());
-  run->give_back();
-  log.runs.push_back(*ref);
+  CRAWLSTORE_TRY(const auto ref, run.finish());
+  run.give_back();
+  log.runs.push_back(ref);
   writer_.put(log);
   const std::size_t count = origin_runs_to_join(log.runs);
   if (count == 0) return {};
@@ -98,7 +94,7 @@ Result<void> Superstep::write_origins() {
   }
   CRAWLSTORE_TRY(join_origin_runs(writer_, log, count, steps_));
   writer_.put(std::move(log));
-  writer_.release(ref->extent());  // in no generation
+  writer_.release(ref.extent());  // in no generation
   return {};
 }
 

@@ -71,9 +71,8 @@ Result<void> Superstep::write_records() {
   const std::uint64_t page_count = state_.table.page_count;
   if (page_count == 0) return {};
   const auto& edits = batch_.edits();
-  auto tiles = open_records();
-  if (!tiles) return tl::unexpected<Error>(tiles.error());
-  state_.table.records = tiles->segment();
+  CRAWLSTORE_TRY(auto tiles, open_records());
+  state_.table.records = tiles.segment();
 
   auto edit = edit_order_.begin();
   auto new_page = new_pages_.begin();
@@ -90,8 +89,8 @@ Result<void> Superstep::write_records() {
     const std::uint64_t tile = std::min(tile_of_edit(), new_tile);
     const std::uint64_t first_page = tile * format::kTilePagesMax;
     records.clear();
-    if (tile < tiles->tile_count()) {
-      CRAWLSTORE_TRY(tiles->read(tile, payload));
+    if (tile < tiles.tile_count()) {
+      CRAWLSTORE_TRY(tiles.read(tile, payload));
       CRAWLSTORE_TRY(decode_records(payload, state_.table.records, records));
     }
     if (tile == new_tile) {
@@ -112,9 +111,9 @@ Result<void> Superstep::write_records() {
     CRAWLSTORE_TRY(steps_.add(container::kRecordSteps * records.size()));
     payload.clear();
     format::encode_record_tile(records, payload);
-    CRAWLSTORE_TRY(tiles->write(tile, payload, records.size()));
+    CRAWLSTORE_TRY(tiles.write(tile, payload, records.size()));
   }
-  return tiles->finish();
+  return tiles.finish();
 }
 
 }  // namespace crawlstore::pages

@@ -45,8 +45,7 @@ Result<void> PageKeysVerifier::verify_window() {
   prints_.assign(end_ - first_, 0);
   keyed_.assign(end_ - first_, false);
   CRAWLSTORE_TRY(print_origins());
-  const auto fresh = open_fresh_keys();
-  if (!fresh) return tl::unexpected<Error>(fresh.error());
+  CRAWLSTORE_TRY(const auto fresh, open_fresh_keys());
   for (const auto& bucket : parts_.table.buckets) {
     if (!bucket.partition) continue;
     const format::RunRef& run = parts_.directory.find(bucket.partition)->runs.front();
@@ -56,12 +55,12 @@ Result<void> PageKeysVerifier::verify_window() {
         bucket.key_count, kPageKeyShape);
     CRAWLSTORE_TRY(cursor.start(0, ~std::uint64_t{0}));
     while (!cursor.at_end()) {
-      CRAWLSTORE_TRY(pass_fresh_keys(**fresh, cursor.key()));
+      CRAWLSTORE_TRY(pass_fresh_keys(*fresh, cursor.key()));
       CRAWLSTORE_TRY(take_key(bucket.partition, cursor.key(), cursor.value()));
       CRAWLSTORE_TRY(cursor.advance());
     }
   }
-  CRAWLSTORE_TRY(pass_fresh_keys(**fresh, std::nullopt));
+  CRAWLSTORE_TRY(pass_fresh_keys(*fresh, std::nullopt));
   for (std::uint64_t i = 0; i < prints_.size(); ++i) {
     if (keyed_[i] && prints_[i] != 0)
       return invalid("a page with a URL has no key", parts_.drum.id);
@@ -73,19 +72,18 @@ Result<void> PageKeysVerifier::print_origins() {
   if (parts_.origins == nullptr) return {};
   for (const auto& run : parts_.origins->runs) {
     const auto name = container::run_name(verification_.identity, parts_.origins->id, run.run_id);
-    auto cursor = OriginsCursor::open(verification_.storage, name, run);
-    if (!cursor) return tl::unexpected<Error>(cursor.error());
-    const auto& footer = (*cursor)->footer();
+    CRAWLSTORE_TRY(auto cursor, OriginsCursor::open(verification_.storage, name, run));
+    const auto& footer = cursor->footer();
     if (footer.first_page + footer.page_count <= first_ || footer.first_page >= end_) continue;
-    while (!(*cursor)->at_end() && (*cursor)->page() < end_) {
-      if ((*cursor)->page() >= first_) {
-        const std::uint64_t place = (*cursor)->page() - first_;
-        const std::string_view url = (*cursor)->origin().url;
+    while (!cursor->at_end() && cursor->page() < end_) {
+      if (cursor->page() >= first_) {
+        const std::uint64_t place = cursor->page() - first_;
+        const std::string_view url = cursor->origin().url;
         const PageKey key = page_key(url, verification_.identity.key_seed);
         prints_[place] = print_of(key.key, key.witness);
         keyed_[place] = !url.empty();
       }
-      CRAWLSTORE_TRY((*cursor)->advance());
+      CRAWLSTORE_TRY(cursor->advance());
     }
   }
   return {};
@@ -95,12 +93,12 @@ Result<std::unique_ptr<drum::MergedKeys>> PageKeysVerifier::open_fresh_keys() {
   std::vector<std::unique_ptr<drum::KeySource>> sources;
   for (std::size_t i = 0; parts_.fresh != nullptr && i < parts_.fresh->runs.size(); ++i) {
     const format::RunRef& run = parts_.fresh->runs[i];
-    auto opened = drum::PartitionKeys::open(
-        verification_.storage,
-        container::run_name(verification_.identity, parts_.fresh->id, run.run_id), run,
-        kPageKeyShape);
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    sources.push_back(std::move(*opened));
+    CRAWLSTORE_TRY(auto opened,
+                   drum::PartitionKeys::open(
+                       verification_.storage,
+                       container::run_name(verification_.identity, parts_.fresh->id, run.run_id),
+                       run, kPageKeyShape));
+    sources.push_back(std::move(opened));
   }
   return drum::MergedKeys::open(std::move(sources));
 }

@@ -39,9 +39,8 @@ class PagesVerifier {
   /// Whether the table could be read: only then is it known what it names.
   Result<bool> verify(std::set<SegmentId>& members) {
     const format::RunRef& run = entry_.runs.front();
-    const auto read = read_payload(entry_, run, kTableBytesMax);
-    if (!read) return tl::unexpected<Error>(read.error());
-    if (!*read) return false;
+    CRAWLSTORE_TRY(const auto read, read_payload(entry_, run, kTableBytesMax));
+    if (!read) return false;
     const auto table = format::parse_pages_table(payload_);
     if (!table) {
       broken(entry_.id, run.offset_bytes, table.error().text);
@@ -68,9 +67,8 @@ class PagesVerifier {
   /// That the entry, a drum which no page database names, does not hold the keys of pages.
   Result<void> verify_other_drum() {
     const format::RunRef& run = entry_.runs.front();
-    const auto read = read_payload(entry_, run, kDrumBytesMax);
-    if (!read) return tl::unexpected<Error>(read.error());
-    if (!*read) return {};
+    CRAWLSTORE_TRY(const auto read, read_payload(entry_, run, kDrumBytesMax));
+    if (!read) return {};
     const auto table = format::parse_drum_table(payload_);
     if (table && table->key_scheme == format::KeyScheme::kPage) {
       broken("a drum holds the keys of pages, but no page database names it");
@@ -124,10 +122,9 @@ class PagesVerifier {
   Result<bool> for_each_run(const format::SegmentEntry& entry, const Visit& visit) {
     bool is_whole = true;
     for (const auto& run : entry.runs) {
-      const auto content = segments_.content_of(entry, run);
-      if (!content) return tl::unexpected<Error>(content.error());
-      is_whole = is_whole && *content != nullptr;
-      if (*content != nullptr) visit(run, **content);
+      CRAWLSTORE_TRY(const auto content, segments_.content_of(entry, run));
+      is_whole = is_whole && content != nullptr;
+      if (content != nullptr) visit(run, *content);
     }
     return is_whole;
   }
@@ -140,11 +137,10 @@ class PagesVerifier {
     bool is_whole = true;
     for (std::uint64_t i = 0; i < count; ++i) {
       const format::RunRef& run = container::tile_ref(*records_, i);
-      const auto content = segments_.content_of(*records_, run);
-      if (!content) return tl::unexpected<Error>(content.error());
+      CRAWLSTORE_TRY(const auto content, segments_.content_of(*records_, run));
       page_count += run.record_count;
-      is_whole = is_whole && *content != nullptr;
-      if (*content != nullptr) crawled_count += (*content)->crawled_count;
+      is_whole = is_whole && content != nullptr;
+      if (content != nullptr) crawled_count += content->crawled_count;
     }
     if (!is_whole) return {};
     if (page_count != table_.page_count) broken("there are not as many records as pages");
@@ -227,9 +223,8 @@ class PagesVerifier {
   Result<void> sum_links(Result<links::RowStream>& rows, std::uint64_t& count, const Add& add) {
     if (!rows) return tl::unexpected<Error>(rows.error());
     for (;;) {
-      const auto more = rows->next();
-      if (!more) return tl::unexpected<Error>(more.error());
-      if (!*more) return {};
+      CRAWLSTORE_TRY(const auto more, rows->next());
+      if (!more) return {};
       for (const std::uint64_t link : rows->links()) add(rows->page(), link);
       count += rows->links().size();
     }
@@ -270,9 +265,8 @@ class PagesVerifier {
       broken("the keys of a page database are not the drum of its name");
       return {};
     }
-    const auto read = read_payload(*drum, drum->runs.front(), kDrumBytesMax);
-    if (!read) return tl::unexpected<Error>(read.error());
-    if (!*read) return {};
+    CRAWLSTORE_TRY(const auto read, read_payload(*drum, drum->runs.front(), kDrumBytesMax));
+    if (!read) return {};
     const auto table = format::parse_drum_table(payload_);
     if (!table) return {};  // noted with the drum
     const bool is_waiting =
@@ -287,16 +281,14 @@ class PagesVerifier {
              "a drum does not hold the keys of pages as their database asks for");
       return {};
     }
-    const auto fresh_is_whole = verify_fresh_runs();
-    if (!fresh_is_whole) return tl::unexpected<Error>(fresh_is_whole.error());
-    if (!*fresh_is_whole || (table_.origins && !origins_are_whole_)) return {};
+    CRAWLSTORE_TRY(const auto fresh_is_whole, verify_fresh_runs());
+    if (!fresh_is_whole || (table_.origins && !origins_are_whole_)) return {};
     for (const auto& bucket : table->buckets) {
       const auto* partition = directory_.find(bucket.partition);
       if (!bucket.partition) continue;
       if (partition == nullptr) return {};  // noted with the drum
-      const auto content = segments_.content_of(*partition, partition->runs.front());
-      if (!content) return tl::unexpected<Error>(content.error());
-      if (*content == nullptr) return {};
+      CRAWLSTORE_TRY(const auto content, segments_.content_of(*partition, partition->runs.front()));
+      if (content == nullptr) return {};
     }
     const PageKeyParts parts{directory_, *drum, *table, fresh_, origins_, table_.page_count};
     const auto right = PageKeysVerifier(verification_, parts).verify();
@@ -349,10 +341,9 @@ Result<void> verify_pages(container::Verification& verification,
   for (const auto& table : directory.tables) {
     for (const auto& entry : table->segments) {
       if (entry.kind != SegmentKind::kPages) continue;
-      const auto read =
-          PagesVerifier(verification, segments, directory, kind, entry).verify(members);
-      if (!read) return tl::unexpected<Error>(read.error());
-      if (!*read) unread.insert(entry.id);
+      CRAWLSTORE_TRY(const auto read,
+                     PagesVerifier(verification, segments, directory, kind, entry).verify(members));
+      if (!read) unread.insert(entry.id);
     }
   }
   if (unread.empty()) {  // otherwise it is not known which drums are named
