@@ -42,11 +42,10 @@ Result<void> fill_empty_store(Storage& storage, void* context) {
 Result<void> create_empty(const std::string& path, const CreateOptions& options) {
   EmptyStore empty{};
   empty.time_us = options.time_us.value_or(now_us());
-  auto identity = container::make_identity(empty.time_us);
-  if (!identity) return tl::unexpected<Error>(identity.error());
-  if (options.uuid) identity->uuid = *options.uuid;
-  if (options.key_seed) identity->key_seed = *options.key_seed;
-  empty.identity = *identity;
+  CRAWLSTORE_TRY(auto identity, container::make_identity(empty.time_us));
+  if (options.uuid) identity.uuid = *options.uuid;
+  if (options.key_seed) identity.key_seed = *options.key_seed;
+  empty.identity = identity;
   return create_file(path, fill_empty_store, &empty);
 }
 
@@ -64,9 +63,7 @@ class Turns final : public container::CompactionTurns {
   Result<void> publish(const Work& work) override {
     const std::lock_guard lock(store_.mutex);
     CRAWLSTORE_TRY(store_.check_open());
-    if (const auto landed = store_.commit_all(CommitScope::kNothing); !landed) {
-      return tl::unexpected<Error>(landed.error());
-    }
+    CRAWLSTORE_TRY(store_.commit_all(CommitScope::kNothing));
     const StoreImpl::AllLocked locked(store_);
     return store_.change(work);
   }
@@ -117,9 +114,7 @@ Result<Generation> StoreImpl::commit_locked(CommitScope scope) {
 
 Result<void> StoreImpl::finish_lingering() {
   if (lingering.empty() || in_dispatcher()) return {};
-  if (const auto committed = commit_all(); !committed) {
-    return tl::unexpected<Error>(committed.error());
-  }
+  CRAWLSTORE_TRY(commit_all());
   for (const auto& participant : lingering) {
     std::erase(participants, participant.get());
     participant->close();
@@ -133,9 +128,7 @@ Result<void> StoreImpl::close_abandoned(std::string_view name) {
       std::find_if(participants.begin(), participants.end(),
                    [name](const Participant* participant) { return participant->name() == name; });
   if (abandoned == participants.end()) return {};
-  if (const auto committed = commit_all(); !committed) {
-    return tl::unexpected<Error>(committed.error());
-  }
+  CRAWLSTORE_TRY(commit_all());
   (*abandoned)->close();
   participants.erase(abandoned);
   return {};
@@ -170,7 +163,8 @@ Result<CompactReport> StoreImpl::compact(const Progress& progress) {
     CRAWLSTORE_TRY(check_open());
     CRAWLSTORE_TRY(finish_lingering());
     if (compacting) {
-      return fail(Errc::kInvalidArgument, "another thread is compacting the store");
+      return fail(Errc::kInvalidArgument,
+                  "another thread is compacting the store; wait until it ends");
     }
     compacting = true;
   }
@@ -213,9 +207,8 @@ Result<Store> Store::create(const std::string& path, const CreateOptions& option
 }
 
 Result<Store> Store::open(const std::string& path, const OpenOptions& options) {
-  auto storage = open_storage(path, OpenMode::kWrite);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  auto store = open(std::move(*storage), options);
+  CRAWLSTORE_TRY(auto storage, open_storage(path, OpenMode::kWrite));
+  auto store = open(std::move(storage), options);
   if (store) store->impl_->path = path;
   return store;
 }
@@ -233,10 +226,9 @@ Result<Store> Store::open_or_create(const std::string& path, const CreateOptions
 }
 
 Result<Store> Store::open(std::unique_ptr<Storage> storage, const OpenOptions& options) {
-  auto writer = container::Writer::open(std::move(storage), writer_options(options));
-  if (!writer) return tl::unexpected<Error>(writer.error());
+  CRAWLSTORE_TRY(auto writer, container::Writer::open(std::move(storage), writer_options(options)));
   auto impl = std::make_shared<StoreImpl>();
-  impl->writer = std::move(*writer);
+  impl->writer = std::move(writer);
   return Store(std::move(impl));
 }
 
@@ -273,9 +265,8 @@ Result<Generation> Store::rollback(const std::string& path, const OpenOptions& o
   if (category(store.error().code) != ErrorCategory::kDamage) {
     return tl::unexpected<Error>(store.error());
   }
-  auto storage = open_storage(path, OpenMode::kWrite);
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  return container::rollback_damaged(std::move(*storage), writer_options(options));
+  CRAWLSTORE_TRY(auto storage, open_storage(path, OpenMode::kWrite));
+  return container::rollback_damaged(std::move(storage), writer_options(options));
 }
 
 Result<CompactReport> Store::compact(const Progress& progress) {
@@ -288,9 +279,8 @@ Result<CompactReport> Store::compact(const Progress& progress) {
 Result<Snapshot> Store::snapshot() const {
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_open());
-  auto storage = impl_->open_for_reading();
-  if (!storage) return tl::unexpected<Error>(storage.error());
-  return Snapshot::open(std::move(*storage));
+  CRAWLSTORE_TRY(auto storage, impl_->open_for_reading());
+  return Snapshot::open(std::move(storage));
 }
 
 Generation Store::generation() const {
@@ -334,9 +324,7 @@ Result<void> Store::close() {
   } ending{*impl_};
   CRAWLSTORE_TRY(impl_->writer->storage().check_process());
   CRAWLSTORE_TRY(impl_->writer->check_not_poisoned());
-  if (const auto committed = impl_->commit_all(); !committed) {
-    return tl::unexpected<Error>(committed.error());
-  }
+  CRAWLSTORE_TRY(impl_->commit_all());
   const std::uint64_t keep_bytes = impl_->writer->kept_free_bytes();
   if (impl_->writer->free_bytes() <= keep_bytes) return {};
   return impl_->writer->trim(keep_bytes);

@@ -152,10 +152,9 @@ Result<void> DrumCore::Impl::before_commit(CommitScope scope) {
   commit_is_whole = scope == CommitScope::kEverything;
   sequence_in_commit = std::max(state.next_sequence, state.sequence_limit);
   if (dirty) {
-    auto run =
-        drum::put_state(*store->writer, state, {merge_thresholds(), options.partition_keys_max});
-    if (!run) return tl::unexpected<Error>(run.error());
-    table_run_in_commit = *run;
+    CRAWLSTORE_TRY(auto run, drum::put_state(*store->writer, state,
+                                             {merge_thresholds(), options.partition_keys_max}));
+    table_run_in_commit = run;
   }
   return {};
 }
@@ -270,6 +269,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   }
   const std::lock_guard lock(inside->mutex);
   CRAWLSTORE_TRY(inside->check_open());
+  CRAWLSTORE_TRY(inside->writer->check_not_poisoned());
   CRAWLSTORE_TRY(inside->finish_lingering());
   if (const auto known = inside->drums.find(name); known != inside->drums.end()) {
     if (auto core = known->second.lock()) {
@@ -285,17 +285,16 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   impl->options = options;
   container::Writer& writer = *inside->writer;
   if (const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name)) {
-    auto state = drum::load_state(writer, *entry);
-    if (!state) return tl::unexpected<Error>(state.error());
-    if (!is_like(state->shape(), value_bytes, options)) {
+    CRAWLSTORE_TRY(auto state, drum::load_state(writer, *entry));
+    if (!is_like(state.shape(), value_bytes, options)) {
       return fail(Errc::kTypeMismatch, "the DRUM holds keys or values of another size",
                   Error::kNoOffset, entry->id.value);
     }
-    if (state->key_scheme == format::KeyScheme::kPage) {
+    if (state.key_scheme == format::KeyScheme::kPage) {
       return fail(Errc::kTypeMismatch, "the DRUM holds the keys of pages; open it as a PageDb",
                   Error::kNoOffset, entry->id.value);
     }
-    impl->state = std::move(*state);
+    impl->state = std::move(state);
   } else {
     const drum::Shape shape{options.key_bytes != 0 ? options.key_bytes : format::kKeyBytes,
                             value_bytes};
@@ -474,9 +473,7 @@ Result<void> DrumCore::dispose() {
       impl.close();
     }
   } ending{*impl_};
-  if (const auto committed = impl_->store->commit_all(); !committed) {
-    return tl::unexpected<Error>(committed.error());
-  }
+  CRAWLSTORE_TRY(impl_->store->commit_all());
   return {};
 }
 

@@ -22,14 +22,13 @@ Result<void> for_each_origin(container::Writer& writer, SegmentId segment,
   const format::SegmentEntry log = *writer.find(segment);
   for (const auto& run : log.runs) {
     const auto name = container::run_name(writer.identity(), segment, run.run_id);
-    auto cursor = OriginsCursor::open(writer.storage(), name, run);
-    if (!cursor) return tl::unexpected<Error>(cursor.error());
-    while (!(*cursor)->at_end()) {
+    CRAWLSTORE_TRY(auto cursor, OriginsCursor::open(writer.storage(), name, run));
+    while (!cursor->at_end()) {
       CRAWLSTORE_TRY(steps.add(container::kOriginSteps));
-      CRAWLSTORE_TRY(visit((*cursor)->page(), (*cursor)->origin()));
-      CRAWLSTORE_TRY((*cursor)->advance());
+      CRAWLSTORE_TRY(visit(cursor->page(), cursor->origin()));
+      CRAWLSTORE_TRY(cursor->advance());
     }
-    CRAWLSTORE_TRY((*cursor)->finish());
+    CRAWLSTORE_TRY(cursor->finish());
   }
   return {};
 }
@@ -66,7 +65,10 @@ Result<void> Forgetting::find_pages(const std::function<bool(std::string_view ur
                              return fail(Errc::kSegmentInvalid, "there are more origins than pages",
                                          Error::kNoOffset, state_.table.origins.value);
                            }
-                           if (origin.url.empty() || !is_meant(origin.url)) {
+                           CRAWLSTORE_TRY(const bool is_gone, steps_.call([&] {
+                             return !origin.url.empty() && is_meant(origin.url);
+                           }));
+                           if (!is_gone) {
                              url_bytes_ += origin.url.size();
                              return {};
                            }
@@ -97,31 +99,28 @@ Result<void> Forgetting::remove_keys() {
 /// All origins as one run, without the URLs of the pages that are forgotten.
 Result<void> Forgetting::write_origins() {
   const SegmentId segment = state_.table.origins;
-  auto run = OriginsWriter::start(writer_, segment, writer_.new_run_ids(1),
-                                  {0, state_.table.page_count, url_bytes_, true});
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(auto run, OriginsWriter::start(writer_, segment, writer_.new_run_ids(1),
+                                                {0, state_.table.page_count, url_bytes_, true}));
   const auto copied = for_each_origin(
       writer_, segment, steps_, [&](std::uint64_t page, format::Origin origin) -> Result<void> {
         // The file is read a second time, and may have changed.
         if (page < is_forgotten_.size() && is_forgotten_[page]) origin = {};
-        return run->append(origin);
+        return run.append(origin);
       });
   if (!copied) return copied;
-  const auto ref = run->finish();
-  if (!ref) return tl::unexpected<Error>(ref.error());
-  run->give_back();
-  writer_.put({segment, SegmentKind::kPageOrigins, StorageClass::kLog, state_.id, {}, {*ref}});
+  CRAWLSTORE_TRY(const auto ref, run.finish());
+  run.give_back();
+  writer_.put({segment, SegmentKind::kPageOrigins, StorageClass::kLog, state_.id, {}, {ref}});
   return {};
 }
 
 Result<void> Forgetting::write_records() {
-  auto tiles = container::TileWriter::open(writer_, state_.table.records);
-  if (!tiles) return tl::unexpected<Error>(tiles.error());
+  CRAWLSTORE_TRY(auto tiles, container::TileWriter::open(writer_, state_.table.records));
   std::vector<std::byte> payload;
   std::vector<format::PageRecord> records;
   for (auto page = pages_.begin(); page != pages_.end();) {
     const std::uint64_t tile_index = *page / format::kTilePagesMax;
-    CRAWLSTORE_TRY(tiles->read(tile_index, payload));
+    CRAWLSTORE_TRY(tiles.read(tile_index, payload));
     CRAWLSTORE_TRY(decode_records(payload, state_.table.records, records));
     for (; page != pages_.end() && *page / format::kTilePagesMax == tile_index; ++page) {
       const std::uint64_t place = *page % format::kTilePagesMax;
@@ -136,30 +135,26 @@ Result<void> Forgetting::write_records() {
     CRAWLSTORE_TRY(steps_.add(container::kRecordSteps * records.size()));
     payload.clear();
     format::encode_record_tile(records, payload);
-    CRAWLSTORE_TRY(tiles->write(tile_index, payload, records.size()));
+    CRAWLSTORE_TRY(tiles.write(tile_index, payload, records.size()));
   }
-  return tiles->finish();
+  return tiles.finish();
 }
 
 /// Rows of pages that are forgotten become empty; links to them go from all others.
 Result<void> Forgetting::write_links() {
   const links::LinkSegments segments = make_link_segments(writer_, state_);
-  const auto view = links::LinkView::open(writer_, segments);
-  if (!view) return tl::unexpected<Error>(view.error());
-  auto rows = view->out_rows();
-  if (!rows) return tl::unexpected<Error>(rows.error());
-  auto run = links::LinksWriter::start(writer_, segments.out, writer_.new_run_ids(1),
-                                       links::joined_bytes_max(view->out_runs()));
-  if (!run) return tl::unexpected<Error>(run.error());
+  CRAWLSTORE_TRY(const auto view, links::LinkView::open(writer_, segments));
+  CRAWLSTORE_TRY(auto rows, view.out_rows());
+  CRAWLSTORE_TRY(auto run, links::LinksWriter::start(writer_, segments.out, writer_.new_run_ids(1),
+                                                     links::joined_bytes_max(view.out_runs())));
   std::vector<std::uint64_t> kept;
   for (;;) {
-    const auto more = rows->next();
-    if (!more) return tl::unexpected<Error>(more.error());
-    if (!*more) break;
-    const std::uint64_t page = rows->page();
-    CRAWLSTORE_TRY(steps_.add(1 + rows->links().size()));
+    CRAWLSTORE_TRY(const auto more, rows.next());
+    if (!more) break;
+    const std::uint64_t page = rows.page();
+    CRAWLSTORE_TRY(steps_.add(1 + rows.links().size()));
     kept.clear();
-    for (const std::uint64_t link : rows->links()) {
+    for (const std::uint64_t link : rows.links()) {
       if (page >= is_forgotten_.size() || link >= is_forgotten_.size()) {
         return fail(Errc::kSegmentInvalid, "a link leads to or from a page that does not exist",
                     Error::kNoOffset, segments.out.value);
@@ -170,9 +165,9 @@ Result<void> Forgetting::write_links() {
         kept.push_back(link);
       }
     }
-    if (kept.size() != rows->links().size()) CRAWLSTORE_TRY(run->append(page, kept));
+    if (kept.size() != rows.links().size()) CRAWLSTORE_TRY(run.append(page, kept));
   }
-  CRAWLSTORE_TRY(put_run(writer_, segments.out, *run));
+  CRAWLSTORE_TRY(put_run(writer_, segments.out, run));
   CRAWLSTORE_TRY(put_gone_links(writer_, {segments.gone, state_.table.page_count}, gone_, steps_));
   report_.link_count = gone_.size();
   CRAWLSTORE_TRY(take_off(state_.table.link_count, gone_.size()));

@@ -245,9 +245,8 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
 Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_view name) {
   container::Writer& writer = *store->writer;
   if (entry != nullptr) {
-    auto loaded = pages::load_state(writer, *entry);
-    if (!loaded) return tl::unexpected<Error>(loaded.error());
-    state = std::move(*loaded);
+    CRAWLSTORE_TRY(auto loaded, pages::load_state(writer, *entry));
+    state = std::move(loaded);
     if (state.table.has_urls != options.has_urls) {
       return fail(Errc::kTypeMismatch,
                   options.has_urls ? "the pages of this database have no URLs, only indexes"
@@ -261,14 +260,14 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
     dirty = true;
   }
   if (state.table.has_urls) {
-    auto table = drum::KeyTable::open(
-        writer, name, {format::kPageValueBytes, options.bucket_count, options.bucket_keys_max});
-    if (!table) return tl::unexpected<Error>(table.error());
-    if (state.table.keys && state.table.keys != table->segment()) {
+    CRAWLSTORE_TRY(auto table, drum::KeyTable::open(writer, name,
+                                                    {format::kPageValueBytes, options.bucket_count,
+                                                     options.bucket_keys_max}));
+    if (state.table.keys && state.table.keys != table.segment()) {
       return fail(Errc::kSegmentInvalid, "a page database names another DRUM than that of its name",
                   Error::kNoOffset, state.id.value);
     }
-    keys.emplace(std::move(*table));
+    keys.emplace(std::move(table));
   }
   const std::uint64_t seed = writer.identity().key_seed;
   batch.emplace(state.table.has_urls, seed);
@@ -289,10 +288,11 @@ Result<void> PageDb::Impl::dispose() {
       impl.close();
     }
   } ending{*this};
-  stop_flight_if_told();
-  const auto committed = store->commit_all();
-  if (!committed) return tl::unexpected<Error>(committed.error());
-  return {};
+  return container::in_steps(options.progress, [this](auto& steps) -> Result<void> {
+    stop_flight_if_told(steps);
+    CRAWLSTORE_TRY(store->commit_all());
+    return {};
+  });
 }
 
 PageDb::PageDb(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -330,6 +330,7 @@ Result<PageDb> PageDb::open(Store& store, std::string_view name, const PagesOpti
   }
   const std::lock_guard lock(inside->mutex);
   CRAWLSTORE_TRY(inside->check_open());
+  CRAWLSTORE_TRY(inside->writer->check_not_poisoned());
   CRAWLSTORE_TRY(inside->finish_lingering());
   auto impl = std::make_shared<Impl>();
   impl->store = inside;
@@ -354,8 +355,7 @@ Result<void> PageDb::add(const CrawlEvent& event) {
 }
 
 Result<SuperstepReport> PageDb::merge(const Progress& progress) {
-  container::WorkSteps steps(progress);
-  return impl_->merge(steps);
+  return container::in_steps(progress, [&](auto& steps) { return impl_->merge(steps); });
 }
 
 PagesStatus PageDb::status() const {
@@ -376,12 +376,12 @@ PagesStatus PageDb::status() const {
 
 Result<ForgetReport> PageDb::forget(const std::function<bool(std::string_view url)>& is_meant,
                                     const ForgetOptions& options) {
-  return impl_->forget(is_meant, options);
+  return container::in_steps(options.progress,
+                             [&](auto& steps) { return impl_->forget(is_meant, options, steps); });
 }
 
 Result<void> PageDb::compact(const Progress& progress) {
-  container::WorkSteps steps(progress);
-  return impl_->compact(steps);
+  return container::in_steps(progress, [&](auto& steps) { return impl_->compact(steps); });
 }
 
 Result<void> PageDb::close() {

@@ -58,7 +58,7 @@ struct PageDb::Impl : Participant {
     Flight(container::Writer& writer, const pages::PagesState& from);
     Result<void> run(drum::KeyTable* key_table);
     /// Waits for the end, asking now and then whether to go on. errors kCancelled
-    Result<void> wait(const Progress& progress);
+    Result<void> wait(container::WorkSteps& steps);
 
     std::optional<pages::Batch> batch;
     std::size_t written_edits = 0;  // as those of the batch were
@@ -108,7 +108,7 @@ struct PageDb::Impl : Participant {
   Result<void> join_origins(container::WorkSteps& steps);
   Result<void> join_keys(container::WorkSteps& steps);
   Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,
-                              const ForgetOptions& forget_options);
+                              const ForgetOptions& forget_options, container::WorkSteps& steps);
   Result<ForgetReport> forget_locked(const std::function<bool(std::string_view url)>& is_meant,
                                      const ForgetOptions& forget_options,
                                      container::WorkSteps& steps);
@@ -125,11 +125,11 @@ struct PageDb::Impl : Participant {
 
   // page_flight.cpp
   [[nodiscard]] bool is_full() const;
-  Result<void> launch();
+  Result<void> launch(container::WorkSteps& steps);
   [[nodiscard]] Result<void> check_flight() const;
   void land();
   void take_back_flight();
-  void stop_flight_if_told();
+  void stop_flight_if_told(container::WorkSteps& steps);
   void forget_flight();
   Result<SuperstepReport> land_and_commit(container::WorkSteps& steps);
   Result<void> merge_when_full();

@@ -40,22 +40,23 @@ Result<void> PageDb::Impl::Flight::run(drum::KeyTable* key_table) {
     return !is_stopped;
   };
   container::WorkSteps steps(progress);
-  const auto stepped = pages::Superstep(draft, state, key_table, *batch, steps).run();
-  if (!stepped) return tl::unexpected<Error>(stepped.error());
-  report = *stepped;
+  CRAWLSTORE_TRY(const auto stepped,
+                 pages::Superstep(draft, state, key_table, *batch, steps).run());
+  report = stepped;
   // The commit, under all locks, has little left to do then.
   const auto synced = draft.storage().sync();
   if (!synced) draft.poison();
   return synced;
 }
 
-Result<void> PageDb::Impl::Flight::wait(const Progress& progress) {
+Result<void> PageDb::Impl::Flight::wait(container::WorkSteps& steps) {
   constexpr std::chrono::milliseconds kLook{20};
   while (done.wait_for(kLook) != std::future_status::ready) {
-    if (progress(done_steps, std::max<std::uint64_t>(done_steps, expected_steps))) continue;
+    const auto looked = steps.look(done_steps, std::max<std::uint64_t>(done_steps, expected_steps));
+    if (looked) continue;
     is_stopped = true;
     done.wait();
-    return fail(Errc::kCancelled, "the work was stopped; nothing of it was kept");
+    return looked;
   }
   return {};
 }
@@ -69,7 +70,7 @@ bool PageDb::Impl::is_full() const {
 }
 
 /// Sends the batch off. The writer's changes are empty.
-Result<void> PageDb::Impl::launch() {
+Result<void> PageDb::Impl::launch(container::WorkSteps& steps) {
   auto next = std::make_unique<Flight>(*store->writer, state);
   next->written_edits = std::exchange(written_edits, 0);
   if (!spare_batch) spare_batch.emplace(state.table.has_urls, store->writer->identity().key_seed);
@@ -84,9 +85,7 @@ Result<void> PageDb::Impl::launch() {
   } catch (const std::system_error&) {  // no more threads
     take_back_flight();
   }
-  container::WorkSteps steps(options.progress);
-  const auto merged = merge_locked(steps);
-  if (!merged) return tl::unexpected<Error>(merged.error());
+  CRAWLSTORE_TRY(merge_locked(steps));
   return {};
 }
 
@@ -120,10 +119,10 @@ void PageDb::Impl::take_back_flight() {
 
 /// Before closing: who wants to end now does not wait for a superstep, whose edits can wait in the
 /// file.
-void PageDb::Impl::stop_flight_if_told() {
+void PageDb::Impl::stop_flight_if_told(container::WorkSteps& steps) {
   const std::lock_guard lock(mutex);
-  if (!flight || !options.progress || !check_flight()) return;
-  if (!flight->wait(options.progress)) take_back_flight();
+  if (!flight || steps.progress() == nullptr || !check_flight()) return;
+  if (!flight->wait(steps)) take_back_flight();
 }
 
 /// The flight was published.
@@ -136,8 +135,8 @@ void PageDb::Impl::forget_flight() {
 /// Commits what the flight did; nothing of the batch is written for that.
 Result<SuperstepReport> PageDb::Impl::land_and_commit(container::WorkSteps& steps) {
   if (!flight) return SuperstepReport{};
-  if (const Progress* progress = steps.progress()) {
-    if (const auto waited = flight->wait(*progress); !waited) {
+  if (steps.progress() != nullptr) {
+    if (const auto waited = flight->wait(steps); !waited) {
       take_back_flight();
       return tl::unexpected<Error>(waited.error());
     }
@@ -156,14 +155,13 @@ Result<void> PageDb::Impl::merge_when_full() {
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
   if (!is_full()) return {};  // another thread was here
-  return store->change([this]() -> Result<void> {
-    container::WorkSteps steps(options.progress);
-    const auto landed = land_and_commit(steps);
-    if (!landed) return tl::unexpected<Error>(landed.error());
-    if (options.parallel && !flight_failed) return launch();
-    const auto merged = merge_locked(steps);
-    if (!merged) return tl::unexpected<Error>(merged.error());
-    return {};
+  return container::in_steps(options.progress, [this](auto& steps) {
+    return store->change([&]() -> Result<void> {
+      CRAWLSTORE_TRY(land_and_commit(steps));
+      if (options.parallel && !flight_failed) return launch(steps);
+      CRAWLSTORE_TRY(merge_locked(steps));
+      return {};
+    });
   });
 }
 

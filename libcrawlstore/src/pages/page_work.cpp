@@ -87,10 +87,10 @@ Result<SuperstepReport> PageDb::Impl::merge_locked(container::WorkSteps& steps) 
     in_commit->state.table.events = {};
     in_commit->state.table.event_count = 0;
     if (state.table.events) writer.remove(state.table.events);
-    auto step =
-        pages::Superstep(writer, in_commit->state, keys ? &*keys : nullptr, *batch, steps).run();
-    if (!step) return tl::unexpected<Error>(step.error());
-    report = *step;
+    CRAWLSTORE_TRY(
+        auto step,
+        pages::Superstep(writer, in_commit->state, keys ? &*keys : nullptr, *batch, steps).run());
+    report = step;
     return put_state(writer, in_commit->state);
   });
   if (!merged) return tl::unexpected<Error>(merged.error());
@@ -103,7 +103,7 @@ Result<SuperstepReport> PageDb::Impl::merge_locked(container::WorkSteps& steps) 
 /// Log by log, each in commits of its own and with its own turn: others wait for one at most, and
 /// the file needs room for one.
 Result<void> PageDb::Impl::compact(container::WorkSteps& steps) {
-  if (const auto merged = merge(steps); !merged) return tl::unexpected<Error>(merged.error());
+  CRAWLSTORE_TRY(merge(steps));
   const std::uint64_t file_bytes = store->writer->file_bytes();
   using Join = Result<void> (Impl::*)(container::WorkSteps&);
   constexpr Join kExpect = &Impl::expect_joins;
@@ -115,9 +115,7 @@ Result<void> PageDb::Impl::compact(container::WorkSteps& steps) {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
     const auto joined = store->change([&]() -> Result<void> {
-      if (const auto landed = land_and_commit(steps); !landed) {
-        return tl::unexpected<Error>(landed.error());
-      }
+      CRAWLSTORE_TRY(land_and_commit(steps));
       const GrowsExactly exactly(*store->writer);
       return (this->*join)(steps);
     });
@@ -191,9 +189,9 @@ Result<void> PageDb::Impl::join_keys(container::WorkSteps& steps) {
 }
 
 Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_view url)>& is_meant,
-                                          const ForgetOptions& forget_options) {
-  container::WorkSteps steps(forget_options.progress);
-  if (const auto merged = merge(steps); !merged) return tl::unexpected<Error>(merged.error());
+                                          const ForgetOptions& forget_options,
+                                          container::WorkSteps& steps) {
+  CRAWLSTORE_TRY(merge(steps));
   const std::lock_guard no_commit(store->mutex);
   CRAWLSTORE_TRY(store->check_open());
   const std::lock_guard lock(mutex);
@@ -204,9 +202,7 @@ Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_v
     return fail(Errc::kInvalidArgument, "the DRUM of seen URLs must be closed to forget them");
   }
   return store->change([&]() -> Result<ForgetReport> {
-    if (const auto landed = land_and_commit(steps); !landed) {
-      return tl::unexpected<Error>(landed.error());
-    }
+    CRAWLSTORE_TRY(land_and_commit(steps));
     return forget_locked(is_meant, forget_options, steps);
   });
 }
@@ -219,13 +215,11 @@ Result<ForgetReport> PageDb::Impl::forget_locked(
   std::optional<drum::KeyTable> seen;
   const auto forgotten = commit_change([&]() -> Result<void> {
     pages::Forgetting forgetting(writer, in_commit->state, *keys, steps);
-    const auto done = forgetting.run(is_meant);
-    if (!done) return tl::unexpected<Error>(done.error());
-    report = *done;
+    CRAWLSTORE_TRY(const auto done, forgetting.run(is_meant));
+    report = done;
     if (forget_options.seen.empty()) return {};
-    auto opened = drum::KeyTable::open_seen(writer, forget_options.seen);
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    seen.emplace(std::move(*opened));
+    CRAWLSTORE_TRY(auto opened, drum::KeyTable::open_seen(writer, forget_options.seen));
+    seen.emplace(std::move(opened));
     const std::uint64_t before = seen->key_count();
     CRAWLSTORE_TRY(pages::forget_seen(writer, *seen, forgetting.urls(), steps));
     report.seen_count = before - seen->key_count();
