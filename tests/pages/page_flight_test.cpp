@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -234,6 +235,31 @@ TEST(PageFlight, StopsWhenItIsToldTo) {
   EXPECT_EQ(pages.status().edit_count, edit_count);
   must(pages.merge());
   expect_same(view_of(store), filling.model);
+}
+
+/// Its edits wait in the file, and the caller gets what its function threw.
+TEST(PageFlight, IsTakenBackWhenClosingAsksAFunctionThatThrows) {
+  const auto file = make_empty_store_file(std::uint64_t{1} << 28);
+  Recorder recorder(file);
+  Holding holding(recorder);
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  auto options = options_of(true);
+  options.progress = [&holding](std::uint64_t, std::uint64_t) -> bool {
+    holding.let_go();
+    throw std::out_of_range("mine");
+  };
+  auto pages = must(PageDb::open(store, "pages", options));
+  Filling filling(12);
+  launch(pages, filling);
+  const std::uint64_t edit_count = pages.status().edit_count;
+  EXPECT_THROW((void)pages.close(), std::out_of_range);
+  auto again = must(PageDb::open(store, "pages", options_of(true)));
+  EXPECT_EQ(again.status().edit_count, edit_count);
+  EXPECT_EQ(again.status().superstep_count, 0U);
+  must(again.merge());
+  must(store.commit());
+  expect_same(view_of(store), filling.model);
+  expect_whole(file);
 }
 
 /// The superstep is held in the middle, and the store closes: nothing is lost, nothing hangs.

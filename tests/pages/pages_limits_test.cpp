@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Page databases at their edges: large, odd, many at once.
+#include <cerrno>
 #include <limits>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include <crawlstore/drum.h>
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
@@ -18,6 +20,8 @@
 #include "pages/page_model.h"
 #include "pages/page_words.h"
 #include "pages/pages_state.h"
+#include "support/bytes.h"
+#include "support/recording_storage.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -342,6 +346,25 @@ TEST(PagesLimits, GiveTheSameIndexesWhateverTheSupersteps) {
       if (expected.empty()) expected = urls;
       EXPECT_EQ(urls, expected) << bucket_count << ' ' << per_step;
     }
+  }
+}
+
+/// Neither those that are in the file nor new ones: the store has to be opened again.
+TEST(PagesLimits, DoNotOpenOnAPoisonedStoreNorDoesADrum) {
+  using Seen = Drum<std::uint64_t>;
+  Recorder recorder(make_empty_store_file(std::uint64_t{1} << 26));
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  must(must(PageDb::open(store, "old")).close());
+  must(must(Seen::open(store, "old seen")).dispose());
+  auto pages = must(PageDb::open(store));
+  must(pages.add(CrawledPage(url_of(1), 1)));
+  recorder.inject({.calls = calls(CallKind::kSync), .system_errno = EIO});
+  ASSERT_FALSE(pages.merge());
+  recorder.stop_injecting();
+  ASSERT_EQ(code_of(store.commit()), Errc::kPoisoned);
+  for (const std::string name : {"old", "new"}) {
+    EXPECT_EQ(code_of(PageDb::open(store, name)), Errc::kPoisoned) << name;
+    EXPECT_EQ(code_of(Seen::open(store, name + " seen")), Errc::kPoisoned) << name;
   }
 }
 

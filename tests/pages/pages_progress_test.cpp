@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Supersteps, compaction and forgetting tell how far they are, and stop when they are told to, with
-// nothing changed.
+// Supersteps, compaction and forgetting tell how far they are, and stop when they are told to, or
+// when a function of the caller throws, with nothing changed.
 #include <array>
 #include <set>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -165,20 +166,24 @@ TEST(PagesProgress, StopsCompactionAnywhereAndJoinsEachLogOrNot) {
   EXPECT_EQ(joined_counts, (std::set<std::uint64_t>{0, 1, 2}));
 }
 
+/// The URLs of the first pages are seen, in a DRUM that is closed.
+void see_urls(Store& store) {
+  auto seen = must(UrlSeen::open(store));
+  for (std::uint64_t i = 0; i < kPages; ++i) must(seen.check_update(url_of(i)));
+  must(seen.drum().synchronize());
+}
+
+bool is_of_host_3(std::string_view url) {
+  return url.starts_with("http://host3.");
+}
+
 TEST(PagesProgress, StopsForgettingAnywhereAndForgetsNothing) {
   MemoryStore store;
   auto pages = must(PageDb::open(*store));
   run_supersteps(pages, 4);
-  {
-    auto seen = must(UrlSeen::open(*store));
-    for (std::uint64_t i = 0; i < kPages; ++i) must(seen.check_update(url_of(i)));
-    must(seen.drum().synchronize());
-  }
+  see_urls(*store);
   const auto forget = [&](const Progress& progress) {
-    ForgetOptions options{.seen = "urls"};
-    options.progress = progress;
-    return pages.forget([](std::string_view url) { return url.starts_with("http://host3."); },
-                        options);
+    return pages.forget(is_of_host_3, {.seen = "urls", .progress = progress});
   };
   EXPECT_GT(stop_at_each_look(store, pages, forget), 5U);
   expect_whole(store);
@@ -250,6 +255,109 @@ TEST(PagesProgress, StopsTheSuperstepOfAnAddAndTakesTheEdit) {
   must(pages.add(CrawledPage(url_of(count++), 1)));
   EXPECT_EQ(pages.status().edit_count, 0U);
   EXPECT_EQ(pages.status().page_count, count);
+}
+
+/// The store goes on: a further page is merged and committed, and all is whole.
+void expect_usable(MemoryStore& store, PageDb& pages) {
+  must(pages.add(CrawledPage("http://one.more.example/", 1)));
+  must(pages.merge());
+  must(store->commit());
+  EXPECT_NE(must(view_of(*store).find("http://one.more.example/", true)), std::nullopt);
+  expect_whole(store);
+}
+
+/// Calls `work` with a function that throws at its call 1, 2, 4, 8 and so on, until it is not
+/// called so often; returns how often it threw. `check` looks at what each left.
+template <class Work, class Check>
+int throw_at_some_calls(const Work& work, const Check& check) {
+  for (int throw_count = 0;; ++throw_count) {
+    std::uint64_t call_count = 0;
+    bool has_thrown = false;
+    try {
+      must(work([&] {
+        if (++call_count == std::uint64_t{1} << throw_count) throw std::out_of_range("mine");
+      }));
+    } catch (const std::out_of_range& thrown) {
+      EXPECT_STREQ(thrown.what(), "mine");
+      has_thrown = true;
+    }
+    check();
+    if (!has_thrown) return throw_count;
+  }
+}
+
+TEST(PagesProgress, LeavesNothingOfASuperstepWhenItThrows) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store));
+  run_supersteps(pages, 2);
+  add_pages(pages, kPages, 2 * kPages, kLinks);
+  must(store->commit());
+  const State before = state_of(store, pages);
+  const auto merge = [&](const auto& call) {
+    return pages.merge([&](std::uint64_t, std::uint64_t) {
+      call();
+      return true;
+    });
+  };
+  const auto check = [&] {
+    expect_whole(store);
+    EXPECT_TRUE(pages.status().edit_count == 0 || state_of(store, pages) == before);
+  };
+  EXPECT_GE(throw_at_some_calls(merge, check), 3);
+  EXPECT_EQ(pages.status().page_count, 2 * kPages);
+  expect_usable(store, pages);
+}
+
+TEST(PagesProgress, LeavesEachLogJoinedOrNotWhenItThrows) {
+  MemoryStore store(store_with_runs());
+  auto pages = must(PageDb::open(*store));
+  const auto compact = [&](const auto& call) {
+    return pages.compact([&](std::uint64_t, std::uint64_t) {
+      call();
+      return true;
+    });
+  };
+  const auto check = [&] {
+    expect_whole(store);
+    for (const SegmentKind kind : kJoined) {
+      const std::uint64_t runs = run_count(*store, kind);
+      EXPECT_TRUE(runs == 1 || runs == 6) << runs;
+    }
+  };
+  EXPECT_GE(throw_at_some_calls(compact, check), 2);
+  for (const SegmentKind kind : kJoined) EXPECT_EQ(run_count(*store, kind), 1U);
+  expect_usable(store, pages);
+}
+
+/// Whichever of its functions throws.
+TEST(PagesProgress, ForgetsNothingWhenItThrows) {
+  for (const bool in_progress : {false, true}) {
+    MemoryStore store;
+    auto pages = must(PageDb::open(*store));
+    run_supersteps(pages, 2);
+    see_urls(*store);
+    const State before = state_of(store, pages);
+    const auto forget = [&](const auto& call) {
+      ForgetOptions options{.seen = "urls"};
+      options.progress = [&](std::uint64_t, std::uint64_t) {
+        if (in_progress) call();
+        return true;
+      };
+      const auto is_meant = [&](std::string_view url) {
+        if (!in_progress) call();
+        return is_of_host_3(url);
+      };
+      return pages.forget(is_meant, options);
+    };
+    const auto check = [&] {
+      expect_whole(store);
+      const bool is_forgotten = !must(view_of(*store).find(url_of(3), true));
+      EXPECT_TRUE(is_forgotten || state_of(store, pages) == before);
+    };
+    EXPECT_GE(throw_at_some_calls(forget, check), 3) << in_progress;
+    EXPECT_EQ(must(view_of(*store).find(url_of(3), true)), std::nullopt);
+    expect_usable(store, pages);
+  }
 }
 
 }  // namespace
