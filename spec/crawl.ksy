@@ -12,8 +12,9 @@ doc: |
   The bytes of a crawl file, written from spec/format.md and spec/registry.md alone. Load it with a
   file at https://ide.kaitai.io, or compile it to one of a dozen languages.
 
-  It checks magics, ranges, zeros, lengths that have to add up, and that everything lies inside the
-  file. What Kaitai cannot say, or only clumsily:
+  It is a view: tests hold it to the valid golden files, and what a file has to be rejected for is
+  for spec/reader.py and the library to say. It stops at wrong magics, ranges, zeros and lengths,
+  because what lies behind them would be shown wrongly. What Kaitai cannot say, or only clumsily:
 
   * Checksums. They are shown as numbers, and nothing here is believed because of them: `winner`
     is the superblock copy that would win if every checksum were right.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""spec/crawl.ksy, written from spec/format.md, sees in every golden file what the library sees.
+"""spec/crawl.ksy, written from spec/format.md, shows of every valid golden file what the library
+sees. It is a view: which files are to be rejected is for the library and spec/reader.py.
 
 Kaitai's compiler and runtime for JavaScript are npm packages: ./run-tests puts them into build/ksy.
 What Kaitai leaves as bytes (bits of variable width, LZ4 blocks) is decoded here."""
@@ -20,7 +21,6 @@ RUNNER = GOLDEN / "ksy" / "crawl_ksy.js"
 MODULES = SOURCE / "build" / "ksy" / "node_modules"
 sys.path.insert(0, str(SOURCE / "spec"))
 sys.path.insert(0, str(GOLDEN))
-import golden  # noqa: E402
 import ksy_keys  # noqa: E402
 import ksy_pages  # noqa: E402
 import lz4_block  # noqa: E402
@@ -32,48 +32,12 @@ CLASSES = [None, "blob", "log", "tiled"]
 OPERATIONS = ["check", "update", "check_update"]
 # Without checksums the torn copy, whose first fields are whole, looks like the winner.
 COPY_TO_FOLLOW = {"copy_0_torn": "slot0_copy1"}
-# What has right magics, ranges, zeros and lengths, and breaks a rule that crawl.ksy does not check:
-# checksums, the fields of FlatBuffers tables, coded keys, and most of what compares two places.
-TAKEN = re.compile(
-    r"""aux_block_(cut|gives_more_bytes|offset_.*) | aux_run_(count|of_no_key_run)
-    | block_(first_key|key_overflows|lower_bits_unused|upper_bits_missing)
-    | chunk_(checksum|of_another_run|payload_byte)
-    | directory_(blob_.*|born_in_future|drum_.*|first_segment_id|fresh_keys_.*|generation
-        |held_entry_count|held_overlaps_live|held_retired_in_future|ids_descend|kind_14|kind_unknown
-        |links_of_origins|log_of_257_runs|name_.*|next_.*|origins_.*|owner_.*|pages_.*
-        |partition_of_pages|runs_descend|segment_count|segment_id_not_below_next
-        |storage_class_of_another_kind|table_twice|tiled_log|without_feature_bit)
-    | drum_(?!not_a_flatbuffer|table_|vtable_|consumer_at_).*
-    | event_(?!run_).* | event_run_(count|message_without_events|records)
-    | feature_.* | fresh_key_.* | fresh_keys_(?!magic).* | identity_checksum
-    | key_run_(base_too_low|check_with_value|consumer|count|key_bits_not_minimal|key_overflows
-        |sequence_overflows|unused_bits)
-    | link_(below_zero|of_64_bits|over_limit.*)
-    | link_block_(degrees.*|gaps_that_are_zero|page_over_limit|plain_numbers_that_are_short)
-    | link_run_(blocks_overlap|last_page|link_count|records_of_.*|row_count|target_max)
-    | links_.*
-    | node_(checksum|child_born_after_it|child_run_id_not_below_its_own|record_.*)
-    | origin_(block_compressed_without_codec|.*_wider_than_they_must|linked_from_no_page|log_.*)
-    | origin_frame_(?!longer_than_raw|of_a_block_over_262144|over_255_times).*
-    | origin_run_(dictionary_without_tables|entry_offset|entry_page|entry_wider_than_it_must
-        |first_entry|page_count|pages_overflow|records|url_bytes)
-    | page_key_.* | pages_(?!not_a_flatbuffer).*
-    | partition_(first_key|index_key|index_tail|key_count|key_range|last_key)
-    | record_(?!tile_).* | record_tile_not_full
-    | root_checksum | root_end_(?!magic|root_).* | root_payload_empty
-    | short_numbers_shorter_than_data | superblock_.* | tombstone_.*
-    | tree_(node|run|tile|tiles)_.*""", re.VERBOSE)
 
 
 def node(*arguments):
-    """What crawl_ksy.js prints; it takes 5 s for all files together, and for ever if one hangs."""
-    try:
-        done = subprocess.run(["node", RUNNER, *arguments], capture_output=True, text=True,
-                              timeout=120, env={**os.environ, "NODE_PATH": str(MODULES)},
-                              check=False)
-    except subprocess.TimeoutExpired as hang:
-        lines = (hang.stdout or b"").count(b"\n")
-        raise AssertionError(f"hangs behind {lines} lines of {arguments}") from None
+    """The lines that crawl_ksy.js prints."""
+    done = subprocess.run(["node", RUNNER, *arguments], capture_output=True, text=True,
+                          env={**os.environ, "NODE_PATH": str(MODULES)}, check=False)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return done.stdout.splitlines()
@@ -212,14 +176,6 @@ class KsyTest(unittest.TestCase):
         self.check_valid("winner", [it for it in files if it.stem not in COPY_TO_FOLLOW])
         for stem, copy_name in COPY_TO_FOLLOW.items():
             self.check_valid(copy_name, [GOLDEN / "valid" / f"{stem}.crawl"])
-
-    def test_rejected_files_give_an_ordinary_error_or_break_what_is_not_checked(self):
-        files = [golden.expand(name, self.folder) for name in golden.rejected_names()]
-        self.assertGreaterEqual(len(files), 60)
-        for path, found in zip(files, dump(self.folder, "winner", files)):
-            with self.subTest(path.name):
-                verdict = "document" if TAKEN.fullmatch(path.stem) else "error"
-                self.assertEqual(list(found), [verdict], found.get("bug") or found.get("error"))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 //   node crawl_ksy.js compile KSY FOLDER       writes FOLDER/Crawl.js
 //   node crawl_ksy.js dump FOLDER COPY FILE... prints a line of JSON for each file
 // A line holds `document`, all that Crawl.js sees, as far as the superblock copy COPY ("winner",
-// "slot0_copy1" ...) leads; or `error`, if the description does not take the file; or `bug`.
+// "slot0_copy1" ...) leads; or `error`, where the description does not take the file.
 'use strict';
 const fs = require('node:fs');
 const path = require('node:path');
@@ -62,15 +62,11 @@ function dump(value, copyName, isFollowed = false) {
   return type === 'FbTable' || type === 'FbRoot' ? undefined : shown;
 }
 
-function isOrdinary(error) {
-  return /^(Validation\w+|EOF)Error$/.test(error.name);
-}
-
 function dumpFile(crawlType, stream, copyName) {
   try {
     return { document: dump(new crawlType(stream), copyName) };
   } catch (error) {
-    return isOrdinary(error) ? { error: `${error.name}: ${error.message}` } : { bug: error.stack };
+    return { error: error.stack };
   }
 }
 
