@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 
 #include <crawlstore/types.h>
@@ -32,6 +33,14 @@ std::int64_t load_signed(std::span<const std::byte> bytes) {
   return bytes.size() == 4 ? load<std::int32_t>(bytes.data()) : load<std::int64_t>(bytes.data());
 }
 
+/// The shortest decimal number that is this one, or "inf" and "nan".
+std::string float_text(std::uint64_t bits) {
+  std::array<char, 32> digits{};
+  const auto end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), std::bit_cast<double>(bits)).ptr;
+  return {digits.data(), end};
+}
+
 std::string value_of(Form form, std::span<const std::byte> bytes) {
   switch (form) {
     case Form::kUnsigned:
@@ -46,6 +55,8 @@ std::string value_of(Form form, std::span<const std::byte> bytes) {
       std::copy_n(bytes.begin(), uuid.size(), uuid.begin());
       return to_string(uuid);
     }
+    case Form::kFloat:
+      return float_text(load_unsigned(bytes));
     case Form::kZeros:
       return {};
   }
@@ -65,6 +76,8 @@ std::string type_of(Form form, std::size_t length_bytes) {
       return "time_us";
     case Form::kUuid:
       return "uuid";
+    case Form::kFloat:
+      return "f" + bits;
     case Form::kZeros:
       return "zeros";
   }
@@ -259,6 +272,25 @@ constexpr std::array kRecordColumnNames{"state",      "crawl_count", "change_cou
                                         "crawl_span", "score",       "hash_end"};
 static_assert(kRecordColumnNames.size() == std::tuple_size_v<decltype(RecordTileHeader::columns)>);
 
+constexpr std::array kScoreFooter{
+    Member{"entry_count", Form::kUnsigned, offsetof(ScoreFooter, entry_count), 8},
+    Member{"page_count", Form::kUnsigned, offsetof(ScoreFooter, page_count), 8},
+    Member{"link_count", Form::kUnsigned, offsetof(ScoreFooter, link_count), 8},
+    Member{"generation", Form::kUnsigned, offsetof(ScoreFooter, generation), 8},
+    Member{"time_us", Form::kTime, offsetof(ScoreFooter, time_us), 8},
+    Member{"damping", Form::kFloat, offsetof(ScoreFooter, damping), 8},
+    Member{"precision", Form::kFloat, offsetof(ScoreFooter, precision), 8},
+    Member{"residual", Form::kFloat, offsetof(ScoreFooter, residual), 8},
+    Member{"sum", Form::kFloat, offsetof(ScoreFooter, sum), 8},
+    Member{"iteration_count", Form::kUnsigned, offsetof(ScoreFooter, iteration_count), 4},
+    Member{"scorer", Form::kUnsigned, offsetof(ScoreFooter, scorer), 2},
+    Member{"subject", Form::kUnsigned, offsetof(ScoreFooter, subject), 2},
+    Member{"codec", Form::kUnsigned, offsetof(ScoreFooter, codec), 2},
+    Member{"flags", Form::kHex, offsetof(ScoreFooter, flags), 2},
+    Member{"reserved", Form::kZeros, offsetof(ScoreFooter, reserved), 4},
+    Member{"magic", Form::kHex, offsetof(ScoreFooter, magic), 8},
+};
+
 /// A struct inside another one, as far as the bytes hold it whole.
 void add_nested(Fields& fields, std::string name, std::span<const Member> members, Extent place,
                 std::span<const std::byte> bytes) {
@@ -350,6 +382,9 @@ Fields describe_record_tile(std::span<const std::byte> bytes) {
     add_nested(fields, kRecordColumnNames[i], kRecordColumn, place, bytes);
   }
   return fields;
+}
+Fields describe_score_footer(std::span<const std::byte> bytes) {
+  return describe_members(kScoreFooter, bytes);
 }
 Fields describe_tile_node(std::span<const std::byte> bytes, std::size_t entries_max) {
   Fields fields = describe_members(kTileNode, bytes);

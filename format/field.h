@@ -17,8 +17,8 @@ namespace crawlstore::format {
 
 /// One field; offset relative to the bytes described.
 ///   name   "generation", "tables[3]"
-///   type   u8 u16 u32 u64 i32 i64, hex8 to hex64, time_us, uuid, string, zeros; struct and list
-///          head what follows with a greater depth
+///   type   u8 u16 u32 u64 i32 i64 f64, hex8 to hex64, time_us, uuid, string, zeros; struct and
+///          list head what follows with a greater depth
 ///   value  numbers plain, hex with 0x; of a list the number of its entries; of a struct empty
 struct Field {
   std::string name;
@@ -47,6 +47,7 @@ Fields describe_link_block(std::span<const std::byte> bytes);
 Fields describe_link_index_entry(std::span<const std::byte> bytes);
 Fields describe_link_run_footer(std::span<const std::byte> bytes);
 Fields describe_record_tile(std::span<const std::byte> bytes);
+Fields describe_score_footer(std::span<const std::byte> bytes);
 /// With its children, at most `entries_max` of them.
 Fields describe_tile_node(std::span<const std::byte> bytes, std::size_t entries_max);
 

@@ -7,7 +7,7 @@
 
 namespace crawlstore::format {
 
-enum class Form : std::uint8_t { kUnsigned, kSigned, kHex, kTime, kUuid, kZeros };
+enum class Form : std::uint8_t { kUnsigned, kSigned, kHex, kTime, kUuid, kZeros, kFloat };
 
 /// A member of a struct of fixed layout.
 struct Member {

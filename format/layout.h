@@ -64,6 +64,7 @@ inline constexpr std::uint64_t kEventRunMagic = 0x314E52544E564543;    // "CEVNT
 inline constexpr std::uint64_t kOriginRunMagic = 0x314E524749524F43;   // "CORIGRN1"
 inline constexpr std::uint64_t kTileNodeMagic = 0x31444F4E4C495443;    // "CTILNOD1"
 inline constexpr std::uint64_t kRecordTileMagic = 0x314C495443455243;  // "CRECTIL1"
+inline constexpr std::uint64_t kScoreArrayMagic = 0x315345524F435343;  // "CSCORES1"
 
 /// Offset 0 of the file. Written once, at creation.
 struct Identity {
@@ -289,11 +290,34 @@ struct RecordTileHeader {
 };
 static_assert(sizeof(RecordTileHeader) == 128);
 
+/// The last bytes of a score array's payload. Numbers of IEEE 754 stand here as their bits.
+struct ScoreFooter {
+  std::uint64_t entry_count;
+  std::uint64_t page_count;
+  std::uint64_t link_count;
+  std::uint64_t generation;
+  std::int64_t time_us;
+  std::uint64_t damping;
+  std::uint64_t precision;
+  std::uint64_t residual;
+  std::uint64_t sum;
+  std::uint32_t iteration_count;
+  std::uint16_t scorer;
+  std::uint16_t subject;
+  std::uint16_t codec;
+  std::uint16_t flags;
+  std::array<std::uint16_t, 2> reserved;
+  std::uint64_t magic;
+};
+static_assert(sizeof(ScoreFooter) == 96 && offsetof(ScoreFooter, damping) == 40 &&
+              offsetof(ScoreFooter, iteration_count) == 72 && offsetof(ScoreFooter, magic) == 88);
+
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
-static_assert(kNoPadding<Identity, Superblock, RootEnd, KeyBlockHeader, PartitionFooter,
-                         KeyRunHeader, AuxRunHeader, ResultRunHeader, LinkBlockHeader,
-                         LinkIndexEntry, LinkRunFooter, EventRunHeader, OriginBlockHeader,
-                         OriginFooter, TileNodeHeader, TileChild, RecordColumn, RecordTileHeader>);
+static_assert(
+    kNoPadding<Identity, Superblock, RootEnd, KeyBlockHeader, PartitionFooter, KeyRunHeader,
+               AuxRunHeader, ResultRunHeader, LinkBlockHeader, LinkIndexEntry, LinkRunFooter,
+               EventRunHeader, OriginBlockHeader, OriginFooter, TileNodeHeader, TileChild,
+               RecordColumn, RecordTileHeader, ScoreFooter>);
 
 }  // namespace crawlstore::format

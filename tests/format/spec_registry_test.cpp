@@ -19,6 +19,7 @@
 #include "format/origin_block.h"
 #include "format/pages_table.h"
 #include "format/request_run.h"
+#include "format/score_array.h"
 #include "format/spec_text.h"
 
 namespace crawlstore::format {
@@ -85,6 +86,8 @@ TEST(Registry, ListsTheConstants) {
       CONSTANT(kTileLevelMax),
       CONSTANT(kTilePagesMax),
       CONSTANT(kContentHashBytesMax),
+      CONSTANT(kScoreIterationsMax),
+      CONSTANT(kScorerPrivateMin),
   };
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
@@ -97,7 +100,8 @@ TEST(Registry, ListsTheMagicNumbers) {
        Numbers{CONSTANT(kIdentityMagic), CONSTANT(kSuperblockMagic), CONSTANT(kRootEndMagic),
                CONSTANT(kPartitionMagic), CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic),
                CONSTANT(kResultRunMagic), CONSTANT(kEventRunMagic), CONSTANT(kLinkRunMagic),
-               CONSTANT(kOriginRunMagic), CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic)}) {
+               CONSTANT(kOriginRunMagic), CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic),
+               CONSTANT(kScoreArrayMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);
@@ -190,6 +194,22 @@ TEST(Registry, ListsTheCodecsOfOrigins) {
   EXPECT_EQ(numbers_of("Codecs of origins", 1, 0), codecs);
 }
 
+TEST(Registry, ListsTheNumbersOfScoreArrays) {
+  const Numbers scorers{{"page_rank", static_cast<std::uint64_t>(Scorer::kPageRank)},
+                        {"hits_authority", static_cast<std::uint64_t>(Scorer::kHitsAuthority)},
+                        {"hits_hub", static_cast<std::uint64_t>(Scorer::kHitsHub)},
+                        {"opic_cash", static_cast<std::uint64_t>(Scorer::kOpicCash)},
+                        {"opic_history", static_cast<std::uint64_t>(Scorer::kOpicHistory)}};
+  EXPECT_EQ(numbers_of("Scorers", 1, 0), scorers);
+  const Numbers subjects{{"page", static_cast<std::uint64_t>(ScoreSubject::kPage)},
+                         {"host", static_cast<std::uint64_t>(ScoreSubject::kHost)},
+                         {"domain", static_cast<std::uint64_t>(ScoreSubject::kDomain)}};
+  EXPECT_EQ(numbers_of("Subjects of scores", 1, 0), subjects);
+  const Numbers codecs{{"float32", static_cast<std::uint64_t>(ScoreCodec::kFloat32)},
+                       {"float64", static_cast<std::uint64_t>(ScoreCodec::kFloat64)}};
+  EXPECT_EQ(numbers_of("Codecs of scores", 1, 0), codecs);
+}
+
 TEST(Registry, ListsTheOperations) {
   const Numbers operations{{"check", static_cast<std::uint64_t>(Operation::kCheck)},
                            {"update", static_cast<std::uint64_t>(Operation::kUpdate)},
@@ -207,9 +227,10 @@ TEST(Registry, ListsTheKindsOfEvents) {
 }
 
 TEST(Registry, ListsTheFlags) {
-  const Numbers flags{CONSTANT(kRunHasTags), CONSTANT(kRunHasSequences),
-                      CONSTANT(kAuxUniformLength), CONSTANT(kLinkPageGaps),
-                      CONSTANT(kPagesHaveUrls)};
+  const Numbers flags{CONSTANT(kRunHasTags),        CONSTANT(kRunHasSequences),
+                      CONSTANT(kAuxUniformLength),  CONSTANT(kLinkPageGaps),
+                      CONSTANT(kPagesHaveUrls),     CONSTANT(kScoresContentWeighted),
+                      CONSTANT(kScoresPersonalised)};
   EXPECT_EQ(numbers_of("Flags", 2, 1), flags);
 }
 
