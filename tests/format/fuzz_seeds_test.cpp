@@ -25,6 +25,7 @@
 #include "format/record_tile.h"
 #include "format/request_run.h"
 #include "format/root_extent.h"
+#include "format/score_samples.h"
 #include "format/short_numbers.h"
 #include "format/tile_node.h"
 
@@ -311,6 +312,12 @@ void add_tiles(Seeds& seeds) {
   seeds["fuzz_record_tile/many"] = record_seed(records);
 }
 
+void add_scores(Seeds& seeds) {
+  for (const auto& [name, payload] : sample_score_payloads()) {
+    seeds["fuzz_score_array/" + name] = payload;
+  }
+}
+
 TEST(FuzzSeeds, AreInTheCorpus) {
   Seeds seeds;
   add_pages(seeds);
@@ -322,6 +329,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_origins(seeds);
   add_links(seeds);
   add_tiles(seeds);
+  add_scores(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {
