@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: a task is four blocks of sources, and one worker's, so no two workers count or place
+// the links of one cell. What the first pass has counted bounds what the second one writes, for a
+// mapped file can change between them; then the build fails, and nothing was written elsewhere.
+#include "scores/link_cache.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "scores/in_parallel.h"
+
+namespace crawlstore::scores {
+namespace {
+
+constexpr unsigned kTargetBits = kPartitionBitsMax;
+constexpr std::uint32_t kTargetMask = (std::uint32_t{1} << kTargetBits) - 1;
+constexpr unsigned kBlockBits = 32 - kTargetBits;  // so that no step between sources overflows
+constexpr std::uint64_t kBlockPages = std::uint64_t{1} << kBlockBits;
+constexpr unsigned kTaskBits = 16;
+constexpr std::uint64_t kTaskPages = std::uint64_t{1} << kTaskBits;
+constexpr std::uint64_t kNoBlock = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t ceiling_shift(std::uint64_t number, unsigned bits) {
+  return (number >> bits) + ((number & ((std::uint64_t{1} << bits) - 1)) != 0 ? 1 : 0);
+}
+
+tl::unexpected<Error> changed(std::uint64_t page) {
+  return fail(Errc::kSegmentInvalid, "links are not what they were when they were counted", page);
+}
+
+/// Calls take(page, links) for each row of a task.
+template <class Take>
+Result<void> for_each_row(const RowSource& source, std::uint64_t page_count, std::uint64_t task,
+                          const Take& take) {
+  std::uint64_t page_min = task << kTaskBits;
+  const std::uint64_t end = page_min + kTaskPages;
+  CRAWLSTORE_TRY(const auto rows, source.open(page_min));
+  for (;;) {
+    CRAWLSTORE_TRY(const bool has_row, rows->next());
+    if (!has_row) return {};
+    const std::uint64_t page = rows->page();
+    if (page < page_min) {
+      return fail(Errc::kSegmentInvalid, "rows of links do not ascend", page);
+    }
+    if (page >= page_count) {
+      return fail(Errc::kSegmentInvalid, "links of a page that is none", page);
+    }
+    if (page >= end) return {};
+    CRAWLSTORE_TRY(take(page, rows->links()));
+    page_min = page + 1;
+  }
+}
+
+}  // namespace
+
+class LinkCacheBuilder {
+ public:
+  LinkCacheBuilder(const RowSource& source, std::uint64_t page_count,
+                   const LinkCacheOptions& options)
+      : source_(source),
+        page_count_(page_count),
+        task_count_(ceiling_shift(page_count, kTaskBits)),
+        partition_count_(ceiling_shift(page_count, options.partition_bits)),
+        options_(options) {
+    cache_.partition_bits_ = options.partition_bits;
+  }
+
+  Result<LinkCache> build() {
+    // First what needs most where there are many pages: the system refuses before anything grows.
+    CRAWLSTORE_TRY(cache_.degrees_, io::AnonymousArray<std::uint32_t>::map(page_count_));
+    tasks_.resize(task_count_);
+    CRAWLSTORE_TRY(count());
+    arrange();
+    CRAWLSTORE_TRY(cache_.entries_,
+                   io::AnonymousArray<std::uint32_t>::map(cache_.cells_.back().first_entry));
+    CRAWLSTORE_TRY(place());
+    return std::move(cache_);
+  }
+
+  /// Of a cell while the cache is built.
+  struct CountedCell {
+    std::uint32_t partition;
+    std::uint32_t block;
+    std::uint64_t links;  // once arranged, where it stands in LinkCache::cells_
+  };
+  /// Where the next link from a block to a partition goes.
+  struct Place {
+    std::uint64_t next = 0;
+    std::uint64_t end = 0;
+    std::uint64_t source = 0;
+  };
+
+ private:
+  using Cells = std::vector<CountedCell>;
+  using Links = std::span<const std::uint64_t>;
+
+  [[nodiscard]] unsigned workers() const {
+    return static_cast<unsigned>(
+        std::clamp<std::uint64_t>(options_.threads, 1, std::max<std::uint64_t>(task_count_, 1)));
+  }
+  template <class Work>
+  Result<void> in_tasks(std::uint64_t tasks_before, const Work& work) const;
+  Result<void> count();
+  Result<void> count_task(std::uint64_t task, std::vector<std::uint64_t>& links_to);
+  void arrange();
+  Result<void> place();
+  Result<void> place_task(std::uint64_t task, std::vector<Place>& places);
+  Result<void> place_row(std::uint64_t page, Links links, std::vector<Place>& places);
+  Result<void> check(std::uint64_t page, Links links) const;
+
+  const RowSource& source_;
+  const std::uint64_t page_count_;
+  const std::uint64_t task_count_;
+  const std::uint64_t partition_count_;
+  const LinkCacheOptions& options_;
+  std::vector<Cells> tasks_;  // by block, then partition
+  LinkCache cache_;
+};
+
+template <class Work>
+Result<void> LinkCacheBuilder::in_tasks(std::uint64_t tasks_before, const Work& work) const {
+  return in_parallel(workers(), task_count_,
+                     [&](std::uint64_t task, unsigned worker) -> Result<void> {
+                       CRAWLSTORE_TRY(work(task, worker));
+                       if (worker != 0 || !options_.progress) return {};
+                       if (options_.progress(tasks_before + task, 2 * task_count_)) return {};
+                       return fail(Errc::kCancelled, "the work was stopped");
+                     });
+}
+
+Result<void> LinkCacheBuilder::check(std::uint64_t page, Links links) const {
+  if (links.size() > std::numeric_limits<std::uint32_t>::max()) {
+    return fail(Errc::kTooLarge, "a page has more links than can be counted", page);
+  }
+  // Not std::ranges::max: two passes over a row in the first-level cache cost less than a branch.
+  std::uint64_t highest = 0;
+  for (const std::uint64_t link : links) highest = std::max(highest, link);
+  if (!links.empty() && highest >= page_count_) {
+    return fail(Errc::kSegmentInvalid, "a link leads to a page that is none", page);
+  }
+  return {};
+}
+
+Result<void> LinkCacheBuilder::count() {
+  std::vector<std::vector<std::uint64_t>> links_to(workers());
+  return in_tasks(0, [&](std::uint64_t task, unsigned worker) {
+    links_to[worker].resize(partition_count_);
+    return count_task(task, links_to[worker]);
+  });
+}
+
+Result<void> LinkCacheBuilder::count_task(std::uint64_t task,
+                                          std::vector<std::uint64_t>& links_to) {
+  std::uint64_t block = kNoBlock;
+  const auto close_block = [&] {
+    if (block == kNoBlock) return;
+    for (std::uint64_t partition = 0; partition < partition_count_; ++partition) {
+      const std::uint64_t links = std::exchange(links_to[partition], 0);
+      if (links == 0) continue;
+      tasks_[task].push_back(
+          {static_cast<std::uint32_t>(partition), static_cast<std::uint32_t>(block), links});
+    }
+  };
+  const std::span<std::uint32_t> degrees = cache_.degrees_.span();
+  const auto take = [&](std::uint64_t page, Links links) -> Result<void> {
+    CRAWLSTORE_TRY(check(page, links));
+    if (page >> kBlockBits != block) {
+      close_block();
+      block = page >> kBlockBits;
+    }
+    degrees[page] = static_cast<std::uint32_t>(links.size());
+    for (const std::uint64_t link : links) ++links_to[link >> options_.partition_bits];
+    return {};
+  };
+  CRAWLSTORE_TRY(for_each_row(source_, page_count_, task, take));
+  close_block();
+  return {};
+}
+
+void LinkCacheBuilder::arrange() {
+  std::vector<std::uint64_t>& first_cells = cache_.first_cells_;
+  first_cells.assign(partition_count_ + 1, 0);
+  for (const Cells& cells : tasks_) {
+    for (const CountedCell& cell : cells) ++first_cells[cell.partition + 1];
+  }
+  std::partial_sum(first_cells.begin(), first_cells.end(), first_cells.begin());
+  cache_.cells_.resize(first_cells.back() + 1);
+  std::vector<std::uint64_t> next_cells(first_cells.begin(), first_cells.end() - 1);
+  for (Cells& cells : tasks_) {
+    for (CountedCell& cell : cells) {
+      const std::uint64_t place = next_cells[cell.partition]++;
+      cache_.cells_[place] = {std::exchange(cell.links, place), cell.block};
+    }
+  }
+  std::uint64_t entries = 0;
+  for (LinkCache::Cell& cell : cache_.cells_) {
+    const std::uint64_t links = std::exchange(cell.first_entry, entries);
+    entries += links;
+  }
+  const auto links_of = [this](std::uint32_t partition) {
+    return cache_.cells_[cache_.first_cells_[partition + 1]].first_entry -
+           cache_.cells_[cache_.first_cells_[partition]].first_entry;
+  };
+  cache_.longest_first_.resize(partition_count_);
+  std::iota(cache_.longest_first_.begin(), cache_.longest_first_.end(), 0);
+  std::stable_sort(cache_.longest_first_.begin(), cache_.longest_first_.end(),
+                   [&](auto a, auto b) { return links_of(a) > links_of(b); });
+}
+
+Result<void> LinkCacheBuilder::place() {
+  std::vector<std::vector<Place>> places(workers());
+  return in_tasks(task_count_, [&](std::uint64_t task, unsigned worker) {
+    places[worker].resize(partition_count_);
+    return place_task(task, places[worker]);
+  });
+}
+
+Result<void> LinkCacheBuilder::place_task(std::uint64_t task, std::vector<Place>& places) {
+  const Cells& cells = tasks_[task];
+  std::size_t first = 0;  // cells from here to `end` are those of `block`
+  std::size_t end = 0;
+  std::uint64_t block = kNoBlock;
+  /// All cells before those of `next_block` must be full.
+  const auto open_block = [&](std::uint64_t next_block) -> Result<void> {
+    for (; first < end; ++first) {
+      const Place& place = places[cells[first].partition];
+      if (place.next != place.end) return changed(block << kBlockBits);
+    }
+    if (end < cells.size() && cells[end].block < next_block) {
+      return changed(std::uint64_t{cells[end].block} << kBlockBits);
+    }
+    block = next_block;
+    for (; end < cells.size() && cells[end].block == block; ++end) {
+      const LinkCache::Cell* const cell = &cache_.cells_[cells[end].links];
+      places[cells[end].partition] = {cell[0].first_entry, cell[1].first_entry, 0};
+    }
+    return {};
+  };
+  const auto take = [&](std::uint64_t page, Links links) -> Result<void> {
+    if (page >> kBlockBits != block) CRAWLSTORE_TRY(open_block(page >> kBlockBits));
+    return place_row(page, links, places);
+  };
+  CRAWLSTORE_TRY(for_each_row(source_, page_count_, task, take));
+  return open_block(kNoBlock);
+}
+
+Result<void> LinkCacheBuilder::place_row(std::uint64_t page, Links links,
+                                         std::vector<Place>& places) {
+  CRAWLSTORE_TRY(check(page, links));
+  if (links.size() != cache_.degrees_.span()[page]) return changed(page);
+  const std::span<std::uint32_t> entries = cache_.entries_.span();
+  const std::uint64_t source = page & (kBlockPages - 1);
+  const std::uint64_t target_mask = cache_.partition_pages() - 1;
+  for (const std::uint64_t link : links) {
+    Place& place = places[link >> options_.partition_bits];
+    if (place.next == place.end) return changed(page);
+    const std::uint64_t step = source - std::exchange(place.source, source);
+    entries[place.next++] = static_cast<std::uint32_t>(step << kTargetBits | (link & target_mask));
+  }
+  return {};
+}
+
+std::uint64_t LinkCache::memory_bytes(std::uint64_t page_count, std::uint64_t link_count,
+                                      const LinkCacheOptions& options) {
+  // Beyond these the build refuses, and no product below overflows.
+  page_count = std::min(page_count, kPageCountMax + 1);
+  link_count = std::min(link_count, std::numeric_limits<std::uint64_t>::max() >> 8);
+  const unsigned bits = std::clamp(options.partition_bits, kPartitionBitsMin, kPartitionBitsMax);
+  const std::uint64_t partitions = ceiling_shift(page_count, bits);
+  const std::uint64_t tasks = ceiling_shift(page_count, kTaskBits);
+  const std::uint64_t blocks = ceiling_shift(page_count, kBlockBits);
+  const std::uint64_t cells = std::min(link_count, blocks * partitions);
+  const std::uint64_t workers =
+      std::clamp<std::uint64_t>(options.threads, 1, std::max<std::uint64_t>(tasks, 1));
+  // A vector that grows has an old half beside a new one that is twice as long.
+  constexpr std::uint64_t kCellBytes = sizeof(Cell) + 3 * sizeof(LinkCacheBuilder::CountedCell);
+  constexpr std::uint64_t kPartitionBytes = 3 * sizeof(std::uint64_t);
+  return page_count * sizeof(std::uint32_t) + link_count * sizeof(std::uint32_t) +
+         cells * kCellBytes + tasks * sizeof(std::vector<Cell>) +
+         partitions * (kPartitionBytes + workers * sizeof(LinkCacheBuilder::Place));
+}
+
+Result<LinkCache> LinkCache::build(const RowSource& source, std::uint64_t page_count,
+                                   const LinkCacheOptions& options) {
+  if (page_count > kPageCountMax) {
+    return fail(Errc::kTooLarge, "more pages than a store can have");
+  }
+  if (options.partition_bits < kPartitionBitsMin || options.partition_bits > kPartitionBitsMax) {
+    return fail(Errc::kInvalidArgument, "a partition has 2^12 to 2^18 pages");
+  }
+  return LinkCacheBuilder(source, page_count, options).build();
+}
+
+template <class Real>
+void LinkCache::add_cells(std::uint32_t partition, std::span<const Real> values,
+                          std::span<double> sums) const {
+  const std::uint32_t* const entries = entries_.span().data();
+  double* const to = sums.data();
+  for (std::uint64_t i = first_cells_[partition]; i < first_cells_[partition + 1]; ++i) {
+    const Real* value = values.data() + cells_[i].block * kBlockPages;
+    const std::uint32_t* const end = entries + cells_[i + 1].first_entry;
+    for (const std::uint32_t* entry = entries + cells_[i].first_entry; entry != end; ++entry) {
+      value += *entry >> kTargetBits;
+      to[*entry & kTargetMask] += static_cast<double>(*value);
+    }
+  }
+}
+
+void LinkCache::add_up(std::uint32_t partition, std::span<const float> values,
+                       std::span<double> sums) const {
+  add_cells(partition, values, sums);
+}
+
+void LinkCache::add_up(std::uint32_t partition, std::span<const double> values,
+                       std::span<double> sums) const {
+  add_cells(partition, values, sums);
+}
+
+}  // namespace crawlstore::scores
