@@ -276,6 +276,7 @@ constexpr std::array kScoreFooter{
     Member{"entry_count", Form::kUnsigned, offsetof(ScoreFooter, entry_count), 8},
     Member{"page_count", Form::kUnsigned, offsetof(ScoreFooter, page_count), 8},
     Member{"link_count", Form::kUnsigned, offsetof(ScoreFooter, link_count), 8},
+    Member{"superstep_count", Form::kUnsigned, offsetof(ScoreFooter, superstep_count), 8},
     Member{"generation", Form::kUnsigned, offsetof(ScoreFooter, generation), 8},
     Member{"time_us", Form::kTime, offsetof(ScoreFooter, time_us), 8},
     Member{"damping", Form::kFloat, offsetof(ScoreFooter, damping), 8},

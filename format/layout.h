@@ -295,6 +295,7 @@ struct ScoreFooter {
   std::uint64_t entry_count;
   std::uint64_t page_count;
   std::uint64_t link_count;
+  std::uint64_t superstep_count;
   std::uint64_t generation;
   std::int64_t time_us;
   std::uint64_t damping;
@@ -309,8 +310,8 @@ struct ScoreFooter {
   std::array<std::uint16_t, 2> reserved;
   std::uint64_t magic;
 };
-static_assert(sizeof(ScoreFooter) == 96 && offsetof(ScoreFooter, damping) == 40 &&
-              offsetof(ScoreFooter, iteration_count) == 72 && offsetof(ScoreFooter, magic) == 88);
+static_assert(sizeof(ScoreFooter) == 104 && offsetof(ScoreFooter, damping) == 48 &&
+              offsetof(ScoreFooter, iteration_count) == 80 && offsetof(ScoreFooter, magic) == 96);
 
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);

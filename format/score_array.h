@@ -20,21 +20,11 @@ namespace crawlstore::format {
 
 inline constexpr std::uint32_t kScoreIterationsMax = 65'536;
 /// From here on a scorer is known to the program that plugged it in, and to no other.
-inline constexpr std::uint16_t kScorerPrivateMin = 32'768;
+inline constexpr auto kScorerPrivateMin = static_cast<std::uint16_t>(Scorer::kOwn);
 /// flags of ScoreFooter
 inline constexpr std::uint16_t kScoresContentWeighted = 1;
 inline constexpr std::uint16_t kScoresPersonalised = 2;
 
-/// What computed the scores.
-enum class Scorer : std::uint16_t {
-  kPageRank = 1,
-  kHitsAuthority = 2,
-  kHitsHub = 3,
-  kOpicCash = 4,
-  kOpicHistory = 5,
-};
-/// What has a score: entry i is page i, or the host or domain whose first page is first page i.
-enum class ScoreSubject : std::uint16_t { kPage = 1, kHost = 2, kDomain = 3 };
 /// How a score is stored.
 enum class ScoreCodec : std::uint16_t { kFloat32 = 1, kFloat64 = 2 };
 
@@ -48,7 +38,8 @@ struct ScoreArray {
   std::uint64_t entry_count = 0;
   std::uint64_t page_count = 0;  ///< of the page database, and link_count, when it was read
   std::uint64_t link_count = 0;
-  Generation generation{};  ///< what was read
+  std::uint64_t superstep_count = 0;  ///< likewise: by it one sees that an array is stale
+  Generation generation{};            ///< what was read
   std::int64_t time_us = 0;
   double damping = 0;
   double precision = 0;  ///< asked for; 0: as many iterations as allowed
@@ -80,8 +71,9 @@ ScorePlaces score_places(const ScoreArray& array);
 void encode_score_tail(const ScoreArray& array, std::span<const std::uint64_t> first_pages,
                        std::span<const double> residuals, std::vector<std::byte>& out);
 
-/// `footer_bytes` is the last 96 bytes, `payload_bytes` the whole length; counts are consistent
-/// with it when this returns. errors kSegmentInvalid (offset relative to the payload)
+/// `footer_bytes` is the last sizeof(ScoreFooter) bytes, `payload_bytes` the whole length; counts
+/// are consistent with it when this returns. errors kSegmentInvalid (offset relative to the
+/// payload)
 Result<ScoreArray> parse_score_footer(std::span<const std::byte> footer_bytes,
                                       std::uint64_t payload_bytes);
 

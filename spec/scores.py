@@ -12,9 +12,9 @@ SUBJECTS = {1: 'page', 2: 'host', 3: 'domain'}
 CODECS = {1: 'f', 2: 'd'}
 PAGES_MAX, ITERATIONS_MAX, GENERATION_MAX = 1 << 40, 65536, (1 << 62) - 2
 
-Footer = namedtuple('Footer', 'entry_count page_count link_count generation time_us damping '
-                    'precision residual sum iteration_count scorer subject codec flags reserved '
-                    'magic')
+Footer = namedtuple('Footer', 'entry_count page_count link_count superstep_count generation '
+                    'time_us damping precision residual sum iteration_count scorer subject codec '
+                    'flags reserved magic')
 # scorer: a name, or the number of a private one; first_pages: empty by page
 ScoreArray = namedtuple('ScoreArray', 'footer scorer subject values first_pages residuals')
 
@@ -24,8 +24,8 @@ def is_score(number):
 
 
 def parse_score_footer(payload):
-    demand(len(payload) % 8 == 0 and len(payload) >= 96, 'Score arrays rule 1: length')
-    footer = Footer(*struct.unpack_from('<QQQQqddddIHHHHI8s', payload, len(payload) - 96))
+    demand(len(payload) % 8 == 0 and len(payload) >= 104, 'Score arrays rule 1: length')
+    footer = Footer(*struct.unpack_from('<QQQQQqddddIHHHHI8s', payload, len(payload) - 104))
     demand(footer.magic == b'CSCORES1' and footer.codec in CODECS and footer.reserved == 0,
            'Score arrays rule 1')
     demand((footer.scorer in SCORERS or footer.scorer >= 32768) and
@@ -47,7 +47,7 @@ def parse_score_array(payload, record_count=None):
     values_end = n * struct.calcsize(code)
     pages_at = up(values_end, 8)
     residuals_at = pages_at + (0 if footer.subject == 1 else 8 * n)
-    demand(residuals_at + 8 * footer.iteration_count == len(payload) - 96, 'Score arrays rule 5')
+    demand(residuals_at + 8 * footer.iteration_count == len(payload) - 104, 'Score arrays rule 5')
     values = struct.unpack_from('<%d%s' % (n, code), payload)
     demand(all(map(is_score, values)), 'Score arrays rule 8')
     demand(not any(payload[values_end:pages_at]), 'Score arrays rule 9')

@@ -37,12 +37,13 @@ Bytes encoded(Scores<Float> scores) {
   return payload;
 }
 
-/// PageRank of five pages: 20 bytes of values, 4 of padding, two residuals; 136 bytes.
+/// PageRank of five pages: 20 bytes of values, 4 of padding, two residuals; 144 bytes.
 inline Scores<float> sample_page_scores() {
-  return {{.scorer = format::Scorer::kPageRank,
-           .subject = format::ScoreSubject::kPage,
+  return {{.scorer = Scorer::kPageRank,
+           .subject = ScoreSubject::kPage,
            .page_count = 5,
            .link_count = 8,
+           .superstep_count = 3,
            .generation = {7},
            .time_us = kSampleTimeUs,
            .damping = 0.85,
@@ -53,13 +54,14 @@ inline Scores<float> sample_page_scores() {
 }
 
 /// Authorities of three hosts among ten pages, in doubles: 24 bytes of values, 24 of first pages,
-/// one residual; 152 bytes.
+/// one residual; 160 bytes.
 inline Scores<double> sample_host_scores() {
-  return {{.scorer = format::Scorer::kHitsAuthority,
-           .subject = format::ScoreSubject::kHost,
+  return {{.scorer = Scorer::kHitsAuthority,
+           .subject = ScoreSubject::kHost,
            .flags = format::kScoresContentWeighted,
            .page_count = 10,
            .link_count = 30,
+           .superstep_count = 4,
            .generation = {9},
            .time_us = kSampleTimeUs,
            .damping = 1,
@@ -71,8 +73,8 @@ inline Scores<double> sample_host_scores() {
 
 /// Of no pages, by a scorer that nobody else knows, without iterations.
 inline Scores<float> sample_no_scores() {
-  return {{.scorer = format::Scorer{format::kScorerPrivateMin},
-           .subject = format::ScoreSubject::kPage,
+  return {{.scorer = Scorer{format::kScorerPrivateMin},
+           .subject = ScoreSubject::kPage,
            .flags = format::kScoresPersonalised,
            .generation = {format::kGenerationMax}},
           {},

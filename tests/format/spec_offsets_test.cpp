@@ -183,9 +183,9 @@ TEST(SpecOffsets, MatchesScoreFooter) {
   expect_struct(
       "ScoreFooter", sizeof(ScoreFooter),
       {MEMBER(ScoreFooter, entry_count), MEMBER(ScoreFooter, page_count),
-       MEMBER(ScoreFooter, link_count), MEMBER(ScoreFooter, generation),
-       MEMBER(ScoreFooter, time_us), MEMBER(ScoreFooter, damping), MEMBER(ScoreFooter, precision),
-       MEMBER(ScoreFooter, residual), MEMBER(ScoreFooter, sum),
+       MEMBER(ScoreFooter, link_count), MEMBER(ScoreFooter, superstep_count),
+       MEMBER(ScoreFooter, generation), MEMBER(ScoreFooter, time_us), MEMBER(ScoreFooter, damping),
+       MEMBER(ScoreFooter, precision), MEMBER(ScoreFooter, residual), MEMBER(ScoreFooter, sum),
        MEMBER(ScoreFooter, iteration_count), MEMBER(ScoreFooter, scorer),
        MEMBER(ScoreFooter, subject), MEMBER(ScoreFooter, codec), MEMBER(ScoreFooter, flags),
        MEMBER(ScoreFooter, reserved), MEMBER(ScoreFooter, magic)});

@@ -52,7 +52,7 @@ class ScoresTest(unittest.TestCase):
         self.assertEqual(array[1:3], ("page_rank", "page"))
         self.assertEqual(array.values, struct.unpack("<5f", struct.pack("<5f", .1, .2, .3, .4, 0)))
         self.assertEqual((array.first_pages, array.residuals), ((), (0.5, 0.0625)))
-        self.assertEqual(array.footer[:8], (5, 5, 8, 7, 1700000000000000, 0.85, 1e-6, 0.0625))
+        self.assertEqual(array.footer[:9], (5, 5, 8, 3, 7, 1700000000000000, 0.85, 1e-6, 0.0625))
 
     def test_reads_scores_by_host(self):
         array = scores.parse_score_array(seed("hosts"))

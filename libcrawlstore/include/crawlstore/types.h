@@ -96,9 +96,24 @@ enum class PageState : std::uint8_t {
   kFailed = 3,   ///< the last crawl failed
 };
 
+/// What computed scores; the numbers are in spec/registry.md.
+enum class Scorer : std::uint16_t {
+  kPageRank = 1,       ///< how often a surfer is there who follows links at random
+  kHitsAuthority = 2,  ///< how many good hubs link there
+  kHitsHub = 3,        ///< how many good authorities it links to
+  kOpicCash = 4,       ///< cash that it has got, and not yet given on
+  kOpicHistory = 5,    ///< cash that it has given on so far
+  kOwn = 32768,        ///< this and what lies above: known to the program that computed it
+};
+
+/// What has a score: entry i is page i, or the host or domain whose first page is first page i.
+enum class ScoreSubject : std::uint16_t { kPage = 1, kHost = 2, kDomain = 3 };
+
 /// `drum_partition` and so on; "unknown" for numbers this version does not know.
 std::string_view name_of(SegmentKind kind);
 std::string_view name_of(StorageClass storage_class);
 std::string_view name_of(PageState state);
+/// `page_rank` and so on; "own" for numbers that are for private use.
+std::string_view name_of(Scorer scorer);
 
 }  // namespace crawlstore

@@ -75,4 +75,22 @@ std::string_view name_of(PageState state) {
   return "unknown";
 }
 
+std::string_view name_of(Scorer scorer) {
+  switch (scorer) {
+    case Scorer::kPageRank:
+      return "page_rank";
+    case Scorer::kHitsAuthority:
+      return "hits_authority";
+    case Scorer::kHitsHub:
+      return "hits_hub";
+    case Scorer::kOpicCash:
+      return "opic_cash";
+    case Scorer::kOpicHistory:
+      return "opic_history";
+    case Scorer::kOwn:
+      break;
+  }
+  return scorer >= Scorer::kOwn ? "own" : "unknown";
+}
+
 }  // namespace crawlstore
