@@ -8,6 +8,7 @@
 #include "cli/memory_limit.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "model/drum_plan.h"
 #include "model/parse_text.h"
 
 namespace crawlstore::cli {
@@ -28,14 +29,25 @@ struct Options {
   bool quiet = false;
 };
 
-/// Made now when a plan was asked for; how many buckets it gets is the library's planner's choice.
+/// As `plan` says; 0, the library's choice, where nothing is known or nothing can be planned.
+std::uint32_t planned_buckets(const UrlSeen::Options& made) {
+  model::DrumForecast forecast;
+  forecast.key_count = made.drum.expected_keys;
+  forecast.memory_bytes = made.drum.memory_bytes;
+  if (made.key == UrlKeyKind::kXxh3Wide) forecast.key_bytes = 16;
+  const auto plan = model::plan_drum(forecast);
+  return plan ? plan->bucket_count : 0;
+}
+
+/// Made now when somebody said how.
 Result<void> make_url_drum(Store& store, const Options& options) {
   if (!options.buckets && !options.expect_keys && !options.url_key) return {};
   UrlSeen::Options made;
   made.key = options.url_key;
-  made.drum.bucket_count = static_cast<std::uint32_t>(options.buckets.value_or(0));
   made.drum.expected_keys = options.expect_keys.value_or(0);
   made.drum.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
+  made.drum.bucket_count =
+      options.buckets ? static_cast<std::uint32_t>(*options.buckets) : planned_buckets(made);
   CRAWLSTORE_TRY(auto urls, UrlSeen::open(store, "urls", made));
   return urls.drum().dispose();
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <crawlstore/drum_plan.h>
-
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/memory_limit.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "model/drum_plan.h"
 #include "model/plan_view.h"
 
 namespace crawlstore::cli {
@@ -25,7 +24,7 @@ struct Options {
 };
 
 int run(const Options& options) {
-  DrumForecast forecast;
+  model::DrumForecast forecast;
   forecast.key_count = *options.keys;
   forecast.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
   forecast.request_count = options.requests.value_or(0);
@@ -37,7 +36,7 @@ int run(const Options& options) {
       options.disk_read.value_or(forecast.disk_read_bytes_per_second);
   forecast.disk_write_bytes_per_second =
       options.disk_write.value_or(forecast.disk_write_bytes_per_second);
-  const auto plan = plan_drum(forecast);
+  const auto plan = model::plan_drum(forecast);
   if (!plan) return fail_with("plan", plan.error());
   return print_document(model::plan_view(forecast, *plan), options.as_json);
 }

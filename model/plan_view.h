@@ -3,8 +3,7 @@
 
 /// What the planner says, and why.
 
-#include <crawlstore/drum_plan.h>
-
+#include "model/drum_plan.h"
 #include "model/table.h"
 
 namespace crawlstore::model {

@@ -8,8 +8,8 @@
 
 #include "container/run_io.h"
 #include "container/store_impl.h"
+#include "drum/log_rules.h"
 #include "drum/memory_store.h"
-#include "drum/merge_rules.h"
 #include "format/drum_table.h"
 
 namespace crawlstore::testing {

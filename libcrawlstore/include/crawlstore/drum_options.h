@@ -34,8 +34,9 @@ enum class Repeats : std::uint8_t {
 /// open to open. The file has none of them; it only tells, for display, when buckets of the writer
 /// call for a merge and split (DrumInfo).
 struct DrumOptions {
-  /// Buckets of a DRUM that is made now; 1 to 65536, or 0: as plan_drum() says for expected_keys
-  /// and memory_bytes, without auxiliaries. Later buckets split by themselves.
+  /// Buckets of a DRUM that is made now; 1 to 65536, or 0: a rule over expected_keys and
+  /// memory_bytes, without auxiliaries (spec/design.md, cost model), chooses a power of two,
+  /// about as fast as what `crawlstore plan` finds. Later buckets split by themselves.
   std::uint32_t bucket_count = 0;
   /// Different keys that will come, about; at most 2^40. 0 = not known: memory_bytes alone decides.
   std::uint64_t expected_keys = 0;

@@ -5,61 +5,56 @@
 #include <bit>
 #include <cmath>
 
+#include <crawlstore/merge_rules.h>
+
+#include "format/drum_table.h"
+
 namespace crawlstore::drum {
 namespace {
 
-/// Simulated apart while choosing.
-constexpr std::uint32_t kGroupsMax = 128;
-/// More buckets than before must save so much time: each costs a table entry, a unit and a seek.
-constexpr double kWorthwhile = 0.97;
-/// And so much when their partitions are small.
-constexpr double kWorthSmallPartitions = 0.9;
-/// Fewer buckets, and one array may take a quarter of the memory: then it is merged on its own, out
-/// of turn.
-constexpr std::uint32_t kSweptBuckets = 8;
-/// No partition may split soon, for that writes it once more.
-constexpr double kPartitionKeysMax = 1 << 25;
+/// What a bucket's merge sorts within the second-level cache.
+constexpr double kCachedRequests = 131072;
+/// What a merge of logs sorts at most, when a request has 8 bytes: with more the sort costs more
+/// than more buckets would. Of longer requests the sort is a smaller part of all costs.
+constexpr double kLoggedRequests = 4 * kCachedRequests;
+/// A sweep finds arrays with nearly twice their mean content.
+constexpr double kSweepShare = 1.75;
+/// Fewer keys a partition: padding to units is more than a thirtieth.
+constexpr double kPartitionKeysLeast = 16384;
+/// Where arrays are emptied in turn, no one of them may take a quarter of the memory.
+constexpr double kSweptBuckets = 8;
+/// Requests for each key, where nothing is known of them.
+constexpr double kRequestsPerKey = 4;
+
+std::uint32_t power_of_two(double at_least) {
+  constexpr double kMost = format::kBucketsMax;
+  return std::bit_ceil(static_cast<std::uint32_t>(std::ceil(std::clamp(at_least, 1.0, kMost))));
+}
 
 }  // namespace
 
-BucketChoice choose_buckets(const MergeWorkload& workload) {
-  const auto seconds_of = [&workload](std::uint32_t buckets) {
-    MergeWorkload one = workload;
-    one.bucket_count = buckets;
-    one.groups_max = kGroupsMax;
-    return forecast_merges(one).seconds;
-  };
-  const double keys = workload.key_count;
-  const double request_bytes = static_cast<double>(workload.request_bytes());
-  const bool fits_memory =
-      workload.request_count * request_bytes < static_cast<double>(workload.memory_bytes) / 4;
-  const double least =
-      std::clamp<double>(keys / kPartitionKeysMax, fits_memory ? 1 : kSweptBuckets, kBucketsMax);
-  std::uint32_t buckets = std::bit_ceil(static_cast<std::uint32_t>(std::ceil(least)));
-  BucketChoice best{buckets, false};
-  double best_seconds = seconds_of(buckets);
-  while (buckets < kBucketsMax) {
-    buckets *= 2;
-    const double partition_keys = keys / buckets;
-    if (partition_keys < kPartitionKeysLeast) break;
-    const bool is_small = partition_keys < kPartitionKeysMin;
-    const double seconds = seconds_of(buckets);
-    if (seconds < best_seconds * (is_small ? kWorthSmallPartitions : kWorthwhile)) {
-      best = {buckets, is_small};
-      best_seconds = seconds;
-    }
-    if (seconds > 1.5 * best_seconds) break;
-  }
-  return best;
-}
+std::uint32_t choose_buckets(const DrumOptions& options, Shape shape) {
+  // Of a value of any length nothing is known; its length takes 4.
+  const auto value = static_cast<std::uint64_t>(shape.value_bytes < 0 ? 4 : shape.value_bytes);
+  const std::uint64_t beside = shape.key_bytes - std::uint64_t{8} + value;
+  const double request = static_cast<double>(8 + beside);
+  const double memory = static_cast<double>(options.memory_bytes);
+  const double cached = kSweepShare * memory / request / kCachedRequests;
+  if (options.expected_keys == 0) return power_of_two(std::clamp(std::floor(cached), 16.0, 128.0));
 
-std::uint32_t choose_buckets(std::uint64_t memory_bytes, std::uint64_t request_bytes) {
-  constexpr std::uint64_t kLeast = 16;
-  constexpr std::uint64_t kMost = 128;
-  // A sweep finds arrays with nearly twice their mean content.
-  const std::uint64_t requests = memory_bytes / request_bytes / 4 * 7;
-  const std::uint64_t buckets = std::clamp(requests / kCachedRequests, kLeast, kMost);
-  return std::bit_ceil(static_cast<std::uint32_t>(buckets));
+  const double keys = static_cast<double>(options.expected_keys);
+  const double key_bytes = (64 - std::log2(keys) + 2.3) / 8 + static_cast<double>(beside);
+  // A merge of logs pays once they hold twice the bytes of the partitions: so many requests in all.
+  // Until then those of each bucket must fit one slice.
+  const double logged = 2 * keys * key_bytes / request;
+  const double slice = static_cast<double>(slice_requests_max(options.memory_bytes, beside));
+  const double wanted = std::max({cached, logged / slice, logged / kLoggedRequests * 8 / request});
+  const std::uint32_t most = std::bit_floor(
+      std::max(1U, static_cast<std::uint32_t>(std::min(keys / kPartitionKeysLeast, 65536.0))));
+  // No partition may split soon, for that writes it once more.
+  const double least = std::max(kRequestsPerKey * keys * request < memory / 4 ? 1 : kSweptBuckets,
+                                2 * keys / static_cast<double>(options.partition_keys_max));
+  return std::max(power_of_two(least), std::min(power_of_two(wanted), most));
 }
 
 }  // namespace crawlstore::drum

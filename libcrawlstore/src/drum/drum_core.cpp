@@ -10,8 +10,6 @@
 // - A sequence that a dispatcher has seen is below what the file says (but with Durability::kNone).
 #include <algorithm>
 
-#include <crawlstore/drum_plan.h>
-
 #include "base/assert.h"
 #include "container/run_io.h"
 #include "drum/choose_buckets.h"
@@ -21,11 +19,13 @@
 namespace crawlstore {
 namespace {
 
+constexpr std::uint64_t kExpectedKeysMax = std::uint64_t{1} << 40;
+
 Result<void> check_options(const DrumOptions& options) {
   if (options.bucket_count > format::kBucketsMax) {
     return fail(Errc::kInvalidArgument, "bucket_count must be from 1 to 65536, or 0");
   }
-  if (options.expected_keys > drum::kPlannedKeysMax) {
+  if (options.expected_keys > kExpectedKeysMax) {
     return fail(Errc::kInvalidArgument, "expected_keys must be at most 2^40");
   }
   if (options.memory_bytes < drum::kArrayBytesMin) {
@@ -48,22 +48,6 @@ Result<void> check_options(const DrumOptions& options) {
     return fail(Errc::kInvalidArgument, "array_elements must be at most 16777216");
   }
   return {};
-}
-
-/// How many buckets a new DRUM gets.
-std::uint32_t planned_buckets(const DrumOptions& options, drum::Shape shape) {
-  if (options.bucket_count != 0) return options.bucket_count;
-  // Of a value of any length nothing is known; its length takes 4.
-  const auto value = static_cast<std::uint64_t>(shape.value_bytes < 0 ? 4 : shape.value_bytes);
-  if (options.expected_keys != 0) {
-    DrumForecast forecast;
-    forecast.key_count = options.expected_keys;
-    forecast.memory_bytes = options.memory_bytes;
-    forecast.key_bytes = shape.key_bytes;
-    forecast.value_bytes = value;
-    if (const auto plan = plan_drum(forecast)) return plan->bucket_count;
-  }
-  return drum::choose_buckets(options.memory_bytes, shape.key_bytes + value);
 }
 
 /// May who asks for these values and options use a DRUM of this shape?
@@ -298,8 +282,9 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   } else {
     const drum::Shape shape{options.key_bytes != 0 ? options.key_bytes : format::kKeyBytes,
                             value_bytes};
-    impl->state =
-        drum::make_state(writer.new_segment_id(), name, shape, planned_buckets(options, shape));
+    const std::uint32_t buckets =
+        options.bucket_count != 0 ? options.bucket_count : drum::choose_buckets(options, shape);
+    impl->state = drum::make_state(writer.new_segment_id(), name, shape, buckets);
     impl->state.key_scheme = static_cast<format::KeyScheme>(options.key_scheme);
     impl->dirty = true;
   }

@@ -16,7 +16,6 @@
 #include "drum/drum_state.h"
 #include "drum/inserted_keys.h"
 #include "drum/key_ranges.h"
-#include "drum/merge_rules.h"
 #include "drum/recent_keys.h"
 #include "drum/result_columns.h"
 #include "drum/sort_requests.h"

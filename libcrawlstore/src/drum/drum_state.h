@@ -13,12 +13,14 @@
 #include <crawlstore/drum_core.h>
 
 #include "container/store_impl.h"
-#include "drum/merge_rules.h"
+#include "drum/log_rules.h"
 #include "drum/request_columns.h"
 #include "drum/shape.h"
 #include "format/drum_table.h"
 
 namespace crawlstore::drum {
+
+static_assert(kLogRunsMax == format::kRunsPerLogMax);
 
 /// Runs of a bucket's two logs, ascending run ids, and so ascending sequences. An auxiliary run
 /// belongs to the key run whose id is one less.

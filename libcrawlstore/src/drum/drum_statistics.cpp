@@ -4,7 +4,7 @@
 #include <crawlstore/drum_statistics.h>
 
 #include "drum/drum_view_impl.h"
-#include "drum/merge_rules.h"
+#include "drum/log_rules.h"
 
 namespace crawlstore {
 namespace {

@@ -5,7 +5,6 @@
 #include "drum/partition.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "base/assert.h"
 #include "format/endian.h"
@@ -46,20 +45,6 @@ Result<void> check_request_count(const format::RunRef& run, Shape shape) {
   const std::uint64_t packed_max = run.payload_bytes * 8 / format::kPackedBitsMin;
   return check_count(run, run.record_count, std::min(format::kRequestsPerRunMax, packed_max),
                      shape);
-}
-
-std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
-                                  std::uint64_t value_total_bytes, bool is_wide) {
-  // A block that ends early for its values and the one behind it have more than
-  // kBlockValueBytesMax together.
-  const std::uint64_t blocks =
-      key_count / format::kBlockKeysMax + 2 * value_total_bytes / kBlockValueBytesMax + 2;
-  // Elias-Fano: at most 2 + log2(range / n) bits a key; log2 rounded up, in quarters of a byte.
-  const std::uint64_t per_key = range / std::max<std::uint64_t>(1, key_count);
-  const auto bits = static_cast<std::uint64_t>(std::bit_width(per_key)) + 2;
-  constexpr std::uint64_t kBlockOverheadBytes = 16 + 8 + 8 + 12 + 16;
-  const std::uint64_t tails = is_wide ? (key_count + blocks) * 8 : 0;
-  return key_count * bits / 8 + tails + blocks * kBlockOverheadBytes + value_total_bytes + 128;
 }
 
 void PartitionWriter::keep_value(std::span<const std::byte> value) {

@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include <crawlstore/merge_rules.h>
+
 #include "container/run_io.h"
 #include "drum/shape.h"
 #include "format/key_block.h"
@@ -22,14 +24,7 @@ namespace crawlstore::drum {
 Result<void> check_partition_count(const format::RunRef& run, std::uint64_t key_count, Shape shape);
 Result<void> check_request_count(const format::RunRef& run, Shape shape);
 
-/// Bytes that a partition's payload needs at most.
-///   range  last possible key - first possible key; of 16-byte keys that of their heads
-///   value_total_bytes  of all values, lengths included
-std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64_t range,
-                                  std::uint64_t value_total_bytes, bool is_wide);
-
-/// A block ends before its values have more bytes.
-inline constexpr std::uint64_t kBlockValueBytesMax = 16 * 1024 * 1024;
+static_assert(kPartitionBlockKeysMax == format::kBlockKeysMax);
 
 /// One finished partition.
 struct PartitionPiece {

@@ -5,12 +5,14 @@
 #include <span>
 #include <vector>
 
+#include <crawlstore/merge_rules.h>
+
 #include "format/request_run.h"
 
 namespace crawlstore::drum {
 
-/// Most requests that one sort can take: an index is 24 bits.
-inline constexpr std::uint32_t kSortCountMax = std::uint32_t{1} << 24;
+// An index is 24 bits.
+static_assert(kSortCountMax == std::uint32_t{1} << 24);
 static_assert(kSortCountMax >= format::kRequestsPerRunMax);
 
 /// Requests ordered by key, then by arrival. Reuse it: the memory stays for the next sort.

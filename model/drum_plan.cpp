@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "model/drum_plan.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string>
 
-#include <crawlstore/drum_plan.h>
+#include <crawlstore/merge_rules.h>
 
-#include "drum/choose_buckets.h"
-#include "drum/file_forecast.h"
-#include "drum/merge_forecast.h"
-#include "drum/merge_rules.h"
-#include "format/key_block.h"
-#include "format/request_run.h"
+#include "model/bucket_choice.h"
+#include "model/file_forecast.h"
+#include "model/format_sizes.h"
+#include "model/merge_forecast.h"
 
-namespace crawlstore {
+namespace crawlstore::model {
 namespace {
 
+/// More keys are not planned for.
+constexpr std::uint64_t kKeysMax = std::uint64_t{1} << 40;
 constexpr std::uint64_t kRequestsMax = std::uint64_t{1} << 44;
 /// How often all requests may fill the memory.
 constexpr double kMemoriesMax = 1000;
@@ -26,7 +28,7 @@ constexpr std::uint64_t kBucketBytes = 1024;
 constexpr std::uint64_t kMergesInMemory = 2;
 
 Result<void> check_forecast(const DrumForecast& forecast) {
-  if (forecast.key_count == 0 || forecast.key_count > drum::kPlannedKeysMax) {
+  if (forecast.key_count == 0 || forecast.key_count > kKeysMax) {
     return fail(Errc::kInvalidArgument, "key_count must be from 1 to 2^40");
   }
   if (forecast.request_count > kRequestsMax) {
@@ -38,10 +40,10 @@ Result<void> check_forecast(const DrumForecast& forecast) {
   if (forecast.key_bytes != 8 && forecast.key_bytes != 16) {
     return fail(Errc::kInvalidArgument, "keys have 8 or 16 bytes");
   }
-  if (forecast.value_bytes > format::kValueBytesMax) {
+  if (forecast.value_bytes > kValueBytesMax) {
     return fail(Errc::kInvalidArgument, "a value has at most 16 MiB");
   }
-  if (forecast.aux_bytes > format::kAuxBytesMax) {
+  if (forecast.aux_bytes > kAuxBytesMax) {
     return fail(Errc::kInvalidArgument, "an auxiliary has at most 64 MiB");
   }
   if (!(forecast.aux_stored_share > 0 && forecast.aux_stored_share <= 1)) {
@@ -50,13 +52,13 @@ Result<void> check_forecast(const DrumForecast& forecast) {
   if (forecast.disk_read_bytes_per_second == 0 || forecast.disk_write_bytes_per_second == 0) {
     return fail(Errc::kInvalidArgument, "the disk must read and write something");
   }
-  if (forecast.bucket_count > drum::kBucketsMax) {
+  if (forecast.bucket_count > kBucketsMax) {
     return fail(Errc::kInvalidArgument, "bucket_count must be at most 65536");
   }
   return {};
 }
 
-Result<void> check_memory(const drum::MergeWorkload& workload) {
+Result<void> check_memory(const MergeWorkload& workload) {
   const std::uint64_t flight = workload.memory_bytes / drum::kFlightShare;
   if (flight < std::max(drum::kArrayBytesMin, workload.request_bytes())) {
     return fail(Errc::kInvalidArgument,
@@ -72,8 +74,8 @@ Result<void> check_memory(const drum::MergeWorkload& workload) {
   return {};
 }
 
-drum::MergeWorkload workload_of(const DrumForecast& forecast) {
-  drum::MergeWorkload workload;
+MergeWorkload workload_of(const DrumForecast& forecast) {
+  MergeWorkload workload;
   workload.key_count = static_cast<double>(forecast.key_count);
   workload.request_count = forecast.request_count != 0 ? static_cast<double>(forecast.request_count)
                                                        : 4 * workload.key_count;
@@ -88,15 +90,13 @@ drum::MergeWorkload workload_of(const DrumForecast& forecast) {
   return workload;
 }
 
-using drum::whole;
-
 std::string rounded(double number) {
   return std::to_string(whole(number));
 }
 
 /// The sentences about the number of buckets.
-void explain_buckets(const drum::MergeWorkload& workload, const drum::BucketChoice& choice,
-                     bool is_given, DrumPlan& plan) {
+void explain_buckets(const MergeWorkload& workload, const BucketChoice& choice, bool is_given,
+                     DrumPlan& plan) {
   const std::string keys = rounded(workload.key_count / workload.bucket_count);
   if (is_given) {
     plan.reasons.push_back("The number of buckets was given.");
@@ -105,10 +105,10 @@ void explain_buckets(const drum::MergeWorkload& workload, const drum::BucketChoi
                            " keys a partition are few: their padding is up to 3 % of the file.");
   } else {
     plan.reasons.push_back("Of all powers of two that leave each partition at least " +
-                           std::to_string(drum::kPartitionKeysMin) + " keys (this one: " + keys +
+                           std::to_string(kPartitionKeysMin) + " keys (this one: " + keys +
                            "), so many buckets take the least time.");
   }
-  if (plan.merge_requests > drum::kCachedRequests) {
+  if (plan.merge_requests > kCachedRequests) {
     plan.reasons.push_back("A merge sorts " + std::to_string(plan.merge_requests) +
                            " requests: more than the second-level cache holds, which costs up to "
                            "twice the time.");
@@ -118,7 +118,7 @@ void explain_buckets(const drum::MergeWorkload& workload, const drum::BucketChoi
   }
 }
 
-void explain_merges(const drum::MergeWorkload& workload, DrumPlan& plan) {
+void explain_merges(const MergeWorkload& workload, DrumPlan& plan) {
   if (plan.pass_count == 1) {
     plan.reasons.push_back("All requests fit the memory: the repository is written once.");
   }
@@ -155,12 +155,12 @@ void explain_merges(const drum::MergeWorkload& workload, DrumPlan& plan) {
 
 Result<DrumPlan> plan_drum(const DrumForecast& forecast) {
   CRAWLSTORE_TRY(check_forecast(forecast));
-  drum::MergeWorkload workload = workload_of(forecast);
+  MergeWorkload workload = workload_of(forecast);
   CRAWLSTORE_TRY(check_memory(workload));
-  drum::BucketChoice choice{forecast.bucket_count, false};
-  if (forecast.bucket_count == 0) choice = drum::choose_buckets(workload);
+  BucketChoice choice{forecast.bucket_count, false};
+  if (forecast.bucket_count == 0) choice = choose_buckets(workload);
   workload.bucket_count = choice.bucket_count;
-  const drum::MergeForecast foreseen = drum::forecast_merges(workload);
+  const MergeForecast foreseen = forecast_merges(workload);
 
   DrumPlan plan;
   plan.bucket_count = choice.bucket_count;
@@ -203,4 +203,4 @@ Result<DrumPlan> plan_drum(const DrumForecast& forecast) {
   return plan;
 }
 
-}  // namespace crawlstore
+}  // namespace crawlstore::model

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace crawlstore::drum {
+namespace crawlstore::model {
 
 /// What will come. Counts > 0.
 struct MergeWorkload {
@@ -72,4 +72,4 @@ RunBytes run_bytes(const MergeWorkload& workload, double requests, bool has_sequ
 /// cost  O(passes * min(buckets, groups_max)), half a microsecond each
 MergeForecast forecast_merges(const MergeWorkload& workload);
 
-}  // namespace crawlstore::drum
+}  // namespace crawlstore::model

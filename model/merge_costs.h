@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace crawlstore::drum {
+namespace crawlstore::model {
 
 inline constexpr double kSubmitSeconds = 12e-9;        // a request into its array
 inline constexpr double kDispatchSeconds = 7e-9;       // its answer
@@ -28,4 +28,4 @@ inline double sort_seconds(double requests) {
   return requests * std::min(kSortSecondsMax, kSortSeconds + kSortSecondsADoubling * doublings);
 }
 
-}  // namespace crawlstore::drum
+}  // namespace crawlstore::model

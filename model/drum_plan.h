@@ -16,7 +16,7 @@
 
 #include <crawlstore/error.h>
 
-namespace crawlstore {
+namespace crawlstore::model {
 
 /// What will come. When that is right, bytes and passes are good to a tenth from 8 buckets on
 /// (below, to a third), times to a factor of 2.
@@ -88,4 +88,4 @@ struct DrumPlan {
 ///   cost    some milliseconds; about a second when there will be a thousand passes
 [[nodiscard]] Result<DrumPlan> plan_drum(const DrumForecast& forecast);
 
-}  // namespace crawlstore
+}  // namespace crawlstore::model

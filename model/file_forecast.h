@@ -6,49 +6,40 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "container/free_map.h"
-#include "format/endian.h"
-#include "format/layout.h"
+#include <crawlstore/types.h>
 
-namespace crawlstore::drum {
+namespace crawlstore::model {
 
 inline std::uint64_t whole(double amount) {
   return static_cast<std::uint64_t>(std::llround(std::max(0.0, amount)));
 }
 
-/// Where extents lie, as container::Writer places them: how far the file grows.
+/// Where extents lie, as a store places them (best fit, the lowest of equals): how far the file
+/// grows.
 class FileForecast {
  public:
-  Extent reserve(double bytes) {
-    const std::uint64_t length = format::round_up(whole(bytes), format::kUnitBytes);
-    if (const auto found = free_.take(length)) return *found;
-    const std::uint64_t step = container::growth_step(file_bytes_, length);
-    const Extent extent{file_bytes_, length};
-    free_.insert({extent.end_bytes(), step - length});
-    file_bytes_ += step;
-    return extent;
-  }
+  Extent reserve(double bytes);
   /// Keeps the first `bytes` of what was reserved.
-  void give_back(Extent& extent, double bytes) {
-    const std::uint64_t used =
-        std::min(extent.length_bytes, format::round_up(whole(bytes), format::kUnitBytes));
-    free_.insert({extent.offset_bytes + used, extent.length_bytes - used});
-    extent.length_bytes = used;
-  }
+  void give_back(Extent& extent, double bytes);
   /// The next commit no longer refers to it; the one behind that frees it.
   void retire(Extent extent) { retired_.push_back(extent); }
-  void commit(double bytes) {
-    const Extent directory = reserve(bytes);
-    for (const Extent extent : held_) free_.insert(extent);
-    held_ = std::exchange(retired_, {directory});
-  }
+  void commit(double bytes);
   [[nodiscard]] std::uint64_t file_bytes() const { return file_bytes_; }
 
  private:
-  container::FreeMap free_;
+  using Offsets = std::map<std::uint64_t, std::uint64_t>;
+
+  void release(Extent extent);
+  Offsets::iterator forget(Offsets::iterator place);
+
+  // The free extents, no two of which touch.
+  Offsets free_;                                                 // offset -> length
+  std::set<std::pair<std::uint64_t, std::uint64_t>> by_length_;  // (length, offset)
   std::vector<Extent> retired_;
   std::vector<Extent> held_;
   std::uint64_t file_bytes_ = std::uint64_t{64} << 10;
@@ -72,4 +63,4 @@ struct CommitBytes {
 };
 CommitBytes commit_bytes(const CommitWorkload& workload);
 
-}  // namespace crawlstore::drum
+}  // namespace crawlstore::model

@@ -4,14 +4,13 @@
 #include <bit>
 #include <cmath>
 
-#include "drum/file_forecast.h"
-#include "drum/merge_forecast.h"
-#include "format/checksum.h"
-#include "format/key_block.h"
-#include "format/layout.h"
-#include "format/partition_index.h"
+#include <crawlstore/merge_rules.h>
 
-namespace crawlstore::drum {
+#include "model/file_forecast.h"
+#include "model/format_sizes.h"
+#include "model/merge_forecast.h"
+
+namespace crawlstore::model {
 namespace {
 
 /// Seven equally likely values of the normal distribution.
@@ -26,7 +25,7 @@ double block_bytes(std::uint32_t count, double gap) {
   for (const double deviation : kNormal) {
     const double distance = gap * std::max(gaps / 2, gaps + deviation * std::sqrt(gaps));
     const double bounded = std::clamp(distance, gaps, kKeySpace / 2);
-    bytes += static_cast<double>(format::key_block_bytes(whole(bounded), count));
+    bytes += static_cast<double>(key_block_bytes(whole(bounded), count));
   }
   return bytes / kNormal.size();
 }
@@ -43,24 +42,23 @@ PartitionBytes partition_bytes(double key_count, const MergeWorkload& workload) 
   if (key_count <= 0) return {};
   const double keys = std::max(1.0, key_count);
   const double gap = range / keys;
-  constexpr double kBlock = format::kBlockKeysMax;
+  constexpr double kBlock = drum::kPartitionBlockKeysMax;
   const double full = std::floor(keys / kBlock);
   const auto rest = static_cast<std::uint32_t>(keys - full * kBlock);
   double blocks = full;
   double payload = 0;
-  if (full > 0) payload += full * (block_bytes(format::kBlockKeysMax, gap) + kBlock * beside);
+  if (full > 0)
+    payload += full * (block_bytes(drum::kPartitionBlockKeysMax, gap) + kBlock * beside);
   if (rest > 0) {
     payload += block_bytes(rest, gap) + rounded_up_to_8(rest * beside);
     ++blocks;
   }
-  payload += static_cast<double>(
-      format::partition_tail_bytes(whole(blocks), static_cast<std::uint16_t>(workload.key_bytes)));
+  payload += static_cast<double>(partition_tail_bytes(whole(blocks), workload.key_bytes));
   // Buckets differ, by the root of their keys: so do they in where the last unit ends.
   double extent = 0;
   const double spread = std::sqrt(keys) * payload / keys;
   for (const double deviation : kNormal) {
-    extent += static_cast<double>(
-        format::extent_bytes(whole(std::max(8.0, payload + deviation * spread))));
+    extent += static_cast<double>(extent_bytes(whole(std::max(8.0, payload + deviation * spread))));
   }
   return {payload, extent / kNormal.size()};
 }
@@ -72,14 +70,14 @@ RunBytes run_bytes(const MergeWorkload& workload, double requests, bool has_sequ
       static_cast<double>(workload.beside_bytes() + (has_sequences ? sizeof(std::uint32_t) : 0));
   const auto aux_bytes = static_cast<double>(workload.aux_bytes);
   RunBytes bytes;
-  bytes.keys = sizeof(format::KeyRunHeader) + requests * (key_bits / 8 + other_bytes);
+  bytes.keys = static_cast<double>(kKeyRunHeaderBytes) + requests * (key_bits / 8 + other_bytes);
   if (aux_bytes > 0) {
     const double raw = requests * aux_bytes;
-    const double share = raw > format::kUnitBytes ? workload.aux_stored_share : 1;
-    bytes.auxes = sizeof(format::AuxRunHeader) + raw * share;
+    const double share = raw > kUnitBytes ? workload.aux_stored_share : 1;
+    bytes.auxes = static_cast<double>(kAuxRunHeaderBytes) + raw * share;
   }
   bytes.unpacked = bytes.keys + bytes.auxes + requests * (8 - key_bits / 8);
   return bytes;
 }
 
-}  // namespace crawlstore::drum
+}  // namespace crawlstore::model

@@ -2,18 +2,22 @@
 //
 // The planner against itself, and against DRUMs that did what was planned.
 
+#include "model/drum_plan.h"
+
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
-#include <crawlstore/drum_plan.h>
 
-#include "drum/call_log.h"
 #include "drum/memory_store.h"
 
 namespace crawlstore::testing {
 namespace {
+
+using model::DrumForecast;
+using model::DrumPlan;
+using model::plan_drum;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
@@ -112,20 +116,6 @@ TEST(DrumPlan, RefusesWhatCannotBe) {
   EXPECT_TRUE(refused(&DrumForecast::bucket_count, 65537U));
   EXPECT_TRUE(refused(&DrumForecast::aux_stored_share, 0.0));
   EXPECT_TRUE(refused(&DrumForecast::aux_stored_share, 1.1));
-}
-
-// covers: D26
-TEST(DrumPlan, DecidesOnTheBucketsOfANewDrum) {
-  MemoryStore store;
-  const auto buckets_of = [&store](const char* name, std::uint64_t expected_keys) {
-    DrumOptions options;
-    options.expected_keys = expected_keys;
-    return must(Drum<std::uint64_t>::open(*store, name, options)).status().bucket_count;
-  };
-  EXPECT_EQ(buckets_of("unknown", 0), 128U) << "64 MiB, sorts of at most 131072 requests";
-  EXPECT_EQ(buckets_of("few", 1000), 1U);
-  const DrumPlan plan = must(plan_drum(of_keys(50'000'000, 64 * kMiB)));
-  EXPECT_EQ(buckets_of("many", 50'000'000), plan.bucket_count);
 }
 
 /// Fresh keys among repeats, in the share that the forecast says, all of them hashed.

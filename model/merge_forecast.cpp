@@ -2,24 +2,24 @@
 //
 // Invariants: what is said of a Group holds for each of its buckets; totals hold for all.
 // array_requests_ is the sum of waiting() over all buckets; a flight without buckets is none.
-#include "drum/merge_forecast.h"
+#include "model/merge_forecast.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
 
-#include "drum/file_forecast.h"
-#include "drum/merge_costs.h"
-#include "drum/merge_rules.h"
-#include "drum/partition.h"
-#include "format/checksum.h"
+#include <crawlstore/merge_rules.h>
 
-namespace crawlstore::drum {
+#include "model/file_forecast.h"
+#include "model/format_sizes.h"
+#include "model/merge_costs.h"
+
+namespace crawlstore::model {
 namespace {
 
 double extent_of(double payload_bytes) {
-  return payload_bytes <= 0 ? 0 : static_cast<double>(format::extent_bytes(whole(payload_bytes)));
+  return payload_bytes <= 0 ? 0 : static_cast<double>(extent_bytes(whole(payload_bytes)));
 }
 
 class Forecast {
@@ -28,9 +28,9 @@ class Forecast {
       : work_(workload),
         request_bytes_(static_cast<double>(workload.request_bytes())),
         buckets_(workload.bucket_count),
-        flight_bytes_(static_cast<double>(flight_bytes(workload.memory_bytes))),
+        flight_bytes_(static_cast<double>(drum::flight_bytes(workload.memory_bytes))),
         slice_max_(static_cast<double>(
-            slice_requests_max(workload.memory_bytes, workload.beside_bytes()))),
+            drum::slice_requests_max(workload.memory_bytes, workload.beside_bytes()))),
         groups_(std::min(workload.groups_max, workload.bucket_count)),
         group_buckets_(buckets_ / static_cast<double>(groups_.size())) {}
 
@@ -83,13 +83,13 @@ class Forecast {
 
   [[nodiscard]] bool is_full() const {
     // Half a request is none.
-    return fills_memory(whole(array_bytes() + request_bytes_ / 2), whole(flight_.bytes),
-                        work_.memory_bytes);
+    return drum::fills_memory(whole(array_bytes() + request_bytes_ / 2), whole(flight_.bytes),
+                              work_.memory_bytes);
   }
 
   [[nodiscard]] double hot_requests() const {
     const double memory = static_cast<double>(work_.memory_bytes);
-    return std::min(memory / kHotShare / request_bytes_, double{kSortCountMax} / 2);
+    return std::min(memory / drum::kHotShare / request_bytes_, double{drum::kSortCountMax} / 2);
   }
   /// No array holds more than twice what all hold on average.
   [[nodiscard]] bool can_be_hot() const {
@@ -105,7 +105,8 @@ class Forecast {
       if (groups_[g].emptied_at < groups_[fullest].emptied_at) fullest = g;
     }
     const double requests = waiting(groups_[fullest]) + 0.5;
-    const bool hot = is_hot(whole(requests * request_bytes_), whole(requests), work_.memory_bytes);
+    const bool hot =
+        drum::is_hot(whole(requests * request_bytes_), whole(requests), work_.memory_bytes);
     return hot ? fullest : groups_.size();
   }
 
@@ -192,7 +193,7 @@ class Forecast {
     if (group.runs.empty()) return false;
     double requests = group.runs.back().requests;
     for (const Run& run : group.runs) requests += run.requests;
-    return group.runs.size() > kRunsUntilMerge || requests > slice_max_;
+    return group.runs.size() > drum::kRunsUntilMerge || requests > slice_max_;
   }
 
   [[nodiscard]] bool should_merge(std::size_t first, std::size_t end) const {
@@ -207,7 +208,7 @@ class Forecast {
         logs += run.unpacked_bytes * group_buckets_;
       }
     }
-    return pays_to_merge(whole(partitions), whole(memory), whole(logs));
+    return drum::pays_to_merge(whole(partitions), whole(memory), whole(logs));
   }
 
   [[nodiscard]] Run run_of(double requests, bool has_sequences) const {
@@ -242,16 +243,17 @@ class Forecast {
       spend(requests * group_buckets_ * (kLogSeconds + payload_seconds()));
       spend(requests * group_buckets_ * kPackByteSeconds * static_cast<double>(work_.aux_bytes));
       add_run(groups_[g], requests);
-      if (groups_[g].runs.size() > kJoinRunCount) join(groups_[g]);
+      if (groups_[g].runs.size() > drum::kJoinRunCount) join(groups_[g]);
     }
   }
 
   /// As DrumCore::Impl::join_runs().
   void join(Group& group) {
     auto& runs = group.runs;
-    const double requests_max =
-        std::min(double{kSortCountMax}, std::max(double{kJoinedRequestsMin}, slice_max_));
-    const double bytes_max = static_cast<double>(std::max(kJoinedBytesMin, work_.memory_bytes));
+    const double requests_max = std::min(double{drum::kSortCountMax},
+                                         std::max(double{drum::kJoinedRequestsMin}, slice_max_));
+    const double bytes_max =
+        static_cast<double>(std::max(drum::kJoinedBytesMin, work_.memory_bytes));
     std::size_t first = runs.size();
     double behind = 0;
     double bytes = 0;
@@ -361,7 +363,7 @@ class Forecast {
     const std::uint64_t range = ~std::uint64_t{0} / work_.bucket_count;
     const double values = keys_max * static_cast<double>(work_.value_bytes);
     const double room = extent_of(static_cast<double>(
-        partition_bytes_max(whole(keys_max), range, whole(values), work_.key_bytes == 16)));
+        drum::partition_bytes_max(whole(keys_max), range, whole(values), work_.key_bytes == 16)));
     const auto index = static_cast<std::size_t>(&group - groups_.data());
     flight.replacements.push_back(
         {index, file_.reserve(room * group_buckets_), group.partition.extent * group_buckets_});
@@ -494,4 +496,4 @@ MergeForecast forecast_merges(const MergeWorkload& workload) {
   return Forecast(workload).run();
 }
 
-}  // namespace crawlstore::drum
+}  // namespace crawlstore::model
