@@ -47,6 +47,25 @@ Extent root_extent(const Superblock& superblock) {
   return {superblock.root_offset_bytes, root_extent_bytes(superblock.root_payload_bytes)};
 }
 
+Result<void> check_root_place(const Superblock& superblock) {
+  const std::uint64_t high_water = superblock.high_water_bytes;
+  const std::uint64_t offset = superblock.root_offset_bytes;
+  const std::uint64_t payload = superblock.root_payload_bytes;
+  const std::uint64_t place =
+      kSuperblockOffsets[superblock.slot_index & 1][superblock.copy_index & 1];
+  if (high_water > kFileBytesMax || high_water % kUnitBytes != 0) {
+    return fail(Errc::kDirectoryInvalid, "the high water mark is out of range", place);
+  }
+  if (offset < kDataStart || offset > high_water || offset % kUnitBytes != 0) {
+    return fail(Errc::kDirectoryInvalid, "the directory root starts outside the data", place);
+  }
+  if (payload == 0 || payload % 8 != 0 || payload > kRootBytesMax ||
+      root_extent(superblock).length_bytes > high_water - offset) {
+    return fail(Errc::kDirectoryInvalid, "the length of the directory root is out of range", place);
+  }
+  return {};
+}
+
 std::vector<std::byte> seal_root(std::span<const std::byte> payload, const Uuid& uuid,
                                  Superblock& superblock) {
   superblock.root_payload_bytes = payload.size();

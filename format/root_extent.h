@@ -18,6 +18,11 @@ namespace crawlstore::format {
 /// Length of the extent of a root whose FlatBuffer has `payload_bytes` (at most kRootBytesMax).
 std::uint64_t root_extent_bytes(std::uint64_t payload_bytes);
 
+/// The high water mark, and that the root's extent lies below it. Call after check_features(), so
+/// that a file with unknown rules is not named damaged.
+///   errors  kDirectoryInvalid (offset = that of the copy)
+Result<void> check_root_place(const Superblock& superblock);
+
 /// The extent of the root that a superblock leads to. Call after check_root_place(), or within it.
 Extent root_extent(const Superblock& superblock);
 

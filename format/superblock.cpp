@@ -6,7 +6,6 @@
 #include "base/assert.h"
 #include "checksum.h"
 #include "endian.h"
-#include "root_extent.h"
 
 namespace crawlstore::format {
 
@@ -149,25 +148,6 @@ Result<void> check_features(const Superblock& superblock, bool for_writing) {
   }
   if (for_writing && (superblock.features_ro_compat & ~kKnownRoCompat) != 0) {
     return fail(Errc::kReadOnlyFeature, "the file uses a feature that this version cannot write");
-  }
-  return {};
-}
-
-Result<void> check_root_place(const Superblock& superblock) {
-  const std::uint64_t high_water = superblock.high_water_bytes;
-  const std::uint64_t offset = superblock.root_offset_bytes;
-  const std::uint64_t payload = superblock.root_payload_bytes;
-  const std::uint64_t place =
-      kSuperblockOffsets[superblock.slot_index & 1][superblock.copy_index & 1];
-  if (high_water > kFileBytesMax || high_water % kUnitBytes != 0) {
-    return fail(Errc::kDirectoryInvalid, "the high water mark is out of range", place);
-  }
-  if (offset < kDataStart || offset > high_water || offset % kUnitBytes != 0) {
-    return fail(Errc::kDirectoryInvalid, "the directory root starts outside the data", place);
-  }
-  if (payload == 0 || payload % 8 != 0 || payload > kRootBytesMax ||
-      root_extent(superblock).length_bytes > high_water - offset) {
-    return fail(Errc::kDirectoryInvalid, "the length of the directory root is out of range", place);
   }
   return {};
 }

@@ -61,9 +61,4 @@ constexpr std::uint64_t feature_of(SegmentKind kind) {
 /// errors kUnknownFeature; kReadOnlyFeature only when `for_writing`
 Result<void> check_features(const Superblock& superblock, bool for_writing);
 
-/// The high water mark, and that the root's extent lies below it. Call after check_features(), so
-/// that a file with unknown rules is not named damaged.
-///   errors  kDirectoryInvalid (offset = that of the copy)
-Result<void> check_root_place(const Superblock& superblock);
-
 }  // namespace crawlstore::format

@@ -19,6 +19,7 @@
 
 #include "format/checksum.h"
 #include "format/endian.h"
+#include "format/root_extent.h"
 #include "format/superblock.h"
 #include "require.h"
 

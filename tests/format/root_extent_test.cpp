@@ -87,5 +87,38 @@ TEST(RootExtent, IsNoRootOfAnotherPlaceOrFile) {
   }
 }
 
+Errc root_place(std::uint64_t offset, std::uint64_t payload, std::uint64_t high_water) {
+  Superblock superblock = sample_superblock();
+  superblock.root_offset_bytes = offset;
+  superblock.root_payload_bytes = payload;
+  superblock.high_water_bytes = high_water;
+  return code_of(check_root_place(superblock));
+}
+
+// spec: format.md#superblock rule 6
+TEST(RootExtent, RejectsAHighWaterMarkOutOfRange) {
+  EXPECT_EQ(root_place(81'920, 80, 86'016), Errc{});
+  EXPECT_EQ(root_place(81'920, 80, 86'017), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, 80, kFileBytesMax), Errc{});
+  EXPECT_EQ(root_place(81'920, 80, kFileBytesMax + kUnitBytes), Errc::kDirectoryInvalid);
+}
+
+// spec: format.md#superblock rule 7
+TEST(RootExtent, RejectsAPlaceOutsideTheData) {
+  EXPECT_EQ(root_place(77'824, 80, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'928, 80, 90'112), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(86'016, 80, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(0 - kUnitBytes, 80, 86'016), Errc::kDirectoryInvalid);
+}
+
+// spec: format.md#superblock rule 7
+TEST(RootExtent, RejectsAWrongLength) {
+  EXPECT_EQ(root_place(81'920, 0, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, 81, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, 4104, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, ~std::uint64_t{7}, 86'016), Errc::kDirectoryInvalid);
+  EXPECT_EQ(root_place(81'920, kRootBytesMax + 8, std::uint64_t{1} << 40), Errc::kDirectoryInvalid);
+}
+
 }  // namespace
 }  // namespace crawlstore::format

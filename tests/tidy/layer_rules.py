@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may include whom (CONTRIBUTING.md, "Layers"): arrows never turn back."""
 
+import collections
 import posixpath
 
 from source import CXX, PUBLIC, Finding, excused, includes
@@ -169,4 +170,47 @@ def check_layers(tree):
                 yield from check_own(tree, path, line, target)
 
 
-RULES = [check_layers]
+# Sources that still include each other, all of them about kinds of segments.
+# TODO(soon): goes when each kind has its folder.
+TANGLED = tuple("libcrawlstore/src/container/" + name for name in (
+    "description", "link_content", "link_description", "origin_content", "run_content"))
+
+
+def reached(edges, start):
+    """All that the edges of start lead to; start itself when they lead back."""
+    found, left = set(), [start]
+    while left:
+        new = edges[left.pop()] - found
+        found |= new
+        left.extend(new)
+    return found
+
+
+def check_cycles(tree):
+    """No header leads back to itself, and no source (x.h with x.cpp) to another that leads back.
+    What is shared by the .cpp files of one class may lie in a header without a .cpp."""
+    headers, sources = collections.defaultdict(set), collections.defaultdict(set)
+    for path, text in tree.cxx():
+        if path.startswith(FREE):
+            continue
+        source = path.rsplit(".", 1)[0]
+        for _, name, _ in includes(text):
+            target = resolve(tree, path, name)
+            if target is None:
+                continue
+            if path.endswith(".h"):
+                headers[path].add(target)
+            if target.rsplit(".", 1)[0] != source:
+                sources[source].add(target.rsplit(".", 1)[0])
+    for path in list(headers):
+        if path in reached(headers, path):
+            yield Finding(path, 1, "includes itself, through headers that it includes")
+    below = {source: reached(sources, source) for source in list(sources)
+             if source + ".cpp" in tree.texts and not source.startswith(TANGLED)}
+    for source, lower in below.items():
+        for other in sorted(lower & below.keys() - {source}):
+            if source in below[other]:
+                yield Finding(source + ".cpp", 1, f"{source} and {other} include each other")
+
+
+RULES = [check_layers, check_cycles]

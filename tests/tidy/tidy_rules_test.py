@@ -96,6 +96,26 @@ class Layers(RuleCase):
         self.good(layer_rules.check_layers, {"format/a.cpp": "#include <flatbuffers/base.h>"})
 
 
+class Cycles(RuleCase):
+    def test_headers(self):
+        rule = layer_rules.check_cycles
+        a, b = LIB + "io/a.h", LIB + "io/b.h"
+        self.bad(rule, "includes itself", {a: '#include "io/b.h"', b: '#include "io/a.h"'})
+        self.good(rule, {a: '#include "io/b.h"', b: ""})
+
+    def test_sources(self):
+        rule, words = layer_rules.check_cycles, "include each other"
+        a, b, c = (LIB + "io/" + name for name in "abc")
+        headers = {a + ".h": "", b + ".h": "", c + ".h": ""}
+        a_to_b = {**headers, a + ".cpp": '#include "io/b.h"'}
+        self.bad(rule, words, {**a_to_b, b + ".cpp": '#include "io/a.h"'})
+        self.bad(rule, words, {**a_to_b, b + ".cpp": '#include "io/c.h"',
+                               c + ".cpp": '#include "io/a.h"'})
+        self.good(rule, {**a_to_b, b + ".cpp": '#include "io/c.h"', c + ".cpp": ""})
+        # The inside of a class, shared by its sources.
+        self.good(rule, {**a_to_b, b + ".h": '#include "io/a.h"'})
+
+
 class Lines(RuleCase):
     # A line that each ban rejects, by its tag; the place is LIB + "io/" unless given.
     BANNED = [
