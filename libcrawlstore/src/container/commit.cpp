@@ -5,9 +5,9 @@
 // Invariants: until publish() begins, a failure leaves generation N and its list in force and gives
 // back what the draft reserved; once publish() has begun, a failure poisons the writer.
 #include <algorithm>
-#include <chrono>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "container/superblocks.h"
 #include "container/writer.h"
 #include "format/checksum.h"
@@ -29,12 +29,6 @@ std::size_t encoded_bytes_max(const format::SegmentEntry& segment) {
 bool has_run(const std::optional<format::SegmentEntry>& entry, const format::RunRef& run) {
   const auto* other = entry ? entry->find_run(run.run_id) : nullptr;
   return other != nullptr && other->offset_bytes == run.offset_bytes;
-}
-
-std::int64_t now_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 // Invariants: everything that changes the writer happens with StoreImpl::mutex held; a closed store
 // has no writer and no participants.
 #include <algorithm>
-#include <chrono>
 
 #include <crawlstore/store.h>
 
+#include "base/clock.h"
 #include "container/compact.h"
 #include "container/create.h"
 #include "container/reader.h"
@@ -15,12 +15,6 @@
 
 namespace crawlstore {
 namespace {
-
-std::int64_t now_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 container::WriterOptions writer_options(const OpenOptions& options) {
   container::WriterOptions writer;

@@ -5,12 +5,12 @@
 //   superstep, and after_commit() only; in_commit is set as long.
 // - The first `written_edits` edits of the batch are those in the log of events.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include <crawlstore/pages.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "format/crawl_events.h"
 #include "format/name.h"
 #include "pages/page_db_impl.h"
@@ -40,12 +40,6 @@ Result<void> check_open_options(std::string_view name, const PagesOptions& optio
     return fail(Errc::kInvalidArgument, "index_gap_max must be from 1 to 2^40");
   }
   return {};
-}
-
-std::int64_t now_us() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 }  // namespace
