@@ -31,7 +31,6 @@ class OutputFile {
   Result<void> write(std::span<const std::byte> bytes);
   /// Writes the rest, and gives the file its name. Once.
   Result<void> finish();
-  [[nodiscard]] bool is_standard_output() const { return path_.empty(); }
 
  private:
   static constexpr std::size_t kTailBytes = std::size_t{1} << 18;

@@ -51,7 +51,6 @@ class HeadlessShell {
   [[nodiscard]] std::uint64_t frame_count() const { return frame_count_; }
   /// What happens to the window, as from a person.
   void send(const Event& event);
-  [[nodiscard]] bool has_quit() const { return has_quit_; }
 
  private:
   struct ContextDeleter {
@@ -92,7 +91,6 @@ class HeadlessShell {
   std::vector<std::shared_ptr<const Mask>> masks_;  // textures of the frame drawn last
   std::string picture_path_;
   std::string picture_problem_;
-  bool has_quit_ = false;
   std::uint64_t frame_count_ = 0;
   std::unique_ptr<App> app_;
 };

@@ -66,15 +66,15 @@ void Fonts::build(float scale) {
   atlas.Clear();
   atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-  text_size_ = std::round(kTextSize * scale);
+  const float text_size = std::round(kTextSize * scale);
   has_files_ = exists(kTextFont) && exists(kMonoFont);
-  text_ = add_font(kTextFont, text_size_, ranges);
+  text_ = add_font(kTextFont, text_size, ranges);
   const auto merge = [&] {
     ImFontConfig config;
     config.MergeMode = true;
     for (const char* path : kFallbackFonts) {
       if (has_rare && exists(path)) {
-        atlas.AddFontFromFileTTF(path, text_size_, &config, ranges.data());
+        atlas.AddFontFromFileTTF(path, text_size, &config, ranges.data());
       }
     }
   };

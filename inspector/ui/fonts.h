@@ -26,7 +26,6 @@ class Fonts {
   [[nodiscard]] bool has_files() const { return has_files_; }
   [[nodiscard]] ImFont* text() const { return text_; }
   [[nodiscard]] ImFont* mono() const { return mono_; }
-  [[nodiscard]] float text_size() const { return text_size_; }
 
  private:
   static constexpr std::size_t kBlocks = 256;  // of 256 code points; ImGui draws the first 65,536
@@ -35,7 +34,6 @@ class Fonts {
   bool has_files_ = false;
   ImFont* text_ = nullptr;
   ImFont* mono_ = nullptr;
-  float text_size_ = 15;
 };
 
 }  // namespace crawlstore::inspector
