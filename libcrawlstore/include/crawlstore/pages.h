@@ -129,10 +129,10 @@ class PageDb {
   [[nodiscard]] Result<void> add(const CrawlEvent& event);
 
   /// Runs the superstep over what waits, and commits. Nothing waits: commits nothing.
-  ///   progress  called every few milliseconds (every 0.2 s while a dictionary is trained, or five
-  ///             million keys are sorted), in this thread and with the store locked: it must not
-  ///             use it. Steps take 10 to 20 ns; their total is an estimate, and grows when runs
-  ///             are to be joined. Not asked while it commits
+  ///   progress  called every few milliseconds (0.2 s apart while a dictionary is trained, a second
+  ///             while four million keys are sorted), in this thread and with the store locked: it
+  ///             must not use it. Steps are keys, URLs, records and links; their total is an
+  ///             estimate, and grows when runs are to be joined. Not asked while it commits
   ///   errors  kNoSpace and the like, kCancelled: nothing changed, the edits still wait; kReentrant
   ///   cost    reads and writes forwards: all keys, the records of pages that change, the links of
   ///           pages that were crawled anew; now and then joins runs (spec/format.md)

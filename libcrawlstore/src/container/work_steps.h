@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Long work that tells how far it is, and can be told to stop: loops count their steps here, and
-/// now and then the caller's Progress is asked whether to go on.
+/// Long work that tells how far it is, and can be told to stop: loops count what they are done with
+/// here, and the caller's Progress is asked now and then whether to go on.
 ///
-/// A step is what a link or a key takes, some 10 to 20 ns; what takes longer counts more. So the
-/// caller is asked about every millisecond, and counting costs nothing beside the work.
+/// A step is a key, a URL, a record, a row or a link: some 10 ns to 1 us.
 ///
 /// What a function of the caller throws stops the work as a "no" would, so that it ends with
 /// nothing half changed; rethrow() then passes the exception on.
@@ -18,11 +17,6 @@
 #include <crawlstore/store.h>
 
 namespace crawlstore::container {
-
-/// Steps of an origin, which is compressed or decompressed.
-inline constexpr std::uint64_t kOriginSteps = 64;
-/// Steps of a record of a page.
-inline constexpr std::uint64_t kRecordSteps = 4;
 
 /// Ownership: the Progress outlives it. Threads: one.
 class WorkSteps {
@@ -64,7 +58,7 @@ class WorkSteps {
   }
   /// So many steps more are ahead. An estimate: the work may turn out to be less, or more.
   void expect(std::uint64_t steps) { expected_ += steps; }
-  /// So many steps are done, or not needed after all.
+  /// So many steps are done, or are not needed after all.
   ///   errors  kCancelled: the caller said stop
   Result<void> add(std::uint64_t steps) {
     done_ += steps;
@@ -73,7 +67,7 @@ class WorkSteps {
 
  private:
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
-  static constexpr std::uint64_t kStepsPerLook = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t kStepsPerLook = std::uint64_t{1} << 14;
 
   const Progress* progress_ = nullptr;
   std::uint64_t done_ = 0;

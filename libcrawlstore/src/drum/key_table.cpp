@@ -17,9 +17,6 @@
 namespace crawlstore::drum {
 namespace {
 
-/// Keys that are counted as steps at once.
-constexpr std::uint64_t kKeysPerCount = 4096;
-
 /// Walks the keys of a bucket and the edits up to its last head side by side; hands on what is to
 /// be kept.
 template <class Emit>
@@ -168,9 +165,8 @@ Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeyS
     if (!piece) {
       if (auto begun = begin_piece(key.head); !begun) return begun;
     }
-    if (--left % kKeysPerCount == 0) {
-      if (auto counted = steps.add(kKeysPerCount); !counted) return counted;
-    }
+    --left;
+    if (auto counted = steps.add(1); !counted) return counted;
     return piece->append(key, value);
   };
   CRAWLSTORE_TRY(merge_keys(old, edits, state_.last_key(index), keep));

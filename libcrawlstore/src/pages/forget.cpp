@@ -24,7 +24,7 @@ Result<void> for_each_origin(container::Writer& writer, SegmentId segment,
     const auto name = container::run_name(writer.identity(), segment, run.run_id);
     CRAWLSTORE_TRY(auto cursor, OriginsCursor::open(writer.storage(), name, run));
     while (!cursor->at_end()) {
-      CRAWLSTORE_TRY(steps.add(container::kOriginSteps));
+      CRAWLSTORE_TRY(steps.add(1));
       CRAWLSTORE_TRY(visit(cursor->page(), cursor->origin()));
       CRAWLSTORE_TRY(cursor->advance());
     }
@@ -37,7 +37,8 @@ Result<void> for_each_origin(container::Writer& writer, SegmentId segment,
 
 Result<ForgetReport> Forgetting::run(const std::function<bool(std::string_view url)>& is_meant) {
   if (state_.table.page_count == 0) return report_;
-  expect_steps();
+  // Twice its URL, and its row. Records of few pages, and keys, come on top.
+  steps_.expect(3 * state_.table.page_count + state_.table.link_count);
   CRAWLSTORE_TRY(find_pages(is_meant));
   if (pages_.empty()) return report_;
   CRAWLSTORE_TRY(remove_keys());
@@ -46,13 +47,6 @@ Result<ForgetReport> Forgetting::run(const std::function<bool(std::string_view u
   if (state_.table.out_links) CRAWLSTORE_TRY(write_links());
   CRAWLSTORE_TRY(put_state(writer_, state_));
   return report_;
-}
-
-/// Records of few pages, and joins of runs, come on top.
-void Forgetting::expect_steps() {
-  const format::PagesTable& table = state_.table;
-  steps_.expect(2 * container::kOriginSteps * table.page_count);
-  steps_.expect(table.page_count + table.link_count);
 }
 
 /// Pages that were forgotten before have no URL, and so no key: they are not meant again.
@@ -132,7 +126,7 @@ Result<void> Forgetting::write_records() {
       records[place] = {};
       records[place].state = PageState::kGone;
     }
-    CRAWLSTORE_TRY(steps_.add(container::kRecordSteps * records.size()));
+    CRAWLSTORE_TRY(steps_.add(records.size()));
     payload.clear();
     format::encode_record_tile(records, payload);
     CRAWLSTORE_TRY(tiles.write(tile_index, payload, records.size()));

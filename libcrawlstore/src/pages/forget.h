@@ -35,7 +35,6 @@ class Forgetting {
   [[nodiscard]] const std::vector<std::string>& urls() const { return urls_; }
 
  private:
-  void expect_steps();
   Result<void> find_pages(const std::function<bool(std::string_view url)>& is_meant);
   Result<void> remove_keys();
   Result<void> write_origins();

@@ -12,9 +12,6 @@ namespace {
 /// More would not fit a partition. They go into the DRUM, which has many.
 constexpr std::uint64_t kRunKeysMax = std::uint64_t{1} << 30;
 
-/// Keys that are counted as steps at once.
-constexpr std::uint64_t kKeysPerCount = 4096;
-
 std::vector<format::RunRef> runs_of(const container::SegmentWriter& writer, SegmentId segment) {
   return segment ? writer.find(segment)->runs : std::vector<format::RunRef>{};
 }
@@ -54,7 +51,7 @@ Result<format::RunRef> write_run(container::SegmentWriter& writer, SegmentId seg
   while (!source.at_end()) {
     CRAWLSTORE_TRY(partition.append(source.key(), source.edit().value));
     CRAWLSTORE_TRY(source.advance());
-    if (partition.key_count() % kKeysPerCount == 0) CRAWLSTORE_TRY(steps.add(kKeysPerCount));
+    CRAWLSTORE_TRY(steps.add(1));
   }
   CRAWLSTORE_TRY(const auto done, partition.finish());
   partition.give_back();
@@ -105,7 +102,7 @@ Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum:
   }
   if (!segment) segment = writer.new_segment_id();
   const auto joined = std::span<const format::RunRef>(runs).subspan(first);
-  steps.expect(key_count_of(joined));
+  steps.expect(key_count_of(joined) + edits.size());
   CRAWLSTORE_TRY(const auto source, merged(writer, segment, joined, edits));
   CRAWLSTORE_TRY(const auto written, write_run(writer, segment, *source, steps));
   runs.resize(first);
@@ -118,7 +115,7 @@ Result<void> settle_keys(container::SegmentWriter& writer, PagesState& state, dr
                          std::span<const drum::KeyEdit> edits, container::WorkSteps& steps) {
   SegmentId& segment = state.table.fresh_keys;
   const auto runs = runs_of(writer, segment);
-  steps.expect(key_count_of(runs) + keys.key_count());
+  steps.expect(key_count_of(runs) + edits.size() + keys.key_count());
   CRAWLSTORE_TRY(const auto source, merged(writer, segment, runs, edits));
   CRAWLSTORE_TRY(keys.apply(writer, *source, steps));
   if (segment) writer.remove(segment);

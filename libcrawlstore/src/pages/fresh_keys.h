@@ -38,8 +38,7 @@ class FreshKeys {
 
 /// Makes keys of pages: `edits` ascend, and none of them is there. They become a run, joined with
 /// runs that are there when these would be too many; or all go into the DRUM, when they are more
-/// than half as many as its own. Of `steps`, each edit is one; keys that are written again come on
-/// top.
+/// than half as many as its own. Each key that is written is one of `steps`.
 ///   cost    each key is written again about five times while keys become ten times as many
 ///   errors  kNoSpace and the like, of damage, kCancelled
 Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum::KeyTable& keys,

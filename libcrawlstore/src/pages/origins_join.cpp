@@ -34,12 +34,12 @@ Result<void> append_all(OriginsCursor& from, OriginsWriter& to, bool keeps,
                         container::WorkSteps& steps) {
   while (!from.at_end()) {
     if (keeps && from.begins_block() && from.block().page_count() >= kKeptBlockPages) {
-      CRAWLSTORE_TRY(steps.add(container::kOriginSteps * from.block().page_count()));
+      CRAWLSTORE_TRY(steps.add(from.block().page_count()));
       CRAWLSTORE_TRY(to.append_block(from.block()));
       CRAWLSTORE_TRY(from.skip_block());
       continue;
     }
-    CRAWLSTORE_TRY(steps.add(container::kOriginSteps));
+    CRAWLSTORE_TRY(steps.add(1));
     CRAWLSTORE_TRY(to.append(from.origin()));
     CRAWLSTORE_TRY(from.advance());
   }

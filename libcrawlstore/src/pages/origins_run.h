@@ -178,7 +178,7 @@ std::size_t origin_runs_to_join(std::span<const format::RunRef> runs);
 
 /// Joins the newest `count` runs, at least 2, of a log into one, which takes their place in `log`;
 /// the caller owns its extent until it has put and committed the log.
-/// Each page counts as kOriginSteps of `steps`, which expects them already.
+/// Each page counts as a step of `steps`, which expects them already.
 ///   errors  kSegmentInvalid, kChunkDamaged and the like: of what is read; those of RunWriter;
 ///           kCancelled. `log` stays as it is
 ///   cost    0.1 microseconds for a URL of ordinary length where its run has the dictionary of the

@@ -153,7 +153,7 @@ links::LinkSegments PageDb::Impl::link_segments() const {
 }
 
 Result<void> PageDb::Impl::expect_joins(container::WorkSteps& steps) {
-  if (has_loose_origins()) steps.expect(container::kOriginSteps * state.table.page_count);
+  if (has_loose_origins()) steps.expect(state.table.page_count);
   if (!state.table.out_links) return {};
   return links::expect_compaction(*store->writer, link_segments(), steps);
 }

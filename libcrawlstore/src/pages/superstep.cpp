@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "container/sort_in_pieces.h"
 #include "format/endian.h"
 #include "pages/fresh_keys.h"
 
@@ -45,7 +44,7 @@ Result<SuperstepReport> Superstep::run() {
   report_.collision_count = batch_.collision_count();
   first_new_ = state_.table.page_count;
   expect_steps();
-  CRAWLSTORE_TRY(steps_.add(0));  // asks: who said stop before has to wait for no sort
+  CRAWLSTORE_TRY(steps_.look());  // who said stop before has to wait for no sort
   CRAWLSTORE_TRY(assign_indexes());
   if (state_.table.has_urls) CRAWLSTORE_TRY(write_origins());
   order_edits();
@@ -57,19 +56,12 @@ Result<SuperstepReport> Superstep::run() {
   return report_;
 }
 
-/// As if all pages were new; what they are not is counted as done when that is known. Joins of runs
-/// come on top.
+/// As if all pages were new. Keys that are written, and joins of runs, come on top.
 void Superstep::expect_steps() {
-  std::uint64_t link_count = 0;
-  for (const BatchEdit& edit : batch_.edits()) link_count += edit.link_count;
-  const std::uint64_t page_count = batch_.page_count();
-  if (state_.table.has_urls) {
-    steps_.expect(page_count * (container::kSortSteps + 1 + 1 + container::kOriginSteps));
-  }
-  steps_.expect(2 * (batch_.edits().size() + link_count));
-  const std::uint64_t tile_pages = batch_.edits().size() * format::kTilePagesMax;
-  steps_.expect(container::kRecordSteps *
-                (page_count + std::min(tile_pages, state_.table.page_count)));
+  const Batch::Mark counts = batch_.mark();
+  const std::uint64_t steps_of_page = state_.table.has_urls ? 3 : 1;  // key, URL, record
+  steps_.expect(steps_of_page * counts.pages + 2 * (counts.edits + counts.links));
+  steps_.expect(std::min(counts.edits * format::kTilePagesMax, state_.table.page_count));
 }
 
 Result<void> Superstep::assign_indexes() {
@@ -78,7 +70,8 @@ Result<void> Superstep::assign_indexes() {
     std::vector<LocalId> by_key(batch_.page_count());
     std::iota(by_key.begin(), by_key.end(), LocalId{0});
     const auto less = [this](LocalId a, LocalId b) { return batch_.key(a) < batch_.key(b); };
-    CRAWLSTORE_TRY(container::sort_in_pieces(std::span(by_key), less, steps_));
+    std::sort(by_key.begin(), by_key.end(), less);
+    CRAWLSTORE_TRY(steps_.look());
     CRAWLSTORE_TRY(find_named_pages(by_key));
     CRAWLSTORE_TRY(write_keys(by_key));
   } else {
@@ -147,8 +140,6 @@ Result<void> Superstep::write_keys(std::span<const LocalId> by_key) {
     values.push_back(make_value(indexes_[page], batch_.witness(page)));
     edits.push_back({batch_.key(page), false, values.back()});
   }
-  const std::uint64_t known_count = batch_.page_count() - new_pages_.size();
-  CRAWLSTORE_TRY(steps_.add(known_count * (1 + container::kOriginSteps)));
   if (state_.table.keys) return add_keys(writer_, state_, *keys_, edits, steps_);
   CRAWLSTORE_TRY(settle_keys(writer_, state_, *keys_, edits, steps_));
   state_.table.keys = keys_->segment();

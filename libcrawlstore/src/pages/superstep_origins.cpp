@@ -57,6 +57,7 @@ Result<void> Superstep::share_dictionary(const format::SegmentEntry& log, Origin
 
 /// A page that a link named first is one deeper than the page with the link; all others are seeds.
 Result<void> Superstep::write_origins() {
+  CRAWLSTORE_TRY(steps_.add(batch_.page_count() - new_pages_.size()));  // have theirs already
   if (new_pages_.empty()) return {};
   SegmentId& segment = state_.table.origins;
   format::SegmentEntry log{{}, SegmentKind::kPageOrigins, StorageClass::kLog, state_.id, {}, {}};
@@ -80,7 +81,7 @@ Result<void> Superstep::write_origins() {
       origin.linked_from = indexes_[linker];
       origin.depth = depths_[page] = depths_[linker] + 1;
     }
-    CRAWLSTORE_TRY(steps_.add(container::kOriginSteps));
+    CRAWLSTORE_TRY(steps_.add(1));
     CRAWLSTORE_TRY(run.append(origin));
   }
   CRAWLSTORE_TRY(const auto ref, run.finish());
@@ -89,9 +90,7 @@ Result<void> Superstep::write_origins() {
   writer_.put(log);
   const std::size_t count = origin_runs_to_join(log.runs);
   if (count == 0) return {};
-  for (const auto& joined : std::span(log.runs).last(count)) {
-    steps_.expect(container::kOriginSteps * joined.record_count);
-  }
+  for (const auto& joined : std::span(log.runs).last(count)) steps_.expect(joined.record_count);
   CRAWLSTORE_TRY(join_origin_runs(writer_, log, count, steps_));
   writer_.put(std::move(log));
   writer_.release(ref.extent());  // in no generation

@@ -108,7 +108,7 @@ Result<void> Superstep::write_records() {
       }
       apply_edit(edits[*edit], records[place]);
     }
-    CRAWLSTORE_TRY(steps_.add(container::kRecordSteps * records.size()));
+    CRAWLSTORE_TRY(steps_.add(records.size()));
     payload.clear();
     format::encode_record_tile(records, payload);
     CRAWLSTORE_TRY(tiles.write(tile, payload, records.size()));
