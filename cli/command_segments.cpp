@@ -19,7 +19,7 @@ struct Options {
 int run(const Options& options) {
   const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
   if (!snapshot) return fail_with(options.path, snapshot.error());
-  auto document = model::segments_view(*snapshot, model::find_kind(options.kind));
+  auto document = model::segments_view(*snapshot, find_segment_kind(options.kind));
   if (!options.as_json) {
     document.fields.clear();
     if (!options.show_runs) document.tables.resize(1);
@@ -33,10 +33,10 @@ Action define_segments(Parser& parser) {
   auto options = std::make_shared<Options>();
   add_file(parser, options->path);
   const auto check = [](const std::string& text) {
-    return model::find_kind(text) ? std::string()
-                                  : "one of drum, drum_partition, drum_key_log, drum_aux_log, "
-                                    "drum_results is expected, not " +
-                                        text;
+    return find_segment_kind(text) ? std::string()
+                                   : "one of drum, drum_partition, drum_key_log, drum_aux_log, "
+                                     "drum_results is expected, not " +
+                                         text;
   };
   parser.text("--kind K", options->kind, "only segments of this kind: drum, drum_partition ...")
       .check(check);

@@ -2,7 +2,6 @@
 #include "directory.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include "base/assert.h"
@@ -145,26 +144,12 @@ Broken check_run(const RunRef& run, RunId previous, const ParseLimits& limits) {
   return check_run_ref(run, limits);
 }
 
-constexpr std::array kKindRules{
-    KindRule{SegmentKind::kDrum, StorageClass::kBlob, {}},
-    KindRule{SegmentKind::kDrumPartition, StorageClass::kBlob, SegmentKind::kDrum},
-    KindRule{SegmentKind::kDrumKeyLog, StorageClass::kLog, SegmentKind::kDrum},
-    KindRule{SegmentKind::kDrumAuxLog, StorageClass::kLog, SegmentKind::kDrum},
-    KindRule{SegmentKind::kDrumResults, StorageClass::kLog, SegmentKind::kDrum},
-    KindRule{SegmentKind::kPages, StorageClass::kBlob, {}},
-    KindRule{SegmentKind::kPageOrigins, StorageClass::kLog, SegmentKind::kPages},
-    KindRule{SegmentKind::kPageRecords, StorageClass::kTiled, SegmentKind::kPages},
-    KindRule{SegmentKind::kOutLinks, StorageClass::kLog, SegmentKind::kPages},
-    KindRule{SegmentKind::kInLinks, StorageClass::kLog, SegmentKind::kPages},
-    KindRule{SegmentKind::kGoneLinks, StorageClass::kLog, SegmentKind::kPages},
-    KindRule{SegmentKind::kPageEvents, StorageClass::kLog, SegmentKind::kPages},
-    KindRule{SegmentKind::kFreshKeys, StorageClass::kLog, SegmentKind::kPages},
-};
-
 /// What depends on the kind: storage class, owner, name.
-Broken check_kind(const SegmentEntry& segment) {
-  const KindRule* rule = find_kind_rule(segment.kind);
-  if (rule == nullptr) return "the kind of a segment is unknown";
+Broken check_kind(const SegmentEntry& segment, std::span<const KindRule> kinds) {
+  const auto rule = std::find_if(kinds.begin(), kinds.end(), [&segment](const KindRule& it) {
+    return it.kind == segment.kind;
+  });
+  if (rule == kinds.end()) return "the kind of a segment is unknown";
   if (segment.storage_class != rule->storage_class) {
     return "the storage class of a segment is not that of its kind";
   }
@@ -219,7 +204,7 @@ Broken copy_segment(const fb::Segment& from, SegmentId previous, const ParseLimi
     return "the name of a segment is not valid";
   }
   segment.name = name;
-  const Broken broken = check_kind(segment);
+  const Broken broken = check_kind(segment, limits.kinds);
   return broken != nullptr ? broken : copy_runs(from, limits, segment);
 }
 
@@ -250,12 +235,6 @@ fb::HeldExtent to_fb(const HeldExtent& held) {
 }
 
 }  // namespace
-
-const KindRule* find_kind_rule(SegmentKind kind) {
-  const auto* const rule = std::find_if(kKindRules.begin(), kKindRules.end(),
-                                        [kind](const KindRule& it) { return it.kind == kind; });
-  return rule == kKindRules.end() ? nullptr : rule;
-}
 
 const char* check_run_ref(const RunRef& run, const ParseLimits& limits) {
   if (run.payload_bytes == 0 || run.payload_bytes > kPayloadBytesMax) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <crawlstore/error.h>
@@ -48,12 +49,11 @@ struct SegmentEntry {
 /// What the kind of a segment decides: spec/format.md#segments.
 struct KindRule {
   SegmentKind kind{};
+  std::string_view name;  ///< of spec/registry.md
   StorageClass storage_class{};
-  SegmentKind owner{};  ///< the kind of its owner; 0: it has a name and no owner
+  SegmentKind owner{};        ///< the kind of its owner; 0: it has a name and no owner
+  std::uint64_t feature = 0;  ///< the bit of features_incompat that it asks for
 };
-
-/// The rule, or nullptr for a kind that this version does not know.
-const KindRule* find_kind_rule(SegmentKind kind);
 
 /// Where one table of the directory lies.
 struct TableRef {
@@ -108,7 +108,8 @@ std::vector<std::byte> encode_held_table(std::span<const HeldExtent> entries);
 struct ParseLimits {
   Generation generation;  ///< of the directory
   std::uint64_t high_water_bytes = 0;
-  std::uint64_t base_offset = 0;  ///< where the bytes came from, for errors
+  std::uint64_t base_offset = 0;      ///< where the bytes came from, for errors
+  std::span<const KindRule> kinds{};  ///< of segments in tables; others are refused
 };
 
 /// What a reference to a run must keep by itself, whoever makes it: nullptr, or the text that names

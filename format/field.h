@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "format/directory.h"
+
 namespace crawlstore::format {
 
 /// One field; offset relative to the bytes described.
@@ -54,7 +56,9 @@ Fields describe_tile_node(std::span<const std::byte> bytes, std::size_t entries_
 /// FlatBuffers. Bytes that are none of their schema give one field with a problem.
 ///   entries_max  of each list; the list's value tells how many there are
 Fields describe_root(std::span<const std::byte> bytes, std::size_t entries_max);
-Fields describe_table(std::span<const std::byte> bytes, std::size_t entries_max);
+///   kinds  that have names
+Fields describe_table(std::span<const std::byte> bytes, std::size_t entries_max,
+                      std::span<const KindRule> kinds);
 Fields describe_held_table(std::span<const std::byte> bytes, std::size_t entries_max);
 Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max);
 Fields describe_pages(std::span<const std::byte> bytes);

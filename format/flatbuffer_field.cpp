@@ -163,11 +163,15 @@ const std::uint8_t* place_of(const T& table, flatbuffers::voffset_t field) {
       ->GetAddressOf(field);
 }
 
-void describe_segment(FieldWriter& out, const fb::Segment& segment) {
+void describe_segment(FieldWriter& out, const fb::Segment& segment,
+                      std::span<const KindRule> kinds) {
   using S = fb::Segment;
   out.number("id", place_of(segment, S::VT_ID), segment.id());
+  const auto rule = std::find_if(kinds.begin(), kinds.end(), [&segment](const KindRule& it) {
+    return it.kind == SegmentKind{segment.kind()};
+  });
   out.choice("kind", place_of(segment, S::VT_KIND), segment.kind(),
-             name_of(SegmentKind{segment.kind()}));
+             rule == kinds.end() ? "unknown" : rule->name);
   out.choice("storage_class", place_of(segment, S::VT_STORAGE_CLASS), segment.storage_class(),
              name_of(StorageClass{segment.storage_class()}));
   out.number("owner", place_of(segment, S::VT_OWNER), segment.owner());
@@ -206,9 +210,12 @@ Fields describe_root(std::span<const std::byte> bytes, std::size_t entries_max) 
   return describe_buffer<fb::Root>(bytes, entries_max, describe);
 }
 
-Fields describe_table(std::span<const std::byte> bytes, std::size_t entries_max) {
-  const auto describe = [](FieldWriter& out, const fb::SegmentTable& table) {
-    out.tables("segments", table.segments(), describe_segment);
+Fields describe_table(std::span<const std::byte> bytes, std::size_t entries_max,
+                      std::span<const KindRule> kinds) {
+  const auto describe = [kinds](FieldWriter& out, const fb::SegmentTable& table) {
+    out.tables("segments", table.segments(), [kinds](FieldWriter& to, const fb::Segment& segment) {
+      describe_segment(to, segment, kinds);
+    });
   };
   return describe_buffer<fb::SegmentTable>(bytes, entries_max, describe, kTableSegmentsMax,
                                            &fb::SegmentTable::segments);

@@ -142,8 +142,9 @@ bool is_empty_copy(std::span<const std::byte> copy) {
   return copy.size() == kSuperblockBytes && is_zero(copy);
 }
 
-Result<void> check_features(const Superblock& superblock, bool for_writing) {
-  if ((superblock.features_incompat & ~kKnownIncompat) != 0) {
+Result<void> check_features(const Superblock& superblock, bool for_writing,
+                            std::uint64_t known_incompat) {
+  if ((superblock.features_incompat & ~known_incompat) != 0) {
     return fail(Errc::kUnknownFeature, "the file uses a feature that this version cannot read");
   }
   if (for_writing && (superblock.features_ro_compat & ~kKnownRoCompat) != 0) {

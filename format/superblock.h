@@ -52,13 +52,9 @@ inline constexpr std::uint64_t kPagesFeature = 2;      // kinds 6 to 12
 inline constexpr std::uint64_t kFreshKeysFeature = 4;  // kind 13
 inline constexpr std::uint64_t kKnownIncompat = kDrumFeature | kPagesFeature | kFreshKeysFeature;
 
-/// The bit of features_incompat that a known kind asks for.
-constexpr std::uint64_t feature_of(SegmentKind kind) {
-  if (kind <= SegmentKind::kDrumResults) return kDrumFeature;
-  return kind <= SegmentKind::kPageEvents ? kPagesFeature : kFreshKeysFeature;
-}
-
-/// errors kUnknownFeature; kReadOnlyFeature only when `for_writing`
-Result<void> check_features(const Superblock& superblock, bool for_writing);
+///   known_incompat  the bits of the kinds that the caller knows
+///   errors          kUnknownFeature; kReadOnlyFeature only when `for_writing`
+Result<void> check_features(const Superblock& superblock, bool for_writing,
+                            std::uint64_t known_incompat = kKnownIncompat);
 
 }  // namespace crawlstore::format

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "container/kind.h"
 #include "format/directory.h"
 #include "format/layout.h"
 #include "require.h"
@@ -57,7 +58,7 @@ void check_root(std::span<const std::byte> bytes) {
 }
 
 void check_table(std::span<const std::byte> bytes) {
-  const ParseLimits limits{{10}, kHighWater, 0};
+  const ParseLimits limits{{10}, kHighWater, 0, container::all_kinds().rules()};
   const auto segments = parse_table(bytes, limits);
   if (!segments) return;
   std::size_t copied_bytes = 0;

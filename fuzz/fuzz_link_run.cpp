@@ -13,10 +13,10 @@
 #include <span>
 #include <vector>
 
-#include "container/run_content.h"
 #include "format/endian.h"
 #include "format/link_block.h"
 #include "format/link_index.h"
+#include "links/link_content.h"
 #include "require.h"
 
 namespace {
@@ -59,9 +59,8 @@ Bytes made_again(const Bytes& payload) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size / 8 * 8));
   const Bytes payload(bytes.begin(), bytes.end());
-  const auto content =
-      container::check_run_content(SegmentKind::kOutLinks, container::payload_in_memory(payload),
-                                   [](std::uint64_t) { return Result<void>{}; });
+  const auto content = links::check_link_run(container::payload_in_memory(payload),
+                                             [](std::uint64_t) { return Result<void>{}; });
   if (content) {
     require(made_again(payload) == payload);
   } else {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "container/run_content.h"
 #include "format/endian.h"
 #include "format/origin_index.h"
+#include "pages/origin_content.h"
 #include "require.h"
 
 namespace {
@@ -24,10 +24,9 @@ using namespace crawlstore::format;
 using crawlstore::fuzz::require;
 using Bytes = std::vector<std::byte>;
 
-Result<container::RunContent> check(const Bytes& payload) {
-  return container::check_run_content(SegmentKind::kPageOrigins,
-                                      container::payload_in_memory(payload),
-                                      [](std::uint64_t) { return Result<void>{}; });
+Result<container::RunContentPtr> check(const Bytes& payload) {
+  return pages::check_origin_run(container::payload_in_memory(payload),
+                                 [](std::uint64_t) { return Result<void>{}; });
 }
 
 /// The blocks of an accepted run, one after another: decoded, encoded and decoded again.
@@ -75,7 +74,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const auto footer = load_struct<OriginFooter>(payload.data() + size - sizeof(OriginFooter));
-  require(content->record_count == footer.page_count && content->page_min == footer.first_page);
+  const auto& origins = dynamic_cast<const pages::OriginContent&>(**content);
+  require(origins.record_count == footer.page_count && origins.page_min == footer.first_page);
   encode_again(payload, footer);
   return 0;
 }

@@ -98,7 +98,8 @@ StoreImage::StoreImage(Content content)
   const auto storage = open_memory_storage(make_memory_file(bytes_), OpenMode::kRead);
   identity_ = must(container::read_identity(*storage));
   superblock_ = *must(container::read_superblocks(*storage, identity_.uuid)).winner();
-  const auto directory = must(container::load_directory(*storage, identity_.uuid, superblock_, {}));
+  const auto directory = must(
+      container::load_directory(*storage, identity_.uuid, superblock_, {}, container::all_kinds()));
   for (const auto& table : directory->tables) {
     add_runs(*table);
     add_piece(table->ref.extent(), format::ChecksumDomain::kTable, table->ref.born,

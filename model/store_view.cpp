@@ -193,17 +193,6 @@ Document segments_view(const Snapshot& snapshot, std::optional<SegmentKind> kind
           {std::move(segments), std::move(runs)}};
 }
 
-std::optional<SegmentKind> find_kind(std::string_view name) {
-  for (const auto kind : {SegmentKind::kDrum, SegmentKind::kDrumPartition, SegmentKind::kDrumKeyLog,
-                          SegmentKind::kDrumAuxLog, SegmentKind::kDrumResults, SegmentKind::kPages,
-                          SegmentKind::kPageOrigins, SegmentKind::kPageRecords,
-                          SegmentKind::kOutLinks, SegmentKind::kInLinks, SegmentKind::kGoneLinks,
-                          SegmentKind::kPageEvents, SegmentKind::kFreshKeys}) {
-    if (name_of(kind) == name) return kind;
-  }
-  return std::nullopt;
-}
-
 Result<Document> pins_view(const Snapshot& snapshot, const std::optional<StoreInfo>& previous,
                            std::int64_t ignored_pid, const ProcessNames& names) {
   CRAWLSTORE_TRY(const auto info, snapshot.info());

@@ -37,9 +37,6 @@ Table runs_table(const SegmentInfo& segment);
 ///   kind     only segments of that kind
 Document segments_view(const Snapshot& snapshot, std::optional<SegmentKind> kind = {});
 
-/// The kind of that name (`drum_partition`); nullopt = there is none.
-std::optional<SegmentKind> find_kind(std::string_view name);
-
 /// The command name of a process; empty = not known. The caller looks it up: the model does no I/O.
 using ProcessNames = std::function<std::string(std::int64_t pid)>;
 

@@ -57,7 +57,7 @@ bool Table64::has_swatch(const TableOptions& options, std::size_t column) const 
 
 /// The colour of a kind, as a square; returns how much room it takes.
 float Table64::draw_kind(const Ui& ui, const std::string& name, ImVec2 at) {
-  const auto kind = model::find_kind(name);
+  const auto kind = find_segment_kind(name);
   const Colour colour = space_colour(ui.palette, name, kind ? static_cast<unsigned>(*kind) : 0);
   const ImVec2 low(at.x, at.y + ui.px(5));
   const ImVec2 high(low.x + ui.px(10), low.y + ui.px(10));

@@ -24,6 +24,7 @@
 #include "container/reader.h"
 #include "container/run_io.h"
 #include "container/verify.h"
+#include "container/without_page_rules.h"
 #include "container/writer.h"
 #include "format/drum_table.h"
 #include "support/bytes.h"
@@ -97,9 +98,8 @@ class ContainerStore {
   [[nodiscard]] VerifyReport verified_below_pages() const {
     VerifyOptions options;
     options.level = VerifyLevel::kDeep;
-    return must(container::verify_storage(
-        *storage(OpenMode::kRead), options,
-        [](auto&, auto&, const auto&, FindingKind) { return Result<void>{}; }));
+    return must(
+        container::verify_storage(*storage(OpenMode::kRead), options, without_page_rules()));
   }
   [[nodiscard]] Bytes bytes() const { return contents(*file_); }
   [[nodiscard]] std::uint64_t size_bytes() const { return must(storage(OpenMode::kRead)->size()); }

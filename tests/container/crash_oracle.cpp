@@ -8,6 +8,7 @@
 
 #include "container/rollback.h"
 #include "container/superblocks.h"
+#include "container/without_page_rules.h"
 #include "drum/memory_store.h"
 #include "format/layout.h"
 #include "support/bytes.h"
@@ -78,7 +79,8 @@ void PublishedStates::observe(std::span<const std::byte> cache) {
     return;
   }
   State state{winner.generation, winner.root_checksum, 0, false};
-  const auto directory = container::load_directory(*storage, identity->uuid, winner, {});
+  const auto directory =
+      container::load_directory(*storage, identity->uuid, winner, {}, container::all_kinds());
   if (directory) {
     const auto digest = digest_of(*storage, identity->uuid, **directory);
     state.is_whole = digest.has_value();
@@ -152,7 +154,8 @@ Fault CrashOracle::check_missing() {
   if (!identity) return std::nullopt;
   const auto set = container::read_superblock_set(*storage, identity->uuid);
   if (!set || set->winner() == nullptr) return std::nullopt;
-  const auto directory = container::load_directory(*storage, identity->uuid, *set->winner(), {});
+  const auto directory = container::load_directory(*storage, identity->uuid, *set->winner(), {},
+                                                   container::all_kinds());
   if (!directory) return std::nullopt;
   if ((*directory)->segment_count() != 0) return "a store that was never filled holds something";
   return std::nullopt;
@@ -188,8 +191,7 @@ Fault CrashOracle::check_lost_slot(std::size_t point) {
   options.policy = options_.policy;
   const auto storage = [this] { return open_memory_storage(file_, OpenMode::kWrite); };
   if (Writer::open(storage(), options)) return "a writer does not mind a lost slot";
-  const auto forward = container::roll_forward(
-      storage(), 0, {}, [](auto&, auto&, const auto&, FindingKind) { return Result<void>{}; });
+  const auto forward = container::roll_forward(storage(), 0, {}, without_page_rules());
   if (!forward) {
     const auto given_up = container::rollback_damaged(storage(), options);
     return given_up ? std::nullopt : Fault(text_of("cannot be given up", given_up.error()));

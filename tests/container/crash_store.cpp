@@ -59,8 +59,8 @@ Result<container::DirectoryPtr> load_previous(Writer& writer, std::uint64_t dama
   if (!set) return tl::unexpected<Error>(set.error());
   const auto* previous = set->winner() == nullptr ? nullptr : set->previous();
   if (previous == nullptr || previous->generation == damaged) return container::DirectoryPtr();
-  return container::load_previous_directory(writer.storage(), writer.identity().uuid, *previous,
-                                            {});
+  return container::load_previous_directory(writer.storage(), writer.identity().uuid, *previous, {},
+                                            container::all_kinds());
 }
 
 }  // namespace
@@ -261,8 +261,8 @@ void Scenario::pin(bool previous) {
 void Scenario::check_readers() {
   for (const auto& [reader, digest] : readers_) {
     const Uuid& uuid = reader->identity().uuid;
-    const auto directory =
-        container::load_directory(*reader->storage(), uuid, reader->directory().superblock, {});
+    const auto directory = container::load_directory(
+        *reader->storage(), uuid, reader->directory().superblock, {}, container::all_kinds());
     if (!directory) throw std::runtime_error("a pinned directory: " + describe(directory.error()));
     const auto now = digest_of(*reader->storage(), uuid, **directory);
     if (!now) throw std::runtime_error("a pinned segment: " + describe(now.error()));

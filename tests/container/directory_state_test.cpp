@@ -67,7 +67,7 @@ class DirectoryFile {
     const auto piece = format::seal_root(format::encode_root(root), uuid_, superblock_);
     next_offset_ += piece.size();
     must(storage_->write(superblock_.root_offset_bytes, piece));
-    return load_directory(*storage_, uuid_, superblock_, {});
+    return load_directory(*storage_, uuid_, superblock_, {}, container::all_kinds());
   }
 
   [[nodiscard]] Storage& storage() { return *storage_; }
@@ -153,7 +153,8 @@ TEST(Directory, RejectsARootOutsideTheData) {
   auto superblock = file.superblock();
   for (const std::uint64_t offset : {64 * kKiB, 512 * kKiB, 84 * kKiB + 8}) {
     superblock.root_offset_bytes = offset;
-    EXPECT_EQ(code_of(load_directory(file.storage(), fixed_identity().uuid, superblock, {})),
+    EXPECT_EQ(code_of(load_directory(file.storage(), fixed_identity().uuid, superblock, {},
+                                     container::all_kinds())),
               Errc::kDirectoryInvalid);
   }
 }

@@ -10,7 +10,6 @@
 #include "container/rollback.h"
 #include "container/superblocks.h"
 #include "format/root_extent.h"
-#include "pages/verify_pages.h"
 #include "support/recording_storage.h"
 
 namespace crawlstore::testing {
@@ -58,7 +57,7 @@ class LostCommit : public ::testing::Test {
     return must(verify(*storage(), {.level = VerifyLevel::kDeep, .progress = {}}));
   }
   [[nodiscard]] Result<Generation> forward() const {
-    return container::roll_forward(storage(), 0, {}, pages::verify_pages);
+    return container::roll_forward(storage(), 0, {}, container::all_kinds());
   }
   [[nodiscard]] std::uint64_t generation() const {
     return must(Snapshot::open(std::shared_ptr<Storage>(storage()))).generation().value;

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "container/kind.h"
 #include "format/directory.h"
 #include "format/format_samples.h"
 
@@ -18,7 +19,7 @@ using namespace crawlstore::testing;
 using Segments = std::vector<SegmentEntry>;
 
 constexpr std::uint64_t kHighWater = std::uint64_t{1} << 40;
-constexpr ParseLimits kLimits{{10}, kHighWater, kDataStart};
+const ParseLimits kLimits{{10}, kHighWater, kDataStart, container::all_kinds().rules()};
 
 RunRef run(std::uint64_t id, std::uint64_t payload_bytes = 100) {
   return {kDataStart + id * 65'536, {1 + id % 10}, {id}, payload_bytes, id * 3, id * 77};

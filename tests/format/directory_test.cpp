@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "container/kind.h"
 #include "format/format_samples.h"
 
 namespace crawlstore::format {
@@ -18,7 +19,7 @@ namespace {
 using namespace crawlstore::testing;
 
 constexpr std::uint64_t kHighWater = kDataStart + 256 * kUnitBytes;
-constexpr ParseLimits kLimits{{10}, kHighWater, kDataStart};
+const ParseLimits kLimits{{10}, kHighWater, kDataStart, container::all_kinds().rules()};
 
 constexpr std::uint64_t unit(std::uint64_t index) {
   return kDataStart + index * kUnitBytes;

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "container/kind.h"
 #include "format/directory.h"
 #include "format/drum_table.h"
 #include "format/format_samples.h"
@@ -18,7 +19,7 @@ namespace {
 
 using namespace crawlstore::testing;
 
-constexpr ParseLimits kLimits{{10}, std::uint64_t{1} << 40, kDataStart};
+const ParseLimits kLimits{{10}, std::uint64_t{1} << 40, kDataStart, container::all_kinds().rules()};
 
 /// A piece of a schema, and where its tables stand.
 struct Piece {

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "container/run_content.h"
 #include "format/format_samples.h"
 #include "format/origin_samples.h"
 #include "format/spec_text.h"
+#include "pages/origin_content.h"
 
 namespace crawlstore::format {
 namespace {
@@ -25,9 +25,8 @@ OriginFooter footer_of(const Bytes& run) {
 
 /// What is wrong with a run, or "accepted".
 std::string verdict(const Bytes& run) {
-  return text_of(container::check_run_content(SegmentKind::kPageOrigins,
-                                              container::payload_in_memory(run),
-                                              [](std::uint64_t) { return Result<void>{}; }));
+  return text_of(pages::check_origin_run(container::payload_in_memory(run),
+                                         [](std::uint64_t) { return Result<void>{}; }));
 }
 
 template <class Change>
@@ -42,13 +41,13 @@ TEST(OriginIndex, IsAcceptedAsItWasEncoded) {
   for (const std::size_t count : {1u, 2u, 63u, 64u, 65u, 128u, 1000u}) {
     for (const std::uint64_t first_page : {std::uint64_t{0}, std::uint64_t{1} << 40}) {
       const Bytes run = origin_run(site_pages(count, first_page), first_page);
-      const auto content =
-          container::check_run_content(SegmentKind::kPageOrigins, container::payload_in_memory(run),
-                                       [](std::uint64_t) { return Result<void>{}; });
+      const auto content = pages::check_origin_run(container::payload_in_memory(run),
+                                                   [](std::uint64_t) { return Result<void>{}; });
       ASSERT_TRUE(content) << content.error().text;
-      EXPECT_EQ(content->record_count, count);
-      EXPECT_EQ(content->page_min, first_page);
-      EXPECT_EQ(content->page_max, first_page + count - 1);
+      const auto& origins = dynamic_cast<const pages::OriginContent&>(**content);
+      EXPECT_EQ(origins.record_count, count);
+      EXPECT_EQ(origins.page_min, first_page);
+      EXPECT_EQ(origins.page_max, first_page + count - 1);
       EXPECT_EQ(footer_of(run).block_count, (count + 63) / 64);
     }
   }

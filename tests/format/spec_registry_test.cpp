@@ -10,6 +10,7 @@
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
 
+#include "container/kind.h"
 #include "format/crawl_events.h"
 #include "format/drum_table.h"
 #include "format/format_samples.h"
@@ -124,9 +125,14 @@ TEST(Registry, ListsTheSuperblockPlaces) {
 
 TEST(Registry, ListsTheSegmentKinds) {
   const auto rows = registry("Segment kinds");
-  EXPECT_EQ(rows.size(), 13u);
+  EXPECT_EQ(rows.size(), container::all_kinds().all().size());
   for (const Row& row : rows) {
-    EXPECT_EQ(name_of(static_cast<SegmentKind>(std::stoi(row.at(0)))), row.at(1));
+    const auto* const kind = container::all_kinds().find(SegmentKind(std::stoi(row.at(0))));
+    ASSERT_NE(kind, nullptr) << row.at(0);
+    EXPECT_EQ(kind->rule.name, row.at(1));
+    EXPECT_EQ(name_of(kind->rule.storage_class), row.at(2));
+    EXPECT_EQ(name_of(kind->rule.kind), row.at(1));
+    EXPECT_EQ(find_segment_kind(row.at(1)), kind->rule.kind);
   }
   EXPECT_EQ(name_of(SegmentKind{14}), "unknown");
 }
@@ -155,6 +161,7 @@ TEST(Registry, ListsTheFeatureBits) {
   EXPECT_EQ(known["compat"], kKnownCompat);
   EXPECT_EQ(known["ro_compat"], kKnownRoCompat);
   EXPECT_EQ(known["incompat"], kKnownIncompat);
+  EXPECT_EQ(container::all_kinds().features(), kKnownIncompat);
 }
 
 TEST(Registry, ListsTheChecksumDomains) {

@@ -30,7 +30,8 @@ CraftedFile::CraftedFile(std::vector<std::byte> whole) : bytes(std::move(whole))
   identity = must(container::read_identity(*storage));
   const auto set = must(container::read_superblocks(*storage, identity.uuid));
   superblock = *set.winner();
-  const auto directory = must(container::load_directory(*storage, identity.uuid, superblock, {}));
+  const auto directory = must(
+      container::load_directory(*storage, identity.uuid, superblock, {}, container::all_kinds()));
   root.generation = directory->generation();
   root.next_segment_id = directory->next_segment_id;
   root.next_run_id = directory->next_run_id;
@@ -155,7 +156,7 @@ format::SegmentEntry& CraftedFile::add_segment(SegmentKind kind, SegmentId owner
   format::SegmentEntry entry;
   entry.id = {root.next_segment_id++};
   entry.kind = kind;
-  entry.storage_class = format::find_kind_rule(kind)->storage_class;
+  entry.storage_class = container::all_kinds().find(kind)->rule.storage_class;
   entry.owner = owner;
   return tables.back().emplace_back(std::move(entry));
 }

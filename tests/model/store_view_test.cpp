@@ -77,9 +77,9 @@ TEST_F(StoreViews, KeepSegmentsOfOneKindOnly) {
 }
 
 TEST_F(StoreViews, FindKindsByName) {
-  EXPECT_EQ(find_kind("drum_partition"), SegmentKind::kDrumPartition);
-  EXPECT_EQ(find_kind("page"), std::nullopt);
-  EXPECT_EQ(find_kind(""), std::nullopt);
+  EXPECT_EQ(find_segment_kind("drum_partition"), SegmentKind::kDrumPartition);
+  EXPECT_EQ(find_segment_kind("page"), std::nullopt);
+  EXPECT_EQ(find_segment_kind(""), std::nullopt);
 }
 
 TEST_F(StoreViews, LeaveOutTheOneWhoAsks) {

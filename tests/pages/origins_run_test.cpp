@@ -12,8 +12,8 @@
 #include <gtest/gtest.h>
 
 #include "container/container_store.h"
-#include "container/run_content.h"
 #include "format/origin_samples.h"
+#include "pages/origin_content.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -87,9 +87,8 @@ class OriginLog {
   std::string verdict(const format::RunRef& run) {
     Bytes payload;
     must(container::read_run(writer_->storage(), name(run), run, payload));
-    const auto content = container::check_run_content(SegmentKind::kPageOrigins,
-                                                      container::payload_in_memory(payload),
-                                                      [](std::uint64_t) { return Result<void>{}; });
+    const auto content = pages::check_origin_run(container::payload_in_memory(payload),
+                                                 [](std::uint64_t) { return Result<void>{}; });
     return content ? "accepted" : content.error().text;
   }
   /// Flips a bit of a run's extent.

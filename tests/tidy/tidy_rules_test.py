@@ -72,6 +72,20 @@ class Layers(RuleCase):
         self.good(layer_rules.check_layers, {
             **HEADERS, "bench/a.cpp": "// tidy: inside, a codec\n#include \"format/layout.h\""})
 
+    def test_forward_declarations(self):
+        rule = layer_rules.check_forward_declarations
+        merge = {LIB + "drum/merge.h": "class Merge final : Work {\n};\n"}
+        for text in ("class Merge;\n", "struct Merge;\n"):
+            self.bad(rule, "container must not declare Merge of drum",
+                     {**merge, LIB + "container/a.h": text})
+        self.good(rule, {**merge, LIB + "pages/a.h": "class Merge;\n",
+                         LIB + "drum/a.h": "class Merge;\n", LIB + "container/a.h": "class B;\n"})
+
+    def test_kinds(self):
+        text = "bool b = kind == SegmentKind::kPages;\n"
+        self.bad(layer_rules.check_kinds, "names no kind", {LIB + "container/a.cpp": text})
+        self.good(layer_rules.check_kinds, {LIB + "pages/a.cpp": text})
+
     def test_public_header_without_a_layer(self):
         self.bad(layer_rules.check_layers, "has no layer", {API + "brand_new.h": ""})
 

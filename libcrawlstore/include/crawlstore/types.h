@@ -10,6 +10,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -111,6 +112,8 @@ enum class ScoreSubject : std::uint16_t { kPage = 1, kHost = 2, kDomain = 3 };
 
 /// `drum_partition` and so on; "unknown" for numbers this version does not know.
 std::string_view name_of(SegmentKind kind);
+/// The kind of that name, or nothing.
+std::optional<SegmentKind> find_segment_kind(std::string_view name);
 std::string_view name_of(StorageClass storage_class);
 std::string_view name_of(PageState state);
 /// `page_rank` and so on; "own" for numbers that are for private use.

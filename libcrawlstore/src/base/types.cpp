@@ -17,38 +17,6 @@ std::string to_string(const Uuid& uuid) {
   return text;
 }
 
-std::string_view name_of(SegmentKind kind) {
-  switch (kind) {
-    case SegmentKind::kDrum:
-      return "drum";
-    case SegmentKind::kDrumPartition:
-      return "drum_partition";
-    case SegmentKind::kDrumKeyLog:
-      return "drum_key_log";
-    case SegmentKind::kDrumAuxLog:
-      return "drum_aux_log";
-    case SegmentKind::kDrumResults:
-      return "drum_results";
-    case SegmentKind::kPages:
-      return "pages";
-    case SegmentKind::kPageOrigins:
-      return "page_origins";
-    case SegmentKind::kPageRecords:
-      return "page_records";
-    case SegmentKind::kOutLinks:
-      return "out_links";
-    case SegmentKind::kInLinks:
-      return "in_links";
-    case SegmentKind::kGoneLinks:
-      return "gone_links";
-    case SegmentKind::kPageEvents:
-      return "page_events";
-    case SegmentKind::kFreshKeys:
-      return "fresh_keys";
-  }
-  return "unknown";
-}
-
 std::string_view name_of(StorageClass storage_class) {
   switch (storage_class) {
     case StorageClass::kBlob:

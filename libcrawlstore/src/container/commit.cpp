@@ -67,7 +67,7 @@ Result<void> Writer::apply_changes(Draft& draft) {
       return fail(Errc::kTooLarge, "a log would have more runs than the format allows",
                   Error::kNoOffset, id.value);
     }
-    draft.next->superblock.features_incompat |= format::feature_of(entry->kind);
+    draft.next->superblock.features_incompat |= directory_->kinds->of(*entry).rule.feature;
     for (auto& run : entry->runs) {
       if (run.born.value == 0 || run.born == born) {
         run.born = born;
@@ -330,6 +330,7 @@ Result<Generation> Writer::commit(bool even_empty) {
   Draft draft;
   draft.changes = changes_;
   draft.next->superblock = directory_->superblock;
+  draft.next->kinds = directory_->kinds;
   draft.next->superblock.generation = next_generation().value;
   draft.next->superblock.pass = 0;
   draft.next->superblock.commit_time_us =

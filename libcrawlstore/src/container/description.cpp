@@ -3,18 +3,8 @@
 
 #include <algorithm>
 
-#include "container/description_origins.h"
 #include "container/description_parts.h"
-#include "container/link_content.h"
-#include "container/link_description.h"
-#include "container/run_content.h"
-#include "format/drum_table.h"
 #include "format/endian.h"
-#include "format/key_block.h"
-#include "format/pages_table.h"
-#include "format/partition_index.h"
-#include "format/record_tile.h"
-#include "format/request_run.h"
 
 namespace crawlstore::container {
 namespace {
@@ -28,150 +18,9 @@ std::string count_of(std::uint64_t count) {
   return std::to_string(count);
 }
 
-void describe_drum(Description& out, const RunSource& source) {
+void describe_tile_node(Description& out, const RunSource& source) {
   const auto& run = source.run();
-  const std::size_t mark = out.mark();
-  out.open("drum", "struct", {run.offset_bytes, run.payload_bytes});
-  const RunBytes payload = source.read(0, std::min(run.payload_bytes, kWholeBytesMax));
-  out.add_fields(format::describe_drum(payload.bytes, out.entries_max()), run.offset_bytes);
-  out.close();
-  note_problems(out, mark, run.offset_bytes, payload,
-                error_of(format::parse_drum_table(payload.bytes)));
-}
-
-void describe_pages(Description& out, const RunSource& source) {
-  const auto& run = source.run();
-  const std::size_t mark = out.mark();
-  out.open("pages", "struct", {run.offset_bytes, run.payload_bytes});
-  const RunBytes payload = source.read(0, std::min(run.payload_bytes, kWholeBytesMax));
-  out.add_fields(format::describe_pages(payload.bytes), run.offset_bytes);
-  out.close();
-  note_problems(out, mark, run.offset_bytes, payload,
-                error_of(format::parse_pages_table(payload.bytes)));
-}
-
-/// Where the blocks of a partition are, from its footer and index, none of which is believed.
-class PartitionMap {
- public:
-  PartitionMap(const RunSource& source, const format::PartitionFooter& footer)
-      : source_(source), footer_(footer) {}
-
-  [[nodiscard]] std::uint64_t block_count() const { return footer_.block_count; }
-
-  /// The extent of a block in the payload.
-  [[nodiscard]] Extent block(std::uint64_t i) const {
-    const std::uint64_t begin = block_offset(i);
-    const std::uint64_t end =
-        i + 1 < footer_.block_count ? block_offset(i + 1) : footer_.index_offset_bytes;
-    return {begin, end > begin ? end - begin : 0};
-  }
-
-  /// The last block that begins at or before `offset`.
-  [[nodiscard]] std::uint64_t find(std::uint64_t offset) const {
-    return find_block(footer_.block_count, offset,
-                      [this](std::uint64_t i) { return block_offset(i); });
-  }
-
- private:
-  [[nodiscard]] std::uint64_t block_offset(std::uint64_t i) const {
-    const auto entry =
-        source_.read(footer_.index_offset_bytes + footer_.block_count * 8 + i * 4, 4);
-    if (entry.bytes.size() < 4) return 0;
-    return std::uint64_t{format::load<std::uint32_t>(entry.bytes.data())} * 8;
-  }
-
-  const RunSource& source_;
-  const format::PartitionFooter& footer_;
-};
-
-void describe_block(Description& out, const RunSource& source, const PartitionMap& map,
-                    std::uint64_t i, const format::PartitionFooter& footer) {
-  const Extent block = map.block(i);
-  const std::uint64_t base = source.run().offset_bytes + block.offset_bytes;
-  const std::size_t mark = out.mark();
-  out.open("blocks[" + count_of(i) + "]", "struct", {base, block.length_bytes});
-  const RunBytes bytes =
-      source.read(block.offset_bytes, std::min(block.length_bytes, kWholeBytesMax));
-  out.add_fields(format::describe_key_block(bytes.bytes), base);
-  out.close();
-  std::optional<Error> broken;
-  if (bytes.bytes.size() == block.length_bytes) {
-    const auto parsed = format::parse_key_block(bytes.bytes, footer.value_bytes, footer.key_bytes);
-    broken = error_of(parsed);
-    if (parsed) {
-      format::BlockNumbers keys;   // NOLINT(*-member-init): written
-      format::BlockNumbers tails;  // NOLINT(*-member-init): written
-      broken = error_of(format::decode_keys(*parsed, keys, tails));
-    }
-  }
-  note_problems(out, mark, base, bytes, broken);
-}
-
-void describe_partition(Description& out, const RunSource& source) {
-  const auto footer = describe_footer(out, source, format::describe_partition_footer,
-                                      format::parse_partition_footer);
-  if (!footer) return;
-  const PartitionMap map(source, *footer);
-  out.open("blocks", "list", {source.run().offset_bytes, footer->index_offset_bytes},
-           count_of(map.block_count()));
-  const std::uint64_t shown = std::min<std::uint64_t>(map.block_count(), out.entries_max());
-  for (std::uint64_t i = 0; i < shown; ++i) {
-    describe_block(out, source, map, i, *footer);
-  }
-  out.close();
-}
-
-struct HeaderForm {
-  const char* name;
-  std::uint64_t length_bytes;
-  format::Fields (*describe)(std::span<const std::byte>);
-};
-
-HeaderForm header_of(SegmentKind kind) {
-  if (kind == SegmentKind::kDrumKeyLog) {
-    return {"key_run", sizeof(format::KeyRunHeader), format::describe_key_run};
-  }
-  if (kind == SegmentKind::kDrumAuxLog) {
-    return {"aux_run", sizeof(format::AuxRunHeader), format::describe_aux_run};
-  }
-  if (kind == SegmentKind::kPageEvents) {
-    return {"event_run", sizeof(format::EventRunHeader), format::describe_event_run};
-  }
-  return {"result_run", sizeof(format::ResultRunHeader), format::describe_result_run};
-}
-
-void describe_log_run(Description& out, const RunSource& source) {
-  const auto& run = source.run();
-  const HeaderForm form = header_of(source.kind());
-  const std::size_t mark = out.mark();
-  out.open(form.name, "struct", {run.offset_bytes, form.length_bytes});
-  const bool is_short = run.payload_bytes <= kWholeBytesMax;
-  const RunBytes bytes = source.read(0, is_short ? run.payload_bytes : form.length_bytes);
-  const auto header =
-      std::span(bytes.bytes).first(std::min<std::uint64_t>(bytes.bytes.size(), form.length_bytes));
-  out.add_fields(form.describe(header), run.offset_bytes);
-  out.close();
-  std::optional<Error> broken;
-  if (is_short && !bytes.problem) {
-    broken = error_of(check_run_content(source.kind(), payload_in_memory(bytes.bytes),
-                                        [](std::uint64_t) { return Result<void>{}; }));
-  }
-  note_problems(out, mark, run.offset_bytes, bytes, broken);
-}
-
-void describe_record_tile(Description& out, const RunSource& source, const RunBytes& bytes) {
-  const auto& run = source.run();
-  const std::size_t mark = out.mark();
-  out.open("record_tile", "struct", {run.offset_bytes, sizeof(format::RecordTileHeader)});
-  out.add_fields(format::describe_record_tile(bytes.bytes), run.offset_bytes);
-  out.close();
-  const auto tile = format::RecordTile::parse(bytes.bytes);
-  note_problems(out, mark, run.offset_bytes, bytes,
-                tile ? error_of(tile->check()) : error_of(tile));
-}
-
-void describe_tile_node(Description& out, const RunSource& source, const RunBytes& bytes) {
-  const auto& run = source.run();
+  const RunBytes bytes = source.read(0, std::min(run.payload_bytes, kWholeBytesMax));
   const std::size_t mark = out.mark();
   out.open("tile_node", "struct", {run.offset_bytes, run.payload_bytes});
   out.add_fields(format::describe_tile_node(bytes.bytes, out.entries_max()), run.offset_bytes);
@@ -181,15 +30,10 @@ void describe_tile_node(Description& out, const RunSource& source, const RunByte
 }
 
 /// What a tile and a node begin with tells them apart.
-void describe_tiled_run(Description& out, const RunSource& source) {
-  const RunBytes bytes = source.read(0, std::min(source.run().payload_bytes, kWholeBytesMax));
-  const bool is_node = bytes.bytes.size() >= sizeof(format::TileNodeHeader) &&
-                       format::load<std::uint64_t>(bytes.bytes.data()) == format::kTileNodeMagic;
-  if (is_node) {
-    describe_tile_node(out, source, bytes);
-  } else {
-    describe_record_tile(out, source, bytes);
-  }
+bool is_tile_node(const RunSource& source) {
+  const auto start = source.read(0, sizeof(format::TileNodeHeader)).bytes;
+  return start.size() >= sizeof(format::TileNodeHeader) &&
+         format::load<std::uint64_t>(start.data()) == format::kTileNodeMagic;
 }
 
 /// A piece that one checksum covers.
@@ -259,7 +103,7 @@ void Description::note(std::size_t mark, std::uint64_t offset, const char* text)
 
 RunSource::RunSource(Storage& storage, const Uuid& uuid, const format::SegmentEntry& entry,
                      const format::RunRef& run)
-    : storage_(storage), name_{uuid, entry.id, run.run_id}, run_(run), kind_(entry.kind) {
+    : storage_(storage), name_{uuid, entry.id, run.run_id}, run_(run) {
   const auto size = storage.size();
   if (size && run.extent().end_bytes() <= *size) reader_.emplace(borrowed(storage), name_, run);
 }
@@ -283,32 +127,34 @@ RunBytes RunSource::read(std::uint64_t offset, std::uint64_t length) const {
   return result;
 }
 
-void describe_run(Description& out, const RunSource& source) {
-  switch (source.kind()) {
-    case SegmentKind::kDrum:
-      return describe_drum(out, source);
-    case SegmentKind::kDrumPartition:
-    case SegmentKind::kFreshKeys:
-      return describe_partition(out, source);
-    case SegmentKind::kDrumKeyLog:
-    case SegmentKind::kDrumAuxLog:
-    case SegmentKind::kDrumResults:
-    case SegmentKind::kPageEvents:
-      return describe_log_run(out, source);
-    case SegmentKind::kPageOrigins:
-      return describe_origins(out, source);
-    case SegmentKind::kPageRecords:
-      return describe_tiled_run(out, source);
-    case SegmentKind::kPages:
-      return describe_pages(out, source);
-    case SegmentKind::kOutLinks:
-    case SegmentKind::kInLinks:
-    case SegmentKind::kGoneLinks:
-      return describe_link_run(out, source);
+void describe_header(Description& out, const RunSource& source, const HeaderForm& form,
+                     decltype(Kind::check) check) {
+  const auto& run = source.run();
+  const std::size_t mark = out.mark();
+  out.open(form.name, "struct", {run.offset_bytes, form.length_bytes});
+  const bool is_short = run.payload_bytes <= kWholeBytesMax;
+  const RunBytes bytes = source.read(0, is_short ? run.payload_bytes : form.length_bytes);
+  const auto header =
+      std::span(bytes.bytes).first(std::min<std::uint64_t>(bytes.bytes.size(), form.length_bytes));
+  out.add_fields(form.describe(header), run.offset_bytes);
+  out.close();
+  std::optional<Error> broken;
+  if (is_short && !bytes.problem) {
+    broken = error_of(
+        check(payload_in_memory(bytes.bytes), [](std::uint64_t) { return Result<void>{}; }));
   }
+  note_problems(out, mark, run.offset_bytes, bytes, broken);
 }
 
-void describe_run_at(Description& out, const RunSource& source, std::uint64_t offset) {
+void describe_run(Description& out, const RunSource& source, const Kind& kind) {
+  if (kind.rule.storage_class == StorageClass::kTiled && is_tile_node(source)) {
+    return describe_tile_node(out, source);
+  }
+  kind.describe(out, source);
+}
+
+void describe_run_at(Description& out, const RunSource& source, const Kind& kind,
+                     std::uint64_t offset) {
   const auto& run = source.run();
   const std::uint64_t place = offset - run.offset_bytes;
   const auto tree = format::checksum_tree(run.payload_bytes);
@@ -319,18 +165,8 @@ void describe_run_at(Description& out, const RunSource& source, std::uint64_t of
   if (bytes.problem && bytes.problem->offset == where.offset_bytes) {
     out.note_last(bytes.problem->text);
   }
-  if (is_partition_kind(source.kind())) {
-    const auto footer = describe_footer(out, source, format::describe_partition_footer,
-                                        format::parse_partition_footer);
-    if (footer && place < footer->index_offset_bytes) {
-      const PartitionMap map(source, *footer);
-      describe_block(out, source, map, map.find(place), *footer);
-    }
-    return;
-  }
-  if (is_link_kind(source.kind())) return describe_link_run_at(out, source, place);
-  if (source.kind() == SegmentKind::kPageOrigins) return describe_origins_at(out, source, place);
-  describe_run(out, source);
+  if (kind.describe_at != nullptr) return kind.describe_at(out, source, place);
+  describe_run(out, source, kind);
 }
 
 }  // namespace crawlstore::container

@@ -8,6 +8,7 @@
 
 #include <crawlstore/inspect.h>
 
+#include "container/kind.h"
 #include "container/run_io.h"
 #include "format/field.h"
 
@@ -58,7 +59,6 @@ class RunSource {
   [[nodiscard]] RunBytes read(std::uint64_t offset, std::uint64_t length) const;
 
   [[nodiscard]] const format::RunRef& run() const { return run_; }
-  [[nodiscard]] SegmentKind kind() const { return kind_; }
   [[nodiscard]] const format::RunName& name() const { return name_; }
   [[nodiscard]] Storage& storage() const { return storage_; }
 
@@ -66,15 +66,15 @@ class RunSource {
   Storage& storage_;
   format::RunName name_;
   format::RunRef run_;
-  SegmentKind kind_;
   std::optional<RunReader> reader_;  // none: the file ends inside the run
 };
 
-/// Footer and blocks of a partition, header of another run, the whole of a drum.
-void describe_run(Description& out, const RunSource& source);
+/// What the kind says of a run; of a node of tiles what the container does.
+void describe_run(Description& out, const RunSource& source, const Kind& kind);
 
 /// The piece of a run's extent that holds `offset` (of the file): which chunk or part of the
-/// checksum tree it is and whether it is whole; of a partition also the block.
-void describe_run_at(Description& out, const RunSource& source, std::uint64_t offset);
+/// checksum tree it is and whether it is whole; and what the kind says of the place.
+void describe_run_at(Description& out, const RunSource& source, const Kind& kind,
+                     std::uint64_t offset);
 
 }  // namespace crawlstore::container

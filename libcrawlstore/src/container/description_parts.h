@@ -54,6 +54,17 @@ std::optional<Footer> describe_footer(Description& out, const RunSource& source,
   return *footer;
 }
 
+/// The header that a run begins with.
+struct HeaderForm {
+  const char* name;
+  std::uint64_t length_bytes;
+  format::Fields (*describe)(std::span<const std::byte>);
+};
+
+/// The header, and what `check` finds wrong with a run that is not too long to be read whole.
+void describe_header(Description& out, const RunSource& source, const HeaderForm& form,
+                     decltype(Kind::check) check);
+
 /// Of `block_count` blocks the last one that begins at or before `place`; `begin_of` says where one
 /// begins, as the index has it, which is not believed to ascend.
 template <class BeginOf>

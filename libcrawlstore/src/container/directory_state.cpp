@@ -26,6 +26,7 @@ struct Loader {
   const CommitPolicy& policy;
   std::uint64_t generation;
   std::uint64_t high_water_bytes;
+  const KindSet& kinds;
   TileLoader tiles{storage, uuid, high_water_bytes};
 
   Result<std::vector<std::byte>> read_extent(Extent extent, std::uint64_t payload_bytes) const {
@@ -73,7 +74,7 @@ struct Loader {
   }
 
   [[nodiscard]] format::ParseLimits limits(std::uint64_t offset) const {
-    return {{generation}, high_water_bytes, offset};
+    return {{generation}, high_water_bytes, offset, kinds.rules()};
   }
 
   Result<std::shared_ptr<const Table>> load_table(const format::TableRef& ref) {
@@ -144,20 +145,20 @@ class MeaningCheck {
 
  private:
   const char* check_segment(const format::SegmentEntry& segment) {
-    if ((directory_.superblock.features_incompat & format::feature_of(segment.kind)) == 0) {
+    const format::KindRule& rule = directory_.kinds->of(segment).rule;
+    if ((directory_.superblock.features_incompat & rule.feature) == 0) {
       return "a segment stands without the feature bit of its kind";
     }
     for (const auto& run : segment.runs) {
       if (run.run_id.value >= directory_.next_run_id) return "a run id is not below next_run_id";
       run_ids_.push_back(run.run_id);
     }
-    const SegmentKind owner_kind = format::find_kind_rule(segment.kind)->owner;
-    if (owner_kind == SegmentKind{}) {
+    if (rule.owner == SegmentKind{}) {
       const bool is_new = names_.emplace(segment.kind, segment.name).second;
       return is_new ? nullptr : "two segments of one kind have the same name";
     }
     const auto* owner = directory_.find(segment.owner);
-    const bool is_owned = owner != nullptr && owner->kind == owner_kind;
+    const bool is_owned = owner != nullptr && owner->kind == rule.owner;
     return is_owned ? nullptr : "the owner of a segment is not one of this directory and its kind";
   }
 
@@ -252,13 +253,14 @@ namespace {
 
 /// Whatever the length of the file.
 Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Superblock& superblock,
-                          const CommitPolicy& policy) {
+                          const CommitPolicy& policy, const KindSet& kinds) {
   CRAWLSTORE_TRY(format::check_root_place(superblock));
   auto directory = std::make_shared<Directory>();
+  directory->kinds = &kinds;
   directory->superblock = superblock;
   directory->root_extent = format::root_extent(superblock);
 
-  Loader loader{storage, uuid, policy, superblock.generation, superblock.high_water_bytes};
+  Loader loader{storage, uuid, policy, superblock.generation, superblock.high_water_bytes, kinds};
   CRAWLSTORE_TRY(auto bytes, loader.read_root(superblock));
   CRAWLSTORE_TRY(auto root, format::parse_root(bytes, loader.limits(superblock.root_offset_bytes)));
   CRAWLSTORE_TRY(check_pieces(root, directory->root_extent));
@@ -281,21 +283,21 @@ Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Supe
 
 Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
                                     const format::Superblock& superblock,
-                                    const CommitPolicy& policy) {
-  CRAWLSTORE_TRY(format::check_features(superblock, false));
+                                    const CommitPolicy& policy, const KindSet& kinds) {
+  CRAWLSTORE_TRY(format::check_features(superblock, false, kinds.features()));
   CRAWLSTORE_TRY(const auto size, storage.size());
   if (size < superblock.high_water_bytes) {
     return fail(Errc::kTruncated, "the file is shorter than its last commit", size);
   }
-  return load(storage, uuid, superblock, policy);
+  return load(storage, uuid, superblock, policy, kinds);
 }
 
 Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
                                              const format::Superblock& superblock,
-                                             const CommitPolicy& policy) {
-  CRAWLSTORE_TRY(format::check_features(superblock, false));
+                                             const CommitPolicy& policy, const KindSet& kinds) {
+  CRAWLSTORE_TRY(format::check_features(superblock, false, kinds.features()));
   CRAWLSTORE_TRY(const auto size, storage.size());
-  auto directory = load(storage, uuid, superblock, policy);
+  auto directory = load(storage, uuid, superblock, policy, kinds);
   if (!directory) return directory;
   for (const Extent& extent : (*directory)->live_extents()) {
     if (extent.end_bytes() > size) {

@@ -10,6 +10,7 @@
 #include <crawlstore/storage.h>
 
 #include "container/commit_policy.h"
+#include "container/kind.h"
 #include "format/directory.h"
 #include "format/superblock.h"
 
@@ -40,6 +41,7 @@ struct Directory {
   std::vector<std::shared_ptr<const Table>> tables;  // ascending first segment
   std::vector<format::HeldExtent> held;
   std::vector<std::shared_ptr<const HeldTable>> held_tables;
+  const KindSet* kinds = nullptr;  // that it was loaded with
 
   [[nodiscard]] Generation generation() const { return {superblock.generation}; }
 
@@ -64,17 +66,18 @@ struct Directory {
 using DirectoryPtr = std::shared_ptr<const Directory>;
 
 /// Reads and checks the directory that a superblock leads to. Never writes.
+///   kinds   that may stand in it; outlive it
 ///   cost    O(directory): every table and tile node is read, verified, and checked for overlaps
 ///   errors  kTruncated (file shorter than high water), kDirectoryDamaged, kDirectoryInvalid, kIo,
 ///           kUnknownFeature
 Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
                                     const format::Superblock& superblock,
-                                    const CommitPolicy& policy);
+                                    const CommitPolicy& policy, const KindSet& kinds);
 
 /// The same for the generation before the winner. Held extents that only its list names may have
 /// been cut off since (spec/format.md#layout rule 3).
 Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
                                              const format::Superblock& superblock,
-                                             const CommitPolicy& policy);
+                                             const CommitPolicy& policy, const KindSet& kinds);
 
 }  // namespace crawlstore::container

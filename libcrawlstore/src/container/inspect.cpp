@@ -154,13 +154,14 @@ Result<std::vector<FieldInfo>> describe_segment(Reader& reader, SegmentId segmen
   }
   Description out(options);
   const Uuid& uuid = reader.identity().uuid;
-  DirectoryDescriber(*reader.storage(), uuid, directory.superblock).describe_entry(out, *entry);
+  DirectoryDescriber(*reader.storage(), uuid, directory.superblock, *directory.kinds)
+      .describe_entry(out, *entry);
   std::size_t described = 0;
   for (const auto& run : entry->runs) {
     if (described++ == out.entries_max()) break;
     const RunSource source(*reader.storage(), uuid, *entry, run);
     out.open("run", "struct", run.extent(), "run_id " + std::to_string(run.run_id.value));
-    describe_run(out, source);
+    describe_run(out, source, directory.kinds->of(*entry));
     out.close();
   }
   return out.take();

@@ -24,8 +24,8 @@ std::string indexed(const char* list, std::size_t index) {
 }  // namespace
 
 DirectoryDescriber::DirectoryDescriber(Storage& storage, const Uuid& uuid,
-                                       const format::Superblock& superblock)
-    : storage_(storage), uuid_(uuid), superblock_(superblock) {
+                                       const format::Superblock& superblock, const KindSet& kinds)
+    : storage_(storage), uuid_(uuid), superblock_(superblock), kinds_(kinds) {
   if (const auto placed = format::check_root_place(superblock); !placed) {
     root_piece_ = {{}, {}, placed.error().text};
     return;
@@ -51,7 +51,8 @@ DirectoryDescriber::DirectoryDescriber(Storage& storage, const Uuid& uuid,
 }
 
 format::ParseLimits DirectoryDescriber::limits(Extent extent) const {
-  return {{superblock_.generation}, superblock_.high_water_bytes, extent.offset_bytes};
+  return {
+      {superblock_.generation}, superblock_.high_water_bytes, extent.offset_bytes, kinds_.rules()};
 }
 
 DirectoryDescriber::Piece DirectoryDescriber::read_extent(Extent extent) const {
@@ -151,7 +152,8 @@ void DirectoryDescriber::describe_table(Description& out, const format::TableRef
   const std::size_t mark = out.mark();
   out.open(indexed("table", index), "struct", piece.extent);
   if (!piece.payload.empty()) {
-    out.add_fields(format::describe_table(piece.payload, out.entries_max()), ref.offset_bytes);
+    out.add_fields(format::describe_table(piece.payload, out.entries_max(), kinds_.rules()),
+                   ref.offset_bytes);
   }
   out.close();
   const auto parsed = format::parse_table(piece.payload, limits(piece.extent));
@@ -219,11 +221,11 @@ bool DirectoryDescriber::describe_run_at(Description& out, std::uint64_t offset)
           entry.runs.begin(), entry.runs.end(),
           [offset](const auto& candidate) { return holds(candidate.extent(), offset); });
       if (run == entry.runs.end()) continue;
+      const Kind& kind = kinds_.of(entry);
       out.open("run", "struct", run->extent(),
-               "segment " + std::to_string(entry.id.value) + " (" +
-                   std::string(name_of(entry.kind)) + ") run_id " +
-                   std::to_string(run->run_id.value));
-      container::describe_run_at(out, RunSource(storage_, uuid_, entry, *run), offset);
+               "segment " + std::to_string(entry.id.value) + " (" + std::string(kind.rule.name) +
+                   ") run_id " + std::to_string(run->run_id.value));
+      container::describe_run_at(out, RunSource(storage_, uuid_, entry, *run), kind, offset);
       out.close();
       return true;
     }
@@ -257,7 +259,8 @@ void DirectoryDescriber::describe_entry(Description& out, const format::SegmentE
                                     [&entry](const auto& other) { return other.id == entry.id; });
     if (place == segments.end()) continue;
     const auto name = indexed("segments", static_cast<std::size_t>(place - segments.begin()));
-    const auto fields = format::describe_table(read_table(ref).payload, format::kRunsPerLogMax);
+    const auto fields =
+        format::describe_table(read_table(ref).payload, format::kRunsPerLogMax, kinds_.rules());
     auto first = std::find_if(fields.begin(), fields.end(),
                               [&name](const auto& field) { return field.name == name; });
     if (first == fields.end()) return;

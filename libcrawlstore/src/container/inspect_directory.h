@@ -15,7 +15,8 @@ namespace crawlstore::container {
 class DirectoryDescriber {
  public:
   /// Reads the root. `storage` outlives it.
-  DirectoryDescriber(Storage& storage, const Uuid& uuid, const format::Superblock& superblock);
+  DirectoryDescriber(Storage& storage, const Uuid& uuid, const format::Superblock& superblock,
+                     const KindSet& kinds = all_kinds());
 
   /// Root, tables and held tables.
   void describe(Description& out) const;
@@ -61,6 +62,7 @@ class DirectoryDescriber {
   Storage& storage_;
   const Uuid uuid_;
   const format::Superblock superblock_;
+  const KindSet& kinds_;
   Piece root_piece_;
   std::vector<std::byte> root_end_;  // empty when the root cannot be read
   std::optional<format::DirectoryRoot> root_;

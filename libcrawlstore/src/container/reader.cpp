@@ -40,7 +40,7 @@ Result<bool> Reader::try_pin(const ReaderOptions& options) {
     return false;
   }
   const auto load = now == second->winner() ? load_directory : load_previous_directory;
-  auto directory = load(*storage_, identity_.uuid, *now, options.policy);
+  auto directory = load(*storage_, identity_.uuid, *now, options.policy, *options.kinds);
   if (!directory) return give_up(directory.error());
   directory_ = std::move(*directory);
   pinned_ = options.pin;

@@ -17,6 +17,7 @@ struct ReaderOptions {
   bool pin = true;        ///< false: another process may reuse what is read (no OFD locks)
   bool previous = false;  ///< the generation before the winner
   CommitPolicy policy{};
+  const KindSet* kinds = &all_kinds();
 };
 
 /// One pinned generation. Never writes. Threads: any number.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <crawlstore/roll_forward.h>
+
 #include "container/newer_roots.h"
 #include "container/superblocks.h"
 
@@ -21,7 +23,7 @@ Result<Generation> rollback(Writer& writer) {
   }
   CRAWLSTORE_TRY(const auto directory,
                  load_previous_directory(writer.storage(), writer.identity().uuid, *previous,
-                                         writer.policy()));
+                                         writer.policy(), *writer.directory()->kinds));
 
   // The content of N-1, as changes against N: segments of N-1 with the `born` they had, and
   // removals. Extents that only N-1 refers to are in list(N); commit_restored() takes them off it.
@@ -53,9 +55,10 @@ Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOpti
   CRAWLSTORE_TRY(const auto set, read_superblocks(*storage, identity.uuid));
   const auto& winner = *set.winner();
   // The file may have been cut for the generation that is lost.
-  if (set.lost_slot() && load_previous_directory(*storage, identity.uuid, winner, options.policy)) {
+  if (set.lost_slot() &&
+      load_previous_directory(*storage, identity.uuid, winner, options.policy, *options.kinds)) {
     options.give_up_lost_slot = true;
-  } else if (!load_directory(*storage, identity.uuid, winner, options.policy)) {
+  } else if (!load_directory(*storage, identity.uuid, winner, options.policy, *options.kinds)) {
     options.past_damaged_winner = true;
   } else {
     return fail(Errc::kInvalidArgument, "the newest generation is whole; roll back from it");
@@ -75,11 +78,12 @@ struct WriterLock {
 /// The first damage in all that a generation refers to.
 Result<void> check_whole(Storage& storage, const format::Identity& identity,
                          const format::Superblock& superblock, const VerifyOptions& options,
-                         DeepCheck also) {
-  CRAWLSTORE_TRY(format::check_features(superblock, true));
-  CRAWLSTORE_TRY(const auto directory, load_directory(storage, identity.uuid, superblock, {}));
-  Verification verification{storage, options, identity};
-  CRAWLSTORE_TRY(verify_segments(verification, directory.get(), nullptr, also));
+                         const KindSet& kinds) {
+  CRAWLSTORE_TRY(format::check_features(superblock, true, kinds.features()));
+  CRAWLSTORE_TRY(const auto directory,
+                 load_directory(storage, identity.uuid, superblock, {}, kinds));
+  Verification verification{storage, options, kinds, identity};
+  CRAWLSTORE_TRY(verify_segments(verification, directory.get(), nullptr));
   if (verification.report.findings.empty()) return {};
   return tl::unexpected<Error>(verification.report.findings.front().error);
 }
@@ -106,7 +110,7 @@ Result<void> publish(Storage& storage, const Uuid& uuid, format::Superblock supe
 
 Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t lock_wait_ms,
                                 const std::function<bool(std::uint64_t, std::uint64_t)>& progress,
-                                DeepCheck also) {
+                                const KindSet& kinds) {
   CRAWLSTORE_TRY(const auto identity, read_identity(*storage));
   CRAWLSTORE_TRY(storage->lock_writer(lock_wait_ms));
   const WriterLock lock{*storage};
@@ -116,7 +120,7 @@ Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t 
   const std::uint64_t above = winner == nullptr ? 0 : winner->generation;
   DirectoryPtr newest;
   if (winner != nullptr) {
-    newest = load_directory(*storage, identity.uuid, *winner, {}).value_or(DirectoryPtr());
+    newest = load_directory(*storage, identity.uuid, *winner, {}, kinds).value_or(DirectoryPtr());
   }
   CRAWLSTORE_TRY(const auto pins, storage->pinned({above + 1}, {format::kGenerationMax}));
   if (!pins.empty()) {
@@ -147,7 +151,7 @@ Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t 
   for (const auto& [root, is_whole] : *roots) {
     if (root.generation != roots->front().superblock.generation) break;
     if (!is_whole) continue;
-    const auto whole = check_whole(*storage, identity, root, options, also);
+    const auto whole = check_whole(*storage, identity, root, options, kinds);
     if (whole) {
       CRAWLSTORE_TRY(publish(*storage, identity.uuid, root, set));
       return Generation{root.generation};
@@ -159,3 +163,14 @@ Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t 
 }
 
 }  // namespace crawlstore::container
+
+namespace crawlstore {
+
+Result<Generation> roll_forward(const std::string& path, const OpenOptions& options,
+                                const Progress& progress) {
+  CRAWLSTORE_TRY(auto storage, open_storage(path, OpenMode::kWrite));
+  return container::roll_forward(std::move(storage), options.lock_wait_ms, progress,
+                                 container::all_kinds());
+}
+
+}  // namespace crawlstore

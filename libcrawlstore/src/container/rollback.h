@@ -25,6 +25,6 @@ Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOpti
 ///             kBusyPinned, kCancelled
 Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t lock_wait_ms,
                                 const std::function<bool(std::uint64_t, std::uint64_t)>& progress,
-                                DeepCheck also);
+                                const KindSet& kinds);
 
 }  // namespace crawlstore::container

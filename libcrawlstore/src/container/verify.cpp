@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <crawlstore/verify.h>
+
 #include "container/newer_roots.h"
 #include "container/verify_superblocks.h"
 
@@ -79,7 +81,8 @@ Result<DirectoryPtr> verify_directory(Verification& verification,
   if (superblock == nullptr) return DirectoryPtr();
   ++verification.report.generations;
   const auto load = kind == FindingKind::kDamaged ? load_directory : load_previous_directory;
-  auto directory = load(verification.storage, verification.identity.uuid, *superblock, {});
+  auto directory =
+      load(verification.storage, verification.identity.uuid, *superblock, {}, verification.kinds);
   if (!directory) {
     CRAWLSTORE_TRY(verification.found_or_fail(kind, {superblock->generation}, directory.error()));
     return DirectoryPtr();
@@ -148,7 +151,7 @@ Result<void> verify_newer_roots(Verification& verification, const SuperblockSet&
   return {};
 }
 
-Result<void> verify_all(Verification& verification, DeepCheck also) {
+Result<void> verify_all(Verification& verification) {
   CRAWLSTORE_TRY(verification.storage.check_process());
   CRAWLSTORE_TRY(const auto identified, verify_identity(verification));
   if (!identified) return {};
@@ -166,7 +169,7 @@ Result<void> verify_all(Verification& verification, DeepCheck also) {
   }
   verification.total_bytes = verification.done_bytes = verification.report.checked_bytes;
   if (verification.options.level == VerifyLevel::kQuick) return verification.advance(0);
-  CRAWLSTORE_TRY(verify_segments(verification, newest.get(), previous.get(), also));
+  CRAWLSTORE_TRY(verify_segments(verification, newest.get(), previous.get()));
   if (verification.options.level != VerifyLevel::kDeep || newest == nullptr) return {};
   return verify_newer_roots(verification, reading.set, *newest);
 }
@@ -174,7 +177,7 @@ Result<void> verify_all(Verification& verification, DeepCheck also) {
 }  // namespace
 
 Result<void> verify_segments(Verification& verification, const Directory* newest,
-                             const Directory* previous, DeepCheck also) {
+                             const Directory* previous) {
   const auto tasks = runs_of(newest, previous);
   const bool deep = verification.options.level == VerifyLevel::kDeep;
   for (const RunTask& task : tasks) {
@@ -191,16 +194,29 @@ Result<void> verify_segments(Verification& verification, const Directory* newest
                                         std::pair(previous, FindingKind::kReducedRedundancy)}) {
     if (directory == nullptr) continue;
     CRAWLSTORE_TRY(segments.verify(*directory, kind));
-    CRAWLSTORE_TRY(also(verification, segments, *directory, kind));
   }
   return {};
 }
 
 Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options,
-                                    DeepCheck also) {
-  Verification verification{storage, options};
-  CRAWLSTORE_TRY(verify_all(verification, also));
+                                    const KindSet& kinds) {
+  Verification verification{storage, options, kinds};
+  CRAWLSTORE_TRY(verify_all(verification));
   return std::move(verification.report);
 }
 
 }  // namespace crawlstore::container
+
+namespace crawlstore {
+
+Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options) {
+  return container::verify_storage(storage, options, container::all_kinds());
+}
+
+Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options) {
+  CRAWLSTORE_TRY(auto storage, open_storage(path, OpenMode::kRead));
+  if (!options.mapped) storage = unmapped(std::move(storage));
+  return verify(*storage, options);
+}
+
+}  // namespace crawlstore

@@ -10,17 +10,14 @@
 
 namespace crawlstore::container {
 
-/// A part of the deep level that needs layers above the container, for each generation.
-using DeepCheck = Result<void> (*)(Verification& verification, SegmentVerifier& segments,
-                                   const Directory& directory, FindingKind kind);
-
 /// What crawlstore::verify() does.
-Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options, DeepCheck also);
+Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options,
+                                    const KindSet& kinds);
 
 /// Verifies the runs of both generations, and at the deep level their content. Either may be null.
 ///   errors  kCancelled
 Result<void> verify_segments(Verification& verification, const Directory* newest,
-                             const Directory* previous, DeepCheck also);
+                             const Directory* previous);
 
 /// A run to be read, once for both generations that may refer to it.
 struct RunTask {

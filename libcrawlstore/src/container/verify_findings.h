@@ -3,6 +3,7 @@
 
 #include <crawlstore/verify.h>
 
+#include "container/kind.h"
 #include "format/layout.h"
 
 namespace crawlstore::container {
@@ -11,6 +12,7 @@ namespace crawlstore::container {
 struct Verification {
   Storage& storage;
   const VerifyOptions& options;
+  const KindSet& kinds;
   format::Identity identity{};
   VerifyReport report{};
   std::uint64_t total_bytes = 0;

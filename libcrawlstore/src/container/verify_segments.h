@@ -6,11 +6,13 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
+#include "base/assert.h"
 #include "container/directory_state.h"
-#include "container/run_content.h"
+#include "container/kind.h"
 #include "container/verify_findings.h"
-#include "container/verify_sequences.h"
 
 namespace crawlstore::container {
 
@@ -33,6 +35,7 @@ struct RunKey {
   }
 };
 
+/// What Kind::verify works with.
 class SegmentVerifier {
  public:
   /// `damaged_runs`: those whose checksums did not match. Their content is not looked at.
@@ -43,49 +46,56 @@ class SegmentVerifier {
   ///   errors  kCancelled, kOutOfMemory and the like; what is about the file is a finding
   Result<void> verify(const Directory& directory, FindingKind kind);
 
-  /// The content of a run, or nullptr when it is not whole, which has been noted. Of the generation
-  /// that was verified last.
-  Result<const RunContent*> content_of(const format::SegmentEntry& entry,
-                                       const format::RunRef& run);
-  /// Did a checksum of the run not match?
-  [[nodiscard]] bool is_damaged(const format::SegmentEntry& entry,
-                                const format::RunRef& run) const {
-    return damaged_runs_.contains(RunKey::of(entry, run));
+  [[nodiscard]] Verification& verification() const { return verification_; }
+  /// The generation being verified.
+  [[nodiscard]] const Directory& directory() const { return *directory_; }
+
+  /// Notes that a rule is broken.
+  void broken(SegmentId segment, std::uint64_t offset, const char* text);
+  /// What a reading that failed means.
+  Result<void> failed(const Error& error);
+
+  /// The payload of the one run of a table, copied; nothing when it is not whole, which was noted.
+  ///   too_long  what is said of one with more than `bytes_max`
+  Result<std::optional<std::vector<std::byte>>> read_table(const format::SegmentEntry& entry,
+                                                           std::uint64_t bytes_max,
+                                                           const char* too_long);
+
+  /// The content of a run, or nullptr when it is not whole, which has been noted.
+  ///   Content  what the check of the segment's kind returns
+  template <class Content = RunContent>
+  Result<const Content*> content_of(const format::SegmentEntry& entry, const format::RunRef& run) {
+    CRAWLSTORE_TRY(const RunContent* const content, checked(entry, run));
+    if (content == nullptr) return nullptr;
+    const auto* const typed = dynamic_cast<const Content*>(content);
+    CRAWLSTORE_ASSERT(typed != nullptr);
+    return typed;
   }
 
+  /// Notes that a segment of the kind `owner` names the segment.
+  void name(SegmentKind owner, SegmentId segment) { named_.emplace(owner, segment); }
+  [[nodiscard]] bool is_named(SegmentKind owner, SegmentId segment) const {
+    return named_.contains({owner, segment});
+  }
+  /// Whether all segments of the kind could be read, so that all that they name is known.
+  [[nodiscard]] bool all_read(SegmentKind owner) const;
+
  private:
-  struct Drum;
-
-  Result<void> verify_drum(const format::SegmentEntry& entry);
-  Result<void> verify_buckets(const Drum& drum);
-  Result<void> verify_consumers(const Drum& drum);
-  Result<void> verify_partition(const Drum& drum, std::size_t bucket);
-  Result<void> verify_key_log(const Drum& drum, std::size_t bucket);
-  Result<void> verify_aux_log(const Drum& drum, std::size_t bucket);
-  /// That no two waiting requests have the same sequence number.
-  Result<void> verify_sequences();
-  Result<void> verify_record_tiles(const format::SegmentEntry& entry);
-  void verify_owners();
-
-  /// The segment that a drum names, when it exists and is what the drum takes it for.
-  const format::SegmentEntry* member(const Drum& drum, SegmentId id, SegmentKind kind);
-  Result<std::optional<RunContent>> read_content(const format::SegmentEntry& entry,
-                                                 const format::RunRef& run);
-  void verify_keys(const Drum& drum, std::size_t bucket, SegmentId segment,
-                   const format::RunRef& run, const RunContent& content);
-  void verify_requests(const Drum& drum, SegmentId segment, const format::RunRef& run,
-                       const RunContent& content);
-  void broken(SegmentId segment, std::uint64_t offset, const char* text);
+  /// The owners of the kind, and that each segment which belongs to one is named by it.
+  Result<void> verify_kind(const Kind& kind);
+  void verify_named(const Kind& owner);
+  Result<const RunContent*> checked(const format::SegmentEntry& entry, const format::RunRef& run);
+  Result<RunContentPtr> read_content(const format::SegmentEntry& entry, const format::RunRef& run);
 
   Verification& verification_;
   const std::set<RunKey> damaged_runs_;
-  std::map<RunKey, std::optional<RunContent>> contents_;  // nothing: not whole, and noted
+  std::map<RunKey, RunContentPtr> contents_;
 
   // Of the generation being verified.
   const Directory* directory_ = nullptr;
   FindingKind kind_{};
-  std::set<SegmentId> members_;         // segments that a drum names
-  std::vector<SequenceRun> sequences_;  // of the key logs of the drum being verified
+  std::set<std::pair<SegmentKind, SegmentId>> named_;
+  std::set<SegmentId> unread_;  // owners of which it is not known what they name
 };
 
 }  // namespace crawlstore::container

@@ -80,11 +80,11 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   }
   const std::uint64_t highest = lost_slot ? superblock->generation + 1 : set.highest_generation();
   writer->skipped_generations_ = highest - superblock->generation;
-  CRAWLSTORE_TRY(format::check_features(*superblock, true));
+  CRAWLSTORE_TRY(format::check_features(*superblock, true, options.kinds->features()));
   const bool may_be_cut = options.past_damaged_winner || options.give_up_lost_slot;
   const auto load = may_be_cut ? load_previous_directory : load_directory;
-  CRAWLSTORE_TRY(auto directory,
-                 load(*writer->storage_, identity.uuid, *superblock, writer->policy()));
+  CRAWLSTORE_TRY(auto directory, load(*writer->storage_, identity.uuid, *superblock,
+                                      writer->policy(), *options.kinds));
   writer->directory_ = std::move(directory);
   writer->next_segment_id_ = writer->directory_->next_segment_id;
   writer->next_run_id_ = writer->directory_->next_run_id;

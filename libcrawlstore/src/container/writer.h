@@ -28,6 +28,7 @@ struct WriterOptions {
   /// may have led to: for rollback only.
   bool give_up_lost_slot = false;
   CommitPolicy policy{};
+  const KindSet* kinds = &all_kinds();
 };
 
 /// Reads and checks the identity page. errors as format::parse_identity

@@ -4,113 +4,79 @@
 #include "pages/verify_pages.h"
 
 #include <algorithm>
-#include <set>
 
 #include "container/run_io.h"
 #include "container/tile_tree.h"
+#include "drum/drum_content.h"
+#include "drum/verify_drum.h"
 #include "format/drum_table.h"
 #include "format/pages_table.h"
 #include "format/record_tile.h"
-#include "format/superblock.h"
+#include "links/link_content.h"
 #include "links/link_view.h"
 #include "pages/fresh_keys.h"
+#include "pages/origin_content.h"
+#include "pages/page_content.h"
 #include "pages/verify_page_keys.h"
 
 namespace crawlstore::pages {
 namespace {
 
 constexpr std::uint64_t kTableBytesMax = 65536;
-/// Drums have no more: verify_segments.cpp.
-constexpr std::uint64_t kDrumBytesMax = 16 * 1024 * 1024;
+constexpr const char* kTooLong = "a table is too long";
 
-/// Of one page database, or of a drum that belongs to none.
+/// Of one page database.
 class PagesVerifier {
  public:
-  PagesVerifier(container::Verification& verification, container::SegmentVerifier& segments,
-                const container::Directory& directory, FindingKind kind,
-                const format::SegmentEntry& entry)
-      : verification_(verification),
-        segments_(segments),
-        directory_(directory),
-        kind_(kind),
+  PagesVerifier(container::SegmentVerifier& segments, const format::SegmentEntry& entry)
+      : segments_(segments),
+        verification_(segments.verification()),
+        directory_(segments.directory()),
         entry_(entry),
-        storage_(std::shared_ptr<void>(), &verification.storage) {}
+        storage_(std::shared_ptr<void>(), &verification_.storage) {}
 
   /// Whether the table could be read: only then is it known what it names.
-  Result<bool> verify(std::set<SegmentId>& members) {
-    const format::RunRef& run = entry_.runs.front();
-    CRAWLSTORE_TRY(const auto read, read_payload(entry_, run, kTableBytesMax));
-    if (!read) return false;
-    const auto table = format::parse_pages_table(payload_);
+  Result<bool> verify() {
+    CRAWLSTORE_TRY(const auto payload, segments_.read_table(entry_, kTableBytesMax, kTooLong));
+    if (!payload) return false;
+    const auto table = format::parse_pages_table(*payload);
     if (!table) {
-      broken(entry_.id, run.offset_bytes, table.error().text);
+      broken(table.error().text);
       return false;
     }
     table_ = *table;
-    CRAWLSTORE_TRY(verification_.advance(payload_.size()));
-    origins_ = member(table_.origins, SegmentKind::kPageOrigins, members);
-    records_ = member(table_.records, SegmentKind::kPageRecords, members);
-    out_ = member(table_.out_links, SegmentKind::kOutLinks, members);
-    in_ = member(table_.in_links, SegmentKind::kInLinks, members);
-    gone_ = member(table_.gone_links, SegmentKind::kGoneLinks, members);
-    events_ = member(table_.events, SegmentKind::kPageEvents, members);
-    fresh_ = member(table_.fresh_keys, SegmentKind::kFreshKeys, members);
+    CRAWLSTORE_TRY(verification_.advance(payload->size()));
+    origins_ = member(table_.origins, SegmentKind::kPageOrigins);
+    records_ = member(table_.records, SegmentKind::kPageRecords);
+    out_ = member(table_.out_links, SegmentKind::kOutLinks);
+    in_ = member(table_.in_links, SegmentKind::kInLinks);
+    gone_ = member(table_.gone_links, SegmentKind::kGoneLinks);
+    events_ = member(table_.events, SegmentKind::kPageEvents);
+    fresh_ = member(table_.fresh_keys, SegmentKind::kFreshKeys);
     CRAWLSTORE_TRY(verify_records());
     CRAWLSTORE_TRY(verify_links());
     CRAWLSTORE_TRY(verify_events());
     CRAWLSTORE_TRY(verify_origins());
     CRAWLSTORE_TRY(verify_keys());
-    if (table_.keys) members.insert(table_.keys);
+    if (table_.keys) segments_.name(SegmentKind::kPages, table_.keys);
     return true;
-  }
-
-  /// That the entry, a drum which no page database names, does not hold the keys of pages.
-  Result<void> verify_other_drum() {
-    const format::RunRef& run = entry_.runs.front();
-    CRAWLSTORE_TRY(const auto read, read_payload(entry_, run, kDrumBytesMax));
-    if (!read) return {};
-    const auto table = format::parse_drum_table(payload_);
-    if (table && table->key_scheme == format::KeyScheme::kPage) {
-      broken("a drum holds the keys of pages, but no page database names it");
-    }
-    return {};  // what is wrong with the table was noted with the drum
   }
 
  private:
   void broken(SegmentId segment, std::uint64_t offset, const char* text) {
-    verification_.found(kind_, directory_.generation(),
-                        {Errc::kSegmentInvalid, 0, segment.value, offset, text});
+    segments_.broken(segment, offset, text);
   }
   void broken(const char* text) { broken(entry_.id, entry_.runs.front().offset_bytes, text); }
-  /// What a reading that failed means.
-  Result<void> failed(const Error& error) {
-    return verification_.found_or_fail(kind_, directory_.generation(), error);
-  }
-
-  /// The payload of a run with whole checksums, in payload_.
-  Result<bool> read_payload(const format::SegmentEntry& entry, const format::RunRef& run,
-                            std::uint64_t bytes_max) {
-    if (segments_.is_damaged(entry, run)) return false;
-    if (run.payload_bytes > bytes_max) {
-      broken(entry.id, run.offset_bytes, "a table is too long");
-      return false;
-    }
-    const auto name = container::run_name(verification_.identity, entry.id, run.run_id);
-    const auto read = container::read_run(verification_.storage, name, run, payload_);
-    if (read) return true;
-    CRAWLSTORE_TRY(failed(read.error()));
-    return false;
-  }
 
   /// The segment that the table names, when it is what the table takes it for.
-  const format::SegmentEntry* member(SegmentId id, SegmentKind kind, std::set<SegmentId>& members) {
+  const format::SegmentEntry* member(SegmentId id, SegmentKind kind) {
     if (!id) return nullptr;
     const auto* entry = directory_.find(id);
     if (entry == nullptr) {
       broken("a page database names a segment that does not exist");
       return nullptr;
     }
-    members.insert(id);
+    segments_.name(SegmentKind::kPages, id);
     if (entry->kind == kind && entry->owner == entry_.id) return entry;
     broken(id, entry_.runs.front().offset_bytes,
            "a segment is not what the page database that names it takes it for");
@@ -118,11 +84,11 @@ class PagesVerifier {
   }
 
   /// Calls `visit` with each run and its content; false if one is not whole.
-  template <class Visit>
+  template <class Content, class Visit>
   Result<bool> for_each_run(const format::SegmentEntry& entry, const Visit& visit) {
     bool is_whole = true;
     for (const auto& run : entry.runs) {
-      CRAWLSTORE_TRY(const auto content, segments_.content_of(entry, run));
+      CRAWLSTORE_TRY(const auto content, segments_.content_of<Content>(entry, run));
       is_whole = is_whole && content != nullptr;
       if (content != nullptr) visit(run, *content);
     }
@@ -137,7 +103,7 @@ class PagesVerifier {
     bool is_whole = true;
     for (std::uint64_t i = 0; i < count; ++i) {
       const format::RunRef& run = container::tile_ref(*records_, i);
-      CRAWLSTORE_TRY(const auto content, segments_.content_of(*records_, run));
+      CRAWLSTORE_TRY(const auto content, segments_.content_of<RecordContent>(*records_, run));
       page_count += run.record_count;
       is_whole = is_whole && content != nullptr;
       if (content != nullptr) crawled_count += content->crawled_count;
@@ -153,7 +119,8 @@ class PagesVerifier {
   Result<void> verify_events() {
     if (events_ == nullptr) return {};
     std::uint64_t count = 0;
-    const auto whole = for_each_run(*events_, [&](const auto& run, const auto& content) {
+    const auto whole = for_each_run<EventContent>(*events_, [&](const auto& run,
+                                                                const auto& content) {
       count += run.record_count;
       if (table_.has_urls && content.index_max != 0) {
         broken(events_->id, run.offset_bytes, "an event names a page by its index, not its URL");
@@ -176,11 +143,13 @@ class PagesVerifier {
     bool is_whole = true;
     for (const auto* log : {out_, in_, gone_}) {
       if (log == nullptr) continue;
-      const auto whole = for_each_run(*log, [&](const auto& run, const auto& content) {
-        if (content.page_max < table_.page_count && content.target_max < table_.page_count) return;
-        broken(log->id, run.offset_bytes, "a row or a link is of a page that does not exist");
-        is_whole = false;
-      });
+      const auto whole =
+          for_each_run<links::LinkContent>(*log, [&](const auto& run, const auto& content) {
+            if (content.page_max < table_.page_count && content.target_max < table_.page_count)
+              return;
+            broken(log->id, run.offset_bytes, "a row or a link is of a page that does not exist");
+            is_whole = false;
+          });
       if (!whole) return tl::unexpected<Error>(whole.error());
       is_whole = is_whole && *whole;
     }
@@ -188,7 +157,7 @@ class PagesVerifier {
                           (in_ != nullptr || !table_.in_links) &&
                           (gone_ != nullptr || !table_.gone_links);
     if (!is_whole || !is_known) return {};
-    if (const auto compared = compare_links(); !compared) return failed(compared.error());
+    if (const auto compared = compare_links(); !compared) return segments_.failed(compared.error());
     return {};
   }
 
@@ -241,10 +210,11 @@ class PagesVerifier {
     if (origins_ == nullptr) return {};
     std::uint64_t next_page = 0;
     const format::RunRef* gap = nullptr;
-    const auto whole = for_each_run(*origins_, [&](const auto& run, const auto& content) {
-      if (content.page_min != next_page && gap == nullptr) gap = &run;
-      next_page = content.page_max + 1;
-    });
+    const auto whole =
+        for_each_run<OriginContent>(*origins_, [&](const auto& run, const auto& content) {
+          if (content.page_min != next_page && gap == nullptr) gap = &run;
+          next_page = content.page_max + 1;
+        });
     if (!whole) return tl::unexpected<Error>(whole.error());
     if (!*whole) return {};
     if (gap != nullptr) {
@@ -265,9 +235,9 @@ class PagesVerifier {
       broken("the keys of a page database are not the drum of its name");
       return {};
     }
-    CRAWLSTORE_TRY(const auto read, read_payload(*drum, drum->runs.front(), kDrumBytesMax));
-    if (!read) return {};
-    const auto table = format::parse_drum_table(payload_);
+    CRAWLSTORE_TRY(const auto payload, segments_.read_table(*drum, drum::kDrumBytesMax, kTooLong));
+    if (!payload) return {};
+    const auto table = format::parse_drum_table(*payload);
     if (!table) return {};  // noted with the drum
     const bool is_waiting =
         std::any_of(table->buckets.begin(), table->buckets.end(),
@@ -292,7 +262,7 @@ class PagesVerifier {
     }
     const PageKeyParts parts{directory_, *drum, *table, fresh_, origins_, table_.page_count};
     const auto right = PageKeysVerifier(verification_, parts).verify();
-    if (!right) return failed(right.error());
+    if (!right) return segments_.failed(right.error());
     return {};
   }
 
@@ -301,22 +271,22 @@ class PagesVerifier {
     if (table_.fresh_keys && fresh_ == nullptr) return false;
     if (fresh_ == nullptr) return true;
     bool has_shape = true;
-    const auto whole = for_each_run(*fresh_, [&](const auto& run, const auto& content) {
-      if (content.key_bytes == kPageKeyShape.key_bytes &&
-          content.value_bytes == kPageKeyShape.value_bytes) {
-        return;
-      }
-      has_shape = false;
-      broken(fresh_->id, run.offset_bytes, "a run of fresh keys does not hold keys of pages");
-    });
+    const auto whole =
+        for_each_run<drum::KeyContent>(*fresh_, [&](const auto& run, const auto& content) {
+          if (content.key_bytes == kPageKeyShape.key_bytes &&
+              content.value_bytes == kPageKeyShape.value_bytes) {
+            return;
+          }
+          has_shape = false;
+          broken(fresh_->id, run.offset_bytes, "a run of fresh keys does not hold keys of pages");
+        });
     if (!whole) return whole;
     return *whole && has_shape;
   }
 
-  container::Verification& verification_;
   container::SegmentVerifier& segments_;
+  container::Verification& verification_;
   const container::Directory& directory_;
-  FindingKind kind_;
   const format::SegmentEntry& entry_;
   std::shared_ptr<Storage> storage_;  // borrowed
   format::PagesTable table_;
@@ -328,44 +298,51 @@ class PagesVerifier {
   const format::SegmentEntry* events_ = nullptr;
   const format::SegmentEntry* fresh_ = nullptr;
   bool origins_are_whole_ = false;
-  std::vector<std::byte> payload_;
 };
+
+/// That a drum which no page database names does not hold the keys of pages.
+Result<void> verify_other_drum(container::SegmentVerifier& segments,
+                               const format::SegmentEntry& entry) {
+  CRAWLSTORE_TRY(const auto payload, segments.read_table(entry, drum::kDrumBytesMax, kTooLong));
+  if (!payload) return {};
+  const auto table = format::parse_drum_table(*payload);
+  if (table && table->key_scheme == format::KeyScheme::kPage) {
+    segments.broken(entry.id, entry.runs.front().offset_bytes,
+                    "a drum holds the keys of pages, but no page database names it");
+  }
+  return {};  // what is wrong with the table was noted with the drum
+}
 
 }  // namespace
 
-Result<void> verify_pages(container::Verification& verification,
-                          container::SegmentVerifier& segments,
-                          const container::Directory& directory, FindingKind kind) {
-  std::set<SegmentId> members;
-  std::set<SegmentId> unread;
-  for (const auto& table : directory.tables) {
+Result<bool> verify_pages(container::SegmentVerifier& segments, const format::SegmentEntry& entry) {
+  return PagesVerifier(segments, entry).verify();
+}
+
+Result<void> verify_other_drums(container::SegmentVerifier& segments) {
+  if (!segments.all_read(SegmentKind::kPages)) return {};  // not known which drums are named
+  for (const auto& table : segments.directory().tables) {
     for (const auto& entry : table->segments) {
-      if (entry.kind != SegmentKind::kPages) continue;
-      CRAWLSTORE_TRY(const auto read,
-                     PagesVerifier(verification, segments, directory, kind, entry).verify(members));
-      if (!read) unread.insert(entry.id);
+      if (entry.kind != SegmentKind::kDrum) continue;
+      if (segments.is_named(SegmentKind::kPages, entry.id)) continue;
+      CRAWLSTORE_TRY(verify_other_drum(segments, entry));
     }
   }
-  if (unread.empty()) {  // otherwise it is not known which drums are named
-    for (const auto& table : directory.tables) {
-      for (const auto& entry : table->segments) {
-        if (entry.kind != SegmentKind::kDrum || members.contains(entry.id)) continue;
-        CRAWLSTORE_TRY(
-            PagesVerifier(verification, segments, directory, kind, entry).verify_other_drum());
-      }
-    }
-  }
-  directory.for_each_segment([&](const format::SegmentEntry& entry) {
-    const bool is_owned =
-        entry.kind != SegmentKind::kPages && format::feature_of(entry.kind) != format::kDrumFeature;
-    if (!is_owned || members.contains(entry.id) || unread.contains(entry.owner)) return;
-    const std::uint64_t offset =
-        entry.runs.empty() ? Error::kNoOffset : entry.runs.front().offset_bytes;
-    verification.found(
-        kind, directory.generation(),
-        {Errc::kSegmentInvalid, 0, entry.id.value, offset, "no page database names this segment"});
-  });
   return {};
+}
+
+/// The nodes were checked with the directory.
+Result<bool> verify_record_tiles(container::SegmentVerifier& segments,
+                                 const format::SegmentEntry& entry) {
+  const std::uint64_t count = container::tile_count(entry);
+  for (std::uint64_t tile = 0; tile < count; ++tile) {
+    const format::RunRef& run = container::tile_ref(entry, tile);
+    CRAWLSTORE_TRY(segments.content_of(entry, run));
+    if (tile + 1 < count && run.record_count != format::kTilePagesMax) {
+      segments.broken(entry.id, run.offset_bytes, "a record tile is not full, and not the last");
+    }
+  }
+  return true;
 }
 
 }  // namespace crawlstore::pages

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// VerifyLevel::kDeep for page databases: the rules of spec/format.md#pages.
+/// VerifyLevel::kDeep for page databases: the rules of spec/format.md#pages. For the rows of kinds:
+/// container::Kind.
 
-#include "container/verify.h"
+#include "container/verify_segments.h"
 
 namespace crawlstore::pages {
 
-/// Notes what is wrong with the page databases of a generation, and with segments that belong to
-/// none. To be called behind the deep check of its drums.
 ///   memory  8 bytes for each page, of at most 2^23 pages at a time; blocks of what is read
-///   errors  as container::SegmentVerifier::verify()
-Result<void> verify_pages(container::Verification& verification,
-                          container::SegmentVerifier& segments,
-                          const container::Directory& directory, FindingKind kind);
+Result<bool> verify_pages(container::SegmentVerifier& segments, const format::SegmentEntry& entry);
+
+/// That drums which no page database names do not hold the keys of pages.
+Result<void> verify_other_drums(container::SegmentVerifier& segments);
+
+/// That all tiles are full but the last.
+Result<bool> verify_record_tiles(container::SegmentVerifier& segments,
+                                 const format::SegmentEntry& entry);
 
 }  // namespace crawlstore::pages

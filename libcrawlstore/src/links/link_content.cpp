@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container/link_content.h"
+#include "links/link_content.h"
 
 #include <algorithm>
 
@@ -7,7 +7,11 @@
 #include "format/link_block.h"
 #include "format/link_index.h"
 
-namespace crawlstore::container {
+namespace crawlstore::links {
+
+using container::ContentProgress;
+using container::PayloadSource;
+using container::PayloadWindow;
 namespace {
 
 constexpr std::uint64_t kProgressBytes = 1024 * 1024;
@@ -132,7 +136,8 @@ class LinkRunWalk {
 
 }  // namespace
 
-Result<RunContent> check_link_run(const PayloadSource& payload, const ContentProgress& progress) {
+Result<container::RunContentPtr> check_link_run(const PayloadSource& payload,
+                                                const ContentProgress& progress) {
   const auto footer_bytes =
       std::min<std::uint64_t>(payload.length_bytes, sizeof(format::LinkRunFooter));
   CRAWLSTORE_TRY(const auto bytes,
@@ -141,12 +146,11 @@ Result<RunContent> check_link_run(const PayloadSource& payload, const ContentPro
                  format::parse_link_footer({bytes, footer_bytes}, payload.length_bytes));
   CRAWLSTORE_TRY(LinkRunWalk(payload, footer, progress).walk());
   CRAWLSTORE_TRY(progress(payload.length_bytes - footer.index_offset_bytes));
-  RunContent content;
-  content.record_count = footer.link_count;
-  content.page_min = footer.first_page;
-  content.page_max = footer.last_page;
-  content.target_max = footer.target_max;
+  auto content = std::make_unique<LinkContent>(footer.link_count);
+  content->page_min = footer.first_page;
+  content->page_max = footer.last_page;
+  content->target_max = footer.target_max;
   return content;
 }
 
-}  // namespace crawlstore::container
+}  // namespace crawlstore::links

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container/run_content.h"
+#include "pages/page_content.h"
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 #include "format/event_run.h"
 #include "format/field.h"
 
-namespace crawlstore::container {
+namespace crawlstore::pages {
 namespace {
 
 using namespace crawlstore::testing;
@@ -23,33 +23,32 @@ Bytes event_run() {
   return payload;
 }
 
-Result<RunContent> checked(const Bytes& payload) {
-  return check_run_content(SegmentKind::kPageEvents, payload_in_memory(payload),
-                           [](std::uint64_t) { return Result<void>(); });
+Result<container::RunContentPtr> checked(const Bytes& payload) {
+  return check_event_run(payload);
 }
 
-TEST(RunContent, CountsTheEventsOfAnEventRun) {
+TEST(PageContent, CountsTheEventsOfAnEventRun) {
   const auto content = checked(event_run());
   ASSERT_TRUE(content) << content.error().text;
-  EXPECT_EQ(content->record_count, sample_events().size());
+  EXPECT_EQ((*content)->record_count, sample_events().size());
 }
 
-TEST(RunContent, NamesThePlaceOfAnEventThatIsWrong) {
+TEST(PageContent, NamesThePlaceOfAnEventThatIsWrong) {
   const auto content = checked(with(event_run(), 24 + 32, std::uint16_t{9}));
   EXPECT_EQ(text_of(content), "the kind of an event is unknown");
   EXPECT_EQ(content.error().offset, 24u + 32u);
   EXPECT_EQ(code_of(checked(with(event_run(), 8, std::uint64_t{1}))), Errc::kSegmentInvalid);
 }
 
-TEST(RunContent, EndsWhenProgressSaysSo) {
+TEST(PageContent, EndsWhenProgressSaysSo) {
   const Bytes payload = event_run();
-  const auto content = check_run_content(
-      SegmentKind::kPageEvents, payload_in_memory(payload),
+  const auto content = container::check_whole<check_event_run>(
+      container::payload_in_memory(payload),
       [](std::uint64_t) { return Result<void>(fail(Errc::kCancelled, "enough")); });
   EXPECT_EQ(code_of(content), Errc::kCancelled);
 }
 
-TEST(RunContent, HasTheFieldsOfItsHeader) {
+TEST(PageContent, HasTheFieldsOfItsHeader) {
   std::vector<std::string> shown;
   for (const format::Field& field : format::describe_event_run(event_run())) {
     shown.push_back(field.name + " " + field.type + " " + field.value + field.problem);
@@ -59,4 +58,4 @@ TEST(RunContent, HasTheFieldsOfItsHeader) {
 }
 
 }  // namespace
-}  // namespace crawlstore::container
+}  // namespace crawlstore::pages

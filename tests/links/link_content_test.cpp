@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What deep verification says of the payload of a link run, and how it is shown.
-#include "container/link_content.h"
+#include "links/link_content.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,10 +23,10 @@ namespace {
 
 using ::testing::Contains;
 
-Result<container::RunContent> checked(const Bytes& payload) {
+Result<container::RunContentPtr> checked(const Bytes& payload) {
   const Bytes exact(payload.begin(), payload.end());  // at the end of its memory
-  return container::check_run_content(SegmentKind::kInLinks, container::payload_in_memory(exact),
-                                      [](std::uint64_t) { return Result<void>{}; });
+  return links::check_link_run(container::payload_in_memory(exact),
+                               [](std::uint64_t) { return Result<void>{}; });
 }
 
 std::string verdict(const Bytes& payload) {
@@ -51,7 +51,8 @@ std::string verdict_after(const std::function<void(format::LinkRunFooter&)>& cha
 }
 
 TEST(LinkContent, SaysWhatARunHolds) {
-  const auto content = must(checked(link_run(sample())));
+  const auto checked_run = must(checked(link_run(sample())));
+  const auto& content = dynamic_cast<const links::LinkContent&>(*checked_run);
   EXPECT_EQ(content.record_count, 5u);
   EXPECT_EQ(content.page_min, 10u);
   EXPECT_EQ(content.page_max, 31u);
@@ -148,7 +149,8 @@ TEST(LinkContent, IsShownWithItsPlaces) {
   const format::SegmentEntry entry{id, SegmentKind::kOutLinks, StorageClass::kLog, {}, "", {run}};
   const container::RunSource source(writer->storage(), writer->identity().uuid, entry, run);
   container::Description shown{DescribeOptions{}};
-  container::describe_run(shown, source);
+  const container::Kind& kind = container::all_kinds().of(entry);
+  container::describe_run(shown, source, kind);
   std::vector<std::string> lines;
   for (const FieldInfo& field : shown.take()) {
     EXPECT_EQ(field.problem, "") << field.name;
@@ -161,7 +163,7 @@ TEST(LinkContent, IsShownWithItsPlaces) {
   EXPECT_THAT(lines, Contains("blocks[2] 64 "));
   EXPECT_THAT(lines, Contains("index[1] " + std::to_string(payload.size() - 72 - 32) + " "));
   container::Description at{DescribeOptions{}};
-  container::describe_run_at(at, source, run.offset_bytes + 40);
+  container::describe_run_at(at, source, kind, run.offset_bytes + 40);
   lines.clear();
   for (const FieldInfo& field : at.take()) lines.push_back(field.name);
   EXPECT_THAT(lines, Contains("blocks[1]"));

@@ -7,7 +7,7 @@
 // Invariants: between two windows no bit is set; a reading's `next` is the first record whose
 // number is not below the window. Columns are read into private memory, so they are what one
 // reading gave; bytes that changed since the content was checked cost a wrong verdict at worst.
-#include "container/verify_sequences.h"
+#include "drum/verify_sequences.h"
 
 #include <algorithm>
 #include <limits>
@@ -15,7 +15,7 @@
 
 #include "format/endian.h"
 
-namespace crawlstore::container {
+namespace crawlstore::drum {
 namespace {
 
 constexpr std::uint64_t kWindowNumbers = std::uint64_t{1} << 27;
@@ -68,7 +68,7 @@ struct Reading {
 class SharedSequences {
  public:
   /// `span`: the highest number less the lowest.
-  SharedSequences(Verification& verification, std::uint64_t span)
+  SharedSequences(container::Verification& verification, std::uint64_t span)
       : verification_(verification),
         window_(std::min(span, kWindowNumbers - 1) + 1),
         bits_(window_) {}
@@ -140,7 +140,7 @@ class SharedSequences {
     return {};
   }
 
-  Verification& verification_;
+  container::Verification& verification_;
   const std::uint64_t window_;
   WindowBits bits_;
   std::vector<Reading> readings_;
@@ -150,7 +150,7 @@ class SharedSequences {
 
 }  // namespace
 
-Result<std::vector<SequenceRun>> find_shared_sequences(Verification& verification,
+Result<std::vector<SequenceRun>> find_shared_sequences(container::Verification& verification,
                                                        std::vector<SequenceRun> runs) {
   if (is_one_segment(runs, [](const SequenceRun& run) { return run.segment; })) {
     return std::vector<SequenceRun>{};
@@ -162,4 +162,4 @@ Result<std::vector<SequenceRun>> find_shared_sequences(Verification& verificatio
   return SharedSequences(verification, highest - runs.front().lowest).find(runs);
 }
 
-}  // namespace crawlstore::container
+}  // namespace crawlstore::drum

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container/origin_content.h"
+#include "pages/origin_content.h"
 
 #include <algorithm>
 #include <map>
@@ -17,6 +17,10 @@ namespace crawlstore::testing {
 namespace {
 
 constexpr SegmentId kSegment{7};
+
+const container::Kind& kind() {
+  return *container::all_kinds().find(SegmentKind::kPageOrigins);
+}
 
 /// A run of origins in a store of its own, not committed.
 class OriginRun {
@@ -44,9 +48,9 @@ class OriginRun {
     const container::RunSource source(*file, writer_->identity().uuid, entry, run_);
     container::Description out({.entries_max = 3});
     if (place == ~std::uint64_t{0}) {
-      container::describe_run(out, source);
+      container::describe_run(out, source, kind());
     } else {
-      container::describe_run_at(out, source, run_.offset_bytes + place);
+      container::describe_run_at(out, source, kind(), run_.offset_bytes + place);
     }
     return out.take();
   }
@@ -87,27 +91,24 @@ TEST(OriginContent, IsCheckedInWindows) {
   const container::PayloadSource source{
       run.payload().size(), [&](Extent extent) { return storage.view(in_file(extent)); },
       [&](Extent extent) { storage.forget(in_file(extent)); }};
-  const auto content = container::check_run_content(
-      SegmentKind::kPageOrigins, source, [&](std::uint64_t bytes) -> Result<void> {
-        done_bytes += bytes;
-        peak_bytes = std::max(peak_bytes, storage.kept_bytes());
-        return {};
-      });
+  const auto content = pages::check_origin_run(source, [&](std::uint64_t bytes) -> Result<void> {
+    done_bytes += bytes;
+    peak_bytes = std::max(peak_bytes, storage.kept_bytes());
+    return {};
+  });
   ASSERT_TRUE(content) << content.error().text;
-  EXPECT_EQ(content->record_count, 30'000u);
+  EXPECT_EQ((*content)->record_count, 30'000u);
   EXPECT_EQ(done_bytes, run.payload().size());
   EXPECT_LE(peak_bytes, 5 * container::PayloadWindow::kWindowBytes);
 }
 
 TEST(OriginContent, IsStoppedByItsProgress) {
   const OriginRun run(odd_pages(10'000, 0, 1500, 2));
-  const auto stopped = container::check_run_content(SegmentKind::kPageOrigins,
-                                                    container::payload_in_memory(run.payload()),
-                                                    [](std::uint64_t bytes) -> Result<void> {
-                                                      if (bytes != 0)
-                                                        return fail(Errc::kCancelled, "");
-                                                      return {};
-                                                    });
+  const auto stopped = pages::check_origin_run(container::payload_in_memory(run.payload()),
+                                               [](std::uint64_t bytes) -> Result<void> {
+                                                 if (bytes != 0) return fail(Errc::kCancelled, "");
+                                                 return {};
+                                               });
   EXPECT_EQ(code_of(stopped), Errc::kCancelled);
 }
 
@@ -154,7 +155,7 @@ TEST(OriginDescription, SaysWhatIsWrong) {
   entry.id = kSegment;
   entry.kind = SegmentKind::kPageOrigins;
   container::Description out({.entries_max = 3});
-  container::describe_run(out, {writer->storage(), writer->identity().uuid, entry, sealed});
+  container::describe_run(out, {writer->storage(), writer->identity().uuid, entry, sealed}, kind());
   EXPECT_EQ(problems_of(out.take()), "raw_bytes: a zstd frame does not end where it should\n");
 }
 
@@ -170,7 +171,7 @@ TEST(OriginDescription, SurvivesEveryFlippedByteThatIsSealed) {
     other[at] ^= std::byte{0x81};
     const auto run = must(container::write_run(*writer, kSegment, {9}, other, 130));
     container::Description out({.entries_max = 100});
-    container::describe_run(out, {writer->storage(), writer->identity().uuid, entry, run});
+    container::describe_run(out, {writer->storage(), writer->identity().uuid, entry, run}, kind());
     EXPECT_FALSE(out.take().empty());
     writer->release(run.extent());
   }

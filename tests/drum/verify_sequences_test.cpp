@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container/verify_sequences.h"
+#include "drum/verify_sequences.h"
 
 #include <limits>
 #include <map>
@@ -12,7 +12,7 @@
 namespace crawlstore::testing {
 namespace {
 
-using container::SequenceRun;
+using drum::SequenceRun;
 using Numbers = std::vector<std::uint64_t>;
 
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 27;
@@ -40,8 +40,8 @@ struct Columns {
   /// The numbers of the runs found.
   [[nodiscard]] Result<std::set<std::uint64_t>> shared(const VerifyOptions& options = {}) const {
     const auto storage = open_memory_storage(make_memory_file(file), OpenMode::kRead);
-    container::Verification verification{*storage, options};
-    const auto found = container::find_shared_sequences(verification, runs);
+    container::Verification verification{*storage, options, container::all_kinds()};
+    const auto found = drum::find_shared_sequences(verification, runs);
     if (!found) return tl::unexpected<Error>(found.error());
     std::set<std::uint64_t> places;
     for (const SequenceRun& run : *found) EXPECT_TRUE(places.insert(run.offset_bytes).second);

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container/run_content.h"
+#include "drum/drum_content.h"
 
 #include <algorithm>
 #include <bitset>
 #include <optional>
 
-#include "container/link_content.h"
-#include "container/origin_content.h"
 #include "format/endian.h"
-#include "format/event_run.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
-#include "format/record_tile.h"
 #include "format/request_run.h"
 
-namespace crawlstore::container {
+namespace crawlstore::drum {
+
+using container::PayloadWindow;
+using container::RunContentPtr;
 namespace {
 
 constexpr std::uint64_t kProgressBytes = 1024 * 1024;
@@ -26,8 +25,8 @@ tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
 /// The index of a partition, entry by entry.
 class IndexWalk {
  public:
-  IndexWalk(const PayloadSource& payload, const format::PartitionFooter& footer,
-            const ContentProgress& progress)
+  IndexWalk(const container::PayloadSource& payload, const format::PartitionFooter& footer,
+            const container::ContentProgress& progress)
       : footer_(footer),
         rules_(footer),
         heads_(payload, {footer.index_offset_bytes, footer.block_count * 8}, progress),
@@ -83,8 +82,8 @@ class IndexWalk {
 /// Walks the blocks of a partition beside its index.
 class PartitionWalk {
  public:
-  PartitionWalk(const PayloadSource& payload, const format::PartitionFooter& footer,
-                const ContentProgress& progress)
+  PartitionWalk(const container::PayloadSource& payload, const format::PartitionFooter& footer,
+                const container::ContentProgress& progress)
       : footer_(footer),
         progress_(progress),
         index_(payload, footer, progress),
@@ -161,7 +160,7 @@ class PartitionWalk {
   static constexpr std::uint64_t kBlockBytesMax = (std::uint64_t{1} << 32) - 8;
 
   const format::PartitionFooter& footer_;
-  const ContentProgress& progress_;
+  const container::ContentProgress& progress_;
   IndexWalk index_;
   PayloadWindow blocks_;
   format::BlockNumbers keys_{};
@@ -169,24 +168,6 @@ class PartitionWalk {
   Key16 last_key_;
   std::uint64_t key_count_ = 0;
 };
-
-Result<RunContent> check_partition(const PayloadSource& payload, const ContentProgress& progress) {
-  const std::uint64_t footer_bytes =
-      std::min<std::uint64_t>(payload.length_bytes, sizeof(format::PartitionFooter));
-  CRAWLSTORE_TRY(const auto bytes,
-                 payload.view({payload.length_bytes - footer_bytes, footer_bytes}));
-  CRAWLSTORE_TRY(const auto footer,
-                 format::parse_partition_footer({bytes, footer_bytes}, payload.length_bytes));
-  CRAWLSTORE_TRY(PartitionWalk(payload, footer, progress).walk());
-  CRAWLSTORE_TRY(progress(payload.length_bytes - footer.index_offset_bytes));
-  RunContent content;
-  content.record_count = footer.key_count;
-  content.key_bytes = footer.key_bytes;
-  content.value_bytes = footer.value_bytes;
-  content.key_min = footer.first_key;
-  content.key_max = footer.last_key;
-  return content;
-}
 
 template <class T>
 void take_range(std::span<const T> numbers, std::uint64_t& lowest, std::uint64_t& highest) {
@@ -205,105 +186,66 @@ std::vector<std::uint16_t> consumers_of(std::span<const std::uint16_t> tags) {
   return consumers;
 }
 
-Result<RunContent> check_key_run(std::span<const std::byte> payload) {
-  std::vector<std::uint64_t> keys;
-  CRAWLSTORE_TRY(const auto run, format::parse_key_run(payload, keys));
-  RunContent content;
-  content.record_count = run.keys.size();
-  content.key_bytes = run.tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
-  content.value_bytes = run.value_bytes;
-  take_range(run.keys, content.key_min, content.key_max);
-  content.sequence_min = run.first_sequence;
-  content.sequence_max =
-      run.first_sequence +
-      (run.sequences.empty() ? run.keys.size() - 1 : std::uint64_t{run.sequences.back()});
-  if (!run.sequences.empty()) {
-    content.sequence_column_bytes =
-        static_cast<std::uint64_t>(std::as_bytes(run.sequences).data() - payload.data());
-  }
-  content.consumers = consumers_of(run.tags.empty() ? std::span(&run.uniform_tag, 1) : run.tags);
-  return content;
-}
-
-Result<RunContent> check_aux_run(std::span<const std::byte> payload) {
-  CRAWLSTORE_TRY(const auto run, format::parse_aux_run(payload));
-  if (const char* broken = format::check_blocks(run.blocks)) {
-    return fail(Errc::kSegmentInvalid, broken);
-  }
-  RunContent content;
-  content.record_count = run.record_count;
-  return content;
-}
-
-Result<RunContent> check_result_run(std::span<const std::byte> payload) {
-  CRAWLSTORE_TRY(const auto run, format::parse_result_run(payload));
-  RunContent content;
-  content.record_count = run.keys.size();
-  content.key_bytes = run.tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
-  content.value_bytes = run.value_bytes;
-  take_range(run.keys, content.key_min, content.key_max);
-  take_range(run.sequences, content.sequence_min, content.sequence_max);
-  content.consumers = consumers_of(run.tags);
-  return content;
-}
-
-Result<RunContent> check_event_run(std::span<const std::byte> payload) {
-  CRAWLSTORE_TRY(auto reader, format::EventRunReader::open(payload));
-  format::EventBatch batch;
-  RunContent content;
-  const auto note = [&content](std::string_view url, std::uint64_t index) {
-    content.names_urls = content.names_urls || !url.empty();
-    if (url.empty()) content.index_max = std::max(content.index_max, index);
-  };
-  auto more = reader.next(batch);
-  for (; more && *more; more = reader.next(batch)) {
-    for (const CrawlEvent& event : batch.events()) {
-      note(event.url, event.index);
-      for (const EventLink& link : event.links) note(link.url, link.index);
-    }
-  }
-  if (!more) return tl::unexpected<Error>(more.error());
-  content.record_count = reader.record_count();
-  return content;
-}
-
-Result<RunContent> check_record_tile(std::span<const std::byte> payload) {
-  CRAWLSTORE_TRY(const auto tile, format::RecordTile::parse(payload));
-  CRAWLSTORE_TRY(tile.check());
-  RunContent content;
-  content.record_count = tile.page_count();
-  for (std::uint32_t i = 0; i < tile.page_count(); ++i) {
-    CRAWLSTORE_TRY(const auto record, tile.record(i));
-    if (record.crawl_count != 0) ++content.crawled_count;
-  }
+/// What key runs and result runs have in common.
+template <class Run>
+std::unique_ptr<RequestContent> content_of(const Run& run) {
+  auto content = std::make_unique<RequestContent>(run.keys.size());
+  content->key_bytes = run.tails.empty() ? format::kKeyBytes : format::kWideKeyBytes;
+  content->value_bytes = run.value_bytes;
+  take_range(run.keys, content->key_min, content->key_max);
   return content;
 }
 
 }  // namespace
 
-Result<RunContent> check_run_content(SegmentKind kind, const PayloadSource& payload,
-                                     const ContentProgress& progress) {
-  if (is_partition_kind(kind)) return check_partition(payload, progress);
-  if (kind == SegmentKind::kPageOrigins) return check_origin_run(payload, progress);
-  if (is_link_kind(kind)) return check_link_run(payload, progress);
-  PayloadWindow window(payload, {0, payload.length_bytes}, progress);
-  CRAWLSTORE_TRY(const auto start, window.at(0, payload.length_bytes));
-  const std::span<const std::byte> bytes(start, payload.length_bytes);
-  CRAWLSTORE_TRY(progress(bytes.size()));
-  switch (kind) {
-    case SegmentKind::kDrumKeyLog:
-      return check_key_run(bytes);
-    case SegmentKind::kDrumAuxLog:
-      return check_aux_run(bytes);
-    case SegmentKind::kDrumResults:
-      return check_result_run(bytes);
-    case SegmentKind::kPageEvents:
-      return check_event_run(bytes);
-    case SegmentKind::kPageRecords:
-      return check_record_tile(bytes);
-    default:
-      return fail(Errc::kSegmentInvalid, "a segment of this kind has no runs of its own", 0);
-  }
+Result<RunContentPtr> check_partition(const container::PayloadSource& payload,
+                                      const container::ContentProgress& progress) {
+  const std::uint64_t footer_bytes =
+      std::min<std::uint64_t>(payload.length_bytes, sizeof(format::PartitionFooter));
+  CRAWLSTORE_TRY(const auto bytes,
+                 payload.view({payload.length_bytes - footer_bytes, footer_bytes}));
+  CRAWLSTORE_TRY(const auto footer,
+                 format::parse_partition_footer({bytes, footer_bytes}, payload.length_bytes));
+  CRAWLSTORE_TRY(PartitionWalk(payload, footer, progress).walk());
+  CRAWLSTORE_TRY(progress(payload.length_bytes - footer.index_offset_bytes));
+  auto content = std::make_unique<KeyContent>(footer.key_count);
+  content->key_bytes = footer.key_bytes;
+  content->value_bytes = footer.value_bytes;
+  content->key_min = footer.first_key;
+  content->key_max = footer.last_key;
+  return content;
 }
 
-}  // namespace crawlstore::container
+Result<RunContentPtr> check_key_run(std::span<const std::byte> payload) {
+  std::vector<std::uint64_t> keys;
+  CRAWLSTORE_TRY(const auto run, format::parse_key_run(payload, keys));
+  auto content = content_of(run);
+  content->sequence_min = run.first_sequence;
+  content->sequence_max =
+      run.first_sequence +
+      (run.sequences.empty() ? run.keys.size() - 1 : std::uint64_t{run.sequences.back()});
+  if (!run.sequences.empty()) {
+    content->sequence_column_bytes =
+        static_cast<std::uint64_t>(std::as_bytes(run.sequences).data() - payload.data());
+  }
+  content->consumers = consumers_of(run.tags.empty() ? std::span(&run.uniform_tag, 1) : run.tags);
+  return content;
+}
+
+Result<RunContentPtr> check_aux_run(std::span<const std::byte> payload) {
+  CRAWLSTORE_TRY(const auto run, format::parse_aux_run(payload));
+  if (const char* broken = format::check_blocks(run.blocks)) {
+    return fail(Errc::kSegmentInvalid, broken);
+  }
+  return std::make_unique<container::RunContent>(run.record_count);
+}
+
+Result<RunContentPtr> check_result_run(std::span<const std::byte> payload) {
+  CRAWLSTORE_TRY(const auto run, format::parse_result_run(payload));
+  auto content = content_of(run);
+  take_range(run.sequences, content->sequence_min, content->sequence_max);
+  content->consumers = consumers_of(run.tags);
+  return content;
+}
+
+}  // namespace crawlstore::drum

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container/origin_content.h"
+#include "pages/origin_content.h"
 
 #include <algorithm>
 
 #include "format/endian.h"
 #include "format/origin_index.h"
 
-namespace crawlstore::container {
+namespace crawlstore::pages {
+
+using container::ContentProgress;
+using container::PayloadSource;
+using container::PayloadWindow;
 namespace {
 
 constexpr std::uint64_t kProgressBytes = 1024 * 1024;
@@ -95,7 +99,8 @@ class OriginWalk {
 
 }  // namespace
 
-Result<RunContent> check_origin_run(const PayloadSource& payload, const ContentProgress& progress) {
+Result<container::RunContentPtr> check_origin_run(const PayloadSource& payload,
+                                                  const ContentProgress& progress) {
   const auto footer_bytes =
       std::min<std::uint64_t>(payload.length_bytes, sizeof(format::OriginFooter));
   CRAWLSTORE_TRY(const auto bytes,
@@ -110,11 +115,10 @@ Result<RunContent> check_origin_run(const PayloadSource& payload, const ContentP
   CRAWLSTORE_TRY(auto decoder, format::OriginBlockDecoder::make(codec_of(footer), dictionary));
   CRAWLSTORE_TRY(
       OriginWalk(payload, footer, std::move(decoder), progress).walk(payload.length_bytes));
-  RunContent content;
-  content.record_count = footer.page_count;
-  content.page_min = footer.first_page;
-  content.page_max = footer.first_page + footer.page_count - 1;
+  auto content = std::make_unique<OriginContent>(footer.page_count);
+  content->page_min = footer.first_page;
+  content->page_max = footer.first_page + footer.page_count - 1;
   return content;
 }
 
-}  // namespace crawlstore::container
+}  // namespace crawlstore::pages

@@ -8,7 +8,7 @@
 
 #include "container/verify_findings.h"
 
-namespace crawlstore::container {
+namespace crawlstore::drum {
 
 /// Where the sequence numbers of a key run whose content is whole are.
 ///   lowest, highest      the first and the last: they ascend
@@ -28,7 +28,7 @@ struct SequenceRun {
 ///   errors  kCancelled; kIo, kTruncated where a column cannot be read
 ///   memory  17 MiB, and 100 bytes a run
 ///   cost    one pass over the columns; none when all runs are of one segment
-Result<std::vector<SequenceRun>> find_shared_sequences(Verification& verification,
+Result<std::vector<SequenceRun>> find_shared_sequences(container::Verification& verification,
                                                        std::vector<SequenceRun> runs);
 
-}  // namespace crawlstore::container
+}  // namespace crawlstore::drum

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container/description_origins.h"
+#include "pages/origin_description.h"
 
 #include <algorithm>
 
@@ -7,7 +7,12 @@
 #include "format/endian.h"
 #include "format/origin_index.h"
 
-namespace crawlstore::container {
+namespace crawlstore::pages {
+
+using container::Description;
+using container::RunBytes;
+using container::RunSource;
+
 namespace {
 
 /// Where the blocks of an origin run are, from its footer and index, none of which is believed.
@@ -36,8 +41,8 @@ class OriginMap {
 
   /// The last block that begins at or before `place`.
   [[nodiscard]] std::uint64_t find(std::uint64_t place) const {
-    return find_block(footer_.block_count, place,
-                      [this](std::uint64_t i) { return entry(i).offset_bytes; });
+    return container::find_block(footer_.block_count, place,
+                                 [this](std::uint64_t i) { return entry(i).offset_bytes; });
   }
 
  private:
@@ -82,23 +87,24 @@ void describe_block(Description& out, const RunSource& source, const OriginMap& 
   const std::size_t mark = out.mark();
   out.open("blocks[" + std::to_string(i) + "]", "struct", {base, block.length_bytes});
   const RunBytes bytes =
-      source.read(block.offset_bytes, std::min(block.length_bytes, kWholeBytesMax));
+      source.read(block.offset_bytes, std::min(block.length_bytes, container::kWholeBytesMax));
   out.add_fields(format::describe_origin_block(bytes.bytes), base);
   const auto header = format::parse_origin_block_header(bytes.bytes, codec_of(map.footer()));
   if (header) describe_parts(out, *header, base);
   out.close();
-  auto broken = error_of(header);
+  auto broken = container::error_of(header);
   if (header && decoder != nullptr && bytes.bytes.size() == block.length_bytes) {
-    broken = error_of(decoder->decode(bytes.bytes, map.footer().first_page + map.entry(i).page));
+    broken = container::error_of(
+        decoder->decode(bytes.bytes, map.footer().first_page + map.entry(i).page));
   }
-  note_problems(out, mark, base, bytes, broken);
+  container::note_problems(out, mark, base, bytes, broken);
 }
 
 }  // namespace
 
 void describe_origins(Description& out, const RunSource& source) {
-  const auto footer =
-      describe_footer(out, source, format::describe_origin_footer, format::parse_origin_footer);
+  const auto footer = container::describe_footer(out, source, format::describe_origin_footer,
+                                                 format::parse_origin_footer);
   if (!footer) return;
   auto decoder = describe_dictionary(out, source, *footer);
   const OriginMap map(source, *footer);
@@ -117,8 +123,8 @@ void describe_origins(Description& out, const RunSource& source) {
 }
 
 void describe_origins_at(Description& out, const RunSource& source, std::uint64_t place) {
-  const auto footer =
-      describe_footer(out, source, format::describe_origin_footer, format::parse_origin_footer);
+  const auto footer = container::describe_footer(out, source, format::describe_origin_footer,
+                                                 format::parse_origin_footer);
   if (!footer || place >= footer->index_offset_bytes) return;
   auto decoder = describe_dictionary(out, source, *footer);
   const OriginMap map(source, *footer);
@@ -126,4 +132,4 @@ void describe_origins_at(Description& out, const RunSource& source, std::uint64_
   describe_block(out, source, map, map.find(place), decoder ? &*decoder : nullptr);
 }
 
-}  // namespace crawlstore::container
+}  // namespace crawlstore::pages

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "container/link_description.h"
+#include "links/link_description.h"
 
 #include <algorithm>
 
@@ -9,7 +9,12 @@
 #include "format/link_block.h"
 #include "format/link_index.h"
 
-namespace crawlstore::container {
+namespace crawlstore::links {
+
+using container::Description;
+using container::RunBytes;
+using container::RunSource;
+
 namespace {
 
 constexpr std::uint64_t kEntryBytes = sizeof(format::LinkIndexEntry);
@@ -36,8 +41,8 @@ class LinkRunMap {
   }
   /// The last block that begins at or before `place`.
   [[nodiscard]] std::uint64_t find(std::uint64_t place) const {
-    return find_block(footer_.block_count, place,
-                      [this](std::uint64_t i) { return block_offset(i); });
+    return container::find_block(footer_.block_count, place,
+                                 [this](std::uint64_t i) { return block_offset(i); });
   }
 
  private:
@@ -59,7 +64,7 @@ void describe_entry(Description& out, const RunSource& source, const LinkRunMap&
   const RunBytes bytes = source.read(place, kEntryBytes);
   out.add_fields(format::describe_link_index_entry(bytes.bytes), base);
   out.close();
-  note_problems(out, mark, base, bytes, std::nullopt);
+  container::note_problems(out, mark, base, bytes, std::nullopt);
 }
 
 void describe_block(Description& out, const RunSource& source, const LinkRunMap& map,
@@ -69,22 +74,22 @@ void describe_block(Description& out, const RunSource& source, const LinkRunMap&
   const std::size_t mark = out.mark();
   out.open(item("blocks", i), "struct", {base, block.length_bytes});
   const RunBytes bytes =
-      source.read(block.offset_bytes, std::min(block.length_bytes, kWholeBytesMax));
+      source.read(block.offset_bytes, std::min(block.length_bytes, container::kWholeBytesMax));
   out.add_fields(format::describe_link_block(bytes.bytes), base);
   out.close();
   std::optional<Error> broken;
   if (bytes.bytes.size() == block.length_bytes) {
     format::LinkRows rows;
-    broken = error_of(format::decode_link_block(bytes.bytes, rows));
+    broken = container::error_of(format::decode_link_block(bytes.bytes, rows));
   }
-  note_problems(out, mark, base, bytes, broken);
+  container::note_problems(out, mark, base, bytes, broken);
 }
 
 }  // namespace
 
 void describe_link_run(Description& out, const RunSource& source) {
-  const auto footer =
-      describe_footer(out, source, format::describe_link_run_footer, format::parse_link_footer);
+  const auto footer = container::describe_footer(out, source, format::describe_link_run_footer,
+                                                 format::parse_link_footer);
   if (!footer) return;
   const LinkRunMap map(source, *footer);
   const std::uint64_t start = source.run().offset_bytes;
@@ -99,8 +104,8 @@ void describe_link_run(Description& out, const RunSource& source) {
 }
 
 void describe_link_run_at(Description& out, const RunSource& source, std::uint64_t place) {
-  const auto footer =
-      describe_footer(out, source, format::describe_link_run_footer, format::parse_link_footer);
+  const auto footer = container::describe_footer(out, source, format::describe_link_run_footer,
+                                                 format::parse_link_footer);
   if (!footer) return;
   const LinkRunMap map(source, *footer);
   const Extent index = map.index();
@@ -111,4 +116,4 @@ void describe_link_run_at(Description& out, const RunSource& source, std::uint64
   }
 }
 
-}  // namespace crawlstore::container
+}  // namespace crawlstore::links

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "links/kinds.h"
+
+#include "format/superblock.h"
+#include "links/link_content.h"
+#include "links/link_description.h"
+
+namespace crawlstore::links {
+namespace {
+
+container::Kind link_log(SegmentKind kind, std::string_view name) {
+  return {
+      .rule = {kind, name, StorageClass::kLog, SegmentKind::kPages, format::kPagesFeature},
+      .check = check_link_run,
+      .describe = describe_link_run,
+      .describe_at = describe_link_run_at,
+  };
+}
+
+}  // namespace
+
+std::vector<container::Kind> kinds() {
+  return {
+      link_log(SegmentKind::kOutLinks, "out_links"),
+      link_log(SegmentKind::kInLinks, "in_links"),
+      link_log(SegmentKind::kGoneLinks, "gone_links"),
+  };
+}
+
+}  // namespace crawlstore::links

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pages/kinds.h"
+
+#include "drum/drum_content.h"
+#include "drum/drum_description.h"
+#include "format/superblock.h"
+#include "pages/origin_content.h"
+#include "pages/origin_description.h"
+#include "pages/page_content.h"
+#include "pages/page_description.h"
+#include "pages/verify_pages.h"
+
+namespace crawlstore::pages {
+namespace {
+
+using container::check_whole;
+using format::kFreshKeysFeature;
+using format::kPagesFeature;
+using enum SegmentKind;
+using enum StorageClass;
+
+}  // namespace
+
+std::vector<container::Kind> kinds() {
+  return {
+      {.rule = {kPageOrigins, "page_origins", kLog, kPages, kPagesFeature},
+       .check = check_origin_run,
+       .describe = describe_origins,
+       .describe_at = describe_origins_at},
+      {.rule = {kPageRecords, "page_records", kTiled, kPages, kPagesFeature},
+       .check = check_whole<check_record_tile>,
+       .describe = describe_record_tile,
+       .verify = verify_record_tiles},
+      {.rule = {kPageEvents, "page_events", kLog, kPages, kPagesFeature},
+       .check = check_whole<check_event_run>,
+       .describe = describe_event_run},
+      {.rule = {kFreshKeys, "fresh_keys", kLog, kPages, kFreshKeysFeature},
+       .check = drum::check_partition,
+       .describe = drum::describe_partition,
+       .describe_at = drum::describe_partition_at},
+      // Behind its records: what is wrong with them alone is found first.
+      {.rule = {kPages, "pages", kBlob, {}, kPagesFeature},
+       .describe = describe_pages,
+       .verify = verify_pages,
+       .verify_rest = verify_other_drums,
+       .unnamed = "no page database names this segment"},
+  };
+}
+
+}  // namespace crawlstore::pages
