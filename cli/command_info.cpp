@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "model/generations_view.h"
+#include "model/scores_view.h"
 #include "model/space_view.h"
 #include "model/store_view.h"
 
@@ -33,6 +34,9 @@ int run(const Options& options) {
   const auto info = snapshot->info();
   if (!info) return fail_with(options.path, info.error());
   document->tables.push_back(model::space_table(*info, snapshot->segments()));
+  auto scores = model::scores_table(*snapshot);
+  if (!scores) return fail_with(options.path, scores.error());
+  document->tables.push_back(std::move(*scores));
   const auto copies = generations(**storage);
   if (!copies) return fail_with(options.path, copies.error());
   document->tables.push_back(model::superblocks_table(*copies));

@@ -28,6 +28,8 @@ constexpr std::array kVerbs{
     Verb{"pages", "list pages: all, those that match, the first by a column", define_pages},
     Verb{"page", "everything known of one page", define_page},
     Verb{"links", "the pages that a page links to, or that link to it", define_links},
+    Verb{"rank", "compute PageRank over all links, and keep it", define_rank},
+    Verb{"top", "the pages with the highest scores", define_top},
     Verb{"forget", "take pages out: keys, URLs, records and links", define_forget},
     Verb{"merge", "run the pending merges now", define_merge},
     Verb{"compact", "move everything to the front, give the rest back", define_compact},

@@ -42,7 +42,7 @@ void ProgressBar::update_of(std::uint64_t done, std::uint64_t total) {
   update(done, total == 0 ? -1 : static_cast<double>(done) / static_cast<double>(total));
 }
 
-void ProgressBar::update(std::uint64_t done, double fraction) {
+void ProgressBar::update(std::uint64_t done, double fraction, std::string_view detail) {
   if (quiet_) return;
   const auto now = Clock::now();
   if (now < next_) return;
@@ -50,7 +50,8 @@ void ProgressBar::update(std::uint64_t done, double fraction) {
       now + (on_terminal_ ? Clock::duration(kTerminalInterval) : Clock::duration(kPlainInterval));
   shown_ = true;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const std::string line = text(done, std::min(fraction, 1.0), seconds);
+  std::string line = text(done, std::min(fraction, 1.0), seconds);
+  if (!detail.empty()) (line += ", ") += detail;
   if (on_terminal_) {
     show("\r" + line + "\x1b[K");
   } else {

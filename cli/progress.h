@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <crawlstore/store.h>
 
@@ -25,7 +26,8 @@ class ProgressBar {
   ProgressBar& operator=(const ProgressBar&) = delete;
 
   /// Shows `done` now and then. `fraction` of the whole, from 0 to 1; negative = not known.
-  void update(std::uint64_t done, double fraction);
+  /// `detail` stands behind it.
+  void update(std::uint64_t done, double fraction, std::string_view detail = {});
   /// The same, of a known total.
   void update_of(std::uint64_t done, std::uint64_t total);
 

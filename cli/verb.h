@@ -23,10 +23,12 @@ Action define_page(Parser& parser);
 Action define_pages(Parser& parser);
 Action define_pins(Parser& parser);
 Action define_plan(Parser& parser);
+Action define_rank(Parser& parser);
 Action define_rollback(Parser& parser);
 Action define_seen(Parser& parser);
 Action define_segments(Parser& parser);
 Action define_snapshot(Parser& parser);
+Action define_top(Parser& parser);
 Action define_verify(Parser& parser);
 
 }  // namespace crawlstore::cli

@@ -157,7 +157,7 @@ Broken check_kind(const SegmentEntry& segment, std::span<const KindRule> kinds) 
   if (is_owner == static_cast<bool>(segment.owner) || segment.owner == segment.id) {
     return "the owner of a segment is not what its kind asks for";
   }
-  if (is_owner == segment.name.empty()) {
+  if ((is_owner || rule->is_named) == segment.name.empty()) {
     return "a segment that owns others has no name, or one that is owned has one";
   }
   return nullptr;

@@ -53,6 +53,7 @@ struct KindRule {
   StorageClass storage_class{};
   SegmentKind owner{};        ///< the kind of its owner; 0: it has a name and no owner
   std::uint64_t feature = 0;  ///< the bit of features_incompat that it asks for
+  bool is_named = false;      ///< it has a name although it has an owner
 };
 
 /// Where one table of the directory lies.

@@ -34,11 +34,15 @@ std::int64_t load_signed(std::span<const std::byte> bytes) {
 }
 
 /// The shortest decimal number that is this one, or "inf" and "nan".
-std::string float_text(std::uint64_t bits) {
+std::string float_text(std::span<const std::byte> bytes) {
   std::array<char, 32> digits{};
-  const auto end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), std::bit_cast<double>(bits)).ptr;
-  return {digits.data(), end};
+  char* const end = digits.data() + digits.size();
+  const auto text =
+      bytes.size() == sizeof(float)
+          ? std::to_chars(digits.data(), end,
+                          std::bit_cast<float>(load<std::uint32_t>(bytes.data())))
+          : std::to_chars(digits.data(), end, std::bit_cast<double>(load_unsigned(bytes)));
+  return {digits.data(), text.ptr};
 }
 
 std::string value_of(Form form, std::span<const std::byte> bytes) {
@@ -56,7 +60,7 @@ std::string value_of(Form form, std::span<const std::byte> bytes) {
       return to_string(uuid);
     }
     case Form::kFloat:
-      return float_text(load_unsigned(bytes));
+      return float_text(bytes);
     case Form::kZeros:
       return {};
   }
@@ -386,6 +390,22 @@ Fields describe_record_tile(std::span<const std::byte> bytes) {
 }
 Fields describe_score_footer(std::span<const std::byte> bytes) {
   return describe_members(kScoreFooter, bytes);
+}
+Fields describe_numbers(const NumberList& list, std::span<const std::byte> bytes) {
+  const Form form = list.is_float ? Form::kFloat : Form::kUnsigned;
+  Fields fields;
+  for (std::uint64_t at = 0; at + list.width <= bytes.size(); at += list.width) {
+    const auto number = bytes.subspan(at, list.width);
+    fields.push_back(
+        {std::string(list.name) + "[" + std::to_string(list.first + at / list.width) + "]",
+         type_of(form, list.width),
+         at,
+         list.width,
+         value_of(form, number),
+         {},
+         0});
+  }
+  return fields;
 }
 Fields describe_tile_node(std::span<const std::byte> bytes, std::size_t entries_max) {
   Fields fields = describe_members(kTileNode, bytes);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/directory.h"
@@ -19,7 +20,7 @@ namespace crawlstore::format {
 
 /// One field; offset relative to the bytes described.
 ///   name   "generation", "tables[3]"
-///   type   u8 u16 u32 u64 i32 i64 f64, hex8 to hex64, time_us, uuid, string, zeros; struct and
+///   type   u8 u16 u32 u64 i32 i64 f32 f64, hex8 to hex64, time_us, uuid, string, zeros; struct and
 ///          list head what follows with a greater depth
 ///   value  numbers plain, hex with 0x; of a list the number of its entries; of a struct empty
 struct Field {
@@ -50,6 +51,19 @@ Fields describe_link_index_entry(std::span<const std::byte> bytes);
 Fields describe_link_run_footer(std::span<const std::byte> bytes);
 Fields describe_record_tile(std::span<const std::byte> bytes);
 Fields describe_score_footer(std::span<const std::byte> bytes);
+
+/// Numbers that stand one behind another.
+///   name      of the list: the fields are name[first], name[first + 1] ...
+///   width     4 or 8 bytes
+///   is_float  of IEEE 754; else unsigned
+struct NumberList {
+  std::string_view name;
+  std::uint64_t first = 0;
+  std::size_t width = 8;
+  bool is_float = false;
+};
+Fields describe_numbers(const NumberList& list, std::span<const std::byte> bytes);
+
 /// With its children, at most `entries_max` of them.
 Fields describe_tile_node(std::span<const std::byte> bytes, std::size_t entries_max);
 

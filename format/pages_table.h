@@ -20,6 +20,9 @@ inline constexpr std::int32_t kPageValueBytes = 9;
 /// Indexes have 5 bytes there.
 inline constexpr std::uint64_t kPagesMax = kPageMax + 1;
 
+/// A table has some two hundred bytes; later versions may add fields.
+inline constexpr std::uint64_t kPagesTableBytesMax = 65536;
+
 /// Of the flags: pages have URLs.
 inline constexpr std::uint32_t kPagesHaveUrls = 1;
 

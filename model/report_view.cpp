@@ -33,7 +33,8 @@ Document compact_view(const CompactReport& report) {
 Document forget_view(const ForgetReport& report) {
   return {{{"pages", Unit::kCount, report.page_count},
            {"links", Unit::kCount, report.link_count},
-           {"seen", Unit::kCount, report.seen_count}},
+           {"seen", Unit::kCount, report.seen_count},
+           {"score_arrays", Unit::kCount, report.score_array_count}},
           {}};
 }
 

@@ -14,13 +14,14 @@ ROOT_END = struct.Struct('<8s16sQQQQqQQQQ')
 FILE_MAX, GENERATION_MAX = 1 << 56, (1 << 62) - 2
 SLOTS = ((0, 0, 16384), (1, 0, 32768), (0, 1, 49152), (1, 1, 65536))
 ZERO_GAPS = ((4096, 16384), (20480, 32768), (36864, 49152), (53248, 65536), (69632, 81920))
-KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 7}
+KNOWN = {'features_compat': 0, 'features_ro_compat': 0, 'features_incompat': 15}
 KINDS = {1: ('drum', 1), 2: ('drum_partition', 1), 3: ('drum_key_log', 2),
          4: ('drum_aux_log', 2), 5: ('drum_results', 2), 6: ('pages', 1), 7: ('page_origins', 2),
          8: ('page_records', 3), 9: ('out_links', 2), 10: ('in_links', 2), 11: ('gone_links', 2),
-         12: ('page_events', 2), 13: ('fresh_keys', 2)}
-DRUM, PAGES = 1, 6      # the kinds that have names, and own all others
-FRESH_KEYS = 13
+         12: ('page_events', 2), 13: ('fresh_keys', 2), 14: ('score_array', 1)}
+DRUM, PAGES = 1, 6      # the kinds that own all others
+FRESH_KEYS, SCORE_ARRAY = 13, 14
+NAMED = {DRUM, PAGES, SCORE_ARRAY}
 OWNERS = {kind: 0 if kind in (DRUM, PAGES) else DRUM if kind < PAGES else PAGES for kind in KINDS}
 BLOB, LOG, TILED = 1, 2, 3
 CLASSES = {BLOB: 'blob', LOG: 'log', TILED: 'tiled'}
@@ -372,7 +373,7 @@ class CrawlFile:
         demand(s.kind in KINDS and s.storage_class in CLASSES and
                KINDS[s.kind][1] == s.storage_class, 'rule 11: kind or class of segment %d' % s.id)
         demand((s.owner == 0) == (OWNERS[s.kind] == 0), 'rule 12: owner of segment %d' % s.id)
-        demand(valid_name(s.name) and (len(s.name) > 0) == (OWNERS[s.kind] == 0),
+        demand(valid_name(s.name) and (len(s.name) > 0) == (s.kind in NAMED),
                'rule 13: name of segment %d' % s.id)
         demand(len(s.runs) <= 256 if s.storage_class == LOG else len(s.runs) == 1,
                'rule 14: runs of segment %d' % s.id)
@@ -438,11 +439,12 @@ class CrawlFile:
         runs = [r.run_id for s in segments for r in all_runs(s)]
         demand(len(set(runs)) == len(runs), 'rule 15: run ids')
         demand(max(runs, default=0) < next_run_id, 'rule 4: next_run_id')
-        names = [(s.kind, s.name) for s in segments if OWNERS[s.kind] == 0]
+        names = [(s.kind, s.owner, s.name) for s in segments if s.kind in NAMED]
         demand(len(set(names)) == len(names), 'rule 13: names')
         kinds = {0: 0, **{s.id: s.kind for s in segments}}
         demand(all(kinds.get(s.owner) == OWNERS[s.kind] for s in segments), 'rule 12: owners')
-        needed = {1 if s.kind < PAGES else 2 if s.kind < FRESH_KEYS else 4 for s in segments}
+        needed = {1 if s.kind < PAGES else 2 if s.kind < FRESH_KEYS else
+                  4 if s.kind == FRESH_KEYS else 8 for s in segments}
         demand(all(sb.features_incompat & bit for bit in needed), 'Feature bits rule 3')
 
     # Runs

@@ -103,7 +103,7 @@ types:
       - {id: pass, type: u8}
       - {id: features_compat, type: u8}
       - {id: features_ro_compat, type: u8}
-      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; 1: kinds 6 to 12; 2: kind 13'}
+      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; 1: kinds 6 to 12; 2: kind 13; 3: 14'}
       - {id: commit_time_us, type: s8, doc: microseconds since 1970-01-01 00:00 UTC}
       - {id: root_place_bytes, size: 32}
       - {id: reserved, size: 3976}
@@ -417,6 +417,7 @@ types:
             segment_kind::gone_links: link_run
             segment_kind::page_events: event_run
             segment_kind::fresh_keys: partition
+            segment_kind::score_array: score_array
       payload_padding:
         io: _root._io
         pos: offset_bytes + payload_bytes
@@ -951,6 +952,46 @@ types:
         repeat-expr: page_count
         if: width_bytes != 0
 
+  score_array:
+    doc-ref: spec/format.md#score-arrays
+    instances:
+      footer: {pos: '_io.size < 104 ? 0 : _io.size - 104', type: score_footer}
+      floats: {pos: 0, type: f4, repeat: expr, repeat-expr: footer.entry_count, if: footer.codec == 1}
+      doubles: {pos: 0, type: f8, repeat: expr, repeat-expr: footer.entry_count, if: footer.codec == 2}
+      first_pages:
+        pos: footer.first_pages_offset_bytes
+        type: u8
+        repeat: expr
+        repeat-expr: footer.first_page_count
+      residuals:
+        pos: footer.first_pages_offset_bytes + 8 * footer.first_page_count
+        type: f8
+        repeat: expr
+        repeat-expr: footer.iteration_count
+
+  score_footer:
+    seq:
+      - {id: entry_count, type: u8, valid: {expr: _ <= _io.size / 4}}
+      - {id: page_count, type: u8}
+      - {id: link_count, type: u8}
+      - {id: superstep_count, type: u8}
+      - {id: generation, type: u8}
+      - {id: time_us, type: s8}
+      - {id: damping, type: f8}
+      - {id: precision, type: f8}
+      - {id: residual, type: f8}
+      - {id: sum, type: f8}
+      - {id: iteration_count, type: u4, valid: {expr: _ <= 65536}}
+      - {id: scorer, type: u2}
+      - {id: subject, type: u2, valid: {min: 1, max: 3}}
+      - {id: codec, type: u2, valid: {min: 1, max: 2}}
+      - {id: flags, type: u2}
+      - {id: reserved, contents: [0, 0, 0, 0]}
+      - {id: magic, contents: CSCORES1}
+    instances:
+      first_pages_offset_bytes: {value: '(entry_count * (codec == 1 ? 4 : 8) + 7) / 8 * 8'}
+      first_page_count: {value: 'subject == 1 ? 0 : entry_count'}
+
   link_run:
     doc-ref: spec/format.md#link-runs
     instances:
@@ -1134,6 +1175,7 @@ enums:
     11: gone_links
     12: page_events
     13: fresh_keys
+    14: score_array
   storage_class:
     1: blob
     2: log

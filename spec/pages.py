@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import crawl_events
 import zstd_frame
-from container import DRUM, FRESH_KEYS, CrawlError, up
+from container import DRUM, FRESH_KEYS, SCORE_ARRAY, CrawlError, up
 from drum import ascends, cut, demand
 from flatbuf import Buffer, Malformed
 from url import page_key
@@ -373,7 +373,8 @@ def check_pages(segment, segments, parsed, key_seed):
     records = [record for tile in runs('records', 8) for record in tile]
     link_runs = [runs(*way) for way in (('out_links', 9), ('in_links', 10), ('gone_links', 11))]
     events = [event for run in runs('events', 12) for event in run]
-    demand(all(s.id in named for s in segments.values() if s.owner == segment.id),
+    demand(all(s.id in named for s in segments.values()
+               if s.owner == segment.id and s.kind != SCORE_ARRAY),
            'Pages rule 5: a segment that its page database does not name')
     if keys:
         demand(segments[pages.keys].name == segment.name, 'Pages rule 5: name of the drum')

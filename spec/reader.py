@@ -12,11 +12,12 @@ import uuid
 
 import drum as drums
 import pages
-from container import CLASSES, DRUM, KINDS, PAGES, REDUCED, CrawlError, CrawlFile, Finding, \
-    all_runs, demand, payload_runs
+import scores
+from container import CLASSES, DRUM, KINDS, PAGES, REDUCED, SCORE_ARRAY, CrawlError, CrawlFile, \
+    Finding, all_runs, demand, payload_runs
 from drum import OPERATIONS, check_drum
 
-PARSERS = {**drums.PARSERS, **pages.PARSERS}
+PARSERS = {**drums.PARSERS, **pages.PARSERS, SCORE_ARRAY: scores.parse_score_array}
 
 
 def load_segments(file, directory, seen):
@@ -41,6 +42,10 @@ def load_segments(file, directory, seen):
     contents = {segment.id: pages.check_pages(segment, segments, parsed, file.identity.key_seed)
                 for segment in directory.segments if segment.kind == PAGES}
     pages.check_key_drums(segments, parsed)
+    for segment in directory.segments:
+        if segment.kind == SCORE_ARRAY:
+            scores.check_score_array(parsed[segment.id][0], parsed[segment.owner][0],
+                                     directory.superblock.generation)
     return parsed, contents
 
 
@@ -122,7 +127,16 @@ def fresh_json(run):
             'values': [value.hex() for _, value in run.keys]}
 
 
-def page_database_json(segment, parsed, content):
+def scores_json(segment, array):
+    shown = ('page_count', 'link_count', 'superstep_count', 'generation', 'time_us', 'damping',
+             'precision', 'residual', 'sum', 'flags')
+    return {'name': segment.name.decode(), 'scorer': array.footer.scorer, 'subject': array.subject,
+            **{name: getattr(array.footer, name) for name in shown},
+            'values': list(array.values), 'first_pages': list(array.first_pages),
+            'residuals': list(array.residuals)}
+
+
+def page_database_json(segment, segments, parsed, content):
     """Of pages, those with a URL, a state other than known, or a score other than 0."""
     fields = parsed[segment.id][0]
     same = ('crawled_count', 'link_count', 'superstep_count', 'collision_count', 'unparsed_count')
@@ -134,7 +148,9 @@ def page_database_json(segment, parsed, content):
             'events': [event_json(event) for event in content.events],
             'fresh_keys': [fresh_json(run) for run in parsed.get(fields.fresh_keys, [])],
             'in_links': links_json(content.in_links), 'out_links': links_json(content.out_links),
-            'pages': [page_json(*page) for page in shown]}
+            'pages': [page_json(*page) for page in shown],
+            'scores': [scores_json(s, parsed[s.id][0]) for s in segments.values()
+                       if s.kind == SCORE_ARRAY and s.owner == segment.id]}
 
 
 def segment_json(segment):
@@ -178,7 +194,7 @@ def document_of(file):
         'held': [h._asdict() for h in sorted(directory.held)],
         'segments': [segment_json(s) for s in directory.segments],
         'drums': [drum_json(s, segments, parsed) for s in directory.segments if s.kind == DRUM],
-        'pages': [page_database_json(s, parsed, contents[s.id])
+        'pages': [page_database_json(s, segments, parsed, contents[s.id])
                   for s in directory.segments if s.kind == PAGES],
     }
 

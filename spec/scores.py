@@ -64,3 +64,11 @@ def parse_score_array(payload, record_count=None):
     demand(record_count in (None, n), 'Segments rule 1: record_count')
     return ScoreArray(footer, SCORERS.get(footer.scorer, footer.scorer), SUBJECTS[footer.subject],
                       values, pages, residuals)
+
+
+def check_score_array(array, pages, generation):
+    """Against the page database that owns it, in the directory of a generation."""
+    footer = array.footer
+    demand(footer.page_count <= pages.page_count and
+           footer.superstep_count <= pages.superstep_count and footer.generation < generation,
+           'Score arrays rule 13')

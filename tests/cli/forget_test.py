@@ -15,6 +15,10 @@ EDGES = b"".join(b"http://%s\thttp://%s\n" % pair for pair in (
     (b"b.test/1", b"c.test/"), (b"c.test/", b"b.test/2")))
 
 
+def forgotten(pages, links):
+    return {"pages": pages, "links": links, "seen": 0, "score_arrays": 0}
+
+
 class Forget(pages_command.PagesTest):
     def setUp(self):
         super().setUp()
@@ -27,12 +31,12 @@ class Forget(pages_command.PagesTest):
         return [row["url"] for row in self.rows() if row["url"]]
 
     def test_takes_a_host(self):
-        self.assertEqual(self.forget("--host", "B.test"), {"pages": 2, "links": 4, "seen": 0})
+        self.assertEqual(self.forget("--host", "B.test"), forgotten(2, 4))
         self.assertEqual(self.urls(), ["http://a.test/1", "http://a.test/2", "http://c.test/"])
         self.assertEqual(self.edges(), {(b"http://a.test/1", b"http://a.test/2")})
         self.assertEqual(self.run_command("page", "x.crawl", "http://b.test/1").code, 1)
         self.succeed("verify", "--deep", "x.crawl")
-        self.assertEqual(self.forget("--host", "b.test"), {"pages": 0, "links": 0, "seen": 0})
+        self.assertEqual(self.forget("--host", "b.test"), forgotten(0, 0))
 
     def test_takes_what_all_options_mean(self):
         self.assertEqual(self.forget("--prefix", "http://a.", "--match", "2$")["pages"], 1)
@@ -40,7 +44,7 @@ class Forget(pages_command.PagesTest):
 
     def test_takes_edits_that_wait(self):
         self.load(b"http://b.test/3\thttp://a.test/1\n", "edges", "--no-merge")
-        self.assertEqual(self.forget("--host", "b.test"), {"pages": 3, "links": 5, "seen": 0})
+        self.assertEqual(self.forget("--host", "b.test"), forgotten(3, 5))
 
     def test_takes_seen_keys_when_asked_to(self):
         urls = b"http://a.test/1\nhttp://b.test/1\n"
@@ -88,8 +92,8 @@ class ForgetAtSize(pages_command.PagesTest):
 
     def test_pages_that_fill_blocks(self):
         self.load(edges_of_two_hosts(), "edges")
-        self.assertEqual(self.forget_host("a.test"), {"pages": 300, "links": 300, "seen": 0})
-        self.assertEqual(self.forget_host("b.test"), {"pages": 40_000, "links": 40_000, "seen": 0})
+        self.assertEqual(self.forget_host("a.test"), forgotten(300, 300))
+        self.assertEqual(self.forget_host("b.test"), forgotten(40_000, 40_000))
 
     def forget_each_host(self, urls, edges):
         """All hosts of a real crawl, or the largest and some others."""

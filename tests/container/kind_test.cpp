@@ -55,7 +55,8 @@ format::RunRef add_toy(const ContainerStore& store, const Bytes& payload) {
 }
 
 VerifyReport verified(const ContainerStore& store) {
-  const VerifyOptions options{.level = VerifyLevel::kDeep};
+  VerifyOptions options;
+  options.level = VerifyLevel::kDeep;
   return must(container::verify_storage(*store.storage(OpenMode::kRead), options, toys()));
 }
 

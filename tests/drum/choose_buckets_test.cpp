@@ -44,7 +44,7 @@ TEST(ChooseBuckets, KeepsPartitionsBetweenTheirBounds) {
       EXPECT_TRUE(std::has_single_bit(buckets)) << keys << ' ' << memory;
       EXPECT_TRUE(buckets <= 8 || keys / buckets >= 16384) << keys << ' ' << memory;
       EXPECT_LE(buckets, 65536U) << keys << ' ' << memory;
-      if (buckets < 65536) EXPECT_LE(keys / buckets, DrumOptions{}.partition_keys_max / 2);
+      EXPECT_TRUE(buckets == 65536 || keys / buckets <= DrumOptions{}.partition_keys_max / 2);
     }
   }
 }
@@ -57,7 +57,7 @@ TEST(ChooseBuckets, TakesFrom16To128WithoutKnowingKeys) {
 }
 
 TEST(ChooseBuckets, TakesMoreOnceLogsHaveToFitASlice) {
-  EXPECT_EQ(buckets_for(100'000'000, 64 * kMiB), 128U) << "of the memory alone";
+  EXPECT_EQ(buckets_for(10'000'000, 64 * kMiB), 128U) << "of the memory alone";
   EXPECT_GE(buckets_for(10'000'000'000, 64 * kMiB), 4096U);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golden/golden_json.h"
 
+#include <bit>
+
 #include <crawlstore/drum_view.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/verify.h>
@@ -9,6 +11,8 @@
 #include "drum/key_source.h"
 #include "drum/result_columns.h"
 #include "format/drum_table.h"
+#include "format/endian.h"
+#include "format/score_array.h"
 #include "pages/fresh_keys.h"
 
 namespace crawlstore::testing {
@@ -230,6 +234,59 @@ Result<json> fresh_keys_of(const Snapshot& snapshot, SegmentId pages) {
   return all;
 }
 
+/// `count` numbers that stand one behind another.
+template <class Number, class Bits>
+json numbers_of(std::span<const std::byte> bytes, std::uint64_t count) {
+  json numbers = json::array();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    numbers.push_back(std::bit_cast<Number>(format::load<Bits>(bytes.data() + i * sizeof(Bits))));
+  }
+  return numbers;
+}
+
+std::string_view name_of(ScoreSubject subject) {
+  if (subject == ScoreSubject::kPage) return "page";
+  return subject == ScoreSubject::kHost ? "host" : "domain";
+}
+
+/// Of a page database, by segment.
+Result<json> scores_of(const Snapshot& snapshot, SegmentId pages) {
+  json all = json::array();
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    if (segment.kind != SegmentKind::kScoreArray || segment.owner != pages) continue;
+    CRAWLSTORE_TRY(const auto payload, snapshot.read_run(segment.id, segment.runs.front().run_id));
+    const std::span bytes(payload);
+    CRAWLSTORE_TRY(
+        const auto array,
+        format::parse_score_footer(bytes.last(std::min(bytes.size(), sizeof(format::ScoreFooter))),
+                                   bytes.size()));
+    const format::ScorePlaces places = format::score_places(array);
+    const auto first_pages = bytes.subspan(places.first_pages.offset_bytes);
+    all.push_back(
+        {{"name", segment.name},
+         {"scorer", static_cast<std::uint16_t>(array.scorer)},
+         {"subject", name_of(array.subject)},
+         {"page_count", array.page_count},
+         {"link_count", array.link_count},
+         {"superstep_count", array.superstep_count},
+         {"generation", array.generation.value},
+         {"time_us", array.time_us},
+         {"damping", array.damping},
+         {"precision", array.precision},
+         {"residual", array.residual},
+         {"sum", array.sum},
+         {"flags", array.flags},
+         {"values", array.codec == format::ScoreCodec::kFloat32
+                        ? numbers_of<float, std::uint32_t>(bytes, array.entry_count)
+                        : numbers_of<double, std::uint64_t>(bytes, array.entry_count)},
+         {"first_pages", numbers_of<std::uint64_t, std::uint64_t>(
+                             first_pages, places.first_pages.length_bytes / 8)},
+         {"residuals", numbers_of<double, std::uint64_t>(
+                           bytes.subspan(places.residuals.offset_bytes), array.iteration_count)}});
+  }
+  return all;
+}
+
 Result<json> pages_of(const Snapshot& snapshot) {
   json all = json::array();
   for (const std::string& name : PageView::names(snapshot)) {
@@ -254,6 +311,7 @@ Result<json> pages_of(const Snapshot& snapshot) {
     const PagesInfo& info = view->info();
     auto fresh_keys = fresh_keys_of(snapshot, info.id);
     if (!fresh_keys) return fresh_keys;
+    CRAWLSTORE_TRY(const auto scores, scores_of(snapshot, info.id));
     all.push_back({{"id", info.id.value},
                    {"name", info.name},
                    {"has_urls", info.has_urls},
@@ -266,6 +324,7 @@ Result<json> pages_of(const Snapshot& snapshot) {
                    {"out_links", *out},
                    {"in_links", *in},
                    {"fresh_keys", *fresh_keys},
+                   {"scores", scores},
                    {"events", events}});
   }
   return all;

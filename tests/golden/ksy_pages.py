@@ -15,6 +15,9 @@ STATES = ["known", "crawled", "gone", "failed"]
 COLUMNS = ["state", "crawl_count", "change_count", "first_crawl", "crawl_span", "score",
            "hash_end"]
 
+SCORE_ARRAY = 14
+SUBJECTS = [None, "page", "host", "domain"]
+
 
 def tree_of(run):
     """Tiles in their order, then the nodes above them."""
@@ -104,7 +107,18 @@ def events_of(run):
     return map(event_of, crawl_events.events_of(messages))
 
 
-def pages_of(segment, runs):
+def scores_of(segment):
+    array = segment["runs"][0]["payload"]
+    footer = array["footer"]
+    same = ("scorer", "page_count", "link_count", "superstep_count", "generation", "time_us",
+            "damping", "precision", "residual", "sum", "flags")
+    return {"name": segment["name"], "subject": SUBJECTS[footer["subject"]],
+            **{name: footer[name] for name in same},
+            "values": array["floats"] if footer["codec"] == 1 else array["doubles"],
+            "first_pages": array["first_pages"], "residuals": array["residuals"]}
+
+
+def pages_of(segment, runs, segments):
     """runs: of each segment id, its runs."""
     table = segment["runs"][0]["payload"]
     log = {name: runs.get(table[name], []) for name in
@@ -125,4 +139,6 @@ def pages_of(segment, runs):
                                   (log["gone_links"], set.difference)]),
             "events": [it for run in log["events"] for it in events_of(run["payload"])],
             "fresh_keys": [dict(zip(("keys", "values"), ksy_keys.partition_of(run["payload"])))
-                           for run in log["fresh_keys"]]}
+                           for run in log["fresh_keys"]],
+            "scores": [scores_of(it) for it in segments
+                       if it["kind"] == SCORE_ARRAY and it["owner"] == segment["id"]]}

@@ -27,7 +27,7 @@ import lz4_block  # noqa: E402
 
 KINDS = [None, "drum", "drum_partition", "drum_key_log", "drum_aux_log", "drum_results",
          "pages", "page_origins", "page_records", "out_links", "in_links", "gone_links",
-         "page_events", "fresh_keys"]
+         "page_events", "fresh_keys", "score_array"]
 CLASSES = [None, "blob", "log", "tiled"]
 OPERATIONS = ["check", "update", "check_update"]
 # Without checksums the torn copy, whose first fields are whole, looks like the winner.
@@ -136,7 +136,8 @@ def document_of(crawl, copy_name):
                             for it in other),
         "held": sorted(held, key=lambda it: it["offset_bytes"]),
         "high_water_bytes": copy["root_place"]["high_water_bytes"],
-        "pages": [ksy_pages.pages_of(it, runs) for it in segments if KINDS[it["kind"]] == "pages"],
+        "pages": [ksy_pages.pages_of(it, runs, segments)
+                  for it in segments if KINDS[it["kind"]] == "pages"],
         "segments": [segment_of(it) for it in segments],
         "uuid": "-".join([digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]])}
 

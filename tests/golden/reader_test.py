@@ -39,6 +39,7 @@ RULES = {
     "Record tiles": range(1, 10),
     "Page keys": range(2, 5),
     "Pages": range(1, 12),
+    "Score arrays": range(1, 14),
 }
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", "."))
 GOLDEN = SOURCE / "tests" / "golden"

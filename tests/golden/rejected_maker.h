@@ -137,5 +137,6 @@ void add_rejected_tiles(Maker& make);
 void add_rejected_links(Maker& make);
 void add_rejected_origins(Maker& make);
 void add_rejected_events(Maker& make);
+void add_rejected_scores(Maker& make);
 
 }  // namespace crawlstore::testing

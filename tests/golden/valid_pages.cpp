@@ -2,6 +2,7 @@
 //
 // The valid golden files of page databases.
 #include <crawlstore/pages.h>
+#include <crawlstore/scores.h>
 
 #include "format/link_block.h"
 #include "format/link_index.h"
@@ -9,6 +10,7 @@
 #include "format/origin_index.h"
 #include "format/pages_table.h"
 #include "format/record_tile.h"
+#include "format/score_array.h"
 #include "golden/valid_maker.h"
 
 namespace crawlstore::testing {
@@ -253,6 +255,57 @@ std::vector<std::byte> fresh_keys_file() {
   return scratch.close();
 }
 
+/// A graph of five pages with PageRank, with scores of a scorer of one's own, and, as a later
+/// version may write them, with doubles by host.
+std::vector<std::byte> scores_file() {
+  Scratch scratch;
+  auto pages = must(PageDb::open(*scratch.store, "graph", pages_options(false)));
+  for (const auto& [page, target] : {std::pair{0U, 4U}, {1U, 4U}, {4U, 1U}, {3U, 3U}}) {
+    const EventLink link{{}, target, 0};
+    CrawlEvent event;
+    event.kind = CrawlEventKind::kLinkAdded;
+    event.index = page;
+    event.links = std::span(&link, 1);
+    must(pages.add(event));
+  }
+  must(pages.merge());
+  RankOptions options;
+  options.database = "graph";
+  options.precision = 1e-3;
+  must(rank_pages(*scratch.store, options));
+  const auto view = must(PageView::open(must(scratch.store->snapshot()), "graph"));
+  must(store_scores(*scratch.store, "own", view, std::vector<float>{1, 0, 0.25F, 3, 0.5F}));
+  must(pages.close());
+  CraftedFile file(scratch.close());
+  format::ScoreArray array;
+  array.scorer = Scorer::kHitsAuthority;
+  array.subject = ScoreSubject::kHost;
+  array.codec = format::ScoreCodec::kFloat64;
+  array.flags = format::kScoresContentWeighted | format::kScoresPersonalised;
+  array.iteration_count = 1;
+  array.entry_count = 3;
+  array.page_count = 5;
+  array.link_count = 4;
+  array.superstep_count = 1;
+  array.generation = {file.superblock.generation - 1};
+  array.time_us = kTimeUs;
+  array.damping = 1;
+  array.residual = 0.5;
+  array.sum = 1;
+  const std::vector<double> values{0.25, 0.125, 0.625};
+  const std::vector<std::uint64_t> first_pages{0, 2, 4};
+  const std::vector<double> residuals{0.5};
+  const auto bytes = std::as_bytes(std::span(values));
+  std::vector<std::byte> payload(bytes.begin(), bytes.end());
+  format::encode_score_tail(array, first_pages, residuals, payload);
+  auto& hosts = file.add_segment(SegmentKind::kScoreArray, file.segment(SegmentKind::kPages).id);
+  hosts.storage_class = StorageClass::kBlob;
+  hosts.name = "hosts";
+  hosts.runs = {file.add_run(hosts.id, payload, 3)};
+  file.assemble();
+  return file.bytes;
+}
+
 std::vector<std::byte> no_pages_file() {
   Scratch scratch;
   must(must(PageDb::open(*scratch.store, "pages", pages_options(true))).close());
@@ -276,6 +329,7 @@ void add_valid_pages(std::vector<GoldenFile>& files) {
   files.push_back({"graph_of_two_link_blocks", two_link_blocks_file()});
   files.push_back({"graph_of_crawled_pages", crawled_graph_file()});
   files.push_back({"graph_of_one_edit", waiting_graph_file()});
+  files.push_back({"graph_of_scores", scores_file()});
   files.push_back({"graph_of_two_tiles", graph_file(8193)});
   files.push_back({"graph_of_two_node_levels", graph_file(64 * 8192 + 1)});
 }

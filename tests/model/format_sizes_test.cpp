@@ -47,7 +47,7 @@ TEST(FormatSizes, AreThoseOfKeyBlocks) {
 
 TEST(FormatSizes, AreThoseOfPartitionTails) {
   for (const std::uint64_t blocks : {1, 2, 1000, 1001}) {
-    for (const std::uint16_t key_bytes : {8, 16}) {
+    for (const std::uint16_t key_bytes : {std::uint16_t{8}, std::uint16_t{16}}) {
       EXPECT_EQ(model::partition_tail_bytes(blocks, key_bytes),
                 format::partition_tail_bytes(blocks, key_bytes));
     }

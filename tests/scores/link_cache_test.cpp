@@ -21,11 +21,10 @@ using scores::LinkCacheOptions;
 std::vector<double> sums_of(const LinkCache& cache) {
   std::vector<double> values(cache.page_count());
   for (std::size_t page = 0; page < values.size(); ++page) values[page] = double(page + 1);
-  std::vector<double> sums(cache.partitions().size() * cache.partition_pages());
-  for (const std::uint32_t partition : cache.partitions()) {
-    cache.add_up(
-        partition, values,
-        std::span(sums).subspan(partition * cache.partition_pages(), cache.partition_pages()));
+  std::vector<double> sums(cache.stripes().size() * cache.stripe_pages());
+  for (const std::uint32_t stripe : cache.stripes()) {
+    cache.add_up(stripe, values,
+                 std::span(sums).subspan(stripe * cache.stripe_pages(), cache.stripe_pages()));
   }
   sums.resize(cache.page_count());
   return sums;
@@ -45,19 +44,19 @@ void expect_holds(const LinkCache& cache, const Rows& rows) {
   EXPECT_TRUE(sums_of(cache) == sums);
 }
 
-TEST(LinkCache, HoldsAllLinksWhateverThreadsAndPartitions) {
+TEST(LinkCache, HoldsAllLinksWhateverThreadsAndStripes) {
   SeededRandom random;
   const std::uint64_t page_count = 150'000 + random.below(1000);
   const Rows rows = random_graph(random, page_count, 4);
   for (const unsigned threads : {1, 3}) {
     for (const unsigned bits : {12, 15, 18}) {
-      expect_holds(cache_of(rows, page_count, {.threads = threads, .partition_bits = bits}), rows);
+      expect_holds(cache_of(rows, page_count, {.threads = threads, .stripe_bits = bits}), rows);
     }
   }
 }
 
 TEST(LinkCache, HoldsStepsOfAWholeBlock) {
-  // First and last sources of blocks and tasks, to first and last targets of partitions.
+  // First and last sources of blocks and tasks, to first and last targets of stripes.
   const std::vector<std::uint64_t> ends = {0,      16'383,  16'384,  65'535,
                                            65'536, 262'143, 262'144, 299'999};
   Rows rows;
@@ -69,7 +68,7 @@ TEST(LinkCache, HoldsNoPages) {
   const LinkCache cache = cache_of({}, 0);
   EXPECT_EQ(cache.page_count(), 0);
   EXPECT_EQ(cache.link_count(), 0);
-  EXPECT_TRUE(cache.partitions().empty());
+  EXPECT_TRUE(cache.stripes().empty());
 }
 
 TEST(LinkCache, ReadsLinksOfAStore) {
@@ -109,7 +108,7 @@ class ChangingRows final : public scores::RowSource {
 };
 
 TEST(LinkCache, RefusesRowsThatChangeBetweenItsPasses) {
-  const std::uint64_t other = 5000;    // of another partition than 1
+  const std::uint64_t other = 5000;    // of another stripe than 1
   const std::uint64_t later = 20'000;  // of another block than 3
   const Rows before = {{3, {1, 2}}, {4, {1}}, {later, {1, 2}}};
   const std::vector<Rows> changes = {
@@ -123,8 +122,7 @@ TEST(LinkCache, RefusesRowsThatChangeBetweenItsPasses) {
       {{3, {1, 2}}, {4, {1}}, {later, {1, 99'999}}},
   };
   for (const Rows& after : changes) {
-    const auto built =
-        LinkCache::build(ChangingRows(before, after), 30'000, {.partition_bits = 12});
+    const auto built = LinkCache::build(ChangingRows(before, after), 30'000, {.stripe_bits = 12});
     ASSERT_FALSE(built);
     EXPECT_EQ(built.error().code, Errc::kSegmentInvalid);
   }
@@ -151,9 +149,9 @@ TEST(LinkCache, RefusesWhatNoMemoryHolds) {
             Errc::kOutOfMemory);
 }
 
-TEST(LinkCache, RefusesPartitionsOutOfRange) {
+TEST(LinkCache, RefusesStripesOutOfRange) {
   for (const unsigned bits : {11U, 19U}) {
-    EXPECT_EQ(LinkCache::build(GivenRows({}), 10, {.partition_bits = bits}).error().code,
+    EXPECT_EQ(LinkCache::build(GivenRows({}), 10, {.stripe_bits = bits}).error().code,
               Errc::kInvalidArgument);
   }
 }

@@ -52,14 +52,14 @@ TEST(PageRank, EqualsThePowerIterationOnRandomGraphs) {
   }
 }
 
-TEST(PageRank, GivesTheSameBitsWhateverThreadsAndPartitions) {
+TEST(PageRank, GivesTheSameBitsWhateverThreadsAndStripes) {
   SeededRandom random;
   const std::uint64_t page_count = 40'000 + random.below(5000);
   const Rows rows = random_graph(random, page_count, 12);
   for (const double precision : {1e-6, 1e-9}) {
     const auto expected = rank(rows, page_count, {.precision = precision});
     for (const unsigned bits : {12U, 13U, 18U}) {
-      const auto cache = cache_of(rows, page_count, {.threads = 2, .partition_bits = bits});
+      const auto cache = cache_of(rows, page_count, {.threads = 2, .stripe_bits = bits});
       for (const unsigned threads : {1U, 2U, 3U, 8U}) {
         const auto result = must(page_rank(cache, {.precision = precision, .threads = threads}));
         EXPECT_EQ(result.residuals, expected.residuals);

@@ -18,8 +18,8 @@ BELOW = {
     "links": ["container"],
     "queue": ["container"],
     "pages": ["drum", "links", "queue"],
-    "scores": ["drum", "links", "queue"],
-    "scheduler": ["pages", "scores"],
+    "scores": ["pages"],
+    "scheduler": ["scores"],
     "crawl_store": ["scheduler"],
 }
 # These see the public headers and the listed folders, nothing of the library's inside.
@@ -69,6 +69,7 @@ PUBLIC_LAYER = {
     "page_view.h": "pages",
     "pages.h": "pages",
     "pages_diff.h": "pages",
+    "scores.h": "scores",
 }
 
 # Third-party headers with the folders that may include them.

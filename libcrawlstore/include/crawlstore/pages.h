@@ -74,8 +74,9 @@ struct SuperstepReport {
 /// What forget() did.
 struct ForgetReport {
   std::uint64_t page_count = 0;
-  std::uint64_t link_count = 0;  ///< from these pages, or to them
-  std::uint64_t seen_count = 0;  ///< keys that the DRUM of seen URLs had
+  std::uint64_t link_count = 0;         ///< from these pages, or to them
+  std::uint64_t seen_count = 0;         ///< keys that the DRUM of seen URLs had
+  std::uint64_t score_array_count = 0;  ///< that were removed
 };
 
 struct ForgetOptions {
@@ -139,8 +140,9 @@ class PageDb {
   [[nodiscard]] Result<SuperstepReport> merge(const Progress& progress = {});
 
   /// Takes the pages whose URL `is_meant` out of the database: keys, URLs, records, and all links
-  /// from and to them, in one commit, after merging what waits. Their indexes stay given, to pages
-  /// that are gone and have no URL. A URL that comes up again is a new page.
+  /// from and to them, in one commit, after merging what waits. Score arrays go with them, as they
+  /// are of these pages, too. Indexes stay given, to pages that are gone and have no URL. A URL
+  /// that comes up again is a new page.
   ///   errors  kInvalidArgument (pages without URLs; the DRUM is open, or requests wait in it; its
   ///           keys are not made from URLs), kUnknownName (no such DRUM), kNoSpace and the like,
   ///           kCancelled: nothing was forgotten, but what waited may have been merged

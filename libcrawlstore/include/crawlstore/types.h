@@ -80,6 +80,7 @@ enum class SegmentKind : std::uint16_t {
   kGoneLinks = 11,     ///< by index: the pages that no longer link to a page
   kPageEvents = 12,    ///< edits that wait for the next superstep
   kFreshKeys = 13,     ///< keys of pages that are not in the DRUM of keys yet
+  kScoreArray = 14,    ///< by index: what pages are worth
 };
 
 /// How a segment's bytes may change (architecture.md section 2).

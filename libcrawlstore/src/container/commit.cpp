@@ -317,6 +317,10 @@ Result<Generation> Writer::commit_restored(const std::vector<Extent>& restored) 
   return committed;
 }
 
+std::int64_t Writer::commit_time_us() const {
+  return options_.fixed_time_us != 0 ? options_.fixed_time_us : now_us();
+}
+
 Result<Generation> Writer::commit(bool even_empty) {
   if (directory_->superblock.generation + skipped_generations_ >= format::kGenerationMax) {
     return fail(Errc::kTooLarge, "the store has had all generations that the format can count");
@@ -333,8 +337,7 @@ Result<Generation> Writer::commit(bool even_empty) {
   draft.next->kinds = directory_->kinds;
   draft.next->superblock.generation = next_generation().value;
   draft.next->superblock.pass = 0;
-  draft.next->superblock.commit_time_us =
-      options_.fixed_time_us != 0 ? options_.fixed_time_us : now_us();
+  draft.next->superblock.commit_time_us = commit_time_us();
 
   const auto built = [&]() -> Result<void> {
     const std::lock_guard lock(mutex_);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "container/tile_tree.h"
 #include "format/checksum.h"
@@ -153,10 +154,11 @@ class MeaningCheck {
       if (run.run_id.value >= directory_.next_run_id) return "a run id is not below next_run_id";
       run_ids_.push_back(run.run_id);
     }
-    if (rule.owner == SegmentKind{}) {
-      const bool is_new = names_.emplace(segment.kind, segment.name).second;
-      return is_new ? nullptr : "two segments of one kind have the same name";
+    const bool is_named = rule.owner == SegmentKind{} || rule.is_named;
+    if (is_named && !names_.emplace(segment.kind, segment.owner, segment.name).second) {
+      return "two segments of one kind have the same name";
     }
+    if (rule.owner == SegmentKind{}) return nullptr;
     const auto* owner = directory_.find(segment.owner);
     const bool is_owned = owner != nullptr && owner->kind == rule.owner;
     return is_owned ? nullptr : "the owner of a segment is not one of this directory and its kind";
@@ -168,7 +170,7 @@ class MeaningCheck {
 
   const Directory& directory_;
   std::vector<RunId> run_ids_;
-  std::set<std::pair<SegmentKind, std::string_view>> names_;
+  std::set<std::tuple<SegmentKind, SegmentId, std::string_view>> names_;  // of one owner
 };
 
 }  // namespace

@@ -51,7 +51,8 @@ Result<void> SegmentVerifier::verify_kind(const Kind& kind) {
 
 void SegmentVerifier::verify_named(const Kind& owner) {
   directory_->for_each_segment([&](const format::SegmentEntry& entry) {
-    if (directory_->kinds->of(entry).rule.owner != owner.rule.kind) return;
+    const format::KindRule& rule = directory_->kinds->of(entry).rule;
+    if (rule.owner != owner.rule.kind || rule.is_named) return;
     if (is_named(owner.rule.kind, entry.id) || unread_.contains(entry.owner)) return;
     const std::uint64_t offset =
         entry.runs.empty() ? Error::kNoOffset : entry.runs.front().offset_bytes;

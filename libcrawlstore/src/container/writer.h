@@ -106,6 +106,8 @@ class Writer final : public SegmentWriter {
   /// was said before.
   std::optional<std::uint64_t> place_from(std::optional<std::uint64_t> from_bytes);
 
+  /// What a commit would state as its time now.
+  [[nodiscard]] std::int64_t commit_time_us() const;
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] std::vector<Extent> free_extents() const;
   [[nodiscard]] std::uint64_t file_bytes() const;

@@ -3,6 +3,7 @@
 
 #include "links/kinds.h"
 #include "pages/kinds.h"
+#include "scores/kinds.h"
 
 namespace crawlstore {
 namespace {
@@ -16,7 +17,8 @@ container::KindSet join(std::initializer_list<std::vector<container::Kind>> part
 }  // namespace
 
 const container::KindSet& container::all_kinds() {
-  static const KindSet kKinds = join({drum::kinds(), links::kinds(), pages::kinds()});
+  static const KindSet kKinds =
+      join({drum::kinds(), links::kinds(), pages::kinds(), scores::kinds()});
   return kKinds;
 }
 

@@ -15,9 +15,6 @@
 namespace crawlstore {
 namespace {
 
-/// A table has some two hundred bytes; later versions may add fields.
-constexpr std::uint64_t kTableBytesMax = 65536;
-
 std::uint64_t allocated_bytes(const format::SegmentEntry* entry) {
   std::uint64_t bytes = 0;
   if (entry == nullptr) return bytes;
@@ -115,7 +112,7 @@ Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name)
     return fail(Errc::kUnknownName, "the store has no page database of this name");
   }
   const auto& run = entry->runs.front();
-  if (run.payload_bytes > kTableBytesMax) {
+  if (run.payload_bytes > format::kPagesTableBytesMax) {
     return fail(Errc::kSegmentInvalid, "the table of a page database is too long", run.offset_bytes,
                 entry->id.value);
   }

@@ -17,6 +17,19 @@ namespace {
 /// the gaps that its joins left.
 constexpr std::uint64_t kGrowthMax = std::uint64_t{128} << 20;
 
+/// Removes the score arrays of the database, which tell what pages were worth, and returns how
+/// many.
+std::uint64_t remove_scores(container::Writer& writer, SegmentId database) {
+  std::vector<SegmentId> arrays;
+  writer.directory()->for_each_segment([&](const format::SegmentEntry& entry) {
+    if (entry.kind == SegmentKind::kScoreArray && entry.owner == database) {
+      arrays.push_back(entry.id);
+    }
+  });
+  for (const SegmentId id : arrays) writer.remove(id);
+  return arrays.size();
+}
+
 /// While it lives, the file grows by what is asked for, and not by an eighth. With the store's
 /// mutex.
 class GrowsExactly {
@@ -217,6 +230,7 @@ Result<ForgetReport> PageDb::Impl::forget_locked(
     pages::Forgetting forgetting(writer, in_commit->state, *keys, steps);
     CRAWLSTORE_TRY(const auto done, forgetting.run(is_meant));
     report = done;
+    if (report.page_count != 0) report.score_array_count = remove_scores(writer, state.id);
     if (forget_options.seen.empty()) return {};
     CRAWLSTORE_TRY(auto opened, drum::KeyTable::open_seen(writer, forget_options.seen));
     seen.emplace(std::move(opened));

@@ -11,9 +11,6 @@
 namespace crawlstore::pages {
 namespace {
 
-/// A table has some two hundred bytes; later versions may add fields.
-constexpr std::uint64_t kTableBytesMax = 65536;
-
 /// That a segment which the table names is there, and is what the table takes it for.
 Result<void> check_part(const container::SegmentWriter& writer, SegmentId owner, SegmentId id,
                         SegmentKind kind) {
@@ -40,7 +37,7 @@ Result<void> check_page_count(const format::PagesTable& table,
 
 Result<PagesState> load_state(container::SegmentWriter& writer, const format::SegmentEntry& entry) {
   const format::RunRef& run = entry.runs.front();
-  if (run.payload_bytes > kTableBytesMax) {
+  if (run.payload_bytes > format::kPagesTableBytesMax) {
     return fail(Errc::kSegmentInvalid, "the table of a page database is too long", run.offset_bytes,
                 entry.id.value);
   }

@@ -22,7 +22,6 @@
 namespace crawlstore::pages {
 namespace {
 
-constexpr std::uint64_t kTableBytesMax = 65536;
 constexpr const char* kTooLong = "a table is too long";
 
 /// Of one page database.
@@ -37,7 +36,8 @@ class PagesVerifier {
 
   /// Whether the table could be read: only then is it known what it names.
   Result<bool> verify() {
-    CRAWLSTORE_TRY(const auto payload, segments_.read_table(entry_, kTableBytesMax, kTooLong));
+    CRAWLSTORE_TRY(const auto payload,
+                   segments_.read_table(entry_, format::kPagesTableBytesMax, kTooLong));
     if (!payload) return false;
     const auto table = format::parse_pages_table(*payload);
     if (!table) {

@@ -16,7 +16,7 @@
 namespace crawlstore::scores {
 namespace {
 
-constexpr unsigned kTargetBits = kPartitionBitsMax;
+constexpr unsigned kTargetBits = kStripeBitsMax;
 constexpr std::uint32_t kTargetMask = (std::uint32_t{1} << kTargetBits) - 1;
 constexpr unsigned kBlockBits = 32 - kTargetBits;  // so that no step between sources overflows
 constexpr std::uint64_t kBlockPages = std::uint64_t{1} << kBlockBits;
@@ -64,9 +64,9 @@ class LinkCacheBuilder {
       : source_(source),
         page_count_(page_count),
         task_count_(ceiling_shift(page_count, kTaskBits)),
-        partition_count_(ceiling_shift(page_count, options.partition_bits)),
+        stripe_count_(ceiling_shift(page_count, options.stripe_bits)),
         options_(options) {
-    cache_.partition_bits_ = options.partition_bits;
+    cache_.stripe_bits_ = options.stripe_bits;
   }
 
   Result<LinkCache> build() {
@@ -83,11 +83,11 @@ class LinkCacheBuilder {
 
   /// Of a cell while the cache is built.
   struct CountedCell {
-    std::uint32_t partition;
+    std::uint32_t stripe;
     std::uint32_t block;
     std::uint64_t links;  // once arranged, where it stands in LinkCache::cells_
   };
-  /// Where the next link from a block to a partition goes.
+  /// Where the next link from a block to a stripe goes.
   struct Place {
     std::uint64_t next = 0;
     std::uint64_t end = 0;
@@ -115,9 +115,9 @@ class LinkCacheBuilder {
   const RowSource& source_;
   const std::uint64_t page_count_;
   const std::uint64_t task_count_;
-  const std::uint64_t partition_count_;
+  const std::uint64_t stripe_count_;
   const LinkCacheOptions& options_;
-  std::vector<Cells> tasks_;  // by block, then partition
+  std::vector<Cells> tasks_;  // by block, then stripe
   LinkCache cache_;
 };
 
@@ -148,7 +148,7 @@ Result<void> LinkCacheBuilder::check(std::uint64_t page, Links links) const {
 Result<void> LinkCacheBuilder::count() {
   std::vector<std::vector<std::uint64_t>> links_to(workers());
   return in_tasks(0, [&](std::uint64_t task, unsigned worker) {
-    links_to[worker].resize(partition_count_);
+    links_to[worker].resize(stripe_count_);
     return count_task(task, links_to[worker]);
   });
 }
@@ -158,11 +158,11 @@ Result<void> LinkCacheBuilder::count_task(std::uint64_t task,
   std::uint64_t block = kNoBlock;
   const auto close_block = [&] {
     if (block == kNoBlock) return;
-    for (std::uint64_t partition = 0; partition < partition_count_; ++partition) {
-      const std::uint64_t links = std::exchange(links_to[partition], 0);
+    for (std::uint64_t stripe = 0; stripe < stripe_count_; ++stripe) {
+      const std::uint64_t links = std::exchange(links_to[stripe], 0);
       if (links == 0) continue;
       tasks_[task].push_back(
-          {static_cast<std::uint32_t>(partition), static_cast<std::uint32_t>(block), links});
+          {static_cast<std::uint32_t>(stripe), static_cast<std::uint32_t>(block), links});
     }
   };
   const std::span<std::uint32_t> degrees = cache_.degrees_.span();
@@ -173,7 +173,7 @@ Result<void> LinkCacheBuilder::count_task(std::uint64_t task,
       block = page >> kBlockBits;
     }
     degrees[page] = static_cast<std::uint32_t>(links.size());
-    for (const std::uint64_t link : links) ++links_to[link >> options_.partition_bits];
+    for (const std::uint64_t link : links) ++links_to[link >> options_.stripe_bits];
     return {};
   };
   CRAWLSTORE_TRY(for_each_row(source_, page_count_, task, take));
@@ -183,16 +183,16 @@ Result<void> LinkCacheBuilder::count_task(std::uint64_t task,
 
 void LinkCacheBuilder::arrange() {
   std::vector<std::uint64_t>& first_cells = cache_.first_cells_;
-  first_cells.assign(partition_count_ + 1, 0);
+  first_cells.assign(stripe_count_ + 1, 0);
   for (const Cells& cells : tasks_) {
-    for (const CountedCell& cell : cells) ++first_cells[cell.partition + 1];
+    for (const CountedCell& cell : cells) ++first_cells[cell.stripe + 1];
   }
   std::partial_sum(first_cells.begin(), first_cells.end(), first_cells.begin());
   cache_.cells_.resize(first_cells.back() + 1);
   std::vector<std::uint64_t> next_cells(first_cells.begin(), first_cells.end() - 1);
   for (Cells& cells : tasks_) {
     for (CountedCell& cell : cells) {
-      const std::uint64_t place = next_cells[cell.partition]++;
+      const std::uint64_t place = next_cells[cell.stripe]++;
       cache_.cells_[place] = {std::exchange(cell.links, place), cell.block};
     }
   }
@@ -201,11 +201,11 @@ void LinkCacheBuilder::arrange() {
     const std::uint64_t links = std::exchange(cell.first_entry, entries);
     entries += links;
   }
-  const auto links_of = [this](std::uint32_t partition) {
-    return cache_.cells_[cache_.first_cells_[partition + 1]].first_entry -
-           cache_.cells_[cache_.first_cells_[partition]].first_entry;
+  const auto links_of = [this](std::uint32_t stripe) {
+    return cache_.cells_[cache_.first_cells_[stripe + 1]].first_entry -
+           cache_.cells_[cache_.first_cells_[stripe]].first_entry;
   };
-  cache_.longest_first_.resize(partition_count_);
+  cache_.longest_first_.resize(stripe_count_);
   std::iota(cache_.longest_first_.begin(), cache_.longest_first_.end(), 0);
   std::stable_sort(cache_.longest_first_.begin(), cache_.longest_first_.end(),
                    [&](auto a, auto b) { return links_of(a) > links_of(b); });
@@ -214,7 +214,7 @@ void LinkCacheBuilder::arrange() {
 Result<void> LinkCacheBuilder::place() {
   std::vector<std::vector<Place>> places(workers());
   return in_tasks(task_count_, [&](std::uint64_t task, unsigned worker) {
-    places[worker].resize(partition_count_);
+    places[worker].resize(stripe_count_);
     return place_task(task, places[worker]);
   });
 }
@@ -227,7 +227,7 @@ Result<void> LinkCacheBuilder::place_task(std::uint64_t task, std::vector<Place>
   /// All cells before those of `next_block` must be full.
   const auto open_block = [&](std::uint64_t next_block) -> Result<void> {
     for (; first < end; ++first) {
-      const Place& place = places[cells[first].partition];
+      const Place& place = places[cells[first].stripe];
       if (place.next != place.end) return changed(block << kBlockBits);
     }
     if (end < cells.size() && cells[end].block < next_block) {
@@ -236,7 +236,7 @@ Result<void> LinkCacheBuilder::place_task(std::uint64_t task, std::vector<Place>
     block = next_block;
     for (; end < cells.size() && cells[end].block == block; ++end) {
       const LinkCache::Cell* const cell = &cache_.cells_[cells[end].links];
-      places[cells[end].partition] = {cell[0].first_entry, cell[1].first_entry, 0};
+      places[cells[end].stripe] = {cell[0].first_entry, cell[1].first_entry, 0};
     }
     return {};
   };
@@ -254,9 +254,9 @@ Result<void> LinkCacheBuilder::place_row(std::uint64_t page, Links links,
   if (links.size() != cache_.degrees_.span()[page]) return changed(page);
   const std::span<std::uint32_t> entries = cache_.entries_.span();
   const std::uint64_t source = page & (kBlockPages - 1);
-  const std::uint64_t target_mask = cache_.partition_pages() - 1;
+  const std::uint64_t target_mask = cache_.stripe_pages() - 1;
   for (const std::uint64_t link : links) {
-    Place& place = places[link >> options_.partition_bits];
+    Place& place = places[link >> options_.stripe_bits];
     if (place.next == place.end) return changed(page);
     const std::uint64_t step = source - std::exchange(place.source, source);
     entries[place.next++] = static_cast<std::uint32_t>(step << kTargetBits | (link & target_mask));
@@ -269,19 +269,19 @@ std::uint64_t LinkCache::memory_bytes(std::uint64_t page_count, std::uint64_t li
   // Beyond these the build refuses, and no product below overflows.
   page_count = std::min(page_count, kPageCountMax + 1);
   link_count = std::min(link_count, std::numeric_limits<std::uint64_t>::max() >> 8);
-  const unsigned bits = std::clamp(options.partition_bits, kPartitionBitsMin, kPartitionBitsMax);
-  const std::uint64_t partitions = ceiling_shift(page_count, bits);
+  const unsigned bits = std::clamp(options.stripe_bits, kStripeBitsMin, kStripeBitsMax);
+  const std::uint64_t stripes = ceiling_shift(page_count, bits);
   const std::uint64_t tasks = ceiling_shift(page_count, kTaskBits);
   const std::uint64_t blocks = ceiling_shift(page_count, kBlockBits);
-  const std::uint64_t cells = std::min(link_count, blocks * partitions);
+  const std::uint64_t cells = std::min(link_count, blocks * stripes);
   const std::uint64_t workers =
       std::clamp<std::uint64_t>(options.threads, 1, std::max<std::uint64_t>(tasks, 1));
   // A vector that grows has an old half beside a new one that is twice as long.
   constexpr std::uint64_t kCellBytes = sizeof(Cell) + 3 * sizeof(LinkCacheBuilder::CountedCell);
-  constexpr std::uint64_t kPartitionBytes = 3 * sizeof(std::uint64_t);
+  constexpr std::uint64_t kStripeBytes = 3 * sizeof(std::uint64_t);
   return page_count * sizeof(std::uint32_t) + link_count * sizeof(std::uint32_t) +
          cells * kCellBytes + tasks * sizeof(std::vector<Cell>) +
-         partitions * (kPartitionBytes + workers * sizeof(LinkCacheBuilder::Place));
+         stripes * (kStripeBytes + workers * sizeof(LinkCacheBuilder::Place));
 }
 
 Result<LinkCache> LinkCache::build(const RowSource& source, std::uint64_t page_count,
@@ -289,18 +289,18 @@ Result<LinkCache> LinkCache::build(const RowSource& source, std::uint64_t page_c
   if (page_count > kPageCountMax) {
     return fail(Errc::kTooLarge, "more pages than a store can have");
   }
-  if (options.partition_bits < kPartitionBitsMin || options.partition_bits > kPartitionBitsMax) {
-    return fail(Errc::kInvalidArgument, "a partition has 2^12 to 2^18 pages");
+  if (options.stripe_bits < kStripeBitsMin || options.stripe_bits > kStripeBitsMax) {
+    return fail(Errc::kInvalidArgument, "a stripe has 2^12 to 2^18 pages");
   }
   return LinkCacheBuilder(source, page_count, options).build();
 }
 
 template <class Real>
-void LinkCache::add_cells(std::uint32_t partition, std::span<const Real> values,
+void LinkCache::add_cells(std::uint32_t stripe, std::span<const Real> values,
                           std::span<double> sums) const {
   const std::uint32_t* const entries = entries_.span().data();
   double* const to = sums.data();
-  for (std::uint64_t i = first_cells_[partition]; i < first_cells_[partition + 1]; ++i) {
+  for (std::uint64_t i = first_cells_[stripe]; i < first_cells_[stripe + 1]; ++i) {
     const Real* value = values.data() + cells_[i].block * kBlockPages;
     const std::uint32_t* const end = entries + cells_[i + 1].first_entry;
     for (const std::uint32_t* entry = entries + cells_[i].first_entry; entry != end; ++entry) {
@@ -310,14 +310,14 @@ void LinkCache::add_cells(std::uint32_t partition, std::span<const Real> values,
   }
 }
 
-void LinkCache::add_up(std::uint32_t partition, std::span<const float> values,
+void LinkCache::add_up(std::uint32_t stripe, std::span<const float> values,
                        std::span<double> sums) const {
-  add_cells(partition, values, sums);
+  add_cells(stripe, values, sums);
 }
 
-void LinkCache::add_up(std::uint32_t partition, std::span<const double> values,
+void LinkCache::add_up(std::uint32_t stripe, std::span<const double> values,
                        std::span<double> sums) const {
-  add_cells(partition, values, sums);
+  add_cells(stripe, values, sums);
 }
 
 }  // namespace crawlstore::scores

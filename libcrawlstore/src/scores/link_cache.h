@@ -3,12 +3,12 @@
 
 /// The links of a graph in the order in which sums over them are fast: a push stream.
 ///
-/// Targets are cut into partitions, so that the sums of one partition stay in the second-level
-/// cache, and sources into blocks. The links of a block to a partition are a *cell*; the cells of a
-/// partition follow one another, so that its links stand in the order (source, target). A link is
-/// four bytes: how far its source is from that of the link before it in the cell (14 bits), and
-/// which target of the partition it leads to (18 bits). So who adds up reads links and values
-/// forwards, without a branch, and only the sums are touched in random order.
+/// Targets are cut into *stripes*, so that the sums of one stripe stay in the second-level cache,
+/// and sources into blocks. The links of a block to a stripe are a *cell*; the cells of a stripe
+/// follow one another, so that its links stand in the order (source, target). A link is four bytes:
+/// how far its source is from that of the link before it in the cell (14 bits), and which target of
+/// the stripe it leads to (18 bits). So who adds up reads links and values forwards, without a
+/// branch, and only the sums are touched in random order.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,16 +25,16 @@ namespace crawlstore::scores {
 
 /// More pages than this no store has: spec/format.md#pages rule 2.
 inline constexpr std::uint64_t kPageCountMax = std::uint64_t{1} << 40;
-/// Sums of a partition of so many bits: 2 MiB.
-inline constexpr unsigned kPartitionBitsMax = 18;
+/// Sums of a stripe of so many bits: 2 MiB.
+inline constexpr unsigned kStripeBitsMax = 18;
 /// Not less than a block of pages whose sums are added up together: see page_rank.cpp.
-inline constexpr unsigned kPartitionBitsMin = 12;
+inline constexpr unsigned kStripeBitsMin = 12;
 
 struct LinkCacheOptions {
   unsigned threads = 1;
-  /// The sums of a partition, eight bytes a page, should fill the second-level cache. No result
+  /// The sums of a stripe, eight bytes a page, should fill the second-level cache. No result
   /// depends on it.
-  unsigned partition_bits = kPartitionBitsMax;
+  unsigned stripe_bits = kStripeBitsMax;
   /// Called on the calling thread after each of its tasks, in tasks; false stops with kCancelled.
   /// What it throws comes out of build().
   Progress progress{};
@@ -63,37 +63,33 @@ class LinkCache {
   /// Links of each page.
   [[nodiscard]] std::span<const std::uint32_t> degrees() const { return degrees_.span(); }
 
-  [[nodiscard]] std::uint64_t partition_pages() const {
-    return std::uint64_t{1} << partition_bits_;
-  }
-  /// All partitions, those with most links first: in this order threads end at about one time.
-  [[nodiscard]] std::span<const std::uint32_t> partitions() const { return longest_first_; }
+  [[nodiscard]] std::uint64_t stripe_pages() const { return std::uint64_t{1} << stripe_bits_; }
+  /// All stripes, those with most links first: in this order threads end at about one time.
+  [[nodiscard]] std::span<const std::uint32_t> stripes() const { return longest_first_; }
 
-  /// Adds values[s] to sums[t - first page of the partition] for each link s -> t to it, sources
-  /// ascending: the same bits whatever the size of partitions.
+  /// Adds values[s] to sums[t - first page of the stripe] for each link s -> t to it, sources
+  /// ascending: the same bits whatever the size of stripes.
   ///   values  of all pages
-  ///   sums    partition_pages() numbers
-  void add_up(std::uint32_t partition, std::span<const float> values, std::span<double> sums) const;
-  void add_up(std::uint32_t partition, std::span<const double> values,
-              std::span<double> sums) const;
+  ///   sums    stripe_pages() numbers
+  void add_up(std::uint32_t stripe, std::span<const float> values, std::span<double> sums) const;
+  void add_up(std::uint32_t stripe, std::span<const double> values, std::span<double> sums) const;
 
  private:
   friend class LinkCacheBuilder;
   LinkCache() = default;
   template <class Real>
-  void add_cells(std::uint32_t partition, std::span<const Real> values,
-                 std::span<double> sums) const;
+  void add_cells(std::uint32_t stripe, std::span<const Real> values, std::span<double> sums) const;
 
   struct Cell {
     std::uint64_t first_entry;  // the next cell's is its end
     std::uint64_t block;
   };
 
-  unsigned partition_bits_ = 0;
+  unsigned stripe_bits_ = 0;
   io::AnonymousArray<std::uint32_t> degrees_;
   io::AnonymousArray<std::uint32_t> entries_;
-  std::vector<Cell> cells_;                 // by partition, then block; one more at the end
-  std::vector<std::uint64_t> first_cells_;  // of each partition; one more at the end
+  std::vector<Cell> cells_;                 // by stripe, then block; one more at the end
+  std::vector<std::uint64_t> first_cells_;  // of each stripe; one more at the end
   std::vector<std::uint32_t> longest_first_;
 };
 

@@ -4,9 +4,9 @@
 // - Scores are kept times the number of pages n, so that their mean is 1 and dot products are not
 //   tiny. shares_[s] is the score of s that flows along each of its links, as of the current point.
 // - Sums over pages are sums of blocks of kSumPages pages, each in four lanes, added in the order
-//   of the blocks: neither threads nor partitions show in a bit. This file is compiled without
+//   of the blocks: neither threads nor stripes show in a bit. This file is compiled without
 //   contraction of a * b + c, which would show the processor's.
-// - Slot k of points_ and steps_ is of iteration i where i % 3 = k: the last three are there.
+// - Of points, and of what steps led to, the last three are there: number i % 3 is of iteration i.
 #include "scores/page_rank.h"
 
 #include <algorithm>
@@ -22,9 +22,9 @@ namespace crawlstore::scores {
 namespace {
 
 constexpr std::uint64_t kSumPages = 4096;
-static_assert(kSumPages == std::uint64_t{1} << kPartitionBitsMin);
+static_assert(kSumPages == std::uint64_t{1} << kStripeBitsMin);
 constexpr std::uint64_t kTaskPages = 16 * kSumPages;
-constexpr std::size_t kSlots = AndersonMixing::kPoints;
+constexpr std::size_t kPoints = AndersonMixing::kPoints;
 constexpr double kDoublePrecisionMin = 0x1p-52;
 
 std::uint64_t blocks_of(std::uint64_t page_count) {
@@ -98,18 +98,20 @@ class PageRankIteration {
   /// Calls work(first page, end, block) for each block of pages, and adds up what it returns.
   template <class Work>
   Result<double> sum_of_blocks(const Work& work);
-  Real* slot(std::uint64_t index) { return numbers_.span().data() + index * page_count_; }
+  Real* array(std::uint64_t index) { return numbers_.span().data() + index * page_count_; }
   /// `age` iterations before the current one.
-  Real* point(std::uint64_t age) { return slot((iteration_ + kSlots - age) % kSlots); }
-  Real* stepped(std::uint64_t age) { return slot(kSlots + (iteration_ + kSlots - age) % kSlots); }
+  Real* point(std::uint64_t age) { return array((iteration_ + kPoints - age) % kPoints); }
+  Real* stepped(std::uint64_t age) {
+    return array(kPoints + (iteration_ + kPoints - age) % kPoints);
+  }
 
   const LinkCache& links_;
   const PageRankOptions& options_;
   const std::uint64_t page_count_;
   const unsigned threads_;
-  io::AnonymousArray<Real> numbers_;  // kSlots points, then kSlots steps
+  io::AnonymousArray<Real> numbers_;  // the last points, then what steps led to
   io::AnonymousArray<Real> shares_;
-  io::AnonymousArray<double> target_sums_;  // of a partition for each worker
+  io::AnonymousArray<double> target_sums_;  // of a stripe for each worker
   std::vector<StepSums> block_sums_;
   std::vector<double> block_totals_;
   std::uint64_t iteration_ = 0;
@@ -120,11 +122,11 @@ class PageRankIteration {
 
 template <class Real>
 Result<void> PageRankIteration<Real>::allocate() {
-  // The slots are one array, so that the system sees all of it when it refuses.
-  CRAWLSTORE_TRY(numbers_, io::AnonymousArray<Real>::map(2 * kSlots * page_count_));
+  // All points are one array, so that the system sees all of it when it refuses.
+  CRAWLSTORE_TRY(numbers_, io::AnonymousArray<Real>::map(2 * kPoints * page_count_));
   CRAWLSTORE_TRY(shares_, io::AnonymousArray<Real>::map(page_count_));
-  const std::uint64_t workers = std::min<std::uint64_t>(threads_, links_.partitions().size());
-  CRAWLSTORE_TRY(target_sums_, io::AnonymousArray<double>::map(workers * links_.partition_pages()));
+  const std::uint64_t workers = std::min<std::uint64_t>(threads_, links_.stripes().size());
+  CRAWLSTORE_TRY(target_sums_, io::AnonymousArray<double>::map(workers * links_.stripe_pages()));
   block_sums_.resize(blocks_of(page_count_));
   block_totals_.resize(block_sums_.size());
   return {};
@@ -194,27 +196,27 @@ Result<void> PageRankIteration<Real>::start() {
   return {};
 }
 
-/// One step from the current point, all partitions.
+/// One step from the current point, all stripes.
 template <class Real>
 Result<void> PageRankIteration<Real>::step(StepSums& sums) {
-  const std::span<const std::uint32_t> partitions = links_.partitions();
-  const std::uint64_t pages = links_.partition_pages();
+  const std::span<const std::uint32_t> stripes = links_.stripes();
+  const std::uint64_t pages = links_.stripe_pages();
   const auto work = [&](std::uint64_t task, unsigned worker) -> Result<void> {
-    const std::uint64_t first = partitions[task] * pages;
+    const std::uint64_t first = stripes[task] * pages;
     const std::uint64_t end = std::min(page_count_, first + pages);
     const std::span<double> target_sums = target_sums_.span().subspan(worker * pages, pages);
     std::fill(target_sums.begin(), target_sums.end(), 0.0);
-    links_.add_up(partitions[task], std::as_const(shares_).span(), target_sums);
+    links_.add_up(stripes[task], std::as_const(shares_).span(), target_sums);
     for (std::uint64_t block = first; block < end; block += kSumPages) {
       finish_block(block, target_sums.data() + (block - first));
     }
     return {};
   };
-  CRAWLSTORE_TRY(in_parallel(threads_, partitions.size(), work));
+  CRAWLSTORE_TRY(in_parallel(threads_, stripes.size(), work));
   sums = {};
   for (const StepSums& block : block_sums_) {
     sums.change += block.change;
-    for (std::size_t age = 0; age < kSlots; ++age) sums.products[age] += block.products[age];
+    for (std::size_t age = 0; age < kPoints; ++age) sums.products[age] += block.products[age];
   }
   return {};
 }
@@ -235,7 +237,7 @@ void PageRankIteration<Real>::finish_block(std::uint64_t first, const double* su
   const float* const teleport = options_.teleport.data();
   const double teleport_base = base_ * teleport_scale_;
   Lanes change;
-  std::array<Lanes, kSlots> products;
+  std::array<Lanes, kPoints> products;
   in_lanes(first, end, [&](std::uint64_t page, std::uint64_t lane) {
     const double base =
         teleport != nullptr ? teleport_base * static_cast<double>(teleport[page]) : base_;
@@ -329,14 +331,14 @@ Result<PageRankResult> PageRankIteration<Real>::run() {
 std::uint64_t page_rank_memory_bytes(std::uint64_t page_count, const PageRankOptions& options) {
   page_count = std::min(page_count, kPageCountMax + 1);
   const std::uint64_t real_bytes = needs_doubles(options) ? sizeof(double) : sizeof(float);
-  const std::uint64_t partition_count = (page_count >> kPartitionBitsMin) + 1;
-  const std::uint64_t workers = std::clamp<std::uint64_t>(options.threads, 1, partition_count);
-  return page_count * real_bytes * (2 * kSlots + 1) +
+  const std::uint64_t stripe_count = (page_count >> kStripeBitsMin) + 1;
+  const std::uint64_t workers = std::clamp<std::uint64_t>(options.threads, 1, stripe_count);
+  return page_count * real_bytes * (2 * kPoints + 1) +
          blocks_of(page_count) * (sizeof(StepSums) + sizeof(double)) +
-         workers * (sizeof(double) << kPartitionBitsMax);
+         workers * (sizeof(double) << kStripeBitsMax);
 }
 
-Result<PageRankResult> page_rank(const LinkCache& links, const PageRankOptions& options) {
+Result<void> check_options(const PageRankOptions& options) {
   if (!(options.damping >= 0 && options.damping <= 1)) {
     return fail(Errc::kInvalidArgument, "the damping is a number from 0 to 1");
   }
@@ -346,6 +348,11 @@ Result<PageRankResult> page_rank(const LinkCache& links, const PageRankOptions& 
   if (options.max_iterations == 0) {
     return fail(Errc::kInvalidArgument, "at least one iteration is needed");
   }
+  return {};
+}
+
+Result<PageRankResult> page_rank(const LinkCache& links, const PageRankOptions& options) {
+  CRAWLSTORE_TRY(check_options(options));
   if (needs_doubles(options)) return PageRankIteration<double>(links, options).run();
   return PageRankIteration<float>(links, options).run();
 }

@@ -7,7 +7,7 @@
 ///
 /// Steps are extrapolated from the last three (Anderson, J. ACM 12, 1965), which takes about half
 /// as many as the power iteration. Each number is computed in an order that depends on the graph
-/// alone: the same bits whatever the threads and the partitions of the cache.
+/// alone: the same bits whatever the threads and the stripes of the cache.
 
 #include <cstdint>
 #include <functional>
@@ -57,7 +57,10 @@ struct PageRankResult {
 [[nodiscard]] std::uint64_t page_rank_memory_bytes(std::uint64_t page_count,
                                                    const PageRankOptions& options = {});
 
-///   errors  kInvalidArgument: an option out of its range; a weight that is NaN, infinite or
+/// What page_rank() says of numbers out of their range, before the links are read.
+Result<void> check_options(const PageRankOptions& options);
+
+///   errors  kInvalidArgument: as check_options(); a weight that is NaN, infinite or
 ///           negative, `offset` being its page; weights that are too few, too many or all 0
 ///           kCancelled, kOutOfMemory
 ///   cost    an iteration reads the cache once, 4 bytes a link, and some 50 bytes a page

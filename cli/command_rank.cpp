@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include <crawlstore/scores.h>
+
+#include "cli/console.h"
+#include "cli/edge_lines.h"
+#include "cli/exit_code.h"
+#include "cli/input_file.h"
+#include "cli/line_reader.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/stop_signals.h"
+#include "cli/verb.h"
+#include "model/format_text.h"
+#include "model/scores_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  RankOptions rank;
+  std::string seeds_path;
+  std::optional<std::uint64_t> max_iterations;
+  std::optional<std::uint64_t> threads;
+  bool is_cold = false;
+  bool shows_residuals = false;
+  double lock_wait_seconds = 0;
+  bool as_json = false;
+  bool quiet = false;
+};
+
+/// The pages that the lines of a file name, a URL or #INDEX each. Counts those that are not there.
+Result<std::uint64_t> read_seeds(const PageView& pages, LineReader& reader,
+                                 std::vector<std::uint64_t>& seeds) {
+  std::uint64_t unknown_count = 0;
+  std::string_view line;
+  while (true) {
+    CRAWLSTORE_TRY(const auto next, reader.next(line));
+    if (next == LineReader::Next::kEnd) return unknown_count;
+    if (next == LineReader::Next::kLine && line.empty()) continue;
+    std::optional<std::uint64_t> page;
+    if (next == LineReader::Next::kLine) {
+      page = parse_index_name(line);
+      if (!page && pages.info().has_urls) {
+        CRAWLSTORE_TRY(page, pages.find(line));
+      }
+    }
+    if (page && *page < pages.info().page_count) {
+      seeds.push_back(*page);
+    } else {
+      ++unknown_count;
+    }
+  }
+}
+
+/// Reads --personalize. An exit code; on failure it has said why.
+int take_seeds(const Store& store, const StopSignals& stop, Options& options) {
+  const std::string name = model::format_printable(options.seeds_path);
+  const auto snapshot = store.snapshot();
+  if (!snapshot) return fail_with(options.path, snapshot.error());
+  const auto pages = PageView::open(*snapshot, options.rank.database);
+  if (!pages) return fail_with(options.path, pages.error());
+  const InputFile input(options.seeds_path);
+  if (input.descriptor() < 0) {
+    return fail_with(options.seeds_path, fail_errno(errno, "the list").value());
+  }
+  LineReader reader(input.descriptor(), stop);
+  const auto unknown_count = read_seeds(*pages, reader, options.rank.seeds);
+  if (!unknown_count) return fail_with(options.seeds_path, unknown_count.error());
+  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+  if (options.rank.seeds.empty()) {
+    return fail_with(fmt::format("{}: none of its pages is in the database", name), kExitNo);
+  }
+  if (*unknown_count != 0) {
+    note(fmt::format("{}: {} not in the database, left out", name,
+                     model::format_counted(*unknown_count, "page")));
+  }
+  return kExitDone;
+}
+
+/// How far: residuals fall by about the same factor with each iteration.
+double fraction_done(double first, double residual, double precision) {
+  if (!(residual < first) || !(precision < first) || !(precision > 0)) return -1;
+  return std::clamp(std::log(first / residual) / std::log(first / precision), 0.0, 1.0);
+}
+
+Result<RankReport> rank(Store& store, const StopSignals& stop, Options& options) {
+  ProgressBar bar("rank", model::Unit::kCount, " iterations", options.quiet);
+  double first = 0;
+  options.rank.progress = [&](std::uint32_t iteration, double residual) {
+    if (iteration == 1) first = residual;
+    bar.update(iteration, fraction_done(first, residual, options.rank.precision),
+               iteration == 0 ? "reading links" : fmt::format("residual {:.2e}", residual));
+    return stop.requested() == 0;
+  };
+  return rank_pages(store, options.rank);
+}
+
+int run(Options& options) {
+  options.rank.is_warm = !options.is_cold;
+  options.rank.max_iterations =
+      static_cast<std::uint32_t>(options.max_iterations.value_or(options.rank.max_iterations));
+  options.rank.thread_count = static_cast<unsigned>(options.threads.value_or(0));
+  auto store = open_store(options.path, options.lock_wait_seconds);
+  if (!store) return fail_with(options.path, store.error());
+  const StopSignals stop;
+  if (!options.seeds_path.empty()) {
+    const int code = take_seeds(*store, stop, options);
+    if (code != kExitDone) return code;
+  }
+  const auto report = rank(*store, stop, options);
+  if (!report) {
+    if (report.error().code == Errc::kCancelled && stop.requested() != 0) {
+      return exit_code_of_signal(stop.requested());
+    }
+    return fail_with(options.path, report.error());
+  }
+  if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
+  const bool with_residuals = options.shows_residuals || options.as_json;
+  const int code = print_document(model::rank_view(*report, with_residuals), options.as_json);
+  if (report->converged || code != kExitDone) return code;
+  return fail_with(
+      fmt::format("{}: after {} the residual is {:.2e}, not below {:.2e}; nothing was stored. "
+                  "--max-iterations allows more, --precision asks for less",
+                  model::format_printable(options.path),
+                  model::format_counted(report->residuals.size(), "iteration"),
+                  report->residuals.back(), options.rank.precision),
+      kExitNo);
+}
+
+}  // namespace
+
+Action define_rank(Parser& parser) {
+  auto options = std::make_shared<Options>();
+  parser.footer(
+      "PageRank: how often a surfer is on a page who follows links at random, and with the "
+      "probability 1 - damping, or on a page without links, goes anywhere. Scores add up to 1. The "
+      "residual is how much an iteration changed the scores, added over all pages. Readers and "
+      "other commits go on meanwhile; the scores before are replaced when the new ones are done, "
+      "and stay on Ctrl-C or where the precision is not reached (exit code 1). Memory: about 4 "
+      "bytes a link and 40 a page (below a precision of 1e-7, 70). `crawlstore top` shows the "
+      "best pages.");
+  add_file(parser, options->path);
+  add_database(parser, options->rank.database, "the page database to rank");
+  parser.text("--name NAME", options->rank.name,
+              "of the scores; those of this name are replaced (default: pagerank)");
+  parser.number("--damping D", options->rank.damping, 1,
+                "from 0 to 1: how often a link is followed (default: 0.85)");
+  parser.number("--precision P", options->rank.precision, 1,
+                "the residual to reach (default: 1e-6)");
+  add_count(parser, "--max-iterations", options->max_iterations, "at most (default: 300)",
+            {1, 65'536});
+  add_count(parser, "--threads", options->threads,
+            "default: all cores; the scores are the same to the bit", {1, 1024});
+  const auto seeds = parser.text("--personalize FILE", options->seeds_path,
+                                 "a URL or #INDEX a line, - for standard input: the surfer goes to "
+                                 "one of these pages, not anywhere");
+  parser
+      .flag("--content-scores", options->rank.by_content_scores,
+            "the surfer goes to pages by the scores that the crawl gave them")
+      .excludes(seeds);
+  parser.flag("--cold", options->is_cold, "do not begin with the scores of this name");
+  parser.flag("--residuals", options->shows_residuals, "show the residual of each iteration");
+  add_json(parser, options->as_json);
+  add_quiet(parser, options->quiet);
+  add_lock_wait(parser, options->lock_wait_seconds);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What pages are worth: arrays of scores by page index, each computed as a whole and swapped in
+/// whole. Bytes: spec/format.md#score-arrays.
+///
+/// An array belongs to a page database and has a name, such as "pagerank". Whoever computes one
+/// reads a generation and stores the result with the next commit; meanwhile others write the store
+/// and readers go on with the array before. Pages that came since have no score, and the array is
+/// stale.
+///
+/// Ownership: a view shares its snapshot; spans live as long as one of both. What is passed in is
+/// copied before a call returns. Threads: views, any number; rank_pages() and store_scores(), any
+/// thread. Errors: damage is reported with segment and offset, at the first touch of a chunk.
+///
+///   CRAWLSTORE_TRY(rank_pages(store));
+///   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+///   CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot));
+///   CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages));
+///   CRAWLSTORE_TRY(const auto best, scores.top(10));
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <crawlstore/page_view.h>
+#include <crawlstore/snapshot.h>
+#include <crawlstore/store.h>
+#include <crawlstore/types.h>
+
+namespace crawlstore {
+
+/// How an array came about.
+struct ScoresInfo {
+  SegmentId id;
+  std::string name;
+  Scorer scorer{};
+  ScoreSubject subject{};
+  bool has_doubles = false;           ///< else floats
+  bool is_content_weighted = false;   ///< teleports go to pages by their own scores
+  bool is_personalised = false;       ///< teleports go to chosen pages
+  std::uint64_t page_count = 0;       ///< pages below it have a score
+  std::uint64_t link_count = 0;       ///< distinct pairs that were read
+  std::uint64_t superstep_count = 0;  ///< of the page database, when it was read
+  Generation generation;              ///< that was read
+  std::int64_t time_us = 0;           ///< since the epoch, UTC
+  double damping = 0;                 ///< 0 where the scorer has none
+  double precision = 0;               ///< the L1 change of an iteration that was asked for
+  double residual = 0;                ///< the one that was reached
+  double sum = 0;                     ///< of all scores
+  std::uint32_t iteration_count = 0;
+  bool is_stale = false;              ///< pages or links have changed since
+  std::uint64_t allocated_bytes = 0;  ///< checksums and padding included
+};
+
+struct ScoredPage {
+  std::uint64_t index = 0;
+  double score = 0;
+};
+
+class ScoreView {
+ public:
+  /// All arrays of a page database, by name. errors of damage
+  [[nodiscard]] static Result<std::vector<ScoresInfo>> list(const PageView& pages);
+  /// errors  kUnknownName: there is no array of this name; kTypeMismatch: it is not by page; of
+  ///         damage
+  [[nodiscard]] static Result<ScoreView> open(const PageView& pages,
+                                              std::string_view name = kDefaultName);
+  static constexpr std::string_view kDefaultName = "pagerank";
+
+  [[nodiscard]] const ScoresInfo& info() const;
+
+  /// The score of a page; nothing for a page that came since.
+  ///   cost  a chunk of 64 KiB is verified when it is first touched
+  [[nodiscard]] Result<std::optional<double>> score(std::uint64_t index) const;
+
+  /// The whole array as it is mapped, by page index. errors kTypeMismatch: it has doubles, or
+  /// floats
+  ///   cost  the first call verifies the whole array
+  [[nodiscard]] Result<std::span<const float>> floats() const;
+  [[nodiscard]] Result<std::span<const double>> doubles() const;
+
+  /// The best `count` pages with a score above 0: highest first, ties by index.
+  ///   cost  one pass over the array; memory for `count` pages
+  [[nodiscard]] Result<std::vector<ScoredPage>> top(std::size_t count) const;
+
+  /// The L1 change of each iteration.
+  [[nodiscard]] Result<std::vector<double>> residuals() const;
+
+  struct Impl;
+
+ private:
+  explicit ScoreView(std::shared_ptr<const Impl> impl);
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// Called after each iteration, counted from 1, with the L1 change that it made, and now and then
+/// with 0 while links are read. False stops the work.
+using RankProgress = std::function<bool(std::uint32_t iteration, double residual)>;
+
+struct RankOptions {
+  std::string name{ScoreView::kDefaultName};  ///< of the array; one of this name is replaced
+  std::string database = "pages";             ///< whose links are read
+  double damping = 0.85;                      ///< 0 to 1: how often a link is followed
+  double precision = 1e-6;  ///< ends when an iteration changes less, summed over all pages
+  std::uint32_t max_iterations = 300;  ///< 1 to 65,536
+  unsigned thread_count = 0;       ///< 0: all cores. The result has the same bits whatever it is
+  bool by_content_scores = false;  ///< teleports go to pages by the scores of their records
+  std::vector<std::uint64_t> seeds{};  ///< not empty: teleports go to these pages alone, evenly
+  bool is_warm = true;                 ///< begins with the array that is replaced
+  RankProgress progress{};             ///< called in the calling thread, without locks
+};
+
+struct RankReport {
+  ScoresInfo scores;
+  bool converged = false;  ///< false: precision was not reached, nothing was stored
+  std::vector<double> residuals;
+  std::uint64_t memory_bytes = 0;  ///< of links and arrays, while it was computed
+  double build_seconds = 0;        ///< reading the links
+  double solve_seconds = 0;        ///< all iterations
+};
+
+/// Computes PageRank (Page, Brin, Motwani, Winograd 1998) over all links and stores it in a commit
+/// of its own. Scores are not negative and add up to 1; what pages without links hold goes where
+/// teleports go. Edits that wait are not seen.
+///   errors  kUnknownName (no such database), kInvalidArgument (options; seeds that are no pages;
+///           content scores that are negative, or all 0), kCancelled, kOutOfMemory, kNoSpace and
+///           the like: the array before stays
+///   cost    reads the links twice; memory: about 4 bytes a link and 60 a page
+[[nodiscard]] Result<RankReport> rank_pages(Store& store, const RankOptions& options = {});
+
+/// Stores what a scorer of one's own made of the links of `pages`, as Scorer::kOwn, in a commit of
+/// its own.
+///   pages      the view that was read; of a snapshot of this store
+///   values     one for each page, finite and not negative
+///   residuals  of each iteration, to be shown; at most 65,536
+///   errors  kUnknownName, kInvalidArgument, kNoSpace and the like: the array before stays
+[[nodiscard]] Result<ScoresInfo> store_scores(Store& store, std::string_view name,
+                                              const PageView& pages, std::span<const float> values,
+                                              std::span<const double> residuals = {});
+
+/// Removes an array. errors kUnknownName
+[[nodiscard]] Result<void> remove_scores(Store& store, std::string_view name,
+                                         std::string_view database = "pages");
+
+}  // namespace crawlstore

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scores/kinds.h"
+
+#include "format/superblock.h"
+#include "scores/score_content.h"
+#include "scores/score_description.h"
+
+namespace crawlstore::scores {
+
+std::vector<container::Kind> kinds() {
+  return {{.rule = {.kind = SegmentKind::kScoreArray,
+                    .name = "score_array",
+                    .storage_class = StorageClass::kBlob,
+                    .owner = SegmentKind::kPages,
+                    .feature = format::kScoresFeature,
+                    .is_named = true},
+           .check = check_score_array,
+           .describe = describe_score_array,
+           .describe_at = describe_score_array_at,
+           .verify = verify_score_array}};
+}
+
+}  // namespace crawlstore::scores

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include <crawlstore/page_view.h>
+#include <crawlstore/scores.h>
+
+#include "pages/page_view_impl.h"
+#include "scores/link_cache.h"
+#include "scores/page_rank.h"
+#include "scores/row_source.h"
+#include "scores/stored_array.h"
+
+namespace crawlstore {
+namespace {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// The links of a database that has none.
+class NoRows final : public scores::RowSource {
+ public:
+  [[nodiscard]] Result<std::unique_ptr<scores::Rows>> open(std::uint64_t) const override {
+    class Nothing final : public scores::Rows {
+      Result<bool> next() override { return false; }
+    };
+    return std::make_unique<Nothing>();
+  }
+};
+
+/// Where teleports go; empty: everywhere.
+Result<std::vector<float>> teleports(const PageView& pages, const RankOptions& options) {
+  std::vector<float> weights;
+  if (options.by_content_scores && !options.seeds.empty()) {
+    return fail(Errc::kInvalidArgument,
+                "teleports go to chosen pages, or by content scores, not both");
+  }
+  if (options.by_content_scores) return pages.scores();
+  if (options.seeds.empty()) return weights;
+  weights.resize(pages.info().page_count);
+  for (const std::uint64_t seed : options.seeds) {
+    if (seed >= weights.size()) {
+      return fail(Errc::kInvalidArgument, "teleports are to go to a page that is not there");
+    }
+    weights[seed] = 1;
+  }
+  return weights;
+}
+
+/// The scores of the array that will be replaced, where they can be begun with; else nothing.
+std::vector<float> warm_start(const PageView& pages, const RankOptions& options) {
+  if (!options.is_warm) return {};
+  const auto before = ScoreView::open(pages, options.name);
+  // Without a start it takes longer, and that is all: also where an array is damaged.
+  if (!before || before->info().scorer != Scorer::kPageRank || !(before->info().sum > 0)) return {};
+  if (before->info().has_doubles) {
+    const auto values = before->doubles();
+    return values ? std::vector<float>(values->begin(), values->end()) : std::vector<float>();
+  }
+  const auto values = before->floats();
+  return values ? std::vector<float>(values->begin(), values->end()) : std::vector<float>();
+}
+
+Result<scores::LinkCache> read_links(const PageView& pages, unsigned threads,
+                                     const RankProgress& progress) {
+  const auto& links = pages.inside().links;
+  scores::LinkCacheOptions options;
+  options.threads = threads;
+  if (progress) {
+    options.progress = [&progress](std::uint64_t, std::uint64_t) { return progress(0, 0); };
+  }
+  const std::uint64_t page_count = pages.info().page_count;
+  if (!links) return scores::LinkCache::build(NoRows(), page_count, options);
+  return scores::LinkCache::build(scores::OutRows(*links), page_count, options);
+}
+
+}  // namespace
+
+Result<RankReport> rank_pages(Store& store, const RankOptions& options) {
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, options.database));
+  CRAWLSTORE_TRY(const auto weights, teleports(pages, options));
+  const auto start = warm_start(pages, options);
+
+  scores::PageRankOptions rank;
+  rank.damping = options.damping;
+  rank.precision = options.precision;
+  rank.max_iterations = options.max_iterations;
+  rank.threads = options.thread_count != 0 ? options.thread_count
+                                           : std::max(1U, std::thread::hardware_concurrency());
+  rank.teleport = weights;
+  rank.start = start;
+  rank.progress = options.progress;
+  CRAWLSTORE_TRY(scores::check_options(rank));
+  if (options.max_iterations > format::kScoreIterationsMax) {
+    return fail(Errc::kInvalidArgument, "more iterations are allowed than an array can tell of");
+  }
+
+  RankReport report;
+  const Stopwatch building;
+  CRAWLSTORE_TRY(const auto links, read_links(pages, rank.threads, options.progress));
+  report.build_seconds = building.seconds();
+  report.memory_bytes = scores::LinkCache::memory_bytes(links.page_count(), links.link_count()) +
+                        scores::page_rank_memory_bytes(links.page_count(), rank);
+  const Stopwatch solving;
+  CRAWLSTORE_TRY(auto result, scores::page_rank(links, rank));
+  report.solve_seconds = solving.seconds();
+  report.converged = result.has_converged;
+  report.residuals = std::move(result.residuals);
+
+  scores::NewArray array = scores::array_of(pages);
+  array.name = options.name;
+  array.array.scorer = Scorer::kPageRank;
+  array.array.damping = options.damping;
+  array.array.precision = options.precision;
+  if (options.by_content_scores) array.array.flags |= format::kScoresContentWeighted;
+  if (!options.seeds.empty()) array.array.flags |= format::kScoresPersonalised;
+  array.residuals = report.residuals;
+  std::visit([&array](const auto& values) { array.values = values.span(); }, result.scores);
+  if (!report.converged) {  // what it is of, and how far it came
+    report.scores.page_count = array.array.page_count;
+    report.scores.link_count = array.array.link_count;
+    report.scores.generation = array.array.generation;
+    report.scores.residual = report.residuals.back();
+    return report;
+  }
+  CRAWLSTORE_TRY(report.scores, scores::store_array(store, std::move(array)));
+  return report;
+}
+
+}  // namespace crawlstore

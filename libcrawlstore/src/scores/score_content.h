@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The rules of score arrays: spec/format.md#score-arrays.
+
+#include "container/kind.h"
+#include "container/verify_segments.h"
+#include "format/score_array.h"
+
+namespace crawlstore::scores {
+
+struct ScoreContent final : container::RunContent {
+  explicit ScoreContent(const format::ScoreArray& from)
+      : RunContent(from.entry_count), array(from) {}
+  format::ScoreArray array;
+};
+
+/// A ScoreContent. memory  a window
+Result<container::RunContentPtr> check_score_array(const container::PayloadSource& payload,
+                                                   const container::ContentProgress& progress);
+
+/// That the array fits the page database it belongs to. Behind the database.
+Result<bool> verify_score_array(container::SegmentVerifier& segments,
+                                const format::SegmentEntry& entry);
+
+}  // namespace crawlstore::scores

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scores/stored_array.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <crawlstore/page_view.h>
+
+#include "container/run_io.h"
+#include "container/store_impl.h"
+#include "format/name.h"
+#include "pages/page_view_impl.h"
+
+namespace crawlstore::scores {
+namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+
+Result<void> check_store(const StoreImpl& store) {
+  if (store.in_dispatcher()) {
+    return fail(Errc::kReentrant, "scores are not stored from inside a dispatcher");
+  }
+  return {};
+}
+
+/// Writes the payload. The run's extent belongs to the caller.
+Result<format::RunRef> write_array(container::Writer& writer, SegmentId segment, NewArray& array) {
+  const auto values =
+      std::visit([](const auto& numbers) { return std::as_bytes(numbers); }, array.values);
+  const std::uint64_t payload_bytes = format::score_places(array.array).payload_bytes();
+  CRAWLSTORE_TRY(
+      auto run, container::RunWriter::start(writer, segment, writer.new_run_ids(1), payload_bytes));
+  double sum = 0;
+  for (std::size_t at = 0; at < values.size(); at += kPieceBytes) {
+    const auto piece = values.subspan(at, std::min(kPieceBytes, values.size() - at));
+    const auto added = format::add_scores(sum, array.array.codec, piece);
+    if (!added) {
+      return fail(Errc::kInvalidArgument, "a score is negative, infinite or not a number");
+    }
+    sum = *added;
+    CRAWLSTORE_TRY(run.append(piece));
+  }
+  array.array.sum = sum;
+  std::vector<std::byte> tail;
+  format::encode_score_tail(array.array, {}, array.residuals, tail);
+  CRAWLSTORE_TRY(run.append(tail));
+  CRAWLSTORE_TRY(const auto ref, run.finish(array.array.entry_count));
+  run.give_back();
+  return ref;
+}
+
+/// In the place of the array of its name. The mutex is held.
+Result<void> publish(StoreImpl& store, std::string_view database, format::SegmentEntry entry) {
+  CRAWLSTORE_TRY(store.check_open());
+  const container::Directory& directory = *store.writer->directory();
+  const auto* owner = directory.find_named(SegmentKind::kPages, database);
+  if (owner == nullptr || owner->id != entry.owner) {
+    return fail(Errc::kUnknownName, "the page database went away while its scores were computed");
+  }
+  for (const format::SegmentEntry& old : find_arrays(directory, owner->id)) {
+    if (old.name == entry.name) store.writer->remove(old.id);
+  }
+  store.writer->put(std::move(entry));
+  CRAWLSTORE_TRY(store.commit_all(CommitScope::kNothing));
+  return {};
+}
+
+}  // namespace
+
+std::vector<format::SegmentEntry> find_arrays(const container::Directory& directory,
+                                              SegmentId database) {
+  std::vector<format::SegmentEntry> arrays;
+  directory.for_each_segment([&](const format::SegmentEntry& entry) {
+    if (entry.kind == SegmentKind::kScoreArray && entry.owner == database) arrays.push_back(entry);
+  });
+  std::ranges::sort(arrays, {}, &format::SegmentEntry::name);
+  return arrays;
+}
+
+Result<format::ScoreArray> read_footer(const container::RunReader& run, SegmentId segment) {
+  const std::uint64_t payload_bytes = run.run().payload_bytes;
+  const auto length = std::min<std::uint64_t>(payload_bytes, sizeof(format::ScoreFooter));
+  CRAWLSTORE_TRY(const auto bytes, run.bytes(payload_bytes - length, length));
+  const auto array = format::parse_score_footer(bytes, payload_bytes);
+  if (!array) {
+    return fail(array.error().code, array.error().text,
+                run.run().offset_bytes + array.error().offset, segment.value);
+  }
+  return *array;
+}
+
+ScoresInfo info_of(const format::SegmentEntry& entry, const format::ScoreArray& array) {
+  ScoresInfo info;
+  info.id = entry.id;
+  info.name = entry.name;
+  info.scorer = array.scorer;
+  info.subject = array.subject;
+  info.has_doubles = array.codec == format::ScoreCodec::kFloat64;
+  info.is_content_weighted = (array.flags & format::kScoresContentWeighted) != 0;
+  info.is_personalised = (array.flags & format::kScoresPersonalised) != 0;
+  info.page_count = array.page_count;
+  info.link_count = array.link_count;
+  info.superstep_count = array.superstep_count;
+  info.generation = array.generation;
+  info.time_us = array.time_us;
+  info.damping = array.damping;
+  info.precision = array.precision;
+  info.residual = array.residual;
+  info.sum = array.sum;
+  info.iteration_count = array.iteration_count;
+  info.allocated_bytes = entry.runs.front().extent().length_bytes;
+  return info;
+}
+
+NewArray array_of(const PageView& pages) {
+  const PagesInfo& info = pages.info();
+  NewArray array;
+  array.database = info.name;
+  array.array.page_count = info.page_count;
+  array.array.link_count = info.link_count;
+  array.array.superstep_count = info.superstep_count;
+  array.array.generation = pages.inside().snapshot.generation();
+  return array;
+}
+
+Result<ScoresInfo> store_array(Store& store, NewArray&& array) {
+  StoreImpl& inside = store.impl();
+  CRAWLSTORE_TRY(check_store(inside));
+  if (array.name.empty() || !format::is_valid_name(array.name)) {
+    return fail(Errc::kInvalidArgument, "the name of a score array is not valid");
+  }
+  std::visit(
+      [&](const auto& values) {
+        constexpr bool kHasDoubles = sizeof(values[0]) == sizeof(double);
+        array.array.codec =
+            kHasDoubles ? format::ScoreCodec::kFloat64 : format::ScoreCodec::kFloat32;
+        array.array.entry_count = values.size();
+      },
+      array.values);
+  const bool are_residuals_fine =
+      array.residuals.size() <= format::kScoreIterationsMax &&
+      format::add_scores(0, format::ScoreCodec::kFloat64, std::as_bytes(array.residuals));
+  if (!are_residuals_fine) {
+    return fail(Errc::kInvalidArgument, "residuals are too many, or are not all finite from 0 on");
+  }
+  array.array.subject = ScoreSubject::kPage;
+  array.array.iteration_count = static_cast<std::uint32_t>(array.residuals.size());
+  array.array.residual = array.residuals.empty() ? 0 : array.residuals.back();
+
+  container::Writer* writer = nullptr;
+  SegmentId database;
+  {
+    const std::lock_guard lock(inside.mutex);
+    CRAWLSTORE_TRY(inside.check_open());
+    CRAWLSTORE_TRY(inside.finish_lingering());
+    writer = inside.writer.get();
+    const auto* owner = writer->directory()->find_named(SegmentKind::kPages, array.database);
+    if (owner == nullptr) {
+      return fail(Errc::kUnknownName, "the store has no page database of this name");
+    }
+    database = owner->id;
+    array.array.time_us = writer->commit_time_us();
+  }
+  const SegmentId id = writer->new_segment_id();
+  CRAWLSTORE_TRY(const auto run, write_array(*writer, id, array));
+  const format::SegmentEntry entry{
+      id, SegmentKind::kScoreArray, StorageClass::kBlob, database, array.name, {run}};
+  const std::lock_guard lock(inside.mutex);
+  const auto published = inside.change([&] { return publish(inside, array.database, entry); });
+  if (!published) {
+    if (inside.writer != nullptr) inside.writer->release(run.extent());
+    return tl::unexpected<Error>(published.error());
+  }
+  return info_of(entry, array.array);
+}
+
+}  // namespace crawlstore::scores
+
+namespace crawlstore {
+
+Result<ScoresInfo> store_scores(Store& store, std::string_view name, const PageView& pages,
+                                std::span<const float> values, std::span<const double> residuals) {
+  if (values.size() != pages.info().page_count) {
+    return fail(Errc::kInvalidArgument, "there must be one score for each page");
+  }
+  auto array = scores::array_of(pages);
+  array.name = name;
+  array.array.scorer = Scorer::kOwn;
+  array.array.damping = 1;
+  array.values = values;
+  array.residuals = residuals;
+  return scores::store_array(store, std::move(array));
+}
+
+Result<void> remove_scores(Store& store, std::string_view name, std::string_view database) {
+  StoreImpl& inside = store.impl();
+  CRAWLSTORE_TRY(scores::check_store(inside));
+  const std::lock_guard lock(inside.mutex);
+  CRAWLSTORE_TRY(inside.check_open());
+  CRAWLSTORE_TRY(inside.finish_lingering());
+  const container::Directory& directory = *inside.writer->directory();
+  const auto* owner = directory.find_named(SegmentKind::kPages, database);
+  if (owner == nullptr) {
+    return fail(Errc::kUnknownName, "the store has no page database of this name");
+  }
+  const auto arrays = scores::find_arrays(directory, owner->id);
+  const auto found = std::ranges::find(arrays, name, &format::SegmentEntry::name);
+  if (found == arrays.end()) {
+    return fail(Errc::kUnknownName, "the page database has no scores of this name");
+  }
+  return inside.change([&]() -> Result<void> {
+    inside.writer->remove(found->id);
+    CRAWLSTORE_TRY(inside.commit_all(CommitScope::kNothing));
+    return {};
+  });
+}
+
+}  // namespace crawlstore
