@@ -85,7 +85,8 @@ class Rank(pages_command.PagesTest):
         self.assertIn(b"seeds.txt: 1 page not in the database", answer.err)
         self.assert_ranked(power_iteration(links, DAMPING, [0, 0.5, 0, 0.5, 0]), 1e-5)
         self.assertTrue(self.scores()[0]["is_personalised"])
-        self.refuse(1, "-: none of its pages", "rank", "x.crawl", "--personalize", "-", data=b"#9\n")
+        self.refuse(1, "-: none of its pages", "rank", "x.crawl", "--personalize", "-",
+                    data=b"#9\n")
         self.refuse(3, "none.txt: No such file", "rank", "x.crawl", "--personalize", "none.txt")
 
     def test_shows_urls_and_says_when_scores_are_stale(self):
