@@ -20,6 +20,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CRAWLSTORE_BUILD_DIR", SOURCE / "build/release"))
 BENCH = SOURCE / "bench"
 sys.path.insert(0, str(BENCH))
+import compare_rank  # noqa: E402 (needs the path above)
 import seen_table  # noqa: E402 (needs the path above)
 
 
@@ -99,6 +100,36 @@ class Table(unittest.TestCase):
         self.assertIn("crawlstore does 0.33 x its rate", text)
         self.assertIn("rocksdb: exit code 1: x", text)
         self.assertIn("x", seen_table.table(CANNED[-1:]))
+
+
+def rank_line(store, threads, total, each, **more):
+    """A run of PageRank."""
+    return {"bench": "rank", "store": store, "threads": threads, "read_seconds": 0.5,
+            "solve_seconds": total - 0.5, "total_seconds": total, "iterations": 20,
+            "iteration_seconds": each, "peak_rss_bytes": 2**20, "case": "a graph", "cpu": "a CPU",
+            "commit": "abc", "date": "2026-11-21T00:00:00Z", "load_before": 0.25, **more}
+
+
+class Rank(unittest.TestCase):
+    LINES = [
+        *(rank_line("igraph 0.10.2", 1, total, 1.0) for total in (30.0, 50.0, 40.0)),
+        rank_line("igraph 0.10.2", 2, 30.0, 1.0),
+        *(rank_line("crawlstore", 1, total, 0.2) for total in (4.0, 5.0, 4.0)),
+        *(rank_line("crawlstore", 2, total, 0.1, l1_distance=2e-6) for total in (2.0, 9.0, 1.0)),
+        rank_line("plain pull", 1, 9.0, 0.8), rank_line("plain pull", 2, 8.0, 0.4),
+        {"bench": "rank", "store": "plain", "threads": 3, "case": "a graph", "error": "x"}]
+
+    def test_tells_ratios_of_medians_by_threads(self):
+        text = compare_rank.table(self.LINES)
+        self.assertIn("1 thread(s): igraph takes 10.0 x our total", text)
+        self.assertIn("2 thread(s): igraph takes 15.0 x our total", text)
+        self.assertIn("1 thread(s): an iteration takes 0.25 x the plain one", text)
+        self.assertIn("2 thread(s): an iteration takes 0.25 x the plain one", text)
+        self.assertRegex(text, r"crawlstore +2 .* 2\.000 +1\.00 +20 +0\.1000 +2\.0e-06 +1 +3\n")
+        self.assertTrue(text.endswith("plain: x"))
+
+    def test_prints_runs_that_all_failed(self):
+        self.assertEqual(compare_rank.table(self.LINES[-1:]), "PageRank, a graph\nplain: x")
 
 
 class Plot(unittest.TestCase):
@@ -231,6 +262,19 @@ class Driver(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"crawlstore \S+ +0\.02 M +\d+\.\d\d .* 2\n")
         self.assertEqual(list(self.folder.iterdir()), [])
+
+
+@unittest.skipUnless((BUILD / "bin/rank_plain").exists(), "the benchmarks are not built")
+class RankDriver(unittest.TestCase):
+    def test_ranks_a_made_graph_and_leaves_nothing_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [sys.executable, "-B", BENCH / "compare", "rank", "--pages", "2k", "--peers",
+                 "none", "--runs", "1", "--no-build", "--build-dir", BUILD, "--dir", folder],
+                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(done.stdout.split("an iteration takes")), 5)
+            self.assertEqual(os.listdir(folder), [])
 
 
 if __name__ == "__main__":

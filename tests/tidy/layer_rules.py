@@ -93,7 +93,7 @@ EXTERNAL = [
     (("gumbo.h",), ("examples/",), "only the example parses HTML"),
     (("gtest/", "gmock/"), FREE, "only tests include GoogleTest"),
     (("benchmark/",), ("bench/",), "only bench/ includes Google Benchmark"),
-    (("absl/", "db.h", "leveldb/", "lmdb.h", "rocksdb/", "sqlite3.h"), ("bench/",),
+    (("absl/", "db.h", "igraph/", "leveldb/", "lmdb.h", "rocksdb/", "sqlite3.h"), ("bench/",),
      "peers are for comparison only"),
     (("imgui", "backends/imgui"), ("inspector/ui/", "inspector/shell/", *FREE),
      "ImGui only in inspector/ui and shell"),
