@@ -253,7 +253,7 @@ TEST(Directory, RejectsSegmentsWithoutTheirFeatureBit) {
 
 TEST(Directory, RefusesUnknownFeaturesBeforeAnythingElse) {
   DirectoryFile file;
-  file.superblock().features_incompat = 9;
+  file.superblock().features_incompat = 1 | std::uint64_t{1} << 62U;
   file.superblock().high_water_bytes = 1;
   EXPECT_EQ(error_of(file).code, Errc::kUnknownFeature);
 }

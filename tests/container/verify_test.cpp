@@ -273,7 +273,7 @@ TEST_F(VerifyTest, ReportsWhereReadingFails) {
 
 TEST_F(VerifyTest, RefusesUnknownFeatures) {
   auto superblock = directory(false)->superblock;
-  superblock.features_incompat |= 8;
+  superblock.features_incompat |= std::uint64_t{1} << 62U;
   const auto storage = store_.storage(OpenMode::kWrite);
   for (const std::uint32_t copy : {0U, 1U}) {
     must(container::write_superblock(*storage, superblock, fixed_identity().uuid, 1, copy));
