@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "cli/input_file.h"
 #include "cli/line_reader.h"
 #include "cli/options.h"
+#include "cli/page_source.h"
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
@@ -51,7 +53,12 @@ Result<std::uint64_t> read_seeds(const PageView& pages, LineReader& reader,
         CRAWLSTORE_TRY(page, pages.find(line));
       }
     }
-    if (page && *page < pages.info().page_count) {
+    bool is_there = page && *page < pages.info().page_count;
+    if (is_there && pages.info().has_urls) {  // not forgotten
+      CRAWLSTORE_TRY(const auto url, pages.url(*page));
+      is_there = !url.empty();
+    }
+    if (is_there) {
       seeds.push_back(*page);
     } else {
       ++unknown_count;
@@ -60,18 +67,15 @@ Result<std::uint64_t> read_seeds(const PageView& pages, LineReader& reader,
 }
 
 /// Reads --personalize. An exit code; on failure it has said why.
-int take_seeds(const Store& store, const StopSignals& stop, Options& options) {
+int take_seeds(const PageView& pages, const StopSignals& stop, Options& options) {
   const std::string name = model::format_printable(options.seeds_path);
-  const auto snapshot = store.snapshot();
-  if (!snapshot) return fail_with(options.path, snapshot.error());
-  const auto pages = PageView::open(*snapshot, options.rank.database);
-  if (!pages) return fail_with(options.path, pages.error());
   const InputFile input(options.seeds_path);
   if (input.descriptor() < 0) {
-    return fail_with(options.seeds_path, fail_errno(errno, "the list").value());
+    const int code = exit_code(fail_errno(errno, "").value().code);
+    return fail_with(fmt::format("{}: the list of pages: {}", name, std::strerror(errno)), code);
   }
   LineReader reader(input.descriptor(), stop);
-  const auto unknown_count = read_seeds(*pages, reader, options.rank.seeds);
+  const auto unknown_count = read_seeds(pages, reader, options.rank.seeds);
   if (!unknown_count) return fail_with(options.seeds_path, unknown_count.error());
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
   if (options.rank.seeds.empty()) {
@@ -107,30 +111,38 @@ int run(Options& options) {
   options.rank.max_iterations =
       static_cast<std::uint32_t>(options.max_iterations.value_or(options.rank.max_iterations));
   options.rank.thread_count = static_cast<unsigned>(options.threads.value_or(0));
-  auto store = open_store(options.path, options.lock_wait_seconds);
-  if (!store) return fail_with(options.path, store.error());
+  int code = kExitDone;
+  const auto pages = open_pages({options.path, options.rank.database}, code);
+  if (!pages) return code;
   const StopSignals stop;
   if (!options.seeds_path.empty()) {
-    const int code = take_seeds(*store, stop, options);
+    code = take_seeds(*pages, stop, options);
     if (code != kExitDone) return code;
   }
+  auto store = open_store(options.path, options.lock_wait_seconds);
+  if (!store) return fail_with(options.path, store.error());
   const auto report = rank(*store, stop, options);
   if (!report) {
     if (report.error().code == Errc::kCancelled && stop.requested() != 0) {
+      note("stopped; the scores before stay");
       return exit_code_of_signal(stop.requested());
     }
     return fail_with(options.path, report.error());
   }
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
   const bool with_residuals = options.shows_residuals || options.as_json;
-  const int code = print_document(model::rank_view(*report, with_residuals), options.as_json);
+  if (report->waiting_count != 0) {
+    note(fmt::format("{} that waited: not seen; `crawlstore merge` makes pages and links of them",
+                     model::format_counted(report->waiting_count, "edit")));
+  }
+  code = print_document(model::rank_view(*report, with_residuals), options.as_json);
   if (report->converged || code != kExitDone) return code;
   return fail_with(
       fmt::format("{}: after {} the residual is {:.2e}, not below {:.2e}; nothing was stored. "
                   "--max-iterations allows more, --precision asks for less",
                   model::format_printable(options.path),
                   model::format_counted(report->residuals.size(), "iteration"),
-                  report->residuals.back(), options.rank.precision),
+                  report->residuals.back(), std::max(options.rank.precision, 0x1p-52)),
       kExitNo);
 }
 
@@ -141,9 +153,10 @@ Action define_rank(Parser& parser) {
   parser.footer(
       "PageRank: how often a surfer is on a page who follows links at random, and with the "
       "probability 1 - damping, or on a page without links, goes anywhere. Scores add up to 1. The "
-      "residual is how much an iteration changed the scores, added over all pages. Readers and "
-      "other commits go on meanwhile; the scores before are replaced when the new ones are done, "
-      "and stay on Ctrl-C or where the precision is not reached (exit code 1). Memory: about 4 "
+      "residual is how much an iteration changed the scores, added over all pages. Readers go on "
+      "meanwhile, other writers wait; the scores before are replaced when the new ones are done, "
+      "and stay on Ctrl-C or where the precision is not reached (exit code 1). Edits that wait are "
+      "not seen, and pages that were forgotten get nothing. Memory: about 4 "
       "bytes a link and 40 a page (below a precision of 1e-7, 70). `crawlstore top` shows the "
       "best pages.");
   add_file(parser, options->path);
@@ -153,7 +166,7 @@ Action define_rank(Parser& parser) {
   parser.number("--damping D", options->rank.damping, 1,
                 "from 0 to 1: how often a link is followed (default: 0.85)");
   parser.number("--precision P", options->rank.precision, 1,
-                "the residual to reach (default: 1e-6)");
+                "the residual to reach (default: 1e-6; 0: as far as doubles go, 2.2e-16)");
   add_count(parser, "--max-iterations", options->max_iterations, "at most (default: 300)",
             {1, 65'536});
   add_count(parser, "--threads", options->threads,

@@ -62,7 +62,8 @@ int run(const Options& options) {
 Action define_top(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "Highest score first, ties by index; pages without a score are left out. Exit code 1 when "
+      "Highest score first, ties by index; pages without a score, and those with 0, are left out. "
+      "Exit code 1 when "
       "there are no such scores: `crawlstore rank` computes them.");
   add_page_source(parser, options->source);
   parser.text("--by NAME", options->name, "the scores to go by (default: pagerank)");

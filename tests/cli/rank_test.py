@@ -87,7 +87,7 @@ class Rank(pages_command.PagesTest):
         self.assertTrue(self.scores()[0]["is_personalised"])
         self.refuse(1, "-: none of its pages", "rank", "x.crawl", "--personalize", "-",
                     data=b"#9\n")
-        self.refuse(3, "none.txt: No such file", "rank", "x.crawl", "--personalize", "none.txt")
+        self.refuse(1, "none.txt: the list of pages: No such file", "rank", "x.crawl", "--personalize", "none.txt")
 
     def test_shows_urls_and_says_when_scores_are_stale(self):
         self.load(b"http://a.test/\thttp://c.test/\nhttp://b.test/\thttp://c.test/\n", "edges")
@@ -99,7 +99,8 @@ class Rank(pages_command.PagesTest):
         self.load(b"http://d.test/\thttp://a.test/\n", "edges")
         self.assertIn(b"have changed since", self.succeed("top", "x.crawl").err)
         self.assertTrue(self.scores()[0]["is_stale"])
-        self.rank()
+        self.load(b"http://e.test/\thttp://a.test/\n", "edges", "--no-merge")
+        self.assertRegex(self.succeed("rank", "x.crawl").err, rb"1 edit that waited: not seen")
         self.assertEqual(len(self.top()), 4)
         self.refuse(1, "there are `pagerank`", "top", "x.crawl", "--by", "hits")
         self.assertEqual(json.loads(self.succeed("forget", "x.crawl", "--host", "d.test",
@@ -130,7 +131,7 @@ class Rank(pages_command.PagesTest):
         self.refuse(1, "none of its pages", "rank", "x.crawl", "--personalize", "-", data=b"")
         for words in (["--damping", "1.5"], ["--max-iterations", "0"], ["--threads", "0"],
                       ["--precision", "-1"], ["--content-scores", "--personalize", "x"]):
-            self.refuse(2, "", "rank", "x.crawl", *words)
+            self.refuse(2, "--", "rank", "x.crawl", *words)
 
     def test_ranks_real_graphs(self):
         lines = pages_command.lines_of("graphs/docs-public.adj.zst")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // covers: A45, A46, A51, A52
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -291,6 +292,65 @@ TEST(ScoreArrays, GoWhenPagesAreForgotten) {
   EXPECT_EQ(report.score_array_count, 1U);
   EXPECT_TRUE(names_in(*store).empty());
   expect_whole(store);
+}
+
+TEST(ScoreArrays, HaveNothingForForgottenPages) {
+  MemoryStore store;
+  add_three(*store);
+  auto pages = must(PageDb::open(*store));
+  must(pages.forget([](std::string_view url) { return url == "http://b.test/"; }));
+  must(rank_pages(*store));
+  const ScoreView scores = scores_of(*store);
+  EXPECT_EQ(must(scores.score(kB)), 0.0);
+  EXPECT_NEAR(scores.info().sum, 1, 1e-6);
+  EXPECT_EQ(must(scores.top(10)).size(), 2U);
+  RankOptions options;
+  options.seeds = {kB};
+  EXPECT_EQ(rank_pages(*store, options).error().code, Errc::kInvalidArgument);
+  expect_whole(store);
+  must(pages.forget([](std::string_view) { return true; }));
+  EXPECT_EQ(rank_pages(*store).error().code, Errc::kInvalidArgument);
+}
+
+TEST(ScoreArrays, TakeMinusZeroForZero) {
+  MemoryStore store;
+  add_three(*store);
+  RankOptions options;
+  options.damping = -0.0;
+  options.precision = -0.0;
+  EXPECT_TRUE(must(rank_pages(*store, options)).converged);
+  EXPECT_FALSE(std::signbit(scores_of(*store).info().damping));
+  expect_whole(store);
+}
+
+TEST(ScoreArrays, GoByContentScoresThatAreNotNegative) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store));
+  RankOptions options;
+  options.by_content_scores = true;
+  for (const auto& [url, score] : {std::pair{"http://a.test/", 3.0F}, {"http://b.test/", 1.0F}}) {
+    CrawledPage page(url, 1'000'000);
+    must(pages.add(page));
+    must(pages.merge());
+    EXPECT_EQ(rank_pages(*store, options).error().code, Errc::kInvalidArgument);  // all 0
+    page.set_score(score);
+    must(pages.add(page));
+    must(pages.merge());
+    must(rank_pages(*store, options));
+    page.set_score(0);
+    if (score == 3) must(pages.add(page));
+    if (score == 3) must(pages.merge());
+  }
+  const ScoreView scores = scores_of(*store);
+  EXPECT_TRUE(scores.info().is_content_weighted);
+  EXPECT_EQ(values_of(scores), (std::vector<float>{0, 1}));
+  CrawledPage page("http://b.test/", 1'000'000);
+  page.set_score(-1);
+  must(pages.add(page));
+  must(pages.merge());
+  const auto refused = rank_pages(*store, options);
+  EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
+  EXPECT_EQ(refused.error().offset, 1U);
 }
 
 TEST(ScoreArrays, StayWhereStoresAreCompactedAndRolledBack) {

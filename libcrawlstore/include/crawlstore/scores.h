@@ -86,6 +86,7 @@ class ScoreView {
   [[nodiscard]] Result<std::span<const double>> doubles() const;
 
   /// The best `count` pages with a score above 0: highest first, ties by index.
+  ///   errors  kSegmentInvalid: a value is no score; of damage
   ///   cost  one pass over the array; memory for `count` pages
   [[nodiscard]] Result<std::vector<ScoredPage>> top(std::size_t count) const;
 
@@ -107,7 +108,9 @@ struct RankOptions {
   std::string name{ScoreView::kDefaultName};  ///< of the array; one of this name is replaced
   std::string database = "pages";             ///< whose links are read
   double damping = 0.85;                      ///< 0 to 1: how often a link is followed
-  double precision = 1e-6;  ///< ends when an iteration changes less, summed over all pages
+  /// Ends when an iteration changes less, summed over all pages; 0: at most 2^-52, which is what
+  /// doubles can show.
+  double precision = 1e-6;
   std::uint32_t max_iterations = 300;  ///< 1 to 65,536
   unsigned thread_count = 0;       ///< 0: all cores. The result has the same bits whatever it is
   bool by_content_scores = false;  ///< teleports go to pages by the scores of their records
@@ -120,17 +123,18 @@ struct RankReport {
   ScoresInfo scores;
   bool converged = false;  ///< false: precision was not reached, nothing was stored
   std::vector<double> residuals;
-  std::uint64_t memory_bytes = 0;  ///< of links and arrays, while it was computed
-  double build_seconds = 0;        ///< reading the links
-  double solve_seconds = 0;        ///< all iterations
+  std::uint64_t waiting_count = 0;  ///< edits that wait in the file, which were not seen
+  std::uint64_t memory_bytes = 0;   ///< of links and arrays, while it was computed
+  double build_seconds = 0;         ///< reading the links
+  double solve_seconds = 0;         ///< all iterations
 };
 
 /// Computes PageRank (Page, Brin, Motwani, Winograd 1998) over all links and stores it in a commit
 /// of its own. Scores are not negative and add up to 1; what pages without links hold goes where
-/// teleports go. Edits that wait are not seen.
+/// teleports go, which is never to pages that were forgotten. Edits that wait are not seen.
 ///   errors  kUnknownName (no such database), kInvalidArgument (options; seeds that are no pages;
-///           content scores that are negative, or all 0), kCancelled, kOutOfMemory, kNoSpace and
-///           the like: the array before stays
+///           content scores that are negative, or all 0; all pages were forgotten), kCancelled,
+///           kOutOfMemory, kNoSpace and the like: the array before stays
 ///   cost    reads the links twice; memory: about 4 bytes a link and 60 a page
 [[nodiscard]] Result<RankReport> rank_pages(Store& store, const RankOptions& options = {});
 

@@ -54,6 +54,12 @@ class RunCursor {
 
 }  // namespace
 
+std::uint64_t PageKeys::count() const {
+  std::uint64_t count = drum_.info().key_count;
+  for (const auto& run : fresh_) count += run->footer().key_count;
+  return count;
+}
+
 Result<std::optional<std::vector<std::byte>>> PageKeys::lookup(Key16 key) const {
   auto value = drum_.lookup(key);
   for (const auto& run : fresh_) {

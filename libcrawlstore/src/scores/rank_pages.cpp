@@ -39,18 +39,49 @@ class NoRows final : public scores::RowSource {
   }
 };
 
-/// Where teleports go; empty: everywhere.
+/// By page, whether it was not forgotten; empty: none was.
+Result<std::vector<float>> living_pages(const PageView& pages) {
+  std::vector<float> living;
+  const PageView::Impl& inside = pages.inside();
+  if (!inside.keys || inside.keys->count() >= inside.table.page_count) return living;
+  CRAWLSTORE_TRY(const auto hosts, inside.hosts());
+  living.reserve(hosts.size());
+  for (const std::uint64_t host : hosts) living.push_back(host != 0 ? 1.0F : 0.0F);
+  return living;
+}
+
+/// The scores that crawls gave the pages, when teleports can go by them.
+Result<std::vector<float>> content_scores(const PageView& pages) {
+  CRAWLSTORE_TRY(auto weights, pages.scores());
+  const auto negative = std::ranges::find_if(weights, [](float weight) { return weight < 0; });
+  if (negative != weights.end()) {
+    return fail(Errc::kInvalidArgument,
+                "a page's content score is negative (its index is the offset), so that no teleport "
+                "can go by it",
+                static_cast<std::uint64_t>(negative - weights.begin()));
+  }
+  if (std::ranges::all_of(weights, [](float weight) { return weight == 0; })) {
+    return fail(Errc::kInvalidArgument, "no page has a content score to go by");
+  }
+  return weights;
+}
+
+/// Where teleports go; empty: everywhere. Never to pages that were forgotten.
 Result<std::vector<float>> teleports(const PageView& pages, const RankOptions& options) {
-  std::vector<float> weights;
   if (options.by_content_scores && !options.seeds.empty()) {
     return fail(Errc::kInvalidArgument,
                 "teleports go to chosen pages, or by content scores, not both");
   }
-  if (options.by_content_scores) return pages.scores();
-  if (options.seeds.empty()) return weights;
-  weights.resize(pages.info().page_count);
+  if (options.by_content_scores) return content_scores(pages);
+  CRAWLSTORE_TRY(auto living, living_pages(pages));
+  if (options.seeds.empty()) {
+    const bool is_any_left = living.empty() || std::ranges::find(living, 1.0F) != living.end();
+    if (!is_any_left) return fail(Errc::kInvalidArgument, "all pages were forgotten");
+    return living;
+  }
+  std::vector<float> weights(pages.info().page_count);
   for (const std::uint64_t seed : options.seeds) {
-    if (seed >= weights.size()) {
+    if (seed >= weights.size() || (!living.empty() && living[seed] == 0)) {
       return fail(Errc::kInvalidArgument, "teleports are to go to a page that is not there");
     }
     weights[seed] = 1;
@@ -64,12 +95,19 @@ std::vector<float> warm_start(const PageView& pages, const RankOptions& options)
   const auto before = ScoreView::open(pages, options.name);
   // Without a start it takes longer, and that is all: also where an array is damaged.
   if (!before || before->info().scorer != Scorer::kPageRank || !(before->info().sum > 0)) return {};
+  const auto taken = [](const auto& values) {
+    const auto bytes = std::as_bytes(values);
+    const auto codec = sizeof(values[0]) == sizeof(double) ? format::ScoreCodec::kFloat64
+                                                           : format::ScoreCodec::kFloat32;
+    const bool are_scores = format::add_scores(0, codec, bytes).has_value();
+    return are_scores ? std::vector<float>(values.begin(), values.end()) : std::vector<float>();
+  };
   if (before->info().has_doubles) {
     const auto values = before->doubles();
-    return values ? std::vector<float>(values->begin(), values->end()) : std::vector<float>();
+    return values ? taken(*values) : std::vector<float>();
   }
   const auto values = before->floats();
-  return values ? std::vector<float>(values->begin(), values->end()) : std::vector<float>();
+  return values ? taken(*values) : std::vector<float>();
 }
 
 Result<scores::LinkCache> read_links(const PageView& pages, unsigned threads,
@@ -94,8 +132,8 @@ Result<RankReport> rank_pages(Store& store, const RankOptions& options) {
   const auto start = warm_start(pages, options);
 
   scores::PageRankOptions rank;
-  rank.damping = options.damping;
-  rank.precision = options.precision;
+  rank.damping = options.damping + 0.0;  // of -0 it makes 0, which alone the format takes
+  rank.precision = options.precision + 0.0;
   rank.max_iterations = options.max_iterations;
   rank.threads = options.thread_count != 0 ? options.thread_count
                                            : std::max(1U, std::thread::hardware_concurrency());
@@ -117,13 +155,14 @@ Result<RankReport> rank_pages(Store& store, const RankOptions& options) {
   CRAWLSTORE_TRY(auto result, scores::page_rank(links, rank));
   report.solve_seconds = solving.seconds();
   report.converged = result.has_converged;
+  report.waiting_count = pages.info().event_count;
   report.residuals = std::move(result.residuals);
 
   scores::NewArray array = scores::array_of(pages);
   array.name = options.name;
   array.array.scorer = Scorer::kPageRank;
-  array.array.damping = options.damping;
-  array.array.precision = options.precision;
+  array.array.damping = rank.damping;
+  array.array.precision = rank.precision;
   if (options.by_content_scores) array.array.flags |= format::kScoresContentWeighted;
   if (!options.seeds.empty()) array.array.flags |= format::kScoresPersonalised;
   array.residuals = report.residuals;

@@ -109,22 +109,26 @@ Result<std::vector<ScoredPage>> ScoreView::top(std::size_t count) const {
   };
   // The worst of the best on top.
   std::priority_queue<ScoredPage, std::vector<ScoredPage>, decltype(is_better)> best(is_better);
-  const auto look = [&](const auto& values) {
+  const auto look = [&](const auto& values) -> Result<void> {
     for (std::uint64_t index = 0; index < values.size(); ++index) {
       const ScoredPage page{index, static_cast<double>(values[index])};
-      if (!(page.score > 0) || !std::isfinite(page.score)) continue;
+      if (!std::isfinite(page.score) || std::signbit(page.score)) {
+        return impl_->no_score(index * sizeof(values[0]));
+      }
+      if (page.score == 0) continue;
       if (best.size() == count && !is_better(page, best.top())) continue;
       best.push(page);
       if (best.size() > count) best.pop();
     }
+    return {};
   };
   if (count == 0) return std::vector<ScoredPage>{};
   if (impl_->info.has_doubles) {
     CRAWLSTORE_TRY(const auto values, doubles());
-    look(values);
+    CRAWLSTORE_TRY(look(values));
   } else {
     CRAWLSTORE_TRY(const auto values, floats());
-    look(values);
+    CRAWLSTORE_TRY(look(values));
   }
   std::vector<ScoredPage> pages(best.size());
   for (auto page = pages.rbegin(); page != pages.rend(); ++page) {

@@ -128,7 +128,8 @@ Result<ScoresInfo> store_array(Store& store, NewArray&& array) {
   StoreImpl& inside = store.impl();
   CRAWLSTORE_TRY(check_store(inside));
   if (array.name.empty() || !format::is_valid_name(array.name)) {
-    return fail(Errc::kInvalidArgument, "the name of a score array is not valid");
+    return fail(Errc::kInvalidArgument,
+                "the name of a score array has 1 to 255 bytes, UTF-8 without control characters");
   }
   std::visit(
       [&](const auto& values) {
