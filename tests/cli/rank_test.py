@@ -87,7 +87,8 @@ class Rank(pages_command.PagesTest):
         self.assertTrue(self.scores()[0]["is_personalised"])
         self.refuse(1, "-: none of its pages", "rank", "x.crawl", "--personalize", "-",
                     data=b"#9\n")
-        self.refuse(1, "none.txt: the list of pages: No such file", "rank", "x.crawl", "--personalize", "none.txt")
+        self.refuse(1, "none.txt: the list of pages: No such file", "rank", "x.crawl",
+                    "--personalize", "none.txt")
 
     def test_shows_urls_and_says_when_scores_are_stale(self):
         self.load(b"http://a.test/\thttp://c.test/\nhttp://b.test/\thttp://c.test/\n", "edges")
