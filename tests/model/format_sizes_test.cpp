@@ -28,7 +28,7 @@ TEST(FormatSizes, AreThoseOfExtents) {
   for (std::uint64_t payload = 1; payload < std::uint64_t{1} << 47; payload = payload * 5 / 3 + 1) {
     EXPECT_EQ(model::extent_bytes(payload), format::extent_bytes(payload)) << payload;
   }
-  for (const std::uint64_t chunks : {1, 8191, 8192, 8193}) {
+  for (const std::uint64_t chunks : {1ULL, 8191ULL, 8192ULL, 8193ULL}) {
     for (std::uint64_t payload = chunks * 65536 - 9; payload < chunks * 65536 + 9; ++payload) {
       EXPECT_EQ(model::extent_bytes(payload), format::extent_bytes(payload)) << payload;
     }
@@ -36,7 +36,7 @@ TEST(FormatSizes, AreThoseOfExtents) {
 }
 
 TEST(FormatSizes, AreThoseOfKeyBlocks) {
-  for (const std::uint32_t count : {1, 2, 3, 64, 127, 128, 129, 130, 500, 511, 512}) {
+  for (const std::uint32_t count : {1U, 2U, 3U, 64U, 127U, 128U, 129U, 130U, 500U, 511U, 512U}) {
     for (int bits = 0; bits < 64; ++bits) {
       const std::uint64_t distance = count + (std::uint64_t{0x9E3779B97F4A7C15} >> bits);
       EXPECT_EQ(model::key_block_bytes(distance, count), format::key_block_bytes(distance, count))
@@ -46,7 +46,7 @@ TEST(FormatSizes, AreThoseOfKeyBlocks) {
 }
 
 TEST(FormatSizes, AreThoseOfPartitionTails) {
-  for (const std::uint64_t blocks : {1, 2, 1000, 1001}) {
+  for (const std::uint64_t blocks : {1ULL, 2ULL, 1000ULL, 1001ULL}) {
     for (const std::uint16_t key_bytes : {std::uint16_t{8}, std::uint16_t{16}}) {
       EXPECT_EQ(model::partition_tail_bytes(blocks, key_bytes),
                 format::partition_tail_bytes(blocks, key_bytes));

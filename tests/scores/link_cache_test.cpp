@@ -48,7 +48,7 @@ TEST(LinkCache, HoldsAllLinksWhateverThreadsAndStripes) {
   SeededRandom random;
   const std::uint64_t page_count = 150'000 + random.below(1000);
   const Rows rows = random_graph(random, page_count, 4);
-  for (const unsigned threads : {1, 3}) {
+  for (const unsigned threads : {1U, 3U}) {
     for (const unsigned bits : {12U, 15U, 18U}) {
       expect_holds(cache_of(rows, page_count, {.threads = threads, .stripe_bits = bits}), rows);
     }
