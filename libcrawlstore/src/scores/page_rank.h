@@ -5,8 +5,8 @@
 /// the page they are on, or, with probability 1 - damping and from pages without links, go to a
 /// page drawn by the teleport weights. (Brin, Page, WWW 1998.)
 ///
-/// Steps are extrapolated from the last three (Anderson, J. ACM 12, 1965), which takes about half
-/// as many as the power iteration. Each number is computed in an order that depends on the graph
+/// Steps are extrapolated from the last three (Anderson, J. ACM 12, 1965), so that fewer are needed
+/// than by the power iteration. Each number is computed in an order that depends on the graph
 /// alone: the same bits whatever the threads and the stripes of the cache.
 
 #include <cstdint>
