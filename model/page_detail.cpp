@@ -2,6 +2,7 @@
 #include "model/page_detail.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include <crawlstore/page_key.h>
 
 #include "model/page_rows.h"
+#include "model/scores_view.h"
 
 namespace crawlstore::model {
 namespace {
@@ -73,6 +75,7 @@ Result<PageDetail> page_detail(const PageView& view, std::uint64_t index) {
   CRAWLSTORE_TRY(auto in, view.in_links(index));
   PageDetail detail;
   detail.fields = fields_of(page, out.size(), in.size());
+  std::ranges::move(score_fields(view, index), std::back_inserter(detail.fields));
   detail.page = std::move(page);
   detail.path = list_of(std::move(path));
   detail.out_links = list_of(std::move(out));

@@ -26,13 +26,13 @@ Result<std::vector<std::uint64_t>> path_from_seed(const PageView& view, std::uin
 
 struct PageDetail {
   PageInfo page;
-  std::vector<Field> fields;  ///< index, url, host, state ... counts of links, content_hash
+  std::vector<Field> fields;  ///< index, url, host, state ... content_hash, score_fields()
   PageList path;              ///< path_from_seed()
   PageList out_links;         ///< ascending
   PageList in_links;          ///< ascending
 };
 
-/// Reads it: a few blocks, a page a step of the path, and 8 bytes a link.
+/// Reads it: a few blocks, a page a step of the path, 8 bytes a link, and the score arrays.
 ///   errors  as path_from_seed()
 Result<PageDetail> page_detail(const PageView& view, std::uint64_t index);
 

@@ -1,9 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/scores_view.h"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "model/page_rows.h"
+#include "model/page_source.h"
 
 namespace crawlstore::model {
+namespace {
+
+// Bins of all finite doubles; those that no score is in are cut off at both ends.
+constexpr int kBinsADecade = 4;
+constexpr int kBinsBelow1 = 324 * kBinsADecade;
+constexpr int kBinsFrom1 = 309 * kBinsADecade;
+constexpr std::uint64_t kScoresAStep = 1 << 20;
+
+bool is_score_above_0(double score) {
+  return score > 0 && std::isfinite(score);
+}
+
+double bin_edge(std::size_t bin) {
+  return std::pow(10, static_cast<double>(static_cast<int>(bin) - kBinsBelow1) / kBinsADecade);
+}
+
+/// Calls `look` with the array, of floats or of doubles.
+template <class Look>
+Result<void> look_at(const ScoreView& scores, const Look& look) {
+  if (scores.info().has_doubles) {
+    CRAWLSTORE_TRY(const auto values, scores.doubles());
+    return look(values);
+  }
+  CRAWLSTORE_TRY(const auto values, scores.floats());
+  return look(values);
+}
+
+Result<void> add_fields(const PageView& pages, const std::string& name, std::uint64_t index,
+                        std::vector<Field>& fields) {
+  CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages, name));
+  CRAWLSTORE_TRY(const auto score, scores.score(index));
+  CRAWLSTORE_TRY(const auto rank, rank_of(scores, index));
+  fields.push_back({"score:" + name, Unit::kScore, score ? Cell(*score) : Cell()});
+  fields.push_back({"rank:" + name, Unit::kCount, rank ? Cell(*rank) : Cell()});
+  return {};
+}
+
+}  // namespace
 
 Result<Table> scores_table(const Snapshot& snapshot) {
   Table table{"scores",
@@ -61,7 +104,7 @@ Document rank_view(const RankReport& report, bool with_residuals) {
 }
 
 Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& scores,
-                                       std::size_t count) {
+                                       std::size_t count, bool cuts_urls) {
   CRAWLSTORE_TRY(const auto best, scores.top(count));
   std::vector<TopPage> top;
   top.reserve(best.size());
@@ -69,6 +112,7 @@ Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& s
     CRAWLSTORE_TRY(auto url, pages.url(page.index));
     CRAWLSTORE_TRY(const auto in, pages.in_links(page.index));
     CRAWLSTORE_TRY(const auto out, pages.out_links(page.index));
+    if (cuts_urls) url = row_url(url);
     top.push_back({page.index, std::move(url), page.score, in.size(), out.size()});
   }
   return top;
@@ -77,16 +121,74 @@ Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& s
 Table top_table(const std::vector<TopPage>& pages, bool for_people) {
   Table table{"top",
               {{"index", Unit::kId},
+               {"rank", Unit::kCount},
                {"score", Unit::kScore},
                {"in_degree", Unit::kCount},
                {"out_degree", Unit::kCount},
                {"url", Unit::kText}},
               {}};
   for (const TopPage& page : pages) {
-    table.rows.push_back({page.index, page.score, page.in_degree, page.out_degree,
+    table.rows.push_back({page.index, std::uint64_t{table.rows.size() + 1}, page.score,
+                          page.in_degree, page.out_degree,
                           for_people ? shown_url(page.url) : page.url});
   }
   return table;
+}
+
+Result<std::optional<std::uint64_t>> rank_of(const ScoreView& scores, std::uint64_t index) {
+  CRAWLSTORE_TRY(const auto score, scores.score(index));
+  if (!score || !is_score_above_0(*score)) return std::nullopt;
+  std::uint64_t rank = 1;
+  CRAWLSTORE_TRY(look_at(scores, [&](const auto& values) -> Result<void> {
+    for (std::uint64_t i = 0; i < values.size(); ++i) {
+      const auto other = static_cast<double>(values[i]);
+      if (!std::isfinite(other)) continue;
+      rank += other > *score || (other == *score && i < index) ? 1U : 0U;
+    }
+    return {};
+  }));
+  return rank;
+}
+
+Result<ScoreHistogram> score_histogram(const ScoreView& scores, const PagesProgress& progress) {
+  ScoreHistogram histogram;
+  std::vector<std::uint64_t> counts(kBinsBelow1 + kBinsFrom1);
+  CRAWLSTORE_TRY(look_at(scores, [&](const auto& values) -> Result<void> {
+    for (std::uint64_t i = 0; i < values.size(); ++i) {
+      if (i % kScoresAStep == 0 && !progress(i, values.size())) {
+        return fail(Errc::kCancelled, "cancelled");
+      }
+      const auto score = static_cast<double>(values[i]);
+      if (is_score_above_0(score)) {
+        const double bin = std::floor(std::log10(score) * kBinsADecade) + kBinsBelow1;
+        ++counts[static_cast<std::size_t>(bin)];
+      } else {
+        ++histogram.zero_count;
+      }
+    }
+    return {};
+  }));
+  const auto is_filled = [](std::uint64_t count) { return count > 0; };
+  const auto first = std::ranges::find_if(counts, is_filled);
+  if (first == counts.end()) return histogram;
+  const auto end = std::find_if(counts.rbegin(), counts.rend(), is_filled).base();
+  for (auto at = first; at != end; ++at) {
+    const auto bin = static_cast<std::size_t>(at - counts.begin());
+    histogram.bins.push_back({bin_edge(bin), bin_edge(bin + 1), *at});
+  }
+  return histogram;
+}
+
+std::vector<Field> score_fields(const PageView& pages, std::uint64_t index) {
+  const auto arrays = ScoreView::list(pages);
+  if (!arrays) return {{"scores", Unit::kText, describe(arrays.error())}};
+  std::vector<Field> fields;
+  for (const ScoresInfo& info : *arrays) {
+    if (info.subject != ScoreSubject::kPage) continue;
+    const auto added = add_fields(pages, info.name, index, fields);
+    if (!added) fields.push_back({"score:" + info.name, Unit::kText, describe(added.error())});
+  }
+  return fields;
 }
 
 }  // namespace crawlstore::model

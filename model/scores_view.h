@@ -4,12 +4,15 @@
 /// Score arrays and the pages that they put first.
 /// Ownership: documents own all they hold. Threads: as Snapshot.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/scores.h>
 
+#include "model/host_rows.h"
 #include "model/table.h"
 
 namespace crawlstore::model {
@@ -28,9 +31,35 @@ struct TopPage {
   std::uint64_t out_degree = 0;  ///< pages that it links to
 };
 /// The best pages of an array, best first. errors of damage
+///   cuts_urls  they are those of row_url(): so that memory is bounded
 Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& scores,
-                                       std::size_t count);
-/// The table `top`. `for_people`: URLs are escaped.
+                                       std::size_t count, bool cuts_urls = false);
+/// The table `top`; rank 1 is the best. `for_people`: URLs are escaped.
 Table top_table(const std::vector<TopPage>& pages, bool for_people);
+
+/// How many better pages there are, plus 1, in the order of ScoreView::top(); nothing for a page
+/// with 0 and for one that came since. errors of damage
+///   cost  one pass over the array
+Result<std::optional<std::uint64_t>> rank_of(const ScoreView& scores, std::uint64_t index);
+
+/// Pages with a score from `low` to below `high`.
+struct ScoreBin {
+  double low = 0;
+  double high = 0;
+  std::uint64_t page_count = 0;
+};
+struct ScoreHistogram {
+  std::vector<ScoreBin> bins;    ///< ascending, without gaps, four a power of ten
+  std::uint64_t zero_count = 0;  ///< pages with 0, which has no place on such an axis
+};
+/// How the scores of an array are spread.
+///   errors  kCancelled; of damage
+///   cost    one pass over the array
+Result<ScoreHistogram> score_histogram(const ScoreView& scores, const PagesProgress& progress);
+
+/// What the arrays of a database say of a page: a field `score:NAME` and a field `rank:NAME` each,
+/// empty for a page that came since; of an array that cannot be read, why.
+///   cost  one pass over each array
+std::vector<Field> score_fields(const PageView& pages, std::uint64_t index);
 
 }  // namespace crawlstore::model

@@ -2,10 +2,107 @@
 #include "inspector/ui/plot.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <optional>
 
 #include "model/format_text.h"
 
 namespace crawlstore::inspector {
+namespace {
+
+/// 2 -> "100", -5 -> "1e-5".
+std::string power_text(int exponent) {
+  constexpr std::array kPlain{"1", "10", "100"};
+  if (exponent >= 0 && exponent < static_cast<int>(kPlain.size())) {
+    return kPlain[static_cast<std::size_t>(exponent)];
+  }
+  return "1e" + std::to_string(exponent);
+}
+
+/// An axis of powers of ten, from one pixel to another.
+class LogAxis {
+ public:
+  LogAxis(double low, double high, float from, float to)
+      : low_(std::log10(low)), high_(std::max(std::log10(high), low_ + 1)), from_(from), to_(to) {}
+
+  [[nodiscard]] float place(double value) const {
+    return from_ + (to_ - from_) * static_cast<float>((std::log10(value) - low_) / (high_ - low_));
+  }
+  /// Calls `draw` with each power of ten that has so many pixels to the next one.
+  template <class Draw>
+  void for_each_tick(float distance_min, const Draw& draw) const {
+    const float a_power = std::abs(to_ - from_) / static_cast<float>(high_ - low_);
+    const int step = std::max(1, static_cast<int>(std::ceil(distance_min / a_power)));
+    int exponent = static_cast<int>(std::ceil(low_));
+    for (; exponent % step != 0; ++exponent) {
+    }
+    for (; exponent <= high_; exponent += step) {
+      draw(from_ + a_power * static_cast<float>(exponent - low_) * (to_ > from_ ? 1.0F : -1.0F),
+           power_text(exponent));
+    }
+  }
+
+ private:
+  double low_ = 0;
+  double high_ = 1;
+  float from_ = 0;
+  float to_ = 0;
+};
+
+/// Where a plot with axes has its bars or its line.
+struct PlotArea {
+  ImVec2 low;   // left, top
+  ImVec2 high;  // right, bottom
+};
+
+PlotArea begin_plot(const Ui& ui, ImVec2 size) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float foot = ImGui::GetTextLineHeight() + ui.px(6);
+  const float head = ImGui::GetTextLineHeight() / 2;
+  const float left = text_width("1e-300") + ui.px(6);
+  ImGui::Dummy(size);
+  return {ImVec2(at.x + left, at.y + head),
+          ImVec2(at.x + std::max(size.x, left + ui.px(40)),
+                 at.y + std::max(size.y - foot, head + ui.px(40)))};
+}
+
+/// Powers at the left, with lines across; and the axes.
+void draw_left_axis(const Ui& ui, const PlotArea& area, const LogAxis& axis) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float line = ImGui::GetTextLineHeight();
+  axis.for_each_tick(line + ui.px(4), [&](float y, const std::string& text) {
+    const ImVec2 at(area.low.x - text_width(text) - ui.px(4), y - line / 2);
+    list.AddText(at, ui.palette.faint, text.c_str());
+    list.AddLine(ImVec2(area.low.x, y), ImVec2(area.high.x, y), with_alpha(ui.palette.border, 96));
+  });
+  list.AddLine(area.low, ImVec2(area.low.x, area.high.y), ui.palette.border);
+  list.AddLine(ImVec2(area.low.x, area.high.y), area.high, ui.palette.border);
+}
+
+void draw_foot(const Ui& ui, const PlotArea& area, float x, const std::string& text) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddLine(ImVec2(x, area.high.y), ImVec2(x, area.high.y + ui.px(3)), ui.palette.border);
+  const float left = std::min(x - text_width(text) / 2, area.high.x - text_width(text));
+  list.AddText(ImVec2(left, area.high.y + ui.px(4)), ui.palette.faint, text.c_str());
+}
+
+/// Notes what stands there, and says it when the pointer is there. Returns whether it is.
+bool note_value(Ui& ui, const std::string& label, const std::string& text, const PlotArea& where) {
+  ui.probe.note(label, text, where.low, where.high);
+  if (!ImGui::IsMouseHoveringRect(where.low, where.high)) return false;
+  ImGui::BeginTooltip();
+  draw_text(ui, text);
+  ImGui::EndTooltip();
+  return true;
+}
+
+std::string score_text(double score) {
+  return model::format_cell(score, model::Unit::kScore);
+}
+
+}  // namespace
 
 void draw_histogram(Ui& ui, std::string_view label, const std::vector<HistogramBar>& bars,
                     float height) {
@@ -41,6 +138,67 @@ void draw_histogram(Ui& ui, std::string_view label, const std::vector<HistogramB
   }
   list.AddLine(ImVec2(at.x, at.y + room), ImVec2(left, at.y + room), ui.palette.border);
   ImGui::Dummy(ImVec2(left - at.x, room + foot));
+}
+
+void draw_scores(Ui& ui, std::string_view label, std::span<const model::ScoreBin> bins,
+                 ImVec2 size) {
+  if (bins.empty()) return draw_text(ui, "no page has a score above 0", ui.palette.faint);
+  const PlotArea area = begin_plot(ui, size);
+  const auto most = std::ranges::max_element(bins, {}, &model::ScoreBin::page_count)->page_count;
+  // From a half, so that a single page has a bar.
+  const LogAxis counts(0.5, static_cast<double>(most), area.high.y, area.low.y);
+  const LogAxis scores(bins.front().low, bins.back().high, area.low.x, area.high.x);
+  draw_left_axis(ui, area, counts);
+  scores.for_each_tick(text_width("1e-300 "),
+                       [&](float x, const std::string& text) { draw_foot(ui, area, x, text); });
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const model::ScoreBin& bin = bins[i];
+    if (bin.page_count == 0) continue;
+    const float left = scores.place(bin.low);
+    const float right = std::max(scores.place(bin.high) - 1, left + 1);
+    const std::string text = score_text(bin.low) + " to " + score_text(bin.high) + ": " +
+                             model::format_counted(bin.page_count, "page");
+    const std::string name = std::string(label) + "[" + std::to_string(i) + "]";
+    const bool is_hovered = note_value(
+        ui, name, text, {ImVec2(left, area.low.y), ImVec2(scores.place(bin.high), area.high.y)});
+    ImGui::GetWindowDrawList()->AddRectFilled(
+        ImVec2(left, counts.place(static_cast<double>(bin.page_count))), ImVec2(right, area.high.y),
+        is_hovered ? ui.palette.link : ui.palette.accent);
+  }
+}
+
+void draw_residuals(Ui& ui, std::string_view label, std::span<const double> residuals,
+                    double precision, ImVec2 size) {
+  std::vector<double> shown;
+  std::ranges::copy_if(residuals, std::back_inserter(shown), [](double x) { return x > 0; });
+  if (shown.empty()) return draw_text(ui, "no residuals are kept", ui.palette.faint);
+  if (precision > 0) shown.push_back(precision);
+  const PlotArea area = begin_plot(ui, size);
+  const auto [low, high] = std::ranges::minmax(shown);
+  const LogAxis axis(low, high, area.high.y, area.low.y);
+  draw_left_axis(ui, area, axis);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  if (precision > 0) {
+    const float y = axis.place(precision);
+    list.AddLine(ImVec2(area.low.x, y), ImVec2(area.high.x, y), ui.palette.good);
+  }
+  const float step = (area.high.x - area.low.x) / static_cast<float>(residuals.size());
+  std::optional<ImVec2> before;
+  for (std::size_t i = 0; i < residuals.size(); ++i) {
+    if (!(residuals[i] > 0)) continue;
+    const float left = area.low.x + step * static_cast<float>(i);
+    const ImVec2 at(left + step / 2, axis.place(residuals[i]));
+    if (before) list.AddLine(*before, at, ui.palette.accent, ui.px(1.5F));
+    before = at;
+    if (step > ui.px(4)) list.AddCircleFilled(at, ui.px(2), ui.palette.accent);
+    note_value(ui, std::string(label) + "[" + std::to_string(i + 1) + "]",
+               "iteration " + model::format_count(i + 1) + ": " + score_text(residuals[i]),
+               {ImVec2(left, area.low.y), ImVec2(left + step, area.high.y)});
+  }
+  draw_foot(ui, area, area.low.x + step / 2, "1");
+  if (residuals.size() > 1) {
+    draw_foot(ui, area, area.high.x - step / 2, model::format_count(residuals.size()));
+  }
 }
 
 }  // namespace crawlstore::inspector

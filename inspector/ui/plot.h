@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "inspector/ui/ui.h"
+#include "model/scores_view.h"
 
 namespace crawlstore::inspector {
 
@@ -18,5 +20,14 @@ struct HistogramBar {
 /// under the pointer says its numbers.
 void draw_histogram(Ui& ui, std::string_view label, const std::vector<HistogramBar>& bars,
                     float height);
+
+/// How scores are spread: bars of pages by score, both axes logarithmic.
+void draw_scores(Ui& ui, std::string_view label, std::span<const model::ScoreBin> bins,
+                 ImVec2 size);
+
+/// How a computation converged: the residual of each iteration, its axis logarithmic, and the
+/// precision that was asked for as a line across, unless it is 0. Residuals of 0 are left out.
+void draw_residuals(Ui& ui, std::string_view label, std::span<const double> residuals,
+                    double precision, ImVec2 size);
 
 }  // namespace crawlstore::inspector

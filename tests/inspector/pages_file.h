@@ -10,6 +10,7 @@
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
+#include <crawlstore/scores.h>
 
 #include "drum/memory_store.h"
 
@@ -41,13 +42,25 @@ inline void crawl_web(PageDb& pages, std::uint64_t host_count, std::uint64_t cou
   }
 }
 
+/// Scores of one's own: how many pages link to each.
+inline void store_in_degrees(Store& store) {
+  const PageView view = must(PageView::open(must(store.snapshot())));
+  std::vector<float> counts;
+  for (std::uint64_t i = 0; i < view.info().page_count; ++i) {
+    counts.push_back(static_cast<float>(must(view.in_links(i)).size()));
+  }
+  must(store_scores(store, "in_degree", view, counts));
+}
+
 /// The file: two crawls of a web of 6 hosts, failures, deletions, and edits that wait.
-inline void write_pages_file(const std::string& path) {
+///   has_scores  in_degree, stale; and pagerank
+inline void write_pages_file(const std::string& path, bool has_scores = false) {
   MemoryStore store;
   {
     PageDb pages = must(PageDb::open(*store));
     crawl_web(pages, 6, 8, kCrawlTimeUs);
     must(pages.merge());
+    if (has_scores) store_in_degrees(*store);
     crawl_web(pages, 4, 6, kCrawlTimeUs + 86'400'000'000);
     for (const std::uint64_t number : {9U, 11U}) {
       CrawlEvent failed;
@@ -63,6 +76,7 @@ inline void write_pages_file(const std::string& path) {
     gone.time_us = kCrawlTimeUs + 91'000'000'000;
     must(pages.add(gone));
     must(pages.merge());
+    if (has_scores) must(rank_pages(*store));
     crawl_web(pages, 1, 3, kCrawlTimeUs + 172'800'000'000);
     CrawledPage unicode(
         "http://b\xc3\xbc"

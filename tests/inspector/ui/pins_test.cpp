@@ -20,6 +20,7 @@ class InspectorPins : public ::testing::Test {
     add_urls(store_, 0, 1000);
     crawl_web(pages_, 3, 8, kCrawlTimeUs);
     must(pages_.merge());
+    must(rank_pages(store_));
     commit();
     open_file(shell_, path_);
   }
@@ -72,6 +73,7 @@ TEST_F(InspectorPins, AreNotLeftToWhatAPanelHasShown) {
       {"pages/host/a.example", {}},
       {"page/1", {"page.out_links", "page.in_links", "page.path"}},
       {"graph/host/a.example", {"graph.depth.2"}},
+      {"scores", {}},
       {"events", {}},
       {"segment/1", {}},
   };
@@ -89,6 +91,7 @@ TEST_F(InspectorPins, AreNotLeftToTheHiddenPartsOfThePanelInFront) {
       {"buckets", "buckets.Requests that wait", "buckets.Gaps"},
       {"pages", "pages.top", "pages.all"},
       {"page/1", "page.out_links", "page.in_links"},
+      {"scores"},
   };
   for (const auto& clicks : parts) {
     visit(clicks.front());
@@ -99,7 +102,7 @@ TEST_F(InspectorPins, AreNotLeftToTheHiddenPartsOfThePanelInFront) {
 }
 
 TEST_F(InspectorPins, AreDroppedByAPanelThatIsLeftAfterACommit) {
-  for (const std::string panel : {"buckets", "pages", "page/1", "events", "graph"}) {
+  for (const std::string panel : {"buckets", "pages", "page/1", "scores", "events", "graph"}) {
     visit(panel);
     see_a_commit();
     visit("overview");
@@ -119,6 +122,7 @@ TEST_F(InspectorPins, ComeBackWithThePanel) {
       {"buckets", "keys[0].key"},
       {"pages/host/a.example", "pages[1].url"},
       {"page/1", "path[0].url"},
+      {"scores", "top[0].url"},
       {"events", "events[0].url"}};
   const auto text = [this](const std::string& label) {
     const auto* cell = shell_.app().probe().find(label);

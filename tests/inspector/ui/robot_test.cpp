@@ -73,8 +73,8 @@ TEST(RobotPictures, AreAlikeUpToTwoLevelsOfAChannel) {
 
 class Robot : public ::testing::TestWithParam<std::string> {};
 
-/// `open NAME` opens a golden file, `open made/pages` that of pages_file.h; `screenshot NAME` is
-/// compared with that golden picture.
+/// `open NAME` opens a golden file, `open made/pages` and `open made/scores` those of pages_file.h;
+/// `screenshot NAME` is compared with that golden picture.
 // acceptance: 15
 TEST_P(Robot, FindsWhatItLooksFor) {
   ASSERT_TRUE(fs::exists("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"))
@@ -88,9 +88,10 @@ TEST_P(Robot, FindsWhatItLooksFor) {
   ASSERT_FALSE(steps.empty());
   std::vector<std::string> pictures;
   for (ScriptStep& step : steps) {
-    if (step.verb == "open" && step.argument == "made/pages") {
+    if (step.verb == "open" && step.argument.starts_with("made/")) {
+      const bool has_scores = step.argument == "made/scores";
       step.argument = folder / "pages.crawl";
-      write_pages_file(step.argument);
+      write_pages_file(step.argument, has_scores);
     }
     if (step.verb == "open" && step.argument.find('/') == std::string::npos) {
       step.argument = golden(step.argument);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// A score array: how it was computed, how its scores spread, which pages are the best.
+#include <algorithm>
+#include <tuple>
+
+#include <imgui.h>
+
+#include <crawlstore/scores.h>
+
+#include "inspector/core/shown_text.h"
+#include "inspector/ui/panels/pages_choice.h"
+#include "inspector/ui/panels/panels.h"
+#include "inspector/ui/plot.h"
+#include "inspector/ui/table64.h"
+#include "model/format_text.h"
+#include "model/scores_view.h"
+
+namespace crawlstore::inspector {
+namespace {
+
+constexpr std::size_t kTopPages = 1000;
+
+class ScoresPanel final : public Panel {
+ public:
+  void draw(Ui& ui) override {
+    const auto view = ui.session.view();
+    if (view == nullptr) return draw_no_file(ui);
+    const PageView* pages = choice_.draw(ui, *view, "scores");
+    if (pages == nullptr) return let_go(ui.jobs);
+    list_arrays(*pages);
+    if (problem_) return draw_problem(ui, *problem_);
+    if (arrays_.empty()) {
+      draw_paragraph(ui, "There are no scores: `crawlstore rank FILE` computes PageRank.",
+                     ui.palette.faint);
+      return draw_link(ui, "scores.pages", "Pages", {"pages", {}});
+    }
+    const ScoresInfo& info = draw_names(ui);
+    draw_facts(ui, info);
+    ask(ui, *pages, info);
+    const auto& found = *found_;
+    if (found == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
+    if (found->problem) return draw_problem(ui, *found->problem);
+    draw_plots(ui, info, *found);
+    TableOptions options{.id = "top"};
+    options.pages = choice_.name();
+    options.choose = [&ui, name = choice_.name()](const model::Row& row) {
+      ui.actions.go({"page_detail", PageThing{name, std::get<std::uint64_t>(row.front())}});
+    };
+    table_.draw(ui, found->best, options);
+  }
+
+  void let_go(Jobs& jobs) override {
+    jobs.cancel_slot("scores");
+    *found_ = nullptr;
+    asked_.reset();
+    arrays_.clear();
+    version_ = 0;
+  }
+  [[nodiscard]] std::string view_state() const override {
+    return choice_.name() + "\n" + name_ + "\n" + table_.view_state();
+  }
+  void restore(std::string_view state) override {
+    const auto database = state.find('\n');
+    const auto name = state.find('\n', database + 1);
+    if (database == state.npos || name == state.npos) return;
+    choice_.choose(std::string(state.substr(0, database)));
+    name_ = state.substr(database + 1, name - database - 1);
+    table_.restore(state.substr(name + 1));
+  }
+  bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }
+
+ private:
+  /// What a job finds out, shared with it.
+  struct Found {
+    model::ScoreHistogram histogram;
+    std::vector<double> residuals;
+    std::shared_ptr<const model::RowSource> best;  // in memory: it holds no pin
+    std::optional<Error> problem;
+  };
+  /// What it depends on: database, segment, and what has changed the pages since. Other commits do
+  /// not begin the work again.
+  using Asked = std::tuple<std::string, std::uint64_t, std::uint64_t>;
+
+  void list_arrays(const PageView& pages) {
+    if (version_ == choice_.version()) return;
+    version_ = choice_.version();
+    auto arrays = ScoreView::list(pages);
+    problem_ = arrays ? std::nullopt : std::optional(arrays.error());
+    arrays_ = arrays ? std::move(*arrays) : std::vector<ScoresInfo>();
+  }
+
+  /// Returns the array that is chosen.
+  const ScoresInfo& draw_names(Ui& ui) {
+    auto chosen = std::ranges::find(arrays_, name_, &ScoresInfo::name);
+    if (chosen == arrays_.end()) chosen = arrays_.begin();
+    for (auto array = arrays_.begin(); array != arrays_.end(); ++array) {
+      const std::string shown = shown_text(array->name);
+      const std::string fitted = fit_text(ui, shown, ui.px(300));
+      if (array != arrays_.begin()) place_beside(choice_width(fitted));
+      if (draw_choice(ui, "scores.array." + shown, fitted, array == chosen)) chosen = array;
+    }
+    name_ = chosen->name;
+    return *chosen;
+  }
+
+  static void draw_facts(Ui& ui, const ScoresInfo& info) {
+    const auto score = [](double value) { return model::format_cell(value, model::Unit::kScore); };
+    std::string text = std::string(name_of(info.scorer)) + " of " +
+                       model::format_counted(info.page_count, "page") + " and " +
+                       model::format_counted(info.link_count, "link");
+    if (info.is_content_weighted) text += ", by the pages' own scores";
+    if (info.is_personalised) text += ", personalised";
+    if (info.damping > 0) text += "; damping " + score(info.damping);
+    text += "; " + model::format_counted(info.iteration_count, "iteration");
+    if (info.iteration_count > 0) text += ", residual " + score(info.residual);
+    if (info.precision > 0) text += " of " + score(info.precision) + " that was asked for";
+    text += "; sum " + score(info.sum) + (info.has_doubles ? "; doubles, " : "; floats, ") +
+            model::format_bytes(info.allocated_bytes);
+    draw_paragraph(ui, text, ui.palette.text);
+    const std::string since =
+        "computed from generation " + model::format_count(info.generation.value) + ", " +
+        model::format_time(info.time_us) +
+        (info.is_stale ? "; stale: pages or links have changed since" : "; up to date");
+    draw_paragraph(ui, since, info.is_stale ? ui.palette.warning : ui.palette.faint);
+    draw_link(ui, "scores.segment", "segment " + std::to_string(info.id.value),
+              {{}, SegmentThing{info.id}});
+  }
+
+  /// What is shown stays until another answer is there, unless it is of another array.
+  void ask(Ui& ui, const PageView& pages, const ScoresInfo& info) {
+    const Asked wanted{choice_.name(), info.id.value, pages.info().superstep_count};
+    if (asked_ == wanted) return;
+    if (asked_ && std::get<1>(*asked_) != info.id.value) *found_ = nullptr;
+    asked_ = wanted;
+    ui.jobs.start("scores " + shown_text(info.name), "scores",
+                  [pages, name = info.name, box = found_](JobContext& context) -> Jobs::Finish {
+                    auto found = std::make_shared<Found>();
+                    const auto read = look(pages, name, *found, context);
+                    if (!read && read.error().code == Errc::kCancelled) return nullptr;
+                    if (!read) found->problem = read.error();
+                    return [box, found] { *box = found; };
+                  });
+  }
+
+  static Result<void> look(const PageView& pages, const std::string& name, Found& found,
+                           JobContext& context) {
+    CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages, name));
+    CRAWLSTORE_TRY(found.histogram, model::score_histogram(scores, [&](auto... at) {
+                     return context.progress(at...);
+                   }));
+    CRAWLSTORE_TRY(found.residuals, scores.residuals());
+    CRAWLSTORE_TRY(const auto best, model::top_pages(pages, scores, kTopPages, true));
+    found.best = std::make_shared<model::TableRows>(model::top_table(best, false));
+    return {};
+  }
+
+  /// Side by side where there is room.
+  static void draw_plots(Ui& ui, const ScoresInfo& info, const Found& found) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const bool is_wide = room.x > ui.px(560);
+    const float gap = ui.px(24);
+    const ImVec2 size(is_wide ? (room.x - gap) / 2 : room.x,
+                      std::clamp(room.y * 0.36F, ui.px(90), ui.px(260)));
+    std::string title = "pages by score";
+    if (found.histogram.zero_count > 0) {
+      title += "; " + model::format_count(found.histogram.zero_count) + " more have 0";
+    }
+    ImGui::BeginGroup();
+    draw_text(ui, fit_text(ui, title, size.x), ui.palette.faint);
+    draw_scores(ui, "scores.bin", found.histogram.bins, size);
+    ImGui::EndGroup();
+    if (is_wide) ImGui::SameLine(0, gap);
+    ImGui::BeginGroup();
+    const std::string_view of =
+        info.precision > 0 ? "residual by iteration; line: precision" : "residual by iteration";
+    draw_text(ui, fit_text(ui, of, size.x), ui.palette.faint);
+    draw_residuals(ui, "scores.iteration", found.residuals, info.precision, size);
+    ImGui::EndGroup();
+    draw_text(ui, "the best " + model::format_counted(found.best->row_count(), "page"),
+              ui.palette.faint);
+  }
+
+  PagesChoice choice_;
+  std::string name_;  // of the array
+  std::uint64_t version_ = 0;
+  std::vector<ScoresInfo> arrays_;
+  std::optional<Error> problem_;
+  std::optional<Asked> asked_;
+  std::shared_ptr<std::shared_ptr<const Found>> found_ =
+      std::make_shared<std::shared_ptr<const Found>>();
+  Table64 table_;
+};
+
+}  // namespace
+
+std::unique_ptr<Panel> make_scores_panel() {
+  return std::make_unique<ScoresPanel>();
+}
+
+}  // namespace crawlstore::inspector

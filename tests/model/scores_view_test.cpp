@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/scores_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/pages.h>
+
+#include "drum/memory_store.h"
+#include "inspector/pages_file.h"
+#include "model/page_detail.h"
+#include "model/page_source.h"
+
+namespace crawlstore::model {
+namespace {
+
+using testing::crawl_web;
+using testing::kCrawlTimeUs;
+using testing::MemoryStore;
+using testing::must;
+
+bool go_on(std::uint64_t /*done*/, std::uint64_t /*total*/) {
+  return true;
+}
+
+/// A small web, and scores of one's own for its pages: what is not given is 0.
+class ScoresView : public ::testing::Test {
+ protected:
+  ScoresView() : pages_(must(PageDb::open(*store_))) {
+    crawl_web(pages_, 2, 4, kCrawlTimeUs);
+    must(pages_.merge());
+  }
+  [[nodiscard]] PageView view() { return must(PageView::open(must(store_->snapshot()))); }
+  ScoreView store_values(std::vector<float> values) {
+    values.resize(view().info().page_count);
+    must(store_scores(*store_, "own", view(), values));
+    return must(ScoreView::open(view(), "own"));
+  }
+  Cell detail(std::uint64_t index, const std::string& name) {
+    const auto fields = must(page_detail(view(), index)).fields;
+    const auto field = std::ranges::find(fields, name, &Field::name);
+    return field == fields.end() ? Cell(std::string("no such field")) : field->value;
+  }
+
+  MemoryStore store_;
+  PageDb pages_;
+};
+
+TEST_F(ScoresView, CountsScoresInFourBinsAPowerOfTen) {
+  const auto scores = store_values({0.2F, 0.25F, 0.002F, 3, 0, 0.002F});
+  const ScoreHistogram histogram = must(score_histogram(scores, go_on));
+  EXPECT_EQ(histogram.zero_count, scores.info().page_count - 5);
+  ASSERT_EQ(histogram.bins.size(), 13U);  // from 10^-2.75 to 10^0.5
+  EXPECT_DOUBLE_EQ(histogram.bins.front().low, std::pow(10, -2.75));
+  EXPECT_DOUBLE_EQ(histogram.bins.back().high, std::pow(10, 0.5));
+  std::vector<std::uint64_t> counts;
+  double end = histogram.bins.front().low;
+  for (const ScoreBin& bin : histogram.bins) {
+    counts.push_back(bin.page_count);
+    EXPECT_EQ(bin.low, std::exchange(end, bin.high));
+  }
+  EXPECT_EQ(counts, (std::vector<std::uint64_t>{2, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1}));
+}
+
+TEST_F(ScoresView, CountsTheSmallestAndTheLargestScores) {
+  const auto scores = store_values({1e-45F, 3.4e38F});
+  const ScoreHistogram histogram = must(score_histogram(scores, go_on));
+  ASSERT_GE(histogram.bins.size(), 4U * (45 + 38));
+  EXPECT_EQ(histogram.bins.front().page_count, 1U);
+  EXPECT_LE(histogram.bins.front().low, 1.4e-45);
+  EXPECT_EQ(histogram.bins.back().page_count, 1U);
+  EXPECT_GT(histogram.bins.back().high, 3.4e38);
+}
+
+TEST_F(ScoresView, HasNoBinsWhereAllScoresAre0) {
+  const auto scores = store_values({});
+  const ScoreHistogram histogram = must(score_histogram(scores, go_on));
+  EXPECT_TRUE(histogram.bins.empty());
+  EXPECT_EQ(histogram.zero_count, scores.info().page_count);
+}
+
+TEST_F(ScoresView, StopsWhenItIsToldTo) {
+  const auto stop = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return false; };
+  EXPECT_EQ(score_histogram(store_values({1}), stop).error().code, Errc::kCancelled);
+}
+
+TEST_F(ScoresView, RanksPagesInTheOrderOfTheBest) {
+  const auto scores = store_values({1, 3, 0, 3, 2});
+  const auto top = must(scores.top(100));
+  ASSERT_EQ(top.size(), 4U);
+  for (std::size_t i = 0; i < top.size(); ++i) {
+    EXPECT_EQ(must(rank_of(scores, top[i].index)), i + 1);
+  }
+  EXPECT_EQ(must(rank_of(scores, 2)), std::nullopt) << "it has 0";
+  EXPECT_EQ(must(rank_of(scores, scores.info().page_count)), std::nullopt) << "it came later";
+}
+
+TEST_F(ScoresView, GivesTheBestPagesWithRankAndLinks) {
+  const auto scores = store_values({1, 3, 0, 2});
+  const Table table = top_table(must(top_pages(view(), scores, 2)), false);
+  ASSERT_EQ(table.rows.size(), 2U);
+  const std::vector<Cell> second{std::uint64_t{3},
+                                 std::uint64_t{2},
+                                 2.0,
+                                 std::uint64_t{must(view().in_links(3)).size()},
+                                 std::uint64_t{must(view().out_links(3)).size()},
+                                 must(view().url(3))};
+  EXPECT_EQ(table.rows[1], second);
+}
+
+TEST_F(ScoresView, CutsLongUrlsWhenAskedTo) {
+  const std::string url = "http://long.example/" + std::string(2 * kRowUrlBytesMax, 'x');
+  must(pages_.add(CrawledPage(url, kCrawlTimeUs)));
+  must(pages_.merge());
+  std::vector<float> values(view().info().page_count);
+  values[must(view().find(url)).value()] = 1;
+  const auto scores = store_values(values);
+  EXPECT_EQ(must(top_pages(view(), scores, 1, true)).at(0).url, row_url(url));
+  EXPECT_EQ(must(top_pages(view(), scores, 1)).at(0).url, url);
+}
+
+TEST_F(ScoresView, GivesTheDetailOfAPageItsScoresAndRanks) {
+  store_values({0.5F, 4});
+  EXPECT_EQ(detail(0, "score:own"), Cell(0.5));
+  EXPECT_EQ(detail(0, "rank:own"), Cell(std::uint64_t{2}));
+  EXPECT_EQ(detail(2, "score:own"), Cell(0.0));
+  EXPECT_EQ(detail(2, "rank:own"), Cell());
+  const std::uint64_t later = view().info().page_count;
+  must(pages_.add(CrawledPage("http://later.example/", kCrawlTimeUs)));
+  must(pages_.merge());
+  EXPECT_EQ(detail(later, "score:own"), Cell());
+  EXPECT_EQ(detail(later, "rank:own"), Cell());
+}
+
+}  // namespace
+}  // namespace crawlstore::model
