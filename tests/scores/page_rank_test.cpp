@@ -37,6 +37,7 @@ TEST(PageRank, EqualsThePowerIterationOnRandomGraphs) {
     for (float& weight : weights) weight = static_cast<float>(random.below(4));
     weights[random.below(page_count)] = 1;
     PageRankOptions options{.damping = static_cast<double>(random.below(98)) / 100};
+    options.max_iterations = 10'000;  // a damping of 0.97 needs some hundred
     if (random.below(2) == 0) options.teleport = weights;
     const auto exact = power_iteration<long double>(rows, page_count, 1e-16, options);
     for (const double precision : {1e-6, 1e-9}) {
@@ -44,10 +45,12 @@ TEST(PageRank, EqualsThePowerIterationOnRandomGraphs) {
       const PageRankResult result = rank(rows, page_count, options);
       ASSERT_TRUE(result.has_converged);
       EXPECT_LT(result.residuals.back(), precision);
-      const double error_max = 1e-7 + precision * options.damping / (1 - options.damping);
+      // So much may be lost when so many numbers, and each of them, are rounded.
+      const double rounding_max =
+          precision < 1e-7 ? 1e-15 + static_cast<double>(page_count) * 0x1p-52 : 1e-7;
       EXPECT_LT(distance(numbers_of(result), exact),
-                precision < 1e-7 ? error_max - 1e-7 + 1e-15 : error_max);
-      EXPECT_NEAR(sum_of(numbers_of(result)), 1, precision < 1e-7 ? 1e-14 : 1e-6);
+                rounding_max + precision * options.damping / (1 - options.damping));
+      EXPECT_NEAR(sum_of(numbers_of(result)), 1, precision < 1e-7 ? rounding_max : 1e-6);
     }
   }
 }
