@@ -135,7 +135,7 @@ struct RankReport {
 ///   errors  kUnknownName (no such database), kInvalidArgument (options; seeds that are no pages;
 ///           content scores that are negative, or all 0; all pages were forgotten), kCancelled,
 ///           kOutOfMemory, kNoSpace and the like: the array before stays
-///   cost    reads the links twice; memory: about 4 bytes a link and 60 a page
+///   cost    reads the links twice; memory: about 4 bytes a link and 40 a page (doubles: 70)
 [[nodiscard]] Result<RankReport> rank_pages(Store& store, const RankOptions& options = {});
 
 /// Stores what a scorer of one's own made of the links of `pages`, as Scorer::kOwn, in a commit of
