@@ -58,7 +58,8 @@ class Quickstart(unittest.TestCase):
             "crawlstore compact build/quickstart.crawl",
             "crawlstore verify build/quickstart.crawl", "crawlstore info build/quickstart.crawl",
             "crawlstore pages build/quickstart.crawl --limit 5",
-            "crawlstore links build/quickstart.crawl #0 --in"])
+            "crawlstore links build/quickstart.crawl #0 --in",
+            "crawlstore rank build/quickstart.crawl", "crawlstore top build/quickstart.crawl"])
         crawl = self.sandbox.calls("doc_crawl")[0].split()
         self.assertEqual(crawl[2::2], ["https://www.freepascal.org/docs-html/3.2.2/",
                                        "https://pike.lysator.liu.se/generated/"])
