@@ -102,7 +102,7 @@ void run(const std::string& path, std::uint64_t merged) {
     NullDispatcher nobody;
     drum.attach(nobody);
     submit(drum, 0, merged);
-    must(drum.synchronize());
+    must(drum.merge());
     const World world{merged, mib << 17};
     submit(drum, merged, world.pending);
     measure(world, "arrays", [&](std::uint64_t key) { return must(drum.contains(key)); });
@@ -110,7 +110,7 @@ void run(const std::string& path, std::uint64_t merged) {
     measure(world, "logs", [&](std::uint64_t key) { return must(drum.contains(key)); });
     const DrumView view = must(DrumView::open(must(store.snapshot()), "urls"));
     measure(world, "logs, view", [&](std::uint64_t key) { return must(view.contains(key)); });
-    must(drum.dispose());
+    must(drum.close());
     must(store.close());
   }
   std::remove(path.c_str());

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/drum_view.h>
 
 #include "seen_run.h"
 
@@ -90,7 +91,7 @@ std::optional<std::uint64_t> find(const AuxDrum& drum, std::uint64_t key) {
 nlohmann::ordered_json own_figures(const Store& store, const DrumStatus& status,
                                    const SeenRun& run) {
   const StorageCounters counters = store.counters();
-  const DrumInfo info = must(must(store.snapshot()).drums()).front();
+  const DrumInfo info = must(list_drums(must(store.snapshot()))).front();
   const auto per_op = [&](std::uint64_t count) {
     return static_cast<double>(count) / run.operations();
   };
@@ -119,13 +120,13 @@ void measure(const SeenOptions& seen, const DrumOptions& options) {
     submit(drum, run, count);
     run.step();
   }
-  must(drum.synchronize());
+  must(drum.merge());
   const DrumStatus status = drum.status();
   run.finish(status.dropped_count);
   const auto own = own_figures(store, status, run);
 
   run.verify_lookups([&](std::uint64_t key) { return find(drum, key); });
-  must(drum.dispose());
+  must(drum.close());
   must(store.close());
   constexpr bool kIsWide = std::is_same_v<SeenDrum, WideDrum>;
   const bool drops = options.repeats == Repeats::kDrop;

@@ -84,7 +84,7 @@ void measure(const std::string& path, const DrumOptions& drum, bool keys_only,
   } else {
     for (const std::string& url : urls) must(seen.check_update(url));
   }
-  must(seen.drum().synchronize());
+  must(seen.drum().merge());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   const double cpu = cpu_seconds() - cpu_before;
   const DrumStatus status = seen.drum().status();
@@ -109,7 +109,7 @@ void measure(const std::string& path, const DrumOptions& drum, bool keys_only,
                                     {"seconds", took.count()},
                                     {"cpu_seconds", cpu}};
   fmt::print("{}\n", line.dump());
-  must(seen.drum().dispose());
+  must(seen.drum().close());
   must(store.close());
 }
 

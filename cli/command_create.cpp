@@ -49,7 +49,7 @@ Result<void> make_url_drum(Store& store, const Options& options) {
   made.drum.bucket_count =
       options.buckets ? static_cast<std::uint32_t>(*options.buckets) : planned_buckets(made);
   CRAWLSTORE_TRY(auto urls, UrlSeen::open(store, "urls", made));
-  return urls.drum().dispose();
+  return urls.drum().close();
 }
 
 int run(Options& options) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 
@@ -29,7 +30,7 @@ struct Options {
 /// DRUMs of page keys have no requests: supersteps change them.
 Result<std::vector<DrumInfo>> chosen_drums(const Store& store, const std::string& name) {
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
-  auto drums = snapshot.drums();
+  auto drums = list_drums(snapshot);
   if (!drums) return drums;
   const auto databases = PageView::names(snapshot);
   std::erase_if(*drums, [&databases](const DrumInfo& drum) {
@@ -49,8 +50,8 @@ Result<std::vector<model::DrumMerge>> merge_all(Store& store, const Options& opt
     drum_options.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
     CRAWLSTORE_TRY(const auto core,
                    DrumCore::open(store, drum.name, drum.value_bytes, drum_options));
-    CRAWLSTORE_TRY(const auto report, core->synchronize());
-    CRAWLSTORE_TRY(core->dispose());
+    CRAWLSTORE_TRY(const auto report, core->merge());
+    CRAWLSTORE_TRY(core->close());
     merges.push_back({drum.name, report});
   }
   return merges;

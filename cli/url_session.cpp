@@ -34,12 +34,12 @@ Result<std::uint64_t> UrlSession::merge(bool everything) {
     core().count_unparsed(unparsed_count() - unparsed_told_);
     unparsed_told_ = unparsed_count();
   }
-  CRAWLSTORE_TRY(const auto report, everything ? core().synchronize() : core().merge_if_full());
+  CRAWLSTORE_TRY(const auto report, everything ? core().merge() : core().merge_if_full());
   return report.request_count;
 }
 
 Result<void> UrlSession::close() {
-  CRAWLSTORE_TRY(urls_.drum().dispose());
+  CRAWLSTORE_TRY(urls_.drum().close());
   return store_.close();
 }
 

@@ -224,8 +224,8 @@ int main(int argc, char** argv) {
 
   submit_seeds(sites, seen);
   for (int round = 1;; ++round) {
-    must(seen.drum().synchronize());
-    const auto report = must(frontier.synchronize());
+    must(seen.drum().merge());
+    const auto report = must(frontier.merge());
     must(pages.merge());
     if (report.unique_count == 0) break;
     fmt::print(stderr, "round {:2}: {} pages\n", round, report.unique_count);
@@ -237,8 +237,8 @@ int main(int argc, char** argv) {
              kept.page_count, kept.crawled_count, kept.link_count);
   must(pages.compact());
   must(pages.close());
-  must(seen.drum().dispose());
-  must(frontier.dispose());
+  must(seen.drum().close());
+  must(frontier.close());
   must(store.close());
   return 0;
 }

@@ -3,7 +3,7 @@
 // Invariants checked: whatever is done to a DRUM, in whatever order, with reopening between,
 //   - each request is answered once, as a std::map of requests as they arrive would answer it, with
 //     its own auxiliary and a sequence of its own;
-//   - after synchronize() nothing is pending, and keys and values are those of the map, ascending.
+//   - after merge() nothing is pending, and keys and values are those of the map, ascending.
 
 #include <deque>
 #include <map>
@@ -60,8 +60,8 @@ struct World {
     must(core->submit({operation, 0, key.head, std::as_bytes(std::span(value)),
                        std::as_bytes(std::span(aux)), key.tail}));
   }
-  void synchronize() {
-    must(core->synchronize());
+  void merge() {
+    must(core->merge());
     require(core->status().pending_count == 0 && core->status().key_count == map.size());
     for (const auto& [key, due] : expected) require(due.empty());
     must(store->commit());
@@ -88,9 +88,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Key16 key(head * 0x0101010101010101, size % 2 * data[i + 1]);
     const std::string aux(data[i + 2] / 16, static_cast<char>(i));
     if (data[i] < 240) world.submit(data[i], key, std::string(data[i + 2] % 16, 'v'), aux);
-    if (data[i] >= 240 && data[i] < 248) world.synchronize();
+    if (data[i] >= 240 && data[i] < 248) world.merge();
     if (data[i] >= 248) world.open();
   }
-  world.synchronize();
+  world.merge();
   return 0;
 }

@@ -78,9 +78,9 @@ std::vector<std::byte> make_store() {
   const auto drum = must(DrumCore::open(store, "fuzz", -1, options));
   const auto consumer = must(drum->consumer("later"));
   submit(*drum, 300, 1, 0);
-  must(drum->synchronize());
+  must(drum->merge());
   submit(*drum, 200, 2, consumer);
-  must(drum->synchronize());
+  must(drum->merge());
   submit(*drum, 100, 3, consumer);
   must(store.commit());
   must(store.close());

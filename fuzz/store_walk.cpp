@@ -131,7 +131,7 @@ void walk_snapshot(const Snapshot& snapshot, Tally& tally) {
   }
   const auto itself = diff(snapshot, snapshot);
   if (tally(itself)) require(!itself->differs());
-  const auto drums = snapshot.drums();
+  const auto drums = list_drums(snapshot);
   if (!tally(drums)) return;
   for (const DrumInfo& drum : *drums) walk_drum(snapshot, drum.name, tally);
   for (const std::string& name : PageView::names(snapshot)) walk_pages(snapshot, name, tally);
@@ -165,7 +165,7 @@ bool write(std::unique_ptr<Storage> file) {
       request.key = key << 60;
       tally((*drum)->submit(request));
     }
-    tally((*drum)->synchronize());
+    tally((*drum)->merge());
     tally((*drum)->take_results(1, [](std::span<const RawAnswer>) {}));
   }
   tally(store->commit());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/storage.h>
 
 namespace crawlstore::model {
@@ -50,7 +51,7 @@ void fill(FileView& view, const Snapshot& snapshot) {
     view.problem = info.error();
   }
   view.segments = snapshot.segments();
-  auto drums = snapshot.drums();
+  auto drums = list_drums(snapshot);
   if (drums) {
     view.drums = std::move(*drums);
   } else {

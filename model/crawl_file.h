@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/generations.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/snapshot.h>

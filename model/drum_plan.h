@@ -44,7 +44,7 @@ struct DrumForecast {
   std::uint32_t bucket_count = 0;
 };
 
-/// What to do, and what will have been done when all is synchronized. Counts and bytes of a DRUM
+/// What to do, and what will have been done when all is merged. Counts and bytes of a DRUM
 /// alone in its store, with the default DrumOptions but those named here.
 struct DrumPlan {
   std::uint32_t bucket_count = 0;    ///< for DrumOptions

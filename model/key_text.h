@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/snapshot.h>
 
 namespace crawlstore::model {

@@ -37,7 +37,7 @@ class Forecast {
   MergeForecast run() {
     commit(0, false);  // reserves sequences
     while (submit_until_full()) relieve();
-    synchronize();
+    merge();
     finish();
     return out_;
   }
@@ -180,7 +180,7 @@ class Forecast {
     }
     if (logged && std::any_of(groups_.begin(), groups_.end(),
                               [this](const Group& group) { return calls_for_merge(group); })) {
-      synchronize();
+      merge();
     }
   }
 
@@ -409,8 +409,8 @@ class Forecast {
     commit(landed.buckets, true);
   }
 
-  /// As DrumCore::synchronize(), or a merge because logs are full.
-  void synchronize() {
+  /// As DrumCore::merge(), or a merge because logs are full.
+  void merge() {
     land();
     ++out_.pass_count;
     is_last_pass_ = now_ >= work_.request_count;

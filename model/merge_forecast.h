@@ -30,7 +30,7 @@ struct MergeWorkload {
   [[nodiscard]] std::uint64_t beside_bytes() const { return key_bytes - 8 + value_bytes; }
 };
 
-/// What will have been done when all is synchronized. Bytes are those that StorageCounters counts.
+/// What will have been done when all is merged. Bytes are those that StorageCounters counts.
 struct MergeForecast {
   double bytes_read = 0;
   double bytes_written = 0;

@@ -102,7 +102,7 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
 Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
                            std::int64_t ignored_pid) {
   CRAWLSTORE_TRY(const auto info, snapshot.info());
-  CRAWLSTORE_TRY(const auto drums, snapshot.drums());
+  CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
   CRAWLSTORE_TRY(const auto databases, page_databases(snapshot));
   CRAWLSTORE_TRY(const auto pins, snapshot.pins());
 

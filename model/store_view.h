@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/verify.h>
 

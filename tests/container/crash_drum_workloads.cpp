@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/transaction.h>
 
 #include "container/crash_workloads.h"
 #include "drum/memory_store.h"
@@ -52,11 +53,11 @@ void use_drums(std::unique_ptr<Storage> storage) {
   auto store = must(Store::open(std::move(storage), options));
   auto keys = must(Keys::open(store, "keys", drum_options()));
   submit_some(keys, 5000, 20);
-  must(keys.synchronize());
+  must(keys.merge());
   for (std::uint64_t i = 5000; i < 5020; ++i) {
     if (!must(keys.lookup(Random(i).next()))) throw std::runtime_error("a key was lost");
   }
-  must(keys.dispose());
+  must(keys.close());
   must(store.close());
 }
 
@@ -66,7 +67,7 @@ void record_durable_requests(Scenario& scenario) {
     auto store = open_store(scenario);
     auto keys = must(Keys::open(store, "keys", drum_options()));
     submit_some(keys, 0, 100);
-    must(keys.synchronize());
+    must(keys.merge());
   }
   record_from_here(scenario);
   auto store = open_store(scenario);
@@ -94,7 +95,7 @@ void record_merge_with(Scenario& scenario, const DrumOptions& options) {
     auto second = must(Keys::open(store, "second", drum_options()));
     submit_some(keys, 0, 200);
     Forward forward{second};
-    must(keys.synchronize(forward));
+    must(keys.merge(forward));
     submit_some(keys, 150, 150);
   }
   record_from_here(scenario);
@@ -102,9 +103,9 @@ void record_merge_with(Scenario& scenario, const DrumOptions& options) {
   auto keys = must(Keys::open(store, "keys", options));
   auto second = must(Keys::open(store, "second", drum_options()));
   Forward forward{second};
-  must(keys.synchronize(forward));
+  must(keys.merge(forward));
   scenario.acknowledge();
-  must(second.synchronize());
+  must(second.merge());
   scenario.acknowledge();
 }
 
@@ -128,7 +129,7 @@ void record_flights(Scenario& scenario) {
     auto keys = must(Keys::open(store, "keys", drum_options()));
     submit_some(keys, 0, 200);
     NullDispatcher nobody;
-    must(keys.synchronize(nobody));
+    must(keys.merge(nobody));
   }
   record_from_here(scenario);
   auto store = open_store(scenario);
@@ -139,9 +140,34 @@ void record_flights(Scenario& scenario) {
   submit_some(keys, 100, 400);
   acknowledge(scenario, store);
   submit_some(keys, 500, 100);
-  must(keys.synchronize());
+  must(keys.merge());
   scenario.acknowledge();
   keys.detach();
+}
+
+/// Transactions of more than the memory holds: one is dropped, one committed, and then merged.
+void record_transactions(Scenario& scenario) {
+  auto options = drum_options();
+  options.memory_bytes = 12 << 10;
+  record_from_here(scenario);
+  auto store = open_store(scenario);
+  auto keys = must(Keys::open(store, "keys", options));
+  auto second = must(Keys::open(store, "second", options));
+  submit_some(keys, 0, 50);
+  acknowledge(scenario, store);
+  {
+    auto dropped = must(Transaction::begin(store));
+    submit_some(keys, 100, 200);
+    submit_some(second, 100, 200);
+  }
+  auto both = must(Transaction::begin(store));
+  submit_some(keys, 200, 200);
+  submit_some(second, 200, 200);
+  must(both.commit());
+  scenario.acknowledge();
+  NullDispatcher nobody;
+  must(keys.merge(nobody));
+  scenario.acknowledge();
 }
 
 /// Answers nobody waits for: kept in the file, taken later.
@@ -154,7 +180,7 @@ void record_results(Scenario& scenario) {
   record_from_here(scenario);
   auto store = open_store(scenario);
   auto keys = must(Keys::open(store, "keys", drum_options()));
-  must(keys.synchronize());
+  must(keys.merge());
   scenario.acknowledge();
   submit_some(keys, 90, 30);
   acknowledge(scenario, store);
@@ -173,18 +199,18 @@ void record_split(Scenario& scenario) {
     auto store = open_store(scenario);
     auto keys = must(Keys::open(store, "keys", options));
     submit_some(keys, 0, 60);
-    must(keys.synchronize(nobody));
+    must(keys.merge(nobody));
     submit_some(keys, 60, 240);
   }
   record_from_here(scenario);
   auto store = open_store(scenario);
   auto keys = must(Keys::open(store, "keys", options));
   keys.attach(nobody);
-  const auto report = must(keys.synchronize());
+  const auto report = must(keys.merge());
   scenario.acknowledge();
   if (report.split_count == 0) throw std::runtime_error("no bucket was split");
   submit_some(keys, 300, 40);
-  must(keys.synchronize());
+  must(keys.merge());
   scenario.acknowledge();
   keys.detach();
 }
@@ -197,7 +223,7 @@ void record_maintenance(Scenario& scenario) {
     auto keys = must(Keys::open(store, "keys", drum_options()));
     for (std::uint64_t round = 0; round < 3; ++round) {
       submit_some(keys, round * 300, 300);
-      must(keys.synchronize(nobody));
+      must(keys.merge(nobody));
     }
     submit_some(keys, 2000, 50);
   }
@@ -208,7 +234,7 @@ void record_maintenance(Scenario& scenario) {
   {
     auto keys = must(Keys::open(store, "keys", drum_options()));
     submit_some(keys, 3000, 50);
-    must(keys.synchronize(nobody));
+    must(keys.merge(nobody));
     scenario.acknowledge();
   }
   scenario.acknowledge();
@@ -224,6 +250,7 @@ std::span<const CrashWorkload> drum_workloads() {
       {"merge into a second DRUM", record_merge, use_drums},
       {"merge that logs first", record_logged_merge, use_drums},
       {"merges from memory in flights", record_flights, use_drums},
+      {"transactions over two DRUMs", record_transactions, use_drums},
       {"kept results", record_results, use_drums},
       {"split of buckets", record_split, use_drums},
       {"compact and rollback of DRUMs", record_maintenance, use_drums},

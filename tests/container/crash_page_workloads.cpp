@@ -141,7 +141,7 @@ void record_compaction_beside(Scenario& scenario) {
       add_some(pages, crawl, 20);
       add_numbers(drum, 400);
       must(pages.merge());
-      must(drum.synchronize());
+      must(drum.merge());
     }
   }
   record_from_here(scenario);
@@ -153,7 +153,7 @@ void record_compaction_beside(Scenario& scenario) {
     if (++look == 2) add_some(pages, crawl, 10);
     if (look == 4) must(pages.merge());
     if (look == 5) add_numbers(drum, 100);
-    if (look == 7) must(drum.synchronize());
+    if (look == 7) must(drum.merge());
     if (look % 3 != 2 || look > 9) return true;
     must(store.commit());
     scenario.acknowledge();
@@ -228,7 +228,7 @@ void record_dispatched(Scenario& scenario) {
       must(seen.check_update(number << 58 | number, {}, "http://h/" + std::to_string(number)));
     }
     Known known{pages};
-    must(seen.synchronize(known));
+    must(seen.merge(known));
     scenario.acknowledge();
   }
   must(pages.merge());

@@ -85,7 +85,7 @@ TEST(Article, TakesTheTopBitsAsBucket) {
 }
 
 // covers: D5
-TEST(Article, DispatchesNothingBeforeSynchronize) {
+TEST(Article, DispatchesNothingBeforeMerge) {
   MemoryStore store;
   auto drum = must(ArticleDrum::open(*store, "urls", article_options()));
   CallLog log;
@@ -102,7 +102,7 @@ TEST(Article, DispatchesItsFourAnswersInOrder) {
   CallLog log;
   drum.attach(log);
   submit_article(drum);
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(log.calls,
             (Calls{line("unique update", kCodeproject), line("unique update", kBoost),
                    line("duplicate update", kCodeproject), line("unique update", kOracle)}));
@@ -115,14 +115,14 @@ TEST(Article, FindsFourDuplicatesInASecondRun) {
     auto drum = must(ArticleDrum::open(*store, "urls", article_options()));
     submit_article(drum);
     NullDispatcher nobody;
-    must(drum.synchronize(nobody));
+    must(drum.merge(nobody));
   }
   store.reopen();
   auto drum = must(ArticleDrum::open(*store, "urls", article_options()));
   CallLog log;
   drum.attach(log);
   submit_article(drum);
-  const MergeReport report = must(drum.synchronize());
+  const MergeReport report = must(drum.merge());
   EXPECT_EQ(report.duplicate_count, 4U);
   EXPECT_EQ(log.calls,
             (Calls{line("duplicate update", kCodeproject), line("duplicate update", kBoost),

@@ -81,7 +81,7 @@ struct World {
       update(key, value);
       content[key] = value;
     }
-    must(drum->synchronize());
+    must(drum->merge());
   }
   [[nodiscard]] std::uint16_t key_bytes() const { return drum->key_bytes(); }
   Snapshot snapshot() {
@@ -175,14 +175,14 @@ TEST(Diff, ReadsOnlyWhatChanged) {
   World world(64, 8, 0);
   std::mt19937_64 random(5);
   for (int i = 0; i < 40'000; ++i) world.update(random());
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   const auto image = [&world] {
     must(world.store->commit());
     return world.store.image();
   };
   const auto before = image();
   world.update(12345);
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   const auto after = image();
   const auto snapshot = [](const Bytes& file) {
     return must(Snapshot::open(open_memory_storage(make_memory_file(file), OpenMode::kRead)));
@@ -203,7 +203,7 @@ TEST(Diff, TellsRequestsThatCameAndWent) {
   const auto first = world.snapshot();
   for (std::uint64_t i = 0; i < 30; ++i) world.update(i);
   const auto second = world.snapshot();
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   const auto third = world.snapshot();
 
   auto told = compare(first, second);
@@ -239,7 +239,7 @@ TEST(Diff, ListsSegmentsWithTheirRuns) {
   EXPECT_EQ(by_kind[SegmentKind::kDrum].gone_runs.size(), 1U);
   EXPECT_EQ(told.report.changed_segment_count, 2U);
 
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   const auto merged = compare(after, world.snapshot());
   EXPECT_EQ(merged.report.added_segment_count, 1U);  // the partition
   EXPECT_EQ(merged.report.gone_segment_count, 1U);   // the log
@@ -297,7 +297,7 @@ TEST(Diff, TellsHowFarItIsAndStopsWhenToldTo) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 100'000; ++i) world.update(random());
   const auto before = world.snapshot();
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   const auto after = world.snapshot();
   DiffOptions options;
   std::vector<std::uint64_t> told;
@@ -317,7 +317,7 @@ TEST(Diff, SaysInWhichStateTheDamageIs) {
   World world(1, 8, 0);
   const auto before = world.snapshot();
   for (std::uint64_t i = 0; i < 2000; ++i) world.update(i << 40);
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   must(world.store->commit());
   std::uint64_t offset = 0;
   for (const auto& segment : must(world.store->snapshot()).segments()) {

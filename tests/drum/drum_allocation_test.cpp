@@ -76,20 +76,20 @@ class Script {
   Script() {
     open();
     submit(30);
-    add("synchronize", [](World& w) { return without_value(w.drum->synchronize()); });
+    add("merge", [](World& w) { return without_value(w.drum->merge()); });
     add("name a consumer", [](World& w) { return without_value(w.drum->consumer("second")); });
     submit(25);
     add("detach", [](World& w) -> Result<void> {
       w.drum->detach();
       return {};
     });
-    add("synchronize, answers wait", [](World& w) { return without_value(w.drum->synchronize()); });
+    add("merge, answers wait", [](World& w) { return without_value(w.drum->merge()); });
     add("look up", [](World& w) { return without_value(w.drum->lookup(kSpread)); });
     add("take results", [](World& w) { return without_value(w.drum->take_results(w.log)); });
     submit(20);
     add("commit", [](World& w) { return without_value(w.store->commit()); });
     add("close the drum", [](World& w) -> Result<void> {
-      const auto closed = w.drum->dispose();
+      const auto closed = w.drum->close();
       if (closed) w.drum.reset();
       return closed;
     });
@@ -98,7 +98,7 @@ class Script {
     add("close", [](World& w) { return w.store->close(); });
     open();
     submit(9);
-    add("synchronize again", [](World& w) { return without_value(w.drum->synchronize()); });
+    add("merge again", [](World& w) { return without_value(w.drum->merge()); });
   }
 
   std::vector<Step> steps;

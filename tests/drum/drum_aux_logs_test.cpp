@@ -57,7 +57,7 @@ std::uint64_t expect_all_back(std::uint64_t count, std::uint64_t commits, std::u
       must(drum.check_update(key_of(i), {}, aux_of(i)));
       if ((i + 1) % (count / commits) == 0) must(store->commit());
     }
-    must(drum.dispose());
+    must(drum.close());
   }
   written = store->counters().bytes_written - written;
   VerifyOptions deep;
@@ -86,10 +86,10 @@ std::uint64_t expect_all_back(std::uint64_t count, std::uint64_t commits, std::u
     }
   } checker{expected};
   drum.attach(checker);
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(checker.wrong, 0U);
   EXPECT_TRUE(expected.empty()) << expected.size() << " are missing";
-  must(drum.dispose());
+  must(drum.close());
   return written;
 }
 
@@ -120,7 +120,7 @@ TEST(DrumAuxLogs, FailToAnswerWithABrokenBlock) {
     auto drum = must(Urls::open(*store, "aux", log_first(2)));
     NullDispatcher nobody;
     drum.attach(nobody);
-    const auto done = drum.synchronize();
+    const auto done = drum.merge();
     ASSERT_FALSE(done) << name;
     EXPECT_EQ(done.error().code, Errc::kSegmentInvalid) << name;
   }

@@ -60,12 +60,12 @@ void expect_answers(const DrumOptions& options, std::uint64_t unique, const KeyO
   Counter counter;
   drum.attach(counter);
   const std::uint64_t peak_bytes = submit_twice(drum, kCount, key_of);
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(counter.unique, unique);
   EXPECT_EQ(counter.duplicate, 2 * kCount - unique);
   EXPECT_EQ(drum.status().key_count, unique);
   EXPECT_LE(peak_bytes, kMemoryBytes + 2 * 4096 * drum.status().bucket_count);
-  must(drum.dispose());
+  must(drum.close());
   VerifyOptions deep;
   deep.level = VerifyLevel::kDeep;
   EXPECT_TRUE(
@@ -101,7 +101,7 @@ TEST(DrumBadInput, WorksWithLessMemoryThanASlabABucket) {
   drum.attach(counter);
   EXPECT_LE(submit_twice(drum, 5000, [](std::uint64_t i) { return Random(i).next(); }),
             2 * 64 * 4096U);
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(counter.unique, 5000U);
   options.memory_bytes = 4095;
   EXPECT_FALSE(drum.tune(options));
@@ -122,11 +122,11 @@ TEST(DrumBadInput, EndsRunsWhenNobodyMerges) {
       must(drum.check_update(
           std::span(keys).first(std::min<std::uint64_t>(keys.size(), kMany - i))));
     }
-    must(drum.dispose());
+    must(drum.close());
   }
   auto drum = must(Keys::open(*store, "keys", options));
   Counter counter;
-  must(drum.synchronize(counter));
+  must(drum.merge(counter));
   EXPECT_EQ(counter.unique, 1U);
   EXPECT_EQ(counter.duplicate, kMany - 1);
 }
@@ -147,7 +147,7 @@ TEST(DrumBadInput, LosesNothingWhenTheDiskFillsInTheMiddleOfAMerge) {
       void unique_key_update(const Keys::AnswerType& answer) { seen.insert(answer.sequence); }
     } unique;
     drum.attach(unique);
-    must(store.settle());
+    must(store.commit());
     // Blocks are reserved before they are written: there it shows.
     recorder.inject(
         {.calls = calls(CallKind::kAllocate), .nth = nth, .forever = true, .system_errno = ENOSPC});
@@ -160,7 +160,7 @@ TEST(DrumBadInput, LosesNothingWhenTheDiskFillsInTheMiddleOfAMerge) {
       }
     }
     recorder.stop_injecting();
-    must(drum.synchronize());
+    must(drum.merge());
     EXPECT_EQ(unique.seen.size(), 200'000U) << nth;
     EXPECT_EQ(drum.status().key_count, 200'000U) << nth;
   }
@@ -190,8 +190,8 @@ TEST(DrumBadInput, HasEffectsOnceWhenTheDispatcherThrowsNowAndThen) {
     const auto taken = drum.check_update(Random(i % 70'000).next());
     ASSERT_TRUE(taken || taken.error().code == Errc::kDispatcherFailed);
   }
-  for (int attempts = 0; !drum.synchronize(); ++attempts) ASSERT_LT(attempts, 100);
-  must(firsts.synchronize());
+  for (int attempts = 0; !drum.merge(); ++attempts) ASSERT_LT(attempts, 100);
+  must(firsts.merge());
   EXPECT_GT(forward.throws, 2U);
   EXPECT_EQ(counter.unique, 70'000U) << "each was forwarded";
   EXPECT_EQ(counter.duplicate, 0U) << "and none twice";
@@ -206,12 +206,12 @@ TEST(DrumBadInput, BoundsTheFileWhileAReaderHoldsAGeneration) {
     Counter counter;
     drum.attach(counter);
     submit_twice(drum, 50'000, [](std::uint64_t i) { return Random(i).next(); });
-    must(drum.synchronize());
+    must(drum.merge());
     std::optional<Snapshot> reader;
     if (is_pinned) reader.emplace(must(store->snapshot()));
     const std::uint64_t before = store->file_bytes();
     submit_twice(drum, kCount, [](std::uint64_t i) { return Random(i).next(); });
-    must(drum.synchronize());
+    must(drum.merge());
     EXPECT_EQ(drum.status().key_count, kCount);
     file_bytes[is_pinned ? 1 : 0] = store->file_bytes();
     if (is_pinned) {

@@ -39,9 +39,9 @@ TEST(DrumCost, SeeksAtMostThreeTimesAPartition) {
   NullDispatcher nobody;
   drum.attach(nobody);
   must(drum.check_update(spread_keys(0, 200000)));
-  must(drum.synchronize());
+  must(drum.merge());
   must(drum.check_update(spread_keys(150000, 200000)));
-  const MergeReport report = must(drum.synchronize());
+  const MergeReport report = must(drum.merge());
   EXPECT_EQ(report.bucket_count, 16U);
   EXPECT_LE(report.partition_read_seeks, 2 * 16U) << "one to the log, one to the old partition";
   EXPECT_LE(report.partition_read_seeks + report.partition_write_seeks, 3 * 16 + 24U)
@@ -55,11 +55,11 @@ TEST(DrumCost, ReadsAndWritesEachPartitionOnce) {
   NullDispatcher nobody;
   drum.attach(nobody);
   must(drum.check_update(spread_keys(0, 400000)));
-  must(drum.synchronize());
+  must(drum.merge());
   const std::uint64_t partitions = drum_info(*store, "keys").partition_bytes;
   must(drum.check_update(spread_keys(400000, 1000)));
   const auto before = store->counters();
-  must(drum.synchronize());
+  must(drum.merge());
   const auto after = store->counters();
   EXPECT_LE(after.bytes_read - before.bytes_read, partitions * 21 / 20 + (1 << 20));
   EXPECT_LE(after.bytes_written - before.bytes_written, partitions * 5 / 4 + (1 << 20));
@@ -73,7 +73,7 @@ TEST(DrumCost, LooksUpInConstantBytes) {
   std::vector<std::uint64_t> bytes;
   for (const std::uint64_t count : {20000UL, 1000000UL}) {
     must(drum.check_update(spread_keys(0, count)));
-    must(drum.synchronize());
+    must(drum.merge());
     const Snapshot snapshot = must(store->snapshot());
     const DrumView view = must(DrumView::open(snapshot, "keys"));
     static_cast<void>(must(view.lookup(5 * kSpread)));  // opens the partition

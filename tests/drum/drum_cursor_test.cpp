@@ -38,7 +38,7 @@ struct World {
               DrumOperation operation = DrumOperation::kCheckUpdate) {
     must(drum->submit(RawRequest{operation, 0, key.head, value, aux, key.tail}));
   }
-  void merge() { must(drum->synchronize()); }
+  void merge() { must(drum->merge()); }
   DrumView view() {
     must(store->commit());
     return drum_view(*store, "keys");

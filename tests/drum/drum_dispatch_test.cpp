@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dispatchers that submit, synchronize, throw or are absent.
+// Dispatchers that submit, merge, throw or are absent.
 
 #include <thread>
 
@@ -47,10 +47,10 @@ TEST(DrumDispatch, PutsSubmissionsToItselfIntoTheNextBatch) {
       if (world.log.calls.size() < 3) must(world.seen.check_update(1, {}, "again"));
     };
     must(world.seen.check_update(1, {}, "first"));
-    EXPECT_EQ(must(world.seen.synchronize()).request_count, 1U);
+    EXPECT_EQ(must(world.seen.merge()).request_count, 1U);
     EXPECT_EQ(world.log.calls, Calls{"unique update 1 first"});
     EXPECT_EQ(world.seen.status().pending_count, 1U);
-    must(world.seen.synchronize());
+    must(world.seen.merge());
     EXPECT_EQ(world.log.calls.back(), "duplicate update 1 again");
   }
 }
@@ -61,7 +61,7 @@ TEST(DrumDispatch, CommitsWhatItSubmitsElsewhereTogetherWithTheMerge) {
     world.log.then = [&](const std::string&) { must(world.queue.update(9, {}, "fetch")); };
     for (int i = 0; i < 3; ++i) must(world.seen.check_update(1));
     must(world.store->commit());
-    EXPECT_EQ(must(world.seen.synchronize()).commit_count, 1U);
+    EXPECT_EQ(must(world.seen.merge()).commit_count, 1U);
     MemoryStore survivor(world.store.image());
     EXPECT_EQ(drum_info(*survivor, "queue").pending_count, 3U);
     EXPECT_EQ(drum_info(*survivor, "seen").pending_count, 0U);
@@ -78,11 +78,11 @@ TEST(DrumDispatch, KeepsEffectsExactlyOnceWhenItThrowsLater) {
       must(world.queue.update(world.log.calls.size(), {}, "fetch"));
     };
     for (std::uint64_t key = 0; key < 7; ++key) must(world.seen.check_update(key << 61));
-    EXPECT_EQ(code_of(world.seen.synchronize()), Errc::kDispatcherFailed);
+    EXPECT_EQ(code_of(world.seen.merge()), Errc::kDispatcherFailed);
     EXPECT_EQ(world.queue.status().pending_count, 0U);
     throws = false;
-    must(world.seen.synchronize());
-    must(world.queue.synchronize());
+    must(world.seen.merge());
+    must(world.queue.merge());
     EXPECT_EQ(world.queue_log.calls.size(), 7U);
   }
 }
@@ -92,7 +92,7 @@ TEST(DrumDispatch, KeepsItsRequestsWhenItThrows) {
   world.log.then = [](const std::string&) { throw 5; };  // NOLINT: any type
   must(world.seen.check_update(1, {}, "a"));
   must(world.seen.check_update(1, {}, "b"));
-  EXPECT_EQ(code_of(world.seen.synchronize()), Errc::kDispatcherFailed);
+  EXPECT_EQ(code_of(world.seen.merge()), Errc::kDispatcherFailed);
   EXPECT_EQ(world.seen.status().pending_count, 2U);
   EXPECT_EQ(world.seen.status().key_count, 0U);
   must(world.store->commit());
@@ -108,7 +108,7 @@ TEST(DrumDispatch, HasItsRequestsInTheFileWhenItThrowsAndLogsFirst) {
   world.log.then = [](const std::string&) { throw 5; };  // NOLINT: any type
   must(world.seen.check_update(1, {}, "a"));
   must(world.seen.check_update(1, {}, "b"));
-  EXPECT_EQ(code_of(world.seen.synchronize()), Errc::kDispatcherFailed);
+  EXPECT_EQ(code_of(world.seen.merge()), Errc::kDispatcherFailed);
   EXPECT_EQ(world.seen.status().pending_count, 2U);
   MemoryStore survivor(world.store.image());
   EXPECT_EQ(drum_info(*survivor, "seen").pending_count, 2U);
@@ -122,11 +122,11 @@ TEST(DrumDispatch, KeepsSequencesWhenRequestsAreDispatchedAgain) {
     if (throws && world.log.calls.size() == 3) throw std::runtime_error("no");
   };
   for (std::uint64_t key = 0; key < 6; ++key) must(world.seen.check_update(key << 61));
-  EXPECT_FALSE(world.seen.synchronize());
+  EXPECT_FALSE(world.seen.merge());
   const auto first = std::exchange(world.log.sequences, {});
   const auto calls = std::exchange(world.log.calls, {});
   throws = false;
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   ASSERT_EQ(world.log.calls.size(), 6U);
   EXPECT_TRUE(std::equal(first.begin(), first.end(), world.log.sequences.begin()));
   EXPECT_TRUE(std::equal(calls.begin(), calls.end(), world.log.calls.begin()));
@@ -143,7 +143,7 @@ TEST(DrumDispatch, NeverGivesASequenceTwice) {
       if (round % 2 == 0 && world.log.calls.size() == 2) throw std::runtime_error("no");
     };
     for (std::uint64_t key = 0; key < 3; ++key) must(world.seen.check(key << 61));
-    if (world.seen.synchronize()) {
+    if (world.seen.merge()) {
       used.insert(world.log.sequences.begin(), world.log.sequences.end());
       answers += world.log.sequences.size();
     }
@@ -152,16 +152,16 @@ TEST(DrumDispatch, NeverGivesASequenceTwice) {
   EXPECT_EQ(used.size(), answers);
 }
 
-TEST(DrumDispatch, RefusesToSynchronizeOrCommitInside) {
+TEST(DrumDispatch, RefusesToMergeOrCommitInside) {
   World world;
   std::vector<Errc> codes;
   world.log.then = [&](const std::string&) {
-    codes = {code_of(world.seen.synchronize()), code_of(world.queue.synchronize()),
+    codes = {code_of(world.seen.merge()), code_of(world.queue.merge()),
              code_of(world.store->commit()), code_of(world.queue.take_results(world.queue_log)),
-             code_of(world.queue.dispose())};
+             code_of(world.queue.close())};
   };
   must(world.seen.check(1));
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   EXPECT_EQ(codes, std::vector<Errc>(5, Errc::kReentrant));
   EXPECT_TRUE(world.queue.check(1)) << "nothing was closed";
 }
@@ -171,7 +171,7 @@ TEST(DrumDispatch, RefusesToCloseTheStoreInside) {
   Errc code{};
   world.log.then = [&](const std::string&) { code = code_of(world.store->close()); };
   must(world.seen.check(1));
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   EXPECT_EQ(code, Errc::kReentrant);
   EXPECT_TRUE(world.store->commit());
 }
@@ -185,7 +185,7 @@ TEST(DrumDispatch, RefusesToRollBackOrCompactInside) {
     worked = {store->rollback().has_value(), store->compact().has_value()};
   };
   must(drum.check(1));
-  must(drum.synchronize(log));
+  must(drum.merge(log));
   EXPECT_EQ(worked, (std::vector<bool>{false, false}));
 }
 
@@ -195,12 +195,12 @@ TEST(DrumDispatch, SurvivesADrumThatEndsInside) {
   must(brief->check_update(3));
   world.log.then = [&](const std::string&) { brief.reset(); };
   must(world.seen.check(1));
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   must(world.store->commit());
   EXPECT_EQ(drum_info(*world.store, "brief").pending_count, 1U);
   auto again = must(Keys::open(*world.store, "brief"));
   CallLog log;
-  must(again.synchronize(log));
+  must(again.merge(log));
   EXPECT_EQ(log.calls, Calls{"unique update 3"});
 }
 
@@ -211,9 +211,9 @@ TEST(DrumDispatch, AnswersLookupsInsideAsOfTheLastMerge) {
     found.push_back(must(world.seen.lookup(1)).has_value());
   };
   must(world.seen.check_update(1));
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   must(world.seen.check(1));
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   EXPECT_EQ(found, (std::vector<bool>{false, true}));
 }
 
@@ -229,9 +229,9 @@ TEST(DrumDispatch, NumbersRequestsOfOtherThreadsAfterThoseOfTheDispatcher) {
     must(world.seen.check(1, "inside 3"));
   };
   must(world.seen.check(0));
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   world.log.sequences.clear();
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   EXPECT_EQ(world.log.sequences.size(), 5U);
   EXPECT_TRUE(
       std::is_sorted(world.log.sequences.begin(), world.log.sequences.end(), std::less_equal<>()));
@@ -250,11 +250,11 @@ TEST(DrumDispatch, BoundsLogsThatOtherThreadsFillMeanwhile) {
     }).join();
   };
   must(world.seen.check(0, "start"));
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   EXPECT_GT(taken, 200U);
   EXPECT_EQ(world.seen.status().pending_count, 3 + taken) << "refused requests are not taken";
   world.log.calls.clear();
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   EXPECT_EQ(world.log.calls.size(), 3 + taken);
 }
 
@@ -268,11 +268,11 @@ TEST(DrumDispatch, KeepsWhatMergesWithoutCommitSubmittedElsewhere) {
     if (throws) throw std::runtime_error("no");
   };
   must(world.seen.check_update(1));
-  must(world.seen.synchronize());
+  must(world.seen.merge());
   throws = true;
   must(world.seen.check_update(2));
-  EXPECT_FALSE(world.seen.synchronize());
-  must(world.queue.synchronize());
+  EXPECT_FALSE(world.seen.merge());
+  must(world.queue.merge());
   EXPECT_EQ(world.queue_log.calls, Calls{"update 9 fetch"});
 }
 

@@ -49,7 +49,7 @@ TEST(DrumDurability, LosesUnmergedRequestsAtLevelMerge) {
 TEST(DrumDurability, KeepsWhatAMergeAcknowledgedAtLevelMerge) {
   World world(Durability::kMerge);
   must(world.drum->check_update(1));
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   must(world.drum->check_update(2));
   EXPECT_EQ(world.after_crash(), (World::Found{0, 1}));
 }
@@ -63,7 +63,7 @@ TEST(DrumDurability, KeepsWhatACommitAcknowledgedAtEveryLevel) {
     MemoryStore survivor(world.store.image());
     auto drum = must(Keys::open(*survivor, "seen"));
     CallLog log;
-    must(drum.synchronize(log));
+    must(drum.merge(log));
     EXPECT_EQ(log.calls, Calls{"unique update 1 one"});
   }
 }
@@ -88,7 +88,7 @@ TEST(DrumDurability, BoundsTheLogsOfManyTinyCommits) {
   EXPECT_GT(runs, 1U);
   EXPECT_LE(runs, 256U);
   EXPECT_EQ(world.after_crash(), (World::Found{1000, 0}));
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   ASSERT_EQ(world.log.calls.size(), 1000U);
   EXPECT_EQ(world.log.calls[6], "unique update 6 6");
   EXPECT_EQ(world.log.calls[999], "duplicate update 5 999");
@@ -111,7 +111,7 @@ TEST(DrumDurability, WaitsForTheIntervalAtLevelInterval) {
 TEST(DrumDurability, PublishesNothingByMergesAtLevelNone) {
   World world(Durability::kNone);
   must(world.drum->check_update(1));
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   EXPECT_EQ(world.log.calls, Calls{"unique update 1"});
   EXPECT_EQ(must(world.drum->lookup(1)).has_value(), true);
   EXPECT_EQ(world.after_crash(), (World::Found{0, 0}));
@@ -124,12 +124,12 @@ TEST(DrumDurability, GoesBackToTheLastCommitAtLevelNone) {
   for (std::uint64_t round = 0; round < 20; ++round) {
     must(world.drum->check_update(round));
     if (round == 9) must(world.store->commit());
-    must(world.drum->synchronize());
+    must(world.drum->merge());
   }
   MemoryStore survivor(world.store.image());
   auto drum = must(Keys::open(*survivor, "seen"));
   CallLog log;
-  must(drum.synchronize(log));
+  must(drum.merge(log));
   EXPECT_EQ(drum.status().key_count, 10U);
   EXPECT_EQ(log.calls, Calls{"unique update 9"});
 }
@@ -143,8 +143,8 @@ TEST(DrumDurability, MergesWhatAnotherDrumSubmittedAtLevelNone) {
   queue.attach(log);
   world.log.then = [&](const std::string&) { must(queue.update(9, {}, "fetch")); };
   must(world.drum->check_update(1));
-  must(world.drum->synchronize());
-  must(queue.synchronize());
+  must(world.drum->merge());
+  must(queue.merge());
   EXPECT_EQ(log.calls, Calls{"update 9 fetch"});
 }
 
@@ -174,10 +174,10 @@ TEST(DrumDurability, MakesDurableWhatADeadProcessPublishedWhenNothingWaits) {
 TEST(DrumDurability, ShowsSnapshotsOnlyWhatWasCommitted) {
   World world(Durability::kMerge);
   must(world.drum->check_update(1));
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   const auto before = drum_view(*world.store, "seen");
   must(world.drum->check_update(2));
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   EXPECT_TRUE(must(before.lookup(1)));
   EXPECT_FALSE(must(before.lookup(2)));
   EXPECT_TRUE(must(drum_view(*world.store, "seen").lookup(2)));
@@ -188,14 +188,14 @@ TEST(DrumDurability, NeverGivesASequenceTwice) {
   std::vector<std::byte> image;
   world.log.then = [&](const std::string&) { image = world.store.image(); };
   for (const char* aux : {"a", "b", "c"}) must(world.drum->check_update(1, {}, aux));
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   MemoryStore survivor(image);  // a crash inside the last call: the requests are lost
   auto drum = must(Keys::open(*survivor, "seen"));
   CallLog log;
-  must(drum.synchronize(log));
+  must(drum.merge(log));
   EXPECT_TRUE(log.calls.empty());
   for (const char* aux : {"a", "b", "c"}) must(drum.check_update(1, {}, aux));
-  must(drum.synchronize(log));
+  must(drum.merge(log));
   EXPECT_EQ(log.calls, world.log.calls);
   EXPECT_GT(log.sequences.front(), world.log.sequences.back());
 }
@@ -208,11 +208,11 @@ TEST(DrumDurability, DispatchesAgainWithTheSameSequencesWhenItLogsFirst) {
   std::vector<std::byte> image;
   world.log.then = [&](const std::string&) { image = world.store.image(); };
   for (const char* aux : {"a", "b", "c"}) must(world.drum->check_update(1, {}, aux));
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   MemoryStore survivor(image);  // a crash inside the last call
   auto drum = must(Keys::open(*survivor, "seen"));
   CallLog log;
-  must(drum.synchronize(log));
+  must(drum.merge(log));
   EXPECT_EQ(log.calls, world.log.calls);
   EXPECT_EQ(log.sequences, world.log.sequences);
 }

@@ -63,7 +63,7 @@ void for_each_failing_call(Round round) {
   for (std::uint64_t nth = 1; nth < 2000; ++nth) {
     FailingWorld world;
     world.submit(0, 50);
-    must(world.drum->synchronize());
+    must(world.drum->merge());
     world.submit(40, 50);
     must(world.store->commit());
     world.log.calls.clear();
@@ -80,14 +80,14 @@ void for_each_failing_call(Round round) {
 
 TEST(DrumFailure, LosesNothingWhenTheDiskIsFullInAMerge) {
   for_each_failing_call([](FailingWorld& world) {
-    const auto failed = world.drum->synchronize();
+    const auto failed = world.drum->merge();
     if (!world.recorder.has_injected()) return;
     EXPECT_EQ(code_of(failed), Errc::kNoSpace);
     EXPECT_EQ(world.drum->status().pending_count, 50U);
     EXPECT_EQ(world.drum->status().key_count, 50U);
     world.recover();
     world.log.calls.clear();
-    const auto report = world.drum->synchronize();
+    const auto report = world.drum->merge();
     ASSERT_TRUE(report) << describe(report.error());
     // Where a superblock failed the merge may have been published: then all of it was.
     EXPECT_TRUE(report->unique_count == 40 || report->request_count == 0);
@@ -98,9 +98,9 @@ TEST(DrumFailure, LosesNothingWhenTheDiskIsFullInAMerge) {
 
 TEST(DrumFailure, LeavesAWholeFileWhenTheDiskIsFull) {
   for_each_failing_call([](FailingWorld& world) {
-    static_cast<void>(world.drum->synchronize());
+    static_cast<void>(world.drum->merge());
     if (world.recorder.has_injected()) world.recover();
-    must(world.drum->synchronize());
+    must(world.drum->merge());
     must(world.store->close());
     auto storage = world.recorder.open(OpenMode::kRead);
     EXPECT_FALSE(must(verify(*storage, {.level = VerifyLevel::kDeep, .progress = {}})).damaged());
@@ -120,7 +120,7 @@ TEST(DrumFailure, TakesExactlyTheRequestsThatItAcknowledged) {
     EXPECT_EQ(world.drum->status().pending_count, taken + 3);
     world.recorder.stop_injecting();
     EXPECT_EQ(world.submit(3 + taken, 10), 10U);
-    must(world.drum->synchronize());
+    must(world.drum->merge());
     EXPECT_EQ(world.log.calls.size(), taken + 13);
     EXPECT_EQ(world.drum->status().key_count, taken + 13);
   }
@@ -130,7 +130,7 @@ TEST(DrumFailure, KeepsResultsWhenTheDiskIsFull) {
   for_each_failing_call([](FailingWorld& world) {
     world.drum->detach();
     CallLog log;
-    const bool merged = world.drum->synchronize().has_value();
+    const bool merged = world.drum->merge().has_value();
     const bool taken = world.drum->take_results(log).has_value();
     if (!world.recorder.has_injected()) return;
     EXPECT_TRUE(!taken || merged);
@@ -138,7 +138,7 @@ TEST(DrumFailure, KeepsResultsWhenTheDiskIsFull) {
     world.recover();
     world.drum->detach();
     log.calls.clear();
-    must(world.drum->synchronize());
+    must(world.drum->merge());
     must(world.drum->take_results(log));
     // Where the superblock of the taking failed, it may have been published.
     EXPECT_TRUE(log.calls.size() == 50 || (merged && log.calls.empty()));
@@ -163,11 +163,11 @@ TEST(DrumFailure, TakesSubmissionsWhileACommitIsUnderWay) {
   for (int round = 0; round < 5; ++round) {
     must(world.drum->check_update(static_cast<std::uint64_t>(round)));
     must(world.store->commit());
-    must(world.drum->synchronize());
+    must(world.drum->merge());
   }
   world.recorder.set_hook({});
   for (auto& thread : threads) thread.join();
-  must(world.drum->synchronize());
+  must(world.drum->merge());
   EXPECT_EQ(world.log.calls.size(), 5 + 20 * threads.size());
   EXPECT_EQ(world.drum->status().key_count, 5 + 20 * threads.size());
 }
@@ -176,11 +176,11 @@ TEST(DrumFailure, ServesAReaderThatNeverCloses) {
   MemoryStore store;
   auto drum = must(Numbers::open(*store, "numbers"));
   for (std::uint64_t i = 0; i < 500; ++i) must(drum.update(i * kSpread, i));
-  must(drum.synchronize());
+  must(drum.merge());
   const auto pinned = drum_view(*store, "numbers");
   for (std::uint64_t round = 1; round < 30; ++round) {
     for (std::uint64_t i = 0; i < 500; ++i) must(drum.update(i * kSpread, i + round));
-    must(drum.synchronize());
+    must(drum.merge());
   }
   for (std::uint64_t i = 0; i < 500; ++i) {
     const auto found = must((lookup<std::uint64_t, std::uint64_t>(pinned, i * kSpread)));
@@ -198,7 +198,7 @@ TEST(DrumFailure, WorksWithAClockThatGoesBackwards) {
     auto drum = must(Numbers::open(store, "numbers"));
     CallLog log;
     must(drum.check_update(1, 2));
-    must(drum.synchronize(log));
+    must(drum.merge(log));
     EXPECT_EQ(log.calls, Calls{day == 5 ? "unique update 1 2" : "duplicate update 1 2"});
   }
 }
@@ -221,9 +221,9 @@ std::vector<std::byte> bytes_of_a_run(bool parallel) {
   Random random(9);
   for (int i = 0; i < 1500; ++i) {
     must(drum.check_update(random.below(400) * kSpread, random.next(), std::to_string(i)));
-    if (i % 300 == 0) must(queue.synchronize());
+    if (i % 300 == 0) must(queue.merge());
   }
-  must(drum.synchronize());
+  must(drum.merge());
   must(store->close());
   return store.image();
 }

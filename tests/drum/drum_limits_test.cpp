@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/drum_view.h>
 #include <crawlstore/verify.h>
 
 #include "drum/call_log.h"
@@ -42,7 +43,7 @@ void expect_fixed_values_return() {
       for (auto& byte : block.bytes) byte = static_cast<unsigned char>(random.next());
     }
     for (const auto& [key, block] : expected) must(drum.update(key, block));
-    must(drum.synchronize());
+    must(drum.merge());
   }
   store.reopen();
   auto drum = must(Blocks::open(*store, "blocks"));
@@ -67,9 +68,9 @@ TEST(DrumLimits, ReturnsVariableValuesUpToAMegabyte) {
     expected[size * 0x9E3779B97F4A7C15] = std::string(size, 'v') + std::string(size % 2, '\0');
   }
   for (const auto& [key, value] : expected) must(drum.update(key, value));
-  must(drum.synchronize());
+  must(drum.merge());
   must(drum.update(1, "another, so that all are copied"));
-  must(drum.synchronize());
+  must(drum.merge());
   for (const auto& [key, value] : expected) ASSERT_EQ(must(drum.lookup(key)), value);
 }
 
@@ -84,7 +85,7 @@ TEST(DrumLimits, ReturnsAuxiliariesUpToTwoMegabytes) {
     expected.push_back("unique check 5" + (aux.empty() ? "" : ' ' + aux));
   }
   CallLog log;
-  must(drum.synchronize(log));
+  must(drum.merge(log));
   EXPECT_EQ(log.calls, expected);
 }
 
@@ -107,7 +108,7 @@ TEST(DrumLimits, TakesAnAuxiliaryOf64Mebibytes) {
   } sizes;
   drum.attach(sizes);
   must(drum.check(1, large));
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(sizes.size, large.size());
 }
 
@@ -139,7 +140,7 @@ TEST(DrumLimits, TakesTheFirstAndTheLastKey) {
     for (int twice = 0; twice < 2; ++twice) {
       must(drum.check_update(~std::uint64_t{0}));
       must(drum.check_update(0));
-      must(drum.synchronize());
+      must(drum.merge());
     }
     std::sort(log.calls.begin(), log.calls.end());
     EXPECT_EQ(log.calls, (Calls{"duplicate update 0", "duplicate update 18446744073709551615",
@@ -154,7 +155,7 @@ TEST(DrumLimits, WorksWith65536Buckets) {
   {
     auto drum = must(Keys::open(*store, "keys", options));
     for (std::uint64_t i = 0; i < 300; ++i) must(drum.check_update(i << 55));
-    EXPECT_EQ(must(drum.synchronize()).unique_count, 300U);
+    EXPECT_EQ(must(drum.merge()).unique_count, 300U);
   }
   store.reopen();
   auto drum = must(Keys::open(*store, "keys", options));
@@ -171,7 +172,7 @@ TEST(DrumLimits, StopsSplittingAt65536Buckets) {
   {
     auto drum = must(Keys::open(*store, "keys", options));
     for (std::uint64_t key = 0; key < 40; ++key) must(drum.check_update(key));
-    must(drum.synchronize());
+    must(drum.merge());
     EXPECT_LE(drum.status().bucket_count, 65536U);
   }
   store.reopen();
@@ -194,7 +195,7 @@ TEST(DrumLimits, AnswersOneKeyAMillionTimes) {
   drum.attach(counts);
   const std::vector<std::uint64_t> same(1000, 12345);
   for (int i = 0; i < 1000; ++i) must(drum.check_update(same));
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(counts.unique, 1U);
   EXPECT_EQ(counts.duplicates, 999999U);
   EXPECT_EQ(drum.status().key_count, 1U);
@@ -235,7 +236,7 @@ TEST(DrumLimits, AnswersSortedKeysThatLieInOneBucket) {
   std::vector<std::uint64_t> keys(100000);
   std::iota(keys.begin(), keys.end(), std::uint64_t{0});
   must(drum.check_update(keys));
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(counts.next, 100000U);
   EXPECT_TRUE(counts.is_sorted);
   EXPECT_GE(drum.status().bucket_count, 25U) << "a skewed partition splits";
@@ -254,8 +255,8 @@ TEST(DrumLimits, AnswersKeysInBulkLikeOneByOne) {
   for (const auto key : keys) must(single.check_update(key));
   CallLog bulk_log;
   CallLog single_log;
-  must(bulk.synchronize(bulk_log));
-  must(single.synchronize(single_log));
+  must(bulk.merge(bulk_log));
+  must(single.merge(single_log));
   EXPECT_EQ(bulk_log.calls, single_log.calls);
 }
 
@@ -264,9 +265,9 @@ TEST(DrumLimits, DoesNothingWhenNothingWasSubmitted) {
   auto drum = must(Keys::open(*store, "keys"));
   must(store->commit());
   const auto before = store.image();
-  EXPECT_EQ(must(drum.synchronize()).request_count, 0U);
+  EXPECT_EQ(must(drum.merge()).request_count, 0U);
   must(drum.check_update(std::span<const std::uint64_t>{}));
-  EXPECT_EQ(must(drum.synchronize()).bucket_count, 0U);
+  EXPECT_EQ(must(drum.merge()).bucket_count, 0U);
   EXPECT_EQ(store.image(), before);
 }
 
@@ -368,9 +369,9 @@ TEST(DrumLimits, RefusesARequestWhenALogHasAllItsRuns) {
     }
   });
   must(drum.check_update(0));
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_GT(refused, 50U);
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(drum.status().key_count, 401 - refused);
   must(store->commit());
   expect_reopens(*store.file());
@@ -382,7 +383,7 @@ TEST(DrumLimits, SplitsAPartitionOfFixedValuesInThree) {
   options.partition_keys_max = 8192;
   auto drum = must(Drum<std::uint64_t, Block<64>>::open(*store, "blocks", options));
   for (std::uint64_t i = 0; i < 8300; ++i) must(drum.update(i * 0x9E3779B97F4A7C15, {}));
-  EXPECT_EQ(must(drum.synchronize()).split_count, 2U);
+  EXPECT_EQ(must(drum.merge()).split_count, 2U);
   EXPECT_EQ(drum_info(*store, "blocks").key_count, 8300U);
   expect_reopens(*store.file());
 }
@@ -392,7 +393,7 @@ TEST(DrumLimits, EndsABlockBeforeItsValuesAreTooMany) {
   {
     auto drum = must(TextDrum::open(*store, "texts", one_bucket(0)));
     for (std::uint64_t i = 0; i < 3; ++i) must(drum.update(i, std::string((9U << 20) + i, 'v')));
-    must(drum.synchronize());
+    must(drum.merge());
     for (std::uint64_t i = 0; i < 3; ++i) {
       EXPECT_EQ(must(drum.lookup(i)).value().size(), (9U << 20) + i);
     }
@@ -418,9 +419,9 @@ TEST(DrumLimits, RefusesWhatAReaderWouldReject) {
 /// The checksums of the file are right: somebody wrote it so.
 void expect_merges_nothing(const std::string& name) {
   MemoryStore store(rejected_file(name).bytes);
-  const DrumInfo info = must(must(store->snapshot()).drums()).front();
+  const DrumInfo info = must(list_drums(must(store->snapshot()))).front();
   auto core = must(DrumCore::open(*store, info.name, info.value_bytes, {}));
-  EXPECT_EQ(code_of(core->synchronize()), Errc::kSegmentInvalid);
+  EXPECT_EQ(code_of(core->merge()), Errc::kSegmentInvalid);
   EXPECT_EQ(core->status().pending_count, info.pending_count);
 }
 

@@ -35,7 +35,7 @@ TEST(DrumMemory, UnpacksNoMoreThanItTells) {
     for (const RawAnswer& answer : answers) told += answer.aux.size();
     most = std::max(most, live_bytes - before);
   });
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(told, 8192 * aux.size());
   EXPECT_GT(most, 256 * 4096) << "what is told at a time";
   EXPECT_LT(most, 4 << 20);

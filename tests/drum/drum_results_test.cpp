@@ -22,7 +22,7 @@ TEST(DrumResults, WaitsInTheFileOverReopening) {
     must(drum.update(1, "stored", "a"));
     must(drum.check(1, "b"));
     must(drum.check(2, "c"));
-    must(drum.synchronize());
+    must(drum.merge());
   }
   store.reopen();
   auto drum = must(TextDrum::open(*store, "texts"));
@@ -36,7 +36,7 @@ TEST(DrumResults, AreThereAfterACrashBehindTheMerge) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   must(drum.check_update(1, "v", "a"));
-  must(drum.synchronize());
+  must(drum.merge());
   MemoryStore survivor(store.image());
   auto again = must(TextDrum::open(*survivor, "texts"));
   CallLog log;
@@ -49,7 +49,7 @@ TEST(DrumResults, AreTakenInOneCommit) {
   auto drum = must(TextDrum::open(*store, "texts"));
   auto queue = must(TextDrum::open(*store, "queue"));
   must(drum.check_update(1, "v", "a"));
-  must(drum.synchronize());
+  must(drum.merge());
   const auto before = store->generation();
   CallLog log;
   log.then = [&](const std::string&) { must(queue.update(5, "from the taker")); };
@@ -66,7 +66,7 @@ TEST(DrumResults, StayWhenTheTakerThrows) {
   auto queue = must(TextDrum::open(*store, "queue"));
   must(drum.check_update(1, "v", "a"));
   must(drum.check_update(2, "v", "b"));
-  must(drum.synchronize());
+  must(drum.merge());
   CallLog log;
   log.then = [&](const std::string&) {
     must(queue.update(5));
@@ -91,7 +91,7 @@ TEST(DrumResults, GoesToTheConsumerThatAsked) {
   must(drum.check_update(1, "v", "f", fetcher));
   must(drum.check_update(1, "w", "a", auditor));
   must(drum.check(1, "f again", fetcher));
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(fetched.calls, (Calls{"unique update 1 v f", "duplicate check 1 w f again"}));
   CallLog audited;
   EXPECT_EQ(must(drum.take_results(audited, auditor)), 1U);
@@ -104,8 +104,8 @@ TEST(DrumResults, KeepTheirSequences) {
   CallLog thrower;
   thrower.then = [](const std::string&) { throw std::runtime_error("no"); };
   must(drum.check(1));
-  EXPECT_FALSE(drum.synchronize(thrower));
-  must(drum.synchronize());
+  EXPECT_FALSE(drum.merge(thrower));
+  must(drum.merge());
   CallLog log;
   must(drum.take_results(log));
   EXPECT_EQ(log.sequences, thrower.sequences);
@@ -139,7 +139,7 @@ TEST(DrumResults, LetsTheTakerNameConsumers) {
   MemoryStore store;
   auto drum = must(TextDrum::open(*store, "texts"));
   must(drum.check(1));
-  must(drum.synchronize());
+  must(drum.merge());
   CallLog log;
   log.then = [&](const std::string&) {
     for (int i = 0; i < 50; ++i) must(drum.consumer("consumer " + std::to_string(i)));
@@ -155,7 +155,7 @@ TEST(DrumResults, OutlastsHundredsOfMerges) {
   constexpr std::uint64_t kMerges = 700;
   for (std::uint64_t i = 0; i < kMerges; ++i) {
     must(drum.check_update(i % 50, "v", std::to_string(i)));
-    must(drum.synchronize());
+    must(drum.merge());
   }
   store.reopen();
   auto again = must(TextDrum::open(*store, "texts"));
@@ -174,7 +174,7 @@ TEST(DrumResults, CarriesLargeValuesAndAuxiliaries) {
   const std::string aux(2 << 20, 'a');
   must(drum.update(1, value, aux));
   must(drum.check(1, aux));
-  must(drum.synchronize());
+  must(drum.merge());
   CallLog log;
   must(drum.take_results(log));
   EXPECT_EQ(log.calls,

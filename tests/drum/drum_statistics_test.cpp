@@ -6,6 +6,7 @@
 
 #include <crawlstore/drum_statistics.h>
 
+#include "base/inside.h"
 #include "container/run_io.h"
 #include "container/store_impl.h"
 #include "drum/log_rules.h"
@@ -24,7 +25,7 @@ void fill(Store& store, const std::vector<Key>& keys) {
   NullDispatcher nobody;
   drum.attach(nobody);
   for (const Key& key : keys) must(drum.check_update(key));
-  must(drum.synchronize());
+  must(drum.merge());
   must(store.commit());
 }
 
@@ -205,13 +206,13 @@ TEST(BucketFill, TellsWhenAPartitionSplits) {
   options.bucket_count = 1;
   auto drum = must(Drum<std::uint64_t>::open(*store, "keys", options));
   for (const std::uint64_t key : random_keys(100)) must(drum.update(key));
-  must(drum.synchronize());
+  must(drum.merge());
   options.partition_keys_max = 80;
   must(drum.core().tune(options));
   must(drum.update(7));
   must(store->commit());
   EXPECT_EQ(must(bucket_fill(drum_view(*store, "keys"), 0)).split_ratio, 1.25);
-  must(drum.synchronize());
+  must(drum.merge());
   const auto view = drum_view(*store, "keys");
   ASSERT_GT(view.buckets().size(), 1U);
   EXPECT_LT(must(bucket_fill(view, 0)).split_ratio.value(), 1);
@@ -223,7 +224,7 @@ TEST(BucketFill, StatesNothingWhereTheFileDoesNot) {
   format::DrumTable table;
   table.buckets.resize(1);
   table.consumers.resize(1);
-  auto& writer = *store->impl().writer;
+  auto& writer = *Inside::of(*store).writer;
   const SegmentId id = writer.new_segment_id();
   const auto run = must(
       container::write_run(writer, id, writer.new_run_ids(1), format::encode_drum_table(table), 1));

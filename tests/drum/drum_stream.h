@@ -68,7 +68,7 @@ class DrumStream {
   StreamTotals run() {
     for (std::uint64_t i = 0; i < plan_.step_count && !::testing::Test::HasFailure(); ++i) step();
     plan_.reentrant = false;
-    synchronize();
+    merge();
     for (std::uint16_t id = 0; id < plan_.consumer_count; ++id) take_results(id);
     EXPECT_EQ(model_.due_count(), 0U) << "requests without an answer, seed " << plan_.seed;
     check_store();
@@ -183,10 +183,10 @@ class DrumStream {
     merge_count_ = status.merge_count;
   }
 
-  void synchronize() {
+  void merge() {
     expect_merge(true);
     const std::uint64_t known = model_.arrivals();
-    const MergeReport report = must(core_->synchronize());
+    const MergeReport report = must(core_->merge());
     if (report.commit_count > 1) totals_.slices += report.commit_count - 1;
     if (from_memory()) {  // what dispatchers submitted for flights of before may be answered, too
       EXPECT_LE(core_->status().pending_count, model_.arrivals() - known);
@@ -243,7 +243,7 @@ class DrumStream {
     const auto some_consumer = static_cast<std::uint16_t>(random_.below(plan_.consumer_count));
     switch (random_.below(plan_.quiet)) {
       case 0:
-        return synchronize();
+        return merge();
       case 1:
         expect_merge();
         must(core_->merge_if_full());

@@ -26,9 +26,9 @@ struct World {
       : drum(must(TextDrum::open(*store, "texts", options))) {
     drum.attach(log);
   }
-  Calls synchronize() {
+  Calls merge() {
     log.calls.clear();
-    must(drum.synchronize());
+    must(drum.merge());
     return log.calls;
   }
   std::map<std::uint64_t, std::string> content() {
@@ -51,10 +51,10 @@ using Content = std::map<std::uint64_t, std::string>;
 TEST(Drum, AnswersCheckWithUniqueOrTheStoredValue) {
   World world;
   must(world.drum.update(7, "stored"));
-  world.synchronize();
+  world.merge();
   must(world.drum.check(7, "a"));
   must(world.drum.check(8, "b"));
-  EXPECT_EQ(world.synchronize(), (Calls{"duplicate check 7 stored a", "unique check 8 b"}));
+  EXPECT_EQ(world.merge(), (Calls{"duplicate check 7 stored a", "unique check 8 b"}));
 }
 
 // covers: D1
@@ -63,7 +63,7 @@ TEST(Drum, LeavesTheStoreAsItIsAfterChecks) {
   must(world.drum.update(7, "stored"));
   must(world.drum.check(7));
   must(world.drum.check(8));
-  world.synchronize();
+  world.merge();
   EXPECT_EQ(world.content(), (Content{{7, "stored"}}));
 }
 
@@ -71,9 +71,9 @@ TEST(Drum, LeavesTheStoreAsItIsAfterChecks) {
 TEST(Drum, InsertsAndOverwritesWithUpdate) {
   World world;
   must(world.drum.update(7, "old", "first"));
-  EXPECT_EQ(world.synchronize(), Calls{"update 7 old first"});
+  EXPECT_EQ(world.merge(), Calls{"update 7 old first"});
   must(world.drum.update(7, "new", "second"));
-  EXPECT_EQ(world.synchronize(), Calls{"update 7 new second"});
+  EXPECT_EQ(world.merge(), Calls{"update 7 new second"});
   EXPECT_EQ(world.content(), (Content{{7, "new"}}));
 }
 
@@ -81,9 +81,9 @@ TEST(Drum, InsertsAndOverwritesWithUpdate) {
 TEST(Drum, TellsTheNewValueOfCheckUpdate) {
   World world;
   must(world.drum.check_update(7, "old", "a"));
-  EXPECT_EQ(world.synchronize(), Calls{"unique update 7 old a"});
+  EXPECT_EQ(world.merge(), Calls{"unique update 7 old a"});
   must(world.drum.check_update(7, "new", "b"));
-  EXPECT_EQ(world.synchronize(), Calls{"duplicate update 7 new b"});
+  EXPECT_EQ(world.merge(), Calls{"duplicate update 7 new b"});
   EXPECT_EQ(world.content(), (Content{{7, "new"}}));
 }
 
@@ -95,9 +95,8 @@ TEST(Drum, ReturnsAuxiliariesByteForByte) {
   must(world.drum.check(1, all_bytes));
   must(world.drum.check(1, std::string(3, '\0')));
   must(world.drum.check(1));
-  EXPECT_EQ(world.synchronize(),
-            (Calls{"unique check 1 " + all_bytes, "unique check 1 " + std::string(3, '\0'),
-                   "unique check 1"}));
+  EXPECT_EQ(world.merge(), (Calls{"unique check 1 " + all_bytes,
+                                  "unique check 1 " + std::string(3, '\0'), "unique check 1"}));
 }
 
 // covers: D4
@@ -107,7 +106,7 @@ TEST(Drum, GivesADefaultAuxiliaryWhenNoneWasGiven) {
   CallLog log;
   must(drum.check(5));
   must(drum.check(5, 9));
-  must(drum.synchronize(log));
+  must(drum.merge(log));
   EXPECT_EQ(log.calls, (Calls{"unique check 5 0", "unique check 5 9"}));
 }
 
@@ -115,9 +114,9 @@ TEST(Drum, GivesADefaultAuxiliaryWhenNoneWasGiven) {
 TEST(Drum, NeverStoresAuxiliaries) {
   World world(one_bucket());
   must(world.drum.update(1, "value", "needle in the auxiliary"));
-  world.synchronize();
+  world.merge();
   must(world.drum.update(2, "value"));
-  world.synchronize();
+  world.merge();
   for (const SegmentInfo& segment : must(world.store->snapshot()).segments()) {
     EXPECT_NE(segment.kind, SegmentKind::kDrumAuxLog);
   }
@@ -218,7 +217,7 @@ TEST(Drum, MergesOnlyFullBucketsWhenToldSo) {
   }
   ASSERT_FALSE(world.log.calls.empty());
   EXPECT_NE(world.log.calls.back(), "unique check 18446744073709551615");
-  EXPECT_EQ(world.synchronize().back(), "unique check 18446744073709551615");
+  EXPECT_EQ(world.merge().back(), "unique check 18446744073709551615");
 }
 
 TEST(Drum, MergesOnlyWhenAskedWithoutAutoMerge) {
@@ -237,8 +236,8 @@ TEST(Drum, MergesOnlyWhenAskedWithoutAutoMerge) {
 TEST(Drum, DispatchesInArrivalOrderInsideABucket) {
   World world(one_bucket());
   for (const std::uint64_t key : {9UL, 3UL, 7UL, 3UL, 1UL}) must(world.drum.check_update(key));
-  EXPECT_EQ(world.synchronize(), (Calls{"unique update 9", "unique update 3", "unique update 7",
-                                        "duplicate update 3", "unique update 1"}));
+  EXPECT_EQ(world.merge(), (Calls{"unique update 9", "unique update 3", "unique update 7",
+                                  "duplicate update 3", "unique update 1"}));
 }
 
 // covers: D11
@@ -250,10 +249,9 @@ TEST(Drum, DispatchesBucketsInAscendingOrder) {
   for (const std::uint64_t key : {2 * kThird, kThird, std::uint64_t{1}, kThird - 1}) {
     must(world.drum.check(key));
   }
-  EXPECT_EQ(world.synchronize(),
-            (Calls{"unique check 1", "unique check " + std::to_string(kThird - 1),
-                   "unique check " + std::to_string(kThird),
-                   "unique check " + std::to_string(2 * kThird)}));
+  EXPECT_EQ(world.merge(), (Calls{"unique check 1", "unique check " + std::to_string(kThird - 1),
+                                  "unique check " + std::to_string(kThird),
+                                  "unique check " + std::to_string(2 * kThird)}));
 }
 
 // covers: D12
@@ -265,7 +263,7 @@ TEST(Drum, AppliesOperationsOnOneKeyInArrivalOrder) {
   must(world.drum.update(5, "two"));
   must(world.drum.check(5));
   must(world.drum.check_update(5, "three"));
-  EXPECT_EQ(world.synchronize(),
+  EXPECT_EQ(world.merge(),
             (Calls{"unique check 5", "unique update 5 one", "duplicate check 5 one", "update 5 two",
                    "duplicate check 5 two", "duplicate update 5 three"}));
   EXPECT_EQ(world.content(), (Content{{5, "three"}}));
@@ -275,9 +273,9 @@ TEST(Drum, AppliesOperationsOnOneKeyInArrivalOrder) {
 TEST(Drum, NumbersRequestsAscendingAndOnce) {
   World world(one_bucket());
   for (std::uint64_t key = 0; key < 10; ++key) must(world.drum.check(key % 3));
-  world.synchronize();
+  world.merge();
   for (std::uint64_t key = 0; key < 10; ++key) must(world.drum.check(key % 3));
-  world.synchronize();
+  world.merge();
   ASSERT_EQ(world.log.sequences.size(), 20U);
   EXPECT_TRUE(
       std::is_sorted(world.log.sequences.begin(), world.log.sequences.end(), std::less_equal<>()));
@@ -290,7 +288,7 @@ TEST(Drum, IteratesInBucketThenKeyOrder) {
   options.partition_keys_max = 10;
   World world(options);
   for (std::uint64_t i = 0; i < 300; ++i) must(world.drum.update(i * 0x9E3779B97F4A7C15, "v"));
-  world.synchronize();
+  world.merge();
   std::vector<std::uint64_t> keys;
   must(drum_view(*world.store, "texts").for_each_key([&](Key16 key, auto) {
     keys.push_back(key.head);
@@ -305,12 +303,12 @@ TEST(Drum, IteratesInBucketThenKeyOrder) {
 TEST(Drum, TellsAnEmptyValueFromNoValue) {
   World world;
   must(world.drum.update(1, ""));
-  world.synchronize();
+  world.merge();
   EXPECT_EQ(must(world.drum.lookup(1)), std::optional<std::string>(""));
   EXPECT_EQ(must(world.drum.lookup(2)), std::nullopt);
   must(world.drum.check(1));
   must(world.drum.check(2));
-  EXPECT_EQ(world.synchronize(), (Calls{"duplicate check 1", "unique check 2"}));
+  EXPECT_EQ(world.merge(), (Calls{"duplicate check 1", "unique check 2"}));
 }
 
 // covers: D18
@@ -326,7 +324,7 @@ TEST(Drum, CallsOnlyTheMembersThatADispatcherHas) {
   must(drum.check(1));
   must(drum.check(2));
   OnlyUnique dispatcher;
-  EXPECT_EQ(must(drum.synchronize(dispatcher)).request_count, 6U);
+  EXPECT_EQ(must(drum.merge(dispatcher)).request_count, 6U);
   EXPECT_EQ(dispatcher.calls, 1);
 }
 
@@ -336,7 +334,7 @@ TEST(Drum, AcceptsADispatcherWithoutMembers) {
   auto drum = must(TextDrum::open(*store, "texts"));
   must(drum.check_update(1));
   NullDispatcher nobody;
-  must(drum.synchronize(nobody));
+  must(drum.merge(nobody));
   EXPECT_EQ(drum_info(*store, "texts").result_count, 0U) << "it took the answers";
 }
 
@@ -349,30 +347,30 @@ TEST(Drum, OpensByNameWithOrWithoutADispatcher) {
   tuned.attach(log);
   must(plain.check(1));
   must(tuned.check(2));
-  must(plain.synchronize());
-  must(tuned.synchronize());
+  must(plain.merge());
+  must(tuned.merge());
   EXPECT_EQ(log.calls, Calls{"unique check 2"});
 }
 
 // covers: D20
-TEST(Drum, DispatchesEverythingPendingAtSynchronize) {
+TEST(Drum, DispatchesEverythingPendingAtMerge) {
   DrumOptions options;
   options.array_elements = 3;
   options.auto_merge = false;
   World world(options);
   for (std::uint64_t i = 0; i < 1000; ++i) must(world.drum.check(i * 0x9E3779B97F4A7C15));
-  EXPECT_EQ(world.synchronize().size(), 1000U);
+  EXPECT_EQ(world.merge().size(), 1000U);
   EXPECT_EQ(world.drum.status().pending_count, 0U);
 }
 
 // covers: D20
-TEST(Drum, DoesNothingAtASecondSynchronize) {
+TEST(Drum, DoesNothingAtASecondMerge) {
   World world;
   must(world.drum.check_update(1));
-  world.synchronize();
+  world.merge();
   const auto generation = world.store->generation();
   const auto before = world.store.image();
-  const MergeReport report = must(world.drum.synchronize());
+  const MergeReport report = must(world.drum.merge());
   EXPECT_EQ(report.request_count, 0U);
   EXPECT_EQ(report.commit_count, 0U);
   EXPECT_EQ(world.store->generation(), generation);
@@ -380,16 +378,16 @@ TEST(Drum, DoesNothingAtASecondSynchronize) {
 }
 
 // covers: D21
-TEST(Drum, RefusesUseAfterDispose) {
+TEST(Drum, RefusesUseAfterClose) {
   World world;
   must(world.drum.check(1));
-  must(world.drum.dispose());
+  must(world.drum.close());
   EXPECT_EQ(code_of(world.drum.check(2)), Errc::kClosed);
-  EXPECT_EQ(code_of(world.drum.synchronize()), Errc::kClosed);
+  EXPECT_EQ(code_of(world.drum.merge()), Errc::kClosed);
   EXPECT_EQ(code_of(world.drum.lookup(1)), Errc::kClosed);
   EXPECT_EQ(code_of(world.drum.consumer("x")), Errc::kClosed);
   EXPECT_EQ(code_of(world.drum.tune({})), Errc::kClosed);
-  EXPECT_TRUE(world.drum.dispose()) << "again: no effect";
+  EXPECT_TRUE(world.drum.close()) << "again: no effect";
 }
 
 // covers: D21
@@ -398,7 +396,7 @@ TEST(Drum, RefusesUseAfterTheStoreWasClosed) {
   must(world.drum.check(1));
   must(world.store->close());
   EXPECT_EQ(code_of(world.drum.check(2)), Errc::kClosed);
-  EXPECT_EQ(code_of(world.drum.synchronize()), Errc::kClosed);
+  EXPECT_EQ(code_of(world.drum.merge()), Errc::kClosed);
   EXPECT_EQ(code_of(world.drum.lookup(1)), Errc::kClosed);
   EXPECT_EQ(code_of(world.drum.take_results(world.log)), Errc::kClosed);
   EXPECT_EQ(world.drum.status().key_count, 0U);
@@ -417,7 +415,7 @@ TEST(Drum, KeepsWhatIsPendingWhenItIsForgotten) {
 // covers: D22
 TEST(Drum, DescribesItsErrors) {
   World world;
-  must(world.drum.dispose());
+  must(world.drum.close());
   const auto result = world.drum.check(1);
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Errc::kClosed);
@@ -431,8 +429,8 @@ TEST(Drum, KeepsSeveralDrumsOfOneStoreApart) {
   auto robots = must(TextDrum::open(*store, "robots"));
   must(seen.check_update(1));
   must(robots.update(2, "Disallow: /"));
-  must(seen.synchronize());
-  must(robots.synchronize());
+  must(seen.merge());
+  must(robots.merge());
   EXPECT_TRUE(must(seen.lookup(1)));
   EXPECT_FALSE(must(seen.lookup(2)));
   EXPECT_FALSE(must(robots.lookup(1)));
@@ -443,7 +441,7 @@ TEST(Drum, SharesADrumThatIsOpenedTwice) {
   World world;
   auto other = must(TextDrum::open(*world.store, "texts"));
   must(other.check(1, "from the other"));
-  EXPECT_EQ(world.synchronize(), Calls{"unique check 1 from the other"});
+  EXPECT_EQ(world.merge(), Calls{"unique check 1 from the other"});
   EXPECT_EQ(&other.core(), &world.drum.core());
 }
 
@@ -451,7 +449,7 @@ TEST(Drum, RefusesAnotherValueSize) {
   World world;
   using Numbers = Drum<std::uint64_t, std::uint64_t>;
   EXPECT_EQ(code_of(Numbers::open(*world.store, "texts")), Errc::kTypeMismatch);
-  must(world.drum.dispose());
+  must(world.drum.close());
   EXPECT_EQ(code_of(Numbers::open(*world.store, "texts")), Errc::kTypeMismatch);
   EXPECT_EQ(code_of(Drum<std::uint64_t>::open(*world.store, "texts")), Errc::kTypeMismatch);
   EXPECT_TRUE(TextDrum::open(*world.store, "texts"));
@@ -488,7 +486,7 @@ TEST(Drum, AppendsIntoSpaceThatIsThereAlready) {
   World world(options);
   const auto round = [&] {
     for (std::uint64_t key = 0; key < 2000; ++key) must(world.drum.check_update(key, "v", "aux"));
-    must(world.drum.synchronize());
+    must(world.drum.merge());
   };
   for (int warm_up = 0; warm_up < 3; ++warm_up) round();
   const auto before = world.store->file_bytes();

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/drum_view.h>
 #include <crawlstore/verify.h>
 
 #include "drum/call_log.h"
@@ -76,8 +77,8 @@ struct World {
 TEST(DrumThreads, TakesSubmissionsWhileOneMerges) {
   World world;
   run_threads([&](std::uint64_t number) { world.submit(number); },
-              [&] { must(world.drum.synchronize()); });
-  must(world.drum.synchronize());
+              [&] { must(world.drum.merge()); });
+  must(world.drum.merge());
   expect_all_once(world.log.calls);
   EXPECT_EQ(world.drum.status().key_count, 2000U);
 }
@@ -86,7 +87,7 @@ TEST(DrumThreads, TakesSubmissionsWhileOneCommits) {
   World world;
   run_threads([&](std::uint64_t number) { world.submit(number); },
               [&] { must(world.store->commit()); });
-  must(world.drum.synchronize());
+  must(world.drum.merge());
   expect_all_once(world.log.calls);
 }
 
@@ -94,12 +95,12 @@ TEST(DrumThreads, AnswersLookupsAndStatusMeanwhile) {
   World world;
   run_threads([&](std::uint64_t number) { world.submit(number); },
               [&] {
-                must(world.drum.synchronize());
+                must(world.drum.merge());
                 static_cast<void>(must(world.drum.lookup(3 * kSpread)));
                 static_cast<void>(world.drum.status());
                 static_cast<void>(must(drum_view(*world.store, "numbers").lookup(3 * kSpread)));
               });
-  must(world.drum.synchronize());
+  must(world.drum.merge());
   expect_all_once(world.log.calls);
 }
 
@@ -114,11 +115,11 @@ TEST(DrumThreads, MergesFromMemoryWhileOthersSubmitCommitAndLook) {
       },
       [&] {
         if (++looks % 3 == 0) must(world.store->commit());
-        if (looks % 7 == 0) must(world.drum.synchronize());
+        if (looks % 7 == 0) must(world.drum.merge());
         static_cast<void>(must(drum_view(*world.store, "numbers").contains(3 * kSpread)));
         EXPECT_FALSE(must(world.drum.contains(5000 * kSpread)));
       });
-  must(world.drum.synchronize());
+  must(world.drum.merge());
   expect_all_once(world.log.calls);
   EXPECT_EQ(world.drum.status().key_count, 2000U);
 }
@@ -132,9 +133,9 @@ TEST(DrumThreads, TakesSubmissionsToOneDrumWhileAnotherMerges) {
   run_threads([&](std::uint64_t number) { world.submit(number); },
               [&] {
                 for (int i = 0; i < 20; ++i) must(other.check_update(++next * kSpread, 1));
-                must(other.synchronize());
+                must(other.merge());
               });
-  must(world.drum.synchronize());
+  must(world.drum.merge());
   expect_all_once(world.log.calls);
   EXPECT_EQ(log.calls.size(), next);
 }
@@ -159,8 +160,8 @@ TEST(DrumThreads, KeepsTheOrderOfEachThread) {
   } order;
   drum.attach(order);
   run_threads([&](std::uint64_t number) { must(drum.update(number / 500, number)); },
-              [&] { must(drum.synchronize()); });
-  must(drum.synchronize());
+              [&] { must(drum.merge()); });
+  must(drum.merge());
   EXPECT_TRUE(order.ascends);
   EXPECT_EQ(order.last, (std::array<std::uint64_t, 4>{500, 1000, 1500, 2000}));
 }
@@ -172,8 +173,8 @@ TEST(DrumThreads, LosesNothingWhenADispatcherSubmitsAsWell) {
     if (nested < 300) must(world.drum.check_update((5000 + nested++) * kSpread, 7));
   };
   run_threads([&](std::uint64_t number) { world.submit(number); },
-              [&] { must(world.drum.synchronize()); });
-  for (int i = 0; i < 3; ++i) must(world.drum.synchronize());
+              [&] { must(world.drum.merge()); });
+  for (int i = 0; i < 3; ++i) must(world.drum.merge());
   EXPECT_EQ(world.log.calls.size(), 2300U);
   EXPECT_EQ(world.drum.status().key_count, 2300U);
 }
@@ -189,10 +190,10 @@ TEST(DrumThreads, LetsConsumersBeNamedWhileResultsAreTaken) {
         if (number % 50 == 0) must(world.drum.consumer("consumer " + std::to_string(++names)));
       },
       [&] {
-        must(world.drum.synchronize());
+        must(world.drum.merge());
         must(world.drum.take_results(log));
       });
-  must(world.drum.synchronize());
+  must(world.drum.merge());
   must(world.drum.take_results(log));
   expect_all_once(log.calls);
 }
@@ -268,7 +269,7 @@ TEST(DrumThreads, DispatchOnlyWhatIsDurable) {
   drum.core().attach(0, [&](std::span<const RawAnswer> batch) {
     if (generation != store->generation().value) {
       generation = store->generation().value;
-      durable = must(must(store->snapshot()).drums()).front().next_sequence;
+      durable = must(list_drums(must(store->snapshot()))).front().next_sequence;
     }
     for (const RawAnswer& answer : batch) early += answer.sequence >= durable ? 1U : 0U;
     answers += batch.size();
@@ -283,9 +284,9 @@ TEST(DrumThreads, DispatchOnlyWhatIsDurable) {
     }
     done = true;
   });
-  while (!done.load()) must(drum.synchronize());
+  while (!done.load()) must(drum.merge());
   submitter.join();
-  must(drum.synchronize());
+  must(drum.merge());
   EXPECT_EQ(answers, 30000U);
   EXPECT_EQ(early, 0U);
 }
@@ -301,7 +302,7 @@ TEST(DrumThreads, AttachingWaitsForTheDispatcherOfBefore) {
     left = true;
   });
   must(drum.check_update(1));
-  std::thread merging([&] { must(drum.synchronize()); });
+  std::thread merging([&] { must(drum.merge()); });
   while (!inside.load()) std::this_thread::yield();
   drum.detach();
   EXPECT_TRUE(left.load());

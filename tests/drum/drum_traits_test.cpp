@@ -72,7 +72,7 @@ TEST(DrumTraits, OrdersSignedKeysWithoutSubtracting) {
   for (const std::int64_t key : {kMax, kMin, std::int64_t{-1}, std::int64_t{kMax / 2 + 2}}) {
     must(drum.check(key));
   }
-  must(drum.synchronize(log));
+  must(drum.merge(log));
   EXPECT_EQ(log.calls, (Calls{"unique check " + std::to_string(kMin), "unique check -1",
                               "unique check " + std::to_string(kMax),
                               "unique check " + std::to_string(kMax / 2 + 2)}));
@@ -102,7 +102,7 @@ TEST(DrumTraits, FollowsAnOrderOfTheUsers) {
     }
   } dispatcher;
   for (const std::uint32_t number : {5U, 0U, 4000000000U}) must(drum.update({number}));
-  must(drum.synchronize(dispatcher));
+  must(drum.merge(dispatcher));
   std::vector<std::uint32_t> stored;
   must(drum_view(*store, "descending").for_each_key([&](Key16 bits, auto) {
     stored.push_back(KeyTraits<Descending>::from_bits(bits.head).number);
@@ -117,7 +117,7 @@ TEST(DrumTraits, StoresPlainStructs) {
   MemoryStore store;
   auto drum = must(Drum<std::uint64_t, Page>::open(*store, "pages"));
   must(drum.update(1, {404, 17}));
-  must(drum.synchronize());
+  must(drum.merge());
   const auto page = must(drum.lookup(1));
   ASSERT_TRUE(page);
   EXPECT_EQ(page->status, 404U);
@@ -135,9 +135,9 @@ TEST(DrumTraits, TellsADefaultValueForAbsentKeys) {
   MemoryStore store;
   auto drum = must(Drum<std::uint64_t, Page>::open(*store, "pages"));
   must(drum.check(1));
-  must(drum.synchronize(at_once));
+  must(drum.merge(at_once));
   must(drum.check(1));
-  must(drum.synchronize());
+  must(drum.merge());
   must(drum.take_results(later));
   EXPECT_EQ(at_once.seen, std::vector<std::uint32_t>{7});
   EXPECT_EQ(later.seen, std::vector<std::uint32_t>{7}) << "the answer waited in the file";
@@ -150,7 +150,7 @@ TEST(DrumTraits, KeepsSizeAndNulsOfStrings) {
   {
     auto drum = must(Drum<std::uint64_t, std::string>::open(*store, "strings"));
     must(drum.update(1, text));
-    must(drum.synchronize());
+    must(drum.merge());
   }
   store.reopen();
   auto drum = must(Drum<std::uint64_t, std::string>::open(*store, "strings"));
@@ -168,7 +168,7 @@ TEST(DrumTraits, UsesTheTraitsOfTheUser) {
     }
   } dispatcher;
   must(drum.check(1, {-3, 4}));
-  must(drum.synchronize(dispatcher));
+  must(drum.merge(dispatcher));
   ASSERT_EQ(dispatcher.seen.size(), 1U);
   EXPECT_EQ(dispatcher.seen[0].x, -3);
   EXPECT_EQ(dispatcher.seen[0].y, 4);
@@ -179,7 +179,7 @@ TEST(DrumTraits, StoresRawBytesByDefault) {
   MemoryStore store;
   auto drum = must(Drum<std::uint64_t, std::uint32_t>::open(*store, "numbers"));
   must(drum.update(1, 0x01020304));
-  must(drum.synchronize());
+  must(drum.merge());
   const auto bytes = must(drum_view(*store, "numbers").lookup(1));
   EXPECT_EQ(bytes,
             (std::vector<std::byte>{std::byte{4}, std::byte{3}, std::byte{2}, std::byte{1}}));

@@ -72,7 +72,7 @@ TEST(WideDrum, AnswersManyKeysWhateverTheyShare) {
     const auto keys = random_keys(head_count, 60'000, head_count);
     must(drum.check_update(std::span<const Key16>(keys)));
     must(drum.check_update(std::span<const Key16>(keys)));
-    must(drum.synchronize());
+    must(drum.merge());
     const std::set<Key16> different(keys.begin(), keys.end());
     EXPECT_EQ(listener.unique, different.size());
     EXPECT_EQ(listener.unique + listener.duplicate, 2 * keys.size());
@@ -98,7 +98,7 @@ TEST(WideDrum, NeverCutsAHeadInTwo) {
       all.insert(other);
       must(drum.check_update(other));
     }
-    must(drum.synchronize());
+    must(drum.merge());
     must(store->commit());
     const auto view = drum_view(*store, "wide");
     const auto stored = keys_of(view);
@@ -123,7 +123,7 @@ TEST(WideDrum, KeepsAnswersAndRequestsWithBothHalves) {
   auto drum = must(Drum<Key16, std::string, std::string>::open(*store, "wide"));
   must(drum.check_update({7, 1}, "one", "first"));
   must(drum.check_update({7, 2}, "two", "second"));
-  must(drum.synchronize());
+  must(drum.merge());
   must(drum.check({7, 1}, "waits"));
   must(store->commit());
   std::vector<RawAnswer> told;
@@ -163,7 +163,7 @@ TEST(WideDrum, RefusesKeysOfTheOtherLength) {
   must(store->commit());
   EXPECT_TRUE(must(drum_view(*store, "narrow").contains(1)));
   EXPECT_FALSE(must(drum_view(*store, "narrow").contains({1, 2})));
-  must(wide.dispose());
+  must(wide.close());
   store.reopen();
   EXPECT_EQ(code_of(Drum<std::uint64_t>::open(*store, "wide")), Errc::kTypeMismatch);
   EXPECT_EQ(must(DrumCore::open(*store, "wide", 0, {}))->key_bytes(), 16U) << "as it is";

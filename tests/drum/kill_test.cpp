@@ -20,6 +20,7 @@
 #include <crawlstore/drum.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
+#include <crawlstore/transaction.h>
 #include <crawlstore/verify.h>
 
 #include "drum/memory_store.h"
@@ -81,6 +82,24 @@ std::unique_ptr<Storage> open_recorded(const std::string& path, Recorder& record
   return recorder.wrap(must(open_storage(path, OpenMode::kWrite)));
 }
 
+/// Keys in two DRUMs at once, of which merges may come in between.
+class Twins {
+ public:
+  explicit Twins(Store& store) : store_(store) {}
+  void add(std::uint64_t number) {
+    auto both = must(Transaction::begin(store_));
+    for (std::uint64_t i = 0; i < kBatch; ++i) must(left_.update(key_of(number + i)));
+    for (std::uint64_t i = 0; i < kBatch; ++i) must(right_.update(key_of(number + i)));
+    must(both.commit());
+  }
+  void merge_one() { must(left_.merge()); }
+
+ private:
+  Store& store_;
+  Keys left_ = must(Keys::open(store_, "left", small_drum()));
+  Keys right_ = must(Keys::open(store_, "right", small_drum()));
+};
+
 void say(int pipe, std::uint64_t number) {
   if (::write(pipe, &number, sizeof number) != sizeof number) ::_exit(4);
 }
@@ -94,7 +113,9 @@ void work(Store& store, std::uint64_t number, std::uint64_t seed, int pipe) {
   keys.attach(note);
   NoDuplicates none;
   firsts.attach(none);
+  Twins twins(store);
   for (;;) {
+    twins.add(number);
     for (std::uint64_t i = 0; i < kBatch; ++i) must(keys.check_update(key_of(number++)));
     for (int again = 0; again < 5; ++again) must(keys.check_update(key_of(random.below(number))));
     switch (random.below(4)) {
@@ -102,10 +123,11 @@ void work(Store& store, std::uint64_t number, std::uint64_t seed, int pipe) {
         must(store.commit());
         break;
       case 1:
-        must(firsts.synchronize());
+        must(firsts.merge());
+        twins.merge_one();
         [[fallthrough]];
       default:
-        must(keys.synchronize());
+        must(keys.merge());
     }
     must(store.commit());
     say(pipe, number);
@@ -218,9 +240,22 @@ bool are_pages_consistent(const Snapshot& snapshot, std::uint64_t round) {
   return round == 0 || of_newest > kHostPages;
 }
 
+/// What was submitted in transactions is in both DRUMs or in none.
+bool are_twins(const Snapshot& snapshot) {
+  std::array<std::set<std::uint64_t>, 2> sides;
+  for (const bool is_right : {false, true}) {
+    std::multiset<std::uint64_t> pending;
+    auto& keys = sides.at(is_right ? 1 : 0);
+    if (!collect(snapshot, is_right ? "right" : "left", keys, pending)) return false;
+    keys.insert(pending.begin(), pending.end());
+  }
+  return sides[0] == sides[1];
+}
+
 /// What every generation must show: the firsts are the keys that were merged, each once.
 bool is_consistent(const Snapshot& snapshot, const Acknowledged& acknowledged) {
   if (!are_pages_consistent(snapshot, acknowledged.round)) return false;
+  if (!are_twins(snapshot)) return false;
   std::set<std::uint64_t> keys;
   std::set<std::uint64_t> firsts;
   std::multiset<std::uint64_t> keys_pending;
@@ -257,8 +292,10 @@ class KillTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto store = must(Store::create(path_));
-    must(must(Keys::open(store, "keys", small_drum())).dispose());
-    must(must(Keys::open(store, "firsts", small_drum())).dispose());
+    must(must(Keys::open(store, "keys", small_drum())).close());
+    for (const char* name : {"firsts", "left", "right"}) {
+      must(must(Keys::open(store, name, small_drum())).close());
+    }
     must(must(PageDb::open(store, "pages", small_pages())).close());
     must(store.close());
   }

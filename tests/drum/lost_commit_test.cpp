@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/drum_view.h>
 #include <crawlstore/verify.h>
 
 #include "container/container_store.h"
@@ -36,8 +37,8 @@ class LostCommit : public ::testing::Test {
     NullDispatcher nobody;
     drum.attach(nobody);
     for (std::uint64_t i = 0; i < count; ++i) must(drum.update(first + i));
-    if (merge) must(drum.synchronize());
-    must(drum.dispose());
+    if (merge) must(drum.merge());
+    must(drum.close());
     return must(store.commit()).value;
   }
 
@@ -64,7 +65,7 @@ class LostCommit : public ::testing::Test {
   }
   [[nodiscard]] std::uint64_t key_count() const {
     const auto snapshot = must(Snapshot::open(std::shared_ptr<Storage>(storage())));
-    const auto drum = must(snapshot.drums()).at(0);
+    const auto drum = must(list_drums(snapshot)).at(0);
     return drum.key_count + drum.pending_count;
   }
   [[nodiscard]] Extent root() const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <crawlstore/drum.h>
+#include <crawlstore/drum_view.h>
 #include <crawlstore/storage.h>
 #include <crawlstore/store.h>
 
@@ -79,7 +80,7 @@ class MemoryStore {
 
 /// What the newest generation says of a DRUM.
 inline DrumInfo drum_info(const Store& store, std::string_view name) {
-  for (const DrumInfo& info : must(must(store.snapshot()).drums())) {
+  for (const DrumInfo& info : must(list_drums(must(store.snapshot())))) {
     if (info.name == name) return info;
   }
   return {};

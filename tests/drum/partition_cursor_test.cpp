@@ -24,7 +24,7 @@ Result<MergeReport> merge(const Bytes& bytes) {
   NullDispatcher nobody;
   drum.attach(nobody);
   must(drum.update(6, Value{'a', 'b'}));
-  return drum.synchronize();
+  return drum.merge();
 }
 
 /// `payload` with its index replaced by a block of one key, behind all others, which a cursor that

@@ -77,8 +77,8 @@ class Twins {
     both([&](Side& side) { side.resubmits = resubmits; });
     for (int i = 0; i < step_count && !::testing::Test::HasFailure(); ++i) step();
     both([](Side& side) { side.resubmits = false; });
-    synchronize();
-    synchronize();
+    merge();
+    merge();
     compare();
     with_.repeat_count += with_.core->status().repeat_count;
     EXPECT_EQ(without_.core->status().repeat_count, 0U);
@@ -132,9 +132,9 @@ class Twins {
     for (auto& key : keys) key = some_key();
     both([&](Side& side) { must(side.core->submit_keys(operation, keys, consumer)); });
   }
-  void synchronize() {
-    const auto first = must(with_.core->synchronize());
-    const auto second = must(without_.core->synchronize());
+  void merge() {
+    const auto first = must(with_.core->merge());
+    const auto second = must(without_.core->merge());
     EXPECT_EQ(first.request_count, second.request_count);
     EXPECT_EQ(first.unique_count, second.unique_count);
     EXPECT_EQ(first.duplicate_count, second.duplicate_count);
@@ -147,7 +147,7 @@ class Twins {
     const std::uint64_t after = random_.below(300);
     both([&](Side& side) {
       side.throws_after = after;
-      (void)side.core->synchronize();
+      (void)side.core->merge();
       side.throws_after = ~std::uint64_t{0};
     });
   }
@@ -179,7 +179,7 @@ class Twins {
     if (random_.below(6) == 0) look();
     switch (random_.below(80)) {
       case 0:
-        synchronize();
+        merge();
         return compare();
       case 1:
         synchronize_and_fail();
@@ -308,7 +308,7 @@ TEST(RecentKeysWindow, CountsItsMemoryAndTakesNoMoreThanASixteenthOfTheirs) {
     EXPECT_EQ(core->status().memory_bytes, window + 2 * 4096);
     options.recent_keys = 0;
     must(core->tune(options));
-    must(core->synchronize());
+    must(core->merge());
     EXPECT_EQ(core->status().memory_bytes, 0U);
   }
 }
@@ -324,7 +324,7 @@ TEST(RecentKeysWindow, StaysOffWhereThereAreValues) {
     const auto value = static_cast<std::byte>(i);
     must(core->submit({DrumOperation::kCheckUpdate, 0, 5, {&value, 1}, {}}));
   }
-  must(core->synchronize());
+  must(core->merge());
   EXPECT_EQ(core->status().repeat_count, 0U);
   const std::vector<std::pair<std::byte, bool>> expected{
       {std::byte{1}, false}, {std::byte{2}, true}, {std::byte{3}, true}};

@@ -28,7 +28,7 @@ class Dropping {
     for (int i = 0; i < step_count && !::testing::Test::HasFailure(); ++i) {
       switch (random_.below(150)) {
         case 0:
-          must(core_->synchronize());
+          must(core_->merge());
           break;
         case 1:
           must(store_->commit());
@@ -40,8 +40,8 @@ class Dropping {
           submit(false);
       }
     }
-    must(core_->synchronize());
-    must(core_->synchronize());  // what dispatchers submitted
+    must(core_->merge());
+    must(core_->merge());  // what dispatchers submitted
     dropped_ += core_->status().dropped_count;
     EXPECT_EQ(core_->status().repeat_count, 0U);
     EXPECT_EQ(told_count_ + dropped_, requests_.size());
@@ -175,7 +175,7 @@ TEST(RepeatsDrop, TakesEffectWhenTheOptionsChange) {
   EXPECT_EQ(core->status().repeat_count, 1U);
   EXPECT_EQ(core->status().dropped_count, 2U);
   EXPECT_EQ(core->status().pending_count, 2U);
-  EXPECT_EQ(must(core->synchronize()).duplicate_count, 1U);
+  EXPECT_EQ(must(core->merge()).duplicate_count, 1U);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST_P(UrlSeenFiles, AgreesWithASetOfNormalisedUrls) {
     expected[url].push_back(known.emplace(normal.text).second);
     must(seen.check_update(url));
   }
-  must(seen.drum().synchronize());
+  must(seen.drum().merge());
   EXPECT_EQ(given.unique, expected);
   EXPECT_EQ(seen.drum().status().key_count, known.size());
   EXPECT_EQ(seen.unparsed_count(), unparsed);
@@ -86,7 +86,7 @@ TEST(UrlSeen, TakesTwoSpellingsForOneUrl) {
   seen.drum().attach(log);
   must(seen.check_update("HTTP://Example.COM:80/a/../b#c"));
   must(seen.check_update("http://example.com/b"));
-  must(seen.drum().synchronize());
+  must(seen.drum().merge());
   ASSERT_EQ(log.calls.size(), 2U);
   EXPECT_TRUE(log.calls[0].starts_with("unique update"));
   EXPECT_TRUE(log.calls[0].ends_with(" HTTP://Example.COM:80/a/../b#c")) << "as it was given";
@@ -100,7 +100,7 @@ TEST(UrlSeen, KeysBytesAsTheyAreWhenRaw) {
   auto seen = must(UrlSeen::open(*store, "urls", options));
   must(seen.check_update("http://example.com:80/"));
   must(seen.check_update("http://example.com/"));
-  EXPECT_EQ(must(seen.drum().synchronize()).unique_count, 2U);
+  EXPECT_EQ(must(seen.drum().merge()).unique_count, 2U);
   EXPECT_EQ(seen.unparsed_count(), 0U);
 }
 
@@ -125,7 +125,7 @@ TEST(UrlSeen, MakesTheKeysThatItsDrumHas) {
     EXPECT_EQ(seen.key_of(url), one.key);
     must(seen.check_update(url));
     must(seen.check_update("HTTP://www.codeproject.com:80/#x"));
-    const auto report = must(seen.drum().synchronize());
+    const auto report = must(seen.drum().merge());
     EXPECT_EQ(report.unique_count, 1U);
     EXPECT_EQ(report.duplicate_count, 1U);
     EXPECT_TRUE(must(seen.contains(url)));
@@ -161,7 +161,7 @@ TEST(UrlSeen, ContainsWhatWasAskedToBeRemembered) {
   auto seen = must(UrlSeen::open(*store));
   must(seen.update("http://example.com/"));
   EXPECT_TRUE(must(seen.contains("http://example.com/")));
-  must(seen.drum().synchronize());
+  must(seen.drum().merge());
   EXPECT_TRUE(must(seen.contains("http://EXAMPLE.com/#x")));
   EXPECT_FALSE(must(seen.contains("http://example.com/other")));
 }
@@ -170,7 +170,7 @@ TEST(UrlSeen, ChecksWithoutRemembering) {
   MemoryStore store;
   auto seen = must(UrlSeen::open(*store));
   must(seen.check("http://example.com/"));
-  must(seen.drum().synchronize());
+  must(seen.drum().merge());
   EXPECT_FALSE(must(seen.contains("http://example.com/")));
 }
 
@@ -183,7 +183,7 @@ TEST(UrlSeen, CountsUrlsThatNoParserTakes) {
     must(seen.check_update(url));
   }
   EXPECT_EQ(seen.unparsed_count(), 3U);
-  must(seen.drum().synchronize());
+  must(seen.drum().merge());
   EXPECT_TRUE(must(seen.contains(invalid)));
   EXPECT_EQ(drum_info(*store, "urls").unparsed_count, 3U) << "also in the file";
 }
@@ -195,7 +195,7 @@ TEST(UrlSeen, TakesAUrlOfTwoMebibytes) {
   Verdicts verdicts;
   must(seen.check_update(url));
   must(seen.check_update(url));
-  must(seen.drum().synchronize(verdicts));
+  must(seen.drum().merge(verdicts));
   EXPECT_EQ(verdicts.unique[url], (std::vector<bool>{true, false}));
 }
 

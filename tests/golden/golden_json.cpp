@@ -7,6 +7,7 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/verify.h>
 
+#include "base/inside.h"
 #include "container/reader.h"
 #include "drum/key_source.h"
 #include "drum/result_columns.h"
@@ -105,7 +106,7 @@ Result<json> buckets_of(const DrumView& view) {
 }
 
 Result<json> consumers_of(const Snapshot& snapshot, const DrumInfo& info) {
-  const auto* entry = snapshot.reader().directory().find(info.id);
+  const auto* entry = Inside::of(snapshot).directory().find(info.id);
   const auto payload = snapshot.read_run(info.id, entry->runs.front().run_id);
   if (!payload) return tl::unexpected<Error>(payload.error());
   const auto table = format::parse_drum_table(*payload);
@@ -113,7 +114,7 @@ Result<json> consumers_of(const Snapshot& snapshot, const DrumInfo& info) {
   json all = json::array();
   for (const auto& consumer : table->consumers) {
     json results = json::array();
-    const auto* log = snapshot.reader().directory().find(consumer.results);
+    const auto* log = Inside::of(snapshot).directory().find(consumer.results);
     for (std::size_t i = 0; log != nullptr && i < log->runs.size(); ++i) {
       const auto run = snapshot.read_run(log->id, log->runs[i].run_id);
       if (!run) return tl::unexpected<Error>(run.error());
@@ -136,7 +137,7 @@ Result<json> consumers_of(const Snapshot& snapshot, const DrumInfo& info) {
 
 Result<json> drums_of(const Snapshot& snapshot) {
   json all = json::array();
-  const auto drums = snapshot.drums();
+  const auto drums = list_drums(snapshot);
   if (!drums) return tl::unexpected<Error>(drums.error());
   for (const DrumInfo& info : *drums) {
     const auto view = DrumView::open(snapshot, info.name);
@@ -212,7 +213,7 @@ Result<json> links_of(const PageView& view, bool incoming) {
 /// Of a page database, run by run.
 Result<json> fresh_keys_of(const Snapshot& snapshot, SegmentId pages) {
   json all = json::array();
-  container::Reader& reader = snapshot.reader();
+  container::Reader& reader = Inside::of(snapshot);
   std::vector<format::SegmentEntry> logs;
   reader.directory().for_each_segment([&](const format::SegmentEntry& entry) {
     if (entry.kind == SegmentKind::kFreshKeys && entry.owner == pages) logs.push_back(entry);

@@ -31,9 +31,9 @@ std::vector<std::byte> keys_file(std::uint32_t buckets, std::uint64_t merged,
   NullDispatcher nobody;
   drum.attach(nobody);
   for (std::uint64_t i = 0; i < merged; ++i) must(drum.check_update(mix(i)));
-  must(drum.synchronize());
+  must(drum.merge());
   for (std::uint64_t i = 0; i < pending; ++i) must(drum.check_update(mix(i * 3)));
-  must(drum.dispose());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -47,12 +47,12 @@ std::vector<std::byte> thresholds_file() {
   NullDispatcher nobody;
   drum.attach(nobody);
   for (std::uint64_t i = 0; i < 400; ++i) must(drum.check_update(mix(i) >> i % 3));
-  must(drum.synchronize());
+  must(drum.merge());
   by_bytes.bucket_bytes = 1500;
   by_bytes.partition_keys_max = 110;
   must(drum.core().tune(by_bytes));
   for (std::uint64_t i = 0; i < 600; ++i) must(drum.check(mix(i * 7) >> i % 3));
-  must(drum.dispose());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -74,9 +74,9 @@ std::vector<std::byte> values_file(const std::vector<std::pair<std::uint64_t, Va
   NullDispatcher nobody;
   drum.attach(nobody);
   for (const auto& [key, value] : entries) must(drum.update(key, value));
-  must(drum.synchronize());
+  must(drum.merge());
   for (const auto& [key, value] : entries) must(drum.check(key));
-  must(drum.dispose());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -100,7 +100,7 @@ std::vector<std::byte> aux_file(const std::vector<std::string>& auxes) {
       must(Drum<std::uint64_t, NoValue, std::string>::open(*scratch.store, "aux", options(2)));
   std::uint64_t i = 0;
   for (const auto& aux : auxes) must(drum.check_update(mix(i++), {}, aux));
-  must(drum.dispose());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -114,7 +114,7 @@ std::vector<std::byte> operations_file() {
     must(drum.update(mix(i), static_cast<std::uint32_t>(i), "u"));
     must(drum.check_update(mix(i / 2), static_cast<std::uint32_t>(i), "", consumer));
   }
-  must(drum.dispose());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -127,8 +127,8 @@ std::vector<std::byte> results_file() {
     must(drum.check_update(mix(i % 15), std::string(i, 'v'), "aux", i % 3 == 0 ? 0 : consumer));
     must(drum.check(mix(i % 4), "look", consumer));
   }
-  must(drum.synchronize());
-  must(drum.dispose());
+  must(drum.merge());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -144,9 +144,9 @@ std::vector<std::byte> urls_file(UrlKeyKind key) {
                           "http://example.com/a/../b", "http://example.com/%7euser"}) {
     must(seen.check_update(url));
   }
-  must(seen.drum().synchronize());
+  must(seen.drum().merge());
   must(seen.check_update("http://example.org/pending"));
-  must(seen.drum().dispose());
+  must(seen.drum().close());
   return scratch.close();
 }
 
@@ -162,7 +162,7 @@ std::vector<std::byte> unicode_file() {
   NullDispatcher nobody;
   seen.drum().attach(nobody);
   must(seen.check_update("http://\u4f8b\u3048.jp/"));
-  must(seen.drum().synchronize());
+  must(seen.drum().merge());
   for (const std::string& url : {
            std::string("http://\u4f8b\u3048.jp/\u65e5\u672c\u8a9e?q=\u6f22\u5b57"),
            std::string("http://\u0645\u0648\u0642\u0639.example/\u0635\u0641\u062d\u0629"),
@@ -176,7 +176,7 @@ std::vector<std::byte> unicode_file() {
        }) {
     must(seen.check_update(url));
   }
-  must(seen.drum().dispose());
+  must(seen.drum().close());
   return scratch.close();
 }
 
@@ -191,11 +191,11 @@ std::vector<std::byte> wide_file() {
   for (const std::uint64_t tail : {0ULL, 1ULL, ~0ULL}) must(drum.update({~0ULL, tail}));
   NullDispatcher nobody;
   drum.attach(nobody);
-  must(drum.synchronize());
+  must(drum.merge());
   for (std::uint64_t i = 0; i < 3; ++i) must(drum.check({7, mix(i)}, "kept", consumer));
-  must(drum.synchronize());
+  must(drum.merge());
   for (std::uint64_t i = 0; i < 3; ++i) must(drum.check({7, i}, "pending"));
-  must(drum.dispose());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -208,9 +208,9 @@ std::vector<std::byte> split_file() {
   drum.attach(nobody);
   for (std::uint64_t round = 0; round < 4; ++round) {
     for (std::uint64_t i = 0; i < 500; ++i) must(drum.check_update(mix(round * 500 + i)));
-    must(drum.synchronize());
+    must(drum.merge());
   }
-  must(drum.dispose());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -221,7 +221,7 @@ std::vector<std::byte> many_runs_file(int commits) {
   drum_options.durability = Durability::kRequest;
   auto drum = must(Drum<std::uint64_t>::open(*scratch.store, "runs", drum_options));
   for (int i = 0; i < commits; ++i) must(drum.check_update(mix(static_cast<std::uint64_t>(i))));
-  must(drum.dispose());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -231,7 +231,7 @@ std::vector<std::byte> many_drums_file(int count) {
     auto drum =
         must(Drum<std::uint64_t>::open(*scratch.store, "drum " + std::to_string(i), options(1)));
     must(drum.check_update(mix(static_cast<std::uint64_t>(i))));
-    must(drum.dispose());
+    must(drum.close());
   }
   return scratch.close();
 }
@@ -243,11 +243,11 @@ std::vector<std::byte> pinned_file(std::uint32_t buckets) {
   NullDispatcher nobody;
   drum.attach(nobody);
   for (std::uint64_t i = 0; i < 100; ++i) must(drum.check_update(mix(i)));
-  must(drum.synchronize());
+  must(drum.merge());
   const auto reader = must(scratch.store->snapshot());
   for (std::uint64_t i = 0; i < 300; ++i) must(drum.check_update(mix(1000 + i)));
-  must(drum.synchronize());
-  must(drum.dispose());
+  must(drum.merge());
+  must(drum.close());
   return scratch.close();
 }
 
@@ -257,7 +257,7 @@ std::vector<std::byte> rolled_back_file() {
   must(drum.check_update(7));
   must(scratch.store->commit());
   must(drum.check_update(8));
-  must(drum.dispose());
+  must(drum.close());
   must(scratch.store->rollback());
   return scratch.close();
 }
@@ -282,7 +282,7 @@ std::vector<std::byte> unfinished_file() {
   for (const char* name : {"keys", "more"}) {
     before = contents(*scratch.file);
     auto drum = must(Drum<std::uint64_t>::open(*scratch.store, name, options(2)));
-    must(drum.dispose());
+    must(drum.close());
     must(scratch.store->commit());
   }
   auto bytes = scratch.close();
@@ -338,8 +338,8 @@ std::vector<std::byte> extremes_file() {
   for (const std::uint64_t key : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0}}) {
     must(drum.check_update(key));
   }
-  must(drum.synchronize());
-  must(drum.dispose());
+  must(drum.merge());
+  must(drum.close());
   return scratch.close();
 }
 

@@ -27,7 +27,7 @@ inline std::string golden(const std::string& name) {
 inline std::vector<std::string> waiting_urls() {
   std::vector<std::string> urls;
   const auto snapshot = Snapshot::open(golden("unicode"), {.pin = false});
-  const auto view = DrumView::open(*snapshot, snapshot->drums()->front().name);
+  const auto view = DrumView::open(*snapshot, list_drums(*snapshot)->front().name);
   EXPECT_TRUE(view->for_each_pending(
       [&](std::uint64_t /*bucket*/, const RawRequest& request, std::uint64_t /*sequence*/) {
         std::string& url = urls.emplace_back();
@@ -55,7 +55,7 @@ inline void add_urls(Store& store, std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t i = first; i < first + count; ++i) {
     ASSERT_TRUE(seen->update("http://example.org/page/" + std::to_string(i)));
   }
-  ASSERT_TRUE(seen->drum().synchronize());
+  ASSERT_TRUE(seen->drum().merge());
   ASSERT_TRUE(store.commit());
 }
 

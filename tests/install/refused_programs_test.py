@@ -29,7 +29,7 @@ void ask(Store& store, Storage& storage, Drum<std::uint64_t>& drum, const DrumVi
 """
 
 RESULTS = ["Store::create({})", "store.commit()", "storage.sync()", "verify(storage)",
-           "drum.check_update(1)", "drum.synchronize()", "drum.synchronize(fetch)",
+           "drum.check_update(1)", "drum.merge()", "drum.merge(fetch)",
            "drum.take_results(fetch)", "lookup<std::uint64_t, NoValue>(view, 1)",
            "seen.check_update({})", "pages.merge()"]
 

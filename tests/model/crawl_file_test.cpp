@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum_cursor.h>
+#include <crawlstore/drum_view.h>
 #include <crawlstore/url_seen.h>
 
 #include "golden/patch.h"
@@ -38,7 +39,7 @@ TEST(CrawlFile, OpensEveryValidGolden) {
     EXPECT_EQ(view.info.generation, snapshot->generation());
     EXPECT_EQ(view.info.file_bytes, fs::file_size(path));
     EXPECT_EQ(view.segments.size(), snapshot->segments().size());
-    EXPECT_EQ(view.drums.size(), snapshot->drums()->size());
+    EXPECT_EQ(view.drums.size(), list_drums(*snapshot)->size());
     EXPECT_FALSE(file->has_news()) << path;
   }
 }
@@ -78,7 +79,7 @@ TEST(CrawlFile, ShowsWhatIsLeftOfEveryRejectedGolden) {
     const auto file = CrawlFile::open(path);  // wrong deeper down: in a segment
     ASSERT_TRUE(file) << path;
     EXPECT_EQ(file->view()->problem, std::nullopt) << path;
-    EXPECT_EQ(file->view()->drums_problem.has_value(), !newest->drums()) << path;
+    EXPECT_EQ(file->view()->drums_problem.has_value(), !list_drums(*newest)) << path;
   }
   EXPECT_GT(refused_count, 30);
 }
@@ -115,7 +116,7 @@ class OpenCrawlFile : public ::testing::Test {
       ASSERT_TRUE(urls->check_update("http://h.test/" + std::to_string(++number)));
     }
     NullDispatcher nobody;
-    ASSERT_TRUE(urls->drum().synchronize(nobody));
+    ASSERT_TRUE(urls->drum().merge(nobody));
   }
   /// The generations that are pinned, as somebody sees it who pins none.
   std::vector<Generation> pinned() {

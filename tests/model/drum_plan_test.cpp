@@ -188,7 +188,7 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
     must(core->submit_keys(DrumOperation::kCheckUpdate, keys, 0));
     keys.clear();
   }
-  must(core->synchronize());
+  must(core->merge());
   Measured measured{store->counters(), core->status(), 0, store->file_bytes()};
   measured.counters.bytes_read -= before.bytes_read;
   measured.counters.bytes_written -= before.bytes_written;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/url_seen.h>
 
 #include "drum/memory_store.h"
@@ -142,7 +143,7 @@ TEST(DrumRows, ShowWhatAPassShowsOnEveryGolden) {
   for (const std::string& path : testing::golden_paths("valid")) {
     SCOPED_TRACE(path);
     const auto snapshot = must(Snapshot::open(path));
-    for (const DrumInfo& info : must(snapshot.drums())) {
+    for (const DrumInfo& info : must(list_drums(snapshot))) {
       const auto view = must(DrumView::open(snapshot, info.name));
       expect_keys(view);
       expect_pending(view);
@@ -161,7 +162,7 @@ TEST(DrumRows, NeverCrashOnARejectedGolden) {
   for (const std::string& path : testing::golden_paths("rejected")) {
     const auto snapshot = Snapshot::open(path);
     if (!snapshot) continue;
-    const auto drums = snapshot->drums();
+    const auto drums = list_drums(*snapshot);
     if (!drums) continue;
     for (const DrumInfo& info : *drums) {
       const auto view = DrumView::open(*snapshot, info.name);
@@ -228,7 +229,7 @@ TEST(KeyPlaceView, SaysWhereAKeyIs) {
   NullDispatcher nobody;
   must(drum.check_update(1));
   must(drum.check_update(2));
-  must(drum.synchronize(nobody));
+  must(drum.merge(nobody));
   must(drum.check(2));
   must(drum.check(3));
   must(store->commit());

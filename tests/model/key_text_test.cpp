@@ -65,7 +65,7 @@ TEST(ParseKey, FindsUrlsAsUrlSeenKeysThem) {
     for (int i = 0; i < 100; ++i) urls.push_back("http://h.test/x" + random.hostile_text(9));
     for (const std::string& url : urls) must(seen.check_update(url));
     NullDispatcher nobody;
-    must(seen.drum().synchronize(nobody));
+    must(seen.drum().merge(nobody));
     const auto view = testing::drum_view(*store, "urls");
     for (const std::string& url : urls) {
       const auto key = parse_key(url, view.info(), store->key_seed());

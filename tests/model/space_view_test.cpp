@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/file_map.h>
 
 #include "golden/patch.h"
@@ -71,7 +72,7 @@ TEST(SpaceShares, AgreeWithTheMapOfTheFile) {
       }
     }
     std::uint64_t keys = 0;
-    const auto drums = *snapshot->drums();
+    const auto drums = *list_drums(*snapshot);
     for (const DrumInfo& drum : drums) keys += drum.key_count;
     EXPECT_EQ(records, keys) << path;
   }

@@ -29,7 +29,7 @@ class StoreViews : public ::testing::Test {
       ASSERT_TRUE(urls->check_update("http://h.test/" + std::to_string(i)));
     }
     NullDispatcher nobody;
-    ASSERT_TRUE(urls->drum().synchronize(nobody));
+    ASSERT_TRUE(urls->drum().merge(nobody));
   }
 
   Snapshot open() { return *Snapshot::open(path_); }

@@ -71,7 +71,7 @@ class Crawl {
   }
   void merge_pages() { must(pages_.merge()); }
   void join_pages() { must(pages_.compact()); }
-  void merge_numbers() { must(numbers_.synchronize()); }
+  void merge_numbers() { must(numbers_.merge()); }
   void commit() { must(store_.commit()); }
   [[nodiscard]] std::uint64_t number_count() const { return next_; }
 

@@ -199,7 +199,7 @@ TEST(Forget, TakesUrlsOutOfTheSeenOnes) {
         must(seen.check_update(url));
         must(pages.add(CrawledPage(url, 1)));
       }
-      must(seen.drum().synchronize());
+      must(seen.drum().merge());
       const auto refused = pages.forget([](std::string_view) { return true; }, {.seen = "urls"});
       EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);  // it is open
     }

@@ -4,6 +4,7 @@
 // however they are spread.
 #include <gtest/gtest.h>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
@@ -40,7 +41,7 @@ std::size_t fresh_run_count(MemoryStore& store) {
 }
 
 DrumInfo keys_of(MemoryStore& store) {
-  return must(must(store->snapshot()).drums()).front();
+  return must(list_drums(must(store->snapshot()))).front();
 }
 
 /// Every page below `count` but the forgotten is found by its URL, and each key stands once.

@@ -184,12 +184,12 @@ TEST(PageFlight, GoesTogetherWithDispatchers) {
     launch(pages, filling);
     must(seen.check_update(round, {}, "x"));
     Adding adding{pages, filling};
-    must(seen.synchronize(adding));
+    must(seen.merge(adding));
   }
   must(pages.merge());
   expect_same(view_of(*store), filling.model);
   must(pages.close());
-  must(seen.dispose());
+  must(seen.close());
   must(store->close());
   expect_whole(store.file());
 }

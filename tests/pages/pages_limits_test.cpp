@@ -355,7 +355,7 @@ TEST(PagesLimits, DoNotOpenOnAPoisonedStoreNorDoesADrum) {
   Recorder recorder(make_empty_store_file(std::uint64_t{1} << 26));
   auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
   must(must(PageDb::open(store, "old")).close());
-  must(must(Seen::open(store, "old seen")).dispose());
+  must(must(Seen::open(store, "old seen")).close());
   auto pages = must(PageDb::open(store));
   must(pages.add(CrawledPage(url_of(1), 1)));
   recorder.inject({.calls = calls(CallKind::kSync), .system_errno = EIO});

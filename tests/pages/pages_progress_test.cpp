@@ -173,7 +173,7 @@ TEST(PagesProgress, StopsCompactionAnywhereAndJoinsEachLogOrNot) {
 void see_urls(Store& store) {
   auto seen = must(UrlSeen::open(store));
   for (std::uint64_t i = 0; i < kPages; ++i) must(seen.check_update(url_of(i)));
-  must(seen.drum().synchronize());
+  must(seen.drum().merge());
 }
 
 bool is_of_host_3(std::string_view url) {

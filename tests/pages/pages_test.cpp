@@ -258,10 +258,10 @@ TEST(Pages, AddedInADispatcherBelongToItsTransaction) {
   };
   must(seen.check_update(1, {}, "http://a.org/"));
   Known failing{pages, true};
-  EXPECT_EQ(seen.synchronize(failing).error().code, Errc::kDispatcherFailed);
+  EXPECT_EQ(seen.merge(failing).error().code, Errc::kDispatcherFailed);
   EXPECT_EQ(pages.status().edit_count, 0U);
   Known fine{pages, false};
-  must(seen.synchronize(fine));
+  must(seen.merge(fine));
   EXPECT_EQ(pages.status().edit_count, 1U);
   EXPECT_EQ(view_of(*store).info().event_count, 1U);  // in the commit of the merge
   must(pages.merge());

@@ -378,7 +378,10 @@ class Simulation {
     known_ = *place;
     now_ = states_.back();
     if (random_.below(2) != 0) return;
-    must(without_lost_readers([this] { return store_->settle(); }));
+    must(without_lost_readers([this]() -> Result<void> {
+      CRAWLSTORE_TRY(store_->commit());
+      return {};
+    }));
     acknowledged_ = known_;
   }
 
@@ -405,7 +408,7 @@ class Simulation {
       case 1:
         return attempt({now_, now_.merged()}, true, [this] { return pages_->compact(); });
       case 2:
-        return attempt({now_}, false, [this] { return join_nothing(rounds_->synchronize()); });
+        return attempt({now_}, false, [this] { return join_nothing(rounds_->merge()); });
       case 3:
         return forget();
       case 4:

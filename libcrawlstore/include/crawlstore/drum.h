@@ -10,7 +10,7 @@
 ///   auto drum = Drum<std::uint64_t, std::uint32_t>::open(store, "visits");
 ///   drum->attach(dispatcher);
 ///   CRAWLSTORE_TRY(drum->check_update(key, 1));   // nothing happens yet
-///   CRAWLSTORE_TRY(drum->synchronize());   // dispatcher.unique_key_update(...); then durable
+///   CRAWLSTORE_TRY(drum->merge());   // dispatcher.unique_key_update(...); then durable
 ///
 /// Order: answers come bucket by bucket (ascending keys), in arrival order inside a bucket; several
 /// operations on one key take effect in arrival order. Each request has a 64-bit sequence number,
@@ -68,7 +68,7 @@ class Drum {
   ///   errors  kTooLarge (auxiliary over 64 MiB), kUnknownName (consumer), kClosed; kNoSpace and
   ///           its like when arrays had to be written first: the request was not taken, try again.
   ///           An automatic merge, or the commit that `durability` asks for, comes after it was
-  ///           taken: its error (one of synchronize()) leaves the request pending; do not submit
+  ///           taken: its error (one of merge()) leaves the request pending; do not submit
   ///           it again
   ///   cost    an append in memory; when an array is full, all are written
   [[nodiscard]] Result<void> check(const Key& key, const Aux& aux = {},
@@ -126,14 +126,14 @@ class Drum {
   ///   errors  kReentrant inside a dispatcher; kDispatcherFailed when one threw: what was
   ///           dispatched since the last commit, its bucket and the ones after it are still
   ///           pending, and come again; nothing of the transaction stays
-  [[nodiscard]] Result<MergeReport> synchronize() { return core_->synchronize(); }
+  [[nodiscard]] Result<MergeReport> merge() { return core_->merge(); }
 
-  /// synchronize() with a dispatcher for this call only, as consumer 0. Afterwards no dispatcher is
+  /// merge() with a dispatcher for this call only, as consumer 0. Afterwards no dispatcher is
   /// attached to it: answers wait in the file again.
   template <class Dispatcher>
-  [[nodiscard]] Result<MergeReport> synchronize(Dispatcher& dispatcher) {
+  [[nodiscard]] Result<MergeReport> merge(Dispatcher& dispatcher) {
     attach(dispatcher);
-    auto report = core_->synchronize();
+    auto report = core_->merge();
     detach();
     return report;
   }
@@ -171,7 +171,7 @@ class Drum {
 
   /// Commits what is pending and closes; the destructor does it, ignoring errors. Use afterwards
   /// gives kClosed.
-  [[nodiscard]] Result<void> dispose() { return core_->dispose(); }
+  [[nodiscard]] Result<void> close() { return core_->close(); }
 
   /// The DRUM without types.
   [[nodiscard]] DrumCore& core() const { return *core_; }

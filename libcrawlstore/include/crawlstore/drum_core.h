@@ -97,7 +97,7 @@ class DrumCore {
   /// errors kTooLarge (auxiliary over 64 MiB, value over 16 MiB), kInvalidArgument (value size,
   /// consumer), kNoSpace and the like when arrays had to be written first: the request was
   /// not taken. An automatic merge, or the commit that `durability` asks for, comes after it was
-  /// taken: its error leaves the request pending, so do not submit it again; synchronize() later
+  /// taken: its error leaves the request pending, so do not submit it again; merge() later
   [[nodiscard]] Result<void> submit(const RawRequest& request);
   /// Many requests, with one lock; stops at the first failure: those before it were taken.
   [[nodiscard]] Result<void> submit(std::span<const RawRequest> requests);
@@ -108,8 +108,8 @@ class DrumCore {
                                          std::uint16_t consumer);
   [[nodiscard]] Result<void> submit_keys(DrumOperation operation, std::span<const Key16> keys,
                                          std::uint16_t consumer);
-  /// As Drum::synchronize.
-  [[nodiscard]] Result<MergeReport> synchronize();
+  /// As Drum::merge.
+  [[nodiscard]] Result<MergeReport> merge();
   /// Merges if some bucket calls for it; what submissions do by themselves with auto_merge.
   [[nodiscard]] Result<MergeReport> merge_if_full();
   /// As Drum::take_results. errors kUnknownName, kReentrant, kDispatcherFailed (nothing is removed)
@@ -131,7 +131,7 @@ class DrumCore {
   [[nodiscard]] Result<void> tune(const DrumOptions& options);
   /// Commits what is pending and closes the DRUM for all its handles. Again: no effect.
   ///   errors  kReentrant; those of the commit: what was not committed is lost then
-  [[nodiscard]] Result<void> dispose();
+  [[nodiscard]] Result<void> close();
 
  private:
   struct Impl;

@@ -23,6 +23,17 @@ enum class Durability : std::uint8_t {
 /// fullest).
 enum class MergeScope : std::uint8_t { kAll, kFull };
 
+/// What the commit of a merge holds, beside the buckets that it answered and all that their
+/// dispatchers submitted.
+enum class MergeCommit : std::uint8_t {
+  /// No more than it must: of what was submitted before, here and elsewhere, a crash may lose what
+  /// waits, though it keeps what was merged. Requests are logged only when somebody commits them.
+  kMerged,
+  /// All that was submitted before, to any DRUM or page database of the store. What waits in memory
+  /// is logged for it: each request is written and read once more.
+  kEverything,
+};
+
 /// What becomes of a repeat that the recent-keys window knows.
 enum class Repeats : std::uint8_t {
   kAnswer,  ///< it is answered in its order, as any duplicate
@@ -53,9 +64,11 @@ struct DrumOptions {
   std::uint64_t bucket_bytes = 0;
   /// A partition with more keys than this splits at its next merge.
   std::uint64_t partition_keys_max = std::uint64_t{1} << 26;
-  /// Merge on its own when a bucket calls for it; false = only synchronize() merges.
+  /// Merge on its own when a bucket calls for it; false = only merge() merges.
   bool auto_merge = true;
   MergeScope merge_scope = MergeScope::kAll;
+  /// For what must be together without a policy for all, there is Transaction.
+  MergeCommit merge_commit = MergeCommit::kMerged;
   Durability durability = Durability::kMerge;
   std::uint32_t interval_ms = 1000;
   /// Makes every request durable in its bucket's log before it is merged and dispatched: after a

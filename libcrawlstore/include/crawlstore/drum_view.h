@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,35 @@
 #include <crawlstore/snapshot.h>
 
 namespace crawlstore {
+
+/// Sizes and counts of a DRUM in one generation.
+struct DrumInfo {
+  SegmentId id;
+  std::string name;
+  std::uint16_t key_scheme = 0;  ///< 0 opaque, 1 URL v1, 2 the same with Rabin, 3 page keys
+  std::uint16_t key_bytes = 8;   ///< 8 or 16
+  std::int32_t value_bytes = 0;  ///< -1 = any length
+  std::uint64_t bucket_count = 0;
+  std::uint64_t key_count = 0;        ///< unique keys in the repository
+  std::uint64_t pending_count = 0;    ///< requests that wait for a merge
+  std::uint64_t result_count = 0;     ///< answers that wait for their consumer
+  std::uint64_t merge_count = 0;      ///< since the DRUM was made
+  std::uint64_t unparsed_count = 0;   ///< URLs keyed as they were
+  std::uint64_t next_sequence = 0;    ///< of the next request that reaches the disk
+  std::uint64_t partition_bytes = 0;  ///< allocated, index and checksums included
+  std::uint64_t pending_bytes = 0;    ///< allocated for both logs
+  /// When buckets of the writer that wrote the DRUM last call for a merge: with more bytes in one
+  /// of their logs, or with more requests after the next run. Either of them is 0, as that writer
+  /// goes by the other. For display: bucket_fill() in drum_statistics.h.
+  std::uint64_t merge_bytes = 0;
+  std::uint64_t merge_requests = 0;
+  std::uint64_t partition_keys_max = 0;  ///< more keys split at the next merge; 0 = not stated
+  /// partition_bytes over key_count; 0 without keys.
+  [[nodiscard]] double bytes_per_key() const;
+};
+
+/// All DRUMs of the snapshot's generation; ascending id. errors kSegmentInvalid, kChunkDamaged
+[[nodiscard]] Result<std::vector<DrumInfo>> list_drums(const Snapshot& snapshot);
 
 /// A DRUM as one generation holds it. Threads: any number. Keeps the snapshot.
 class DrumView {
@@ -71,12 +101,11 @@ class DrumView {
   /// Counts and sizes of this DRUM in this generation.
   [[nodiscard]] const DrumInfo& info() const;
 
-  /// The inside, for the parts of the library.
   struct Impl;
-  [[nodiscard]] Impl& inside() const { return *impl_; }
 
  private:
   explicit DrumView(std::shared_ptr<Impl> impl);
+  friend struct Inside;
   std::shared_ptr<Impl> impl_;
 };
 

@@ -57,10 +57,10 @@ enum class Errc : std::uint16_t {
   kUnsupported = 67,  ///< the file system cannot do what is needed (fallocate, mmap)
   // The caller asked for something that cannot be.
   kInvalidArgument = 80,
-  kClosed = 81,  ///< use after close() (DRUM: after dispose)
+  kClosed = 81,  ///< use after close()
   kPoisoned =
       82,  ///< a sync or an allocation failed: reopen the store; what was acknowledged is safe
-  kReentrant = 83,         ///< synchronize() or commit() from inside a dispatcher
+  kReentrant = 83,         ///< merge(), commit() and the like inside a transaction
   kDispatcherFailed = 84,  ///< the dispatcher threw; the transaction was dropped, requests are kept
   kTooLarge = 85,          ///< a value, an auxiliary or a name over its limit
   kNoPreviousGeneration = 86,  ///< nothing to roll back to

@@ -128,12 +128,11 @@ class PageView {
   /// All links as one stream.
   [[nodiscard]] Result<LinkStream> links(const LinkStreamOptions& options = {}) const;
 
-  /// The inside, for the parts of the library.
   struct Impl;
-  [[nodiscard]] Impl& inside() const { return *impl_; }
 
  private:
   explicit PageView(std::shared_ptr<Impl> impl);
+  friend struct Inside;
   std::shared_ptr<Impl> impl_;
 };
 

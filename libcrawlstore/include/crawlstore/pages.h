@@ -164,7 +164,6 @@ class PageDb {
   /// Commits what waits, as events, and closes. Again: no effect.
   [[nodiscard]] Result<void> close();
 
-  /// The inside, for the parts of the library.
   struct Impl;
 
  private:

@@ -90,32 +90,6 @@ struct PinInfo {
   std::uint64_t held_bytes = 0;
 };
 
-/// A DRUM as this generation holds it.
-struct DrumInfo {
-  SegmentId id;
-  std::string name;
-  std::uint16_t key_scheme = 0;  ///< 0 opaque, 1 URL v1, 2 the same with Rabin, 3 page keys
-  std::uint16_t key_bytes = 8;   ///< 8 or 16
-  std::int32_t value_bytes = 0;  ///< -1 = any length
-  std::uint64_t bucket_count = 0;
-  std::uint64_t key_count = 0;        ///< unique keys in the repository
-  std::uint64_t pending_count = 0;    ///< requests that wait for a merge
-  std::uint64_t result_count = 0;     ///< answers that wait for their consumer
-  std::uint64_t merge_count = 0;      ///< since the DRUM was made
-  std::uint64_t unparsed_count = 0;   ///< URLs keyed as they were
-  std::uint64_t next_sequence = 0;    ///< of the next request that reaches the disk
-  std::uint64_t partition_bytes = 0;  ///< allocated, index and checksums included
-  std::uint64_t pending_bytes = 0;    ///< allocated for both logs
-  /// When buckets of the writer that wrote the DRUM last call for a merge: with more bytes in one
-  /// of their logs, or with more requests after the next run. Either of them is 0, as that writer
-  /// goes by the other. For display: bucket_fill() in drum_statistics.h.
-  std::uint64_t merge_bytes = 0;
-  std::uint64_t merge_requests = 0;
-  std::uint64_t partition_keys_max = 0;  ///< more keys split at the next merge; 0 = not stated
-  /// partition_bytes over key_count; 0 without keys.
-  [[nodiscard]] double bytes_per_key() const;
-};
-
 class Snapshot {
  public:
   /// Pins the newest (or previous) generation of the file.
@@ -142,8 +116,6 @@ class Snapshot {
   [[nodiscard]] Result<std::vector<Extent>> free_extents() const;
   /// Every pin that the system shows, this snapshot's own among them; ascending generation.
   [[nodiscard]] Result<std::vector<PinInfo>> pins() const;
-  /// Ascending id. errors kSegmentInvalid, kChunkDamaged
-  [[nodiscard]] Result<std::vector<DrumInfo>> drums() const;
 
   /// The newest generation in the file now. errors kPoisoned: this one was taken back by a crash
   [[nodiscard]] Result<Generation> newest() const;
@@ -154,13 +126,10 @@ class Snapshot {
   /// What this snapshot has read since it was opened.
   [[nodiscard]] StorageCounters counters() const;
 
-  /// The inside, for the parts of the library.
-  [[nodiscard]] container::Reader& reader() const { return *reader_; }
-
  private:
   explicit Snapshot(std::shared_ptr<container::Reader> reader);
-  friend class Store;
-  std::shared_ptr<container::Reader> reader_;
+  friend struct Inside;
+  std::shared_ptr<container::Reader> impl_;
 };
 
 /// Writes a consistent copy of the snapshot's generation to a new file, atomically. Only live bytes

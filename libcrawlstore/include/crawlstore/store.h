@@ -124,11 +124,9 @@ class Store {
   /// Commits what waits, gives excess free space back, releases the lock. Again: no effect.
   [[nodiscard]] Result<void> close();
 
-  /// The inside, for the parts of the library.
-  [[nodiscard]] StoreImpl& impl() const { return *impl_; }
-
  private:
   explicit Store(std::shared_ptr<StoreImpl> impl);
+  friend struct Inside;
   std::shared_ptr<StoreImpl> impl_;
 };
 

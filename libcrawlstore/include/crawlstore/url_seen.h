@@ -54,7 +54,7 @@ class UrlKeyer {
 ///   auto seen = UrlSeen::open(store);
 ///   seen->drum().attach(dispatcher);     // unique_key_update(answer): answer.aux is the URL
 ///   for (auto link : links) CRAWLSTORE_TRY(seen->check_update(link));
-///   CRAWLSTORE_TRY(seen->drum().synchronize());
+///   CRAWLSTORE_TRY(seen->drum().merge());
 class UrlSeen {
  public:
   struct Options {
@@ -91,7 +91,7 @@ class UrlSeen {
   /// A maker of keys for this DRUM, for another thread.
   [[nodiscard]] UrlKeyer keyer() const { return keyer_.another(); }
 
-  /// The DRUM itself: attach dispatchers, synchronize, take results.
+  /// The DRUM itself: attach dispatchers, merge, take results.
   [[nodiscard]] Answers& drum() { return drum_; }
   /// URLs submitted through this object that no parser took, keyed as they are.
   [[nodiscard]] std::uint64_t unparsed_count() const { return keyer_.unparsed_count(); }

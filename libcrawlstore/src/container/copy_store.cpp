@@ -6,6 +6,7 @@
 
 #include <crawlstore/snapshot.h>
 
+#include "base/inside.h"
 #include "container/run_scan.h"
 #include "container/superblocks.h"
 #include "format/root_extent.h"
@@ -126,7 +127,7 @@ Result<void> copy_generation(Reader& reader, const std::string& path) {
 namespace crawlstore {
 
 Result<void> copy_snapshot(const Snapshot& snapshot, const std::string& path) {
-  return container::copy_generation(snapshot.reader(), path);
+  return container::copy_generation(Inside::of(snapshot), path);
 }
 
 }  // namespace crawlstore

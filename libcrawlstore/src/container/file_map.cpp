@@ -6,6 +6,7 @@
 
 #include <crawlstore/file_map.h>
 
+#include "base/inside.h"
 #include "container/reader.h"
 #include "format/layout.h"
 
@@ -79,7 +80,7 @@ void cut(std::vector<ExtentInfo>& map, std::uint64_t file_bytes) {
 }  // namespace
 
 Result<std::vector<ExtentInfo>> extents(const Snapshot& snapshot) {
-  auto& reader = snapshot.reader();
+  auto& reader = Inside::of(snapshot);
   CRAWLSTORE_TRY(reader.storage()->check_process());
   CRAWLSTORE_TRY(const auto file_bytes, reader.storage()->size());
   const container::Directory& directory = reader.directory();

@@ -6,6 +6,7 @@
 
 #include <crawlstore/inspect.h>
 
+#include "base/inside.h"
 #include "container/description.h"
 #include "container/inspect_directory.h"
 #include "container/reader.h"
@@ -173,7 +174,7 @@ namespace crawlstore {
 
 Result<std::vector<FieldInfo>> describe(const Snapshot& snapshot, SegmentId segment,
                                         const DescribeOptions& options) {
-  return container::describe_segment(snapshot.reader(), segment, options);
+  return container::describe_segment(Inside::of(snapshot), segment, options);
 }
 
 Result<std::vector<FieldInfo>> describe_file(Storage& storage, const DescribeOptions& options) {

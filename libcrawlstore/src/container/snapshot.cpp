@@ -6,7 +6,6 @@
 
 #include "container/reader.h"
 #include "container/superblocks.h"
-#include "format/drum_table.h"
 #include "format/layout.h"
 
 namespace crawlstore {
@@ -17,40 +16,6 @@ SegmentInfo info_of(const format::SegmentEntry& entry) {
   for (const auto& run : entry.runs) {
     info.runs.push_back({run.extent(), run.born, run.run_id, run.payload_bytes, run.record_count});
   }
-  return info;
-}
-
-std::uint64_t allocated_bytes(const container::Directory& directory, SegmentId id) {
-  const auto* entry = directory.find(id);
-  if (entry == nullptr) return 0;
-  std::uint64_t bytes = 0;
-  for (const auto& run : entry->runs) bytes += run.extent().length_bytes;
-  return bytes;
-}
-
-DrumInfo info_of(const container::Directory& directory, const format::SegmentEntry& entry,
-                 const format::DrumTable& table) {
-  DrumInfo info;
-  info.id = entry.id;
-  info.name = entry.name;
-  info.key_bytes = table.key_bytes;
-  info.key_scheme = static_cast<std::uint16_t>(table.key_scheme);
-  info.value_bytes = table.value_bytes;
-  info.bucket_count = table.buckets.size();
-  info.merge_count = table.merge_count;
-  info.unparsed_count = table.unparsed_count;
-  info.next_sequence = table.next_sequence;
-  info.merge_bytes = table.merge_bytes;
-  info.merge_requests = table.merge_requests;
-  info.partition_keys_max = table.partition_keys_max;
-  for (const auto& bucket : table.buckets) {
-    info.key_count += bucket.key_count;
-    info.pending_count += bucket.pending_count;
-    info.partition_bytes += allocated_bytes(directory, bucket.partition);
-    info.pending_bytes +=
-        allocated_bytes(directory, bucket.key_log) + allocated_bytes(directory, bucket.aux_log);
-  }
-  for (const auto& consumer : table.consumers) info.result_count += consumer.result_count;
   return info;
 }
 
@@ -72,12 +37,7 @@ std::uint64_t SegmentInfo::record_count() const {
                          [](auto sum, const RunInfo& run) { return sum + run.record_count; });
 }
 
-double DrumInfo::bytes_per_key() const {
-  return key_count == 0 ? 0.0
-                        : static_cast<double>(partition_bytes) / static_cast<double>(key_count);
-}
-
-Snapshot::Snapshot(std::shared_ptr<container::Reader> reader) : reader_(std::move(reader)) {}
+Snapshot::Snapshot(std::shared_ptr<container::Reader> reader) : impl_(std::move(reader)) {}
 
 Result<Snapshot> Snapshot::open(const std::string& path, const SnapshotOptions& options) {
   CRAWLSTORE_TRY(auto storage,
@@ -95,31 +55,31 @@ Result<Snapshot> Snapshot::open(std::shared_ptr<Storage> storage, const Snapshot
 }
 
 Generation Snapshot::generation() const {
-  return reader_->directory().generation();
+  return impl_->directory().generation();
 }
 Uuid Snapshot::uuid() const {
-  return reader_->identity().uuid;
+  return impl_->identity().uuid;
 }
 std::uint64_t Snapshot::key_seed() const {
-  return reader_->identity().key_seed;
+  return impl_->identity().key_seed;
 }
 
 Result<StoreInfo> Snapshot::info() const {
-  CRAWLSTORE_TRY(reader_->storage()->check_process());
-  const auto& directory = reader_->directory();
+  CRAWLSTORE_TRY(impl_->storage()->check_process());
+  const auto& directory = impl_->directory();
   const auto& superblock = directory.superblock;
   StoreInfo info;
-  info.format_version = reader_->identity().format_version;
-  info.uuid = reader_->identity().uuid;
+  info.format_version = impl_->identity().format_version;
+  info.uuid = impl_->identity().uuid;
   info.generation = directory.generation();
-  info.created_us = reader_->identity().created_us;
+  info.created_us = impl_->identity().created_us;
   info.commit_time_us = superblock.commit_time_us;
   info.features_compat = superblock.features_compat;
   info.features_ro_compat = superblock.features_ro_compat;
   info.features_incompat = superblock.features_incompat;
   info.high_water_bytes = superblock.high_water_bytes;
   info.segment_count = directory.segment_count();
-  CRAWLSTORE_TRY(const auto size, reader_->storage()->size());
+  CRAWLSTORE_TRY(const auto size, impl_->storage()->size());
   info.file_bytes = size;
   for (const auto& extent : directory.live_extents()) info.live_bytes += extent.length_bytes;
   info.directory_bytes = directory.root_extent.length_bytes;
@@ -133,29 +93,29 @@ Result<StoreInfo> Snapshot::info() const {
       [&info](const format::HeldExtent& held) { info.held_bytes += held.extent.length_bytes; });
   const auto used = format::kDataStart + info.live_bytes + info.held_bytes;
   info.free_bytes = info.file_bytes > used ? info.file_bytes - used : 0;
-  const auto set = container::read_superblock_set(*reader_->storage(), info.uuid);
+  const auto set = container::read_superblock_set(*impl_->storage(), info.uuid);
   info.has_previous = set && set->winner() != nullptr && set->previous() != nullptr;
   return info;
 }
 
 std::vector<SegmentInfo> Snapshot::segments() const {
   std::vector<SegmentInfo> all;
-  reader_->directory().for_each_segment(
+  impl_->directory().for_each_segment(
       [&all](const format::SegmentEntry& entry) { all.push_back(info_of(entry)); });
   return all;
 }
 
 std::vector<HeldInfo> Snapshot::held() const {
   std::vector<HeldInfo> all;
-  reader_->directory().for_each_held([&all](const format::HeldExtent& held) {
+  impl_->directory().for_each_held([&all](const format::HeldExtent& held) {
     all.push_back({held.extent, held.born, held.retired});
   });
   return all;
 }
 
 Result<std::vector<Extent>> Snapshot::free_extents() const {
-  CRAWLSTORE_TRY(const auto size, reader_->storage()->size());
-  auto used = reader_->directory().live_extents();
+  CRAWLSTORE_TRY(const auto size, impl_->storage()->size());
+  auto used = impl_->directory().live_extents();
   for (const auto& entry : held()) used.push_back(entry.extent);
   std::sort(used.begin(), used.end());
   std::vector<Extent> free;
@@ -169,10 +129,10 @@ Result<std::vector<Extent>> Snapshot::free_extents() const {
 }
 
 Result<std::vector<PinInfo>> Snapshot::pins() const {
-  CRAWLSTORE_TRY(reader_->storage()->check_process());
+  CRAWLSTORE_TRY(impl_->storage()->check_process());
   std::vector<PinInfo> pins;
   const auto list = held();
-  for (const PinHolder& holder : reader_->storage()->pin_holders()) {
+  for (const PinHolder& holder : impl_->storage()->pin_holders()) {
     PinInfo pin{holder.generation, holder.pid, 0};
     for (const auto& entry : list) {
       if (entry.born <= pin.generation && pin.generation < entry.retired) {
@@ -187,24 +147,13 @@ Result<std::vector<PinInfo>> Snapshot::pins() const {
   return pins;
 }
 
-Result<std::vector<DrumInfo>> Snapshot::drums() const {
-  std::vector<DrumInfo> all;
-  for (const SegmentInfo& segment : segments()) {
-    if (segment.kind != SegmentKind::kDrum) continue;
-    CRAWLSTORE_TRY(const auto payload, read_run(segment.id, segment.runs.front().run_id));
-    CRAWLSTORE_TRY(const auto table, format::parse_drum_table(payload));
-    all.push_back(info_of(reader_->directory(), *reader_->directory().find(segment.id), table));
-  }
-  return all;
-}
-
 Result<Generation> Snapshot::newest() const {
-  return reader_->newest();
+  return impl_->newest();
 }
 
 Result<std::vector<std::byte>> Snapshot::read_run(SegmentId segment, RunId run) const {
-  CRAWLSTORE_TRY(reader_->storage()->check_process());
-  const auto* entry = reader_->directory().find(segment);
+  CRAWLSTORE_TRY(impl_->storage()->check_process());
+  const auto* entry = impl_->directory().find(segment);
   if (entry == nullptr) return fail(Errc::kUnknownName, "no segment has this id");
   const auto* ref = entry->find_run(run);
   if (ref == nullptr) {
@@ -213,12 +162,12 @@ Result<std::vector<std::byte>> Snapshot::read_run(SegmentId segment, RunId run) 
   }
   std::vector<std::byte> payload;
   CRAWLSTORE_TRY(container::read_run(
-      *reader_->storage(), container::run_name(reader_->identity(), segment, run), *ref, payload));
+      *impl_->storage(), container::run_name(impl_->identity(), segment, run), *ref, payload));
   return payload;
 }
 
 StorageCounters Snapshot::counters() const {
-  return reader_->storage()->counters();
+  return impl_->storage()->counters();
 }
 
 }  // namespace crawlstore

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants: everything that changes the writer happens with StoreImpl::mutex held; a closed store
+// Invariants: everything that changes the writer happens with StoreImpl::turn held; a closed store
 // has no writer and no participants.
 #include <algorithm>
 
@@ -43,19 +43,19 @@ Result<void> create_empty(const std::string& path, const CreateOptions& options)
   return create_file(path, fill_empty_store, &empty);
 }
 
-/// Compaction among the DRUMs and page databases of a store.
+/// Compaction among the parts of a store.
 class Turns final : public container::CompactionTurns {
  public:
   explicit Turns(StoreImpl& store) : store_(store) {}
 
   Result<void> plan(const Work& work) override {
-    const std::lock_guard lock(store_.mutex);
+    const std::lock_guard lock(store_.turn);
     CRAWLSTORE_TRY(store_.check_open());
     return store_.change(work);
   }
 
   Result<void> publish(const Work& work) override {
-    const std::lock_guard lock(store_.mutex);
+    const std::lock_guard lock(store_.turn);
     CRAWLSTORE_TRY(store_.check_open());
     CRAWLSTORE_TRY(store_.commit_all(CommitScope::kNothing));
     const StoreImpl::AllLocked locked(store_);
@@ -81,11 +81,24 @@ Result<void> StoreImpl::check_open() const {
   return {};
 }
 
+Result<void> StoreImpl::check_ready() {
+  CRAWLSTORE_TRY(check_open());
+  CRAWLSTORE_TRY(writer->check_not_poisoned());
+  return finish_lingering();
+}
+
+Participant* StoreImpl::find(SegmentKind kind, std::string_view name) const {
+  const auto found = std::ranges::find_if(participants, [&](const Participant* part) {
+    return part->kind == kind && part->name() == name;
+  });
+  return found == participants.end() ? nullptr : *found;
+}
+
 StoreImpl::AllLocked::AllLocked(const StoreImpl& store) : participants_(store.participants) {
-  for (Participant* participant : participants_) participant->lock();
+  for (const Participant* participant : participants_) participant->mutex.lock();
 }
 StoreImpl::AllLocked::~AllLocked() {
-  for (auto it = participants_.rbegin(); it != participants_.rend(); ++it) (*it)->unlock();
+  for (auto it = participants_.rbegin(); it != participants_.rend(); ++it) (*it)->mutex.unlock();
 }
 
 Result<Generation> StoreImpl::commit_locked(CommitScope scope) {
@@ -94,37 +107,36 @@ Result<Generation> StoreImpl::commit_locked(CommitScope scope) {
   std::vector<Participant*> ready;
   Result<Generation> committed{Generation{}};
   for (Participant* participant : participants) {
-    if (auto prepared = participant->before_commit(scope); !prepared) {
+    if (auto prepared = participant->prepare(scope); !prepared) {
       committed = tl::unexpected<Error>(prepared.error());
       break;
     }
     ready.push_back(participant);
   }
-  if (committed) committed = writer->commit();
+  if (committed) {
+    for (const auto& entry : tentative_segments) writer->put(entry);
+    for (const SegmentId id : tentative_removals) writer->remove(id);
+    committed = writer->commit();
+  }
   if (!committed) writer->drop_changes();
-  for (Participant* participant : ready) participant->after_commit(committed.has_value());
+  for (Participant* participant : ready) {
+    committed ? participant->published() : participant->dropped();
+  }
+  if (committed) {
+    tentative_segments.clear();
+    tentative_removals.clear();
+  }
   return committed;
 }
 
 Result<void> StoreImpl::finish_lingering() {
-  if (lingering.empty() || in_dispatcher()) return {};
+  if (lingering.empty() || in_transaction()) return {};
   CRAWLSTORE_TRY(commit_all());
   for (const auto& participant : lingering) {
     std::erase(participants, participant.get());
     participant->close();
   }
   lingering.clear();
-  return {};
-}
-
-Result<void> StoreImpl::close_abandoned(std::string_view name) {
-  const auto abandoned =
-      std::find_if(participants.begin(), participants.end(),
-                   [name](const Participant* participant) { return participant->name() == name; });
-  if (abandoned == participants.end()) return {};
-  CRAWLSTORE_TRY(commit_all());
-  (*abandoned)->close();
-  participants.erase(abandoned);
   return {};
 }
 
@@ -137,6 +149,9 @@ Result<void> StoreImpl::keep_tentative() {
 
 void StoreImpl::drop_tentative() {
   for (Participant* participant : participants) participant->drop_tentative();
+  for (const auto& entry : tentative_segments) writer->release_unpublished(entry);
+  tentative_segments.clear();
+  tentative_removals.clear();
 }
 
 void StoreImpl::end() {
@@ -153,7 +168,7 @@ Result<std::shared_ptr<Storage>> StoreImpl::open_for_reading() const {
 
 Result<CompactReport> StoreImpl::compact(const Progress& progress) {
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(turn);
     CRAWLSTORE_TRY(check_open());
     CRAWLSTORE_TRY(finish_lingering());
     if (compacting) {
@@ -165,7 +180,7 @@ Result<CompactReport> StoreImpl::compact(const Progress& progress) {
   const struct Ending {  // whatever happens
     StoreImpl& store;
     ~Ending() {
-      const std::lock_guard lock(store.mutex);
+      const std::lock_guard lock(store.turn);
       store.compacting = false;
     }
   } ending{*this};
@@ -227,23 +242,17 @@ Result<Store> Store::open(std::unique_ptr<Storage> storage, const OpenOptions& o
 }
 
 Result<Generation> Store::commit() {
-  if (impl_->in_dispatcher()) {
-    return fail(Errc::kReentrant, "commit() was called from inside a dispatcher");
+  if (impl_->in_transaction()) {
+    return fail(Errc::kReentrant, "Store::commit() was called inside a transaction");
   }
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(impl_->turn);
   CRAWLSTORE_TRY(impl_->check_open());
   CRAWLSTORE_TRY(impl_->settle());  // where nothing waits, what is there becomes durable
   return impl_->commit_all();
 }
 
-Result<void> Store::settle() {
-  const std::lock_guard lock(impl_->mutex);
-  CRAWLSTORE_TRY(impl_->check_open());
-  return impl_->settle();
-}
-
 Result<Generation> Store::rollback() {
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(impl_->turn);
   CRAWLSTORE_TRY(impl_->check_open());
   CRAWLSTORE_TRY(impl_->finish_lingering());
   if (!impl_->participants.empty()) {
@@ -264,21 +273,21 @@ Result<Generation> Store::rollback(const std::string& path, const OpenOptions& o
 }
 
 Result<CompactReport> Store::compact(const Progress& progress) {
-  if (impl_->in_dispatcher()) {
-    return fail(Errc::kReentrant, "compact() was called from inside a dispatcher");
+  if (impl_->in_transaction()) {
+    return fail(Errc::kReentrant, "Store::compact() was called inside a transaction");
   }
   return impl_->compact(progress);
 }
 
 Result<Snapshot> Store::snapshot() const {
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(impl_->turn);
   CRAWLSTORE_TRY(impl_->check_open());
   CRAWLSTORE_TRY(auto storage, impl_->open_for_reading());
   return Snapshot::open(std::move(storage));
 }
 
 Generation Store::generation() const {
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(impl_->turn);
   return impl_->closed ? Generation{} : impl_->writer->directory()->generation();
 }
 
@@ -291,26 +300,26 @@ std::uint64_t Store::key_seed() const {
 }
 
 std::uint64_t Store::file_bytes() const {
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(impl_->turn);
   if (impl_->closed) return 0;
   return impl_->writer->storage().size().value_or(0);
 }
 
 std::uint64_t Store::free_bytes() const {
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(impl_->turn);
   return impl_->closed ? 0 : impl_->writer->free_bytes();
 }
 
 StorageCounters Store::counters() const {
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(impl_->turn);
   return impl_->closed ? StorageCounters{} : impl_->writer->storage().counters();
 }
 
 Result<void> Store::close() {
-  if (impl_->in_dispatcher()) {
-    return fail(Errc::kReentrant, "close() was called from inside a dispatcher");
+  if (impl_->in_transaction()) {
+    return fail(Errc::kReentrant, "Store::close() was called inside a transaction");
   }
-  const std::lock_guard lock(impl_->mutex);
+  const std::lock_guard lock(impl_->turn);
   if (impl_->closed) return {};
   const struct Ending {  // whatever happens
     StoreImpl& impl;

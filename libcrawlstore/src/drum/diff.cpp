@@ -7,7 +7,9 @@
 #include <set>
 
 #include <crawlstore/diff.h>
+#include <crawlstore/drum_view.h>
 
+#include "base/inside.h"
 #include "drum/diff_side.h"
 #include "format/drum_table.h"
 
@@ -59,7 +61,7 @@ SegmentDiff compare(const SegmentEntry* older, const SegmentEntry* newer, const 
 
 std::vector<const SegmentEntry*> segments_of(const Snapshot& snapshot) {
   std::vector<const SegmentEntry*> all;
-  snapshot.reader().directory().for_each_segment(
+  Inside::of(snapshot).directory().for_each_segment(
       [&all](const SegmentEntry& entry) { all.push_back(&entry); });
   return all;
 }
@@ -101,8 +103,12 @@ class SnapshotDiff {
     std::optional<DrumView> older;
     std::optional<DrumView> newer;
     DrumDiff found;
-    [[nodiscard]] DiffSide old_side() const { return DiffSide(older ? &older->inside() : nullptr); }
-    [[nodiscard]] DiffSide new_side() const { return DiffSide(newer ? &newer->inside() : nullptr); }
+    [[nodiscard]] DiffSide old_side() const {
+      return DiffSide(older ? &Inside::of(*older) : nullptr);
+    }
+    [[nodiscard]] DiffSide new_side() const {
+      return DiffSide(newer ? &Inside::of(*newer) : nullptr);
+    }
   };
   /// The smallest range of keys that begins and ends at buckets of both.
   struct Range {
@@ -147,7 +153,7 @@ class SnapshotDiff {
 
   /// Those that can be compared at all.
   Result<std::vector<DrumInfo>> drums_of(const Snapshot& snapshot) const {
-    auto drums = snapshot.drums();
+    auto drums = list_drums(snapshot);
     if (!drums || report.is_same_store) return drums;
     std::erase_if(*drums, [](const DrumInfo& info) {
       return info.key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kPage);

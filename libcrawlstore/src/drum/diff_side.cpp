@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/inside.h"
+
 namespace crawlstore::drum {
 
 bool is_same_run(const format::RunRef& a, const format::RunRef& b) {
@@ -59,7 +61,7 @@ Result<std::vector<WaitingRequest>> DiffSide::waiting(
                       [&run](const auto& other) { return is_same_run(run, other); });
       if (is_skipped) continue;
       CRAWLSTORE_TRY(const auto read,
-                     PendingRun::read(view_->snapshot.reader(), log, run, nullptr));
+                     PendingRun::read(Inside::of(view_->snapshot), log, run, nullptr));
       for (std::size_t i = 0; i < read->count(); ++i) {
         requests.push_back({read->sequence(i), read->key(i)});
       }
@@ -95,7 +97,7 @@ Result<void> DiffSide::settle() {
 Result<void> DiffSide::open(std::size_t bucket) {
   CRAWLSTORE_TRY(const auto run, partition_run(bucket));
   const auto& from = view_->buckets[bucket];
-  auto& reader = view_->snapshot.reader();
+  auto& reader = Inside::of(view_->snapshot);
   const auto name = container::run_name(reader.identity(), from.partition, run->run_id);
   cursor_.emplace(*reader.storage(), name, run, from.key_count, view_->shape());
   return cursor_->start(from.first_key, view_->last_head(bucket));

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "base/assert.h"
+#include "base/inside.h"
 #include "container/run_io.h"
 #include "drum/choose_buckets.h"
 #include "drum/drum_impl.h"
@@ -124,14 +125,7 @@ void DrumCore::Impl::reshape_arrays() {
   look_for_full_buckets();
 }
 
-void DrumCore::Impl::lock() {
-  mutex.lock();
-}
-void DrumCore::Impl::unlock() {
-  mutex.unlock();
-}
-
-Result<void> DrumCore::Impl::before_commit(CommitScope scope) {
+Result<void> DrumCore::Impl::prepare(CommitScope scope) {
   if (scope != CommitScope::kNothing) CRAWLSTORE_TRY(write_arrays(scope));
   commit_is_whole = scope == CommitScope::kEverything;
   sequence_in_commit = std::max(state.next_sequence, state.sequence_limit);
@@ -143,16 +137,18 @@ Result<void> DrumCore::Impl::before_commit(CommitScope scope) {
   return {};
 }
 
-void DrumCore::Impl::after_commit(bool published) {
-  if (published && commit_is_whole) last_commit = std::chrono::steady_clock::now();
+void DrumCore::Impl::published() {
+  if (commit_is_whole) last_commit = std::chrono::steady_clock::now();
   if (!table_run_in_commit) return;
-  if (published) {
-    drum::refresh_state(*store->writer, state);
-    published_sequence = sequence_in_commit;
-    dirty = false;
-  } else {
-    store->writer->release(table_run_in_commit->extent());
-  }
+  drum::refresh_state(*store->writer, state);
+  published_sequence = sequence_in_commit;
+  dirty = false;
+  table_run_in_commit.reset();
+}
+
+void DrumCore::Impl::dropped() {
+  if (!table_run_in_commit) return;
+  store->writer->release(table_run_in_commit->extent());
   table_run_in_commit.reset();
 }
 
@@ -219,24 +215,14 @@ void DrumCore::Impl::release_unpublished() {
 void DrumCore::Impl::close() {
   cancel_flight();
   const std::lock_guard lock(mutex);
+  if (!store->writer->poisoned()) release_unpublished();
   closed = true;
 }
 
 DrumCore::DrumCore(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 DrumCore::~DrumCore() {
-  const auto& store = impl_->store;
-  try {
-    if (!store->in_dispatcher()) {
-      (void)dispose();
-      return;
-    }
-    // The transaction under way still needs it.
-    const std::lock_guard lock(store->mutex);
-    if (!impl_->closed) store->lingering.push_back(impl_);
-  } catch (...) {  // no memory; nothing of the store is written any more
-    return;
-  }
+  Participant::let_go(impl_);
 }
 
 Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view name,
@@ -247,25 +233,23 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   if (value_bytes < -1 || value_bytes > static_cast<std::int64_t>(format::kValueBytesMax)) {
     return fail(Errc::kInvalidArgument, "values have at most 16 MiB");
   }
-  const auto inside = store.impl().shared_from_this();
-  if (inside->in_dispatcher()) {
-    return fail(Errc::kReentrant, "a DRUM cannot be opened from inside a dispatcher");
+  const auto inside = Inside::of(store).shared_from_this();
+  if (inside->in_transaction()) {
+    return fail(Errc::kReentrant, "a DRUM cannot be opened inside a transaction");
   }
-  const std::lock_guard lock(inside->mutex);
-  CRAWLSTORE_TRY(inside->check_open());
-  CRAWLSTORE_TRY(inside->writer->check_not_poisoned());
-  CRAWLSTORE_TRY(inside->finish_lingering());
-  if (const auto known = inside->drums.find(name); known != inside->drums.end()) {
-    if (auto core = known->second.lock()) {
-      if (!is_like(core->impl_->state.shape(), value_bytes, options)) {
+  const std::lock_guard lock(inside->turn);
+  CRAWLSTORE_TRY(inside->check_ready());
+  if (Participant* const known = inside->find(SegmentKind::kDrum, name)) {
+    auto& open = static_cast<Impl&>(*known);
+    if (auto core = open.handle.lock()) {
+      if (!is_like(open.state.shape(), value_bytes, options)) {
         return fail(Errc::kTypeMismatch, "the DRUM is open with keys or values of another size");
       }
       return core;
     }
-    CRAWLSTORE_TRY(inside->close_abandoned(name));
+    CRAWLSTORE_TRY(open.leave());  // its last handle is going, and waits for the turn that we have
   }
-  auto impl = std::make_shared<Impl>();
-  impl->store = inside;
+  auto impl = std::make_shared<Impl>(inside);
   impl->options = options;
   container::Writer& writer = *inside->writer;
   if (const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name)) {
@@ -292,14 +276,14 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
   impl->recent.resize(impl->recent_key_count());
   impl->reshape_arrays();
   std::shared_ptr<DrumCore> core(new DrumCore(impl));
-  inside->drums.insert_or_assign(std::string(name), core);
-  inside->participants.push_back(impl.get());
+  impl->handle = core;
+  impl->admit();
   return core;
 }
 
 void DrumCore::attach(std::uint16_t consumer, RawSink sink) {
   // A merge under way ends first: afterwards nobody calls the sink that was attached before.
-  const std::lock_guard no_merge(impl_->store->mutex);
+  const std::lock_guard no_merge(impl_->store->turn);
   const std::lock_guard lock(impl_->mutex);
   if (sink) {
     impl_->sinks.insert_or_assign(consumer, std::move(sink));
@@ -350,7 +334,7 @@ Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const Key1
   return submit_any_keys(operation, keys, consumer);
 }
 
-Result<MergeReport> DrumCore::synchronize() {
+Result<MergeReport> DrumCore::merge() {
   return impl_->merge(MergeCall::kAll);
 }
 
@@ -443,23 +427,8 @@ Result<void> DrumCore::tune(const DrumOptions& options) {
   return {};
 }
 
-Result<void> DrumCore::dispose() {
-  if (impl_->store->in_dispatcher()) {
-    return fail(Errc::kReentrant, "a DRUM cannot be closed from inside a dispatcher");
-  }
-  const std::lock_guard lock(impl_->store->mutex);
-  if (impl_->closed) return {};
-  const struct Ending {  // whatever happens
-    Impl& impl;
-    ~Ending() {
-      std::erase(impl.store->participants, &impl);
-      impl.store->drums.erase(impl.state.name);
-      if (!impl.store->writer->poisoned()) impl.release_unpublished();
-      impl.close();
-    }
-  } ending{*impl_};
-  CRAWLSTORE_TRY(impl_->store->commit_all());
-  return {};
+Result<void> DrumCore::close() {
+  return impl_->leave();
 }
 
 }  // namespace crawlstore

@@ -3,6 +3,7 @@
 
 #include <crawlstore/drum_cursor.h>
 
+#include "base/inside.h"
 #include "drum/drum_view_impl.h"
 
 namespace crawlstore {
@@ -72,7 +73,7 @@ Result<void> find_pending(DrumView::Impl& view, Key16 key, KeyPlace& place) {
   for (const auto& run : *runs) {
     // Without auxiliaries, and not kept: only the run that has the key is wanted whole.
     CRAWLSTORE_TRY(const auto read,
-                   drum::PendingRun::read(view.snapshot.reader(), bucket.key_log, run, nullptr));
+                   drum::PendingRun::read(Inside::of(view.snapshot), bucket.key_log, run, nullptr));
     for (std::size_t i = 0; i < read->count(); ++i) {
       if (read->key(i) != key) continue;
       if (++place.pending_count > 1) continue;
@@ -90,8 +91,8 @@ Result<void> find_pending(DrumView::Impl& view, Key16 key, KeyPlace& place) {
 
 Result<std::vector<KeyRow>> keys_at(const DrumView& view, std::uint64_t first_row,
                                     std::size_t count_max) {
-  auto& inside = view.inside();
-  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  auto& inside = Inside::of(view);
+  CRAWLSTORE_TRY(Inside::of(inside.snapshot).storage()->check_process());
   KeyWindow window(inside, count_max);
   const auto& first_rows = inside.first_rows;
   const auto after = std::upper_bound(first_rows.begin(), first_rows.end() - 1, first_row);
@@ -104,8 +105,8 @@ Result<std::vector<KeyRow>> keys_at(const DrumView& view, std::uint64_t first_ro
 }
 
 Result<std::uint64_t> row_of(const DrumView& view, Key16 key) {
-  auto& inside = view.inside();
-  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  auto& inside = Inside::of(view);
+  CRAWLSTORE_TRY(Inside::of(inside.snapshot).storage()->check_process());
   const std::size_t b = inside.bucket_of(key.head);
   if (!inside.buckets[b].partition) return inside.first_rows[b];
   CRAWLSTORE_TRY(const auto rows, inside.rows(inside.buckets[b]));
@@ -116,8 +117,8 @@ Result<std::uint64_t> row_of(const DrumView& view, Key16 key) {
 Result<std::vector<PendingRow>> pending_at(const DrumView& view, std::uint64_t bucket,
                                            std::uint64_t first_row, std::size_t count_max,
                                            std::size_t bytes_max) {
-  auto& inside = view.inside();
-  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  auto& inside = Inside::of(view);
+  CRAWLSTORE_TRY(Inside::of(inside.snapshot).storage()->check_process());
   if (bucket >= inside.buckets.size()) {
     return fail(Errc::kInvalidArgument, "the DRUM has no bucket of this number");
   }
@@ -143,7 +144,7 @@ Result<std::vector<PendingRow>> pending_at(const DrumView& view, std::uint64_t b
 }
 
 Result<KeyPlace> find_key(const DrumView& view, Key16 key) {
-  auto& inside = view.inside();
+  auto& inside = Inside::of(view);
   KeyPlace place;
   place.bucket = inside.bucket_of(key.head);
   CRAWLSTORE_TRY(const auto row, row_of(view, key));

@@ -2,7 +2,7 @@
 //
 // Answers to dispatchers, and to results logs for consumers that are absent.
 //
-// Invariants: answers leave in arrival order; StoreImpl::dispatching is set exactly while a sink
+// Invariants: answers leave in arrival order; StoreImpl::transacting is set exactly while a sink
 // runs, so that what it submits belongs to the transaction.
 #include <algorithm>
 #include <optional>
@@ -26,9 +26,9 @@ RawAnswer answer_to(std::uint16_t tag) {
 class DispatchScope {
  public:
   explicit DispatchScope(StoreImpl& store) : store_(store) {
-    store_.dispatching.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    store_.transacting.store(std::this_thread::get_id(), std::memory_order_relaxed);
   }
-  ~DispatchScope() { store_.dispatching.store({}, std::memory_order_relaxed); }
+  ~DispatchScope() { store_.transacting.store({}, std::memory_order_relaxed); }
   DispatchScope(const DispatchScope&) = delete;
   DispatchScope& operator=(const DispatchScope&) = delete;
 
@@ -251,10 +251,10 @@ Result<void> DrumCore::Impl::dispatch(Group& group, const drum::MergeOutcome& ou
 }
 
 Result<std::uint64_t> DrumCore::Impl::take_results(std::uint16_t consumer, const RawSink& sink) {
-  if (store->in_dispatcher()) {
-    return fail(Errc::kReentrant, "results were asked for from inside a dispatcher");
+  if (store->in_transaction()) {
+    return fail(Errc::kReentrant, "results were asked for inside a transaction");
   }
-  const std::lock_guard store_lock(store->mutex);
+  const std::lock_guard store_lock(store->turn);
   return store->change([&] { return take_results_locked(consumer, sink); });
 }
 

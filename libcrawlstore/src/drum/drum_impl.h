@@ -27,8 +27,8 @@ enum class MergeCall : std::uint8_t { kAll, kWhenFull, kFullBuckets };
 
 /// An open DRUM.
 ///
-/// Locks: StoreImpl::mutex before `mutex`. Submissions take only `mutex`, so they go on while
-/// another thread merges; a merge takes `mutex` when it plans and when it installs.
+/// Locks: Submissions take only `mutex`, so they go on while another thread merges; a merge takes
+/// `mutex` when it plans and when it installs.
 struct DrumCore::Impl : Participant {
   struct PlannedMerge;
   struct Group;
@@ -37,8 +37,10 @@ struct DrumCore::Impl : Participant {
   class Auxes;
   using Arrays = std::vector<drum::RequestColumns>;  // one a bucket
 
-  std::shared_ptr<StoreImpl> store;
-  mutable std::recursive_mutex mutex;  // guards everything below
+  explicit Impl(std::shared_ptr<StoreImpl> of_store)
+      : Participant(std::move(of_store), SegmentKind::kDrum) {}
+
+  std::weak_ptr<DrumCore> handle;  // the one for all who open the DRUM
   drum::DrumState state;
   drum::KeyRanges ranges;
   DrumOptions options;
@@ -53,7 +55,7 @@ struct DrumCore::Impl : Participant {
   std::uint64_t sealed_bytes = 0;  // of those in `sealed`
   std::uint64_t sweep_key = 0;     // where the next automatic merge from memory goes on
   bool has_hot_array = false;      // some array takes too much of the memory
-  std::unique_ptr<Flight> flight;  // guarded by StoreImpl::mutex
+  std::unique_ptr<Flight> flight;  // guarded by StoreImpl::turn
   std::map<std::uint16_t, RawSink> sinks;
   std::map<RunId, std::shared_ptr<const drum::PartitionLookup>> lookups;
   drum::InsertedKeysOfRuns inserted_keys;  // of pending and tentative runs
@@ -69,13 +71,11 @@ struct DrumCore::Impl : Participant {
   bool has_full_bucket = false;          // some bucket's pending runs call for a merge
   bool dirty = false;
   bool commit_is_whole = false;  // the one under way takes everything
-  bool closed = false;
 
   // drum_core.cpp
-  void lock() override;
-  void unlock() override;
-  Result<void> before_commit(CommitScope scope) override;
-  void after_commit(bool published) override;
+  Result<void> prepare(CommitScope scope) override;
+  void published() override;
+  void dropped() override;
   Result<void> write_arrays(CommitScope scope) override;
   void keep_tentative() override;
   void drop_tentative() override;

@@ -32,7 +32,7 @@ Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) 
 Result<bool> DrumCore::Impl::is_inserted(Key16 key) {
   const std::size_t index = ranges.find(key.head);
   const drum::Bucket& bucket = state.buckets[index];
-  const bool sees_tentative = store->in_dispatcher();  // its own transaction
+  const bool sees_tentative = store->in_transaction();  // its own transaction
   if (arrays[index].inserts(key)) return true;
   if (sees_tentative && tentative_arrays[index].inserts(key)) return true;
   for (const auto& waiting : sealed[index]) {

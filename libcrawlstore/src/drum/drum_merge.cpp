@@ -46,7 +46,10 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
     const std::size_t index = state.bucket_of(outcome.job.first_key);
     CRAWLSTORE_TRY(transfer_arrays(index, index + 1));  // only logs are split
   }
-  CRAWLSTORE_TRY(write_arrays(CommitScope::kTransaction));
+  const CommitScope scope = options.merge_commit == MergeCommit::kEverything
+                                ? CommitScope::kEverything
+                                : CommitScope::kTransaction;
+  CRAWLSTORE_TRY(write_arrays(scope));  // so that what fails from here on can be taken back
   const drum::DrumState saved = state;
   for (const auto& outcome : group.outcomes) {
     if (!outcome.job.is_last_slice) continue;
@@ -56,9 +59,9 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
   Result<void> done = install(group);
   if (done) {
     reshape_arrays();
-    if (options.durability == Durability::kNone) {
+    if (options.durability == Durability::kNone && !store->has_tentative_segments()) {
       done = store->keep_tentative();
-    } else if (const auto committed = store->commit_all(CommitScope::kTransaction); !committed) {
+    } else if (const auto committed = store->commit_all(scope); !committed) {
       done = tl::unexpected<Error>(committed.error());
     } else {
       ++group.report.commit_count;
@@ -276,10 +279,10 @@ Result<MergeReport> DrumCore::Impl::merge_planned(std::span<const PlannedMerge> 
 }
 
 Result<MergeReport> DrumCore::Impl::merge(MergeCall call) {
-  if (store->in_dispatcher()) {
-    return fail(Errc::kReentrant, "a merge was asked for from inside a dispatcher");
+  if (store->in_transaction()) {
+    return fail(Errc::kReentrant, "a merge was asked for inside a transaction");
   }
-  const std::lock_guard lock(store->mutex);
+  const std::lock_guard lock(store->turn);
   return store->change([&] { return merge_locked(call); });
 }
 
@@ -312,7 +315,7 @@ Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
 /// Makes room in memory: sends the next buckets off to be merged, and dispatches those that were
 /// sent before.
 Result<MergeReport> DrumCore::Impl::relieve() {
-  const std::lock_guard lock(store->mutex);
+  const std::lock_guard lock(store->turn);
   return store->change([&] { return relieve_locked(); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <crawlstore/drum_statistics.h>
 
+#include "base/inside.h"
 #include "drum/drum_view_impl.h"
 #include "drum/log_rules.h"
 
@@ -31,7 +32,7 @@ class GapCount {
     const auto& bucket = view_.buckets[b];
     if (!bucket.partition) return {};
     CRAWLSTORE_TRY(const auto entry, view_.segment(bucket.partition));
-    auto& reader = view_.snapshot.reader();
+    auto& reader = Inside::of(view_.snapshot);
     const auto& run = entry->runs.front();
     drum::PartitionCursor cursor(
         *reader.storage(), container::run_name(reader.identity(), bucket.partition, run.run_id),
@@ -91,8 +92,8 @@ double PartitionInfo::bits_per_key() const {
 }
 
 Result<PartitionInfo> partition_info(const DrumView& view, std::uint64_t bucket) {
-  auto& inside = view.inside();
-  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  auto& inside = Inside::of(view);
+  CRAWLSTORE_TRY(Inside::of(inside.snapshot).storage()->check_process());
   if (bucket >= inside.buckets.size()) return no_bucket();
   const SegmentId id = inside.buckets[bucket].partition;
   if (!id) return PartitionInfo{};
@@ -103,8 +104,8 @@ Result<PartitionInfo> partition_info(const DrumView& view, std::uint64_t bucket)
 }
 
 Result<GapHistogram> gap_histogram(const DrumView& view, const GapOptions& options) {
-  auto& inside = view.inside();
-  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  auto& inside = Inside::of(view);
+  CRAWLSTORE_TRY(Inside::of(inside.snapshot).storage()->check_process());
   if (options.bucket && *options.bucket >= inside.buckets.size()) return no_bucket();
   GapCount count(inside, options);
   CRAWLSTORE_TRY(count.run());
@@ -112,8 +113,8 @@ Result<GapHistogram> gap_histogram(const DrumView& view, const GapOptions& optio
 }
 
 Result<BucketFill> bucket_fill(const DrumView& view, std::uint64_t bucket) {
-  const auto& inside = view.inside();
-  CRAWLSTORE_TRY(inside.snapshot.reader().storage()->check_process());
+  const auto& inside = Inside::of(view);
+  CRAWLSTORE_TRY(Inside::of(inside.snapshot).storage()->check_process());
   if (bucket >= inside.buckets.size()) return no_bucket();
   BucketFill fill;
   drum::LogSize log;

@@ -110,7 +110,7 @@ Result<void> DrumCore::Impl::check_request(const RawRequest& request) {
 
 /// Is a bucket's log full, so that the submitter may merge and try again?
 bool DrumCore::Impl::may_merge_for(const Error& error) const {
-  if (error.code != Errc::kTooLarge || store->in_dispatcher()) return false;
+  if (error.code != Errc::kTooLarge || store->in_transaction()) return false;
   const std::lock_guard lock(mutex);
   return options.auto_merge &&
          std::any_of(state.buckets.begin(), state.buckets.end(), [](const drum::Bucket& bucket) {
@@ -128,7 +128,7 @@ struct DrumCore::Impl::Wants {
 
 DrumCore::Impl::Wants DrumCore::Impl::wants() const {
   Wants wants;
-  if (store->in_dispatcher()) return wants;
+  if (store->in_transaction()) return wants;
   wants.commit = options.durability == Durability::kRequest;
   if (options.durability == Durability::kInterval) {
     const auto now = std::chrono::steady_clock::now();
@@ -201,7 +201,7 @@ Result<void> DrumCore::Impl::begin_array(std::size_t bucket) {
 }
 
 Result<void> DrumCore::Impl::append(const RawRequest& request) {
-  const bool is_tentative = store->in_dispatcher();
+  const bool is_tentative = store->in_transaction();
   auto& set = is_tentative ? tentative_arrays : arrays;
   const std::size_t bucket = ranges.find(request.key);
   if (!is_tentative && merges_from_memory()) {
@@ -312,7 +312,7 @@ Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const Key>
                       {},
                       both.tail};
   };
-  if (store->in_dispatcher() || !merges_from_memory()) {
+  if (store->in_transaction() || !merges_from_memory()) {
     for (; !keys.empty(); keys = keys.subspan(1)) CRAWLSTORE_TRY(append(request_of(keys.front())));
     return {};
   }
@@ -339,7 +339,7 @@ Result<void> DrumCore::Impl::after_submit(const Wants& wants) {
     CRAWLSTORE_TRY(merge(wants.only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull));
   }
   if (!wants.commit) return {};
-  const std::lock_guard lock(store->mutex);
+  const std::lock_guard lock(store->turn);
   CRAWLSTORE_TRY(store->check_open());
   CRAWLSTORE_TRY(store->commit_all());
   return {};

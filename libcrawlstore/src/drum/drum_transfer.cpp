@@ -18,7 +18,7 @@ std::size_t run_count(const drum::Bucket& bucket) {
 }
 
 tl::unexpected<Error> too_many_runs() {
-  return fail(Errc::kTooLarge, "a bucket has too many runs; synchronize more often");
+  return fail(Errc::kTooLarge, "a bucket has too many runs; merge more often");
 }
 
 enum class Source : std::uint8_t { kSealed, kArray, kTentative };
@@ -80,7 +80,7 @@ drum::RequestColumns::Place next_place(container::Writer& writer, drum::Bucket& 
 Result<void> DrumCore::Impl::ensure_room_for_run(std::size_t bucket_index) {
   drum::Bucket& bucket = state.buckets[bucket_index];
   const std::size_t waiting = waiting_count(bucket_index);
-  const std::size_t kept = store->in_dispatcher() ? 0 : kRunsKeptForDispatchers;
+  const std::size_t kept = store->in_transaction() ? 0 : kRunsKeptForDispatchers;
   const auto has_room = [&] { return run_count(bucket) + waiting + kept < format::kRunsPerLogMax; };
   if (has_room()) return {};
   CRAWLSTORE_TRY(join_runs(bucket));

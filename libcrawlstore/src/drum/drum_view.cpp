@@ -3,6 +3,7 @@
 
 #include <crawlstore/drum_view.h>
 
+#include "base/inside.h"
 #include "drum/drum_view_impl.h"
 #include "drum/request_columns.h"
 #include "format/drum_table.h"
@@ -25,6 +26,47 @@ Result<typename Map::mapped_type> kept(std::mutex& mutex, Map& map, typename Map
   return map.emplace(id, std::move(made)).first->second;
 }
 
+std::uint64_t allocated_bytes(const container::Directory& directory, SegmentId id) {
+  const auto* entry = directory.find(id);
+  if (entry == nullptr) return 0;
+  std::uint64_t bytes = 0;
+  for (const auto& run : entry->runs) bytes += run.extent().length_bytes;
+  return bytes;
+}
+
+DrumInfo info_of(const container::Directory& directory, const format::SegmentEntry& entry,
+                 const format::DrumTable& table) {
+  DrumInfo info;
+  info.id = entry.id;
+  info.name = entry.name;
+  info.key_bytes = table.key_bytes;
+  info.key_scheme = static_cast<std::uint16_t>(table.key_scheme);
+  info.value_bytes = table.value_bytes;
+  info.bucket_count = table.buckets.size();
+  info.merge_count = table.merge_count;
+  info.unparsed_count = table.unparsed_count;
+  info.next_sequence = table.next_sequence;
+  info.merge_bytes = table.merge_bytes;
+  info.merge_requests = table.merge_requests;
+  info.partition_keys_max = table.partition_keys_max;
+  for (const auto& bucket : table.buckets) {
+    info.key_count += bucket.key_count;
+    info.pending_count += bucket.pending_count;
+    info.partition_bytes += allocated_bytes(directory, bucket.partition);
+    info.pending_bytes +=
+        allocated_bytes(directory, bucket.key_log) + allocated_bytes(directory, bucket.aux_log);
+  }
+  for (const auto& consumer : table.consumers) info.result_count += consumer.result_count;
+  return info;
+}
+
+/// The table of a DRUM.
+Result<format::DrumTable> read_table(const Snapshot& snapshot, const format::SegmentEntry& entry) {
+  CRAWLSTORE_TRY(const auto payload, snapshot.read_run(entry.id, entry.runs.front().run_id));
+  CRAWLSTORE_TRY(auto table, format::parse_drum_table(payload));
+  return table;
+}
+
 }  // namespace
 
 std::size_t DrumView::Impl::bucket_of(std::uint64_t head) const {
@@ -39,7 +81,7 @@ std::uint64_t DrumView::Impl::last_head(std::size_t bucket) const {
 }
 
 Result<const format::SegmentEntry*> DrumView::Impl::log(SegmentId id) const {
-  const auto* entry = snapshot.reader().directory().find(id);
+  const auto* entry = Inside::of(snapshot).directory().find(id);
   if (entry != nullptr) return entry;
   return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment that is not there",
               Error::kNoOffset, info.id.value);
@@ -55,7 +97,7 @@ Result<const format::SegmentEntry*> DrumView::Impl::segment(SegmentId id) const 
 Result<std::shared_ptr<const drum::PartitionLookup>> DrumView::Impl::partition(SegmentId id) {
   return kept(mutex_, lookups_, id, [&]() -> Result<std::shared_ptr<const drum::PartitionLookup>> {
     CRAWLSTORE_TRY(const auto entry, segment(id));
-    return drum::PartitionLookup::open(snapshot.reader().run_reader(id, entry->runs.front()),
+    return drum::PartitionLookup::open(Inside::of(snapshot).run_reader(id, entry->runs.front()),
                                        shape());
   });
 }
@@ -83,7 +125,7 @@ Result<std::shared_ptr<const drum::PendingRun>> DrumView::Impl::pending_run(
     CRAWLSTORE_TRY(const auto entry, log(bucket.aux_log));
     auxes = entry;
   }
-  auto made = drum::PendingRun::read(snapshot.reader(), bucket.key_log, run, auxes);
+  auto made = drum::PendingRun::read(Inside::of(snapshot), bucket.key_log, run, auxes);
   if (!made) return made;
   const std::lock_guard lock(mutex_);
   pending_run_ = *made;
@@ -101,18 +143,34 @@ Result<bool> DrumView::Impl::inserts(SegmentId key_log, RunId run, Key16 key) {
   return (*keys)->contains(key);
 }
 
+double DrumInfo::bytes_per_key() const {
+  return key_count == 0 ? 0.0
+                        : static_cast<double>(partition_bytes) / static_cast<double>(key_count);
+}
+
+Result<std::vector<DrumInfo>> list_drums(const Snapshot& snapshot) {
+  const container::Directory& directory = Inside::of(snapshot).directory();
+  std::vector<DrumInfo> all;
+  Result<void> done;
+  directory.for_each_segment([&](const format::SegmentEntry& entry) {
+    if (!done || entry.kind != SegmentKind::kDrum) return;
+    const auto table = read_table(snapshot, entry);
+    if (table) all.push_back(info_of(directory, entry, *table));
+    if (!table) done = tl::unexpected<Error>(table.error());
+  });
+  CRAWLSTORE_TRY(done);
+  return all;
+}
+
 DrumView::DrumView(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Result<DrumView> DrumView::open(const Snapshot& snapshot, std::string_view name) {
-  const auto* entry = snapshot.reader().directory().find_named(SegmentKind::kDrum, name);
+  const container::Directory& directory = Inside::of(snapshot).directory();
+  const auto* entry = directory.find_named(SegmentKind::kDrum, name);
   if (entry == nullptr) return fail(Errc::kUnknownName, "the store has no DRUM of this name");
-  CRAWLSTORE_TRY(const auto all, snapshot.drums());
+  CRAWLSTORE_TRY(const auto table, read_table(snapshot, *entry));
   auto impl = std::make_shared<Impl>(snapshot);
-  for (const DrumInfo& info : all) {
-    if (info.id == entry->id) impl->info = info;
-  }
-  CRAWLSTORE_TRY(const auto payload, snapshot.read_run(entry->id, entry->runs.front().run_id));
-  CRAWLSTORE_TRY(const auto table, format::parse_drum_table(payload));
+  impl->info = info_of(directory, *entry, table);
   std::uint64_t row = 0;
   for (const auto& bucket : table.buckets) {
     impl->first_rows.push_back(row);
@@ -136,7 +194,7 @@ const DrumInfo& DrumView::info() const {
 }
 
 Result<std::optional<std::vector<std::byte>>> DrumView::lookup(Key16 key) const {
-  CRAWLSTORE_TRY(impl_->snapshot.reader().storage()->check_process());
+  CRAWLSTORE_TRY(Inside::of(impl_->snapshot).storage()->check_process());
   const Bucket& bucket = impl_->buckets[impl_->bucket_of(key.head)];
   if (!bucket.partition) return std::optional<std::vector<std::byte>>{};
   CRAWLSTORE_TRY(const auto partition, impl_->partition(bucket.partition));
@@ -196,7 +254,7 @@ Result<void> DrumView::for_each_pending(
     if (!bucket.key_log) continue;
     CRAWLSTORE_TRY(const auto keys, impl_->segment(bucket.key_log));
     const auto* auxes =
-        bucket.aux_log ? impl_->snapshot.reader().directory().find(bucket.aux_log) : nullptr;
+        bucket.aux_log ? Inside::of(impl_->snapshot).directory().find(bucket.aux_log) : nullptr;
     for (const auto& run : keys->runs) {
       CRAWLSTORE_TRY(const auto key_payload, impl_->snapshot.read_run(bucket.key_log, run.run_id));
       Result<std::vector<std::byte>> aux_payload{};

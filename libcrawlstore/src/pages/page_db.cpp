@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Invariants:
-// - What the writer's changes hold of a page database, it holds between before_commit(), or the
-//   superstep, and after_commit() only; in_commit is set as long.
+// - What the writer's changes hold of a page database, it holds between prepare(), or the
+// superstep,
+//   and published() or dropped() only; in_commit is set as long.
 // - The first `written_edits` edits of the batch are those in the log of events.
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/inside.h"
 #include "format/crawl_events.h"
 #include "format/name.h"
 #include "pages/page_db_impl.h"
@@ -53,13 +55,6 @@ SuperstepReport& SuperstepReport::operator+=(const SuperstepReport& other) {
   return *this;
 }
 
-void PageDb::Impl::lock() {
-  mutex.lock();
-}
-void PageDb::Impl::unlock() {
-  mutex.unlock();
-}
-
 Result<void> PageDb::Impl::check_usable() const {
   if (closed) return fail(Errc::kClosed, "the page database has been closed");
   CRAWLSTORE_TRY(store->writer->check_not_poisoned());
@@ -89,7 +84,7 @@ void PageDb::Impl::join_tentative() {
   batch->append(*tentative);
 }
 
-Result<void> PageDb::Impl::before_commit(CommitScope scope) {
+Result<void> PageDb::Impl::prepare(CommitScope scope) {
   if (in_superstep) return {};
   CRAWLSTORE_TRY(check_flight());
   in_commit.emplace();
@@ -102,8 +97,7 @@ Result<void> PageDb::Impl::before_commit(CommitScope scope) {
     written = put_state(*store->writer, in_commit->state);
   }
   in_commit->entries = entries_of(*store->writer, in_commit->state);
-  if (written) return {};
-  after_commit(false);
+  if (!written) dropped();
   return written;
 }
 
@@ -117,16 +111,8 @@ Result<void> PageDb::Impl::write_waiting() {
   return {};
 }
 
-void PageDb::Impl::after_commit(bool published) {
+void PageDb::Impl::published() {
   if (!in_commit) return;
-  if (!published) {
-    release_entries(in_commit->entries);
-    if (keys) keys->dropped();
-    batch->cut_back(in_commit->batch);
-    if (in_commit->has_landed) take_back_flight();
-    in_commit.reset();
-    return;
-  }
   if (keys) keys->committed();
   state = in_commit->state;
   if (in_commit->has_landed) {
@@ -141,8 +127,13 @@ void PageDb::Impl::after_commit(bool published) {
   in_commit.reset();
 }
 
-Result<void> PageDb::Impl::write_arrays(CommitScope /*scope*/) {
-  return {};
+void PageDb::Impl::dropped() {
+  if (!in_commit) return;
+  release_entries(in_commit->entries);
+  if (keys) keys->dropped();
+  batch->cut_back(in_commit->batch);
+  if (in_commit->has_landed) take_back_flight();
+  in_commit.reset();
 }
 
 void PageDb::Impl::keep_tentative() {
@@ -155,9 +146,6 @@ void PageDb::Impl::drop_tentative() {
   const std::lock_guard lock(mutex);
   tentative->clear();
 }
-
-/// A flight lands before its runs could move.
-void PageDb::Impl::note_busy(std::set<RunId>& /*runs*/) const {}
 
 void PageDb::Impl::moved(const std::map<RunId, format::RunRef>& runs) {
   if (keys) keys->moved(runs);
@@ -226,7 +214,7 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
     CRAWLSTORE_TRY(check_usable());
     CRAWLSTORE_TRY(check_event(event));
     CRAWLSTORE_TRY(check_gaps(event));
-    if (store->in_dispatcher()) {
+    if (store->in_transaction()) {
       take(event, *tentative);
       return {};
     }
@@ -269,23 +257,12 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
   return load_events();
 }
 
-Result<void> PageDb::Impl::dispose() {
-  if (store->in_dispatcher()) {
-    return fail(Errc::kReentrant, "a page database cannot be closed from inside a dispatcher");
-  }
-  const std::lock_guard lock(store->mutex);
-  if (closed) return {};
-  const struct Ending {  // whatever happens
-    Impl& impl;
-    ~Ending() {
-      std::erase(impl.store->participants, &impl);
-      impl.close();
-    }
-  } ending{*this};
+/// Who wants to end now does not wait for a superstep, whose edits can wait in the file.
+Result<void> PageDb::Impl::leave() {
   return container::in_steps(options.progress, [this](auto& steps) -> Result<void> {
-    stop_flight_if_told(steps);
-    CRAWLSTORE_TRY(store->commit_all());
-    return {};
+    const std::lock_guard lock(store->turn);
+    if (!closed && !store->in_transaction()) stop_flight_if_told(steps);
+    return Participant::leave();
   });
 }
 
@@ -301,42 +278,25 @@ PageDb& PageDb::operator=(PageDb&& other) noexcept {
 }
 
 PageDb::~PageDb() {
-  if (impl_ == nullptr) return;
-  const auto& store = impl_->store;
-  try {
-    if (!store->in_dispatcher()) {
-      (void)impl_->dispose();
-      return;
-    }
-    // The transaction under way still needs it.
-    const std::lock_guard lock(store->mutex);
-    if (!impl_->closed) store->lingering.push_back(impl_);
-  } catch (...) {  // no memory; nothing of the store is written any more
-    return;
-  }
+  if (impl_ != nullptr) Participant::let_go(impl_);
 }
 
 Result<PageDb> PageDb::open(Store& store, std::string_view name, const PagesOptions& options) {
   CRAWLSTORE_TRY(check_open_options(name, options));
-  const auto inside = store.impl().shared_from_this();
-  if (inside->in_dispatcher()) {
-    return fail(Errc::kReentrant, "a page database cannot be opened from inside a dispatcher");
+  const auto inside = Inside::of(store).shared_from_this();
+  if (inside->in_transaction()) {
+    return fail(Errc::kReentrant, "a page database cannot be opened inside a transaction");
   }
-  const std::lock_guard lock(inside->mutex);
-  CRAWLSTORE_TRY(inside->check_open());
-  CRAWLSTORE_TRY(inside->writer->check_not_poisoned());
-  CRAWLSTORE_TRY(inside->finish_lingering());
-  auto impl = std::make_shared<Impl>();
-  impl->store = inside;
+  const std::lock_guard lock(inside->turn);
+  CRAWLSTORE_TRY(inside->check_ready());
+  if (inside->find(SegmentKind::kPages, name) != nullptr) {
+    return fail(Errc::kInvalidArgument, "this page database is open already");
+  }
+  auto impl = std::make_shared<Impl>(inside);
   impl->options = options;
-  impl->participant_name = '\x01' + std::string(name);
-  const bool is_open = std::any_of(
-      inside->participants.begin(), inside->participants.end(),
-      [&impl](const Participant* other) { return other->name() == impl->participant_name; });
-  if (is_open) return fail(Errc::kInvalidArgument, "this page database is open already");
   CRAWLSTORE_TRY(
       impl->load(inside->writer->directory()->find_named(SegmentKind::kPages, name), name));
-  inside->participants.push_back(impl.get());
+  impl->admit();
   return PageDb(std::move(impl));
 }
 
@@ -379,7 +339,7 @@ Result<void> PageDb::compact(const Progress& progress) {
 }
 
 Result<void> PageDb::close() {
-  return impl_->dispose();
+  return impl_->leave();
 }
 
 }  // namespace crawlstore

@@ -33,12 +33,12 @@ struct PagesInCommit {
 
 /// An open page database.
 ///
-/// Locks: StoreImpl::mutex before `mutex`. Adding takes only `mutex`, unless it finds the batch
-/// full.
+/// Locks: Adding takes only `mutex`, unless it finds the batch full.
 struct PageDb::Impl : Participant {
-  std::shared_ptr<StoreImpl> store;
+  explicit Impl(std::shared_ptr<StoreImpl> of_store)
+      : Participant(std::move(of_store), SegmentKind::kPages) {}
+
   PagesOptions options;
-  mutable std::recursive_mutex mutex;  // guards everything below
   pages::PagesState state;
   std::optional<drum::KeyTable> keys;  // none where pages have no URLs
   UrlNormalizer normalizer;
@@ -49,7 +49,6 @@ struct PageDb::Impl : Participant {
   bool in_superstep = false;
   bool only_lands = false;  // so in_commit, whatever the scope of the commit
   bool dirty = false;       // the table in the file is not the one here
-  bool closed = false;
 
   std::optional<PagesInCommit> in_commit;
 
@@ -76,17 +75,15 @@ struct PageDb::Impl : Participant {
   bool flight_failed = false;               // until a superstep succeeds
 
   // page_db.cpp
-  void lock() override;
-  void unlock() override;
-  Result<void> before_commit(CommitScope scope) override;
-  void after_commit(bool published) override;
-  Result<void> write_arrays(CommitScope scope) override;
+  Result<void> prepare(CommitScope scope) override;
+  void published() override;
+  void dropped() override;
   void keep_tentative() override;
   void drop_tentative() override;
-  void note_busy(std::set<RunId>& runs) const override;
   void moved(const std::map<RunId, format::RunRef>& runs) override;
   void close() override;
-  [[nodiscard]] std::string_view name() const override { return participant_name; }
+  Result<void> leave() override;
+  [[nodiscard]] std::string_view name() const override { return state.name; }
 
   Result<void> check_usable() const;
   Result<void> write_waiting();
@@ -117,7 +114,6 @@ struct PageDb::Impl : Participant {
   template <class Change>
   Result<void> replace(const Change& change);
   Result<void> load(const format::SegmentEntry* entry, std::string_view name);
-  Result<void> dispose();
   void join_tentative();
   static std::vector<format::SegmentEntry> entries_of(const container::SegmentWriter& writer,
                                                       const pages::PagesState& pages);
@@ -138,7 +134,6 @@ struct PageDb::Impl : Participant {
   Result<void> load_events();
   Result<void> write_events();
 
-  std::string participant_name;         // begins with a control character: no DRUM is called so
   std::vector<EventLink> normal_links;  // of the event being added
   std::vector<char> normal_bytes;       // what normalising rewrote of it
 };

@@ -117,8 +117,6 @@ void PageDb::Impl::take_back_flight() {
   flight_failed = true;
 }
 
-/// Before closing: who wants to end now does not wait for a superstep, whose edits can wait in the
-/// file.
 void PageDb::Impl::stop_flight_if_told(container::WorkSteps& steps) {
   const std::lock_guard lock(mutex);
   if (!flight || steps.progress() == nullptr || !check_flight()) return;
@@ -150,7 +148,7 @@ Result<SuperstepReport> PageDb::Impl::land_and_commit(container::WorkSteps& step
 }
 
 Result<void> PageDb::Impl::merge_when_full() {
-  const std::lock_guard no_commit(store->mutex);
+  const std::lock_guard no_commit(store->turn);
   CRAWLSTORE_TRY(store->check_open());
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/inside.h"
 #include "drum/drum_view_impl.h"
 #include "pages/fresh_keys.h"
 
@@ -71,7 +72,7 @@ Result<std::optional<std::vector<std::byte>>> PageKeys::lookup(Key16 key) const 
 
 Result<void> PageKeys::find_sorted(std::span<const Key16> keys,
                                    const drum::VisitFound& visit) const {
-  DrumView::Impl& drum = drum_.inside();
+  DrumView::Impl& drum = Inside::of(drum_);
   for (std::size_t place = 0; place < keys.size();) {
     const std::size_t number = drum.bucket_of(keys[place].head);
     const std::uint64_t last_head = drum.last_head(number);

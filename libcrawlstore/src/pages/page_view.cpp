@@ -5,6 +5,7 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/url.h>
 
+#include "base/inside.h"
 #include "container/run_io.h"
 #include "format/record_tile.h"
 #include "pages/fresh_keys.h"
@@ -34,14 +35,14 @@ std::optional<double> PageInfo::change_rate() const {
 /// A segment that the table names; nullptr if it names none.
 Result<const format::SegmentEntry*> PageView::Impl::part(SegmentId id, SegmentKind kind) const {
   if (!id) return nullptr;
-  const auto* entry = snapshot.reader().directory().find(id);
+  const auto* entry = Inside::of(snapshot).directory().find(id);
   if (entry != nullptr && entry->kind == kind && entry->owner == info.id) return entry;
   return fail(Errc::kSegmentInvalid, "a page database names a segment that is not its own",
               Error::kNoOffset, info.id.value);
 }
 
 Result<void> PageView::Impl::open_parts() {
-  container::Reader& reader = snapshot.reader();
+  container::Reader& reader = Inside::of(snapshot);
   CRAWLSTORE_TRY(const auto log, part(table.origins, SegmentKind::kPageOrigins));
   if (log != nullptr) {
     auto opened = pages::OriginsLog::open(*log, table.page_count, [&](const format::RunRef& run) {
@@ -55,7 +56,7 @@ Result<void> PageView::Impl::open_parts() {
   if (tiles != nullptr) {
     const auto owner = std::make_shared<Snapshot>(snapshot);
     CRAWLSTORE_TRY(auto opened,
-                   container::TileReader::open({owner, &owner->reader()}, table.records));
+                   container::TileReader::open({owner, &Inside::of(*owner)}, table.records));
     records.emplace(std::move(opened));
   }
   const std::array link_parts{std::pair{table.out_links, SegmentKind::kOutLinks},
@@ -86,7 +87,7 @@ Result<void> PageView::Impl::open_keys() {
   if (log != nullptr) {
     for (const auto& run : log->runs) {
       CRAWLSTORE_TRY(auto lookup, drum::PartitionLookup::open(
-                                      snapshot.reader().run_reader(table.fresh_keys, run),
+                                      Inside::of(snapshot).run_reader(table.fresh_keys, run),
                                       pages::kPageKeyShape));
       fresh.push_back(std::move(lookup));
     }
@@ -99,14 +100,14 @@ PageView::PageView(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 std::vector<std::string> PageView::names(const Snapshot& snapshot) {
   std::vector<std::string> names;
-  snapshot.reader().directory().for_each_segment([&names](const format::SegmentEntry& entry) {
+  Inside::of(snapshot).directory().for_each_segment([&names](const format::SegmentEntry& entry) {
     if (entry.kind == SegmentKind::kPages) names.push_back(entry.name);
   });
   return names;
 }
 
 Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name) {
-  const auto& directory = snapshot.reader().directory();
+  const auto& directory = Inside::of(snapshot).directory();
   const auto* entry = directory.find_named(SegmentKind::kPages, name);
   if (entry == nullptr) {
     return fail(Errc::kUnknownName, "the store has no page database of this name");
@@ -159,7 +160,7 @@ Result<std::optional<std::uint64_t>> PageView::find(std::string_view url, bool r
   if (!impl_->keys) return Found{};
   UrlNormalizer normalizer;
   const std::string_view text = raw ? url : normalizer.normalize(url).text;
-  const PageKey key = page_key(text, impl_->snapshot.reader().identity().key_seed);
+  const PageKey key = page_key(text, Inside::of(impl_->snapshot).identity().key_seed);
   CRAWLSTORE_TRY(const auto value, impl_->keys->lookup(key.key));
   if (!value || pages::witness_in(*value) != key.witness) return Found{};
   const std::uint64_t index = pages::index_in(*value);
@@ -269,7 +270,7 @@ Result<void> PageView::for_each_key(const VisitKey& visit) const {
 
 Result<void> PageView::for_each_page_of(std::string_view host, const VisitPage& visit) const {
   if (!impl_->keys) return {};
-  const std::uint64_t head = host_key(host, impl_->snapshot.reader().identity().key_seed);
+  const std::uint64_t head = host_key(host, Inside::of(impl_->snapshot).identity().key_seed);
   Result<void> done;
   const auto walked = impl_->keys->for_each_key(
       [&](Key16 key, std::span<const std::byte> value) {
@@ -297,7 +298,7 @@ pages::EventWalk PageView::Impl::walk_events(std::vector<format::RunRef> runs) {
 Result<void> PageView::for_each_event(
     const std::function<bool(const CrawlEvent& event)>& visit) const {
   if (!impl_->table.events) return {};
-  const auto* entry = impl_->snapshot.reader().directory().find(impl_->table.events);
+  const auto* entry = Inside::of(impl_->snapshot).directory().find(impl_->table.events);
   auto events = impl_->walk_events(entry->runs);
   CRAWLSTORE_TRY(events.start());
   while (!events.at_end() && visit(events.event())) CRAWLSTORE_TRY(events.advance());

@@ -31,7 +31,7 @@ std::uint64_t remove_scores(container::Writer& writer, SegmentId database) {
 }
 
 /// While it lives, the file grows by what is asked for, and not by an eighth. With the store's
-/// mutex.
+/// turn.
 class GrowsExactly {
  public:
   explicit GrowsExactly(container::Writer& writer)
@@ -52,10 +52,10 @@ class GrowsExactly {
 }  // namespace
 
 Result<SuperstepReport> PageDb::Impl::merge(container::WorkSteps& steps) {
-  if (store->in_dispatcher()) {
-    return fail(Errc::kReentrant, "a superstep was called for inside a dispatcher");
+  if (store->in_transaction()) {
+    return fail(Errc::kReentrant, "a superstep was called for inside a transaction");
   }
-  const std::lock_guard no_commit(store->mutex);
+  const std::lock_guard no_commit(store->turn);
   CRAWLSTORE_TRY(store->check_open());
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
@@ -89,7 +89,7 @@ Result<void> PageDb::Impl::commit_change(const Change& change) {
   } else {
     store->writer->drop_changes();
   }
-  if (!done) after_commit(false);  // once more, if it was called
+  if (!done) dropped();  // once more, if it was called
   return done;
 }
 
@@ -123,7 +123,7 @@ Result<void> PageDb::Impl::compact(container::WorkSteps& steps) {
   for (const Join join : {kExpect, &Impl::join_out_links, &Impl::join_in_links, &Impl::join_origins,
                           &Impl::join_keys}) {
     CRAWLSTORE_TRY(make_room(file_bytes, steps));
-    const std::lock_guard no_commit(store->mutex);
+    const std::lock_guard no_commit(store->turn);
     CRAWLSTORE_TRY(store->check_open());
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
@@ -205,13 +205,12 @@ Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_v
                                           const ForgetOptions& forget_options,
                                           container::WorkSteps& steps) {
   CRAWLSTORE_TRY(merge(steps));
-  const std::lock_guard no_commit(store->mutex);
+  const std::lock_guard no_commit(store->turn);
   CRAWLSTORE_TRY(store->check_open());
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
   if (!keys) return fail(Errc::kInvalidArgument, "pages without URLs cannot be forgotten by URL");
-  const auto open = store->drums.find(forget_options.seen);
-  if (open != store->drums.end() && !open->second.expired()) {
+  if (store->find(SegmentKind::kDrum, forget_options.seen) != nullptr) {
     return fail(Errc::kInvalidArgument, "the DRUM of seen URLs must be closed to forget them");
   }
   return store->change([&]() -> Result<ForgetReport> {

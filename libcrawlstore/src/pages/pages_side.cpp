@@ -4,12 +4,13 @@
 // all its checksums were right.
 #include "pages/pages_side.h"
 
+#include "base/inside.h"
 #include "container/run_io.h"
 
 namespace crawlstore::pages {
 
 std::vector<format::RunRef> PagesSide::runs_of(SegmentId id) const {
-  const auto* entry = id ? inside().snapshot.reader().directory().find(id) : nullptr;
+  const auto* entry = id ? Inside::of(inside().snapshot).directory().find(id) : nullptr;
   return entry == nullptr ? std::vector<format::RunRef>{} : entry->runs;
 }
 
@@ -36,7 +37,7 @@ Result<void> OriginWalk::settle() {
     if (cursor_ != nullptr) CRAWLSTORE_TRY(cursor_->finish());
     cursor_.reset();
     if (next_run_ == runs_.size()) return {};
-    auto& reader = side_.inside().snapshot.reader();
+    auto& reader = Inside::of(side_.inside().snapshot);
     const format::RunRef& run = runs_[next_run_++];
     const auto name =
         container::run_name(reader.identity(), side_.inside().table.origins, run.run_id);

@@ -9,6 +9,7 @@
 
 #include <crawlstore/page_view.h>
 
+#include "base/inside.h"
 #include "drum/diff_side.h"
 #include "format/record_tile.h"
 #include "pages/origins_run.h"
@@ -23,7 +24,7 @@ class PagesSide {
 
   [[nodiscard]] bool exists() const { return view_.has_value(); }
   [[nodiscard]] const PageView& view() const { return *view_; }
-  [[nodiscard]] PageView::Impl& inside() const { return view_->inside(); }
+  [[nodiscard]] PageView::Impl& inside() const { return Inside::of(*view_); }
   [[nodiscard]] std::uint64_t page_count() const {
     return exists() ? inside().table.page_count : 0;
   }

@@ -9,6 +9,7 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/scores.h>
 
+#include "base/inside.h"
 #include "pages/page_view_impl.h"
 #include "scores/link_cache.h"
 #include "scores/page_rank.h"
@@ -42,7 +43,7 @@ class NoRows final : public scores::RowSource {
 /// By page, whether it was not forgotten; empty: none was.
 Result<std::vector<float>> living_pages(const PageView& pages) {
   std::vector<float> living;
-  const PageView::Impl& inside = pages.inside();
+  const PageView::Impl& inside = Inside::of(pages);
   if (!inside.keys || inside.keys->count() >= inside.table.page_count) return living;
   CRAWLSTORE_TRY(const auto hosts, inside.hosts());
   living.reserve(hosts.size());
@@ -112,7 +113,7 @@ std::vector<float> warm_start(const PageView& pages, const RankOptions& options)
 
 Result<scores::LinkCache> read_links(const PageView& pages, unsigned threads,
                                      const RankProgress& progress) {
-  const auto& links = pages.inside().links;
+  const auto& links = Inside::of(pages).links;
   scores::LinkCacheOptions options;
   options.threads = threads;
   if (progress) {

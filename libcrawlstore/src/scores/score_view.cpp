@@ -6,6 +6,7 @@
 
 #include <crawlstore/scores.h>
 
+#include "base/inside.h"
 #include "container/reader.h"
 #include "format/score_array.h"
 #include "pages/page_view_impl.h"
@@ -17,7 +18,7 @@ namespace {
 /// Reads the footer of an array of the database.
 Result<ScoresInfo> read_info(const Snapshot& snapshot, const PagesInfo& database,
                              const format::SegmentEntry& entry) {
-  const auto run = snapshot.reader().run_reader(entry.id, entry.runs.front());
+  const auto run = Inside::of(snapshot).run_reader(entry.id, entry.runs.front());
   CRAWLSTORE_TRY(const auto array, scores::read_footer(*run, entry.id));
   if (array.page_count > database.page_count) {
     return fail(Errc::kSegmentInvalid, "a score array is of more pages than there are",
@@ -45,9 +46,9 @@ struct ScoreView::Impl {
 };
 
 Result<std::vector<ScoresInfo>> ScoreView::list(const PageView& pages) {
-  const Snapshot& snapshot = pages.inside().snapshot;
+  const Snapshot& snapshot = Inside::of(pages).snapshot;
   std::vector<ScoresInfo> arrays;
-  for (const auto& entry : scores::find_arrays(snapshot.reader().directory(), pages.info().id)) {
+  for (const auto& entry : scores::find_arrays(Inside::of(snapshot).directory(), pages.info().id)) {
     CRAWLSTORE_TRY(auto info, read_info(snapshot, pages.info(), entry));
     arrays.push_back(std::move(info));
   }
@@ -55,8 +56,8 @@ Result<std::vector<ScoresInfo>> ScoreView::list(const PageView& pages) {
 }
 
 Result<ScoreView> ScoreView::open(const PageView& pages, std::string_view name) {
-  const Snapshot& snapshot = pages.inside().snapshot;
-  const auto arrays = scores::find_arrays(snapshot.reader().directory(), pages.info().id);
+  const Snapshot& snapshot = Inside::of(pages).snapshot;
+  const auto arrays = scores::find_arrays(Inside::of(snapshot).directory(), pages.info().id);
   const auto entry = std::ranges::find(arrays, name, &format::SegmentEntry::name);
   if (entry == arrays.end()) {
     return fail(Errc::kUnknownName, "the page database has no scores of this name");
@@ -67,7 +68,7 @@ Result<ScoreView> ScoreView::open(const PageView& pages, std::string_view name) 
     return fail(Errc::kTypeMismatch, "these scores are of hosts or domains, not of pages",
                 Error::kNoOffset, entry->id.value);
   }
-  impl->run = snapshot.reader().run_reader(entry->id, entry->runs.front());
+  impl->run = Inside::of(snapshot).run_reader(entry->id, entry->runs.front());
   CRAWLSTORE_TRY(impl->array, scores::read_footer(*impl->run, entry->id));
   return ScoreView(std::move(impl));
 }

@@ -7,6 +7,7 @@
 
 #include <crawlstore/page_view.h>
 
+#include "base/inside.h"
 #include "container/run_io.h"
 #include "container/store_impl.h"
 #include "format/name.h"
@@ -16,13 +17,6 @@ namespace crawlstore::scores {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-
-Result<void> check_store(const StoreImpl& store) {
-  if (store.in_dispatcher()) {
-    return fail(Errc::kReentrant, "scores are not stored from inside a dispatcher");
-  }
-  return {};
-}
 
 /// Writes the payload. The run's extent belongs to the caller.
 Result<format::RunRef> write_array(container::Writer& writer, SegmentId segment, NewArray& array) {
@@ -50,19 +44,53 @@ Result<format::RunRef> write_array(container::Writer& writer, SegmentId segment,
   return ref;
 }
 
-/// In the place of the array of its name. The mutex is held.
-Result<void> publish(StoreImpl& store, std::string_view database, format::SegmentEntry entry) {
+/// Takes the array of this name away and puts another there, if any: in the transaction of this
+/// thread, or in a commit of its own. Returns whether there was one. The turn is held.
+Result<bool> replace(StoreImpl& store, SegmentId database, std::string_view name,
+                     const std::optional<format::SegmentEntry>& entry) {
+  bool was_there = false;
+  auto& made = store.tentative_segments;
+  for (auto it = made.begin(); it != made.end();) {
+    if (it->kind != SegmentKind::kScoreArray || it->owner != database || it->name != name) {
+      ++it;
+      continue;
+    }
+    was_there = true;
+    store.writer->release_unpublished(*it);
+    it = made.erase(it);
+  }
+  auto& removed = store.tentative_removals;
+  for (const format::SegmentEntry& old : find_arrays(*store.writer->directory(), database)) {
+    if (old.name != name || std::ranges::find(removed, old.id) != removed.end()) continue;
+    was_there = true;
+    removed.push_back(old.id);
+  }
+  if (entry) made.push_back(*entry);
+  if (store.in_transaction()) return was_there;
+  if (const auto committed = store.commit_all(CommitScope::kNothing); !committed) {
+    made.clear();  // the caller still owns the run
+    removed.clear();
+    return tl::unexpected<Error>(committed.error());
+  }
+  return was_there;
+}
+
+/// errors kUnknownName
+Result<SegmentId> find_database(const StoreImpl& store, std::string_view name) {
+  const auto* found = store.writer->directory()->find_named(SegmentKind::kPages, name);
+  if (found != nullptr) return found->id;
+  return fail(Errc::kUnknownName, "the store has no page database of this name");
+}
+
+/// In the place of the array of its name. The turn is held.
+Result<void> publish(StoreImpl& store, std::string_view database,
+                     const format::SegmentEntry& entry) {
   CRAWLSTORE_TRY(store.check_open());
-  const container::Directory& directory = *store.writer->directory();
-  const auto* owner = directory.find_named(SegmentKind::kPages, database);
-  if (owner == nullptr || owner->id != entry.owner) {
+  const auto owner = find_database(store, database);
+  if (!owner || *owner != entry.owner) {
     return fail(Errc::kUnknownName, "the page database went away while its scores were computed");
   }
-  for (const format::SegmentEntry& old : find_arrays(directory, owner->id)) {
-    if (old.name == entry.name) store.writer->remove(old.id);
-  }
-  store.writer->put(std::move(entry));
-  CRAWLSTORE_TRY(store.commit_all(CommitScope::kNothing));
+  CRAWLSTORE_TRY(replace(store, *owner, entry.name, entry));
   return {};
 }
 
@@ -120,13 +148,12 @@ NewArray array_of(const PageView& pages) {
   array.array.page_count = info.page_count;
   array.array.link_count = info.link_count;
   array.array.superstep_count = info.superstep_count;
-  array.array.generation = pages.inside().snapshot.generation();
+  array.array.generation = Inside::of(pages).snapshot.generation();
   return array;
 }
 
 Result<ScoresInfo> store_array(Store& store, NewArray&& array) {
-  StoreImpl& inside = store.impl();
-  CRAWLSTORE_TRY(check_store(inside));
+  StoreImpl& inside = Inside::of(store);
   if (array.name.empty() || !format::is_valid_name(array.name)) {
     return fail(Errc::kInvalidArgument,
                 "the name of a score array has 1 to 255 bytes, UTF-8 without control characters");
@@ -152,22 +179,18 @@ Result<ScoresInfo> store_array(Store& store, NewArray&& array) {
   container::Writer* writer = nullptr;
   SegmentId database;
   {
-    const std::lock_guard lock(inside.mutex);
+    const std::lock_guard lock(inside.turn);
     CRAWLSTORE_TRY(inside.check_open());
     CRAWLSTORE_TRY(inside.finish_lingering());
     writer = inside.writer.get();
-    const auto* owner = writer->directory()->find_named(SegmentKind::kPages, array.database);
-    if (owner == nullptr) {
-      return fail(Errc::kUnknownName, "the store has no page database of this name");
-    }
-    database = owner->id;
+    CRAWLSTORE_TRY(database, find_database(inside, array.database));
     array.array.time_us = writer->commit_time_us();
   }
   const SegmentId id = writer->new_segment_id();
   CRAWLSTORE_TRY(const auto run, write_array(*writer, id, array));
   const format::SegmentEntry entry{
       id, SegmentKind::kScoreArray, StorageClass::kBlob, database, array.name, {run}};
-  const std::lock_guard lock(inside.mutex);
+  const std::lock_guard lock(inside.turn);
   const auto published = inside.change([&] { return publish(inside, array.database, entry); });
   if (!published) {
     if (inside.writer != nullptr) inside.writer->release(run.extent());
@@ -195,26 +218,15 @@ Result<ScoresInfo> store_scores(Store& store, std::string_view name, const PageV
 }
 
 Result<void> remove_scores(Store& store, std::string_view name, std::string_view database) {
-  StoreImpl& inside = store.impl();
-  CRAWLSTORE_TRY(scores::check_store(inside));
-  const std::lock_guard lock(inside.mutex);
+  StoreImpl& inside = Inside::of(store);
+  const std::lock_guard lock(inside.turn);
   CRAWLSTORE_TRY(inside.check_open());
   CRAWLSTORE_TRY(inside.finish_lingering());
-  const container::Directory& directory = *inside.writer->directory();
-  const auto* owner = directory.find_named(SegmentKind::kPages, database);
-  if (owner == nullptr) {
-    return fail(Errc::kUnknownName, "the store has no page database of this name");
-  }
-  const auto arrays = scores::find_arrays(directory, owner->id);
-  const auto found = std::ranges::find(arrays, name, &format::SegmentEntry::name);
-  if (found == arrays.end()) {
-    return fail(Errc::kUnknownName, "the page database has no scores of this name");
-  }
-  return inside.change([&]() -> Result<void> {
-    inside.writer->remove(found->id);
-    CRAWLSTORE_TRY(inside.commit_all(CommitScope::kNothing));
-    return {};
-  });
+  CRAWLSTORE_TRY(const auto owner, scores::find_database(inside, database));
+  CRAWLSTORE_TRY(const bool was_there,
+                 inside.change([&] { return scores::replace(inside, owner, name, std::nullopt); }));
+  if (was_there) return {};
+  return fail(Errc::kUnknownName, "the page database has no scores of this name");
 }
 
 }  // namespace crawlstore

@@ -26,7 +26,7 @@ class Reports : public ::testing::Test {
       ASSERT_TRUE(urls->check_update("http://secret.test/" + std::to_string(i)));
     }
     NullDispatcher nobody;
-    ASSERT_TRUE(urls->drum().synchronize(nobody));
+    ASSERT_TRUE(urls->drum().merge(nobody));
     ASSERT_TRUE(urls->check_update("http://secret.test/waits"));
     ASSERT_TRUE(store->commit());
     session_.file = *model::CrawlFile::open(path_);

@@ -82,7 +82,7 @@ class InspectorWithHeldJob : public ::testing::Test {
     for (std::uint64_t i = 0; i < 50'000; ++i) {
       EXPECT_TRUE(drum->update(i * 0x9E37'79B9'7F4A'7C15, i));
     }
-    EXPECT_TRUE(drum->synchronize());
+    EXPECT_TRUE(drum->merge());
     EXPECT_TRUE(store->commit());
     drum = tl::unexpected(Error{});
     app_.open_at({path_, {}});

@@ -67,7 +67,7 @@ class DiffOfKnownEvents : public ::testing::Test {
   static void update(NumberDrum& drum, std::uint64_t key, std::uint64_t value) {
     EXPECT_TRUE(drum.update(key, value));
   }
-  static void merge(NumberDrum& drum) { EXPECT_TRUE(drum.synchronize()); }
+  static void merge(NumberDrum& drum) { EXPECT_TRUE(drum.merge()); }
   void commit() { EXPECT_TRUE(store_.commit()); }
 
   static constexpr std::uint64_t kLow = 0x1000'0000'0000'0000;

@@ -29,7 +29,7 @@ crawlstore::Result<Verdicts> ask_twice(const std::string& path) {
     CRAWLSTORE_TRY(drum->check_update(key));
   }
   Verdicts verdicts;
-  CRAWLSTORE_TRY(drum->synchronize(verdicts));
+  CRAWLSTORE_TRY(drum->merge(verdicts));
   return verdicts;
 }
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string_view>
+
+#include <crawlstore/error.h>
+#include <crawlstore/types.h>
+
+#include "format/directory.h"
+
+namespace crawlstore {
+
+struct StoreImpl;
+
+/// What a commit takes from memory into the file.
+enum class CommitScope : std::uint8_t {
+  kEverything,   ///< all that was submitted
+  kTransaction,  ///< what the transaction submitted, and what came before it; the rest may stay
+  kNothing,      ///< what work under way has to publish first; all that waits may stay
+};
+
+/// An open part of a store, which keeps state in memory that commits must include: a DRUM, a page
+/// database. How one comes, commits and goes is the same for all:
+///
+///   admit()                            it takes part from now on
+///   prepare(), published() | dropped() each commit
+///   keep_tentative() | drop_tentative() the end of a transaction without a commit
+///   leave(), let_go()                  its last commit, and close()
+///
+/// Locks: StoreImpl::turn before `mutex`.
+class Participant {
+ public:
+  Participant(std::shared_ptr<StoreImpl> of_store, SegmentKind of_kind)
+      : store(std::move(of_store)), kind(of_kind) {}
+  Participant(const Participant&) = delete;
+  Participant& operator=(const Participant&) = delete;
+  virtual ~Participant() = default;
+
+  const std::shared_ptr<StoreImpl> store;
+  const SegmentKind kind;
+  mutable std::recursive_mutex mutex;  ///< guards what the part keeps in memory
+  bool closed = false;                 ///< changed with the store's turn and `mutex`
+
+  /// Unique among the parts of its kind.
+  [[nodiscard]] virtual std::string_view name() const = 0;
+
+  /// Brings everything pending into the writer's changes. Called with all locks held, which stay
+  /// held until published() or dropped(): a run written in between would be in no generation.
+  virtual Result<void> prepare(CommitScope scope) = 0;
+  /// One of these follows each prepare() that succeeded.
+  virtual void published() = 0;
+  virtual void dropped() = 0;
+
+  /// Writes arrays out, as prepare() does, without a commit.
+  virtual Result<void> write_arrays(CommitScope /*scope*/) { return {}; }
+  /// What was submitted inside a transaction that ended without a commit is pending as usual now.
+  /// Called after write_arrays() of all.
+  virtual void keep_tentative() = 0;
+  /// Forgets what was submitted inside a transaction that is dropped.
+  virtual void drop_tentative() = 0;
+
+  /// Adds the runs that work under way reads where they are. Called with the store's turn.
+  virtual void note_busy(std::set<RunId>& /*runs*/) const {}
+  /// Compaction has published these runs elsewhere. All locks are held.
+  virtual void moved(const std::map<RunId, format::RunRef>& runs) = 0;
+
+  /// Before the last commit: ends work under way that need not be waited for.
+  virtual void hurry() {}
+  /// No further use. Gives back what no commit has published. Called with the store's turn.
+  virtual void close() = 0;
+
+  /// Takes part from now on. Called with the store's turn.
+  void admit();
+  /// Commits what is pending, and closes, whatever becomes of the commit. Again: no effect.
+  ///   errors  kReentrant inside a transaction, which may need it; those of the commit: what was
+  ///   not
+  ///           committed is lost then
+  virtual Result<void> leave();
+  /// leave() for a destructor; inside a transaction the part lingers until that has ended.
+  static void let_go(const std::shared_ptr<Participant>& part) noexcept;
+};
+
+}  // namespace crawlstore

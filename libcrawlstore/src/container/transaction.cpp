@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+#include <utility>
+
+#include <crawlstore/transaction.h>
+
+#include "base/inside.h"
+#include "container/store_impl.h"
+
+namespace crawlstore {
+
+Transaction::Transaction(std::shared_ptr<StoreImpl> store) : impl_(std::move(store)) {}
+Transaction::Transaction(Transaction&&) noexcept = default;
+
+Transaction& Transaction::operator=(Transaction&& other) noexcept {
+  if (this != &other) {
+    Transaction old(std::move(*this));
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+
+Transaction::~Transaction() {
+  try {
+    drop();
+  } catch (...) {  // no memory; nothing of the store is written any more
+    impl_->writer->poison();
+    end();
+  }
+}
+
+Result<Transaction> Transaction::begin(Store& store) {
+  auto inside = Inside::of(store).shared_from_this();
+  if (inside->in_transaction()) {
+    return fail(Errc::kReentrant, "a transaction was begun inside a transaction");
+  }
+  std::unique_lock lock(inside->turn);
+  CRAWLSTORE_TRY(inside->check_ready());
+  CRAWLSTORE_TRY(inside->writer->storage().check_process());
+  inside->transacting.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  lock.release();
+  return Transaction(std::move(inside));
+}
+
+Result<Generation> Transaction::commit() {
+  if (impl_ == nullptr) return fail(Errc::kClosed, "the transaction has ended");
+  impl_->turn.take_over();
+  CRAWLSTORE_TRY(impl_->settle());
+  CRAWLSTORE_TRY(const auto generation, impl_->commit_all(CommitScope::kTransaction));
+  end();
+  return generation;
+}
+
+void Transaction::drop() {
+  if (impl_ == nullptr) return;
+  impl_->turn.take_over();
+  impl_->drop_tentative();
+  end();
+}
+
+/// The turn is held.
+void Transaction::end() {
+  const auto inside = std::exchange(impl_, nullptr);
+  inside->transacting.store({}, std::memory_order_relaxed);
+  inside->turn.unlock();
+}
+
+}  // namespace crawlstore
