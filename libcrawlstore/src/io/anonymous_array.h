@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Large arrays of numbers that are in no file, from the system alone: zero at first, in huge pages
-/// where it has them, and an error instead of an exception where it has no memory for them.
+/// Large arrays of numbers that nobody else sees, from the system alone: zero at first, in huge
+/// pages where it has them, and an error instead of an exception where it has no memory for them;
+/// or, where memory is short, in a file without a name, from which the system fetches what is read
+/// and to which it writes what it has no room for.
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -29,10 +32,12 @@ class AnonymousMemory {
     return *this;
   }
 
+  ///   folder  where a file without a name is made for the bytes; empty: they are in memory alone
   ///   errors  kOutOfMemory: at once where the system can see that it has not as much; it may
-  ///           promise what it has not while others hold it
+  ///           promise what it has not while others hold it. With a folder kNoSpace and the like:
+  ///           all blocks of the file are there when this returns
   ///   cost    none until bytes are touched: what is not takes no memory
-  static Result<AnonymousMemory> map(std::uint64_t length_bytes);
+  static Result<AnonymousMemory> map(std::uint64_t length_bytes, const std::string& folder = {});
 
   [[nodiscard]] void* base() const { return base_; }
 
@@ -49,12 +54,12 @@ class AnonymousArray {
  public:
   AnonymousArray() = default;
 
-  ///   errors  kOutOfMemory
-  static Result<AnonymousArray> map(std::uint64_t count) {
+  /// errors, `folder`: as AnonymousMemory::map()
+  static Result<AnonymousArray> map(std::uint64_t count, const std::string& folder = {}) {
     if (count > std::numeric_limits<std::uint64_t>::max() / sizeof(T)) {
       return fail(Errc::kOutOfMemory, "an array is larger than any memory");
     }
-    CRAWLSTORE_TRY(auto memory, AnonymousMemory::map(count * sizeof(T)));
+    CRAWLSTORE_TRY(auto memory, AnonymousMemory::map(count * sizeof(T), folder));
     AnonymousArray array;
     array.memory_ = std::move(memory);
     array.count_ = count;

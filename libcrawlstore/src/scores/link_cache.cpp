@@ -71,12 +71,13 @@ class LinkCacheBuilder {
 
   Result<LinkCache> build() {
     // First what needs most where there are many pages: the system refuses before anything grows.
-    CRAWLSTORE_TRY(cache_.degrees_, io::AnonymousArray<std::uint32_t>::map(page_count_));
+    CRAWLSTORE_TRY(cache_.degrees_,
+                   io::AnonymousArray<std::uint32_t>::map(page_count_, options_.folder));
     tasks_.resize(task_count_);
     CRAWLSTORE_TRY(count());
     arrange();
-    CRAWLSTORE_TRY(cache_.entries_,
-                   io::AnonymousArray<std::uint32_t>::map(cache_.cells_.back().first_entry));
+    CRAWLSTORE_TRY(cache_.entries_, io::AnonymousArray<std::uint32_t>::map(
+                                        cache_.cells_.back().first_entry, options_.folder));
     CRAWLSTORE_TRY(place());
     return std::move(cache_);
   }

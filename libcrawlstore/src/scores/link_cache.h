@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <crawlstore/error.h>
@@ -35,6 +36,9 @@ struct LinkCacheOptions {
   /// The sums of a stripe, eight bytes a page, should fill the second-level cache. No result
   /// depends on it.
   unsigned stripe_bits = kStripeBitsMax;
+  /// Not empty: links lie in a file without a name of this folder, for graphs larger than memory.
+  /// They are read forwards.
+  std::string folder{};
   /// Called on the calling thread after each of its tasks, in tasks; false stops with kCancelled.
   /// What it throws comes out of build().
   Progress progress{};

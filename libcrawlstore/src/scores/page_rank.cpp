@@ -123,8 +123,9 @@ class PageRankIteration {
 template <class Real>
 Result<void> PageRankIteration<Real>::allocate() {
   // All points are one array, so that the system sees all of it when it refuses.
-  CRAWLSTORE_TRY(numbers_, io::AnonymousArray<Real>::map(2 * kPoints * page_count_));
-  CRAWLSTORE_TRY(shares_, io::AnonymousArray<Real>::map(page_count_));
+  CRAWLSTORE_TRY(numbers_,
+                 io::AnonymousArray<Real>::map(2 * kPoints * page_count_, options_.folder));
+  CRAWLSTORE_TRY(shares_, io::AnonymousArray<Real>::map(page_count_, options_.folder));
   const std::uint64_t workers = std::min<std::uint64_t>(threads_, links_.stripes().size());
   CRAWLSTORE_TRY(target_sums_, io::AnonymousArray<double>::map(workers * links_.stripe_pages()));
   block_sums_.resize(blocks_of(page_count_));

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct PageRankOptions {
   double precision = 1e-6;
   std::uint32_t max_iterations = 300;  ///< at least 1
   unsigned threads = 1;
+  /// Not empty: what is kept by page lies in a file without a name of this folder, for graphs of
+  /// more pages than memory has room for. It is read and written forwards, block by block.
+  std::string folder{};
   /// Weights by page, of any sum but 0; empty: all pages alike.
   std::span<const float> teleport{};
   /// Scores to begin with, of any sum but 0: those of an earlier state of the graph, as long or
