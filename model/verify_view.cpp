@@ -58,7 +58,7 @@ Document verify_view(const VerifyReport& report, VerifyLevel level) {
     findings.rows.push_back(
         {kind_name(finding.kind),
          finding.generation.value == 0 ? Cell{} : Cell{finding.generation.value},
-         std::string(name_of(error.code)), error.segment == 0 ? Cell{} : Cell{error.segment},
+         std::string(name_of(error.code)), error.segment ? Cell{error.segment.value} : Cell{},
          error.offset == Error::kNoOffset ? Cell{} : Cell{error.offset}, describe(finding)});
   }
   return {{{"health", Unit::kText, std::string(health_name(report))},

@@ -187,9 +187,9 @@ void draw_problem(Ui& ui, const Error& error) {
     draw_link(ui, "problem_offset", "look at " + model::format_offset(error.offset),
               {"hex", ExtentThing{{error.offset, 0}}});
   }
-  if (error.segment != 0) {
-    draw_link(ui, "problem_segment", "segment " + std::to_string(error.segment),
-              {{}, SegmentThing{SegmentId{error.segment}}});
+  if (error.segment) {
+    draw_link(ui, "problem_segment", "segment " + std::to_string(error.segment.value),
+              {{}, SegmentThing{error.segment}});
   }
 }
 

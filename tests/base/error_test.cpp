@@ -76,7 +76,8 @@ TEST(Error, KeepsTheErrno) {
 }
 
 TEST(Error, DescribesWhatWhereAndWhy) {
-  const std::string prose = describe(Error{Errc::kIo, EIO, 7, 0x14000, "cannot read the file"});
+  const std::string prose =
+      describe(Error{Errc::kIo, EIO, SegmentId{7}, 0x14000, "cannot read the file"});
   EXPECT_NE(prose.find("input or output failed: cannot read the file"), std::string::npos) << prose;
   EXPECT_NE(prose.find("segment 7"), std::string::npos) << prose;
   EXPECT_NE(prose.find("offset 0x14000"), std::string::npos) << prose;
@@ -99,7 +100,7 @@ TEST(Error, OmitsThePlaceWhenThereIsNone) {
 }
 
 TEST(Error, SurvivesAnUnknownErrno) {
-  EXPECT_NE(describe(Error{Errc::kIo, 98765, 0, 0, ""}).find("unknown errno"), std::string::npos);
+  EXPECT_NE(describe(Error{Errc::kIo, 98765, {}, 0, ""}).find("unknown errno"), std::string::npos);
 }
 
 TEST(Uuid, PrintsGroupsInLowerCase) {

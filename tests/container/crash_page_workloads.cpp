@@ -2,6 +2,9 @@
 #include <optional>
 #include <stdexcept>
 
+#include <crawlstore/scores.h>
+#include <crawlstore/transaction.h>
+
 #include "container/crash_workloads.h"
 #include "drum/memory_store.h"
 #include "pages/page_model.h"
@@ -199,6 +202,40 @@ void record_forgetting(Scenario& scenario) {
   scenario.acknowledge();
 }
 
+/// Score arrays come, are replaced while edits wait, and go: alone, in a transaction, forgotten.
+void record_scores(Scenario& scenario) {
+  RandomCrawl crawl(7);
+  {
+    auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+    auto pages = must(PageDb::open(store, "pages", page_options()));
+    add_some(pages, crawl, 40);
+    must(pages.merge());
+  }
+  record_from_here(scenario);
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  auto pages = must(PageDb::open(store, "pages", page_options()));
+  RankOptions rank;
+  rank.thread_count = 1;
+  must(rank_pages(store, rank));
+  scenario.acknowledge();
+  add_some(pages, crawl, 20);
+  must(rank_pages(store, rank));
+  scenario.acknowledge();
+  must(pages.merge());
+  scenario.acknowledge();
+  auto both = must(Transaction::begin(store));
+  const auto view = must(PageView::open(must(store.snapshot())));
+  const std::vector<float> worth(view.info().page_count, 1.0F);
+  must(store_scores(store, "own", view, worth));
+  must(remove_scores(store, rank.name));
+  add_some(pages, crawl, 5);
+  must(both.commit());
+  scenario.acknowledge();
+  const auto forgotten = must(pages.forget([](std::string_view) { return true; }));
+  if (forgotten.score_array_count != 1) throw std::runtime_error("an array stayed");
+  scenario.acknowledge();
+}
+
 /// Pages that a dispatcher adds are in the commit of its merge.
 void record_dispatched(Scenario& scenario) {
   using Seen = Drum<std::uint64_t, NoValue, std::string>;
@@ -242,6 +279,7 @@ std::span<const CrashWorkload> page_workloads() {
       {"supersteps", record_supersteps, use_pages},
       {"supersteps that merge links, compact, rollback", record_compaction, use_pages},
       {"pages forgotten by the block", record_forgetting, use_pages, true},
+      {"scores of pages", record_scores, use_pages, true},
       {"pages from a dispatcher", record_dispatched, use_pages},
       {"supersteps in flight", record_flights, use_pages},
       {"compaction beside a crawl", record_compaction_beside, use_pages},

@@ -31,7 +31,7 @@ TEST(RunWriter, RefusesToGrowBeyondItsRoom) {
     if (done) done = run.finish(1).map([](const auto&) {});
     ASSERT_FALSE(done);
     EXPECT_EQ(done.error().code, Errc::kTooLarge);
-    EXPECT_EQ(done.error().segment, kSegment.value);
+    EXPECT_EQ(done.error().segment, kSegment);
   }
 }
 

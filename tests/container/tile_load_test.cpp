@@ -184,7 +184,7 @@ TEST(TileLoader, CallsAWrongChecksumDamage) {
   const Error error = tree.loaded(root);
   EXPECT_EQ(error.code, Errc::kDirectoryDamaged);
   EXPECT_EQ(error.offset, root.offset_bytes);
-  EXPECT_EQ(error.segment, tree.segment().value);
+  EXPECT_EQ(error.segment, tree.segment());
 }
 
 TEST(TileLoader, SaysWhereTheFileEnds) {

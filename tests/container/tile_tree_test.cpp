@@ -296,7 +296,7 @@ TEST_F(TiledTest, FindsDamageInEveryRun) {
     const Error& error = report.findings.front().error;
     EXPECT_EQ(error.code, is_node ? Errc::kDirectoryDamaged : Errc::kChunkDamaged) << i;
     EXPECT_EQ(error.offset, run.offset_bytes);
-    EXPECT_EQ(error.segment, segment_.value);
+    EXPECT_EQ(error.segment, segment_);
     damage(run);  // the flip taken back
   }
   EXPECT_EQ(text_of(store_.verified()), "");

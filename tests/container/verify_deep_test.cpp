@@ -32,7 +32,7 @@ std::string fault(const std::function<void(DrumSample&)>& change) {
   for (const Finding& finding : verified(change).findings) {
     EXPECT_EQ(finding.kind, FindingKind::kDamaged);
     EXPECT_EQ(finding.error.code, Errc::kSegmentInvalid);
-    EXPECT_NE(finding.error.segment, 0U);
+    EXPECT_TRUE(finding.error.segment);
     text += std::string(finding.error.text) + "\n";
   }
   return text;

@@ -229,7 +229,7 @@ TEST_F(VerifyTest, ReportsADamagedChunkWithItsSegment) {
   flip(offset + 1000);
   EXPECT_EQ(finding().kind, FindingKind::kDamaged);
   EXPECT_EQ(finding().error.code, Errc::kChunkDamaged);
-  EXPECT_EQ(finding().error.segment, changed_.value);
+  EXPECT_EQ(finding().error.segment, changed_);
   EXPECT_EQ(finding().error.offset, offset);
 }
 

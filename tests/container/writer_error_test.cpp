@@ -67,7 +67,7 @@ TEST(WriterError, RefusesMoreRunsThanALogMayHave) {
   const auto committed = writer->commit();
   ASSERT_FALSE(committed);
   EXPECT_EQ(committed.error().code, Errc::kTooLarge);
-  EXPECT_EQ(committed.error().segment, log.value);
+  EXPECT_EQ(committed.error().segment, log);
   writer->release(runs.back().extent());
   runs.pop_back();
   writer->put({log, SegmentKind::kDrumKeyLog, StorageClass::kLog, drum, {}, runs});

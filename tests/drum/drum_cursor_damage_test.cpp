@@ -109,7 +109,7 @@ TEST(DrumCursorDamage, TellsWhereAPartitionIsDamaged) {
   const auto view = must(DrumView::open(snapshot, "sample"));
   for (const Error& error : {error_of(keys_at(view, 0, 1)), error_of(gap_histogram(view))}) {
     EXPECT_EQ(error.code, Errc::kChunkDamaged);
-    EXPECT_EQ(error.segment, view.buckets()[0].partition.value);
+    EXPECT_EQ(error.segment, view.buckets()[0].partition);
     EXPECT_EQ(error.offset, offset);
   }
   EXPECT_EQ(must(keys_at(view, 1500, 1)).at(0).key, Key16{kSplit}) << "the other bucket is whole";

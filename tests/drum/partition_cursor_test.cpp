@@ -50,7 +50,7 @@ void expect_invalid(const Bytes& bytes, std::string_view text) {
   ASSERT_FALSE(merged);
   EXPECT_EQ(merged.error().code, Errc::kSegmentInvalid);
   EXPECT_EQ(std::string_view(merged.error().text), text);
-  EXPECT_NE(merged.error().segment, 0U);
+  EXPECT_TRUE(merged.error().segment);
   EXPECT_NE(merged.error().offset, Error::kNoOffset);
 }
 
@@ -111,7 +111,7 @@ TEST(PartitionCursor, CallsRotDamageWhereverItIs) {
       ASSERT_FALSE(merged) << i;
       EXPECT_EQ(merged.error().code, Errc::kChunkDamaged) << i << ": " << merged.error().text;
       EXPECT_EQ(merged.error().offset, run.extent.offset_bytes) << "one chunk";
-      EXPECT_EQ(merged.error().segment, segment.id.value);
+      EXPECT_EQ(merged.error().segment, segment.id);
     }
   }
 }

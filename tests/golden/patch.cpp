@@ -185,7 +185,7 @@ struct RejectedFolder {
 }  // namespace
 
 PatchHead patch_head(const std::string& base, const Error& error, const std::string& rule) {
-  std::string place = error.segment == 0 ? "" : "segment " + std::to_string(error.segment);
+  std::string place = error.segment ? "segment " + std::to_string(error.segment.value) : "";
   if (error.offset != Error::kNoOffset) {
     place += (place.empty() ? "byte " : ", byte ") + std::to_string(error.offset);
   }

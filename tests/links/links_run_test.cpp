@@ -146,7 +146,7 @@ TEST(LinksRun, AnswersHostileBytesWithAPlaceInTheRun) {
       if (result) return true;
       ++refused;
       EXPECT_EQ(result.error().code, Errc::kSegmentInvalid);
-      EXPECT_EQ(result.error().segment, written.segment().value);
+      EXPECT_EQ(result.error().segment, written.segment());
       EXPECT_GE(result.error().offset, run.offset_bytes);
       EXPECT_LT(result.error().offset, run.offset_bytes + run.payload_bytes);
       return false;

@@ -131,7 +131,7 @@ TEST(VerifyView, NamesTheWorstFinding) {
             "superblocks and directory with reduced redundancy; `verify` reads the rest");
   Error error;
   error.code = Errc::kChunkDamaged;
-  error.segment = 7;
+  error.segment = {7};
   error.offset = 4096;
   report.findings.push_back({FindingKind::kDamaged, Generation{}, error});
   EXPECT_EQ(health_name(report), "damaged");

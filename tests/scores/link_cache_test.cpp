@@ -88,9 +88,9 @@ TEST(LinkCache, RefusesPagesAndLinksThatAreNone) {
   const auto error_of = [](const Rows& rows) {
     return LinkCache::build(GivenRows(rows), 10).error();
   };
-  EXPECT_EQ(error_of({{3, {9, 10}}}), (Error{Errc::kSegmentInvalid, 0, 0, 3}));
-  EXPECT_EQ(error_of({{3, {~std::uint64_t{0}}}}), (Error{Errc::kSegmentInvalid, 0, 0, 3}));
-  EXPECT_EQ(error_of({{10, {1}}}), (Error{Errc::kSegmentInvalid, 0, 0, 10}));
+  EXPECT_EQ(error_of({{3, {9, 10}}}), (Error{Errc::kSegmentInvalid, 0, {}, 3}));
+  EXPECT_EQ(error_of({{3, {~std::uint64_t{0}}}}), (Error{Errc::kSegmentInvalid, 0, {}, 3}));
+  EXPECT_EQ(error_of({{10, {1}}}), (Error{Errc::kSegmentInvalid, 0, {}, 10}));
 }
 
 /// Gives `before` to the first walk, `after` to the second one.

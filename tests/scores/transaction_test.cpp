@@ -174,6 +174,8 @@ TEST(Transaction, RefusesWhatEndsOrMergesInsideIt) {
   const std::array codes = {code_of(Transaction::begin(*parts.store)),
                             code_of(parts.store->commit()),
                             code_of(parts.store->compact()),
+                            code_of(parts.store->rollback()),
+                            code_of(parts.pages.compact()),
                             code_of(parts.store->close()),
                             code_of(parts.seen.merge()),
                             code_of(parts.seen.close()),

@@ -123,7 +123,7 @@ class Drum {
   }
 
   /// Merges and dispatches everything that was submitted before the call. Again: no effect.
-  ///   errors  kReentrant inside a dispatcher; kDispatcherFailed when one threw: what was
+  ///   errors  kReentrant inside a transaction; kDispatcherFailed when one threw: what was
   ///           dispatched since the last commit, its bucket and the ones after it are still
   ///           pending, and come again; nothing of the transaction stays
   [[nodiscard]] Result<MergeReport> merge() { return core_->merge(); }

@@ -21,6 +21,8 @@
 
 #include <tl/expected.hpp>
 
+#include <crawlstore/types.h>
+
 namespace crawlstore {
 
 /// What went wrong. Families have gaps; a caller that only wants the family asks category().
@@ -73,7 +75,7 @@ enum class Errc : std::uint16_t {
 enum class ErrorCategory : std::uint8_t { kFormat, kDamage, kConflict, kSystem, kCaller };
 
 /// One failure.
-///   segment       id of the segment concerned; 0 = none
+///   segment       the segment concerned; 0 = none
 ///   offset        byte offset in the file; kNoOffset = does not apply
 ///   text          a literal in plain English, without place or errno
 ///   system_errno  0, or the errno behind it
@@ -82,7 +84,7 @@ struct [[nodiscard]] Error {
 
   Errc code{};
   int system_errno = 0;
-  std::uint64_t segment = 0;
+  SegmentId segment;
   std::uint64_t offset = kNoOffset;
   const char* text = "";
 
@@ -96,8 +98,7 @@ using Result = tl::expected<T, Error>;
 
 /// Makes a failed Result. Cost: none.
 inline tl::unexpected<Error> fail(Errc code, const char* text,
-                                  std::uint64_t offset = Error::kNoOffset,
-                                  std::uint64_t segment = 0) {
+                                  std::uint64_t offset = Error::kNoOffset, SegmentId segment = {}) {
   return tl::unexpected<Error>(Error{code, 0, segment, offset, text});
 }
 

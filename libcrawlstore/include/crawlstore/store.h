@@ -79,7 +79,7 @@ class Store {
 
   /// Publishes everything that waits: pending requests of all DRUMs become durable. Returns the
   /// generation that holds them; the current one when nothing waited, which is durable as well.
-  ///   errors  kNoSpace and the like: nothing changed, try again; kReentrant inside a dispatcher;
+  ///   errors  kNoSpace and the like: nothing changed, try again; kReentrant inside a transaction;
   ///           kReplaced when the path leads elsewhere by now
   ///   cost    two fdatasync and the bytes that changed (bounds: spec/design.md)
   [[nodiscard]] Result<Generation> commit();
@@ -103,7 +103,7 @@ class Store {
   /// move, so that the call ends however much they write.
   /// Readers keep their generations (what they pin stays).
   ///   progress  called between steps and copies, without locks: it may use the store
-  ///   errors  kCancelled: the steps until then stand; kReentrant inside a dispatcher;
+  ///   errors  kCancelled: the steps until then stand; kReentrant inside a transaction;
   ///           kInvalidArgument: another thread is compacting
   ///   cost    reads and writes what moves; beside what others write the file grows by no more than
   ///           its longest run and three directories

@@ -147,7 +147,7 @@ Errc code_of_errno(int system_errno) {
 }  // namespace
 
 tl::unexpected<Error> fail_errno(int system_errno, const char* text, std::uint64_t offset) {
-  return tl::unexpected<Error>(Error{code_of_errno(system_errno), system_errno, 0, offset, text});
+  return tl::unexpected<Error>(Error{code_of_errno(system_errno), system_errno, {}, offset, text});
 }
 
 std::string_view to_string(Errc code) {
@@ -177,7 +177,7 @@ std::string describe(const Error& error, std::string_view advice) {
   if (error.text != nullptr && *error.text != '\0' && row.title != error.text) {
     prose.append(": ").append(error.text);
   }
-  if (error.segment != 0) prose.append(", segment ").append(std::to_string(error.segment));
+  if (error.segment) prose.append(", segment ").append(std::to_string(error.segment.value));
   if (error.offset != Error::kNoOffset) {
     char hexadecimal[24];
     std::snprintf(hexadecimal, sizeof hexadecimal, "0x%llx",

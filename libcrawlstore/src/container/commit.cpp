@@ -65,7 +65,7 @@ Result<void> Writer::apply_changes(Draft& draft) {
     if (!entry) continue;
     if (entry->storage_class == StorageClass::kLog && entry->runs.size() > format::kRunsPerLogMax) {
       return fail(Errc::kTooLarge, "a log would have more runs than the format allows",
-                  Error::kNoOffset, id.value);
+                  Error::kNoOffset, id);
     }
     draft.next->superblock.features_incompat |= directory_->kinds->of(*entry).rule.feature;
     for (auto& run : entry->runs) {

@@ -117,7 +117,7 @@ RunBytes RunSource::read(std::uint64_t offset, std::uint64_t length) const {
     const auto view = reader_->bytes(offset, length);
     if (!view) result.problem = view.error();
   } else {
-    result.problem = Error{Errc::kTruncated, 0, name_.segment.value, run_.offset_bytes,
+    result.problem = Error{Errc::kTruncated, 0, name_.segment, run_.offset_bytes,
                            "the file ends inside a segment"};
   }
   result.bytes.resize(length);

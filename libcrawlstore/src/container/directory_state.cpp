@@ -127,7 +127,7 @@ class MeaningCheck {
       last = table->segments.back().id;
       for (const auto& segment : table->segments) {
         if (const char* broken = check_segment(segment)) {
-          return fail(Errc::kDirectoryInvalid, broken, table->ref.offset_bytes, segment.id.value);
+          return fail(Errc::kDirectoryInvalid, broken, table->ref.offset_bytes, segment.id);
         }
       }
     }

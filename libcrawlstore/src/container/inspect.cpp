@@ -151,7 +151,7 @@ Result<std::vector<FieldInfo>> describe_segment(Reader& reader, SegmentId segmen
   const Directory& directory = reader.directory();
   const auto* entry = directory.find(segment);
   if (entry == nullptr) {
-    return fail(Errc::kUnknownName, "no segment has this id", Error::kNoOffset, segment.value);
+    return fail(Errc::kUnknownName, "no segment has this id", Error::kNoOffset, segment);
   }
   Description out(options);
   const Uuid& uuid = reader.identity().uuid;

@@ -20,8 +20,7 @@ constexpr std::size_t kBufferBytes = 1024 * 1024;
 constexpr std::uint64_t kFetchChunks = 64;  // 4 MiB at a time
 
 tl::unexpected<Error> damaged(const format::RunName& name, std::uint64_t offset) {
-  return fail(Errc::kChunkDamaged, "the checksum of a chunk does not match", offset,
-              name.segment.value);
+  return fail(Errc::kChunkDamaged, "the checksum of a chunk does not match", offset, name.segment);
 }
 
 /// Compares the tail (all levels) of a run with the directory and with itself. `tail` begins at
@@ -110,7 +109,7 @@ Result<RunWriter> RunWriter::start(SegmentWriter& writer, SegmentId segment, Run
 /// Room is reserved by counts from the file: one that lies has a longer run than it says.
 tl::unexpected<Error> RunWriter::too_long() const {
   return fail(Errc::kTooLarge, "a run grows longer than was reserved", Error::kNoOffset,
-              name_.segment.value);
+              name_.segment);
 }
 
 Result<void> RunWriter::flush(bool last) {
@@ -160,8 +159,8 @@ Result<void> read_run(Storage& storage, const format::RunName& name, const forma
                       std::vector<std::byte>& out) {
   const auto tree = format::checksum_tree(run.payload_bytes);
   CRAWLSTORE_TRY(const auto size, storage.size());
-  const auto truncated = fail(Errc::kTruncated, "the file ends inside a segment", run.offset_bytes,
-                              name.segment.value);
+  const auto truncated =
+      fail(Errc::kTruncated, "the file ends inside a segment", run.offset_bytes, name.segment);
   if (run.extent().end_bytes() > size) return truncated;
   out.resize(tree.extent_bytes);
   CRAWLSTORE_TRY(const auto got, storage.read(run.offset_bytes, out));
@@ -200,7 +199,7 @@ Result<void> RunStream::fill(std::size_t want) {
     CRAWLSTORE_TRY(const auto got, storage_->read(run_.offset_bytes + loaded_bytes_, into));
     if (got < length) {
       return fail(Errc::kTruncated, "the file ends inside a segment",
-                  run_.offset_bytes + loaded_bytes_, name_.segment.value);
+                  run_.offset_bytes + loaded_bytes_, name_.segment);
     }
     for (std::size_t begin = 0; begin < length; begin += kChunkBytes) {
       const auto chunk = into.subspan(begin, std::min<std::size_t>(kChunkBytes, length - begin));
@@ -236,7 +235,7 @@ Result<void> RunStream::check_loaded() const {
   CRAWLSTORE_TRY(const auto got, storage_->read(run_.offset_bytes + start, tail));
   if (got < tail.size()) {
     return fail(Errc::kTruncated, "the file ends inside a segment", run_.offset_bytes + start,
-                name_.segment.value);
+                name_.segment);
   }
   CRAWLSTORE_TRY(check_tail(name_, run_, tree_, tail));
   for (std::size_t i = 0; i < checksums_.size(); ++i) {
@@ -269,7 +268,7 @@ Result<std::span<const std::byte>> RunReader::view(std::uint64_t offset,
   const auto start = storage_->view({run_.offset_bytes + offset, length});
   if (start) return std::span<const std::byte>(*start, length);
   Error error = start.error();
-  if (error.segment == 0) error.segment = name_.segment.value;
+  if (!error.segment) error.segment = name_.segment;
   return tl::unexpected<Error>(error);
 }
 
@@ -291,8 +290,7 @@ Result<void> RunReader::verify_piece(std::size_t level, std::uint64_t index) con
   if (format::checksum(bytes, format::chunk_seed(name_, level, index)) == expected) return {};
   const auto fault = storage_->first_fault();
   if (fault && *fault < run_.offset_bytes + tree_.extent_bytes) {
-    return fail(Errc::kTruncated, "the file was cut while it was open", *fault,
-                name_.segment.value);
+    return fail(Errc::kTruncated, "the file was cut while it was open", *fault, name_.segment);
   }
   return damaged(name_, run_.offset_bytes + piece.offset_bytes);
 }
@@ -330,7 +328,7 @@ Result<std::span<const std::byte>> RunReader::bytes(std::uint64_t offset,
                                                     std::uint64_t length) const {
   if (offset > run_.payload_bytes || length > run_.payload_bytes - offset) {
     return fail(Errc::kSegmentInvalid, "a reference leads outside its segment", run_.offset_bytes,
-                name_.segment.value);
+                name_.segment);
   }
   if (length > 0) {
     const std::uint64_t last = (offset + length - 1) / kChunkBytes;

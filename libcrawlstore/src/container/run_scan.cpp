@@ -146,7 +146,7 @@ class RunScan {
 
   Result<bool> visit_broken(Extent piece, Error error) {
     error.offset = piece.offset_bytes;
-    error.segment = name_.segment.value;
+    error.segment = name_.segment;
     CRAWLSTORE_TRY(visit_({piece, {}, error}));
     return false;
   }

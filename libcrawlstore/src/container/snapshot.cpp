@@ -157,8 +157,7 @@ Result<std::vector<std::byte>> Snapshot::read_run(SegmentId segment, RunId run) 
   if (entry == nullptr) return fail(Errc::kUnknownName, "no segment has this id");
   const auto* ref = entry->find_run(run);
   if (ref == nullptr) {
-    return fail(Errc::kUnknownName, "the segment has no run of this id", Error::kNoOffset,
-                segment.value);
+    return fail(Errc::kUnknownName, "the segment has no run of this id", Error::kNoOffset, segment);
   }
   std::vector<std::byte> payload;
   CRAWLSTORE_TRY(container::read_run(

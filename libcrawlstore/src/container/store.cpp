@@ -252,6 +252,9 @@ Result<Generation> Store::commit() {
 }
 
 Result<Generation> Store::rollback() {
+  if (impl_->in_transaction()) {
+    return fail(Errc::kReentrant, "Store::rollback() was called inside a transaction");
+  }
   const std::lock_guard lock(impl_->turn);
   CRAWLSTORE_TRY(impl_->check_open());
   CRAWLSTORE_TRY(impl_->finish_lingering());

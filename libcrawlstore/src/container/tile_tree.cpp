@@ -67,20 +67,20 @@ const char* check_shape(const format::TileNode& node, std::size_t level, bool is
 Result<format::TileNode> TileLoader::read_node(SegmentId segment, const RunRef& ref,
                                                std::vector<std::byte>& buffer) {
   if (const char* broken = format::check_tile_node_bytes(ref.payload_bytes)) {
-    return fail(Errc::kDirectoryInvalid, broken, ref.offset_bytes, segment.value);
+    return fail(Errc::kDirectoryInvalid, broken, ref.offset_bytes, segment);
   }
   if (!read_offsets_.insert(ref.offset_bytes).second) {
-    return fail(Errc::kDirectoryInvalid, "two extents overlap", ref.offset_bytes, segment.value);
+    return fail(Errc::kDirectoryInvalid, "two extents overlap", ref.offset_bytes, segment);
   }
   const auto read = read_run(storage_, {uuid_, segment, ref.run_id}, ref, buffer);
   if (!read && read.error().code == Errc::kChunkDamaged) {
     return fail(Errc::kDirectoryDamaged, "the checksum of a tile node does not match",
-                ref.offset_bytes, segment.value);
+                ref.offset_bytes, segment);
   }
   if (!read) return tl::unexpected<Error>(read.error());
   auto node = format::parse_tile_node(buffer, ref, high_water_bytes_);
   if (!node) {
-    return fail(node.error().code, node.error().text, node.error().offset, segment.value);
+    return fail(node.error().code, node.error().text, node.error().offset, segment);
   }
   return node;
 }
@@ -97,7 +97,7 @@ Result<void> TileLoader::load(format::SegmentEntry& entry) {
       const bool is_root = rows.size() == 2;
       if (is_root) level = node.level;
       if (const char* broken = check_shape(node, level, i + 1 == nodes.size(), is_root)) {
-        return fail(Errc::kDirectoryInvalid, broken, nodes[i].offset_bytes, entry.id.value);
+        return fail(Errc::kDirectoryInvalid, broken, nodes[i].offset_bytes, entry.id);
       }
       children.insert(children.end(), node.children.begin(), node.children.end());
     }

@@ -27,8 +27,7 @@ constexpr std::uint64_t kTilesMax = most_tiles();
 Result<TileWriter> TileWriter::open(SegmentWriter& writer, SegmentId segment) {
   const auto* entry = writer.find(segment);
   if (entry == nullptr || entry->storage_class != StorageClass::kTiled) {
-    return fail(Errc::kUnknownName, "no tiled segment has this id", Error::kNoOffset,
-                segment.value);
+    return fail(Errc::kUnknownName, "no tiled segment has this id", Error::kNoOffset, segment);
   }
   return TileWriter(writer, *entry, TileTree(*entry));
 }
@@ -60,7 +59,7 @@ Result<void> TileWriter::read(std::uint64_t index, std::vector<std::byte>& paylo
   CRAWLSTORE_ASSERT(writer_ != nullptr);
   if (index >= tile_count()) {
     return fail(Errc::kInvalidArgument, "the segment has no such tile", Error::kNoOffset,
-                entry_.id.value);
+                entry_.id);
   }
   const auto& run = ref(index);
   return read_run(writer_->storage(), run_name(writer_->identity(), entry_.id, run.run_id), run,
@@ -91,12 +90,11 @@ Result<void> TileWriter::write(std::uint64_t index, std::span<const std::byte> p
                                std::uint64_t record_count) {
   CRAWLSTORE_ASSERT(writer_ != nullptr);
   if (index > tile_count()) {
-    return fail(Errc::kInvalidArgument, "a tile would leave a gap", Error::kNoOffset,
-                entry_.id.value);
+    return fail(Errc::kInvalidArgument, "a tile would leave a gap", Error::kNoOffset, entry_.id);
   }
   if (index >= kTilesMax) {
     return fail(Errc::kTooLarge, "a tiled segment would have too many tiles", Error::kNoOffset,
-                entry_.id.value);
+                entry_.id);
   }
   CRAWLSTORE_TRY(const auto run, write_new(payload, record_count));
   if (index < tile_count()) replace(ref(index));

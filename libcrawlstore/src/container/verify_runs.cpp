@@ -88,7 +88,7 @@ Result<std::set<RunKey>> verify_runs(Verification& verification,
           }
           if (piece.is_whole() && !padding_is_zero(task, tree, piece)) {
             verification.found(task.kind, task.generation,
-                               {Errc::kSegmentInvalid, 0, task.key.segment.value,
+                               {Errc::kSegmentInvalid, 0, task.key.segment,
                                 piece.extent.offset_bytes, "padding of a run is not zero"});
           }
           verification.report.checked_bytes += piece.extent.length_bytes;

@@ -19,7 +19,7 @@ constexpr std::uint64_t kFetchBytes = 16 * 1024 * 1024;
 
 void SegmentVerifier::broken(SegmentId segment, std::uint64_t offset, const char* text) {
   verification_.found(kind_, directory_->generation(),
-                      {Errc::kSegmentInvalid, 0, segment.value, offset, text});
+                      {Errc::kSegmentInvalid, 0, segment, offset, text});
 }
 
 Result<void> SegmentVerifier::failed(const Error& error) {
@@ -129,7 +129,7 @@ Result<RunContentPtr> SegmentVerifier::read_content(const format::SegmentEntry& 
       return RunContentPtr();
     }
     error.offset = run.offset_bytes + (error.offset == Error::kNoOffset ? 0 : error.offset);
-    error.segment = entry.id.value;
+    error.segment = entry.id;
     verification_.found(kind_, directory_->generation(), error);
     return RunContentPtr();
   }

@@ -34,7 +34,7 @@ void read_copies(Storage& storage, SetBytes& copies) {
       place.failure = std::nullopt;
       if (!got) place.failure = got.error();
       if (got && *got < place.bytes.size()) {
-        place.failure = Error{Errc::kTruncated, 0, 0, offset, "the file ends inside a superblock"};
+        place.failure = Error{Errc::kTruncated, 0, {}, offset, "the file ends inside a superblock"};
       }
       if (place.failure) place.failure->offset = offset;
     }

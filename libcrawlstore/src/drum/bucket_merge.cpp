@@ -31,7 +31,7 @@ Result<void> take_run(const MergeJob& job, const format::RunRef& ref, RequestBat
       parsed->tails.size() != (job.shape.is_wide() ? parsed->keys.size() : 0)) {
     return fail(Errc::kSegmentInvalid,
                 parsed ? "a key run does not match its reference" : parsed.error().text,
-                ref.offset_bytes, job.key_log.value);
+                ref.offset_bytes, job.key_log);
   }
   batch.run = ref.run_id;
   batch.key_spans = {parsed->keys};
@@ -128,7 +128,7 @@ class Walk {
       const auto offset =
           job_.key_runs.empty() ? Error::kNoOffset : job_.key_runs.front().offset_bytes;
       return fail(Errc::kSegmentInvalid, "a request lies in another bucket than its key", offset,
-                  job_.key_log.value);
+                  job_.key_log);
     }
     return {};
   }

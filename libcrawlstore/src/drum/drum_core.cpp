@@ -256,11 +256,11 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
     CRAWLSTORE_TRY(auto state, drum::load_state(writer, *entry));
     if (!is_like(state.shape(), value_bytes, options)) {
       return fail(Errc::kTypeMismatch, "the DRUM holds keys or values of another size",
-                  Error::kNoOffset, entry->id.value);
+                  Error::kNoOffset, entry->id);
     }
     if (state.key_scheme == format::KeyScheme::kPage) {
       return fail(Errc::kTypeMismatch, "the DRUM holds the keys of pages; open it as a PageDb",
-                  Error::kNoOffset, entry->id.value);
+                  Error::kNoOffset, entry->id);
     }
     impl->state = std::move(state);
   } else {

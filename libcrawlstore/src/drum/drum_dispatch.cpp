@@ -70,7 +70,7 @@ Result<void> DrumCore::Impl::deliver(Group& group, std::span<const RawAnswer> an
       const std::lock_guard lock(mutex);
       if (find_consumer(consumer) == state.consumers.end()) {
         return fail(Errc::kSegmentInvalid, "a request names a consumer that its DRUM does not have",
-                    Error::kNoOffset, state.id.value);
+                    Error::kNoOffset, state.id);
       }
       if (const auto known = sinks.find(consumer); known != sinks.end()) sink = known->second;
     }
@@ -109,7 +109,7 @@ class DrumCore::Impl::Auxes {
       return fail(
           Errc::kSegmentInvalid,
           parsed ? "an auxiliary run has another count than its key run" : parsed.error().text,
-          ref->offset_bytes, outcome.job.aux_log.value);
+          ref->offset_bytes, outcome.job.aux_log);
     }
     lengths_ = parsed->lengths;
     uniform_bytes_ = parsed->uniform_length_bytes;
@@ -216,7 +216,7 @@ Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutco
     const auto tags = is_repeat ? repeat_tags : batch.tags;
     const auto aux = auxes.next(i);
     if (!aux) {
-      return fail(aux.error().code, aux.error().text, Error::kNoOffset, outcome.job.aux_log.value);
+      return fail(aux.error().code, aux.error().text, Error::kNoOffset, outcome.job.aux_log);
     }
     RawAnswer& answer =
         answers.emplace_back(answer_to(tags.empty() ? batch.uniform_tag : tags[index]));

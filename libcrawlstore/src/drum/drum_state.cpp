@@ -78,7 +78,7 @@ Result<const format::SegmentEntry*> segment(container::Writer& writer, SegmentId
   const auto* entry = writer.find(id);
   if (entry == nullptr || entry->kind != kind || entry->owner != owner) {
     return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment that is not its own",
-                Error::kNoOffset, owner.value);
+                Error::kNoOffset, owner);
   }
   return entry;
 }
@@ -101,7 +101,7 @@ Result<void> load_logs(container::Writer& writer, SegmentId owner, const format:
   }
   if (bucket.pending.request_count != stored.pending_count) {
     return fail(Errc::kSegmentInvalid, "a bucket has another number of requests than its DRUM says",
-                Error::kNoOffset, owner.value);
+                Error::kNoOffset, owner);
   }
   return {};
 }
@@ -206,8 +206,7 @@ Result<DrumState> load_state(container::Writer& writer, const format::SegmentEnt
       entry.runs.front(), payload));
   const auto table = format::parse_drum_table(payload);
   if (!table) {
-    return fail(table.error().code, table.error().text, entry.runs.front().offset_bytes,
-                entry.id.value);
+    return fail(table.error().code, table.error().text, entry.runs.front().offset_bytes, entry.id);
   }
   DrumState state;
   state.id = entry.id;

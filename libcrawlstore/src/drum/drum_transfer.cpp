@@ -195,7 +195,7 @@ Result<void> DrumCore::Impl::read_requests(
     CRAWLSTORE_TRY(drum::for_each_request(key_payload, aux_payload, count_and_visit));
     if (count != ref.record_count) {
       return fail(Errc::kSegmentInvalid, "a key run does not match its reference", ref.offset_bytes,
-                  bucket.key_log.value);
+                  bucket.key_log);
     }
   }
   return {};
@@ -292,7 +292,7 @@ Result<void> DrumCore::Impl::redistribute(Group& group, std::size_t first, std::
         const std::size_t i = state.bucket_of(request.key) - first;
         if (i >= count) {
           done = fail(Errc::kSegmentInvalid, "a request lies in another bucket than its key",
-                      Error::kNoOffset, source.key_log.value);
+                      Error::kNoOffset, source.key_log);
           return;
         }
         drum::RequestColumns& part = parts[i];

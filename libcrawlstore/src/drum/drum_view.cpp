@@ -84,14 +84,14 @@ Result<const format::SegmentEntry*> DrumView::Impl::log(SegmentId id) const {
   const auto* entry = Inside::of(snapshot).directory().find(id);
   if (entry != nullptr) return entry;
   return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment that is not there",
-              Error::kNoOffset, info.id.value);
+              Error::kNoOffset, info.id);
 }
 
 Result<const format::SegmentEntry*> DrumView::Impl::segment(SegmentId id) const {
   const auto entry = log(id);
   if (!entry || !(*entry)->runs.empty()) return entry;
   return fail(Errc::kSegmentInvalid, "a DRUM refers to a segment without a run", Error::kNoOffset,
-              id.value);
+              id);
 }
 
 Result<std::shared_ptr<const drum::PartitionLookup>> DrumView::Impl::partition(SegmentId id) {
@@ -108,7 +108,7 @@ Result<std::shared_ptr<const drum::PartitionRows>> DrumView::Impl::rows(const Bu
     CRAWLSTORE_TRY(const auto lookup, partition(id));
     if (lookup->footer().key_count != bucket.key_count) {
       return fail(Errc::kSegmentInvalid, "a partition has another number of keys than its bucket",
-                  lookup->reader().run().offset_bytes, id.value);
+                  lookup->reader().run().offset_bytes, id);
     }
     return drum::PartitionRows::open(lookup);
   });
@@ -176,7 +176,7 @@ Result<DrumView> DrumView::open(const Snapshot& snapshot, std::string_view name)
     impl->first_rows.push_back(row);
     if (bucket.key_count > ~row) {
       return fail(Errc::kSegmentInvalid, "the key counts of a DRUM overflow",
-                  entry->runs.front().offset_bytes, entry->id.value);
+                  entry->runs.front().offset_bytes, entry->id);
     }
     row += bucket.key_count;
     impl->buckets.push_back({bucket.first_key, bucket.key_count, bucket.pending_count,

@@ -54,7 +54,7 @@ Result<KeyTable> KeyTable::open(container::Writer& writer, std::string_view name
   CRAWLSTORE_TRY(auto state, load_state(writer, *entry));
   if (state.key_scheme != format::KeyScheme::kPage || state.shape() != shape) {
     return fail(Errc::kTypeMismatch, "the DRUM of this name does not hold the keys of pages",
-                Error::kNoOffset, entry->id.value);
+                Error::kNoOffset, entry->id);
   }
   return KeyTable(writer, std::move(state), options);
 }
@@ -67,11 +67,11 @@ Result<KeyTable> KeyTable::open_seen(container::Writer& writer, std::string_view
                             state.key_scheme == format::KeyScheme::kUrlV1Rabin;
   if (!has_url_keys || state.value_bytes < 0) {
     return fail(Errc::kTypeMismatch, "the DRUM does not hold seen URLs", Error::kNoOffset,
-                entry->id.value);
+                entry->id);
   }
   if (state.pending_count() != 0) {
     return fail(Errc::kInvalidArgument, "requests wait in the DRUM; merge it first",
-                Error::kNoOffset, entry->id.value);
+                Error::kNoOffset, entry->id);
   }
   KeyTableOptions options;
   options.value_bytes = state.value_bytes;

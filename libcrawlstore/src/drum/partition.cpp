@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kBlocksBytesMax = (std::uint64_t{1} << 35) - 8;
 
 tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId segment) {
-  return fail(Errc::kSegmentInvalid, text, offset, segment.value);
+  return fail(Errc::kSegmentInvalid, text, offset, segment);
 }
 
 Result<void> check_count(const format::RunRef& run, std::uint64_t count, std::uint64_t count_max,

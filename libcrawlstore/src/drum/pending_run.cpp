@@ -11,7 +11,7 @@ namespace {
 /// What a codec says of a payload, with its place in the file.
 tl::unexpected<Error> invalid(const Error& error, SegmentId segment, const format::RunRef& run) {
   const std::uint64_t begin = error.offset == Error::kNoOffset ? 0 : error.offset;
-  return fail(error.code, error.text, run.offset_bytes + begin, segment.value);
+  return fail(error.code, error.text, run.offset_bytes + begin, segment);
 }
 
 std::vector<std::byte> first_bytes(std::span<const std::byte> bytes, std::size_t bytes_max) {
@@ -60,7 +60,7 @@ Result<void> PendingRun::read_keys(container::Reader& reader, const format::RunR
   values_ = LengthSums(keys_.lengths);
   if (keys_.keys.size() == run.record_count) return {};
   return fail(Errc::kSegmentInvalid, "a key run has another count than the directory says",
-              run.offset_bytes, key_log_.value);
+              run.offset_bytes, key_log_);
 }
 
 Result<void> PendingRun::read_auxes(container::Reader& reader, SegmentId log,
@@ -74,7 +74,7 @@ Result<void> PendingRun::read_auxes(container::Reader& reader, SegmentId log,
   aux_blocks_ = LengthSums(auxes_.blocks.lengths);
   if (auxes_.record_count == count()) return {};
   return fail(Errc::kSegmentInvalid, "an auxiliary run has another count than its key run",
-              run.offset_bytes, log.value);
+              run.offset_bytes, log);
 }
 
 void PendingRun::put_value(std::size_t index, std::size_t bytes_max, PendingRow& row) const {

@@ -39,7 +39,7 @@ tl::unexpected<Error> lock_failure(int system_errno) {
     case EOPNOTSUPP:
     case ENOSYS:
       return tl::unexpected<Error>(
-          Error{Errc::kNoLocks, system_errno, 0, Error::kNoOffset, "cannot lock the file"});
+          Error{Errc::kNoLocks, system_errno, {}, Error::kNoOffset, "cannot lock the file"});
     default:
       return fail_errno(system_errno, "cannot lock the file");
   }

@@ -81,7 +81,7 @@ Result<std::optional<format::RunRef>> LinksWriter::finish() {
 }
 
 tl::unexpected<Error> LinksLookup::broken(const char* text, std::uint64_t offset) const {
-  return fail(Errc::kSegmentInvalid, text, run().offset_bytes + offset, segment_.value);
+  return fail(Errc::kSegmentInvalid, text, run().offset_bytes + offset, segment_);
 }
 
 tl::unexpected<Error> LinksLookup::broken(const Error& error, std::uint64_t block_offset) const {

@@ -14,7 +14,7 @@ namespace crawlstore::pages {
 namespace {
 
 constexpr std::size_t kSlotsMin = 1024;
-constexpr std::size_t kPagesMax = kNoLocal / 2;
+constexpr std::size_t kPagesMax = kNoLocal.value / 2;
 
 /// What a superstep keeps beside the batch, for each page, link and edit.
 constexpr std::uint64_t kStepPageBytes = 96;
@@ -30,10 +30,11 @@ Batch::Name Batch::name_of(std::string_view url, std::uint64_t index, bool is_pa
 }
 
 void Batch::rebuild() {
-  for (std::size_t page = 0; page < keys_.size(); ++page) {
-    std::size_t slot = slot_of(keys_[page]);
+  std::uint32_t number = 0;
+  for (const Key16 key : keys_) {
+    std::size_t slot = slot_of(key);
     while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-    slots_[slot] = static_cast<std::uint32_t>(page + 1);
+    slots_[slot] = ++number;
   }
 }
 
@@ -48,7 +49,7 @@ LocalId Batch::intern(const Name& name, LocalId linker) {
   if (keys_.size() * 2 >= slots_.size()) grow();
   std::size_t slot = slot_of(name.key);
   for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
-    const LocalId page = slots_[slot] - 1;
+    const LocalId page{slots_[slot] - 1};
     if (keys_[page] != name.key) continue;
     if (!has_urls_ || url(page) == name.url) return page;
     ++collision_count_;
@@ -62,7 +63,7 @@ LocalId Batch::intern(const Name& name, LocalId linker) {
   linkers_.push_back(linker);
   first_scores_.push_back(name.score);
   slots_[slot] = static_cast<std::uint32_t>(keys_.size());
-  return static_cast<LocalId>(keys_.size() - 1);
+  return {slots_[slot] - 1};
 }
 
 void Batch::add(const CrawlEvent& event, bool all_parsed) {
@@ -87,7 +88,7 @@ void Batch::add(const CrawlEvent& event, bool all_parsed) {
   }
   for (const Name& name : names_) {
     const std::uint32_t taken = slots_[slot_of(name.key)];
-    if (taken != 0) __builtin_prefetch(&keys_[taken - 1]);
+    if (taken != 0) __builtin_prefetch(&keys_[LocalId{taken - 1}]);
   }
   for (const Name& name : names_) {
     const LocalId target = intern(name, page);

@@ -4,6 +4,7 @@
 /// What waits for the next superstep, in memory: each page that is named once, under a number of
 /// its own, and the edits by these numbers. So a link takes 4 bytes, however long its URL is.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,9 +16,21 @@
 
 namespace crawlstore::pages {
 
-/// The number of a page in a batch, in the order in which pages were first named.
-using LocalId = std::uint32_t;
-inline constexpr LocalId kNoLocal = ~LocalId{0};
+/// The number of a page in a batch, in the order in which pages were first named. No index.
+struct LocalId {
+  std::uint32_t value = 0;
+  auto operator<=>(const LocalId&) const = default;
+};
+inline constexpr LocalId kNoLocal{~std::uint32_t{0}};
+
+/// A column of a batch: something of each page.
+template <class T>
+class ByPage : public std::vector<T> {
+ public:
+  using std::vector<T>::vector;
+  decltype(auto) operator[](LocalId page) { return std::vector<T>::operator[](page.value); }
+  decltype(auto) operator[](LocalId page) const { return std::vector<T>::operator[](page.value); }
+};
 
 /// One edit: links and hash lie in columns of the batch.
 struct BatchEdit {
@@ -64,7 +77,7 @@ class Batch {
   [[nodiscard]] std::span<const Key16> keys() const { return keys_; }
   [[nodiscard]] std::uint32_t witness(LocalId page) const { return witnesses_[page]; }
   [[nodiscard]] std::string_view url(LocalId page) const {
-    const std::size_t begin = page == 0 ? 0 : url_ends_[page - 1];
+    const std::size_t begin = page.value == 0 ? 0 : url_ends_[LocalId{page.value - 1}];
     return {url_bytes_.data() + begin, url_ends_[page] - begin};
   }
   /// The page whose link named this one first; kNoLocal: an edit did.
@@ -109,11 +122,11 @@ class Batch {
   bool has_urls_;
   std::uint64_t key_seed_;
   // By page.
-  std::vector<Key16> keys_;
-  std::vector<std::uint32_t> witnesses_;
-  std::vector<std::size_t> url_ends_;
-  std::vector<LocalId> linkers_;
-  std::vector<float> first_scores_;
+  ByPage<Key16> keys_;
+  ByPage<std::uint32_t> witnesses_;
+  ByPage<std::size_t> url_ends_;
+  ByPage<LocalId> linkers_;
+  ByPage<float> first_scores_;
   std::vector<char> url_bytes_;
   // By edit.
   std::vector<BatchEdit> edits_;

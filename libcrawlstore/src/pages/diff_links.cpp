@@ -146,7 +146,7 @@ Result<void> DatabaseDiff::compare_row(std::uint64_t old_page, Row row) {
     return work_.blame(
         false,
         Result<void>(fail(Errc::kSegmentInvalid, "a link leads to a page that does not exist",
-                          Error::kNoOffset, older_.inside().table.out_links.value)));
+                          Error::kNoOffset, older_.inside().table.out_links)));
   };
   if (old_page >= pairs_.new_of.size()) return broken();
   const std::uint64_t paired = pairs_.new_of[old_page];
@@ -194,7 +194,7 @@ Result<void> DatabaseDiff::tell_new_rows() {
     if (page >= is_compared_.size()) {
       return work_.blame(
           true, Result<void>(fail(Errc::kSegmentInvalid, "a page that does not exist has links",
-                                  Error::kNoOffset, newer_.inside().table.out_links.value)));
+                                  Error::kNoOffset, newer_.inside().table.out_links)));
     }
     if (!is_compared_[page]) {
       gone_.clear();

@@ -6,8 +6,7 @@
 namespace crawlstore::pages {
 
 tl::unexpected<Error> EventWalk::damaged(const Error& error) const {
-  return fail(error.code, error.text, runs_[next_run_ - 1].offset_bytes + error.offset,
-              segment_.value);
+  return fail(error.code, error.text, runs_[next_run_ - 1].offset_bytes + error.offset, segment_);
 }
 
 Result<void> EventWalk::open_run() {

@@ -57,7 +57,7 @@ Result<void> Forgetting::find_pages(const std::function<bool(std::string_view ur
                          [&](std::uint64_t page, const format::Origin& origin) -> Result<void> {
                            if (page >= page_count) {
                              return fail(Errc::kSegmentInvalid, "there are more origins than pages",
-                                         Error::kNoOffset, state_.table.origins.value);
+                                         Error::kNoOffset, state_.table.origins);
                            }
                            CRAWLSTORE_TRY(const bool is_gone, steps_.call([&] {
                              return !origin.url.empty() && is_meant(origin.url);
@@ -120,7 +120,7 @@ Result<void> Forgetting::write_records() {
       const std::uint64_t place = *page % format::kTilePagesMax;
       if (place >= records.size()) {
         return fail(Errc::kSegmentInvalid, "a tile of records has fewer pages than there are",
-                    Error::kNoOffset, state_.table.records.value);
+                    Error::kNoOffset, state_.table.records);
       }
       if (records[place].crawl_count != 0) CRAWLSTORE_TRY(take_off(state_.table.crawled_count, 1));
       records[place] = {};
@@ -151,7 +151,7 @@ Result<void> Forgetting::write_links() {
     for (const std::uint64_t link : rows.links()) {
       if (page >= is_forgotten_.size() || link >= is_forgotten_.size()) {
         return fail(Errc::kSegmentInvalid, "a link leads to or from a page that does not exist",
-                    Error::kNoOffset, segments.out.value);
+                    Error::kNoOffset, segments.out);
       }
       if (is_forgotten_[page] || is_forgotten_[link]) {
         gone_.emplace_back(link, page);

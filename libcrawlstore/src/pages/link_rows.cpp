@@ -57,7 +57,7 @@ Result<void> take_off(std::uint64_t& count, std::uint64_t gone) {
 Result<void> decode_records(std::span<const std::byte> payload, SegmentId segment,
                             std::vector<format::PageRecord>& records) {
   const auto broken = [segment](const Error& error) {
-    return fail(error.code, error.text, Error::kNoOffset, segment.value);
+    return fail(error.code, error.text, Error::kNoOffset, segment);
   };
   const auto tile = format::RecordTile::parse(payload);
   if (!tile) return broken(tile.error());

@@ -67,7 +67,7 @@ Result<format::RunRef> write_joined(container::SegmentWriter& writer, const Join
     CRAWLSTORE_TRY(const auto cursor, open_run(writer, from.segment, from.runs[i]));
     if (cursor->footer() != from.footers[i]) {
       return fail(Errc::kSegmentInvalid, "the footer of an origin run has changed",
-                  from.runs[i].offset_bytes, from.segment.value);
+                  from.runs[i].offset_bytes, from.segment);
     }
     const bool keeps =
         plan.source == DictionarySource::kGiven && cursor->dictionary() == plan.dictionary;
@@ -93,7 +93,7 @@ Result<void> join(container::SegmentWriter& writer, format::SegmentEntry& log, s
     if (footer.first_page != plan.first_page + plan.page_count) {
       return fail(Errc::kSegmentInvalid,
                   "an origin run does not begin where the one before it ends", run.offset_bytes,
-                  log.id.value);
+                  log.id);
     }
     plan.page_count += footer.page_count;
     plan.url_bytes += footer.url_bytes;

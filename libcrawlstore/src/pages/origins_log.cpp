@@ -13,14 +13,14 @@ Result<OriginsLog> OriginsLog::open(const format::SegmentEntry& log, std::uint64
     CRAWLSTORE_TRY(auto lookup, OriginsLookup::open(open_run(run)));
     if (lookup->first_page() != next_page) {
       return fail(Errc::kSegmentInvalid, "a run of origins does not begin where the last one ends",
-                  run.offset_bytes, log.id.value);
+                  run.offset_bytes, log.id);
     }
     next_page += lookup->page_count();
     origins.runs_.push_back(std::move(lookup));
   }
   if (next_page == page_count) return origins;
   return fail(Errc::kSegmentInvalid, "there are not as many origins as pages", Error::kNoOffset,
-              log.id.value);
+              log.id);
 }
 
 Result<format::Origin> OriginsLog::find(std::uint64_t page) {

@@ -30,7 +30,7 @@ constexpr double kNewDictionaryGain = 1.03;
 constexpr const char* kChangedFooter = "the footer of an origin run has changed";
 
 tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId segment) {
-  return fail(Errc::kSegmentInvalid, text, offset, segment.value);
+  return fail(Errc::kSegmentInvalid, text, offset, segment);
 }
 
 /// What a codec says is relative to the payload.
@@ -213,7 +213,7 @@ Result<void> OriginsCursor::read_footer(Storage& storage) {
   CRAWLSTORE_TRY(const auto got, storage.read(run_.offset_bytes + offset, bytes));
   if (got < bytes.size()) {
     return fail(Errc::kTruncated, "the file ends inside a segment", run_.offset_bytes + offset,
-                segment_.value);
+                segment_);
   }
   const auto footer = format::parse_origin_footer(bytes, run_.payload_bytes);
   const bool is_counted = footer && footer->page_count == run_.record_count;

@@ -233,7 +233,7 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
       return fail(Errc::kTypeMismatch,
                   options.has_urls ? "the pages of this database have no URLs, only indexes"
                                    : "the pages of this database have URLs",
-                  Error::kNoOffset, entry->id.value);
+                  Error::kNoOffset, entry->id);
     }
   } else {
     state.id = writer.new_segment_id();
@@ -247,7 +247,7 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
                                                      options.bucket_keys_max}));
     if (state.table.keys && state.table.keys != table.segment()) {
       return fail(Errc::kSegmentInvalid, "a page database names another DRUM than that of its name",
-                  Error::kNoOffset, state.id.value);
+                  Error::kNoOffset, state.id);
     }
     keys.emplace(std::move(table));
   }

@@ -86,7 +86,7 @@ Result<void> pair_by_url(const PagesSide& older, const PagesSide& newer, DiffWor
     if (index >= pairs.new_of.size()) {
       return work.blame(
           false, Result<void>(fail(Errc::kSegmentInvalid, "there are more origins than pages",
-                                   Error::kNoOffset, older.inside().table.origins.value)));
+                                   Error::kNoOffset, older.inside().table.origins)));
     }
     if (const auto url = walk.origin().url; url.empty()) {
       pairs.new_of[index] = PagePairs::kForgotten;

@@ -38,7 +38,7 @@ Result<const format::SegmentEntry*> PageView::Impl::part(SegmentId id, SegmentKi
   const auto* entry = Inside::of(snapshot).directory().find(id);
   if (entry != nullptr && entry->kind == kind && entry->owner == info.id) return entry;
   return fail(Errc::kSegmentInvalid, "a page database names a segment that is not its own",
-              Error::kNoOffset, info.id.value);
+              Error::kNoOffset, info.id);
 }
 
 Result<void> PageView::Impl::open_parts() {
@@ -80,7 +80,7 @@ Result<void> PageView::Impl::open_keys() {
   if (drum.id != table.keys || drum.key_bytes != format::kWideKeyBytes ||
       drum.value_bytes != format::kPageValueBytes) {
     return fail(Errc::kSegmentInvalid, "a page database names a DRUM that does not hold its keys",
-                Error::kNoOffset, info.id.value);
+                Error::kNoOffset, info.id);
   }
   CRAWLSTORE_TRY(const auto log, part(table.fresh_keys, SegmentKind::kFreshKeys));
   std::vector<std::shared_ptr<const drum::PartitionLookup>> fresh;
@@ -115,12 +115,12 @@ Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name)
   const auto& run = entry->runs.front();
   if (run.payload_bytes > format::kPagesTableBytesMax) {
     return fail(Errc::kSegmentInvalid, "the table of a page database is too long", run.offset_bytes,
-                entry->id.value);
+                entry->id);
   }
   CRAWLSTORE_TRY(const auto payload, snapshot.read_run(entry->id, run.run_id));
   const auto table = format::parse_pages_table(payload);
   if (!table) {
-    return fail(Errc::kSegmentInvalid, table.error().text, run.offset_bytes, entry->id.value);
+    return fail(Errc::kSegmentInvalid, table.error().text, run.offset_bytes, entry->id);
   }
   auto impl = std::make_shared<Impl>(snapshot);
   impl->table = *table;
@@ -186,7 +186,7 @@ Result<void> PageView::Impl::fill_origin(std::uint64_t index, PageInfo& page) co
 Result<format::PageRecord> PageView::Impl::record(std::uint64_t index) const {
   CRAWLSTORE_TRY(check_index(index));
   const auto broken = [&](const char* text) {
-    return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, table.records.value);
+    return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, table.records);
   };
   const std::uint64_t tile_index = index / format::kTilePagesMax;
   if (!records || tile_index >= records->tile_count()) {

@@ -18,7 +18,7 @@ Result<void> check_part(const container::SegmentWriter& writer, SegmentId owner,
   const auto* entry = writer.find(id);
   if (entry != nullptr && entry->kind == kind && entry->owner == owner) return {};
   return fail(Errc::kSegmentInvalid, "a page database names a segment that is not its own",
-              Error::kNoOffset, owner.value);
+              Error::kNoOffset, owner);
 }
 
 }  // namespace
@@ -32,21 +32,21 @@ Result<void> check_page_count(const format::PagesTable& table,
     return {};
   }
   return fail(Errc::kSegmentInvalid, "there are not as many records as pages", Error::kNoOffset,
-              table.records.value);
+              table.records);
 }
 
 Result<PagesState> load_state(container::SegmentWriter& writer, const format::SegmentEntry& entry) {
   const format::RunRef& run = entry.runs.front();
   if (run.payload_bytes > format::kPagesTableBytesMax) {
     return fail(Errc::kSegmentInvalid, "the table of a page database is too long", run.offset_bytes,
-                entry.id.value);
+                entry.id);
   }
   std::vector<std::byte> payload;
   const auto name = container::run_name(writer.identity(), entry.id, run.run_id);
   CRAWLSTORE_TRY(container::read_run(writer.storage(), name, run, payload));
   const auto table = format::parse_pages_table(payload);
   if (!table) {
-    return fail(Errc::kSegmentInvalid, table.error().text, run.offset_bytes, entry.id.value);
+    return fail(Errc::kSegmentInvalid, table.error().text, run.offset_bytes, entry.id);
   }
   const std::array parts{std::pair{table->origins, SegmentKind::kPageOrigins},
                          std::pair{table->records, SegmentKind::kPageRecords},

@@ -2,7 +2,6 @@
 #include "pages/superstep.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "format/endian.h"
 #include "pages/fresh_keys.h"
@@ -67,8 +66,9 @@ void Superstep::expect_steps() {
 Result<void> Superstep::assign_indexes() {
   indexes_.assign(batch_.page_count(), kNoIndex);
   if (state_.table.has_urls) {
-    std::vector<LocalId> by_key(batch_.page_count());
-    std::iota(by_key.begin(), by_key.end(), LocalId{0});
+    std::vector<LocalId> by_key;
+    by_key.reserve(batch_.page_count());
+    for_each_page([&by_key](LocalId page) { by_key.push_back(page); });
     const auto less = [this](LocalId a, LocalId b) { return batch_.key(a) < batch_.key(b); };
     std::sort(by_key.begin(), by_key.end(), less);
     CRAWLSTORE_TRY(steps_.look());
@@ -87,7 +87,7 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
   std::vector<Key16> keys(by_key.size());
   std::transform(by_key.begin(), by_key.end(), keys.begin(),
                  [this](LocalId page) { return batch_.key(page); });
-  std::vector<bool> is_known(by_key.size());
+  ByPage<bool> is_known(by_key.size());
   std::size_t begin = 0;
   const auto take = [&](std::size_t place, std::span<const std::byte> value) {
     const LocalId page = by_key[begin + place];
@@ -100,7 +100,7 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
     if (indexes_[page] < first_new_) return Result<void>{};
     return Result<void>(fail(Errc::kSegmentInvalid,
                              "the key of a page has an index that no page has", Error::kNoOffset,
-                             keys_->segment().value));
+                             keys_->segment()));
   };
   CRAWLSTORE_TRY(const auto fresh, FreshKeys::open(writer_, state_.table.fresh_keys));
   for (; begin < keys.size(); begin += std::min(kKeysPerLook, keys.size() - begin)) {
@@ -110,22 +110,22 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
     CRAWLSTORE_TRY(fresh.find_sorted(some, take));
     CRAWLSTORE_TRY(steps_.add(some.size()));
   }
-  for (std::size_t page = 0; page < is_known.size(); ++page) {
-    if (is_known[page]) continue;
+  for_each_page([&](LocalId page) {
+    if (is_known[page]) return;
     indexes_[page] = state_.table.page_count++;
-    new_pages_.push_back(static_cast<LocalId>(page));
-  }
+    new_pages_.push_back(page);
+  });
   if (state_.table.page_count <= format::kPagesMax) return {};
   return fail(Errc::kTooLarge, "a page database holds at most 2^40 pages");
 }
 
 /// All indexes below the largest exist.
 void Superstep::take_index_pages() {
-  for (std::size_t page = 0; page < indexes_.size(); ++page) {
-    indexes_[page] = batch_.key(static_cast<LocalId>(page)).tail;
+  for_each_page([this](LocalId page) {
+    indexes_[page] = batch_.key(page).tail;
     state_.table.page_count = std::max(state_.table.page_count, indexes_[page] + 1);
-    if (indexes_[page] >= first_new_) new_pages_.push_back(static_cast<LocalId>(page));
-  }
+    if (indexes_[page] >= first_new_) new_pages_.push_back(page);
+  });
   std::sort(new_pages_.begin(), new_pages_.end(),
             [this](LocalId a, LocalId b) { return indexes_[a] < indexes_[b]; });
 }
@@ -158,9 +158,9 @@ void Superstep::order_edits() {
 
 /// New pages are in order already, and come last.
 void Superstep::order_pages() {
-  for (std::size_t page = 0; page < indexes_.size(); ++page) {
-    if (indexes_[page] < first_new_) page_order_.push_back(static_cast<LocalId>(page));
-  }
+  for_each_page([this](LocalId page) {
+    if (indexes_[page] < first_new_) page_order_.push_back(page);
+  });
   std::sort(page_order_.begin(), page_order_.end(),
             [this](LocalId a, LocalId b) { return indexes_[a] < indexes_[b]; });
   page_order_.insert(page_order_.end(), new_pages_.begin(), new_pages_.end());

@@ -60,7 +60,11 @@ class Superstep {
   Result<void> write_keys(std::span<const LocalId> by_key);
   void order_edits();
   void order_pages();
-  [[nodiscard]] std::uint64_t index_of(LocalId page) const { return indexes_[page]; }
+  /// In the order in which the batch named them.
+  template <class Visit>
+  void for_each_page(const Visit& visit) const {
+    for (LocalId page; page.value < batch_.page_count(); ++page.value) visit(page);
+  }
   [[nodiscard]] bool is_refused(LocalId page) const { return indexes_[page] == kNoIndex; }
 
   // superstep_origins.cpp
@@ -94,9 +98,9 @@ class Superstep {
   container::WorkSteps& steps_;
   SuperstepReport report_;
   std::uint64_t first_new_ = 0;            // index of the first new page
-  std::vector<std::uint64_t> indexes_;     // by local id; kNoIndex: refused
+  ByPage<std::uint64_t> indexes_;          // kNoIndex: refused
   std::vector<LocalId> new_pages_;         // in the order of their indexes
-  std::vector<std::uint32_t> depths_;      // by local id, as far as they are needed
+  ByPage<std::uint32_t> depths_;           // as far as they are needed
   std::vector<std::uint32_t> edit_order_;  // edits by the index of their page, then as they came
   std::vector<LocalId> page_order_;        // pages by index, without those refused
 

@@ -164,7 +164,7 @@ void Superstep::compare_rows(std::uint64_t page) {
 /// Regroups the links that came by their targets: sources stay in order.
 Result<void> Superstep::write_in_rows() {
   if (added_targets_.empty()) return {};
-  std::vector<std::uint32_t> ends(batch_.page_count(), 0);
+  ByPage<std::uint32_t> ends(batch_.page_count(), 0);
   for (const LocalId target : added_targets_) ++ends[target];
   std::uint32_t end = 0;
   std::size_t row_count = 0;

@@ -104,7 +104,7 @@ Result<void> Superstep::write_records() {
       const std::uint64_t place = indexes_[edits[*edit].page] - first_page;
       if (place >= records.size()) {
         return fail(Errc::kSegmentInvalid, "a tile of records has fewer pages than there are",
-                    Error::kNoOffset, state_.table.records.value);
+                    Error::kNoOffset, state_.table.records);
       }
       apply_edit(edits[*edit], records[place]);
     }

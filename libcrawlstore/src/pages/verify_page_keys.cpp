@@ -21,7 +21,7 @@ std::uint64_t print_of(Key16 key, std::uint32_t witness) {
 }
 
 tl::unexpected<Error> invalid(const char* text, SegmentId segment) {
-  return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, segment.value);
+  return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, segment);
 }
 
 }  // namespace

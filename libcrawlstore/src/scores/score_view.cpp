@@ -22,7 +22,7 @@ Result<ScoresInfo> read_info(const Snapshot& snapshot, const PagesInfo& database
   CRAWLSTORE_TRY(const auto array, scores::read_footer(*run, entry.id));
   if (array.page_count > database.page_count) {
     return fail(Errc::kSegmentInvalid, "a score array is of more pages than there are",
-                entry.runs.front().offset_bytes, entry.id.value);
+                entry.runs.front().offset_bytes, entry.id);
   }
   ScoresInfo info = scores::info_of(entry, array);
   info.is_stale = array.page_count != database.page_count ||
@@ -41,7 +41,7 @@ struct ScoreView::Impl {
 
   [[nodiscard]] tl::unexpected<Error> no_score(std::uint64_t offset) const {
     return fail(Errc::kSegmentInvalid, "a score is not a finite number from 0 on",
-                run->run().offset_bytes + offset, info.id.value);
+                run->run().offset_bytes + offset, info.id);
   }
 };
 
@@ -66,7 +66,7 @@ Result<ScoreView> ScoreView::open(const PageView& pages, std::string_view name) 
   CRAWLSTORE_TRY(impl->info, read_info(snapshot, pages.info(), *entry));
   if (impl->info.subject != ScoreSubject::kPage) {
     return fail(Errc::kTypeMismatch, "these scores are of hosts or domains, not of pages",
-                Error::kNoOffset, entry->id.value);
+                Error::kNoOffset, entry->id);
   }
   impl->run = Inside::of(snapshot).run_reader(entry->id, entry->runs.front());
   CRAWLSTORE_TRY(impl->array, scores::read_footer(*impl->run, entry->id));

@@ -113,7 +113,7 @@ Result<format::ScoreArray> read_footer(const container::RunReader& run, SegmentI
   const auto array = format::parse_score_footer(bytes, payload_bytes);
   if (!array) {
     return fail(array.error().code, array.error().text,
-                run.run().offset_bytes + array.error().offset, segment.value);
+                run.run().offset_bytes + array.error().offset, segment);
   }
   return *array;
 }

@@ -92,7 +92,7 @@ TEST_F(Reports, ListWhatAVerificationFound) {
   checked.level = VerifyLevel::kDeep;
   Error error;
   error.code = Errc::kChunkDamaged;
-  error.segment = 7;
+  error.segment = {7};
   error.offset = 0x14000;
   error.text = "the checksum is wrong";
   checked.report.findings.push_back({FindingKind::kDamaged, Generation{2}, error});
