@@ -7,6 +7,7 @@
 #include "cli/output_file.h"
 #include "cli/page_selection.h"
 #include "cli/page_source.h"
+#include "cli/score_source.h"
 #include "cli/verb.h"
 #include "model/domain_rows.h"
 #include "model/host_rows.h"
@@ -18,24 +19,37 @@ namespace {
 struct Options {
   PageSourceOptions source;
   PageSelection selection;
+  std::string scores;    // the array to sort by; empty: a column
   std::string grouping;  // "host", "domain"; empty: a row a page
   bool as_json = false;
 };
 
+/// What the array that pages are sorted by says of a page.
+Result<std::optional<model::NamedScore>> score_of(const PageSelection& selection,
+                                                  std::uint64_t index) {
+  if (!selection.scores) return std::nullopt;
+  CRAWLSTORE_TRY(const auto value, selection.scores->score(index));
+  return model::NamedScore{selection.scores->info().name, value};
+}
+
 Result<void> print_pages(const PageView& view, const Options& options, OutputFile& output) {
   std::string& tail = output.tail();
   bool is_first = true;
-  tail += options.as_json ? "{\n  \"pages\": [" : model::page_line_header();
-  CRAWLSTORE_TRY(for_each_selected(view, options.selection, [&](const PageInfo& page) {
-    if (options.as_json) {
-      tail += is_first ? "\n    " : ",\n    ";
-      model::append_page_json(tail, page);
-    } else {
-      model::append_page_line(tail, page);
-    }
-    is_first = false;
-    return output.room();
-  }));
+  std::optional<model::NamedScore> heading;
+  if (options.selection.scores) heading = model::NamedScore{options.scores, {}};
+  tail += options.as_json ? "{\n  \"pages\": [" : model::page_line_header(heading);
+  CRAWLSTORE_TRY(
+      for_each_selected(view, options.selection, [&](const PageInfo& page) -> Result<void> {
+        CRAWLSTORE_TRY(const auto score, score_of(options.selection, page.index));
+        if (options.as_json) {
+          tail += is_first ? "\n    " : ",\n    ";
+          model::append_page_json(tail, page, score);
+        } else {
+          model::append_page_line(tail, page, score);
+        }
+        is_first = false;
+        return output.room();
+      }));
   if (options.as_json) tail += is_first ? "]\n}\n" : "\n  ]\n}\n";
   return output.finish();
 }
@@ -57,17 +71,22 @@ int print_groups(const PageView& view, const Options& options) {
   return print_document({{}, {std::move(table)}}, options.as_json);
 }
 
-int run(const Options& options) {
+int run(Options& options) {
   int code = kExitDone;
   const auto view = open_pages(options.source, code);
   if (!view) return code;
-  const PageSelection& selection = options.selection;
+  PageSelection& selection = options.selection;
   if (selection.pattern && !check_has_urls(*view, options.source, "--match")) return kExitUsage;
   if (selection.host && !check_has_urls(*view, options.source, "--host")) return kExitUsage;
   if (selection.domain && !check_has_urls(*view, options.source, "--domain")) return kExitUsage;
   if (!options.grouping.empty()) {
     return check_has_urls(*view, options.source, "--by") ? print_groups(*view, options)
                                                          : kExitUsage;
+  }
+  if (!options.scores.empty()) {
+    selection.scores =
+        open_scores(*view, options.source, {options.scores, "--sort score:NAME"}, code);
+    if (!selection.scores) return code;
   }
   auto output = OutputFile::open("");
   if (!output) return fail_with("standard output", output.error());
@@ -108,16 +127,24 @@ void add_selection(Parser& parser, Options& options) {
                     "cases differ");
   const auto host = add_host(parser, selection);
   add_domain(parser, selection).excludes(host);
-  const auto parse_column = [&selection](const std::string& text) {
+  const auto parse_column = [&options](const std::string& text) {
+    constexpr std::string_view kScores = "score:";
+    if (text.starts_with(kScores)) {
+      options.scores = text.substr(kScores.size());
+      return options.scores.empty() ? "score:NAME has a name" : std::string();
+    }
     const auto column = model::find_page_column(text);
-    if (!column) return "one of " + model::page_column_names();
-    selection.column = *column;
+    if (!column) return "one of " + model::page_column_names() + ", score:NAME";
+    options.selection.column = *column;
     return std::string();
   };
   const auto sort = parser.parsed(
       "--sort COLUMN", parse_column,
-      "smallest first by " + model::page_column_names() + " (default: index); ties by index");
-  const auto reverse = parser.flag("--reverse", selection.descending, "largest first");
+      "smallest first by " + model::page_column_names() +
+          " (default: index), or highest first by score:NAME, scores that `crawlstore rank` made; "
+          "ties by index");
+  const auto reverse =
+      parser.flag("--reverse", selection.descending, "largest first; with score:NAME lowest first");
   add_count(parser, "--limit", selection.limit, "so many rows at most");
   parser
       .text("--by host|domain", options.grouping,
@@ -136,7 +163,9 @@ Action define_pages(Parser& parser) {
   parser.footer(
       "A line a page, or with --by a line a host or domain. Takes memory only to sort: a key for "
       "each page that matches, with --limit N "
-      "for N of them. Controls in a URL are shown as \\xNN; with --json bytes that are no UTF-8 "
+      "for N of them. By score:NAME a column of this name is added, and pages that came since the "
+      "scores were computed, which have none (-; null in JSON), are last. Controls in a URL are "
+      "shown as \\xNN; with --json bytes that are no UTF-8 "
       "come as hexadecimal digits in `url_hex` instead of `url`. What a registered domain is says "
       "the "
       "list of public suffixes of the system, the newest that there is.");

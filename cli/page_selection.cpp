@@ -2,6 +2,7 @@
 #include "cli/page_selection.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <re2/re2.h>
 
@@ -19,23 +20,38 @@ struct Place {
   std::uint64_t index = 0;
 };
 
+/// Ascending: scores from the best, or with `descending` from the worst, then those without one.
+/// Scores have no sign, so that their bits have their order.
+Result<std::uint64_t> place_by_score(const PageSelection& selection, std::uint64_t index) {
+  CRAWLSTORE_TRY(const auto score, selection.scores->score(index));
+  if (!score) return ~std::uint64_t{0};
+  const auto bits = std::bit_cast<std::uint64_t>(*score);
+  return selection.descending ? bits : ~(bits + 1);
+}
+
 /// The places that come first, `limit` at most: a heap whose front is the last of them.
 class Places {
  public:
   explicit Places(const PageSelection& selection) : selection_(selection) {}
 
-  void add(const PageInfo& page) {
-    if (selection_.limit == 0U) return;
-    Place place{model::sort_number(page, selection_.column), {}, page.index};
-    if (selection_.column == model::PageColumn::kUrl) place.text = page.url;
+  Result<void> add(const PageInfo& page) {
+    if (selection_.limit == 0U) return {};
+    Place place{0, {}, page.index};
+    if (selection_.scores) {
+      CRAWLSTORE_TRY(place.number, place_by_score(selection_, page.index));
+    } else {
+      place.number = model::sort_number(page, selection_.column);
+      if (selection_.column == model::PageColumn::kUrl) place.text = page.url;
+    }
     const bool is_full = selection_.limit && places_.size() >= *selection_.limit;
-    if (is_full && !comes_before(place, places_.front())) return;
+    if (is_full && !comes_before(place, places_.front())) return {};
     if (is_full) {
       std::pop_heap(places_.begin(), places_.end(), order());
       places_.pop_back();
     }
     places_.push_back(std::move(place));
     if (selection_.limit) std::push_heap(places_.begin(), places_.end(), order());
+    return {};
   }
 
   std::vector<Place> take() {
@@ -45,12 +61,13 @@ class Places {
 
  private:
   [[nodiscard]] bool comes_before(const Place& a, const Place& b) const {
-    if (a.number != b.number) return (a.number < b.number) != selection_.descending;
+    const bool is_turned = selection_.descending && !selection_.scores;
+    if (a.number != b.number) return (a.number < b.number) != is_turned;
     if (const int order = a.text.compare(b.text); order != 0) {
       return (order < 0) != selection_.descending;
     }
     const bool by_index = selection_.column == model::PageColumn::kIndex;
-    return by_index && selection_.descending ? a.index > b.index : a.index < b.index;
+    return by_index && is_turned ? a.index > b.index : a.index < b.index;
   }
   [[nodiscard]] std::function<bool(const Place&, const Place&)> order() const {
     return [this](const Place& a, const Place& b) { return comes_before(a, b); };
@@ -95,6 +112,52 @@ Result<void> for_each_match(const PageView& view, const PageSelection& selection
   if (selection.host) return view.for_each_page_of(*selection.host, look);
   if (selection.domain) return for_each_page_of_domain(view, *selection.domain, look);
   return view.for_each_page(look);
+}
+
+/// The best pages that match, when so many are found far up in the ranking; else nothing. To look
+/// at a page by its rank takes a block of URLs, to look at all pages one for 64 of them.
+Result<std::optional<std::vector<std::uint64_t>>> walk_down_ranking(
+    const PageView& view, const PageSelection& selection) {
+  constexpr std::uint64_t kPagesABlock = 64;
+  constexpr std::uint64_t kGrowth = 8;
+  std::optional<std::vector<std::uint64_t>> found;
+  if (!selection.scores || selection.descending || selection.host || selection.domain) return found;
+  const std::uint64_t limit = selection.limit.value_or(view.info().page_count);
+  const std::uint64_t looked_max =
+      selection.pattern ? view.info().page_count / kPagesABlock : limit;
+  std::size_t looked_count = 0;
+  found.emplace();
+  for (std::uint64_t count = limit; count <= looked_max;) {
+    CRAWLSTORE_TRY(const auto best, selection.scores->top(count));
+    for (; looked_count < best.size() && found->size() < limit; ++looked_count) {
+      const std::uint64_t index = best[looked_count].index;
+      if (selection.pattern) {
+        CRAWLSTORE_TRY(const auto url, view.url(index));
+        if (!selection.pattern->finds(url)) continue;
+      }
+      found->push_back(index);
+    }
+    if (found->size() == limit) return found;
+    if (best.size() < count || count == looked_max) break;
+    count = std::min(count * kGrowth, looked_max);
+  }
+  found.reset();
+  return found;
+}
+
+/// The matches that come first.
+Result<std::vector<std::uint64_t>> sort_matches(const PageView& view,
+                                                const PageSelection& selection) {
+  Places places(selection);
+  Result<void> done;
+  const auto walked = for_each_match(view, selection, [&](const PageInfo& page) {
+    done = places.add(page);
+    return done.has_value();
+  });
+  CRAWLSTORE_TRY(done ? walked : done);
+  std::vector<std::uint64_t> indexes;
+  for (const Place& place : places.take()) indexes.push_back(place.index);
+  return indexes;
 }
 
 }  // namespace
@@ -148,7 +211,7 @@ bool is_of_domain(std::string_view url, const std::string& domain) {
 
 Result<void> for_each_selected(const PageView& view, const PageSelection& selection,
                                const std::function<Result<void>(const PageInfo&)>& visit) {
-  const bool is_in_order = !selection.host && !selection.domain &&
+  const bool is_in_order = !selection.host && !selection.domain && !selection.scores &&
                            selection.column == model::PageColumn::kIndex && !selection.descending;
   Result<void> done;
   if (is_in_order) {
@@ -160,13 +223,12 @@ Result<void> for_each_selected(const PageView& view, const PageSelection& select
     });
     return done ? walked : done;
   }
-  Places places(selection);
-  CRAWLSTORE_TRY(for_each_match(view, selection, [&places](const PageInfo& page) {
-    places.add(page);
-    return true;
-  }));
-  for (const Place& place : places.take()) {
-    CRAWLSTORE_TRY(const auto page, view.page(place.index));
+  CRAWLSTORE_TRY(auto indexes, walk_down_ranking(view, selection));
+  if (!indexes) {
+    CRAWLSTORE_TRY(indexes, sort_matches(view, selection));
+  }
+  for (const std::uint64_t index : *indexes) {
+    CRAWLSTORE_TRY(const auto page, view.page(index));
     CRAWLSTORE_TRY(visit(page));
   }
   return {};

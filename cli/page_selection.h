@@ -2,7 +2,8 @@
 #pragma once
 
 /// Which pages `pages` shows, and in which order.
-/// Memory: none in the order of indexes; else a key for each page that matches, of `limit` at most.
+/// Memory: none in the order of indexes; else a key for each page that matches, of `limit` at most,
+/// by scores 16 bytes for one page in 64 as well.
 /// Threads: one.
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include <crawlstore/page_view.h>
+#include <crawlstore/scores.h>
 
 #include "model/page_rows.h"
 
@@ -39,7 +41,8 @@ struct PageSelection {
   std::optional<std::string> host;    ///< normalised
   std::optional<std::string> domain;  ///< registered_domain() of the hosts that are meant
   model::PageColumn column = model::PageColumn::kIndex;
-  bool descending = false;
+  std::optional<ScoreView> scores;  ///< by these, not by a column: best first, none last
+  bool descending = false;          ///< of `scores`: worst first, none last
   std::optional<std::uint64_t> limit;
 };
 

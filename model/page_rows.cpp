@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/page_rows.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
@@ -59,6 +60,18 @@ std::string hash_text(const PageInfo& page) {
   append_hex(digits,
              {static_cast<const char*>(static_cast<const void*>(hash.data())), hash.size()});
   return digits;
+}
+
+/// The heading of a column of scores.
+std::string heading(const NamedScore& score) {
+  return "score:" + std::string(score.name);
+}
+
+/// A column of scores, as wide as its heading asks for.
+void append_score_column(std::string& to, std::string_view text, const NamedScore& score) {
+  constexpr std::size_t kWidthMin = 12;
+  fmt::format_to(std::back_inserter(to), "{:>{}}  ", text,
+                 std::max(heading(score).size(), kWidthMin));
 }
 
 void append_time_json(std::string& to, std::string_view name, std::int64_t time_us) {
@@ -146,7 +159,8 @@ std::vector<Field> page_fields(const PageInfo& page) {
           {"linked_from", Unit::kId, page.linked_from ? Cell{*page.linked_from} : Cell{}}};
 }
 
-void append_page_json(std::string& to, const PageInfo& page) {
+void append_page_json(std::string& to, const PageInfo& page,
+                      const std::optional<NamedScore>& score) {
   auto out = std::back_inserter(to);
   fmt::format_to(out, "{{\"index\":{},", page.index);
   append_json_bytes(to, "url", page.url);
@@ -158,21 +172,36 @@ void append_page_json(std::string& to, const PageInfo& page) {
   to += page.content_hash.empty() ? "null" : '"' + hash_text(page) + '"';
   fmt::format_to(out, ",\"depth\":{},\"linked_from\":", page.depth);
   to += page.linked_from ? fmt::to_string(*page.linked_from) : "null";
+  if (score) {
+    to += ',';
+    append_json_text(to, heading(*score));
+    to += ':';
+    to += score->value ? fmt::to_string(*score->value) : "null";
+  }
   to += '}';
 }
 
-std::string page_line_header() {
-  return fmt::format("{:>10}  {:<7}  {:>11}  {:>12}  {:<27}  {:<27}  {:>12}  {:>5}  url\n", "index",
-                     "state", "crawl_count", "change_count", "first_crawl", "last_crawl", "score",
-                     "depth");
+std::string page_line_header(const std::optional<NamedScore>& score) {
+  std::string header = fmt::format("{:>10}  {:<7}  {:>11}  {:>12}  {:<27}  {:<27}  {:>12}  {:>5}  ",
+                                   "index", "state", "crawl_count", "change_count", "first_crawl",
+                                   "last_crawl", "score", "depth");
+  if (score) append_score_column(header, heading(*score), *score);
+  return header + "url\n";
 }
 
-void append_page_line(std::string& to, const PageInfo& page) {
+void append_page_line(std::string& to, const PageInfo& page,
+                      const std::optional<NamedScore>& score) {
   fmt::format_to(std::back_inserter(to),
-                 "{:>10}  {:<7}  {:>11}  {:>12}  {:<27}  {:<27}  {:>12}  {:>5}  {}\n", page.index,
+                 "{:>10}  {:<7}  {:>11}  {:>12}  {:<27}  {:<27}  {:>12}  {:>5}  ", page.index,
                  name_of(page.state), page.crawl_count, page.change_count,
                  time_text(page.first_crawl_us, "-"), time_text(page.last_crawl_us, "-"),
-                 format_score(page.score), page.depth, shown_url(page.url));
+                 format_score(page.score), page.depth);
+  if (score) {
+    const Cell cell = score->value ? Cell(*score->value) : Cell();
+    append_score_column(to, format_cell(cell, Unit::kScore), *score);
+  }
+  to += shown_url(page.url);
+  to += '\n';
 }
 
 std::string page_csv_header() {

@@ -4,6 +4,7 @@
 /// Pages as rows, in the forms that programs and people read.
 /// Threads: pure functions.
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,12 +45,22 @@ Field url_field(std::string_view url);
 /// All that is known of a page, without its links.
 std::vector<Field> page_fields(const PageInfo& page);
 
-/// An object of JSON in one line, without an end of line; the same names and values.
-void append_page_json(std::string& to, const PageInfo& page);
+/// What an array of scores says of a page; nothing for a page that came since.
+struct NamedScore {
+  std::string_view name;  ///< of the array
+  std::optional<double> value;
+};
 
-/// Columns of fixed width, the URL last; a line each. Controls in URLs are escaped.
-std::string page_line_header();
-void append_page_line(std::string& to, const PageInfo& page);
+/// An object of JSON in one line, without an end of line; the same names and values, and
+/// `score:NAME` if it is given.
+void append_page_json(std::string& to, const PageInfo& page,
+                      const std::optional<NamedScore>& score = {});
+
+/// Columns of fixed width, the URL last, before it `score:NAME` if it is given; a line each.
+/// Controls in URLs are escaped.
+std::string page_line_header(const std::optional<NamedScore>& score = {});
+void append_page_line(std::string& to, const PageInfo& page,
+                      const std::optional<NamedScore>& score = {});
 
 /// Comma-separated: RFC 4180, but lines end with LF; URLs as they are.
 std::string page_csv_header();

@@ -3,6 +3,7 @@
 
 import json
 import random
+import re
 import unittest
 
 import pages_command
@@ -107,6 +108,57 @@ class Rank(pages_command.PagesTest):
         self.assertEqual(json.loads(self.succeed("forget", "x.crawl", "--host", "d.test",
                                                  "--json").out)["score_arrays"], 1)
         self.refuse(1, "no scores", "top", "x.crawl")
+
+    def order(self, *words):
+        return [row["index"] for row in self.rows("--sort", "score:pagerank", *words)]
+
+    def assert_order(self, scores, indexes, *words):
+        """`pages` sorts the pages with these indexes by these scores, whatever the limit."""
+        best = sorted(indexes, key=lambda page: (scores[page] is None, -(scores[page] or 0), page))
+        worst = sorted(indexes, key=lambda page: (scores[page] is None, scores[page] or 0, page))
+        for limit in (1, 10, 5000):
+            self.assertEqual(self.order("--limit", limit, *words), best[:limit])
+        self.assertEqual(self.order(*words), best)
+        self.assertEqual(self.order("--limit", 40, "--reverse", *words), worst[:40])
+
+    def test_sorts_pages_by_scores(self):
+        rng = random.Random(SEED + 2)
+        urls = [b"http://h%d.%s.test/%d" % (page % 7, b"ab"[page % 2:][:1], page)
+                for page in range(1000)]
+        targets = urls + 10 * urls[:30]
+        self.load(b"".join(b"%s\t%s\n" % (url, rng.choice(targets)) for url in urls
+                           for _ in range(3)), "edges")
+        self.succeed("rank", "x.crawl")
+        self.load(b"http://h0.a.test/new\thttp://h1.b.test/new\n", "edges")
+        answer = self.succeed("pages", "x.crawl", "--sort", "score:pagerank", "--json")
+        self.assertIn(b"have changed since", answer.err)
+        pages = json.loads(answer.out)["pages"]
+        self.assertEqual([row["score:pagerank"] for row in pages[-2:]], [None, None])
+        scores = {row["index"]: row["score:pagerank"] for row in pages}
+        self.assertEqual({row["index"]: row["score"] for row in self.top("--limit", 2000)},
+                         {page: score for page, score in scores.items() if score})
+        self.assertEqual(sorted(scores), list(range(1002)))
+        for words, holds in (([], ""), (["--host", "h3.a.test"], "//h3.a."),
+                             (["--domain", "b.test"], ".b."), (["--match", "7$"], "7"),
+                             (["--match", "/99.$"], "/99"), (["--match", "[02468]$"], "")):
+            found = [row["index"] for row in pages if row["url"].startswith("http:") and (
+                re.search(words[1], row["url"]) if "--match" in words else holds in row["url"])]
+            with self.subTest(words):
+                self.assert_order(scores, found, *words)
+        text = self.succeed("pages", "x.crawl", "--sort", "score:pagerank").out.split(b"\n")
+        self.assertRegex(text[0], b" depth  score:pagerank  url$")
+        self.assertRegex(text[1], b" %d +0\\.\\d+  http:" % pages[0]["depth"])
+        self.assertRegex(text[-2], b" -  http://h[01].[ab].test/new$")
+
+    def test_says_which_scores_can_be_sorted_by(self):
+        self.load_links({0: {1}})
+        self.refuse(1, "no scores `own`; `crawlstore rank x.crawl` computes", "pages", "x.crawl",
+                    "--sort", "score:own")
+        self.rank("--name", "mine")
+        self.refuse(1, "no scores `own`; there are `mine`: --sort score:NAME chooses", "pages",
+                    "x.crawl", "--sort", "score:own")
+        self.refuse(2, "score:NAME has a name", "pages", "x.crawl", "--sort", "score:")
+        self.refuse(2, "depth, score:NAME", "pages", "x.crawl", "--sort", "scores")
 
     def test_keeps_the_scores_before_where_it_does_not_converge(self):
         self.load_links({0: {1}, 1: {2}, 2: {0, 1}})

@@ -69,6 +69,15 @@ TEST(PageJson, SaysWhatTheFieldsSay) {
   }
 }
 
+TEST(PageJson, NamesScoresAsTheyAreNamed) {
+  std::string line;
+  append_page_json(line, some_page(), NamedScore{"a \"b\"", 0.25});
+  EXPECT_EQ(nlohmann::json::parse(line)["score:a \"b\""], 0.25);
+  line.clear();
+  append_page_json(line, some_page(), NamedScore{"x", {}});
+  EXPECT_TRUE(nlohmann::json::parse(line).at("score:x").is_null());
+}
+
 TEST(PageJson, IsJsonWhateverTheUrl) {
   testing::SeededRandom random;
   for (int round = 0; round < 300; ++round) {
@@ -91,6 +100,17 @@ TEST(PageLine, StaysOneLineWhateverTheUrl) {
     EXPECT_EQ(std::ranges::count(line, '\n'), 1);
     EXPECT_EQ(line.find('\x1B'), std::string::npos);
   }
+}
+
+TEST(PageLine, HasScoresBelowTheirName) {
+  const NamedScore score{"a longer name", 0.0001};
+  std::string line;
+  append_page_line(line, some_page(), score);
+  const std::string header = page_line_header(score);
+  const std::string heading = "score:a longer name";
+  const std::size_t end = header.find(heading) + heading.size();
+  EXPECT_EQ(line.substr(end - 6, 8), "0.0001  ");
+  EXPECT_EQ(header.substr(end), "  url\n");
 }
 
 TEST(PageCsv, HasAFieldForEachNameOfTheHeader) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the verbs that read scores share. Threads: one.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <crawlstore/scores.h>
+
+#include "cli/page_source.h"
+
+namespace crawlstore::cli {
+
+/// Which scores, and the option that chooses them, for messages.
+struct ScoresChoice {
+  std::string_view name;
+  std::string_view option;
+};
+
+/// Opens scores by page, and notes when they are stale. On failure says why, and which there are,
+/// and leaves the exit code in `code`.
+std::optional<ScoreView> open_scores(const PageView& pages, const PageSourceOptions& source,
+                                     const ScoresChoice& choice, int& code);
+
+}  // namespace crawlstore::cli
