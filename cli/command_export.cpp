@@ -11,6 +11,7 @@
 #include "cli/page_export.h"
 #include "cli/page_source.h"
 #include "cli/progress.h"
+#include "cli/score_source.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
@@ -24,6 +25,7 @@ constexpr std::uint64_t kDrawnLinksMax = 1'000'000;
 struct Options {
   PageSourceOptions source;
   std::string format;
+  std::string scores;  // empty: the default
   std::string output;
   bool only_other_hosts = false;
   bool quiet = false;
@@ -33,14 +35,22 @@ bool is_drawn(const Options& options) {
   return options.format == "dot" || options.format == "graphml";
 }
 
+bool is_of_scores(const Options& options) {
+  return options.format.starts_with("scores-");
+}
+
 /// Empty: nothing speaks against it.
 std::string misuse(const Options& options) {
   if (options.only_other_hosts && options.format != "edges" && !is_drawn(options)) {
     return "--other-hosts goes with edges, dot and graphml: the other formats hold whole pages";
   }
+  if (!options.scores.empty() && !is_of_scores(options)) {
+    return "--name goes with scores-csv and scores-npy";
+  }
   const bool is_stdout = options.output.empty() || options.output == "-";
-  if (is_stdout && options.format == "events" && is_terminal(STDOUT_FILENO)) {
-    return "events are no text; -o FILE keeps them from the terminal";
+  const bool is_text = options.format != "events" && options.format != "scores-npy";
+  if (is_stdout && !is_text && is_terminal(STDOUT_FILENO)) {
+    return options.format + " is no text; -o FILE keeps it from the terminal";
   }
   std::error_code ignored;
   if (!is_stdout && std::filesystem::equivalent(options.output, options.source.path, ignored)) {
@@ -84,11 +94,18 @@ int run(const Options& options) {
     note(fmt::format("{} links: few programs draw so many",
                      model::format_count(view.info().link_count)));
   }
+  std::optional<ScoreView> scores;
+  if (is_of_scores(options)) {
+    const std::string_view name =
+        options.scores.empty() ? ScoreView::kDefaultName : std::string_view(options.scores);
+    scores = open_scores(view, options.source, {name, "--name NAME", options.quiet}, code);
+    if (!scores) return code;
+  }
   const StopSignals stop;
   auto output = OutputFile::open(options.output);
   if (!output) return fail_with(options.output, output.error());
   ProgressBar progress("export", model::Unit::kCount, " steps", options.quiet);
-  const PageExport what{*views, *output, options.only_other_hosts,
+  const PageExport what{*views, *output, scores ? &*scores : nullptr, options.only_other_hosts,
                         [&](std::uint64_t done, std::uint64_t total) -> Result<void> {
                           progress.update_of(done, total);
                           if (stop.requested() == 0) return {};
@@ -116,6 +133,9 @@ constexpr const char* kFooter =
     "a line are left out, and counted (exit code 1).\n"
     "dot, graphml: nodes and edges. They hold text: in a URL with controls, or that is no UTF-8, "
     "these bytes come as \\xNN.\n"
+    "scores-csv, scores-npy: the scores that --name chooses. csv: index, URL, score of each page; "
+    "the score is empty for pages that came since. npy: the array alone, for NumPy, entry i for "
+    "page i, float32 or float64; it ends before the pages that came since.\n"
     "With -o the file is there as a whole or not at all; it takes the place of another one.";
 
 }  // namespace
@@ -126,9 +146,12 @@ Action define_export(Parser& parser) {
   add_page_source(parser, options->source);
   parser
       .text("--format F", options->format,
-            "the format of the output: events, jsonl, csv, edges, dot, graphml")
+            "the format of the output: events, jsonl, csv, edges, dot, graphml, scores-csv, "
+            "scores-npy")
       .required()
-      .one_of({"events", "jsonl", "csv", "edges", "dot", "graphml"});
+      .one_of({"events", "jsonl", "csv", "edges", "dot", "graphml", "scores-csv", "scores-npy"});
+  parser.text("--name NAME", options->scores,
+              "with scores-csv and scores-npy: which scores (default: pagerank)");
   parser.text("-o,--output OUT", options->output, "where to (default: standard output)");
   parser.flag("--other-hosts", options->only_other_hosts, "only links from host to host");
   add_quiet(parser, options->quiet);

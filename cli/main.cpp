@@ -24,7 +24,7 @@ constexpr std::array kVerbs{
     Verb{"inspect", "open the file in a window and look around", define_inspect},
     Verb{"seen", "URLs in, unique or duplicate out", define_seen},
     Verb{"import", "take over URLs, links or crawl events from files", define_import},
-    Verb{"export", "pages and links as events, tables or graphs", define_export},
+    Verb{"export", "pages, links and scores as events, tables or graphs", define_export},
     Verb{"pages", "list pages: all, those that match, the first by a column", define_pages},
     Verb{"page", "everything known of one page", define_page},
     Verb{"links", "the pages that a page links to, or that link to it", define_links},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/page_export.h"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -226,14 +228,75 @@ Result<ExportLosses> export_graphml(const PageExport& what) {
       what, {kGraphmlHead, append_graphml_node, append_graphml_edge, "  </graph>\n</graphml>\n"});
 }
 
+/// With as few digits as give the number back.
+std::string score_text(const ScoreView& scores, const std::optional<double>& score) {
+  if (!score) return {};
+  return scores.info().has_doubles ? fmt::to_string(*score)
+                                   : model::format_score(static_cast<float>(*score));
+}
+
+Result<ExportLosses> export_scores_csv(const PageExport& what) {
+  const PageView& view = what.views.walk;
+  std::string& tail = what.output.tail();
+  tail += "index,url,score\n";
+  for (std::uint64_t index = 0; index < view.info().page_count; ++index) {
+    CRAWLSTORE_TRY(what.look(index, view.info().page_count));
+    CRAWLSTORE_TRY(const auto url, view.url(index));
+    CRAWLSTORE_TRY(const auto score, what.scores->score(index));
+    fmt::format_to(std::back_inserter(tail), "{},", index);
+    model::append_csv_field(tail, url);
+    tail.append(",").append(score_text(*what.scores, score)).append("\n");
+    CRAWLSTORE_TRY(what.output.room());
+  }
+  return ExportLosses{.waiting_count = view.info().event_count};
+}
+
+/// The head of a file of NumPy, version 1.0, which is to be a multiple of 64 bytes long: behind the
+/// magic number, the version and the length of the rest, a dictionary in Python, filled with spaces
+/// up to the end of its line.
+std::string npy_head(const ScoresInfo& info) {
+  constexpr std::string_view kFixed("\x93NUMPY\x01\x00\x76\x00", 10);
+  const std::string dictionary =
+      fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({},), }}",
+                  info.has_doubles ? sizeof(double) : sizeof(float), info.page_count);
+  return fmt::format("{}{:<117}\n", kFixed, dictionary);
+}
+
+/// The array as it is mapped.
+Result<std::span<const std::byte>> bytes_of(const ScoreView& scores) {
+  CRAWLSTORE_TRY(scores.top(1));  // which finds what is no score
+  if (scores.info().has_doubles) {
+    CRAWLSTORE_TRY(const auto values, scores.doubles());
+    return std::as_bytes(values);
+  }
+  CRAWLSTORE_TRY(const auto values, scores.floats());
+  return std::as_bytes(values);
+}
+
+Result<ExportLosses> export_scores_npy(const PageExport& what) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  CRAWLSTORE_TRY(const auto bytes, bytes_of(*what.scores));
+  what.output.tail() += npy_head(what.scores->info());
+  for (std::size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    CRAWLSTORE_TRY(what.look(at, bytes.size()));
+    CRAWLSTORE_TRY(what.output.write(bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at))));
+  }
+  return ExportLosses{};
+}
+
 struct Format {
   std::string_view name;
   ExportFormat run;
 };
 
-constexpr std::array kFormats{Format{"events", export_events}, Format{"jsonl", export_jsonl},
-                              Format{"csv", export_csv},       Format{"edges", export_edges},
-                              Format{"dot", export_dot},       Format{"graphml", export_graphml}};
+constexpr std::array kFormats{Format{"events", export_events},
+                              Format{"jsonl", export_jsonl},
+                              Format{"csv", export_csv},
+                              Format{"edges", export_edges},
+                              Format{"dot", export_dot},
+                              Format{"graphml", export_graphml},
+                              Format{"scores-csv", export_scores_csv},
+                              Format{"scores-npy", export_scores_npy}};
 
 }  // namespace
 

@@ -7,6 +7,8 @@
 #include <functional>
 #include <string>
 
+#include <crawlstore/scores.h>
+
 #include "cli/output_file.h"
 #include "cli/page_source.h"
 
@@ -22,6 +24,7 @@ struct ExportLosses {
 struct PageExport {
   const PageViews& views;
   OutputFile& output;
+  const ScoreView* scores = nullptr;  ///< of scores-csv and scores-npy
   bool only_other_hosts = false;
   /// Told how much of a total is done; what it fails with ends the export.
   std::function<Result<void>(std::uint64_t done, std::uint64_t total)> look;

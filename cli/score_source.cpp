@@ -37,7 +37,7 @@ std::optional<ScoreView> open_scores(const PageView& pages, const PageSourceOpti
                : fail_with(source.path, scores.error());
     return std::nullopt;
   }
-  if (scores->info().is_stale) {
+  if (scores->info().is_stale && !choice.quiet) {
     note(
         fmt::format("the scores are of generation {}; pages or links have changed since: "
                     "`crawlstore rank` brings them up to date",

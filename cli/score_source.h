@@ -17,6 +17,7 @@ namespace crawlstore::cli {
 struct ScoresChoice {
   std::string_view name;
   std::string_view option;
+  bool quiet = false;  ///< nothing is said of stale ones
 };
 
 /// Opens scores by page, and notes when they are stale. On failure says why, and which there are,

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """rank and top: PageRank of a crawl, compared with a power iteration of our own."""
 
+import ast
+import csv
+import importlib
+import importlib.util
+import io
 import json
 import random
 import re
+import struct
 import unittest
 
 import pages_command
@@ -149,6 +155,61 @@ class Rank(pages_command.PagesTest):
         self.assertRegex(text[0], b" depth  score:pagerank  url$")
         self.assertRegex(text[1], b" %d +0\\.\\d+  http:" % pages[0]["depth"])
         self.assertRegex(text[-2], b" -  http://h[01].[ab].test/new$")
+
+    def npy(self, *words):
+        """The numbers of an array in NumPy's format, read as that is documented."""
+        data = self.export("scores-npy", *words)
+        self.assertEqual(data[:8], b"\x93NUMPY\x01\x00")
+        length, = struct.unpack_from("<H", data, 8)
+        self.assertEqual((10 + length) % 64, 0)
+        head = ast.literal_eval(data[10:10 + length].decode("ascii"))
+        self.assertEqual(data[9 + length:10 + length], b"\n")
+        self.assertEqual(sorted(head), ["descr", "fortran_order", "shape"])
+        self.assertIs(head["fortran_order"], False)
+        letter = {"<f4": "f", "<f8": "d"}[head["descr"]]
+        numbers = struct.unpack(f"<{head['shape'][0]}{letter}", data[10 + length:])
+        if importlib.util.find_spec("numpy"):
+            (self.folder / "x.npy").write_bytes(data)
+            array = importlib.import_module("numpy").load(self.folder / "x.npy", allow_pickle=False)
+            self.assertEqual((array.dtype.str, tuple(array.tolist())), (head["descr"], numbers))
+        return letter, numbers
+
+    def test_exports_scores(self):
+        self.load(b'http://a.test/"\thttp://b.test/,\nhttp://c.test/\thttp://b.test/,\n', "edges")
+        self.rank()
+        self.rank("--name", "fine", "--precision", "1e-12")
+        self.load(b"http://d.test/\thttp://a.test/\n", "edges")
+        scores = {row["index"]: row["score"] for row in self.top()}
+        self.assertEqual(self.npy(), ("f", tuple(scores[page] for page in range(3))))
+        letter, fine = self.npy("--name", "fine")
+        self.assertEqual(letter, "d")
+        for words, read in (([], lambda text: struct.unpack("f", struct.pack("f", float(text)))[0]),
+                            (["--name", "fine"], float)):
+            rows = list(csv.reader(io.StringIO(self.export("scores-csv", *words).decode())))
+            self.assertEqual(rows[0], ["index", "url", "score"])
+            self.assertEqual([row[1] for row in rows[1:]],
+                             ['http://a.test/"', "http://b.test/,", "http://c.test/",
+                              "http://d.test/", "http://a.test/"])
+            self.assertEqual([int(row[0]) for row in rows[1:]], list(range(5)))
+            self.assertEqual([row[2] for row in rows[4:]], ["", ""])
+            self.assertEqual(tuple(read(row[2]) for row in rows[1:4]),
+                             fine if words else self.npy()[1])
+        answer = self.succeed("export", "x.crawl", "--format", "scores-npy", "-o", "out.npy")
+        self.assertIn(b"have changed since", answer.err)
+        self.assertEqual((self.folder / "out.npy").read_bytes(), self.export("scores-npy"))
+        self.assertEqual(self.succeed("export", "x.crawl", "--format", "scores-csv", "-q").err, b"")
+        self.refuse(1, "no scores `own`; there are `fine`, `pagerank`: --name NAME chooses",
+                    "export", "x.crawl", "--format", "scores-csv", "--name", "own")
+        self.refuse(2, "--name goes with scores-csv", "export", "x.crawl", "--format", "csv",
+                    "--name", "pagerank")
+
+    def test_exports_scores_of_many_pages(self):
+        self.load(b"#0\t#299999\n", "edges", "--index-gap", 300000)
+        self.rank()
+        top = self.top()[0]
+        numbers = self.npy()[1]
+        self.assertEqual((len(numbers), numbers.index(max(numbers))), (300000, top["index"]))
+        self.assertAlmostEqual(sum(numbers), 1, 5)
 
     def test_says_which_scores_can_be_sorted_by(self):
         self.load_links({0: {1}})
