@@ -18,7 +18,7 @@ constexpr std::size_t kNotFound = ~std::size_t{0};
 /// Whatever the reason, it is the input that failed, not a crawl file.
 tl::unexpected<Error> unreadable(int system_errno) {
   return tl::unexpected<Error>(
-      Error{.code = Errc::kIo, .system_errno = system_errno, .text = "the input cannot be read"});
+      Error{Errc::kIo, system_errno, {}, Error::kNoOffset, "the input cannot be read"});
 }
 
 }  // namespace
