@@ -20,6 +20,7 @@ struct CellText {
   std::string operator()(bool flag) const { return flag ? "yes" : "no"; }
   std::string operator()(double number) const {
     if (unit == Unit::kSeconds) return format_duration(number);
+    if (unit == Unit::kExact) return fmt::to_string(number);
     if (unit == Unit::kScore) return fmt::format("{:.5g}", number);
     const bool vanishes = number > 0 && number < 0.005;
     return vanishes ? fmt::format("{:.1e}", number) : fmt::format("{:.2f}", number);

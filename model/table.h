@@ -27,6 +27,7 @@ enum class Unit : std::uint8_t {
   kScore,    ///< a magnitude of any size: five digits that count
   kSeconds,  ///< a duration: "3.3 s", "1 h 02 min"
   kFlag,     ///< "yes" or "no"
+  kExact,    ///< a number that was chosen: as many digits as give it back
 };
 
 /// Nothing (not known, or none), or a value of the kind that the unit calls for.

@@ -97,6 +97,24 @@ class Rank(pages_command.PagesTest):
         self.refuse(1, "none.txt: the list of pages: No such file", "rank", "x.crawl",
                     "--personalize", "none.txt")
 
+    def test_tells_lines_that_are_no_pages_from_pages_that_are_not_there(self):
+        self.load(b"http://a.test/\tno url\n", "edges")
+        lines = b"HTTP://A.test\n\na.test\nno url\n#7\nhttp://b.test/\n1\n#x\n"
+        answer = self.succeed("rank", "x.crawl", "--personalize", "-", "-q", data=lines)
+        self.assertEqual(answer.err.decode().splitlines(), [
+            "crawlstore: -: line 3 is no URL and no #INDEX, nor are 2 other lines",
+            "crawlstore: -: 2 pages not in the database, left out"])
+        self.assert_ranked(power_iteration({0: {1}, 1: set()}, DAMPING, [0.5, 0.5]), 1e-5)
+        answer = self.refuse(1, "none of its pages", "rank", "x.crawl", "--personalize", "-",
+                             data=b"x\n")
+        self.assertIn(b"line 1 is no URL and no #INDEX\n", answer.err)
+
+    def test_shows_what_was_chosen_to_the_last_digit(self):
+        self.load_links({0: {1}, 1: {0, 2}, 2: {0}})
+        self.rank("--damping", "0.999999", "--precision", "1.23456789e-9")
+        text = self.succeed("info", "x.crawl").out
+        self.assertRegex(text, rb"(?m) 0\.999999 +1\.23456789e-09 ")
+
     def test_shows_urls_and_says_when_scores_are_stale(self):
         self.load(b"http://a.test/\thttp://c.test/\nhttp://b.test/\thttp://c.test/\n", "edges")
         self.refuse(1, "crawlstore rank x.crawl", "top", "x.crawl")

@@ -49,6 +49,13 @@ TEST(FormatTime, ReportsYearsThatHaveNoFourDigitsAsNumbers) {
   EXPECT_EQ(format_time(-62'167'219'200'000'000), "0000-01-01T00:00:00Z");
 }
 
+TEST(FormatCell, ShowsWhatWasChosenToTheLastDigit) {
+  EXPECT_EQ(format_cell(0.999999, Unit::kExact), "0.999999");
+  EXPECT_EQ(format_cell(1e-6, Unit::kExact), "1e-06");
+  EXPECT_EQ(format_cell(1.0, Unit::kExact), "1");
+  EXPECT_EQ(format_cell(0.999999, Unit::kScore), "1");
+}
+
 TEST(FormatDuration, TakesTheUnitsThatFit) {
   EXPECT_EQ(format_duration(3.25), "3.2 s");
   EXPECT_EQ(format_duration(59.96), "1 min 00 s");

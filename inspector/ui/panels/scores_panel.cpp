@@ -105,15 +105,16 @@ class ScoresPanel final : public Panel {
 
   static void draw_facts(Ui& ui, const ScoresInfo& info) {
     const auto score = [](double value) { return model::format_cell(value, model::Unit::kScore); };
+    const auto exact = [](double value) { return model::format_cell(value, model::Unit::kExact); };
     std::string text = std::string(name_of(info.scorer)) + " of " +
                        model::format_counted(info.page_count, "page") + " and " +
                        model::format_counted(info.link_count, "link");
     if (info.is_content_weighted) text += ", by the pages' own scores";
     if (info.is_personalised) text += ", personalised";
-    if (info.damping > 0) text += "; damping " + score(info.damping);
+    if (info.damping > 0) text += "; damping " + exact(info.damping);
     text += "; " + model::format_counted(info.iteration_count, "iteration");
     if (info.iteration_count > 0) text += ", residual " + score(info.residual);
-    if (info.precision > 0) text += " of " + score(info.precision) + " that was asked for";
+    if (info.precision > 0) text += " of " + exact(info.precision) + " that was asked for";
     text += "; sum " + score(info.sum) + (info.has_doubles ? "; doubles, " : "; floats, ") +
             model::format_bytes(info.allocated_bytes);
     draw_paragraph(ui, text, ui.palette.text);
