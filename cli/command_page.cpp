@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -7,6 +8,7 @@
 #include "cli/page_source.h"
 #include "cli/verb.h"
 #include "model/page_rows.h"
+#include "model/scores_view.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -62,6 +64,9 @@ Result<model::Document> describe_page(const PageView& view, std::uint64_t index,
   document.fields.push_back({"in_link_count", model::Unit::kCount, std::uint64_t{in_links.size()}});
   document.fields.push_back(
       {"out_link_count", model::Unit::kCount, std::uint64_t{out_links.size()}});
+  for (model::Field& field : model::score_fields(view, index)) {
+    document.fields.push_back(std::move(field));
+  }
   if (!view.info().has_urls) return document;
   CRAWLSTORE_TRY(const auto path, path_to(view, page));
   document.tables.push_back(path_table(path));
@@ -86,7 +91,9 @@ Action define_page(Parser& parser) {
   parser.footer(
       "Exit code 1 when there is no such page. `change_rate`: changes a second, one more than were "
       "seen, over the time from the first to the last crawl. `path`: from a seed to the page, each "
-      "page the one that linked to the next one first; of a longer way its last 1000 pages.");
+      "page the one that linked to the next one first; of a longer way its last 1000 pages. "
+      "`score:NAME`, `rank:NAME`: by scores that `crawlstore rank` made, nothing (-; null in JSON) "
+      "for a page that came since, and no rank for one with 0.");
   add_page_source(parser, options->source);
   parser.text("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)").required();
   parser.flag("--raw", options->raw, "look for the URL as it is, without normalising");

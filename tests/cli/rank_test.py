@@ -125,6 +125,13 @@ class Rank(pages_command.PagesTest):
         self.load(b"http://d.test/\thttp://a.test/\n", "edges")
         self.assertIn(b"have changed since", self.succeed("top", "x.crawl").err)
         self.assertTrue(self.scores()[0]["is_stale"])
+        best, new = (json.loads(self.succeed("page", "x.crawl", url, "--json").out)
+                     for url in ("http://c.test/", "http://d.test/"))
+        self.assertEqual((best["score:pagerank"], best["rank:pagerank"]),
+                         (self.top()[0]["score"], 1))
+        self.assertEqual((new["score:pagerank"], new["rank:pagerank"]), (None, None))
+        self.assertRegex(self.succeed("page", "x.crawl", "http://d.test/").out,
+                         rb"(?m)^score:pagerank +-\nrank:pagerank +-$")
         self.load(b"http://e.test/\thttp://a.test/\n", "edges", "--no-merge")
         self.assertRegex(self.succeed("rank", "x.crawl").err, rb"1 edit that waited: not seen")
         self.assertEqual(len(self.top()), 4)
