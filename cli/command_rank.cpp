@@ -120,7 +120,8 @@ double fraction_done(double first, double residual, double precision) {
   return std::clamp(std::log(first / residual) / std::log(first / precision), 0.0, 1.0);
 }
 
-Result<RankReport> rank(Store& store, const StopSignals& stop, Options& options) {
+/// Others write the file meanwhile: the lock is taken when there is something to store.
+Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options& options) {
   ProgressBar bar("rank", model::Unit::kCount, " iterations", options.quiet);
   double first = 0;
   options.rank.progress = [&](std::uint32_t iteration, double residual) {
@@ -129,7 +130,12 @@ Result<RankReport> rank(Store& store, const StopSignals& stop, Options& options)
                iteration == 0 ? "reading links" : fmt::format("residual {:.2e}", residual));
     return stop.requested() == 0;
   };
-  return rank_pages(store, options.rank);
+  CRAWLSTORE_TRY(const auto ranked, compute_rank(pages, options.rank));
+  if (!ranked.report().converged) return ranked.report();
+  CRAWLSTORE_TRY(auto store, open_store(options.path, options.lock_wait_seconds));
+  CRAWLSTORE_TRY(auto report, store_ranked(store, ranked));
+  CRAWLSTORE_TRY(store.close());
+  return report;
 }
 
 int run(Options& options) {
@@ -145,9 +151,7 @@ int run(Options& options) {
     code = take_seeds(*pages, stop, options);
     if (code != kExitDone) return code;
   }
-  auto store = open_store(options.path, options.lock_wait_seconds);
-  if (!store) return fail_with(options.path, store.error());
-  const auto report = rank(*store, stop, options);
+  const auto report = rank(*pages, stop, options);
   if (!report) {
     if (report.error().code == Errc::kCancelled && stop.requested() != 0) {
       note("stopped; the scores before stay");
@@ -155,7 +159,6 @@ int run(Options& options) {
     }
     return fail_with(options.path, report.error());
   }
-  if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
   const bool with_residuals = options.shows_residuals || options.as_json;
   if (report->waiting_count != 0) {
     note(fmt::format("{} that waited: not seen; `crawlstore merge` makes pages and links of them",
@@ -179,9 +182,11 @@ Action define_rank(Parser& parser) {
   parser.footer(
       "PageRank: how often a surfer is on a page who follows links at random, and with the "
       "probability 1 - damping, or on a page without links, goes anywhere. Scores add up to 1. The "
-      "residual is how much an iteration changed the scores, added over all pages. Readers go on "
-      "meanwhile, other writers wait; the scores before are replaced when the new ones are done, "
-      "and stay on Ctrl-C or where the precision is not reached (exit code 1). Edits that wait are "
+      "residual is how much an iteration changed the scores, added over all pages. Readers and "
+      "other writers go on meanwhile; when the new scores are done, they replace those before, for "
+      "which the file is opened for writing (--lock-wait). The scores before stay on Ctrl-C, where "
+      "the precision is not reached and when pages were forgotten meanwhile (exit code 1). Edits "
+      "that wait are "
       "not seen, and pages that were forgotten get nothing. Memory: about 4 "
       "bytes a link and 40 a page (below a precision of 1e-7, 70). `crawlstore top` shows the "
       "best pages.");

@@ -12,6 +12,7 @@ import re
 import struct
 import unittest
 
+import command
 import pages_command
 from command import SEED
 
@@ -263,6 +264,22 @@ class Rank(pages_command.PagesTest):
         cold = self.rank()["iteration_count"]
         self.assertLess(self.rank()["iteration_count"], cold)
         self.assertEqual(self.rank("--cold")["iteration_count"], cold)
+
+    def test_computes_while_another_writes(self):
+        self.load_links({0: {1}, 1: {2}, 2: {0, 1}})
+        writer = self.start("seen", "x.crawl", "--quiet")
+        writer.stdin.write(b"http://a.test/\n")
+        writer.stdin.flush()
+        command.wait_until_read(writer.stdin.fileno())
+        words = ("--cold", "--damping", "1", "--max-iterations", "2")
+        self.assertIn(b"after 2 iterations", self.run_command("rank", "x.crawl", *words).err)
+        self.refuse(3, "another writer has the store open", "rank", "x.crawl")
+        second = self.start("rank", "x.crawl", "--lock-wait", "60", "--json")
+        writer.communicate(timeout=60)
+        report = json.loads(second.communicate(timeout=60)[0])
+        self.assertTrue(report["converged"])
+        self.assertEqual(self.scores()[0]["iteration_count"], report["iteration_count"])
+        self.assert_whole()
 
     def test_refuses_what_makes_no_sense(self):
         self.load_links({0: {1}})

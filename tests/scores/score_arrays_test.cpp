@@ -21,6 +21,12 @@ void add_page(PageDb& pages, const std::string& url, const std::vector<std::stri
   must(pages.add(page));
 }
 
+void add_to(Store& store, const std::string& url) {
+  auto pages = must(PageDb::open(store));
+  add_page(pages, url, {});
+  must(pages.merge());
+}
+
 /// Three pages: all link to c.test, which links to a.test.
 void add_three(Store& store) {
   auto pages = must(PageDb::open(store));
@@ -390,6 +396,60 @@ TEST(ScoreArrays, AreOfTheGenerationThatWasRead) {
   EXPECT_TRUE(scores.info().is_stale);
   EXPECT_EQ(scores.info().page_count, 3U);
   expect_whole(store);
+}
+
+TEST(RankedPages, AreStoredWhenMorePagesCame) {
+  MemoryStore store;
+  add_three(*store);
+  const RankedPages ranked = must(compute_rank(view_of(*store)));
+  EXPECT_TRUE(ranked.report().converged);
+  EXPECT_TRUE(names_in(*store).empty());
+  add_to(*store, "http://d.test/");
+  EXPECT_EQ(must(store_ranked(*store, ranked)).scores.page_count, 3U);
+  EXPECT_TRUE(scores_of(*store).info().is_stale);
+  expect_whole(store);
+  must(store_ranked(*store, ranked));
+  EXPECT_EQ(names_in(*store).size(), 1U);
+}
+
+TEST(RankedPages, AreNotStoredWhenPagesWereForgotten) {
+  MemoryStore store;
+  add_three(*store);
+  const RankedPages ranked = must(compute_rank(view_of(*store)));
+  {
+    auto pages = must(PageDb::open(*store));
+    must(pages.forget([](std::string_view url) { return url == "http://b.test/"; }));
+  }
+  add_to(*store, "http://d.test/");
+  EXPECT_EQ(store_ranked(*store, ranked).error().code, Errc::kUnknownName);
+  EXPECT_TRUE(names_in(*store).empty());
+  must(store_ranked(*store, must(compute_rank(view_of(*store)))));
+  expect_whole(store);
+}
+
+TEST(RankedPages, AreNotStoredWhenTheirPagesWereTakenBack) {
+  MemoryStore store;
+  add_three(*store);
+  add_to(*store, "http://d.test/");
+  const RankedPages ranked = must(compute_rank(view_of(*store)));
+  must(store->rollback());
+  ASSERT_EQ(view_of(*store).info().page_count, 3U);
+  EXPECT_EQ(store_ranked(*store, ranked).error().code, Errc::kUnknownName);
+  must(store_scores(*store, "own", view_of(*store), std::vector<float>(3, 1.0F)));
+  expect_whole(store);
+}
+
+TEST(RankedPages, AreOfOneStore) {
+  MemoryStore store;
+  add_three(*store);
+  const auto file = make_memory_file({}, std::uint64_t{1} << 28);
+  const auto identity = must(container::make_identity(kFixedTimeUs));  // with a uuid of its own
+  must(container::write_empty_store(*open_memory_storage(file, OpenMode::kWrite), identity,
+                                    kFixedTimeUs));
+  auto other = must(Store::open(open_memory_storage(file, OpenMode::kWrite), {}));
+  add_three(other);
+  const RankedPages ranked = must(compute_rank(view_of(*store)));
+  EXPECT_EQ(store_ranked(other, ranked).error().code, Errc::kInvalidArgument);
 }
 
 TEST(ScoreArrays, KeepThoseBeforeWhenTheDiskIsFull) {

@@ -10,8 +10,8 @@
 /// stale.
 ///
 /// Ownership: a view shares its snapshot; spans live as long as one of both. What is passed in is
-/// copied before a call returns. Threads: views, any number; rank_pages() and store_scores(), any
-/// thread. Errors: damage is reported with segment and offset, at the first touch of a chunk.
+/// copied before a call returns. Threads: views, any number; the functions, any thread. Errors:
+/// damage is reported with segment and offset, at the first touch of a chunk.
 ///
 ///   CRAWLSTORE_TRY(rank_pages(store));
 ///   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
@@ -138,12 +138,35 @@ struct RankReport {
 ///   cost    reads the links twice; memory: about 4 bytes a link and 40 a page (doubles: 70)
 [[nodiscard]] Result<RankReport> rank_pages(Store& store, const RankOptions& options = {});
 
+/// Scores of pages that were computed, and are not stored yet. Ownership: it holds them, and no
+/// snapshot. Copies are the same ones.
+class RankedPages {
+ public:
+  [[nodiscard]] const RankReport& report() const;
+
+  struct Impl;
+  explicit RankedPages(std::shared_ptr<const Impl> impl);
+
+ private:
+  friend struct Inside;
+  std::shared_ptr<const Impl> impl_;
+};
+
+/// What rank_pages() does, in two steps, so that the store need not be open while it computes.
+/// `options.database` does not count: the links are those of `pages`.
+[[nodiscard]] Result<RankedPages> compute_rank(const PageView& pages,
+                                               const RankOptions& options = {});
+/// Stores them, unless they did not converge. Pages may have come since: then they are stale.
+///   errors  kInvalidArgument: of another store; kUnknownName: pages were forgotten since, or went
+///           with the database or in a rollback; kNoSpace and the like: the array before stays
+[[nodiscard]] Result<RankReport> store_ranked(Store& store, const RankedPages& ranked);
+
 /// Stores what a scorer of one's own made of the links of `pages`, as Scorer::kOwn, in a commit of
 /// its own.
 ///   pages      the view that was read; of a snapshot of this store
 ///   values     one for each page, finite and not negative
 ///   residuals  of each iteration, to be shown; at most 65,536
-///   errors  kUnknownName, kInvalidArgument, kNoSpace and the like: the array before stays
+///   errors  as store_ranked(); kInvalidArgument: values or residuals are not as they must be
 [[nodiscard]] Result<ScoresInfo> store_scores(Store& store, std::string_view name,
                                               const PageView& pages, std::span<const float> values,
                                               std::span<const double> residuals = {});

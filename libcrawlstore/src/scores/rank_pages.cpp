@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -126,9 +127,19 @@ Result<scores::LinkCache> read_links(const PageView& pages, unsigned threads,
 
 }  // namespace
 
-Result<RankReport> rank_pages(Store& store, const RankOptions& options) {
-  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
-  CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, options.database));
+struct RankedPages::Impl {
+  RankReport report;
+  decltype(scores::PageRankResult::scores) values;
+  scores::NewArray array;  // of spans into the others
+};
+
+RankedPages::RankedPages(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+const RankReport& RankedPages::report() const {
+  return impl_->report;
+}
+
+Result<RankedPages> compute_rank(const PageView& pages, const RankOptions& options) {
   CRAWLSTORE_TRY(const auto weights, teleports(pages, options));
   const auto start = warm_start(pages, options);
 
@@ -146,7 +157,8 @@ Result<RankReport> rank_pages(Store& store, const RankOptions& options) {
     return fail(Errc::kInvalidArgument, "more iterations are allowed than an array can tell of");
   }
 
-  RankReport report;
+  const auto ranked = std::make_shared<RankedPages::Impl>();
+  RankReport& report = ranked->report;
   const Stopwatch building;
   CRAWLSTORE_TRY(const auto links, read_links(pages, rank.threads, options.progress));
   report.build_seconds = building.seconds();
@@ -158,8 +170,10 @@ Result<RankReport> rank_pages(Store& store, const RankOptions& options) {
   report.converged = result.has_converged;
   report.waiting_count = pages.info().event_count;
   report.residuals = std::move(result.residuals);
+  ranked->values = std::move(result.scores);
 
-  scores::NewArray array = scores::array_of(pages);
+  scores::NewArray& array = ranked->array;
+  array = scores::array_of(pages);
   array.name = options.name;
   array.array.scorer = Scorer::kPageRank;
   array.array.damping = rank.damping;
@@ -167,16 +181,27 @@ Result<RankReport> rank_pages(Store& store, const RankOptions& options) {
   if (options.by_content_scores) array.array.flags |= format::kScoresContentWeighted;
   if (!options.seeds.empty()) array.array.flags |= format::kScoresPersonalised;
   array.residuals = report.residuals;
-  std::visit([&array](const auto& values) { array.values = values.span(); }, result.scores);
-  if (!report.converged) {  // what it is of, and how far it came
-    report.scores.page_count = array.array.page_count;
-    report.scores.link_count = array.array.link_count;
-    report.scores.generation = array.array.generation;
-    report.scores.residual = report.residuals.back();
-    return report;
-  }
-  CRAWLSTORE_TRY(report.scores, scores::store_array(store, std::move(array)));
+  std::visit([&array](const auto& values) { array.values = values.span(); }, ranked->values);
+  // What it is of, and how far it came; the rest when it is stored.
+  report.scores.page_count = array.array.page_count;
+  report.scores.link_count = array.array.link_count;
+  report.scores.generation = array.array.generation;
+  if (!report.residuals.empty()) report.scores.residual = report.residuals.back();
+  return RankedPages(ranked);
+}
+
+Result<RankReport> store_ranked(Store& store, const RankedPages& ranked) {
+  RankReport report = ranked.report();
+  if (!report.converged) return report;
+  CRAWLSTORE_TRY(report.scores, scores::store_array(store, Inside::of(ranked).array));
   return report;
+}
+
+Result<RankReport> rank_pages(Store& store, const RankOptions& options) {
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, options.database));
+  CRAWLSTORE_TRY(const auto ranked, compute_rank(pages, options));
+  return store_ranked(store, ranked);
 }
 
 }  // namespace crawlstore

@@ -82,6 +82,20 @@ Result<SegmentId> find_database(const StoreImpl& store, std::string_view name) {
   return fail(Errc::kUnknownName, "the store has no page database of this name");
 }
 
+/// What was read is there still; pages may have come. The turn is held.
+Result<void> check_pages(const Store& store, const NewArray& array) {
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, array.database));
+  const NewArray now = array_of(pages);
+  const bool is_there = now.forgotten_count == array.forgotten_count &&
+                        now.array.page_count >= array.array.page_count &&
+                        now.array.superstep_count >= array.array.superstep_count &&
+                        now.array.generation >= array.array.generation;
+  if (is_there) return {};
+  return fail(Errc::kUnknownName,
+              "pages were forgotten or taken back while their scores were computed");
+}
+
 /// In the place of the array of its name. The turn is held.
 Result<void> publish(StoreImpl& store, std::string_view database,
                      const format::SegmentEntry& entry) {
@@ -143,16 +157,19 @@ ScoresInfo info_of(const format::SegmentEntry& entry, const format::ScoreArray& 
 
 NewArray array_of(const PageView& pages) {
   const PagesInfo& info = pages.info();
+  const auto& inside = Inside::of(pages);
   NewArray array;
+  array.store = inside.snapshot.uuid();
+  if (inside.keys) array.forgotten_count = info.page_count - inside.keys->count();
   array.database = info.name;
   array.array.page_count = info.page_count;
   array.array.link_count = info.link_count;
   array.array.superstep_count = info.superstep_count;
-  array.array.generation = Inside::of(pages).snapshot.generation();
+  array.array.generation = inside.snapshot.generation();
   return array;
 }
 
-Result<ScoresInfo> store_array(Store& store, NewArray&& array) {
+Result<ScoresInfo> store_array(Store& store, NewArray array) {
   StoreImpl& inside = Inside::of(store);
   if (array.name.empty() || !format::is_valid_name(array.name)) {
     return fail(Errc::kInvalidArgument,
@@ -182,6 +199,9 @@ Result<ScoresInfo> store_array(Store& store, NewArray&& array) {
     const std::lock_guard lock(inside.turn);
     CRAWLSTORE_TRY(inside.check_open());
     CRAWLSTORE_TRY(inside.finish_lingering());
+    if (array.store != store.uuid()) {
+      return fail(Errc::kInvalidArgument, "the scores are of pages of another store");
+    }
     writer = inside.writer.get();
     CRAWLSTORE_TRY(database, find_database(inside, array.database));
     array.array.time_us = writer->commit_time_us();
@@ -191,7 +211,10 @@ Result<ScoresInfo> store_array(Store& store, NewArray&& array) {
   const format::SegmentEntry entry{
       id, SegmentKind::kScoreArray, StorageClass::kBlob, database, array.name, {run}};
   const std::lock_guard lock(inside.turn);
-  const auto published = inside.change([&] { return publish(inside, array.database, entry); });
+  const auto published = inside.change([&]() -> Result<void> {
+    CRAWLSTORE_TRY(check_pages(store, array));
+    return publish(inside, array.database, entry);
+  });
   if (!published) {
     if (inside.writer != nullptr) inside.writer->release(run.extent());
     return tl::unexpected<Error>(published.error());

@@ -20,9 +20,12 @@ namespace crawlstore::scores {
 ///   array      without time, codec, subject, counts of entries and iterations, residual and sum,
 ///              which follow
 ///   values     one for each page of array.page_count; score numbers
+///   forgotten_count  of the database, when it was read
 struct NewArray {
+  Uuid store;
   std::string name;
   std::string database;
+  std::uint64_t forgotten_count = 0;
   format::ScoreArray array;
   std::variant<std::span<const float>, std::span<const double>> values;
   std::span<const double> residuals;
@@ -33,7 +36,7 @@ NewArray array_of(const PageView& pages);
 
 /// Writes the array beside all that others do, then publishes it in a commit, in the place of the
 /// one of its name. errors  as store_scores()
-Result<ScoresInfo> store_array(Store& store, NewArray&& array);
+Result<ScoresInfo> store_array(Store& store, NewArray array);
 
 /// The arrays of a page database, in the order of their names.
 std::vector<format::SegmentEntry> find_arrays(const container::Directory& directory,
