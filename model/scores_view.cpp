@@ -5,6 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include <crawlstore/page_key.h>
+#include <crawlstore/registered_domain.h>
+
 #include "model/page_rows.h"
 #include "model/page_source.h"
 
@@ -16,6 +19,10 @@ constexpr int kBinsADecade = 4;
 constexpr int kBinsBelow1 = 324 * kBinsADecade;
 constexpr int kBinsFrom1 = 309 * kBinsADecade;
 constexpr std::uint64_t kScoresAStep = 1 << 20;
+
+Cell cell_of(const std::optional<std::uint64_t>& number) {
+  return number ? Cell{*number} : Cell{};
+}
 
 bool is_score_above_0(double score) {
   return score > 0 && std::isfinite(score);
@@ -108,8 +115,18 @@ Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& s
   CRAWLSTORE_TRY(const auto best, scores.top(count));
   std::vector<TopPage> top;
   top.reserve(best.size());
+  const ScoreSubject subject = scores.info().subject;
   for (const ScoredPage& page : best) {
     CRAWLSTORE_TRY(auto url, pages.url(page.index));
+    if (subject != ScoreSubject::kPage) {
+      const std::string host(url_host(url));
+      top.push_back({page.index,
+                     subject == ScoreSubject::kHost ? host : registered_domain(host),
+                     page.score,
+                     {},
+                     {}});
+      continue;
+    }
     CRAWLSTORE_TRY(const auto in, pages.in_links(page.index));
     CRAWLSTORE_TRY(const auto out, pages.out_links(page.index));
     if (cuts_urls) url = row_url(url);
@@ -129,7 +146,7 @@ Table top_table(const std::vector<TopPage>& pages, bool for_people) {
               {}};
   for (const TopPage& page : pages) {
     table.rows.push_back({page.index, std::uint64_t{table.rows.size() + 1}, page.score,
-                          page.in_degree, page.out_degree,
+                          cell_of(page.in_degree), cell_of(page.out_degree),
                           for_people ? shown_url(page.url) : page.url});
   }
   return table;

@@ -24,11 +24,11 @@ Result<Table> scores_table(const Snapshot& snapshot);
 Document rank_view(const RankReport& report, bool with_residuals);
 
 struct TopPage {
-  std::uint64_t index = 0;
-  std::string url;
+  std::uint64_t index = 0;  ///< of a host or domain that of its first page
+  std::string url;          ///< of a host or domain its name
   double score = 0;
-  std::uint64_t in_degree = 0;   ///< pages that link to it
-  std::uint64_t out_degree = 0;  ///< pages that it links to
+  std::optional<std::uint64_t> in_degree;   ///< pages that link to it; of pages only
+  std::optional<std::uint64_t> out_degree;  ///< pages that it links to
 };
 /// The best pages of an array, best first. errors of damage
 ///   cuts_urls  they are those of row_url(): so that memory is bounded

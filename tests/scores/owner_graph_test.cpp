@@ -56,6 +56,7 @@ TEST(OwnerGraph, LinksHostsOnceAndNotToThemselves) {
   EXPECT_EQ(rows_of(*graph), (Rows{{0, {1, 2}}, {2, {0, 1}}}));
   EXPECT_EQ(rows_of(*graph, 1), (Rows{{2, {0, 1}}}));
   EXPECT_EQ(graph->link_count(), 4U);
+  EXPECT_EQ(graph->sums(std::vector<float>{1, 2, 4, 8, 16}), (std::vector<float>{3, 4, 8}));
 }
 
 TEST(OwnerGraph, JoinsHostsOfADomain) {

@@ -67,25 +67,30 @@ class ScoreView {
  public:
   /// All arrays of a page database, by name. errors of damage
   [[nodiscard]] static Result<std::vector<ScoresInfo>> list(const PageView& pages);
-  /// errors  kUnknownName: there is no array of this name; kTypeMismatch: it is not by page; of
-  ///         damage
+  /// errors  kUnknownName: there is no array of this name; of damage
   [[nodiscard]] static Result<ScoreView> open(const PageView& pages,
                                               std::string_view name = kDefaultName);
   static constexpr std::string_view kDefaultName = "pagerank";
 
   [[nodiscard]] const ScoresInfo& info() const;
 
+  /// Of hosts and domains, by entry, the lowest page of each; ascending. By page empty.
+  ///   cost  the first call verifies them
+  [[nodiscard]] Result<std::span<const std::uint64_t>> first_pages() const;
+
   /// The score of a page; nothing for a page that came since.
+  ///   errors  kTypeMismatch: they are of hosts or domains
   ///   cost  a chunk of 64 KiB is verified when it is first touched
   [[nodiscard]] Result<std::optional<double>> score(std::uint64_t index) const;
 
-  /// The whole array as it is mapped, by page index. errors kTypeMismatch: it has doubles, or
+  /// The whole array as it is mapped, by page index, or else by entry. errors kTypeMismatch: it has doubles, or
   /// floats
   ///   cost  the first call verifies the whole array
   [[nodiscard]] Result<std::span<const float>> floats() const;
   [[nodiscard]] Result<std::span<const double>> doubles() const;
 
-  /// The best `count` pages with a score above 0: highest first, ties by index.
+  /// The best `count` pages with a score above 0: highest first, ties by index. Hosts and domains
+  /// are told by their first pages.
   ///   errors  kSegmentInvalid: a value is no score; of damage
   ///   cost  one pass over the array; memory for `count` pages
   [[nodiscard]] Result<std::vector<ScoredPage>> top(std::size_t count) const;

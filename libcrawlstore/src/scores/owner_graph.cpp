@@ -128,6 +128,16 @@ Result<void> OwnerGraph::find_links(const PageView& pages, const Progress& progr
   return {};
 }
 
+std::vector<float> OwnerGraph::sums(std::span<const float> by_page) const {
+  std::vector<double> totals(first_pages_.size());
+  for (std::size_t page = 0; page < std::min(by_page.size(), owners_.size()); ++page) {
+    if (owners_[page] != kNoOwner) totals[owners_[page]] += static_cast<double>(by_page[page]);
+  }
+  std::vector<float> sums(totals.size());
+  std::ranges::transform(totals, sums.begin(), [](double sum) { return static_cast<float>(sum); });
+  return sums;
+}
+
 Result<std::unique_ptr<Rows>> OwnerGraph::open(std::uint64_t first_owner) const {
   return std::make_unique<OwnerRows>(row_ends_, targets_, first_owner);
 }

@@ -38,6 +38,8 @@ class OwnerGraph final : public RowSource {
   /// By page; kNoOwner for some.
   [[nodiscard]] std::span<const std::uint32_t> owners() const { return owners_; }
   [[nodiscard]] std::uint64_t link_count() const { return targets_.size(); }
+  /// By owner, the weights of its pages added up.
+  [[nodiscard]] std::vector<float> sums(std::span<const float> by_page) const;
 
   /// A row is an owner.
   [[nodiscard]] Result<std::unique_ptr<Rows>> open(std::uint64_t first_owner) const override;

@@ -25,9 +25,8 @@ Result<ScoresInfo> read_info(const Snapshot& snapshot, const PagesInfo& database
                 entry.runs.front().offset_bytes, entry.id);
   }
   ScoresInfo info = scores::info_of(entry, array);
-  info.is_stale = array.page_count != database.page_count ||
-                  array.link_count != database.link_count ||
-                  array.superstep_count != database.superstep_count;
+  info.is_stale =
+      array.page_count != database.page_count || array.superstep_count != database.superstep_count;
   return info;
 }
 
@@ -64,10 +63,6 @@ Result<ScoreView> ScoreView::open(const PageView& pages, std::string_view name) 
   }
   auto impl = std::make_shared<Impl>(Impl{snapshot, {}, {}, nullptr});
   CRAWLSTORE_TRY(impl->info, read_info(snapshot, pages.info(), *entry));
-  if (impl->info.subject != ScoreSubject::kPage) {
-    return fail(Errc::kTypeMismatch, "these scores are of hosts or domains, not of pages",
-                Error::kNoOffset, entry->id);
-  }
   impl->run = Inside::of(snapshot).run_reader(entry->id, entry->runs.front());
   CRAWLSTORE_TRY(impl->array, scores::read_footer(*impl->run, entry->id));
   return ScoreView(std::move(impl));
@@ -79,7 +74,19 @@ const ScoresInfo& ScoreView::info() const {
   return impl_->info;
 }
 
+Result<std::span<const std::uint64_t>> ScoreView::first_pages() const {
+  const Extent place = format::score_places(impl_->array).first_pages;
+  CRAWLSTORE_TRY(const auto bytes, impl_->run->bytes(place.offset_bytes, place.length_bytes));
+  // tidy: raw bytes, which begin at a multiple of 8 behind a unit of the file
+  return std::span(reinterpret_cast<const std::uint64_t*>(bytes.data()),
+                   bytes.size() / sizeof(std::uint64_t));
+}
+
 Result<std::optional<double>> ScoreView::score(std::uint64_t index) const {
+  if (impl_->info.subject != ScoreSubject::kPage) {
+    return fail(Errc::kTypeMismatch, "these scores are of hosts or domains, not of pages",
+                Error::kNoOffset, impl_->info.id);
+  }
   if (index >= impl_->array.entry_count) return std::nullopt;
   const std::uint64_t width = format::score_bytes(impl_->array.codec);
   CRAWLSTORE_TRY(const auto bytes, impl_->run->bytes(index * width, width));
@@ -136,6 +143,9 @@ Result<std::vector<ScoredPage>> ScoreView::top(std::size_t count) const {
     *page = best.top();
     best.pop();
   }
+  if (impl_->info.subject == ScoreSubject::kPage) return pages;
+  CRAWLSTORE_TRY(const auto first, first_pages());
+  for (ScoredPage& page : pages) page.index = first[page.index];
   return pages;
 }
 

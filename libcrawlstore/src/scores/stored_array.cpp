@@ -37,7 +37,7 @@ Result<format::RunRef> write_array(container::Writer& writer, SegmentId segment,
   }
   array.array.sum = sum;
   std::vector<std::byte> tail;
-  format::encode_score_tail(array.array, {}, array.residuals, tail);
+  format::encode_score_tail(array.array, array.first_pages, array.residuals, tail);
   CRAWLSTORE_TRY(run.append(tail));
   CRAWLSTORE_TRY(const auto ref, run.finish(array.array.entry_count));
   run.give_back();
@@ -162,6 +162,7 @@ NewArray array_of(const PageView& pages) {
   array.store = inside.snapshot.uuid();
   if (inside.keys) array.forgotten_count = info.page_count - inside.keys->count();
   array.database = info.name;
+  array.array.subject = ScoreSubject::kPage;
   array.array.page_count = info.page_count;
   array.array.link_count = info.link_count;
   array.array.superstep_count = info.superstep_count;
@@ -189,7 +190,6 @@ Result<ScoresInfo> store_array(Store& store, NewArray array) {
   if (!are_residuals_fine) {
     return fail(Errc::kInvalidArgument, "residuals are too many, or are not all finite from 0 on");
   }
-  array.array.subject = ScoreSubject::kPage;
   array.array.iteration_count = static_cast<std::uint32_t>(array.residuals.size());
   array.array.residual = array.residuals.empty() ? 0 : array.residuals.back();
 
