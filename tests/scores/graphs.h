@@ -71,6 +71,15 @@ inline Rows random_graph(Random& random, std::uint64_t page_count, std::uint64_t
   return rows;
 }
 
+/// The links to pages, by page.
+inline Rows turned(const Rows& rows) {
+  Rows in;
+  for (const auto& [page, row] : rows) {
+    for (const std::uint64_t link : row) in[link].push_back(page);
+  }
+  return in;
+}
+
 /// Weights of sum 1; all alike where none are given.
 template <class Real>
 std::vector<Real> teleport_shares(std::span<const float> teleport, std::uint64_t page_count) {
@@ -110,12 +119,16 @@ std::vector<Real> power_iteration(const Rows& rows, std::uint64_t page_count, do
   return scores;
 }
 
-inline std::vector<double> numbers_of(const scores::PageRankResult& result) {
+inline std::vector<double> numbers_of(const decltype(scores::PageRankResult::scores)& scores) {
   return std::visit(
-      [](const auto& scores) {
-        return std::vector<double>(scores.span().begin(), scores.span().end());
+      [](const auto& numbers) {
+        return std::vector<double>(numbers.span().begin(), numbers.span().end());
       },
-      result.scores);
+      scores);
+}
+
+inline std::vector<double> numbers_of(const scores::PageRankResult& result) {
+  return numbers_of(result.scores);
 }
 
 template <class Real>

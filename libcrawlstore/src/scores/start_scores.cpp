@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scores/start_scores.h"
+
+#include <cmath>
+
+namespace crawlstore::scores {
+
+Result<double> sum_of_weights(std::span<const float> weights) {
+  double sum = 0;
+  for (std::size_t page = 0; page < weights.size(); ++page) {
+    if (!std::isfinite(weights[page]) || weights[page] < 0) {
+      return fail(Errc::kInvalidArgument, "a weight is negative, infinite or not a number", page);
+    }
+    sum += static_cast<double>(weights[page]);
+  }
+  if (!(sum > 0)) return fail(Errc::kInvalidArgument, "all weights are 0");
+  return sum;
+}
+
+Result<StartScores> StartScores::make(std::span<const float> given, std::uint64_t page_count) {
+  StartScores scores;
+  if (given.empty()) return scores;
+  if (given.size() > page_count) {
+    return fail(Errc::kInvalidArgument, "there are more scores to begin with than pages");
+  }
+  CRAWLSTORE_TRY(scores.sum_, sum_of_weights(given));
+  const auto n = static_cast<double>(page_count);
+  scores.given_ = given;
+  scores.new_ = 1 / n;
+  scores.scale_ = n / (1 + (n - static_cast<double>(given.size())) / n);
+  return scores;
+}
+
+}  // namespace crawlstore::scores

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What an iteration begins with.
+
+#include <cstdint>
+#include <span>
+
+#include <crawlstore/error.h>
+
+namespace crawlstore::scores {
+
+/// The sum of weights.
+///   errors  kInvalidArgument: one is NaN, infinite or negative, `offset` being its page; all are 0
+Result<double> sum_of_weights(std::span<const float> weights);
+
+/// Scores of mean 1. Ownership: refers to the weights.
+class StartScores {
+ public:
+  ///   given  weights by page, of any sum but 0, for all pages or the first ones; those behind them
+  ///          get 1 / page count beside a sum of 1. Empty: all pages are alike
+  ///   errors kInvalidArgument: as sum_of_weights(); more weights than pages
+  static Result<StartScores> make(std::span<const float> given, std::uint64_t page_count);
+
+  [[nodiscard]] double at(std::uint64_t page) const {
+    if (given_.empty()) return 1;
+    const double share = page < given_.size() ? static_cast<double>(given_[page]) / sum_ : new_;
+    return share * scale_;
+  }
+
+ private:
+  std::span<const float> given_;
+  double sum_ = 1;
+  double new_ = 0;    // the share of a page that nothing was given for
+  double scale_ = 1;  // from shares to scores
+};
+
+}  // namespace crawlstore::scores
