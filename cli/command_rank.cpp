@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -25,9 +26,23 @@
 namespace crawlstore::cli {
 namespace {
 
+constexpr double kNotGiven = -1;
+/// So long at least other writers are waited for when scores are there to be stored.
+constexpr double kStoreWaitSeconds = 60;
+const char* const kHits = "hits";
+const char* const kByPage = "page";
+const char* const kByHost = "host";
+const char* const kByDomain = "domain";
+
 struct Options {
   std::string path;
+  std::string scorer = "pagerank";
   RankOptions rank;
+  std::string name;
+  std::string hubs;
+  std::string by = kByPage;
+  double damping = kNotGiven;
+  std::optional<std::uint64_t> memory_bytes;
   std::string seeds_path;
   std::optional<std::uint64_t> max_iterations;
   std::optional<std::uint64_t> threads;
@@ -120,8 +135,46 @@ double fraction_done(double first, double residual, double precision) {
   return std::clamp(std::log(first / residual) / std::log(first / precision), 0.0, 1.0);
 }
 
-/// Others write the file meanwhile: the lock is taken when there is something to store.
+HitsOptions hits_options(const Options& options) {
+  HitsOptions hits;
+  if (!options.name.empty()) hits.authorities = options.name;
+  if (!options.hubs.empty()) hits.hubs = options.hubs;
+  hits.database = options.rank.database;
+  hits.precision = options.rank.precision;
+  hits.max_iterations = options.rank.max_iterations;
+  hits.thread_count = options.rank.thread_count;
+  hits.by_content_scores = options.rank.by_content_scores;
+  hits.is_warm = options.rank.is_warm;
+  hits.progress = options.rank.progress;
+  return hits;
+}
+
+/// Takes the options of one scorer alone. An exit code; on failure it has said why.
+int take_scorer(Options& options) {
+  if (options.scorer == kHits) {
+    const bool is_of_pagerank = options.damping != kNotGiven || !options.seeds_path.empty() ||
+                                options.by != kByPage || options.memory_bytes;
+    if (!is_of_pagerank) return kExitDone;
+    return fail_with("--damping, --personalize, --by and --memory are of pagerank", kExitUsage);
+  }
+  if (!options.hubs.empty()) return fail_with("--hubs is of hits", kExitUsage);
+  if (options.damping != kNotGiven) options.rank.damping = options.damping;
+  if (options.by == kByHost) options.rank.by = ScoreSubject::kHost;
+  if (options.by == kByDomain) options.rank.by = ScoreSubject::kDomain;
+  if (options.by != kByPage) options.rank.name += "_by_" + options.by;
+  if (!options.name.empty()) options.rank.name = options.name;
+  options.rank.memory_bytes = options.memory_bytes.value_or(0);
+  options.rank.folder = std::filesystem::absolute(options.path).parent_path();
+  return kExitDone;
+}
+
+/// Others write the file meanwhile: the lock is taken when there is something to store, and was
+/// there to be taken before the work began.
 Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options& options) {
+  {
+    CRAWLSTORE_TRY(auto store, open_store(options.path, options.lock_wait_seconds));
+    CRAWLSTORE_TRY(store.close());
+  }
   ProgressBar bar("rank", model::Unit::kCount, " iterations", options.quiet);
   double first = 0;
   options.rank.progress = [&](std::uint32_t iteration, double residual) {
@@ -130,9 +183,12 @@ Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options&
                iteration == 0 ? "reading links" : fmt::format("residual {:.2e}", residual));
     return stop.requested() == 0;
   };
-  CRAWLSTORE_TRY(const auto ranked, compute_rank(pages, options.rank));
+  CRAWLSTORE_TRY(const auto ranked, options.scorer == kHits
+                                        ? compute_hits(pages, hits_options(options))
+                                        : compute_rank(pages, options.rank));
   if (!ranked.report().converged) return ranked.report();
-  CRAWLSTORE_TRY(auto store, open_store(options.path, options.lock_wait_seconds));
+  const double wait_seconds = std::max(options.lock_wait_seconds, kStoreWaitSeconds);
+  CRAWLSTORE_TRY(auto store, open_store(options.path, wait_seconds));
   CRAWLSTORE_TRY(auto report, store_ranked(store, ranked));
   CRAWLSTORE_TRY(store.close());
   return report;
@@ -143,7 +199,8 @@ int run(Options& options) {
   options.rank.max_iterations =
       static_cast<std::uint32_t>(options.max_iterations.value_or(options.rank.max_iterations));
   options.rank.thread_count = static_cast<unsigned>(options.threads.value_or(0));
-  int code = kExitDone;
+  int code = take_scorer(options);
+  if (code != kExitDone) return code;
   const auto pages = open_pages({options.path, options.rank.database}, code);
   if (!pages) return code;
   const StopSignals stop;
@@ -171,7 +228,8 @@ int run(Options& options) {
                   "--max-iterations allows more, --precision asks for less",
                   model::format_printable(options.path),
                   model::format_counted(report->residuals.size(), "iteration"),
-                  report->residuals.back(), std::max(options.rank.precision, 0x1p-52)),
+                  report->residuals.back(),
+                  std::max(options.rank.precision, options.scorer == kHits ? 0x1p-48 : 0x1p-52)),
       kExitNo);
 }
 
@@ -181,34 +239,50 @@ Action define_rank(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "PageRank: how often a surfer is on a page who follows links at random, and with the "
-      "probability 1 - damping, or on a page without links, goes anywhere. Scores add up to 1. The "
+      "probability 1 - damping, or on a page without links, goes anywhere. HITS: good hubs link to "
+      "good authorities, which good hubs link to; two arrays. Scores add up to 1. The "
       "residual is how much an iteration changed the scores, added over all pages. Readers and "
       "other writers go on meanwhile; when the new scores are done, they replace those before, for "
-      "which the file is opened for writing (--lock-wait). The scores before stay on Ctrl-C, where "
-      "the precision is not reached and when pages were forgotten meanwhile (exit code 1). Edits "
-      "that wait are "
+      "which other writers are waited for, a minute at least. The scores before stay on Ctrl-C, "
+      "where the precision is not reached and when pages were forgotten meanwhile (exit code 1). "
+      "Edits that wait are "
       "not seen, and pages that were forgotten get nothing. Memory: about 4 "
-      "bytes a link and 40 a page (below a precision of 1e-7, 70). `crawlstore top` shows the "
-      "best pages.");
+      "bytes a link and 40 a page (below a precision of 1e-7, 70), of HITS 8 and 24 (36), or 32 "
+      "(48) "
+      "by content scores. `crawlstore top` shows the best pages.");
   add_file(parser, options->path);
+  parser.text("SCORER", options->scorer, "pagerank (default) or hits").one_of({"pagerank", kHits});
   add_database(parser, options->rank.database, "the page database to rank");
-  parser.text("--name NAME", options->rank.name,
-              "of the scores; those of this name are replaced (default: pagerank)");
-  parser.number("--damping D", options->rank.damping, 1,
+  parser.text("--name NAME", options->name,
+              "of the scores; those of this name are replaced (default: pagerank, "
+              "pagerank_by_host, pagerank_by_domain; authorities)");
+  parser
+      .text("--by WHAT", options->by,
+            "page (default), host or domain: what is ranked. A host or registered domain links to "
+            "another one when a page of it does, however many do")
+      .one_of({kByPage, kByHost, kByDomain});
+  parser.text("--hubs NAME", options->hubs, "of the hubs that HITS finds (default: hubs)");
+  parser.number("--damping D", options->damping, 1,
                 "from 0 to 1: how often a link is followed (default: 0.85)");
-  parser.number("--precision P", options->rank.precision, 1,
-                "the residual to reach (default: 1e-6; 0: as far as doubles go, 2.2e-16)");
+  parser.number(
+      "--precision P", options->rank.precision, 1,
+      "the residual to reach (default: 1e-6; 0: as far as doubles go, 2.2e-16; 3.6e-15 for HITS)");
   add_count(parser, "--max-iterations", options->max_iterations, "at most (default: 300)",
             {1, 65'536});
   add_count(parser, "--threads", options->threads,
             "default: all cores; the scores are the same to the bit", {1, 1024});
   const auto seeds = parser.text("--personalize FILE", options->seeds_path,
                                  "a URL or #INDEX a line, - for standard input: the surfer goes to "
-                                 "one of these pages, not anywhere");
+                                 "one of these pages, or their hosts or domains, not anywhere");
   parser
       .flag("--content-scores", options->rank.by_content_scores,
-            "the surfer goes to pages by the scores that the crawl gave them")
+            "the surfer goes to pages by the scores that the crawl gave them; links count by those "
+            "of the pages they lead to")
       .excludes(seeds);
+  add_bytes(parser, "--memory", options->memory_bytes,
+            "for links and scores, such as 4GiB; where they need more they lie in a file without a "
+            "name beside FILE (default: three quarters of the machine's memory)",
+            1 << 20);
   parser.flag("--cold", options->is_cold, "do not begin with the scores of this name");
   parser.flag("--residuals", options->shows_residuals, "show the residual of each iteration");
   add_json(parser, options->as_json);

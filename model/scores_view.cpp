@@ -101,6 +101,10 @@ Document rank_view(const RankReport& report, bool with_residuals) {
                      {"solve_seconds", Unit::kSeconds, report.solve_seconds},
                      {"memory_bytes", Unit::kBytes, report.memory_bytes}},
                     {}};
+  if (!report.hubs.name.empty()) {
+    document.fields.push_back({"authorities", Unit::kText, report.scores.name});
+    document.fields.push_back({"hubs", Unit::kText, report.hubs.name});
+  }
   if (!with_residuals) return document;
   Table table{"iterations", {{"iteration", Unit::kId}, {"residual", Unit::kScore}}, {}};
   for (std::size_t i = 0; i < report.residuals.size(); ++i) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rank and top: PageRank of a crawl, compared with a power iteration of our own."""
+"""rank and top: PageRank and HITS of a crawl, compared with power iterations of our own."""
 
 import ast
 import csv
@@ -39,6 +39,20 @@ def power_iteration(links, damping=DAMPING, teleport=None):
         scores = [(1 - damping + damping * dangling) * teleport[page] + damping * brought[page]
                   for page in range(count)]
     return scores
+
+
+def hits_iteration(links):
+    """Authorities and hubs."""
+    hubs = [1 / len(links)] * len(links)
+    for _ in range(300):
+        authorities = [0.0] * len(links)
+        for page, targets in links.items():
+            for target in targets:
+                authorities[target] += hubs[page]
+        authorities = [score / sum(authorities) for score in authorities]
+        hubs = [sum(authorities[target] for target in links[page]) for page in range(len(links))]
+        hubs = [score / sum(hubs) for score in hubs]
+    return authorities, hubs
 
 
 class Rank(pages_command.PagesTest):
@@ -83,6 +97,41 @@ class Rank(pages_command.PagesTest):
         for row in self.top():
             self.assertEqual(row["out_degree"], degrees[row["index"]])
             self.assertEqual(row["in_degree"], sum(row["index"] in t for t in links.values()))
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+    def assert_scores(self, name, expected):
+        scores = dict.fromkeys(range(len(expected)), 0.0)
+        for row in self.top("--limit", len(expected), "--by", name):
+            scores[row["index"]] = row["score"]
+        error = sum(abs(scores[page] - expected[page]) for page in scores)
+        self.assertLess(error, 1e-5)
+
+    # covers: A47, A49
+    def test_finds_hubs_and_authorities(self):
+        links = random_links(200, random.Random(SEED + 2))
+        links[199].add(0)
+        for page in range(10, 20):  # the strongest community by far
+            links[page].update(range(10, 20))
+        self.load_links(links)
+        report = self.rank("hits")
+        self.assertTrue(report["converged"])
+        self.assertEqual((report["authorities"], report["hubs"]), ("authorities", "hubs"))
+        authorities, hubs = hits_iteration(links)
+        self.assert_scores("authorities", authorities)
+        self.assert_scores("hubs", hubs)
+        self.rank("hits", "--name", "good", "--hubs", "linking", "--threads", "2", "--cold")
+        self.assert_scores("linking", hubs)
+        self.assertEqual([row["scorer"] for row in self.scores()],
+                         ["hits_authority", "hits_authority", "hits_hub", "hits_hub"])
+        before = self.scores()
+        answer = self.run_command("rank", "x.crawl", "hits", "--cold", "--max-iterations", "2")
+        self.assertEqual(answer.code, 1)
+        self.assertIn(b"after 2 iterations the residual is", answer.err)
+        self.assertEqual(self.scores(), before)
+        self.refuse(2, "--damping and --personalize are of pagerank", "rank", "x.crawl", "hits",
+                    "--damping", "0.5")
+        self.refuse(2, "--hubs is of hits", "rank", "x.crawl", "pagerank", "--hubs", "x")
+        self.refuse(2, "pagerank", "rank", "x.crawl", "salsa")
         self.succeed("verify", "--deep", "--strict", "x.crawl")
 
     def test_goes_to_the_pages_of_a_list(self):

@@ -34,27 +34,31 @@ Result<Transaction> Transaction::begin(Store& store) {
   if (inside->in_transaction()) {
     return fail(Errc::kReentrant, "a transaction was begun inside a transaction");
   }
-  std::unique_lock lock(inside->turn);
+  const std::lock_guard lock(inside->turn);
   CRAWLSTORE_TRY(inside->check_ready());
   CRAWLSTORE_TRY(inside->writer->storage().check_process());
+  inside->turn.hold();
   inside->transacting.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  lock.release();
   return Transaction(std::move(inside));
 }
 
 Result<Generation> Transaction::commit() {
   if (impl_ == nullptr) return fail(Errc::kClosed, "the transaction has ended");
-  impl_->turn.take_over();
-  CRAWLSTORE_TRY(impl_->settle());
-  CRAWLSTORE_TRY(const auto generation, impl_->commit_all(CommitScope::kTransaction));
+  const auto inside = impl_;  // outlives the lock
+  inside->turn.take_over();
+  const std::lock_guard lock(inside->turn);
+  CRAWLSTORE_TRY(inside->settle());
+  CRAWLSTORE_TRY(const auto generation, inside->commit_all(CommitScope::kTransaction));
   end();
   return generation;
 }
 
 void Transaction::drop() {
   if (impl_ == nullptr) return;
-  impl_->turn.take_over();
-  impl_->drop_tentative();
+  const auto inside = impl_;  // outlives the lock
+  inside->turn.take_over();
+  const std::lock_guard lock(inside->turn);
+  inside->drop_tentative();
   end();
 }
 
@@ -62,7 +66,7 @@ void Transaction::drop() {
 void Transaction::end() {
   const auto inside = std::exchange(impl_, nullptr);
   inside->transacting.store({}, std::memory_order_relaxed);
-  inside->turn.unlock();
+  inside->turn.let_go();
 }
 
 }  // namespace crawlstore

@@ -7,10 +7,20 @@
 
 namespace crawlstore {
 
-/// Whose turn it is to change a store: a recursive mutex that its holder may end on another thread.
+/// Whose turn it is to change a store: a recursive lock that another thread may end.
 class Turn {
  public:
   void lock() {
+    hold();
+    gate_.lock();
+  }
+  void unlock() {
+    gate_.unlock();
+    let_go();
+  }
+
+  /// lock() and unlock() for who keeps the turn beyond a call, so that it may end elsewhere.
+  void hold() {
     std::unique_lock guard(mutex_);
     const auto self = std::this_thread::get_id();
     if (holder_ != self) {
@@ -19,7 +29,7 @@ class Turn {
     }
     ++depth_;
   }
-  void unlock() {
+  void let_go() {
     const std::lock_guard guard(mutex_);
     if (--depth_ != 0) return;
     holder_ = {};
@@ -32,10 +42,13 @@ class Turn {
   }
 
  private:
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // guards the rest, but for gate_
   std::condition_variable ended_;
   std::thread::id holder_;
   unsigned depth_ = 0;
+  /// Free for who has the turn. Parts are locked in any order, which only the turn makes safe: by
+  /// this mutex ThreadSanitizer sees that.
+  std::recursive_mutex gate_;
 };
 
 }  // namespace crawlstore

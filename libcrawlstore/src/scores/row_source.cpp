@@ -30,4 +30,9 @@ Result<std::unique_ptr<Rows>> OutRows::open(std::uint64_t first_page) const {
   return std::make_unique<StreamRows>(std::move(stream));
 }
 
+Result<std::unique_ptr<Rows>> InRows::open(std::uint64_t first_page) const {
+  CRAWLSTORE_TRY(auto stream, view_.in_rows(first_page));
+  return std::make_unique<StreamRows>(std::move(stream));
+}
+
 }  // namespace crawlstore::scores

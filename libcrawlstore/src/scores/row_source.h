@@ -55,4 +55,14 @@ class OutRows final : public RowSource {
   links::LinkView view_;
 };
 
+/// The links of a state of a store turned around: of each page, those that link to it.
+class InRows final : public RowSource {
+ public:
+  explicit InRows(links::LinkView view) : view_(std::move(view)) {}
+  [[nodiscard]] Result<std::unique_ptr<Rows>> open(std::uint64_t first_page) const override;
+
+ private:
+  links::LinkView view_;
+};
+
 }  // namespace crawlstore::scores

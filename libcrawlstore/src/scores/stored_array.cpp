@@ -44,10 +44,10 @@ Result<format::RunRef> write_array(container::Writer& writer, SegmentId segment,
   return ref;
 }
 
-/// Takes the array of this name away and puts another there, if any: in the transaction of this
-/// thread, or in a commit of its own. Returns whether there was one. The turn is held.
-Result<bool> replace(StoreImpl& store, SegmentId database, std::string_view name,
-                     const std::optional<format::SegmentEntry>& entry) {
+/// Takes the array of this name away and puts another there, if any, when finish() is called.
+/// Returns whether there was one. The turn is held.
+bool replace(StoreImpl& store, SegmentId database, std::string_view name,
+             const std::optional<format::SegmentEntry>& entry) {
   bool was_there = false;
   auto& made = store.tentative_segments;
   for (auto it = made.begin(); it != made.end();) {
@@ -66,13 +66,19 @@ Result<bool> replace(StoreImpl& store, SegmentId database, std::string_view name
     removed.push_back(old.id);
   }
   if (entry) made.push_back(*entry);
-  if (store.in_transaction()) return was_there;
+  return was_there;
+}
+
+/// Makes all replacements part of the transaction of this thread, or a commit of their own. The
+/// turn is held.
+Result<void> finish(StoreImpl& store) {
+  if (store.in_transaction()) return {};
   if (const auto committed = store.commit_all(CommitScope::kNothing); !committed) {
-    made.clear();  // the caller still owns the run
-    removed.clear();
+    store.tentative_segments.clear();  // the caller still owns the runs
+    store.tentative_removals.clear();
     return tl::unexpected<Error>(committed.error());
   }
-  return was_there;
+  return {};
 }
 
 /// errors kUnknownName
@@ -96,15 +102,54 @@ Result<void> check_pages(const Store& store, const NewArray& array) {
               "pages were forgotten or taken back while their scores were computed");
 }
 
-/// In the place of the array of its name. The turn is held.
+/// In the places of the arrays of their names. The turn is held.
 Result<void> publish(StoreImpl& store, std::string_view database,
-                     const format::SegmentEntry& entry) {
+                     std::span<const format::SegmentEntry> entries) {
   CRAWLSTORE_TRY(store.check_open());
   const auto owner = find_database(store, database);
-  if (!owner || *owner != entry.owner) {
-    return fail(Errc::kUnknownName, "the page database went away while its scores were computed");
+  for (const format::SegmentEntry& entry : entries) {
+    if (!owner || *owner != entry.owner) {
+      return fail(Errc::kUnknownName, "the page database went away while its scores were computed");
+    }
+    replace(store, *owner, entry.name, entry);
   }
-  CRAWLSTORE_TRY(replace(store, *owner, entry.name, entry));
+  return finish(store);
+}
+
+/// Fills in what follows from the values and residuals of an array.
+Result<void> complete(NewArray& array) {
+  if (array.name.empty() || !format::is_valid_name(array.name)) {
+    return fail(Errc::kInvalidArgument,
+                "the name of a score array has 1 to 255 bytes, UTF-8 without control characters");
+  }
+  std::visit(
+      [&](const auto& values) {
+        constexpr bool kHasDoubles = sizeof(values[0]) == sizeof(double);
+        array.array.codec =
+            kHasDoubles ? format::ScoreCodec::kFloat64 : format::ScoreCodec::kFloat32;
+        array.array.entry_count = values.size();
+      },
+      array.values);
+  const bool are_residuals_fine =
+      array.residuals.size() <= format::kScoreIterationsMax &&
+      format::add_scores(0, format::ScoreCodec::kFloat64, std::as_bytes(array.residuals));
+  if (!are_residuals_fine) {
+    return fail(Errc::kInvalidArgument, "residuals are too many, or are not all finite from 0 on");
+  }
+  array.array.iteration_count = static_cast<std::uint32_t>(array.residuals.size());
+  array.array.residual = array.residuals.empty() ? 0 : array.residuals.back();
+  return {};
+}
+
+/// Writes arrays beside all that others do. Runs of `entries` belong to the caller, on errors too.
+Result<void> write_arrays(container::Writer& writer, SegmentId database, std::span<NewArray> arrays,
+                          std::vector<format::SegmentEntry>& entries) {
+  for (NewArray& array : arrays) {
+    const SegmentId id = writer.new_segment_id();
+    CRAWLSTORE_TRY(const auto run, write_array(writer, id, array));
+    entries.push_back(
+        {id, SegmentKind::kScoreArray, StorageClass::kBlob, database, array.name, {run}});
+  }
   return {};
 }
 
@@ -170,56 +215,43 @@ NewArray array_of(const PageView& pages) {
   return array;
 }
 
-Result<ScoresInfo> store_array(Store& store, NewArray array) {
+Result<std::vector<ScoresInfo>> store_arrays(Store& store, std::span<NewArray> arrays) {
   StoreImpl& inside = Inside::of(store);
-  if (array.name.empty() || !format::is_valid_name(array.name)) {
-    return fail(Errc::kInvalidArgument,
-                "the name of a score array has 1 to 255 bytes, UTF-8 without control characters");
-  }
-  std::visit(
-      [&](const auto& values) {
-        constexpr bool kHasDoubles = sizeof(values[0]) == sizeof(double);
-        array.array.codec =
-            kHasDoubles ? format::ScoreCodec::kFloat64 : format::ScoreCodec::kFloat32;
-        array.array.entry_count = values.size();
-      },
-      array.values);
-  const bool are_residuals_fine =
-      array.residuals.size() <= format::kScoreIterationsMax &&
-      format::add_scores(0, format::ScoreCodec::kFloat64, std::as_bytes(array.residuals));
-  if (!are_residuals_fine) {
-    return fail(Errc::kInvalidArgument, "residuals are too many, or are not all finite from 0 on");
-  }
-  array.array.iteration_count = static_cast<std::uint32_t>(array.residuals.size());
-  array.array.residual = array.residuals.empty() ? 0 : array.residuals.back();
-
+  for (NewArray& array : arrays) CRAWLSTORE_TRY(complete(array));
+  const std::string& owner = arrays.front().database;
   container::Writer* writer = nullptr;
   SegmentId database;
   {
     const std::lock_guard lock(inside.turn);
     CRAWLSTORE_TRY(inside.check_open());
     CRAWLSTORE_TRY(inside.finish_lingering());
-    if (array.store != store.uuid()) {
+    if (arrays.front().store != store.uuid()) {
       return fail(Errc::kInvalidArgument, "the scores are of pages of another store");
     }
     writer = inside.writer.get();
-    CRAWLSTORE_TRY(database, find_database(inside, array.database));
-    array.array.time_us = writer->commit_time_us();
+    CRAWLSTORE_TRY(database, find_database(inside, owner));
+    for (NewArray& array : arrays) array.array.time_us = writer->commit_time_us();
   }
-  const SegmentId id = writer->new_segment_id();
-  CRAWLSTORE_TRY(const auto run, write_array(*writer, id, array));
-  const format::SegmentEntry entry{
-      id, SegmentKind::kScoreArray, StorageClass::kBlob, database, array.name, {run}};
+  std::vector<format::SegmentEntry> entries;
+  Result<void> stored = write_arrays(*writer, database, arrays, entries);
   const std::lock_guard lock(inside.turn);
-  const auto published = inside.change([&]() -> Result<void> {
-    CRAWLSTORE_TRY(check_pages(store, array));
-    return publish(inside, array.database, entry);
-  });
-  if (!published) {
-    if (inside.writer != nullptr) inside.writer->release(run.extent());
-    return tl::unexpected<Error>(published.error());
+  if (stored) {
+    stored = inside.change([&]() -> Result<void> {
+      CRAWLSTORE_TRY(check_pages(store, arrays.front()));
+      return publish(inside, owner, entries);
+    });
   }
-  return info_of(entry, array.array);
+  if (!stored) {
+    for (const format::SegmentEntry& entry : entries) {
+      if (inside.writer != nullptr) inside.writer->release(entry.runs.front().extent());
+    }
+    return tl::unexpected<Error>(stored.error());
+  }
+  std::vector<ScoresInfo> infos;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    infos.push_back(info_of(entries[i], arrays[i].array));
+  }
+  return infos;
 }
 
 }  // namespace crawlstore::scores
@@ -237,7 +269,8 @@ Result<ScoresInfo> store_scores(Store& store, std::string_view name, const PageV
   array.array.damping = 1;
   array.values = values;
   array.residuals = residuals;
-  return scores::store_array(store, std::move(array));
+  CRAWLSTORE_TRY(const auto infos, scores::store_arrays(store, {&array, 1}));
+  return infos.front();
 }
 
 Result<void> remove_scores(Store& store, std::string_view name, std::string_view database) {
@@ -246,8 +279,11 @@ Result<void> remove_scores(Store& store, std::string_view name, std::string_view
   CRAWLSTORE_TRY(inside.check_open());
   CRAWLSTORE_TRY(inside.finish_lingering());
   CRAWLSTORE_TRY(const auto owner, scores::find_database(inside, database));
-  CRAWLSTORE_TRY(const bool was_there,
-                 inside.change([&] { return scores::replace(inside, owner, name, std::nullopt); }));
+  bool was_there = false;
+  CRAWLSTORE_TRY(inside.change([&] {
+    was_there = scores::replace(inside, owner, name, std::nullopt);
+    return scores::finish(inside);
+  }));
   if (was_there) return {};
   return fail(Errc::kUnknownName, "the page database has no scores of this name");
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <crawlstore/scores.h>
 
@@ -16,10 +17,11 @@
 
 namespace crawlstore::scores {
 
-/// An array that is to be stored by page.
-///   array      without time, codec, subject, counts of entries and iterations, residual and sum,
-///              which follow
-///   values     one for each page of array.page_count; score numbers
+/// An array that is to be stored.
+///   array      without time, codec, counts of entries and iterations, residual and sum, which
+///              follow
+///   values     one for each page of array.page_count, or each owner; score numbers
+///   first_pages      of owners, one for each; ascending
 ///   forgotten_count  of the database, when it was read
 struct NewArray {
   Uuid store;
@@ -28,15 +30,16 @@ struct NewArray {
   std::uint64_t forgotten_count = 0;
   format::ScoreArray array;
   std::variant<std::span<const float>, std::span<const double>> values;
+  std::span<const std::uint64_t> first_pages;
   std::span<const double> residuals;
 };
 
-/// An array of the pages of this view, without name, scorer and values.
+/// An array by page of this view, without name, scorer and values.
 NewArray array_of(const PageView& pages);
 
-/// Writes the array beside all that others do, then publishes it in a commit, in the place of the
-/// one of its name. errors  as store_scores()
-Result<ScoresInfo> store_array(Store& store, NewArray array);
+/// Writes arrays of one database beside all that others do, then publishes them in one commit, in
+/// the places of those of their names. errors  as store_scores()
+Result<std::vector<ScoresInfo>> store_arrays(Store& store, std::span<NewArray> arrays);
 
 /// The arrays of a page database, in the order of their names.
 std::vector<format::SegmentEntry> find_arrays(const container::Directory& directory,

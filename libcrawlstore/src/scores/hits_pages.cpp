@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <crawlstore/page_view.h>
+#include <crawlstore/scores.h>
+
+#include "scores/hits.h"
+#include "scores/link_cache.h"
+#include "scores/rank_input.h"
+#include "scores/ranked_pages.h"
+
+namespace crawlstore {
+namespace {
+
+struct Weights {
+  std::vector<float> targets;
+  std::vector<float> present;
+  std::vector<float> start;
+};
+
+Result<Weights> read_weights(const PageView& pages, const HitsOptions& options) {
+  Weights weights;
+  if (options.by_content_scores) {
+    CRAWLSTORE_TRY(weights.targets, scores::content_scores(pages));
+  }
+  CRAWLSTORE_TRY(weights.present, scores::living_pages(pages));
+  if (options.is_warm) {
+    weights.start = scores::scores_before(pages, {options.hubs, Scorer::kHitsHub});
+  }
+  return weights;
+}
+
+Result<void> check(const HitsOptions& options, const scores::HitsOptions& hits) {
+  CRAWLSTORE_TRY(scores::check_options(hits));
+  if (options.authorities == options.hubs) {
+    return fail(Errc::kInvalidArgument, "hubs and authorities need names of their own");
+  }
+  if (options.max_iterations > format::kScoreIterationsMax) {
+    return fail(Errc::kInvalidArgument, "more iterations are allowed than an array can tell of");
+  }
+  return {};
+}
+
+/// Computes scores, and fills in all of the report but what is stored.
+Result<scores::HitsResult> solve(const PageView& pages, const HitsOptions& options,
+                                 const scores::HitsOptions& hits, RankReport& report) {
+  using scores::LinkCache;
+  const scores::Stopwatch building;
+  const std::string no_folder;
+  scores::LinkInput input{scores::Direction::kOut, hits.threads, no_folder, options.progress};
+  CRAWLSTORE_TRY(const auto out, scores::read_links(pages, input));
+  input.direction = scores::Direction::kIn;
+  CRAWLSTORE_TRY(const auto in, scores::read_links(pages, input));
+  if (out.link_count() != in.link_count()) {
+    return fail(Errc::kSegmentInvalid, "the out-links and the in-links are not the same",
+                Error::kNoOffset, pages.info().id.value);
+  }
+  report.build_seconds = building.seconds();
+  report.memory_bytes = 2 * LinkCache::memory_bytes(out.page_count(), out.link_count()) +
+                        scores::hits_memory_bytes(out.page_count(), hits);
+  const scores::Stopwatch solving;
+  CRAWLSTORE_TRY(auto result, scores::hits(out, in, hits));
+  report.solve_seconds = solving.seconds();
+  report.converged = result.has_converged;
+  report.waiting_count = pages.info().event_count;
+  report.residuals = std::move(result.residuals);
+  return result;
+}
+
+}  // namespace
+
+Result<RankedPages> compute_hits(const PageView& pages, const HitsOptions& options) {
+  scores::HitsOptions hits;
+  hits.precision = options.precision + 0.0;  // of -0 it makes 0, which alone the format takes
+  hits.max_iterations = options.max_iterations;
+  hits.threads = scores::threads_of(options.thread_count);
+  hits.progress = options.progress;
+  CRAWLSTORE_TRY(check(options, hits));
+  CRAWLSTORE_TRY(const Weights weights, read_weights(pages, options));
+  hits.target_weights = weights.targets;
+  hits.present = weights.present;
+  hits.start = weights.start;
+  const auto ranked = std::make_shared<RankedPages::Impl>();
+  CRAWLSTORE_TRY(auto result, solve(pages, options, hits, ranked->report));
+
+  scores::NewArray array = scores::array_of(pages);
+  array.array.damping = 1;
+  array.array.precision = hits.precision;
+  if (options.by_content_scores) array.array.flags |= format::kScoresContentWeighted;
+  ranked->add(array, Scorer::kHitsAuthority, options.authorities, std::move(result.authorities));
+  ranked->add(array, Scorer::kHitsHub, options.hubs, std::move(result.hubs));
+  return RankedPages(ranked);
+}
+
+Result<RankReport> hits(Store& store, const HitsOptions& options) {
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, options.database));
+  CRAWLSTORE_TRY(const auto ranked, compute_hits(pages, options));
+  return store_ranked(store, ranked);
+}
+
+}  // namespace crawlstore

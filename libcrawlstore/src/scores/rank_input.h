@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What scorers read of a page database.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <crawlstore/page_view.h>
+#include <crawlstore/scores.h>
+
+#include "scores/link_cache.h"
+#include "scores/owner_graph.h"
+
+namespace crawlstore::scores {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// All cores for 0.
+unsigned threads_of(unsigned thread_count);
+
+/// By page, 1, or 0 for one that was forgotten; empty: none was.
+///   errors  kInvalidArgument: all were; of damage
+Result<std::vector<float>> living_pages(const PageView& pages);
+
+/// The scores that crawls gave the pages, when links or teleports can go by them.
+///   errors  kInvalidArgument: one is negative, `offset` being its page; all are 0; of damage
+Result<std::vector<float>> content_scores(const PageView& pages);
+
+/// Which array.
+struct ArrayKey {
+  std::string_view name;
+  Scorer scorer{};
+  ScoreSubject subject = ScoreSubject::kPage;
+};
+/// The scores of this array, where they can be begun with; else nothing.
+std::vector<float> scores_before(const PageView& pages, const ArrayKey& key);
+
+enum class Direction : std::uint8_t {
+  kOut,  ///< from a page to those that it links to
+  kIn,   ///< from a page to those that link to it
+};
+
+/// How links are read. `progress` is called with iteration 0.
+struct LinkInput {
+  Direction direction = Direction::kOut;
+  unsigned threads = 1;
+  const std::string& folder;  ///< as of LinkCacheOptions
+  const RankProgress& progress;
+};
+/// All links between pages. errors  as LinkCache::build()
+Result<LinkCache> read_links(const PageView& pages, const LinkInput& input);
+/// Those between owners.
+Result<LinkCache> read_links(const OwnerGraph& owners, const LinkInput& input);
+
+/// OwnerGraph::build(), with iteration 0 for progress.
+Result<std::unique_ptr<const OwnerGraph>> read_owners(const PageView& pages, ScoreSubject subject,
+                                                      const RankProgress& progress);
+
+/// What links and scores may take if nobody says: three quarters of the machine's memory.
+std::uint64_t usual_memory_bytes();
+
+}  // namespace crawlstore::scores
