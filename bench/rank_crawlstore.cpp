@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <crawlstore/page_view.h>
+#include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 #include <crawlstore/store.h>
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <crawlstore/scores.h>
+#include <crawlstore/ranking.h>
 #include <crawlstore/url.h>
 
 #include "cli/console.h"
@@ -15,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/input_file.h"
 #include "cli/line_reader.h"
+#include "cli/memory_limit.h"
 #include "cli/options.h"
 #include "cli/page_source.h"
 #include "cli/progress.h"
@@ -163,7 +164,7 @@ int take_scorer(Options& options) {
   if (options.by == kByDomain) options.rank.by = ScoreSubject::kDomain;
   if (options.by != kByPage) options.rank.name += "_by_" + options.by;
   if (!options.name.empty()) options.rank.name = options.name;
-  options.rank.memory_bytes = options.memory_bytes.value_or(0);
+  options.rank.memory_bytes = options.memory_bytes.value_or(memory_limit_bytes() / 4 * 3);
   options.rank.folder = std::filesystem::absolute(options.path).parent_path();
   return kExitDone;
 }
@@ -281,7 +282,7 @@ Action define_rank(Parser& parser) {
       .excludes(seeds);
   add_bytes(parser, "--memory", options->memory_bytes,
             "for links and scores, such as 4GiB; where they need more they lie in a file without a "
-            "name beside FILE (default: three quarters of the machine's memory)",
+            "name beside FILE (default: three quarters of what the cgroup or the machine allows)",
             1 << 20);
   parser.flag("--cold", options->is_cold, "do not begin with the scores of this name");
   parser.flag("--residuals", options->shows_residuals, "show the residual of each iteration");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <crawlstore/page_view.h>
+#include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 
 #include "model/host_rows.h"

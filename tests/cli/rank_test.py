@@ -134,6 +134,29 @@ class Rank(pages_command.PagesTest):
         self.refuse(2, "pagerank", "rank", "x.crawl", "salsa")
         self.succeed("verify", "--deep", "--strict", "x.crawl")
 
+    def test_ranks_hosts_and_domains(self):
+        self.load(b"http://www.a.test/\thttp://b.co.uk/1\nhttp://www.a.test/\thttp://c.b.co.uk/\n"
+                  b"http://b.co.uk/1\thttp://c.b.co.uk/\nhttp://c.b.co.uk/\thttp://b.co.uk/2\n",
+                  "edges")
+        self.rank("--by", "host")
+        rows = self.top("--by", "pagerank_by_host")
+        self.assertEqual({row["url"] for row in rows}, {"www.a.test", "b.co.uk", "c.b.co.uk"})
+        self.assertEqual([row["in_degree"] for row in rows], [None] * 3)
+        self.assertAlmostEqual(sum(row["score"] for row in rows), 1, 5)
+        self.rank("--by", "domain", "--name", "owners")
+        self.assertEqual([row["url"] for row in self.top("--by", "owners")], ["b.co.uk", "a.test"])
+        self.assertEqual([(row["name"], row["subject"]) for row in self.scores()],
+                         [("owners", "domain"), ("pagerank_by_host", "host")])
+        self.refuse(2, "are of pagerank", "rank", "x.crawl", "hits", "--by", "host")
+        self.refuse(1, "of hosts or domains", "pages", "x.crawl", "--sort", "score:owners")
+
+    def test_has_the_same_scores_where_memory_is_short(self):
+        self.load_links(random_links(3000, random.Random(SEED)))
+        self.rank()
+        in_memory = self.top("--limit", 3000)
+        self.rank("--memory", "1MiB", "--cold")
+        self.assertEqual(self.top("--limit", 3000), in_memory)
+
     def test_goes_to_the_pages_of_a_list(self):
         links = {page: {(page + 1) % 5} for page in range(5)}
         self.load_links(links)

@@ -2,6 +2,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 #include <crawlstore/transaction.h>
 

@@ -2,6 +2,7 @@
 //
 // The valid golden files of page databases.
 #include <crawlstore/pages.h>
+#include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 
 #include "format/link_block.h"

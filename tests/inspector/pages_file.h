@@ -10,6 +10,7 @@
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
+#include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 
 #include "drum/memory_store.h"

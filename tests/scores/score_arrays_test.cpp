@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/pages.h>
+#include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 
 #include "pages/page_words.h"

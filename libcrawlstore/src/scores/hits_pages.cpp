@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <crawlstore/page_view.h>
-#include <crawlstore/scores.h>
+#include <crawlstore/ranking.h>
 
 #include "scores/hits.h"
 #include "scores/link_cache.h"
@@ -56,7 +56,7 @@ Result<scores::HitsResult> solve(const PageView& pages, const HitsOptions& optio
   CRAWLSTORE_TRY(const auto in, scores::read_links(pages, input));
   if (out.link_count() != in.link_count()) {
     return fail(Errc::kSegmentInvalid, "the out-links and the in-links are not the same",
-                Error::kNoOffset, pages.info().id.value);
+                Error::kNoOffset, pages.info().id);
   }
   report.build_seconds = building.seconds();
   report.memory_bytes = 2 * LinkCache::memory_bytes(out.page_count(), out.link_count()) +

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <crawlstore/page_view.h>
-#include <crawlstore/scores.h>
+#include <crawlstore/ranking.h>
 
 #include "scores/link_cache.h"
 #include "scores/owner_graph.h"

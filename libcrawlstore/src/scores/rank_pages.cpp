@@ -5,7 +5,7 @@
 #include <variant>
 
 #include <crawlstore/page_view.h>
-#include <crawlstore/scores.h>
+#include <crawlstore/ranking.h>
 
 #include "scores/link_cache.h"
 #include "scores/page_rank.h"

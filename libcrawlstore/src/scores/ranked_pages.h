@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include <crawlstore/scores.h>
+#include <crawlstore/ranking.h>
 
 #include "io/anonymous_array.h"
 #include "scores/owner_graph.h"
