@@ -9,7 +9,6 @@
 #include <crawlstore/ranking.h>
 
 #include "pages/page_words.h"
-#include "scores/graphs.h"
 #include "support/temporary_folder.h"
 
 namespace crawlstore::testing {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <future>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -16,6 +17,7 @@
 #include "pages/page_words.h"
 #include "support/random.h"
 #include "support/recording_storage.h"
+#include "support/temporary_folder.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -165,6 +167,25 @@ TEST(Transaction, EndsOnAnotherThread) {
   std::thread([moved = std::move(dropped)] {}).join();
   must(parts.seen.merge());  // the turn was given back
   EXPECT_EQ(keys_of(*parts.store, "seen"), std::set<std::uint64_t>{5});
+}
+
+/// Whoever goes last lets the next one write.
+TEST(Transaction, GivesTheFileBackWhenAllElseWentBefore) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "left.crawl";
+  for (const bool commits : {true, false}) {
+    std::optional<Store> store(must(Store::open_or_create(path)));
+    std::optional<Keys> seen(must(Keys::open(*store, "seen", small_memory())));
+    must(seen->update(1));
+    std::optional<Transaction> all(must(Transaction::begin(*store)));
+    must(seen->update(2));
+    seen.reset();
+    store.reset();
+    if (commits) must(all->commit());
+    all.reset();
+    const auto next = must(Store::open(path));
+    EXPECT_EQ(keys_of(next, "seen"), (std::set<std::uint64_t>{1, 2}));
+  }
 }
 
 TEST(Transaction, RefusesWhatEndsOrMergesInsideIt) {

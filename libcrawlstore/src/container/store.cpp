@@ -3,6 +3,7 @@
 // Invariants: everything that changes the writer happens with StoreImpl::turn held; a closed store
 // has no writer and no participants.
 #include <algorithm>
+#include <utility>
 
 #include <crawlstore/store.h>
 
@@ -130,14 +131,12 @@ Result<Generation> StoreImpl::commit_locked(CommitScope scope) {
 }
 
 Result<void> StoreImpl::finish_lingering() {
-  if (lingering.empty() || in_transaction()) return {};
-  CRAWLSTORE_TRY(commit_all());
-  for (const auto& participant : lingering) {
-    std::erase(participants, participant.get());
-    participant->close();
+  if (in_transaction()) return {};
+  Result<void> done;
+  for (const auto& part : std::exchange(lingering, {})) {
+    if (const auto left = part->leave(); !left) done = left;
   }
-  lingering.clear();
-  return {};
+  return done;
 }
 
 Result<void> StoreImpl::keep_tentative() {

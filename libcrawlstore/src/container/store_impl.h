@@ -78,7 +78,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   Result<void> settle() {
     return change([this] { return writer->prepare(); });
   }
-  /// Commits and closes what could not be closed inside a transaction. The turn is held.
+  /// Commits and closes what could not be closed inside a transaction; closed it is after an error,
+  /// too. The turn is held.
   Result<void> finish_lingering();
   /// Ends a transaction without a commit. After an error nothing is kept.
   Result<void> keep_tentative();

@@ -66,6 +66,10 @@ void Transaction::drop() {
 void Transaction::end() {
   const auto inside = std::exchange(impl_, nullptr);
   inside->transacting.store({}, std::memory_order_relaxed);
+  try {
+    (void)inside->finish_lingering();  // nobody else may come: they share the store, too
+  } catch (...) {                      // what their progress callbacks throw, or no memory
+  }
   inside->turn.let_go();
 }
 
