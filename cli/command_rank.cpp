@@ -28,7 +28,7 @@ namespace crawlstore::cli {
 namespace {
 
 constexpr double kNotGiven = -1;
-/// So long at least other writers are waited for when scores are there to be stored.
+/// So long other writers are waited for when scores are there to be stored.
 constexpr double kStoreWaitSeconds = 60;
 const char* const kHits = "hits";
 const char* const kByPage = "page";
@@ -49,7 +49,7 @@ struct Options {
   std::optional<std::uint64_t> threads;
   bool is_cold = false;
   bool shows_residuals = false;
-  double lock_wait_seconds = 0;
+  double lock_wait_seconds = kStoreWaitSeconds;
   bool as_json = false;
   bool quiet = false;
 };
@@ -169,13 +169,8 @@ int take_scorer(Options& options) {
   return kExitDone;
 }
 
-/// Others write the file meanwhile: the lock is taken when there is something to store, and was
-/// there to be taken before the work began.
+/// Others write the file meanwhile: the lock is taken when there is something to store.
 Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options& options) {
-  {
-    CRAWLSTORE_TRY(auto store, open_store(options.path, options.lock_wait_seconds));
-    CRAWLSTORE_TRY(store.close());
-  }
   ProgressBar bar("rank", model::Unit::kCount, " iterations", options.quiet);
   double first = 0;
   options.rank.progress = [&](std::uint32_t iteration, double residual) {
@@ -188,8 +183,7 @@ Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options&
                                         ? compute_hits(pages, hits_options(options))
                                         : compute_rank(pages, options.rank));
   if (!ranked.report().converged) return ranked.report();
-  const double wait_seconds = std::max(options.lock_wait_seconds, kStoreWaitSeconds);
-  CRAWLSTORE_TRY(auto store, open_store(options.path, wait_seconds));
+  CRAWLSTORE_TRY(auto store, open_store(options.path, options.lock_wait_seconds));
   CRAWLSTORE_TRY(auto report, store_ranked(store, ranked));
   CRAWLSTORE_TRY(store.close());
   return report;
@@ -244,7 +238,7 @@ Action define_rank(Parser& parser) {
       "good authorities, which good hubs link to; two arrays. Scores add up to 1. The "
       "residual is how much an iteration changed the scores, added over all pages. Readers and "
       "other writers go on meanwhile; when the new scores are done, they replace those before, for "
-      "which other writers are waited for, a minute at least. The scores before stay on Ctrl-C, "
+      "which another writer is waited for (--lock-wait). The scores before stay on Ctrl-C, "
       "where the precision is not reached and when pages were forgotten meanwhile (exit code 1). "
       "Edits that wait are "
       "not seen, and pages that were forgotten get nothing. Memory: about 4 "
@@ -288,7 +282,8 @@ Action define_rank(Parser& parser) {
   parser.flag("--residuals", options->shows_residuals, "show the residual of each iteration");
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);
-  add_lock_wait(parser, options->lock_wait_seconds);
+  parser.number("--lock-wait SECONDS", options->lock_wait_seconds, 4e6,
+                "how long to wait for another writer when the scores are there (default: 60)");
   return [options] { return run(*options); };
 }
 
