@@ -23,7 +23,8 @@ int run(const Options& options) {
   int code = kExitDone;
   const auto pages = open_pages(options.source, code);
   if (!pages) return code;
-  const auto scores = open_scores(*pages, options.source, {options.name, "--by NAME"}, code);
+  const auto scores =
+      open_scores(*pages, options.source, {options.name, "--by NAME", false, true}, code);
   if (!scores) return code;
   const auto top = model::top_pages(*pages, *scores, options.count.value_or(10));
   if (!top) return fail_with(options.source.path, top.error());

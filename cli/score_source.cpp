@@ -37,6 +37,14 @@ std::optional<ScoreView> open_scores(const PageView& pages, const PageSourceOpti
                : fail_with(source.path, scores.error());
     return std::nullopt;
   }
+  if (scores->info().subject != ScoreSubject::kPage && !choice.takes_hosts) {
+    code = fail_with(
+        fmt::format("{}: the scores `{}` are of hosts or domains, not of pages; `crawlstore top "
+                    "--by` shows them",
+                    model::format_printable(source.path), model::format_printable(choice.name)),
+        kExitNo);
+    return std::nullopt;
+  }
   if (scores->info().is_stale && !choice.quiet) {
     note(
         fmt::format("the scores are of generation {}; pages or links have changed since: "

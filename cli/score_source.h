@@ -17,10 +17,11 @@ namespace crawlstore::cli {
 struct ScoresChoice {
   std::string_view name;
   std::string_view option;
-  bool quiet = false;  ///< nothing is said of stale ones
+  bool quiet = false;        ///< nothing is said of stale ones
+  bool takes_hosts = false;  ///< and domains
 };
 
-/// Opens scores by page, and notes when they are stale. On failure says why, and which there are,
+/// Opens scores, and notes when they are stale. On failure says why, and which there are,
 /// and leaves the exit code in `code`.
 std::optional<ScoreView> open_scores(const PageView& pages, const PageSourceOptions& source,
                                      const ScoresChoice& choice, int& code);

@@ -128,7 +128,7 @@ class Rank(pages_command.PagesTest):
         self.assertEqual(answer.code, 1)
         self.assertIn(b"after 2 iterations the residual is", answer.err)
         self.assertEqual(self.scores(), before)
-        self.refuse(2, "--damping, --personalize, --by and --memory are of pagerank", "rank", "x.crawl", "hits",
+        self.refuse(2, "--by and --memory are of pagerank", "rank", "x.crawl", "hits",
                     "--damping", "0.5")
         self.refuse(2, "--hubs is of hits", "rank", "x.crawl", "pagerank", "--hubs", "x")
         self.refuse(2, "pagerank", "rank", "x.crawl", "salsa")
