@@ -46,6 +46,8 @@ class Participant {
   mutable std::recursive_mutex mutex;  ///< guards what the part keeps in memory
   bool closed = false;                 ///< changed with the store's turn and `mutex`
 
+  /// Does it keep its lock while it commits? Then it is locked before all others.
+  [[nodiscard]] virtual bool is_locked_first() const { return false; }
   /// Unique among the parts of its kind.
   [[nodiscard]] virtual std::string_view name() const = 0;
 

@@ -96,6 +96,7 @@ Participant* StoreImpl::find(SegmentKind kind, std::string_view name) const {
 }
 
 StoreImpl::AllLocked::AllLocked(const StoreImpl& store) : participants_(store.participants) {
+  std::ranges::stable_partition(participants_, &Participant::is_locked_first);
   for (const Participant* participant : participants_) participant->mutex.lock();
 }
 StoreImpl::AllLocked::~AllLocked() {

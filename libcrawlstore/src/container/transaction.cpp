@@ -37,7 +37,7 @@ Result<Transaction> Transaction::begin(Store& store) {
   const std::lock_guard lock(inside->turn);
   CRAWLSTORE_TRY(inside->check_ready());
   CRAWLSTORE_TRY(inside->writer->storage().check_process());
-  inside->turn.hold();
+  inside->turn.lock();  // until end()
   inside->transacting.store(std::this_thread::get_id(), std::memory_order_relaxed);
   return Transaction(std::move(inside));
 }
@@ -70,7 +70,7 @@ void Transaction::end() {
     (void)inside->finish_lingering();  // nobody else may come: they share the store, too
   } catch (...) {                      // what their progress callbacks throw, or no memory
   }
-  inside->turn.let_go();
+  inside->turn.unlock();
 }
 
 }  // namespace crawlstore

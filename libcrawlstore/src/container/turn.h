@@ -11,16 +11,6 @@ namespace crawlstore {
 class Turn {
  public:
   void lock() {
-    hold();
-    gate_.lock();
-  }
-  void unlock() {
-    gate_.unlock();
-    let_go();
-  }
-
-  /// lock() and unlock() for who keeps the turn beyond a call, so that it may end elsewhere.
-  void hold() {
     std::unique_lock guard(mutex_);
     const auto self = std::this_thread::get_id();
     if (holder_ != self) {
@@ -29,7 +19,7 @@ class Turn {
     }
     ++depth_;
   }
-  void let_go() {
+  void unlock() {
     const std::lock_guard guard(mutex_);
     if (--depth_ != 0) return;
     holder_ = {};
@@ -42,13 +32,10 @@ class Turn {
   }
 
  private:
-  std::mutex mutex_;  // guards the rest, but for gate_
+  std::mutex mutex_;  // guards the rest
   std::condition_variable ended_;
   std::thread::id holder_;
   unsigned depth_ = 0;
-  /// Free for who has the turn. Parts are locked in any order, which only the turn makes safe: by
-  /// this mutex ThreadSanitizer sees that.
-  std::recursive_mutex gate_;
 };
 
 }  // namespace crawlstore

@@ -83,6 +83,7 @@ struct PageDb::Impl : Participant {
   void moved(const std::map<RunId, format::RunRef>& runs) override;
   void close() override;
   Result<void> leave() override;
+  [[nodiscard]] bool is_locked_first() const override { return true; }
   [[nodiscard]] std::string_view name() const override { return state.name; }
 
   Result<void> check_usable() const;
