@@ -96,7 +96,8 @@ Participant* StoreImpl::find(SegmentKind kind, std::string_view name) const {
 }
 
 StoreImpl::AllLocked::AllLocked(const StoreImpl& store) : participants_(store.participants) {
-  std::ranges::stable_partition(participants_, &Participant::is_locked_first);
+  std::stable_partition(participants_.begin(), participants_.end(),
+                        [](const Participant* part) { return part->is_locked_first(); });
   for (const Participant* participant : participants_) participant->mutex.lock();
 }
 StoreImpl::AllLocked::~AllLocked() {
