@@ -241,7 +241,7 @@ TEST(Hits, RefusesWeightsThatAreNone) {
   const float infinite = std::numeric_limits<float>::infinity();
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), infinite, -infinite, -1.0F}) {
     const std::vector<float> weights = {1, 1, bad};
-    const Error expected{Errc::kInvalidArgument, 0, 0, 2};
+    const Error expected{Errc::kInvalidArgument, 0, {}, 2};
     EXPECT_EQ(hits(caches.out, caches.in, {.target_weights = weights}).error(), expected);
     EXPECT_EQ(hits(caches.out, caches.in, {.start = weights}).error(), expected);
   }

@@ -175,7 +175,7 @@ TEST(PageRank, RefusesWeightsThatAreNone) {
   const float infinite = std::numeric_limits<float>::infinity();
   for (const float bad : {nan, infinite, -infinite, -1.0F}) {
     const std::vector<float> weights = {1, 1, bad};
-    const Error expected{Errc::kInvalidArgument, 0, 0, 2};
+    const Error expected{Errc::kInvalidArgument, 0, {}, 2};
     EXPECT_EQ(page_rank(cache, {.teleport = weights}).error(), expected);
     EXPECT_EQ(page_rank(cache, {.start = weights}).error(), expected);
   }
