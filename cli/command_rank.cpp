@@ -211,6 +211,10 @@ int run(Options& options) {
     }
     return fail_with(options.path, report.error());
   }
+  if (report->is_in_file) {
+    note(fmt::format("links and scores take {}, more than --memory: they lay in a file",
+                     model::format_bytes(report->memory_bytes)));
+  }
   const bool with_residuals = options.shows_residuals || options.as_json;
   if (report->waiting_count != 0) {
     note(fmt::format("{} that waited: not seen; `crawlstore merge` makes pages and links of them",

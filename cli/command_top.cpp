@@ -23,8 +23,8 @@ int run(const Options& options) {
   int code = kExitDone;
   const auto pages = open_pages(options.source, code);
   if (!pages) return code;
-  const auto scores =
-      open_scores(*pages, options.source, {options.name, "--by NAME", false, true}, code);
+  const ScoresChoice choice{.name = options.name, .option = "--by NAME", .takes_hosts = true};
+  const auto scores = open_scores(*pages, options.source, choice, code);
   if (!scores) return code;
   const auto top = model::top_pages(*pages, *scores, options.count.value_or(10));
   if (!top) return fail_with(options.source.path, top.error());

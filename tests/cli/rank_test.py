@@ -153,7 +153,8 @@ class Rank(pages_command.PagesTest):
         self.load_links(random_links(3000, random.Random(SEED)))
         self.rank()
         in_memory = self.top("--limit", 3000)
-        self.rank("--memory", "1MiB", "--cold")
+        self.assertIn(b"they lay in a file",
+                      self.succeed("rank", "x.crawl", "--memory", "1MiB", "--cold").err)
         self.assertEqual(self.top("--limit", 3000), in_memory)
 
     def test_goes_to_the_pages_of_a_list(self):

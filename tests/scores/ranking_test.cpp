@@ -99,6 +99,17 @@ TEST(Ranking, TeleportsToTheHostsOfPages) {
   EXPECT_EQ(values_of(must(ScoreView::open(view_of(*store), "by")))[0], 0.0F);
 }
 
+TEST(Ranking, RefusesWhatIsNoSubject) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store));
+  add_hosts(pages);
+  for (const int subject : {0, 4}) {
+    const auto refused = rank_pages(*store, by(static_cast<ScoreSubject>(subject)));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
+  }
+}
+
 TEST(Ranking, RefusesHostsOfPagesWithoutUrls) {
   MemoryStore store;
   PagesOptions without;

@@ -53,7 +53,7 @@ struct RankReport {
   std::vector<double> residuals;
   std::uint64_t waiting_count = 0;  ///< edits that wait in the file, which were not seen
   std::uint64_t memory_bytes = 0;   ///< of links and arrays, while it was computed
-  bool is_in_file = false;          ///< they had no room in memory
+  bool is_in_file = false;          ///< where they lay, as memory_bytes of the options were fewer
   double build_seconds = 0;         ///< reading the links
   double solve_seconds = 0;         ///< all iterations
 };
@@ -62,9 +62,12 @@ struct RankReport {
 /// of its own. Scores are not negative and add up to 1; what pages without links hold goes where
 /// teleports go, which is never to pages that were forgotten. Edits that wait are not seen.
 ///   errors  kUnknownName (no such database), kInvalidArgument (options; seeds that are no pages;
-///           content scores that are negative, or all 0; all pages were forgotten), kCancelled,
-///           kOutOfMemory, kNoSpace and the like: the array before stays
-///   cost    reads the links twice; memory: about 4 bytes a link and 40 a page (doubles: 70)
+///           content scores that are negative, or all 0; all pages were forgotten; hosts of pages
+///           without URLs), kCancelled, kOutOfMemory, kNoSpace and the like, of `folder` too: the
+///           array before stays
+///   cost    reads the links twice; memory: about 4 bytes a link and 40 a page (doubles: 70). By
+///           host and domain all keys, links once and a URL of each host; 12 bytes a page and up to
+///           16 a pair of hosts, on top
 [[nodiscard]] Result<RankReport> rank_pages(Store& store, const RankOptions& options = {});
 
 struct HitsOptions {

@@ -43,8 +43,8 @@ struct ScoresInfo {
   bool has_doubles = false;           ///< else floats
   bool is_content_weighted = false;   ///< teleports, or links, go by the scores of records
   bool is_personalised = false;       ///< teleports go to chosen pages
-  std::uint64_t page_count = 0;       ///< pages below it have a score
-  std::uint64_t link_count = 0;       ///< distinct pairs that were read
+  std::uint64_t page_count = 0;       ///< of the database that was read; those below have a score
+  std::uint64_t link_count = 0;       ///< distinct pairs, of pages or hosts or domains
   std::uint64_t superstep_count = 0;  ///< of the page database, when it was read
   Generation generation;              ///< that was read
   std::int64_t time_us = 0;           ///< since the epoch, UTC

@@ -145,10 +145,7 @@ Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t 
   }
   // Only the newest: of an older one somebody would believe that nothing came after it. There may
   // be several of one number: attempts that were killed, and the commit.
-  Error fault{Errc::kDirectoryDamaged,
-              0,
-              {},
-              roots->front().superblock.root_offset_bytes,
+  Error fault{Errc::kDirectoryDamaged, 0, SegmentId{}, roots->front().superblock.root_offset_bytes,
               "the directory root of the lost generation is not whole"};
   bool is_first = true;
   for (const auto& [root, is_whole] : *roots) {

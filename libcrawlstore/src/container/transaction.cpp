@@ -67,8 +67,9 @@ void Transaction::end() {
   const auto inside = std::exchange(impl_, nullptr);
   inside->transacting.store({}, std::memory_order_relaxed);
   try {
-    (void)inside->finish_lingering();  // nobody else may come: they share the store, too
-  } catch (...) {                      // what their progress callbacks throw, or no memory
+    // Parts that linger keep the store open, and nobody may come after this to close them.
+    (void)inside->finish_lingering();
+  } catch (...) {  // what their progress callbacks throw, or no memory: they are closed
   }
   inside->turn.unlock();
 }

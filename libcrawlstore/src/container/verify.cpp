@@ -144,10 +144,7 @@ Result<void> verify_newer_roots(Verification& verification, const SuperblockSet&
   });
   if (found == roots->end() || (goes_on && !is_lost)) return {};
   const auto& root = found->superblock;
-  const Error error{Errc::kSuperblockDamaged,
-                    0,
-                    {},
-                    root.root_offset_bytes,
+  const Error error{Errc::kSuperblockDamaged, 0, SegmentId{}, root.root_offset_bytes,
                     "the directory root of a newer generation stands in free space"};
   verification.found(is_lost ? FindingKind::kDamaged : FindingKind::kUnfinished, {root.generation},
                      error);

@@ -27,8 +27,7 @@ int open_nameless(const std::string& folder) {
 
 Result<void*> map_file(std::uint64_t length_bytes, const std::string& folder) {
   const int descriptor = open_nameless(folder);
-  if (descriptor < 0)
-    return fail_errno(errno, "cannot make a file for what memory has no room for");
+  if (descriptor < 0) return fail_errno(errno, "cannot make a file for lack of memory");
   void* mapped = MAP_FAILED;
   // Blocks for all of it now: a disk that fills later could only say so by a signal.
   int failure = ::posix_fallocate(descriptor, 0, static_cast<off_t>(length_bytes));
@@ -38,7 +37,7 @@ Result<void*> map_file(std::uint64_t length_bytes, const std::string& folder) {
   }
   (void)::close(descriptor);
   if (mapped != MAP_FAILED) return mapped;
-  return fail_errno(failure, "cannot have a file for what memory has no room for");
+  return fail_errno(failure, "cannot make room in a file for lack of memory");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ class HitsIteration {
 
   Result<void> allocate();
   Result<void> start();
-  Result<void> set_alike();
+  void set_alike();
   Result<void> iterate(HitsResult& result);
   Result<std::optional<double>> step();
   Result<std::optional<double>> take(const LinkCache& links, const Scores& from, Scores& to);
@@ -97,11 +97,10 @@ Result<void> HitsIteration<Real>::start() {
 
 /// What scores are where no link counts.
 template <class Real>
-Result<void> HitsIteration<Real>::set_alike() {
+void HitsIteration<Real>::set_alike() {
   for (std::uint64_t page = 0; page < page_count_; ++page) {
     hubs_.span()[page] = authorities_.span()[page] = static_cast<Real>(alike_.at(page));
   }
-  return {};
 }
 
 /// Sets `to` to what links bring of `from`, scaled to a mean of 1. Returns how much they changed;
@@ -165,7 +164,8 @@ Result<void> HitsIteration<Real>::iterate(HitsResult& result) {
     CRAWLSTORE_TRY(const auto residual, step());
     if (!residual) {
       result.has_converged = true;
-      return set_alike();
+      set_alike();
+      return {};
     }
     result.residuals.push_back(*residual);
     const auto iteration = static_cast<std::uint32_t>(result.residuals.size());

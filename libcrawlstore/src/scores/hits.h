@@ -9,9 +9,10 @@
 /// communities that are equally strong, scores depend on what hubs begin with, which is the same
 /// for all; each community then has the share that it has of that.
 ///
-/// Steps are not extrapolated, as those of PageRank are: all communities are points from which no
-/// step leads away, and extrapolation may find a weaker one. Each number is computed in an order
-/// that depends on the graph alone: the same bits whatever the threads and the stripes of caches.
+/// Steps are not extrapolated, as those of PageRank are: tried with Anderson's mixing, one run in
+/// forty over several communities ended 0.3 % off, and why was not found out. Each number is
+/// computed in an order that depends on the graph alone: the same bits whatever the threads and the
+/// stripes of caches.
 
 #include <cstdint>
 #include <functional>

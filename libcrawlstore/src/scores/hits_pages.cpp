@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,10 +37,7 @@ Result<void> check(const HitsOptions& options, const scores::HitsOptions& hits) 
   if (options.authorities == options.hubs) {
     return fail(Errc::kInvalidArgument, "hubs and authorities need names of their own");
   }
-  if (options.max_iterations > format::kScoreIterationsMax) {
-    return fail(Errc::kInvalidArgument, "more iterations are allowed than an array can tell of");
-  }
-  return {};
+  return scores::check_iterations(options.max_iterations);
 }
 
 /// Computes scores, and fills in all of the report but what is stored.

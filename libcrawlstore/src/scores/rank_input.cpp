@@ -43,6 +43,11 @@ LinkCacheOptions cache_options(const LinkInput& input) {
 
 }  // namespace
 
+Result<void> check_iterations(std::uint32_t max_iterations) {
+  if (max_iterations <= format::kScoreIterationsMax) return {};
+  return fail(Errc::kInvalidArgument, "more iterations are allowed than an array can tell of");
+}
+
 unsigned threads_of(unsigned thread_count) {
   return thread_count != 0 ? thread_count : std::max(1U, std::thread::hardware_concurrency());
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
-#include <variant>
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/ranking.h>
@@ -34,11 +34,12 @@ Result<std::vector<float>> teleports(const PageView& pages, const RankOptions& o
   return weights;
 }
 
-/// Weights of what is ranked: `by_page`, or those of the pages of each owner. Empty: all alike.
+/// Weights of what is ranked: `by_page`, or those of the pages of each owner. Empty: all alike, as
+/// owners are, of whom none is there whose pages were all forgotten.
 std::vector<float> weights_of(const scores::OwnerGraph* owners, const RankOptions& options,
                               std::vector<float> by_page) {
   if (owners == nullptr) return by_page;
-  if (!options.by_content_scores && options.seeds.empty()) return {};  // none was forgotten
+  if (!options.by_content_scores && options.seeds.empty()) return {};
   std::vector<float> weights = owners->sums(by_page);
   if (options.seeds.empty()) return weights;
   for (float& weight : weights) weight = weight > 0 ? 1.0F : 0.0F;  // to a host once
@@ -50,7 +51,10 @@ std::string folder_for(std::uint64_t memory_bytes, const RankOptions& options) {
   const std::uint64_t memory_max =
       options.memory_bytes != 0 ? options.memory_bytes : scores::usual_memory_bytes();
   if (memory_bytes <= memory_max) return {};
-  return options.folder.empty() ? std::filesystem::temp_directory_path().string() : options.folder;
+  if (!options.folder.empty()) return options.folder;
+  std::error_code none;
+  const auto folder = std::filesystem::temp_directory_path(none);
+  return none ? "/tmp" : folder.string();
 }
 
 scores::PageRankOptions kernel_options(const RankOptions& options) {
@@ -89,8 +93,9 @@ Result<scores::LinkCache> read_links(const PageView& pages, const scores::OwnerG
 Result<RankedPages> compute_rank(const PageView& pages, const RankOptions& options) {
   scores::PageRankOptions rank = kernel_options(options);
   CRAWLSTORE_TRY(scores::check_options(rank));
-  if (options.max_iterations > format::kScoreIterationsMax) {
-    return fail(Errc::kInvalidArgument, "more iterations are allowed than an array can tell of");
+  CRAWLSTORE_TRY(scores::check_iterations(options.max_iterations));
+  if (options.by < ScoreSubject::kPage || options.by > ScoreSubject::kDomain) {
+    return fail(Errc::kInvalidArgument, "pages, hosts or domains are ranked, nothing else");
   }
   const auto ranked = std::make_shared<RankedPages::Impl>();
   RankReport& report = ranked->report;
