@@ -149,6 +149,14 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
   return static_cast<std::uint64_t>(bytes);
 }
 
+std::optional<double> parse_score(std::string_view text) {
+  double score = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, score);
+  const bool is_number = error == std::errc{} && stopped == end && std::isfinite(score);
+  return is_number && !std::signbit(score) ? std::optional(score) : std::nullopt;
+}
+
 std::optional<Uuid> parse_uuid(std::string_view text) {
   std::string digits;
   std::copy_if(text.begin(), text.end(), std::back_inserter(digits),

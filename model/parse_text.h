@@ -20,6 +20,9 @@ std::optional<std::uint64_t> parse_count(std::string_view text);
 /// (powers of 1000), in any case, with or without a space; "1.5GiB" as well.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
 
+/// A number that is finite and not negative: "0.05", "1e-7".
+std::optional<double> parse_score(std::string_view text);
+
 /// 32 hexadecimal digits, with or without hyphens.
 std::optional<Uuid> parse_uuid(std::string_view text);
 

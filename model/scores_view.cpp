@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <queue>
+#include <span>
+#include <type_traits>
 #include <utility>
 
 #include <crawlstore/page_key.h>
@@ -41,6 +45,56 @@ Result<void> look_at(const ScoreView& scores, const Look& look) {
   }
   CRAWLSTORE_TRY(const auto values, scores.floats());
   return look(values);
+}
+
+/// The best of the pages that are added, as ScoreView::top() orders them; so many at most.
+class BestPages {
+ public:
+  explicit BestPages(std::size_t count) : count_(count) {}
+  void add(const ScoredPage& page) {
+    if (best_.size() == count_ && (best_.empty() || !Better()(page, best_.top()))) return;
+    best_.push(page);
+    if (best_.size() > count_) best_.pop();
+  }
+  /// Best first.
+  [[nodiscard]] std::vector<ScoredPage> take() {
+    std::vector<ScoredPage> pages(best_.size());
+    for (auto page = pages.rbegin(); page != pages.rend(); ++page, best_.pop()) *page = best_.top();
+    return pages;
+  }
+
+ private:
+  struct Better {
+    bool operator()(const ScoredPage& a, const ScoredPage& b) const {
+      return a.score != b.score ? a.score > b.score : a.index < b.index;
+    }
+  };
+  std::size_t count_ = 0;
+  std::priority_queue<ScoredPage, std::vector<ScoredPage>, Better> best_;  // the worst on top
+};
+
+/// Of pages, or of the hosts or domains that the array is of.
+Result<std::vector<TopPage>> describe_pages(const PageView& pages, ScoreSubject subject,
+                                            std::span<const ScoredPage> best, bool cuts_urls) {
+  std::vector<TopPage> top;
+  top.reserve(best.size());
+  for (const ScoredPage& page : best) {
+    CRAWLSTORE_TRY(auto url, pages.url(page.index));
+    if (subject != ScoreSubject::kPage) {
+      const std::string host(url_host(url));
+      top.push_back({page.index,
+                     subject == ScoreSubject::kHost ? host : registered_domain(host),
+                     page.score,
+                     {},
+                     {}});
+      continue;
+    }
+    CRAWLSTORE_TRY(const auto in, pages.in_links(page.index));
+    CRAWLSTORE_TRY(const auto out, pages.out_links(page.index));
+    if (cuts_urls) url = row_url(url);
+    top.push_back({page.index, std::move(url), page.score, in.size(), out.size()});
+  }
+  return top;
 }
 
 Result<void> add_fields(const PageView& pages, const std::string& name, std::uint64_t index,
@@ -115,31 +169,53 @@ Document rank_view(const RankReport& report, bool with_residuals) {
 }
 
 Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& scores,
-                                       std::size_t count, bool cuts_urls) {
+                                       std::size_t count) {
   CRAWLSTORE_TRY(const auto best, scores.top(count));
-  std::vector<TopPage> top;
-  top.reserve(best.size());
-  const ScoreSubject subject = scores.info().subject;
-  for (const ScoredPage& page : best) {
-    CRAWLSTORE_TRY(auto url, pages.url(page.index));
-    if (subject != ScoreSubject::kPage) {
-      const std::string host(url_host(url));
-      top.push_back({page.index,
-                     subject == ScoreSubject::kHost ? host : registered_domain(host),
-                     page.score,
-                     {},
-                     {}});
-      continue;
+  return describe_pages(pages, scores.info().subject, best, false);
+}
+
+Result<RangeTop> top_in_range(const PageView& pages, const ScoreView& scores,
+                              const ScoreRange& range, std::size_t count,
+                              const PagesProgress& progress) {
+  RangeTop top;
+  BestPages best(count);
+  const auto look = [&](const auto& values) -> Result<void> {
+    using Value = std::remove_cvref_t<decltype(values[0])>;
+    const auto as_kept = [](double score) {
+      return static_cast<Value>(
+          std::clamp(score, 0.0, static_cast<double>(std::numeric_limits<Value>::max())));
+    };
+    const Value low = as_kept(range.low);
+    const Value high = as_kept(range.high);
+    for (std::uint64_t i = 0; i < values.size(); ++i) {
+      if (i % kScoresAStep == 0 && !progress(i, values.size())) {
+        return fail(Errc::kCancelled, "cancelled");
+      }
+      const Value score = values[i];
+      // It says where the value is that is no score.
+      if (!std::isfinite(score) || std::signbit(score)) CRAWLSTORE_TRY(scores.top(1));
+      if (!is_score_above_0(static_cast<double>(score)) || score < low) continue;
+      if (score > high) {
+        ++top.better_count;
+        continue;
+      }
+      ++top.page_count;
+      best.add({i, static_cast<double>(score)});
     }
-    CRAWLSTORE_TRY(const auto in, pages.in_links(page.index));
-    CRAWLSTORE_TRY(const auto out, pages.out_links(page.index));
-    if (cuts_urls) url = row_url(url);
-    top.push_back({page.index, std::move(url), page.score, in.size(), out.size()});
+    return {};
+  };
+  CRAWLSTORE_TRY(look_at(scores, look));
+  std::vector<ScoredPage> found = best.take();
+  const ScoreSubject subject = scores.info().subject;
+  if (subject != ScoreSubject::kPage) {
+    CRAWLSTORE_TRY(const auto first, scores.first_pages());
+    for (ScoredPage& page : found) page.index = first[page.index];
   }
+  CRAWLSTORE_TRY(top.pages, describe_pages(pages, subject, found, true));
   return top;
 }
 
-Table top_table(const std::vector<TopPage>& pages, bool for_people) {
+Table top_table(const std::vector<TopPage>& pages, bool for_people, std::uint64_t better_count) {
   Table table{"top",
               {{"index", Unit::kId},
                {"rank", Unit::kCount},
@@ -149,7 +225,7 @@ Table top_table(const std::vector<TopPage>& pages, bool for_people) {
                {"url", Unit::kText}},
               {}};
   for (const TopPage& page : pages) {
-    table.rows.push_back({page.index, std::uint64_t{table.rows.size() + 1}, page.score,
+    table.rows.push_back({page.index, better_count + table.rows.size() + 1, page.score,
                           cell_of(page.in_degree), cell_of(page.out_degree),
                           for_people ? shown_url(page.url) : page.url});
   }

@@ -5,6 +5,7 @@
 /// Ownership: documents own all they hold. Threads: as Snapshot.
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,12 +32,31 @@ struct TopPage {
   std::optional<std::uint64_t> in_degree;   ///< pages that link to it; of pages only
   std::optional<std::uint64_t> out_degree;  ///< pages that it links to
 };
-/// The best pages of an array, best first. errors of damage
-///   cuts_urls  they are those of row_url(): so that memory is bounded
+/// The best pages of an array, best first, with their whole URLs. errors of damage
 Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& scores,
-                                       std::size_t count, bool cuts_urls = false);
+                                       std::size_t count);
 /// The table `top`; rank 1 is the best. `for_people`: URLs are escaped.
-Table top_table(const std::vector<TopPage>& pages, bool for_people);
+///   better_count  pages that are better than the first of these
+Table top_table(const std::vector<TopPage>& pages, bool for_people, std::uint64_t better_count = 0);
+
+/// Scores from `low` to `high`, both included, as the array has them: 0.1 also means the float
+/// nearest to it.
+struct ScoreRange {
+  double low = 0;
+  double high = std::numeric_limits<double>::infinity();
+  bool operator==(const ScoreRange&) const = default;
+};
+struct RangeTop {
+  std::vector<TopPage> pages;      ///< best first; URLs are those of row_url(), to bound memory
+  std::uint64_t page_count = 0;    ///< in the range, above 0
+  std::uint64_t better_count = 0;  ///< above the range
+};
+/// The best `count` pages of those whose score lies in a range; pages with 0 are none of them.
+///   errors  kCancelled; kSegmentInvalid: a value is no score; of damage
+///   cost    one pass over the array; memory for `count` pages
+Result<RangeTop> top_in_range(const PageView& pages, const ScoreView& scores,
+                              const ScoreRange& range, std::size_t count,
+                              const PagesProgress& progress);
 
 /// How many better pages there are, plus 1, in the order of ScoreView::top(); nothing for a page
 /// with 0 and for one that came since. errors of damage

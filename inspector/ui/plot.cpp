@@ -30,6 +30,10 @@ class LogAxis {
   [[nodiscard]] float place(double value) const {
     return from_ + (to_ - from_) * static_cast<float>((std::log10(value) - low_) / (high_ - low_));
   }
+  [[nodiscard]] double value_at(float place) const {
+    const double part = static_cast<double>(place - from_) / static_cast<double>(to_ - from_);
+    return std::pow(10, low_ + (high_ - low_) * std::clamp(part, 0.0, 1.0));
+  }
   /// Calls `draw` with each power of ten that has so many pixels to the next one.
   template <class Draw>
   void for_each_tick(float distance_min, const Draw& draw) const {
@@ -57,12 +61,13 @@ struct PlotArea {
   ImVec2 high;  // right, bottom
 };
 
-PlotArea begin_plot(const Ui& ui, ImVec2 size) {
+/// The item drawn last is then the plot with its axes, which can be pressed.
+PlotArea begin_plot(const Ui& ui, std::string_view label, ImVec2 size) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float foot = ImGui::GetTextLineHeight() + ui.px(6);
   const float head = ImGui::GetTextLineHeight() / 2;
   const float left = text_width("1e-300") + ui.px(6);
-  ImGui::Dummy(size);
+  ImGui::InvisibleButton(std::string(label).c_str(), size);
   return {ImVec2(at.x + left, at.y + head),
           ImVec2(at.x + std::max(size.x, left + ui.px(40)),
                  at.y + std::max(size.y - foot, head + ui.px(40)))};
@@ -100,6 +105,42 @@ bool note_value(Ui& ui, const std::string& label, const std::string& text, const
 
 std::string score_text(double score) {
   return model::format_cell(score, model::Unit::kScore);
+}
+
+void draw_range(const Ui& ui, const PlotArea& area, float left, float right) {
+  left = std::clamp(left, area.low.x, area.high.x);
+  right = std::clamp(right, left, area.high.x);
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddRectFilled(ImVec2(left, area.low.y), ImVec2(right, area.high.y),
+                     with_alpha(ui.palette.link, 56));
+  for (const float x : {left, right}) {
+    list.AddLine(ImVec2(x, area.low.y), ImVec2(x, area.high.y), ui.palette.link);
+  }
+}
+
+/// Draws the range that is chosen, or the one that is being dragged over the item drawn last.
+///   returns  as draw_scores()
+std::optional<model::ScoreRange> drag_range(const Ui& ui, const PlotArea& area, const LogAxis& axis,
+                                            const model::ScoreRange& chosen) {
+  constexpr float kClick = 4;  // pixels that a pointer may move between press and release
+  const ImVec2 pressed = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Left];
+  const auto [left, right] = std::minmax({pressed.x, ImGui::GetMousePos().x});
+  const bool is_drag = right - left > kClick;
+  if (ImGui::IsItemDeactivated()) {
+    if (!is_drag) return model::ScoreRange();
+    return model::ScoreRange{axis.value_at(left), axis.value_at(right)};
+  }
+  if (ImGui::IsItemActive()) {
+    if (is_drag) draw_range(ui, area, left, right);
+  } else if (chosen != model::ScoreRange()) {
+    // The axis has no place for 0, nor for what is endless.
+    const auto place = [&](double score) {
+      if (score > 0 && std::isfinite(score)) return axis.place(score);
+      return score > 0 ? area.high.x : area.low.x;
+    };
+    draw_range(ui, area, place(chosen.low), place(chosen.high));
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -140,14 +181,19 @@ void draw_histogram(Ui& ui, std::string_view label, const std::vector<HistogramB
   ImGui::Dummy(ImVec2(left - at.x, room + foot));
 }
 
-void draw_scores(Ui& ui, std::string_view label, std::span<const model::ScoreBin> bins,
-                 ImVec2 size) {
-  if (bins.empty()) return draw_text(ui, "no page has a score above 0", ui.palette.faint);
-  const PlotArea area = begin_plot(ui, size);
+std::optional<model::ScoreRange> draw_scores(Ui& ui, std::string_view label,
+                                             std::span<const model::ScoreBin> bins,
+                                             const model::ScoreRange& chosen, ImVec2 size) {
+  if (bins.empty()) {
+    draw_text(ui, "no page has a score above 0", ui.palette.faint);
+    return std::nullopt;
+  }
+  const PlotArea area = begin_plot(ui, label, size);
   const auto most = std::ranges::max_element(bins, {}, &model::ScoreBin::page_count)->page_count;
   // From a half, so that a single page has a bar.
   const LogAxis counts(0.5, static_cast<double>(most), area.high.y, area.low.y);
   const LogAxis scores(bins.front().low, bins.back().high, area.low.x, area.high.x);
+  const auto dragged = drag_range(ui, area, scores, chosen);
   draw_left_axis(ui, area, counts);
   scores.for_each_tick(text_width("1e-300 "),
                        [&](float x, const std::string& text) { draw_foot(ui, area, x, text); });
@@ -165,6 +211,7 @@ void draw_scores(Ui& ui, std::string_view label, std::span<const model::ScoreBin
         ImVec2(left, counts.place(static_cast<double>(bin.page_count))), ImVec2(right, area.high.y),
         is_hovered ? ui.palette.link : ui.palette.accent);
   }
+  return dragged;
 }
 
 void draw_residuals(Ui& ui, std::string_view label, std::span<const double> residuals,
@@ -173,7 +220,7 @@ void draw_residuals(Ui& ui, std::string_view label, std::span<const double> resi
   std::ranges::copy_if(residuals, std::back_inserter(shown), [](double x) { return x > 0; });
   if (shown.empty()) return draw_text(ui, "no residuals are kept", ui.palette.faint);
   if (precision > 0) shown.push_back(precision);
-  const PlotArea area = begin_plot(ui, size);
+  const PlotArea area = begin_plot(ui, label, size);
   const auto [low, high] = std::ranges::minmax(shown);
   const LogAxis axis(low, high, area.high.y, area.low.y);
   draw_left_axis(ui, area, axis);

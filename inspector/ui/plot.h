@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,9 +22,12 @@ struct HistogramBar {
 void draw_histogram(Ui& ui, std::string_view label, const std::vector<HistogramBar>& bars,
                     float height);
 
-/// How scores are spread: bars of pages by score, both axes logarithmic.
-void draw_scores(Ui& ui, std::string_view label, std::span<const model::ScoreBin> bins,
-                 ImVec2 size);
+/// How scores are spread: bars of pages by score, both axes logarithmic; and over them the range
+/// that is chosen.
+///   returns  the range that was dragged and let go just now; after a click the one of all scores
+std::optional<model::ScoreRange> draw_scores(Ui& ui, std::string_view label,
+                                             std::span<const model::ScoreBin> bins,
+                                             const model::ScoreRange& chosen, ImVec2 size);
 
 /// How a computation converged: the residual of each iteration, its axis logarithmic, and the
 /// precision that was asked for as a line across, unless it is 0. Residuals of 0 are left out.

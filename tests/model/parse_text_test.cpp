@@ -45,6 +45,18 @@ TEST(ParseBytes, RejectsWhatIsNoSize) {
   }
 }
 
+TEST(ParseScore, TakesDecimalsAndPowers) {
+  EXPECT_EQ(parse_score("0"), 0.0);
+  EXPECT_EQ(parse_score("0.25"), 0.25);
+  EXPECT_EQ(parse_score("1.5e-7"), 1.5e-7);
+}
+
+TEST(ParseScore, RejectsWhatIsNoScore) {
+  for (const char* text : {"", "-1", "-0", "nan", "inf", "1e999", "1 ", " 1", "1,5", "one"}) {
+    EXPECT_EQ(parse_score(text), std::nullopt) << text;
+  }
+}
+
 TEST(ParseUuid, TakesHyphensOrNone) {
   const auto uuid = parse_uuid("00112233-4455-6677-8899-aabbccddeeff");
   ASSERT_TRUE(uuid);

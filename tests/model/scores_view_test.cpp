@@ -87,7 +87,9 @@ TEST_F(ScoresView, HasNoBinsWhereAllScoresAre0) {
 
 TEST_F(ScoresView, StopsWhenItIsToldTo) {
   const auto stop = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return false; };
-  EXPECT_EQ(score_histogram(store_values({1}), stop).error().code, Errc::kCancelled);
+  const auto scores = store_values({1});
+  EXPECT_EQ(score_histogram(scores, stop).error().code, Errc::kCancelled);
+  EXPECT_EQ(top_in_range(view(), scores, {}, 1, stop).error().code, Errc::kCancelled);
 }
 
 TEST_F(ScoresView, RanksPagesInTheOrderOfTheBest) {
@@ -114,14 +116,48 @@ TEST_F(ScoresView, GivesTheBestPagesWithRankAndLinks) {
   EXPECT_EQ(table.rows[1], second);
 }
 
-TEST_F(ScoresView, CutsLongUrlsWhenAskedTo) {
+TEST_F(ScoresView, GivesTheBestPagesOfARangeWithBothEnds) {
+  const auto scores = store_values({0.5F, 0.1F, 0, 4, 0.3F, 0.5F, 0.25F});
+  const RangeTop top = must(top_in_range(view(), scores, {0.1, 0.5}, 3, go_on));
+  EXPECT_EQ(top.page_count, 5U);
+  EXPECT_EQ(top.better_count, 1U);
+  ASSERT_EQ(top.pages.size(), 3U);
+  const Table table = top_table(top.pages, false, top.better_count);
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> wanted{{0, 2}, {5, 3}, {4, 4}};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_EQ(table.rows[i][0], Cell(wanted[i].first));
+    EXPECT_EQ(table.rows[i][1], Cell(wanted[i].second)) << "its rank among all";
+    EXPECT_EQ(must(rank_of(scores, wanted[i].first)), wanted[i].second);
+  }
+}
+
+TEST_F(ScoresView, GivesInAnEndlessRangeWhatTheArrayPutsFirst) {
+  const auto scores = store_values({1, 3, 0, 3, 2, 3.4e38F});
+  for (const std::size_t count : {0U, 1U, 3U, 100U}) {
+    const auto best = must(scores.top(count));
+    const auto top = must(top_in_range(view(), scores, {}, count, go_on));
+    EXPECT_EQ(top.page_count, 5U);
+    EXPECT_EQ(top.better_count, 0U);
+    ASSERT_EQ(top.pages.size(), best.size());
+    for (std::size_t i = 0; i < best.size(); ++i) EXPECT_EQ(top.pages[i].index, best[i].index);
+  }
+}
+
+TEST_F(ScoresView, GivesNoPagesOfARangeThatNoScoreIsIn) {
+  const auto scores = store_values({1, 3, 0, 2});
+  EXPECT_EQ(must(top_in_range(view(), scores, {3.5, 9}, 10, go_on)).page_count, 0U);
+  EXPECT_EQ(must(top_in_range(view(), scores, {2, 1}, 10, go_on)).page_count, 0U) << "turned round";
+  EXPECT_EQ(must(top_in_range(view(), scores, {0, 0}, 10, go_on)).better_count, 3U);
+}
+
+TEST_F(ScoresView, CutsLongUrlsOfARange) {
   const std::string url = "http://long.example/" + std::string(2 * kRowUrlBytesMax, 'x');
   must(pages_.add(CrawledPage(url, kCrawlTimeUs)));
   must(pages_.merge());
   std::vector<float> values(view().info().page_count);
   values[must(view().find(url)).value()] = 1;
   const auto scores = store_values(values);
-  EXPECT_EQ(must(top_pages(view(), scores, 1, true)).at(0).url, row_url(url));
+  EXPECT_EQ(must(top_in_range(view(), scores, {}, 1, go_on)).pages.at(0).url, row_url(url));
   EXPECT_EQ(must(top_pages(view(), scores, 1)).at(0).url, url);
 }
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A score array: how it was computed, how its scores spread, which pages are the best.
+// A score array: how it was computed, how its scores spread, which pages are the best, of all or of
+// those in a range of scores.
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <crawlstore/scores.h>
@@ -13,6 +17,7 @@
 #include "inspector/ui/plot.h"
 #include "inspector/ui/table64.h"
 #include "model/format_text.h"
+#include "model/parse_text.h"
 #include "model/scores_view.h"
 
 namespace crawlstore::inspector {
@@ -25,7 +30,9 @@ class ScoresPanel final : public Panel {
   void draw(Ui& ui) override {
     const auto view = ui.session.view();
     if (view == nullptr) return draw_no_file(ui);
+    const std::string database = choice_.name();
     const PageView* pages = choice_.draw(ui, *view, "scores");
+    if (choice_.name() != database) clear_range();
     if (pages == nullptr) return let_go(ui.jobs);
     list_arrays(*pages);
     if (problem_) return draw_problem(ui, *problem_);
@@ -41,31 +48,48 @@ class ScoresPanel final : public Panel {
     if (found == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
     if (found->problem) return draw_problem(ui, *found->problem);
     draw_plots(ui, info, *found);
+    draw_range(ui);
+    ask_best(ui, *pages, info);
+    const auto& best = *best_;
+    if (best == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
+    if (best->problem) return draw_problem(ui, *best->problem);
+    draw_text(ui, best->title, ui.palette.faint);
     TableOptions options{.id = "top"};
     options.pages = choice_.name();
     options.choose = [&ui, name = choice_.name()](const model::Row& row) {
       ui.actions.go({"page_detail", PageThing{name, std::get<std::uint64_t>(row.front())}});
     };
-    table_.draw(ui, found->best, options);
+    table_.draw(ui, best->rows, options);
   }
 
   void let_go(Jobs& jobs) override {
     jobs.cancel_slot("scores");
+    jobs.cancel_slot("best scores");
     *found_ = nullptr;
+    *best_ = nullptr;
     asked_.reset();
+    best_asked_.reset();
     arrays_.clear();
     version_ = 0;
   }
   [[nodiscard]] std::string view_state() const override {
-    return choice_.name() + "\n" + name_ + "\n" + table_.view_state();
+    return choice_.name() + "\n" + name_ + "\n" + text_of(range_.low) + "\n" +
+           text_of(range_.high) + "\n" + table_.view_state();
   }
   void restore(std::string_view state) override {
-    const auto database = state.find('\n');
-    const auto name = state.find('\n', database + 1);
-    if (database == state.npos || name == state.npos) return;
-    choice_.choose(std::string(state.substr(0, database)));
-    name_ = state.substr(database + 1, name - database - 1);
-    table_.restore(state.substr(name + 1));
+    std::array<std::string_view, 4> words;
+    for (std::string_view& word : words) {
+      const auto end = state.find('\n');
+      if (end == state.npos) return;
+      word = state.substr(0, end);
+      state.remove_prefix(end + 1);
+    }
+    choice_.choose(std::string(words[0]));
+    name_ = words[1];
+    from_ = words[2];
+    to_ = words[3];
+    range_ = range_of_fields().value_or(model::ScoreRange());
+    table_.restore(state);
   }
   bool export_to(Ui& ui, const std::string& path) override { return table_.export_to(ui, path); }
 
@@ -74,7 +98,12 @@ class ScoresPanel final : public Panel {
   struct Found {
     model::ScoreHistogram histogram;
     std::vector<double> residuals;
-    std::shared_ptr<const model::RowSource> best;  // in memory: it holds no pin
+    std::optional<Error> problem;
+  };
+  /// The best pages of a range, which another job finds.
+  struct Best {
+    std::string title;
+    std::shared_ptr<const model::RowSource> rows;  // in memory: it holds no pin
     std::optional<Error> problem;
   };
   /// What it depends on: database, segment, and what has changed the pages since. Other commits do
@@ -97,7 +126,9 @@ class ScoresPanel final : public Panel {
       const std::string shown = shown_text(array->name);
       const std::string fitted = fit_text(ui, shown, ui.px(300));
       if (array != arrays_.begin()) place_beside(choice_width(fitted));
-      if (draw_choice(ui, "scores.array." + shown, fitted, array == chosen)) chosen = array;
+      if (!draw_choice(ui, "scores.array." + shown, fitted, array == chosen)) continue;
+      if (array != chosen) clear_range();  // scores of another size
+      chosen = array;
     }
     name_ = chosen->name;
     return *chosen;
@@ -131,13 +162,15 @@ class ScoresPanel final : public Panel {
   void ask(Ui& ui, const PageView& pages, const ScoresInfo& info) {
     const Asked wanted{choice_.name(), info.id.value, pages.info().superstep_count};
     if (asked_ == wanted) return;
-    if (asked_ && std::get<1>(*asked_) != info.id.value) *found_ = nullptr;
+    if (asked_ && std::get<1>(*asked_) != info.id.value) {
+      *found_ = nullptr;
+      *best_ = nullptr;
+    }
     asked_ = wanted;
     ui.jobs.start("scores " + shown_text(info.name), "scores",
                   [pages, name = info.name, box = found_](JobContext& context) -> Jobs::Finish {
                     auto found = std::make_shared<Found>();
                     const auto read = look(pages, name, *found, context);
-                    if (!read && read.error().code == Errc::kCancelled) return nullptr;
                     if (!read) found->problem = read.error();
                     return [box, found] { *box = found; };
                   });
@@ -150,13 +183,96 @@ class ScoresPanel final : public Panel {
                      return context.progress(at...);
                    }));
     CRAWLSTORE_TRY(found.residuals, scores.residuals());
-    CRAWLSTORE_TRY(const auto best, model::top_pages(pages, scores, kTopPages, true));
-    found.best = std::make_shared<model::TableRows>(model::top_table(best, false));
     return {};
   }
 
+  /// As ask(), of the table: another range does not count the scores again.
+  void ask_best(Ui& ui, const PageView& pages, const ScoresInfo& info) {
+    const std::pair wanted{*asked_, range_};
+    if (best_asked_ == wanted) return;
+    best_asked_ = wanted;
+    ui.jobs.start("best pages of " + shown_text(info.name), "best scores",
+                  [pages, name = info.name, range = range_,
+                   box = best_](JobContext& context) -> Jobs::Finish {
+                    auto best = std::make_shared<Best>();
+                    const auto read = look_for_best(pages, name, range, *best, context);
+                    if (!read) best->problem = read.error();
+                    return [box, best] { *box = best; };
+                  });
+  }
+
+  static Result<void> look_for_best(const PageView& pages, const std::string& name,
+                                    const model::ScoreRange& range, Best& best,
+                                    JobContext& context) {
+    CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages, name));
+    const auto progress = [&](auto... at) { return context.progress(at...); };
+    CRAWLSTORE_TRY(const auto top, model::top_in_range(pages, scores, range, kTopPages, progress));
+    best.title = "the best " + model::format_counted(top.pages.size(), "page");
+    if (range != model::ScoreRange()) {
+      best.title = "of " + model::format_counted(top.page_count, "page") +
+                   " in the range the best " + model::format_count(top.pages.size()) + "; " +
+                   model::format_count(top.better_count) + " are better";
+    }
+    best.rows =
+        std::make_shared<model::TableRows>(model::top_table(top.pages, false, top.better_count));
+    return {};
+  }
+
+  static std::string text_of(double score) {
+    const bool is_end = score == 0 || std::isinf(score);
+    return is_end ? "" : fmt::format("{}", score);
+  }
+  /// Nothing when something else than scores stands there. An empty field is no limit.
+  [[nodiscard]] std::optional<model::ScoreRange> range_of_fields() const {
+    model::ScoreRange range;
+    const auto low = from_.empty() ? std::optional(range.low) : model::parse_score(from_);
+    const auto high = to_.empty() ? std::optional(range.high) : model::parse_score(to_);
+    if (!low || !high) return std::nullopt;
+    return model::ScoreRange{*low, *high};
+  }
+  void choose_range(const model::ScoreRange& range) {
+    range_ = range;
+    from_ = text_of(range.low);
+    to_ = text_of(range.high);
+    best_asked_.reset();  // also when it is the same: that may have been cancelled
+    table_.scroll_to_top(0);
+  }
+  void clear_range() { choose_range({}); }
+
+  /// Fields for the range, so that it can be exact and needs no mouse.
+  void draw_range(Ui& ui) {
+    const float width = ui.px(110);
+    ImGui::AlignTextToFramePadding();
+    draw_text(ui, "scores from", ui.palette.faint);
+    place_beside(width);
+    ImGui::SetNextItemWidth(width);
+    bool is_entered = draw_input(ui, "scores.from", "0", from_);
+    place_beside(text_width("to"));
+    draw_text(ui, "to", ui.palette.faint);
+    place_beside(width);
+    ImGui::SetNextItemWidth(width);
+    is_entered = draw_input(ui, "scores.to", "any", to_) || is_entered;
+    if (is_entered) {
+      const auto range = range_of_fields();
+      if (range) {
+        choose_range(*range);
+      } else {
+        ui.actions.say(Severity::kWarning, "scores are numbers from 0 on, such as 0.001 or 1e-7");
+      }
+    }
+    if (range_ == model::ScoreRange()) return;
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool is_escape = ui.focus.pane() == Pane::kPanel && !io.WantTextInput &&
+                           ImGui::IsKeyPressed(kKeyEscape, false);
+    place_beside(button_width("All scores"));
+    if (draw_button(ui, "scores.all", "All scores", "ends the range (Escape, or a click above)") ||
+        is_escape) {
+      clear_range();
+    }
+  }
+
   /// Side by side where there is room.
-  static void draw_plots(Ui& ui, const ScoresInfo& info, const Found& found) {
+  void draw_plots(Ui& ui, const ScoresInfo& info, const Found& found) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool is_wide = room.x > ui.px(560);
     const float gap = ui.px(24);
@@ -168,7 +284,8 @@ class ScoresPanel final : public Panel {
     }
     ImGui::BeginGroup();
     draw_text(ui, fit_text(ui, title, size.x), ui.palette.faint);
-    draw_scores(ui, "scores.bin", found.histogram.bins, size);
+    const auto dragged = draw_scores(ui, "scores.bin", found.histogram.bins, range_, size);
+    if (dragged) choose_range({three_digits(dragged->low), three_digits(dragged->high)});
     ImGui::EndGroup();
     if (is_wide) ImGui::SameLine(0, gap);
     ImGui::BeginGroup();
@@ -177,8 +294,11 @@ class ScoresPanel final : public Panel {
     draw_text(ui, fit_text(ui, of, size.x), ui.palette.faint);
     draw_residuals(ui, "scores.iteration", found.residuals, info.precision, size);
     ImGui::EndGroup();
-    draw_text(ui, "the best " + model::format_counted(found.best->row_count(), "page"),
-              ui.palette.faint);
+  }
+
+  /// What a pointer can tell; so that the fields are short.
+  static double three_digits(double score) {
+    return model::parse_score(fmt::format("{:.3g}", score)).value_or(score);
   }
 
   PagesChoice choice_;
@@ -189,6 +309,12 @@ class ScoresPanel final : public Panel {
   std::optional<Asked> asked_;
   std::shared_ptr<std::shared_ptr<const Found>> found_ =
       std::make_shared<std::shared_ptr<const Found>>();
+  model::ScoreRange range_;
+  std::string from_;  // the fields
+  std::string to_;
+  std::optional<std::pair<Asked, model::ScoreRange>> best_asked_;
+  std::shared_ptr<std::shared_ptr<const Best>> best_ =
+      std::make_shared<std::shared_ptr<const Best>>();
   Table64 table_;
 };
 
