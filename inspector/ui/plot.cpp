@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "model/format_text.h"
@@ -143,6 +144,20 @@ std::optional<model::ScoreRange> drag_range(const Ui& ui, const PlotArea& area, 
   return std::nullopt;
 }
 
+/// An axis that has room for what is above 0 on one side of the pairs, and a little around it: what
+/// stands on the very edge of an item cannot be clicked.
+LogAxis axis_of(std::span<const model::ScorePair> pairs, double model::ScorePair::*side, float from,
+                float to) {
+  constexpr double kAround = 0.8;
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0;
+  for (const model::ScorePair& pair : pairs) {
+    if (pair.*side > 0) low = std::min(low, pair.*side);
+    high = std::max(high, pair.*side);
+  }
+  return high > 0 ? LogAxis(low * kAround, high / kAround, from, to) : LogAxis(0.1, 1, from, to);
+}
+
 }  // namespace
 
 void draw_histogram(Ui& ui, std::string_view label, const std::vector<HistogramBar>& bars,
@@ -212,6 +227,42 @@ std::optional<model::ScoreRange> draw_scores(Ui& ui, std::string_view label,
         is_hovered ? ui.palette.link : ui.palette.accent);
   }
   return dragged;
+}
+
+std::optional<std::size_t> draw_pairs(Ui& ui, std::string_view label,
+                                      std::span<const model::ScorePair> pairs, ImVec2 size) {
+  constexpr std::size_t kProbedMax = 500;
+  const PlotArea area = begin_plot(ui, label, size);
+  const LogAxis right = axis_of(pairs, &model::ScorePair::x, area.low.x, area.high.x);
+  const LogAxis up = axis_of(pairs, &model::ScorePair::y, area.high.y, area.low.y);
+  draw_left_axis(ui, area, up);
+  right.for_each_tick(text_width("1e-300 "),
+                      [&](float x, const std::string& text) { draw_foot(ui, area, x, text); });
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const bool is_hovered = ImGui::IsItemHovered();
+  const ImVec2 mouse = ImGui::GetMousePos();
+  std::optional<std::size_t> nearest;
+  ImVec2 nearest_at;
+  float distance_max = ui.px(8) * ui.px(8);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const ImVec2 at(pairs[i].x > 0 ? right.place(pairs[i].x) : area.low.x,
+                    pairs[i].y > 0 ? up.place(pairs[i].y) : area.high.y);
+    const ImVec2 low(at.x - ui.px(1.5F), at.y - ui.px(1.5F));
+    const ImVec2 high(at.x + ui.px(1.5F), at.y + ui.px(1.5F));
+    list.AddRectFilled(low, high, with_alpha(ui.palette.accent, 160));
+    if (i < kProbedMax) {
+      ui.probe.note(std::string(label) + "[" + std::to_string(pairs[i].index) + "]",
+                    score_text(pairs[i].x) + ", " + score_text(pairs[i].y), low, high);
+    }
+    const float distance =
+        (at.x - mouse.x) * (at.x - mouse.x) + (at.y - mouse.y) * (at.y - mouse.y);
+    if (!is_hovered || distance >= distance_max) continue;
+    distance_max = distance;
+    nearest = i;
+    nearest_at = at;
+  }
+  if (nearest) list.AddCircle(nearest_at, ui.px(5), ui.palette.link, 0, ui.px(2));
+  return nearest;
 }
 
 void draw_residuals(Ui& ui, std::string_view label, std::span<const double> residuals,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "inspector/ui/ui.h"
+#include "model/score_pairs.h"
 #include "model/scores_view.h"
 
 namespace crawlstore::inspector {
@@ -28,6 +30,12 @@ void draw_histogram(Ui& ui, std::string_view label, const std::vector<HistogramB
 std::optional<model::ScoreRange> draw_scores(Ui& ui, std::string_view label,
                                              std::span<const model::ScoreBin> bins,
                                              const model::ScoreRange& chosen, ImVec2 size);
+
+/// Two scores of each page as a point, both axes logarithmic; what has 0 stands on the other axis.
+/// The item drawn last is then the plot.
+///   returns  the pair under the pointer
+std::optional<std::size_t> draw_pairs(Ui& ui, std::string_view label,
+                                      std::span<const model::ScorePair> pairs, ImVec2 size);
 
 /// How a computation converged: the residual of each iteration, its axis logarithmic, and the
 /// precision that was asked for as a line across, unless it is 0. Residuals of 0 are left out.

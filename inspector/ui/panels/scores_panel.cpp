@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A score array: how it was computed, how its scores spread, which pages are the best, of all or of
-// those in a range of scores.
+// those in a range of scores; and beside them how it converged, or another array against it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,6 +14,7 @@
 #include "inspector/core/shown_text.h"
 #include "inspector/ui/panels/pages_choice.h"
 #include "inspector/ui/panels/panels.h"
+#include "inspector/ui/panels/score_pairs_plot.h"
 #include "inspector/ui/plot.h"
 #include "inspector/ui/table64.h"
 #include "model/format_text.h"
@@ -47,7 +48,7 @@ class ScoresPanel final : public Panel {
     const auto& found = *found_;
     if (found == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
     if (found->problem) return draw_problem(ui, *found->problem);
-    draw_plots(ui, info, *found);
+    draw_plots(ui, *pages, info, *found);
     draw_range(ui);
     ask_best(ui, *pages, info);
     const auto& best = *best_;
@@ -65,6 +66,7 @@ class ScoresPanel final : public Panel {
   void let_go(Jobs& jobs) override {
     jobs.cancel_slot("scores");
     jobs.cancel_slot("best scores");
+    pairs_plot_.let_go(jobs);
     *found_ = nullptr;
     *best_ = nullptr;
     asked_.reset();
@@ -74,10 +76,10 @@ class ScoresPanel final : public Panel {
   }
   [[nodiscard]] std::string view_state() const override {
     return choice_.name() + "\n" + name_ + "\n" + text_of(range_.low) + "\n" +
-           text_of(range_.high) + "\n" + table_.view_state();
+           text_of(range_.high) + "\n" + against_ + "\n" + table_.view_state();
   }
   void restore(std::string_view state) override {
-    std::array<std::string_view, 4> words;
+    std::array<std::string_view, 5> words;
     for (std::string_view& word : words) {
       const auto end = state.find('\n');
       if (end == state.npos) return;
@@ -88,6 +90,7 @@ class ScoresPanel final : public Panel {
     name_ = words[1];
     from_ = words[2];
     to_ = words[3];
+    against_ = words[4];
     range_ = range_of_fields().value_or(model::ScoreRange());
     table_.restore(state);
   }
@@ -128,6 +131,7 @@ class ScoresPanel final : public Panel {
       if (array != arrays_.begin()) place_beside(choice_width(fitted));
       if (!draw_choice(ui, "scores.array." + shown, fitted, array == chosen)) continue;
       if (array != chosen) clear_range();  // scores of another size
+      if (array->name == against_) against_ = name_;
       chosen = array;
     }
     name_ = chosen->name;
@@ -209,9 +213,9 @@ class ScoresPanel final : public Panel {
     CRAWLSTORE_TRY(const auto top, model::top_in_range(pages, scores, range, kTopPages, progress));
     best.title = "the best " + model::format_counted(top.pages.size(), "page");
     if (range != model::ScoreRange()) {
-      best.title = "of " + model::format_counted(top.page_count, "page") +
-                   " in the range the best " + model::format_count(top.pages.size()) + "; " +
-                   model::format_count(top.better_count) + " are better";
+      best.title = "the best " + model::format_count(top.pages.size()) + " of " +
+                   model::format_counted(top.page_count, "page") + " in the range; " +
+                   model::format_count(top.better_count) + " better";
     }
     best.rows =
         std::make_shared<model::TableRows>(model::top_table(top.pages, false, top.better_count));
@@ -272,7 +276,7 @@ class ScoresPanel final : public Panel {
   }
 
   /// Side by side where there is room.
-  void draw_plots(Ui& ui, const ScoresInfo& info, const Found& found) {
+  void draw_plots(Ui& ui, const PageView& pages, const ScoresInfo& info, const Found& found) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const bool is_wide = room.x > ui.px(560);
     const float gap = ui.px(24);
@@ -283,17 +287,47 @@ class ScoresPanel final : public Panel {
       title += "; " + model::format_count(found.histogram.zero_count) + " more have 0";
     }
     ImGui::BeginGroup();
+    if (arrays_.size() > 1) ImGui::AlignTextToFramePadding();  // beside choices
     draw_text(ui, fit_text(ui, title, size.x), ui.palette.faint);
     const auto dragged = draw_scores(ui, "scores.bin", found.histogram.bins, range_, size);
     if (dragged) choose_range({three_digits(dragged->low), three_digits(dragged->high)});
     ImGui::EndGroup();
     if (is_wide) ImGui::SameLine(0, gap);
     ImGui::BeginGroup();
-    const std::string_view of =
-        info.precision > 0 ? "residual by iteration; line: precision" : "residual by iteration";
-    draw_text(ui, fit_text(ui, of, size.x), ui.palette.faint);
-    draw_residuals(ui, "scores.iteration", found.residuals, info.precision, size);
+    if (const ScoresInfo* other = draw_against(ui, info, size.x)) {
+      pairs_plot_.draw(ui, pages, {choice_.name(), info, *other}, size);
+    } else {
+      draw_residuals(ui, "scores.iteration", found.residuals, info.precision, size);
+    }
     ImGui::EndGroup();
+  }
+
+  /// Whether the curve is shown, or an array against the chosen one, which is returned then. Only
+  /// arrays by page have pages in common.
+  const ScoresInfo* draw_against(Ui& ui, const ScoresInfo& info, float width) {
+    std::vector<const ScoresInfo*> others;
+    for (const ScoresInfo& array : arrays_) {
+      const bool is_by_page =
+          array.subject == ScoreSubject::kPage && info.subject == ScoreSubject::kPage;
+      if (is_by_page && array.name != info.name) others.push_back(&array);
+    }
+    if (others.empty()) {
+      const std::string_view curve =
+          info.precision > 0 ? "residual by iteration; line: precision" : "residual by iteration";
+      draw_text(ui, fit_text(ui, curve, width), ui.palette.faint);
+      return nullptr;
+    }
+    const auto found = std::ranges::find(others, against_, &ScoresInfo::name);
+    const ScoresInfo* against = found == others.end() ? nullptr : *found;
+    if (draw_choice(ui, "scores.residuals", "residuals", against == nullptr)) against = nullptr;
+    for (const ScoresInfo* other : others) {
+      const std::string shown = shown_text(other->name);
+      const std::string text = fit_text(ui, shown + " against it", ui.px(240));
+      place_beside(choice_width(text));
+      if (draw_choice(ui, "scores.against." + shown, text, other == against)) against = other;
+    }
+    against_ = against == nullptr ? "" : against->name;
+    return against;
   }
 
   /// What a pointer can tell; so that the fields are short.
@@ -309,6 +343,8 @@ class ScoresPanel final : public Panel {
   std::optional<Asked> asked_;
   std::shared_ptr<std::shared_ptr<const Found>> found_ =
       std::make_shared<std::shared_ptr<const Found>>();
+  std::string against_;  // the other array; empty = none
+  ScorePairsPlot pairs_plot_;
   model::ScoreRange range_;
   std::string from_;  // the fields
   std::string to_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The panel Scores against what the model gives.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "inspector/inspector_file.h"
 #include "inspector/pages_file.h"
+#include "model/score_pairs.h"
 #include "model/scores_view.h"
 
 namespace crawlstore::testing {
@@ -52,7 +54,7 @@ TEST_F(ScoresPanel, ListsTheBestPagesOfARangeWithTheirRanksAmongAll) {
     EXPECT_EQ(shown(row + "index"), std::to_string(top.pages[i].index));
     EXPECT_EQ(shown(row + "rank"), std::to_string(top.better_count + i + 1));
   }
-  EXPECT_TRUE(shell_.app().probe().shows(std::to_string(top.better_count) + " are better"));
+  EXPECT_TRUE(shell_.app().probe().shows(std::to_string(top.better_count) + " better"));
   EXPECT_EQ(shown("top[" + std::to_string(top.pages.size()) + "].rank"), "nothing");
 }
 
@@ -88,10 +90,23 @@ TEST_F(ScoresPanel, ExportsTheRange) {
 
 TEST_F(ScoresPanel, ShowsAnEmptyTableForARangeWithoutPages) {
   choose("5", "6");
-  EXPECT_TRUE(shell_.app().probe().shows("of 0 pages in the range the best 0"));
+  EXPECT_TRUE(shell_.app().probe().shows("the best 0 of 0 pages in the range"));
   EXPECT_EQ(shown("top[0].index"), "nothing");
   run_step(shell_, "key", "Escape");
   EXPECT_EQ(shown("top[0].rank"), "1");
+}
+
+TEST_F(ScoresPanel, TellsHowAlikeTwoArraysAre) {
+  run_step(shell_, "click", "scores.against.in_degree");
+  const auto pages = must(PageView::open(must(Snapshot::open(path_, {.pin = false}))));
+  const auto go_on = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return true; };
+  const auto found = must(model::score_pairs(
+      must(ScoreView::open(pages)), must(ScoreView::open(pages, "in_degree")), 1000, go_on));
+  EXPECT_TRUE(shell_.app().probe().shows(fmt::format(
+      "rank correlation {:.3f} of {} pages", found.rank_correlation.value(), found.page_count)));
+  for (const model::ScorePair& pair : found.pairs) {
+    EXPECT_NE(shown("scores.pair[" + std::to_string(pair.index) + "]"), "nothing") << pair.index;
+  }
 }
 
 }  // namespace
