@@ -79,7 +79,7 @@ Result<ScorePairs> score_pairs(const ScoreView& x, const ScoreView& y, std::size
     }
   }
   std::ranges::sort(best);
-  best.erase(std::ranges::unique(best).begin(), best.end());
+  best.erase(std::unique(best.begin(), best.end()), best.end());
   CRAWLSTORE_TRY(add_pairs(x, y, best, progress, found.pairs));
   std::ranges::sort(found.pairs, {}, &ScorePair::index);
   return found;

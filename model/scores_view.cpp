@@ -24,6 +24,12 @@ constexpr int kBinsBelow1 = 324 * kBinsADecade;
 constexpr int kBinsFrom1 = 309 * kBinsADecade;
 constexpr std::uint64_t kScoresAStep = 1 << 20;
 
+/// As the registry has it.
+std::string subject_name(ScoreSubject subject) {
+  if (subject == ScoreSubject::kPage) return "page";
+  return subject == ScoreSubject::kHost ? "host" : "domain";
+}
+
 Cell cell_of(const std::optional<std::uint64_t>& number) {
   return number ? Cell{*number} : Cell{};
 }
@@ -115,6 +121,7 @@ Result<Table> scores_table(const Snapshot& snapshot) {
                {"name", Unit::kText},
                {"id", Unit::kId},
                {"scorer", Unit::kText},
+               {"subject", Unit::kText},
                {"is_stale", Unit::kFlag},
                {"page_count", Unit::kCount},
                {"link_count", Unit::kCount},
@@ -135,10 +142,11 @@ Result<Table> scores_table(const Snapshot& snapshot) {
     CRAWLSTORE_TRY(const auto arrays, ScoreView::list(pages));
     for (const ScoresInfo& info : arrays) {
       table.rows.push_back({database, info.name, info.id.value, std::string(name_of(info.scorer)),
-                            info.is_stale, info.page_count, info.link_count, info.generation.value,
-                            info.time_us, info.damping, info.precision, info.residual,
-                            std::uint64_t{info.iteration_count}, info.sum, info.is_content_weighted,
-                            info.is_personalised, info.has_doubles, info.allocated_bytes});
+                            subject_name(info.subject), info.is_stale, info.page_count,
+                            info.link_count, info.generation.value, info.time_us, info.damping,
+                            info.precision, info.residual, std::uint64_t{info.iteration_count},
+                            info.sum, info.is_content_weighted, info.is_personalised,
+                            info.has_doubles, info.allocated_bytes});
     }
   }
   return table;

@@ -145,7 +145,8 @@ class Rank(pages_command.PagesTest):
         self.assertAlmostEqual(sum(row["score"] for row in rows), 1, 5)
         self.rank("--by", "domain", "--name", "owners")
         self.assertEqual([row["url"] for row in self.top("--by", "owners")], ["b.co.uk", "a.test"])
-        self.assertEqual([row["name"] for row in self.scores()], ["owners", "pagerank_by_host"])
+        self.assertEqual([(row["name"], row["subject"]) for row in self.scores()],
+                         [("owners", "domain"), ("pagerank_by_host", "host")])
         self.refuse(2, "are of pagerank", "rank", "x.crawl", "hits", "--by", "host")
         self.refuse(1, "of hosts or domains", "pages", "x.crawl", "--sort", "score:owners")
 

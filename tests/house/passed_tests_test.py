@@ -73,6 +73,15 @@ class PassedTests(BuiltTree):
                     self.write(name, old)
                 self.assertEqual(self.choose(), ALL)
 
+    def test_takes_a_program_that_is_named_and_not_built(self):
+        self.run_all()
+        (self.folder / "build/asan/bin/tests_kill").unlink()
+        self.write("tests/golden/reader_test.py",
+                   'run(SOURCE / "spec" / "reader.py", "bin/tests_kill")\n')
+        self.assertEqual(self.choose(), ALL - {"reader"})
+        self.run_all()
+        self.assertEqual(self.choose(), ALL)
+
     def test_takes_a_changed_source_for_the_program_that_is_made_of_it(self):
         self.run_all()
         self.write("libcrawlstore/src/io/a.cpp", "int a;\n")
