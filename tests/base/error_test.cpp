@@ -22,7 +22,7 @@ std::set<std::uint16_t> known_codes() {
 }
 
 Error error_at(Errc code, std::uint64_t offset) {
-  return {code, 0, 0, offset, "some text"};
+  return {code, 0, {}, offset, "some text"};
 }
 
 TEST(Error, NamesEveryCodeOnce) {

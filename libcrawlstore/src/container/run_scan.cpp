@@ -136,7 +136,10 @@ class RunScan {
                            std::uint64_t index) {
     if (format::checksum(bytes, format::chunk_seed(name_, level, index)) !=
         expected(level, index)) {
-      return visit_broken(piece, {Errc::kChunkDamaged, 0, 0, 0,
+      return visit_broken(piece, {Errc::kChunkDamaged,
+                                  0,
+                                  {},
+                                  0,
                                   level == 0 ? "the checksum of a chunk does not match"
                                              : "the checksum of a checksum table does not match"});
     }
@@ -151,7 +154,9 @@ class RunScan {
     return false;
   }
 
-  static Error truncated() { return {Errc::kTruncated, 0, 0, 0, "the file ends inside a segment"}; }
+  static Error truncated() {
+    return {Errc::kTruncated, 0, {}, 0, "the file ends inside a segment"};
+  }
 
   Storage& storage_;
   const format::RunName& name_;

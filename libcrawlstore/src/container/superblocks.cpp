@@ -28,7 +28,7 @@ SuperblockCopy read_copy(Storage& storage, const Uuid& uuid, std::uint32_t slot,
   if (*got < bytes.size()) {
     return {State::kInvalid,
             {},
-            {Errc::kTruncated, 0, 0, offset, "the file ends inside a superblock copy"}};
+            {Errc::kTruncated, 0, {}, offset, "the file ends inside a superblock copy"}};
   }
   if (format::is_empty_copy(bytes)) return {State::kEmpty, {}, {}};
   const auto parsed = format::parse_superblock(bytes, uuid, slot, copy);
@@ -57,7 +57,7 @@ Error error_of(const SuperblockSet& set) {
       if (copy.error.code == Errc::kTruncated) return copy.error;
     }
   }
-  return {Errc::kSuperblockDamaged, 0, 0, kSuperblockOffsets[0][0], "no superblock copy is whole"};
+  return {Errc::kSuperblockDamaged, 0, {}, kSuperblockOffsets[0][0], "no superblock copy is whole"};
 }
 
 const format::Superblock* valid(const SuperblockCopy& copy) {

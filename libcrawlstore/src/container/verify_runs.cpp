@@ -106,7 +106,10 @@ void verify_kept(Verification& verification, const Directory& newest, const Dire
   for (const Extent& extent : previous.live_extents()) {
     if (is_inside(areas, extent)) continue;
     verification.found(FindingKind::kReducedRedundancy, previous.generation(),
-                       {Errc::kDirectoryInvalid, 0, 0, extent.offset_bytes,
+                       {Errc::kDirectoryInvalid,
+                        0,
+                        {},
+                        extent.offset_bytes,
                         "the newest generation takes an extent of the previous one for free"});
   }
 }

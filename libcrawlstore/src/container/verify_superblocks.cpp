@@ -50,7 +50,10 @@ bool parse_copies(const SetBytes& copies, const Uuid& uuid, SuperblockReading& r
       SuperblockCopy& out = reading.set.copies[slot][copy];
       Error& error = reading.errors[slot][copy];
       out = {};
-      error = {Errc::kSuperblockDamaged, 0, 0, kSuperblockOffsets[slot][copy],
+      error = {Errc::kSuperblockDamaged,
+               0,
+               {},
+               kSuperblockOffsets[slot][copy],
                "a superblock copy is empty"};
       if (place.failure) {
         error = *place.failure;
@@ -73,10 +76,10 @@ Error fault_of(const SuperblockCopy& copy, const Error& error, const format::Sup
                std::uint64_t offset) {
   if (copy.state != State::kValid) return error;
   if (copy.superblock.generation != best.generation) {
-    return {Errc::kSuperblockDamaged, 0, 0, offset, "a superblock copy is of an older generation"};
+    return {Errc::kSuperblockDamaged, 0, {}, offset, "a superblock copy is of an older generation"};
   }
   if (!format::same_generation(copy.superblock, best)) {
-    return {Errc::kSuperblockDamaged, 0, 0, offset, "the two copies of a superblock slot differ"};
+    return {Errc::kSuperblockDamaged, 0, {}, offset, "the two copies of a superblock slot differ"};
   }
   return {};
 }
@@ -125,12 +128,15 @@ Result<void> verify_gaps(Verification& verification) {
     if (!got) {
       CRAWLSTORE_TRY(found(got.error()));
     } else if (*got < gap.size()) {
-      return found({Errc::kTruncated, 0, 0, begin + *got, "the file ends before its data begin"});
+      return found({Errc::kTruncated, 0, {}, begin + *got, "the file ends before its data begin"});
     } else if (const auto bad = std::find_if(gap.begin(), gap.end(),
                                              [](std::byte b) { return b != std::byte{0}; });
                bad != gap.end()) {
       const auto place = static_cast<std::uint64_t>(bad - gap.begin());
-      CRAWLSTORE_TRY(found({Errc::kSuperblockDamaged, 0, 0, begin + place,
+      CRAWLSTORE_TRY(found({Errc::kSuperblockDamaged,
+                            0,
+                            {},
+                            begin + place,
                             "a gap beside the superblock copies is not zero"}));
     }
     verification.report.checked_bytes += gap.size();
@@ -171,7 +177,10 @@ void verify_superblocks(Verification& verification, const SuperblockReading& rea
     if (winner == nullptr || format::is_tombstone(*best)) continue;
     if (best != winner && best->generation + 1 != winner->generation) {
       verification.found(FindingKind::kDamaged, generation,
-                         {Errc::kSuperblockDamaged, 0, 0, kSuperblockOffsets[slot][0],
+                         {Errc::kSuperblockDamaged,
+                          0,
+                          {},
+                          kSuperblockOffsets[slot][0],
                           "the other superblock slot does not hold the previous generation"});
     }
   }

@@ -140,7 +140,10 @@ Result<void> Writer::prepare() {
     if (!settled) return poison_with(settled.error());
     if (!*settled) {
       return poison_with(
-          {Errc::kPoisoned, 0, 0, Error::kNoOffset,
+          {Errc::kPoisoned,
+           0,
+           {},
+           Error::kNoOffset,
            "the file shows another generation than when it was opened; open it again"});
     }
   }
