@@ -42,7 +42,7 @@ const char* check_names(const ScoreFooter& footer) {
   if (footer.reserved != std::array<std::uint16_t, 2>{}) {
     return "reserved bytes of a score array are not zero";
   }
-  if (!is_from_1_to(footer.scorer, Scorer::kOpicHistory) && footer.scorer < kScorerPrivateMin) {
+  if (!is_from_1_to(footer.scorer, Scorer::kOpicCrawls) && footer.scorer < kScorerPrivateMin) {
     return "the scorer of a score array is unknown";
   }
   if (!is_from_1_to(footer.subject, ScoreSubject::kDomain)) {

@@ -7,7 +7,8 @@ from collections import namedtuple
 from drum import ascends, demand
 from container import up
 
-SCORERS = {1: 'page_rank', 2: 'hits_authority', 3: 'hits_hub', 4: 'opic_cash', 5: 'opic_history'}
+SCORERS = {1: 'page_rank', 2: 'hits_authority', 3: 'hits_hub', 4: 'opic_cash', 5: 'opic_history',
+           6: 'opic_crawls'}
 SUBJECTS = {1: 'page', 2: 'host', 3: 'domain'}
 CODECS = {1: 'f', 2: 'd'}
 PAGES_MAX, ITERATIONS_MAX, GENERATION_MAX = 1 << 40, 65536, (1 << 62) - 2

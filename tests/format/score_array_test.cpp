@@ -99,11 +99,11 @@ TEST(ScoreArray, RejectsAnotherEnd) {
 
 // spec: format.md#score-arrays rule 2
 TEST(ScoreArray, RejectsUnknownNumbers) {
-  for (const std::uint16_t scorer : std::vector<std::uint16_t>{0, 6, 32'767}) {
+  for (const std::uint16_t scorer : std::vector<std::uint16_t>{0, 7, 32'767}) {
     EXPECT_EQ(verdict_after([&](auto& f) { f.scorer = scorer; }),
               "the scorer of a score array is unknown");
   }
-  for (const std::uint16_t scorer : std::vector<std::uint16_t>{5, 32'768, 65'535}) {
+  for (const std::uint16_t scorer : std::vector<std::uint16_t>{6, 32'768, 65'535}) {
     EXPECT_EQ(verdict_after([&](auto& f) { f.scorer = scorer; }), "accepted");
   }
   for (const std::uint16_t subject : std::vector<std::uint16_t>{0, 4}) {

@@ -109,7 +109,7 @@ inline std::map<std::string, Bytes> sample_score_payloads() {
       {"rule_1_codec", with_score_footer([](ScoreFooter& f) { f.codec = 3; })},
       {"rule_1_reserved", with_score_footer([](ScoreFooter& f) { f.reserved[1] = 1; })},
       {"rule_1_length", Bytes(pages.begin() + 4, pages.end())},
-      {"rule_2_scorer", with_score_footer([](ScoreFooter& f) { f.scorer = 6; })},
+      {"rule_2_scorer", with_score_footer([](ScoreFooter& f) { f.scorer = 7; })},
       {"rule_2_subject", with_score_footer([](ScoreFooter& f) { f.subject = 4; })},
       {"rule_2_flags", with_score_footer([](ScoreFooter& f) { f.flags = 4; })},
       {"rule_3_pages", with_score_footer([](ScoreFooter& f) { f.page_count = ~0ULL; })},

@@ -206,7 +206,8 @@ TEST(Registry, ListsTheNumbersOfScoreArrays) {
                         {"hits_authority", static_cast<std::uint64_t>(Scorer::kHitsAuthority)},
                         {"hits_hub", static_cast<std::uint64_t>(Scorer::kHitsHub)},
                         {"opic_cash", static_cast<std::uint64_t>(Scorer::kOpicCash)},
-                        {"opic_history", static_cast<std::uint64_t>(Scorer::kOpicHistory)}};
+                        {"opic_history", static_cast<std::uint64_t>(Scorer::kOpicHistory)},
+                        {"opic_crawls", static_cast<std::uint64_t>(Scorer::kOpicCrawls)}};
   EXPECT_EQ(numbers_of("Scorers", 1, 0), scorers);
   const Numbers subjects{{"page", static_cast<std::uint64_t>(ScoreSubject::kPage)},
                          {"host", static_cast<std::uint64_t>(ScoreSubject::kHost)},

@@ -52,7 +52,7 @@ void add_footers(Maker& make) {
   add_footer(make, "scores_magic", [](Footer& f) { f.magic ^= 1U; });
   add_footer(make, "scores_codec", [](Footer& f) { f.codec = 3; });
   add_footer(make, "scores_reserved", [](Footer& f) { f.reserved[1] = 1; });
-  add_footer(make, "scores_scorer", [](Footer& f) { f.scorer = 6; });
+  add_footer(make, "scores_scorer", [](Footer& f) { f.scorer = 7; });
   add_footer(make, "scores_subject", [](Footer& f) { f.subject = 4; });
   add_footer(make, "scores_flags", [](Footer& f) { f.flags = 4; });
   add_footer(make, "scores_page_count_over_2_40",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Scorers of the library: PageRank and HITS over the links of a page database. What they compute
-/// becomes score arrays (scores.h).
+/// Scorers of the library: PageRank, HITS and OPIC over the links of a page database. What they
+/// compute becomes score arrays (scores.h).
 ///
 /// Ownership: what is passed in is copied, or not kept, when a call returns. Threads: any; while
 /// they compute, the store is read as it was, and others may write it. The result has the same bits
@@ -47,13 +47,15 @@ struct RankOptions {
 };
 
 struct RankReport {
-  ScoresInfo scores;       ///< of hits(): the authorities
+  ScoresInfo scores;       ///< of hits(): the authorities; of opic(): the cash
   ScoresInfo hubs{};       ///< of hits() alone
   bool converged = false;  ///< false: precision was not reached, nothing was stored
   std::vector<double> residuals;
   std::uint64_t waiting_count = 0;  ///< edits that wait in the file, which were not seen
   std::uint64_t memory_bytes = 0;   ///< of links and arrays, while it was computed
   bool is_in_file = false;          ///< where they lay, as memory_bytes of the options were fewer
+  std::uint64_t home_count = 0;     ///< of opic() alone: pages that begin with cash
+  std::uint64_t giver_count = 0;    ///< of opic() alone: pages that gave theirs on
   double build_seconds = 0;         ///< reading the links
   double solve_seconds = 0;         ///< all iterations
 };
@@ -94,6 +96,33 @@ struct HitsOptions {
 ///           36), with content scores 8 (12) more
 [[nodiscard]] Result<RankReport> hits(Store& store, const HitsOptions& options = {});
 
+struct OpicOptions {
+  std::string database = "pages";  ///< whose links are read
+  bool is_warm = true;             ///< goes on from the arrays; false: begins anew
+  RankProgress progress{};         ///< always with iteration 0
+};
+
+/// Brings OPIC (Abiteboul, Preda, Cobena 2003) up to date and stores it in one commit, as arrays of
+/// doubles: `opic_cash`, what a page has got and not given on yet, `opic_history`, what it has
+/// given on so far, and `opic_crawls`, the crawls of it that have counted.
+///
+/// Homes, which are the pages that no page linked to first, or one that was forgotten, begin with a
+/// cash of 1, others with 0; where pages have no URLs, all are homes. A page that was crawled since
+/// the last update gives all its cash on, in equal parts, to the pages that it links to now, or to
+/// all homes if it links to none. Pages give once, in the order of their indexes, so that cash can
+/// go on to higher ones in the same update. The sum of cash is the number of homes. Cash tells what
+/// to crawl next, history + cash what is important. Pages that were never crawled, and are only
+/// known by links, give nothing. Edits that wait are not seen.
+///
+/// Where an array is missing, as after forget(), or the three are not of one update, it begins
+/// anew, and all crawled pages give once.
+///   errors  as rank_pages(); kUnknownName: another update was stored meanwhile, this one is not,
+///           for a crawl would count twice or not at all; of damage in the arrays before, which
+///           is_warm does without
+///   cost    reads origins and records of all pages, and the links of all, or of those that give if
+///           they are fewer than 1 in 16; memory: 24 bytes a page
+[[nodiscard]] Result<RankReport> opic(Store& store, const OpicOptions& options = {});
+
 /// Scores of pages that were computed, and are not stored yet. Ownership: it holds them, and no
 /// snapshot. Copies are the same ones.
 class RankedPages {
@@ -108,15 +137,18 @@ class RankedPages {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// What rank_pages() and hits() do, in two steps, so that the store need not be open while they
-/// compute. `options.database` does not count: the links are those of `pages`.
+/// What rank_pages(), hits() and opic() do, in two steps, so that the store need not be open while
+/// they compute. `options.database` does not count: the links are those of `pages`.
 [[nodiscard]] Result<RankedPages> compute_rank(const PageView& pages,
                                                const RankOptions& options = {});
 [[nodiscard]] Result<RankedPages> compute_hits(const PageView& pages,
                                                const HitsOptions& options = {});
+[[nodiscard]] Result<RankedPages> compute_opic(const PageView& pages,
+                                               const OpicOptions& options = {});
 /// Stores them, unless they did not converge. Pages may have come since: then they are stale.
 ///   errors  kInvalidArgument: of another store; kUnknownName: pages were forgotten since, or went
-///           with the database or in a rollback; kNoSpace and the like: the array before stays
+///           with the database or in a rollback, or, of OPIC, the arrays before were replaced;
+///           kNoSpace and the like: the array before stays
 [[nodiscard]] Result<RankReport> store_ranked(Store& store, const RankedPages& ranked);
 
 }  // namespace crawlstore

@@ -105,6 +105,7 @@ enum class Scorer : std::uint16_t {
   kHitsHub = 3,        ///< how many good authorities it links to
   kOpicCash = 4,       ///< cash that it has got, and not yet given on
   kOpicHistory = 5,    ///< cash that it has given on so far
+  kOpicCrawls = 6,     ///< crawls of the page that OPIC knows
   kOwn = 32768,        ///< this and what lies above: known to the program that computed it
 };
 

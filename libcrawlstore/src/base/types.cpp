@@ -55,6 +55,8 @@ std::string_view name_of(Scorer scorer) {
       return "opic_cash";
     case Scorer::kOpicHistory:
       return "opic_history";
+    case Scorer::kOpicCrawls:
+      return "opic_crawls";
     case Scorer::kOwn:
       break;
   }

@@ -27,12 +27,6 @@ class NoRows final : public RowSource {
   }
 };
 
-/// What LinkCache asks, in the words of scorers.
-Progress as_progress(const RankProgress& progress) {
-  if (!progress) return {};
-  return [&progress](std::uint64_t, std::uint64_t) { return progress(0, 0); };
-}
-
 LinkCacheOptions cache_options(const LinkInput& input) {
   LinkCacheOptions options;
   options.threads = input.threads;
@@ -42,6 +36,11 @@ LinkCacheOptions cache_options(const LinkInput& input) {
 }
 
 }  // namespace
+
+Progress as_progress(const RankProgress& progress) {
+  if (!progress) return {};
+  return [&progress](std::uint64_t, std::uint64_t) { return progress(0, 0); };
+}
 
 Result<void> check_iterations(std::uint32_t max_iterations) {
   if (max_iterations <= format::kScoreIterationsMax) return {};

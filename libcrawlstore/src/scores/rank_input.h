@@ -28,6 +28,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+/// Of work before the first iteration. `progress` outlives it.
+Progress as_progress(const RankProgress& progress);
+
 /// errors kInvalidArgument: an array could not tell of so many
 Result<void> check_iterations(std::uint32_t max_iterations);
 

@@ -35,7 +35,7 @@ Result<RankReport> store_ranked(Store& store, const RankedPages& ranked) {
   std::vector<scores::NewArray> arrays = Inside::of(ranked).arrays;
   CRAWLSTORE_TRY(const auto stored, scores::store_arrays(store, arrays));
   report.scores = stored.front();
-  if (stored.size() > 1) report.hubs = stored.back();
+  if (stored.back().scorer == Scorer::kHitsHub) report.hubs = stored.back();
   return report;
 }
 

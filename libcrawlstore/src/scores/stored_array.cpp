@@ -102,6 +102,32 @@ Result<void> check_pages(const Store& store, const NewArray& array) {
               "pages were forgotten or taken back while their scores were computed");
 }
 
+/// The array of this name, as this thread would commit it; 0: there is none. The turn is held.
+SegmentId current_array(const StoreImpl& store, SegmentId database, std::string_view name) {
+  for (const format::SegmentEntry& made : store.tentative_segments) {
+    const bool is_it =
+        made.kind == SegmentKind::kScoreArray && made.owner == database && made.name == name;
+    if (is_it) return made.id;
+  }
+  const auto& removed = store.tentative_removals;
+  for (const format::SegmentEntry& old : find_arrays(*store.writer->directory(), database)) {
+    if (old.name == name && std::ranges::find(removed, old.id) == removed.end()) return old.id;
+  }
+  return {};
+}
+
+/// Arrays that were computed from those before them find these still. The turn is held.
+Result<void> check_replaced(const StoreImpl& store, SegmentId database,
+                            std::span<const NewArray> arrays) {
+  for (const NewArray& array : arrays) {
+    if (!array.replaced || *array.replaced == current_array(store, database, array.name)) continue;
+    return fail(Errc::kUnknownName,
+                "the scores that these were computed from were replaced or removed meanwhile, and "
+                "nothing was stored: try again");
+  }
+  return {};
+}
+
 /// In the places of the arrays of their names. The turn is held.
 Result<void> publish(StoreImpl& store, std::string_view database,
                      std::span<const format::SegmentEntry> entries) {
@@ -238,6 +264,7 @@ Result<std::vector<ScoresInfo>> store_arrays(Store& store, std::span<NewArray> a
   if (stored) {
     stored = inside.change([&]() -> Result<void> {
       CRAWLSTORE_TRY(check_pages(store, arrays.front()));
+      CRAWLSTORE_TRY(check_replaced(inside, database, arrays));
       return publish(inside, owner, entries);
     });
   }

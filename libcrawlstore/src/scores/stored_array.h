@@ -3,6 +3,7 @@
 
 /// Score arrays in the file: finding them, and swapping a new one in.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,11 +24,13 @@ namespace crawlstore::scores {
 ///   values     one for each page of array.page_count, or each owner; score numbers
 ///   first_pages      of owners, one for each; ascending
 ///   forgotten_count  of the database, when it was read
+///   replaced   the array that must have its name still, 0: none may; nothing: whichever has it
 struct NewArray {
   Uuid store;
   std::string name;
   std::string database;
   std::uint64_t forgotten_count = 0;
+  std::optional<SegmentId> replaced;
   format::ScoreArray array;
   std::variant<std::span<const float>, std::span<const double>> values;
   std::span<const std::uint64_t> first_pages;
@@ -38,7 +41,7 @@ struct NewArray {
 NewArray array_of(const PageView& pages);
 
 /// Writes arrays of one database beside all that others do, then publishes them in one commit, in
-/// the places of those of their names. errors  as store_scores()
+/// the places of those of their names. errors  as store_ranked()
 Result<std::vector<ScoresInfo>> store_arrays(Store& store, std::span<NewArray> arrays);
 
 /// The arrays of a page database, in the order of their names.

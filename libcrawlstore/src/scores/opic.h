@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// OPIC (Abiteboul, Preda, Cobena 2003): pages have cash, and give it on to those that they link
+/// to. What a page has given so far tells how important it is, without a matrix and without an end.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+namespace crawlstore::scores {
+
+/// One update: pages give, each once, then finish() is called. All that is given is got, so that
+/// the sum of cash stays, but for rounding. Ownership: what it is made of outlives it.
+/// Threads: one; the order of the pages decides what each one has to give.
+class OpicUpdate {
+ public:
+  /// By page; homes get what pages without links give, and there is one.
+  OpicUpdate(std::span<double> cash, std::span<double> history, const std::vector<bool>& is_home)
+      : cash_(cash), history_(history), is_home_(is_home) {}
+
+  /// All cash of a page goes, in equal parts, to these pages; it may be one of them.
+  ///   errors  kSegmentInvalid: a link leads to a page that does not exist; nothing is given
+  Result<void> give(std::uint64_t page, std::span<const std::uint64_t> links);
+
+  void finish();
+
+ private:
+  std::span<double> cash_;
+  std::span<double> history_;
+  const std::vector<bool>& is_home_;
+  double for_homes_ = 0;
+};
+
+}  // namespace crawlstore::scores

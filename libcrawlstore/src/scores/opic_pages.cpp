@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants:
+// - The three arrays are of one generation, and so are the counts of crawls that they are compared
+//   with: a crawl is told from those that OPIC knows, and each makes its page give once.
+// - They replace those that they were computed from, or nothing: no update is lost.
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <crawlstore/page_view.h>
+#include <crawlstore/ranking.h>
+
+#include "base/inside.h"
+#include "container/work_steps.h"
+#include "format/score_array.h"
+#include "pages/page_view_impl.h"
+#include "scores/opic.h"
+#include "scores/rank_input.h"
+#include "scores/ranked_pages.h"
+
+namespace crawlstore {
+namespace {
+
+constexpr std::array kScorers{Scorer::kOpicCash, Scorer::kOpicHistory, Scorer::kOpicCrawls};
+constexpr std::size_t kCash = 0;
+constexpr std::size_t kHistory = 1;
+constexpr std::size_t kCrawls = 2;
+
+/// Where fewer than one page in so many gives, its links are looked up, not all links read.
+constexpr std::uint64_t kLookUpFactor = 16;
+
+using Numbers = io::AnonymousArray<double>;
+using Arrays = std::array<Numbers, kScorers.size()>;
+
+/// By page.
+struct Marks {
+  std::vector<bool> is_home;
+  std::vector<bool> gives;
+  std::uint64_t home_count = 0;
+  std::uint64_t giver_count = 0;
+};
+
+/// The arrays of these names that there are, whatever they hold; 0: none.
+std::array<SegmentId, kScorers.size()> ids_before(const PageView& pages) {
+  std::array<SegmentId, kScorers.size()> ids{};
+  const auto& directory = Inside::of(Inside::of(pages).snapshot).directory();
+  for (const auto& entry : scores::find_arrays(directory, pages.info().id)) {
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (entry.name == name_of(kScorers[i])) ids[i] = entry.id;
+    }
+  }
+  return ids;
+}
+
+/// What OPIC knows so far; empty where one of the arrays is missing, or they are not of one update.
+Result<std::vector<ScoreView>> views_before(const PageView& pages) {
+  std::vector<ScoreView> views;
+  for (const Scorer scorer : kScorers) {
+    auto view = ScoreView::open(pages, name_of(scorer));
+    if (!view && view.error().code == Errc::kUnknownName) return std::vector<ScoreView>{};
+    if (!view) return tl::unexpected<Error>(view.error());
+    const ScoresInfo& info = view->info();
+    const ScoresInfo& first = views.empty() ? info : views.front().info();
+    const bool is_one_of_them = info.scorer == scorer && info.subject == ScoreSubject::kPage &&
+                                info.has_doubles && info.generation == first.generation &&
+                                info.page_count == first.page_count;
+    if (!is_one_of_them) return std::vector<ScoreView>{};
+    views.push_back(std::move(*view));
+  }
+  return views;
+}
+
+/// Begins the arrays with what they were. Returns how many pages they are of.
+Result<std::uint64_t> fill_in(const std::vector<ScoreView>& views, Arrays& arrays) {
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    CRAWLSTORE_TRY(const auto values, views[i].doubles());
+    if (!format::add_scores(0, format::ScoreCodec::kFloat64, std::as_bytes(values))) {
+      return fail(Errc::kSegmentInvalid, "a score is not a finite number from 0 on",
+                  Error::kNoOffset, views[i].info().id);
+    }
+    std::ranges::copy(values, arrays[i].span().begin());
+  }
+  return views.empty() ? 0 : views.front().info().page_count;
+}
+
+/// Homes, and the pages that were crawled since, of which `crawls` then knows.
+Result<Marks> mark_pages(const PageView& pages, std::span<double> crawls,
+                         container::WorkSteps& steps) {
+  PageView::Impl& inside = Inside::of(pages);
+  Marks marks{std::vector<bool>(crawls.size()), std::vector<bool>(crawls.size())};
+  std::vector<bool> is_forgotten(crawls.size());
+  for (std::uint64_t page = 0; page < crawls.size(); ++page) {
+    CRAWLSTORE_TRY(steps.add(1));
+    marks.is_home[page] = true;
+    if (inside.origins) {
+      const std::lock_guard lock(inside.mutex);
+      CRAWLSTORE_TRY(const auto origin, inside.origins->find(page));
+      is_forgotten[page] = origin.url.empty();
+      marks.is_home[page] =
+          !is_forgotten[page] && (!origin.linked_from || is_forgotten[*origin.linked_from]);
+    }
+    if (marks.is_home[page]) ++marks.home_count;
+    CRAWLSTORE_TRY(const auto record, inside.record(page));
+    marks.gives[page] = record.crawl_count > crawls[page];
+    if (!marks.gives[page]) continue;
+    crawls[page] = record.crawl_count;
+    ++marks.giver_count;
+  }
+  return marks;
+}
+
+/// The links of pages, which are asked for ascending.
+class LinksByPage {
+ public:
+  static Result<LinksByPage> open(const PageView& pages, bool looks_up) {
+    LinksByPage rows;
+    const auto& links = Inside::of(pages).links;
+    if (!links) return rows;
+    if (looks_up) {
+      rows.view_ = *links;
+    } else {
+      CRAWLSTORE_TRY(auto stream, links->out_rows());
+      rows.stream_.emplace(std::move(stream));
+      CRAWLSTORE_TRY(rows.has_row_, rows.stream_->next());
+    }
+    return rows;
+  }
+
+  /// Valid until the next call.
+  Result<std::span<const std::uint64_t>> of(std::uint64_t page) {
+    if (view_) {
+      CRAWLSTORE_TRY(view_->out(page, found_));
+      return found_;
+    }
+    while (has_row_ && stream_->page() < page) {
+      CRAWLSTORE_TRY(has_row_, stream_->next());
+    }
+    if (!has_row_ || stream_->page() != page) return std::span<const std::uint64_t>{};
+    return stream_->links();
+  }
+
+ private:
+  std::optional<links::LinkView> view_;  // one of the two, or none where there are no links
+  std::optional<links::RowStream> stream_;
+  bool has_row_ = false;
+  std::vector<std::uint64_t> found_;
+};
+
+Result<void> give(const PageView& pages, const Marks& marks, Arrays& arrays,
+                  container::WorkSteps& steps) {
+  const bool looks_up = marks.giver_count < marks.gives.size() / kLookUpFactor;
+  CRAWLSTORE_TRY(auto rows, LinksByPage::open(pages, looks_up));
+  scores::OpicUpdate update(arrays[kCash].span(), arrays[kHistory].span(), marks.is_home);
+  for (std::uint64_t page = 0; page < marks.gives.size(); ++page) {
+    if (!marks.gives[page]) continue;
+    CRAWLSTORE_TRY(const auto links, rows.of(page));
+    CRAWLSTORE_TRY(update.give(page, links));
+    CRAWLSTORE_TRY(steps.add(1 + links.size()));
+  }
+  update.finish();
+  return {};
+}
+
+/// Brings the arrays up to date, which know of so many pages.
+Result<void> bring_up(const PageView& pages, std::uint64_t known_count, Arrays& arrays,
+                      RankReport& report, container::WorkSteps& steps) {
+  const scores::Stopwatch reading;
+  CRAWLSTORE_TRY(const Marks marks, mark_pages(pages, arrays[kCrawls].span(), steps));
+  report.home_count = marks.home_count;
+  report.giver_count = marks.giver_count;
+  if (marks.home_count == 0 && !marks.is_home.empty()) {
+    return fail(Errc::kInvalidArgument, "all pages were forgotten");
+  }
+  const auto cash = arrays[kCash].span();
+  for (std::uint64_t page = known_count; page < cash.size(); ++page) {
+    cash[page] = marks.is_home[page] ? 1 : 0;
+  }
+  report.build_seconds = reading.seconds();
+  const scores::Stopwatch giving;
+  CRAWLSTORE_TRY(give(pages, marks, arrays, steps));
+  report.solve_seconds = giving.seconds();
+  return {};
+}
+
+}  // namespace
+
+Result<RankedPages> compute_opic(const PageView& pages, const OpicOptions& options) {
+  std::vector<ScoreView> before;
+  if (options.is_warm) {
+    CRAWLSTORE_TRY(before, views_before(pages));
+  }
+  const std::uint64_t page_count = pages.info().page_count;
+  Arrays arrays;
+  for (Numbers& numbers : arrays) {
+    CRAWLSTORE_TRY(numbers, Numbers::map(page_count));
+  }
+  CRAWLSTORE_TRY(const std::uint64_t known_count, fill_in(before, arrays));
+  const auto ranked = std::make_shared<RankedPages::Impl>();
+  RankReport& report = ranked->report;
+  const auto bring = [&](container::WorkSteps& steps) {
+    steps.expect(page_count + pages.info().link_count);
+    return bring_up(pages, known_count, arrays, report, steps);
+  };
+  CRAWLSTORE_TRY(container::in_steps(scores::as_progress(options.progress), bring));
+  report.converged = true;
+  report.waiting_count = pages.info().event_count;
+  report.memory_bytes = page_count * kScorers.size() * sizeof(double);
+
+  const auto ids = ids_before(pages);
+  scores::NewArray array = scores::array_of(pages);
+  array.array.damping = 1;
+  for (std::size_t i = 0; i < kScorers.size(); ++i) {
+    array.replaced = ids[i];
+    ranked->add(array, kScorers[i], std::string(name_of(kScorers[i])), std::move(arrays[i]));
+  }
+  return RankedPages(ranked);
+}
+
+Result<RankReport> opic(Store& store, const OpicOptions& options) {
+  CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+  CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, options.database));
+  CRAWLSTORE_TRY(const auto ranked, compute_opic(pages, options));
+  return store_ranked(store, ranked);
+}
+
+}  // namespace crawlstore
