@@ -196,7 +196,9 @@ constexpr const char* kFooter =
     "first page is named. At the end the superstep runs, which makes edits pages and links. What "
     "was read before an error or a signal is remembered; reading an input again does no harm, but "
     "that a page event counts as one crawl more. A first Ctrl-C stops the reading, or a superstep, "
-    "soon: the edits wait in the file then, for `merge` or the next import.";
+    "soon: the edits wait in the file then, for `merge` or the next import.\n"
+    "Where the database has the scores of `crawlstore rank FILE opic`, they are brought up to date "
+    "after the superstep; opic_givers is how many pages gave their cash on.";
 
 }  // namespace
 

@@ -31,6 +31,7 @@ constexpr double kNotGiven = -1;
 /// So long other writers are waited for when scores are there to be stored.
 constexpr double kStoreWaitSeconds = 60;
 const char* const kHits = "hits";
+const char* const kOpic = "opic";
 const char* const kByPage = "page";
 const char* const kByHost = "host";
 const char* const kByDomain = "domain";
@@ -150,8 +151,21 @@ HitsOptions hits_options(const Options& options) {
   return hits;
 }
 
+/// Whether one is given that OPIC, which neither iterates nor teleports, has no use for.
+bool is_any_not_of_opic(const Options& options) {
+  return options.damping != kNotGiven || !options.seeds_path.empty() || options.by != kByPage ||
+         options.memory_bytes || options.max_iterations || options.threads ||
+         options.rank.by_content_scores || options.shows_residuals || !options.name.empty() ||
+         !options.hubs.empty() || options.rank.precision != RankOptions{}.precision;
+}
+
 /// Takes the options of one scorer alone. An exit code; on failure it has said why.
 int take_scorer(Options& options) {
+  if (options.scorer == kOpic) {
+    if (!is_any_not_of_opic(options)) return kExitDone;
+    return fail_with("opic takes no options of pagerank and hits but --database and --cold",
+                     kExitUsage);
+  }
   if (options.scorer == kHits) {
     const bool is_of_pagerank = options.damping != kNotGiven || !options.seeds_path.empty() ||
                                 options.by != kByPage || options.memory_bytes;
@@ -169,6 +183,14 @@ int take_scorer(Options& options) {
   return kExitDone;
 }
 
+Result<RankedPages> compute(const PageView& pages, const Options& options) {
+  if (options.scorer == kHits) return compute_hits(pages, hits_options(options));
+  if (options.scorer != kOpic) return compute_rank(pages, options.rank);
+  return compute_opic(pages, {.database = options.rank.database,
+                              .is_warm = options.rank.is_warm,
+                              .progress = options.rank.progress});
+}
+
 /// Others write the file meanwhile: the lock is taken when there is something to store.
 Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options& options) {
   ProgressBar bar("rank", model::Unit::kCount, " iterations", options.quiet);
@@ -179,9 +201,7 @@ Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options&
                iteration == 0 ? "reading links" : fmt::format("residual {:.2e}", residual));
     return stop.requested() == 0;
   };
-  CRAWLSTORE_TRY(const auto ranked, options.scorer == kHits
-                                        ? compute_hits(pages, hits_options(options))
-                                        : compute_rank(pages, options.rank));
+  CRAWLSTORE_TRY(const auto ranked, compute(pages, options));
   if (!ranked.report().converged) return ranked.report();
   CRAWLSTORE_TRY(auto store, open_store(options.path, options.lock_wait_seconds));
   CRAWLSTORE_TRY(auto report, store_ranked(store, ranked));
@@ -239,7 +259,7 @@ Action define_rank(Parser& parser) {
   parser.footer(
       "PageRank: how often a surfer is on a page who follows links at random, and with the "
       "probability 1 - damping, or on a page without links, goes anywhere. HITS: good hubs link to "
-      "good authorities, which good hubs link to; two arrays. Scores add up to 1. The "
+      "good authorities, which good hubs link to; two arrays. Their scores add up to 1. The "
       "residual is how much an iteration changed the scores, added over all pages. Readers and "
       "other writers go on meanwhile; when the new scores are done, they replace those before, for "
       "which another writer is waited for (--lock-wait). The scores before stay on Ctrl-C, "
@@ -248,9 +268,17 @@ Action define_rank(Parser& parser) {
       "not seen, and pages that were forgotten get nothing. Memory: about 4 "
       "bytes a link and 40 a page (below a precision of 1e-7, 70), of HITS 8 and 24 (36), or 32 "
       "(48) "
-      "by content scores. `crawlstore top` shows the best pages.");
+      "by content scores. `crawlstore top` shows the best pages.\n"
+      "OPIC: pages that no page linked to first begin with a cash of 1, others with 0. A page that "
+      "was crawled since the last time gives its cash on, in equal parts, to the pages that it "
+      "links to, or to those that began with some. Three arrays: opic_cash, by which to choose "
+      "what to crawl next, opic_history, what a page has given so far, and opic_crawls. Pages that "
+      "are only known by links give nothing. It goes on from where it was (--cold: begins anew), "
+      "and `crawlstore import` then brings it up to date at its end. When another update came "
+      "in between, nothing is stored (exit code 1): try again.");
   add_file(parser, options->path);
-  parser.text("SCORER", options->scorer, "pagerank (default) or hits").one_of({"pagerank", kHits});
+  parser.text("SCORER", options->scorer, "pagerank (default), hits or opic")
+      .one_of({"pagerank", kHits, kOpic});
   add_database(parser, options->rank.database, "the page database to rank");
   parser.text("--name NAME", options->name,
               "of the scores; those of this name are replaced (default: pagerank, "

@@ -265,6 +265,17 @@ void tell_waiting(std::uint64_t edit_count) {
                    model::format_count(edit_count)));
 }
 
+/// The superstep, then OPIC where it is in use. Returns how many pages gave their cash on. A signal
+/// that stops one of them is no error.
+Result<std::optional<std::uint64_t>> finish(PageSink& sink, const StopSignals& stop) {
+  const auto merged = sink.merge();
+  if (!merged && merged.error().code == Errc::kCancelled) return std::nullopt;
+  if (!merged) return tl::unexpected<Error>(merged.error());
+  auto updated = sink.update_opic([&stop](std::uint32_t, double) { return stop.requested() == 0; });
+  if (!updated && updated.error().code == Errc::kCancelled) return std::nullopt;
+  return updated;
+}
+
 }  // namespace
 
 int import_pages(const PageImportOptions& options) {
@@ -281,17 +292,15 @@ int import_pages(const PageImportOptions& options) {
     if (!is_read || stop.requested() != 0) break;
   }
   import.tell_untold();
-  Result<void> finished;
-  if (!options.no_merge && stop.requested() == 0) finished = sink->merge();
-  if (!finished && finished.error().code == Errc::kCancelled) finished = {};
+  Result<std::optional<std::uint64_t>> finished;
+  if (!options.no_merge && stop.requested() == 0) finished = finish(*sink, stop);
   const PagesStatus status = sink->status();
   const Result<void> closed = sink->close();
   if (!is_read) return tell(import.failure());
-  for (const Result<void>& result : {finished, closed}) {
-    if (!result) return fail_with(options.path, result.error());
-  }
-  const model::Document document =
-      model::import_view(import.counts(), sink->first_status(), status);
+  if (!finished) return fail_with(options.path, finished.error());
+  if (!closed) return fail_with(options.path, closed.error());
+  model::Document document = model::import_view(import.counts(), sink->first_status(), status);
+  if (*finished) document.fields.push_back({"opic_givers", model::Unit::kCount, **finished});
   const int printed = print_document(document, options.as_json);
   if (printed != kExitDone) return printed;
   if (stop.requested() != 0) {

@@ -85,6 +85,20 @@ Result<void> PageSink::merge() {
   return {};
 }
 
+Result<std::optional<std::uint64_t>> PageSink::update_opic(const RankProgress& progress) {
+  if (!pages_) return std::nullopt;
+  CRAWLSTORE_TRY(const auto snapshot, store_.snapshot());
+  CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, name_));
+  for (const Scorer scorer : {Scorer::kOpicCash, Scorer::kOpicHistory, Scorer::kOpicCrawls}) {
+    const auto scores = ScoreView::open(view, name_of(scorer));
+    if (!scores && scores.error().code == Errc::kUnknownName) return std::nullopt;
+    if (!scores) return tl::unexpected<Error>(scores.error());
+    if (scores->info().scorer != scorer || !scores->info().is_stale) return std::nullopt;
+  }
+  CRAWLSTORE_TRY(const auto report, opic(store_, {.database = name_, .progress = progress}));
+  return report.giver_count;
+}
+
 PagesStatus PageSink::status() const {
   return pages_ ? pages_->status() : PagesStatus{};
 }

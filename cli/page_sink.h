@@ -9,6 +9,7 @@
 #include <string>
 
 #include <crawlstore/pages.h>
+#include <crawlstore/ranking.h>
 
 #include "model/event_json.h"
 
@@ -44,6 +45,9 @@ class PageSink {
   Result<void> add(const CrawlEvent& event, model::PageNaming naming);
   /// The superstep. Without a database nothing happens. errors kCancelled: the edits still wait
   Result<void> merge();
+  /// Brings OPIC up to date where the database has its three arrays and pages have changed since;
+  /// returns how many pages gave their cash on. Nothing elsewhere. errors of opic()
+  Result<std::optional<std::uint64_t>> update_opic(const RankProgress& progress);
   /// Of the database now, and as it was when it was opened.
   [[nodiscard]] PagesStatus status() const;
   [[nodiscard]] const PagesStatus& first_status() const { return first_status_; }

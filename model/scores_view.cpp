@@ -153,6 +153,17 @@ Result<Table> scores_table(const Snapshot& snapshot) {
 }
 
 Document rank_view(const RankReport& report, bool with_residuals) {
+  if (report.scores.scorer == Scorer::kOpicCash) {
+    return {{{"pages", Unit::kCount, report.scores.page_count},
+             {"links", Unit::kCount, report.scores.link_count},
+             {"generation", Unit::kId, report.scores.generation.value},
+             {"opic_homes", Unit::kCount, report.home_count},
+             {"opic_givers", Unit::kCount, report.giver_count},
+             {"read_seconds", Unit::kSeconds, report.build_seconds},
+             {"solve_seconds", Unit::kSeconds, report.solve_seconds},
+             {"memory_bytes", Unit::kBytes, report.memory_bytes}},
+            {}};
+  }
   Document document{{{"converged", Unit::kFlag, report.converged},
                      {"pages", Unit::kCount, report.scores.page_count},
                      {"links", Unit::kCount, report.scores.link_count},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rank and top: PageRank and HITS of a crawl, compared with power iterations of our own."""
+"""rank and top: PageRank, HITS and OPIC of a crawl, compared with power iterations of our own."""
 
 import ast
 import csv
@@ -132,6 +132,40 @@ class Rank(pages_command.PagesTest):
                     "--damping", "0.5")
         self.refuse(2, "--hubs is of hits", "rank", "x.crawl", "pagerank", "--hubs", "x")
         self.refuse(2, "pagerank", "rank", "x.crawl", "salsa")
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+    def crawl_pages(self, links):
+        """Imports a crawl of each of these pages; returns what import says."""
+        lines = [json.dumps({"kind": "page", "url": f"http://a.test/{page}", "time": 1,
+                             "links": [f"http://a.test/{target}" for target in targets]})
+                 for page, targets in links.items()]
+        answer = self.load("\n".join(lines).encode(), "jsonl", "--json")
+        return json.loads(answer.out)
+
+    def cash(self, name="opic_cash"):
+        return {row["url"][-1]: row["score"] for row in self.top("--by", name)}
+
+    # covers: P26
+    def test_passes_cash_on_with_each_crawl(self):
+        self.assertNotIn("opic_givers", self.crawl_pages({0: [1, 2], 1: [0]}))
+        report = self.rank("opic")
+        self.assertEqual((report["opic_homes"], report["opic_givers"], report["pages"]), (1, 2, 3))
+        self.assertEqual(self.cash(), {"0": 0.5, "2": 0.5})
+        self.assertEqual(self.cash("opic_history"), {"0": 1, "1": 0.5})
+        self.assertEqual(self.crawl_pages({0: [2], 3: []})["opic_givers"], 2)
+        # 3 is a home, and gives its cash to both; 0 has passed its half on to 2.
+        self.assertEqual(self.cash(), {"0": 0.5, "2": 1, "3": 0.5})
+        self.assertEqual({row["name"]: row["is_stale"] for row in self.scores()},
+                         dict.fromkeys(["opic_cash", "opic_crawls", "opic_history"], False))
+        self.load(b"http://a.test/4\thttp://a.test/0\n", "edges", "--no-merge")
+        self.succeed("merge", "x.crawl")
+        self.assertTrue(all(row["is_stale"] for row in self.scores()))
+        self.assertEqual(self.rank("opic")["opic_givers"], 0)
+        self.assertEqual(self.cash(), {"0": 0.5, "2": 1, "3": 0.5, "4": 1})
+        self.assertEqual(self.rank("opic", "--cold")["opic_givers"], 3)
+        for words in (["--damping", "0.5"], ["--name", "x"], ["--threads", "1"], ["--residuals"],
+                      ["--by", "host"], ["--precision", "0.1"], ["--content-scores"]):
+            self.refuse(2, "opic takes no options", "rank", "x.crawl", "opic", *words)
         self.succeed("verify", "--deep", "--strict", "x.crawl")
 
     def test_ranks_hosts_and_domains(self):
