@@ -311,6 +311,11 @@ void GraphCanvas::draw_hovered(Ui& ui, const GraphScene& scene) const {
     more += ", " + model::format_count(*node.hidden_count) + " neighbours not shown";
   }
   draw_text(ui, more, ui.palette.faint);
+  if (scene.scores) {
+    const std::string score = model::describe_score(*scene.scores, *hovered_);
+    draw_text(ui, fit_text(ui, shown_text(scene.scores->name), ui.px(300)) + ": " + score,
+              ui.palette.faint);
+  }
   ImGui::EndTooltip();
 }
 

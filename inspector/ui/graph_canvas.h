@@ -15,16 +15,18 @@
 #include "inspector/ui/ui.h"
 #include "model/ego_graph.h"
 #include "model/graph_layout.h"
+#include "model/graph_scores.h"
 
 namespace crawlstore::inspector {
 
 /// What is drawn; immutable, shared with jobs.
 struct GraphScene {
   model::EgoGraph graph;
-  std::vector<model::GraphPoint> points;  ///< of the nodes
-  std::vector<float> sizes;               ///< of the nodes: 0 to 1
-  std::vector<std::uint32_t> ranked;      ///< nodes, those first that get a label first
-  std::uint64_t number = 0;               ///< another number, another scene
+  std::vector<model::GraphPoint> points;     ///< of the nodes
+  std::vector<float> sizes;                  ///< of the nodes: 0 to 1
+  std::vector<std::uint32_t> ranked;         ///< nodes, those first that get a label first
+  std::optional<model::GraphScores> scores;  ///< of the array that was chosen
+  std::uint64_t number = 0;                  ///< another number, another scene
 };
 
 class GraphCanvas {

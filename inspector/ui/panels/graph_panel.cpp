@@ -2,8 +2,6 @@
 // The links around a page, or around a host: gathered and laid out by a job, drawn on a canvas.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,8 +10,11 @@
 #include "inspector/core/graph_export.h"
 #include "inspector/core/shown_text.h"
 #include "inspector/ui/graph_canvas.h"
+#include "inspector/ui/panels/graph_colours.h"
+#include "inspector/ui/panels/graph_scene.h"
 #include "inspector/ui/panels/pages_choice.h"
 #include "inspector/ui/panels/panels.h"
+#include "inspector/ui/panels/score_choice.h"
 #include "inspector/ui/text_mask.h"
 #include "model/format_text.h"
 #include "model/graph_labels.h"
@@ -23,85 +24,13 @@ namespace crawlstore::inspector {
 namespace {
 
 using model::EgoGraph;
-using model::EgoGraphOptions;
 using model::GraphDirection;
 using model::GraphNode;
 
-enum class NodeColour : std::uint8_t { kHost, kState, kDepth };
-
-constexpr std::array<std::size_t, 5> kBudgets{100, 300, 1000, 3000, 10'000};
-// From near to far; each can be seen on dark and on light ground.
-constexpr std::array kRamp{rgb(0xd9c400), rgb(0x7ab839), rgb(0x22a884),
-                           rgb(0x2f93cf), rgb(0x8a7fd5), rgb(0xb65bb0)};
-
-/// What is asked for: another question, another graph.
-struct Question {
-  Thing centre;
-  GraphDirection direction = GraphDirection::kBoth;
-  std::uint32_t depth = 1;
-  std::size_t nodes_max = kBudgets[1];
-  std::vector<std::uint64_t> expanded;
-  std::uint64_t version = 0;  // of the look at the file
-  bool operator==(const Question&) const = default;
-};
-
 /// Only more or fewer nodes of the same graph.
-bool is_like(const Question& a, const Question& b) {
+bool is_like(const GraphQuestion& a, const GraphQuestion& b) {
   return a.centre == b.centre && a.direction == b.direction && a.depth == b.depth &&
          a.nodes_max == b.nodes_max;
-}
-
-/// Places of nodes that were there already, so that they do not jump.
-using KnownPlaces = std::map<std::uint64_t, model::GraphPoint>;
-
-std::vector<float> sizes_of(const EgoGraph& graph) {
-  const auto weight = [&](const GraphNode& node) {
-    return graph.is_of_hosts ? static_cast<float>(node.page_count) : std::max(node.score, 0.0F);
-  };
-  float most = 0;
-  for (const GraphNode& node : graph.nodes) {
-    if (std::isfinite(weight(node))) most = std::max(most, weight(node));
-  }
-  std::vector<float> sizes;
-  for (const GraphNode& node : graph.nodes) {
-    const float share = most > 0 ? weight(node) / most : 0;
-    sizes.push_back(std::isfinite(share) ? std::sqrt(share) : 0);
-  }
-  return sizes;
-}
-
-Result<EgoGraph> gather(const PageView& pages, const Question& question,
-                        const model::PagesProgress& progress) {
-  EgoGraphOptions options;
-  options.direction = question.direction;
-  options.depth = question.depth;
-  options.nodes_max = question.nodes_max;
-  options.expanded = question.expanded;
-  if (const auto* host = std::get_if<HostThing>(&question.centre)) {
-    return model::host_graph(pages, host->host, options, progress);
-  }
-  return model::page_graph(pages, std::get<PageThing>(question.centre).index, options, progress);
-}
-
-std::shared_ptr<const GraphScene> scene_of(EgoGraph graph, const KnownPlaces& known,
-                                           std::uint64_t number,
-                                           const model::PagesProgress& progress) {
-  auto scene = std::make_shared<GraphScene>();
-  std::vector<std::optional<model::GraphPoint>> starts;
-  for (const GraphNode& node : graph.nodes) {
-    const auto place = known.find(node.page);
-    starts.push_back(place == known.end() ? std::nullopt : std::optional(place->second));
-  }
-  scene->points = model::lay_out(graph, starts, progress);
-  scene->sizes = sizes_of(graph);
-  for (std::uint32_t i = 0; i < graph.nodes.size(); ++i) scene->ranked.push_back(i);
-  // The centre first.
-  std::stable_sort(
-      scene->ranked.begin() + 1, scene->ranked.end(),
-      [&](std::uint32_t a, std::uint32_t b) { return scene->sizes[a] > scene->sizes[b]; });
-  scene->graph = std::move(graph);
-  scene->number = number;
-  return scene;
 }
 
 class GraphPanel final : public Panel {
@@ -114,6 +43,7 @@ class GraphPanel final : public Panel {
     if (pages->info().page_count == 0) {
       return draw_text(ui, "There are no pages yet.", ui.palette.faint);
     }
+    score_choice_.look(*pages, choice_.version());
     draw_tools(ui);
     ask(ui, *pages);
     const auto& found = *found_;
@@ -121,7 +51,11 @@ class GraphPanel final : public Panel {
     if (found->problem) return draw_problem(ui, *found->problem);
     take_scene(ui, found->scene);
     draw_state(ui);
-    canvas_.draw(ui, scene_, colours_);
+    if (!is_of_hosts()) {
+      const auto& problem = found->scores_problem ? found->scores_problem : score_choice_.problem();
+      if (problem) draw_problem(ui, *problem);
+    }
+    canvas_.draw(ui, scene_, colours_.nodes);
     if (canvas_.chosen()) expand(ui, *canvas_.chosen());
     tell(ui);
   }
@@ -148,9 +82,10 @@ class GraphPanel final : public Panel {
   }
 
   [[nodiscard]] std::string view_state() const override {
-    return fmt::format("{} {} {} {} {}\n{}", wanted_.depth, static_cast<int>(wanted_.direction),
+    return fmt::format("{} {} {} {} {}\n{}\n{}", wanted_.depth, static_cast<int>(wanted_.direction),
                        wanted_.nodes_max, static_cast<int>(colour_),
-                       fmt::join(wanted_.expanded, ","), canvas_.view_state());
+                       fmt::join(wanted_.expanded, ","), canvas_.view_state(),
+                       score_choice_.view_state());
   }
   void restore(std::string_view state) override {
     const auto end = state.find('\n');
@@ -165,8 +100,8 @@ class GraphPanel final : public Panel {
     }
     wanted_.depth = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(numbers[0], 1, 3));
     wanted_.direction = static_cast<GraphDirection>(std::min<std::uint64_t>(numbers[1], 2));
-    wanted_.nodes_max = std::clamp<std::uint64_t>(numbers[2], 1, kBudgets.back());
-    colour_ = static_cast<NodeColour>(std::min<std::uint64_t>(numbers[3], 2));
+    wanted_.nodes_max = std::clamp<std::uint64_t>(numbers[2], 1, GraphQuestion::kBudgets.back());
+    colour_ = static_cast<NodeColour>(std::min<std::uint64_t>(numbers[3], 3));
     wanted_.expanded.clear();
     while (!words.empty()) {
       const auto comma = std::min(words.find(','), words.size());
@@ -175,7 +110,10 @@ class GraphPanel final : public Panel {
       }
       words.remove_prefix(std::min(comma + 1, words.size()));
     }
-    canvas_.restore(state.substr(end + 1));
+    state.remove_prefix(end + 1);
+    const auto middle = std::min(state.find('\n'), state.size());
+    canvas_.restore(state.substr(0, middle));
+    score_choice_.restore(state.substr(std::min(middle + 1, state.size())));
     is_restored_ = true;
   }
 
@@ -187,7 +125,7 @@ class GraphPanel final : public Panel {
     if (scene_ == nullptr) return false;
     std::vector<model::NodeLook> looks;
     for (std::size_t i = 0; i < scene_->points.size(); ++i) {
-      const Colour colour = colours_[i];
+      const Colour colour = colours_.nodes[i];
       looks.push_back({(colour & 0xffU) << 16U | (colour & 0xff00U) | (colour >> 16U & 0xffU),
                        GraphCanvas::radius_of(scene_->sizes[i]) / 40, false});
     }
@@ -210,12 +148,6 @@ class GraphPanel final : public Panel {
   }
 
  private:
-  /// What a job finds out, shared with it.
-  struct Found {
-    std::shared_ptr<const GraphScene> scene;
-    std::optional<Error> problem;
-  };
-
   /// So that they are there when a picture is exported: of labels that are not on the screen, too.
   void want_letters(Ui& ui) const {
     const std::size_t count = std::min(GraphCanvas::kLabelsMax, scene_->ranked.size());
@@ -241,31 +173,20 @@ class GraphPanel final : public Panel {
       wanted_.centre = PageThing{choice_.name(), 0};
     }
     wanted_.version = choice_.version();
+    wanted_.scores = is_of_hosts() ? "" : score_choice_.name();
     if (asked_ == wanted_) return;
     if (asked_ && asked_->centre != wanted_.centre) *found_ = nullptr;
     const bool has_view = std::exchange(is_restored_, false);
     if (asked_ && !is_like(*asked_, wanted_) && !has_view) canvas_.fit();
-    KnownPlaces known;
-    if (*found_ != nullptr && scene_ != nullptr) {
-      for (std::size_t i = 0; i < scene_->points.size(); ++i) {
-        known.emplace(scene_->graph.nodes[i].page, scene_->points[i]);
-      }
-    }
     asked_ = wanted_;
     ++asked_count_;
     ui.jobs.start("graph around " + describe_thing(wanted_.centre), "graph",
-                  [pages, question = wanted_, known = std::move(known), number = asked_count_,
-                   box = found_](JobContext& context) -> Jobs::Finish {
+                  [pages, question = wanted_, before = *found_ == nullptr ? nullptr : scene_,
+                   number = asked_count_, box = found_](JobContext& context) -> Jobs::Finish {
                     const auto progress = [&](auto... at) { return context.progress(at...); };
-                    auto found = std::make_shared<Found>();
-                    auto graph = gather(pages, question, progress);
-                    if (!graph && graph.error().code == Errc::kCancelled) return nullptr;
-                    if (graph) {
-                      found->scene = scene_of(std::move(*graph), known, number, progress);
-                    } else {
-                      found->problem = graph.error();
-                    }
-                    return [box, found] { *box = found; };
+                    auto found = find_scene(pages, question, before.get(), number, progress);
+                    if (found == nullptr) return nullptr;
+                    return [box, found = std::move(found)] { *box = found; };
                   });
   }
 
@@ -294,7 +215,7 @@ class GraphPanel final : public Panel {
     }
     place_beside(text_width("nodes"), ui.px(20));
     draw_text(ui, "nodes", ui.palette.faint);
-    for (const std::size_t budget : kBudgets) {
+    for (const std::size_t budget : GraphQuestion::kBudgets) {
       const std::string text = model::format_count(budget);
       place_beside(choice_width(text));
       if (draw_choice(ui, "graph.nodes." + std::to_string(budget), text,
@@ -306,18 +227,10 @@ class GraphPanel final : public Panel {
   }
 
   void draw_look_tools(Ui& ui) {
-    constexpr std::array<std::pair<NodeColour, const char*>, 3> kColours{
-        {{NodeColour::kHost, "host"},
-         {NodeColour::kState, "state"},
-         {NodeColour::kDepth, "depth"}}};
     ImGui::AlignTextToFramePadding();
-    draw_text(ui, "colour", ui.palette.faint);
-    for (const auto& [colour, text] : kColours) {
-      place_beside(choice_width(text));
-      if (draw_choice(ui, std::string("graph.colour.") + text, text, colour_ == colour)) {
-        colour_ = colour;
-        coloured_ = 0;
-      }
+    draw_colour_choice(ui);
+    if (!is_of_hosts()) {
+      if (score_choice_.draw(ui, "graph.score")) choose_colour(NodeColour::kScore);
     }
     place_beside(button_width("Fit"), ui.px(20));
     if (draw_button(ui, "graph.fit", "Fit", "all in sight (Home)")) canvas_.fit();
@@ -337,6 +250,35 @@ class GraphPanel final : public Panel {
     ImGui::EndDisabled();
   }
 
+  void draw_colour_choice(Ui& ui) {
+    constexpr std::array<std::pair<NodeColour, const char*>, 4> kColours{
+        {{NodeColour::kHost, "host"},
+         {NodeColour::kState, "state"},
+         {NodeColour::kDepth, "depth"},
+         {NodeColour::kScore, "score"}}};
+    const bool has_scores = !is_of_hosts() && !score_choice_.name().empty();
+    const bool is_host = colour_ == NodeColour::kScore && !has_scores;
+    const NodeColour chosen = is_host ? NodeColour::kHost : colour_;
+    draw_text(ui, "colour", ui.palette.faint);
+    for (const auto& [colour, text] : kColours) {
+      if (colour == NodeColour::kScore && !has_scores) continue;
+      place_beside(choice_width(text));
+      if (draw_choice(ui, std::string("graph.colour.") + text, text, chosen == colour)) {
+        choose_colour(colour);
+      }
+    }
+  }
+
+  void choose_colour(NodeColour colour) {
+    colour_ = colour;
+    coloured_ = 0;
+  }
+
+  /// What is wanted, not what is shown yet.
+  [[nodiscard]] bool is_of_hosts() const {
+    return std::holds_alternative<HostThing>(wanted_.centre);
+  }
+
   void take_scene(Ui& ui, const std::shared_ptr<const GraphScene>& scene) {
     if (scene_ != scene) {
       // Who only expanded a node keeps the view; who went back has the one that was there.
@@ -349,7 +291,7 @@ class GraphPanel final : public Panel {
     if (coloured_ == scene->number && palette_ == ui.palette.name) return;
     coloured_ = scene->number;
     palette_ = ui.palette.name;
-    colour_nodes(ui);
+    colours_ = graph_colours(ui.palette, *scene, colour_);
   }
 
   void keep_selection(const GraphScene& next) {
@@ -361,65 +303,13 @@ class GraphPanel final : public Panel {
                        : std::optional(static_cast<std::uint32_t>(at - next.graph.nodes.begin())));
   }
 
-  /// The hosts with most nodes have colours of their own, the others share grey.
-  void colour_nodes(const Ui& ui) {
-    const auto& nodes = scene_->graph.nodes;
-    std::map<std::string, std::size_t> counts;
-    for (const GraphNode& node : nodes) ++counts[node.host];
-    legend_.clear();
-    if (colour_ == NodeColour::kHost) {
-      std::vector<std::pair<std::size_t, std::string>> ranked;
-      ranked.reserve(counts.size());
-      for (const auto& [host, count] : counts) ranked.emplace_back(count, host);
-      std::ranges::stable_sort(ranked, std::greater<>{},
-                               [](const auto& entry) { return entry.first; });
-      const std::size_t shown = std::min(ranked.size(), ui.palette.kinds.size() - 1);
-      for (std::size_t i = 0; i < shown; ++i) {
-        legend_.emplace_back(ranked[i].second, ui.palette.kinds[i + 1]);
-      }
-      if (shown < ranked.size()) legend_.emplace_back("other hosts", ui.palette.kinds[0]);
-    } else if (colour_ == NodeColour::kState) {
-      legend_ = {{"known (ring)", ui.palette.kinds[0]},
-                 {"crawled (disc)", ui.palette.kinds[2]},
-                 {"gone (frame)", ui.palette.kinds[6]},
-                 {"failed (square)", ui.palette.kinds[4]}};
-    } else {
-      for (std::size_t i = 0; i < kRamp.size(); ++i) {
-        legend_.emplace_back(std::to_string(i) + (i + 1 == kRamp.size() ? " and more" : ""),
-                             kRamp[i]);
-      }
-    }
-    colours_.clear();
-    for (const GraphNode& node : nodes) colours_.push_back(colour_of(node));
-  }
-
-  [[nodiscard]] Colour colour_of(const GraphNode& node) const {
-    if (colour_ == NodeColour::kDepth) {
-      return legend_[std::min<std::size_t>(node.depth, legend_.size() - 1)].second;
-    }
-    if (colour_ == NodeColour::kState) {
-      constexpr std::array<std::size_t, 4> kPlaces{0, 1, 2, 3};  // as PageState counts
-      return legend_[kPlaces[static_cast<std::size_t>(node.state) % kPlaces.size()]].second;
-    }
-    for (const auto& [host, colour] : legend_) {
-      if (host == node.host) return colour;
-    }
-    return legend_.back().second;
-  }
-
   void draw_state(Ui& ui) const {
     const EgoGraph& graph = scene_->graph;
     const std::string text =
         model::format_counted(graph.nodes.size(), graph.is_of_hosts ? "host" : "page") + ", " +
         model::format_counted(graph.edges.size(), "edge");
     draw_text(ui, text, ui.palette.faint);
-    for (const auto& [name, colour] : legend_) {
-      const std::string shown =
-          fit_text(ui, name.empty() ? "no host" : shown_text(name), ui.px(150));
-      place_beside(ImGui::GetTextLineHeight() + ui.px(6) + text_width(shown), ui.px(14));
-      draw_swatch(ui, colour);
-      draw_text(ui, shown, ui.palette.faint);
-    }
+    draw_legend(ui, colours_);
   }
 
   [[nodiscard]] Thing thing_of(const GraphNode& node) const {
@@ -449,6 +339,9 @@ class GraphPanel final : public Panel {
     add("host", shown_text(node.host), HostThing{choice_.name(), node.host});
     add("state", std::string(name_of(node.state)));
     add("score", fmt::format("{}", node.score));
+    if (const auto& scores = scene_->scores) {
+      add("score:" + shown_text(scores->name), model::describe_score(*scores, *canvas_.selected()));
+    }
     add("depth", std::to_string(node.depth));
     add("distance", std::to_string(node.distance));
     if (is_host) add("pages seen", model::format_count(node.page_count));
@@ -457,15 +350,15 @@ class GraphPanel final : public Panel {
   }
 
   PagesChoice choice_;
-  Question wanted_;
-  std::optional<Question> asked_;
+  GraphQuestion wanted_;
+  std::optional<GraphQuestion> asked_;
   std::uint64_t asked_count_ = 0;
-  NodeColour colour_ = NodeColour::kHost;
-  std::shared_ptr<std::shared_ptr<const Found>> found_ =
-      std::make_shared<std::shared_ptr<const Found>>();
+  ScoreChoice score_choice_;
+  NodeColour colour_ = NodeColour::kScore;
+  std::shared_ptr<std::shared_ptr<const FoundGraph>> found_ =
+      std::make_shared<std::shared_ptr<const FoundGraph>>();
   std::shared_ptr<const GraphScene> scene_;
-  std::vector<Colour> colours_;
-  std::vector<std::pair<std::string, Colour>> legend_;
+  GraphColours colours_;
   std::uint64_t coloured_ = 0;  // number of the scene that colours_ is for
   std::string_view palette_;
   GraphCanvas canvas_;

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/ui/panels/graph_scene.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include <crawlstore/scores.h>
+
+namespace crawlstore::inspector {
+namespace {
+
+using model::EgoGraph;
+using model::EgoGraphOptions;
+using model::GraphNode;
+
+std::vector<float> sizes_of(const GraphScene& scene) {
+  std::vector<float> sizes;
+  if (scene.scores) {
+    for (const model::NodeScore& node : scene.scores->nodes) sizes.push_back(node.size);
+    return sizes;
+  }
+  const EgoGraph& graph = scene.graph;
+  const auto weight = [&](const GraphNode& node) {
+    return graph.is_of_hosts ? static_cast<float>(node.page_count) : std::max(node.score, 0.0F);
+  };
+  float most = 0;
+  for (const GraphNode& node : graph.nodes) {
+    if (std::isfinite(weight(node))) most = std::max(most, weight(node));
+  }
+  for (const GraphNode& node : graph.nodes) {
+    const float share = most > 0 ? weight(node) / most : 0;
+    sizes.push_back(std::isfinite(share) ? std::sqrt(share) : 0);
+  }
+  return sizes;
+}
+
+Result<EgoGraph> gather(const PageView& pages, const GraphQuestion& question,
+                        const model::PagesProgress& progress) {
+  EgoGraphOptions options;
+  options.direction = question.direction;
+  options.depth = question.depth;
+  options.nodes_max = question.nodes_max;
+  options.expanded = question.expanded;
+  if (const auto* host = std::get_if<HostThing>(&question.centre)) {
+    return model::host_graph(pages, host->host, options, progress);
+  }
+  return model::page_graph(pages, std::get<PageThing>(question.centre).index, options, progress);
+}
+
+/// Nodes that were there already do not jump, and where nothing has changed, none moves.
+std::vector<model::GraphPoint> points_of(const EgoGraph& graph, const GraphScene* before,
+                                         const model::PagesProgress& progress) {
+  const auto is_same_edge = [](const model::GraphEdge& a, const model::GraphEdge& b) {
+    return a.from == b.from && a.to == b.to;
+  };
+  const bool is_same = before != nullptr &&
+                       std::ranges::equal(graph.nodes, before->graph.nodes, {}, &GraphNode::page,
+                                          &GraphNode::page) &&
+                       std::ranges::equal(graph.edges, before->graph.edges, is_same_edge);
+  if (is_same) return before->points;
+  std::map<std::uint64_t, model::GraphPoint> known;
+  for (std::size_t i = 0; before != nullptr && i < before->points.size(); ++i) {
+    known.emplace(before->graph.nodes[i].page, before->points[i]);
+  }
+  std::vector<std::optional<model::GraphPoint>> starts;
+  for (const GraphNode& node : graph.nodes) {
+    const auto place = known.find(node.page);
+    starts.push_back(place == known.end() ? std::nullopt : std::optional(place->second));
+  }
+  return model::lay_out(graph, starts, progress);
+}
+
+Result<model::GraphScores> read_scores(const PageView& pages, const std::string& name,
+                                       const EgoGraph& graph,
+                                       const model::PagesProgress& progress) {
+  CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages, name));
+  return model::graph_scores(graph, scores, progress);
+}
+
+}  // namespace
+
+std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQuestion& question,
+                                             const GraphScene* before, std::uint64_t number,
+                                             const model::PagesProgress& progress) {
+  auto found = std::make_shared<FoundGraph>();
+  auto graph = gather(pages, question, progress);
+  if (!graph && graph.error().code == Errc::kCancelled) return nullptr;
+  if (!graph) {
+    found->problem = graph.error();
+    return found;
+  }
+  auto scene = std::make_shared<GraphScene>();
+  if (!question.scores.empty()) {
+    auto scores = read_scores(pages, question.scores, *graph, progress);
+    if (!scores && scores.error().code == Errc::kCancelled) return nullptr;
+    if (scores) {
+      scene->scores = std::move(*scores);
+    } else {
+      found->scores_problem = scores.error();
+    }
+  }
+  scene->points = points_of(*graph, before, progress);
+  scene->graph = std::move(*graph);
+  scene->sizes = sizes_of(*scene);
+  for (std::uint32_t i = 0; i < scene->points.size(); ++i) scene->ranked.push_back(i);
+  // The centre first.
+  std::stable_sort(
+      scene->ranked.begin() + 1, scene->ranked.end(),
+      [&](std::uint32_t a, std::uint32_t b) { return scene->sizes[a] > scene->sizes[b]; });
+  scene->number = number;
+  found->scene = std::move(scene);
+  return found;
+}
+
+}  // namespace crawlstore::inspector

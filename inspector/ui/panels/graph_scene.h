@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The work behind the panel Graph: from a question to a graph with scores and places. Threads: a
+/// job's.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <crawlstore/page_view.h>
+
+#include "inspector/core/location.h"
+#include "inspector/ui/graph_canvas.h"
+#include "model/ego_graph.h"
+
+namespace crawlstore::inspector {
+
+/// What is asked for: another question, another graph.
+struct GraphQuestion {
+  static constexpr std::array<std::size_t, 5> kBudgets{100, 300, 1000, 3000, 10'000};
+
+  Thing centre;
+  model::GraphDirection direction = model::GraphDirection::kBoth;
+  std::uint32_t depth = 1;
+  std::size_t nodes_max = kBudgets[1];
+  std::vector<std::uint64_t> expanded;
+  std::string scores;         // the array; empty = none
+  std::uint64_t version = 0;  // of the look at the file
+  bool operator==(const GraphQuestion&) const = default;
+};
+
+/// What a job finds out, shared with it.
+struct FoundGraph {
+  std::shared_ptr<const GraphScene> scene;
+  std::optional<Error> problem;         // there is no scene
+  std::optional<Error> scores_problem;  // the scene has no scores
+};
+
+/// Returns nothing when it was cancelled.
+///   before  the scene that is shown, or nullptr
+std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQuestion& question,
+                                             const GraphScene* before, std::uint64_t number,
+                                             const model::PagesProgress& progress);
+
+}  // namespace crawlstore::inspector
