@@ -296,6 +296,40 @@ constexpr std::array kScoreFooter{
     Member{"magic", Form::kHex, offsetof(ScoreFooter, magic), 8},
 };
 
+constexpr std::array kQueueTableHeader{
+    Member{"magic", Form::kHex, offsetof(QueueTableHeader, magic), 8},
+    Member{"entries", Form::kUnsigned, offsetof(QueueTableHeader, entries), 8},
+    Member{"entry_count", Form::kUnsigned, offsetof(QueueTableHeader, entry_count), 8},
+    Member{"run_count", Form::kUnsigned, offsetof(QueueTableHeader, run_count), 4},
+    Member{"reserved", Form::kZeros, offsetof(QueueTableHeader, reserved), 4},
+};
+
+constexpr std::array kQueueRunCut{
+    Member{"run_id", Form::kUnsigned, offsetof(QueueRunCut, run_id), 8},
+    Member{"cut_order", Form::kHex, offsetof(QueueRunCut, cut_order), 8},
+    Member{"cut_page", Form::kUnsigned, offsetof(QueueRunCut, cut_page), 8},
+};
+
+constexpr std::array kQueueFragment{
+    Member{"lowest_order", Form::kHex, offsetof(QueueFragment, lowest_order), 8},
+    Member{"lowest_page", Form::kUnsigned, offsetof(QueueFragment, lowest_page), 8},
+    Member{"first_page", Form::kUnsigned, offsetof(QueueFragment, first_page), 8},
+    Member{"entry_count", Form::kUnsigned, offsetof(QueueFragment, entry_count), 4},
+    Member{"order_shift", Form::kUnsigned, offsetof(QueueFragment, order_shift), 1},
+    Member{"order_bytes", Form::kUnsigned, offsetof(QueueFragment, order_bytes), 1},
+    Member{"page_bytes", Form::kUnsigned, offsetof(QueueFragment, page_bytes), 1},
+    Member{"reserved", Form::kZeros, offsetof(QueueFragment, reserved), 1},
+};
+
+constexpr std::array kQueueRunFooter{
+    Member{"entry_count", Form::kUnsigned, offsetof(QueueRunFooter, entry_count), 8},
+    Member{"highest_order", Form::kHex, offsetof(QueueRunFooter, highest_order), 8},
+    Member{"highest_page", Form::kUnsigned, offsetof(QueueRunFooter, highest_page), 8},
+    Member{"fragment_count", Form::kUnsigned, offsetof(QueueRunFooter, fragment_count), 4},
+    Member{"reserved", Form::kZeros, offsetof(QueueRunFooter, reserved), 4},
+    Member{"magic", Form::kHex, offsetof(QueueRunFooter, magic), 8},
+};
+
 /// A struct inside another one, as far as the bytes hold it whole.
 void add_nested(Fields& fields, std::string name, std::span<const Member> members, Extent place,
                 std::span<const std::byte> bytes) {
@@ -390,6 +424,18 @@ Fields describe_record_tile(std::span<const std::byte> bytes) {
 }
 Fields describe_score_footer(std::span<const std::byte> bytes) {
   return describe_members(kScoreFooter, bytes);
+}
+Fields describe_queue_table(std::span<const std::byte> bytes) {
+  return describe_members(kQueueTableHeader, bytes);
+}
+Fields describe_queue_run_cut(std::span<const std::byte> bytes) {
+  return describe_members(kQueueRunCut, bytes);
+}
+Fields describe_queue_fragment(std::span<const std::byte> bytes) {
+  return describe_members(kQueueFragment, bytes);
+}
+Fields describe_queue_run_footer(std::span<const std::byte> bytes) {
+  return describe_members(kQueueRunFooter, bytes);
 }
 Fields describe_numbers(const NumberList& list, std::span<const std::byte> bytes) {
   const Form form = list.is_float ? Form::kFloat : Form::kUnsigned;

@@ -51,6 +51,10 @@ Fields describe_link_index_entry(std::span<const std::byte> bytes);
 Fields describe_link_run_footer(std::span<const std::byte> bytes);
 Fields describe_record_tile(std::span<const std::byte> bytes);
 Fields describe_score_footer(std::span<const std::byte> bytes);
+Fields describe_queue_table(std::span<const std::byte> bytes);
+Fields describe_queue_run_cut(std::span<const std::byte> bytes);
+Fields describe_queue_fragment(std::span<const std::byte> bytes);
+Fields describe_queue_run_footer(std::span<const std::byte> bytes);
 
 /// Numbers that stand one behind another.
 ///   name      of the list: the fields are name[first], name[first + 1] ...

@@ -65,6 +65,8 @@ inline constexpr std::uint64_t kOriginRunMagic = 0x314E524749524F43;   // "CORIG
 inline constexpr std::uint64_t kTileNodeMagic = 0x31444F4E4C495443;    // "CTILNOD1"
 inline constexpr std::uint64_t kRecordTileMagic = 0x314C495443455243;  // "CRECTIL1"
 inline constexpr std::uint64_t kScoreArrayMagic = 0x315345524F435343;  // "CSCORES1"
+inline constexpr std::uint64_t kQueueRunMagic = 0x3153455545555143;    // "CQUEUES1"
+inline constexpr std::uint64_t kQueueTableMagic = 0x31454C4241545143;  // "CQTABLE1"
 
 /// Offset 0 of the file. Written once, at creation.
 struct Identity {
@@ -313,12 +315,55 @@ struct ScoreFooter {
 static_assert(sizeof(ScoreFooter) == 104 && offsetof(ScoreFooter, damping) == 48 &&
               offsetof(ScoreFooter, iteration_count) == 80 && offsetof(ScoreFooter, magic) == 96);
 
+/// The first bytes of the table of a queue; then its runs.
+struct QueueTableHeader {
+  std::uint64_t magic;
+  std::uint64_t entries;
+  std::uint64_t entry_count;
+  std::uint32_t run_count;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(QueueTableHeader) == 32);
+
+/// A run of a queue, and what of it has left.
+struct QueueRunCut {
+  std::uint64_t run_id;
+  std::uint64_t cut_order;
+  std::uint64_t cut_page;
+};
+static_assert(sizeof(QueueRunCut) == 24);
+
+/// A fragment in the index of a queue run.
+struct QueueFragment {
+  std::uint64_t lowest_order;
+  std::uint64_t lowest_page;
+  std::uint64_t first_page;
+  std::uint32_t entry_count;
+  std::uint8_t order_shift;
+  std::uint8_t order_bytes;
+  std::uint8_t page_bytes;
+  std::uint8_t reserved;
+};
+static_assert(sizeof(QueueFragment) == 32 && offsetof(QueueFragment, entry_count) == 24);
+
+/// The last bytes of a queue run.
+struct QueueRunFooter {
+  std::uint64_t entry_count;
+  std::uint64_t highest_order;
+  std::uint64_t highest_page;
+  std::uint32_t fragment_count;
+  std::uint32_t reserved;
+  std::uint64_t magic;
+};
+static_assert(sizeof(QueueRunFooter) == 40 && offsetof(QueueRunFooter, magic) == 32);
+
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
 static_assert(
     kNoPadding<Identity, Superblock, RootEnd, KeyBlockHeader, PartitionFooter, KeyRunHeader,
                AuxRunHeader, ResultRunHeader, LinkBlockHeader, LinkIndexEntry, LinkRunFooter,
                EventRunHeader, OriginBlockHeader, OriginFooter, TileNodeHeader, TileChild,
-               RecordColumn, RecordTileHeader, ScoreFooter>);
+               RecordColumn, RecordTileHeader, ScoreFooter, QueueTableHeader, QueueRunCut,
+               QueueFragment, QueueRunFooter>);
 
 }  // namespace crawlstore::format

@@ -103,7 +103,7 @@ types:
       - {id: pass, type: u8}
       - {id: features_compat, type: u8}
       - {id: features_ro_compat, type: u8}
-      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; 1: kinds 6 to 12; 2: kind 13; 3: 14'}
+      - {id: features_incompat, type: u8, doc: 'bit 0: kinds 1 to 5; 1: kinds 6 to 12; 2: kind 13; 3: 14; 4: 15 and 16'}
       - {id: commit_time_us, type: s8, doc: microseconds since 1970-01-01 00:00 UTC}
       - {id: root_place_bytes, size: 32}
       - {id: reserved, size: 3976}
@@ -418,6 +418,8 @@ types:
             segment_kind::page_events: event_run
             segment_kind::fresh_keys: partition
             segment_kind::score_array: score_array
+            segment_kind::queue: queue_table
+            segment_kind::queue_entries: queue_run
       payload_padding:
         io: _root._io
         pos: offset_bytes + payload_bytes
@@ -992,6 +994,53 @@ types:
       first_pages_offset_bytes: {value: '(entry_count * (codec == 1 ? 4 : 8) + 7) / 8 * 8'}
       first_page_count: {value: 'subject == 1 ? 0 : entry_count'}
 
+  queue_table:
+    doc-ref: spec/format.md#queue-tables
+    seq:
+      - {id: magic, contents: CQTABLE1}
+      - {id: entries, type: u8}
+      - {id: entry_count, type: u8}
+      - {id: run_count, type: u4, valid: {max: 256}}
+      - {id: reserved, contents: [0, 0, 0, 0]}
+      - {id: runs, type: queue_run_cut, repeat: expr, repeat-expr: run_count}
+
+  queue_run_cut:
+    seq:
+      - {id: run_id, type: u8}
+      - {id: cut_order, type: u8}
+      - {id: cut_page, type: u8}
+
+  queue_run:
+    doc-ref: spec/format.md#queue-runs
+    instances:
+      footer: {pos: '_io.size < 40 ? 0 : _io.size - 40', type: queue_run_footer}
+      entries: {pos: 0, size: _io.size - 40 - 32 * footer.fragment_count}
+      index:
+        pos: _io.size - 40 - 32 * footer.fragment_count
+        type: queue_fragment
+        repeat: expr
+        repeat-expr: footer.fragment_count
+
+  queue_run_footer:
+    seq:
+      - {id: entry_count, type: u8}
+      - {id: highest_order, type: u8}
+      - {id: highest_page, type: u8}
+      - {id: fragment_count, type: u4, valid: {expr: _ >= 1 and _ <= (_io.size - 40) / 32}}
+      - {id: reserved, contents: [0, 0, 0, 0]}
+      - {id: magic, contents: CQUEUES1}
+
+  queue_fragment:
+    seq:
+      - {id: lowest_order, type: u8}
+      - {id: lowest_page, type: u8}
+      - {id: first_page, type: u8}
+      - {id: entry_count, type: u4, valid: {min: 1, max: 65536}}
+      - {id: order_shift, type: u1, valid: {max: 63}}
+      - {id: order_bytes, type: u1, valid: {max: 8}}
+      - {id: page_bytes, type: u1, valid: {max: 8}}
+      - {id: reserved, contents: [0]}
+
   link_run:
     doc-ref: spec/format.md#link-runs
     instances:
@@ -1176,6 +1225,8 @@ enums:
     12: page_events
     13: fresh_keys
     14: score_array
+    15: queue
+    16: queue_entries
   storage_class:
     1: blob
     2: log

@@ -2,7 +2,7 @@
 """A verifying reader of crawl files: python3 reader.py [--no-pin] FILE
 
 Prints one JSON document, or "class: message" on standard error and exits with 1.
-It knows the bits 0 to 2 of features_incompat.
+It knows the bits 0 to 4 of features_incompat.
 """
 import json
 import os
@@ -12,12 +12,14 @@ import uuid
 
 import drum as drums
 import pages
+import queue_runs
 import scores
-from container import CLASSES, DRUM, KINDS, PAGES, REDUCED, SCORE_ARRAY, CrawlError, CrawlFile, \
-    Finding, all_runs, demand, payload_runs
+from container import CLASSES, DRUM, KINDS, PAGES, QUEUE, QUEUE_ENTRIES, REDUCED, SCORE_ARRAY, \
+    CrawlError, CrawlFile, Finding, all_runs, demand, payload_runs
 from drum import OPERATIONS, check_drum
 
-PARSERS = {**drums.PARSERS, **pages.PARSERS, SCORE_ARRAY: scores.parse_score_array}
+PARSERS = {**drums.PARSERS, **pages.PARSERS, SCORE_ARRAY: scores.parse_score_array,
+           QUEUE: queue_runs.parse_queue_table, QUEUE_ENTRIES: queue_runs.parse_queue_run}
 
 
 def load_segments(file, directory, seen):
@@ -30,7 +32,7 @@ def load_segments(file, directory, seen):
             key = (segment.id, segment.kind, run)
             if key not in seen:
                 payload = file.load_run(segment, run)
-                count = None if segment.kind in (DRUM, PAGES) else run.record_count
+                count = None if segment.kind in (DRUM, PAGES, QUEUE) else run.record_count
                 seen[key] = PARSERS[segment.kind](payload, count)
             parsed[segment.id].append(seen[key])
         if segment.kind in pages.CHECKS:
@@ -42,6 +44,10 @@ def load_segments(file, directory, seen):
     contents = {segment.id: pages.check_pages(segment, segments, parsed, file.identity.key_seed)
                 for segment in directory.segments if segment.kind == PAGES}
     pages.check_key_drums(segments, parsed)
+    for segment in directory.segments:
+        if segment.kind == QUEUE:
+            queue_runs.check_queue(segment, segments, parsed)
+    queue_runs.check_logs(segments, parsed)
     for segment in directory.segments:
         if segment.kind == SCORE_ARRAY:
             scores.check_score_array(parsed[segment.id][0], parsed[segment.owner][0],
@@ -153,6 +159,17 @@ def page_database_json(segment, segments, parsed, content):
                        if s.kind == SCORE_ARRAY and s.owner == segment.id]}
 
 
+def queue_json(segment, segments, parsed):
+    """Of the entries the first hundred, and sums of all."""
+    table = parsed[segment.id][0]
+    there = sorted(queue_runs.entries_there(table, segments, parsed))
+    return {'entry_count': len(there), 'first': [list(entry) for entry in there[:100]],
+            'id': segment.id, 'name': segment.name.decode(),
+            'order_sum': sum(order for order, _ in there) % (1 << 64),
+            'page_sum': sum(page for _, page in there),
+            'runs': [list(cut) for cut in table.cuts]}
+
+
 def segment_json(segment):
     """Of a tiled segment the runs are its tiles and nodes."""
     runs = sorted(all_runs(segment), key=lambda run: run.run_id)
@@ -196,6 +213,8 @@ def document_of(file):
         'drums': [drum_json(s, segments, parsed) for s in directory.segments if s.kind == DRUM],
         'pages': [page_database_json(s, segments, parsed, contents[s.id])
                   for s in directory.segments if s.kind == PAGES],
+        'queues': [queue_json(s, segments, parsed) for s in directory.segments
+                   if s.kind == QUEUE],
     }
 
 

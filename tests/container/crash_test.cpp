@@ -78,6 +78,7 @@ std::vector<CrashWorkload> all_workloads() {
   std::vector<CrashWorkload> all(writer_workloads().begin(), writer_workloads().end());
   all.insert(all.end(), drum_workloads().begin(), drum_workloads().end());
   all.insert(all.end(), page_workloads().begin(), page_workloads().end());
+  all.insert(all.end(), queue_workloads().begin(), queue_workloads().end());
   return all;
 }
 

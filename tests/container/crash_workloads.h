@@ -29,5 +29,7 @@ std::span<const CrashWorkload> writer_workloads();
 std::span<const CrashWorkload> drum_workloads();
 /// Written with page databases.
 std::span<const CrashWorkload> page_workloads();
+/// Written with a queue.
+std::span<const CrashWorkload> queue_workloads();
 
 }  // namespace crawlstore::testing

@@ -110,6 +110,10 @@ TEST(ErrorLoop, LosesNothingWithPages) {
   loop(page_workloads());
 }
 
+TEST(ErrorLoop, LosesNothingWithQueues) {
+  loop(queue_workloads());
+}
+
 /// A commit that found no space has changed nothing; the same writer succeeds when there is some.
 TEST(ErrorLoop, RetriesAfterNoSpace) {
   constexpr CallSet kBeforeSync = calls(CallKind::kWrite, CallKind::kAllocate);

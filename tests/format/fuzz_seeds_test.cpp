@@ -22,6 +22,8 @@
 #include "format/origin_samples.h"
 #include "format/pages_table.h"
 #include "format/partition_index.h"
+#include "format/queue_samples.h"
+#include "format/queue_table.h"
 #include "format/record_tile.h"
 #include "format/request_run.h"
 #include "format/root_extent.h"
@@ -318,6 +320,15 @@ void add_scores(Seeds& seeds) {
   }
 }
 
+void add_queue(Seeds& seeds) {
+  seeds["fuzz_queue_table/empty"] = encode_queue_table({});
+  seeds["fuzz_queue_table/runs"] =
+      encode_queue_table({{9}, 70, {{{3}, {}}, {{8}, {queue_order(0.5), 12}}}});
+  for (const auto& [name, payload] : sample_queue_payloads()) {
+    seeds["fuzz_queue_run/" + name] = payload;
+  }
+}
+
 TEST(FuzzSeeds, AreInTheCorpus) {
   Seeds seeds;
   add_pages(seeds);
@@ -330,6 +341,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_links(seeds);
   add_tiles(seeds);
   add_scores(seeds);
+  add_queue(seeds);
   for (const auto& [name, bytes] : seeds) {
     const auto path = std::filesystem::path(CRAWLSTORE_SOURCE_DIR) / "fuzz" / "corpus" / name;
     if (std::getenv("CRAWLSTORE_WRITE_SEEDS") != nullptr) {

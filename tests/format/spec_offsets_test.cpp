@@ -179,6 +179,31 @@ TEST(SpecOffsets, MatchesRecordTiles) {
                  MEMBER(RecordColumn, reserved)});
 }
 
+TEST(SpecOffsets, MatchesQueueTable) {
+  expect_struct("QueueTableHeader", sizeof(QueueTableHeader),
+                {MEMBER(QueueTableHeader, magic), MEMBER(QueueTableHeader, entries),
+                 MEMBER(QueueTableHeader, entry_count), MEMBER(QueueTableHeader, run_count),
+                 MEMBER(QueueTableHeader, reserved)});
+  expect_struct(
+      "QueueRunCut", sizeof(QueueRunCut),
+      {MEMBER(QueueRunCut, run_id), MEMBER(QueueRunCut, cut_order), MEMBER(QueueRunCut, cut_page)});
+}
+
+TEST(SpecOffsets, MatchesQueueFragment) {
+  expect_struct("QueueFragment", sizeof(QueueFragment),
+                {MEMBER(QueueFragment, lowest_order), MEMBER(QueueFragment, lowest_page),
+                 MEMBER(QueueFragment, first_page), MEMBER(QueueFragment, entry_count),
+                 MEMBER(QueueFragment, order_shift), MEMBER(QueueFragment, order_bytes),
+                 MEMBER(QueueFragment, page_bytes), MEMBER(QueueFragment, reserved)});
+}
+
+TEST(SpecOffsets, MatchesQueueRunFooter) {
+  expect_struct("QueueRunFooter", sizeof(QueueRunFooter),
+                {MEMBER(QueueRunFooter, entry_count), MEMBER(QueueRunFooter, highest_order),
+                 MEMBER(QueueRunFooter, highest_page), MEMBER(QueueRunFooter, fragment_count),
+                 MEMBER(QueueRunFooter, reserved), MEMBER(QueueRunFooter, magic)});
+}
+
 TEST(SpecOffsets, MatchesScoreFooter) {
   expect_struct(
       "ScoreFooter", sizeof(ScoreFooter),

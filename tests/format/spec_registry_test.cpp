@@ -19,6 +19,7 @@
 #include "format/link_block.h"
 #include "format/origin_block.h"
 #include "format/pages_table.h"
+#include "format/queue_run.h"
 #include "format/request_run.h"
 #include "format/score_array.h"
 #include "format/spec_text.h"
@@ -89,6 +90,7 @@ TEST(Registry, ListsTheConstants) {
       CONSTANT(kContentHashBytesMax),
       CONSTANT(kScoreIterationsMax),
       CONSTANT(kScorerPrivateMin),
+      CONSTANT(kQueueFragmentEntriesMax),
   };
   EXPECT_EQ(numbers_of("Constants", 0, 1), constants);
 }
@@ -102,7 +104,7 @@ TEST(Registry, ListsTheMagicNumbers) {
                CONSTANT(kPartitionMagic), CONSTANT(kKeyRunMagic), CONSTANT(kAuxRunMagic),
                CONSTANT(kResultRunMagic), CONSTANT(kEventRunMagic), CONSTANT(kLinkRunMagic),
                CONSTANT(kOriginRunMagic), CONSTANT(kTileNodeMagic), CONSTANT(kRecordTileMagic),
-               CONSTANT(kScoreArrayMagic)}) {
+               CONSTANT(kScoreArrayMagic), CONSTANT(kQueueTableMagic), CONSTANT(kQueueRunMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
   EXPECT_EQ(written, computed);
@@ -134,7 +136,7 @@ TEST(Registry, ListsTheSegmentKinds) {
     EXPECT_EQ(name_of(kind->rule.kind), row.at(1));
     EXPECT_EQ(find_segment_kind(row.at(1)), kind->rule.kind);
   }
-  EXPECT_EQ(name_of(SegmentKind{15}), "unknown");
+  EXPECT_EQ(name_of(SegmentKind{17}), "unknown");
 }
 
 TEST(Registry, ListsTheStorageClasses) {

@@ -5,6 +5,7 @@
 
 #include <crawlstore/drum_view.h>
 #include <crawlstore/page_view.h>
+#include <crawlstore/queue.h>
 #include <crawlstore/verify.h>
 
 #include "base/inside.h"
@@ -13,6 +14,7 @@
 #include "drum/result_columns.h"
 #include "format/drum_table.h"
 #include "format/endian.h"
+#include "format/queue_table.h"
 #include "format/score_array.h"
 #include "pages/fresh_keys.h"
 
@@ -331,6 +333,38 @@ Result<json> pages_of(const Snapshot& snapshot) {
   return all;
 }
 
+Result<json> queues_of(const Snapshot& snapshot) {
+  json all = json::array();
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    if (segment.kind != SegmentKind::kQueue) continue;
+    CRAWLSTORE_TRY(const auto view, QueueView::open(snapshot, segment.name));
+    CRAWLSTORE_TRY(const auto pages, view.peek(view.info().page_count));
+    json first = json::array();
+    std::uint64_t order_sum = 0;
+    std::uint64_t page_sum = 0;
+    for (const QueuedPage& page : pages) {
+      const std::uint64_t order = format::queue_order(page.priority);
+      if (first.size() < 100) first.push_back({order, page.page});
+      order_sum += order;
+      page_sum += page.page;
+    }
+    CRAWLSTORE_TRY(const auto payload, snapshot.read_run(segment.id, segment.runs.front().run_id));
+    CRAWLSTORE_TRY(const auto table, format::parse_queue_table(payload));
+    json runs = json::array();
+    for (const format::QueueRunState& run : table.runs) {
+      runs.push_back({run.run.value, run.cut.order, run.cut.page});
+    }
+    all.push_back({{"id", segment.id.value},
+                   {"name", segment.name},
+                   {"entry_count", pages.size()},
+                   {"first", first},
+                   {"order_sum", order_sum},
+                   {"page_sum", page_sum},
+                   {"runs", runs}});
+  }
+  return all;
+}
+
 }  // namespace
 
 Result<json> read_as_json(std::span<const std::byte> file) {
@@ -354,6 +388,7 @@ Result<json> read_as_json(std::span<const std::byte> file) {
   if (!drums) return drums;
   auto pages = pages_of(*snapshot);
   if (!pages) return pages;
+  CRAWLSTORE_TRY(const auto queues, queues_of(*snapshot));
   return json{{"format_version", info->format_version},
               {"uuid", to_string(info->uuid)},
               {"key_seed", snapshot->key_seed()},
@@ -369,6 +404,7 @@ Result<json> read_as_json(std::span<const std::byte> file) {
               {"held", held_of(*snapshot)},
               {"drums", *drums},
               {"pages", *pages},
+              {"queues", queues},
               {"findings", findings}};
 }
 

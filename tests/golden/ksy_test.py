@@ -27,7 +27,7 @@ import lz4_block  # noqa: E402
 
 KINDS = [None, "drum", "drum_partition", "drum_key_log", "drum_aux_log", "drum_results",
          "pages", "page_origins", "page_records", "out_links", "in_links", "gone_links",
-         "page_events", "fresh_keys", "score_array"]
+         "page_events", "fresh_keys", "score_array", "queue", "queue_entries"]
 CLASSES = [None, "blob", "log", "tiled"]
 OPERATIONS = ["check", "update", "check_update"]
 # Without checksums the torn copy, whose first fields are whole, looks like the winner.
@@ -105,6 +105,30 @@ def drum_of(segment, runs):
             "consumers": consumers, **{name: drum[name] for name in same}}
 
 
+def queue_entries_of(run):
+    """In the order of the fragments."""
+    data, at = bytes.fromhex(run["entries"]), 0
+    for it in run["index"]:
+        for _ in range(it["entry_count"]):
+            middle = at + it["order_bytes"]
+            end = middle + it["page_bytes"]
+            yield [it["lowest_order"] +
+                   (int.from_bytes(data[at:middle], "little") << it["order_shift"]),
+                   it["first_page"] + int.from_bytes(data[middle:end], "little")]
+            at = end
+
+
+def queue_of(segment, runs):
+    """runs: of each segment id, its runs."""
+    table = segment["runs"][0]["payload"]
+    cuts = [[it["run_id"], it["cut_order"], it["cut_page"]] for it in table.get("runs", [])]
+    there = sorted(entry for cut, run in zip(cuts, runs.get(table["entries"], []))
+                   for entry in queue_entries_of(run["payload"]) if entry > cut[1:])
+    return {"id": segment["id"], "name": segment["name"], "entry_count": len(there),
+            "first": there[:100], "order_sum": sum(order for order, _ in there) % (1 << 64),
+            "page_sum": sum(page for _, page in there), "runs": cuts}
+
+
 def segment_of(segment):
     names = ("born", "offset_bytes", "payload_bytes", "record_count", "run_id")
     runs = segment["runs"]
@@ -138,6 +162,7 @@ def document_of(crawl, copy_name):
         "high_water_bytes": copy["root_place"]["high_water_bytes"],
         "pages": [ksy_pages.pages_of(it, runs, segments)
                   for it in segments if KINDS[it["kind"]] == "pages"],
+        "queues": [queue_of(it, runs) for it in segments if KINDS[it["kind"]] == "queue"],
         "segments": [segment_of(it) for it in segments],
         "uuid": "-".join([digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]])}
 

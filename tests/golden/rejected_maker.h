@@ -138,5 +138,6 @@ void add_rejected_links(Maker& make);
 void add_rejected_origins(Maker& make);
 void add_rejected_events(Maker& make);
 void add_rejected_scores(Maker& make);
+void add_rejected_queues(Maker& make);
 
 }  // namespace crawlstore::testing

@@ -2,6 +2,7 @@
 //
 // The valid golden files of page databases.
 #include <crawlstore/pages.h>
+#include <crawlstore/queue.h>
 #include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 
@@ -307,6 +308,27 @@ std::vector<std::byte> scores_file() {
   return file.bytes;
 }
 
+/// Two queues: one of three runs, of which two have left in part, and one that is empty.
+std::vector<std::byte> queues_file() {
+  Scratch scratch;
+  auto queue = must(Queue::open(*scratch.store));
+  const auto insert = [&queue, &scratch](std::uint64_t count, double scale) {
+    std::vector<QueuedPage> pages;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      pages.push_back({mix(i) % 1000, scale * static_cast<float>(mix(i + count) % 4096)});
+    }
+    must(queue.insert(pages));
+    must(scratch.store->commit());
+  };
+  insert(40, 1);
+  insert(9001, 0.25);
+  must(queue.take(60));
+  insert(5, -1);
+  must(must(Queue::open(*scratch.store, "empty")).close());
+  must(queue.close());
+  return scratch.close();
+}
+
 std::vector<std::byte> no_pages_file() {
   Scratch scratch;
   must(must(PageDb::open(*scratch.store, "pages", pages_options(true))).close());
@@ -331,6 +353,7 @@ void add_valid_pages(std::vector<GoldenFile>& files) {
   files.push_back({"graph_of_crawled_pages", crawled_graph_file()});
   files.push_back({"graph_of_one_edit", waiting_graph_file()});
   files.push_back({"graph_of_scores", scores_file()});
+  files.push_back({"queues", queues_file()});
   files.push_back({"graph_of_two_tiles", graph_file(8193)});
   files.push_back({"graph_of_two_node_levels", graph_file(64 * 8192 + 1)});
 }

@@ -70,6 +70,7 @@ PUBLIC_LAYER = {
     "page_view.h": "pages",
     "pages.h": "pages",
     "pages_diff.h": "pages",
+    "queue.h": "queue",
     "ranking.h": "scores",
     "scores.h": "scores",
 }

@@ -3,15 +3,15 @@
 
 /// Changes to several parts of a store that are committed together, or not at all.
 ///
-/// Between begin() and its end, what the thread submits to DRUMs, adds to page databases and stores
-/// as scores belongs to the transaction. None of it is in any commit before its own, whatever
-/// memory it takes; a crash leaves all of it or nothing. (In a dispatcher the same holds without a
-/// Transaction: what it does is committed with the buckets that it was told of, or dropped with
-/// them.)
+/// Between begin() and its end, what the thread submits to DRUMs, adds to page databases, puts into
+/// queues or takes from them, and stores as scores belongs to the transaction. None of it is in any
+/// commit before its own, whatever memory it takes; a crash leaves all of it or nothing. (In a
+/// dispatcher the same holds without a Transaction: what it does is committed with the buckets that
+/// it was told of, or dropped with them.)
 ///
 ///   CRAWLSTORE_TRY(auto both, Transaction::begin(store));
-///   CRAWLSTORE_TRY(queue.update(key, priority));
 ///   CRAWLSTORE_TRY(seen.update(key));
+///   CRAWLSTORE_TRY(queue.insert(pages));
 ///   CRAWLSTORE_TRY(both.commit());
 ///
 /// Nothing is merged inside: requests wait in memory or in the file, edits of pages in memory, and
@@ -19,9 +19,9 @@
 /// fail with kReentrant.
 ///
 /// Ownership: a Transaction shares its store, which must not be closed before it ends.
-/// Threads: it holds the store's turn. Other threads may submit and add, but their merges and
-/// commits wait until it ends, and so does whoever runs out of memory. Another thread may end it,
-/// when the one that began it is done; what that thread does is no part of it.
+/// Threads: it holds the store's turn. Other threads may submit and add, but their merges, commits
+/// and calls of queues wait until it ends, and so does whoever runs out of memory. Another thread
+/// may end it, when the one that began it is done; what that thread does is no part of it.
 
 #include <memory>
 
@@ -40,7 +40,8 @@ class Transaction {
   ~Transaction();                                  ///< drop()
 
   /// Publishes the transaction, and what was submitted before it to the same buckets of DRUMs and
-  /// the same page databases. Durable when it returns.
+  /// the same page databases, and what was done before it to all queues. Durable when it
+  /// returns.
   ///   errors  kNoSpace and the like: nothing changed; commit again, or drop. kClosed: it has ended
   ///   cost    as Store::commit
   [[nodiscard]] Result<Generation> commit();

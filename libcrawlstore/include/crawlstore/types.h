@@ -81,6 +81,8 @@ enum class SegmentKind : std::uint16_t {
   kPageEvents = 12,    ///< edits that wait for the next superstep
   kFreshKeys = 13,     ///< keys of pages that are not in the DRUM of keys yet
   kScoreArray = 14,    ///< by index: what pages are worth
+  kQueue = 15,         ///< one queue: its runs, and how far each has left
+  kQueueEntries = 16,  ///< pages of a queue with their priorities
 };
 
 /// How a segment's bytes may change (architecture.md section 2).

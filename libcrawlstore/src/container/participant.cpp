@@ -13,7 +13,8 @@ void Participant::admit() {
 
 Result<void> Participant::leave() {
   if (store->in_transaction()) {
-    return fail(Errc::kReentrant, "a DRUM or page database cannot be closed inside a transaction");
+    return fail(Errc::kReentrant,
+                "no DRUM, page database or queue can be closed inside a transaction");
   }
   const std::lock_guard lock(store->turn);
   if (closed) return {};

@@ -261,7 +261,7 @@ Result<Generation> Store::rollback() {
   CRAWLSTORE_TRY(impl_->finish_lingering());
   if (!impl_->participants.empty()) {
     return fail(Errc::kInvalidArgument,
-                "rollback needs all DRUMs and page databases of the store closed");
+                "rollback needs all DRUMs, page databases and queues of the store closed");
   }
   return impl_->change([&] { return container::rollback(*impl_->writer); });
 }

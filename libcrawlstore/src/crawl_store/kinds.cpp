@@ -3,6 +3,7 @@
 
 #include "links/kinds.h"
 #include "pages/kinds.h"
+#include "queue/kinds.h"
 #include "scores/kinds.h"
 
 namespace crawlstore {
@@ -18,7 +19,7 @@ container::KindSet join(std::initializer_list<std::vector<container::Kind>> part
 
 const container::KindSet& container::all_kinds() {
   static const KindSet kKinds =
-      join({drum::kinds(), links::kinds(), pages::kinds(), scores::kinds()});
+      join({drum::kinds(), links::kinds(), queue::kinds(), pages::kinds(), scores::kinds()});
   return kKinds;
 }
 

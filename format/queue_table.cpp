@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue_table.h"
+
+#include "base/assert.h"
+#include "endian.h"
+#include "pages_table.h"
+
+namespace crawlstore::format {
+
+namespace {
+
+tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
+  return fail(Errc::kSegmentInvalid, text, offset);
+}
+
+/// nullptr, or the text that names the broken rule.
+const char* check_run(const QueueRunState& run, RunId before) {
+  if (run.run <= before) return "the runs of a queue table do not ascend";
+  if (run.cut == QueueEntry{}) return nullptr;
+  if (!is_queue_order(run.cut.order) || run.cut.page > kPageMax) {
+    return "a cut of a queue table is no entry";
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_queue_table(const QueueTable& table) {
+  CRAWLSTORE_ASSERT(table.runs.size() <= kRunsPerLogMax);
+  std::vector<std::byte> payload(sizeof(QueueTableHeader) +
+                                 table.runs.size() * sizeof(QueueRunCut));
+  std::byte* at = payload.data();
+  store_struct(at, QueueTableHeader{.magic = kQueueTableMagic,
+                                    .entries = table.entries.value,
+                                    .entry_count = table.entry_count,
+                                    .run_count = static_cast<std::uint32_t>(table.runs.size()),
+                                    .reserved = 0});
+  at += sizeof(QueueTableHeader);
+  for (const QueueRunState& run : table.runs) {
+    store_struct(at, QueueRunCut{run.run.value, run.cut.order, run.cut.page});
+    at += sizeof(QueueRunCut);
+  }
+  return payload;
+}
+
+Result<QueueTable> parse_queue_table(std::span<const std::byte> payload) {
+  if (payload.size() < sizeof(QueueTableHeader) || payload.size() > kQueueTableBytesMax) {
+    return invalid("the length of a queue table is out of range", 0);
+  }
+  const auto header = load_struct<QueueTableHeader>(payload.data());
+  if (header.magic != kQueueTableMagic) {
+    return invalid("the magic number of a queue table is wrong", 0);
+  }
+  if (header.reserved != 0) return invalid("reserved bytes of a queue table are not zero", 0);
+  if (payload.size() != sizeof header + header.run_count * sizeof(QueueRunCut)) {
+    return invalid("the runs of a queue table do not fit its length", 0);
+  }
+  if ((header.entries == 0) != (header.run_count == 0) ||
+      (header.run_count == 0 && header.entry_count != 0)) {
+    return invalid("a queue table has entries without runs, or runs without a log", 0);
+  }
+  QueueTable table{{header.entries}, header.entry_count, {}};
+  table.runs.reserve(header.run_count);
+  RunId before;
+  for (std::size_t at = sizeof header; at < payload.size(); at += sizeof(QueueRunCut)) {
+    const auto cut = load_struct<QueueRunCut>(payload.data() + at);
+    const QueueRunState run{{cut.run_id}, {cut.cut_order, cut.cut_page}};
+    if (const char* broken = check_run(run, before)) return invalid(broken, at);
+    table.runs.push_back(run);
+    before = run.run;
+  }
+  return table;
+}
+
+}  // namespace crawlstore::format

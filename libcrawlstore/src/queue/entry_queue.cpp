@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue/entry_queue.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace crawlstore::queue {
+
+namespace {
+
+/// Entries that wait to become a run.
+constexpr std::size_t kTailMax = std::size_t{1} << 20;
+/// A tail that is not worth a run goes to the near entries.
+constexpr std::size_t kTailSmall = std::size_t{1} << 15;
+/// Near entries, of which the first quarter stays when they are more.
+constexpr std::size_t kNearMax = std::size_t{1} << 20;
+
+/// Runs of level 0 have fewer than 2^15 entries, those of each further one 8 times as many. So many
+/// of a level are joined: a log takes 256 runs, and levels are to hold 2^40 entries.
+constexpr std::array<std::size_t, 10> kFanIn = {8, 8, 128, 64, 16, 8, 8, 8, 8, 8};
+/// Runs of these levels are joined in memory.
+constexpr std::size_t kSmallLevels = 2;
+
+std::size_t level_of(std::uint64_t entry_count) {
+  return std::min<std::size_t>(
+      (static_cast<std::size_t>(std::bit_width(entry_count >> 15U)) + 2) / 3, kFanIn.size() - 1);
+}
+
+std::size_t level_of(const LiveRun& run) {
+  return level_of(run.stored->count_behind(run.cut));
+}
+
+/// Appends what has not left.
+Result<void> read_run(const LiveRun& run, std::vector<Entry>& out) {
+  const StoredRun& stored = *run.stored;
+  for (std::size_t i = stored.fragment_of(run.cut); i < stored.fragment_count(); ++i) {
+    CRAWLSTORE_TRY(stored.read(i, run.cut, kBeforeAll, out));
+  }
+  return {};
+}
+
+/// Appends what has not left of all, or nothing.
+Result<void> read_all(std::span<const LiveRun> runs, std::vector<Entry>& out) {
+  const std::size_t before = out.size();
+  for (const LiveRun& run : runs) {
+    const auto read = read_run(run, out);
+    if (read) continue;
+    out.resize(before);
+    return read;
+  }
+  return {};
+}
+
+/// False: a run was damaged. errors  all others
+template <class T>
+Result<bool> is_whole(const Result<T>& result) {
+  if (result) return true;
+  const Errc code = result.error().code;
+  const bool is_damage =
+      code == Errc::kChunkDamaged || code == Errc::kSegmentInvalid || code == Errc::kTruncated;
+  if (is_damage) return false;
+  return tl::unexpected<Error>(result.error());
+}
+
+}  // namespace
+
+EntryQueue::EntryQueue(RunSink& sink, std::vector<LiveRun> runs, std::uint64_t count)
+    : sink_(&sink), count_(count) {
+  for (LiveRun& run : runs) front_.add(std::move(run));
+}
+
+Result<void> EntryQueue::insert(std::span<const Entry> entries) {
+  while (!entries.empty()) {
+    const auto piece = entries.first(std::min(entries.size(), kTailSmall));
+    if (tail_.size() >= kTailMax) CRAWLSTORE_TRY(write_tail());
+    if (front_.near_count() >= kNearMax) demote();
+    const std::size_t born_before = born_.size();
+    for (const Entry& entry : piece) (entry < front_.bound() ? born_ : tail_).push_back(entry);
+    front_.insert(std::span(born_).subspan(born_before));
+    count_ += piece.size();
+    entries = entries.subspan(piece.size());
+  }
+  return {};
+}
+
+/// Extractions that came after an entry say whether it has left.
+std::vector<Entry> EntryQueue::born_and_there() const {
+  std::vector<Entry> there;
+  there.reserve(born_.size());
+  auto next = extractions_.begin();
+  for (std::size_t i = 0; i < born_.size(); ++i) {
+    while (next != extractions_.end() && next->born_count <= i) ++next;
+    if (next == extractions_.end() || next->cut < born_[i]) there.push_back(born_[i]);
+  }
+  return there;
+}
+
+void EntryQueue::note_extraction(const Entry& cut) {
+  front_.cut_all(cut);
+  // An earlier extraction that went less far says nothing that this one does not say.
+  while (!extractions_.empty() && extractions_.back().cut <= cut) extractions_.pop_back();
+  if (!born_.empty()) extractions_.push_back({born_.size(), cut});
+  // Of equal entries some may have stayed: they are born now, as the cut says that all have left.
+  born_.insert(born_.end(), front_.count_first(cut), cut);
+}
+
+/// Near entries are too many, as most were inserted below the bound: those that leave last go.
+void EntryQueue::demote() {
+  const Entry bound = front_.bound_behind(kNearMax / 4);
+  if (bound == front_.bound()) return;  // most of them are equal
+  born_ = born_and_there();
+  extractions_.clear();
+  const auto behind =
+      std::partition(born_.begin(), born_.end(), [&](const Entry& entry) { return entry < bound; });
+  tail_.insert(tail_.end(), behind, born_.end());
+  born_.erase(behind, born_.end());
+  front_.rewind(bound);
+}
+
+Result<void> EntryQueue::write_tail() {
+  CRAWLSTORE_TRY(auto run, write(tail_));
+  front_.add({.stored = std::move(run)});
+  tail_.clear();
+  return {};
+}
+
+Result<void> EntryQueue::load_more() {
+  if (tail_.size() > kTailSmall) CRAWLSTORE_TRY(write_tail());
+  CRAWLSTORE_TRY(front_.advance());
+  const auto behind = std::partition(tail_.begin(), tail_.end(),
+                                     [&](const Entry& entry) { return front_.bound() <= entry; });
+  const auto born = std::span(tail_).subspan(static_cast<std::size_t>(behind - tail_.begin()));
+  front_.insert(born);
+  born_.insert(born_.end(), born.begin(), born.end());
+  tail_.erase(behind, tail_.end());
+  return {};
+}
+
+Result<void> EntryQueue::take(std::size_t count, bool is_sorted, std::vector<Entry>& out) {
+  const std::size_t before = out.size();
+  count = std::min<std::uint64_t>(count, count_);
+  if (const auto taken = take_near(count, is_sorted, out); !taken) {
+    front_.insert(std::span(out).subspan(before));
+    out.resize(before);
+    return taken;
+  }
+  const auto taken = std::span(out).subspan(before);
+  if (taken.empty()) return {};
+  count_ -= taken.size();
+  note_extraction(is_sorted ? taken.back() : *std::ranges::max_element(taken));
+  if (count_ == 0) *this = EntryQueue(*sink_);
+  return {};
+}
+
+Result<void> EntryQueue::take_near(std::size_t count, bool is_sorted, std::vector<Entry>& out) {
+  for (const std::size_t end = out.size() + count; out.size() < end;) {
+    if (front_.take(end - out.size(), is_sorted, out) > 0) continue;
+    if (front_.bound() == kBehindAll && tail_.empty()) {
+      return fail(Errc::kSegmentInvalid, "a queue has fewer entries than it says");
+    }
+    CRAWLSTORE_TRY(load_more());
+  }
+  return {};
+}
+
+Result<StoredRunPtr> EntryQueue::write(std::vector<Entry> entries) {
+  CRAWLSTORE_TRY(auto builder, RunBuilder::start(*sink_, entries.size()));
+  std::size_t begin = 0;
+  for (const std::size_t end : group_neighbours(entries)) {
+    CRAWLSTORE_TRY(builder.add(std::span(entries).subspan(begin, end - begin)));
+    begin = end;
+  }
+  return builder.finish();
+}
+
+/// Runs too many for memory as one. What has left stays behind.
+Result<StoredRunPtr> EntryQueue::join(std::span<const LiveRun> runs) {
+  RunFront front;
+  std::uint64_t count = 0;
+  for (const LiveRun& run : runs) {
+    front.add(run);
+    count += run.stored->index.entry_count;
+  }
+  CRAWLSTORE_TRY(auto builder, RunBuilder::start(*sink_, count));
+  std::vector<Entry> fragment;
+  while (front.near_count() > 0 || front.bound() != kBehindAll) {
+    CRAWLSTORE_TRY(front.advance());
+    while (front.take(kFragmentEntries - fragment.size(), false, fragment) > 0) {
+      if (fragment.size() < kFragmentEntries) continue;
+      CRAWLSTORE_TRY(builder.add(fragment));
+      fragment.clear();
+    }
+  }
+  if (!fragment.empty()) CRAWLSTORE_TRY(builder.add(fragment));
+  return builder.finish();
+}
+
+Result<void> EntryQueue::flush() {
+  std::vector<Entry> entries = born_and_there();
+  entries.insert(entries.end(), tail_.begin(), tail_.end());
+  std::vector<LiveRun> runs;
+  CRAWLSTORE_TRY(join_crowded_levels(entries, runs));
+  const bool are_same = runs.size() == front_.runs().size();
+  if (!entries.empty()) {
+    CRAWLSTORE_TRY(auto run, write(std::move(entries)));
+    runs.push_back({.stored = std::move(run)});
+  }
+  tail_.clear();
+  born_.clear();
+  extractions_.clear();
+  if (!are_same) {
+    front_.replace(std::move(runs));
+  } else if (runs.size() > front_.runs().size()) {
+    front_.add(std::move(runs.back()));
+  }
+  return {};
+}
+
+/// Runs of which there are not too many of one size go to `kept`; of the others small ones become
+/// `entries`, and large ones one run. When one is damaged they stay: a commit does not fail for it.
+Result<void> EntryQueue::join_crowded_levels(std::vector<Entry>& entries,
+                                             std::vector<LiveRun>& kept) {
+  std::array<std::vector<LiveRun>, kFanIn.size()> levels;
+  for (const LiveRun& run : front_.runs()) levels[level_of(run)].push_back(run);
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    const std::vector<LiveRun>& runs = levels[level];
+    bool are_joined = false;
+    if (runs.size() >= kFanIn[level] && level < kSmallLevels) {
+      CRAWLSTORE_TRY(are_joined, is_whole(read_all(runs, entries)));
+    } else if (runs.size() >= kFanIn[level]) {
+      auto joined = join(runs);
+      CRAWLSTORE_TRY(are_joined, is_whole(joined));
+      if (are_joined && *joined) kept.push_back({.stored = std::move(*joined)});
+    }
+    if (!are_joined) kept.insert(kept.end(), runs.begin(), runs.end());
+  }
+  if (kept.size() < format::kRunsPerLogMax) return {};
+  return fail(Errc::kTooLarge, "a queue has too many runs that are damaged and cannot be joined");
+}
+
+}  // namespace crawlstore::queue

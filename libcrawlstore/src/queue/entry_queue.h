@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+#include "queue/run_front.h"
+
+namespace crawlstore::queue {
+
+/// A priority queue over runs: a multiset of entries, of which the lowest leave first.
+///
+/// What is inserted becomes a run, in fragments that ascend and are not sorted inside. What leaves
+/// is loaded fragment by fragment and sorted then; nothing is rewritten: of each run it is known up
+/// to which entry it has left (LiveRun::cut), for whatever leaves is the lowest of all. So the
+/// runs, with a cut each, are the whole state. Runs are joined when there are too many, which
+/// drops what has left.
+///
+/// Threads: one at a time. Memory: two million entries of 16 bytes, a fragment of each run.
+/// Errors: of damage, and of the sink; nothing has changed then.
+class EntryQueue {
+ public:
+  explicit EntryQueue(RunSink& sink) : sink_(&sink) {}
+  /// With what another one left behind: its runs and count.
+  EntryQueue(RunSink& sink, std::vector<LiveRun> runs, std::uint64_t count);
+
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+  /// Their orders are valid. Equal ones are kept.
+  ///   errors  of the sink: those that came before the error are in
+  Result<void> insert(std::span<const Entry> entries);
+
+  /// Takes the lowest `count`, or all that there are, and appends them, lowest first.
+  ///   is_sorted  false: in any order, which costs less
+  Result<void> take(std::size_t count, bool is_sorted, std::vector<Entry>& out);
+
+  /// Makes runs of all that was inserted: then runs() and count() are the whole state.
+  Result<void> flush();
+  [[nodiscard]] std::span<const LiveRun> runs() const { return front_.runs(); }
+
+ private:
+  struct Extraction {
+    std::size_t born_count = 0;  // of born_, when it happened
+    Entry cut;
+  };
+  Result<void> write_tail();
+  Result<void> load_more();
+  Result<void> take_near(std::size_t count, bool is_sorted, std::vector<Entry>& out);
+  void note_extraction(const Entry& cut);
+  [[nodiscard]] std::vector<Entry> born_and_there() const;
+  void demote();
+  Result<StoredRunPtr> write(std::vector<Entry> entries);
+  Result<StoredRunPtr> join(std::span<const LiveRun> runs);
+  Result<void> join_crowded_levels(std::vector<Entry>& entries, std::vector<LiveRun>& kept);
+
+  RunSink* sink_;
+  RunFront front_;
+  std::vector<Entry> born_;  // inserted below the bound, and in no run; those that left, too
+  std::vector<Extraction> extractions_;  // since born_ was empty; cuts descend
+  std::vector<Entry> tail_;              // inserted from the bound on, and in no run
+  std::uint64_t count_ = 0;
+};
+
+}  // namespace crawlstore::queue

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue/file_runs.h"
+
+#include <algorithm>
+
+namespace crawlstore::queue {
+
+std::vector<QueuedPage> pages_of(std::span<const Entry> entries) {
+  std::vector<QueuedPage> pages;
+  pages.reserve(entries.size());
+  for (const Entry& entry : entries) {
+    pages.push_back({entry.page, format::queue_priority(entry.order)});
+  }
+  return pages;
+}
+
+const format::RunRef& ref_of(const LiveRun& run) {
+  return static_cast<const FileRun&>(*run.stored->bytes).ref();
+}
+
+Result<QueueSegments> read_segments(const container::Directory& directory,
+                                    const format::SegmentEntry& queue,
+                                    std::span<const std::byte> table) {
+  const auto broken = [&queue](const char* text) {
+    return fail(Errc::kSegmentInvalid, text, queue.runs.front().offset_bytes, queue.id);
+  };
+  QueueSegments found{&queue, nullptr, {}};
+  auto parsed = format::parse_queue_table(table);
+  if (!parsed) return broken(parsed.error().text);
+  found.table = std::move(*parsed);
+  if (!found.table.entries) return found;
+  found.entries = directory.find(found.table.entries);
+  if (found.entries == nullptr || found.entries->kind != SegmentKind::kQueueEntries ||
+      found.entries->owner != queue.id) {
+    return broken("a queue names a log that is not its own");
+  }
+  if (!std::ranges::equal(found.table.runs, found.entries->runs, {}, &format::QueueRunState::run,
+                          &format::RunRef::run_id)) {
+    return broken("a queue does not name the runs of its log");
+  }
+  return found;
+}
+
+Result<StoredRunPtr> open_run(RunPlacePtr place, SegmentId segment) {
+  const container::RunReader& reader = *place->reader;
+  const format::RunRef& ref = reader.run();
+  const auto in_file = [&](Error error) {
+    if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);
+    error.segment = segment;
+    error.offset = ref.offset_bytes + (error.offset == Error::kNoOffset ? 0 : error.offset);
+    return tl::unexpected<Error>(error);
+  };
+  const std::uint64_t footer_bytes =
+      std::min<std::uint64_t>(ref.payload_bytes, sizeof(format::QueueRunFooter));
+  CRAWLSTORE_TRY(const auto footer_view,
+                 reader.bytes(ref.payload_bytes - footer_bytes, footer_bytes));
+  const auto footer = format::parse_queue_footer(footer_view, ref.payload_bytes);
+  if (!footer) return in_file(footer.error());
+  const std::uint64_t index_bytes = footer->fragment_count * sizeof(format::QueueFragment);
+  CRAWLSTORE_TRY(const auto index_view,
+                 reader.bytes(ref.payload_bytes - footer_bytes - index_bytes, index_bytes));
+  auto index = format::parse_queue_index(index_view, *footer, ref.payload_bytes);
+  if (!index) return in_file(index.error());
+  auto run = std::make_shared<StoredRun>();
+  run->index = std::move(*index);
+  run->bytes = std::make_unique<FileRun>(std::move(place));
+  return run;
+}
+
+}  // namespace crawlstore::queue

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The runs of a queue in the file, and its entries in the words of queue.h.
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <crawlstore/queue.h>
+
+#include "container/directory_state.h"
+#include "container/run_io.h"
+#include "format/queue_table.h"
+#include "queue/entry_queue.h"
+
+namespace crawlstore::queue {
+
+std::vector<QueuedPage> pages_of(std::span<const Entry> entries);
+
+/// Where a run lies. Compaction moves it.
+struct RunPlace {
+  std::shared_ptr<const container::RunReader> reader;
+  bool is_published = true;  ///< false: its extent belongs to the queue that wrote it
+};
+using RunPlacePtr = std::shared_ptr<RunPlace>;
+
+class FileRun final : public RunBytes {
+ public:
+  explicit FileRun(RunPlacePtr place) : place_(std::move(place)) {}
+  [[nodiscard]] Result<std::span<const std::byte>> view(Extent place) const override {
+    return place_->reader->bytes(place.offset_bytes, place.length_bytes);
+  }
+  void prefetch(Extent place) const override { place_->reader->prefetch(place); }
+  [[nodiscard]] const format::RunRef& ref() const { return place_->reader->run(); }
+
+ private:
+  RunPlacePtr place_;
+};
+
+/// The reference to a run that is a FileRun.
+const format::RunRef& ref_of(const LiveRun& run);
+
+/// What a directory says of a queue.
+struct QueueSegments {
+  const format::SegmentEntry* queue = nullptr;
+  const format::SegmentEntry* entries = nullptr;  ///< nullptr: it has no runs
+  format::QueueTable table;
+};
+/// Reads the table. errors  kSegmentInvalid: the log is not what the table says; of damage
+Result<QueueSegments> read_segments(const container::Directory& directory,
+                                    const format::SegmentEntry& queue,
+                                    std::span<const std::byte> table);
+
+/// Reads the index of a run.
+///   errors  kSegmentInvalid, with the segment and the place in the file; of damage
+Result<StoredRunPtr> open_run(RunPlacePtr place, SegmentId segment);
+
+}  // namespace crawlstore::queue

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue/kinds.h"
+
+#include "format/superblock.h"
+#include "queue/queue_content.h"
+#include "queue/queue_description.h"
+
+namespace crawlstore::queue {
+
+std::vector<container::Kind> kinds() {
+  using enum SegmentKind;
+  return {
+      {.rule = {kQueueEntries, "queue_entries", StorageClass::kLog, kQueue, format::kQueueFeature},
+       .check = check_queue_run,
+       .describe = describe_queue_run,
+       .describe_at = describe_queue_run_at},
+      {.rule = {kQueue, "queue", StorageClass::kBlob, {}, format::kQueueFeature},
+       .describe = describe_queue,
+       .verify = verify_queue,
+       .unnamed = "no queue names this segment"},
+  };
+}
+
+}  // namespace crawlstore::queue

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariant: runs that no commit has published are reserved in the file, and belong to `places`.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <crawlstore/queue.h>
+
+#include "base/inside.h"
+#include "container/store_impl.h"
+#include "format/name.h"
+#include "format/pages_table.h"
+#include "queue/file_runs.h"
+
+namespace crawlstore {
+namespace {
+
+using queue::Entry;
+using queue::EntryQueue;
+using queue::LiveRun;
+
+Result<void> check_name(std::string_view name) {
+  if (name.empty() || name.size() > format::kNameBytesMax) {
+    return fail(Errc::kTooLarge, "a name has from 1 to 255 bytes");
+  }
+  if (!format::is_valid_name(name)) {
+    return fail(Errc::kInvalidArgument, "a name is UTF-8 without control characters");
+  }
+  return {};
+}
+
+Result<std::vector<Entry>> entries_of(std::span<const QueuedPage> pages) {
+  std::vector<Entry> entries;
+  entries.reserve(pages.size());
+  for (const QueuedPage& page : pages) {
+    if (std::isnan(page.priority))
+      return fail(Errc::kInvalidArgument, "a priority is not a number");
+    if (page.page > format::kPageMax) {
+      return fail(Errc::kInvalidArgument, "the pages of a queue are below 2^40");
+    }
+    entries.push_back({format::queue_order(page.priority), page.page});
+  }
+  return entries;
+}
+
+}  // namespace
+
+struct Queue::Impl final : Participant, queue::RunSink {
+  Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name)
+      : Participant(std::move(of_store), SegmentKind::kQueue), own_name(of_name) {}
+
+  /// All that there is when what was inserted is in runs.
+  struct State {
+    std::vector<LiveRun> runs;
+    std::uint64_t count = 0;
+    [[nodiscard]] bool is_that_of(const State& other) const;
+  };
+
+  const std::string own_name;
+  SegmentId id;
+  SegmentId log;  // of the runs; 0: there is none
+  EntryQueue entries{*this};
+  std::map<RunId, queue::RunPlacePtr> places;
+  std::optional<State> committed;  // nothing: the file does not have the queue
+  std::optional<State> in_commit;  // what the commit under way publishes, or leaves as it is
+  std::optional<State> before;     // as it was when the transaction under way touched it first
+  std::optional<format::SegmentEntry> table;  // of in_commit
+
+  Result<void> load(const format::SegmentEntry& entry);
+  template <class Work>
+  auto change(const Work& work) -> decltype(work());
+  Result<void> begin_change();
+  [[nodiscard]] State state() const;
+  Result<void> put(const State& next);
+  void release_unused();
+  std::shared_ptr<const container::RunReader> reader_of(const format::RunRef& run) const;
+
+  class Output;
+  Result<std::unique_ptr<queue::RunOutput>> start(std::uint64_t payload_bytes_max) override;
+
+  Result<void> prepare(CommitScope scope) override;
+  void published() override;
+  void dropped() override;
+  void keep_tentative() override { before.reset(); }
+  void drop_tentative() override;
+  void moved(const std::map<RunId, format::RunRef>& runs) override;
+  void close() override;
+  [[nodiscard]] std::string_view name() const override { return own_name; }
+};
+
+bool Queue::Impl::State::is_that_of(const State& other) const {
+  return count == other.count &&
+         std::ranges::equal(runs, other.runs, [](const LiveRun& a, const LiveRun& b) {
+           return a.stored == b.stored && a.cut == b.cut;
+         });
+}
+
+/// Writes a run of the queue.
+class Queue::Impl::Output final : public queue::RunOutput {
+ public:
+  Output(Impl& owner, container::RunWriter writer) : owner_(&owner), writer_(std::move(writer)) {}
+
+  Result<void> append(std::span<const std::byte> bytes) override { return writer_.append(bytes); }
+  Result<std::unique_ptr<const queue::RunBytes>> finish(std::uint64_t entry_count) override {
+    CRAWLSTORE_TRY(const auto run, writer_.finish(entry_count));
+    writer_.give_back();
+    const auto place = std::make_shared<queue::RunPlace>();
+    place->is_published = false;
+    place->reader = owner_->reader_of(run);
+    owner_->places[run.run_id] = place;
+    return std::unique_ptr<const queue::RunBytes>(std::make_unique<queue::FileRun>(place));
+  }
+
+ private:
+  Impl* owner_;
+  container::RunWriter writer_;
+};
+
+Result<std::unique_ptr<queue::RunOutput>> Queue::Impl::start(std::uint64_t payload_bytes_max) {
+  container::Writer& writer = *store->writer;
+  if (!log) log = writer.new_segment_id();
+  CRAWLSTORE_TRY(
+      auto run, container::RunWriter::start(writer, log, writer.new_run_ids(1), payload_bytes_max));
+  return std::unique_ptr<queue::RunOutput>(std::make_unique<Output>(*this, std::move(run)));
+}
+
+std::shared_ptr<const container::RunReader> Queue::Impl::reader_of(
+    const format::RunRef& run) const {
+  container::Writer& writer = *store->writer;
+  return std::make_shared<const container::RunReader>(
+      std::shared_ptr<Storage>(std::shared_ptr<void>(), &writer.storage()),
+      container::run_name(writer.identity(), log, run.run_id), run);
+}
+
+Result<void> Queue::Impl::load(const format::SegmentEntry& entry) {
+  container::Writer& writer = *store->writer;
+  id = entry.id;
+  const format::RunRef& run = entry.runs.front();
+  std::vector<std::byte> payload;
+  CRAWLSTORE_TRY(container::read_run(
+      writer.storage(), container::run_name(writer.identity(), id, run.run_id), run, payload));
+  CRAWLSTORE_TRY(const auto found, queue::read_segments(*writer.directory(), entry, payload));
+  log = found.table.entries;
+  State loaded{{}, found.table.entry_count};
+  for (std::size_t i = 0; i < found.table.runs.size(); ++i) {
+    const auto place = std::make_shared<queue::RunPlace>();
+    place->reader = reader_of(found.entries->runs[i]);
+    CRAWLSTORE_TRY(auto stored, queue::open_run(place, log));
+    places[found.table.runs[i].run] = place;
+    loaded.runs.push_back({std::move(stored), found.table.runs[i].cut});
+  }
+  entries = EntryQueue(*this, loaded.runs, loaded.count);
+  committed = std::move(loaded);
+  return {};
+}
+
+template <class Work>
+auto Queue::Impl::change(const Work& work) -> decltype(work()) {
+  const std::lock_guard turn(store->turn);
+  CRAWLSTORE_TRY(store->check_open());
+  const std::lock_guard lock(mutex);
+  if (closed) return fail(Errc::kClosed, "the queue has been closed");
+  CRAWLSTORE_TRY(store->writer->check_not_poisoned());
+  CRAWLSTORE_TRY(store->writer->storage().check_process());
+  return store->change([&]() -> decltype(work()) {
+    CRAWLSTORE_TRY(begin_change());
+    return work();
+  });
+}
+
+/// The first time in a transaction: what there is can be had again when it is dropped.
+Result<void> Queue::Impl::begin_change() {
+  if (!store->in_transaction() || before) return {};
+  CRAWLSTORE_TRY(entries.flush());
+  before = state();
+  return {};
+}
+
+Queue::Impl::State Queue::Impl::state() const {
+  return {{entries.runs().begin(), entries.runs().end()}, entries.count()};
+}
+
+Result<void> Queue::Impl::prepare(CommitScope scope) {
+  if (scope == CommitScope::kNothing) return {};
+  CRAWLSTORE_TRY(entries.flush());
+  in_commit = state();
+  if (committed && in_commit->is_that_of(*committed)) return {};
+  const auto done = put(*in_commit);
+  if (!done) dropped();
+  return done;
+}
+
+Result<void> Queue::Impl::put(const State& next) {
+  container::Writer& writer = *store->writer;
+  const format::SegmentEntry* const old = writer.directory()->find(log);
+  format::SegmentEntry runs{log, SegmentKind::kQueueEntries, StorageClass::kLog, id, {}, {}};
+  format::QueueTable to_write{next.runs.empty() ? SegmentId{} : log, next.count, {}};
+  for (const LiveRun& run : next.runs) {
+    const format::RunRef& ref = queue::ref_of(run);
+    const auto* const there = old == nullptr ? nullptr : old->find_run(ref.run_id);
+    runs.runs.push_back(there == nullptr ? ref : *there);
+    to_write.runs.push_back({ref.run_id, run.cut});
+  }
+  std::ranges::sort(runs.runs, {}, &format::RunRef::run_id);
+  std::ranges::sort(to_write.runs, {}, &format::QueueRunState::run);
+  const auto payload = format::encode_queue_table(to_write);
+  CRAWLSTORE_TRY(const auto run,
+                 container::write_run(writer, id, writer.new_run_ids(1), payload, 1));
+  table = format::SegmentEntry{id, SegmentKind::kQueue, StorageClass::kBlob, {}, own_name, {run}};
+  writer.put(*table);
+  if (!next.runs.empty()) {
+    writer.put(std::move(runs));
+  } else if (old != nullptr) {
+    writer.remove(log);
+  }
+  return {};
+}
+
+void Queue::Impl::published() {
+  if (!in_commit) return;
+  for (const LiveRun& run : in_commit->runs) {
+    places[queue::ref_of(run).run_id]->is_published = true;
+  }
+  if (in_commit->runs.empty()) log = {};
+  committed = std::exchange(in_commit, std::nullopt);
+  before.reset();
+  table.reset();
+  release_unused();
+}
+
+void Queue::Impl::dropped() {
+  if (!in_commit) return;
+  if (table) store->writer->release_unpublished(*table);
+  in_commit.reset();
+  table.reset();
+}
+
+void Queue::Impl::drop_tentative() {
+  const std::lock_guard lock(mutex);
+  if (!before) return;
+  entries = EntryQueue(*this, std::move(before->runs), before->count);
+  before.reset();
+  release_unused();
+}
+
+/// Gives back what was written, and is in no state any more.
+void Queue::Impl::release_unused() {
+  const auto is_used = [this](RunId run) {
+    return std::ranges::any_of(
+        entries.runs(), [run](const LiveRun& used) { return queue::ref_of(used).run_id == run; });
+  };
+  for (auto at = places.begin(); at != places.end();) {
+    if (is_used(at->first)) {
+      ++at;
+      continue;
+    }
+    const queue::RunPlace& place = *at->second;
+    if (!place.is_published) store->writer->release(place.reader->run().extent());
+    at = places.erase(at);
+  }
+}
+
+void Queue::Impl::moved(const std::map<RunId, format::RunRef>& runs) {
+  for (const auto& [run, place] : places) {
+    const auto to = runs.find(run);
+    if (to != runs.end()) place->reader = reader_of(to->second);
+  }
+}
+
+void Queue::Impl::close() {
+  const std::lock_guard lock(mutex);
+  closed = true;
+  entries = EntryQueue(*this);
+  release_unused();
+}
+
+Queue::Queue(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Queue::Queue(Queue&&) noexcept = default;
+
+Queue& Queue::operator=(Queue&& other) noexcept {
+  if (this != &other) {
+    Queue old(std::move(impl_));
+    impl_ = std::move(other.impl_);
+  }
+  return *this;
+}
+
+Queue::~Queue() {
+  if (impl_ != nullptr) Participant::let_go(impl_);
+}
+
+Result<Queue> Queue::open(Store& store, std::string_view name) {
+  CRAWLSTORE_TRY(check_name(name));
+  const auto inside = Inside::of(store).shared_from_this();
+  if (inside->in_transaction()) {
+    return fail(Errc::kReentrant, "a queue cannot be opened inside a transaction");
+  }
+  const std::lock_guard lock(inside->turn);
+  CRAWLSTORE_TRY(inside->check_ready());
+  if (inside->find(SegmentKind::kQueue, name) != nullptr) {
+    return fail(Errc::kInvalidArgument, "this queue is open already");
+  }
+  auto impl = std::make_shared<Impl>(inside, name);
+  const auto* const entry = inside->writer->directory()->find_named(SegmentKind::kQueue, name);
+  if (entry != nullptr) {
+    CRAWLSTORE_TRY(impl->load(*entry));
+  } else {
+    impl->id = inside->writer->new_segment_id();
+  }
+  impl->admit();
+  return Queue(std::move(impl));
+}
+
+Result<void> Queue::insert(std::span<const QueuedPage> pages) {
+  CRAWLSTORE_TRY(const auto entries, entries_of(pages));
+  return impl_->change([&] { return impl_->entries.insert(entries); });
+}
+
+Result<std::vector<QueuedPage>> Queue::take(std::size_t count, QueueOrder order) {
+  return impl_->change([&]() -> Result<std::vector<QueuedPage>> {
+    std::vector<Entry> taken;
+    CRAWLSTORE_TRY(impl_->entries.take(count, order == QueueOrder::kSorted, taken));
+    return queue::pages_of(taken);
+  });
+}
+
+std::uint64_t Queue::count() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->entries.count();
+}
+
+Result<void> Queue::close() {
+  return impl_->leave();
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue/queue_content.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "container/run_io.h"
+#include "format/queue_table.h"
+#include "queue/file_runs.h"
+
+namespace crawlstore::queue {
+
+using container::PayloadWindow;
+
+Result<container::RunContentPtr> check_queue_run(const container::PayloadSource& payload,
+                                                 const container::ContentProgress& progress) {
+  const std::uint64_t footer_bytes =
+      std::min<std::uint64_t>(payload.length_bytes, sizeof(format::QueueRunFooter));
+  const Extent footer_place{payload.length_bytes - footer_bytes, footer_bytes};
+  CRAWLSTORE_TRY(
+      const std::byte* const footer_at,
+      PayloadWindow(payload, footer_place, progress).at(footer_place.offset_bytes, footer_bytes));
+  CRAWLSTORE_TRY(const auto footer,
+                 format::parse_queue_footer({footer_at, footer_bytes}, payload.length_bytes));
+  const std::uint64_t index_bytes = footer.fragment_count * sizeof(format::QueueFragment);
+  const Extent index_place{footer_place.offset_bytes - index_bytes, index_bytes};
+  CRAWLSTORE_TRY(
+      const std::byte* const index_at,
+      PayloadWindow(payload, index_place, progress).at(index_place.offset_bytes, index_bytes));
+  CRAWLSTORE_TRY(const auto index,
+                 format::parse_queue_index({index_at, index_bytes}, footer, payload.length_bytes));
+  CRAWLSTORE_TRY(progress(footer_bytes + index_bytes));
+
+  PayloadWindow window(payload, {0, index_place.offset_bytes}, progress);
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < index.fragments.size(); ++i) {
+    const std::uint64_t begin = index.offsets[i];
+    const std::uint64_t length = index.offsets[i + 1] - begin;
+    CRAWLSTORE_TRY(const std::byte* const at, window.at(begin, length));
+    entries.resize(index.fragments[i].entry_count);
+    CRAWLSTORE_TRY(format::decode_queue_fragment(index, i, {at, length}, entries));
+    CRAWLSTORE_TRY(format::check_queue_fragment(index, i, entries));
+    CRAWLSTORE_TRY(progress(length));
+  }
+  const std::uint64_t end = index.offsets.back();
+  const std::uint64_t padding = index_place.offset_bytes - end;
+  CRAWLSTORE_TRY(const std::byte* const at, window.at(end, padding));
+  CRAWLSTORE_TRY(format::check_queue_padding(index, {at, padding}));
+  return std::make_unique<const container::RunContent>(index.entry_count);
+}
+
+namespace {
+
+/// How many entries of a run have not left; nothing when the run is not whole, which was noted.
+Result<std::optional<std::uint64_t>> count_there(container::SegmentVerifier& segments,
+                                                 const format::SegmentEntry& log,
+                                                 const format::RunRef& ref, const Entry& cut) {
+  CRAWLSTORE_TRY(const auto* const content, segments.content_of(log, ref));
+  if (content == nullptr) return std::optional<std::uint64_t>();
+  container::Verification& verification = segments.verification();
+  const auto place = std::make_shared<RunPlace>();
+  place->reader = std::make_shared<const container::RunReader>(
+      std::shared_ptr<Storage>(std::shared_ptr<void>(), &verification.storage),
+      container::run_name(verification.identity, log.id, ref.run_id), ref);
+  const auto run = open_run(place, log.id);
+  const Result<std::uint64_t> count =
+      run ? (*run)->exact_count_behind(cut) : tl::unexpected<Error>(run.error());
+  if (count) return std::optional(*count);
+  CRAWLSTORE_TRY(segments.failed(count.error()));
+  return std::optional<std::uint64_t>();
+}
+
+}  // namespace
+
+Result<bool> verify_queue(container::SegmentVerifier& segments, const format::SegmentEntry& entry) {
+  CRAWLSTORE_TRY(const auto payload, segments.read_table(entry, format::kQueueTableBytesMax,
+                                                         "a queue table is too long"));
+  if (!payload) return false;
+  CRAWLSTORE_TRY(segments.verification().advance(payload->size()));
+  const auto found = read_segments(segments.directory(), entry, *payload);
+  if (!found) {
+    segments.broken(entry.id, entry.runs.front().offset_bytes, found.error().text);
+    return false;
+  }
+  if (found->entries == nullptr) return true;
+  segments.name(SegmentKind::kQueue, found->entries->id);
+  std::uint64_t count = 0;
+  bool is_whole = true;
+  for (std::size_t i = 0; i < found->table.runs.size(); ++i) {
+    CRAWLSTORE_TRY(const auto there, count_there(segments, *found->entries, found->entries->runs[i],
+                                                 found->table.runs[i].cut));
+    is_whole = is_whole && there;
+    count += there.value_or(0);
+  }
+  if (is_whole && count != found->table.entry_count) {
+    segments.broken(entry.id, entry.runs.front().offset_bytes,
+                    "a queue has another number of entries than its table says");
+  }
+  return true;
+}
+
+}  // namespace crawlstore::queue

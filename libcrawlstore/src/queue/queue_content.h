@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The rules of queues: spec/format.md#queue-tables and #queue-runs.
+
+#include "container/kind.h"
+#include "container/verify_segments.h"
+
+namespace crawlstore::queue {
+
+/// memory  the index of the run, a fragment, a window
+Result<container::RunContentPtr> check_queue_run(const container::PayloadSource& payload,
+                                                 const container::ContentProgress& progress);
+
+/// That the queue has the runs and the entries that its table says.
+Result<bool> verify_queue(container::SegmentVerifier& segments, const format::SegmentEntry& entry);
+
+}  // namespace crawlstore::queue

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <crawlstore/queue.h>
+
+#include "base/inside.h"
+#include "container/reader.h"
+#include "queue/file_runs.h"
+
+namespace crawlstore {
+namespace {
+
+/// Of a queue from which pages leave in memory only.
+class NoSink final : public queue::RunSink {
+ public:
+  Result<std::unique_ptr<queue::RunOutput>> start(std::uint64_t /*payload_bytes_max*/) override {
+    return fail(Errc::kReadOnly, "a queue that is read takes no runs");
+  }
+};
+
+Result<queue::QueueSegments> segments_of(const Snapshot& snapshot,
+                                         const format::SegmentEntry& entry) {
+  container::Reader& reader = Inside::of(snapshot);
+  const format::RunRef& run = entry.runs.front();
+  std::vector<std::byte> payload;
+  CRAWLSTORE_TRY(container::read_run(*reader.storage(),
+                                     container::run_name(reader.identity(), entry.id, run.run_id),
+                                     run, payload));
+  return queue::read_segments(reader.directory(), entry, payload);
+}
+
+QueueInfo info_of(const queue::QueueSegments& found) {
+  QueueInfo info{.id = found.queue->id,
+                 .name = found.queue->name,
+                 .page_count = found.table.entry_count,
+                 .run_count = found.table.runs.size(),
+                 .allocated_bytes = found.queue->runs.front().extent().length_bytes};
+  if (found.entries == nullptr) return info;
+  for (const format::RunRef& run : found.entries->runs) {
+    info.allocated_bytes += run.extent().length_bytes;
+  }
+  return info;
+}
+
+}  // namespace
+
+struct QueueView::Impl {
+  Snapshot snapshot;
+  QueueInfo info;
+  std::vector<queue::LiveRun> runs;
+};
+
+QueueView::QueueView(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::vector<QueueInfo>> QueueView::list(const Snapshot& snapshot) {
+  std::vector<const format::SegmentEntry*> entries;
+  Inside::of(snapshot).directory().for_each_segment([&](const format::SegmentEntry& entry) {
+    if (entry.kind == SegmentKind::kQueue) entries.push_back(&entry);
+  });
+  std::ranges::sort(entries, {}, &format::SegmentEntry::name);
+  std::vector<QueueInfo> queues;
+  for (const auto* const entry : entries) {
+    CRAWLSTORE_TRY(const auto found, segments_of(snapshot, *entry));
+    queues.push_back(info_of(found));
+  }
+  return queues;
+}
+
+Result<QueueView> QueueView::open(const Snapshot& snapshot, std::string_view name) {
+  container::Reader& reader = Inside::of(snapshot);
+  const auto* const entry = reader.directory().find_named(SegmentKind::kQueue, name);
+  if (entry == nullptr) {
+    return fail(Errc::kUnknownName, "the generation has no queue of this name");
+  }
+  CRAWLSTORE_TRY(const auto found, segments_of(snapshot, *entry));
+  auto impl = std::make_shared<Impl>(Impl{snapshot, info_of(found), {}});
+  for (std::size_t i = 0; i < found.table.runs.size(); ++i) {
+    const auto place = std::make_shared<queue::RunPlace>();
+    place->reader = reader.run_reader(found.entries->id, found.entries->runs[i]);
+    CRAWLSTORE_TRY(auto stored, queue::open_run(place, found.entries->id));
+    impl->runs.push_back({std::move(stored), found.table.runs[i].cut});
+  }
+  return QueueView(std::move(impl));
+}
+
+const QueueInfo& QueueView::info() const {
+  return impl_->info;
+}
+
+Result<std::vector<QueuedPage>> QueueView::peek(std::size_t count) const {
+  NoSink sink;
+  queue::EntryQueue entries(sink, impl_->runs, impl_->info.page_count);
+  std::vector<queue::Entry> taken;
+  CRAWLSTORE_TRY(entries.take(count, true, taken));
+  return queue::pages_of(taken);
+}
+
+}  // namespace crawlstore

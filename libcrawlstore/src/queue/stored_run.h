@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <crawlstore/error.h>
+#include <crawlstore/types.h>
+
+#include "queue/splitters.h"
+
+namespace crawlstore::queue {
+
+/// Where the payload of a run lies. Threads: any number.
+class RunBytes {
+ public:
+  RunBytes() = default;
+  RunBytes(const RunBytes&) = delete;
+  RunBytes& operator=(const RunBytes&) = delete;
+  virtual ~RunBytes() = default;
+  /// Valid as long as this object. errors  of damage
+  [[nodiscard]] virtual Result<std::span<const std::byte>> view(Extent place) const = 0;
+  /// Says that these bytes will be asked for soon.
+  virtual void prefetch(Extent /*place*/) const {}
+};
+
+/// A run that is written, and never changes. Threads: any number.
+struct StoredRun {
+  format::QueueIndex index;
+  std::unique_ptr<const RunBytes> bytes;
+
+  [[nodiscard]] std::size_t fragment_count() const { return index.fragments.size(); }
+  /// The first fragment that may have entries from `entry` on.
+  [[nodiscard]] std::size_t fragment_of(const Entry& entry) const;
+  /// About how many entries leave after `cut`: those of fragments that begin before it do not
+  /// count.
+  [[nodiscard]] std::uint64_t count_behind(const Entry& cut) const;
+  /// How many are above `cut`. errors  as read()
+  [[nodiscard]] Result<std::uint64_t> exact_count_behind(const Entry& cut) const;
+  /// Appends the entries of a fragment that are above `cut`, and not below `floor`.
+  ///   errors  kSegmentInvalid; of damage
+  Result<void> read(std::size_t fragment, const Entry& cut, const Entry& floor,
+                    std::vector<Entry>& out) const;
+};
+
+using StoredRunPtr = std::shared_ptr<const StoredRun>;
+
+/// Takes a payload piece by piece. What is not finished is given back.
+class RunOutput {
+ public:
+  RunOutput() = default;
+  RunOutput(const RunOutput&) = delete;
+  RunOutput& operator=(const RunOutput&) = delete;
+  virtual ~RunOutput() = default;
+  virtual Result<void> append(std::span<const std::byte> bytes) = 0;
+  virtual Result<std::unique_ptr<const RunBytes>> finish(std::uint64_t entry_count) = 0;
+};
+
+/// Where new runs go. errors  kNoSpace and the like
+class RunSink {
+ public:
+  RunSink() = default;
+  RunSink(const RunSink&) = delete;
+  RunSink& operator=(const RunSink&) = delete;
+  virtual ~RunSink() = default;
+  virtual Result<std::unique_ptr<RunOutput>> start(std::uint64_t payload_bytes_max) = 0;
+};
+
+/// Writes fragments, ascending, as one run.
+class RunBuilder {
+ public:
+  /// For at most so many entries, in fragments of at least kFragmentMin, but for the last.
+  static Result<RunBuilder> start(RunSink& sink, std::uint64_t entry_count_max);
+  /// `entries` are neighbours: none is below any that was added before.
+  Result<void> add(std::span<const Entry> entries);
+  /// nullptr: nothing was added.
+  Result<StoredRunPtr> finish();
+
+ private:
+  explicit RunBuilder(std::unique_ptr<RunOutput> output) : output_(std::move(output)) {}
+
+  std::unique_ptr<RunOutput> output_;
+  format::QueueIndex index_;
+  std::vector<std::byte> buffer_;
+};
+
+/// Entries of a fragment that is not made smaller by chance.
+inline constexpr std::size_t kFragmentEntries = 4096;
+
+/// Puts entries into groups of about kFragmentEntries neighbours, which ascend.
+///   returns  the ends of the groups
+std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries);
+
+}  // namespace crawlstore::queue
