@@ -58,4 +58,14 @@ bool is_valid_name(std::string_view name) {
   return true;
 }
 
+Result<void> check_name(std::string_view name) {
+  if (name.empty() || name.size() > kNameBytesMax) {
+    return fail(Errc::kTooLarge, "a name has from 1 to 255 bytes");
+  }
+  if (!is_valid_name(name)) {
+    return fail(Errc::kInvalidArgument, "a name is UTF-8 without control characters");
+  }
+  return {};
+}
+
 }  // namespace crawlstore::format

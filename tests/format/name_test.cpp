@@ -2,7 +2,6 @@
 #include "format/name.h"
 
 #include <string>
-#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -46,6 +45,18 @@ TEST(Name, RejectsLongFormsSurrogatesAndWhatIsAboveUnicode) {
                           "\xED\xA0\x80"sv, "\xED\xBF\xBF"sv, "\xF4\x90\x80\x80"sv}) {
     EXPECT_FALSE(is_valid_name(name));
   }
+}
+
+TEST(Name, IsCheckedForCallers) {
+  const auto code_of = [](std::string_view name) {
+    const auto checked = check_name(name);
+    return checked ? Errc{} : checked.error().code;
+  };
+  EXPECT_EQ(code_of("pages"), Errc{});
+  EXPECT_EQ(code_of(std::string(255, 'a')), Errc{});
+  EXPECT_EQ(code_of(std::string(256, 'a')), Errc::kTooLarge);
+  EXPECT_EQ(code_of(""), Errc::kTooLarge);
+  EXPECT_EQ(code_of("a\n"), Errc::kInvalidArgument);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ void add_cut(Maker& make, const std::string& name, const Change& change) {
   });
 }
 
-/// The first run of the log, of several fragments.
+/// The second run of the log, which has several fragments.
 void add_run(Maker& make, const std::string& name, const std::function<void(Bytes&)>& change) {
   make.directory(
       name, kBase,

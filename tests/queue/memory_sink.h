@@ -26,7 +26,7 @@ class MemorySink final : public queue::RunSink {
   bool was_too_long = false;
 
  private:
-  class Memory final : public queue::RunBytes {
+  class Memory final : public queue::RunPayload {
    public:
     Memory(const MemorySink& sink, std::vector<std::byte> payload)
         : sink_(&sink), payload_(std::move(payload)) {}
@@ -51,10 +51,11 @@ class MemorySink final : public queue::RunSink {
       payload_.insert(payload_.end(), bytes.begin(), bytes.end());
       return {};
     }
-    Result<std::unique_ptr<const queue::RunBytes>> finish(std::uint64_t /*entry_count*/) override {
+    Result<std::unique_ptr<const queue::RunPayload>> finish(
+        std::uint64_t /*entry_count*/) override {
       sink_->written_bytes += payload_.size();
       sink_->was_too_long |= payload_.size() > bytes_max_ || payload_.size() % 8 != 0;
-      return std::unique_ptr<const queue::RunBytes>(
+      return std::unique_ptr<const queue::RunPayload>(
           std::make_unique<Memory>(*sink_, std::move(payload_)));
     }
 

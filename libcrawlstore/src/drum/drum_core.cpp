@@ -57,16 +57,6 @@ bool is_like(drum::Shape shape, std::int32_t value_bytes, const DrumOptions& opt
          (options.key_bytes == 0 || options.key_bytes == shape.key_bytes);
 }
 
-Result<void> check_name(std::string_view name) {
-  if (name.empty() || name.size() > format::kNameBytesMax) {
-    return fail(Errc::kTooLarge, "a name has from 1 to 255 bytes");
-  }
-  if (!format::is_valid_name(name)) {
-    return fail(Errc::kInvalidArgument, "a name is UTF-8 without control characters");
-  }
-  return {};
-}
-
 }  // namespace
 
 MergeReport& MergeReport::operator+=(const MergeReport& other) {
@@ -229,7 +219,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
                                                  std::int32_t value_bytes,
                                                  const DrumOptions& options) {
   CRAWLSTORE_TRY(check_options(options));
-  CRAWLSTORE_TRY(check_name(name));
+  CRAWLSTORE_TRY(format::check_name(name));
   if (value_bytes < -1 || value_bytes > static_cast<std::int64_t>(format::kValueBytesMax)) {
     return fail(Errc::kInvalidArgument, "values have at most 16 MiB");
   }
@@ -356,7 +346,7 @@ Result<std::uint64_t> DrumCore::take_results(std::uint16_t consumer, const RawSi
 }
 
 Result<std::uint16_t> DrumCore::consumer(std::string_view name) {
-  CRAWLSTORE_TRY(check_name(name));
+  CRAWLSTORE_TRY(format::check_name(name));
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
   auto& consumers = impl_->state.consumers;

@@ -23,12 +23,7 @@ namespace {
 constexpr std::uint64_t kMemoryBytesMin = std::uint64_t{1} << 20;
 
 Result<void> check_open_options(std::string_view name, const PagesOptions& options) {
-  if (name.empty() || name.size() > format::kNameBytesMax) {
-    return fail(Errc::kTooLarge, "a name has from 1 to 255 bytes");
-  }
-  if (!format::is_valid_name(name)) {
-    return fail(Errc::kInvalidArgument, "a name is UTF-8 without control characters");
-  }
+  CRAWLSTORE_TRY(format::check_name(name));
   if (options.memory_bytes < kMemoryBytesMin) {
     return fail(Errc::kInvalidArgument, "memory_bytes must be at least 1 MiB");
   }

@@ -23,13 +23,10 @@ constexpr std::array<std::size_t, 10> kFanIn = {8, 8, 128, 64, 16, 8, 8, 8, 8, 8
 /// Runs of these levels are joined in memory.
 constexpr std::size_t kSmallLevels = 2;
 
-std::size_t level_of(std::uint64_t entry_count) {
+std::size_t level_of(const LiveRun& run) {
+  const std::uint64_t entry_count = run.stored->count_behind(run.cut);
   return std::min<std::size_t>(
       (static_cast<std::size_t>(std::bit_width(entry_count >> 15U)) + 2) / 3, kFanIn.size() - 1);
-}
-
-std::size_t level_of(const LiveRun& run) {
-  return level_of(run.stored->count_behind(run.cut));
 }
 
 /// Appends what has not left.

@@ -26,7 +26,7 @@ struct RunPlace {
 };
 using RunPlacePtr = std::shared_ptr<RunPlace>;
 
-class FileRun final : public RunBytes {
+class FileRun final : public RunPayload {
  public:
   explicit FileRun(RunPlacePtr place) : place_(std::move(place)) {}
   [[nodiscard]] Result<std::span<const std::byte>> view(Extent place) const override {

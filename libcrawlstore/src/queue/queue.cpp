@@ -23,16 +23,6 @@ using queue::Entry;
 using queue::EntryQueue;
 using queue::LiveRun;
 
-Result<void> check_name(std::string_view name) {
-  if (name.empty() || name.size() > format::kNameBytesMax) {
-    return fail(Errc::kTooLarge, "a name has from 1 to 255 bytes");
-  }
-  if (!format::is_valid_name(name)) {
-    return fail(Errc::kInvalidArgument, "a name is UTF-8 without control characters");
-  }
-  return {};
-}
-
 Result<std::vector<Entry>> entries_of(std::span<const QueuedPage> pages) {
   std::vector<Entry> entries;
   entries.reserve(pages.size());
@@ -105,14 +95,14 @@ class Queue::Impl::Output final : public queue::RunOutput {
   Output(Impl& owner, container::RunWriter writer) : owner_(&owner), writer_(std::move(writer)) {}
 
   Result<void> append(std::span<const std::byte> bytes) override { return writer_.append(bytes); }
-  Result<std::unique_ptr<const queue::RunBytes>> finish(std::uint64_t entry_count) override {
+  Result<std::unique_ptr<const queue::RunPayload>> finish(std::uint64_t entry_count) override {
     CRAWLSTORE_TRY(const auto run, writer_.finish(entry_count));
     writer_.give_back();
     const auto place = std::make_shared<queue::RunPlace>();
     place->is_published = false;
     place->reader = owner_->reader_of(run);
     owner_->places[run.run_id] = place;
-    return std::unique_ptr<const queue::RunBytes>(std::make_unique<queue::FileRun>(place));
+    return std::unique_ptr<const queue::RunPayload>(std::make_unique<queue::FileRun>(place));
   }
 
  private:
@@ -294,7 +284,7 @@ Queue::~Queue() {
 }
 
 Result<Queue> Queue::open(Store& store, std::string_view name) {
-  CRAWLSTORE_TRY(check_name(name));
+  CRAWLSTORE_TRY(format::check_name(name));
   const auto inside = Inside::of(store).shared_from_this();
   if (inside->in_transaction()) {
     return fail(Errc::kReentrant, "a queue cannot be opened inside a transaction");

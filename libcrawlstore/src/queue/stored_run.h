@@ -13,13 +13,16 @@
 
 namespace crawlstore::queue {
 
+/// About so many entries are in a fragment.
+inline constexpr std::size_t kFragmentEntries = 4096;
+
 /// Where the payload of a run lies. Threads: any number.
-class RunBytes {
+class RunPayload {
  public:
-  RunBytes() = default;
-  RunBytes(const RunBytes&) = delete;
-  RunBytes& operator=(const RunBytes&) = delete;
-  virtual ~RunBytes() = default;
+  RunPayload() = default;
+  RunPayload(const RunPayload&) = delete;
+  RunPayload& operator=(const RunPayload&) = delete;
+  virtual ~RunPayload() = default;
   /// Valid as long as this object. errors  of damage
   [[nodiscard]] virtual Result<std::span<const std::byte>> view(Extent place) const = 0;
   /// Says that these bytes will be asked for soon.
@@ -29,7 +32,7 @@ class RunBytes {
 /// A run that is written, and never changes. Threads: any number.
 struct StoredRun {
   format::QueueIndex index;
-  std::unique_ptr<const RunBytes> bytes;
+  std::unique_ptr<const RunPayload> bytes;
 
   [[nodiscard]] std::size_t fragment_count() const { return index.fragments.size(); }
   /// The first fragment that may have entries from `entry` on.
@@ -55,7 +58,7 @@ class RunOutput {
   RunOutput& operator=(const RunOutput&) = delete;
   virtual ~RunOutput() = default;
   virtual Result<void> append(std::span<const std::byte> bytes) = 0;
-  virtual Result<std::unique_ptr<const RunBytes>> finish(std::uint64_t entry_count) = 0;
+  virtual Result<std::unique_ptr<const RunPayload>> finish(std::uint64_t entry_count) = 0;
 };
 
 /// Where new runs go. errors  kNoSpace and the like
@@ -71,7 +74,7 @@ class RunSink {
 /// Writes fragments, ascending, as one run.
 class RunBuilder {
  public:
-  /// For at most so many entries, in fragments of at least kFragmentMin, but for the last.
+  /// For at most so many entries, in fragments of at least kFragmentEntries / 4 in the mean.
   static Result<RunBuilder> start(RunSink& sink, std::uint64_t entry_count_max);
   /// `entries` are neighbours: none is below any that was added before.
   Result<void> add(std::span<const Entry> entries);
@@ -85,9 +88,6 @@ class RunBuilder {
   format::QueueIndex index_;
   std::vector<std::byte> buffer_;
 };
-
-/// Entries of a fragment that is not made smaller by chance.
-inline constexpr std::size_t kFragmentEntries = 4096;
 
 /// Puts entries into groups of about kFragmentEntries neighbours, which ascend.
 ///   returns  the ends of the groups
