@@ -300,8 +300,9 @@ constexpr std::array kQueueTableHeader{
     Member{"magic", Form::kHex, offsetof(QueueTableHeader, magic), 8},
     Member{"entries", Form::kUnsigned, offsetof(QueueTableHeader, entries), 8},
     Member{"entry_count", Form::kUnsigned, offsetof(QueueTableHeader, entry_count), 8},
+    Member{"page_count", Form::kUnsigned, offsetof(QueueTableHeader, page_count), 8},
     Member{"run_count", Form::kUnsigned, offsetof(QueueTableHeader, run_count), 4},
-    Member{"reserved", Form::kZeros, offsetof(QueueTableHeader, reserved), 4},
+    Member{"change_run_count", Form::kUnsigned, offsetof(QueueTableHeader, change_run_count), 4},
 };
 
 constexpr std::array kQueueRunCut{

@@ -17,7 +17,7 @@ namespace crawlstore::format {
 static_assert(std::endian::native == std::endian::little,
               "structs are copied whole; a big-endian port needs field-wise loads here");
 
-inline constexpr std::uint32_t kFormatVersion = 4;
+inline constexpr std::uint32_t kFormatVersion = 5;
 inline constexpr std::uint32_t kByteOrderMark = 0x01020304;
 inline constexpr std::uint64_t kUnitBytes = 4096;
 inline constexpr std::uint64_t kChunkBytes = 65536;
@@ -315,15 +315,16 @@ struct ScoreFooter {
 static_assert(sizeof(ScoreFooter) == 104 && offsetof(ScoreFooter, damping) == 48 &&
               offsetof(ScoreFooter, iteration_count) == 80 && offsetof(ScoreFooter, magic) == 96);
 
-/// The first bytes of the table of a queue; then its runs.
+/// The first bytes of the table of a queue; then its runs, then the ids of its runs of changes.
 struct QueueTableHeader {
   std::uint64_t magic;
   std::uint64_t entries;
   std::uint64_t entry_count;
+  std::uint64_t page_count;
   std::uint32_t run_count;
-  std::uint32_t reserved;
+  std::uint32_t change_run_count;
 };
-static_assert(sizeof(QueueTableHeader) == 32);
+static_assert(sizeof(QueueTableHeader) == 40);
 
 /// A run of a queue, and what of it has left.
 struct QueueRunCut {

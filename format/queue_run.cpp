@@ -203,10 +203,6 @@ Result<void> check_queue_padding(const QueueIndex& index, std::span<const std::b
 Result<void> check_queue_fragment(const QueueIndex& index, std::size_t number,
                                   std::span<const QueueEntry> entries) {
   const std::uint64_t place = index.offsets[number];
-  for (const QueueEntry& entry : entries) {
-    if (!is_queue_order(entry.order))
-      return invalid("an order in a queue run is of no priority", place);
-  }
   const QueueFragment shape = shape_of(entries);
   const QueueFragment& fragment = index.fragments[number];
   if (lowest_of(shape) != lowest_of(fragment)) {

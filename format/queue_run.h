@@ -22,7 +22,7 @@ inline constexpr std::uint32_t kQueueFragmentEntriesMax = 65'536;
 
 /// A page that waits. The lowest entry leaves first: that of the highest priority, and of the same
 /// ones that of the lowest page.
-///   order  of its priority: queue_order()
+///   order  of its priority: queue_order(); of changes also kQueueGone
 ///   page   at most kPageMax
 struct QueueEntry {
   std::uint64_t order = 0;
@@ -39,11 +39,13 @@ constexpr std::uint64_t queue_order(double priority) {
 constexpr double queue_priority(std::uint64_t order) {
   return std::bit_cast<double>((order >> 63U) != 0 ? order : ~order & ~(std::uint64_t{1} << 63U));
 }
-/// The order of a priority, which is no NaN, and not -0.
+/// In a run of changes: the page waits no more. It would be the order of -0, which is that of 0.
+inline constexpr std::uint64_t kQueueGone = std::uint64_t{1} << 63U;
+/// The order of a priority, which is no NaN, or kQueueGone.
 constexpr bool is_queue_order(std::uint64_t order) {
   constexpr std::uint64_t kInfinity = 0x000F'FFFF'FFFF'FFFF;
   constexpr std::uint64_t kMinusInfinity = 0xFFF0'0000'0000'0000;
-  return order >= kInfinity && order <= kMinusInfinity && order != std::uint64_t{1} << 63U;
+  return order >= kInfinity && order <= kMinusInfinity;
 }
 
 /// Bytes of an entry of this fragment, and of all.
@@ -102,8 +104,8 @@ Result<void> decode_queue_fragment(const QueueIndex& index, std::size_t number,
 ///   errors  kSegmentInvalid (offset relative to the payload)
 Result<void> check_queue_padding(const QueueIndex& index, std::span<const std::byte> padding);
 
-/// The rules that decode_queue_fragment() leaves to deep verification: entries are of priorities,
-/// the lowest one and the highest one of the run are there, and there is one way to write them.
+/// The rules that decode_queue_fragment() leaves to deep verification: the lowest entry, and the
+/// highest one of the run, are there, and there is one way to write them.
 ///   errors  kSegmentInvalid (offset relative to the payload)
 Result<void> check_queue_fragment(const QueueIndex& index, std::size_t number,
                                   std::span<const QueueEntry> entries);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The table of a queue: its runs, and up to which entry each of them has left:
-/// spec/format.md#queue-tables. Pure functions over bytes; any thread.
+/// The table of a queue: its runs, up to which entry each of them has left, and its runs of
+/// changes: spec/format.md#queue-tables. Pure functions over bytes; any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,9 +27,11 @@ struct QueueRunState {
 };
 
 struct QueueTable {
-  SegmentId entries;                ///< the log of its runs; 0: there are none
+  SegmentId entries;                ///< the log of all runs; 0: there are none
   std::uint64_t entry_count = 0;    ///< that have not left
-  std::vector<QueueRunState> runs;  ///< ascending; all of the log
+  std::uint64_t page_count = 0;     ///< that wait: an entry of each, and some that are stale
+  std::vector<QueueRunState> runs;  ///< of entries, ascending
+  std::vector<RunId> changes;       ///< runs of changes, ascending; none of `runs`
   friend bool operator==(const QueueTable&, const QueueTable&) = default;
 };
 

@@ -34,7 +34,8 @@ Document forget_view(const ForgetReport& report) {
   return {{{"pages", Unit::kCount, report.page_count},
            {"links", Unit::kCount, report.link_count},
            {"seen", Unit::kCount, report.seen_count},
-           {"score_arrays", Unit::kCount, report.score_array_count}},
+           {"score_arrays", Unit::kCount, report.score_array_count},
+           {"queued", Unit::kCount, report.queued_count}},
           {}};
 }
 

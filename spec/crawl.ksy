@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 meta:
   id: crawl
-  title: Crawl file, version 4
+  title: Crawl file, version 5
   file-extension: crawl
   license: Apache-2.0
   ks-version: 0.11
@@ -77,7 +77,7 @@ types:
     seq:
       - {id: magic, contents: [0x89, CRWL, 0x0d, 0x0a, 0x1a]}
       - {id: byte_order, type: u4, valid: 0x01020304}
-      - {id: format_version, type: u4, valid: 4}
+      - {id: format_version, type: u4, valid: 5}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
       - {id: unit_bytes, type: u4, valid: 4096}
@@ -1000,9 +1000,11 @@ types:
       - {id: magic, contents: CQTABLE1}
       - {id: entries, type: u8}
       - {id: entry_count, type: u8}
+      - {id: page_count, type: u8}
       - {id: run_count, type: u4, valid: {max: 256}}
-      - {id: reserved, contents: [0, 0, 0, 0]}
+      - {id: change_run_count, type: u4, valid: {max: 256}}
       - {id: runs, type: queue_run_cut, repeat: expr, repeat-expr: run_count}
+      - {id: change_runs, type: u8, repeat: expr, repeat-expr: change_run_count}
 
   queue_run_cut:
     seq:

@@ -7,14 +7,14 @@ from collections import namedtuple
 from drum import ascends, demand
 from container import QUEUE_ENTRIES, up
 
-FRAGMENT_ENTRIES_MAX, PAGE_MAX = 65536, (1 << 40) - 1
-FRAGMENT_BYTES, FOOTER_BYTES, HEADER_BYTES, CUT_BYTES = 32, 40, 32, 24
-SIGN = 1 << 63
+FRAGMENT_ENTRIES_MAX, PAGE_MAX, RUNS_MAX = 65536, (1 << 40) - 1, 256
+FRAGMENT_BYTES, FOOTER_BYTES, HEADER_BYTES, CUT_BYTES = 32, 40, 40, 24
+SIGN = GONE = 1 << 63
 
 Fragment = namedtuple('Fragment', 'lowest_order lowest_page first_page entry_count order_shift '
                       'order_bytes page_bytes reserved')
 Cut = namedtuple('Cut', 'run_id order page')
-QueueTable = namedtuple('QueueTable', 'entries entry_count cuts')
+QueueTable = namedtuple('QueueTable', 'entries entry_count page_count cuts changes')
 Footer = namedtuple('Footer', 'entry_count highest_order highest_page fragment_count reserved '
                     'magic')
 
@@ -29,7 +29,7 @@ def priority_of(order):
 
 
 def is_order(order):
-    return order_of(math.inf) <= order <= order_of(-math.inf) and order != SIGN
+    return order_of(math.inf) <= order <= order_of(-math.inf)
 
 
 def parse_queue_index(payload):
@@ -81,7 +81,7 @@ def parse_queue_run(payload, record_count=None):
             entries.append((each.lowest_order + (order << each.order_shift),
                             each.first_page + page))
             at = middle + each.page_bytes
-        demand(all(each[:2] <= entry <= limit and is_order(entry[0]) and entry[1] <= PAGE_MAX
+        demand(all(each[:2] <= entry <= limit and entry[1] <= PAGE_MAX
                    for entry in entries), 'Queue runs rule 7')
         demand(min(entries) == each[:2] and (limit is not highest or max(entries) == limit),
                'Queue runs rule 8')
@@ -93,25 +93,46 @@ def parse_queue_run(payload, record_count=None):
 
 def parse_queue_table(payload, _record_count=None):
     demand(len(payload) >= HEADER_BYTES, 'Queue tables rule 1: length')
-    magic, entries, entry_count, run_count, reserved = struct.unpack_from('<8sQQII', payload)
-    demand(magic == b'CQTABLE1' and reserved == 0 and
-           len(payload) == HEADER_BYTES + CUT_BYTES * run_count, 'Queue tables rule 1')
-    demand((entries == 0) == (run_count == 0) and (run_count or entry_count == 0),
-           'Queue tables rule 2')
+    magic, entries, entry_count, page_count, run_count, change_run_count = struct.unpack_from(
+        '<8sQQQII', payload)
+    changes_at = HEADER_BYTES + CUT_BYTES * run_count
+    demand(magic == b'CQTABLE1' and len(payload) == changes_at + 8 * change_run_count and
+           run_count + change_run_count <= RUNS_MAX, 'Queue tables rule 1')
+    demand((entries == 0) == (run_count + change_run_count == 0) and
+           (run_count or entry_count == 0) and page_count <= entry_count, 'Queue tables rule 2')
     cuts = [Cut(*struct.unpack_from('<QQQ', payload, at))
-            for at in range(HEADER_BYTES, len(payload), CUT_BYTES)]
-    demand(ascends([0] + [cut.run_id for cut in cuts]), 'Queue tables rule 3')
-    demand(all(cut[1:] == (0, 0) or is_order(cut.order) and cut.page <= PAGE_MAX for cut in cuts),
-           'Queue tables rule 4')
-    return QueueTable(entries, entry_count, cuts)
+            for at in range(HEADER_BYTES, changes_at, CUT_BYTES)]
+    changes = list(struct.unpack_from(f'<{change_run_count}Q', payload, changes_at))
+    demand(ascends([0] + [cut.run_id for cut in cuts]) and ascends([0] + changes),
+           'Queue tables rule 3')
+    demand(all(cut[1:] == (0, 0) or is_order(cut.order) and cut.order != GONE and
+               cut.page <= PAGE_MAX for cut in cuts), 'Queue tables rule 4')
+    return QueueTable(entries, entry_count, page_count, cuts, changes)
 
 
-def entries_there(table, segments, parsed):
-    """The entries that have not left."""
+def entries_there(table, runs):
+    """The entries that have not left. runs: payloads by id."""
+    return [entry for cut in table.cuts for entries in runs[cut.run_id] for entry in entries
+            if entry > cut[1:]]
+
+
+def pages_there(table, runs):
+    """Of each page that waits its entry, the first to leave first."""
+    changes = {page: order for run in table.changes for entries in runs[run]
+               for order, page in entries}
+    there = entries_there(table, runs)
+    unchanged = [entry for entry in there if entry[1] not in changes]
+    demand(len({page for _, page in unchanged}) == len(unchanged), 'Queue tables rule 8: twice')
+    changed = {(order, page) for page, order in changes.items() if order != GONE}
+    demand(changed <= set(there), 'Queue tables rule 8: a changed page has no entry')
+    return sorted(changed.union(unchanged))
+
+
+def runs_of(table, segments, parsed):
     if table.entries == 0:
-        return []
-    return [entry for cut, run in zip(table.cuts, parsed[segments[table.entries].id])
-            for entries in run for entry in entries if entry > cut[1:]]
+        return {}
+    runs = segments[table.entries].runs
+    return {run.run_id: payload for run, payload in zip(runs, parsed[table.entries])}
 
 
 def check_queue(segment, segments, parsed):
@@ -119,10 +140,13 @@ def check_queue(segment, segments, parsed):
     if table.entries:
         log = segments.get(table.entries)
         demand(log and log.kind == QUEUE_ENTRIES and log.owner == segment.id and
-               [run.run_id for run in log.runs] == [cut.run_id for cut in table.cuts],
-               'Queue tables rule 5')
-    demand(len(entries_there(table, segments, parsed)) == table.entry_count,
-           'Queue tables rule 6')
+               [run.run_id for run in log.runs] ==
+               sorted([cut.run_id for cut in table.cuts] + table.changes), 'Queue tables rule 5')
+    runs = runs_of(table, segments, parsed)
+    there = entries_there(table, runs)
+    demand(len(there) == table.entry_count, 'Queue tables rule 6')
+    demand(all(order != GONE for order, _ in there), 'Queue tables rule 7')
+    demand(len(pages_there(table, runs)) == table.page_count, 'Queue tables rule 8')
 
 
 def check_logs(segments, parsed):

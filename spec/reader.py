@@ -162,11 +162,12 @@ def page_database_json(segment, segments, parsed, content):
 def queue_json(segment, segments, parsed):
     """Of the entries the first hundred, and sums of all."""
     table = parsed[segment.id][0]
-    there = sorted(queue_runs.entries_there(table, segments, parsed))
-    return {'entry_count': len(there), 'first': [list(entry) for entry in there[:100]],
+    there = queue_runs.pages_there(table, queue_runs.runs_of(table, segments, parsed))
+    return {'changes': table.changes, 'entry_count': table.entry_count,
+            'first': [list(entry) for entry in there[:100]],
             'id': segment.id, 'name': segment.name.decode(),
             'order_sum': sum(order for order, _ in there) % (1 << 64),
-            'page_sum': sum(page for _, page in there),
+            'page_count': len(there), 'page_sum': sum(page for _, page in there),
             'runs': [list(cut) for cut in table.cuts]}
 
 

@@ -16,7 +16,7 @@ EDGES = b"".join(b"http://%s\thttp://%s\n" % pair for pair in (
 
 
 def forgotten(pages, links):
-    return {"pages": pages, "links": links, "seen": 0, "score_arrays": 0}
+    return {"pages": pages, "links": links, "seen": 0, "score_arrays": 0, "queued": 0}
 
 
 class Forget(pages_command.PagesTest):

@@ -323,7 +323,7 @@ void add_scores(Seeds& seeds) {
 void add_queue(Seeds& seeds) {
   seeds["fuzz_queue_table/empty"] = encode_queue_table({});
   seeds["fuzz_queue_table/runs"] =
-      encode_queue_table({{9}, 70, {{{3}, {}}, {{8}, {queue_order(0.5), 12}}}});
+      encode_queue_table({{9}, 70, 60, {{{3}, {}}, {{8}, {queue_order(0.5), 12}}}, {{4}, {9}}});
   for (const auto& [name, payload] : sample_queue_payloads()) {
     seeds["fuzz_queue_run/" + name] = payload;
   }

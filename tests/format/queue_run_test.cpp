@@ -43,7 +43,10 @@ TEST(QueueRun, OrdersHigherPrioritiesFirst) {
 TEST(QueueRun, KnowsWhatIsTheOrderOfNoPriority) {
   EXPECT_FALSE(is_queue_order(queue_order(kInfinity) - 1));
   EXPECT_FALSE(is_queue_order(queue_order(-kInfinity) + 1));
-  EXPECT_FALSE(is_queue_order(std::uint64_t{1} << 63U));
+  EXPECT_FALSE(is_queue_order(~std::uint64_t{0}));
+  // Not the order of any priority, but in runs of changes.
+  EXPECT_TRUE(is_queue_order(kQueueGone));
+  EXPECT_NE(queue_order(-0.0), kQueueGone);
 }
 
 TEST(QueueRun, ReturnsWhatWasEncoded) {
@@ -138,15 +141,6 @@ TEST(QueueRun, RejectsEntriesOutsideOfTheirFragment) {
   EXPECT_EQ(verdict("rule_8_lowest"), "the lowest entry of a queue fragment is not in it");
   EXPECT_EQ(verdict("rule_8_highest"),
             "the highest entry of a queue run is not in its last fragment");
-}
-
-// spec: format.md#queue-runs rule 7
-TEST(QueueRun, RejectsMinusZeroBetweenItsNeighbours) {
-  const std::uint64_t minus_zero = std::uint64_t{1} << 63U;
-  const std::vector<QueueEntry> entries = {
-      queue_entry(0, 1), {minus_zero, 1}, queue_entry(-kSmallest, 1)};
-  EXPECT_EQ(text_of(check_queue_run(encoded_queue_run({entries}))),
-            "an order in a queue run is of no priority");
 }
 
 // spec: format.md#queue-runs rule 9

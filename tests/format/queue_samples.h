@@ -97,11 +97,11 @@ inline std::map<std::string, Bytes> sample_queue_payloads() {
   using Footer = format::QueueRunFooter;
   using Fragment = format::QueueFragment;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  constexpr std::uint64_t kMinusZero = std::uint64_t{1} << 63U;
   const Bytes sample = encoded_queue_run(sample_queue_groups());
   return {
       {"sample", sample},
       {"one", encoded_queue_run({{queue_entry(0, 0)}})},
+      {"gone", encoded_queue_run({{queue_entry(0, 5), {format::kQueueGone, 3}}})},
       {"equal", encoded_queue_run({{queue_entry(1, 4), queue_entry(1, 4)}, {queue_entry(1, 4)}})},
       {"wide",
        encoded_queue_run({{queue_entry(-kInfinity, 0), queue_entry(kInfinity, (1ULL << 40U) - 1),
@@ -111,7 +111,7 @@ inline std::map<std::string, Bytes> sample_queue_payloads() {
       {"rule_1_length", Bytes(sample.begin() + 4, sample.end())},
       {"rule_1_none", with_queue_footer([](Footer& f) { f.fragment_count = 0; })},
       {"rule_1_many", with_queue_footer([](Footer& f) { f.fragment_count = ~0U; })},
-      {"rule_1_order", with_queue_footer([](Footer& f) { f.highest_order = kMinusZero; })},
+      {"rule_1_order", with_queue_footer([](Footer& f) { f.highest_order = 1; })},
       {"rule_2_none", with_queue_fragment([](Fragment& f) { f.entry_count = 0; })},
       {"rule_2_many", with_queue_fragment([](Fragment& f) { f.entry_count = 65'537; })},
       {"rule_2_shift", with_queue_fragment([](Fragment& f) { f.order_shift = 64; })},

@@ -15,7 +15,11 @@ namespace {
 using namespace crawlstore::testing;
 
 QueueTable sample() {
-  return {{9}, 70, {{{3}, {}}, {{8}, {queue_order(0.5), 12}}, {{11}, {queue_order(-2), 0}}}};
+  return {{9},
+          70,
+          60,
+          {{{3}, {}}, {{8}, {queue_order(0.5), 12}}, {{11}, {queue_order(-2), 0}}},
+          {{4}, {12}}};
 }
 
 template <class Change>
@@ -48,19 +52,32 @@ TEST(QueueTable, RejectsAnotherLength) {
   EXPECT_EQ(text_of(parse_queue_table(Bytes(kQueueTableBytesMax + 8))), kLength);
   EXPECT_EQ(verdict_after([](auto& h) { h.magic ^= 1U; }),
             "the magic number of a queue table is wrong");
-  EXPECT_EQ(verdict_after([](auto& h) { h.reserved = 1; }),
-            "reserved bytes of a queue table are not zero");
   constexpr auto kRuns = "the runs of a queue table do not fit its length";
   EXPECT_EQ(verdict_after([](auto& h) { ++h.run_count; }), kRuns);
   EXPECT_EQ(verdict_after([](auto& h) { h.run_count = ~0U; }), kRuns);
+  EXPECT_EQ(verdict_after([](auto& h) { ++h.change_run_count; }), kRuns);
+  EXPECT_EQ(verdict_after([](auto& h) { h.change_run_count = ~0U; }), kRuns);
+  // 3 runs have the length of 9 runs of changes: the sum of both counts.
+  EXPECT_EQ(verdict_after([](auto& h) {
+              h.run_count = 0;
+              h.change_run_count = 11;
+            }),
+            "a queue table has entries without runs, or runs without a log");
 }
 
 // spec: format.md#queue-tables rule 2
 TEST(QueueTable, RejectsRunsWithoutLogAndEntriesWithoutRuns) {
   constexpr auto kText = "a queue table has entries without runs, or runs without a log";
   EXPECT_EQ(verdict_after([](auto& h) { h.entries = 0; }), kText);
-  EXPECT_EQ(text_of(parse_queue_table(encode_queue_table({{}, 1, {}}))), kText);
-  EXPECT_EQ(text_of(parse_queue_table(encode_queue_table({{1}, 0, {}}))), kText);
+  EXPECT_EQ(text_of(parse_queue_table(encode_queue_table({{}, 1, 1, {}, {}}))), kText);
+  EXPECT_EQ(text_of(parse_queue_table(encode_queue_table({{1}, 0, 0, {}, {}}))), kText);
+}
+
+// spec: format.md#queue-tables rule 2
+TEST(QueueTable, RejectsMorePagesThanEntries) {
+  EXPECT_EQ(verdict_after([](auto& h) { h.page_count = 70; }), "accepted");
+  EXPECT_EQ(verdict_after([](auto& h) { h.page_count = 71; }),
+            "a queue table has more pages than entries");
 }
 
 // spec: format.md#queue-tables rule 3
@@ -69,6 +86,24 @@ TEST(QueueTable, RejectsRunsThatDoNotAscend) {
   EXPECT_EQ(verdict_with({{0}, {}}), kText);
   EXPECT_EQ(verdict_with({{8}, {}}), kText);
   EXPECT_EQ(verdict_with({{7}, {}}), "accepted");
+  QueueTable table = sample();
+  table.changes = {{4}, {4}};
+  EXPECT_EQ(text_of(parse_queue_table(encode_queue_table(table))),
+            "the runs of changes of a queue table do not ascend");
+}
+
+// spec: format.md#queue-tables rule 1
+TEST(QueueTable, RejectsMoreRunsThanALogTakes) {
+  Bytes bytes = encode_queue_table({{9}, 0, 0, {}, {{1}}});
+  for (std::uint64_t run = 2; run <= 257; ++run) {
+    bytes.resize(bytes.size() + sizeof run);
+    store(bytes.data() + bytes.size() - sizeof run, run);
+    auto header = load_struct<QueueTableHeader>(bytes.data());
+    header.change_run_count = static_cast<std::uint32_t>(run);
+    store_struct(bytes.data(), header);
+    EXPECT_EQ(text_of(parse_queue_table(bytes)),
+              run <= 256 ? "accepted" : "a queue table has too many runs");
+  }
 }
 
 // spec: format.md#queue-tables rule 4

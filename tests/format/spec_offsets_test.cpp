@@ -182,8 +182,8 @@ TEST(SpecOffsets, MatchesRecordTiles) {
 TEST(SpecOffsets, MatchesQueueTable) {
   expect_struct("QueueTableHeader", sizeof(QueueTableHeader),
                 {MEMBER(QueueTableHeader, magic), MEMBER(QueueTableHeader, entries),
-                 MEMBER(QueueTableHeader, entry_count), MEMBER(QueueTableHeader, run_count),
-                 MEMBER(QueueTableHeader, reserved)});
+                 MEMBER(QueueTableHeader, entry_count), MEMBER(QueueTableHeader, page_count),
+                 MEMBER(QueueTableHeader, run_count), MEMBER(QueueTableHeader, change_run_count)});
   expect_struct(
       "QueueRunCut", sizeof(QueueRunCut),
       {MEMBER(QueueRunCut, run_id), MEMBER(QueueRunCut, cut_order), MEMBER(QueueRunCut, cut_page)});

@@ -354,9 +354,13 @@ Result<json> queues_of(const Snapshot& snapshot) {
     for (const format::QueueRunState& run : table.runs) {
       runs.push_back({run.run.value, run.cut.order, run.cut.page});
     }
+    json changes = json::array();
+    for (const RunId run : table.changes) changes.push_back(run.value);
     all.push_back({{"id", segment.id.value},
                    {"name", segment.name},
-                   {"entry_count", pages.size()},
+                   {"changes", changes},
+                   {"entry_count", table.entry_count},
+                   {"page_count", pages.size()},
                    {"first", first},
                    {"order_sum", order_sum},
                    {"page_sum", page_sum},

@@ -122,11 +122,16 @@ def queue_of(segment, runs):
     """runs: of each segment id, its runs."""
     table = segment["runs"][0]["payload"]
     cuts = [[it["run_id"], it["cut_order"], it["cut_page"]] for it in table.get("runs", [])]
-    there = sorted(entry for cut, run in zip(cuts, runs.get(table["entries"], []))
-                   for entry in queue_entries_of(run["payload"]) if entry > cut[1:])
+    changes = table.get("change_runs", [])
+    by_id = {it["run_id"]: list(queue_entries_of(it["payload"]))
+             for it in runs.get(table["entries"], [])}
+    orders = {page: order for run in changes for order, page in by_id[run]}
+    there = [entry for run, *cut in cuts for entry in by_id[run] if entry > cut]
+    pages = sorted({(order, page) for order, page in there if orders.get(page, order) == order})
     return {"id": segment["id"], "name": segment["name"], "entry_count": len(there),
-            "first": there[:100], "order_sum": sum(order for order, _ in there) % (1 << 64),
-            "page_sum": sum(page for _, page in there), "runs": cuts}
+            "page_count": len(pages), "first": [list(entry) for entry in pages[:100]],
+            "order_sum": sum(order for order, _ in pages) % (1 << 64),
+            "page_sum": sum(page for _, page in pages), "runs": cuts, "changes": changes}
 
 
 def segment_of(segment):

@@ -87,9 +87,9 @@ void add_identity_and_superblock(Maker& make) {
   make.raw("identity_empty_file", Errc::kNotACrawlFile, "empty", [](Bytes& b) { b.clear(); });
   make.raw("identity_cut", Errc::kTruncated, "empty", [](Bytes& b) { b.resize(100); });
   make.identity("identity_newer_version", Errc::kNewerVersion,
-                [](auto& i) { i.format_version = 5; });
+                [](auto& i) { i.format_version = format::kFormatVersion + 1; });
   make.identity("identity_older_version", Errc::kOlderVersion,
-                [](auto& i) { i.format_version = 3; });
+                [](auto& i) { i.format_version = format::kFormatVersion - 1; });
   make.identity("identity_byte_order", Errc::kIdentityDamaged,
                 [](auto& i) { i.byte_order = 0x04030201; });
   make.identity("identity_unit", Errc::kIdentityDamaged, [](auto& i) { i.unit_bytes = 8192; });

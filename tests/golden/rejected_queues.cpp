@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rejected golden files with a broken queue.
+#include "format/queue_samples.h"
 #include "format/queue_table.h"
 #include "format/superblock.h"
 #include "golden/rejected_maker.h"
@@ -90,16 +91,29 @@ void add_tables(Maker& make) {
   using Header = format::QueueTableHeader;
   using Cut = format::QueueRunCut;
   add_header(make, "queue_magic", [](Header& h) { h.magic ^= 1U; });
-  add_header(make, "queue_reserved", [](Header& h) { h.reserved = 1; });
   add_header(make, "queue_run_count", [](Header& h) { ++h.run_count; });
   add_table(make, "queue_shorter_than_a_header", [](Bytes& b) { b.resize(24); });
   add_header(make, "queue_without_log", [](Header& h) { h.entries = 0; });
   add_table(make, "queue_of_entries_without_runs", [](Bytes& b) {
     b.resize(sizeof(Header));
-    format::store_struct(b.data(), Header{format::kQueueTableMagic, 0, 1, 0, 0});
+    format::store_struct(b.data(), Header{format::kQueueTableMagic, 0, 1, 1, 0, 0});
   });
   add_header(make, "queue_of_another_log", [](Header& h) { h.entries += 1000; });
   add_header(make, "queue_entry_count", [](Header& h) { ++h.entry_count; });
+  add_header(make, "queue_page_count", [](Header& h) { --h.page_count; });
+  add_header(make, "queue_of_more_pages_than_entries",
+             [](Header& h) { h.page_count = h.entry_count + 1; });
+  add_header(make, "queue_change_run_count", [](Header& h) { ++h.change_run_count; });
+  add_table(make, "queue_changes_descend", [](Bytes& b) {
+    auto header = format::load_struct<Header>(b.data());
+    ++header.change_run_count;
+    format::store_struct(b.data(), header);
+    const auto last = b.size() - sizeof(std::uint64_t);
+    b.insert(b.end(), b.begin() + static_cast<std::ptrdiff_t>(last), b.end());
+  });
+  add_table(make, "queue_changes_of_another_run", [](Bytes& b) {
+    format::store(b.data() + b.size() - sizeof(std::uint64_t), std::uint64_t{999});
+  });
   add_cut(make, "queue_runs_descend", [](Cut& c) { c.run_id += 1000; });
   add_cut(make, "queue_of_another_run", [](Cut& c) { --c.run_id; });
   add_cut(make, "queue_cut_of_minus_zero", [](Cut& c) { c.cut_order = kMinusZero; });
@@ -113,7 +127,7 @@ void add_runs(Maker& make) {
   add_footer(make, "queue_run_magic", [](Footer& f) { f.magic ^= 1U; });
   add_footer(make, "queue_run_reserved", [](Footer& f) { f.reserved = 1; });
   add_footer(make, "queue_run_of_no_fragments", [](Footer& f) { f.fragment_count = 0; });
-  add_footer(make, "queue_run_highest_order", [](Footer& f) { f.highest_order = kMinusZero; });
+  add_footer(make, "queue_run_highest_order", [](Footer& f) { f.highest_order = 1; });
   add_footer(make, "queue_run_highest_is_not_there", [](Footer& f) { ++f.highest_page; });
   add_footer(make, "queue_run_entry_count", [](Footer& f) { ++f.entry_count; });
   add_fragment(make, "queue_fragment_of_no_entries", [](Fragment& f) { f.entry_count = 0; });
@@ -135,11 +149,32 @@ void add_runs(Maker& make) {
   });
 }
 
+/// The run of five entries, none of which has left, with others.
+template <class Change>
+void add_entries(Maker& make, const std::string& name, const Change& change) {
+  make.directory(
+      name, kBase,
+      [&](CraftedFile& file) {
+        auto& log = file.segment(SegmentKind::kQueueEntries);
+        const auto run = std::ranges::find(log.runs, 5U, &format::RunRef::record_count);
+        const auto number = static_cast<std::size_t>(run - log.runs.begin());
+        std::vector<format::QueueEntry> entries =
+            check_queue_run(file.payload(log, number)).value();
+        change(entries);
+        file.set_payload(log, encoded_queue_run({entries}), number);
+      },
+      Errc::kSegmentInvalid);
+}
+
 }  // namespace
 
 void add_rejected_queues(Maker& make) {
   add_tables(make);
   add_runs(make);
+  add_entries(make, "queue_entry_of_no_priority",
+              [](auto& entries) { entries.back().order = format::kQueueGone; });
+  add_entries(make, "queue_without_an_entry_of_a_changed_page",
+              [](auto& entries) { ++entries.back().order; });
   make.directory(
       "queue_record_count", kBase,
       [](CraftedFile& file) {

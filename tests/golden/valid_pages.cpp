@@ -308,14 +308,15 @@ std::vector<std::byte> scores_file() {
   return file.bytes;
 }
 
-/// Two queues: one of three runs, of which two have left in part, and one that is empty.
+/// Two queues: one of three runs, of which two have left in part, with pages that were changed and
+/// removed, and one that is empty.
 std::vector<std::byte> queues_file() {
   Scratch scratch;
   auto queue = must(Queue::open(*scratch.store));
   const auto insert = [&queue, &scratch](std::uint64_t count, double scale) {
     std::vector<QueuedPage> pages;
     for (std::uint64_t i = 0; i < count; ++i) {
-      pages.push_back({mix(i) % 1000, scale * static_cast<float>(mix(i + count) % 4096)});
+      pages.push_back({mix(i) % 6000, scale * static_cast<float>(mix(i + count) % 4096)});
     }
     must(queue.insert(pages));
     must(scratch.store->commit());
@@ -323,6 +324,7 @@ std::vector<std::byte> queues_file() {
   insert(40, 1);
   insert(9001, 0.25);
   must(queue.take(60));
+  must(queue.remove(std::vector<std::uint64_t>{mix(3) % 6000, mix(7000) % 6000, 6000}));
   insert(5, -1);
   must(must(Queue::open(*scratch.store, "empty")).close());
   must(queue.close());

@@ -22,14 +22,21 @@ namespace {
 /// Whatever a crawler may do with a queue.
 void do_something(Store& store, Queue& queue, SeededRandom& random, QueueModel& model) {
   const std::size_t count = random.below(3000);
-  switch (random.below(4)) {
+  switch (random.below(5)) {
     case 0: {
       const QueuedPages pages = random_pages(random, count);
       model.insert(pages);
-      return must(queue.insert(pages));
+      must(queue.insert(pages));
+      return;
     }
     case 1:
       EXPECT_EQ(must(queue.take(count)), model.take(count));
+      return;
+    case 2:
+      for (const QueuedPage& page : model.first(count / 100)) {
+        model.remove(page.page);
+        EXPECT_EQ(must(queue.remove(std::vector{page.page})), 1U);
+      }
       return;
     default:
       (void)must(store.commit());
@@ -146,8 +153,10 @@ TEST(QueueStore, IsOpenedOnlyWithATableOfItsRuns) {
     const char* take_text;
   };
   const std::vector<Case> cases = {
-      {[](auto& table) { ++table.entry_count; }, "", "a queue has fewer entries than it says"},
-      {[](auto& table) { --table.entry_count; }, "", ""},
+      {[](auto& table) { ++table.entry_count; }, "", ""},
+      {[](auto& table) { ++table.page_count, ++table.entry_count; }, "",
+       "a queue has fewer entries than it says"},
+      {[](auto& table) { --table.page_count; }, "", ""},
       {[](auto& table) { ++table.entries.value; }, "a queue names a log that is not its own", ""},
       {[](auto& table) { --table.entries.value; }, "a queue names a log that is not its own", ""},
       {[](auto& table) { ++table.runs[0].run.value; }, "a queue does not name the runs of its log",
@@ -155,6 +164,10 @@ TEST(QueueStore, IsOpenedOnlyWithATableOfItsRuns) {
       {[](auto& table) {
          table.runs.push_back({{999}, {}});
        },
+       "a queue does not name the runs of its log", ""},
+      {[](auto& table) { table.changes.push_back({999}); },
+       "a queue does not name the runs of its log", ""},
+      {[](auto& table) { table.changes.push_back(table.runs[0].run); },
        "a queue does not name the runs of its log", ""}};
   const auto text_of = [](const auto& result) {
     return std::string(result ? "" : result.error().text);

@@ -32,16 +32,71 @@ TEST(Queue, TakesTheHighestPriorityFirst) {
   EXPECT_EQ(queue.count(), 0U);
 }
 
-TEST(Queue, TakesAPageAsOftenAsItWasInserted) {
+TEST(Queue, HasAPageOnceWithItsLastPriority) {
   MemoryStore store;
   auto queue = must(Queue::open(*store));
-  must(queue.insert(QueuedPages{{7, 1}, {7, 1}, {7, 3}}));
+  const auto first = must(queue.insert(QueuedPages{{7, 1}, {7, 1}, {8, 2}, {7, 3}}));
+  EXPECT_EQ(first.new_count, 2U);
+  EXPECT_EQ(first.updated_count, 2U);
   must(store->commit());
-  must(queue.insert(QueuedPages{{7, 1}}));
-  EXPECT_EQ(must(queue.take(2)), (QueuedPages{{7, 3}, {7, 1}}));
+  EXPECT_EQ(queue.count(), 2U);
+  EXPECT_EQ(stored_pages(*store), (QueuedPages{{7, 3}, {8, 2}}));
+  EXPECT_EQ(must(queue.insert(QueuedPages{{7, 1}, {9, 1}})).new_count, 1U);
   must(store->commit());
-  EXPECT_EQ(stored_pages(*store), (QueuedPages{{7, 1}, {7, 1}}));
-  EXPECT_EQ(must(queue.take(5)), (QueuedPages{{7, 1}, {7, 1}}));
+  EXPECT_EQ(must(queue.take(1)), (QueuedPages{{8, 2}}));
+  EXPECT_EQ(must(queue.insert(QueuedPages{{7, 1}})).updated_count, 1U);
+  EXPECT_EQ(must(queue.take(1)), (QueuedPages{{7, 1}}));
+  EXPECT_EQ(must(queue.insert(QueuedPages{{7, 3}})).new_count, 1U);
+  must(store->commit());
+  EXPECT_EQ(stored_pages(*store), (QueuedPages{{7, 3}, {9, 1}}));
+  expect_whole(store.file());
+  EXPECT_EQ(must(queue.take(5)), (QueuedPages{{7, 3}, {9, 1}}));
+}
+
+TEST(Queue, UpdatesAndRemovesWhatWaits) {
+  MemoryStore store;
+  auto queue = must(Queue::open(*store));
+  EXPECT_EQ(must(queue.update(QueuedPages{{1, 1}})), 0U);
+  EXPECT_EQ(must(queue.remove(std::vector<std::uint64_t>{1})), 0U);
+  must(queue.insert(QueuedPages{{1, 1}, {2, 2}, {3, 3}, {4, 4}, {5, 5}}));
+  EXPECT_EQ(must(queue.update(QueuedPages{{1, 9}, {6, 9}, {3, 0}})), 2U);
+  EXPECT_EQ(must(queue.remove(std::vector<std::uint64_t>{3, 2, 3, kPageEnd})), 2U);
+  EXPECT_EQ(queue.count(), 3U);
+  EXPECT_EQ(code_of(queue.update(QueuedPages{{1, std::nan("")}})), Errc::kInvalidArgument);
+  must(store->commit());
+  const auto info = must(QueueView::list(must(store->snapshot()))).front();
+  EXPECT_EQ(info.page_count, 3U);
+  EXPECT_EQ(info.stale_count, 4U);
+  EXPECT_EQ(stored_pages(*store), (QueuedPages{{1, 9}, {5, 5}, {4, 4}}));
+  expect_whole(store.file());
+  store.reopen();
+  queue = must(Queue::open(*store));
+  EXPECT_EQ(must(queue.take(1)), (QueuedPages{{1, 9}}));
+  EXPECT_EQ(must(queue.update(QueuedPages{{1, 2}, {2, 2}, {4, 6}})), 1U);
+  EXPECT_EQ(must(queue.take(9)), (QueuedPages{{4, 6}, {5, 5}}));
+  must(queue.insert(QueuedPages{{1, 1}, {2, 2}}));
+  EXPECT_EQ(must(queue.remove(std::vector<std::uint64_t>{1, 2})), 2U);
+  must(store->commit());
+  EXPECT_EQ(stored_pages(*store), QueuedPages{});
+  EXPECT_EQ(must(QueueView::list(must(store->snapshot()))).front().stale_count, 0U);
+}
+
+TEST(Queue, IsCleared) {
+  MemoryStore store;
+  auto queue = must(Queue::open(*store));
+  must(queue.insert(QueuedPages{{1, 1}, {2, 2}, {2, 1}}));
+  must(store->commit());
+  must(queue.clear());
+  EXPECT_EQ(queue.count(), 0U);
+  EXPECT_EQ(stored_pages(*store), (QueuedPages{{1, 1}, {2, 1}}));
+  must(queue.insert(QueuedPages{{2, 7}}));
+  must(store->commit());
+  EXPECT_EQ(stored_pages(*store), (QueuedPages{{2, 7}}));
+  must(queue.clear());
+  must(store->commit());
+  EXPECT_EQ(stored_pages(*store), QueuedPages{});
+  expect_nothing_reserved(*store);
+  expect_whole(store.file());
 }
 
 TEST(Queue, KnowsOneZeroAndBothInfinities) {
@@ -199,7 +254,7 @@ TEST(Queue, IsCommittedWithAllElse) {
 }
 
 /// 300,000 pages, more than a run of the smallest kind has, with commits between.
-TEST(Queue, IsASortedMultisetHoweverLarge) {
+TEST(Queue, IsASortedSetHoweverLarge) {
   constexpr std::size_t kRounds = 20;
   constexpr std::size_t kPages = 15'000;
   MemoryStore store;
@@ -210,6 +265,15 @@ TEST(Queue, IsASortedMultisetHoweverLarge) {
     const QueuedPages pages = random_pages(random, kPages);
     model.insert(pages);
     must(queue->insert(pages));
+    const QueuedPages others = random_pages(random, kPages / 10);
+    model.update(others);
+    must(queue->update(others));
+    std::vector<std::uint64_t> removed;
+    for (const QueuedPage& page : random_pages(random, kPages / 20)) removed.push_back(page.page);
+    for (const QueuedPage& page : model.first(random.below(100))) removed.push_back(page.page);
+    const std::size_t count_before = model.count();
+    for (const std::uint64_t page : removed) model.remove(page);
+    ASSERT_EQ(must(queue->remove(removed)), count_before - model.count());
     const std::size_t count = random.below(kPages);
     ASSERT_EQ(must(queue->take(count)), model.take(count));
     ASSERT_EQ(queue->count(), model.count());

@@ -62,7 +62,7 @@ TEST(QueueView, StaysWhileTheWriterTakes) {
   EXPECT_EQ(must(view.peek(10)), model.first(10));
   EXPECT_EQ(must(view.peek(kAllPages)), model.all());
   EXPECT_EQ(must(view.peek(0)), QueuedPages{});
-  EXPECT_EQ(view.info().page_count, pages.size());
+  EXPECT_EQ(view.info().page_count, model.count());
 }
 
 TEST(QueueView, IsThatOfTheOlderStateAfterARollback) {

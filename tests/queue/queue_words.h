@@ -4,6 +4,7 @@
 /// What the tests of queues in stores say often.
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -33,13 +34,27 @@ struct LeavesBefore {
 /// What a queue has to be: the pages that wait, the first to leave first.
 class QueueModel {
  public:
-  void insert(const QueuedPages& pages) { pages_.insert(pages.begin(), pages.end()); }
+  void insert(const QueuedPages& pages) {
+    for (const QueuedPage& page : pages) {
+      remove(page.page);
+      priorities_[page.page] = page.priority;
+      pages_.insert(page);
+    }
+  }
+  void update(const QueuedPages& pages) {
+    for (const QueuedPage& page : pages) {
+      if (priorities_.contains(page.page)) insert({page});
+    }
+  }
+  void remove(std::uint64_t page) {
+    const auto at = priorities_.find(page);
+    if (at == priorities_.end()) return;
+    pages_.erase({page, at->second});
+    priorities_.erase(at);
+  }
   QueuedPages take(std::size_t count) {
     QueuedPages taken = first(count);
-    for (const QueuedPage& page : taken) {
-      EXPECT_EQ(*pages_.begin(), page);
-      pages_.erase(pages_.begin());
-    }
+    for (const QueuedPage& page : taken) remove(page.page);
     return taken;
   }
   [[nodiscard]] QueuedPages first(std::size_t count) const {
@@ -53,15 +68,17 @@ class QueueModel {
   [[nodiscard]] std::size_t count() const { return pages_.size(); }
 
  private:
-  std::multiset<QueuedPage, LeavesBefore> pages_;
+  std::set<QueuedPage, LeavesBefore> pages_;
+  std::map<std::uint64_t, double> priorities_;
 };
 
-/// Pages with priorities of which some are equal, and a few that come twice.
+/// Pages with priorities of which some are equal. Some pages come again sooner or later, and a few
+/// at once.
 inline QueuedPages random_pages(Random& random, std::size_t count) {
   constexpr std::uint64_t kPriorities = 5000;
   QueuedPages pages;
   while (pages.size() < count) {
-    pages.push_back({random.below(std::uint64_t{1} << 30),
+    pages.push_back({random.below(std::uint64_t{1} << (random.below(4) == 0 ? 15U : 30U)),
                      static_cast<double>(random.below(kPriorities)) / kPriorities});
     if (random.below(50) == 0 && pages.size() < count) pages.push_back(pages.back());
   }

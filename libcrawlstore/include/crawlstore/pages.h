@@ -77,12 +77,16 @@ struct ForgetReport {
   std::uint64_t link_count = 0;         ///< from these pages, or to them
   std::uint64_t seen_count = 0;         ///< keys that the DRUM of seen URLs had
   std::uint64_t score_array_count = 0;  ///< that were removed
+  std::uint64_t queued_count = 0;       ///< pages that waited in queues
 };
 
 struct ForgetOptions {
   /// A DRUM of URL keys (UrlSeen), which is not open, and in which no requests wait: the URLs of
   /// the pages are taken from it, too, so that they are new when they are seen again. Empty: none.
   std::string seen;
+  /// Queues of pages of this database (queue.h), open or not: the pages are taken from them, too.
+  /// Those that the store does not have are left out.
+  std::vector<std::string> queues = {"queue"};
   /// Told how far forget() is. See merge().
   Progress progress{};
 };
@@ -139,10 +143,10 @@ class PageDb {
   ///           pages that were crawled anew; now and then joins runs (spec/format.md)
   [[nodiscard]] Result<SuperstepReport> merge(const Progress& progress = {});
 
-  /// Takes the pages whose URL `is_meant` out of the database: keys, URLs, records, and all links
-  /// from and to them, in one commit, after merging what waits. Score arrays go with them, as they
-  /// are of these pages, too. Indexes stay given, to pages that are gone and have no URL. A URL
-  /// that comes up again is a new page.
+  /// Takes the pages whose URL `is_meant` out of the database: keys, URLs, records, all links from
+  /// and to them, and their places in queues, in one commit, after merging what waits. Score arrays
+  /// go with them, as they are of these pages, too. Indexes stay given, to pages that are gone and
+  /// have no URL. A URL that comes up again is a new page.
   ///   errors  kInvalidArgument (pages without URLs; the DRUM is open, or requests wait in it; its
   ///           keys are not made from URLs), kUnknownName (no such DRUM), kNoSpace and the like,
   ///           kCancelled: nothing was forgotten, but what waited may have been merged

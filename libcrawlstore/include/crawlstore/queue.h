@@ -3,13 +3,12 @@
 
 /// Queues of a store: which page comes next. Bytes: spec/format.md#queue-tables and #queue-runs.
 ///
-/// A queue is a multiset of pages with priorities: a page that is inserted twice leaves twice. The
-/// highest priority leaves first, and of the same priority the lowest page. Whatever is inserted or
-/// taken waits for the next commit of the store: Store::commit(), close(), that of a Transaction or
-/// of a merge. A merge's commit may leave what waits in other parts of the store
+/// A queue is a set of pages with priorities: a page that is inserted again gets the new priority.
+/// The highest priority leaves first, and of the same priority the lowest page. Whatever is changed
+/// or taken waits for the next commit of the store: Store::commit(), close(), that of a Transaction
+/// or of a merge. A merge's commit may leave what waits in other parts of the store
 /// (MergeCommit::kMerged): what belongs together goes into a Transaction. After a crash the queue
-/// is as the last commit left it. A queue knows nothing of page databases: PageDb::forget() leaves
-/// it as it is.
+/// is as the last commit left it.
 ///
 /// Ownership: a Queue shares its store; it must be gone when the store closes. What is passed in is
 /// copied. Threads: any number; they take turns with all that changes the store. Errors: as Store;
@@ -46,6 +45,12 @@ enum class QueueOrder : std::uint8_t {
   kAny,     ///< the same pages, with less work
 };
 
+/// What insert() did.
+struct QueueInserted {
+  std::uint64_t new_count = 0;      ///< pages that did not wait
+  std::uint64_t updated_count = 0;  ///< pages that did, or came twice
+};
+
 class Queue {
  public:
   /// Opens the queue `name`, or makes it.
@@ -59,20 +64,38 @@ class Queue {
   Queue& operator=(Queue&&) noexcept;
   ~Queue();  ///< close(), its error ignored
 
-  /// All of them, or after an error some.
+  /// All of them, or after an error the first ones. Pages that wait get the new priority; of a page
+  /// that comes twice the last one counts.
   ///   errors  kInvalidArgument, none of them: a priority is no number, a page is 2^40 or higher;
-  ///           kNoSpace and the like
+  ///           kNoSpace and the like; of damage
   ///   cost    a search among some hundred bounds for each page. A million of them becomes a run in
-  ///           the file, of 5 (floats) to 13 bytes a page; a commit joins runs when there are many
-  [[nodiscard]] Result<void> insert(std::span<const QueuedPage> pages);
+  ///           the file, of 5 (floats) to 13 bytes a page; a commit joins runs when there are many.
+  ///           A page that waited: 40 bytes of memory, and its share of a pass over the whole
+  ///           queue, of which there is one when half of the pages were changed, or 4 million. The
+  ///           first call of insert(), update() and remove() reads the whole queue, to find out
+  ///           which pages wait; from then on a bit each, if they are indexes of a page database
+  [[nodiscard]] Result<QueueInserted> insert(std::span<const QueuedPage> pages);
+
+  /// The same with those that wait; others are left out.
+  ///   returns  how many waited
+  [[nodiscard]] Result<std::uint64_t> update(std::span<const QueuedPage> pages);
+
+  /// The pages wait no more; others are left out. Nothing changes after an error.
+  ///   returns  how many waited
+  ///   errors, cost  as insert() of pages that wait
+  [[nodiscard]] Result<std::uint64_t> remove(std::span<const std::uint64_t> pages);
+
+  /// No page waits any more. Cost: none.
+  [[nodiscard]] Result<void> clear();
 
   /// Takes the first `count` pages, or all if there are fewer.
   ///   errors  kNoSpace and the like, of damage: none was taken
-  ///   cost    reads what has not been read before, of each run in pieces of 4,096 pages; sorts it
+  ///   cost    reads what has not been read before, of each run in pieces of 4,096 pages; sorts it.
+  ///           Changed pages are looked up in memory
   [[nodiscard]] Result<std::vector<QueuedPage>> take(std::size_t count,
                                                      QueueOrder order = QueueOrder::kSorted);
 
-  /// Pages that wait, also those that no commit has.
+  /// Pages that wait, also those that no commit has. Cost: none.
   [[nodiscard]] std::uint64_t count() const;
 
   /// Commits what waits, and closes. Again: no effect. errors  kReentrant inside a transaction
@@ -89,7 +112,8 @@ class Queue {
 struct QueueInfo {
   SegmentId id;
   std::string name;
-  std::uint64_t page_count = 0;  ///< that wait
+  std::uint64_t page_count = 0;   ///< that wait
+  std::uint64_t stale_count = 0;  ///< entries of pages that were changed, which nobody will take
   std::size_t run_count = 0;
   std::uint64_t allocated_bytes = 0;  ///< checksums and padding included
 };

@@ -33,6 +33,8 @@ class Forgetting {
 
   /// The URLs that were forgotten, in the order of their indexes.
   [[nodiscard]] const std::vector<std::string>& urls() const { return urls_; }
+  /// Their indexes.
+  [[nodiscard]] const std::vector<std::uint64_t>& pages() const { return pages_; }
 
  private:
   Result<void> find_pages(const std::function<bool(std::string_view url)>& is_meant);

@@ -9,6 +9,7 @@
 #include "pages/origins_run.h"
 #include "pages/page_db_impl.h"
 #include "pages/superstep.h"
+#include "queue/removal.h"
 
 namespace crawlstore {
 namespace {
@@ -225,11 +226,16 @@ Result<ForgetReport> PageDb::Impl::forget_locked(
   container::Writer& writer = *store->writer;
   ForgetReport report;
   std::optional<drum::KeyTable> seen;
+  queue::Removal queued(*store);
   const auto forgotten = commit_change([&]() -> Result<void> {
     pages::Forgetting forgetting(writer, in_commit->state, *keys, steps);
     CRAWLSTORE_TRY(const auto done, forgetting.run(is_meant));
     report = done;
     if (report.page_count != 0) report.score_array_count = remove_scores(writer, state.id);
+    for (const std::string& queue : forget_options.queues) {
+      CRAWLSTORE_TRY(const auto count, queued.remove(queue, forgetting.pages()));
+      report.queued_count += count;
+    }
     if (forget_options.seen.empty()) return {};
     CRAWLSTORE_TRY(auto opened, drum::KeyTable::open_seen(writer, forget_options.seen));
     seen.emplace(std::move(opened));
@@ -240,6 +246,7 @@ Result<ForgetReport> PageDb::Impl::forget_locked(
   });
   if (!forgotten) {
     if (seen) seen->dropped();
+    queued.undo();
     return tl::unexpected<Error>(forgotten.error());
   }
   if (seen) seen->committed();

@@ -13,13 +13,15 @@ namespace {
 /// Entries that wait to become a run.
 constexpr std::size_t kTailMax = std::size_t{1} << 20;
 /// A tail that is not worth a run goes to the near entries.
-constexpr std::size_t kTailSmall = std::size_t{1} << 15;
+constexpr std::size_t kTailSmall = EntryQueue::kPieceMax;
 /// Near entries, of which the first quarter stays when they are more.
 constexpr std::size_t kNearMax = std::size_t{1} << 20;
 
 /// Runs of level 0 have fewer than 2^15 entries, those of each further one 8 times as many. So many
-/// of a level are joined: a log takes 256 runs, and levels are to hold 2^40 entries.
-constexpr std::array<std::size_t, 10> kFanIn = {8, 8, 128, 64, 16, 8, 8, 8, 8, 8};
+/// of a level are joined: levels are to hold 2^40 entries.
+constexpr std::array<std::size_t, 10> kFanIn = {8, 8, 96, 64, 16, 8, 8, 8, 8, 8};
+/// A log takes 256 runs; the others are of changes.
+constexpr std::size_t kRunsMax = format::kRunsPerLogMax - 32;
 /// Runs of these levels are joined in memory.
 constexpr std::size_t kSmallLevels = 2;
 
@@ -50,6 +52,20 @@ Result<void> read_all(std::span<const LiveRun> runs, std::vector<Entry>& out) {
   return {};
 }
 
+/// Of the last `count` entries of `from`.
+void set_unwanted_aside(std::size_t count, const EntryQueue::Filter& is_wanted,
+                        std::vector<Entry>& from, std::vector<Entry>& unwanted) {
+  auto wanted = from.end() - static_cast<std::ptrdiff_t>(count);
+  for (auto at = wanted; at != from.end(); ++at) {
+    if (is_wanted(*at)) {
+      *wanted++ = *at;
+    } else {
+      unwanted.push_back(*at);
+    }
+  }
+  from.erase(wanted, from.end());
+}
+
 /// False: a run was damaged. errors  all others
 template <class T>
 Result<bool> is_whole(const Result<T>& result) {
@@ -70,7 +86,7 @@ EntryQueue::EntryQueue(RunSink& sink, std::vector<LiveRun> runs, std::uint64_t c
 
 Result<void> EntryQueue::insert(std::span<const Entry> entries) {
   while (!entries.empty()) {
-    const auto piece = entries.first(std::min(entries.size(), kTailSmall));
+    const auto piece = entries.first(std::min(entries.size(), kPieceMax));
     if (tail_.size() >= kTailMax) CRAWLSTORE_TRY(write_tail());
     if (front_.near_count() >= kNearMax) demote();
     const std::size_t born_before = born_.size();
@@ -117,7 +133,7 @@ void EntryQueue::demote() {
 }
 
 Result<void> EntryQueue::write_tail() {
-  CRAWLSTORE_TRY(auto run, write(tail_));
+  CRAWLSTORE_TRY(auto run, write_run(*sink_, tail_));
   front_.add({.stored = std::move(run)});
   tail_.clear();
   return {};
@@ -135,25 +151,34 @@ Result<void> EntryQueue::load_more() {
   return {};
 }
 
-Result<void> EntryQueue::take(std::size_t count, bool is_sorted, std::vector<Entry>& out) {
+Result<void> EntryQueue::take(std::size_t count, bool is_sorted, std::vector<Entry>& out,
+                              const Filter& is_wanted) {
   const std::size_t before = out.size();
   count = std::min<std::uint64_t>(count, count_);
-  if (const auto taken = take_near(count, is_sorted, out); !taken) {
+  if (count == 0) return {};
+  std::vector<Entry> unwanted;
+  if (const auto taken = take_near(count, is_sorted, out, is_wanted, unwanted); !taken) {
     front_.insert(std::span(out).subspan(before));
+    front_.insert(unwanted);
     out.resize(before);
     return taken;
   }
+  // What is wanted leaves last.
   const auto taken = std::span(out).subspan(before);
-  if (taken.empty()) return {};
-  count_ -= taken.size();
+  count_ -= taken.size() + unwanted.size();
   note_extraction(is_sorted ? taken.back() : *std::ranges::max_element(taken));
   if (count_ == 0) *this = EntryQueue(*sink_);
   return {};
 }
 
-Result<void> EntryQueue::take_near(std::size_t count, bool is_sorted, std::vector<Entry>& out) {
+Result<void> EntryQueue::take_near(std::size_t count, bool is_sorted, std::vector<Entry>& out,
+                                   const Filter& is_wanted, std::vector<Entry>& unwanted) {
   for (const std::size_t end = out.size() + count; out.size() < end;) {
-    if (front_.take(end - out.size(), is_sorted, out) > 0) continue;
+    const auto taken_count = front_.take(end - out.size(), is_sorted, out);
+    if (taken_count > 0) {
+      if (is_wanted) set_unwanted_aside(taken_count, is_wanted, out, unwanted);
+      continue;
+    }
     if (front_.bound() == kBehindAll && tail_.empty()) {
       return fail(Errc::kSegmentInvalid, "a queue has fewer entries than it says");
     }
@@ -162,18 +187,8 @@ Result<void> EntryQueue::take_near(std::size_t count, bool is_sorted, std::vecto
   return {};
 }
 
-Result<StoredRunPtr> EntryQueue::write(std::vector<Entry> entries) {
-  CRAWLSTORE_TRY(auto builder, RunBuilder::start(*sink_, entries.size()));
-  std::size_t begin = 0;
-  for (const std::size_t end : group_neighbours(entries)) {
-    CRAWLSTORE_TRY(builder.add(std::span(entries).subspan(begin, end - begin)));
-    begin = end;
-  }
-  return builder.finish();
-}
-
 /// Runs too many for memory as one. What has left stays behind.
-Result<StoredRunPtr> EntryQueue::join(std::span<const LiveRun> runs) {
+Result<StoredRunPtr> EntryQueue::join(std::span<const LiveRun> runs, const Filter& is_wanted) {
   RunFront front;
   std::uint64_t count = 0;
   for (const LiveRun& run : runs) {
@@ -182,9 +197,12 @@ Result<StoredRunPtr> EntryQueue::join(std::span<const LiveRun> runs) {
   }
   CRAWLSTORE_TRY(auto builder, RunBuilder::start(*sink_, count));
   std::vector<Entry> fragment;
+  std::vector<Entry> unwanted;
   while (front.near_count() > 0 || front.bound() != kBehindAll) {
     CRAWLSTORE_TRY(front.advance());
-    while (front.take(kFragmentEntries - fragment.size(), false, fragment) > 0) {
+    while (const auto taken = front.take(kFragmentEntries - fragment.size(), false, fragment)) {
+      if (is_wanted) set_unwanted_aside(taken, is_wanted, fragment, unwanted);
+      unwanted.clear();
       if (fragment.size() < kFragmentEntries) continue;
       CRAWLSTORE_TRY(builder.add(fragment));
       fragment.clear();
@@ -194,6 +212,18 @@ Result<StoredRunPtr> EntryQueue::join(std::span<const LiveRun> runs) {
   return builder.finish();
 }
 
+Result<bool> EntryQueue::rewrite(const Filter& is_wanted) {
+  CRAWLSTORE_TRY(flush());
+  auto joined = join(front_.runs(), is_wanted);
+  CRAWLSTORE_TRY(const bool is_done, is_whole(joined));
+  if (!is_done) return false;
+  std::vector<LiveRun> runs;
+  if (*joined) runs.push_back({.stored = std::move(*joined)});
+  const std::uint64_t count = runs.empty() ? 0 : runs.front().stored->index.entry_count;
+  *this = EntryQueue(*sink_, std::move(runs), count);
+  return true;
+}
+
 Result<void> EntryQueue::flush() {
   std::vector<Entry> entries = born_and_there();
   entries.insert(entries.end(), tail_.begin(), tail_.end());
@@ -201,7 +231,7 @@ Result<void> EntryQueue::flush() {
   CRAWLSTORE_TRY(join_crowded_levels(entries, runs));
   const bool are_same = runs.size() == front_.runs().size();
   if (!entries.empty()) {
-    CRAWLSTORE_TRY(auto run, write(std::move(entries)));
+    CRAWLSTORE_TRY(auto run, write_run(*sink_, std::move(entries)));
     runs.push_back({.stored = std::move(run)});
   }
   tail_.clear();
@@ -233,7 +263,7 @@ Result<void> EntryQueue::join_crowded_levels(std::vector<Entry>& entries,
     }
     if (!are_joined) kept.insert(kept.end(), runs.begin(), runs.end());
   }
-  if (kept.size() < format::kRunsPerLogMax) return {};
+  if (kept.size() < kRunsMax) return {};
   return fail(Errc::kTooLarge, "a queue has too many runs that are damaged and cannot be joined");
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,11 @@ namespace crawlstore::queue {
 /// Errors: of damage, and of the sink; nothing has changed then.
 class EntryQueue {
  public:
+  /// Which entries are wanted. Empty: all.
+  using Filter = std::function<bool(const Entry&)>;
+  /// So many entries are inserted all, or none after an error.
+  static constexpr std::size_t kPieceMax = std::size_t{1} << 15;
+
   explicit EntryQueue(RunSink& sink) : sink_(&sink) {}
   /// With what another one left behind: its runs and count.
   EntryQueue(RunSink& sink, std::vector<LiveRun> runs, std::uint64_t count);
@@ -34,9 +40,14 @@ class EntryQueue {
   ///   errors  of the sink: those that came before the error are in
   Result<void> insert(std::span<const Entry> entries);
 
-  /// Takes the lowest `count`, or all that there are, and appends them, lowest first.
+  /// Takes the lowest `count` that are wanted, or all that there are, and appends them, lowest
+  /// first. Those before them that are not wanted leave, too.
   ///   is_sorted  false: in any order, which costs less
-  Result<void> take(std::size_t count, bool is_sorted, std::vector<Entry>& out);
+  Result<void> take(std::size_t count, bool is_sorted, std::vector<Entry>& out,
+                    const Filter& is_wanted = {});
+  /// Writes all that are wanted as one run; the others are gone.
+  ///   returns  false: a run is damaged, and nothing was written
+  Result<bool> rewrite(const Filter& is_wanted);
 
   /// Makes runs of all that was inserted: then runs() and count() are the whole state.
   Result<void> flush();
@@ -49,12 +60,12 @@ class EntryQueue {
   };
   Result<void> write_tail();
   Result<void> load_more();
-  Result<void> take_near(std::size_t count, bool is_sorted, std::vector<Entry>& out);
+  Result<void> take_near(std::size_t count, bool is_sorted, std::vector<Entry>& out,
+                         const Filter& is_wanted, std::vector<Entry>& unwanted);
   void note_extraction(const Entry& cut);
   [[nodiscard]] std::vector<Entry> born_and_there() const;
   void demote();
-  Result<StoredRunPtr> write(std::vector<Entry> entries);
-  Result<StoredRunPtr> join(std::span<const LiveRun> runs);
+  Result<StoredRunPtr> join(std::span<const LiveRun> runs, const Filter& is_wanted = {});
   Result<void> join_crowded_levels(std::vector<Entry>& entries, std::vector<LiveRun>& kept);
 
   RunSink* sink_;

@@ -14,8 +14,8 @@ std::vector<QueuedPage> pages_of(std::span<const Entry> entries) {
   return pages;
 }
 
-const format::RunRef& ref_of(const LiveRun& run) {
-  return static_cast<const FileRun&>(*run.stored->bytes).ref();
+const format::RunRef& ref_of(const StoredRun& run) {
+  return static_cast<const FileRun&>(*run.bytes).ref();
 }
 
 Result<QueueSegments> read_segments(const container::Directory& directory,
@@ -34,8 +34,10 @@ Result<QueueSegments> read_segments(const container::Directory& directory,
       found.entries->owner != queue.id) {
     return broken("a queue names a log that is not its own");
   }
-  if (!std::ranges::equal(found.table.runs, found.entries->runs, {}, &format::QueueRunState::run,
-                          &format::RunRef::run_id)) {
+  std::vector<RunId> runs = found.table.changes;
+  for (const format::QueueRunState& run : found.table.runs) runs.push_back(run.run);
+  std::ranges::sort(runs);
+  if (!std::ranges::equal(runs, found.entries->runs, {}, {}, &format::RunRef::run_id)) {
     return broken("a queue does not name the runs of its log");
   }
   return found;

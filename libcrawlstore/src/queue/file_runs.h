@@ -13,7 +13,7 @@
 #include "container/directory_state.h"
 #include "container/run_io.h"
 #include "format/queue_table.h"
-#include "queue/entry_queue.h"
+#include "queue/page_queue.h"
 
 namespace crawlstore::queue {
 
@@ -25,6 +25,10 @@ struct RunPlace {
   bool is_published = true;  ///< false: its extent belongs to the queue that wrote it
 };
 using RunPlacePtr = std::shared_ptr<RunPlace>;
+
+/// Reads the index of a run.
+///   errors  kSegmentInvalid, with the segment and the place in the file; of damage
+Result<StoredRunPtr> open_run(RunPlacePtr place, SegmentId segment);
 
 class FileRun final : public RunPayload {
  public:
@@ -39,8 +43,16 @@ class FileRun final : public RunPayload {
   RunPlacePtr place_;
 };
 
+/// Of a queue from which pages leave in memory only.
+class NoSink final : public RunSink {
+ public:
+  Result<std::unique_ptr<RunOutput>> start(std::uint64_t /*payload_bytes_max*/) override {
+    return fail(Errc::kReadOnly, "a queue that is read takes no runs");
+  }
+};
+
 /// The reference to a run that is a FileRun.
-const format::RunRef& ref_of(const LiveRun& run);
+const format::RunRef& ref_of(const StoredRun& run);
 
 /// What a directory says of a queue.
 struct QueueSegments {
@@ -53,8 +65,29 @@ Result<QueueSegments> read_segments(const container::Directory& directory,
                                     const format::SegmentEntry& queue,
                                     std::span<const std::byte> table);
 
-/// Reads the index of a run.
-///   errors  kSegmentInvalid, with the segment and the place in the file; of damage
-Result<StoredRunPtr> open_run(RunPlacePtr place, SegmentId segment);
+/// Reads the indexes of all runs.
+///   reader_of  std::shared_ptr<const container::RunReader>(const format::RunRef&)
+///   opened     told of each run and its place
+///   errors     kSegmentInvalid, with the segment and the place in the file; of damage
+template <class ReaderOf, class Opened>
+Result<PageQueue::State> open_runs(const QueueSegments& found, const ReaderOf& reader_of,
+                                   const Opened& opened) {
+  PageQueue::State state{{}, found.table.entry_count, found.table.page_count, {}};
+  const auto open = [&](RunId run) -> Result<StoredRunPtr> {
+    const auto place = std::make_shared<RunPlace>();
+    place->reader = reader_of(*found.entries->find_run(run));
+    opened(run, place);
+    return open_run(place, found.entries->id);
+  };
+  for (const format::QueueRunState& run : found.table.runs) {
+    CRAWLSTORE_TRY(auto stored, open(run.run));
+    state.runs.push_back({std::move(stored), run.cut});
+  }
+  for (const RunId run : found.table.changes) {
+    CRAWLSTORE_TRY(auto stored, open(run));
+    state.changes.push_back(std::move(stored));
+  }
+  return state;
+}
 
 }  // namespace crawlstore::queue

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <crawlstore/queue.h>
@@ -15,13 +16,15 @@
 #include "format/name.h"
 #include "format/pages_table.h"
 #include "queue/file_runs.h"
+#include "queue/removal.h"
 
 namespace crawlstore {
 namespace {
 
 using queue::Entry;
-using queue::EntryQueue;
 using queue::LiveRun;
+using queue::PageQueue;
+using State = PageQueue::State;
 
 Result<std::vector<Entry>> entries_of(std::span<const QueuedPage> pages) {
   std::vector<Entry> entries;
@@ -37,23 +40,30 @@ Result<std::vector<Entry>> entries_of(std::span<const QueuedPage> pages) {
   return entries;
 }
 
+bool are_equal(const State& a, const State& b) {
+  return a.entry_count == b.entry_count && a.page_count == b.page_count && a.changes == b.changes &&
+         std::ranges::equal(a.runs, b.runs, [](const LiveRun& x, const LiveRun& y) {
+           return x.stored == y.stored && x.cut == y.cut;
+         });
+}
+
+/// Calls work(run) with all of them.
+template <class Work>
+void for_each_run(const State& state, const Work& work) {
+  for (const LiveRun& run : state.runs) work(queue::ref_of(*run.stored));
+  for (const queue::StoredRunPtr& run : state.changes) work(queue::ref_of(*run));
+}
+
 }  // namespace
 
 struct Queue::Impl final : Participant, queue::RunSink {
   Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name)
       : Participant(std::move(of_store), SegmentKind::kQueue), own_name(of_name) {}
 
-  /// All that there is when what was inserted is in runs.
-  struct State {
-    std::vector<LiveRun> runs;
-    std::uint64_t count = 0;
-    [[nodiscard]] bool is_that_of(const State& other) const;
-  };
-
   const std::string own_name;
   SegmentId id;
   SegmentId log;  // of the runs; 0: there is none
-  EntryQueue entries{*this};
+  PageQueue pages{*this};
   std::map<RunId, queue::RunPlacePtr> places;
   std::optional<State> committed;  // nothing: the file does not have the queue
   std::optional<State> in_commit;  // what the commit under way publishes, or leaves as it is
@@ -64,7 +74,6 @@ struct Queue::Impl final : Participant, queue::RunSink {
   template <class Work>
   auto change(const Work& work) -> decltype(work());
   Result<void> begin_change();
-  [[nodiscard]] State state() const;
   Result<void> put(const State& next);
   void release_unused();
   std::shared_ptr<const container::RunReader> reader_of(const format::RunRef& run) const;
@@ -81,13 +90,6 @@ struct Queue::Impl final : Participant, queue::RunSink {
   void close() override;
   [[nodiscard]] std::string_view name() const override { return own_name; }
 };
-
-bool Queue::Impl::State::is_that_of(const State& other) const {
-  return count == other.count &&
-         std::ranges::equal(runs, other.runs, [](const LiveRun& a, const LiveRun& b) {
-           return a.stored == b.stored && a.cut == b.cut;
-         });
-}
 
 /// Writes a run of the queue.
 class Queue::Impl::Output final : public queue::RunOutput {
@@ -135,16 +137,11 @@ Result<void> Queue::Impl::load(const format::SegmentEntry& entry) {
       writer.storage(), container::run_name(writer.identity(), id, run.run_id), run, payload));
   CRAWLSTORE_TRY(const auto found, queue::read_segments(*writer.directory(), entry, payload));
   log = found.table.entries;
-  State loaded{{}, found.table.entry_count};
-  for (std::size_t i = 0; i < found.table.runs.size(); ++i) {
-    const auto place = std::make_shared<queue::RunPlace>();
-    place->reader = reader_of(found.entries->runs[i]);
-    CRAWLSTORE_TRY(auto stored, queue::open_run(place, log));
-    places[found.table.runs[i].run] = place;
-    loaded.runs.push_back({std::move(stored), found.table.runs[i].cut});
-  }
-  entries = EntryQueue(*this, loaded.runs, loaded.count);
-  committed = std::move(loaded);
+  CRAWLSTORE_TRY(committed,
+                 queue::open_runs(
+                     found, [this](const auto& ref) { return reader_of(ref); },
+                     [this](RunId run_id, const auto& place) { places[run_id] = place; }));
+  pages = PageQueue(*this, *committed);
   return {};
 }
 
@@ -165,20 +162,16 @@ auto Queue::Impl::change(const Work& work) -> decltype(work()) {
 /// The first time in a transaction: what there is can be had again when it is dropped.
 Result<void> Queue::Impl::begin_change() {
   if (!store->in_transaction() || before) return {};
-  CRAWLSTORE_TRY(entries.flush());
-  before = state();
+  CRAWLSTORE_TRY(pages.flush());
+  before = pages.state();
   return {};
-}
-
-Queue::Impl::State Queue::Impl::state() const {
-  return {{entries.runs().begin(), entries.runs().end()}, entries.count()};
 }
 
 Result<void> Queue::Impl::prepare(CommitScope scope) {
   if (scope == CommitScope::kNothing) return {};
-  CRAWLSTORE_TRY(entries.flush());
-  in_commit = state();
-  if (committed && in_commit->is_that_of(*committed)) return {};
+  CRAWLSTORE_TRY(pages.flush());
+  in_commit = pages.state();
+  if (committed && are_equal(*in_commit, *committed)) return {};
   const auto done = put(*in_commit);
   if (!done) dropped();
   return done;
@@ -188,13 +181,16 @@ Result<void> Queue::Impl::put(const State& next) {
   container::Writer& writer = *store->writer;
   const format::SegmentEntry* const old = writer.directory()->find(log);
   format::SegmentEntry runs{log, SegmentKind::kQueueEntries, StorageClass::kLog, id, {}, {}};
-  format::QueueTable to_write{next.runs.empty() ? SegmentId{} : log, next.count, {}};
-  for (const LiveRun& run : next.runs) {
-    const format::RunRef& ref = queue::ref_of(run);
+  for_each_run(next, [&](const format::RunRef& ref) {
     const auto* const there = old == nullptr ? nullptr : old->find_run(ref.run_id);
     runs.runs.push_back(there == nullptr ? ref : *there);
-    to_write.runs.push_back({ref.run_id, run.cut});
+  });
+  format::QueueTable to_write{
+      runs.runs.empty() ? SegmentId{} : log, next.entry_count, next.page_count, {}, {}};
+  for (const LiveRun& run : next.runs) {
+    to_write.runs.push_back({queue::ref_of(*run.stored).run_id, run.cut});
   }
+  for (const auto& run : next.changes) to_write.changes.push_back(queue::ref_of(*run).run_id);
   std::ranges::sort(runs.runs, {}, &format::RunRef::run_id);
   std::ranges::sort(to_write.runs, {}, &format::QueueRunState::run);
   const auto payload = format::encode_queue_table(to_write);
@@ -202,7 +198,7 @@ Result<void> Queue::Impl::put(const State& next) {
                  container::write_run(writer, id, writer.new_run_ids(1), payload, 1));
   table = format::SegmentEntry{id, SegmentKind::kQueue, StorageClass::kBlob, {}, own_name, {run}};
   writer.put(*table);
-  if (!next.runs.empty()) {
+  if (!runs.runs.empty()) {
     writer.put(std::move(runs));
   } else if (old != nullptr) {
     writer.remove(log);
@@ -212,10 +208,12 @@ Result<void> Queue::Impl::put(const State& next) {
 
 void Queue::Impl::published() {
   if (!in_commit) return;
-  for (const LiveRun& run : in_commit->runs) {
-    places[queue::ref_of(run).run_id]->is_published = true;
-  }
-  if (in_commit->runs.empty()) log = {};
+  bool has_runs = false;
+  for_each_run(*in_commit, [&](const format::RunRef& ref) {
+    places[ref.run_id]->is_published = true;
+    has_runs = true;
+  });
+  if (!has_runs) log = {};
   committed = std::exchange(in_commit, std::nullopt);
   before.reset();
   table.reset();
@@ -232,19 +230,17 @@ void Queue::Impl::dropped() {
 void Queue::Impl::drop_tentative() {
   const std::lock_guard lock(mutex);
   if (!before) return;
-  entries = EntryQueue(*this, std::move(before->runs), before->count);
+  pages = PageQueue(*this, std::move(*before));
   before.reset();
   release_unused();
 }
 
 /// Gives back what was written, and is in no state any more.
 void Queue::Impl::release_unused() {
-  const auto is_used = [this](RunId run) {
-    return std::ranges::any_of(
-        entries.runs(), [run](const LiveRun& used) { return queue::ref_of(used).run_id == run; });
-  };
+  std::set<RunId> used;
+  for_each_run(pages.state(), [&used](const format::RunRef& ref) { used.insert(ref.run_id); });
   for (auto at = places.begin(); at != places.end();) {
-    if (is_used(at->first)) {
+    if (used.contains(at->first)) {
       ++at;
       continue;
     }
@@ -264,9 +260,56 @@ void Queue::Impl::moved(const std::map<RunId, format::RunRef>& runs) {
 void Queue::Impl::close() {
   const std::lock_guard lock(mutex);
   closed = true;
-  entries = EntryQueue(*this);
+  pages.clear();
   release_unused();
 }
+
+namespace queue {
+
+struct Removal::Part {
+  std::shared_ptr<Queue::Impl> opened;  // nothing: it was open
+  Queue::Impl* queue;
+  std::optional<State> before;
+};
+
+Removal::Removal(StoreImpl& store) : store_(store) {}
+
+Removal::~Removal() {
+  for (const Part& part : parts_) {
+    if (part.opened == nullptr) continue;
+    std::erase(store_.participants, part.queue);
+    part.opened->close();
+  }
+}
+
+Result<std::uint64_t> Removal::remove(std::string_view name, std::span<const std::uint64_t> pages) {
+  const auto* const entry = store_.writer->directory()->find_named(SegmentKind::kQueue, name);
+  if (pages.empty()) return 0;
+  Part part{{}, static_cast<Queue::Impl*>(store_.find(SegmentKind::kQueue, name)), {}};
+  if (part.queue == nullptr) {
+    if (entry == nullptr) return 0;
+    part.opened = std::make_shared<Queue::Impl>(store_.shared_from_this(), name);
+    CRAWLSTORE_TRY(part.opened->load(*entry));
+    part.queue = part.opened.get();
+    part.queue->admit();
+  }
+  const std::lock_guard lock(part.queue->mutex);
+  parts_.push_back(part);
+  CRAWLSTORE_TRY(part.queue->pages.flush());
+  parts_.back().before = part.queue->pages.state();
+  return part.queue->pages.remove(pages);
+}
+
+void Removal::undo() {
+  for (const Part& part : parts_) {
+    if (!part.before) continue;
+    const std::lock_guard lock(part.queue->mutex);
+    part.queue->pages = PageQueue(*part.queue, *part.before);
+    part.queue->release_unused();
+  }
+}
+
+}  // namespace queue
 
 Queue::Queue(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Queue::Queue(Queue&&) noexcept = default;
@@ -305,22 +348,41 @@ Result<Queue> Queue::open(Store& store, std::string_view name) {
   return Queue(std::move(impl));
 }
 
-Result<void> Queue::insert(std::span<const QueuedPage> pages) {
+Result<QueueInserted> Queue::insert(std::span<const QueuedPage> pages) {
   CRAWLSTORE_TRY(const auto entries, entries_of(pages));
-  return impl_->change([&] { return impl_->entries.insert(entries); });
+  return impl_->change([&]() -> Result<QueueInserted> {
+    CRAWLSTORE_TRY(const auto new_count, impl_->pages.insert(entries));
+    return QueueInserted{new_count, entries.size() - new_count};
+  });
+}
+
+Result<std::uint64_t> Queue::update(std::span<const QueuedPage> pages) {
+  CRAWLSTORE_TRY(const auto entries, entries_of(pages));
+  return impl_->change([&] { return impl_->pages.update(entries); });
+}
+
+Result<std::uint64_t> Queue::remove(std::span<const std::uint64_t> pages) {
+  return impl_->change([&] { return impl_->pages.remove(pages); });
+}
+
+Result<void> Queue::clear() {
+  return impl_->change([&]() -> Result<void> {
+    impl_->pages.clear();
+    return {};
+  });
 }
 
 Result<std::vector<QueuedPage>> Queue::take(std::size_t count, QueueOrder order) {
   return impl_->change([&]() -> Result<std::vector<QueuedPage>> {
     std::vector<Entry> taken;
-    CRAWLSTORE_TRY(impl_->entries.take(count, order == QueueOrder::kSorted, taken));
+    CRAWLSTORE_TRY(impl_->pages.take(count, order == QueueOrder::kSorted, taken));
     return queue::pages_of(taken);
   });
 }
 
 std::uint64_t Queue::count() const {
   const std::lock_guard lock(impl_->mutex);
-  return impl_->entries.count();
+  return impl_->pages.count();
 }
 
 Result<void> Queue::close() {

@@ -51,29 +51,6 @@ Result<container::RunContentPtr> check_queue_run(const container::PayloadSource&
   return std::make_unique<const container::RunContent>(index.entry_count);
 }
 
-namespace {
-
-/// How many entries of a run have not left; nothing when the run is not whole, which was noted.
-Result<std::optional<std::uint64_t>> count_there(container::SegmentVerifier& segments,
-                                                 const format::SegmentEntry& log,
-                                                 const format::RunRef& ref, const Entry& cut) {
-  CRAWLSTORE_TRY(const auto* const content, segments.content_of(log, ref));
-  if (content == nullptr) return std::optional<std::uint64_t>();
-  container::Verification& verification = segments.verification();
-  const auto place = std::make_shared<RunPlace>();
-  place->reader = std::make_shared<const container::RunReader>(
-      std::shared_ptr<Storage>(std::shared_ptr<void>(), &verification.storage),
-      container::run_name(verification.identity, log.id, ref.run_id), ref);
-  const auto run = open_run(place, log.id);
-  const Result<std::uint64_t> count =
-      run ? (*run)->exact_count_behind(cut) : tl::unexpected<Error>(run.error());
-  if (count) return std::optional(*count);
-  CRAWLSTORE_TRY(segments.failed(count.error()));
-  return std::optional<std::uint64_t>();
-}
-
-}  // namespace
-
 Result<bool> verify_queue(container::SegmentVerifier& segments, const format::SegmentEntry& entry) {
   CRAWLSTORE_TRY(const auto payload, segments.read_table(entry, format::kQueueTableBytesMax,
                                                          "a queue table is too long"));
@@ -86,17 +63,27 @@ Result<bool> verify_queue(container::SegmentVerifier& segments, const format::Se
   }
   if (found->entries == nullptr) return true;
   segments.name(SegmentKind::kQueue, found->entries->id);
-  std::uint64_t count = 0;
-  bool is_whole = true;
-  for (std::size_t i = 0; i < found->table.runs.size(); ++i) {
-    CRAWLSTORE_TRY(const auto there, count_there(segments, *found->entries, found->entries->runs[i],
-                                                 found->table.runs[i].cut));
-    is_whole = is_whole && there;
-    count += there.value_or(0);
+  for (const format::RunRef& run : found->entries->runs) {
+    CRAWLSTORE_TRY(const auto* const content, segments.content_of(*found->entries, run));
+    if (content == nullptr) return true;
   }
-  if (is_whole && count != found->table.entry_count) {
-    segments.broken(entry.id, entry.runs.front().offset_bytes,
-                    "a queue has another number of entries than its table says");
+  NoSink sink;
+  container::Verification& verification = segments.verification();
+  const auto state = open_runs(
+      *found,
+      [&](const format::RunRef& run) {
+        return std::make_shared<const container::RunReader>(
+            std::shared_ptr<Storage>(std::shared_ptr<void>(), &verification.storage),
+            container::run_name(verification.identity, found->entries->id, run.run_id), run);
+      },
+      [](RunId /*run*/, const RunPlacePtr& /*place*/) {});
+  const Result<void> checked =
+      state ? PageQueue(sink, *state).check() : tl::unexpected<Error>(state.error());
+  if (checked) return true;
+  if (checked.error().code != Errc::kSegmentInvalid || checked.error().segment) {
+    CRAWLSTORE_TRY(segments.failed(checked.error()));
+  } else {
+    segments.broken(entry.id, entry.runs.front().offset_bytes, checked.error().text);
   }
   return true;
 }

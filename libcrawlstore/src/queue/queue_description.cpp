@@ -104,6 +104,15 @@ void describe_queue(Description& out, const RunSource& source) {
                     format::describe_queue_run_cut);
   }
   out.close();
+  const Extent changes{
+      kHeaderBytes + count * kCutBytes,
+      std::min<std::uint64_t>(table->changes.size(), out.entries_max()) * sizeof(std::uint64_t)};
+  const auto ids = source.read(changes.offset_bytes, changes.length_bytes);
+  const std::uint64_t base = run.offset_bytes + changes.offset_bytes;
+  out.open("change_runs", "list", {base, table->changes.size() * sizeof(std::uint64_t)},
+           std::to_string(table->changes.size()));
+  out.add_fields(format::describe_numbers({.name = "change_runs"}, ids.bytes), base);
+  out.close();
 }
 
 void describe_queue_run(Description& out, const RunSource& source) {

@@ -10,14 +10,6 @@
 namespace crawlstore {
 namespace {
 
-/// Of a queue from which pages leave in memory only.
-class NoSink final : public queue::RunSink {
- public:
-  Result<std::unique_ptr<queue::RunOutput>> start(std::uint64_t /*payload_bytes_max*/) override {
-    return fail(Errc::kReadOnly, "a queue that is read takes no runs");
-  }
-};
-
 Result<queue::QueueSegments> segments_of(const Snapshot& snapshot,
                                          const format::SegmentEntry& entry) {
   container::Reader& reader = Inside::of(snapshot);
@@ -32,8 +24,9 @@ Result<queue::QueueSegments> segments_of(const Snapshot& snapshot,
 QueueInfo info_of(const queue::QueueSegments& found) {
   QueueInfo info{.id = found.queue->id,
                  .name = found.queue->name,
-                 .page_count = found.table.entry_count,
-                 .run_count = found.table.runs.size(),
+                 .page_count = found.table.page_count,
+                 .stale_count = found.table.entry_count - found.table.page_count,
+                 .run_count = found.table.runs.size() + found.table.changes.size(),
                  .allocated_bytes = found.queue->runs.front().extent().length_bytes};
   if (found.entries == nullptr) return info;
   for (const format::RunRef& run : found.entries->runs) {
@@ -47,7 +40,7 @@ QueueInfo info_of(const queue::QueueSegments& found) {
 struct QueueView::Impl {
   Snapshot snapshot;
   QueueInfo info;
-  std::vector<queue::LiveRun> runs;
+  queue::PageQueue::State state;
 };
 
 QueueView::QueueView(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
@@ -74,12 +67,12 @@ Result<QueueView> QueueView::open(const Snapshot& snapshot, std::string_view nam
   }
   CRAWLSTORE_TRY(const auto found, segments_of(snapshot, *entry));
   auto impl = std::make_shared<Impl>(Impl{snapshot, info_of(found), {}});
-  for (std::size_t i = 0; i < found.table.runs.size(); ++i) {
-    const auto place = std::make_shared<queue::RunPlace>();
-    place->reader = reader.run_reader(found.entries->id, found.entries->runs[i]);
-    CRAWLSTORE_TRY(auto stored, queue::open_run(place, found.entries->id));
-    impl->runs.push_back({std::move(stored), found.table.runs[i].cut});
-  }
+  CRAWLSTORE_TRY(impl->state, queue::open_runs(
+                                  found,
+                                  [&](const format::RunRef& run) {
+                                    return reader.run_reader(found.entries->id, run);
+                                  },
+                                  [](RunId /*run*/, const queue::RunPlacePtr& /*place*/) {}));
   return QueueView(std::move(impl));
 }
 
@@ -88,10 +81,10 @@ const QueueInfo& QueueView::info() const {
 }
 
 Result<std::vector<QueuedPage>> QueueView::peek(std::size_t count) const {
-  NoSink sink;
-  queue::EntryQueue entries(sink, impl_->runs, impl_->info.page_count);
+  queue::NoSink sink;
+  queue::PageQueue pages(sink, impl_->state);
   std::vector<queue::Entry> taken;
-  CRAWLSTORE_TRY(entries.take(count, true, taken));
+  CRAWLSTORE_TRY(pages.take(count, true, taken));
   return queue::pages_of(taken);
 }
 

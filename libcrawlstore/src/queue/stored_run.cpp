@@ -70,21 +70,6 @@ std::uint64_t StoredRun::count_behind(const Entry& cut) const {
   return count;
 }
 
-Result<std::uint64_t> StoredRun::exact_count_behind(const Entry& cut) const {
-  std::uint64_t count = 0;
-  std::vector<Entry> entries;
-  for (std::size_t i = fragment_of(cut); i < fragment_count(); ++i) {
-    if (cut < format::lowest_of(index.fragments[i])) {
-      count += index.fragments[i].entry_count;
-      continue;
-    }
-    entries.clear();
-    CRAWLSTORE_TRY(read(i, cut, kBeforeAll, entries));
-    count += entries.size();
-  }
-  return count;
-}
-
 Result<void> StoredRun::read(std::size_t fragment, const Entry& cut, const Entry& floor,
                              std::vector<Entry>& out) const {
   const Extent place{index.offsets[fragment],
@@ -160,6 +145,16 @@ std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries) {
   entries = std::move(grouped);
   cut_large_groups(entries, ends);
   return ends;
+}
+
+Result<StoredRunPtr> write_run(RunSink& sink, std::vector<Entry> entries) {
+  CRAWLSTORE_TRY(auto builder, RunBuilder::start(sink, entries.size()));
+  std::size_t begin = 0;
+  for (const std::size_t end : group_neighbours(entries)) {
+    CRAWLSTORE_TRY(builder.add(std::span(entries).subspan(begin, end - begin)));
+    begin = end;
+  }
+  return builder.finish();
 }
 
 }  // namespace crawlstore::queue

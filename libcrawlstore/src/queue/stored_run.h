@@ -40,8 +40,6 @@ struct StoredRun {
   /// About how many entries leave after `cut`: those of fragments that begin before it do not
   /// count.
   [[nodiscard]] std::uint64_t count_behind(const Entry& cut) const;
-  /// How many are above `cut`. errors  as read()
-  [[nodiscard]] Result<std::uint64_t> exact_count_behind(const Entry& cut) const;
   /// Appends the entries of a fragment that are above `cut`, and not below `floor`.
   ///   errors  kSegmentInvalid; of damage
   Result<void> read(std::size_t fragment, const Entry& cut, const Entry& floor,
@@ -92,5 +90,8 @@ class RunBuilder {
 /// Puts entries into groups of about kFragmentEntries neighbours, which ascend.
 ///   returns  the ends of the groups
 std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries);
+
+/// Writes entries, at least one, as a run.
+Result<StoredRunPtr> write_run(RunSink& sink, std::vector<Entry> entries);
 
 }  // namespace crawlstore::queue

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "queue/page_queue.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace crawlstore::queue {
+
+namespace {
+
+/// Changes, or stale entries, that are too many are more than half as many as pages wait, but not
+/// fewer than the first and not more than the second.
+constexpr std::uint64_t kStaleMin = std::uint64_t{1} << 18;
+constexpr std::uint64_t kStaleMax = std::uint64_t{1} << 22;
+
+/// Calls work(entries) with what each run has above its cut, a fragment at a time.
+template <class Work>
+Result<void> for_each_fragment(std::span<const LiveRun> runs, const Work& work) {
+  std::vector<Entry> entries;
+  for (const LiveRun& run : runs) {
+    for (std::size_t i = run.stored->fragment_of(run.cut); i < run.stored->fragment_count(); ++i) {
+      entries.clear();
+      CRAWLSTORE_TRY(run.stored->read(i, run.cut, kBeforeAll, entries));
+      CRAWLSTORE_TRY(work(std::span<const Entry>(entries)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+PageQueue::PageQueue(RunSink& sink, State state)
+    : sink_(&sink),
+      entries_(sink, std::move(state.runs), state.entry_count),
+      count_(state.page_count),
+      change_runs_(std::move(state.changes)),
+      has_loaded_changes_(change_runs_.empty()) {}
+
+PageQueue::State PageQueue::state() const {
+  return {{entries_.runs().begin(), entries_.runs().end()}, entries_.count(), count_, change_runs_};
+}
+
+Result<void> PageQueue::load_changes() {
+  if (has_loaded_changes_) return {};
+  Changes changes;
+  for (const StoredRunPtr& run : change_runs_) {
+    CRAWLSTORE_TRY(for_each_fragment(std::vector<LiveRun>{{.stored = run}}, [&](auto entries) {
+      for (const Entry& entry : entries) changes[entry.page] = entry.order;
+      return Result<void>();
+    }));
+  }
+  changes_ = std::move(changes);
+  has_loaded_changes_ = true;
+  return {};
+}
+
+/// Finds out which pages wait.
+Result<void> PageQueue::load_pages() {
+  CRAWLSTORE_TRY(load_changes());
+  if (pages_) return {};
+  CRAWLSTORE_TRY(entries_.flush());
+  PageSet pages;
+  CRAWLSTORE_TRY(for_each_fragment(entries_.runs(), [&](auto entries) {
+    for (const Entry& entry : entries) {
+      if (!changes_.contains(entry.page)) pages.insert(entry.page);
+    }
+    return Result<void>();
+  }));
+  for (const auto& [page, order] : changes_) {
+    if (order != format::kQueueGone) pages.insert(page);
+  }
+  if (pages.count() != count_) {
+    return fail(Errc::kSegmentInvalid, "a queue has another number of pages than its table says");
+  }
+  pages_ = std::move(pages);
+  return {};
+}
+
+Result<void> PageQueue::check() {
+  CRAWLSTORE_TRY(load_changes());
+  std::uint64_t entry_count = 0;
+  PageSet pages;
+  std::unordered_set<std::uint64_t> met;
+  CRAWLSTORE_TRY(for_each_fragment(entries_.runs(), [&](auto entries) -> Result<void> {
+    entry_count += entries.size();
+    for (const Entry& entry : entries) {
+      if (entry.order == format::kQueueGone) {
+        return fail(Errc::kSegmentInvalid, "an entry of a queue is of no priority");
+      }
+      if (is_true(entry, met) && !pages.insert(entry.page)) {
+        return fail(Errc::kSegmentInvalid, "a page is in a queue twice");
+      }
+    }
+    return {};
+  }));
+  if (entry_count != entries_.count()) {
+    return fail(Errc::kSegmentInvalid, "a queue has another number of entries than its table says");
+  }
+  const auto is_waiting = [](const auto& change) { return change.second != format::kQueueGone; };
+  const auto waiting = static_cast<std::size_t>(std::ranges::count_if(changes_, is_waiting));
+  if (pages.count() != count_ || met.size() != waiting) {
+    return fail(Errc::kSegmentInvalid, "a queue has another number of pages than its table says");
+  }
+  return {};
+}
+
+/// The entry of a page that waits.
+///   met  pages with a change whose entry was met: equal ones are stale
+bool PageQueue::is_true(const Entry& entry, std::unordered_set<std::uint64_t>& met) const {
+  const auto change = changes_.find(entry.page);
+  if (change == changes_.end()) return true;
+  return change->second == entry.order && met.insert(entry.page).second;
+}
+
+void PageQueue::change(std::uint64_t page, std::uint64_t order) {
+  changes_[page] = order;
+  unsaved_.push_back(page);
+}
+
+Result<void> PageQueue::insert_piece(std::span<const Entry> piece) {
+  CRAWLSTORE_TRY(rewrite_when_stale());
+  CRAWLSTORE_TRY(entries_.insert(piece));
+  for (const Entry& entry : piece) {
+    const bool is_new = pages_->insert(entry.page);
+    count_ += is_new ? 1 : 0;
+    if (!is_new || (!changes_.empty() && changes_.contains(entry.page))) {
+      change(entry.page, entry.order);
+    }
+  }
+  return {};
+}
+
+Result<std::uint64_t> PageQueue::insert(std::span<const Entry> entries) {
+  CRAWLSTORE_TRY(load_pages());
+  const std::uint64_t before = count_;
+  while (!entries.empty()) {
+    const auto piece = entries.first(std::min(entries.size(), EntryQueue::kPieceMax));
+    CRAWLSTORE_TRY(insert_piece(piece));
+    entries = entries.subspan(piece.size());
+  }
+  return count_ - before;
+}
+
+Result<std::uint64_t> PageQueue::update(std::span<const Entry> entries) {
+  CRAWLSTORE_TRY(load_pages());
+  std::vector<Entry> there;
+  std::ranges::copy_if(entries, std::back_inserter(there),
+                       [this](const Entry& entry) { return pages_->contains(entry.page); });
+  CRAWLSTORE_TRY(insert(there));
+  return there.size();
+}
+
+Result<std::uint64_t> PageQueue::remove(std::span<const std::uint64_t> pages) {
+  CRAWLSTORE_TRY(load_pages());
+  CRAWLSTORE_TRY(rewrite_when_stale());
+  const std::uint64_t before = count_;
+  for (const std::uint64_t page : pages) {
+    if (!pages_->erase(page)) continue;
+    --count_;
+    change(page, format::kQueueGone);
+  }
+  const std::uint64_t removed_count = before - count_;
+  if (count_ == 0) clear();
+  return removed_count;
+}
+
+Result<void> PageQueue::take(std::size_t count, bool is_sorted, std::vector<Entry>& out) {
+  CRAWLSTORE_TRY(load_changes());
+  const std::size_t before = out.size();
+  std::unordered_set<std::uint64_t> met;
+  EntryQueue::Filter filter;
+  if (!changes_.empty()) filter = [&](const Entry& entry) { return is_true(entry, met); };
+  CRAWLSTORE_TRY(entries_.take(std::min<std::uint64_t>(count, count_), is_sorted, out, filter));
+  for (const std::uint64_t page : met) change(page, format::kQueueGone);
+  if (pages_) {
+    for (const Entry& entry : std::span(out).subspan(before)) pages_->erase(entry.page);
+  }
+  count_ -= out.size() - before;
+  if (count_ == 0) clear();
+  return {};
+}
+
+Result<void> PageQueue::flush() {
+  CRAWLSTORE_TRY(entries_.flush());
+  return write_changes();
+}
+
+/// Writes the changes that are in no run; of younger runs, those as well that are not much larger,
+/// so that there are few.
+Result<void> PageQueue::write_changes() {
+  if (unsaved_.empty()) return {};
+  std::vector<std::uint64_t> pages = unsaved_;
+  const auto make_unique = [&pages] {
+    std::ranges::sort(pages);
+    pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+  };
+  make_unique();
+  std::size_t kept_count = change_runs_.size();
+  while (kept_count > 0 && change_runs_[kept_count - 1]->index.entry_count <= 2 * pages.size()) {
+    CRAWLSTORE_TRY(for_each_fragment(std::vector<LiveRun>{{.stored = change_runs_[kept_count - 1]}},
+                                     [&](auto entries) {
+                                       for (const Entry& entry : entries)
+                                         pages.push_back(entry.page);
+                                       return Result<void>();
+                                     }));
+    make_unique();
+    --kept_count;
+  }
+  std::vector<Entry> changes;
+  changes.reserve(pages.size());
+  for (const std::uint64_t page : pages) changes.push_back({changes_.at(page), page});
+  CRAWLSTORE_TRY(auto run, write_run(*sink_, std::move(changes)));
+  change_runs_.resize(kept_count);
+  change_runs_.push_back(std::move(run));
+  unsaved_.clear();
+  return {};
+}
+
+/// A damaged run ends no insertion: there will be another try when twice as much is stale.
+Result<void> PageQueue::rewrite_when_stale() {
+  const std::uint64_t stale_count =
+      std::max<std::uint64_t>(changes_.size(), entries_.count() - count_);
+  if (stale_count < std::max(std::clamp(count_ / 2, kStaleMin, kStaleMax), stale_tolerated_)) {
+    return {};
+  }
+  std::unordered_set<std::uint64_t> met;
+  CRAWLSTORE_TRY(const bool is_done,
+                 entries_.rewrite([&](const Entry& entry) { return is_true(entry, met); }));
+  stale_tolerated_ = is_done ? 0 : 2 * stale_count;
+  if (!is_done) return {};
+  changes_.clear();
+  unsaved_.clear();
+  change_runs_.clear();
+  return {};
+}
+
+}  // namespace crawlstore::queue

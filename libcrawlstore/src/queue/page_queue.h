@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+#include "queue/entry_queue.h"
+#include "queue/page_set.h"
+
+namespace crawlstore::queue {
+
+/// A queue of pages that are each there once: a set on top of a multiset of entries.
+///
+/// A page that waits has an entry. One that gets another priority, or waits no more without having
+/// been taken, leaves a *stale* entry behind, which stays where it is. What such a page is now, its
+/// order or kQueueGone, is a *change*: of a page without one the entry is true, of all others the
+/// one that its change says, once. So a stale entry costs a look-up in memory when it comes up. A
+/// rewrite of all runs ends all changes, when they are many.
+///
+/// Changes are kept in runs of their own, of which the youngest has the say. Which pages wait is
+/// kept nowhere: a pass over all runs finds it out when it is first asked for.
+///
+/// Threads: one at a time. Memory: EntryQueue's; 40 bytes a change, of which there are at most
+/// 2^22, or 2^18 and half as many as pages; of a queue that is inserted into a PageSet.
+/// Errors: of damage, and of the sink.
+class PageQueue {
+ public:
+  /// All that there is when what was inserted is in runs.
+  struct State {
+    std::vector<LiveRun> runs;
+    std::uint64_t entry_count = 0;  // with those that are stale
+    std::uint64_t page_count = 0;
+    std::vector<StoredRunPtr> changes;  // the youngest last
+  };
+
+  explicit PageQueue(RunSink& sink) : PageQueue(sink, {}) {}
+  PageQueue(RunSink& sink, State state);
+
+  /// Pages that wait.
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+  /// Pages that wait get this priority. After an error the first of them, or none, are in.
+  ///   returns  how many did not wait
+  Result<std::uint64_t> insert(std::span<const Entry> entries);
+  /// The same with those that wait already.
+  ///   returns  how many these are
+  Result<std::uint64_t> update(std::span<const Entry> entries);
+  /// The pages wait no more. Nothing changes after an error.
+  ///   returns  how many waited
+  Result<std::uint64_t> remove(std::span<const std::uint64_t> pages);
+  /// No page waits any more.
+  void clear() { *this = PageQueue(*sink_); }
+
+  /// Takes the lowest `count`, or all that there are. See EntryQueue::take().
+  Result<void> take(std::size_t count, bool is_sorted, std::vector<Entry>& out);
+
+  /// Makes runs of all that was inserted and changed: then state() is the whole.
+  Result<void> flush();
+  [[nodiscard]] State state() const;
+
+  /// Reads all runs, in which everything is.
+  ///   errors  kSegmentInvalid: there are more or fewer entries or pages than the state said, a
+  ///   page
+  ///           is there twice, or an entry is of no priority; of damage
+  Result<void> check();
+
+ private:
+  using Changes = std::unordered_map<std::uint64_t, std::uint64_t>;
+
+  Result<void> load_changes();
+  Result<void> load_pages();
+  Result<void> insert_piece(std::span<const Entry> piece);
+  void change(std::uint64_t page, std::uint64_t order);
+  bool is_true(const Entry& entry, std::unordered_set<std::uint64_t>& met) const;
+  Result<void> write_changes();
+  Result<void> rewrite_when_stale();
+
+  RunSink* sink_;
+  EntryQueue entries_;
+  std::uint64_t count_ = 0;
+  std::vector<StoredRunPtr> change_runs_;
+  bool has_loaded_changes_ = false;
+  Changes changes_;                     // page: order
+  std::vector<std::uint64_t> unsaved_;  // pages of changes_ whose change is in no run
+  std::optional<PageSet> pages_;        // that wait; nothing: not known yet
+  std::uint64_t stale_tolerated_ = 0;   // as a run is damaged
+};
+
+}  // namespace crawlstore::queue
