@@ -99,7 +99,7 @@ int run(const Options& options) {
     store = std::move(*opened);
   }
   int code = kExitDone;
-  const auto source = open_queues(options.source, code);
+  const auto source = open_queues(options.source, QueueNeeds::kQueue, code);
   if (!source || !check_chosen(*source, options.source, code)) return code;
   const auto shown = store ? take(*source, *store, options) : peek(*source, options);
   if (!shown) return fail_with(path, shown.error());

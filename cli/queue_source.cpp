@@ -31,11 +31,10 @@ std::string missing_queue(const QueueSourceOptions& options, const QueueSource& 
   return text + ": --name NAME chooses";
 }
 
-Result<void> read_queues(const Snapshot& snapshot, std::string name, QueueSource& source) {
+Result<void> read_queues(const Snapshot& snapshot, const QueueSourceOptions& options,
+                         QueueSource& source) {
   CRAWLSTORE_TRY(source.queues, QueueView::list(snapshot));
-  if (name.empty()) {
-    name = source.queues.size() == 1 ? source.queues.front().name : Queue::kDefaultName;
-  }
+  const std::string name = queue_name(source, options);
   if (std::ranges::find(source.queues, name, &QueueInfo::name) == source.queues.end()) return {};
   CRAWLSTORE_TRY(source.queue, QueueView::open(snapshot, name));
   return {};
@@ -48,7 +47,8 @@ void add_queue_source(Parser& parser, QueueSourceOptions& options) {
   add_queue(parser, options.name, "the queue (default: the only one, or `queue`)");
 }
 
-std::optional<QueueSource> open_queues(const QueueSourceOptions& options, int& code) {
+std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueNeeds needs,
+                                       int& code) {
   const auto snapshot =
       open_snapshot(options.pages.path, options.pages.no_pin, options.pages.no_mmap);
   if (!snapshot) {
@@ -56,19 +56,25 @@ std::optional<QueueSource> open_queues(const QueueSourceOptions& options, int& c
     return std::nullopt;
   }
   QueueSource source;
-  if (const auto read = read_queues(*snapshot, options.name, source); !read) {
+  if (const auto read = read_queues(*snapshot, options, source); !read) {
     code = fail_with(options.pages.path, read.error());
     return std::nullopt;
   }
-  if (source.queues.empty() || (!options.name.empty() && !source.queue)) {
+  const bool is_missing = source.queues.empty() || (!options.name.empty() && !source.queue);
+  if (needs == QueueNeeds::kQueue && is_missing) {
     code = fail_with(missing_queue(options, source), kExitNo);
     return std::nullopt;
   }
-  if (!PageView::names(*snapshot).empty()) {
+  if (needs == QueueNeeds::kPages || !PageView::names(*snapshot).empty()) {
     source.pages = open_pages(*snapshot, options.pages, code);
     if (!source.pages) return std::nullopt;
   }
   return source;
+}
+
+std::string queue_name(const QueueSource& source, const QueueSourceOptions& options) {
+  if (!options.name.empty()) return options.name;
+  return source.queues.size() == 1 ? source.queues.front().name : std::string(Queue::kDefaultName);
 }
 
 bool check_chosen(const QueueSource& source, const QueueSourceOptions& options, int& code) {

@@ -26,9 +26,18 @@ struct QueueSource {
   std::optional<QueueView> queue;  ///< none: nothing was named, and there are several
   std::optional<PageView> pages;   ///< none: the store has no page database
 };
-/// On failure, also when there is no queue, says why, and what to do, and leaves the exit code in
-/// `code`.
-std::optional<QueueSource> open_queues(const QueueSourceOptions& options, int& code);
+enum class QueueNeeds : std::uint8_t {
+  kNothing,
+  kQueue,  ///< that there is one, and the one that was named
+  kPages,  ///< that there is a page database
+};
+/// On failure, also when what is needed is not there, says why, and what to do, and leaves the exit
+/// code in `code`.
+std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueNeeds needs,
+                                       int& code);
+
+/// The name of the queue that is meant, there or not.
+std::string queue_name(const QueueSource& source, const QueueSourceOptions& options);
 
 /// That a queue was chosen. On failure as open_queues().
 bool check_chosen(const QueueSource& source, const QueueSourceOptions& options, int& code);
