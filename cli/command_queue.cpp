@@ -68,10 +68,10 @@ Action define_queue(Parser& parser) {
       "does. Exit code 1 when there is no queue.\n"
       "--fill-from inserts all pages that have a score, also 0, in one commit; pages that are gone "
       "or were forgotten are left out, and so are those that came since the scores were computed "
-      "(unscored_count). It refuses a queue in which pages wait, unless --add is given. A first "
-      "Ctrl-C stops it, with nothing inserted. --insert reads all lines first, and inserts them in "
-      "one commit; of broken lines, and of pages that are not in the database, it says how many "
-      "there are. A queue that is not there is made.");
+      "(unscored_count). It refuses a queue in which pages wait, unless --add is given. --insert "
+      "reads all lines first, and inserts them in one commit; of broken lines, and of pages that "
+      "are not in the database, it says how many there are. A queue that is not there is made. A "
+      "first Ctrl-C stops it, with nothing inserted: a queue that was to be made is empty then.");
   add_queue_source(parser, options->source);
   QueueChange& change = options->change;
   const auto limit =
