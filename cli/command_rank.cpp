@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include <crawlstore/ranking.h>
-#include <crawlstore/url.h>
 
 #include "cli/console.h"
-#include "cli/edge_lines.h"
 #include "cli/exit_code.h"
-#include "cli/input_file.h"
-#include "cli/line_reader.h"
 #include "cli/memory_limit.h"
 #include "cli/options.h"
+#include "cli/page_list.h"
 #include "cli/page_source.h"
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
@@ -55,80 +50,16 @@ struct Options {
   bool quiet = false;
 };
 
-/// Lines of a list of pages that lead to none.
-struct LostLines {
-  std::uint64_t unknown_count = 0;    ///< pages that are not in the database
-  std::uint64_t malformed_count = 0;  ///< what can be no page of any
-  std::uint64_t malformed_line = 0;   ///< the first of them, counted from 1
-};
-
-/// The page of a line, a URL or #INDEX; nothing when it is not there, or was forgotten.
-Result<std::optional<std::uint64_t>> find_seed(const PageView& pages, std::string_view line) {
-  std::optional<std::uint64_t> page = parse_index_name(line);
-  if (!page && pages.info().has_urls) {
-    CRAWLSTORE_TRY(page, pages.find(line));
-  }
-  if (!page || *page >= pages.info().page_count) return std::nullopt;
-  if (!pages.info().has_urls) return page;
-  CRAWLSTORE_TRY(const auto url, pages.url(*page));
-  return url.empty() ? std::nullopt : page;
-}
-
-/// The pages that the lines of a file name.
-Result<LostLines> read_seeds(const PageView& pages, LineReader& reader,
-                             std::vector<std::uint64_t>& seeds) {
-  LostLines lost;
-  UrlNormalizer normalizer;
-  std::string_view line;
-  for (std::uint64_t number = 1;; ++number) {
-    CRAWLSTORE_TRY(const auto next, reader.next(line));
-    if (next == LineReader::Next::kEnd) return lost;
-    const bool is_whole = next == LineReader::Next::kLine;
-    if (is_whole && line.empty()) continue;
-    if (is_whole) {
-      CRAWLSTORE_TRY(const auto page, find_seed(pages, line));
-      if (page) {
-        seeds.push_back(*page);
-        continue;
-      }
-    }
-    if (is_whole && (parse_index_name(line) || normalizer.normalize(line).parsed)) {
-      ++lost.unknown_count;
-    } else if (lost.malformed_count++ == 0) {
-      lost.malformed_line = number;
-    }
-  }
-}
-
-void note_lost_lines(const std::string& name, const LostLines& lost) {
-  if (lost.malformed_count != 0) {
-    const std::uint64_t more = lost.malformed_count - 1;
-    note(fmt::format("{}: line {} is no URL and no #INDEX{}", name, lost.malformed_line,
-                     more == 0 ? "" : ", nor are " + model::format_counted(more, "other line")));
-  }
-  if (lost.unknown_count != 0) {
-    note(fmt::format("{}: {} not in the database, left out", name,
-                     model::format_counted(lost.unknown_count, "page")));
-  }
-}
-
 /// Reads --personalize. An exit code; on failure it has said why.
 int take_seeds(const PageView& pages, const StopSignals& stop, Options& options) {
-  const std::string name = model::format_printable(options.seeds_path);
-  const InputFile input(options.seeds_path);
-  if (input.descriptor() < 0) {
-    const int code = exit_code(fail_errno(errno, "").value().code);
-    return fail_with(fmt::format("{}: the list of pages: {}", name, std::strerror(errno)), code);
-  }
-  LineReader reader(input.descriptor(), stop);
-  const auto lost = read_seeds(pages, reader, options.rank.seeds);
-  if (!lost) return fail_with(options.seeds_path, lost.error());
-  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-  note_lost_lines(name, *lost);
-  if (options.rank.seeds.empty()) {
-    return fail_with(fmt::format("{}: none of its pages is in the database", name), kExitNo);
-  }
-  return kExitDone;
+  LostLines lost;
+  const int code =
+      read_page_list({.path = options.seeds_path, .form = "URL and no #INDEX"}, &pages, stop, lost,
+                     [&options](std::uint64_t page) { options.rank.seeds.push_back(page); });
+  if (code != kExitDone || !options.rank.seeds.empty()) return code;
+  return fail_with(fmt::format("{}: none of its pages is in the database",
+                               model::format_printable(options.seeds_path)),
+                   kExitNo);
 }
 
 /// How far: residuals fall by about the same factor with each iteration.

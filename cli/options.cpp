@@ -113,6 +113,10 @@ Option add_database(Parser& parser, std::string& name, const std::string& help) 
   return parser.text("--database NAME", name, help + " (default: pages)").check(check_name);
 }
 
+Option add_queue(Parser& parser, std::string& name, const std::string& help) {
+  return parser.text("--name NAME", name, help).check(check_name);
+}
+
 Result<std::optional<std::int64_t>> source_date_us() {
   const char* variable = std::getenv("SOURCE_DATE_EPOCH");
   if (variable == nullptr || *variable == '\0') return std::optional<std::int64_t>{};

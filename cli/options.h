@@ -51,6 +51,9 @@ Option add_drum(Parser& parser, std::string& name, const std::string& help);
 /// --database NAME, of pages and links; the default is "pages".
 Option add_database(Parser& parser, std::string& name, const std::string& help);
 
+/// --name NAME, of a queue.
+Option add_queue(Parser& parser, std::string& name, const std::string& help);
+
 /// The time that SOURCE_DATE_EPOCH asks for, in microseconds. errors kInvalidArgument
 Result<std::optional<std::int64_t>> source_date_us();
 

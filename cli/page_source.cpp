@@ -26,25 +26,30 @@ std::string missing_database(const Snapshot& snapshot, const PageSourceOptions& 
   return text + ": --database NAME chooses";
 }
 
-/// So many views of one generation; none on failure.
-std::vector<PageView> open_views(const PageSourceOptions& options, std::size_t count, int& code) {
-  const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
-  if (!snapshot) {
-    code = fail_with(options.path, snapshot.error());
-    return {};
-  }
+/// So many views of the generation; none on failure.
+std::vector<PageView> open_views(const Snapshot& snapshot, const PageSourceOptions& options,
+                                 std::size_t count, int& code) {
   std::vector<PageView> views;
   while (views.size() < count) {
-    auto view = PageView::open(*snapshot, options.database);
+    auto view = PageView::open(snapshot, options.database);
     if (!view) {
       code = view.error().code == Errc::kUnknownName
-                 ? fail_with(missing_database(*snapshot, options), kExitNo)
+                 ? fail_with(missing_database(snapshot, options), kExitNo)
                  : fail_with(options.path, view.error());
       return {};
     }
     views.push_back(std::move(*view));
   }
   return views;
+}
+
+std::vector<PageView> open_views(const PageSourceOptions& options, std::size_t count, int& code) {
+  const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
+  if (!snapshot) {
+    code = fail_with(options.path, snapshot.error());
+    return {};
+  }
+  return open_views(*snapshot, options, count, code);
 }
 
 }  // namespace
@@ -58,6 +63,13 @@ void add_page_source(Parser& parser, PageSourceOptions& options) {
 
 std::optional<PageView> open_pages(const PageSourceOptions& options, int& code) {
   auto views = open_views(options, 1, code);
+  if (views.empty()) return std::nullopt;
+  return std::move(views.front());
+}
+
+std::optional<PageView> open_pages(const Snapshot& snapshot, const PageSourceOptions& options,
+                                   int& code) {
+  auto views = open_views(snapshot, options, 1, code);
   if (views.empty()) return std::nullopt;
   return std::move(views.front());
 }

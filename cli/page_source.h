@@ -27,6 +27,9 @@ void add_page_source(Parser& parser, PageSourceOptions& options);
 
 /// Opens the database. On failure says why, and what to do, and leaves the exit code in `code`.
 std::optional<PageView> open_pages(const PageSourceOptions& options, int& code);
+/// The same, of this generation.
+std::optional<PageView> open_pages(const Snapshot& snapshot, const PageSourceOptions& options,
+                                   int& code);
 
 /// One generation of the database twice: each view keeps the block of URLs that it read last, and a
 /// walk in the order of indexes keeps its block while other pages are looked up.

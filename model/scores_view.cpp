@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <queue>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <crawlstore/page_key.h>
 #include <crawlstore/registered_domain.h>
 
+#include "model/best_pages.h"
 #include "model/page_rows.h"
 #include "model/page_source.h"
 
@@ -52,32 +52,6 @@ Result<void> look_at(const ScoreView& scores, const Look& look) {
   CRAWLSTORE_TRY(const auto values, scores.floats());
   return look(values);
 }
-
-/// The best of the pages that are added, as ScoreView::top() orders them; so many at most.
-class BestPages {
- public:
-  explicit BestPages(std::size_t count) : count_(count) {}
-  void add(const ScoredPage& page) {
-    if (best_.size() == count_ && (best_.empty() || !Better()(page, best_.top()))) return;
-    best_.push(page);
-    if (best_.size() > count_) best_.pop();
-  }
-  /// Best first.
-  [[nodiscard]] std::vector<ScoredPage> take() {
-    std::vector<ScoredPage> pages(best_.size());
-    for (auto page = pages.rbegin(); page != pages.rend(); ++page, best_.pop()) *page = best_.top();
-    return pages;
-  }
-
- private:
-  struct Better {
-    bool operator()(const ScoredPage& a, const ScoredPage& b) const {
-      return a.score != b.score ? a.score > b.score : a.index < b.index;
-    }
-  };
-  std::size_t count_ = 0;
-  std::priority_queue<ScoredPage, std::vector<ScoredPage>, Better> best_;  // the worst on top
-};
 
 /// Of pages, or of the hosts or domains that the array is of.
 Result<std::vector<TopPage>> describe_pages(const PageView& pages, ScoreSubject subject,

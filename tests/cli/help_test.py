@@ -9,8 +9,8 @@ import unittest
 import command
 
 VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "inspect", "seen",
-         "import", "export", "pages", "page", "links", "rank", "top", "forget", "merge", "compact",
-         "snapshot", "rollback"]
+         "import", "export", "pages", "page", "links", "rank", "top", "queue", "next", "forget",
+         "merge", "compact", "snapshot", "rollback"]
 
 
 class Help(command.CommandTest):

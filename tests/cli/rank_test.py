@@ -211,7 +211,7 @@ class Rank(pages_command.PagesTest):
         answer = self.succeed("rank", "x.crawl", "--personalize", "-", "-q", data=lines)
         self.assertEqual(answer.err.decode().splitlines(), [
             "crawlstore: -: line 3 is no URL and no #INDEX, nor are 2 other lines",
-            "crawlstore: -: 2 pages not in the database, left out"])
+            "crawlstore: -: 2 pages not in the database, left out; the first: #7"])
         self.assert_ranked(power_iteration({0: {1}, 1: set()}, DAMPING, [0.5, 0.5]), 1e-5)
         answer = self.refuse(1, "none of its pages", "rank", "x.crawl", "--personalize", "-",
                              data=b"x\n")

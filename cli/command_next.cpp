@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <crawlstore/transaction.h>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/output_file.h"
+#include "cli/queue_source.h"
+#include "cli/verb.h"
+#include "model/format_text.h"
+#include "model/json.h"
+#include "model/page_rows.h"
+
+namespace crawlstore::cli {
+namespace {
+
+const char* const kUrls = "urls";
+const char* const kTsv = "tsv";
+
+struct Options {
+  QueueSourceOptions source;
+  std::optional<std::uint64_t> count;
+  std::string format = kUrls;
+  bool peeks = false;
+  bool as_json = false;
+  double lock_wait_seconds = 0;
+};
+
+void append_json(std::string& to, const QueuedPage& page, std::string_view url) {
+  fmt::format_to(std::back_inserter(to), "{{\"index\":{},\"priority\":{},", page.page,
+                 std::isfinite(page.priority) ? fmt::to_string(page.priority) : "null");
+  if (url.empty()) {
+    to += "\"url\":null";
+  } else {
+    model::append_json_bytes(to, "url", url);
+  }
+  to += '}';
+}
+
+void append_line(std::string& to, const QueuedPage& page, std::string_view url, bool with_score) {
+  if (with_score) fmt::format_to(std::back_inserter(to), "{}\t", page.priority);
+  to += url.empty() ? fmt::format("#{}", page.page) : model::shown_url(url);
+  to += '\n';
+}
+
+/// Writes all of them. What is a file has them on the disk, as the commit that follows is.
+Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage>& pages,
+                         const Options& options) {
+  CRAWLSTORE_TRY(auto output, OutputFile::open(""));
+  std::string& tail = output.tail();
+  if (options.as_json) tail += "{\n  \"pages\": [";
+  for (const QueuedPage& page : pages) {
+    CRAWLSTORE_TRY(const auto url, url_of(source, page.page));
+    if (options.as_json) {
+      tail += &page == &pages.front() ? "\n    " : ",\n    ";
+      append_json(tail, page, url);
+    } else {
+      append_line(tail, page, url, options.format == kTsv);
+    }
+    CRAWLSTORE_TRY(output.room());
+  }
+  if (options.as_json) tail += "\n  ]\n}\n";
+  CRAWLSTORE_TRY(output.finish());
+  const bool is_synced = ::fsync(STDOUT_FILENO) == 0 || errno == EINVAL || errno == EROFS;
+  if (!is_synced) return fail_errno(errno, "the output");
+  return {};
+}
+
+/// How many were shown. Of what fails before the commit nothing is taken.
+Result<std::size_t> take(const QueueSource& source, Store& store, const Options& options) {
+  CRAWLSTORE_TRY(auto queue, Queue::open(store, source.queue->info().name));
+  CRAWLSTORE_TRY(auto taking, Transaction::begin(store));
+  CRAWLSTORE_TRY(const auto pages, queue.take(options.count.value_or(1)));
+  if (pages.empty()) return 0;
+  CRAWLSTORE_TRY(write_pages(source, pages, options));
+  CRAWLSTORE_TRY(taking.commit());
+  return pages.size();
+}
+
+Result<std::size_t> peek(const QueueSource& source, const Options& options) {
+  CRAWLSTORE_TRY(const auto pages, source.queue->peek(options.count.value_or(1)));
+  if (pages.empty()) return 0;
+  CRAWLSTORE_TRY(write_pages(source, pages, options));
+  return pages.size();
+}
+
+int run(const Options& options) {
+  const std::string& path = options.source.pages.path;
+  std::optional<Store> store;
+  if (!options.peeks) {
+    auto opened = open_store(path, options.lock_wait_seconds);
+    if (!opened) return fail_with(path, opened.error());
+    store = std::move(*opened);
+  }
+  int code = kExitDone;
+  const auto source = open_queues(options.source, QueueNeeds::kQueue, code);
+  if (!source || !check_chosen(*source, options.source, code)) return code;
+  const auto shown = store ? take(*source, *store, options) : peek(*source, options);
+  if (!shown) return fail_with(path, shown.error());
+  if (*shown != 0) return kExitDone;
+  return fail_with(fmt::format("{}: the queue `{}` is empty", model::format_printable(path),
+                               source->queue->info().name),
+                   kExitNo);
+}
+
+}  // namespace
+
+Action define_next(Parser& parser) {
+  auto options = std::make_shared<Options>();
+  parser.footer(
+      "Takes the pages with the highest priority, ties by index, out of the queue: a URL a line, "
+      "or "
+      "#INDEX for a page that has none (it was forgotten, or the store has no URLs). Exit code 1 "
+      "when there is no queue, or it is empty. At least once: all lines are written (and synced, "
+      "to "
+      "a file) before the commit by which the pages leave. When a write fails, or the command is "
+      "killed before that, no page has left, and the next run shows them again; so pages can come "
+      "twice, but what has not been written is never lost. What was written to a pipe counts, read "
+      "or not: to be safe from a reader that dies, write to a file, or use --peek. "
+      "Meanwhile no other writer has the file. With --json bytes that are no UTF-8 come as "
+      "hexadecimal digits in `url_hex` instead of `url`.");
+  add_queue_source(parser, options->source);
+  add_count(parser, "-n,--limit", options->count, "so many pages (default: 1)", {1, 100'000'000});
+  parser.flag("--peek", options->peeks, "only show them, beside any writer");
+  const auto format =
+      parser.text("--format FORMAT", options->format, "urls (default), or tsv: PRIORITY TAB URL")
+          .one_of({kUrls, kTsv});
+  parser.flag("--json", options->as_json, "print one JSON document").excludes(format);
+  add_lock_wait(parser, options->lock_wait_seconds);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

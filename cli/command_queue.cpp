@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/options.h"
+#include "cli/queue_changes.h"
+#include "cli/queue_source.h"
+#include "cli/verb.h"
+#include "model/queue_view.h"
+
+namespace crawlstore::cli {
+namespace {
+
+struct Options {
+  QueueSourceOptions source;
+  QueueChange change;
+};
+
+/// All queues, and of the one that was chosen the first pages.
+Result<model::Document> describe_queues(const QueueSource& source, const Options& options) {
+  model::Document document{{}, {model::queues_table(source.queues)}};
+  if (!source.queue) return document;
+  CRAWLSTORE_TRY(const auto first, source.queue->peek(options.change.limit.value_or(10)));
+  model::Cell priority;
+  if (!first.empty()) priority = first.front().priority;
+  document.fields = {{"name", model::Unit::kText, source.queue->info().name},
+                     {"page_count", model::Unit::kCount, source.queue->info().page_count},
+                     {"first_priority", model::Unit::kExact, priority}};
+  std::vector<model::WaitingPage> pages;
+  for (const QueuedPage& page : first) {
+    CRAWLSTORE_TRY(auto url, url_of(source, page.page));
+    pages.push_back({page, std::move(url)});
+  }
+  document.tables.push_back(model::waiting_table(pages, !options.change.as_json));
+  return document;
+}
+
+int run(const Options& options) {
+  const QueueChange& change = options.change;
+  const bool fills = !change.scores.empty();
+  const bool inserts = !change.lines_path.empty();
+  if (!fills && (change.only_unfetched || change.adds)) {
+    return fail_with("queue: --unfetched and --add go with --fill-from", kExitUsage);
+  }
+  if (!inserts && change.is_strict) {
+    return fail_with("queue: --strict goes with --insert", kExitUsage);
+  }
+  if (fills) return fill_queue(options.source, change);
+  if (inserts) return insert_lines(options.source, change);
+  int code = kExitDone;
+  const auto source = open_queues(options.source, QueueNeeds::kQueue, code);
+  if (!source) return code;
+  const auto document = describe_queues(*source, options);
+  if (!document) return fail_with(options.source.pages.path, document.error());
+  return print_document(*document, options.change.as_json);
+}
+
+std::string check_given(const std::string& text) {
+  return text.empty() ? "it is empty" : std::string();
+}
+
+}  // namespace
+
+Action define_queue(Parser& parser) {
+  auto options = std::make_shared<Options>();
+  parser.footer(
+      "All queues of the file, and of one of them the pages that leave first: highest priority "
+      "first, ties by index. It reads beside any writer, and takes nothing: `crawlstore next` "
+      "does. Exit code 1 when there is no queue.\n"
+      "--fill-from inserts all pages that have a score, also 0, in one commit; pages that are gone "
+      "or were forgotten are left out, and so are those that came since the scores were computed "
+      "(unscored_count). It refuses a queue in which pages wait, unless --add is given. --insert "
+      "reads all lines first, and inserts them in one commit; of broken lines, and of pages that "
+      "are not in the database, it says how many there are. A queue that is not there is made. A "
+      "first Ctrl-C stops it, with nothing inserted: a queue that was to be made is empty then.");
+  add_queue_source(parser, options->source);
+  QueueChange& change = options->change;
+  const auto limit =
+      add_count(parser, "-n,--limit", change.limit,
+                "so many pages (default: 10; with --fill-from all), the best", {1, 100'000'000});
+  const auto fill = parser
+                        .text("--fill-from SCORE", change.scores,
+                              "insert pages with these scores as priorities, such as pagerank")
+                        .check(check_given);
+  parser.flag("--unfetched", change.only_unfetched,
+              "only pages that were never crawled, and not tried");
+  parser.flag("--add", change.adds, "also where pages wait already");
+  parser
+      .text("--insert INPUT", change.lines_path,
+            "insert pages: lines PRIORITY TAB URL, or #INDEX for the URL; - for standard input")
+      .check(check_given)
+      .excludes(fill)
+      .excludes(limit);
+  parser.flag("--strict", change.is_strict,
+              "insert nothing when a line is broken, or its page not in the database (exit 1)");
+  add_json(parser, change.as_json);
+  add_quiet(parser, change.quiet);
+  add_lock_wait(parser, change.lock_wait_seconds);
+  return [options] { return run(*options); };
+}
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/page_list.h"
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <crawlstore/url.h>
+
+#include "cli/console.h"
+#include "cli/edge_lines.h"
+#include "cli/exit_code.h"
+#include "cli/input_file.h"
+#include "cli/line_reader.h"
+#include "model/format_text.h"
+
+namespace crawlstore::cli {
+namespace {
+
+/// The page that is named; nothing when it is not there, or was forgotten.
+Result<std::optional<std::uint64_t>> find_page(const PageView* pages, std::string_view name) {
+  std::optional<std::uint64_t> page = parse_index_name(name);
+  if (pages == nullptr) return page;
+  if (!page && pages->info().has_urls) {
+    CRAWLSTORE_TRY(page, pages->find(name));
+  }
+  if (!page || *page >= pages->info().page_count) return std::nullopt;
+  if (!pages->info().has_urls) return page;
+  CRAWLSTORE_TRY(const auto url, pages->url(*page));
+  return url.empty() ? std::nullopt : page;
+}
+
+Result<void> read_lines(const PageList& list, const PageView* pages, LineReader& reader,
+                        LostLines& lost, const std::function<void(std::uint64_t)>& visit) {
+  UrlNormalizer normalizer;
+  std::string_view line;
+  for (std::uint64_t number = 1;; ++number) {
+    CRAWLSTORE_TRY(const auto next, reader.next(line));
+    if (next == LineReader::Next::kEnd) return {};
+    const bool is_whole = next == LineReader::Next::kLine;
+    if (is_whole && line.empty()) continue;
+    const bool has_page = is_whole && (!list.take_front || list.take_front(line));
+    if (has_page) {
+      CRAWLSTORE_TRY(const auto page, find_page(pages, line));
+      if (page) {
+        visit(*page);
+        continue;
+      }
+    }
+    if (has_page && (parse_index_name(line) || normalizer.normalize(line).parsed)) {
+      if (lost.unknown_count++ == 0) lost.unknown_page = line;
+    } else if (lost.malformed_count++ == 0) {
+      lost.malformed_line = number;
+    }
+  }
+}
+
+void note_lost_lines(const std::string& name, std::string_view form, const LostLines& lost) {
+  if (lost.malformed_count != 0) {
+    const std::uint64_t more = lost.malformed_count - 1;
+    note(fmt::format("{}: line {} is no {}{}", name, lost.malformed_line, form,
+                     more == 0 ? "" : ", nor are " + model::format_counted(more, "other line")));
+  }
+  if (lost.unknown_count != 0) {
+    note(fmt::format("{}: {} not in the database, left out; the first: {}", name,
+                     model::format_counted(lost.unknown_count, "page"),
+                     model::format_printable(lost.unknown_page)));
+  }
+}
+
+}  // namespace
+
+int read_page_list(const PageList& list, const PageView* pages, const StopSignals& stop,
+                   LostLines& lost, const std::function<void(std::uint64_t page)>& visit) {
+  const std::string name = model::format_printable(list.path);
+  const InputFile input(list.path);
+  if (input.descriptor() < 0) {
+    const int code = exit_code(fail_errno(errno, "").value().code);
+    return fail_with(fmt::format("{}: the list of pages: {}", name, std::strerror(errno)), code);
+  }
+  LineReader reader(input.descriptor(), stop);
+  const auto read = read_lines(list, pages, reader, lost, visit);
+  if (!read) return fail_with(list.path, read.error());
+  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+  note_lost_lines(name, list.form, lost);
+  return kExitDone;
+}
+
+}  // namespace crawlstore::cli

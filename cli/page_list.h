@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Lists of pages: a URL or #INDEX a line. Threads: one.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <crawlstore/page_view.h>
+
+#include "cli/stop_signals.h"
+
+namespace crawlstore::cli {
+
+/// Where such a list comes from, and what its lines are.
+struct PageList {
+  std::string path;       ///< - for standard input
+  std::string_view form;  ///< of which a broken line is none, for messages
+  /// Takes what stands before the page off the line; false: it is broken. None: nothing does.
+  std::function<bool(std::string_view& line)> take_front{};
+};
+
+/// Lines that lead to no page.
+struct LostLines {
+  std::uint64_t unknown_count = 0;  ///< pages that are not in the database
+  std::string unknown_page;         ///< the first of them
+  std::uint64_t malformed_count = 0;
+  std::uint64_t malformed_line = 0;  ///< the first of them, counted from 1
+};
+
+/// Calls `visit` for each page of the list. `pages` may be null: all of #INDEX are there. An exit
+/// code; on failure it has said why. Of lost lines it has said how many there are, and which.
+int read_page_list(const PageList& list, const PageView* pages, const StopSignals& stop,
+                   LostLines& lost, const std::function<void(std::uint64_t page)>& visit);
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// What the verbs that read queues share: the queue, and the pages that it names. Threads: one.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <crawlstore/queue.h>
+
+#include "cli/page_source.h"
+
+namespace crawlstore::cli {
+
+struct QueueSourceOptions {
+  PageSourceOptions pages;
+  std::string name;  ///< empty: the only one, or else the default
+};
+/// What add_page_source() adds, and --name.
+void add_queue_source(Parser& parser, QueueSourceOptions& options);
+
+/// The queues of one generation, and its pages.
+struct QueueSource {
+  std::vector<QueueInfo> queues;
+  std::optional<QueueView> queue;  ///< none: nothing was named, and there are several
+  std::optional<PageView> pages;   ///< none: the store has no page database
+};
+enum class QueueNeeds : std::uint8_t {
+  kNothing,
+  kQueue,  ///< that there is one, and the one that was named
+  kPages,  ///< that there is a page database
+};
+/// On failure, also when what is needed is not there, says why, and what to do, and leaves the exit
+/// code in `code`.
+std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueNeeds needs,
+                                       int& code);
+
+/// The name of the queue that is meant, there or not.
+std::string queue_name(const QueueSource& source, const QueueSourceOptions& options);
+
+/// That a queue was chosen. On failure as open_queues().
+bool check_chosen(const QueueSource& source, const QueueSourceOptions& options, int& code);
+
+/// The URL of a page; empty where it has none, or is no page of the database. errors of damage
+Result<std::string> url_of(const QueueSource& source, std::uint64_t page);
+
+}  // namespace crawlstore::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Queues and the pages that wait in them. Ownership: tables own all they hold. Threads: as
+/// Snapshot.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <crawlstore/queue.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// The table `queues`: one row a queue.
+Table queues_table(std::span<const QueueInfo> queues);
+
+/// A page that waits, and its URL; empty: it has none.
+struct WaitingPage {
+  QueuedPage queued;
+  std::string url;
+};
+/// The table `pages`. `for_people`: URLs are escaped.
+Table waiting_table(std::span<const WaitingPage> pages, bool for_people);
+
+}  // namespace crawlstore::model

@@ -1,0 +1,326 @@
+# SPDX-License-Identifier: Apache-2.0
+"""queue and next: what waits, in its order; and nothing that was not written leaves."""
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import unittest
+
+import command
+import pages_command
+from interrupt_test import InterruptTest
+
+GOLDEN = command.SOURCE / "tests/golden/valid"
+
+
+class QueueTest(InterruptTest):
+    """x.crawl has queues of pages, and no page database."""
+
+    def setUp(self):
+        super().setUp()
+        self.fresh()
+        self.waiting = self.peek()
+
+    def fresh(self):
+        shutil.copyfile(GOLDEN / "queues.crawl", self.folder / "x.crawl")
+
+    def next(self, *words):
+        """[(priority, page)], as they come."""
+        lines = self.succeed("next", "x.crawl", "--format", "tsv", *words).out.splitlines()
+        return [(float(priority), page.decode()) for priority, page in
+                (line.split(b"\t") for line in lines)]
+
+    def peek(self, *words):
+        """All that waits, and none of it leaves."""
+        return self.next("--peek", "-n", "100,000", *words)
+
+
+class Next(QueueTest):
+    def test_takes_the_first_ones_until_there_is_none(self):
+        count = len(self.waiting)
+        queue = json.loads((GOLDEN / "queues.json").read_text())["queues"][0]
+        self.assertEqual(count, queue["entry_count"])
+        self.assertEqual([page for _, page in self.waiting][:len(queue["first"])],
+                         [f"#{page}" for _, page in queue["first"]])
+        self.assertEqual([priority for priority, _ in self.waiting],
+                         sorted((priority for priority, _ in self.waiting), reverse=True))
+        self.assertEqual(self.next(), self.waiting[:1])
+        self.assertEqual(self.next("-n", "1,000"), self.waiting[1:1001])
+        self.assertEqual(self.peek(), self.waiting[1001:])
+        self.assertEqual(self.succeed("next", "x.crawl").out,
+                         self.waiting[1001][1].encode() + b"\n")
+        self.assertEqual(self.next("-n", count), self.waiting[1002:])
+        self.refuse(1, "x.crawl: the queue `queue` is empty", "next", "x.crawl")
+        self.refuse(1, "the queue `queue` is empty", "next", "x.crawl", "--peek", "--json")
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+    def test_refuses_what_cannot_be(self):
+        self.refuse(2, "from 1 to 100000000", "next", "x.crawl", "-n", "0")
+        self.refuse(2, "excludes", "next", "x.crawl", "--json", "--format", "tsv")
+        self.refuse(2, "csv", "next", "x.crawl", "--format", "csv")
+        self.refuse(1, "no queue `none`; there are `empty`, `queue`: --name NAME", "next",
+                    "x.crawl", "--name", "none")
+        self.refuse(1, "no such file|No such file", "next", "y.crawl")
+        self.make_store("y.crawl")
+        for words in (["next", "y.crawl"], ["next", "y.crawl", "--peek"], ["queue", "y.crawl"]):
+            self.refuse(1, "y.crawl: the store has no queue; `crawlstore queue y.crawl", *words)
+        self.assertEqual(self.peek(), self.waiting)
+
+    def test_has_a_document(self):
+        pages = json.loads(self.succeed("next", "x.crawl", "-n", "3", "--json").out)["pages"]
+        self.assertEqual(pages, [{"index": int(page[1:]), "priority": priority, "url": None}
+                                 for priority, page in self.waiting[:3]])
+        self.assertEqual(self.peek(), self.waiting[3:])
+
+    def test_peeks_beside_a_writer(self):
+        writer = self.start("seen", "x.crawl", "--quiet")
+        writer.stdin.write(b"http://a.test/\n")
+        writer.stdin.flush()
+        command.wait_until_read(writer.stdin.fileno())
+        self.refuse(3, "another writer has the store open", "next", "x.crawl")
+        self.assertEqual(self.next("--peek", "-n", "2"), self.waiting[:2])
+        self.succeed("queue", "x.crawl")
+        writer.communicate(timeout=60)
+        self.assertEqual(self.peek(), self.waiting)
+
+
+class LosesNothing(QueueTest):
+    """Pages that were not written, or of whose taking there is no commit, come again."""
+
+    def assert_untouched(self, before):
+        self.assertEqual((self.folder / "x.crawl").read_bytes(), before)
+        self.assertEqual(self.peek(), self.waiting)
+
+    def test_when_the_output_fails(self):
+        before = (self.folder / "x.crawl").read_bytes()
+        reader, writer = os.pipe()
+        os.close(reader)
+        answer = self.run_command("next", "x.crawl", "-n", "5", stdout=writer)
+        os.close(writer)
+        self.assertEqual(answer.code, -signal.SIGPIPE)
+        self.assert_untouched(before)
+        with open("/dev/full", "wb") as full:
+            for words in ([], ["--json"]):
+                answer = self.run_command("next", "x.crawl", "-n", "5", *words, stdout=full)
+                self.assertEqual(answer.code, 3, answer.err)
+        self.assert_untouched(before)
+
+    def test_when_the_reader_dies(self):
+        """What it has read of is more than a pipe holds."""
+        before = (self.folder / "x.crawl").read_bytes()
+        process = self.start("next", "x.crawl", "-n", "100,000", "--format", "tsv")
+        self.assertEqual(len(process.stdout.read(1000)), 1000)
+        process.stdout.close()
+        self.assertEqual(process.wait(60), -signal.SIGPIPE)
+        process.stdin.close()
+        process.stderr.close()
+        self.assert_untouched(before)
+
+    def test_when_it_is_killed_between_the_output_and_the_commit(self):
+        words = ["next", "x.crawl", "-n", "10", "--format", "tsv"]
+        count, _ = self.calls(*words)
+        self.assertGreater(count, 2)
+        states = set()
+        for at in range(1, count + 1):
+            self.fresh()
+            answer = self.signalled(*words, SIGNAL=signal.SIGKILL, SIGNAL_AT_PWRITE=at)
+            self.assertEqual(answer.code, -signal.SIGKILL)
+            shown, left = len(answer.out.splitlines()), self.peek()
+            self.assertIn((shown, left), [(0, self.waiting), (10, self.waiting),
+                                          (10, self.waiting[10:])])
+            states.add((shown, len(left)))
+            self.assert_whole()
+        self.assertIn((10, len(self.waiting)), states)
+
+
+class Shown(QueueTest):
+    def test_all_queues_and_the_first_pages_of_one(self):
+        found = json.loads(self.succeed("queue", "x.crawl", "--json").out)
+        self.assertEqual((found["name"], found["page_count"], found["first_priority"]),
+                         ("queue", len(self.waiting), self.waiting[0][0]))
+        self.assertEqual([(row["priority"], f"#{row['index']}") for row in found["pages"]],
+                         self.waiting[:10])
+        queues = {row["name"]: row for row in found["queues"]}
+        self.assertEqual(list(queues), ["empty", "queue"])
+        self.assertEqual(queues["queue"]["page_count"], len(self.waiting))
+        self.assertAlmostEqual(queues["queue"]["bytes_per_page"],
+                               queues["queue"]["allocated_bytes"] / len(self.waiting))
+        empty = json.loads(self.succeed("queue", "x.crawl", "--name", "empty", "--json").out)
+        self.assertEqual((empty["page_count"], empty["first_priority"], empty["pages"]),
+                         (0, None, []))
+        self.assertRegex(self.succeed("queue", "x.crawl", "-n", "1").out,
+                         rb"(?m)^first_priority +1019\.5\n")
+        self.refuse(2, "from 1", "queue", "x.crawl", "-n", "0")
+        self.refuse(1, "no queue `none`", "queue", "x.crawl", "--name", "none")
+
+
+class Crawl(InterruptTest):
+    """Pages of all states, and their PageRank."""
+
+    def setUp(self):
+        super().setUp()
+        rng = random.Random(command.SEED)
+        events = [{"kind": "page", "url": f"http://a.test/{page}", "time": 1,
+                   "links": [f"http://a.test/{rng.randrange(100)}" for _ in range(3)]}
+                  for page in range(50)]
+        events += [{"kind": kind, "url": f"http://a.test/{page}"}
+                   for kind, page in (("gone", 3), ("gone", 60), ("failed", 61))]
+        self.load("".join(json.dumps(event) + "\n" for event in events).encode(), "jsonl")
+        self.succeed("rank", "x.crawl")
+        self.ranked = self.rows("--sort", "score:pagerank")
+
+    def fill(self, *words):
+        return json.loads(self.succeed("queue", "x.crawl", "--fill-from", "pagerank", "--json",
+                                       *words).out)
+
+    def insert(self, data, *words):
+        answer = self.succeed("queue", "x.crawl", "--insert", "-", "--json", *words, data=data)
+        return json.loads(answer.out), answer.err.decode().splitlines()
+
+    def next(self, *words):
+        lines = self.succeed("next", "x.crawl", "--format", "tsv", *words).out.decode().split("\n")
+        self.assertEqual(lines.pop(), "")
+        return [(float(priority), url) for priority, url in (line.split("\t") for line in lines)]
+
+    def expected(self, *states):
+        """In the order of scores, as `pages` has it."""
+        return [(row["score:pagerank"], row["url"]) for row in self.ranked
+                if row["state"] in states]
+
+
+class Fill(Crawl):
+    def test_by_scores(self):
+        expected = self.expected("known", "crawled", "failed")
+        self.assertEqual(len(expected), len(self.ranked) - 2)
+        self.assertEqual(self.fill(), {"name": "queue", "inserted_count": len(expected),
+                                       "unscored_count": 0, "page_count": len(expected)})
+        self.assertEqual(self.next("--peek", "-n", "1,000"), expected)
+        self.assertEqual(self.next("-n", "7") + self.next("-n", "1,000"), expected)
+        self.fill("-n", "5")
+        self.assertEqual(self.next("-n", "1,000"), expected[:5])
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+    def test_with_pages_that_were_never_fetched(self):
+        expected = self.expected("known")
+        self.assertLess(len(expected), 60)
+        self.fill("--unfetched")
+        self.assertEqual(self.next("-n", "1,000"), expected)
+        self.fill("--unfetched", "--limit", "4", "--name", "other")
+        self.assertEqual(self.next("-n", "1,000", "--name", "other"), expected[:4])
+
+    def test_refuses_a_queue_in_which_pages_wait(self):
+        self.insert(b"7\thttp://a.test/3\n")
+        self.refuse(1, "1 page in the queue `queue` already; --add", "queue", "x.crawl",
+                    "--fill-from", "pagerank")
+        self.assertEqual(self.next("--peek", "-n", "1,000"), [(7, "http://a.test/3")])
+        self.assertEqual(self.fill("--add")["page_count"], len(self.ranked) - 1)
+        self.assertEqual(self.next("-n", "1,000"),
+                         [(7, "http://a.test/3"), *self.expected("known", "crawled", "failed")])
+
+    def test_leaves_out_what_came_since(self):
+        self.load(b"http://new.test/\thttp://a.test/1\n", "edges")
+        answer = self.succeed("queue", "x.crawl", "--fill-from", "pagerank", "--json")
+        self.assertIn(b"have changed since", answer.err)
+        self.assertEqual(json.loads(answer.out)["unscored_count"], 1)
+        self.assertNotIn("http://new.test/", [url for _, url in self.next("-n", "1,000")])
+
+    def test_says_what_is_not_there(self):
+        self.refuse(1, "no scores `none`; there are `pagerank`: --fill-from SCORE", "queue",
+                    "x.crawl", "--fill-from", "none")
+        self.succeed("rank", "x.crawl", "--by", "host")
+        self.refuse(1, "of hosts or domains", "queue", "x.crawl", "--fill-from",
+                    "pagerank_by_host")
+        self.make_store("y.crawl")
+        self.refuse(1, pages_command.NO_PAGES, "queue", "y.crawl", "--fill-from", "pagerank")
+        for words in (["--add"], ["--unfetched"], ["--strict"], ["--fill-from", ""],
+                      ["--fill-from", "x", "--insert", "-"], ["--insert", "-", "-n", "1"],
+                      ["--insert", "-", "--add"], ["--fill-from", "x", "--strict"]):
+            self.refuse(2, "queue|excludes|empty", "queue", "x.crawl", *words)
+        self.refuse(1, "the store has no queue", "queue", "x.crawl")
+
+    def test_is_one_commit(self):
+        words = ["queue", "x.crawl", "--fill-from", "pagerank"]
+        shutil.copyfile(self.folder / "x.crawl", self.folder / "before.crawl")
+        count, _ = self.calls(*words)
+        filled = self.next("--peek", "-n", "1,000")
+        for at in range(1, count + 1):
+            self.copy("before.crawl")
+            answer = self.signalled(*words, SIGNAL=signal.SIGKILL, SIGNAL_AT_PWRITE=at)
+            self.assertEqual(answer.code, -signal.SIGKILL)
+            self.assert_whole()
+            if self.run_command("queue", "x.crawl").code == 0:
+                self.assertEqual(self.next("--peek", "-n", "1,000"), filled)
+        self.assertGreater(count, 2)
+
+    def test_of_pages_without_urls(self):
+        self.load(b"#0\t#2\n#1\t#2\n#2\t#0\n", "edges", name="n.crawl")
+        self.succeed("rank", "n.crawl")
+        self.succeed("queue", "n.crawl", "--fill-from", "pagerank")
+        self.assertEqual(self.succeed("next", "n.crawl", "-n", "9").out, b"#2\n#0\n#1\n")
+
+    def test_shows_pages_that_were_forgotten_by_index(self):
+        self.fill()
+        best = self.ranked[0]
+        self.succeed("forget", "x.crawl", "--match", re.escape(best["url"]) + "$")
+        self.assertEqual(self.succeed("next", "x.crawl").out, b"#%d\n" % best["index"])
+        self.succeed("rank", "x.crawl")
+        self.fill("--name", "other")
+        self.assertNotIn(f"#{best['index']}",
+                         [page for _, page in self.next("-n", "1,000", "--name", "other")])
+
+
+class Insert(Crawl):
+    def test_in_the_order_of_priorities(self):
+        self.fill()
+        lines = b"1e3\thttp://a.test/60\n-2.5\tHTTP://A.test:80/61\r\n\ninf\t#0\n"
+        counts, notes = self.insert(lines)
+        self.assertEqual((counts["inserted_count"], notes), (3, []))
+        first, second, *_, last = self.next("-n", "1,000")
+        url = next(row["url"] for row in self.ranked if row["index"] == 0)
+        self.assertEqual((first, second, last), ((float("inf"), url), (1e3, "http://a.test/60"),
+                                                 (-2.5, "http://a.test/61")))
+
+    def test_tells_broken_lines_from_unknown_pages(self):
+        lines = (b"1\thttp://a.test/1\nnan\thttp://a.test/1\n1 http://a.test/1\nhttp://a.test/1\n"
+                 b"\t#1\n1\tno url\n2\thttp://none.test/\n3\t#999\n2\thttp://a.test/2\n")
+        (self.folder / "lines").write_bytes(lines)
+        answer = self.refuse(1, "--strict: nothing was inserted", "queue", "x.crawl", "--insert",
+                             "lines", "--strict")
+        self.assertIn(b"lines: line 2 is no PRIORITY TAB URL or #INDEX, nor are 4 other lines",
+                      answer.err)
+        self.refuse(1, "the store has no queue", "queue", "x.crawl")
+        counts, notes = self.insert(lines)
+        self.assertEqual(counts, {"name": "queue", "inserted_count": 2, "unscored_count": 0,
+                                  "page_count": 2})
+        self.assertEqual(notes[1], "crawlstore: -: 2 pages not in the database, left out; "
+                                   "the first: http://none.test/")
+        self.assertEqual(self.next("-n", "9"), [(2, "http://a.test/2"), (1, "http://a.test/1")])
+        self.insert(b"5\t#1\n", "--strict")
+        self.refuse(1, "none: the list of pages: No such file", "queue", "x.crawl", "--insert",
+                    "none")
+
+    def test_takes_back_what_next_has_written(self):
+        self.fill()
+        before = self.next("--peek", "-n", "1,000")
+        taken = self.succeed("next", "x.crawl", "-n", "30", "--format", "tsv").out
+        self.assertEqual(self.insert(taken)[0]["inserted_count"], 30)
+        self.assertEqual(self.next("-n", "1,000"), before)
+
+    def test_of_a_url_that_is_no_utf8(self):
+        self.load(b'{"kind": "page", "url_hex": "687474703a2f2f612e746573742fff"}\n', "jsonl")
+        (page,) = self.rows("--match", r"test/\xff")
+        self.insert(b"9\t#%d\n" % page["index"])
+        self.assertEqual(json.loads(self.succeed("next", "x.crawl", "--json").out)["pages"],
+                         [{"index": page["index"], "priority": 9, "url_hex": page["url_hex"]}])
+
+    def test_into_a_store_without_pages(self):
+        self.make_store("y.crawl")
+        self.succeed("queue", "y.crawl", "--insert", "-", data=b"1\t#5\n2\t#6\n")
+        self.assertEqual(self.succeed("next", "y.crawl", "-n", "5").out, b"#6\n#5\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
