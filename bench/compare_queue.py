@@ -19,6 +19,9 @@ OURS = "crawlstore"
 PACKAGES = {
     "std": None,
     "boost": "libboost-dev",
+    "stxxl": "libstxxl-dev",
+    "rocksdb": "librocksdb-dev",
+    "lmdb": "liblmdb-dev",
 }
 IN_RAM = ("std", "boost")
 IN_RAM_BYTES = 32  # an entry: 16, in a vector that grows to twice its size

@@ -64,9 +64,7 @@ class BenchQueue {
 template <class Heap>
 class HeapQueue final : public BenchQueue {
  public:
-  template <class... Arguments>
-  explicit HeapQueue(std::string name, Arguments&... arguments)
-      : name_(std::move(name)), heap_(arguments...) {}
+  explicit HeapQueue(std::string name) : name_(std::move(name)) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
   void insert(std::span<const QueuedPage> pages) override {
