@@ -18,12 +18,13 @@ from compare_shared import (Failure, build, check_cap, install_packages, keeper,
 OURS = "crawlstore"
 PACKAGES = {
     "std": None,
+    "quickheap": None,
     "boost": "libboost-dev",
     "stxxl": "libstxxl-dev",
     "rocksdb": "librocksdb-dev",
     "lmdb": "liblmdb-dev",
 }
-IN_RAM = ("std", "boost")
+IN_RAM = ("std", "quickheap", "boost")
 IN_RAM_BYTES = 32  # an entry: 16, in a vector that grows to twice its size
 INPUTS = ("random", "equal", "ascending", "descending", "above", "ties")
 HEAD = ("store", "build s", "cycles s", "total s", "x cycles", "x total", "worst s", "CPU s",

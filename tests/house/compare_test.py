@@ -323,8 +323,8 @@ class QueueDriver(unittest.TestCase):
                     done = subprocess.run(
                         [sys.executable, "-B", BENCH / "compare", "queue", "--entries", "5k",
                          "--take", "9k", "--batch", "700", "--input", order, "--peers",
-                         ",".join(built), "--runs", "1", "--no-build", "--build-dir", BUILD,
-                         "--dir", folder],
+                         ",".join(built), "--runs", "1", "--memory", "64MiB", "--no-build",
+                         "--build-dir", BUILD, "--dir", folder],
                         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertEqual(len(done.stdout.split("\n")), 7 + len(built), done.stdout)
