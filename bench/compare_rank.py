@@ -9,22 +9,16 @@ import json
 import os
 import pathlib
 import shutil
-import statistics
 import subprocess
 import tempfile
 
 import seen_table
-from compare_shared import Failure, build, install_packages, keeper, say
+from compare_shared import Failure, build, install_packages, keeper, median_of, say
 
 OURS, PLAIN, IGRAPH = "crawlstore", "plain", "igraph"
 PACKAGE = "libigraph-dev"
 HEAD = ("store", "threads", "read s", "solve s", "total s", "x total", "iterations", "s each",
         "L1 distance", "top 1000", "RSS MiB", "runs")
-
-
-def median_of(lines, field):
-    found = [line[field] for line in lines if field in line]
-    return statistics.median(found) if found else None
 
 
 def by_driver(lines):

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the verbs of bench/compare share: numbers, failures, packages of peers, the build."""
+"""What the verbs of bench/compare share: numbers, failures, packages of peers, the build, runs."""
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import shlex
+import signal
+import statistics
 import subprocess
 import sys
 
@@ -27,6 +30,25 @@ def parse_number(text):
     if not match or match.group(2) not in FACTORS:
         raise argparse.ArgumentTypeError(f"not a number: {text}")
     return int(match.group(1)) * FACTORS[match.group(2)]
+
+
+def parse_cap(text):
+    return 0 if text == "none" else parse_number(text)
+
+
+def parse_peers(packages, text):
+    """all, none, or some of the names of `packages`, with commas."""
+    names = [] if text == "none" else list(packages) if text == "all" else text.split(",")
+    for name in names:
+        if name not in packages:
+            raise argparse.ArgumentTypeError(
+                f"no such peer: {name}; there are all, none, {', '.join(packages)}")
+    return names
+
+
+def median_of(lines, field):
+    found = [line[field] for line in lines if field in line]
+    return statistics.median(found) if found else None
 
 
 def say(text):
@@ -65,3 +87,53 @@ def keeper(name):
             file.write(json.dumps(line) + "\n")
 
     return keep, kept
+
+
+def check_cap(cap):
+    if cap and os.geteuid() != 0:
+        raise Failure("a memory cap needs root; run as root, or with --cap none", 3)
+
+
+def stop_group(process):
+    """Ends a run that did not end by itself; with-memory-cap then removes its group."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, how)
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            pass
+
+
+def explain(code, errors):
+    """What a run that failed is told to have failed of."""
+    text = re.sub(r"peak memory of the group.*", "", errors).strip().split("\n")[-1]
+    if code in (137, -signal.SIGKILL):
+        text = "killed; under a memory cap that means: it needs more memory"
+    return f"exit code {code}: {text[-200:]}"
+
+
+def run_line(words, cap, limit, on_error):
+    """Runs a driver, under a cap of so many bytes where that is not 0: its line, or `on_error` with
+    an error; and the peak memory of the group."""
+    if cap:
+        words = [str(SOURCE / "bench/with-memory-cap"), str(cap), *words]
+    process = subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True)
+    try:
+        output, errors = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        errors = None
+    finally:
+        stop_group(process)
+    if errors is None:
+        return {**on_error, "error": f"no answer within {limit} s"}
+    if process.returncode == 0:
+        line = json.loads(output)
+    else:
+        line = {**on_error, "error": explain(process.returncode, errors)}
+    peak = re.search(r"peak memory of the group: (\d+) bytes", errors)
+    if peak:
+        line["peak_group_bytes"] = int(peak.group(1))
+    return line

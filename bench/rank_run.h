@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the drivers of PageRank share: FOLDER, as rank_make leaves it, a clock, and the line of
-/// JSON that each prints. igraph leaves `reference` in FOLDER, double by double, and those that run
+/// What the drivers of PageRank share: FOLDER, as rank_make leaves it, and the line of JSON that
+/// each prints. igraph leaves `reference` in FOLDER, double by double, and those that run
 /// later tell how far they are from it.
 ///
 /// Errors: fail(). Threads: one.
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -27,16 +26,6 @@ struct RankRun {
 
 constexpr double kRankDamping = 0.85;
 constexpr double kRankPrecision = 1e-6;  ///< L1 change of an iteration, of those that can be told
-
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 /// Adds the distance to the reference, where there is one.
 void add_distance(nlohmann::ordered_json& line, const RankRun& run, std::span<const float> scores);

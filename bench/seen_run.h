@@ -63,6 +63,16 @@ struct ProcessUsage {
 };
 ProcessUsage process_usage();
 
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 /// Adds to a line which processor it was, when, and of which commit.
 void add_circumstances(nlohmann::ordered_json& line);
 

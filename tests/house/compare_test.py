@@ -20,6 +20,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CRAWLSTORE_BUILD_DIR", SOURCE / "build/release"))
 BENCH = SOURCE / "bench"
 sys.path.insert(0, str(BENCH))
+import compare_queue  # noqa: E402 (needs the path above)
 import compare_rank  # noqa: E402 (needs the path above)
 import seen_table  # noqa: E402 (needs the path above)
 
@@ -130,6 +131,41 @@ class Rank(unittest.TestCase):
 
     def test_prints_runs_that_all_failed(self):
         self.assertEqual(compare_rank.table(self.LINES[-1:]), "PageRank, a graph\nplain: x")
+
+
+def queue_line(store, seconds, total="ff", **more):
+    """A run of a queue."""
+    return {"bench": "queue", "store": store, "build_seconds": 1.0, "cycle_seconds": seconds,
+            "total_seconds": seconds + 1, "worst_cycle_seconds": 0.125, "cpu_seconds": 1.5,
+            "pairs_per_s": 3e6, "written_bytes": 10**7, "file_bytes": 10**6, "sum": total,
+            "peak_rss_bytes": 2**20, "case": "a case", "cpu": "a CPU", "commit": "abc",
+            "date": "2026-11-21T00:00:00Z", "load_before": 0.25, **more}
+
+
+class Queue(unittest.TestCase):
+    LINES = [
+        *(queue_line("crawlstore 0.1.0", seconds) for seconds in (2.0, 1.0, 9.0)),
+        *(queue_line("LMDB 1", seconds) for seconds in (8.0, 7.0, 3.0)),
+        {"bench": "queue", "store": "std", "case": "a case", "load_before": 2.0, "error": "x"}]
+
+    def test_tells_ratios_of_medians(self):
+        text = compare_queue.table(self.LINES)
+        self.assertRegex(text, r"crawlstore 0\.1\.0 +1\.00 +2\.00 +3\.00 +1\.00 +1\.00 +0\.125 ")
+        self.assertRegex(text, r"LMDB 1 +1\.00 +7\.00 +8\.00 +3\.50 +2\.67 +0\.125 +1\.50 +3\.000 "
+                               r"+10 +1 +1 +3\n")
+        self.assertTrue(text.endswith("std: x"))
+        self.assertEqual(compare_queue.table(self.LINES[-1:]), "Queue, a case\nstd: x")
+
+    def test_fails_when_one_takes_other_pages(self):
+        compare_queue.check_sums(self.LINES)
+        with self.assertRaisesRegex(compare.Failure, "same pages: .*RocksDB fe"):
+            compare_queue.check_sums([*self.LINES, queue_line("RocksDB", 1.0, "fe")])
+
+    def test_leaves_out_what_has_no_room_in_ram(self):
+        for cap, found in ((0, ["crawlstore", "std"]), (2**25, ["crawlstore", "std"]),
+                           (2**24, ["crawlstore"])):
+            options = mock.Mock(cap=cap, entries=10**6, peers=["std"])
+            self.assertEqual(compare_queue.fitting(options), found)
 
 
 class Plot(unittest.TestCase):
@@ -275,6 +311,42 @@ class RankDriver(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len(done.stdout.split("an iteration takes")), 5)
             self.assertEqual(os.listdir(folder), [])
+
+
+@unittest.skipUnless((BUILD / "bin/queue_std").exists(), "the benchmarks are not built")
+class QueueDriver(unittest.TestCase):
+    PEERS = [peer for peer in compare_queue.PACKAGES if (BUILD / f"bin/queue_{peer}").exists()]
+
+    def test_compares_those_that_are_built_and_leaves_nothing_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [sys.executable, "-B", BENCH / "compare", "queue", "--entries", "5k", "--take",
+                 "9k", "--batch", "700", "--peers", ",".join(self.PEERS), "--runs", "1",
+                 "--memory", "64MiB", "--no-build", "--build-dir", BUILD, "--dir", folder],
+                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(len(done.stdout.split("\n")), 7 + len(self.PEERS), done.stdout)
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_takes_the_same_pages_as_each_peer(self):
+        for order in compare_queue.INPUTS:
+            sums = {}
+            for name in ("crawlstore", *self.PEERS):
+                with tempfile.TemporaryDirectory() as folder:
+                    done = subprocess.run(
+                        [BUILD / f"bin/queue_{name}", f"{folder}/queue", "5k", "9k", "700", order,
+                         "64MiB"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    sums[name] = json.loads(done.stdout)["sum"]
+            self.assertEqual(len(set(sums.values())), 1, (order, sums))
+
+    def test_rejects_what_it_does_not_know(self):
+        for words in (["9", "9", "9", "blue", "0"], ["9", "9", "10", "random", "0"],
+                      ["9", "0", "9", "random", "0"], ["9", "9", "9", "random"]):
+            done = subprocess.run([BUILD / "bin/queue_std", "/nowhere", *words], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertNotEqual(done.stderr, "")
 
 
 if __name__ == "__main__":
