@@ -379,6 +379,17 @@ class Remove(Crawl):
         del before[20], before[5]
         self.assertEqual(self.next("-n", "1,000"), before)
 
+    def test_of_pages_that_were_forgotten(self):
+        self.fill()
+        self.fill("--name", "mine")
+        best, url = self.ranked[0], self.next("--peek", "--name", "mine")[0][1]
+        self.succeed("forget", "x.crawl", "--match", url + "$", "--queue", "queue")
+        self.assertNotEqual(self.next("--peek", "--name", "queue"), [])
+        self.assertEqual(self.next("--peek", "--name", "mine")[0][1], f"#{best['index']}")
+        self.change("--remove", b"#%d\n" % best["index"], "--name", "mine")
+        self.assertEqual(self.next("-n", "1,000", "--name", "mine"),
+                         self.next("-n", "1,000", "--name", "queue"))
+
     def test_of_all(self):
         self.refuse(1, "the store has no queue", "queue", "x.crawl", "--clear")
         count = self.fill()["page_count"]
@@ -386,6 +397,42 @@ class Remove(Crawl):
         self.assertEqual(cleared, {"name": "queue", "removed_count": count, "page_count": 0})
         self.refuse(1, "the queue `queue` is empty", "next", "x.crawl")
         self.assertEqual(self.fill()["page_count"], count)
+
+
+class Forget(Crawl):
+    def setUp(self):
+        super().setUp()
+        self.load(b"http://b.test/1\thttp://b.test/2\n", "edges")
+        self.succeed("rank", "x.crawl")
+
+    def forget(self, *words):
+        return json.loads(self.succeed("forget", "x.crawl", "--json", *words).out)
+
+    def hosts(self, name):
+        return {url.split("/")[2] for _, url in self.next("--peek", "-n", "999", "--name", name)}
+
+    def test_takes_pages_out_of_all_queues(self):
+        self.fill()
+        self.fill("--name", "mine")
+        self.assertEqual(self.hosts("mine"), {"a.test", "b.test"})
+        self.assertEqual(self.forget("--host", "b.test")["queued"], 4)
+        for name in ("queue", "mine"):
+            self.assertEqual(self.hosts(name), {"a.test"})
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+    def test_takes_pages_of_one_of_several_databases_out_of_queues_that_are_named(self):
+        self.load(b"http://c.test/1\thttp://c.test/2\n", "edges", "--database", "other")
+        self.fill()
+        self.fill("--name", "mine")
+        self.refuse(1, "no queue `none`", "forget", "x.crawl", "--host", "a.test", "--queue",
+                    "mine", "--queue", "none")
+        self.assertEqual(self.forget("--host", "c.test", "--database", "other")["queued"], 0)
+        self.assertEqual(self.forget("--host", "b.test")["queued"], 2)
+        self.assertEqual(self.hosts("queue"), {"a.test"})
+        self.assertEqual(self.forget("--queue", "mine", "--queue", "queue", "--prefix",
+                                     "http://a.test/1")["queued"],
+                         2 * sum(url.startswith("http://a.test/1")
+                                 for _, url in self.expected("known", "crawled", "failed")))
 
 
 if __name__ == "__main__":
