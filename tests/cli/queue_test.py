@@ -435,5 +435,86 @@ class Forget(Crawl):
                                  for _, url in self.expected("known", "crawled", "failed")))
 
 
+class Carried(Crawl):
+    """What else becomes of queues."""
+
+    def setUp(self):
+        super().setUp()
+        self.fill()
+        self.next("-n", "20")
+        self.insert(b"9\thttp://a.test/1\n")
+        self.waiting = self.next("--peek", "-n", "1,000")
+        self.assertGreater(len(self.waiting), 20)
+
+    def peek(self, name):
+        lines = self.succeed("next", name, "--peek", "-n", "1,000", "--format", "tsv").out
+        return [(float(priority), url) for priority, url in
+                (line.split("\t") for line in lines.decode().splitlines())]
+
+    def test_copies_by_snapshot_have_them(self):
+        self.succeed("snapshot", "x.crawl", "copy.crawl")
+        self.next("-n", "3")
+        self.assertEqual(self.peek("copy.crawl"), self.waiting)
+        self.assertEqual(self.peek("x.crawl"), self.waiting[3:])
+        self.succeed("verify", "--deep", "--strict", "copy.crawl")
+
+    def test_compact_keeps_them(self):
+        self.succeed("compact", "x.crawl")
+        self.assertEqual(self.peek("x.crawl"), self.waiting)
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+    def test_info_has_a_table_of_them(self):
+        (row,) = self.info()["queues"]
+        self.assertEqual((row["name"], row["page_count"]), ("queue", len(self.waiting)))
+        shown = self.succeed("queue", "x.crawl", "--json")
+        self.assertEqual([row], json.loads(shown.out)["queues"])
+
+    def test_diff_counts_their_pages(self):
+        self.succeed("snapshot", "x.crawl", "old.crawl")
+        self.next("-n", "3")
+        self.fill("--name", "other", "-n", "4")
+
+        def difference(*words, code):
+            answer = self.run_command("diff", *words, "--json")
+            self.assertEqual(answer.code, code, answer.err)
+            found = json.loads(answer.out)
+            self.assertEqual(found["differs"], code == 1)
+            return [(row["name"], row["old_page_count"], row["new_page_count"])
+                    for row in found["queues"]]
+
+        count = len(self.waiting)
+        self.assertEqual(difference("old.crawl", "x.crawl", code=1),
+                         [("other", None, 4), ("queue", count, count - 3)])
+        self.assertEqual(difference("x.crawl", "--previous", code=1)[0], ("other", None, 4))
+        self.assertEqual(difference("x.crawl", "x.crawl", code=0)[0], ("other", 4, 4))
+        for name, pages in (("y.crawl", 2), ("z.crawl", 3)):
+            self.make_store(name)
+            self.succeed("queue", name, "--insert", "-",
+                         data=b"".join(b"1\t#%d\n" % page for page in range(pages)))
+        self.assertEqual(difference("y.crawl", "z.crawl", code=1), [("queue", 2, 3)])
+
+    def test_exported_lines_are_inserted_again(self):
+        lines = self.export("queue")
+        self.assertEqual(lines, self.succeed("next", "x.crawl", "--peek", "-n", "1,000",
+                                             "--format", "tsv").out)
+        self.insert(lines, "--name", "again")
+        self.assertEqual(self.export("queue", "--name", "again"), lines)
+        self.succeed("export", "x.crawl", "--format", "queue", "--name", "queue", "-o", "lines")
+        self.assertEqual((self.folder / "lines").read_bytes(), lines)
+        self.refuse(1, "there are `again`, `queue`; |no queue `none`", "export", "x.crawl",
+                    "--format", "queue", "--name", "none")
+
+    def test_exported_pages_whose_url_no_line_can_name_go_by_index(self):
+        urls = [b"HTTP://R.test:80/", b"http://r.test/a b", b"http://r.test/\xff", b"#7"]
+        self.load(b"".join(json.dumps({"kind": "page", "url_hex": url.hex()}).encode() + b"\n"
+                           for url in urls), "jsonl", "--raw", name="raw.crawl")
+        self.succeed("queue", "raw.crawl", "--insert", "-", data=b"4\t#0\n3\t#1\n2\t#2\n1\t#3\n")
+        lines = self.export("queue", name="raw.crawl")
+        self.assertEqual(lines, b"4\t#0\n3\t%s\n2\t%s\n1\t#3\n" % tuple(urls[1:3]))
+        self.succeed("queue", "raw.crawl", "--clear")
+        self.succeed("queue", "raw.crawl", "--insert", "-", "--strict", data=lines)
+        self.assertEqual(self.export("queue", name="raw.crawl"), lines)
+
+
 if __name__ == "__main__":
     unittest.main()
