@@ -185,7 +185,7 @@ constexpr const char* kFooter =
     "page i, float32 or float64; it ends before the pages that came since.\n"
     "queue: all that waits in the queue that --name chooses, the first to leave first: lines "
     "PRIORITY TAB URL, which `queue --insert` reads; #INDEX for a page whose URL such a line "
-    "cannot name, or that has none. Takes 16 bytes of memory a page.\n"
+    "cannot name, or that has none. Takes some 40 bytes of memory a page.\n"
     "With -o the file is there as a whole or not at all; it takes the place of another one.";
 
 }  // namespace

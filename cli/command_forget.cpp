@@ -157,8 +157,8 @@ Action define_forget(Parser& parser) {
       "given, in one commit; edits that wait are merged first. Indexes stay given: `page` shows "
       "such pages as gone. They leave the queues that --queue names; without it all queues of the "
       "file, or where it has several page databases, those of `pages` the queue `queue`. The file "
-      "keeps the bytes until they are reused; `compact` gives them "
-      "back. A first Ctrl-C stops it soon, with nothing forgotten.");
+      "keeps the bytes until they are reused; `compact` gives them back. A first Ctrl-C stops it "
+      "soon, with nothing forgotten.");
   add_file(parser, options->path);
   add_database(parser, options->database, "the page database");
   add_selection(parser, *options);

@@ -74,12 +74,13 @@ Action define_queue(Parser& parser) {
       "(unscored_count). It refuses a queue in which pages wait, unless --add or --replace is "
       "given. A first Ctrl-C stops it, with nothing changed: a queue that was to be made is empty "
       "then.\n"
-      "--insert, --update and --remove read all lines first, 16 to 40 bytes of memory each, and "
-      "make one commit. A page waits once: of one that waits already, or comes twice, the last "
-      "priority counts (updated_count). --update and --remove leave out pages that do not wait "
-      "(absent_count). Of broken lines (malformed_count), and of pages that are not in the "
-      "database (unknown_count), they say how many there are. --insert and --fill-from make a "
-      "queue that is not there. `export --format queue` writes lines that --insert reads.");
+      "--insert, --update and --remove read all lines first, some 50 bytes of memory each, 120 "
+      "where the page waits already, and make one commit. A page waits once: of one that waits "
+      "already, or comes twice, the last priority counts (updated_count). --update and --remove "
+      "leave out pages that do not wait (absent_count). Of broken lines (malformed_count), and of "
+      "pages that are not in the database (unknown_count), they say how many there are. --insert "
+      "and --fill-from make a queue that is not there. `export --format queue` writes lines that "
+      "--insert reads.");
   add_queue_source(parser, options->source);
   QueueChange& change = options->change;
   const auto limit =

@@ -28,7 +28,8 @@ Result<std::optional<std::uint64_t>> find_page(const PageView* pages, std::strin
     CRAWLSTORE_TRY(page, pages->find(name));
   }
   if (!page || *page >= pages->info().page_count) return std::nullopt;
-  if (!pages->info().has_urls) return page;
+  CRAWLSTORE_TRY(const auto state, pages->state(*page));
+  if (state != PageState::kGone || !pages->info().has_urls) return page;
   CRAWLSTORE_TRY(const auto url, pages->url(*page));
   return url.empty() ? std::nullopt : page;
 }
