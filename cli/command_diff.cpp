@@ -9,6 +9,7 @@
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
 #include "model/pages_diff_view.h"
+#include "model/queue_view.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -71,9 +72,11 @@ Result<Outcome> compare(const States& states, const model::DiffViewOptions& view
                  diff_pages(states.older, states.newer, pages_sink, {progress}));
   CRAWLSTORE_TRY(auto document, view.document(states.older, states.newer, report));
   CRAWLSTORE_TRY(pages_view.add_to(document, databases));
+  CRAWLSTORE_TRY(const bool queues_differ,
+                 model::add_queues_diff(states.older, states.newer, document));
   const bool any = std::any_of(databases.begin(), databases.end(),
                                [](const PagesDiff& found) { return found.differs(); });
-  return Outcome{std::move(document), any || report.differs()};
+  return Outcome{std::move(document), any || queues_differ || report.differs()};
 }
 
 int compare_and_print(const Options& options, const States& states) {
@@ -124,7 +127,9 @@ Action define_diff(Parser& parser) {
       "Exit code 0: equal; 1: they differ. Segments are compared in states of one store only; "
       "they also differ when the same was written anew, as by `compact`. DRUMs are compared by "
       "name: keys, values, waiting requests. Page databases too: pages, their links, waiting "
-      "edits; a page is known by its index in states of one store, and by its URL in two stores.");
+      "edits; a page is known by its index in states of one store, and by its URL in two stores. "
+      "Of queues "
+      "only the numbers of pages and runs are compared.");
   parser.text("OLD", options->old_path, "the crawl file as it was").required();
   parser.text("NEW", options->new_path, "the crawl file as it is");
   parser.flag("--previous", options->previous,

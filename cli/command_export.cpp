@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <crawlstore/url.h>
+
 #include "cli/console.h"
+#include "cli/edge_lines.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/page_export.h"
 #include "cli/page_source.h"
 #include "cli/progress.h"
+#include "cli/queue_source.h"
 #include "cli/score_source.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
@@ -22,10 +26,12 @@ namespace {
 /// Programs that draw graphs have hard times with more.
 constexpr std::uint64_t kDrawnLinksMax = 1'000'000;
 
+const char* const kQueue = "queue";
+
 struct Options {
   PageSourceOptions source;
   std::string format;
-  std::string scores;  // empty: the default
+  std::string name;  // of scores or a queue; empty: the default
   std::string output;
   bool only_other_hosts = false;
   bool quiet = false;
@@ -44,8 +50,8 @@ std::string misuse(const Options& options) {
   if (options.only_other_hosts && options.format != "edges" && !is_drawn(options)) {
     return "--other-hosts goes with edges, dot and graphml: the other formats hold whole pages";
   }
-  if (!options.scores.empty() && !is_of_scores(options)) {
-    return "--name goes with scores-csv and scores-npy";
+  if (!options.name.empty() && !is_of_scores(options) && options.format != kQueue) {
+    return "--name goes with scores-csv, scores-npy and queue";
   }
   const bool is_stdout = options.output.empty() || options.output == "-";
   const bool is_text = options.format != "events" && options.format != "scores-npy";
@@ -81,8 +87,55 @@ bool tell_losses(const ExportLosses& losses, bool quiet) {
   return losses.link_count == 0 && losses.cut_page_count == 0;
 }
 
+Look look_with(ProgressBar& progress, const StopSignals& stop) {
+  return [&](std::uint64_t done, std::uint64_t total) -> Result<void> {
+    progress.update_of(done, total);
+    if (stop.requested() == 0) return {};
+    return fail(Errc::kCancelled, "the export was stopped");
+  };
+}
+
+int finish(OutputFile& output, const Options& options) {
+  const auto finished = output.finish();
+  if (finished) return kExitDone;
+  return fail_with(options.output.empty() ? "standard output" : options.output, finished.error());
+}
+
+/// All of a queue, in lines that `queue --insert` reads.
+Result<void> write_queue(const QueueSource& source, OutputFile& output, const Look& look) {
+  const std::uint64_t count = source.queue->info().page_count;
+  CRAWLSTORE_TRY(const auto pages, source.queue->peek(count));
+  std::uint64_t done = 0;
+  UrlNormalizer normalizer;
+  for (const QueuedPage& page : pages) {
+    CRAWLSTORE_TRY(look(done++, count));
+    CRAWLSTORE_TRY(const auto url, url_of(source, page.page));
+    fmt::format_to(std::back_inserter(output.tail()), "{}\t", page.priority);
+    const bool comes_back = fits_edge_to(url) && normalizer.normalize(url).text == url;
+    output.tail() += comes_back ? url : fmt::format("#{}", page.page);
+    output.tail() += '\n';
+    CRAWLSTORE_TRY(output.room());
+  }
+  return {};
+}
+
+int export_queue(const Options& options) {
+  const QueueSourceOptions source_options{options.source, options.name};
+  int code = kExitDone;
+  const auto source = open_queues(source_options, QueueNeeds::kQueue, code);
+  if (!source || !check_chosen(*source, source_options, code)) return code;
+  const StopSignals stop;
+  auto output = OutputFile::open(options.output);
+  if (!output) return fail_with(options.output, output.error());
+  ProgressBar progress("export", model::Unit::kCount, " pages", options.quiet);
+  const auto written = write_queue(*source, *output, look_with(progress, stop));
+  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+  return written ? finish(*output, options) : fail_with(options.source.path, written.error());
+}
+
 int run(const Options& options) {
   if (const std::string text = misuse(options); !text.empty()) return fail_with(text, kExitUsage);
+  if (options.format == kQueue) return export_queue(options);
   int code = kExitDone;
   const auto views = open_page_views(options.source, code);
   if (!views) return code;
@@ -97,7 +150,7 @@ int run(const Options& options) {
   std::optional<ScoreView> scores;
   if (is_of_scores(options)) {
     const std::string_view name =
-        options.scores.empty() ? ScoreView::kDefaultName : std::string_view(options.scores);
+        options.name.empty() ? ScoreView::kDefaultName : std::string_view(options.name);
     scores = open_scores(view, options.source, {name, "--name NAME", options.quiet}, code);
     if (!scores) return code;
   }
@@ -106,17 +159,11 @@ int run(const Options& options) {
   if (!output) return fail_with(options.output, output.error());
   ProgressBar progress("export", model::Unit::kCount, " steps", options.quiet);
   const PageExport what{*views, *output, scores ? &*scores : nullptr, options.only_other_hosts,
-                        [&](std::uint64_t done, std::uint64_t total) -> Result<void> {
-                          progress.update_of(done, total);
-                          if (stop.requested() == 0) return {};
-                          return fail(Errc::kCancelled, "the export was stopped");
-                        }};
+                        look_with(progress, stop)};
   const auto losses = find_export_format(options.format)(what);
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
   if (!losses) return fail_with(options.source.path, losses.error());
-  if (const auto finished = output->finish(); !finished) {
-    return fail_with(options.output.empty() ? "standard output" : options.output, finished.error());
-  }
+  if (const int finished = finish(*output, options); finished != kExitDone) return finished;
   return tell_losses(*losses, options.quiet) ? kExitDone : kExitNo;
 }
 
@@ -136,6 +183,9 @@ constexpr const char* kFooter =
     "scores-csv, scores-npy: the scores that --name chooses. csv: index, URL, score of each page; "
     "the score is empty for pages that came since. npy: the array alone, for NumPy, entry i for "
     "page i, float32 or float64; it ends before the pages that came since.\n"
+    "queue: all that waits in the queue that --name chooses, the first to leave first: lines "
+    "PRIORITY TAB URL, which `queue --insert` reads; #INDEX for a page whose URL such a line "
+    "cannot name, or that has none. Takes some 40 bytes of memory a page.\n"
     "With -o the file is there as a whole or not at all; it takes the place of another one.";
 
 }  // namespace
@@ -147,11 +197,13 @@ Action define_export(Parser& parser) {
   parser
       .text("--format F", options->format,
             "the format of the output: events, jsonl, csv, edges, dot, graphml, scores-csv, "
-            "scores-npy")
+            "scores-npy, queue")
       .required()
-      .one_of({"events", "jsonl", "csv", "edges", "dot", "graphml", "scores-csv", "scores-npy"});
-  parser.text("--name NAME", options->scores,
-              "with scores-csv and scores-npy: which scores (default: pagerank)");
+      .one_of({"events", "jsonl", "csv", "edges", "dot", "graphml", "scores-csv", "scores-npy",
+               kQueue});
+  parser.text("--name NAME", options->name,
+              "with scores-csv and scores-npy: which scores (default: pagerank); with queue: which "
+              "queue (default: the only one, or `queue`)");
   parser.text("-o,--output OUT", options->output, "where to (default: standard output)");
   parser.flag("--other-hosts", options->only_other_hosts, "only links from host to host");
   add_quiet(parser, options->quiet);

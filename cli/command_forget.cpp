@@ -4,6 +4,7 @@
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
+#include <crawlstore/queue.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -22,7 +23,8 @@ using Meant = std::function<bool(std::string_view url)>;
 struct Options {
   std::string path;
   std::string database;
-  Meant is_meant;  // all that were given must agree
+  Meant is_meant;                   // all that were given must agree
+  std::vector<std::string> queues;  // empty: those of the database
   ForgetOptions forget;
   double lock_wait_seconds = 0;
   bool as_json = false;
@@ -39,19 +41,44 @@ void narrow(Meant& meant, Meant also) {
   };
 }
 
-Result<std::optional<ForgetReport>> forget(Store& store, const Options& options, WorkBar& bar) {
-  const auto names = [&store]() -> Result<std::vector<std::string>> {
-    CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
-    return PageView::names(snapshot);
-  }();
-  if (!names) return tl::unexpected<Error>(names.error());
-  // It would be made, otherwise.
-  if (std::find(names->begin(), names->end(), options.database) == names->end()) {
-    return std::optional<ForgetReport>{};
+/// The queues that the pages leave; nothing, and why, when one that was named is not there.
+Result<std::optional<std::vector<std::string>>> choose_queues(const Snapshot& snapshot,
+                                                              const Options& options, int& code) {
+  CRAWLSTORE_TRY(const auto queues, QueueView::list(snapshot));
+  std::vector<std::string> names;
+  for (const QueueInfo& queue : queues) names.push_back(queue.name);
+  for (const std::string& name : options.queues) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    code = fail_with(options.path + ": the store has no queue `" + name + "`", kExitNo);
+    return std::nullopt;
   }
-  CRAWLSTORE_TRY(auto pages, PageDb::open(store, options.database));
+  if (!options.queues.empty()) return options.queues;
+  if (PageView::names(snapshot).size() == 1) return names;
+  // Of which database the pages of a queue are, it does not say.
+  if (options.database == PageDb::kDefaultName)
+    return std::vector{std::string(Queue::kDefaultName)};
+  return std::vector<std::string>{};
+}
+
+/// Nothing: what was named is not there, as was said.
+Result<std::optional<ForgetReport>> forget(Store& store, const Options& options, WorkBar& bar,
+                                           int& code) {
   ForgetOptions forget_options = options.forget;
+  {
+    CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
+    const auto names = PageView::names(snapshot);
+    // It would be made, otherwise.
+    if (std::ranges::find(names, options.database) == names.end()) {
+      code = fail_with(options.path + ": the store has no page database `" + options.database + "`",
+                       kExitNo);
+      return std::nullopt;
+    }
+    CRAWLSTORE_TRY(auto queues, choose_queues(snapshot, options, code));
+    if (!queues) return std::nullopt;
+    forget_options.queues = std::move(*queues);
+  }
   forget_options.progress = bar.progress();
+  CRAWLSTORE_TRY(auto pages, PageDb::open(store, options.database));
   CRAWLSTORE_TRY(const auto report, pages.forget(options.is_meant, forget_options));
   CRAWLSTORE_TRY(pages.close());
   return std::optional(report);
@@ -66,16 +93,14 @@ int run(const Options& options) {
   if (!store) return fail_with(options.path, store.error());
   const StopSignals stop;
   WorkBar bar("forget", stop, options.quiet);
-  const auto report = forget(*store, options, bar);
+  int code = kExitDone;
+  const auto report = forget(*store, options, bar, code);
   if (!report && report.error().code == Errc::kCancelled) {
     return exit_code_of_signal(stop.requested());
   }
   if (!report) return fail_with(options.path, report.error());
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
-  if (!*report) {
-    return fail_with(options.path + ": the store has no page database `" + options.database + "`",
-                     kExitNo);
-  }
+  if (!*report) return code;
   return print_document(model::forget_view(**report), options.as_json);
 }
 
@@ -130,13 +155,16 @@ Action define_forget(Parser& parser) {
   parser.footer(
       "Removes keys, URLs, records and all links, both ways, of the pages that match all that is "
       "given, in one commit; edits that wait are merged first. Indexes stay given: `page` shows "
-      "such pages as gone. The file keeps the bytes until they are reused; `compact` gives them "
-      "back. A first Ctrl-C stops it soon, with nothing forgotten.");
+      "such pages as gone. They leave the queues that --queue names; without it all queues of the "
+      "file, or where it has several page databases, those of `pages` the queue `queue`. The file "
+      "keeps the bytes until they are reused; `compact` gives them back. A first Ctrl-C stops it "
+      "soon, with nothing forgotten.");
   add_file(parser, options->path);
   add_database(parser, options->database, "the page database");
   add_selection(parser, *options);
   parser.text("--seen DRUM", options->forget.seen,
               "also take the URLs out of this DRUM of seen URLs, such as `urls`");
+  parser.texts("--queue NAME", options->queues, "a queue of pages of this database; repeatable");
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);
   add_lock_wait(parser, options->lock_wait_seconds);

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "model/generations_view.h"
+#include "model/queue_view.h"
 #include "model/scores_view.h"
 #include "model/space_view.h"
 #include "model/store_view.h"
@@ -37,6 +38,9 @@ int run(const Options& options) {
   auto scores = model::scores_table(*snapshot);
   if (!scores) return fail_with(options.path, scores.error());
   document->tables.push_back(std::move(*scores));
+  const auto queues = QueueView::list(*snapshot);
+  if (!queues) return fail_with(options.path, queues.error());
+  document->tables.push_back(model::queues_table(*queues));
   const auto copies = generations(**storage);
   if (!copies) return fail_with(options.path, copies.error());
   document->tables.push_back(model::superblocks_table(*copies));

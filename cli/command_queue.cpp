@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
@@ -37,15 +39,16 @@ Result<model::Document> describe_queues(const QueueSource& source, const Options
 int run(const Options& options) {
   const QueueChange& change = options.change;
   const bool fills = !change.scores.empty();
-  const bool inserts = !change.lines_path.empty();
-  if (!fills && (change.only_unfetched || change.adds)) {
-    return fail_with("queue: --unfetched and --add go with --fill-from", kExitUsage);
+  const bool has_list = !change.lines_path.empty();
+  if (!fills && (change.only_unfetched || change.adds || change.replaces)) {
+    return fail_with("queue: --unfetched, --add and --replace go with --fill-from", kExitUsage);
   }
-  if (!inserts && change.is_strict) {
-    return fail_with("queue: --strict goes with --insert", kExitUsage);
+  if (!has_list && change.is_strict) {
+    return fail_with("queue: --strict goes with --insert, --update and --remove", kExitUsage);
   }
   if (fills) return fill_queue(options.source, change);
-  if (inserts) return insert_lines(options.source, change);
+  if (has_list) return change_by_list(options.source, change);
+  if (change.clears) return clear_queue(options.source, change);
   int code = kExitDone;
   const auto source = open_queues(options.source, QueueNeeds::kQueue, code);
   if (!source) return code;
@@ -68,30 +71,48 @@ Action define_queue(Parser& parser) {
       "does. Exit code 1 when there is no queue.\n"
       "--fill-from inserts all pages that have a score, also 0, in one commit; pages that are gone "
       "or were forgotten are left out, and so are those that came since the scores were computed "
-      "(unscored_count). It refuses a queue in which pages wait, unless --add is given. --insert "
-      "reads all lines first, and inserts them in one commit; of broken lines, and of pages that "
-      "are not in the database, it says how many there are. A queue that is not there is made. A "
-      "first Ctrl-C stops it, with nothing inserted: a queue that was to be made is empty then.");
+      "(unscored_count). It refuses a queue in which pages wait, unless --add or --replace is "
+      "given. A first Ctrl-C stops it, with nothing changed: a queue that was to be made is empty "
+      "then.\n"
+      "--insert, --update and --remove read all lines first, some 50 bytes of memory each, 120 "
+      "where the page waits already, and make one commit. A page waits once: of one that waits "
+      "already, or comes twice, the last priority counts (updated_count). --update and --remove "
+      "leave out pages that do not wait (absent_count). Of broken lines (malformed_count), and of "
+      "pages that are not in the database (unknown_count), they say how many there are. --insert "
+      "and --fill-from make a queue that is not there. `export --format queue` writes lines that "
+      "--insert reads.");
   add_queue_source(parser, options->source);
   QueueChange& change = options->change;
   const auto limit =
       add_count(parser, "-n,--limit", change.limit,
                 "so many pages (default: 10; with --fill-from all), the best", {1, 100'000'000});
-  const auto fill = parser
+  std::vector<Option> changes;
+  changes.push_back(parser
                         .text("--fill-from SCORE", change.scores,
                               "insert pages with these scores as priorities, such as pagerank")
-                        .check(check_given);
+                        .check(check_given));
   parser.flag("--unfetched", change.only_unfetched,
               "only pages that were never crawled, and not tried");
-  parser.flag("--add", change.adds, "also where pages wait already");
-  parser
-      .text("--insert INPUT", change.lines_path,
-            "insert pages: lines PRIORITY TAB URL, or #INDEX for the URL; - for standard input")
-      .check(check_given)
-      .excludes(fill)
-      .excludes(limit);
+  const auto adds = parser.flag("--add", change.adds, "also where pages wait already");
+  parser.flag("--replace", change.replaces, "instead of the pages that wait").excludes(adds);
+  const auto add_list = [&](const char* spelling, ListUse use, const char* help) {
+    const auto keep = [&change, use](const std::string& text) {
+      change.lines_path = text;
+      change.use = use;
+      return check_given(text);
+    };
+    changes.push_back(parser.parsed(spelling, keep, help).excludes(limit));
+  };
+  add_list("--insert INPUT", ListUse::kInsert,
+           "insert pages: lines PRIORITY TAB URL, or #INDEX for the URL; - for standard input");
+  add_list("--update INPUT", ListUse::kUpdate, "the same of pages that wait already");
+  add_list("--remove INPUT", ListUse::kRemove, "remove pages: lines URL or #INDEX");
+  changes.push_back(parser.flag("--clear", change.clears, "remove all pages").excludes(limit));
+  for (auto one = changes.begin(); one != changes.end(); ++one) {
+    std::for_each(changes.begin(), one, [one](Option other) { one->excludes(other); });
+  }
   parser.flag("--strict", change.is_strict,
-              "insert nothing when a line is broken, or its page not in the database (exit 1)");
+              "change nothing when a line is broken, or its page not in the database (exit 1)");
   add_json(parser, change.as_json);
   add_quiet(parser, change.quiet);
   add_lock_wait(parser, change.lock_wait_seconds);

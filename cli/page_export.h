@@ -21,13 +21,15 @@ struct ExportLosses {
   std::uint64_t waiting_count = 0;   ///< edits that wait: only events have them
 };
 
+/// Told how much of a total is done; what it fails with ends the export.
+using Look = std::function<Result<void>(std::uint64_t done, std::uint64_t total)>;
+
 struct PageExport {
   const PageViews& views;
   OutputFile& output;
   const ScoreView* scores = nullptr;  ///< of scores-csv and scores-npy
   bool only_other_hosts = false;
-  /// Told how much of a total is done; what it fails with ends the export.
-  std::function<Result<void>(std::uint64_t done, std::uint64_t total)> look;
+  Look look;
 };
 
 /// errors of damage, of the output, of `look`

@@ -20,14 +20,16 @@ namespace crawlstore::cli {
 namespace {
 
 /// The page that is named; nothing when it is not there, or was forgotten.
-Result<std::optional<std::uint64_t>> find_page(const PageView* pages, std::string_view name) {
+Result<std::optional<std::uint64_t>> find_page(const PageView* pages, std::string_view name,
+                                               bool takes_any_index) {
   std::optional<std::uint64_t> page = parse_index_name(name);
-  if (pages == nullptr) return page;
+  if (pages == nullptr || (page && takes_any_index)) return page;
   if (!page && pages->info().has_urls) {
     CRAWLSTORE_TRY(page, pages->find(name));
   }
   if (!page || *page >= pages->info().page_count) return std::nullopt;
-  if (!pages->info().has_urls) return page;
+  CRAWLSTORE_TRY(const auto state, pages->state(*page));
+  if (state != PageState::kGone || !pages->info().has_urls) return page;
   CRAWLSTORE_TRY(const auto url, pages->url(*page));
   return url.empty() ? std::nullopt : page;
 }
@@ -43,7 +45,7 @@ Result<void> read_lines(const PageList& list, const PageView* pages, LineReader&
     if (is_whole && line.empty()) continue;
     const bool has_page = is_whole && (!list.take_front || list.take_front(line));
     if (has_page) {
-      CRAWLSTORE_TRY(const auto page, find_page(pages, line));
+      CRAWLSTORE_TRY(const auto page, find_page(pages, line, list.takes_any_index));
       if (page) {
         visit(*page);
         continue;

@@ -20,6 +20,7 @@ struct PageList {
   std::string_view form;  ///< of which a broken line is none, for messages
   /// Takes what stands before the page off the line; false: it is broken. None: nothing does.
   std::function<bool(std::string_view& line)> take_front{};
+  bool takes_any_index = false;  ///< each #INDEX names a page, also one that was forgotten
 };
 
 /// Lines that lead to no page.

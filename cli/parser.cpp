@@ -81,7 +81,10 @@ Option Parser::text(const std::string& spelling, std::string& to, const std::str
 
 Option Parser::texts(const std::string& spelling, std::vector<std::string>& to,
                      const std::string& help) {
-  return with_value_name(app_->add_option(names_in(spelling), to, help), spelling);
+  auto* option = app_->add_option(names_in(spelling), to, help);
+  // What comes behind --option TEXT is not its own.
+  if (spelling.starts_with("-")) option->allow_extra_args(false);
+  return with_value_name(option, spelling);
 }
 
 Option Parser::parsed(const std::string& spelling, const Check& parse, const std::string& help) {

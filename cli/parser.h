@@ -44,7 +44,7 @@ class Parser {
   Option flag(const std::string& spelling, const std::function<void()>& then,
               const std::string& help);
   Option text(const std::string& spelling, std::string& to, const std::string& help);
-  /// One text or more.
+  /// One text or more; of an option, which may come again, one each time.
   Option texts(const std::string& spelling, std::vector<std::string>& to, const std::string& help);
   /// A text that `parse` keeps in a form of its own.
   Option parsed(const std::string& spelling, const Check& parse, const std::string& help);

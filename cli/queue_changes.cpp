@@ -24,25 +24,22 @@ namespace {
 
 constexpr std::size_t kPagesAtOnce = 1 << 16;
 
-struct Counts {
-  std::uint64_t inserted = 0;
-  std::uint64_t unscored = 0;  ///< came since the scores were computed
-  std::uint64_t waiting = 0;   ///< in the queue then
-  bool was_refused = false;    ///< pages waited already
-};
+/// What is told of a change.
+using Counts = std::vector<model::Field>;
 
-/// All that `insert` does to the queue is committed, or nothing of it.
-Result<Counts> change_queue(Store& store, const std::string& name, bool adds,
-                            const std::function<Result<void>(Queue&, Counts&)>& insert) {
-  Counts counts;
+model::Field count_field(std::string name, std::uint64_t count) {
+  return {std::move(name), model::Unit::kCount, count};
+}
+
+/// All that `change` does to the queue is committed, or nothing of it.
+Result<Counts> change_queue(Store& store, const std::string& name,
+                            const std::function<Result<Counts>(Queue&)>& change) {
   CRAWLSTORE_TRY(auto queue, Queue::open(store, name));
-  if (!adds && queue.count() != 0) {
-    return Counts{.inserted = 0, .unscored = 0, .waiting = queue.count(), .was_refused = true};
-  }
-  CRAWLSTORE_TRY(auto inserting, Transaction::begin(store));
-  CRAWLSTORE_TRY(insert(queue, counts));
-  CRAWLSTORE_TRY(inserting.commit());
-  counts.waiting = queue.count();
+  CRAWLSTORE_TRY(auto changing, Transaction::begin(store));
+  CRAWLSTORE_TRY(auto counts, change(queue));
+  CRAWLSTORE_TRY(changing.commit());
+  counts.insert(counts.begin(), {"name", model::Unit::kText, name});
+  counts.push_back(count_field("page_count", queue.count()));
   return counts;
 }
 
@@ -85,29 +82,72 @@ std::optional<double> take_priority(std::string_view& line) {
   return priority;
 }
 
-int print_counts(const std::string& name, const Counts& counts, bool as_json) {
-  using model::Unit;
-  return print_document({{{"name", Unit::kText, name},
-                          {"inserted_count", Unit::kCount, counts.inserted},
-                          {"unscored_count", Unit::kCount, counts.unscored},
-                          {"page_count", Unit::kCount, counts.waiting}},
-                         {}},
-                        as_json);
+/// Says what became of a change. An exit code.
+int report(const QueueSourceOptions& source, const StopSignals& stop, const Result<Counts>& counts,
+           bool as_json) {
+  if (counts) return print_document({*counts, {}}, as_json);
+  if (counts.error().code == Errc::kCancelled) return exit_code_of_signal(stop.requested());
+  return fail_with(source.pages.path, counts.error());
 }
 
-/// Says what became of a change. An exit code.
-int report(const QueueSourceOptions& source, const std::string& name, const StopSignals& stop,
-           const Result<Counts>& counts, bool as_json) {
-  const std::string& path = source.pages.path;
-  if (!counts && counts.error().code == Errc::kCancelled) {
-    return exit_code_of_signal(stop.requested());
+Result<Counts> fill(Queue& queue, const PageView& pages, const ScoreView& scores,
+                    const QueueChange& change, const Progress& progress) {
+  const std::uint64_t removed_count = change.replaces ? queue.count() : 0;
+  if (change.replaces) CRAWLSTORE_TRY(queue.clear());
+  QueueInserted inserted;
+  std::vector<QueuedPage> some;
+  const auto insert = [&]() -> Result<void> {
+    CRAWLSTORE_TRY(const auto now, queue.insert(some));
+    inserted.new_count += now.new_count;
+    inserted.updated_count += now.updated_count;
+    some.clear();
+    return {};
+  };
+  const auto put = [&](const QueuedPage& page) -> Result<void> {
+    some.push_back(page);
+    return some.size() < kPagesAtOnce ? Result<void>{} : insert();
+  };
+  CRAWLSTORE_TRY(const auto unscored_count, for_each_scored(pages, scores, change, progress, put));
+  CRAWLSTORE_TRY(insert());
+  return Counts{count_field("removed_count", removed_count),
+                count_field("inserted_count", inserted.new_count),
+                count_field("updated_count", inserted.updated_count),
+                count_field("unscored_count", unscored_count)};
+}
+
+Result<Counts> use_list(Queue& queue, ListUse use, const std::vector<QueuedPage>& listed) {
+  if (use == ListUse::kInsert) {
+    CRAWLSTORE_TRY(const auto inserted, queue.insert(listed));
+    return Counts{count_field("inserted_count", inserted.new_count),
+                  count_field("updated_count", inserted.updated_count)};
   }
-  if (!counts) return fail_with(path, counts.error());
-  if (!counts->was_refused) return print_counts(name, *counts, as_json);
-  return fail_with(fmt::format("{}: {} in the queue `{}` already; --add inserts more",
-                               model::format_printable(path),
-                               model::format_counted(counts->waiting, "page"), name),
-                   kExitNo);
+  if (use == ListUse::kUpdate) {
+    CRAWLSTORE_TRY(const auto updated_count, queue.update(listed));
+    return Counts{count_field("updated_count", updated_count),
+                  count_field("absent_count", listed.size() - updated_count)};
+  }
+  std::vector<std::uint64_t> pages;
+  pages.reserve(listed.size());
+  for (const QueuedPage& page : listed) pages.push_back(page.page);
+  CRAWLSTORE_TRY(const auto removed_count, queue.remove(pages));
+  return Counts{count_field("removed_count", removed_count),
+                count_field("absent_count", listed.size() - removed_count)};
+}
+
+/// The list that `change` names, and what it calls all pages that it knows.
+PageList list_of(const QueueChange& change, double& priority) {
+  if (change.use == ListUse::kRemove) {
+    return {.path = change.lines_path, .form = "URL and no #INDEX", .takes_any_index = true};
+  }
+  return {.path = change.lines_path,
+          .form = "PRIORITY TAB URL or #INDEX",
+          .take_front =
+              [&priority](std::string_view& line) {
+                const auto taken = take_priority(line);
+                priority = taken.value_or(0);
+                return taken.has_value();
+              },
+          .takes_any_index = change.use == ListUse::kUpdate};
 }
 
 }  // namespace
@@ -118,63 +158,70 @@ int fill_queue(const QueueSourceOptions& source, const QueueChange& change) {
   int code = kExitDone;
   const auto found = open_queues(source, QueueNeeds::kPages, code);
   if (!found) return code;
+  const std::string name = queue_name(*found, source);
+  const std::uint64_t waiting_count = found->queue ? found->queue->info().page_count : 0;
+  if (waiting_count != 0 && !change.adds && !change.replaces) {
+    return fail_with(fmt::format("{}: {} in the queue `{}` already; --add inserts more, --replace "
+                                 "removes them first",
+                                 model::format_printable(source.pages.path),
+                                 model::format_counted(waiting_count, "page"), name),
+                     kExitNo);
+  }
   const auto scores = open_scores(*found->pages, source.pages,
                                   {change.scores, "--fill-from SCORE", change.quiet}, code);
   if (!scores) return code;
-  const std::string name = queue_name(*found, source);
   const StopSignals stop;
   WorkBar bar("fill", stop, change.quiet);
-  const auto counts =
-      change_queue(*store, name, change.adds, [&](Queue& queue, Counts& so_far) -> Result<void> {
-        std::vector<QueuedPage> some;
-        const auto put = [&](const QueuedPage& page) -> Result<void> {
-          some.push_back(page);
-          ++so_far.inserted;
-          if (some.size() < kPagesAtOnce) return {};
-          CRAWLSTORE_TRY(queue.insert(some));
-          some.clear();
-          return {};
-        };
-        CRAWLSTORE_TRY(so_far.unscored,
-                       for_each_scored(*found->pages, *scores, change, bar.progress(), put));
-        CRAWLSTORE_TRY(queue.insert(some));
-        return {};
-      });
-  return report(source, name, stop, counts, change.as_json);
+  const auto counts = change_queue(*store, name, [&](Queue& queue) {
+    return fill(queue, *found->pages, *scores, change, bar.progress());
+  });
+  return report(source, stop, counts, change.as_json);
 }
 
-int insert_lines(const QueueSourceOptions& source, const QueueChange& change) {
+int change_by_list(const QueueSourceOptions& source, const QueueChange& change) {
   int code = kExitDone;
-  const auto found = open_queues(source, QueueNeeds::kNothing, code);
-  if (!found) return code;
+  const bool makes_queue = change.use == ListUse::kInsert;
+  const auto found =
+      open_queues(source, makes_queue ? QueueNeeds::kNothing : QueueNeeds::kQueue, code);
+  if (!found || (!makes_queue && !check_chosen(*found, source, code))) return code;
   const StopSignals stop;
-  std::vector<QueuedPage> queued;
+  std::vector<QueuedPage> listed;
   double priority = 0;
-  const auto take_front = [&priority](std::string_view& line) {
-    const auto taken = take_priority(line);
-    priority = taken.value_or(0);
-    return taken.has_value();
-  };
   LostLines lost;
-  code =
-      read_page_list({change.lines_path, "PRIORITY TAB URL or #INDEX", take_front},
-                     found->pages ? &*found->pages : nullptr, stop, lost, [&](std::uint64_t page) {
-                       queued.push_back({page, priority});
-                     });
+  code = read_page_list(list_of(change, priority), found->pages ? &*found->pages : nullptr, stop,
+                        lost, [&](std::uint64_t page) {
+                          listed.push_back({page, priority});
+                        });
   if (code != kExitDone) return code;
   if (change.is_strict && lost.unknown_count + lost.malformed_count != 0) {
-    return fail_with("--strict: nothing was inserted", kExitNo);
+    return fail_with("--strict: nothing was changed", kExitNo);
   }
   auto store = open_store(source.pages.path, change.lock_wait_seconds);
   if (!store) return fail_with(source.pages.path, store.error());
-  const std::string name = queue_name(*found, source);
   const auto counts =
-      change_queue(*store, name, true, [&queued](Queue& queue, Counts& so_far) -> Result<void> {
-        CRAWLSTORE_TRY(queue.insert(queued));
-        so_far.inserted = queued.size();
-        return {};
+      change_queue(*store, queue_name(*found, source), [&](Queue& queue) -> Result<Counts> {
+        CRAWLSTORE_TRY(auto used, use_list(queue, change.use, listed));
+        used.push_back(count_field("unknown_count", lost.unknown_count));
+        used.push_back(count_field("malformed_count", lost.malformed_count));
+        return used;
       });
-  return report(source, name, stop, counts, change.as_json);
+  return report(source, stop, counts, change.as_json);
+}
+
+int clear_queue(const QueueSourceOptions& source, const QueueChange& change) {
+  auto store = open_store(source.pages.path, change.lock_wait_seconds);
+  if (!store) return fail_with(source.pages.path, store.error());
+  int code = kExitDone;
+  const auto found = open_queues(source, QueueNeeds::kQueue, code);
+  if (!found || !check_chosen(*found, source, code)) return code;
+  const StopSignals stop;
+  const auto counts =
+      change_queue(*store, found->queue->info().name, [](Queue& queue) -> Result<Counts> {
+        const std::uint64_t removed_count = queue.count();
+        CRAWLSTORE_TRY(queue.clear());
+        return Counts{count_field("removed_count", removed_count)};
+      });
+  return report(source, stop, counts, change.as_json);
 }
 
 }  // namespace crawlstore::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What `queue` puts into a queue, each in one commit. Threads: one.
+/// What `queue` does to a queue, each in one commit. Threads: one.
 
 #include <cstdint>
 #include <optional>
@@ -11,12 +11,18 @@
 
 namespace crawlstore::cli {
 
+/// What is done with the pages of a list.
+enum class ListUse : std::uint8_t { kInsert, kUpdate, kRemove };
+
 struct QueueChange {
   std::string scores;      ///< fills by this array; empty: does not
-  std::string lines_path;  ///< inserts pages of this list; empty: does not
+  std::string lines_path;  ///< of a list of pages; empty: there is none
+  ListUse use = ListUse::kInsert;
+  bool clears = false;
   std::optional<std::uint64_t> limit;
   bool only_unfetched = false;
-  bool adds = false;  ///< also where pages wait already
+  bool adds = false;      ///< fills also where pages wait already
+  bool replaces = false;  ///< fills in the place of the pages that wait
   bool is_strict = false;
   double lock_wait_seconds = 0;
   bool as_json = false;
@@ -27,7 +33,10 @@ struct QueueChange {
 /// was done is printed.
 int fill_queue(const QueueSourceOptions& source, const QueueChange& change);
 
-/// Inserts the pages of lines PRIORITY TAB PAGE. The same.
-int insert_lines(const QueueSourceOptions& source, const QueueChange& change);
+/// Inserts, updates or removes the pages of a list. The same.
+int change_by_list(const QueueSourceOptions& source, const QueueChange& change);
+
+/// Removes all pages. The same.
+int clear_queue(const QueueSourceOptions& source, const QueueChange& change);
 
 }  // namespace crawlstore::cli

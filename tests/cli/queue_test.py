@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """queue and next: what waits, in its order; and nothing that was not written leaves."""
 
+import itertools
 import json
 import os
 import random
@@ -42,7 +43,7 @@ class Next(QueueTest):
     def test_takes_the_first_ones_until_there_is_none(self):
         count = len(self.waiting)
         queue = json.loads((GOLDEN / "queues.json").read_text())["queues"][0]
-        self.assertEqual(count, queue["entry_count"])
+        self.assertEqual(count, queue["page_count"])
         self.assertEqual([page for _, page in self.waiting][:len(queue["first"])],
                          [f"#{page}" for _, page in queue["first"]])
         self.assertEqual([priority for priority, _ in self.waiting],
@@ -110,6 +111,9 @@ class LosesNothing(QueueTest):
 
     def test_when_the_reader_dies(self):
         """What it has read of is more than a pipe holds."""
+        self.succeed("queue", "x.crawl", "--name", "queue", "--insert", "-",
+                     data=b"".join(b"1\t#%d\n" % page for page in range(10_000, 40_000)))
+        self.waiting = self.peek()
         before = (self.folder / "x.crawl").read_bytes()
         process = self.start("next", "x.crawl", "-n", "100,000", "--format", "tsv")
         self.assertEqual(len(process.stdout.read(1000)), 1000)
@@ -152,7 +156,7 @@ class Shown(QueueTest):
         self.assertEqual((empty["page_count"], empty["first_priority"], empty["pages"]),
                          (0, None, []))
         self.assertRegex(self.succeed("queue", "x.crawl", "-n", "1").out,
-                         rb"(?m)^first_priority +1019\.5\n")
+                         rb"(?m)^first_priority +1010\.5\n")
         self.refuse(2, "from 1", "queue", "x.crawl", "-n", "0")
         self.refuse(1, "no queue `none`", "queue", "x.crawl", "--name", "none")
 
@@ -176,9 +180,13 @@ class Crawl(InterruptTest):
         return json.loads(self.succeed("queue", "x.crawl", "--fill-from", "pagerank", "--json",
                                        *words).out)
 
-    def insert(self, data, *words):
-        answer = self.succeed("queue", "x.crawl", "--insert", "-", "--json", *words, data=data)
+    def change(self, option, data, *words):
+        """The document, and what was said beside it."""
+        answer = self.succeed("queue", "x.crawl", option, "-", "--json", *words, data=data)
         return json.loads(answer.out), answer.err.decode().splitlines()
+
+    def insert(self, data, *words):
+        return self.change("--insert", data, *words)
 
     def next(self, *words):
         lines = self.succeed("next", "x.crawl", "--format", "tsv", *words).out.decode().split("\n")
@@ -195,7 +203,8 @@ class Fill(Crawl):
     def test_by_scores(self):
         expected = self.expected("known", "crawled", "failed")
         self.assertEqual(len(expected), len(self.ranked) - 2)
-        self.assertEqual(self.fill(), {"name": "queue", "inserted_count": len(expected),
+        self.assertEqual(self.fill(), {"name": "queue", "removed_count": 0,
+                                       "inserted_count": len(expected), "updated_count": 0,
                                        "unscored_count": 0, "page_count": len(expected)})
         self.assertEqual(self.next("--peek", "-n", "1,000"), expected)
         self.assertEqual(self.next("-n", "7") + self.next("-n", "1,000"), expected)
@@ -213,12 +222,28 @@ class Fill(Crawl):
 
     def test_refuses_a_queue_in_which_pages_wait(self):
         self.insert(b"7\thttp://a.test/3\n")
-        self.refuse(1, "1 page in the queue `queue` already; --add", "queue", "x.crawl",
-                    "--fill-from", "pagerank")
+        self.refuse(1, "1 page in the queue `queue` already; --add .* --replace", "queue",
+                    "x.crawl", "--fill-from", "pagerank")
         self.assertEqual(self.next("--peek", "-n", "1,000"), [(7, "http://a.test/3")])
         self.assertEqual(self.fill("--add")["page_count"], len(self.ranked) - 1)
         self.assertEqual(self.next("-n", "1,000"),
                          [(7, "http://a.test/3"), *self.expected("known", "crawled", "failed")])
+
+    def test_again_updates_or_replaces_what_waits(self):
+        expected = self.expected("known", "crawled", "failed")
+        lines = b"".join(b"7\t%s\n" % url.encode() for url in
+                         ("http://a.test/3", expected[4][1], expected[5][1]))
+        self.insert(lines)
+        added = self.fill("--add")
+        self.assertEqual((added["removed_count"], added["inserted_count"], added["updated_count"]),
+                         (0, len(expected) - 2, 2))
+        self.assertEqual(self.next("--peek", "-n", "1,000"), [(7, "http://a.test/3"), *expected])
+        replaced = self.fill("--replace", "-n", "20")
+        self.assertEqual((replaced["removed_count"], replaced["inserted_count"],
+                          replaced["updated_count"], replaced["page_count"]),
+                         (len(expected) + 1, 20, 0, 20))
+        self.assertEqual(self.next("-n", "1,000"), expected[:20])
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
 
     def test_leaves_out_what_came_since(self):
         self.load(b"http://new.test/\thttp://a.test/1\n", "edges")
@@ -235,14 +260,21 @@ class Fill(Crawl):
                     "pagerank_by_host")
         self.make_store("y.crawl")
         self.refuse(1, pages_command.NO_PAGES, "queue", "y.crawl", "--fill-from", "pagerank")
-        for words in (["--add"], ["--unfetched"], ["--strict"], ["--fill-from", ""],
-                      ["--fill-from", "x", "--insert", "-"], ["--insert", "-", "-n", "1"],
-                      ["--insert", "-", "--add"], ["--fill-from", "x", "--strict"]):
+        for words in (["--add"], ["--replace"], ["--unfetched"], ["--strict"],
+                      ["--fill-from", ""], ["--remove", ""], ["--insert", "-", "-n", "1"],
+                      ["--clear", "-n", "1"], ["--insert", "-", "--add"], ["--clear", "--strict"],
+                      ["--fill-from", "x", "--add", "--replace"],
+                      ["--fill-from", "x", "--strict"],
+                      *itertools.permutations(["--fill-from=x", "--insert=-", "--update=-",
+                                               "--remove=-", "--clear"], 2)):
             self.refuse(2, "queue|excludes|empty", "queue", "x.crawl", *words)
         self.refuse(1, "the store has no queue", "queue", "x.crawl")
 
     def test_is_one_commit(self):
-        words = ["queue", "x.crawl", "--fill-from", "pagerank"]
+        """Also where it replaces."""
+        words = ["queue", "x.crawl", "--fill-from", "pagerank", "--replace"]
+        self.insert(b"7\thttp://a.test/3\n")
+        waiting = self.next("--peek", "-n", "1,000")
         shutil.copyfile(self.folder / "x.crawl", self.folder / "before.crawl")
         count, _ = self.calls(*words)
         filled = self.next("--peek", "-n", "1,000")
@@ -251,8 +283,7 @@ class Fill(Crawl):
             answer = self.signalled(*words, SIGNAL=signal.SIGKILL, SIGNAL_AT_PWRITE=at)
             self.assertEqual(answer.code, -signal.SIGKILL)
             self.assert_whole()
-            if self.run_command("queue", "x.crawl").code == 0:
-                self.assertEqual(self.next("--peek", "-n", "1,000"), filled)
+            self.assertIn(self.next("--peek", "-n", "1,000"), (waiting, filled))
         self.assertGreater(count, 2)
 
     def test_of_pages_without_urls(self):
@@ -261,23 +292,13 @@ class Fill(Crawl):
         self.succeed("queue", "n.crawl", "--fill-from", "pagerank")
         self.assertEqual(self.succeed("next", "n.crawl", "-n", "9").out, b"#2\n#0\n#1\n")
 
-    def test_shows_pages_that_were_forgotten_by_index(self):
-        self.fill()
-        best = self.ranked[0]
-        self.succeed("forget", "x.crawl", "--match", re.escape(best["url"]) + "$")
-        self.assertEqual(self.succeed("next", "x.crawl").out, b"#%d\n" % best["index"])
-        self.succeed("rank", "x.crawl")
-        self.fill("--name", "other")
-        self.assertNotIn(f"#{best['index']}",
-                         [page for _, page in self.next("-n", "1,000", "--name", "other")])
-
 
 class Insert(Crawl):
     def test_in_the_order_of_priorities(self):
         self.fill()
         lines = b"1e3\thttp://a.test/60\n-2.5\tHTTP://A.test:80/61\r\n\ninf\t#0\n"
         counts, notes = self.insert(lines)
-        self.assertEqual((counts["inserted_count"], notes), (3, []))
+        self.assertEqual((counts["inserted_count"], counts["updated_count"], notes), (1, 2, []))
         first, second, *_, last = self.next("-n", "1,000")
         url = next(row["url"] for row in self.ranked if row["index"] == 0)
         self.assertEqual((first, second, last), ((float("inf"), url), (1e3, "http://a.test/60"),
@@ -287,14 +308,14 @@ class Insert(Crawl):
         lines = (b"1\thttp://a.test/1\nnan\thttp://a.test/1\n1 http://a.test/1\nhttp://a.test/1\n"
                  b"\t#1\n1\tno url\n2\thttp://none.test/\n3\t#999\n2\thttp://a.test/2\n")
         (self.folder / "lines").write_bytes(lines)
-        answer = self.refuse(1, "--strict: nothing was inserted", "queue", "x.crawl", "--insert",
+        answer = self.refuse(1, "--strict: nothing was changed", "queue", "x.crawl", "--insert",
                              "lines", "--strict")
         self.assertIn(b"lines: line 2 is no PRIORITY TAB URL or #INDEX, nor are 4 other lines",
                       answer.err)
         self.refuse(1, "the store has no queue", "queue", "x.crawl")
         counts, notes = self.insert(lines)
-        self.assertEqual(counts, {"name": "queue", "inserted_count": 2, "unscored_count": 0,
-                                  "page_count": 2})
+        self.assertEqual(counts, {"name": "queue", "inserted_count": 2, "updated_count": 0,
+                                  "unknown_count": 2, "malformed_count": 5, "page_count": 2})
         self.assertEqual(notes[1], "crawlstore: -: 2 pages not in the database, left out; "
                                    "the first: http://none.test/")
         self.assertEqual(self.next("-n", "9"), [(2, "http://a.test/2"), (1, "http://a.test/1")])
@@ -320,6 +341,179 @@ class Insert(Crawl):
         self.make_store("y.crawl")
         self.succeed("queue", "y.crawl", "--insert", "-", data=b"1\t#5\n2\t#6\n")
         self.assertEqual(self.succeed("next", "y.crawl", "-n", "5").out, b"#6\n#5\n")
+
+
+class Update(Crawl):
+    def test_of_pages_that_wait_alone(self):
+        self.refuse(1, "the store has no queue", "queue", "x.crawl", "--update", "-")
+        self.fill()
+        before = self.next("--peek", "-n", "1,000")
+        lines = b"50\t%s\n1\thttp://a.test/3\n7\t#999\nno line\n2\thttp://none.test/\n" % (
+            before[9][1].encode())
+        self.refuse(1, "nothing was changed", "queue", "x.crawl", "--update", "-", "--strict",
+                    data=lines)
+        counts, _ = self.change("--update", lines)
+        self.assertEqual(counts, {"name": "queue", "updated_count": 1, "absent_count": 2,
+                                  "unknown_count": 1, "malformed_count": 1,
+                                  "page_count": len(before)})
+        self.assertEqual(self.next("-n", "1,000"),
+                         [(50, before[9][1]), *before[:9], *before[10:]])
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+
+class Remove(Crawl):
+    def test_of_pages_by_url_and_index(self):
+        self.refuse(1, "the store has no queue", "queue", "x.crawl", "--remove", "-")
+        self.fill()
+        before = self.next("--peek", "-n", "1,000")
+        index = next(row["index"] for row in self.ranked if row["url"] == before[20][1])
+        lines = b"%s\n#%d\n#%d\nhttp://a.test/3\nhttp://none.test/\n" % (
+            before[5][1].encode(), index, index)
+        self.refuse(1, "nothing was changed", "queue", "x.crawl", "--remove", "-", "--strict",
+                    data=lines)
+        self.assertEqual(self.next("--peek", "-n", "1,000"), before)
+        counts, _ = self.change("--remove", lines)
+        self.assertEqual(counts, {"name": "queue", "removed_count": 2, "absent_count": 2,
+                                  "unknown_count": 1, "malformed_count": 0,
+                                  "page_count": len(before) - 2})
+        del before[20], before[5]
+        self.assertEqual(self.next("-n", "1,000"), before)
+
+    def test_of_pages_that_were_forgotten(self):
+        self.fill()
+        self.fill("--name", "mine")
+        best, url = self.ranked[0], self.next("--peek", "--name", "mine")[0][1]
+        self.succeed("forget", "x.crawl", "--match", url + "$", "--queue", "queue")
+        self.assertNotEqual(self.next("--peek", "--name", "queue"), [])
+        self.assertEqual(self.next("--peek", "--name", "mine")[0][1], f"#{best['index']}")
+        self.change("--remove", b"#%d\n" % best["index"], "--name", "mine")
+        self.assertEqual(self.next("-n", "1,000", "--name", "mine"),
+                         self.next("-n", "1,000", "--name", "queue"))
+
+    def test_of_all(self):
+        self.refuse(1, "the store has no queue", "queue", "x.crawl", "--clear")
+        count = self.fill()["page_count"]
+        cleared = json.loads(self.succeed("queue", "x.crawl", "--clear", "--json").out)
+        self.assertEqual(cleared, {"name": "queue", "removed_count": count, "page_count": 0})
+        self.refuse(1, "the queue `queue` is empty", "next", "x.crawl")
+        self.assertEqual(self.fill()["page_count"], count)
+
+
+class Forget(Crawl):
+    def setUp(self):
+        super().setUp()
+        self.load(b"http://b.test/1\thttp://b.test/2\n", "edges")
+        self.succeed("rank", "x.crawl")
+
+    def forget(self, *words):
+        return json.loads(self.succeed("forget", "x.crawl", "--json", *words).out)
+
+    def hosts(self, name):
+        return {url.split("/")[2] for _, url in self.next("--peek", "-n", "999", "--name", name)}
+
+    def test_takes_pages_out_of_all_queues(self):
+        self.fill()
+        self.fill("--name", "mine")
+        self.assertEqual(self.hosts("mine"), {"a.test", "b.test"})
+        self.assertEqual(self.forget("--host", "b.test")["queued"], 4)
+        for name in ("queue", "mine"):
+            self.assertEqual(self.hosts(name), {"a.test"})
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+    def test_takes_pages_of_one_of_several_databases_out_of_queues_that_are_named(self):
+        self.load(b"http://c.test/1\thttp://c.test/2\n", "edges", "--database", "other")
+        self.fill()
+        self.fill("--name", "mine")
+        self.refuse(1, "no queue `none`", "forget", "x.crawl", "--host", "a.test", "--queue",
+                    "mine", "--queue", "none")
+        self.assertEqual(self.forget("--host", "c.test", "--database", "other")["queued"], 0)
+        self.assertEqual(self.forget("--host", "b.test")["queued"], 2)
+        self.assertEqual(self.hosts("queue"), {"a.test"})
+        self.assertEqual(self.forget("--queue", "mine", "--queue", "queue", "--prefix",
+                                     "http://a.test/1")["queued"],
+                         2 * sum(url.startswith("http://a.test/1")
+                                 for _, url in self.expected("known", "crawled", "failed")))
+
+
+class Carried(Crawl):
+    """What else becomes of queues."""
+
+    def setUp(self):
+        super().setUp()
+        self.fill()
+        self.next("-n", "20")
+        self.insert(b"9\thttp://a.test/1\n")
+        self.waiting = self.next("--peek", "-n", "1,000")
+        self.assertGreater(len(self.waiting), 20)
+
+    def peek(self, name):
+        lines = self.succeed("next", name, "--peek", "-n", "1,000", "--format", "tsv").out
+        return [(float(priority), url) for priority, url in
+                (line.split("\t") for line in lines.decode().splitlines())]
+
+    def test_copies_by_snapshot_have_them(self):
+        self.succeed("snapshot", "x.crawl", "copy.crawl")
+        self.next("-n", "3")
+        self.assertEqual(self.peek("copy.crawl"), self.waiting)
+        self.assertEqual(self.peek("x.crawl"), self.waiting[3:])
+        self.succeed("verify", "--deep", "--strict", "copy.crawl")
+
+    def test_compact_keeps_them(self):
+        self.succeed("compact", "x.crawl")
+        self.assertEqual(self.peek("x.crawl"), self.waiting)
+        self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+    def test_info_has_a_table_of_them(self):
+        (row,) = self.info()["queues"]
+        self.assertEqual((row["name"], row["page_count"]), ("queue", len(self.waiting)))
+        shown = self.succeed("queue", "x.crawl", "--json")
+        self.assertEqual([row], json.loads(shown.out)["queues"])
+
+    def test_diff_counts_their_pages(self):
+        self.succeed("snapshot", "x.crawl", "old.crawl")
+        self.next("-n", "3")
+        self.fill("--name", "other", "-n", "4")
+
+        def difference(*words, code):
+            answer = self.run_command("diff", *words, "--json")
+            self.assertEqual(answer.code, code, answer.err)
+            found = json.loads(answer.out)
+            self.assertEqual(found["differs"], code == 1)
+            return [(row["name"], row["old_page_count"], row["new_page_count"])
+                    for row in found["queues"]]
+
+        count = len(self.waiting)
+        self.assertEqual(difference("old.crawl", "x.crawl", code=1),
+                         [("other", None, 4), ("queue", count, count - 3)])
+        self.assertEqual(difference("x.crawl", "--previous", code=1)[0], ("other", None, 4))
+        self.assertEqual(difference("x.crawl", "x.crawl", code=0)[0], ("other", 4, 4))
+        for name, pages in (("y.crawl", 2), ("z.crawl", 3)):
+            self.make_store(name)
+            self.succeed("queue", name, "--insert", "-",
+                         data=b"".join(b"1\t#%d\n" % page for page in range(pages)))
+        self.assertEqual(difference("y.crawl", "z.crawl", code=1), [("queue", 2, 3)])
+
+    def test_exported_lines_are_inserted_again(self):
+        lines = self.export("queue")
+        self.assertEqual(lines, self.succeed("next", "x.crawl", "--peek", "-n", "1,000",
+                                             "--format", "tsv").out)
+        self.insert(lines, "--name", "again")
+        self.assertEqual(self.export("queue", "--name", "again"), lines)
+        self.succeed("export", "x.crawl", "--format", "queue", "--name", "queue", "-o", "lines")
+        self.assertEqual((self.folder / "lines").read_bytes(), lines)
+        self.refuse(1, "there are `again`, `queue`; |no queue `none`", "export", "x.crawl",
+                    "--format", "queue", "--name", "none")
+
+    def test_exported_pages_whose_url_no_line_can_name_go_by_index(self):
+        urls = [b"HTTP://R.test:80/", b"http://r.test/a b", b"http://r.test/\xff", b"#7"]
+        self.load(b"".join(json.dumps({"kind": "page", "url_hex": url.hex()}).encode() + b"\n"
+                           for url in urls), "jsonl", "--raw", name="raw.crawl")
+        self.succeed("queue", "raw.crawl", "--insert", "-", data=b"4\t#0\n3\t#1\n2\t#2\n1\t#3\n")
+        lines = self.export("queue", name="raw.crawl")
+        self.assertEqual(lines, b"4\t#0\n3\t%s\n2\t%s\n1\t#3\n" % tuple(urls[1:3]))
+        self.succeed("queue", "raw.crawl", "--clear")
+        self.succeed("queue", "raw.crawl", "--insert", "-", "--strict", data=lines)
+        self.assertEqual(self.export("queue", name="raw.crawl"), lines)
 
 
 if __name__ == "__main__":
