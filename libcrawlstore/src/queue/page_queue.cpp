@@ -45,7 +45,8 @@ Result<void> PageQueue::load_changes() {
   if (has_loaded_changes_) return {};
   Changes changes;
   for (const StoredRunPtr& run : change_runs_) {
-    CRAWLSTORE_TRY(for_each_fragment(std::vector<LiveRun>{{.stored = run}}, [&](auto entries) {
+    const LiveRun whole{.stored = run};
+    CRAWLSTORE_TRY(for_each_fragment({&whole, 1}, [&](auto entries) {
       for (const Entry& entry : entries) changes[entry.page] = entry.order;
       return Result<void>();
     }));
@@ -198,12 +199,11 @@ Result<void> PageQueue::write_changes() {
   make_unique();
   std::size_t kept_count = change_runs_.size();
   while (kept_count > 0 && change_runs_[kept_count - 1]->index.entry_count <= 2 * pages.size()) {
-    CRAWLSTORE_TRY(for_each_fragment(std::vector<LiveRun>{{.stored = change_runs_[kept_count - 1]}},
-                                     [&](auto entries) {
-                                       for (const Entry& entry : entries)
-                                         pages.push_back(entry.page);
-                                       return Result<void>();
-                                     }));
+    const LiveRun whole{.stored = change_runs_[kept_count - 1]};
+    CRAWLSTORE_TRY(for_each_fragment({&whole, 1}, [&](auto entries) {
+      for (const Entry& entry : entries) pages.push_back(entry.page);
+      return Result<void>();
+    }));
     make_unique();
     --kept_count;
   }
