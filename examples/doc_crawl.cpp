@@ -255,7 +255,8 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "doc_crawl: no folder has HTML pages to begin with\n");
     return 2;
   }
-  for (int round = 1; const std::size_t count = crawl.do_round(); ++round) {
+  std::size_t count = crawl.do_round();
+  for (int round = 1; count != 0; ++round, count = crawl.do_round()) {
     fmt::print(stderr, "round {:2}: {} pages, {} wait\n", round, count, crawl.queue.count());
   }
   const Counts& counts = crawl.counts;

@@ -60,7 +60,7 @@ class Quickstart(unittest.TestCase):
             "crawlstore pages build/quickstart.crawl --limit 5",
             "crawlstore links build/quickstart.crawl #0 --in",
             "crawlstore rank build/quickstart.crawl", "crawlstore top build/quickstart.crawl",
-            "crawlstore queue build/quickstart.crawl --fill-from pagerank --add",
+            "crawlstore queue build/quickstart.crawl --fill-from pagerank --replace",
             "crawlstore next build/quickstart.crawl -n 5 --peek"])
         crawl = self.sandbox.calls("doc_crawl")[0].split()
         self.assertEqual(crawl[2::2], ["https://www.freepascal.org/docs-html/3.2.2/",

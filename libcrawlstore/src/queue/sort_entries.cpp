@@ -11,8 +11,8 @@ namespace crawlstore::queue {
 
 namespace {
 
-/// So many entries are spread at a time; more are halved first.
-constexpr std::size_t kSpreadMax = 2048;
+/// More entries are not worth it: their cells are not in the processor's cache.
+constexpr std::size_t kSpreadMax = 8192;
 /// So few are not.
 constexpr std::size_t kSpreadMin = 24;
 
@@ -69,14 +69,13 @@ void spread(std::span<Entry> entries, std::vector<Entry>& room) {
 }  // namespace
 
 void sort_entries(std::span<Entry> entries, std::vector<Entry>& room) {
-  while (entries.size() > kSpreadMax) {
-    const auto half = static_cast<std::ptrdiff_t>(entries.size() / 2);
-    std::nth_element(entries.begin(), entries.begin() + half, entries.end());
-    sort_entries(entries.first(entries.size() / 2), room);
-    entries = entries.subspan(entries.size() / 2);
+  if (entries.size() <= kSpreadMin) {
+    sort_by_insertion(entries);
+  } else if (entries.size() <= kSpreadMax) {
+    spread(entries, room);
+  } else {
+    std::ranges::sort(entries);
   }
-  if (entries.size() <= kSpreadMin) return sort_by_insertion(entries);
-  spread(entries, room);
 }
 
 }  // namespace crawlstore::queue

@@ -8,7 +8,7 @@
 
 namespace crawlstore::queue {
 
-/// Sorts entries, the lowest first. Cost: about a quarter of that of std::sort for some hundred
+/// Sorts entries, the lowest first. Cost: less than half of that of std::sort for some thousand
 /// whose orders are spread evenly between the lowest and the highest, as those of neighbours are;
 /// never much more. Threads: any number, with spans and room of their own.
 ///   room  for work, to be used again
