@@ -5,17 +5,14 @@
 //
 //   doc_crawl FILE.crawl ROOT_URL FOLDER [ROOT_URL FOLDER]...
 //
-// ROOT_URL is the URL that FOLDER stands for. The whole trick of a DRUM is visible here: links are
-// not looked up one by one but submitted by the thousand, and each merge answers them all with one
-// sequential pass; the unique ones come back, with their URL, to be fetched next.
+// ROOT_URL is the URL that FOLDER stands for. Pages and links are in the page database, which looks
+// nothing up one by one: a superstep after each round merges all links of the round at once, and
+// pages that were never seen come out with an index. What to fetch next is in the queue, the
+// richest in OPIC cash first, by what is known of the links so far.
 //
-// Two DRUMs share the file. "urls" remembers every URL ever linked; what is unique there goes to
-// "frontier", whose own unique answers are fetched, and the links found go back to "urls". Each
-// dispatcher submits to the other DRUM inside the transaction that answers its request: a URL is
-// "seen" and "queued", or "fetched" and its links submitted, in one commit. So a crawl that is
-// killed goes on where it was, and fetches no page twice that it had finished. What was fetched
-// goes to the page database of the file in the same way, with its links; a superstep after each
-// round makes it pages that can be looked at: crawlstore pages FILE, crawlstore links FILE URL.
+// A round takes pages from the queue and adds what was fetched to the database in one transaction.
+// So a crawl that is killed goes on where it was: what it took comes again, and is fetched no
+// second time once it was committed.
 
 #include <cstdio>
 #include <cstdlib>
@@ -32,15 +29,23 @@
 #include <gumbo.h>
 #include <uriparser/Uri.h>
 
-#include <crawlstore/drum.h>
+#include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/url_seen.h>
+#include <crawlstore/queue.h>
+#include <crawlstore/ranking.h>
+#include <crawlstore/scores.h>
+#include <crawlstore/transaction.h>
 
 namespace {
 
-using crawlstore::NoValue;
+using crawlstore::CrawlEvent;
+using crawlstore::PageInfo;
+using crawlstore::PageState;
+using crawlstore::QueuedPage;
 using crawlstore::Result;
-using Frontier = crawlstore::Drum<std::uint64_t, NoValue, std::string>;
+
+/// Pages that are fetched before their links are looked at.
+constexpr std::size_t kRoundPages = 1000;
 
 /// A folder that stands for a web site.
 struct Site {
@@ -137,61 +142,90 @@ void for_each_link(const std::string& page_url, const std::string& html, Visit&&
   }
 }
 
-/// Answers of "urls": what was never seen is queued.
-struct QueueUnique {
+struct Crawl {
   const std::vector<Site>& sites;
-  Frontier& frontier;
+  crawlstore::Store& store;
+  crawlstore::PageDb pages;
+  crawlstore::Queue queue;
+  std::uint64_t queued_until = 0;  ///< pages below it were put into the queue, or need not be
+  Counts counts{};
 
-  void unique_key_update(const crawlstore::UrlSeen::Answers::AnswerType& answer) {
-    if (is_html(file_of(answer.aux, sites))) {
-      must(frontier.check_update(answer.key.head, {}, std::string(answer.aux)));
-    }
-  }
+  void add(crawlstore::CrawlEventKind kind, const std::string& url);
+  void add_seeds();
+  void fetch(const std::string& url);
+  void queue_new_pages(const crawlstore::PageView& view);
+  std::size_t do_round();
 };
 
-/// Answers of "frontier": what was never queued is fetched, and its links are asked about.
-struct FetchUnique {
-  const std::vector<Site>& sites;
-  crawlstore::UrlSeen& seen;
-  crawlstore::PageDb& pages;
-  Counts& counts;
-
-  void unique_key_update(const Frontier::AnswerType& answer) {
-    const auto file = file_of(answer.aux, sites);
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) {
-      ++counts.missing;
-      crawlstore::CrawlEvent failed;
-      failed.kind = crawlstore::CrawlEventKind::kFailed;
-      failed.url = answer.aux;
-      must(pages.add(failed));
-      return;
-    }
-    ++counts.pages;
-    const std::string html = read_file(file);
-    crawlstore::CrawledPage page(answer.aux);
-    page.set_content_hash(std::hash<std::string>()(html));
-    for_each_link(answer.aux, html, [this, &page](const std::string& link) {
-      ++counts.links;
-      must(seen.check_update(link));
-      page.add_link(link);
-    });
-    must(pages.add(page));
-  }
-};
+void Crawl::add(crawlstore::CrawlEventKind kind, const std::string& url) {
+  CrawlEvent event;
+  event.kind = kind;
+  event.url = url;
+  must(pages.add(event));
+}
 
 /// The pages to begin with: the HTML files of a site's top folder and the index pages one below.
-void submit_seeds(const std::vector<Site>& sites, crawlstore::UrlSeen& seen) {
+void Crawl::add_seeds() {
   for (const Site& site : sites) {
     for (const auto& entry : std::filesystem::directory_iterator(site.folder)) {
-      const std::string name = entry.path().filename().string();
-      if (is_html(entry.path())) must(seen.check_update(site.root_url + name));
+      const std::string url = site.root_url + entry.path().filename().string();
+      if (is_html(entry.path())) add(crawlstore::CrawlEventKind::kKnown, url);
       std::error_code error;
       if (std::filesystem::exists(entry.path() / "index.html", error)) {
-        must(seen.check_update(site.root_url + name + "/index.html"));
+        add(crawlstore::CrawlEventKind::kKnown, url + "/index.html");
       }
     }
   }
+}
+
+void Crawl::fetch(const std::string& url) {
+  const auto file = file_of(url, sites);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) {
+    ++counts.missing;
+    add(crawlstore::CrawlEventKind::kFailed, url);
+    return;
+  }
+  ++counts.pages;
+  const std::string html = read_file(file);
+  crawlstore::CrawledPage page(url);
+  page.set_content_hash(std::hash<std::string>()(html));
+  for_each_link(url, html, [this, &page](const std::string& link) {
+    ++counts.links;
+    page.add_link(link);
+  });
+  must(pages.add(page));
+}
+
+/// All pages of the sites that were never fetched. Whatever waits already gets its new cash.
+void Crawl::queue_new_pages(const crawlstore::PageView& view) {
+  const auto cash = must(must(crawlstore::ScoreView::open(view, "opic_cash")).doubles());
+  std::vector<QueuedPage> waiting;
+  for (std::uint64_t page = 0; page < queued_until; ++page) waiting.push_back({page, cash[page]});
+  must(queue.update(waiting));
+  std::vector<QueuedPage> found;
+  const auto look = [&](const PageInfo& page) {
+    if (page.state == PageState::kKnown && is_html(file_of(page.url, sites))) {
+      found.push_back({page.index, cash[page.index]});
+    }
+    return true;
+  };
+  must(view.for_each_page(look, queued_until));
+  must(queue.insert(found));
+  queued_until = cash.size();
+}
+
+/// Fetches the best pages that are known. Returns how many.
+std::size_t Crawl::do_round() {
+  must(pages.merge());
+  must(crawlstore::opic(store));
+  const auto view = must(crawlstore::PageView::open(must(store.snapshot())));
+  queue_new_pages(view);
+  auto round = must(crawlstore::Transaction::begin(store));
+  const auto next = must(queue.take(kRoundPages));
+  for (const QueuedPage& page : next) fetch(must(view.url(page.page)));
+  must(round.commit());
+  return next.size();
 }
 
 }  // namespace
@@ -213,32 +247,25 @@ int main(int argc, char** argv) {
   }
 
   crawlstore::Store store = must(crawlstore::Store::open_or_create(argv[1]));
-  auto seen = must(crawlstore::UrlSeen::open(store));
-  auto frontier = must(Frontier::open(store, "frontier"));
-  auto pages = must(crawlstore::PageDb::open(store));
-  Counts counts;
-  QueueUnique queue{sites, frontier};
-  FetchUnique fetcher{sites, seen, pages, counts};
-  seen.drum().attach(queue);
-  frontier.attach(fetcher);
-
-  submit_seeds(sites, seen);
-  for (int round = 1;; ++round) {
-    must(seen.drum().merge());
-    const auto report = must(frontier.merge());
-    must(pages.merge());
-    if (report.unique_count == 0) break;
-    fmt::print(stderr, "round {:2}: {} pages\n", round, report.unique_count);
+  Crawl crawl{sites, store, must(crawlstore::PageDb::open(store)),
+              must(crawlstore::Queue::open(store))};
+  crawl.add_seeds();
+  must(crawl.pages.merge());
+  if (crawl.pages.status().page_count == 0) {
+    fmt::print(stderr, "doc_crawl: no folder has HTML pages to begin with\n");
+    return 2;
   }
-  fmt::print("{} pages, {} links, {} distinct URLs, {} missing pages\n", counts.pages, counts.links,
-             seen.drum().status().key_count, counts.missing);
-  const auto kept = pages.status();
+  for (int round = 1; const std::size_t count = crawl.do_round(); ++round) {
+    fmt::print(stderr, "round {:2}: {} pages, {} wait\n", round, count, crawl.queue.count());
+  }
+  const Counts& counts = crawl.counts;
+  const auto kept = crawl.pages.status();
+  fmt::print("{} pages, {} links, {} missing pages\n", counts.pages, counts.links, counts.missing);
   fmt::print("{} pages are known, {} of them crawled, with {} distinct links between them\n",
              kept.page_count, kept.crawled_count, kept.link_count);
-  must(pages.compact());
-  must(pages.close());
-  must(seen.drum().close());
-  must(frontier.close());
+  must(crawl.pages.compact());
+  must(crawl.queue.close());
+  must(crawl.pages.close());
   must(store.close());
   return 0;
 }

@@ -29,7 +29,7 @@ QueueFragment shape_of(std::span<const QueueEntry> entries) {
   std::uint64_t order_max = lowest.order;
   std::uint64_t differing = 0;
   for (const QueueEntry& entry : entries) {
-    lowest = std::min(lowest, entry);
+    if (entry < lowest) lowest = entry;  // rare: no work for the others
     order_max = std::max(order_max, entry.order);
     page_min = std::min(page_min, entry.page);
     page_max = std::max(page_max, entry.page);

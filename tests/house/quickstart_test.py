@@ -59,7 +59,9 @@ class Quickstart(unittest.TestCase):
             "crawlstore verify build/quickstart.crawl", "crawlstore info build/quickstart.crawl",
             "crawlstore pages build/quickstart.crawl --limit 5",
             "crawlstore links build/quickstart.crawl #0 --in",
-            "crawlstore rank build/quickstart.crawl", "crawlstore top build/quickstart.crawl"])
+            "crawlstore rank build/quickstart.crawl", "crawlstore top build/quickstart.crawl",
+            "crawlstore queue build/quickstart.crawl --fill-from pagerank --add",
+            "crawlstore next build/quickstart.crawl -n 5 --peek"])
         crawl = self.sandbox.calls("doc_crawl")[0].split()
         self.assertEqual(crawl[2::2], ["https://www.freepascal.org/docs-html/3.2.2/",
                                        "https://pike.lysator.liu.se/generated/"])
@@ -97,6 +99,15 @@ class Quickstart(unittest.TestCase):
         os.utime(self.sandbox.folder / "build/release/bin/doc_crawl", (later, later))
         self.run_quickstart()
         self.assertEqual(len(self.sandbox.calls("doc_crawl")), 2)
+
+    def test_goes_on_with_a_crawl_that_was_interrupted(self):
+        self.sandbox.stand_in("doc_crawl", 'echo half >>"$1"; mapfile -t lines <"$1"; '
+                              '((${#lines[@]} == 2)) && echo crawled >"$1"')
+        self.assertEqual(self.run_quickstart()[0], 1)
+        self.assertFalse(self.exists("quickstart.crawl"))
+        code, output = self.run_quickstart()
+        self.assertEqual(code, 0, output)
+        self.assertTrue(self.exists("quickstart.crawl"))
 
     def test_reports_no_network(self):
         self.sandbox.stand_in("apt-get", "exit 100")

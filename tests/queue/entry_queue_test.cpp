@@ -14,6 +14,7 @@
 
 #include "format/field.h"
 #include "queue/memory_sink.h"
+#include "support/seeded.h"
 
 namespace crawlstore::queue {
 namespace {
@@ -213,30 +214,63 @@ TEST(EntryQueue, JoinsSmallRunsSoThatThereAreFew) {
   EXPECT_EQ(taken(queue, 100'000), first_of(entries, 100'000));
 }
 
-/// As many runs as make a log too long: 128 times the same one.
-TEST(EntryQueue, JoinsManyLargeRunsIntoOne) {
-  constexpr std::size_t kRuns = 128;
-  constexpr std::size_t kEntries = 270'000;
-  constexpr std::size_t kLeft = 1000;
+/// A queue of so many times the same large run.
+class RepeatedRun {
+ public:
+  static constexpr std::size_t kEntries = 270'000;
+  explicit RepeatedRun(std::size_t run_count) : run_count_(run_count) {
+    EntryQueue one(sink);
+    EXPECT_TRUE(one.insert(entries_));
+    EXPECT_TRUE(one.flush());
+    EXPECT_EQ(one.runs().size(), 1U);
+    queue = EntryQueue(sink, std::vector(run_count, one.runs().front()), run_count * kEntries);
+    std::ranges::sort(entries_);
+  }
+  /// Takes so many more, and looks at them.
+  void take(std::size_t count) {
+    const Entries out = taken(queue, count);
+    ASSERT_EQ(out.size(), count);
+    for (const Entry& entry : out) ASSERT_EQ(entry, entries_[taken_count_++ / run_count_]);
+    ASSERT_EQ(queue.count(), run_count_ * kEntries - taken_count_);
+  }
+
   MemorySink sink;
-  EntryQueue one(sink);
-  const Entries entries = random_entries(kEntries, 2);
-  ASSERT_TRUE(one.insert(entries));
-  ASSERT_TRUE(one.flush());
-  ASSERT_EQ(one.runs().size(), 1U);
-  EntryQueue queue(sink, std::vector(kRuns, one.runs().front()), kRuns * kEntries);
-  const auto times = [&](std::size_t from, std::size_t count) {
-    const Entries first = first_of(entries, (from + count) / kRuns + 1);
-    Entries repeated;
-    for (std::size_t i = from; i < from + count; ++i) repeated.push_back(first[i / kRuns]);
-    return repeated;
-  };
-  EXPECT_EQ(taken(queue, kLeft), times(0, kLeft));
-  ASSERT_TRUE(queue.flush());
-  EXPECT_EQ(queue.runs().size(), 2U);  // one has the equal ones that stayed of those that left
-  EXPECT_EQ(queue.count(), kRuns * kEntries - kLeft);
-  EXPECT_FALSE(sink.was_too_long);
-  EXPECT_EQ(taken(queue, 500'000), times(kLeft, 500'000));
+  EntryQueue queue{sink};
+
+ private:
+  std::size_t run_count_;
+  Entries entries_ = random_entries(kEntries, 2);
+  std::size_t taken_count_ = 0;
+};
+
+/// Each entry that leaves joins two others, so that no call takes long.
+TEST(EntryQueue, JoinsManyLargeRunsBitByBit) {
+  constexpr std::size_t kRuns = 96;
+  RepeatedRun repeated(kRuns);
+  repeated.take(1000);
+  const std::uint64_t written = repeated.sink.written_bytes;
+  ASSERT_TRUE(repeated.queue.flush());
+  EXPECT_GE(repeated.queue.runs().size(), kRuns);
+  EXPECT_LT(repeated.sink.written_bytes, written + 10'000);
+  std::size_t rounds = 0;
+  for (; repeated.queue.runs().size() >= kRuns; ++rounds) {
+    ASSERT_NO_FATAL_FAILURE(repeated.take(100'000));
+  }
+  EXPECT_LE(rounds, kRuns * RepeatedRun::kEntries / 200'000 + 1);
+  EXPECT_LE(repeated.queue.runs().size(), 2U);  // equal ones that stayed of those that left
+  EXPECT_FALSE(repeated.sink.was_too_long);
+  ASSERT_TRUE(repeated.queue.flush());
+  ASSERT_NO_FATAL_FAILURE(repeated.take(500'000));
+}
+
+/// A log takes no more.
+TEST(EntryQueue, JoinsAtOnceWhenThereAreTooManyRuns) {
+  if (!is_long()) GTEST_SKIP() << "joins 60 million entries";
+  RepeatedRun repeated(223);
+  repeated.take(1000);
+  ASSERT_TRUE(repeated.queue.flush());
+  EXPECT_LE(repeated.queue.runs().size(), 2U);
+  repeated.take(100'000);
 }
 
 TEST(EntryQueue, BoundsMemoryWhenTheBestComesLast) {

@@ -177,8 +177,9 @@ TEST(PageQueue, GoesOnWithoutARewriteWhenARunIsDamaged) {
 /// What no PageQueue writes, and a file may say.
 TEST(PageQueue, ChecksItsState) {
   MemorySink sink;
-  const auto run = [&sink](const std::vector<Entry>& entries) {
-    return must(queue::write_run(sink, entries));
+  const auto run = [&sink](std::vector<Entry> entries) {
+    std::vector<Entry> room;
+    return must(queue::write_run(sink, entries, room));
   };
   const auto check = [&sink](std::vector<StoredRunPtr> runs, std::uint64_t entry_count,
                              std::uint64_t page_count, std::vector<StoredRunPtr> changes) {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include <crawlstore/diff.h>
@@ -9,6 +13,11 @@
 
 namespace crawlstore::testing {
 namespace {
+
+Snapshot commit_all(MemoryStore& store) {
+  must(store->commit());
+  return must(store->snapshot());
+}
 
 TEST(QueueView, ListsQueuesByName) {
   MemoryStore store;
@@ -103,6 +112,116 @@ TEST(QueueView, ReadsACopyOfTheStore) {
   VerifyOptions options;
   options.level = VerifyLevel::kDeep;
   EXPECT_TRUE(must(verify(folder / "copy.crawl", options)).whole());
+}
+
+/// How many pages of a model have a priority from `low` to `high`.
+std::uint64_t count_between(const QueuedPages& pages, double low, double high) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(pages, [&](const QueuedPage& page) {
+    return page.priority >= low && page.priority <= high;
+  }));
+}
+
+TEST(QueueView, TellsOfRunsWhatHasLeftAndWhatIsLeft) {
+  MemoryStore store;
+  auto queue = must(Queue::open(*store));
+  EXPECT_TRUE(must(QueueView::open(commit_all(store))).runs().empty());
+  QueuedPages pages;
+  for (std::uint64_t i = 0; i < 60'000; ++i) {
+    pages.push_back({i, 1 + static_cast<double>(i * 7919 % 60'000)});
+  }
+  must(queue.insert(pages));
+  must(queue.take(15'000));
+  must(queue.remove(std::vector<std::uint64_t>{0}));
+  const QueueView view = must(QueueView::open(commit_all(store)));
+  const auto runs = view.runs();
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_FALSE(runs[0].has_changes);
+  EXPECT_EQ(runs[0].entry_count, 60'000U);
+  EXPECT_NEAR(static_cast<double>(runs[0].remaining_count), 45'000, 16'384);
+  EXPECT_GT(runs[0].fragment_count, 3U);
+  EXPECT_EQ(runs[0].first_priority, 60'000);
+  EXPECT_EQ(runs[0].last_priority, 1);
+  ASSERT_TRUE(runs[0].cut);
+  EXPECT_EQ(runs[0].cut->priority, 45'001);
+  EXPECT_TRUE(runs[1].has_changes);
+  EXPECT_EQ(runs[1].entry_count, 1U);
+  EXPECT_EQ(runs[1].remaining_count, 1U);
+  EXPECT_FALSE(runs[1].cut);
+  EXPECT_NE(runs[0].run, runs[1].run);
+  EXPECT_LT(runs[0].allocated_bytes + runs[1].allocated_bytes, view.info().allocated_bytes);
+}
+
+TEST(QueueView, CountsByPriorityToAFragment) {
+  MemoryStore store;
+  auto queue = must(Queue::open(*store));
+  Random random(1);
+  QueuedPages pages;
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    pages.push_back({i, std::pow(10, -9 + 9e-6 * static_cast<double>(random.below(1'000'000)))});
+  }
+  pages.push_back({100'000, 0});
+  must(queue.insert(pages));
+  const double pages_first = must(queue.take(20'000)).front().priority;
+  const Snapshot snapshot = commit_all(store);
+  const QueueView view = must(QueueView::open(snapshot));
+  const std::uint64_t read_before = snapshot.counters().bytes_read;
+  const auto bins = view.distribution(9);
+  EXPECT_EQ(snapshot.counters().bytes_read, read_before);
+  ASSERT_EQ(bins.size(), 9U);
+  std::uint64_t entry_count = 0;
+  std::uint64_t remaining_count = 0;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    EXPECT_EQ(bins[i].first_priority, i == 0 ? pages_first : bins[i - 1].last_priority);
+    const auto between =
+        static_cast<double>(count_between(pages, bins[i].last_priority, bins[i].first_priority));
+    EXPECT_NEAR(static_cast<double>(bins[i].entry_count), between, 1000) << i;
+    EXPECT_NEAR(between, 100'000.0 / 9, 5000) << "the axis is logarithmic, up to a fragment";
+    entry_count += bins[i].entry_count;
+    remaining_count += bins[i].remaining_count;
+  }
+  EXPECT_EQ(bins.back().last_priority, 0);
+  EXPECT_EQ(bins[0].remaining_count, 0U);
+  EXPECT_EQ(bins[8].remaining_count, bins[8].entry_count);
+  EXPECT_EQ(entry_count, pages.size());
+  EXPECT_EQ(remaining_count, view.runs().front().remaining_count);
+  EXPECT_NEAR(static_cast<double>(remaining_count), 80'001, 1000);
+}
+
+TEST(QueueView, CountsWhatIsAllTheSameInOneBin) {
+  MemoryStore store;
+  auto queue = must(Queue::open(*store));
+  QueuedPages pages;
+  for (std::uint64_t i = 0; i < 50'000; ++i) pages.push_back({i, 0.5});
+  must(queue.insert(pages));
+  must(queue.take(10'000));
+  const QueueView view = must(QueueView::open(commit_all(store)));
+  EXPECT_TRUE(view.distribution(0).empty());
+  const auto bins = view.distribution(9);
+  ASSERT_EQ(bins.size(), 1U);
+  EXPECT_EQ(bins[0].first_priority, 0.5);
+  EXPECT_EQ(bins[0].last_priority, 0.5);
+  EXPECT_EQ(bins[0].entry_count, 50'000U);
+  EXPECT_NEAR(static_cast<double>(bins[0].remaining_count), 40'000, 100);
+}
+
+TEST(QueueView, CountsOnALinearAxisWhatIsBelowZero) {
+  MemoryStore store;
+  auto queue = must(Queue::open(*store));
+  constexpr double kEndless = std::numeric_limits<double>::infinity();
+  must(queue.insert(QueuedPages{{1, -1}, {2, -1}, {3, 3}}));
+  auto bins = must(QueueView::open(commit_all(store))).distribution(4);
+  ASSERT_EQ(bins.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(bins[i].first_priority, 3 - static_cast<double>(i));
+    EXPECT_EQ(bins[i].last_priority, 2 - static_cast<double>(i));
+  }
+  must(queue.insert(QueuedPages{{4, kEndless}, {5, -kEndless}}));
+  bins = must(QueueView::open(commit_all(store))).distribution(2);
+  ASSERT_EQ(bins.size(), 2U);
+  EXPECT_EQ(bins[0].first_priority, kEndless);
+  EXPECT_EQ(bins[0].last_priority, 0);
+  EXPECT_EQ(bins[1].last_priority, -kEndless);
+  EXPECT_EQ(bins[0].entry_count + bins[1].entry_count, 5U);
 }
 
 TEST(QueueView, IsAMatterOfSegmentsInADiff) {

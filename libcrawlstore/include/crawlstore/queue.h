@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -118,6 +119,27 @@ struct QueueInfo {
   std::uint64_t allocated_bytes = 0;  ///< checksums and padding included
 };
 
+/// A run of a queue as it lies in the file. What has left stays there until runs are joined.
+struct QueueRunInfo {
+  RunId run;
+  bool has_changes = false;  ///< its entries say what pages are now that have stale ones elsewhere
+  std::uint64_t entry_count = 0;
+  std::uint64_t remaining_count = 0;  ///< that have not left: about, to a fragment
+  std::size_t fragment_count = 0;     ///< of about 4,096 entries
+  double first_priority = 0;          ///< the highest; in changes, what waits no more has 0
+  double last_priority = 0;
+  std::optional<QueuedPage> cut;  ///< entries up to this one have left; nothing: none has
+  std::uint64_t allocated_bytes = 0;
+};
+
+/// Entries of neighbouring priorities: up to the first one, and above the last one.
+struct QueueBin {
+  double first_priority = 0;
+  double last_priority = 0;  ///< of the last bin, included
+  std::uint64_t entry_count = 0;
+  std::uint64_t remaining_count = 0;  ///< as in QueueRunInfo
+};
+
 /// A queue of one generation, for reading: any process, beside the writer. Ownership: shares its
 /// snapshot. Threads: any number.
 class QueueView {
@@ -134,6 +156,15 @@ class QueueView {
   ///   errors  kSegmentInvalid: there are fewer than the file says; of damage
   ///   cost    as Queue::take(), each time
   [[nodiscard]] Result<std::vector<QueuedPage>> peek(std::size_t count) const;
+
+  /// The runs in the order in which the queue has them, those of changes last. Cost: as below.
+  [[nodiscard]] std::vector<QueueRunInfo> runs() const;
+  /// How the priorities of all runs but those of changes are spread, the highest first: bins that
+  /// are equally wide on a logarithmic axis, or on a linear one where some are below 0. Exact to a
+  /// fragment of each run: inside of one, entries count as spread evenly. Stale ones count, too.
+  ///   returns  `bin_count` of them; one when all priorities are the same, none without runs
+  ///   cost     a pass over the indexes, which are in memory; reads nothing
+  [[nodiscard]] std::vector<QueueBin> distribution(std::size_t bin_count) const;
 
   struct Impl;
 

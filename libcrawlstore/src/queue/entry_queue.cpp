@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <utility>
 
 namespace crawlstore::queue {
@@ -22,6 +23,9 @@ constexpr std::size_t kNearMax = std::size_t{1} << 20;
 constexpr std::array<std::size_t, 10> kFanIn = {8, 8, 96, 64, 16, 8, 8, 8, 8, 8};
 /// A log takes 256 runs; the others are of changes.
 constexpr std::size_t kRunsMax = format::kRunsPerLogMax - 32;
+/// Entries that are joined for each one that comes or leaves: a join of 100 runs has ended before
+/// as many new ones are there.
+constexpr std::size_t kJoinedForOne = 2;
 /// Runs of these levels are joined in memory.
 constexpr std::size_t kSmallLevels = 2;
 
@@ -52,20 +56,6 @@ Result<void> read_all(std::span<const LiveRun> runs, std::vector<Entry>& out) {
   return {};
 }
 
-/// Of the last `count` entries of `from`.
-void set_unwanted_aside(std::size_t count, const EntryQueue::Filter& is_wanted,
-                        std::vector<Entry>& from, std::vector<Entry>& unwanted) {
-  auto wanted = from.end() - static_cast<std::ptrdiff_t>(count);
-  for (auto at = wanted; at != from.end(); ++at) {
-    if (is_wanted(*at)) {
-      *wanted++ = *at;
-    } else {
-      unwanted.push_back(*at);
-    }
-  }
-  from.erase(wanted, from.end());
-}
-
 /// False: a run was damaged. errors  all others
 template <class T>
 Result<bool> is_whole(const Result<T>& result) {
@@ -93,6 +83,7 @@ Result<void> EntryQueue::insert(std::span<const Entry> entries) {
     for (const Entry& entry : piece) (entry < front_.bound() ? born_ : tail_).push_back(entry);
     front_.insert(std::span(born_).subspan(born_before));
     count_ += piece.size();
+    join_some(piece.size());
     entries = entries.subspan(piece.size());
   }
   return {};
@@ -112,6 +103,7 @@ std::vector<Entry> EntryQueue::born_and_there() const {
 
 void EntryQueue::note_extraction(const Entry& cut) {
   front_.cut_all(cut);
+  if (join_ != nullptr) join_->note_cut(cut);
   // An earlier extraction that went less far says nothing that this one does not say.
   while (!extractions_.empty() && extractions_.back().cut <= cut) extractions_.pop_back();
   if (!born_.empty()) extractions_.push_back({born_.size(), cut});
@@ -133,7 +125,7 @@ void EntryQueue::demote() {
 }
 
 Result<void> EntryQueue::write_tail() {
-  CRAWLSTORE_TRY(auto run, write_run(*sink_, tail_));
+  CRAWLSTORE_TRY(auto run, write_run(*sink_, tail_, room_));
   front_.add({.stored = std::move(run)});
   tail_.clear();
   return {};
@@ -167,6 +159,7 @@ Result<void> EntryQueue::take(std::size_t count, bool is_sorted, std::vector<Ent
   const auto taken = std::span(out).subspan(before);
   count_ -= taken.size() + unwanted.size();
   note_extraction(is_sorted ? taken.back() : *std::ranges::max_element(taken));
+  join_some(taken.size());
   if (count_ == 0) *this = EntryQueue(*sink_);
   return {};
 }
@@ -187,53 +180,49 @@ Result<void> EntryQueue::take_near(std::size_t count, bool is_sorted, std::vecto
   return {};
 }
 
-/// Runs too many for memory as one. What has left stays behind.
-Result<StoredRunPtr> EntryQueue::join(std::span<const LiveRun> runs, const Filter& is_wanted) {
-  RunFront front;
-  std::uint64_t count = 0;
-  for (const LiveRun& run : runs) {
-    front.add(run);
-    count += run.stored->index.entry_count;
-  }
-  CRAWLSTORE_TRY(auto builder, RunBuilder::start(*sink_, count));
-  std::vector<Entry> fragment;
-  std::vector<Entry> unwanted;
-  while (front.near_count() > 0 || front.bound() != kBehindAll) {
-    CRAWLSTORE_TRY(front.advance());
-    while (const auto taken = front.take(kFragmentEntries - fragment.size(), false, fragment)) {
-      if (is_wanted) set_unwanted_aside(taken, is_wanted, fragment, unwanted);
-      unwanted.clear();
-      if (fragment.size() < kFragmentEntries) continue;
-      CRAWLSTORE_TRY(builder.add(fragment));
-      fragment.clear();
-    }
-  }
-  if (!fragment.empty()) CRAWLSTORE_TRY(builder.add(fragment));
-  return builder.finish();
-}
-
 Result<bool> EntryQueue::rewrite(const Filter& is_wanted) {
   CRAWLSTORE_TRY(flush());
-  auto joined = join(front_.runs(), is_wanted);
-  CRAWLSTORE_TRY(const bool is_done, is_whole(joined));
+  CRAWLSTORE_TRY(auto join, RunJoin::start(*sink_, front_.runs(), is_wanted));
+  CRAWLSTORE_TRY(const bool is_done, is_whole(join.step(~std::size_t{0})));
   if (!is_done) return false;
+  CRAWLSTORE_TRY(auto joined, join.finish());
   std::vector<LiveRun> runs;
-  if (*joined) runs.push_back({.stored = std::move(*joined)});
+  if (joined.stored != nullptr) runs.push_back(std::move(joined));
   const std::uint64_t count = runs.empty() ? 0 : runs.front().stored->index.entry_count;
   *this = EntryQueue(*sink_, std::move(runs), count);
   return true;
 }
 
-Result<void> EntryQueue::flush() {
-  std::vector<Entry> entries = born_and_there();
-  entries.insert(entries.end(), tail_.begin(), tail_.end());
-  std::vector<LiveRun> runs;
-  CRAWLSTORE_TRY(join_crowded_levels(entries, runs));
-  const bool are_same = runs.size() == front_.runs().size();
-  if (!entries.empty()) {
-    CRAWLSTORE_TRY(auto run, write_run(*sink_, std::move(entries)));
-    runs.push_back({.stored = std::move(run)});
+/// Goes on with a join, if there is one. What it fails of does not concern the caller: a later
+/// flush() begins it anew.
+void EntryQueue::join_some(std::size_t count) {
+  if (join_ == nullptr) return;
+  const auto is_done = join_->step(kJoinedForOne * count);
+  if (is_done && !*is_done) return;
+  if (is_done) {
+    auto joined = join_->finish();
+    if (joined) replace_joined(std::move(*joined));
   }
+  join_.reset();
+}
+
+void EntryQueue::replace_joined(LiveRun joined) {
+  std::vector<LiveRun> runs;
+  for (const LiveRun& run : front_.runs()) {
+    if (!join_->has(run)) runs.push_back(run);
+  }
+  runs.push_back(std::move(joined));
+  front_.replace(std::move(runs));
+}
+
+Result<void> EntryQueue::flush() {
+  std::vector<Entry> joined;
+  std::vector<LiveRun> runs;
+  CRAWLSTORE_TRY(end_join_when_crowded());
+  CRAWLSTORE_TRY(join_crowded_levels(joined, runs));
+  const bool are_same = runs.size() == front_.runs().size();
+  CRAWLSTORE_TRY(auto run, write_all(joined));
+  if (run != nullptr) runs.push_back({.stored = std::move(run)});
   tail_.clear();
   born_.clear();
   extractions_.clear();
@@ -245,26 +234,60 @@ Result<void> EntryQueue::flush() {
   return {};
 }
 
-/// Runs of which there are not too many of one size go to `kept`; of the others small ones become
-/// `entries`, and large ones one run. When one is damaged they stay: a commit does not fail for it.
+/// What is in no run, and `joined`, as one run; nullptr when there is nothing.
+Result<StoredRunPtr> EntryQueue::write_all(std::vector<Entry>& joined) {
+  const std::vector<Entry> born = born_and_there();
+  std::vector<Entry>& all = joined.empty() ? tail_ : joined;
+  if (!joined.empty()) all.insert(all.end(), tail_.begin(), tail_.end());
+  all.insert(all.end(), born.begin(), born.end());
+  if (all.empty()) return nullptr;
+  auto run = write_run(*sink_, all, room_);
+  if (!run && joined.empty()) {
+    std::erase_if(tail_, [this](const Entry& entry) { return entry < front_.bound(); });
+  }
+  return run;
+}
+
+/// There is room for a run more.
+Result<void> EntryQueue::end_join_when_crowded() {
+  if (front_.runs().size() + 1 < kRunsMax) return {};
+  if (join_ == nullptr) {
+    CRAWLSTORE_TRY(auto join, RunJoin::start(*sink_, front_.runs()));
+    join_ = std::make_unique<RunJoin>(std::move(join));
+  }
+  join_some(std::numeric_limits<std::size_t>::max() / kJoinedForOne);
+  if (front_.runs().size() + 1 < kRunsMax) return {};
+  return fail(Errc::kTooLarge, "a queue has too many runs that are damaged and cannot be joined");
+}
+
+/// Of runs of one size that are too many small ones become `entries`, and large ones are joined
+/// from now on, step by step. All others go to `kept`, and those that are damaged: a commit does
+/// not fail for them.
 Result<void> EntryQueue::join_crowded_levels(std::vector<Entry>& entries,
                                              std::vector<LiveRun>& kept) {
   std::array<std::vector<LiveRun>, kFanIn.size()> levels;
-  for (const LiveRun& run : front_.runs()) levels[level_of(run)].push_back(run);
+  for (const LiveRun& run : front_.runs()) {
+    if (join_ != nullptr && join_->has(run)) {
+      kept.push_back(run);
+    } else {
+      levels[level_of(run)].push_back(run);
+    }
+  }
   for (std::size_t level = 0; level < levels.size(); ++level) {
     const std::vector<LiveRun>& runs = levels[level];
-    bool are_joined = false;
-    if (runs.size() >= kFanIn[level] && level < kSmallLevels) {
-      CRAWLSTORE_TRY(are_joined, is_whole(read_all(runs, entries)));
-    } else if (runs.size() >= kFanIn[level]) {
-      auto joined = join(runs);
-      CRAWLSTORE_TRY(are_joined, is_whole(joined));
-      if (are_joined && *joined) kept.push_back({.stored = std::move(*joined)});
+    const bool is_crowded = runs.size() >= kFanIn[level];
+    if (is_crowded && level < kSmallLevels) {
+      CRAWLSTORE_TRY(const bool are_joined, is_whole(read_all(runs, entries)));
+      if (are_joined) continue;
+    } else if (is_crowded && join_ == nullptr) {
+      // Without room for it now there may be later.
+      if (auto join = RunJoin::start(*sink_, runs)) {
+        join_ = std::make_unique<RunJoin>(std::move(*join));
+      }
     }
-    if (!are_joined) kept.insert(kept.end(), runs.begin(), runs.end());
+    kept.insert(kept.end(), runs.begin(), runs.end());
   }
-  if (kept.size() < kRunsMax) return {};
-  return fail(Errc::kTooLarge, "a queue has too many runs that are damaged and cannot be joined");
+  return {};
 }
 
 }  // namespace crawlstore::queue

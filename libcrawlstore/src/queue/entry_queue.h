@@ -3,13 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include <crawlstore/error.h>
 
-#include "queue/run_front.h"
+#include "queue/run_join.h"
 
 namespace crawlstore::queue {
 
@@ -19,14 +19,12 @@ namespace crawlstore::queue {
 /// is loaded fragment by fragment and sorted then; nothing is rewritten: of each run it is known up
 /// to which entry it has left (LiveRun::cut), for whatever leaves is the lowest of all. So the
 /// runs, with a cut each, are the whole state. Runs are joined when there are too many, which
-/// drops what has left.
+/// drops what has left: large ones bit by bit, with what comes and leaves.
 ///
-/// Threads: one at a time. Memory: two million entries of 16 bytes, a fragment of each run.
+/// Threads: one at a time. Memory: three million entries of 16 bytes, a fragment of each run.
 /// Errors: of damage, and of the sink; nothing has changed then.
 class EntryQueue {
  public:
-  /// Which entries are wanted. Empty: all.
-  using Filter = std::function<bool(const Entry&)>;
   /// So many entries are inserted all, or none after an error.
   static constexpr std::size_t kPieceMax = std::size_t{1} << 15;
 
@@ -65,7 +63,10 @@ class EntryQueue {
   void note_extraction(const Entry& cut);
   [[nodiscard]] std::vector<Entry> born_and_there() const;
   void demote();
-  Result<StoredRunPtr> join(std::span<const LiveRun> runs, const Filter& is_wanted = {});
+  void join_some(std::size_t count);
+  void replace_joined(LiveRun joined);
+  Result<void> end_join_when_crowded();
+  Result<StoredRunPtr> write_all(std::vector<Entry>& joined);
   Result<void> join_crowded_levels(std::vector<Entry>& entries, std::vector<LiveRun>& kept);
 
   RunSink* sink_;
@@ -73,6 +74,8 @@ class EntryQueue {
   std::vector<Entry> born_;  // inserted below the bound, and in no run; those that left, too
   std::vector<Extraction> extractions_;  // since born_ was empty; cuts descend
   std::vector<Entry> tail_;              // inserted from the bound on, and in no run
+  std::unique_ptr<RunJoin> join_;        // of large runs, step by step
+  std::vector<Entry> room_;              // of write_run()
   std::uint64_t count_ = 0;
 };
 

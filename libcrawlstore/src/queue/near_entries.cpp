@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "queue/sort_entries.h"
+
 namespace crawlstore::queue {
 
 namespace {
@@ -66,7 +68,7 @@ void NearEntries::split_full_buckets() {
 
 void NearEntries::split(std::size_t number) {
   std::vector<Entry> rest = std::move(buckets_[number].entries);
-  std::ranges::sort(rest);
+  sort_entries(rest, room_);
   std::vector<Bucket> parts;
   std::vector<Entry> bounds;
   for (std::size_t at = 0; at < rest.size();) {
@@ -89,7 +91,10 @@ void NearEntries::split(std::size_t number) {
 }
 
 void NearEntries::sort(Bucket& bucket) {
-  if (!bucket.is_sorted) std::ranges::sort(bucket.entries, std::ranges::greater());
+  if (!bucket.is_sorted) {
+    sort_entries(bucket.entries, room_);
+    std::ranges::reverse(bucket.entries);
+  }
   bucket.is_sorted = true;
 }
 

@@ -39,7 +39,7 @@ class NearEntries {
   };
   void split_full_buckets();
   void split(std::size_t number);
-  static void sort(Bucket& bucket);
+  void sort(Bucket& bucket);
   void drop_drained();
 
   Splitters splitters_;
@@ -47,6 +47,7 @@ class NearEntries {
   std::vector<std::size_t> full_;  // buckets that have to be split
   std::size_t first_ = 0;          // those before it are empty
   std::size_t size_ = 0;
+  std::vector<Entry> room_;  // of sort_entries()
 };
 
 }  // namespace crawlstore::queue

@@ -14,17 +14,21 @@ namespace {
 constexpr std::uint64_t kStaleMin = std::uint64_t{1} << 18;
 constexpr std::uint64_t kStaleMax = std::uint64_t{1} << 22;
 
-/// Calls work(entries) with what each run has above its cut, a fragment at a time.
+/// Calls work(entries) with what a run has above a cut, a fragment at a time.
+template <class Work>
+Result<void> for_each_fragment(const StoredRun& run, const Entry& cut, const Work& work) {
+  std::vector<Entry> entries;
+  for (std::size_t i = run.fragment_of(cut); i < run.fragment_count(); ++i) {
+    entries.clear();
+    CRAWLSTORE_TRY(run.read(i, cut, kBeforeAll, entries));
+    CRAWLSTORE_TRY(work(std::span<const Entry>(entries)));
+  }
+  return {};
+}
+
 template <class Work>
 Result<void> for_each_fragment(std::span<const LiveRun> runs, const Work& work) {
-  std::vector<Entry> entries;
-  for (const LiveRun& run : runs) {
-    for (std::size_t i = run.stored->fragment_of(run.cut); i < run.stored->fragment_count(); ++i) {
-      entries.clear();
-      CRAWLSTORE_TRY(run.stored->read(i, run.cut, kBeforeAll, entries));
-      CRAWLSTORE_TRY(work(std::span<const Entry>(entries)));
-    }
-  }
+  for (const LiveRun& run : runs) CRAWLSTORE_TRY(for_each_fragment(*run.stored, run.cut, work));
   return {};
 }
 
@@ -45,7 +49,7 @@ Result<void> PageQueue::load_changes() {
   if (has_loaded_changes_) return {};
   Changes changes;
   for (const StoredRunPtr& run : change_runs_) {
-    CRAWLSTORE_TRY(for_each_fragment(std::vector<LiveRun>{{.stored = run}}, [&](auto entries) {
+    CRAWLSTORE_TRY(for_each_fragment(*run, kBeforeAll, [&](auto entries) {
       for (const Entry& entry : entries) changes[entry.page] = entry.order;
       return Result<void>();
     }));
@@ -169,7 +173,7 @@ Result<void> PageQueue::take(std::size_t count, bool is_sorted, std::vector<Entr
   CRAWLSTORE_TRY(load_changes());
   const std::size_t before = out.size();
   std::unordered_set<std::uint64_t> met;
-  EntryQueue::Filter filter;
+  Filter filter;
   if (!changes_.empty()) filter = [&](const Entry& entry) { return is_true(entry, met); };
   CRAWLSTORE_TRY(entries_.take(std::min<std::uint64_t>(count, count_), is_sorted, out, filter));
   for (const std::uint64_t page : met) change(page, format::kQueueGone);
@@ -198,19 +202,18 @@ Result<void> PageQueue::write_changes() {
   make_unique();
   std::size_t kept_count = change_runs_.size();
   while (kept_count > 0 && change_runs_[kept_count - 1]->index.entry_count <= 2 * pages.size()) {
-    CRAWLSTORE_TRY(for_each_fragment(std::vector<LiveRun>{{.stored = change_runs_[kept_count - 1]}},
-                                     [&](auto entries) {
-                                       for (const Entry& entry : entries)
-                                         pages.push_back(entry.page);
-                                       return Result<void>();
-                                     }));
+    CRAWLSTORE_TRY(for_each_fragment(*change_runs_[kept_count - 1], kBeforeAll, [&](auto entries) {
+      for (const Entry& entry : entries) pages.push_back(entry.page);
+      return Result<void>();
+    }));
     make_unique();
     --kept_count;
   }
   std::vector<Entry> changes;
+  std::vector<Entry> room;
   changes.reserve(pages.size());
   for (const std::uint64_t page : pages) changes.push_back({changes_.at(page), page});
-  CRAWLSTORE_TRY(auto run, write_run(*sink_, std::move(changes)));
+  CRAWLSTORE_TRY(auto run, write_run(*sink_, changes, room));
   change_runs_.resize(kept_count);
   change_runs_.push_back(std::move(run));
   unsaved_.clear();

@@ -5,6 +5,7 @@
 
 #include "base/inside.h"
 #include "container/reader.h"
+#include "queue/distribution.h"
 #include "queue/file_runs.h"
 
 namespace crawlstore {
@@ -31,6 +32,24 @@ QueueInfo info_of(const queue::QueueSegments& found) {
   if (found.entries == nullptr) return info;
   for (const format::RunRef& run : found.entries->runs) {
     info.allocated_bytes += run.extent().length_bytes;
+  }
+  return info;
+}
+
+QueueRunInfo info_of(const queue::LiveRun& run, bool has_changes) {
+  const format::QueueIndex& index = run.stored->index;
+  const format::RunRef& ref = queue::ref_of(*run.stored);
+  QueueRunInfo info{.run = ref.run_id,
+                    .has_changes = has_changes,
+                    .entry_count = index.entry_count,
+                    .remaining_count = queue::remaining_count(run),
+                    .fragment_count = index.fragments.size(),
+                    .first_priority = format::queue_priority(index.fragments.front().lowest_order),
+                    .last_priority = format::queue_priority(index.highest.order),
+                    .cut = std::nullopt,
+                    .allocated_bytes = ref.extent().length_bytes};
+  if (run.cut != queue::kBeforeAll) {
+    info.cut = QueuedPage{run.cut.page, format::queue_priority(run.cut.order)};
   }
   return info;
 }
@@ -86,6 +105,19 @@ Result<std::vector<QueuedPage>> QueueView::peek(std::size_t count) const {
   std::vector<queue::Entry> taken;
   CRAWLSTORE_TRY(pages.take(count, true, taken));
   return queue::pages_of(taken);
+}
+
+std::vector<QueueRunInfo> QueueView::runs() const {
+  std::vector<QueueRunInfo> runs;
+  for (const queue::LiveRun& run : impl_->state.runs) runs.push_back(info_of(run, false));
+  for (const queue::StoredRunPtr& run : impl_->state.changes) {
+    runs.push_back(info_of({.stored = run}, true));
+  }
+  return runs;
+}
+
+std::vector<QueueBin> QueueView::distribution(std::size_t bin_count) const {
+  return queue::distribution(impl_->state.runs, bin_count);
 }
 
 }  // namespace crawlstore

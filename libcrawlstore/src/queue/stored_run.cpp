@@ -2,7 +2,10 @@
 #include "queue/stored_run.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+
+#include "queue/sort_entries.h"
 
 namespace crawlstore::queue {
 
@@ -37,13 +40,13 @@ std::vector<Entry> choose_bounds(std::span<const Entry> entries, std::size_t gro
 }
 
 /// Sorts groups that came out too large, and cuts them.
-void cut_large_groups(std::vector<Entry>& entries, std::vector<std::size_t>& ends) {
+void cut_large_groups(std::vector<Entry>& entries, std::vector<std::size_t>& ends,
+                      std::vector<Entry>& room) {
   std::vector<std::size_t> cut;
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
     if (end - begin > kGroupMax) {
-      std::sort(entries.begin() + static_cast<std::ptrdiff_t>(begin),
-                entries.begin() + static_cast<std::ptrdiff_t>(end));
+      sort_entries(std::span(entries).subspan(begin, end - begin), room);
       for (std::size_t at = begin + kFragmentEntries; at < end; at += kFragmentEntries) {
         cut.push_back(at);
       }
@@ -121,17 +124,19 @@ Result<StoredRunPtr> RunBuilder::finish() {
   return run;
 }
 
-std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries) {
-  const std::size_t group_count = entries.size() / kFragmentEntries;
+std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries, std::vector<Entry>& room) {
+  // Where there were more groups they are cut.
+  constexpr std::size_t kGroupsMax = std::numeric_limits<std::uint16_t>::max();
+  const std::size_t group_count = std::min(entries.size() / kFragmentEntries, kGroupsMax);
   if (group_count < 2) return {entries.size()};
   Splitters splitters;
   splitters.insert(0, choose_bounds(entries, group_count));
   std::vector<std::size_t> ends(splitters.size() + 1);
-  std::vector<std::uint32_t> groups;
+  std::vector<std::uint16_t> groups;
   groups.reserve(entries.size());
   splitters.find_all(entries, [&](const Entry& /*entry*/, std::size_t group) {
     ++ends[group];
-    groups.push_back(static_cast<std::uint32_t>(group));
+    groups.push_back(static_cast<std::uint16_t>(group));
   });
   std::vector<std::size_t> places;
   std::size_t sum = 0;
@@ -140,17 +145,18 @@ std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries) {
     sum += end;
     end = sum;
   }
-  std::vector<Entry> grouped(entries.size());
-  for (std::size_t i = 0; i < entries.size(); ++i) grouped[places[groups[i]]++] = entries[i];
-  entries = std::move(grouped);
-  cut_large_groups(entries, ends);
+  room.resize(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) room[places[groups[i]]++] = entries[i];
+  entries.swap(room);
+  cut_large_groups(entries, ends, room);
   return ends;
 }
 
-Result<StoredRunPtr> write_run(RunSink& sink, std::vector<Entry> entries) {
+Result<StoredRunPtr> write_run(RunSink& sink, std::vector<Entry>& entries,
+                               std::vector<Entry>& room) {
   CRAWLSTORE_TRY(auto builder, RunBuilder::start(sink, entries.size()));
   std::size_t begin = 0;
-  for (const std::size_t end : group_neighbours(entries)) {
+  for (const std::size_t end : group_neighbours(entries, room)) {
     CRAWLSTORE_TRY(builder.add(std::span(entries).subspan(begin, end - begin)));
     begin = end;
   }

@@ -88,10 +88,13 @@ class RunBuilder {
 };
 
 /// Puts entries into groups of about kFragmentEntries neighbours, which ascend.
+///   room     for work, to be used again
 ///   returns  the ends of the groups
-std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries);
+std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries, std::vector<Entry>& room);
 
-/// Writes entries, at least one, as a run.
-Result<StoredRunPtr> write_run(RunSink& sink, std::vector<Entry> entries);
+/// Writes entries, at least one, as a run. They come out in another order.
+///   room  as of group_neighbours()
+Result<StoredRunPtr> write_run(RunSink& sink, std::vector<Entry>& entries,
+                               std::vector<Entry>& room);
 
 }  // namespace crawlstore::queue
