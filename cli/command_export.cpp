@@ -107,16 +107,15 @@ Result<void> write_queue(const QueueSource& source, OutputFile& output, const Lo
   CRAWLSTORE_TRY(const auto pages, source.queue->peek(count));
   std::uint64_t done = 0;
   UrlNormalizer normalizer;
-  for (const QueuedPage& page : pages) {
-    CRAWLSTORE_TRY(look(done++, count));
-    CRAWLSTORE_TRY(const auto url, url_of(source, page.page));
-    fmt::format_to(std::back_inserter(output.tail()), "{}\t", page.priority);
-    const bool comes_back = fits_edge_to(url) && normalizer.normalize(url).text == url;
-    output.tail() += comes_back ? url : fmt::format("#{}", page.page);
-    output.tail() += '\n';
-    CRAWLSTORE_TRY(output.room());
-  }
-  return {};
+  return for_each_url(
+      source, pages, [&](const QueuedPage& page, const std::string& url) -> Result<void> {
+        CRAWLSTORE_TRY(look(done++, count));
+        const bool comes_back = fits_edge_to(url) && normalizer.normalize(url).text == url;
+        fmt::format_to(std::back_inserter(output.tail()), "{}\t", page.priority);
+        output.tail() += comes_back ? url : fmt::format("#{}", page.page);
+        output.tail() += '\n';
+        return output.room();
+      });
 }
 
 int export_queue(const Options& options) {

@@ -46,6 +46,7 @@ Result<std::optional<std::vector<std::string>>> choose_queues(const Snapshot& sn
                                                               const Options& options, int& code) {
   CRAWLSTORE_TRY(const auto queues, QueueView::list(snapshot));
   std::vector<std::string> names;
+  names.reserve(queues.size());
   for (const QueueInfo& queue : queues) names.push_back(queue.name);
   for (const std::string& name : options.queues) {
     if (std::ranges::find(names, name) != names.end()) continue;

@@ -55,16 +55,16 @@ Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage
   CRAWLSTORE_TRY(auto output, OutputFile::open(""));
   std::string& tail = output.tail();
   if (options.as_json) tail += "{\n  \"pages\": [";
-  for (const QueuedPage& page : pages) {
-    CRAWLSTORE_TRY(const auto url, url_of(source, page.page));
+  const auto write = [&](const QueuedPage& page, const std::string& url) {
     if (options.as_json) {
       tail += &page == &pages.front() ? "\n    " : ",\n    ";
       append_json(tail, page, url);
     } else {
       append_line(tail, page, url, options.format == kTsv);
     }
-    CRAWLSTORE_TRY(output.room());
-  }
+    return output.room();
+  };
+  CRAWLSTORE_TRY(for_each_url(source, pages, write));
   if (options.as_json) tail += "\n  ]\n}\n";
   CRAWLSTORE_TRY(output.finish());
   const bool is_synced = ::fsync(STDOUT_FILENO) == 0 || errno == EINVAL || errno == EROFS;

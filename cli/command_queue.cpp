@@ -28,10 +28,11 @@ Result<model::Document> describe_queues(const QueueSource& source, const Options
                      {"page_count", model::Unit::kCount, source.queue->info().page_count},
                      {"first_priority", model::Unit::kExact, priority}};
   std::vector<model::WaitingPage> pages;
-  for (const QueuedPage& page : first) {
-    CRAWLSTORE_TRY(auto url, url_of(source, page.page));
-    pages.push_back({page, std::move(url)});
-  }
+  CRAWLSTORE_TRY(
+      for_each_url(source, first, [&pages](const QueuedPage& page, const std::string& url) {
+        pages.push_back({page, url});
+        return Result<void>{};
+      }));
   document.tables.push_back(model::waiting_table(pages, !options.change.as_json));
   return document;
 }

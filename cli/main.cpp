@@ -30,7 +30,7 @@ constexpr std::array kVerbs{
     Verb{"links", "the pages that a page links to, or that link to it", define_links},
     Verb{"rank", "compute PageRank over all links, and keep it", define_rank},
     Verb{"top", "the pages with the highest scores", define_top},
-    Verb{"queue", "what waits to be fetched, and fill it", define_queue},
+    Verb{"queue", "what waits to be fetched, and change it", define_queue},
     Verb{"next", "take the pages to fetch next out of a queue", define_next},
     Verb{"forget", "take pages out: keys, URLs, records and links", define_forget},
     Verb{"merge", "run the pending merges now", define_merge},

@@ -2,6 +2,7 @@
 #include "cli/queue_source.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,11 @@ Result<void> read_queues(const Snapshot& snapshot, const QueueSourceOptions& opt
   if (std::ranges::find(source.queues, name, &QueueInfo::name) == source.queues.end()) return {};
   CRAWLSTORE_TRY(source.queue, QueueView::open(snapshot, name));
   return {};
+}
+
+Result<std::string> url_of(const QueueSource& source, std::uint64_t page) {
+  if (!source.pages || page >= source.pages->info().page_count) return std::string();
+  return source.pages->url(page);
 }
 
 }  // namespace
@@ -82,9 +88,23 @@ bool check_chosen(const QueueSource& source, const QueueSourceOptions& options, 
   return source.queue.has_value();
 }
 
-Result<std::string> url_of(const QueueSource& source, std::uint64_t page) {
-  if (!source.pages || page >= source.pages->info().page_count) return std::string();
-  return source.pages->url(page);
+Result<void> for_each_url(
+    const QueueSource& source, std::span<const QueuedPage> pages,
+    const std::function<Result<void>(const QueuedPage& page, const std::string& url)>& visit) {
+  constexpr std::size_t kPagesAtOnce = std::size_t{1} << 18;
+  std::vector<std::size_t> places;  // by index
+  std::vector<std::string> urls;
+  for (; !pages.empty(); pages = pages.subspan(places.size())) {
+    places.resize(std::min(pages.size(), kPagesAtOnce));
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::ranges::sort(places, {}, [pages](std::size_t place) { return pages[place].page; });
+    urls.resize(places.size());
+    for (const std::size_t place : places) {
+      CRAWLSTORE_TRY(urls[place], url_of(source, pages[place].page));
+    }
+    for (std::size_t i = 0; i < urls.size(); ++i) CRAWLSTORE_TRY(visit(pages[i], urls[i]));
+  }
+  return {};
 }
 
 }  // namespace crawlstore::cli

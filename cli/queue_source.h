@@ -3,7 +3,9 @@
 
 /// What the verbs that read queues share: the queue, and the pages that it names. Threads: one.
 
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,7 +44,11 @@ std::string queue_name(const QueueSource& source, const QueueSourceOptions& opti
 /// That a queue was chosen. On failure as open_queues().
 bool check_chosen(const QueueSource& source, const QueueSourceOptions& options, int& code);
 
-/// The URL of a page; empty where it has none, or is no page of the database. errors of damage
-Result<std::string> url_of(const QueueSource& source, std::uint64_t page);
+/// Calls `visit` for the pages, in their order, with their URLs: empty where a page has none, or is
+/// none of the database. Memory: the URLs of 262,144 pages, so that each block of URLs, of 64
+/// pages, is read once for all of these. errors of damage, and those of `visit`
+Result<void> for_each_url(
+    const QueueSource& source, std::span<const QueuedPage> pages,
+    const std::function<Result<void>(const QueuedPage& page, const std::string& url)>& visit);
 
 }  // namespace crawlstore::cli

@@ -386,6 +386,8 @@ class Remove(Crawl):
         self.succeed("forget", "x.crawl", "--match", url + "$", "--queue", "queue")
         self.assertNotEqual(self.next("--peek", "--name", "queue"), [])
         self.assertEqual(self.next("--peek", "--name", "mine")[0][1], f"#{best['index']}")
+        line = b"9\t#%d\n" % best["index"]
+        self.assertEqual(self.insert(line, "--name", "mine")[0]["unknown_count"], 1)
         self.change("--remove", b"#%d\n" % best["index"], "--name", "mine")
         self.assertEqual(self.next("-n", "1,000", "--name", "mine"),
                          self.next("-n", "1,000", "--name", "queue"))
