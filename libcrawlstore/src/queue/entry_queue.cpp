@@ -13,8 +13,8 @@ namespace {
 
 /// Entries that wait to become a run.
 constexpr std::size_t kTailMax = std::size_t{1} << 20;
-/// A tail that is not worth a run goes to the near entries.
-constexpr std::size_t kTailSmall = EntryQueue::kPieceMax;
+/// The horizon lies so many fragments behind the bound: a pass over the tail for each.
+constexpr std::size_t kHorizonFragments = 64;
 /// Near entries, of which the first quarter stays when they are more.
 constexpr std::size_t kNearMax = std::size_t{1} << 20;
 
@@ -79,8 +79,9 @@ Result<void> EntryQueue::insert(std::span<const Entry> entries) {
     const auto piece = entries.first(std::min(entries.size(), kPieceMax));
     if (tail_.size() >= kTailMax) CRAWLSTORE_TRY(write_tail());
     if (front_.near_count() >= kNearMax) demote();
+    if (born_.size() >= front_.near_count() + kNearMax) forget_what_left();
     const std::size_t born_before = born_.size();
-    for (const Entry& entry : piece) (entry < front_.bound() ? born_ : tail_).push_back(entry);
+    for (const Entry& entry : piece) (entry < horizon_ ? born_ : tail_).push_back(entry);
     front_.insert(std::span(born_).subspan(born_before));
     count_ += piece.size();
     join_some(piece.size());
@@ -111,17 +112,22 @@ void EntryQueue::note_extraction(const Entry& cut) {
   born_.insert(born_.end(), front_.count_first(cut), cut);
 }
 
-/// Near entries are too many, as most were inserted below the bound: those that leave last go.
-void EntryQueue::demote() {
-  const Entry bound = front_.bound_behind(kNearMax / 4);
-  if (bound == front_.bound()) return;  // most of them are equal
+void EntryQueue::forget_what_left() {
   born_ = born_and_there();
   extractions_.clear();
+}
+
+/// Near entries are too many, as most were inserted below the horizon: those that leave last go.
+void EntryQueue::demote() {
+  const Entry bound = front_.bound_behind(kNearMax / 4);
+  if (bound == horizon_) return;  // most of them are equal
+  forget_what_left();
   const auto behind =
       std::partition(born_.begin(), born_.end(), [&](const Entry& entry) { return entry < bound; });
   tail_.insert(tail_.end(), behind, born_.end());
   born_.erase(behind, born_.end());
   front_.rewind(bound);
+  horizon_ = bound;
 }
 
 Result<void> EntryQueue::write_tail() {
@@ -132,10 +138,11 @@ Result<void> EntryQueue::write_tail() {
 }
 
 Result<void> EntryQueue::load_more() {
-  if (tail_.size() > kTailSmall) CRAWLSTORE_TRY(write_tail());
   CRAWLSTORE_TRY(front_.advance());
+  if (front_.bound() <= horizon_) return {};
+  horizon_ = front_.bound_after(kHorizonFragments);
   const auto behind = std::partition(tail_.begin(), tail_.end(),
-                                     [&](const Entry& entry) { return front_.bound() <= entry; });
+                                     [&](const Entry& entry) { return horizon_ <= entry; });
   const auto born = std::span(tail_).subspan(static_cast<std::size_t>(behind - tail_.begin()));
   front_.insert(born);
   born_.insert(born_.end(), born.begin(), born.end());
@@ -213,6 +220,9 @@ void EntryQueue::replace_joined(LiveRun joined) {
   }
   runs.push_back(std::move(joined));
   front_.replace(std::move(runs));
+  std::vector<Entry> born = born_and_there();
+  std::erase_if(born, [this](const Entry& entry) { return entry < front_.bound(); });
+  front_.insert(born);
 }
 
 Result<void> EntryQueue::flush() {
@@ -230,7 +240,9 @@ Result<void> EntryQueue::flush() {
     front_.replace(std::move(runs));
   } else if (runs.size() > front_.runs().size()) {
     front_.add(std::move(runs.back()));
+    front_.rewind(front_.bound());  // what was born behind it is in a run now
   }
+  horizon_ = front_.bound();
   return {};
 }
 
@@ -243,7 +255,7 @@ Result<StoredRunPtr> EntryQueue::write_all(std::vector<Entry>& joined) {
   if (all.empty()) return nullptr;
   auto run = write_run(*sink_, all, room_);
   if (!run && joined.empty()) {
-    std::erase_if(tail_, [this](const Entry& entry) { return entry < front_.bound(); });
+    std::erase_if(tail_, [this](const Entry& entry) { return entry < horizon_; });
   }
   return run;
 }

@@ -21,7 +21,7 @@ namespace crawlstore::queue {
 /// runs, with a cut each, are the whole state. Runs are joined when there are too many, which
 /// drops what has left: large ones bit by bit, with what comes and leaves.
 ///
-/// Threads: one at a time. Memory: three million entries of 16 bytes, a fragment of each run.
+/// Threads: one at a time. Memory: five million entries of 16 bytes, a fragment of each run.
 /// Errors: of damage, and of the sink; nothing has changed then.
 class EntryQueue {
  public:
@@ -62,6 +62,7 @@ class EntryQueue {
                          const Filter& is_wanted, std::vector<Entry>& unwanted);
   void note_extraction(const Entry& cut);
   [[nodiscard]] std::vector<Entry> born_and_there() const;
+  void forget_what_left();
   void demote();
   void join_some(std::size_t count);
   void replace_joined(LiveRun joined);
@@ -71,9 +72,10 @@ class EntryQueue {
 
   RunSink* sink_;
   RunFront front_;
-  std::vector<Entry> born_;  // inserted below the bound, and in no run; those that left, too
+  Entry horizon_;            // at the bound of front_, or behind it
+  std::vector<Entry> born_;  // inserted below the horizon, and in no run; those that left, too
   std::vector<Extraction> extractions_;  // since born_ was empty; cuts descend
-  std::vector<Entry> tail_;              // inserted from the bound on, and in no run
+  std::vector<Entry> tail_;              // inserted from the horizon on, and in no run
   std::unique_ptr<RunJoin> join_;        // of large runs, step by step
   std::vector<Entry> room_;              // of write_run()
   std::uint64_t count_ = 0;

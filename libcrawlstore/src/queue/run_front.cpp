@@ -64,6 +64,21 @@ Entry RunFront::bound_behind(std::size_t count) const {
   return std::min(near_.bound_behind(count), bound_);
 }
 
+Entry RunFront::bound_after(std::size_t fragment_count) const {
+  std::vector<Entry> next;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const std::span fragments =
+        std::span(runs_[i].stored->index.fragments).subspan(cursors_[i].next);
+    for (const auto& fragment : fragments.first(std::min(fragment_count, fragments.size()))) {
+      next.push_back(format::lowest_of(fragment));
+    }
+  }
+  if (next.size() <= fragment_count) return kBehindAll;
+  const auto nth = next.begin() + static_cast<std::ptrdiff_t>(fragment_count);
+  std::nth_element(next.begin(), nth, next.end());
+  return std::max(*nth, bound_);
+}
+
 void RunFront::rewind(const Entry& bound) {
   near_.keep_below(bound);
   for (std::size_t i = 0; i < runs_.size(); ++i) cursors_[i] = cursor_at(runs_[i], bound);

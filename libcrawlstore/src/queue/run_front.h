@@ -32,7 +32,7 @@ class RunFront {
 
   /// All entries below it are in memory.
   [[nodiscard]] const Entry& bound() const { return bound_; }
-  /// Adds entries below bound().
+  /// Adds entries that are in no run. Those from bound() on stay until it has risen.
   void insert(std::span<const Entry> entries) { near_.insert(entries); }
   [[nodiscard]] std::size_t near_count() const { return near_.size(); }
 
@@ -54,6 +54,8 @@ class RunFront {
   void cut_all(const Entry& cut);
   /// A bound with about `count` entries below it, not above bound().
   [[nodiscard]] Entry bound_behind(std::size_t count) const;
+  /// What bound() will be when about so many fragments more are loaded.
+  [[nodiscard]] Entry bound_after(std::size_t fragment_count) const;
   /// Forgets what is not below `bound`, which is at most bound(). What runs have of it will be
   /// loaded again.
   void rewind(const Entry& bound);
