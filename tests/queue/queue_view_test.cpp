@@ -204,6 +204,18 @@ TEST(QueueView, CountsWhatIsAllTheSameInOneBin) {
   EXPECT_NEAR(static_cast<double>(bins[0].remaining_count), 40'000, 100);
 }
 
+TEST(QueueView, PutsNotAWholeFragmentAtZero) {
+  MemoryStore store;
+  auto queue = must(Queue::open(*store));
+  QueuedPages pages;
+  for (std::uint64_t i = 0; i < 3000; ++i) pages.push_back({i, static_cast<double>(i)});
+  must(queue.insert(pages));
+  must(store->commit());
+  must(queue.take(1000));
+  const QueueView view = must(QueueView::open(commit_all(store)));
+  EXPECT_NEAR(static_cast<double>(view.runs().front().remaining_count), 2000, 2);
+}
+
 TEST(QueueView, CountsOnALinearAxisWhatIsBelowZero) {
   MemoryStore store;
   auto queue = must(Queue::open(*store));
