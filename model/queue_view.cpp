@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/queue_view.h"
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
+#include <utility>
+
+#include <crawlstore/page_key.h>
 
 #include "model/page_rows.h"
+#include "model/page_source.h"
 
 namespace crawlstore::model {
+namespace {
+
+/// nullptr: no segment that belongs to the queue has it.
+const RunInfo* find_run(const QueueInfo& queue, RunId id, std::span<const SegmentInfo> segments) {
+  for (const SegmentInfo& segment : segments) {
+    if (segment.owner != queue.id) continue;
+    const auto run = std::ranges::find(segment.runs, id, &RunInfo::run_id);
+    if (run != segment.runs.end()) return &*run;
+  }
+  return nullptr;
+}
+
+Result<Cell> place_in(const Snapshot& snapshot, const std::string& name, std::uint64_t index) {
+  CRAWLSTORE_TRY(const auto queue, QueueView::open(snapshot, name));
+  CRAWLSTORE_TRY(const auto first, queue.peek(kPlacesMax));
+  const auto found = std::ranges::find(first, index, &QueuedPage::page);
+  if (found == first.end()) return Cell();
+  return Cell(static_cast<std::uint64_t>(found - first.begin()) + 1);
+}
+
+}  // namespace
 
 Table queues_table(std::span<const QueueInfo> queues) {
   Table table{"queues",
@@ -71,6 +99,104 @@ Table waiting_table(std::span<const WaitingPage> pages, bool for_people) {
     table.rows.push_back({page.queued.priority, page.queued.page, std::move(url)});
   }
   return table;
+}
+
+Result<std::vector<WaitingPage>> waiting_pages(const QueueView& queue, const PageView* pages,
+                                               std::size_t count) {
+  CRAWLSTORE_TRY(const auto first, queue.peek(count));
+  std::vector<WaitingPage> waiting;
+  waiting.reserve(first.size());
+  for (const QueuedPage& page : first) {
+    WaitingPage& added = waiting.emplace_back(WaitingPage{page, {}});
+    if (pages == nullptr || page.page >= pages->info().page_count) continue;
+    CRAWLSTORE_TRY(added.url, pages->url(page.page));
+  }
+  return waiting;
+}
+
+Table first_table(std::span<const WaitingPage> pages) {
+  Table table{"first",
+              {{"index", Unit::kId},
+               {"place", Unit::kCount},
+               {"priority", Unit::kScore},
+               {"host", Unit::kText},
+               {"url", Unit::kText}},
+              {}};
+  for (const WaitingPage& page : pages) {
+    Cell host;
+    Cell url;
+    if (!page.url.empty()) {
+      host = std::string(url_host(page.url));
+      url = row_url(page.url);
+    }
+    table.rows.push_back({page.queued.page, std::uint64_t{table.rows.size()} + 1,
+                          page.queued.priority, std::move(host), std::move(url)});
+  }
+  return table;
+}
+
+Table waiting_hosts_table(std::span<const WaitingPage> pages) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const WaitingPage& page : pages) {
+    if (!page.url.empty()) ++counts[std::string(url_host(page.url))];
+  }
+  Table table{"hosts", {{"host", Unit::kText}, {"page_count", Unit::kCount}}, {}};
+  for (const auto& [host, count] : counts) table.rows.push_back({host, count});
+  std::ranges::stable_sort(table.rows, std::greater<>(),
+                           [](const auto& row) { return std::get<std::uint64_t>(row[1]); });
+  return table;
+}
+
+Table queue_runs_table(const QueueInfo& queue, std::span<const QueueRunInfo> runs,
+                       std::span<const SegmentInfo> segments) {
+  Table table{"runs",
+              {{"run", Unit::kId},
+               {"born", Unit::kId},
+               {"has_changes", Unit::kFlag},
+               {"entry_count", Unit::kCount},
+               {"remaining_count", Unit::kCount},
+               {"fragment_count", Unit::kCount},
+               {"allocated_bytes", Unit::kBytes},
+               {"offset_bytes", Unit::kOffset},
+               {"first_priority", Unit::kScore},
+               {"last_priority", Unit::kScore},
+               {"cut_priority", Unit::kScore}},
+              {}};
+  for (const QueueRunInfo& run : runs) {
+    const RunInfo* const place = find_run(queue, run.run, segments);
+    table.rows.push_back(
+        {run.run.value, place == nullptr ? Cell() : Cell(place->born.value), run.has_changes,
+         run.entry_count, run.remaining_count, std::uint64_t{run.fragment_count},
+         run.allocated_bytes, place == nullptr ? Cell() : Cell(place->extent.offset_bytes),
+         run.first_priority, run.last_priority, run.cut ? Cell(run.cut->priority) : Cell()});
+  }
+  return table;
+}
+
+double place_among(std::span<const QueueBin> bins, double priority) {
+  const auto bin = std::ranges::find_if(
+      bins, [priority](const QueueBin& other) { return priority > other.last_priority; });
+  if (bin == bins.end()) return 1;
+  const double width = bin->first_priority - bin->last_priority;
+  const double share = std::isfinite(width) ? (bin->first_priority - priority) / width : 0;
+  return (static_cast<double>(bin - bins.begin()) + std::clamp(share, 0.0, 1.0)) /
+         static_cast<double>(bins.size());
+}
+
+std::vector<Field> queue_fields(const Snapshot& snapshot, std::uint64_t index) {
+  const auto queues = QueueView::list(snapshot);
+  if (!queues) return {{"queues", Unit::kText, describe(queues.error())}};
+  std::vector<Field> fields;
+  for (const QueueInfo& queue : *queues) {
+    const std::string name = "place:" + queue.name;
+    auto place = place_in(snapshot, queue.name, index);
+    if (!place) {
+      fields.push_back({name, Unit::kText, describe(place.error())});
+    } else if (!std::holds_alternative<std::monostate>(*place)) {
+      fields.push_back({name, Unit::kCount, std::move(*place)});
+    }
+  }
+  return fields;
 }
 
 }  // namespace crawlstore::model

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <crawlstore/page_view.h>
 #include <crawlstore/queue.h>
 
 #include "model/table.h"
@@ -29,5 +30,29 @@ struct WaitingPage {
 };
 /// The table `pages`. `for_people`: URLs are escaped.
 Table waiting_table(std::span<const WaitingPage> pages, bool for_people);
+
+/// The first `count` pages with their whole URLs, if `pages` has them; nullptr: nobody has.
+///   errors, cost  as QueueView::peek(); a block of URLs a page
+Result<std::vector<WaitingPage>> waiting_pages(const QueueView& queue, const PageView* pages,
+                                               std::size_t count);
+/// The table `first`: index, place, priority, host, url as in row_url(). Place 1 leaves first.
+Table first_table(std::span<const WaitingPage> pages);
+/// The table `hosts`: one row a host of these pages, with how many they are; most pages first.
+Table waiting_hosts_table(std::span<const WaitingPage> pages);
+
+/// The table `runs`: one row a run of a queue.
+///   segments  of the same generation: they know where a run lies, and since when
+Table queue_runs_table(const QueueInfo& queue, std::span<const QueueRunInfo> runs,
+                       std::span<const SegmentInfo> segments);
+
+/// Where a priority lies among bins of QueueView::distribution(): from 0, before all, to 1.
+double place_among(std::span<const QueueBin> bins, double priority);
+
+/// Pages that queue_fields() looks at.
+inline constexpr std::size_t kPlacesMax = 1000;
+/// A field `place:NAME` for each queue that has the page among its first kPlacesMax; of a queue
+/// that cannot be read, why.
+///   cost  as QueueView::peek(), of each queue
+std::vector<Field> queue_fields(const Snapshot& snapshot, std::uint64_t index);
 
 }  // namespace crawlstore::model

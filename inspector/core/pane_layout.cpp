@@ -23,7 +23,7 @@ std::span<const NamedLayout> named_layouts() {
       // following, requests that came and went.
       NamedLayout{"Queue",
                   "what waits, beside a writer: requests in the buckets, commits, changes",
-                  {"queue", {"buckets", "generations", "diff", "jobs"}, "buckets"}},
+                  {"queue", {"buckets", "queue", "generations", "diff", "jobs"}, "buckets"}},
       // Findings have long texts: the details are wide.
       NamedLayout{
           "Forensics",

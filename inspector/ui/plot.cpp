@@ -13,6 +13,8 @@
 namespace crawlstore::inspector {
 namespace {
 
+constexpr std::uint32_t kPale = 72;  // of 255: what has left a queue
+
 /// 2 -> "100", -5 -> "1e-5".
 std::string power_text(int exponent) {
   constexpr std::array kPlain{"1", "10", "100"};
@@ -142,6 +144,72 @@ std::optional<model::ScoreRange> drag_range(const Ui& ui, const PlotArea& area, 
     draw_range(ui, area, place(chosen.low), place(chosen.high));
   }
   return std::nullopt;
+}
+
+void draw_bar(ImVec2 low, ImVec2 high, Colour colour) {
+  high.x = std::max(high.x, low.x + 1);
+  ImGui::GetWindowDrawList()->AddRectFilled(low, high, colour);
+}
+
+void draw_queue_bins(Ui& ui, std::string_view label, std::span<const QueueBin> bins,
+                     const PlotArea& area) {
+  const auto most = std::ranges::max_element(bins, {}, &QueueBin::entry_count)->entry_count;
+  const float step = (area.high.x - area.low.x) / static_cast<float>(bins.size());
+  const auto height = [&](std::uint64_t count) {
+    return (area.high.y - area.low.y) * static_cast<float>(count) /
+           static_cast<float>(std::max<std::uint64_t>(most, 1));
+  };
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const QueueBin& bin = bins[i];
+    if (bin.entry_count == 0) continue;
+    const float left = area.low.x + step * static_cast<float>(i);
+    const std::string text = score_text(bin.first_priority) + " to " +
+                             score_text(bin.last_priority) + ": about " +
+                             model::format_count(bin.remaining_count) + " remain of " +
+                             model::format_count(bin.entry_count);
+    const bool is_hovered =
+        note_value(ui, std::string(label) + "[" + std::to_string(i) + "]", text,
+                   {ImVec2(left, area.low.y), ImVec2(left + step, area.high.y)});
+    const Colour colour = is_hovered ? ui.palette.link : ui.palette.accent;
+    const float right = left + step - (step > 3 ? 1.0F : 0.0F);
+    const float middle = area.high.y - height(bin.remaining_count);
+    draw_bar(ImVec2(left, area.high.y - height(bin.entry_count)), ImVec2(right, middle),
+             with_alpha(colour, kPale));
+    draw_bar(ImVec2(left, middle), ImVec2(right, area.high.y), colour);
+  }
+}
+
+std::string text_of(const QueueRunInfo& run) {
+  std::string text = (run.has_changes ? "changes, run " : "run ") + std::to_string(run.run.value) +
+                     ": entries " + model::format_count(run.entry_count) + ", priorities " +
+                     score_text(run.first_priority) + " to " + score_text(run.last_priority);
+  if (!run.cut) return text;
+  return text + "; about " + model::format_count(run.remaining_count) + " remain behind " +
+         score_text(run.cut->priority);
+}
+
+void draw_queue_runs(Ui& ui, std::string_view label, std::span<const QueueBin> bins,
+                     std::span<const QueueRunInfo> runs, const PlotArea& area) {
+  const float step = (area.high.y - area.low.y) / static_cast<float>(runs.size());
+  const auto place = [&](double priority) {
+    return area.low.x +
+           (area.high.x - area.low.x) * static_cast<float>(model::place_among(bins, priority));
+  };
+  float top = area.low.y;
+  for (const QueueRunInfo& run : runs) {
+    const float bottom = top + step - (step > 3 ? 1.0F : 0.0F);
+    const float left = place(run.first_priority);
+    const float right = place(run.last_priority);
+    const bool is_hovered =
+        note_value(ui, std::string(label) + ".run[" + std::to_string(run.run.value) + "]",
+                   text_of(run), {ImVec2(area.low.x, top), ImVec2(area.high.x, top + step)});
+    const Colour usual = run.has_changes ? ui.palette.warning : ui.palette.accent;
+    const Colour colour = is_hovered ? ui.palette.link : usual;
+    const float cut = run.cut ? std::clamp(place(run.cut->priority), left, right) : left;
+    if (run.cut) draw_bar(ImVec2(left, top), ImVec2(cut, bottom), with_alpha(colour, kPale));
+    if (run.remaining_count > 0) draw_bar(ImVec2(cut, top), ImVec2(right, bottom), colour);
+    top += step;
+  }
 }
 
 /// An axis that has room for what is above 0 on one side of the pairs, and a little around it: what
@@ -296,6 +364,35 @@ void draw_residuals(Ui& ui, std::string_view label, std::span<const double> resi
   draw_foot(ui, area, area.low.x + step / 2, "1");
   if (residuals.size() > 1) {
     draw_foot(ui, area, area.high.x - step / 2, model::format_count(residuals.size()));
+  }
+}
+
+void draw_queue(Ui& ui, std::string_view label, std::span<const QueueBin> bins,
+                std::span<const QueueRunInfo> runs, ImVec2 size) {
+  const PlotArea area = begin_plot(ui, label, size);
+  const float line = ImGui::GetTextLineHeight();
+  const float height = area.high.y - area.low.y;
+  const float of_runs = std::min(height / 2, static_cast<float>(runs.size()) * ui.px(12));
+  const PlotArea bars{area.low, ImVec2(area.high.x, area.high.y - of_runs - ui.px(4))};
+  draw_queue_bins(ui, label, bins, bars);
+  draw_queue_runs(ui, label, bins, runs, {ImVec2(area.low.x, area.high.y - of_runs), area.high});
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.AddLine(ImVec2(bars.low.x, bars.high.y), bars.high, ui.palette.border);
+  const auto name = [&](const std::string& text, float y) {
+    const ImVec2 at(area.low.x - text_width(text) - ui.px(4), y);
+    list.AddText(at, ui.palette.faint, text.c_str());
+  };
+  const auto most = std::ranges::max_element(bins, {}, &QueueBin::entry_count)->entry_count;
+  name(model::format_count(most), bars.low.y);
+  name("runs", area.high.y - (of_runs + line) / 2);
+  constexpr std::size_t kTicks = 4;
+  for (std::size_t i = 0; i <= kTicks; ++i) {
+    const std::size_t bin = i * bins.size() / kTicks;
+    if (i > 0 && bin == (i - 1) * bins.size() / kTicks) continue;
+    const float x = area.low.x + (area.high.x - area.low.x) * static_cast<float>(bin) /
+                                     static_cast<float>(bins.size());
+    draw_foot(ui, area, x,
+              score_text(bin == 0 ? bins.front().first_priority : bins[bin - 1].last_priority));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "inspector/ui/ui.h"
+#include "model/queue_view.h"
 #include "model/score_pairs.h"
 #include "model/scores_view.h"
 
@@ -41,5 +42,11 @@ std::optional<std::size_t> draw_pairs(Ui& ui, std::string_view label,
 /// precision that was asked for as a line across, unless it is 0. Residuals of 0 are left out.
 void draw_residuals(Ui& ui, std::string_view label, std::span<const double> residuals,
                     double precision, ImVec2 size);
+
+/// A queue over the axis of its priorities, the highest at the left: bars of entries, and below
+/// them a bar a run. What has left is pale; runs of changes are in another colour.
+///   bins  at least one
+void draw_queue(Ui& ui, std::string_view label, std::span<const QueueBin> bins,
+                std::span<const QueueRunInfo> runs, ImVec2 size);
 
 }  // namespace crawlstore::inspector

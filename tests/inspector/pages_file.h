@@ -10,6 +10,7 @@
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
+#include <crawlstore/queue.h>
 #include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 
@@ -53,9 +54,28 @@ inline void store_in_degrees(Store& store) {
   must(store_scores(store, "in_degree", view, counts));
 }
 
+/// Two queues: `queue`, of two runs, of which the first pages have left, with a change; and
+/// `later`, of pages that no database has.
+inline void fill_queues(Store& store) {
+  Queue queue = must(Queue::open(store));
+  std::vector<QueuedPage> pages;
+  for (std::uint64_t i = 0; i < 60; ++i) pages.push_back({i, 1 / static_cast<double>(1 + i)});
+  must(queue.insert(pages));
+  must(store.commit());
+  must(queue.take(5));
+  must(queue.update(std::vector<QueuedPage>{{10, 0.001}}));
+  must(queue.insert(std::vector<QueuedPage>{{70, 0.07}, {71, 0.6}}));
+  must(queue.close());
+  Queue later = must(Queue::open(store, "later"));
+  must(later.insert(std::vector<QueuedPage>{{1'000'000, -1}, {1'000'001, 1}}));
+  must(later.close());
+}
+
 /// The file: two crawls of a web of 6 hosts, failures, deletions, and edits that wait.
 ///   has_scores  in_degree, stale; and pagerank
-inline void write_pages_file(const std::string& path, bool has_scores = false) {
+///   has_queue   see fill_queues()
+inline void write_pages_file(const std::string& path, bool has_scores = false,
+                             bool has_queue = false) {
   MemoryStore store;
   {
     PageDb pages = must(PageDb::open(*store));
@@ -78,6 +98,7 @@ inline void write_pages_file(const std::string& path, bool has_scores = false) {
     must(pages.add(gone));
     must(pages.merge());
     if (has_scores) must(rank_pages(*store));
+    if (has_queue) fill_queues(*store);
     crawl_web(pages, 1, 3, kCrawlTimeUs + 172'800'000'000);
     CrawledPage unicode(
         "http://b\xc3\xbc"

@@ -130,6 +130,7 @@ TEST(QueueView, TellsOfRunsWhatHasLeftAndWhatIsLeft) {
     pages.push_back({i, 1 + static_cast<double>(i * 7919 % 60'000)});
   }
   must(queue.insert(pages));
+  must(store->commit());
   must(queue.take(15'000));
   must(queue.remove(std::vector<std::uint64_t>{0}));
   const QueueView view = must(QueueView::open(commit_all(store)));
@@ -161,6 +162,7 @@ TEST(QueueView, CountsByPriorityToAFragment) {
   }
   pages.push_back({100'000, 0});
   must(queue.insert(pages));
+  must(store->commit());
   const double pages_first = must(queue.take(20'000)).front().priority;
   const Snapshot snapshot = commit_all(store);
   const QueueView view = must(QueueView::open(snapshot));
@@ -193,6 +195,7 @@ TEST(QueueView, CountsWhatIsAllTheSameInOneBin) {
   QueuedPages pages;
   for (std::uint64_t i = 0; i < 50'000; ++i) pages.push_back({i, 0.5});
   must(queue.insert(pages));
+  must(store->commit());
   must(queue.take(10'000));
   const QueueView view = must(QueueView::open(commit_all(store)));
   EXPECT_TRUE(view.distribution(0).empty());
@@ -202,6 +205,18 @@ TEST(QueueView, CountsWhatIsAllTheSameInOneBin) {
   EXPECT_EQ(bins[0].last_priority, 0.5);
   EXPECT_EQ(bins[0].entry_count, 50'000U);
   EXPECT_NEAR(static_cast<double>(bins[0].remaining_count), 40'000, 100);
+}
+
+TEST(QueueView, PutsNotAWholeFragmentAtZero) {
+  MemoryStore store;
+  auto queue = must(Queue::open(*store));
+  QueuedPages pages;
+  for (std::uint64_t i = 0; i < 3000; ++i) pages.push_back({i, static_cast<double>(i)});
+  must(queue.insert(pages));
+  must(store->commit());
+  must(queue.take(1000));
+  const QueueView view = must(QueueView::open(commit_all(store)));
+  EXPECT_NEAR(static_cast<double>(view.runs().front().remaining_count), 2000, 2);
 }
 
 TEST(QueueView, CountsOnALinearAxisWhatIsBelowZero) {

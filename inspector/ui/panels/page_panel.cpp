@@ -2,6 +2,7 @@
 // One page: everything that is known of it, how it was found, who links to it, what it links to.
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include <imgui.h>
 
@@ -12,6 +13,7 @@
 #include "model/format_text.h"
 #include "model/page_detail.h"
 #include "model/parse_text.h"
+#include "model/queue_view.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -30,7 +32,7 @@ class PagePanel final : public Panel {
                      ui.palette.faint);
       return draw_link(ui, "page.pages", "Pages", {"pages", {}});
     }
-    ask(ui, *pages);
+    ask(ui, *pages, *view);
     const auto& found = *found_;
     if (found == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
     if (found->problem) return draw_problem(ui, *found->problem);
@@ -78,13 +80,14 @@ class PagePanel final : public Panel {
   };
 
   /// What is shown stays until another answer is there, unless it is of another page.
-  void ask(Ui& ui, const PageView& pages) {
+  void ask(Ui& ui, const PageView& pages, const model::FileView& view) {
     const std::pair wanted{choice_.version(), *index_};
     if (asked_ == wanted) return;
     if (asked_ && asked_->second != *index_) *found_ = nullptr;
     asked_ = wanted;
     ui.jobs.start("read page " + std::to_string(*index_), "page detail",
-                  [pages, index = *index_, box = found_](JobContext&) -> Jobs::Finish {
+                  [pages, index = *index_, snapshot = queues_of(view),
+                   box = found_](JobContext&) -> Jobs::Finish {
                     auto found = std::make_shared<Found>();
                     found->index = index;
                     auto detail = model::page_detail(pages, index);
@@ -93,11 +96,20 @@ class PagePanel final : public Panel {
                                       model::page_rows(pages, detail->out_links, "out_links"),
                                       model::page_rows(pages, detail->in_links, "in_links")};
                       found->detail = std::move(*detail);
+                      if (snapshot) {
+                        std::ranges::move(model::queue_fields(*snapshot, index),
+                                          std::back_inserter(found->detail.fields));
+                      }
                     } else {
                       found->problem = detail.error();
                     }
                     return [box, found] { *box = found; };
                   });
+  }
+
+  /// Of several databases nobody knows to which one the pages of a queue belong.
+  static std::optional<Snapshot> queues_of(const model::FileView& view) {
+    return view.pages.size() == 1 ? view.snapshot : std::nullopt;
   }
 
   void draw_tools(Ui& ui, const Found& found) {

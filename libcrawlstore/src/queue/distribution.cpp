@@ -9,6 +9,24 @@ namespace crawlstore::queue {
 
 namespace {
 
+constexpr double kFar = std::numeric_limits<double>::max() / 2;
+
+double near_priority(std::uint64_t order) {
+  return std::clamp(format::queue_priority(order), -kFar, kFar);
+}
+
+/// Where an order lies between two others: by its bits, which are about a logarithm, or, where 0 is
+/// between these, evenly.
+double share_of(std::uint64_t order, std::uint64_t first, std::uint64_t last) {
+  constexpr std::uint64_t kZero = format::queue_order(0);
+  if (first <= kZero && kZero <= last) {
+    const double from = near_priority(first);
+    const double width = from - near_priority(last);
+    return width > 0 ? (from - near_priority(order)) / width : 0;  // kQueueGone is like 0
+  }
+  return static_cast<double>(order - first) / static_cast<double>(last - first);
+}
+
 /// How many entries of a fragment are below `entry`.
 std::uint64_t count_below(const format::QueueIndex& index, std::size_t number, const Entry& entry) {
   const std::uint64_t count = index.fragments[number].entry_count;
@@ -16,13 +34,10 @@ std::uint64_t count_below(const format::QueueIndex& index, std::size_t number, c
   const Entry last = index.limit(number);
   if (entry <= first) return 0;
   if (entry >= last) return count;
-  const auto share = [&](std::uint64_t Entry::*part) {
-    return static_cast<double>(entry.*part - first.*part) /
-           static_cast<double>(last.*part - first.*part);
-  };
-  const bool is_one_priority = first.order == last.order;
-  return static_cast<std::uint64_t>(static_cast<double>(count) *
-                                    share(is_one_priority ? &Entry::page : &Entry::order));
+  const double share = first.order == last.order ? static_cast<double>(entry.page - first.page) /
+                                                       static_cast<double>(last.page - first.page)
+                                                 : share_of(entry.order, first.order, last.order);
+  return static_cast<std::uint64_t>(static_cast<double>(count) * share);
 }
 
 /// Priorities that cut the axis of all that there are into equal pieces, descending, both ends
@@ -44,7 +59,6 @@ std::vector<double> edges_of(std::span<const LiveRun> runs, std::size_t bin_coun
     look(run.stored->index.highest.order);
   }
   // 0 and what is endless have no place on such an axis: they are in the bins at its ends.
-  constexpr double kFar = std::numeric_limits<double>::max() / 2;
   const bool is_logarithmic = last >= 0;
   const auto place = [&](double priority) {
     if (!is_logarithmic) return std::clamp(priority, -kFar, kFar);

@@ -73,8 +73,8 @@ TEST(RobotPictures, AreAlikeUpToTwoLevelsOfAChannel) {
 
 class Robot : public ::testing::TestWithParam<std::string> {};
 
-/// `open NAME` opens a golden file, `open made/pages` and `open made/scores` those of pages_file.h;
-/// `screenshot NAME` is compared with that golden picture.
+/// `open NAME` opens a golden file, `open made/pages`, `made/scores` and `made/queue` those of
+/// pages_file.h; `screenshot NAME` is compared with that golden picture.
 // acceptance: 15
 TEST_P(Robot, FindsWhatItLooksFor) {
   ASSERT_TRUE(fs::exists("/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"))
@@ -90,8 +90,9 @@ TEST_P(Robot, FindsWhatItLooksFor) {
   for (ScriptStep& step : steps) {
     if (step.verb == "open" && step.argument.starts_with("made/")) {
       const bool has_scores = step.argument == "made/scores";
+      const bool has_queue = step.argument == "made/queue";
       step.argument = folder / "pages.crawl";
-      write_pages_file(step.argument, has_scores);
+      write_pages_file(step.argument, has_scores, has_queue);
     }
     if (step.verb == "open" && step.argument.find('/') == std::string::npos) {
       step.argument = golden(step.argument);
