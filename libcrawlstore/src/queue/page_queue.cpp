@@ -32,6 +32,16 @@ Result<void> for_each_fragment(std::span<const LiveRun> runs, const Work& work) 
   return {};
 }
 
+/// Calls work(entry) with each, when its page of the set has come from memory.
+template <class Work>
+void for_each_ahead(std::span<const Entry> entries, const PageSet& pages, const Work& work) {
+  constexpr std::size_t kAhead = 16;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (i + kAhead < entries.size()) pages.prefetch(entries[i + kAhead].page);
+    work(entries[i]);
+  }
+}
+
 }  // namespace
 
 PageQueue::PageQueue(RunSink& sink, State state)
@@ -125,13 +135,13 @@ void PageQueue::change(std::uint64_t page, std::uint64_t order) {
 Result<void> PageQueue::insert_piece(std::span<const Entry> piece) {
   CRAWLSTORE_TRY(rewrite_when_stale());
   CRAWLSTORE_TRY(entries_.insert(piece));
-  for (const Entry& entry : piece) {
+  for_each_ahead(piece, *pages_, [this](const Entry& entry) {
     const bool is_new = pages_->insert(entry.page);
     count_ += is_new ? 1 : 0;
     if (!is_new || (!changes_.empty() && changes_.contains(entry.page))) {
       change(entry.page, entry.order);
     }
-  }
+  });
   return {};
 }
 
@@ -178,7 +188,8 @@ Result<void> PageQueue::take(std::size_t count, bool is_sorted, std::vector<Entr
   CRAWLSTORE_TRY(entries_.take(std::min<std::uint64_t>(count, count_), is_sorted, out, filter));
   for (const std::uint64_t page : met) change(page, format::kQueueGone);
   if (pages_) {
-    for (const Entry& entry : std::span(out).subspan(before)) pages_->erase(entry.page);
+    for_each_ahead(std::span(out).subspan(before), *pages_,
+                   [this](const Entry& entry) { pages_->erase(entry.page); });
   }
   count_ -= out.size() - before;
   if (count_ == 0) clear();

@@ -31,6 +31,10 @@ class PageSet {
     return page < end_of_bits() ? (words_[page / kWordBits] & bit_of(page)) != 0
                                 : far_.contains(page);
   }
+  /// Says that this page will be asked for soon.
+  void prefetch(std::uint64_t page) const {
+    if (page < end_of_bits()) __builtin_prefetch(&words_[page / kWordBits], 1);
+  }
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
  private:
