@@ -130,6 +130,7 @@ void add_selection(Parser& parser, Options& options) {
   parser.parsed(
       "--prefix P",
       [&options](const std::string& prefix) {
+        if (prefix.empty()) return std::string("it is empty, which all URLs begin with");
         narrow(options.is_meant,
                [prefix](std::string_view url) { return url.starts_with(prefix); });
         return std::string();
@@ -141,6 +142,7 @@ void add_selection(Parser& parser, Options& options) {
         std::string problem;
         const auto pattern = UrlPattern::parse(text, problem);
         if (!pattern) return problem;
+        if (pattern->finds("")) return "it finds something in every URL: " + text;
         narrow(options.is_meant, [pattern = *pattern](std::string_view url) {
           return pattern.finds(std::string(url));
         });
@@ -155,7 +157,10 @@ Action define_forget(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "Removes keys, URLs, records and all links, both ways, of the pages that match all that is "
-      "given, in one commit; edits that wait are merged first. Indexes stay given: `page` shows "
+      "given, in one commit; edits that wait are merged first. Score arrays of the database go "
+      "with "
+      "them, as they tell what these pages were worth: `rank` computes them anew. Indexes stay "
+      "given: `page` shows "
       "such pages as gone. They leave the queues that --queue names; without it all queues of the "
       "file, or where it has several page databases, those of `pages` the queue `queue`. The file "
       "keeps the bytes until they are reused; `compact` gives them back. A first Ctrl-C stops it "

@@ -3,11 +3,13 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <crawlstore/transaction.h>
 
 #include "cli/console.h"
+#include "cli/edge_lines.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "cli/output_file.h"
@@ -45,7 +47,9 @@ void append_json(std::string& to, const QueuedPage& page, std::string_view url) 
 
 void append_line(std::string& to, const QueuedPage& page, std::string_view url, bool with_score) {
   if (with_score) fmt::format_to(std::back_inserter(to), "{}\t", page.priority);
-  to += url.empty() ? fmt::format("#{}", page.page) : model::shown_url(url);
+  // What a line cannot hold as it is would be taken for something else.
+  const bool fits = fits_edge_to(url) && model::shown_url(url) == url;
+  to += fits ? std::string(url) : fmt::format("#{}", page.page);
   to += '\n';
 }
 
@@ -90,8 +94,18 @@ Result<std::size_t> peek(const QueueSource& source, const Options& options) {
   return pages.size();
 }
 
+bool is_standard_output(const std::string& path) {
+  struct stat output {};
+  struct stat file {};
+  return ::fstat(STDOUT_FILENO, &output) == 0 && ::stat(path.c_str(), &file) == 0 &&
+         output.st_dev == file.st_dev && output.st_ino == file.st_ino;
+}
+
 int run(const Options& options) {
   const std::string& path = options.source.pages.path;
+  if (is_standard_output(path)) {
+    return fail_with("next: the output is the crawl file itself", kExitUsage);
+  }
   std::optional<Store> store;
   if (!options.peeks) {
     auto opened = open_store(path, options.lock_wait_seconds);
@@ -116,7 +130,8 @@ Action define_next(Parser& parser) {
   parser.footer(
       "Takes the pages with the highest priority, ties by index, out of the queue: a URL a line, "
       "or "
-      "#INDEX for a page that has none (it was forgotten, or the store has no URLs). Exit code 1 "
+      "#INDEX for a page that has none (it was forgotten, or the store has no URLs), or one that "
+      "does not fit into a line (--json has it). Exit code 1 "
       "when there is no queue, or it is empty. At least once: all lines are written (and synced, "
       "to "
       "a file) before the commit by which the pages leave. When a write fails, or the command is "

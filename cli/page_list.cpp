@@ -22,12 +22,16 @@ namespace {
 /// The page that is named; nothing when it is not there, or was forgotten.
 Result<std::optional<std::uint64_t>> find_page(const PageView* pages, std::string_view name,
                                                bool takes_any_index) {
+  constexpr std::uint64_t kPageEnd = std::uint64_t{1} << 40;  // of any database
   std::optional<std::uint64_t> page = parse_index_name(name);
+  if (page && *page >= (pages == nullptr ? kPageEnd : pages->info().page_count)) {
+    return std::nullopt;
+  }
   if (pages == nullptr || (page && takes_any_index)) return page;
   if (!page && pages->info().has_urls) {
     CRAWLSTORE_TRY(page, pages->find(name));
   }
-  if (!page || *page >= pages->info().page_count) return std::nullopt;
+  if (!page) return std::nullopt;
   CRAWLSTORE_TRY(const auto state, pages->state(*page));
   if (state != PageState::kGone || !pages->info().has_urls) return page;
   CRAWLSTORE_TRY(const auto url, pages->url(*page));

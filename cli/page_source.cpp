@@ -56,7 +56,12 @@ std::vector<PageView> open_views(const PageSourceOptions& options, std::size_t c
 
 void add_page_source(Parser& parser, PageSourceOptions& options) {
   add_file(parser, options.path);
-  add_database(parser, options.database, "the page database to read");
+  // Checks are told of what is given only.
+  add_database(parser, options.database, "the page database to read")
+      .check([&options](const std::string& /*name*/) {
+        options.names_database = true;
+        return std::string();
+      });
   add_no_pin(parser, options.no_pin);
   add_no_mmap(parser, options.no_mmap);
 }

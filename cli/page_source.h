@@ -19,6 +19,7 @@ namespace crawlstore::cli {
 struct PageSourceOptions {
   std::string path;
   std::string database;
+  bool names_database = false;  ///< was it given?
   bool no_pin = false;
   bool no_mmap = false;
 };

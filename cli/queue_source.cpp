@@ -71,7 +71,15 @@ std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueN
     code = fail_with(missing_queue(options, source), kExitNo);
     return std::nullopt;
   }
-  if (needs == QueueNeeds::kPages || !PageView::names(*snapshot).empty()) {
+  const auto databases = PageView::names(*snapshot);
+  if (source.queue && databases.size() > 1 && !options.pages.names_database) {
+    code = fail_with(fmt::format("{}: the store has several page databases, and a queue does not "
+                                 "say of which its pages are: --database NAME does",
+                                 model::format_printable(options.pages.path)),
+                     kExitUsage);
+    return std::nullopt;
+  }
+  if (needs == QueueNeeds::kPages || !databases.empty()) {
     source.pages = open_pages(*snapshot, options.pages, code);
     if (!source.pages) return std::nullopt;
   }

@@ -55,6 +55,9 @@ class Forget(pages_command.PagesTest):
 
     def test_explains_what_is_missing(self):
         self.assertEqual(self.run_command("forget", "x.crawl").code, 2)
+        for words in (["--prefix", ""], ["--match", ""], ["--match", ".*"]):
+            self.assertEqual(self.run_command("forget", "x.crawl", *words).code, 2)
+        self.assertEqual(len(self.urls()), 5)
         self.assertEqual(self.run_command("forget", "x.crawl", "--match", "(").code, 2)
         answer = self.run_command("forget", "x.crawl", "--host", "a.test", "--database", "none")
         self.assertEqual(answer.code, 1)

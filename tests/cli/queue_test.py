@@ -58,6 +58,14 @@ class Next(QueueTest):
         self.refuse(1, "the queue `queue` is empty", "next", "x.crawl", "--peek", "--json")
         self.succeed("verify", "--deep", "--strict", "x.crawl")
 
+    def test_does_not_write_over_the_file(self):
+        with open(self.folder / "x.crawl", "r+b") as file:
+            process = self.start("next", "x.crawl", stdout=file)
+            _, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn(b"the output is the crawl file itself", err)
+        self.assertEqual(self.peek(), self.waiting)
+
     def test_refuses_what_cannot_be(self):
         self.refuse(2, "from 1 to 100000000", "next", "x.crawl", "-n", "0")
         self.refuse(2, "excludes", "next", "x.crawl", "--json", "--format", "tsv")
@@ -348,13 +356,13 @@ class Update(Crawl):
         self.refuse(1, "the store has no queue", "queue", "x.crawl", "--update", "-")
         self.fill()
         before = self.next("--peek", "-n", "1,000")
-        lines = b"50\t%s\n1\thttp://a.test/3\n7\t#999\nno line\n2\thttp://none.test/\n" % (
-            before[9][1].encode())
+        lines = b"50\t%s\n1\thttp://a.test/3\n7\t#999\n7\t#%d\nno line\n2\thttp://none.test/\n" % (
+            before[9][1].encode(), 1 << 40)
         self.refuse(1, "nothing was changed", "queue", "x.crawl", "--update", "-", "--strict",
                     data=lines)
         counts, _ = self.change("--update", lines)
-        self.assertEqual(counts, {"name": "queue", "updated_count": 1, "absent_count": 2,
-                                  "unknown_count": 1, "malformed_count": 1,
+        self.assertEqual(counts, {"name": "queue", "updated_count": 1, "absent_count": 1,
+                                  "unknown_count": 3, "malformed_count": 1,
                                   "page_count": len(before)})
         self.assertEqual(self.next("-n", "1,000"),
                          [(50, before[9][1]), *before[:9], *before[10:]])
@@ -411,7 +419,8 @@ class Forget(Crawl):
         return json.loads(self.succeed("forget", "x.crawl", "--json", *words).out)
 
     def hosts(self, name):
-        return {url.split("/")[2] for _, url in self.next("--peek", "-n", "999", "--name", name)}
+        return {url.split("/")[2] for _, url in self.next("--peek", "-n", "999", "--name", name,
+                                                            "--database", "pages")}
 
     def test_takes_pages_out_of_all_queues(self):
         self.fill()
@@ -421,6 +430,14 @@ class Forget(Crawl):
         for name in ("queue", "mine"):
             self.assertEqual(self.hosts(name), {"a.test"})
         self.succeed("verify", "--deep", "--strict", "x.crawl")
+
+    def test_asks_of_which_of_several_databases_the_pages_are(self):
+        self.fill()
+        self.load(b"http://c.test/1\thttp://c.test/2\n", "edges", "--database", "other")
+        for words in (["next"], ["queue"], ["export", "--format", "queue"]):
+            self.refuse(2, "several page databases", words[0], "x.crawl", *words[1:])
+        self.assertEqual(self.next("--database", "pages", "--peek")[0][1],
+                         self.ranked[0]["url"])
 
     def test_takes_pages_of_one_of_several_databases_out_of_queues_that_are_named(self):
         self.load(b"http://c.test/1\thttp://c.test/2\n", "edges", "--database", "other")

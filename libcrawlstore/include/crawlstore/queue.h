@@ -78,7 +78,7 @@ class Queue {
   [[nodiscard]] Result<QueueInserted> insert(std::span<const QueuedPage> pages);
 
   /// The same with those that wait; others are left out.
-  ///   returns  how many waited
+  ///   returns  how many waited; a page that comes twice counts twice
   [[nodiscard]] Result<std::uint64_t> update(std::span<const QueuedPage> pages);
 
   /// The pages wait no more; others are left out. Nothing changes after an error.
@@ -99,7 +99,9 @@ class Queue {
   /// Pages that wait, also those that no commit has. Cost: none.
   [[nodiscard]] std::uint64_t count() const;
 
-  /// Commits what waits, and closes. Again: no effect. errors  kReentrant inside a transaction
+  /// Commits what waits, and closes. Again: no effect.
+  ///   errors  kReentrant inside a transaction; those of Store::commit(): it is closed then, and
+  ///           what waited is lost. To try again, commit first
   [[nodiscard]] Result<void> close();
 
   struct Impl;
