@@ -29,7 +29,8 @@ TEST(SortEntries, SortsAsTheStandardLibraryDoes) {
       [&, next = kMost]() mutable { return next -= random.below(3); }};
   std::vector<Entry> room;
   for (std::size_t pattern = 0; pattern < patterns.size(); ++pattern) {
-    for (const std::size_t size : {0, 1, 2, 23, 24, 25, 26, 500, 8191, 8192, 8193, 10'000}) {
+    for (const std::size_t size :
+         {0U, 1U, 2U, 23U, 24U, 25U, 26U, 500U, 8191U, 8192U, 8193U, 10'000U}) {
       std::vector<Entry> entries;
       while (entries.size() < size) entries.push_back({patterns[pattern](), random.below(20)});
       std::vector<Entry> expected = entries;
