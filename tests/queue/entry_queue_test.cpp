@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// covers: P1
 #include "queue/entry_queue.h"
 
 #include <algorithm>
