@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <crawlstore/transaction.h>
@@ -94,16 +94,10 @@ Result<std::size_t> peek(const QueueSource& source, const Options& options) {
   return pages.size();
 }
 
-bool is_standard_output(const std::string& path) {
-  struct stat output {};
-  struct stat file {};
-  return ::fstat(STDOUT_FILENO, &output) == 0 && ::stat(path.c_str(), &file) == 0 &&
-         output.st_dev == file.st_dev && output.st_ino == file.st_ino;
-}
-
 int run(const Options& options) {
   const std::string& path = options.source.pages.path;
-  if (is_standard_output(path)) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent("/dev/stdout", path, ignored)) {
     return fail_with("next: the output is the crawl file itself", kExitUsage);
   }
   std::optional<Store> store;

@@ -66,18 +66,13 @@ Result<QueueSegments> read_segments(const container::Directory& directory,
                                     std::span<const std::byte> table);
 
 /// Reads the indexes of all runs.
-///   reader_of  std::shared_ptr<const container::RunReader>(const format::RunRef&)
-///   opened     told of each run and its place
-///   errors     kSegmentInvalid, with the segment and the place in the file; of damage
-template <class ReaderOf, class Opened>
-Result<PageQueue::State> open_runs(const QueueSegments& found, const ReaderOf& reader_of,
-                                   const Opened& opened) {
+///   place_of  RunPlacePtr(const format::RunRef&)
+///   errors    kSegmentInvalid, with the segment and the place in the file; of damage
+template <class PlaceOf>
+Result<PageQueue::State> open_runs(const QueueSegments& found, const PlaceOf& place_of) {
   PageQueue::State state{{}, found.table.entry_count, found.table.page_count, {}};
-  const auto open = [&](RunId run) -> Result<StoredRunPtr> {
-    const auto place = std::make_shared<RunPlace>();
-    place->reader = reader_of(*found.entries->find_run(run));
-    opened(run, place);
-    return open_run(place, found.entries->id);
+  const auto open = [&](RunId run) {
+    return open_run(place_of(*found.entries->find_run(run)), found.entries->id);
   };
   for (const format::QueueRunState& run : found.table.runs) {
     CRAWLSTORE_TRY(auto stored, open(run.run));

@@ -42,6 +42,11 @@ void for_each_ahead(std::span<const Entry> entries, const PageSet& pages, const 
   }
 }
 
+void sort_once(std::vector<std::uint64_t>& pages) {
+  std::ranges::sort(pages);
+  pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
+}
+
 }  // namespace
 
 PageQueue::PageQueue(RunSink& sink, State state)
@@ -130,6 +135,8 @@ bool PageQueue::is_true(const Entry& entry, std::unordered_set<std::uint64_t>& m
 void PageQueue::change(std::uint64_t page, std::uint64_t order) {
   changes_[page] = order;
   unsaved_.push_back(page);
+  // Pages may come and go many times before they are saved.
+  if (unsaved_.size() >= 2 * (changes_.size() + kStaleMin)) sort_once(unsaved_);
 }
 
 Result<void> PageQueue::insert_piece(std::span<const Entry> piece) {
@@ -206,18 +213,14 @@ Result<void> PageQueue::flush() {
 Result<void> PageQueue::write_changes() {
   if (unsaved_.empty()) return {};
   std::vector<std::uint64_t> pages = unsaved_;
-  const auto make_unique = [&pages] {
-    std::ranges::sort(pages);
-    pages.erase(std::unique(pages.begin(), pages.end()), pages.end());
-  };
-  make_unique();
+  sort_once(pages);
   std::size_t kept_count = change_runs_.size();
   while (kept_count > 0 && change_runs_[kept_count - 1]->index.entry_count <= 2 * pages.size()) {
     CRAWLSTORE_TRY(for_each_fragment(*change_runs_[kept_count - 1], kBeforeAll, [&](auto entries) {
       for (const Entry& entry : entries) pages.push_back(entry.page);
       return Result<void>();
     }));
-    make_unique();
+    sort_once(pages);
     --kept_count;
   }
   std::vector<Entry> changes;

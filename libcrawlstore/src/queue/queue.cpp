@@ -137,10 +137,12 @@ Result<void> Queue::Impl::load(const format::SegmentEntry& entry) {
       writer.storage(), container::run_name(writer.identity(), id, run.run_id), run, payload));
   CRAWLSTORE_TRY(const auto found, queue::read_segments(*writer.directory(), entry, payload));
   log = found.table.entries;
-  CRAWLSTORE_TRY(committed,
-                 queue::open_runs(
-                     found, [this](const auto& ref) { return reader_of(ref); },
-                     [this](RunId run_id, const auto& place) { places[run_id] = place; }));
+  CRAWLSTORE_TRY(committed, queue::open_runs(found, [this](const format::RunRef& of_table) {
+                   auto place = std::make_shared<queue::RunPlace>();
+                   place->reader = reader_of(of_table);
+                   places[of_table.run_id] = place;
+                   return place;
+                 }));
   pages = PageQueue(*this, *committed);
   return {};
 }

@@ -69,14 +69,13 @@ Result<bool> verify_queue(container::SegmentVerifier& segments, const format::Se
   }
   NoSink sink;
   container::Verification& verification = segments.verification();
-  const auto state = open_runs(
-      *found,
-      [&](const format::RunRef& run) {
-        return std::make_shared<const container::RunReader>(
-            std::shared_ptr<Storage>(std::shared_ptr<void>(), &verification.storage),
-            container::run_name(verification.identity, found->entries->id, run.run_id), run);
-      },
-      [](RunId /*run*/, const RunPlacePtr& /*place*/) {});
+  const auto state = open_runs(*found, [&](const format::RunRef& run) {
+    auto place = std::make_shared<RunPlace>();
+    place->reader = std::make_shared<const container::RunReader>(
+        std::shared_ptr<Storage>(std::shared_ptr<void>(), &verification.storage),
+        container::run_name(verification.identity, found->entries->id, run.run_id), run);
+    return place;
+  });
   const Result<void> checked =
       state ? PageQueue(sink, *state).check() : tl::unexpected<Error>(state.error());
   if (checked) return true;

@@ -86,12 +86,11 @@ Result<QueueView> QueueView::open(const Snapshot& snapshot, std::string_view nam
   }
   CRAWLSTORE_TRY(const auto found, segments_of(snapshot, *entry));
   auto impl = std::make_shared<Impl>(Impl{snapshot, info_of(found), {}});
-  CRAWLSTORE_TRY(impl->state, queue::open_runs(
-                                  found,
-                                  [&](const format::RunRef& run) {
-                                    return reader.run_reader(found.entries->id, run);
-                                  },
-                                  [](RunId /*run*/, const queue::RunPlacePtr& /*place*/) {}));
+  CRAWLSTORE_TRY(impl->state, queue::open_runs(found, [&](const format::RunRef& run) {
+                   auto place = std::make_shared<queue::RunPlace>();
+                   place->reader = reader.run_reader(found.entries->id, run);
+                   return place;
+                 }));
   return QueueView(std::move(impl));
 }
 
