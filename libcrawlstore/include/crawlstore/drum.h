@@ -169,8 +169,8 @@ class Drum {
   /// Changes what can be changed at run time. errors kInvalidArgument
   [[nodiscard]] Result<void> tune(const DrumOptions& options) { return core_->tune(options); }
 
-  /// Commits what is pending and closes; the destructor does it, ignoring errors. Use afterwards
-  /// gives kClosed.
+  /// Commits what is pending and closes; after an error it stays open with it, try again. The
+  /// destructor leaves it to the store's next commit then. Use of what is closed gives kClosed.
   [[nodiscard]] Result<void> close() { return core_->close(); }
 
   /// The DRUM without types.

@@ -130,7 +130,7 @@ class DrumCore {
   /// Changes the options from now on. errors kInvalidArgument
   [[nodiscard]] Result<void> tune(const DrumOptions& options);
   /// Commits what is pending and closes the DRUM for all its handles. Again: no effect.
-  ///   errors  kReentrant; those of the commit: what was not committed is lost then
+  ///   errors  kReentrant; those of the commit: it stays open with what waits, try again
   [[nodiscard]] Result<void> close();
 
  private:

@@ -119,7 +119,7 @@ class PageDb {
 
   PageDb(PageDb&&) noexcept;
   PageDb& operator=(PageDb&&) noexcept;
-  ~PageDb();  ///< close(), its error ignored
+  ~PageDb();  ///< close(); after an error the store keeps what waits for its next commit
 
   /// Adds a page that was crawled: made or brought up to date, and its links with it. The links
   /// replace those of an earlier crawl. A content hash that differs counts as a change.
@@ -166,6 +166,8 @@ class PageDb {
   [[nodiscard]] PagesStatus status() const;
 
   /// Commits what waits, as events, and closes. Again: no effect.
+  ///   errors  kReentrant inside a transaction; those of Store::commit(): it stays open with what
+  ///           waits, try again
   [[nodiscard]] Result<void> close();
 
   struct Impl;

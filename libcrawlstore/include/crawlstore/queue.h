@@ -63,7 +63,7 @@ class Queue {
 
   Queue(Queue&&) noexcept;
   Queue& operator=(Queue&&) noexcept;
-  ~Queue();  ///< close(), its error ignored
+  ~Queue();  ///< close(); after an error the store keeps what waits for its next commit
 
   /// All of them, or after an error the first ones. Pages that wait get the new priority; of a page
   /// that comes twice the last one counts.
@@ -100,8 +100,8 @@ class Queue {
   [[nodiscard]] std::uint64_t count() const;
 
   /// Commits what waits, and closes. Again: no effect.
-  ///   errors  kReentrant inside a transaction; those of Store::commit(): it is closed then, and
-  ///           what waited is lost. To try again, commit first
+  ///   errors  kReentrant inside a transaction; those of Store::commit(): it stays open with what
+  ///           waits, try again
   [[nodiscard]] Result<void> close();
 
   struct Impl;

@@ -75,7 +75,7 @@ class Store {
 
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
-  ~Store();  ///< close(), its error ignored
+  ~Store();  ///< close(); after an error it is closed all the same, and what waited is lost
 
   /// Publishes everything that waits: pending requests of all DRUMs become durable. Returns the
   /// generation that holds them; the current one when nothing waited, which is durable as well.
@@ -122,6 +122,8 @@ class Store {
   [[nodiscard]] StorageCounters counters() const;
 
   /// Commits what waits, gives excess free space back, releases the lock. Again: no effect.
+  ///   errors  those of commit(): it stays open with what waits, try again; kPoisoned, and where a
+  ///           commit poisons the store: it is closed, what waited is lost
   [[nodiscard]] Result<void> close();
 
  private:

@@ -18,27 +18,21 @@ Result<void> Participant::leave() {
   }
   const std::lock_guard lock(store->turn);
   if (closed) return {};
-  const struct Ending {  // whatever happens
-    Participant& part;
-    ~Ending() {
-      std::erase(part.store->participants, &part);
-      part.close();
-    }
-  } ending{*this};
-  CRAWLSTORE_TRY(store->commit_all());
-  return {};
+  Result<void> committed = store->commit_all().map([](Generation) {});
+  if (!committed && !store->writer->poisoned()) return committed;
+  std::erase(store->participants, this);
+  close();
+  return committed;
 }
 
 void Participant::let_go(const std::shared_ptr<Participant>& part) noexcept {
   StoreImpl& store = *part->store;
   try {
-    if (!store.in_transaction()) {
-      (void)part->leave();
-      return;
-    }
     const std::lock_guard lock(store.turn);
-    if (!part->closed) store.lingering.push_back(part);
-  } catch (...) {  // no memory; nothing of the store is written any more
+    if (part->closed) return;
+    store.lingering.push_back(part);
+    (void)store.finish_lingering();
+  } catch (...) {  // no memory, or a progress callback threw: it lingers if it can
     return;
   }
 }

@@ -78,12 +78,12 @@ class Participant {
 
   /// Takes part from now on. Called with the store's turn.
   void admit();
-  /// Commits what is pending, and closes, whatever becomes of the commit. Again: no effect.
-  ///   errors  kReentrant inside a transaction, which may need it; those of the commit: what was
-  ///   not
-  ///           committed is lost then
+  /// Commits what is pending, and closes. Again: no effect.
+  ///   errors  kReentrant inside a transaction, which may need it; those of the commit: it stays
+  ///           open with what waits, unless the store is poisoned
   virtual Result<void> leave();
-  /// leave() for a destructor; inside a transaction the part lingers until that has ended.
+  /// leave() for a destructor. Inside a transaction, and while it fails, the part lingers: later
+  /// commits of the store have what waits in it.
   static void let_go(const std::shared_ptr<Participant>& part) noexcept;
 };
 

@@ -134,11 +134,11 @@ Result<Generation> StoreImpl::commit_locked(CommitScope scope) {
 
 Result<void> StoreImpl::finish_lingering() {
   if (in_transaction()) return {};
-  Result<void> done;
-  for (const auto& part : std::exchange(lingering, {})) {
-    if (const auto left = part->leave(); !left) done = left;
+  while (!lingering.empty()) {
+    CRAWLSTORE_TRY(lingering.back()->leave());
+    lingering.pop_back();
   }
-  return done;
+  return {};
 }
 
 Result<void> StoreImpl::keep_tentative() {
@@ -194,19 +194,20 @@ Store::Store(Store&&) noexcept = default;
 
 Store& Store::operator=(Store&& other) noexcept {
   if (this != &other) {
-    if (impl_ != nullptr) (void)close();
+    const Store old(std::move(impl_));
     impl_ = std::move(other.impl_);
   }
   return *this;
 }
 
 Store::~Store() {
-  if (impl_ == nullptr) return;
+  if (impl_ == nullptr || impl_->in_transaction()) return;
+  const std::lock_guard lock(impl_->turn);
   try {
     (void)close();
-  } catch (...) {  // no memory to commit with; the store is closed all the same
-    return;
+  } catch (...) {  // no memory to commit with: it is lost, as after an error
   }
+  impl_->end();
 }
 
 Result<Store> Store::create(const std::string& path, const CreateOptions& options) {
@@ -325,16 +326,17 @@ Result<void> Store::close() {
   }
   const std::lock_guard lock(impl_->turn);
   if (impl_->closed) return {};
-  const struct Ending {  // whatever happens
-    StoreImpl& impl;
-    ~Ending() { impl.end(); }
-  } ending{*impl_};
   CRAWLSTORE_TRY(impl_->writer->storage().check_process());
-  CRAWLSTORE_TRY(impl_->writer->check_not_poisoned());
-  CRAWLSTORE_TRY(impl_->commit_all());
+  if (auto committed = impl_->commit_all(); !committed) {
+    if (impl_->writer->poisoned()) impl_->end();
+    return tl::unexpected<Error>(committed.error());
+  }
   const std::uint64_t keep_bytes = impl_->writer->kept_free_bytes();
-  if (impl_->writer->free_bytes() <= keep_bytes) return {};
-  return impl_->writer->trim(keep_bytes);
+  if (impl_->writer->free_bytes() > keep_bytes) {
+    CRAWLSTORE_TRY(impl_->writer->trim(keep_bytes));
+  }
+  impl_->end();
+  return {};
 }
 
 }  // namespace crawlstore

@@ -22,7 +22,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   std::unique_ptr<container::Writer> writer;
   std::string path;                        ///< empty: opened on a storage
   std::vector<Participant*> participants;  ///< guarded by `turn`
-  /// Those whose last handle went inside a transaction, until finish_lingering().
+  /// Those whose last handle went inside a transaction, or could not commit, until
+  /// finish_lingering().
   std::vector<std::shared_ptr<Participant>> lingering;
   /// Segments that the transaction under way has made, and those it removes. Guarded by `turn`.
   std::vector<format::SegmentEntry> tentative_segments;
@@ -78,8 +79,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   Result<void> settle() {
     return change([this] { return writer->prepare(); });
   }
-  /// Commits and closes what could not be closed inside a transaction; closed it is after an error,
-  /// too. The turn is held.
+  /// Commits and closes the parts whose handles went without it; after an error they linger on. No
+  /// effect inside a transaction. The turn is held.
   Result<void> finish_lingering();
   /// Ends a transaction without a commit. After an error nothing is kept.
   Result<void> keep_tentative();
