@@ -31,6 +31,11 @@ std::vector<Entry> take_all(PageQueue& queue) {
   return taken;
 }
 
+PageQueue::State must_flushed(PageQueue& queue) {
+  must(queue.flush());
+  return queue.state();
+}
+
 template <class T>
 std::string text_of(const Result<T>& result) {
   return result ? "" : result.error().text;
@@ -92,6 +97,93 @@ TEST(PageQueue, ForgetsChangesWhenTheyAreMany) {
   std::ranges::sort(expected);
   EXPECT_EQ(take_all(queue), expected);
   EXPECT_EQ(queue.state().entry_count, 0U);
+}
+
+/// Pages come, change, leave and go while all runs are rewritten, beside a reference.
+TEST(PageQueue, IsRewrittenWhilePagesComeAndLeave) {
+  MemorySink sink;
+  PageQueue queue(sink);
+  SeededRandom random;
+  std::map<std::uint64_t, std::uint64_t> orders;
+  std::set<Entry> waiting;
+  const auto forget = [&](std::uint64_t page) {
+    const auto at = orders.find(page);
+    if (at == orders.end()) return;
+    waiting.erase({at->second, page});
+    orders.erase(at);
+  };
+  std::size_t rewrite_count = 0;
+  for (int round = 0; round < 500; ++round) {
+    const std::uint64_t before = queue.state().entry_count;
+    std::vector<Entry> entries;
+    for (std::uint64_t i = 0; i < 2000; ++i) {
+      entries.push_back(entry(static_cast<double>(random.below(60)), random.below(20'000)));
+      forget(entries.back().page);
+      orders[entries.back().page] = entries.back().order;
+      waiting.insert(entries.back());
+    }
+    must(queue.insert(entries));
+    std::vector<std::uint64_t> gone;
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      gone.push_back(random.below(20'000));
+      forget(gone.back());
+    }
+    must(queue.remove(gone));
+    if (queue.state().entry_count + 10'000 < before) ++rewrite_count;
+    std::vector<Entry> taken;
+    must(queue.take(random.below(400), true, taken));
+    for (const Entry& one : taken) {
+      ASSERT_EQ(one, *waiting.begin()) << round;
+      forget(one.page);
+    }
+    ASSERT_EQ(queue.count(), orders.size());
+    if (random.one_in(40)) {
+      must(queue.flush());
+      ASSERT_EQ(text_of(queue.check()), "") << round;
+    }
+  }
+  EXPECT_GT(rewrite_count, 3U);
+  EXPECT_EQ(take_all(queue), std::vector<Entry>(waiting.begin(), waiting.end()));
+}
+
+/// Beside a reference; of equal priority the higher page goes.
+TEST(PageQueue, TrimsThoseThatWouldLeaveLast) {
+  SeededRandom random;
+  for (int round = 0; round < 10; ++round) {
+    MemorySink sink;
+    PageQueue queue(sink);
+    std::map<std::uint64_t, std::uint64_t> orders;
+    for (int piece = 0; piece < 8; ++piece) {
+      std::vector<Entry> entries;
+      for (std::uint64_t i = 0; i < 9000; ++i) {
+        entries.push_back(entry(static_cast<double>(random.below(500)), random.below(50'000)));
+        orders[entries.back().page] = entries.back().order;
+      }
+      must(queue.insert(entries));
+      if (random.one_in(2)) must(queue.flush());
+    }
+    std::vector<Entry> expected;
+    for (const auto& [page, order] : orders) expected.push_back({order, page});
+    std::ranges::sort(expected);
+    EXPECT_EQ(must(queue.trim(expected.size())), 0U);
+    std::vector<Entry> taken;
+    must(queue.take(random.below(2000), true, taken));
+    expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(taken.size()));
+    for (int time = 0; time < 3; ++time) {
+      const std::size_t kept = random.below(expected.size());
+      EXPECT_EQ(must(queue.trim(kept)), expected.size() - kept);
+      expected.resize(kept);
+      ASSERT_EQ(queue.count(), kept);
+      must(queue.flush());
+      ASSERT_EQ(text_of(queue.check()), "");
+      if (kept > 0 && random.one_in(2)) {
+        must(queue.insert(std::vector<Entry>{expected.back()}));  // it is there already
+        queue = PageQueue(sink, must_flushed(queue));
+      }
+    }
+    ASSERT_EQ(take_all(queue), expected) << round;
+    EXPECT_EQ(must(queue.trim(0)), 0U);
+  }
 }
 
 /// A change run has twice as many as all younger ones, so there are few.

@@ -48,11 +48,12 @@ TEST(RunJoin, HasWhatItsRunsHaveWhileEntriesLeave) {
   for (int round = 0; round < 12; ++round) {
     std::vector<LiveRun> runs = random_runs(sink, random);
     const bool is_filtered = random.one_in(2);
-    const auto is_wanted = [](const Entry& entry) { return entry.page % 3 != 0; };
-    auto join = must(RunJoin::start(sink, runs, is_filtered ? is_wanted : queue::Filter()));
+    const queue::Filter is_wanted = [](const Entry& entry) { return entry.page % 3 != 0; };
+    const queue::Filter filter = is_filtered ? is_wanted : queue::Filter();
+    auto join = must(RunJoin::start(sink, runs));
     EXPECT_TRUE(join.has(runs.front()));
     EXPECT_FALSE(join.has(random_runs(sink, random).front()));
-    while (!must(join.step(random.below(20'000)))) {
+    while (!must(join.step(random.below(20'000), filter))) {
       if (!random.one_in(3)) continue;
       const Entry cut = random_entry(random);
       join.note_cut(cut);
@@ -74,9 +75,8 @@ TEST(RunJoin, HasWhatItsRunsHaveWhileEntriesLeave) {
 TEST(RunJoin, IsNothingWhenNothingIsWanted) {
   SeededRandom random;
   MemorySink sink;
-  auto join = must(RunJoin::start(sink, random_runs(sink, random),
-                                  [](const Entry& /*entry*/) { return false; }));
-  EXPECT_TRUE(must(join.step(~std::size_t{0})));
+  auto join = must(RunJoin::start(sink, random_runs(sink, random)));
+  EXPECT_TRUE(must(join.step(~std::size_t{0}, [](const Entry& /*entry*/) { return false; })));
   EXPECT_EQ(must(join.finish()).stored, nullptr);
 }
 

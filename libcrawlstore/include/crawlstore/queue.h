@@ -72,9 +72,10 @@ class Queue {
   ///   cost    a search among some hundred bounds for each page. A million of them becomes a run in
   ///           the file, of 5 (floats) to 13 bytes a page; a commit joins runs when there are many.
   ///           A page that waited: 40 bytes of memory, and its share of a pass over the whole
-  ///           queue, of which there is one when half of the pages were changed, or 4 million. The
-  ///           first call of insert(), update() and remove() reads the whole queue, to find out
-  ///           which pages wait; from then on a bit each, if they are indexes of a page database
+  ///           queue, which goes on with each call; there is one for a quarter as many changes as
+  ///           pages, or 2 million. The first call of insert(), update() and remove() reads the
+  ///           whole queue, to find out which pages wait; from then on a bit each, if they are
+  ///           indexes of a page database
   [[nodiscard]] Result<QueueInserted> insert(std::span<const QueuedPage> pages);
 
   /// The same with those that wait; others are left out.
@@ -85,6 +86,13 @@ class Queue {
   ///   returns  how many waited
   ///   errors, cost  as insert() of pages that wait
   [[nodiscard]] Result<std::uint64_t> remove(std::span<const std::uint64_t> pages);
+
+  /// The first `page_count` pages stay, and the others wait no more: a bound for a queue that would
+  /// grow and grow. After an error some of them wait no more.
+  ///   returns  how many these are
+  ///   cost     reads the pages that go, and is remove() of them: rather some thousand at once than
+  ///            after each insertion
+  [[nodiscard]] Result<std::uint64_t> trim(std::uint64_t page_count);
 
   /// No page waits any more. Cost: none.
   [[nodiscard]] Result<void> clear();

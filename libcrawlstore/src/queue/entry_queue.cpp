@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace crawlstore::queue {
@@ -187,23 +189,90 @@ Result<void> EntryQueue::take_near(std::size_t count, bool is_sorted, std::vecto
   return {};
 }
 
-Result<bool> EntryQueue::rewrite(const Filter& is_wanted) {
+/// Fragments are loaded from the last one of each run on, until `count` entries are above all that
+/// is not loaded.
+Result<std::vector<Entry>> EntryQueue::last(std::size_t count, const Filter& is_wanted) {
   CRAWLSTORE_TRY(flush());
-  CRAWLSTORE_TRY(auto join, RunJoin::start(*sink_, front_.runs(), is_wanted));
-  CRAWLSTORE_TRY(const bool is_done, is_whole(join.step(~std::size_t{0})));
-  if (!is_done) return false;
-  CRAWLSTORE_TRY(auto joined, join.finish());
-  std::vector<LiveRun> runs;
-  if (joined.stored != nullptr) runs.push_back(std::move(joined));
-  const std::uint64_t count = runs.empty() ? 0 : runs.front().stored->index.entry_count;
-  *this = EntryQueue(*sink_, std::move(runs), count);
+  std::vector<std::size_t> ends;  // of each run, the first fragment that is loaded
+  for (const LiveRun& run : front_.runs()) ends.push_back(run.stored->fragment_count());
+  std::vector<Entry> loaded;
+  std::vector<Entry> fragment;
+  std::vector<Entry> unwanted;
+  for (std::size_t counted = count;;) {
+    std::optional<std::size_t> next;
+    Entry highest;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const LiveRun& run = front_.runs()[i];
+      if (ends[i] == run.stored->fragment_of(run.cut)) continue;
+      const Entry above = run.stored->bound_above(ends[i] - 1);
+      if (!next || highest < above) {
+        next = i;
+        highest = above;
+      }
+    }
+    const auto is_above = [&](const Entry& entry) { return highest <= entry; };
+    if (!next) break;
+    if (loaded.size() >= counted) {
+      if (static_cast<std::size_t>(std::ranges::count_if(loaded, is_above)) >= count) break;
+      counted = loaded.size() + loaded.size() / 8 + 1;
+    }
+    const LiveRun& run = front_.runs()[*next];
+    fragment.clear();
+    CRAWLSTORE_TRY(run.stored->read(--ends[*next], run.cut, kBeforeAll, fragment));
+    set_unwanted_aside(fragment.size(), is_wanted, fragment, unwanted);
+    unwanted.clear();
+    loaded.insert(loaded.end(), fragment.begin(), fragment.end());
+  }
+  count = std::min(count, loaded.size());
+  const auto end = loaded.begin() + static_cast<std::ptrdiff_t>(count);
+  std::nth_element(loaded.begin(), end, loaded.end(), std::greater<>());
+  loaded.resize(count);
+  return loaded;
+}
+
+Result<void> EntryQueue::start_rewrite() {
+  join_.reset();
+  CRAWLSTORE_TRY(flush());
+  CRAWLSTORE_TRY(auto join, RunJoin::start(*sink_, front_.runs()));
+  join_ = std::make_unique<RunJoin>(std::move(join));
+  is_rewriting_ = true;
+  return {};
+}
+
+Result<bool> EntryQueue::rewrite(std::size_t count, const Filter& is_wanted) {
+  const auto is_done = join_->step(count, is_wanted);
+  if (is_done && !*is_done) return false;
+  auto finished = is_done ? finish_rewrite() : tl::unexpected<Error>(is_done.error());
+  join_.reset();
+  is_rewriting_ = false;
+  CRAWLSTORE_TRY(std::move(finished));
   return true;
+}
+
+/// Of what was dropped some may have left since: what the runs have now is counted. Some may be in
+/// memory: it is loaded again.
+Result<void> EntryQueue::finish_rewrite() {
+  CRAWLSTORE_TRY(auto joined, join_->finish());
+  std::uint64_t count = count_;
+  for (const LiveRun& run : front_.runs()) {
+    if (!join_->has(run)) continue;
+    CRAWLSTORE_TRY(const auto left, run.stored->count_left(run.cut));
+    count -= left;
+  }
+  if (joined.stored != nullptr) {
+    CRAWLSTORE_TRY(const auto left, joined.stored->count_left(joined.cut));
+    count += left;
+  }
+  front_.rewind(kBeforeAll);
+  replace_joined(std::move(joined));
+  count_ = count;
+  return {};
 }
 
 /// Goes on with a join, if there is one. What it fails of does not concern the caller: a later
 /// flush() begins it anew.
 void EntryQueue::join_some(std::size_t count) {
-  if (join_ == nullptr) return;
+  if (join_ == nullptr || is_rewriting_) return;
   const auto is_done = join_->step(kJoinedForOne * count);
   if (is_done && !*is_done) return;
   if (is_done) {
@@ -218,7 +287,7 @@ void EntryQueue::replace_joined(LiveRun joined) {
   for (const LiveRun& run : front_.runs()) {
     if (!join_->has(run)) runs.push_back(run);
   }
-  runs.push_back(std::move(joined));
+  if (joined.stored != nullptr) runs.push_back(std::move(joined));
   front_.replace(std::move(runs));
   std::vector<Entry> born = born_and_there();
   std::erase_if(born, [this](const Entry& entry) { return entry < front_.bound(); });
@@ -263,6 +332,8 @@ Result<StoredRunPtr> EntryQueue::write_all(std::vector<Entry>& joined) {
 /// There is room for a run more.
 Result<void> EntryQueue::end_join_when_crowded() {
   if (front_.runs().size() + 1 < kRunsMax) return {};
+  if (is_rewriting_) join_.reset();
+  is_rewriting_ = false;
   if (join_ == nullptr) {
     CRAWLSTORE_TRY(auto join, RunJoin::start(*sink_, front_.runs()));
     join_ = std::make_unique<RunJoin>(std::move(join));

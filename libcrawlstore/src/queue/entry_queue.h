@@ -43,9 +43,17 @@ class EntryQueue {
   ///   is_sorted  false: in any order, which costs less
   Result<void> take(std::size_t count, bool is_sorted, std::vector<Entry>& out,
                     const Filter& is_wanted = {});
-  /// Writes all that are wanted as one run; the others are gone.
-  ///   returns  false: a run is damaged, and nothing was written
-  Result<bool> rewrite(const Filter& is_wanted);
+  /// Begins to write all runs anew as one. What is inserted and taken meanwhile is not waited for.
+  Result<void> start_rewrite();
+  /// Not any more where the queue was emptied, or had to join all its runs at once.
+  [[nodiscard]] bool is_rewriting() const { return is_rewriting_; }
+  /// Writes about `count` entries more. Those that are not wanted are gone when it is done.
+  ///   returns  is it done?
+  ///   errors   of damage, and of the sink: it has ended, and nothing has changed
+  Result<bool> rewrite(std::size_t count, const Filter& is_wanted);
+
+  /// The `count` wanted ones that leave last, or all; they stay.
+  Result<std::vector<Entry>> last(std::size_t count, const Filter& is_wanted);
 
   /// Makes runs of all that was inserted: then runs() and count() are the whole state.
   Result<void> flush();
@@ -66,6 +74,7 @@ class EntryQueue {
   void demote();
   void join_some(std::size_t count);
   void replace_joined(LiveRun joined);
+  Result<void> finish_rewrite();
   Result<void> end_join_when_crowded();
   Result<StoredRunPtr> write_all(std::vector<Entry>& joined);
   Result<void> join_crowded_levels(std::vector<Entry>& entries, std::vector<LiveRun>& kept);
@@ -77,6 +86,7 @@ class EntryQueue {
   std::vector<Extraction> extractions_;  // since born_ was empty; cuts descend
   std::vector<Entry> tail_;              // inserted from the horizon on, and in no run
   std::unique_ptr<RunJoin> join_;        // of large runs, step by step
+  bool is_rewriting_ = false;            // join_ is that of rewrite()
   std::vector<Entry> room_;              // of write_run()
   std::uint64_t count_ = 0;
 };

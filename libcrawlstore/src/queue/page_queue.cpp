@@ -9,10 +9,17 @@ namespace crawlstore::queue {
 
 namespace {
 
-/// Changes, or stale entries, that are too many are more than half as many as pages wait, but not
-/// fewer than the first and not more than the second.
-constexpr std::uint64_t kStaleMin = std::uint64_t{1} << 18;
-constexpr std::uint64_t kStaleMax = std::uint64_t{1} << 22;
+/// Changes, or stale entries, that are too many are more than a quarter as many as pages wait, but
+/// not fewer than the first and not more than the second. A rewrite ends before they are twice as
+/// many.
+constexpr std::uint64_t kStaleMin = std::uint64_t{1} << 17;
+constexpr std::uint64_t kStaleMax = std::uint64_t{1} << 21;
+/// Entries that are rewritten for each one that comes or leaves, changed or not.
+constexpr std::size_t kRewrittenForOne = 2;
+
+std::uint64_t stale_max(std::uint64_t page_count) {
+  return std::clamp(page_count / 4, kStaleMin, kStaleMax);
+}
 
 /// Calls work(entries) with what a run has above a cut, a fragment at a time.
 template <class Work>
@@ -135,12 +142,12 @@ bool PageQueue::is_true(const Entry& entry, std::unordered_set<std::uint64_t>& m
 void PageQueue::change(std::uint64_t page, std::uint64_t order) {
   changes_[page] = order;
   unsaved_.push_back(page);
+  if (rewrite_) rewrite_->changed.push_back(page);
   // Pages may come and go many times before they are saved.
   if (unsaved_.size() >= 2 * (changes_.size() + kStaleMin)) sort_once(unsaved_);
 }
 
 Result<void> PageQueue::insert_piece(std::span<const Entry> piece) {
-  CRAWLSTORE_TRY(rewrite_when_stale());
   CRAWLSTORE_TRY(entries_.insert(piece));
   for_each_ahead(piece, *pages_, [this](const Entry& entry) {
     const bool is_new = pages_->insert(entry.page);
@@ -149,6 +156,7 @@ Result<void> PageQueue::insert_piece(std::span<const Entry> piece) {
       change(entry.page, entry.order);
     }
   });
+  rewrite_some(piece.size());
   return {};
 }
 
@@ -174,7 +182,6 @@ Result<std::uint64_t> PageQueue::update(std::span<const Entry> entries) {
 
 Result<std::uint64_t> PageQueue::remove(std::span<const std::uint64_t> pages) {
   CRAWLSTORE_TRY(load_pages());
-  CRAWLSTORE_TRY(rewrite_when_stale());
   const std::uint64_t before = count_;
   for (const std::uint64_t page : pages) {
     if (!pages_->erase(page)) continue;
@@ -182,8 +189,28 @@ Result<std::uint64_t> PageQueue::remove(std::span<const std::uint64_t> pages) {
     change(page, format::kQueueGone);
   }
   const std::uint64_t removed_count = before - count_;
+  rewrite_some(pages.size());
   if (count_ == 0) clear();
   return removed_count;
+}
+
+/// In pieces, so that changes stay few.
+Result<std::uint64_t> PageQueue::trim(std::uint64_t count) {
+  CRAWLSTORE_TRY(load_pages());
+  const std::uint64_t before = count_;
+  while (count_ > count) {
+    std::unordered_set<std::uint64_t> met;
+    CRAWLSTORE_TRY(const auto last,
+                   entries_.last(std::min(count_ - count, kStaleMax),
+                                 [&](const Entry& entry) { return is_true(entry, met); }));
+    std::vector<std::uint64_t> pages;
+    pages.reserve(last.size());
+    for (const Entry& entry : last) pages.push_back(entry.page);
+    CRAWLSTORE_TRY(const auto removed_count, remove(pages));
+    if (removed_count == 0)
+      return fail(Errc::kSegmentInvalid, "a queue has fewer entries than it says");
+  }
+  return before - std::min(before, count_);
 }
 
 Result<void> PageQueue::take(std::size_t count, bool is_sorted, std::vector<Entry>& out) {
@@ -199,6 +226,7 @@ Result<void> PageQueue::take(std::size_t count, bool is_sorted, std::vector<Entr
                    [this](const Entry& entry) { pages_->erase(entry.page); });
   }
   count_ -= out.size() - before;
+  rewrite_some(out.size() - before);
   if (count_ == 0) clear();
   return {};
 }
@@ -234,22 +262,40 @@ Result<void> PageQueue::write_changes() {
   return {};
 }
 
-/// A damaged run ends no insertion: there will be another try when twice as much is stale.
-Result<void> PageQueue::rewrite_when_stale() {
+/// Goes on with a rewrite, or begins it. What it fails of does not concern the caller: there will
+/// be another try when twice as much is stale.
+void PageQueue::rewrite_some(std::size_t count) {
+  if (rewrite_ && !entries_.is_rewriting()) rewrite_.reset();
+  if (!rewrite_) return start_rewrite_when_stale();
+  const std::size_t unpaid_count = rewrite_->changed.size() - rewrite_->paid_count;
+  rewrite_->paid_count += unpaid_count;
+  const auto is_done =
+      entries_.rewrite(kRewrittenForOne * count + rewrite_->pace * unpaid_count,
+                       [this](const Entry& entry) { return is_true(entry, rewrite_->met); });
+  if (is_done && !*is_done) return;
+  if (is_done) end_changes();
+  rewrite_.reset();
+}
+
+void PageQueue::start_rewrite_when_stale() {
   const std::uint64_t stale_count =
       std::max<std::uint64_t>(changes_.size(), entries_.count() - count_);
-  if (stale_count < std::max(std::clamp(count_ / 2, kStaleMin, kStaleMax), stale_tolerated_)) {
-    return {};
-  }
-  std::unordered_set<std::uint64_t> met;
-  CRAWLSTORE_TRY(const bool is_done,
-                 entries_.rewrite([&](const Entry& entry) { return is_true(entry, met); }));
-  stale_tolerated_ = is_done ? 0 : 2 * stale_count;
-  if (!is_done) return {};
-  changes_.clear();
-  unsaved_.clear();
+  if (stale_count < std::max(stale_max(count_), stale_tolerated_)) return;
+  stale_tolerated_ = 2 * stale_count;
+  if (!entries_.start_rewrite()) return;
+  const std::size_t pace = entries_.count() / stale_max(count_) + 1;
+  rewrite_ = Rewrite{pace, {}, {}};
+}
+
+/// All runs were rewritten: there are stale entries of those only that were changed since.
+void PageQueue::end_changes() {
+  Changes changes;
+  for (const std::uint64_t page : rewrite_->changed) changes[page] = changes_.at(page);
+  changes_ = std::move(changes);
+  unsaved_ = std::move(rewrite_->changed);
+  sort_once(unsaved_);
   change_runs_.clear();
-  return {};
+  stale_tolerated_ = 0;
 }
 
 }  // namespace crawlstore::queue

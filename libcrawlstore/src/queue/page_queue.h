@@ -21,8 +21,9 @@ namespace crawlstore::queue {
 /// A page that waits has an entry. One that gets another priority, or waits no more without having
 /// been taken, leaves a *stale* entry behind, which stays where it is. What such a page is now, its
 /// order or kQueueGone, is a *change*: of a page without one the entry is true, of all others the
-/// one that its change says, once. So a stale entry costs a look-up in memory when it comes up. A
-/// rewrite of all runs ends all changes, when they are many.
+/// one that its change says, once. So a stale entry costs a look-up in memory when it comes up.
+/// When changes are many all runs are rewritten, step by step with what comes and leaves, which
+/// ends those that were there when it began.
 ///
 /// Changes are kept in runs of their own, of which the youngest has the say. Which pages wait is
 /// kept nowhere: a pass over all runs finds it out when it is first asked for.
@@ -55,6 +56,9 @@ class PageQueue {
   /// The pages wait no more. Nothing changes after an error.
   ///   returns  how many waited
   Result<std::uint64_t> remove(std::span<const std::uint64_t> pages);
+  /// The lowest `count` stay, and the others wait no more: after an error some of them.
+  ///   returns  how many these are
+  Result<std::uint64_t> trim(std::uint64_t count);
   /// No page waits any more.
   void clear() { *this = PageQueue(*sink_); }
 
@@ -80,7 +84,16 @@ class PageQueue {
   void change(std::uint64_t page, std::uint64_t order);
   bool is_true(const Entry& entry, std::unordered_set<std::uint64_t>& met) const;
   Result<void> write_changes();
-  Result<void> rewrite_when_stale();
+  void rewrite_some(std::size_t count);
+  void start_rewrite_when_stale();
+  void end_changes();
+
+  struct Rewrite {
+    std::size_t pace;                       // entries for each change
+    std::unordered_set<std::uint64_t> met;  // see is_true()
+    std::vector<std::uint64_t> changed;     // pages, since it began
+    std::size_t paid_count = 0;             // changes that it was paced for
+  };
 
   RunSink* sink_;
   EntryQueue entries_;
@@ -90,7 +103,8 @@ class PageQueue {
   Changes changes_;                     // page: order
   std::vector<std::uint64_t> unsaved_;  // pages of changes_ whose change is in no run
   std::optional<PageSet> pages_;        // that wait; nothing: not known yet
-  std::uint64_t stale_tolerated_ = 0;   // as a run is damaged
+  std::optional<Rewrite> rewrite_;
+  std::uint64_t stale_tolerated_ = 0;  // as a run is damaged
 };
 
 }  // namespace crawlstore::queue

@@ -367,6 +367,10 @@ Result<std::uint64_t> Queue::remove(std::span<const std::uint64_t> pages) {
   return impl_->change([&] { return impl_->pages.remove(pages); });
 }
 
+Result<std::uint64_t> Queue::trim(std::uint64_t page_count) {
+  return impl_->change([&] { return impl_->pages.trim(page_count); });
+}
+
 Result<void> Queue::clear() {
   return impl_->change([&]() -> Result<void> {
     impl_->pages.clear();

@@ -19,21 +19,21 @@ void set_unwanted_aside(std::size_t count, const Filter& is_wanted, std::vector<
   from.erase(wanted, from.end());
 }
 
-Result<RunJoin> RunJoin::start(RunSink& sink, std::span<const LiveRun> runs, Filter is_wanted) {
+Result<RunJoin> RunJoin::start(RunSink& sink, std::span<const LiveRun> runs) {
   std::uint64_t count = 0;
   for (const LiveRun& run : runs) count += run.stored->index.entry_count;
   CRAWLSTORE_TRY(auto builder, RunBuilder::start(sink, count));
-  RunJoin join(std::move(builder), std::move(is_wanted));
+  RunJoin join(std::move(builder));
   for (const LiveRun& run : runs) join.front_.add(run);
   return join;
 }
 
-Result<bool> RunJoin::step(std::size_t count) {
+Result<bool> RunJoin::step(std::size_t count, const Filter& is_wanted) {
   while (front_.near_count() > 0 || front_.bound() != kBehindAll) {
     if (count == 0) return false;
     CRAWLSTORE_TRY(front_.advance());
     while (const auto taken = front_.take(kFragmentEntries - fragment_.size(), false, fragment_)) {
-      if (is_wanted_) set_unwanted_aside(taken, is_wanted_, fragment_, unwanted_);
+      if (is_wanted) set_unwanted_aside(taken, is_wanted, fragment_, unwanted_);
       unwanted_.clear();
       count -= std::min(count, taken);
       if (fragment_.size() < kFragmentEntries) continue;

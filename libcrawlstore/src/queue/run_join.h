@@ -25,10 +25,11 @@ void set_unwanted_aside(std::size_t count, const Filter& is_wanted, std::vector<
 class RunJoin {
  public:
   /// What has left already is left out.
-  static Result<RunJoin> start(RunSink& sink, std::span<const LiveRun> runs, Filter is_wanted = {});
+  static Result<RunJoin> start(RunSink& sink, std::span<const LiveRun> runs);
 
-  /// Joins about `count` entries more. True: it can finish.
-  Result<bool> step(std::size_t count);
+  /// Joins about `count` entries more, of which those that are not wanted are left out. True: it
+  /// can finish.
+  Result<bool> step(std::size_t count, const Filter& is_wanted = {});
   /// Entries up to it leave the runs meanwhile.
   void note_cut(const Entry& cut) { cut_ = std::max(cut_, cut); }
   [[nodiscard]] bool has(const LiveRun& run) const;
@@ -36,12 +37,10 @@ class RunJoin {
   Result<LiveRun> finish();
 
  private:
-  RunJoin(RunBuilder builder, Filter is_wanted)
-      : builder_(std::move(builder)), is_wanted_(std::move(is_wanted)) {}
+  explicit RunJoin(RunBuilder builder) : builder_(std::move(builder)) {}
 
   RunFront front_;
   RunBuilder builder_;
-  Filter is_wanted_;
   std::vector<Entry> fragment_;
   std::vector<Entry> unwanted_;
   Entry cut_ = kBeforeAll;

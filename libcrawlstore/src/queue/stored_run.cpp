@@ -73,6 +73,16 @@ std::uint64_t StoredRun::count_behind(const Entry& cut) const {
   return count;
 }
 
+Result<std::uint64_t> StoredRun::count_left(const Entry& cut) const {
+  const auto behind = std::ranges::upper_bound(index.fragments, cut, {}, format::lowest_of);
+  std::vector<Entry> entries;
+  if (behind != index.fragments.begin()) {
+    const auto last = static_cast<std::size_t>(behind - index.fragments.begin()) - 1;
+    CRAWLSTORE_TRY(read(last, cut, kBeforeAll, entries));
+  }
+  return count_behind(cut) + entries.size();
+}
+
 Result<void> StoredRun::read(std::size_t fragment, const Entry& cut, const Entry& floor,
                              std::vector<Entry>& out) const {
   const Extent place{index.offsets[fragment],

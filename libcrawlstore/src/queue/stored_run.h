@@ -37,9 +37,16 @@ struct StoredRun {
   [[nodiscard]] std::size_t fragment_count() const { return index.fragments.size(); }
   /// The first fragment that may have entries from `entry` on.
   [[nodiscard]] std::size_t fragment_of(const Entry& entry) const;
+  /// No entry of a fragment is above it.
+  [[nodiscard]] Entry bound_above(std::size_t fragment) const {
+    if (fragment + 1 == fragment_count()) return index.highest;
+    return format::lowest_of(index.fragments[fragment + 1]);
+  }
   /// About how many entries leave after `cut`: those of fragments that begin before it do not
   /// count.
   [[nodiscard]] std::uint64_t count_behind(const Entry& cut) const;
+  /// How many do, for which a fragment is read. errors  of damage
+  [[nodiscard]] Result<std::uint64_t> count_left(const Entry& cut) const;
   /// Appends the entries of a fragment that are above `cut`, and not below `floor`.
   ///   errors  kSegmentInvalid; of damage
   Result<void> read(std::size_t fragment, const Entry& cut, const Entry& floor,
