@@ -14,6 +14,7 @@
 #include "base/assert.h"
 #include "crawl_event.capnp.h"
 #include "endian.h"
+#include "invalid.h"
 
 namespace crawlstore::format {
 
@@ -25,10 +26,6 @@ constexpr int kNestingMax = 8;  // batch, list, event, list, link, text: some mo
 /// Cap'n Proto counts the words that are looked at. Without pointers to the same place they are
 /// those of the message, and the tags of lists, and what a reader adds for its own sake.
 constexpr std::uint64_t kTraversalSlackWords = 64;
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset = 0) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// What Cap'n Proto says, as text that lives for ever.
 const char* text_of(const kj::Exception& exception) {

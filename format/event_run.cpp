@@ -3,15 +3,12 @@
 
 #include "base/assert.h"
 #include "endian.h"
+#include "invalid.h"
 #include "layout.h"
 
 namespace crawlstore::format {
 
 namespace {
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// The message that `rest` begins with.
 Result<std::span<const std::byte>> first_message(std::span<const std::byte> rest) {

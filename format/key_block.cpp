@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "endian.h"
+#include "invalid.h"
 
 namespace crawlstore::format {
 
@@ -241,10 +242,6 @@ bool join_parts(const KeyBlock& block, const std::uint16_t* places, std::uint64_
   // that wraps around shows as a descent.
   const std::uint64_t highest = count == 0 ? 0 : places[count - 1] - (count - 1);
   return ascents == count && (highest >> 1 >> (63 - low_bits)) == 0;
-}
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
 }
 
 /// Takes the lengths and the values, which begin at block.block_bytes, and moves that to their end.

@@ -6,15 +6,12 @@
 
 #include "base/assert.h"
 #include "endian.h"
+#include "invalid.h"
 #include "short_numbers.h"
 
 namespace crawlstore::format {
 
 namespace {
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset = 0) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// Signed differences in modular arithmetic, small ones of either sign as small numbers.
 constexpr std::uint64_t zigzag(std::uint64_t difference) {

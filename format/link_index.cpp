@@ -5,15 +5,12 @@
 
 #include "base/assert.h"
 #include "endian.h"
+#include "invalid.h"
 #include "link_block.h"
 
 namespace crawlstore::format {
 
 namespace {
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// nullptr, or the text that names the broken rule.
 const char* check_footer(const LinkRunFooter& footer, std::uint64_t payload_bytes) {

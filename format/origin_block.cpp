@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "endian.h"
+#include "invalid.h"
 
 namespace crawlstore::format {
 
@@ -64,10 +65,6 @@ const char* check_header(const OriginBlockHeader& header, OriginCodec codec) {
     return "a block of origins has a stored length that cannot be";
   }
   return nullptr;
-}
-
-tl::unexpected<Error> invalid(const char* text) {
-  return fail(Errc::kSegmentInvalid, text, 0);
 }
 
 }  // namespace

@@ -3,16 +3,13 @@
 
 #include "base/assert.h"
 #include "endian.h"
+#include "invalid.h"
 
 namespace crawlstore::format {
 
 namespace {
 
 constexpr std::uint64_t kNumberBytesMax = 8;
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 const char* check_numbers(const OriginFooter& footer, std::uint64_t payload_bytes) {
   if (footer.magic != kOriginRunMagic) {

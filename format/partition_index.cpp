@@ -4,14 +4,11 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "invalid.h"
 
 namespace crawlstore::format {
 
 namespace {
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// nullptr, or the text that names the broken rule.
 const char* check_footer(const PartitionFooter& footer, std::uint64_t payload_bytes) {

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "endian.h"
+#include "invalid.h"
 #include "pages_table.h"
 
 namespace crawlstore::format {
@@ -12,10 +13,6 @@ namespace crawlstore::format {
 namespace {
 
 constexpr std::size_t kNumberBytes = sizeof(std::uint64_t);
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 constexpr std::uint64_t low_bits(std::size_t bytes) {
   return bytes == kNumberBytes ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;

@@ -3,15 +3,12 @@
 
 #include "base/assert.h"
 #include "endian.h"
+#include "invalid.h"
 #include "pages_table.h"
 
 namespace crawlstore::format {
 
 namespace {
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// nullptr, or the text that names the broken rule.
 const char* check_run(const QueueRunState& run, RunId before) {

@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "format/endian.h"
+#include "format/invalid.h"
 
 namespace crawlstore::format {
 namespace {
@@ -18,10 +19,6 @@ using Numbers = std::vector<std::uint64_t>;
 
 constexpr std::size_t at(RecordColumnId id) {
   return static_cast<std::size_t>(id);
-}
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset = 0) {
-  return fail(Errc::kSegmentInvalid, text, offset);
 }
 
 std::uint8_t width_of(std::uint64_t number) {

@@ -5,16 +5,13 @@
 
 #include "base/assert.h"
 #include "endian.h"
+#include "invalid.h"
 #include "key_block.h"
 #include "packed_keys.h"
 
 namespace crawlstore::format {
 
 namespace {
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset = 0) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// Appends `header` and makes room for the columns behind it.
 template <class Header>

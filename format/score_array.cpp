@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/assert.h"
+#include "invalid.h"
 #include "pages_table.h"
 
 namespace crawlstore::format {
@@ -22,10 +23,6 @@ bool is_score(std::uint32_t bits) {
 }
 bool is_score(std::uint64_t bits) {
   return bits < kInfinity64;
-}
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
 }
 
 template <class Name>

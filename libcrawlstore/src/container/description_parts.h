@@ -4,6 +4,7 @@
 /// What the descriptions of all kinds of runs share.
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "container/description.h"
@@ -65,17 +66,23 @@ struct HeaderForm {
 void describe_header(Description& out, const RunSource& source, const HeaderForm& form,
                      decltype(Kind::check) check);
 
-/// Of `block_count` blocks the last one that begins at or before `place`; `begin_of` says where one
-/// begins, as the index has it, which is not believed to ascend.
-template <class BeginOf>
-std::uint64_t find_block(std::uint64_t block_count, std::uint64_t place, const BeginOf& begin_of) {
-  std::uint64_t low = 0;
-  std::uint64_t high = block_count;
-  while (high - low > 1) {
-    const std::uint64_t middle = low + (high - low) / 2;
-    (begin_of(middle) <= place ? low : high) = middle;
-  }
-  return low;
-}
+/// Where the blocks of a run are, as its index has it, which is not believed to ascend.
+struct BlockMap {
+  const RunSource& source;
+  std::uint64_t count;
+  std::uint64_t end_bytes;  ///< of the last block
+  std::function<std::uint64_t(std::uint64_t i)> begin_of;
+
+  /// The extent of a block in the payload.
+  [[nodiscard]] Extent block(std::uint64_t i) const;
+  /// The last block that begins at or before `place`.
+  [[nodiscard]] std::uint64_t find(std::uint64_t place) const;
+};
+
+/// A block, and what `check` finds broken in one that is not too long to be read whole.
+void describe_block(
+    Description& out, const BlockMap& map, std::uint64_t i,
+    format::Fields (*describe)(std::span<const std::byte>),
+    const std::function<std::optional<Error>(std::span<const std::byte> block)>& check);
 
 }  // namespace crawlstore::container

@@ -71,8 +71,6 @@ class Participant {
   /// Compaction has published these runs elsewhere. All locks are held.
   virtual void moved(const std::map<RunId, format::RunRef>& runs) = 0;
 
-  /// Before the last commit: ends work under way that need not be waited for.
-  virtual void hurry() {}
   /// No further use. Gives back what no commit has published. Called with the store's turn.
   virtual void close() = 0;
 

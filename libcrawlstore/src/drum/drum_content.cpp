@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "format/endian.h"
+#include "format/invalid.h"
 #include "format/key_block.h"
 #include "format/partition_index.h"
 #include "format/request_run.h"
@@ -14,13 +15,10 @@ namespace crawlstore::drum {
 
 using container::PayloadWindow;
 using container::RunContentPtr;
+using format::invalid;
 namespace {
 
 constexpr std::uint64_t kProgressBytes = 1024 * 1024;
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// The index of a partition, entry by entry.
 class IndexWalk {

@@ -19,61 +19,25 @@ using container::RunSource;
 
 namespace {
 
-/// Where the blocks of a partition are, from its footer and index, none of which is believed.
-class PartitionMap {
- public:
-  PartitionMap(const RunSource& source, const format::PartitionFooter& footer)
-      : source_(source), footer_(footer) {}
-
-  [[nodiscard]] std::uint64_t block_count() const { return footer_.block_count; }
-
-  /// The extent of a block in the payload.
-  [[nodiscard]] Extent block(std::uint64_t i) const {
-    const std::uint64_t begin = block_offset(i);
-    const std::uint64_t end =
-        i + 1 < footer_.block_count ? block_offset(i + 1) : footer_.index_offset_bytes;
-    return {begin, end > begin ? end - begin : 0};
-  }
-
-  /// The last block that begins at or before `offset`.
-  [[nodiscard]] std::uint64_t find(std::uint64_t offset) const {
-    return container::find_block(footer_.block_count, offset,
-                                 [this](std::uint64_t i) { return block_offset(i); });
-  }
-
- private:
-  [[nodiscard]] std::uint64_t block_offset(std::uint64_t i) const {
-    const auto entry =
-        source_.read(footer_.index_offset_bytes + footer_.block_count * 8 + i * 4, 4);
+container::BlockMap blocks_of(const RunSource& source, const format::PartitionFooter& footer) {
+  const auto begin_of = [&](std::uint64_t i) -> std::uint64_t {
+    const auto entry = source.read(footer.index_offset_bytes + footer.block_count * 8 + i * 4, 4);
     if (entry.bytes.size() < 4) return 0;
     return std::uint64_t{format::load<std::uint32_t>(entry.bytes.data())} * 8;
-  }
+  };
+  return {source, footer.block_count, footer.index_offset_bytes, begin_of};
+}
 
-  const RunSource& source_;
-  const format::PartitionFooter& footer_;
-};
-
-void describe_block(Description& out, const RunSource& source, const PartitionMap& map,
-                    std::uint64_t i, const format::PartitionFooter& footer) {
-  const Extent block = map.block(i);
-  const std::uint64_t base = source.run().offset_bytes + block.offset_bytes;
-  const std::size_t mark = out.mark();
-  out.open("blocks[" + std::to_string(i) + "]", "struct", {base, block.length_bytes});
-  const RunBytes bytes =
-      source.read(block.offset_bytes, std::min(block.length_bytes, container::kWholeBytesMax));
-  out.add_fields(format::describe_key_block(bytes.bytes), base);
-  out.close();
-  std::optional<Error> broken;
-  if (bytes.bytes.size() == block.length_bytes) {
-    const auto parsed = format::parse_key_block(bytes.bytes, footer.value_bytes, footer.key_bytes);
-    broken = container::error_of(parsed);
-    if (parsed) {
-      format::BlockNumbers keys;   // NOLINT(*-member-init): written
-      format::BlockNumbers tails;  // NOLINT(*-member-init): written
-      broken = container::error_of(format::decode_keys(*parsed, keys, tails));
-    }
-  }
-  container::note_problems(out, mark, base, bytes, broken);
+void describe_block(Description& out, const container::BlockMap& map, std::uint64_t i,
+                    const format::PartitionFooter& footer) {
+  const auto check = [&](std::span<const std::byte> block) -> std::optional<Error> {
+    const auto parsed = format::parse_key_block(block, footer.value_bytes, footer.key_bytes);
+    if (!parsed) return parsed.error();
+    format::BlockNumbers keys;   // NOLINT(*-member-init): written
+    format::BlockNumbers tails;  // NOLINT(*-member-init): written
+    return container::error_of(format::decode_keys(*parsed, keys, tails));
+  };
+  container::describe_block(out, map, i, format::describe_key_block, check);
 }
 
 }  // namespace
@@ -93,12 +57,12 @@ void describe_partition(Description& out, const RunSource& source) {
   const auto footer = container::describe_footer(out, source, format::describe_partition_footer,
                                                  format::parse_partition_footer);
   if (!footer) return;
-  const PartitionMap map(source, *footer);
+  const auto map = blocks_of(source, *footer);
   out.open("blocks", "list", {source.run().offset_bytes, footer->index_offset_bytes},
-           std::to_string(map.block_count()));
-  const std::uint64_t shown = std::min<std::uint64_t>(map.block_count(), out.entries_max());
+           std::to_string(map.count));
+  const std::uint64_t shown = std::min<std::uint64_t>(map.count, out.entries_max());
   for (std::uint64_t i = 0; i < shown; ++i) {
-    describe_block(out, source, map, i, *footer);
+    describe_block(out, map, i, *footer);
   }
   out.close();
 }
@@ -107,8 +71,8 @@ void describe_partition_at(Description& out, const RunSource& source, std::uint6
   const auto footer = container::describe_footer(out, source, format::describe_partition_footer,
                                                  format::parse_partition_footer);
   if (!footer || place >= footer->index_offset_bytes) return;
-  const PartitionMap map(source, *footer);
-  describe_block(out, source, map, map.find(place), *footer);
+  const auto map = blocks_of(source, *footer);
+  describe_block(out, map, map.find(place), *footer);
 }
 
 void describe_key_run(Description& out, const RunSource& source) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "format/endian.h"
+#include "format/invalid.h"
 #include "format/link_block.h"
 #include "format/link_index.h"
 
@@ -12,13 +13,10 @@ namespace crawlstore::links {
 using container::ContentProgress;
 using container::PayloadSource;
 using container::PayloadWindow;
+using format::invalid;
 namespace {
 
 constexpr std::uint64_t kProgressBytes = 1024 * 1024;
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// Walks the blocks of a link run beside its index.
 class LinkRunWalk {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "format/endian.h"
+#include "format/invalid.h"
 #include "format/origin_index.h"
 
 namespace crawlstore::pages {
@@ -11,15 +12,12 @@ namespace crawlstore::pages {
 using container::ContentProgress;
 using container::PayloadSource;
 using container::PayloadWindow;
+using format::invalid;
 namespace {
 
 constexpr std::uint64_t kProgressBytes = 1024 * 1024;
 /// More than any block that keeps the limits.
 constexpr std::uint64_t kBlockBytesMax = std::uint64_t{17} << 20;
-
-tl::unexpected<Error> invalid(const char* text, std::uint64_t offset) {
-  return fail(Errc::kSegmentInvalid, text, offset);
-}
 
 /// Walks the blocks of an origin run beside its index.
 class OriginWalk {

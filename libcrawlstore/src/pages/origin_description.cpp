@@ -15,40 +15,21 @@ using container::RunSource;
 
 namespace {
 
-/// Where the blocks of an origin run are, from its footer and index, none of which is believed.
-class OriginMap {
- public:
-  OriginMap(const RunSource& source, const format::OriginFooter& footer)
-      : source_(source), footer_(footer) {}
+format::OriginEntry entry_of(const RunSource& source, const format::OriginFooter& footer,
+                             std::uint64_t i) {
+  const Extent place = format::origin_entry_place(footer, i);
+  if (place.length_bytes == 0) return {};
+  const auto bytes = source.read(place.offset_bytes, place.length_bytes).bytes;
+  if (bytes.size() < place.length_bytes) return {};
+  return format::load_origin_entry(footer, bytes.data());
+}
 
-  [[nodiscard]] const format::OriginFooter& footer() const { return footer_; }
-
-  [[nodiscard]] format::OriginEntry entry(std::uint64_t i) const {
-    const Extent place = format::origin_entry_place(footer_, i);
-    if (place.length_bytes == 0) return {};
-    const auto bytes = source_.read(place.offset_bytes, place.length_bytes).bytes;
-    if (bytes.size() < place.length_bytes) return {};
-    return format::load_origin_entry(footer_, bytes.data());
-  }
-
-  /// The extent of a block in the payload.
-  [[nodiscard]] Extent block(std::uint64_t i) const {
-    const std::uint64_t begin = i == 0 ? footer_.dictionary_bytes : entry(i).offset_bytes;
-    const std::uint64_t end =
-        i + 1 < footer_.block_count ? entry(i + 1).offset_bytes : footer_.index_offset_bytes;
-    return {begin, end > begin ? end - begin : 0};
-  }
-
-  /// The last block that begins at or before `place`.
-  [[nodiscard]] std::uint64_t find(std::uint64_t place) const {
-    return container::find_block(footer_.block_count, place,
-                                 [this](std::uint64_t i) { return entry(i).offset_bytes; });
-  }
-
- private:
-  const RunSource& source_;
-  const format::OriginFooter& footer_;
-};
+container::BlockMap blocks_of(const RunSource& source, const format::OriginFooter& footer) {
+  const auto begin_of = [&](std::uint64_t i) -> std::uint64_t {
+    return i == 0 ? footer.dictionary_bytes : entry_of(source, footer, i).offset_bytes;
+  };
+  return {source, footer.block_count, footer.index_offset_bytes, begin_of};
+}
 
 /// A decoder with the dictionary of the run, which is described.
 std::optional<format::OriginBlockDecoder> describe_dictionary(Description& out,
@@ -80,22 +61,22 @@ void describe_parts(Description& out, const format::OriginBlockHeader& header, s
   add("stored", header.stored_bytes);
 }
 
-void describe_block(Description& out, const RunSource& source, const OriginMap& map,
-                    std::uint64_t i, format::OriginBlockDecoder* decoder) {
+void describe_block(Description& out, const container::BlockMap& map, std::uint64_t i,
+                    const format::OriginFooter& footer, format::OriginBlockDecoder* decoder) {
   const Extent block = map.block(i);
-  const std::uint64_t base = source.run().offset_bytes + block.offset_bytes;
+  const std::uint64_t base = map.source.run().offset_bytes + block.offset_bytes;
   const std::size_t mark = out.mark();
   out.open("blocks[" + std::to_string(i) + "]", "struct", {base, block.length_bytes});
   const RunBytes bytes =
-      source.read(block.offset_bytes, std::min(block.length_bytes, container::kWholeBytesMax));
+      map.source.read(block.offset_bytes, std::min(block.length_bytes, container::kWholeBytesMax));
   out.add_fields(format::describe_origin_block(bytes.bytes), base);
-  const auto header = format::parse_origin_block_header(bytes.bytes, codec_of(map.footer()));
+  const auto header = format::parse_origin_block_header(bytes.bytes, codec_of(footer));
   if (header) describe_parts(out, *header, base);
   out.close();
   auto broken = container::error_of(header);
   if (header && decoder != nullptr && bytes.bytes.size() == block.length_bytes) {
     broken = container::error_of(
-        decoder->decode(bytes.bytes, map.footer().first_page + map.entry(i).page));
+        decoder->decode(bytes.bytes, footer.first_page + entry_of(map.source, footer, i).page));
   }
   container::note_problems(out, mark, base, bytes, broken);
 }
@@ -107,7 +88,7 @@ void describe_origins(Description& out, const RunSource& source) {
                                                  format::parse_origin_footer);
   if (!footer) return;
   auto decoder = describe_dictionary(out, source, *footer);
-  const OriginMap map(source, *footer);
+  const auto map = blocks_of(source, *footer);
   const std::uint64_t start = source.run().offset_bytes;
   const std::uint64_t index_bytes = format::origin_index_end(*footer) - footer->index_offset_bytes;
   out.add("index", "bytes", {start + footer->index_offset_bytes, index_bytes}, {});
@@ -117,7 +98,7 @@ void describe_origins(Description& out, const RunSource& source) {
       std::to_string(footer->block_count));
   const std::uint64_t shown = std::min<std::uint64_t>(footer->block_count, out.entries_max());
   for (std::uint64_t i = 0; i < shown; ++i) {
-    describe_block(out, source, map, i, decoder ? &*decoder : nullptr);
+    describe_block(out, map, i, *footer, decoder ? &*decoder : nullptr);
   }
   out.close();
 }
@@ -127,9 +108,9 @@ void describe_origins_at(Description& out, const RunSource& source, std::uint64_
                                                  format::parse_origin_footer);
   if (!footer || place >= footer->index_offset_bytes) return;
   auto decoder = describe_dictionary(out, source, *footer);
-  const OriginMap map(source, *footer);
+  const auto map = blocks_of(source, *footer);
   if (place < footer->dictionary_bytes) return;
-  describe_block(out, source, map, map.find(place), decoder ? &*decoder : nullptr);
+  describe_block(out, map, map.find(place), *footer, decoder ? &*decoder : nullptr);
 }
 
 }  // namespace crawlstore::pages
