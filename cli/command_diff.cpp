@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <functional>
 
 #include "cli/console.h"
@@ -10,6 +9,7 @@
 #include "cli/verb.h"
 #include "model/pages_diff_view.h"
 #include "model/queue_view.h"
+#include "model/scores_diff.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -51,16 +51,11 @@ Result<States> open_generations(const Options& options) {
   return fail(Errc::kBusyPinned, "the store commits faster than two generations can be opened");
 }
 
-/// The tables of what differs, and whether anything does.
-struct Outcome {
-  model::Document document;
-  bool differs = false;
-};
-
+/// The tables of what differs; the first field, `differs`, says whether anything does.
 /// `blame` is told in which state an error is; `progress` what diff() and diff_pages() tell.
-Result<Outcome> compare(const States& states, const model::DiffViewOptions& view_options,
-                        const std::function<void(bool in_new)>& blame,
-                        const std::function<bool(std::uint64_t, std::uint64_t)>& progress) {
+Result<model::Document> compare(const States& states, const model::DiffViewOptions& view_options,
+                                const std::function<void(bool in_new)>& blame,
+                                const std::function<bool(std::uint64_t, std::uint64_t)>& progress) {
   model::DiffView view(view_options);
   DiffSink sink = view.sink();
   sink.failed = blame;
@@ -72,11 +67,10 @@ Result<Outcome> compare(const States& states, const model::DiffViewOptions& view
                  diff_pages(states.older, states.newer, pages_sink, {progress}));
   CRAWLSTORE_TRY(auto document, view.document(states.older, states.newer, report));
   CRAWLSTORE_TRY(pages_view.add_to(document, databases));
-  CRAWLSTORE_TRY(const bool queues_differ,
-                 model::add_queues_diff(states.older, states.newer, document));
-  const bool any = std::any_of(databases.begin(), databases.end(),
-                               [](const PagesDiff& found) { return found.differs(); });
-  return Outcome{std::move(document), any || queues_differ || report.differs()};
+  CRAWLSTORE_TRY(
+      model::add_scores_diff(states.older, states.newer, databases, {progress, blame}, document));
+  CRAWLSTORE_TRY(model::add_queues_diff(states.older, states.newer, document));
+  return document;
 }
 
 int compare_and_print(const Options& options, const States& states) {
@@ -93,14 +87,14 @@ int compare_and_print(const Options& options, const States& states) {
     progress.update_of(done, total);
     return stop.requested() == 0;
   };
-  const auto outcome = compare(states, view_options, blame, tell);
-  if (!outcome) {
+  const auto document = compare(states, view_options, blame, tell);
+  if (!document) {
     if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-    return fail_with(failed_path, outcome.error());
+    return fail_with(failed_path, document.error());
   }
-  const int printed = print_document(outcome->document, options.as_json);
+  const int printed = print_document(*document, options.as_json);
   if (printed != kExitDone) return printed;
-  return outcome->differs ? kExitNo : kExitDone;
+  return document->fields.front().value == model::Cell{true} ? kExitNo : kExitDone;
 }
 
 int run(const Options& options) {
@@ -128,8 +122,9 @@ Action define_diff(Parser& parser) {
       "they also differ when the same was written anew, as by `compact`. DRUMs are compared by "
       "name: keys, values, waiting requests. Page databases too: pages, their links, waiting "
       "edits; a page is known by its index in states of one store, and by its URL in two stores. "
-      "Of queues "
-      "only the numbers of pages and runs are compared.");
+      "Of scores the values are compared, where there are none as 0: how many differ, by how much "
+      "together (L1), and the largest change. Of queues only the numbers of pages and runs are "
+      "compared.");
   parser.text("OLD", options->old_path, "the crawl file as it was").required();
   parser.text("NEW", options->new_path, "the crawl file as it is");
   parser.flag("--previous", options->previous,

@@ -80,17 +80,27 @@ class PageGraphBuilder {
     return found;
   }
 
+  /// What has no score is as good as 0.
+  [[nodiscard]] Result<double> score_of(std::uint64_t page) const {
+    if (options_.scores) {
+      CRAWLSTORE_TRY(const auto score, options_.scores->score(page));
+      return score.value_or(0);
+    }
+    CRAWLSTORE_TRY(const float score, view_.score(page));
+    return std::isnan(score) ? 0 : score;
+  }
+
   /// Of pages, as many with the best scores as there is room for, those first.
   Result<std::vector<std::uint64_t>> best_of(const std::vector<std::uint64_t>& pages,
                                              std::size_t room) {
     if (pages.size() <= room) return pages;
-    std::vector<std::pair<float, std::uint64_t>> ranked;
+    std::vector<std::pair<double, std::uint64_t>> ranked;
     const std::size_t looked_at =
         std::clamp(room * kCandidatesANode, kCandidatesMin, kCandidatesMax);
     const std::size_t step = pages.size() / looked_at + 1;
     for (std::size_t i = 0; i < pages.size(); i += step) {
-      CRAWLSTORE_TRY(const auto score, view_.score(pages[i]));
-      ranked.emplace_back(std::isnan(score) ? 0 : -score, pages[i]);
+      CRAWLSTORE_TRY(const double score, score_of(pages[i]));
+      ranked.emplace_back(-score, pages[i]);
     }
     std::ranges::sort(ranked);
     std::vector<std::uint64_t> best;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <crawlstore/page_view.h>
+#include <crawlstore/scores.h>
 
 #include "model/host_rows.h"
 
@@ -50,14 +51,17 @@ struct EgoGraphOptions {
   /// in which they were asked for: each adds kExpandedMax nodes over the budget.
   std::vector<std::uint64_t> expanded;
   static constexpr std::size_t kExpandedMax = 20;
+  /// By which of more pages the best are chosen; nothing: by the scores of their records.
+  std::optional<ScoreView> scores = std::nullopt;
 };
 
 /// Pages around a page. Of more neighbours than there is room for come those with the best scores,
 /// of at most 10,000 (200 and more: 50 for each there is room for) that are looked at; each level
 /// leaves room for the next ones, and what these do not need it has after all: the budget is used
 /// up as long as there are pages within the depth. All links among the nodes are edges.
-///   errors  kInvalidArgument: no page has this index; kCancelled; of damage
-///   cost    links and a record of each node, a record of each neighbour that is looked at
+///   errors  kInvalidArgument: no page has this index; kTypeMismatch: the scores are of hosts or
+///           domains; kCancelled; of damage
+///   cost    links and a record of each node, a record or score of each neighbour that is looked at
 Result<EgoGraph> page_graph(const PageView& view, std::uint64_t centre,
                             const EgoGraphOptions& options, const PagesProgress& progress);
 

@@ -25,12 +25,16 @@ std::string escape_xml(const std::string& text) {
 
 }  // namespace
 
-std::string graph_dot(const EgoGraph& graph) {
+std::string graph_dot(const EgoGraph& graph, const std::optional<GraphScores>& scores) {
+  const std::string name = scores ? quote_dot("score:" + scores->name) : std::string();
   std::string text = "digraph links {\n";
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     const GraphNode& node = graph.nodes[i];
     text += fmt::format("  n{} [label={}, state=\"{}\", depth={}, score=\"{}\"", i,
                         quote_dot(node.label), name_of(node.state), node.depth, node.score);
+    if (scores && scores->nodes[i].score) {
+      text += fmt::format(", {}=\"{}\"", name, *scores->nodes[i].score);
+    }
     text += graph.is_of_hosts ? fmt::format(", page_count={}];\n", node.page_count) : "];\n";
   }
   for (const GraphEdge& edge : graph.edges) {

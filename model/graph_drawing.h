@@ -5,17 +5,20 @@
 /// functions; any.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "model/ego_graph.h"
 #include "model/graph_layout.h"
+#include "model/graph_scores.h"
 
 namespace crawlstore::model {
 
 /// A directed graph in Graphviz's language: a node a line with its label, state, depth and score,
-/// then an edge a line; of hosts with the number of links.
-std::string graph_dot(const EgoGraph& graph);
+/// and with what an array says of it as `score:NAME`, where it has a score there; then an edge a
+/// line; of hosts with the number of links.
+std::string graph_dot(const EgoGraph& graph, const std::optional<GraphScores>& scores);
 
 /// How a node is drawn.
 struct NodeLook {

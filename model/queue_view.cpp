@@ -57,7 +57,7 @@ Table queues_table(std::span<const QueueInfo> queues) {
   return table;
 }
 
-Result<bool> add_queues_diff(const Snapshot& older, const Snapshot& newer, Document& document) {
+Result<void> add_queues_diff(const Snapshot& older, const Snapshot& newer, Document& document) {
   CRAWLSTORE_TRY(const auto before, QueueView::list(older));
   CRAWLSTORE_TRY(const auto after, QueueView::list(newer));
   struct Both {
@@ -87,7 +87,7 @@ Result<bool> add_queues_diff(const Snapshot& older, const Snapshot& newer, Docum
   }
   document.tables.push_back(std::move(table));
   if (differs) document.fields.front().value = true;
-  return differs;
+  return {};
 }
 
 Table waiting_table(std::span<const WaitingPage> pages, bool for_people) {

@@ -19,9 +19,9 @@ namespace crawlstore::model {
 Table queues_table(std::span<const QueueInfo> queues);
 
 /// Adds the table `queues` of two states to what differs between them: how many pages and runs, not
-/// which. Whether there are queues of one state alone, or with more or fewer pages; then the first
-/// field, `differs`, says so. errors of damage
-Result<bool> add_queues_diff(const Snapshot& older, const Snapshot& newer, Document& document);
+/// which. Where there are queues of one state alone, or with more or fewer pages, the first field,
+/// `differs`, becomes true. errors of damage
+Result<void> add_queues_diff(const Snapshot& older, const Snapshot& newer, Document& document);
 
 /// A page that waits, and its URL; empty: it has none.
 struct WaitingPage {

@@ -61,12 +61,7 @@ Result<std::vector<TopPage>> describe_pages(const PageView& pages, ScoreSubject 
   for (const ScoredPage& page : best) {
     CRAWLSTORE_TRY(auto url, pages.url(page.index));
     if (subject != ScoreSubject::kPage) {
-      const std::string host(url_host(url));
-      top.push_back({page.index,
-                     subject == ScoreSubject::kHost ? host : registered_domain(host),
-                     page.score,
-                     {},
-                     {}});
+      top.push_back({page.index, ranked_name(std::move(url), subject), page.score, {}, {}});
       continue;
     }
     CRAWLSTORE_TRY(const auto in, pages.in_links(page.index));
@@ -88,6 +83,12 @@ Result<void> add_fields(const PageView& pages, const std::string& name, std::uin
 }
 
 }  // namespace
+
+std::string ranked_name(std::string url, ScoreSubject subject) {
+  if (subject == ScoreSubject::kPage) return url;
+  std::string host(url_host(url));
+  return subject == ScoreSubject::kHost ? host : registered_domain(host);
+}
 
 Result<Table> scores_table(const Snapshot& snapshot) {
   Table table{"scores",

@@ -25,6 +25,9 @@ Result<Table> scores_table(const Snapshot& snapshot);
 /// What was computed, and how; with the table `iterations` if asked for.
 Document rank_view(const RankReport& report, bool with_residuals);
 
+/// What a score is told by: the URL itself, or its host or registered domain.
+std::string ranked_name(std::string url, ScoreSubject subject);
+
 struct TopPage {
   std::uint64_t index = 0;  ///< of a host or domain that of its first page
   std::string url;          ///< of a host or domain its name

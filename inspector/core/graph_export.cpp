@@ -127,7 +127,7 @@ std::string export_graph(
   }
   AtomicFile file(path);
   file.write(path.ends_with(".svg") ? model::graph_svg(drawn.graph, drawn.points, drawn.looks)
-                                    : model::graph_dot(drawn.graph));
+                                    : model::graph_dot(drawn.graph, drawn.scores));
   return file.finish();
 }
 

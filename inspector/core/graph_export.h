@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ struct NodeLabel {
 
 struct DrawnGraph {
   const model::EgoGraph& graph;
+  const std::optional<model::GraphScores>& scores;
   const std::vector<model::GraphPoint>& points;
   const std::vector<model::NodeLook>& looks;
   const std::vector<NodeLabel>& labels;  ///< for pictures, the most important first

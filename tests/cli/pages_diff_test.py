@@ -68,6 +68,28 @@ class PagesDiff(PagesTest):
         self.load_edges(sorted(newer), name="same.crawl")
         self.assertFalse(self.diff("same.crawl", "x.crawl", code=0)["differs"])
 
+    def test_tells_scores_apart(self):
+        self.load(b"#0\t#1\n#1\t#0\n#1\t#2\n#2\t#0\n", "edges")
+        self.succeed("rank", "x.crawl")
+        shutil.copy(self.folder / "x.crawl", self.folder / "old.crawl")
+        self.succeed("rank", "x.crawl", "--damping", "0.5")
+        self.succeed("rank", "x.crawl", "hits")
+        before, after = ({row["index"]: row["score"] for row in json.loads(
+            self.succeed("top", name, "--json").out)["top"]} for name in ("old.crawl", "x.crawl"))
+        changes = {page: after[page] - before[page] for page in before}
+        most = max(changes, key=lambda page: abs(changes[page]))
+        found = self.diff("old.crawl", "x.crawl")
+        self.assertTrue(found["differs"])
+        self.assertEqual([(row["name"], row["change"]) for row in found["scores"]],
+                         [("authorities", "added"), ("hubs", "added"), ("pagerank", "changed")])
+        row = found["scores"][2]
+        self.assertEqual((row["changed_score_count"], row["page"]), (3, f"#{most}"))
+        self.assertAlmostEqual(row["l1_distance"], sum(map(abs, changes.values())), 9)
+        self.assertAlmostEqual(row["largest_change"], changes[most], 9)
+        self.assertFalse(self.diff("x.crawl", "x.crawl", code=0)["differs"])
+        self.assertRegex(self.run_command("diff", "x.crawl", "--previous").out.decode(),
+                         r"(?m)^pages +hubs +added ")
+
     def test_of_compacted_databases_is_none(self):
         for n in range(3):
             self.load(b"http://a.test/%d\thttp://b.test/%d\n" % (n, n), "edges")

@@ -267,7 +267,7 @@ TEST(GraphLayout, StopsWhenItIsToldTo) {
 TEST(GraphDrawing, EscapesWhatLabelsHold) {
   EgoGraph graph = wheel(3);
   graph.nodes[1].label = "a\"b\\c<d>&\x01\xff";
-  const std::string dot = graph_dot(graph);
+  const std::string dot = graph_dot(graph, std::nullopt);
   EXPECT_THAT(dot, HasSubstr(R"(n1 [label="a\"b\\\\c<d>&amp;\\x01\\xff")"));
   EXPECT_THAT(dot, HasSubstr("n0 -> n1;"));
   const std::vector<NodeLook> looks(4, NodeLook{0x12ab34, 0.2F, true});

@@ -2,21 +2,26 @@
 #include "model/graph_scores.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <crawlstore/pages.h>
 
 #include "drum/memory_store.h"
 #include "inspector/pages_file.h"
+#include "model/graph_drawing.h"
 
 namespace crawlstore::model {
 namespace {
 
 using testing::crawl_web;
+using ::testing::HasSubstr;
 using testing::kCrawlTimeUs;
 using testing::MemoryStore;
 using testing::must;
@@ -120,6 +125,31 @@ TEST_F(GraphsWithScores, HaveThoseOfTheirPages) {
   EXPECT_EQ(found.scored_count, found.nodes.size());
   EXPECT_EQ(found.lowest, 0);
   EXPECT_EQ(found.highest, static_cast<double>(last) / 8);
+}
+
+TEST_F(GraphsWithScores, TakeTheBestByTheArrayWhereThereIsLittleRoom) {
+  EgoGraphOptions options;
+  options.nodes_max = 4;
+  options.scores = must(ScoreView::open(view(), "own"));  // the higher the index, the better
+  options.depth = 1;
+  const EgoGraph best = must(page_graph(view(), 0, options, go_on));
+  options.nodes_max = 500;
+  std::vector<std::uint64_t> near;
+  for (const GraphNode& node : must(page_graph(view(), 0, options, go_on)).nodes) {
+    if (node.page != 0) near.push_back(node.page);
+  }
+  ASSERT_GT(near.size(), 3U);
+  std::ranges::sort(near, std::greater<>{});
+  ASSERT_EQ(best.nodes.size(), 4U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(best.nodes[i + 1].page, near[i]);
+}
+
+TEST_F(GraphsWithScores, WriteThemForGraphviz) {
+  GraphScores found = scores();
+  found.nodes[1].score.reset();
+  const std::string dot = graph_dot(graph(), found);
+  EXPECT_THAT(dot, HasSubstr(fmt::format(R"(, "score:own"="{}"];)", *found.nodes[2].score)));
+  EXPECT_EQ(dot.find("score:own", dot.find("  n1 [")), dot.find("score:own", dot.find("  n2 [")));
 }
 
 TEST_F(GraphsWithScores, TellThePagesThatCameSince) {

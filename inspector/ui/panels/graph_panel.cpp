@@ -136,8 +136,8 @@ class GraphPanel final : public Panel {
         "export " + path, {},
         [scene = scene_, looks = std::move(looks), labels = labels_of(ui), path,
          write = ui.actions.png_writer(), &actions = ui.actions](JobContext&) -> Jobs::Finish {
-          const std::string problem =
-              export_graph({scene->graph, scene->points, looks, labels}, path, write);
+          const std::string problem = export_graph(
+              {scene->graph, scene->scores, scene->points, looks, labels}, path, write);
           return [&actions, path, problem] {
             actions.say(problem.empty() ? Severity::kNote : Severity::kBad,
                         problem.empty() ? "the graph was written to " + path

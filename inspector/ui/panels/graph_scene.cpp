@@ -38,12 +38,14 @@ std::vector<float> sizes_of(const GraphScene& scene) {
 }
 
 Result<EgoGraph> gather(const PageView& pages, const GraphQuestion& question,
+                        const std::optional<ScoreView>& scores,
                         const model::PagesProgress& progress) {
   EgoGraphOptions options;
   options.direction = question.direction;
   options.depth = question.depth;
   options.nodes_max = question.nodes_max;
   options.expanded = question.expanded;
+  options.scores = scores;
   if (const auto* host = std::get_if<HostThing>(&question.centre)) {
     return model::host_graph(pages, host->host, options, progress);
   }
@@ -73,34 +75,36 @@ std::vector<model::GraphPoint> points_of(const EgoGraph& graph, const GraphScene
   return model::lay_out(graph, starts, progress);
 }
 
-Result<model::GraphScores> read_scores(const PageView& pages, const std::string& name,
-                                       const EgoGraph& graph,
-                                       const model::PagesProgress& progress) {
-  CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages, name));
-  return model::graph_scores(graph, scores, progress);
-}
-
 }  // namespace
 
 std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQuestion& question,
                                              const GraphScene* before, std::uint64_t number,
                                              const model::PagesProgress& progress) {
   auto found = std::make_shared<FoundGraph>();
-  auto graph = gather(pages, question, progress);
+  std::optional<ScoreView> scores;
+  if (!question.scores.empty()) {
+    auto opened = ScoreView::open(pages, question.scores);
+    if (opened) scores = std::move(*opened);
+    if (!opened) found->scores_problem = opened.error();
+  }
+  auto graph = gather(pages, question, scores, progress);
+  if (!graph && scores && graph.error().code != Errc::kCancelled) {
+    // Scores that cannot be read are no reason to show nothing.
+    found->scores_problem = graph.error();
+    scores.reset();
+    graph = gather(pages, question, scores, progress);
+  }
   if (!graph && graph.error().code == Errc::kCancelled) return nullptr;
   if (!graph) {
     found->problem = graph.error();
     return found;
   }
   auto scene = std::make_shared<GraphScene>();
-  if (!question.scores.empty()) {
-    auto scores = read_scores(pages, question.scores, *graph, progress);
-    if (!scores && scores.error().code == Errc::kCancelled) return nullptr;
-    if (scores) {
-      scene->scores = std::move(*scores);
-    } else {
-      found->scores_problem = scores.error();
-    }
+  if (scores) {
+    auto of_nodes = model::graph_scores(*graph, *scores, progress);
+    if (!of_nodes && of_nodes.error().code == Errc::kCancelled) return nullptr;
+    if (of_nodes) scene->scores = std::move(*of_nodes);
+    if (!of_nodes) found->scores_problem = of_nodes.error();
   }
   scene->points = points_of(*graph, before, progress);
   scene->graph = std::move(*graph);

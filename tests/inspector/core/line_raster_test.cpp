@@ -99,7 +99,7 @@ class GraphExport : public ::testing::Test {
     graph_.edges.push_back({0, 1});
   }
   std::string write(const std::string& name) {
-    return export_graph({graph_, points_, looks_, labels_}, folder_ / name,
+    return export_graph({graph_, std::nullopt, points_, looks_, labels_}, folder_ / name,
                         [this](const Picture& picture, const std::string&) {
                           picture_ = picture;
                           return std::string("said");
@@ -139,7 +139,8 @@ TEST_F(GraphExport, SaysWhatWentWrong) {
   EXPECT_EQ(write("a.svg"), "");
   EXPECT_EQ(write("a.dot"), "");
   EXPECT_NE(write("no/such/folder/a.dot"), "");
-  EXPECT_NE(export_graph({graph_, points_, looks_, labels_}, folder_ / "a.png", {}), "");
+  EXPECT_NE(export_graph({graph_, std::nullopt, points_, looks_, labels_}, folder_ / "a.png", {}),
+            "");
 }
 
 }  // namespace
