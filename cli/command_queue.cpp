@@ -49,7 +49,7 @@ int run(const Options& options) {
   }
   if (fills) return fill_queue(options.source, change);
   if (has_list) return change_by_list(options.source, change);
-  if (change.clears) return clear_queue(options.source, change);
+  if (change.clears || change.kept) return trim_queue(options.source, change);
   int code = kExitDone;
   const auto source = open_queues(options.source, QueueNeeds::kQueue, code);
   if (!source) return code;
@@ -108,6 +108,10 @@ Action define_queue(Parser& parser) {
            "insert pages: lines PRIORITY TAB URL, or #INDEX for the URL; - for standard input");
   add_list("--update INPUT", ListUse::kUpdate, "the same of pages that wait already");
   add_list("--remove INPUT", ListUse::kRemove, "remove pages: lines URL or #INDEX");
+  changes.push_back(add_count(parser, "--trim", change.kept,
+                              "remove all pages but the first N: those that would leave last",
+                              {0, ~std::uint64_t{0}})
+                        .excludes(limit));
   changes.push_back(parser.flag("--clear", change.clears, "remove all pages").excludes(limit));
   for (auto one = changes.begin(); one != changes.end(); ++one) {
     std::for_each(changes.begin(), one, [one](Option other) { one->excludes(other); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/queue_changes.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <functional>
@@ -150,6 +151,21 @@ PageList list_of(const QueueChange& change, double& priority) {
           .takes_any_index = change.use == ListUse::kUpdate};
 }
 
+/// All but the first `kept_count` leave, some at a time.
+Result<void> trim(Queue& queue, std::uint64_t kept_count, const Progress& progress) {
+  constexpr std::uint64_t kRemovedAtOnce = 1 << 20;
+  if (kept_count == 0) return queue.clear();
+  const std::uint64_t before = queue.count();
+  while (queue.count() > kept_count) {
+    if (!progress(before - queue.count(), before - kept_count)) {
+      return fail(Errc::kCancelled, "cancelled");
+    }
+    const std::uint64_t excess = queue.count() - kept_count;
+    CRAWLSTORE_TRY(queue.trim(queue.count() - std::min(excess, kRemovedAtOnce)));
+  }
+  return {};
+}
+
 }  // namespace
 
 int fill_queue(const QueueSourceOptions& source, const QueueChange& change) {
@@ -208,18 +224,19 @@ int change_by_list(const QueueSourceOptions& source, const QueueChange& change) 
   return report(source, stop, counts, change.as_json);
 }
 
-int clear_queue(const QueueSourceOptions& source, const QueueChange& change) {
+int trim_queue(const QueueSourceOptions& source, const QueueChange& change) {
   auto store = open_store(source.pages.path, change.lock_wait_seconds);
   if (!store) return fail_with(source.pages.path, store.error());
   int code = kExitDone;
   const auto found = open_queues(source, QueueNeeds::kQueue, code);
   if (!found || !check_chosen(*found, source, code)) return code;
   const StopSignals stop;
+  WorkBar bar("trim", stop, change.quiet);
   const auto counts =
-      change_queue(*store, found->queue->info().name, [](Queue& queue) -> Result<Counts> {
-        const std::uint64_t removed_count = queue.count();
-        CRAWLSTORE_TRY(queue.clear());
-        return Counts{count_field("removed_count", removed_count)};
+      change_queue(*store, found->queue->info().name, [&](Queue& queue) -> Result<Counts> {
+        const std::uint64_t before = queue.count();
+        CRAWLSTORE_TRY(trim(queue, change.kept.value_or(0), bar.progress()));
+        return Counts{count_field("removed_count", before - queue.count())};
       });
   return report(source, stop, counts, change.as_json);
 }

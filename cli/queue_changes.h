@@ -19,6 +19,7 @@ struct QueueChange {
   std::string lines_path;  ///< of a list of pages; empty: there is none
   ListUse use = ListUse::kInsert;
   bool clears = false;
+  std::optional<std::uint64_t> kept;  ///< so many pages stay
   std::optional<std::uint64_t> limit;
   bool only_unfetched = false;
   bool adds = false;      ///< fills also where pages wait already
@@ -36,7 +37,7 @@ int fill_queue(const QueueSourceOptions& source, const QueueChange& change);
 /// Inserts, updates or removes the pages of a list. The same.
 int change_by_list(const QueueSourceOptions& source, const QueueChange& change);
 
-/// Removes all pages. The same.
-int clear_queue(const QueueSourceOptions& source, const QueueChange& change);
+/// Removes all pages but the first `kept`, or all of them. The same.
+int trim_queue(const QueueSourceOptions& source, const QueueChange& change);
 
 }  // namespace crawlstore::cli

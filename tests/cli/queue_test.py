@@ -274,7 +274,7 @@ class Fill(Crawl):
                       ["--fill-from", "x", "--add", "--replace"],
                       ["--fill-from", "x", "--strict"],
                       *itertools.permutations(["--fill-from=x", "--insert=-", "--update=-",
-                                               "--remove=-", "--clear"], 2)):
+                                               "--remove=-", "--clear", "--trim=1"], 2)):
             self.refuse(2, "queue|excludes|empty", "queue", "x.crawl", *words)
         self.refuse(1, "the store has no queue", "queue", "x.crawl")
 
@@ -407,6 +407,18 @@ class Remove(Crawl):
         self.assertEqual(cleared, {"name": "queue", "removed_count": count, "page_count": 0})
         self.refuse(1, "the queue `queue` is empty", "next", "x.crawl")
         self.assertEqual(self.fill()["page_count"], count)
+
+    def test_of_those_that_would_leave_last(self):
+        count = self.fill()["page_count"]
+        first = self.next("--peek", "-n", "3")
+        trimmed = json.loads(self.succeed("queue", "x.crawl", "--trim", "3", "--json").out)
+        self.assertEqual(trimmed, {"name": "queue", "removed_count": count - 3, "page_count": 3})
+        self.assertEqual(self.next("--peek", "-n", "1,000"), first)
+        trimmed = json.loads(self.succeed("queue", "x.crawl", "--trim", "4", "--json").out)
+        self.assertEqual(trimmed["removed_count"], 0)
+        self.succeed("verify", "x.crawl", "--deep")
+        self.succeed("queue", "x.crawl", "--trim", "0")
+        self.refuse(1, "the queue `queue` is empty", "next", "x.crawl")
 
 
 class Forget(Crawl):
