@@ -25,23 +25,31 @@ void sort_by_insertion(std::span<Entry> entries) {
   }
 }
 
-/// Each entry goes to the cell that its order has in proportion; neighbours are in one cell, or in
+bool are_of_one_order(std::span<const Entry> entries) {
+  return std::ranges::all_of(
+      entries, [&](const Entry& entry) { return entry.order == entries.front().order; });
+}
+
+/// Each entry goes to the cell that its number has in proportion; neighbours are in one cell, or in
 /// two that lie side by side.
+///   number  the order, or the page of entries that are of one order
+template <std::uint64_t Entry::*number>
 void spread(std::span<Entry> entries, std::vector<Entry>& room) {
   if (room.size() < kSpreadMax) room.resize(kSpreadMax);
   std::array<std::uint16_t, kSpreadMax> cells;
-  std::array<std::uint16_t, kSpreadMax + 1> ends{};
+  std::array<std::uint16_t, kSpreadMax + 1> ends;
+  std::fill_n(ends.begin(), entries.size() + 1, std::uint16_t{0});
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t highest = 0;
   for (const Entry& entry : entries) {
-    lowest = std::min(lowest, entry.order);
-    highest = std::max(highest, entry.order);
+    lowest = std::min(lowest, entry.*number);
+    highest = std::max(highest, entry.*number);
   }
   const double scale = static_cast<double>(entries.size() - 1) /
                        std::max(1.0, static_cast<double>(highest - lowest));
   for (std::size_t i = 0; i < entries.size(); ++i) {
     // Rounding goes one way for all, so that a lower order has no higher cell.
-    const double cell = static_cast<double>(entries[i].order - lowest) * scale;
+    const double cell = static_cast<double>(entries[i].*number - lowest) * scale;
     cells[i] = static_cast<std::uint16_t>(
         std::min<std::size_t>(static_cast<std::size_t>(cell), entries.size() - 1));
     ++ends[cells[i] + 1U];
@@ -59,6 +67,8 @@ void spread(std::span<Entry> entries, std::vector<Entry>& room) {
     const std::span<Entry> some = entries.subspan(begin, ends[cell] - begin);
     if (some.size() <= kSpreadMin) {
       sort_by_insertion(some);
+    } else if (number == &Entry::order && are_of_one_order(some)) {
+      spread<&Entry::page>(some, room);
     } else {
       std::ranges::sort(some);
     }
@@ -72,7 +82,7 @@ void sort_entries(std::span<Entry> entries, std::vector<Entry>& room) {
   if (entries.size() <= kSpreadMin) {
     sort_by_insertion(entries);
   } else if (entries.size() <= kSpreadMax) {
-    spread(entries, room);
+    spread<&Entry::order>(entries, room);
   } else {
     std::ranges::sort(entries);
   }
