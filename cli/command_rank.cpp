@@ -76,6 +76,8 @@ HitsOptions hits_options(const Options& options) {
   hits.precision = options.rank.precision;
   hits.max_iterations = options.rank.max_iterations;
   hits.thread_count = options.rank.thread_count;
+  hits.memory_bytes = options.rank.memory_bytes;
+  hits.folder = options.rank.folder;
   hits.by_content_scores = options.rank.by_content_scores;
   hits.is_warm = options.rank.is_warm;
   hits.progress = options.rank.progress;
@@ -97,11 +99,13 @@ int take_scorer(Options& options) {
     return fail_with("opic takes no options of pagerank and hits but --database and --cold",
                      kExitUsage);
   }
+  options.rank.memory_bytes = options.memory_bytes.value_or(memory_limit_bytes() / 4 * 3);
+  options.rank.folder = std::filesystem::absolute(options.path).parent_path();
   if (options.scorer == kHits) {
-    const bool is_of_pagerank = options.damping != kNotGiven || !options.seeds_path.empty() ||
-                                options.by != kByPage || options.memory_bytes;
+    const bool is_of_pagerank =
+        options.damping != kNotGiven || !options.seeds_path.empty() || options.by != kByPage;
     if (!is_of_pagerank) return kExitDone;
-    return fail_with("--damping, --personalize, --by and --memory are of pagerank", kExitUsage);
+    return fail_with("--damping, --personalize and --by are of pagerank", kExitUsage);
   }
   if (!options.hubs.empty()) return fail_with("--hubs is of hits", kExitUsage);
   if (options.damping != kNotGiven) options.rank.damping = options.damping;
@@ -109,8 +113,6 @@ int take_scorer(Options& options) {
   if (options.by == kByDomain) options.rank.by = ScoreSubject::kDomain;
   if (options.by != kByPage) options.rank.name += "_by_" + options.by;
   if (!options.name.empty()) options.rank.name = options.name;
-  options.rank.memory_bytes = options.memory_bytes.value_or(memory_limit_bytes() / 4 * 3);
-  options.rank.folder = std::filesystem::absolute(options.path).parent_path();
   return kExitDone;
 }
 

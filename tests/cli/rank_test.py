@@ -128,7 +128,7 @@ class Rank(pages_command.PagesTest):
         self.assertEqual(answer.code, 1)
         self.assertIn(b"after 2 iterations the residual is", answer.err)
         self.assertEqual(self.scores(), before)
-        self.refuse(2, "--by and --memory are of pagerank", "rank", "x.crawl", "hits",
+        self.refuse(2, "--personalize and --by are of pagerank", "rank", "x.crawl", "hits",
                     "--damping", "0.5")
         self.refuse(2, "--hubs is of hits", "rank", "x.crawl", "pagerank", "--hubs", "x")
         self.refuse(2, "pagerank", "rank", "x.crawl", "salsa")
@@ -191,6 +191,15 @@ class Rank(pages_command.PagesTest):
         self.assertIn(b"they lay in a file",
                       self.succeed("rank", "x.crawl", "--memory", "1MiB", "--cold").err)
         self.assertEqual(self.top("--limit", 3000), in_memory)
+
+    def test_finds_the_same_hubs_where_memory_is_short(self):
+        self.load_links(random_links(3000, random.Random(SEED)))
+        self.rank("hits")
+        short = ("hits", "--memory", "1MiB", "--cold", "--name", "short", "--hubs", "short_hubs")
+        self.assertIn(b"they lay in a file", self.succeed("rank", "x.crawl", *short).err)
+        for name, other in (("authorities", "short"), ("hubs", "short_hubs")):
+            self.assertEqual(self.top("--limit", 3000, "--by", name),
+                             self.top("--limit", 3000, "--by", other))
 
     def test_goes_to_the_pages_of_a_list(self):
         links = {page: {(page + 1) % 5} for page in range(5)}

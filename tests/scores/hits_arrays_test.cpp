@@ -11,6 +11,8 @@
 #include <crawlstore/scores.h>
 
 #include "pages/page_words.h"
+#include "support/seeded.h"
+#include "support/temporary_folder.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -123,6 +125,65 @@ TEST(HitsArrays, WeighLinksByContentScoresOfTheirTargets) {
   const auto refused = hits(*store, options);
   EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);
   EXPECT_EQ(refused.error().offset, kD);
+}
+
+/// Pages without URLs, with content scores.
+void add_random(Store& store) {
+  PagesOptions no_urls;
+  no_urls.has_urls = false;
+  auto pages = must(PageDb::open(store, "pages", no_urls));
+  SeededRandom random;
+  constexpr std::uint64_t kPages = 2000;
+  for (std::uint64_t page = 0; page < kPages; ++page) {
+    std::vector<EventLink> links(random.below(8));
+    for (EventLink& link : links) link.index = random.below(kPages);
+    CrawlEvent event;
+    event.index = page;
+    event.score = static_cast<float>(random.below(4));
+    event.links = links;
+    must(pages.add(event));
+  }
+  must(pages.merge());
+}
+
+/// Of authorities, then hubs.
+std::vector<double> doubles_of(const Store& store) {
+  std::vector<double> all;
+  for (const char* const name : {"authorities", "hubs"}) {
+    const auto scores = must(ScoreView::open(view_of(store), name));
+    const auto values = must(scores.doubles());
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+TEST(HitsArrays, HaveTheSameBitsWhereMemoryIsShort) {
+  MemoryStore store;
+  add_random(*store);
+  for (const bool by_content_scores : {false, true}) {
+    HitsOptions options;
+    options.precision = 1e-9;
+    options.by_content_scores = by_content_scores;
+    options.is_warm = false;
+    const RankReport report = must(hits(*store, options));
+    EXPECT_FALSE(report.is_in_file);
+    const auto expected = doubles_of(*store);
+    options.memory_bytes = report.memory_bytes;
+    EXPECT_FALSE(must(hits(*store, options)).is_in_file);
+    options.memory_bytes = report.memory_bytes - 1;
+    for (const unsigned threads : {1U, 3U}) {
+      const TemporaryFolder folder;
+      options.folder = folder.path();
+      options.thread_count = threads;
+      const RankReport in_file = must(hits(*store, options));
+      EXPECT_TRUE(in_file.is_in_file);
+      EXPECT_EQ(in_file.residuals, report.residuals);
+      EXPECT_EQ(doubles_of(*store), expected);
+    }
+    const TemporaryFolder folder;
+    options.folder = folder / "none";
+    EXPECT_EQ(hits(*store, options).error().code, Errc::kNotFound);
+  }
 }
 
 TEST(HitsArrays, AreAlikeWithoutLinksButForForgottenPages) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "scores/graphs.h"
+#include "support/temporary_folder.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -121,6 +122,30 @@ TEST(Hits, GivesTheSameBitsWhateverThreadsAndStripes) {
         EXPECT_EQ(numbers_of(result.authorities), numbers_of(expected.authorities));
       }
     }
+  }
+}
+
+TEST(Hits, GivesTheSameBitsInAFile) {
+  SeededRandom random;
+  const std::uint64_t page_count = 9000 + random.below(5000);
+  const Rows rows = random_graph(random, page_count, 12);
+  const std::vector<float> weights(page_count, 3);
+  const TemporaryFolder folder;
+  const auto caches =
+      caches_of(rows, page_count, {.threads = 2, .stripe_bits = 12, .folder = folder.path()});
+  for (const double precision : {1e-6, 1e-9}) {
+    HitsOptions options{.precision = precision, .target_weights = weights};
+    const auto expected = rank(rows, page_count, options);
+    for (const unsigned threads : {1U, 2U, 8U}) {
+      options.threads = threads;
+      options.folder = folder.path();
+      const auto result = must(hits(caches.out, caches.in, options));
+      EXPECT_EQ(result.residuals, expected.residuals);
+      EXPECT_EQ(numbers_of(result.hubs), numbers_of(expected.hubs));
+      EXPECT_EQ(numbers_of(result.authorities), numbers_of(expected.authorities));
+    }
+    options.folder = folder / "none";
+    EXPECT_EQ(hits(caches.out, caches.in, options).error().code, Errc::kNotFound);
   }
 }
 

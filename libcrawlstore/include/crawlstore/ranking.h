@@ -81,6 +81,8 @@ struct HitsOptions {
   double precision = 1e-6;
   std::uint32_t max_iterations = 300;  ///< 1 to 65,536
   unsigned thread_count = 0;           ///< as of RankOptions
+  std::uint64_t memory_bytes = 0;      ///< as of RankOptions
+  std::string folder{};                ///< as of RankOptions
   bool by_content_scores = false;      ///< links count by the scores of the pages they lead to
   bool is_warm = true;                 ///< begins with the hubs that are replaced
   RankProgress progress{};

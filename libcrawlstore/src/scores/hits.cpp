@@ -65,10 +65,10 @@ class HitsIteration {
 
 template <class Real>
 Result<void> HitsIteration<Real>::allocate() {
-  CRAWLSTORE_TRY(hubs_, Scores::map(page_count_));
-  CRAWLSTORE_TRY(authorities_, Scores::map(page_count_));
-  CRAWLSTORE_TRY(brought_, Scores::map(page_count_));
-  CRAWLSTORE_TRY(weighted_, Scores::map(options_.target_weights.size()));
+  CRAWLSTORE_TRY(hubs_, Scores::map(page_count_, options_.folder));
+  CRAWLSTORE_TRY(authorities_, Scores::map(page_count_, options_.folder));
+  CRAWLSTORE_TRY(brought_, Scores::map(page_count_, options_.folder));
+  CRAWLSTORE_TRY(weighted_, Scores::map(options_.target_weights.size(), options_.folder));
   const auto sums = std::max(blocks_.target_sum_count(out_), blocks_.target_sum_count(in_));
   CRAWLSTORE_TRY(target_sums_, io::AnonymousArray<double>::map(sums));
   return {};

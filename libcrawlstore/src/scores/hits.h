@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct HitsOptions {
   double precision = 1e-6;
   std::uint32_t max_iterations = 300;  ///< at least 1
   unsigned threads = 1;
+  std::string folder{};  ///< as of PageRankOptions
   /// By page, what links to it count, of any sum but 0; empty: all count alike.
   std::span<const float> target_weights{};
   /// By page, 1, or 0 for those that are not there; empty: all are. Hubs begin alike.

@@ -40,13 +40,17 @@ Result<void> check(const HitsOptions& options, const scores::HitsOptions& hits) 
   return scores::check_iterations(options.max_iterations);
 }
 
-/// Computes scores, and fills in all of the report but what is stored.
+/// Computes scores, notes where they lie, and fills in all of the report but what is stored.
 Result<scores::HitsResult> solve(const PageView& pages, const HitsOptions& options,
-                                 const scores::HitsOptions& hits, RankReport& report) {
+                                 scores::HitsOptions& hits, RankReport& report) {
   using scores::LinkCache;
   const scores::Stopwatch building;
-  const std::string no_folder;
-  scores::LinkInput input{scores::Direction::kOut, hits.threads, no_folder, options.progress};
+  const PagesInfo& info = pages.info();
+  report.memory_bytes = 2 * LinkCache::memory_bytes(info.page_count, info.link_count) +
+                        scores::hits_memory_bytes(info.page_count, hits);
+  hits.folder = scores::folder_for(report.memory_bytes, options.memory_bytes, options.folder);
+  report.is_in_file = !hits.folder.empty();
+  scores::LinkInput input{scores::Direction::kOut, hits.threads, hits.folder, options.progress};
   CRAWLSTORE_TRY(const auto out, scores::read_links(pages, input));
   input.direction = scores::Direction::kIn;
   CRAWLSTORE_TRY(const auto in, scores::read_links(pages, input));
@@ -55,8 +59,6 @@ Result<scores::HitsResult> solve(const PageView& pages, const HitsOptions& optio
                 Error::kNoOffset, pages.info().id);
   }
   report.build_seconds = building.seconds();
-  report.memory_bytes = 2 * LinkCache::memory_bytes(out.page_count(), out.link_count()) +
-                        scores::hits_memory_bytes(out.page_count(), hits);
   const scores::Stopwatch solving;
   CRAWLSTORE_TRY(auto result, scores::hits(out, in, hits));
   report.solve_seconds = solving.seconds();

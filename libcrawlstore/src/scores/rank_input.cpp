@@ -2,8 +2,10 @@
 #include "scores/rank_input.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <memory>
+#include <system_error>
 #include <thread>
 
 #include <unistd.h>
@@ -33,6 +35,14 @@ LinkCacheOptions cache_options(const LinkInput& input) {
   options.folder = input.folder;
   options.progress = as_progress(input.progress);
   return options;
+}
+
+/// What links and scores may take if nobody says: three quarters of the machine's memory.
+std::uint64_t usual_memory_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = ::sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0) return std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 4 * 3;
 }
 
 }  // namespace
@@ -121,11 +131,13 @@ Result<std::unique_ptr<const OwnerGraph>> read_owners(const PageView& pages, Sco
   return OwnerGraph::build(pages, subject, as_progress(progress));
 }
 
-std::uint64_t usual_memory_bytes() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long page_bytes = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page_bytes <= 0) return std::numeric_limits<std::uint64_t>::max();
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 4 * 3;
+std::string folder_for(std::uint64_t memory_bytes, std::uint64_t memory_max,
+                       const std::string& folder) {
+  if (memory_bytes <= (memory_max != 0 ? memory_max : usual_memory_bytes())) return {};
+  if (!folder.empty()) return folder;
+  std::error_code none;
+  const auto temporary = std::filesystem::temp_directory_path(none);
+  return none ? "/tmp" : temporary.string();
 }
 
 }  // namespace crawlstore::scores

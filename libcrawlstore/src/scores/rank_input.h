@@ -75,7 +75,9 @@ Result<LinkCache> read_links(const OwnerGraph& owners, const LinkInput& input);
 Result<std::unique_ptr<const OwnerGraph>> read_owners(const PageView& pages, ScoreSubject subject,
                                                       const RankProgress& progress);
 
-/// What links and scores may take if nobody says: three quarters of the machine's memory.
-std::uint64_t usual_memory_bytes();
+/// Where links and scores go that take `memory_bytes`: `folder`, if empty that for temporary files;
+/// nowhere (empty), if `memory_max` has room for them. 0 is three quarters of the machine's memory.
+std::string folder_for(std::uint64_t memory_bytes, std::uint64_t memory_max,
+                       const std::string& folder);
 
 }  // namespace crawlstore::scores

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include <crawlstore/page_view.h>
@@ -46,17 +44,6 @@ std::vector<float> weights_of(const scores::OwnerGraph* owners, const RankOption
   return weights;
 }
 
-/// Where what memory has no room for goes; empty: it has.
-std::string folder_for(std::uint64_t memory_bytes, const RankOptions& options) {
-  const std::uint64_t memory_max =
-      options.memory_bytes != 0 ? options.memory_bytes : scores::usual_memory_bytes();
-  if (memory_bytes <= memory_max) return {};
-  if (!options.folder.empty()) return options.folder;
-  std::error_code none;
-  const auto folder = std::filesystem::temp_directory_path(none);
-  return none ? "/tmp" : folder.string();
-}
-
 scores::PageRankOptions kernel_options(const RankOptions& options) {
   scores::PageRankOptions rank;
   rank.damping = options.damping + 0.0;  // of -0 it makes 0, which alone the format takes
@@ -78,7 +65,7 @@ Result<scores::LinkCache> read_links(const PageView& pages, const scores::OwnerG
       owners != nullptr ? owners->link_count() : pages.info().link_count;
   report.memory_bytes = scores::LinkCache::memory_bytes(count, link_count) +
                         scores::page_rank_memory_bytes(count, rank);
-  rank.folder = folder_for(report.memory_bytes, options);
+  rank.folder = scores::folder_for(report.memory_bytes, options.memory_bytes, options.folder);
   report.is_in_file = !rank.folder.empty();
   const scores::LinkInput input{scores::Direction::kOut, rank.threads, rank.folder,
                                 options.progress};
