@@ -13,8 +13,10 @@ from compare_shared import build, keeper, median_of, parse_number, run_line, say
 
 HEAPS = ("heap", "bottom-up")
 TOURNAMENTS = ("tournament", "filtered")
-ALONE = (*HEAPS, "quickheap", *TOURNAMENTS)
-MANY = (*TOURNAMENTS, "quickheap")
+BLOCKS = (*HEAPS, "quickheap", *TOURNAMENTS)
+MANY = (*TOURNAMENTS, "quickheap", "ahead")  # those whose threads need nothing of each other
+ENGINES = {"comparisons": (*BLOCKS, "ahead"), "blocks": BLOCKS, "queues": (*MANY, "exact"),
+           "time": MANY}
 CHUNKS = (1, 10, 100, 1000, 10_000, 100_000)
 QUEUES = (1, 2, 4, 8, 16, 32, 64)
 PARTS = ("comparisons", "blocks", "queues", "time")
@@ -80,12 +82,13 @@ def cases(options):
     """(title, [words of a run])"""
     chunks = [r for r in CHUNKS if r <= max(options.entries)]
     for part in options.parts:
+        engines = [name for name in ENGINES[part] if name in (options.engines or ENGINES[part])]
         if part in ("comparisons", "blocks"):
             for entries in options.entries if part == "comparisons" else options.entries[:1]:
                 for percent in (0,) if part == "comparisons" else PERCENTS:
                     where = f", {percent} % of them in memory" if percent else ""
                     yield (f"{part}, {seen_table.short(entries)} entries{where}",
-                           [("cycles", engine, entries, r, percent) for engine in ALONE
+                           [("cycles", engine, entries, r, percent) for engine in engines
                             for r in chunks if r <= entries])
         else:
             counts = QUEUES if part == "queues" else (1, 2)
@@ -93,7 +96,7 @@ def cases(options):
             r = min(QUEUES_R, options.queues_entries // 1000)
             yield (f"{part}, {seen_table.short(options.queues_entries)} entries in all, R = {r}",
                    [(part, engine, options.queues_entries, r, count) for _ in range(turns)
-                    for engine in MANY for count in counts if r % count == 0])
+                    for engine in engines for count in counts if r % count == 0])
 
 
 def paper(options):
@@ -129,6 +132,8 @@ def add_verb(verbs):
     verb = verbs.add_parser("paper", help="count what the queues of the paper cost")
     verb.add_argument("--parts", type=parse_parts, default=PARTS, metavar="A,B",
                       help=f'all (default), or of: {", ".join(PARTS)}')
+    verb.add_argument("--engines", default=None, metavar="A,B", type=lambda text: text.split(","),
+                      help=f'all (default), or of: {", ".join(ENGINES["comparisons"])}, exact')
     verb.add_argument("--entries", default="1M,10M", metavar="A,B",
                       type=lambda text: [parse_number(count) for count in text.split(",")],
                       help="entries of one queue; blocks are counted with the first "

@@ -115,12 +115,13 @@ struct PaperOptions {
   std::size_t chunk = 1;          ///< of the tournament: keys of a node, the paper's R
   std::size_t memory_blocks = 0;  ///< 0: no disk
   std::uint64_t seed = 1;
+  double effort = 1.5;  ///< of PaperAheadQueue
 };
 
 /// heap: textbook, sifts down with two comparisons a level. bottom-up: Wegener's, goes down to a
 /// leaf with one, then up. quickheap: figures 3 to 5. tournament: figures 1 and 2, with nodes of
 /// `chunk` keys whose last one is remembered. filtered: a tournament that first leaves out, with a
-/// comparison each, what cannot change nodes. Throws for other names.
+/// comparison each, what cannot change nodes. ahead: PaperAheadQueue. Throws for other names.
 std::unique_ptr<PaperQueue> make_paper_queue(const std::string& name, const PaperOptions& options);
 std::unique_ptr<PaperQueue> make_paper_heap(bool is_bottom_up, const PaperOptions& options);
 std::unique_ptr<PaperQueue> make_paper_quickheap(const PaperOptions& options);

@@ -19,7 +19,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-#include "paper_queues.h"
+#include "paper_ahead.h"
 #include "seen_run.h"
 
 namespace crawlstore::bench {
@@ -33,6 +33,7 @@ struct Run {
   std::uint64_t entry_count = 0;
   std::uint64_t r = 0;
   std::uint64_t number = 0;  ///< PERCENT or T
+  double effort = 0;
 
   [[nodiscard]] std::uint64_t cycles(std::uint64_t least) const {
     return std::max<std::uint64_t>(entry_count / 10 / r, least);
@@ -80,9 +81,11 @@ struct Meter {
 
 void run_cycles(const Run& run, nlohmann::ordered_json& line) {
   const std::uint64_t blocks = run.entry_count * run.number / 100 / kBlockEntries;
-  const auto queue = make_paper_queue(
-      run.engine,
-      {.entry_max = run.entry_count, .chunk = run.r, .memory_blocks = blocks, .seed = 1});
+  const auto queue = make_paper_queue(run.engine, {.entry_max = run.entry_count,
+                                                   .chunk = run.r,
+                                                   .memory_blocks = blocks,
+                                                   .seed = 1,
+                                                   .effort = run.effort});
   Stream stream(1);
   build(*queue, stream, run.entry_count);
   PaperWork extracts;
@@ -123,8 +126,9 @@ void run_cycles(const Run& run, nlohmann::ordered_json& line) {
 class Balance {
  public:
   explicit Balance(std::size_t queue_count) : sums_(queue_count) {}
-  void add(const std::vector<std::uint64_t>& work) {
-    most_ += *std::ranges::max_element(work);
+  /// `serial`: work of one thread for which all wait.
+  void add(const std::vector<std::uint64_t>& work, std::uint64_t serial = 0) {
+    most_ += serial + *std::ranges::max_element(work);
     std::ranges::transform(sums_, work, sums_.begin(), std::plus<>());
   }
   /// Mean over maximum: of each cycle, as if all waited for the slowest, and of all cycles.
@@ -194,9 +198,11 @@ std::vector<std::unique_ptr<PaperQueue>> make_queues(const Run& run) {
   if (run.number == 0 || run.r % run.number != 0) fail("T is no divisor of R");
   std::vector<std::unique_ptr<PaperQueue>> queues;
   for (std::uint64_t i = 0; i < run.number; ++i) {
-    queues.push_back(make_paper_queue(
-        run.engine,
-        {.entry_max = run.entry_count, .chunk = run.r / run.number, .seed = mix(i + 1)}));
+    queues.push_back(make_paper_queue(run.engine == "exact" ? "ahead" : run.engine,
+                                      {.entry_max = run.entry_count,
+                                       .chunk = run.r / run.number,
+                                       .seed = mix(i + 1),
+                                       .effort = run.effort}));
   }
   return queues;
 }
@@ -204,6 +210,8 @@ std::vector<std::unique_ptr<PaperQueue>> make_queues(const Run& run) {
 void run_queues(const Run& run, nlohmann::ordered_json& line) {
   const auto queues = make_queues(run);
   const std::size_t share = run.r / run.number;
+  std::vector<PaperAheadQueue*> ahead;
+  for (const auto& queue : queues) ahead.push_back(dynamic_cast<PaperAheadQueue*>(queue.get()));
   Stream stream(1);
   std::vector<Meter> meters(queues.size());
   std::vector<std::uint64_t> work(queues.size());
@@ -225,13 +233,19 @@ void run_queues(const Run& run, nlohmann::ordered_json& line) {
   const std::uint64_t warm = run.cycles(5);
   for (std::uint64_t i = 0; i < 2 * warm; ++i) {
     if (i == warm) extracts = inserts = Balance(queues.size());
+    std::vector<Entries> taken;
+    std::uint64_t serial = 0;
+    if (run.engine == "exact") {
+      taken = extract_exact(ahead, run.r, serial);
+    } else {
+      for (const auto& queue : queues) taken.push_back(queue->extract_top(share));
+    }
     entries.clear();
     for (std::size_t q = 0; q < queues.size(); ++q) {
-      const Entries taken = queues[q]->extract_top(share);
       work[q] = meters[q].since(queues[q]->work()).comparisons;
-      entries.insert(entries.end(), taken.begin(), taken.end());
+      entries.insert(entries.end(), taken[q].begin(), taken[q].end());
     }
-    extracts.add(work);
+    extracts.add(work, serial);
     ranks.take(entries);
     stream.renew(entries);
     stream.shuffle(entries);
@@ -292,12 +306,13 @@ void run_time(const Run& run, nlohmann::ordered_json& line) {
 int main(int argc, char** argv) {
   using namespace crawlstore::bench;
   return guarded_main(argv, [&] {
-    if (argc != 6) fail("usage: cycles|queues|time ENGINE ENTRIES R PERCENT|T");
+    if (argc < 6 || argc > 7) fail("usage: cycles|queues|time ENGINE ENTRIES R PERCENT|T [EFFORT]");
     const Run run = {.what = argv[1],
                      .engine = argv[2],
                      .entry_count = parse_number(argv[3]),
                      .r = parse_number(argv[4]),
-                     .number = parse_number(argv[5])};
+                     .number = parse_number(argv[5]),
+                     .effort = argc == 7 ? std::stod(argv[6]) : PaperOptions{}.effort};
     if (run.r == 0 || run.r > run.entry_count) fail("R is 1 to ENTRIES");
     nlohmann::ordered_json line = {{"bench", "paper"},
                                    {"part", run.what},
