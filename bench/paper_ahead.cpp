@@ -260,4 +260,8 @@ std::vector<std::vector<PaperEntry>> extract_exact(std::span<PaperAheadQueue* co
   return taken;
 }
 
+std::unique_ptr<PaperQueue> make_paper_ahead(const PaperOptions& options) {
+  return std::make_unique<PaperAheadQueue>(options.effort, options.seed);
+}
+
 }  // namespace crawlstore::bench

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "paper_ahead.h"
-
 namespace crawlstore::bench {
 namespace {
 
@@ -141,7 +139,7 @@ std::unique_ptr<PaperQueue> make_paper_queue(const std::string& name, const Pape
   if (name == "quickheap") return make_paper_quickheap(options);
   if (name == "tournament" || name == "filtered")
     return make_paper_tournament(name == "filtered", options);
-  if (name == "ahead") return std::make_unique<PaperAheadQueue>(options.effort, options.seed);
+  if (name == "ahead") return make_paper_ahead(options);
   throw std::invalid_argument("no such queue: " + name);
 }
 

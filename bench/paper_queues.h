@@ -123,6 +123,7 @@ struct PaperOptions {
 /// `chunk` keys whose last one is remembered. filtered: a tournament that first leaves out, with a
 /// comparison each, what cannot change nodes. ahead: PaperAheadQueue. Throws for other names.
 std::unique_ptr<PaperQueue> make_paper_queue(const std::string& name, const PaperOptions& options);
+std::unique_ptr<PaperQueue> make_paper_ahead(const PaperOptions& options);
 std::unique_ptr<PaperQueue> make_paper_heap(bool is_bottom_up, const PaperOptions& options);
 std::unique_ptr<PaperQueue> make_paper_quickheap(const PaperOptions& options);
 std::unique_ptr<PaperQueue> make_paper_tournament(bool is_filtered, const PaperOptions& options);
