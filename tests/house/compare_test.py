@@ -20,8 +20,10 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("CRAWLSTORE_BUILD_DIR", SOURCE / "build/release"))
 BENCH = SOURCE / "bench"
 sys.path.insert(0, str(BENCH))
+import compare_paper  # noqa: E402 (needs the path above)
 import compare_queue  # noqa: E402 (needs the path above)
 import compare_rank  # noqa: E402 (needs the path above)
+import plot_paper  # noqa: E402 (needs the path above)
 import seen_table  # noqa: E402 (needs the path above)
 
 
@@ -168,6 +170,41 @@ class Queue(unittest.TestCase):
             self.assertEqual(compare_queue.fitting(options), found)
 
 
+def time_line(engine, threads, microseconds):
+    """A run of a queue of the paper."""
+    return {"bench": "paper", "engine": engine, "r": 8, "threads": threads, "cpu": "a CPU",
+            "wall_us_a_cycle": microseconds, "cpu_us_a_cycle_of_the_slowest": microseconds / 4,
+            "case": "time, a case", "commit": "abc", "date": "2026-11-21T00:00:00Z"}
+
+
+class Paper(unittest.TestCase):
+    LINES = [*(time_line("tournament", threads, microseconds)
+               for threads, microseconds in ((1, 90.0), (2, 50.0), (1, 100.0), (1, 400.0))),
+             {"bench": "paper", "engine": "ahead", "case": "time, a case", "error": "x"}]
+
+    def test_tells_ratios_of_medians(self):
+        text = compare_paper.table(self.LINES)
+        self.assertRegex(text, r"tournament +1 +100 +25 +1\.00 +1\.00 +3\n")
+        self.assertRegex(text, r"tournament +2 +50 +12 +2\.00 +2\.00 +1\n")
+        self.assertTrue(text.endswith("ahead: x"))
+
+    def test_counts_blocks_with_the_entries_of_the_first_table(self):
+        options = mock.Mock(parts=("comparisons", "blocks", "time"), entries=[500, 2000],
+                            queues_entries=9000, engines=["heap", "ahead"], runs=2)
+        found = {title: runs for title, runs in compare_paper.cases(options)}
+        self.assertEqual([len(runs) for runs in found.values()], [6, 8, 3, 3, 2])
+        self.assertEqual(list(found.values())[3][0], ("cycles", "heap", 500, 1, 30))
+
+    def test_draws_a_curve_for_each_engine(self):
+        root = xml.etree.ElementTree.fromstring(plot_paper.draw(
+            [*self.LINES, time_line("ahead", 1, 10.0), time_line("ahead", 2, 20.0)]))
+        curves = [curve.get("points") for curve in root.findall("{*}polyline")]
+        self.assertEqual(len(curves), 2)
+        self.assertEqual(curves[0].split()[0], "64.0,58.1")  # the first run counts, as in tables
+        texts = [text.text for text in root.findall("{*}text")]
+        self.assertIn("tournament", texts)
+
+
 class Plot(unittest.TestCase):
     def test_draws_a_curve_for_each_store(self):
         root = xml.etree.ElementTree.fromstring(plot.draw(CANNED))
@@ -311,6 +348,21 @@ class RankDriver(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(len(done.stdout.split("an iteration takes")), 5)
             self.assertEqual(os.listdir(folder), [])
+
+
+@unittest.skipUnless((BUILD / "bin/queue_paper").exists(), "the benchmarks are not built")
+class PaperDriver(unittest.TestCase):
+    def test_counts_all_parts(self):
+        done = subprocess.run(
+            [sys.executable, "-B", BENCH / "compare", "paper", "--entries", "2k",
+             "--queues-entries", "64k", "--runs", "1", "--no-build", "--build-dir", BUILD],
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [row.split() for row in done.stdout.split("\n")]
+        self.assertEqual(sum(row[:1] == ["ahead"] for row in rows), 4 + 7 + 2)
+        exact = [row for row in rows if row[:1] == ["exact"]]
+        self.assertEqual([row[9] for row in exact], ["0.00%"] * 7)
+        self.assertNotIn("error", done.stdout)
 
 
 @unittest.skipUnless((BUILD / "bin/queue_std").exists(), "the benchmarks are not built")
