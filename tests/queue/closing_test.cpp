@@ -73,7 +73,7 @@ struct World {
   }
 };
 
-TEST(Closing, CanBeRepeatedWhenTheDiskWasFull) {
+TEST(Closing, SucceedsLaterWhenTheDiskWasFull) {
   World world;
   world.fill_disk();
   for (int time = 0; time < 2; ++time) {
@@ -92,7 +92,7 @@ TEST(Closing, CanBeRepeatedWhenTheDiskWasFull) {
   world.expect_everything_is_stored();
 }
 
-TEST(Closing, OfTheStoreCanBeRepeatedWhenTheDiskWasFull) {
+TEST(Closing, LeavesTheStoreOpenWhenTheDiskIsFull) {
   World world;
   world.fill_disk();
   EXPECT_EQ(code_of(world.store->close()), Errc::kNoSpace);
@@ -104,7 +104,7 @@ TEST(Closing, OfTheStoreCanBeRepeatedWhenTheDiskWasFull) {
   world.expect_everything_is_stored();
 }
 
-TEST(Closing, ByADestructorLeavesWhatWaitsToTheNextCommit) {
+TEST(Closing, LeavesWhatADestructorCannotCommitToTheNextCommit) {
   World world;
   world.fill_disk();
   world.let_go_of_parts();
@@ -118,7 +118,7 @@ TEST(Closing, ByADestructorLeavesWhatWaitsToTheNextCommit) {
   world.expect_everything_is_stored();
 }
 
-TEST(Closing, ByADestructorIsMadeGoodByWhoeverOpensNext) {
+TEST(Closing, IsMadeGoodByWhoeverOpensNextAfterADestructor) {
   World world;
   world.fill_disk();
   world.let_go_of_parts();
