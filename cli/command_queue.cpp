@@ -80,7 +80,11 @@ Action define_queue(Parser& parser) {
       "already, or comes twice, the last priority counts (updated_count). --update and --remove "
       "leave out pages that do not wait (absent_count). Of broken lines (malformed_count), and of "
       "pages that are not in the database (unknown_count), they say how many there are. --insert "
-      "and --fill-from make a queue that is not there. `export --format queue` writes lines that "
+      "and --fill-from make a queue that is not there. --trim removes the pages that would leave "
+      "last, "
+      "each of which costs as much as one of --remove; where most go, taking those that stay with "
+      "`export --format queue`, --clear and --insert is faster. `export --format queue` writes "
+      "lines that "
       "--insert reads.");
   add_queue_source(parser, options->source);
   QueueChange& change = options->change;

@@ -164,7 +164,7 @@ int run(Options& options) {
     }
     return fail_with(options.path, report.error());
   }
-  if (report->is_in_file) {
+  if (report->is_in_file && !options.quiet) {
     note(fmt::format("links and scores take {}, more than --memory: they lay in a file",
                      model::format_bytes(report->memory_bytes)));
   }

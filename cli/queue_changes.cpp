@@ -87,7 +87,10 @@ std::optional<double> take_priority(std::string_view& line) {
 int report(const QueueSourceOptions& source, const StopSignals& stop, const Result<Counts>& counts,
            bool as_json) {
   if (counts) return print_document({*counts, {}}, as_json);
-  if (counts.error().code == Errc::kCancelled) return exit_code_of_signal(stop.requested());
+  if (counts.error().code == Errc::kCancelled) {
+    note("stopped; the queue is as it was");
+    return exit_code_of_signal(stop.requested());
+  }
   return fail_with(source.pages.path, counts.error());
 }
 

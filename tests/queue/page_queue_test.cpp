@@ -146,6 +146,35 @@ TEST(PageQueue, IsRewrittenWhilePagesComeAndLeave) {
   EXPECT_EQ(take_all(queue), std::vector<Entry>(waiting.begin(), waiting.end()));
 }
 
+/// What a command does: it opens a queue, inserts, trims, takes and closes it again.
+TEST(PageQueue, StaysSmallWhenItIsOpenedForAFewPagesAtATime) {
+  MemorySink sink;
+  SeededRandom random;
+  PageQueue::State state;
+  std::uint64_t most_entries = 0;
+  std::uint64_t most_changes = 0;
+  for (int time = 0; time < 120; ++time) {
+    PageQueue queue(sink, state);
+    std::vector<Entry> entries;
+    for (std::uint64_t i = 0; i < 3000; ++i) {
+      entries.push_back(entry(static_cast<double>(random.below(1000)), random.below(1'000'000)));
+    }
+    must(queue.insert(entries));
+    must(queue.trim(5000));
+    std::vector<Entry> taken;
+    must(queue.take(250, true, taken));
+    state = must_flushed(queue);
+    std::uint64_t changes = 0;
+    for (const auto& run : state.changes) changes += run->index.entry_count;
+    most_changes = std::max(most_changes, changes);
+    most_entries = std::max(most_entries, state.entry_count);
+  }
+  EXPECT_LT(most_entries, std::uint64_t{1} << 17);
+  EXPECT_LT(most_changes, std::uint64_t{1} << 17);
+  EXPECT_GT(most_entries, 20'000U);
+  EXPECT_EQ(text_of(PageQueue(sink, state).check()), "");
+}
+
 /// Beside a reference; of equal priority the higher page goes.
 TEST(PageQueue, TrimsThoseThatWouldLeaveLast) {
   SeededRandom random;

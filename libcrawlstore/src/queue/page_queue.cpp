@@ -12,7 +12,7 @@ namespace {
 /// Changes, or stale entries, that are too many are more than a quarter as many as pages wait, but
 /// not fewer than the first and not more than the second. A rewrite ends before they are twice as
 /// many.
-constexpr std::uint64_t kStaleMin = std::uint64_t{1} << 17;
+constexpr std::uint64_t kStaleMin = std::uint64_t{1} << 15;
 constexpr std::uint64_t kStaleMax = std::uint64_t{1} << 21;
 /// Entries that are rewritten for each one that comes or leaves, changed or not.
 constexpr std::size_t kRewrittenForOne = 2;
@@ -285,6 +285,8 @@ void PageQueue::start_rewrite_when_stale() {
   if (!entries_.start_rewrite()) return;
   const std::size_t pace = entries_.count() / stale_max(count_) + 1;
   rewrite_ = Rewrite{pace, {}, {}};
+  // Where a queue is opened for a few pages and closed again no rewrite ends by itself.
+  if (stale_count >= 2 * stale_max(count_)) rewrite_some(entries_.count());
 }
 
 /// All runs were rewritten: there are stale entries of those only that were changed since.

@@ -29,7 +29,7 @@ namespace crawlstore::queue {
 /// kept nowhere: a pass over all runs finds it out when it is first asked for.
 ///
 /// Threads: one at a time. Memory: EntryQueue's; 40 bytes a change, of which there are at most
-/// 2^22, or 2^18 and half as many as pages; of a queue that is inserted into a PageSet.
+/// 2^22, or 2^16 and half as many as pages; of a queue that is inserted into a PageSet.
 /// Errors: of damage, and of the sink.
 class PageQueue {
  public:
