@@ -211,6 +211,7 @@ void run_queues(const Run& run, nlohmann::ordered_json& line) {
   const auto queues = make_queues(run);
   const std::size_t share = run.r / run.number;
   std::vector<PaperAheadQueue*> ahead;
+  ahead.reserve(queues.size());
   for (const auto& queue : queues) ahead.push_back(dynamic_cast<PaperAheadQueue*>(queue.get()));
   Stream stream(1);
   std::vector<Meter> meters(queues.size());

@@ -242,10 +242,10 @@ Result<void> EntryQueue::start_rewrite() {
 Result<bool> EntryQueue::rewrite(std::size_t count, const Filter& is_wanted) {
   const auto is_done = join_->step(count, is_wanted);
   if (is_done && !*is_done) return false;
-  auto finished = is_done ? finish_rewrite() : tl::unexpected<Error>(is_done.error());
+  const auto finished = is_done ? finish_rewrite() : tl::unexpected<Error>(is_done.error());
   join_.reset();
   is_rewriting_ = false;
-  CRAWLSTORE_TRY(std::move(finished));
+  CRAWLSTORE_TRY(finished);
   return true;
 }
 

@@ -266,11 +266,13 @@ Result<void> PageQueue::write_changes() {
 /// be another try when twice as much is stale.
 void PageQueue::rewrite_some(std::size_t count) {
   if (rewrite_ && !entries_.is_rewriting()) rewrite_.reset();
-  if (!rewrite_) return start_rewrite_when_stale();
+  if (!rewrite_) start_rewrite_when_stale();
+  if (!rewrite_) return;
   const std::size_t unpaid_count = rewrite_->changed.size() - rewrite_->paid_count;
   rewrite_->paid_count += unpaid_count;
+  const std::size_t at_once_count = std::exchange(rewrite_->at_once_count, 0);
   const auto is_done =
-      entries_.rewrite(kRewrittenForOne * count + rewrite_->pace * unpaid_count,
+      entries_.rewrite(kRewrittenForOne * count + rewrite_->pace * unpaid_count + at_once_count,
                        [this](const Entry& entry) { return is_true(entry, rewrite_->met); });
   if (is_done && !*is_done) return;
   if (is_done) end_changes();
@@ -286,7 +288,7 @@ void PageQueue::start_rewrite_when_stale() {
   const std::size_t pace = entries_.count() / stale_max(count_) + 1;
   rewrite_ = Rewrite{pace, {}, {}};
   // Where a queue is opened for a few pages and closed again no rewrite ends by itself.
-  if (stale_count >= 2 * stale_max(count_)) rewrite_some(entries_.count());
+  if (stale_count >= 2 * stale_max(count_)) rewrite_->at_once_count = entries_.count();
 }
 
 /// All runs were rewritten: there are stale entries of those only that were changed since.

@@ -93,6 +93,7 @@ class PageQueue {
     std::unordered_set<std::uint64_t> met;  // see is_true()
     std::vector<std::uint64_t> changed;     // pages, since it began
     std::size_t paid_count = 0;             // changes that it was paced for
+    std::size_t at_once_count = 0;          // entries that the next step rewrites besides
   };
 
   RunSink* sink_;

@@ -65,14 +65,18 @@ void spread(std::span<Entry> entries, std::vector<Entry>& room) {
   std::size_t begin = 0;
   for (std::size_t cell = 0; cell < entries.size(); ++cell) {
     const std::span<Entry> some = entries.subspan(begin, ends[cell] - begin);
+    begin = ends[cell];
     if (some.size() <= kSpreadMin) {
       sort_by_insertion(some);
-    } else if (number == &Entry::order && are_of_one_order(some)) {
-      spread<&Entry::page>(some, room);
-    } else {
-      std::ranges::sort(some);
+      continue;
     }
-    begin = ends[cell];
+    if constexpr (number == &Entry::order) {
+      if (are_of_one_order(some)) {
+        spread<&Entry::page>(some, room);
+        continue;
+      }
+    }
+    std::ranges::sort(some);
   }
 }
 
