@@ -32,7 +32,8 @@ class AnonymousMemory {
     return *this;
   }
 
-  ///   folder  where a file without a name is made for the bytes; empty: they are in memory alone
+  ///   folder  where a file without a name is made for the bytes, which are mostly read and written
+  ///           forwards; empty: they are in memory alone
   ///   errors  kOutOfMemory: at once where the system can see that it has not as much; it may
   ///           promise what it has not while others hold it. With a folder kNoSpace and the like:
   ///           all blocks of the file are there when this returns
