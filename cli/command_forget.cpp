@@ -158,10 +158,9 @@ Action define_forget(Parser& parser) {
   parser.footer(
       "Removes keys, URLs, records and all links, both ways, of the pages that match all that is "
       "given, in one commit; edits that wait are merged first. Score arrays of the database go "
-      "with "
-      "them, as they tell what these pages were worth: `rank` computes them anew. Indexes stay "
-      "given: `page` shows "
-      "such pages as gone. They leave the queues that --queue names; without it all queues of the "
+      "with them, as they tell what these pages were worth: `rank` computes them anew. Indexes "
+      "stay given: `page` shows such pages as gone. They leave the queues that --queue names; "
+      "without it all queues of the "
       "file, or where it has several page databases, those of `pages` the queue `queue`. The file "
       "keeps the bytes until they are reused; `compact` gives them back. A first Ctrl-C stops it "
       "soon, with nothing forgotten.");

@@ -81,11 +81,9 @@ Action define_queue(Parser& parser) {
       "leave out pages that do not wait (absent_count). Of broken lines (malformed_count), and of "
       "pages that are not in the database (unknown_count), they say how many there are. --insert "
       "and --fill-from make a queue that is not there. --trim removes the pages that would leave "
-      "last, "
-      "each of which costs as much as one of --remove; where most go, taking those that stay with "
-      "`export --format queue`, --clear and --insert is faster. `export --format queue` writes "
-      "lines that "
-      "--insert reads.");
+      "last, each of which costs as much as one of --remove; where most go, --clear and --insert "
+      "of the first lines of an export are faster. `export --format queue` writes lines that "
+      "--insert reads, the first to leave first.");
   add_queue_source(parser, options->source);
   QueueChange& change = options->change;
   const auto limit =

@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/drum.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 
@@ -18,15 +17,6 @@
 
 namespace crawlstore::testing {
 namespace {
-
-using Seen = Drum<std::uint64_t>;
-
-DrumOptions seen_options() {
-  DrumOptions options;
-  options.bucket_count = 4;
-  options.auto_merge = false;
-  return options;
-}
 
 /// A store of a part of each kind, in each of which something waits.
 struct World {

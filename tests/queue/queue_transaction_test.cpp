@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/drum.h>
 #include <crawlstore/transaction.h>
 
 #include "queue/queue_words.h"
@@ -13,15 +12,6 @@
 
 namespace crawlstore::testing {
 namespace {
-
-using Seen = Drum<std::uint64_t>;
-
-DrumOptions seen_options() {
-  DrumOptions options;
-  options.bucket_count = 4;
-  options.auto_merge = false;
-  return options;
-}
 
 /// A store with a queue of which pages wait in the file, and one in memory.
 struct World {

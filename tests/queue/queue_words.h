@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <crawlstore/drum.h>
 #include <crawlstore/queue.h>
 #include <crawlstore/verify.h>
 
@@ -24,6 +25,16 @@
 namespace crawlstore::testing {
 
 using QueuedPages = std::vector<QueuedPage>;
+
+/// A DRUM beside the queue.
+using Seen = Drum<std::uint64_t>;
+
+inline DrumOptions seen_options() {
+  DrumOptions options;
+  options.bucket_count = 4;
+  options.auto_merge = false;
+  return options;
+}
 
 struct LeavesBefore {
   bool operator()(const QueuedPage& a, const QueuedPage& b) const {

@@ -69,7 +69,7 @@ void Transaction::end() {
   try {
     // Parts that linger keep the store open, and nobody may come after this to close them.
     (void)inside->finish_lingering();
-  } catch (...) {  // what their progress callbacks throw, or no memory: they are closed
+  } catch (...) {  // what their progress callbacks throw, or no memory: they linger on
   }
   inside->turn.unlock();
 }

@@ -273,7 +273,11 @@ PageDb& PageDb::operator=(PageDb&& other) noexcept {
 }
 
 PageDb::~PageDb() {
-  if (impl_ != nullptr) Participant::let_go(impl_);
+  if (impl_ == nullptr) return;
+  Participant::let_go(impl_);
+  // One that lingers must not call what may be gone with its handle.
+  const std::lock_guard lock(impl_->store->turn);
+  impl_->options.progress = {};
 }
 
 Result<PageDb> PageDb::open(Store& store, std::string_view name, const PagesOptions& options) {

@@ -210,7 +210,7 @@ Result<std::uint64_t> PageQueue::trim(std::uint64_t count) {
     if (removed_count == 0)
       return fail(Errc::kSegmentInvalid, "a queue has fewer entries than it says");
   }
-  return before - std::min(before, count_);
+  return before - count_;
 }
 
 Result<void> PageQueue::take(std::size_t count, bool is_sorted, std::vector<Entry>& out) {
