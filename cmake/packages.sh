@@ -54,6 +54,7 @@ crawlstore_test_packages=(
   mold
   python3
   python3-flatbuffers
+  python3-idna
   python3-xlib
   shared-mime-info
   spin

@@ -79,7 +79,7 @@ UNICODE_16 = {
 
 
 def mapped(idna, text):
-    """What UTS 46, section 5, makes of each character, in NFC."""
+    """What UTS 46, section 5, makes of each character, in NFC; 'Cn' is not in Unicode 14.0."""
     out = []
     for character in text:
         demand(unicodedata.category(character) != 'Cn')
@@ -106,13 +106,20 @@ def check_label(idna, label):
         demand(character not in '\u200C\u200D' or idna.valid_contextj(label, i))
 
 
-def to_ascii(name):
-    """ToASCII of UTS 46 with the options of rule 7: str to bytes."""
+def import_idna():
+    """The package idna, which may know a younger Unicode than 14.0, but Python may not."""
     try:
         import idna  # pylint: disable=import-outside-toplevel
     except ImportError:
-        raise ImportError('a URL whose host is beyond ASCII needs the package python3-idna '
-                          '(https://pypi.org/project/idna)') from None
+        raise ImportError('a URL with a host beyond ASCII needs the package python3-idna') from None
+    if unicodedata.unidata_version != '14.0.0':
+        raise ImportError('a URL with a host beyond ASCII needs a Python with Unicode 14.0 (3.11)')
+    return idna
+
+
+def to_ascii(name):
+    """ToASCII of UTS 46 with the options of rule 7: str to bytes."""
+    idna = import_idna()
     try:
         labels = [decoded(label) for label in mapped(idna, name).split('.')]
         for label in filter(None, labels):
@@ -281,8 +288,7 @@ def normalise(url):
     return text, host, True
 
 
-def page_key(url, seed):
+def page_key(text, seed):
     """Page keys rules 1 to 4."""
-    text, host, _ = normalise(url)
     high, low = xxh3_128(text, seed)
-    return PageKey(xxh3_64(host, seed), low, high >> 32)
+    return PageKey(xxh3_64(normalise(text)[1], seed), low, high >> 32)
