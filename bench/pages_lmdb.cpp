@@ -38,7 +38,7 @@ void must(int code) {
 
 std::uint64_t hash_of(std::string_view url) {
   constexpr int kUrlBits = 40;
-  const std::string_view host = url_host(url);
+  const std::string host = url_host(url);
   return std::uint64_t{XXH32(host.data(), host.size(), 0)} << kUrlBits |
          XXH64(url.data(), url.size(), 0) >> (64 - kUrlBits);
 }
@@ -96,7 +96,7 @@ class LmdbPages final : public PagesStore {
   void add(const CrawlEvent& event) override {
     const std::uint64_t hash = hash_of(event.url);
     const Info info = put_crawled(hash, event);
-    const std::string_view host = url_host(event.url);
+    const std::string host = url_host(event.url);
     same_host_.clear();
     other_hosts_.clear();
     const std::uint64_t page = index_of(hash).first;

@@ -179,16 +179,12 @@ bool UrlPattern::finds(const std::string& url) const {
 
 std::optional<std::string> normalised_host(const std::string& host) {
   UrlNormalizer normalizer;
-  // Of a scheme without a default port, which would vanish.
-  const std::string url = "host://" + host + "/";
+  const std::string url = "http://" + host + ":1/";
   const NormalizedUrl normalized = normalizer.normalize(url);
-  if (!normalized.parsed || host.empty()) return std::nullopt;
-  const std::string_view found = url_host(normalized.text);
-  // Neither user information, nor a port, nor a path.
-  if (normalized.text.size() != found.size() + std::string_view("host:///").size()) {
-    return std::nullopt;
-  }
-  return std::string(found);
+  std::string found = url_host(normalized.text);
+  // Neither user information, nor another port, nor a path.
+  if (!normalized.parsed || normalized.text != "http://" + found + ":1/") return std::nullopt;
+  return found;
 }
 
 std::optional<std::string> parse_domain(const std::string& text, std::string& problem) {
@@ -205,8 +201,8 @@ std::optional<std::string> parse_domain(const std::string& text, std::string& pr
 }
 
 bool is_of_domain(std::string_view url, const std::string& domain) {
-  const std::string_view host = url_host(url);
-  return host.find(domain) != std::string_view::npos && registered_domain(host) == domain;
+  const std::string host = url_host(url);
+  return host.find(domain) != std::string::npos && registered_domain(host) == domain;
 }
 
 Result<void> for_each_selected(const PageView& view, const PageSelection& selection,

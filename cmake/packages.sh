@@ -21,13 +21,13 @@ crawlstore_build_packages=(
   libgl1-mesa-dri
   libglfw3-dev
   libgumbo-dev
+  libicu-dev
   libimgui-dev
   liblz4-dev
   libpng-dev
   libpsl-dev
   libre2-dev
   libstb-dev
-  liburiparser-dev
   libxxhash-dev
   libzstd-dev
   ninja-build

@@ -14,6 +14,7 @@
 // So a crawl that is killed goes on where it was: what it took comes again, and is fetched no
 // second time once it was committed.
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -27,7 +28,6 @@
 
 #include <fmt/core.h>
 #include <gumbo.h>
-#include <uriparser/Uri.h>
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
@@ -35,6 +35,7 @@
 #include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 #include <crawlstore/transaction.h>
+#include <crawlstore/url.h>
 
 namespace {
 
@@ -74,14 +75,26 @@ bool is_html(const std::filesystem::path& file) {
   return extension == ".html" || extension == ".htm" || extension == ".xhtml";
 }
 
+/// The bytes that the escapes of a normal URL stand for in the name of a file.
+std::string without_escapes(std::string_view text) {
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    unsigned char byte = 0;
+    const char* const digits = text.data() + i + 1;
+    const bool is_escape = text[i] == '%' && text.size() - i > 2 &&
+                           std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    bytes += is_escape ? static_cast<char>(byte) : text[i];
+    if (is_escape) i += 2;
+  }
+  return bytes;
+}
+
 /// The file behind a URL, or an empty path when it leads outside all sites.
 std::filesystem::path file_of(std::string_view url, const std::vector<Site>& sites) {
   url = url.substr(0, url.find_first_of("?#"));
   for (const Site& site : sites) {
     if (!url.starts_with(site.root_url)) continue;
-    std::string path(url.substr(site.root_url.size()));
-    uriUnescapeInPlaceA(path.data());
-    path.resize(std::char_traits<char>::length(path.c_str()));
+    const std::string path = without_escapes(url.substr(site.root_url.size()));
     if (path.starts_with('/') || path.find("..") != std::string::npos) return {};
     auto file = site.folder / path;
     std::error_code too_long;
@@ -95,28 +108,6 @@ std::string read_file(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The absolute URL that `reference` means on the page `base`; empty when it is not a URL.
-std::string resolve(const std::string& base, const std::string& reference) {
-  UriUriA base_uri;
-  UriUriA relative;
-  UriUriA absolute;
-  std::string text;
-  if (uriParseSingleUriA(&base_uri, base.c_str(), nullptr) != URI_SUCCESS) return text;
-  if (uriParseSingleUriA(&relative, reference.c_str(), nullptr) == URI_SUCCESS) {
-    if (uriAddBaseUriA(&absolute, &relative, &base_uri) == URI_SUCCESS) {
-      int length = 0;
-      uriToStringCharsRequiredA(&absolute, &length);
-      text.resize(static_cast<std::size_t>(length) + 1);
-      uriToStringA(text.data(), &absolute, length + 1, nullptr);
-      text.resize(static_cast<std::size_t>(length));
-      uriFreeUriMembersA(&absolute);
-    }
-    uriFreeUriMembersA(&relative);
-  }
-  uriFreeUriMembersA(&base_uri);
-  return text;
-}
-
 /// Calls `visit` with the absolute URL of every <a href> of the page.
 template <class Visit>
 void for_each_link(const std::string& page_url, const std::string& html, Visit&& visit) {
@@ -125,6 +116,7 @@ void for_each_link(const std::string& page_url, const std::string& html, Visit&&
   };
   const std::unique_ptr<GumboOutput, decltype(free_output)> output(
       gumbo_parse_with_options(&kGumboDefaultOptions, html.data(), html.size()), free_output);
+  crawlstore::UrlNormalizer normalizer;
   std::vector<const GumboNode*> nodes{output->root};
   while (!nodes.empty()) {
     const GumboNode* node = nodes.back();
@@ -133,7 +125,8 @@ void for_each_link(const std::string& page_url, const std::string& html, Visit&&
     const auto& element = node->v.element;
     if (element.tag == GUMBO_TAG_A) {
       if (const auto* href = gumbo_get_attribute(&element.attributes, "href")) {
-        if (std::string url = resolve(page_url, href->value); !url.empty()) visit(url);
+        const auto url = normalizer.resolve(href->value, page_url);
+        if (url.parsed) visit(std::string(url.text));
       }
     }
     for (unsigned i = element.children.length; i-- > 0;) {

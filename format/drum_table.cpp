@@ -123,7 +123,7 @@ Broken copy_numbers(const fb::Drum& from, DrumTable& table) {
   if (table.key_scheme == KeyScheme::kPage && table.key_bytes != kWideKeyBytes) {
     return "page keys have 16 bytes";
   }
-  if (table.key_scheme == KeyScheme::kUrlV1Rabin && table.key_bytes != kKeyBytes) {
+  if (table.key_scheme == KeyScheme::kUrlRabin && table.key_bytes != kKeyBytes) {
     return "Rabin fingerprints have 8 bytes";
   }
   if (table.key_scheme == KeyScheme::kPage && table.key_bytes != kWideKeyBytes) {

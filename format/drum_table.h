@@ -34,7 +34,7 @@ struct DrumConsumer {
 };
 
 /// How keys were made from what the user gave: spec/registry.md.
-enum class KeyScheme : std::uint16_t { kOpaque = 0, kUrlV1 = 1, kUrlV1Rabin = 2, kPage = 3 };
+enum class KeyScheme : std::uint16_t { kOpaque = 0, kUrl = 1, kUrlRabin = 2, kPage = 3 };
 
 struct DrumTable {
   std::uint16_t key_bytes = 8;

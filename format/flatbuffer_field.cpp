@@ -189,8 +189,8 @@ void describe_consumer(FieldWriter& out, const fb::DrumConsumer& consumer) {
 
 std::string_view scheme_name(std::uint16_t scheme) {
   if (scheme == static_cast<std::uint16_t>(KeyScheme::kOpaque)) return "opaque";
-  if (scheme == static_cast<std::uint16_t>(KeyScheme::kUrlV1)) return "url_v1";
-  if (scheme == static_cast<std::uint16_t>(KeyScheme::kUrlV1Rabin)) return "url_v1_rabin";
+  if (scheme == static_cast<std::uint16_t>(KeyScheme::kUrl)) return "url";
+  if (scheme == static_cast<std::uint16_t>(KeyScheme::kUrlRabin)) return "url_rabin";
   if (scheme == static_cast<std::uint16_t>(KeyScheme::kPage)) return "page";
   return "unknown";
 }

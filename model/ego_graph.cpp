@@ -49,7 +49,7 @@ class PageGraphBuilder {
     CRAWLSTORE_TRY(const auto page, view_.page(index));
     GraphNode node;
     node.page = index;
-    node.host = std::string(url_host(page.url));
+    node.host = url_host(page.url);
     node.label = page.url.empty() ? "page " + std::to_string(index) : row_url(page.url);
     node.distance = distance;
     node.state = page.state;

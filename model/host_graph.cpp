@@ -87,7 +87,7 @@ class HostGraphBuilder {
     const auto known = hosts_.find(page);
     if (known != hosts_.end()) return &known->second;
     CRAWLSTORE_TRY(const auto url, view_.url(page));
-    return &hosts_.emplace(page, std::string(url_host(url))).first->second;
+    return &hosts_.emplace(page, url_host(url)).first->second;
   }
 
   Result<void> count(const std::vector<std::uint64_t>& links, std::uint64_t Counts::*which,

@@ -59,7 +59,7 @@ Result<Row> row_of(const PageView& view, const HostRun& run) {
     return run.state_counts[static_cast<std::size_t>(state)];
   };
   const std::uint64_t crawled = count_of(PageState::kCrawled);
-  return Row{std::string(url_host(url)),
+  return Row{url_host(url),
              run.page_count,
              crawled,
              static_cast<double>(crawled) / static_cast<double>(run.page_count),

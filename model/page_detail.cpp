@@ -32,7 +32,7 @@ std::vector<Field> fields_of(const PageInfo& page, std::size_t out_count, std::s
   const auto rate = page.change_rate();
   return {{"index", Unit::kId, page.index},
           {"url", Unit::kText, page.url},
-          {"host", Unit::kText, std::string(url_host(page.url))},
+          {"host", Unit::kText, url_host(page.url)},
           {"state", Unit::kText, std::string(name_of(page.state))},
           {"score", Unit::kScore, score_value(page.score)},
           {"depth", Unit::kCount, std::uint64_t{page.depth}},

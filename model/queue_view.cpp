@@ -126,7 +126,7 @@ Table first_table(std::span<const WaitingPage> pages) {
     Cell host;
     Cell url;
     if (!page.url.empty()) {
-      host = std::string(url_host(page.url));
+      host = url_host(page.url);
       url = row_url(page.url);
     }
     table.rows.push_back({page.queued.page, std::uint64_t{table.rows.size()} + 1,
@@ -138,7 +138,7 @@ Table first_table(std::span<const WaitingPage> pages) {
 Table waiting_hosts_table(std::span<const WaitingPage> pages) {
   std::map<std::string, std::uint64_t> counts;
   for (const WaitingPage& page : pages) {
-    if (!page.url.empty()) ++counts[std::string(url_host(page.url))];
+    if (!page.url.empty()) ++counts[url_host(page.url)];
   }
   Table table{"hosts", {{"host", Unit::kText}, {"page_count", Unit::kCount}}, {}};
   for (const auto& [host, count] : counts) table.rows.push_back({host, count});

@@ -86,7 +86,7 @@ Result<void> add_fields(const PageView& pages, const std::string& name, std::uin
 
 std::string ranked_name(std::string url, ScoreSubject subject) {
   if (subject == ScoreSubject::kPage) return url;
-  std::string host(url_host(url));
+  std::string host = url_host(url);
   return subject == ScoreSubject::kHost ? host : registered_domain(host);
 }
 

@@ -13,8 +13,8 @@ constexpr const char* kUrlDrum = "urls";
 
 std::string key_scheme_name(std::uint16_t key_scheme) {
   if (key_scheme == 0) return "opaque";
-  if (key_scheme == 1) return "url_v1";
-  if (key_scheme == 2) return "url_v1_rabin";
+  if (key_scheme == 1) return "url";
+  if (key_scheme == 2) return "url_rabin";
   return key_scheme == 3 ? "page" : std::to_string(key_scheme);
 }
 

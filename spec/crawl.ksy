@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 meta:
   id: crawl
-  title: Crawl file, version 5
+  title: Crawl file, version 6
   file-extension: crawl
   license: Apache-2.0
   ks-version: 0.11
@@ -77,7 +77,7 @@ types:
     seq:
       - {id: magic, contents: [0x89, CRWL, 0x0d, 0x0a, 0x1a]}
       - {id: byte_order, type: u4, valid: 0x01020304}
-      - {id: format_version, type: u4, valid: 5}
+      - {id: format_version, type: u4, valid: 6}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
       - {id: unit_bytes, type: u4, valid: 4096}
@@ -1235,8 +1235,8 @@ enums:
     3: tiled
   key_scheme:
     0: opaque
-    1: url_v1
-    2: url_v1_rabin
+    1: url
+    2: url_rabin
     3: page
   partition_codec:
     1: elias_fano

@@ -69,7 +69,7 @@ def escape(text, escaped):
 # What ToASCII of Unicode 16 does with characters of Unicode 14, where Unicode 14 refuses them (or,
 # U+1E9E, maps them to "ss"); an empty text stands for a character that is ignored.
 UNICODE_16 = {
-    '\u04C0': '\u04CF', '\u1806': '\u1806', '\u1E9E': '\xDF', '\u2132': '\u214E',
+    '\u04C0': '\u04CF', '\u1E9E': '\xDF', '\u2132': '\u214E',
     '\u2183': '\u2184', '\U0002F868': '\u36FC', '\U0002F874': '\u5F53',
     '\U0002F91F': '\U000243AB', '\U0002F95F': '\u7AEE', '\U0002F9BF': '\u45D7',
     **{chr(0x10A0 + i): chr(0x2D00 + i) for i in range(0x26)},
@@ -79,10 +79,11 @@ UNICODE_16 = {
 
 
 def mapped(idna, text):
-    """What UTS 46, section 5, makes of each character, in NFC; 'Cn' is not in Unicode 14.0."""
+    """What UTS 46, section 5, makes of each character, in NFC; 'Cn' is not in Unicode 14.0, and
+    U+1806 is refused by all data before Unicode 16."""
     out = []
     for character in text:
-        demand(unicodedata.category(character) != 'Cn')
+        demand(unicodedata.category(character) != 'Cn' and character != '\u1806')
         changed = UNICODE_16.get(character)
         out.append(idna.uts46_remap(character, False) if changed is None else changed)
     return unicodedata.normalize('NFC', ''.join(out))

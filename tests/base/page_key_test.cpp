@@ -34,13 +34,16 @@ TEST(UrlHost, IsWhatStandsBetweenUserAndPort) {
       {"http://user@[::1]/x", "[::1]"},
       {"http://192.0.2.1/", "192.0.2.1"},
       {"http://example.com./", "example.com."},
-      {"http://a%2Fb.test/", "a%2Fb.test"},
+      {"x://a%2fb.test/", "a%2Fb.test"},
+      {"HTTP://A.test\\x", "a.test"},
+      {" http://b\xC3\xBC.test/\n", "xn--b-eha.test"},
       {"http://example.com/?q=http://other.test/", "example.com"},
       {"x://h?a@b:c", "h"},
       {"x://h#a@b:c", "h"},
       {"x://h", "h"},
       {"file:///etc/passwd", ""},
-      {"http://:80/", ""},
+      {"x:///p", ""},
+      {"x:/.//h/", ""},
       {"mailto:user@example.com", ""},
       {"urn:a:b", ""}};
   for (const auto& [url, host] : hosts) EXPECT_EQ(url_host(url), host) << url;
@@ -49,12 +52,11 @@ TEST(UrlHost, IsWhatStandsBetweenUserAndPort) {
 // spec: format.md#page-keys rule 1
 TEST(UrlHost, IsEmptyForWhatIsNotParsed) {
   for (const char* url : {"", "example.com", "//example.com/", "/path", "http://exa mple.com/",
-                          "http://example.com/\xc3\xa9", "http://[::1/", "http://a@b@c/",
-                          "http://example.com/%zz", "http://[v1.x]y/"}) {
+                          "http://:80/", "http://[::1/", "http://[v1.x]y/"}) {
     ASSERT_FALSE(UrlNormalizer{}.normalize(url).parsed) << url;
     EXPECT_EQ(url_host(url), "") << url;
   }
-  const std::string head = "http://" + std::string(kUrlHeadBytesMax, 'a') + "/";
+  const std::string head = "http://" + std::string(kUrlHostBytesMax + 1, 'a') + "/";
   EXPECT_EQ(url_host(head), "");
 }
 
@@ -68,26 +70,25 @@ TEST(ParsedPageKey, IsThePageKeyOfWhatIsParsed) {
     const auto normal = normalizer.normalize(url);
     if (!normal.parsed) continue;
     ++parsed_count;
-    ASSERT_EQ(parsed_url_host(normal.text), url_host(normal.text)) << url;
     ASSERT_EQ(parsed_page_key(normal.text, kSeed), page_key(normal.text, kSeed)) << url;
   }
   EXPECT_GT(parsed_count, 1000);
 }
 
-TEST(UrlHost, LiesInItsUrl) {
+TEST(UrlHost, IsThatOfTheNormalForm) {
   testing::SeededRandom random;
   UrlNormalizer normalizer;
   int found = 0;
   for (int i = 0; i < 20'000; ++i) {
-    std::string url = random.one_in(2) ? "http://" : "x:/";
+    std::string url = random.one_in(2) ? "http://" : "x://";
     url += random.hostile_text(3) + "host" + random.hostile_text(2) + "/" + random.hostile_text(3);
     const auto normal = normalizer.normalize(url);
-    const auto host = url_host(normal.text);
+    const std::string host = url_host(url);
     EXPECT_TRUE(normal.parsed || host.empty()) << url;
     if (host.empty()) continue;
     ++found;
-    EXPECT_GE(host.data(), normal.text.data());
-    EXPECT_LE(host.data() + host.size(), normal.text.data() + normal.text.size());
+    EXPECT_EQ(url_host(normal.text), host) << url;
+    EXPECT_NE(normal.text.find(host), std::string_view::npos) << url;
     EXPECT_EQ(host.find_first_of("/?#@"), std::string_view::npos) << url;
   }
   EXPECT_GT(found, 500);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
@@ -7,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <ostream>
@@ -19,7 +22,6 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <uriparser/Uri.h>
 
 #include <crawlstore/url.h>
 
@@ -45,18 +47,47 @@ std::string repeated(std::string_view unit, std::size_t length_bytes) {
 
 // --- The rules, one by one ---
 
+// Input and normal form.
+using Cases = std::vector<std::pair<std::string, std::string>>;
+
+void expect_normal_forms(const Cases& cases) {
+  for (const auto& [url, expected] : cases) {
+    EXPECT_EQ(normal_form(url), expected) << testing::PrintToString(url);
+    if (expected != kUnparsed) {
+      EXPECT_EQ(normal_form(expected), expected);
+    }
+  }
+}
+
+void expect_refused(const std::vector<std::string>& urls) {
+  for (const auto& url : urls)
+    EXPECT_EQ(normal_form(url), kUnparsed) << testing::PrintToString(url);
+}
+
+TEST(UrlNormalizer, MergesTheSpellingsThatTheWebHas) {
+  expect_normal_forms({{"HTTP://A.test/m\xC3\xBCnchen", "http://a.test/m%C3%BCnchen"},
+                       {"http://a.test/a b#x", "http://a.test/a%20b"},
+                       {"http://a.test/[1]#a", "http://a.test/[1]"},
+                       {"http://a.test/%7euser", "http://a.test/~user"},
+                       {" http://a.test/", "http://a.test/"}});
+}
+
 // spec: format.md#url-keys rule 1
-TEST(UrlNormalizer, KeepsWhiteSpaceAroundTheUrl) {
-  UrlNormalizer normalizer;
-  const NormalizedUrl result = normalizer.normalize(" HTTP://h/\n");
-  EXPECT_FALSE(result.parsed);
-  EXPECT_EQ(result.text, " HTTP://h/\n");
+TEST(UrlNormalizer, DropsControlsAroundTheUrlAndLineBreaksInIt) {
+  expect_normal_forms({{"\x01 http://h/a\x1f ", "http://h/a"},
+                       {"ht\ntp\t://h\r/a\nb", "http://h/ab"},
+                       {"\0http://h/\0"s, "http://h/"}});
+}
+
+// spec: format.md#url-keys rule 1
+TEST(UrlNormalizer, EscapesBytesThatAreNoUtf8) {
+  expect_normal_forms({{"http://h/m\xFCnchen?\xE4", "http://h/m%FCnchen?%E4"}});
 }
 
 // spec: format.md#url-keys rule 2
 TEST(UrlNormalizer, ReturnsUnparsedInputItself) {
   UrlNormalizer normalizer;
-  const std::string url = "HTTP://H:80/a/../\xC3\xA9#f";
+  const std::string url = " HTTP://H:x/a/../#f\n";
   const NormalizedUrl result = normalizer.normalize(url);
   EXPECT_FALSE(result.parsed);
   EXPECT_EQ(result.text.data(), url.data());
@@ -64,64 +95,59 @@ TEST(UrlNormalizer, ReturnsUnparsedInputItself) {
 }
 
 // spec: format.md#url-keys rule 2
-TEST(UrlNormalizer, RejectsReferencesWithoutScheme) {
-  for (const char* url : {"", "a", "/a", "//h/a", "?q", "#f", "h.example/a", ":a", "1a:b"}) {
-    EXPECT_EQ(normal_form(url), kUnparsed) << url;
-  }
+TEST(UrlNormalizer, RefusesTextsThatNoDatabaseTakes) {
+  const std::string largest = "http://h/" + std::string(kUrlTextBytesMax - 9, 'a');
+  EXPECT_EQ(normal_form(largest + "#f"), largest);
+  EXPECT_EQ(normal_form(largest + "a"), kUnparsed);
+  EXPECT_EQ(normal_form("HTTP" + largest.substr(4) + "a"), kUnparsed);
+  EXPECT_EQ(normal_form("http://h/" + std::string(kUrlTextBytesMax / 3 - 2, ' ') + "x"), kUnparsed);
 }
 
-// spec: format.md#url-keys rule 2
-TEST(UrlNormalizer, RejectsEmbeddedNul) {
-  for (const auto& url : {"\0"s, "ht\0tp://h/"s, "http://\0/"s, "http://h\0"s, "http://h/\0"s,
-                          "http://h/?\0"s, "http://h/#\0"s, "http://u\0@h:1/"s}) {
-    EXPECT_EQ(normal_form(url), kUnparsed) << testing::PrintToString(url);
-  }
-}
-
-// spec: format.md#url-keys rule 2
-TEST(UrlNormalizer, RejectsBrokenEscapesEverywhere) {
-  for (const char* bad : {"%", "%4", "%4g", "%g4", "%%41"}) {
-    for (const char* prefix :
-         {"http://", "http://h", "http://u@h", "http://h/", "http://h/?", "http://h/#", "a:"}) {
-      EXPECT_EQ(normal_form(std::string(prefix) + bad), kUnparsed) << prefix << bad;
+TEST(UrlNormalizer, ReadsNothingBehindTheEnd) {
+  for (const std::string_view whole :
+       {"HTTP://u%41@[::1]:80/%41/..?%41#%41", "http://h.1/%2F%2f/./..?a%2F%4#",
+        "file://h/C|/../%2", "x:a%20 ?"}) {
+    for (std::size_t size = 0; size <= whole.size(); ++size) {
+      const std::vector<char> exact(whole.begin(),
+                                    whole.begin() + static_cast<std::ptrdiff_t>(size));
+      EXPECT_EQ(normal_form({exact.data(), size}), normal_form(whole.substr(0, size))) << size;
     }
   }
 }
 
-TEST(UrlNormalizer, ReadsNothingBehindTheEnd) {
-  const std::string_view whole = "HTTP://u%41@[::1]:80/%41/..?%41#%41";
-  for (std::size_t size = 0; size <= whole.size(); ++size) {
-    const std::vector<char> exact(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
-    EXPECT_EQ(normal_form({exact.data(), size}), normal_form(whole.substr(0, size))) << size;
-  }
+// spec: format.md#url-keys rule 3
+TEST(UrlNormalizer, LowersSchemes) {
+  expect_normal_forms({{"HTTP://h/", "http://h/"}, {"X-A+1.0:Path", "x-a+1.0:Path"}});
 }
 
-// spec: format.md#url-keys rule 2
-TEST(UrlNormalizer, TakesAHeadOfTheGreatestLengthAndNoMore) {
-  const std::string plain = "http://" + std::string(kUrlHeadBytesMax - 7, 'a');
-  EXPECT_EQ(normal_form(plain + "/"), plain + "/");
-  EXPECT_EQ(normal_form(plain + "a/"), kUnparsed);
-  const std::string with_user = "http://" + std::string(kUrlHeadBytesMax - 9, 'u') + "@h";
-  EXPECT_EQ(normal_form(with_user + "/"), with_user + "/");
-  EXPECT_EQ(normal_form(with_user + "h/"), kUnparsed);
-  EXPECT_EQ(normal_form(std::string(kUrlHeadBytesMax, 'a') + ":"), kUnparsed);
-}
-
-// spec: format.md#url-keys rules 3 and 5
-TEST(UrlNormalizer, LowersSchemeAndHost) {
-  EXPECT_EQ(normal_form("HTTP://WWW.Example.COM/Path?Query"), "http://www.example.com/Path?Query");
+// spec: format.md#url-keys rule 3
+TEST(UrlNormalizer, RefusesReferencesWithoutScheme) {
+  expect_refused({"", "a", "/a", "//h/a", "?q", "#f", "h.example/a", ":a", "1a:b", "a#b:c", "a b:c",
+                  "\xC3\xA9:a"});
 }
 
 // spec: format.md#url-keys rule 4
-TEST(UrlNormalizer, KeepsUserinfo) {
-  EXPECT_EQ(normal_form("ftp://User:PassWord@Host/"), "ftp://User:PassWord@host/");
-  EXPECT_EQ(normal_form("ftp://@Host/"), "ftp://@host/");
+TEST(UrlNormalizer, TakesAnyNumberOfSlashesInSpecialSchemes) {
+  expect_normal_forms({{"http:h/a", "http://h/a"},
+                       {"https:/h/a", "https://h/a"},
+                       {"http:\\\\h\\a\\b?\\", "http://h/a/b?\\"},
+                       {"ws://\\/h/a", "ws://h/a"},
+                       {"x:\\\\h\\a", "x:\\\\h\\a"},
+                       {"x://h\\a", kUnparsed}});
 }
 
 // spec: format.md#url-keys rule 5
-TEST(UrlNormalizer, LowersIpLiterals) {
-  EXPECT_EQ(normal_form("http://[2001:DB8::A]:8080/"), "http://[2001:db8::a]:8080/");
-  EXPECT_EQ(normal_form("http://[VA.B:C]:80/"), "http://[va.b:c]/");
+TEST(UrlNormalizer, KeepsUserInformationWithItsOddBytesEscaped) {
+  expect_normal_forms({{"ftp://User:PassWord@Host/", "ftp://User:PassWord@host/"},
+                       {"http://a@b@c/", "http://a%40b@c/"},
+                       {"http://a:b:c@h/", "http://a:b%3Ac@h/"},
+                       {"http://a:@h/", "http://a@h/"},
+                       {"http://:@h/", "http://h/"},
+                       {"http://@h/", "http://h/"},
+                       {"http://:p@h/", "http://:p@h/"},
+                       {"x://a@/", kUnparsed},
+                       {"http://u@/", kUnparsed},
+                       {"http://u@:80/", kUnparsed}});
 }
 
 // spec: format.md#url-keys rule 6
@@ -135,60 +161,219 @@ TEST(UrlNormalizer, DropsDefaultPorts) {
 }
 
 // spec: format.md#url-keys rule 6
-TEST(UrlNormalizer, DropsEmptyPortsOfAnyScheme) {
-  EXPECT_EQ(normal_form("http://h:/"), "http://h/");
-  EXPECT_EQ(normal_form("gopher://h:/"), "gopher://h/");
-  EXPECT_EQ(normal_form("http://[::1]:/"), "http://[::1]/");
-}
-
-// spec: format.md#url-keys rule 6
-TEST(UrlNormalizer, DropsLeadingZerosOfPorts) {
-  EXPECT_EQ(normal_form("http://h:08080/"), "http://h:8080/");
-  EXPECT_EQ(normal_form("http://h:00080/"), "http://h/");
-  EXPECT_EQ(normal_form("http://h:00/"), "http://h:0/");
+TEST(UrlNormalizer, BringsPortsToOneForm) {
+  expect_normal_forms({{"http://h:/", "http://h/"},
+                       {"gopher://h:/", "gopher://h/"},
+                       {"http://[::1]:/", "http://[::1]/"},
+                       {"http://h:08080/", "http://h:8080/"},
+                       {"http://h:00000000080/", "http://h/"},
+                       {"http://h:00/", "http://h:0/"},
+                       {"http://h:65535/", "http://h:65535/"}});
+  expect_refused({"http://h:65536/", "http://h:100000/", "http://h:port/", "http://h:8 0/",
+                  "http://h:-1/", "http://:80/", "x://:80/"});
 }
 
 // spec: format.md#url-keys rule 7
-TEST(UrlNormalizer, RaisesEscapesWithoutDecodingThem) {
-  EXPECT_EQ(normal_form("http://u%c3@h%aB/%7e%2f?%fF"), "http://u%C3@h%AB/%7E%2F?%FF");
+TEST(UrlNormalizer, ReadsIpv6Addresses) {
+  expect_normal_forms({{"http://[2001:DB8:0:0::A]:8080/", "http://[2001:db8::a]:8080/"},
+                       {"http://[1:0:0:2:0:0:0:3]/", "http://[1:0:0:2::3]/"},
+                       {"http://[0:0:1:0:0:1:0:0]/", "http://[::1:0:0:1:0:0]/"},
+                       {"http://[1:0:2:3:4:5:6:7]/", "http://[1:0:2:3:4:5:6:7]/"},
+                       {"http://[::]/", "http://[::]/"},
+                       {"x://[1::]/", "x://[1::]/"},
+                       {"http://[::ffff:1.2.3.4]/", "http://[::ffff:102:304]/"}});
+  expect_refused({"http://[::1/", "http://::1]/", "http://[1:2:3]/", "http://[fe80::1%25eth0]/",
+                  "http://[v1.a]/", "http://[::1]x/", "http://[]/", "http://[::1.2.3]/",
+                  "http://[::01.2.3.4]/", "http://[1::2::3]/", "http://[12345::]/",
+                  "http://[::1\0]/"s});
+}
+
+// spec: format.md#url-keys rule 7
+TEST(UrlNormalizer, ReadsIpv4AddressesInAllTheirForms) {
+  expect_normal_forms({{"http://0x7F.1/", "http://127.0.0.1/"},
+                       {"http://0300.0250.0.1./", "http://192.168.0.1/"},
+                       {"http://4294967295/", "http://255.255.255.255/"},
+                       {"http://1.2.65535/", "http://1.2.255.255/"},
+                       {"http://0x/", "http://0.0.0.0/"},
+                       {"http://%30x7f.1/", "http://127.0.0.1/"},
+                       {"http://1.2.3.4.a/", "http://1.2.3.4.a/"},
+                       {"http://1a/", "http://1a/"},
+                       {"http://h.0xg/", "http://h.0xg/"},
+                       {"x://0x7f.1/", "x://0x7f.1/"}});
+  expect_refused({"http://256.1/x", "http://1.2.3.4.5/", "http://4294967296/", "http://1.2.65536/",
+                  "http://09/", "http://a.1/", "http://1..2/", "http://99999999999999999999999/"});
+}
+
+// spec: format.md#url-keys rule 7
+TEST(UrlNormalizer, BringsNamesToAscii) {
+  expect_normal_forms({{"http://WWW.Example.COM/Path?Query", "http://www.example.com/Path?Query"},
+                       {"http://B\xC3\x9C"
+                        "cher.example/",
+                        "http://xn--bcher-kva.example/"},
+                       {"http://b%C3%BCcher.example/", "http://xn--bcher-kva.example/"},
+                       {"http://fa\xC3\x9F.de/", "http://xn--fa-hia.de/"},
+                       {"http://fa\xE1\xBA\x9E.de/", "http://xn--fa-hia.de/"},
+                       {"http://\xEF\xBC\x91.2.3.4/", "http://1.2.3.4/"},
+                       {"http://%41%2e%62/", "http://a.b/"},
+                       {"http://xn--a/", "http://xn--a/"},
+                       {"http://a..b./", "http://a..b./"},
+                       {"http://!$&'()*+,;=_~h/", "http://!$&'()*+,;=_~h/"}});
+  expect_refused({"http://", "http:///", "http://h h/", "http://h%20h/", "http://h%2Fh/",
+                  "http://a%zzb/", "http://\xFF/", "http://\xC2\xAD/", "http://a<b/", "http://a|b/",
+                  "http://xn--0.\xC3\xBC/", "http://\xEF\xBF\xBD/", "http://\xF3\xB0\x80\x80/"});
+}
+
+// spec: format.md#url-keys rule 7
+TEST(UrlNormalizer, RefusesCharactersYoungerThanItsUnicode) {
+  expect_refused({"http://\xF0\xB2\xA4\xB1.test/"});  // U+32931, of Unicode 17
+}
+
+// spec: format.md#url-keys rule 7
+TEST(UrlNormalizer, KeepsHostsOfOtherSchemesAsTheyAre) {
+  expect_normal_forms({{"ipfs://QmX%41%2f/", "ipfs://QmXA%2F/"},
+                       {"x://h\xC3\xA9/", "x://h%C3%A9/"},
+                       {"x://", "x://"},
+                       {"x:///p", "x:///p"}});
+  expect_refused({"x://a b/", "x://a<b/", "x://a^b/", "x://a|b/"});
+}
+
+// spec: format.md#url-keys rule 7
+TEST(UrlNormalizer, TakesAHostOfTheGreatestLengthAndNoMore) {
+  for (const std::string scheme : {"http", "HTTP", "x"}) {
+    const std::string host(kUrlHostBytesMax, 'a');
+    const std::string normal = scheme == "x" ? "x" : "http";
+    EXPECT_EQ(normal_form(scheme + "://" + host + "/"), normal + "://" + host + "/");
+    EXPECT_EQ(normal_form(scheme + "://" + host + "a/"), kUnparsed);
+  }
+  EXPECT_EQ(normal_form("x://" + repeated("\xC3\xA9", 4000)), kUnparsed);
+  EXPECT_EQ(normal_form("http://" + repeated("\xEF\xB7\xBA", 3000)), kUnparsed);
 }
 
 // spec: format.md#url-keys rule 8
-TEST(UrlNormalizer, RemovesDotSegmentsLikeTheExamplesOfTheRfc) {
-  EXPECT_EQ(normal_form("http://h/a/b/c/./../../g"), "http://h/a/g");
-  EXPECT_EQ(normal_form("http://h/mid/content=5/../6"), "http://h/mid/6");
-  EXPECT_EQ(normal_form("http://h/b/c/../../../../g"), "http://h/g");
-  EXPECT_EQ(normal_form("http://h/b/c/g;x=1/../y"), "http://h/b/c/y");
+TEST(UrlNormalizer, RemovesDotSegments) {
+  expect_normal_forms({{"http://h/a/b/c/./../../g", "http://h/a/g"},
+                       {"http://h/b/c/../../../../g", "http://h/g"},
+                       {"http://h/a/%2E/%2e%2E/b", "http://h/b"},
+                       {"http://h/a/..", "http://h/"},
+                       {"http://h/a/b/.", "http://h/a/b/"},
+                       {"http://h/a//..", "http://h/a/"},
+                       {"http://h/...", "http://h/..."},
+                       {"http://h/.a/..b", "http://h/.a/..b"},
+                       {"x:/a/../b", "x:/b"},
+                       {"x://h/a/..", "x://h/"}});
 }
 
 // spec: format.md#url-keys rule 8
-TEST(UrlNormalizer, KeepsDotSegmentsWithoutAuthority) {
-  EXPECT_EQ(normal_form("URN:a/../b"), "urn:a/../b");
-  EXPECT_EQ(normal_form("x:/a/..//b"), "x:/a/..//b");
+TEST(UrlNormalizer, MakesNoHostOfAPath) {
+  expect_normal_forms({{"x:/a/..//b", "x:/.//b"}, {"x:/.//b", "x:/.//b"}, {"x:/..//", "x:/.//"}});
+}
+
+// spec: format.md#url-keys rule 8
+TEST(UrlNormalizer, AddsTheSlashOfAnEmptyPath) {
+  expect_normal_forms({{"http://h", "http://h/"},
+                       {"https://h?q", "https://h/?q"},
+                       {"gopher://h", "gopher://h"},
+                       {"gopher://h?q", "gopher://h?q"}});
+}
+
+// spec: format.md#url-keys rule 8
+TEST(UrlNormalizer, EscapesWhatStandsForNothingInPaths) {
+  expect_normal_forms({{"http://h/a b\"<>`{}^\x7F|\\", "http://h/a%20b%22%3C%3E%60%7B%7D%5E%7F|/"},
+                       {"x:a \"<>` b ?q", "x:a \"<>` b%20?q"},
+                       {"x:a  #f", "x:a %20"},
+                       {"mailto:Alice@Example.COM", "mailto:Alice@Example.COM"},
+                       {"localhost:8080/x/../y", "localhost:8080/x/../y"}});
 }
 
 // spec: format.md#url-keys rule 9
-TEST(UrlNormalizer, AddsTheSlashOfAnEmptyPath) {
-  EXPECT_EQ(normal_form("http://h"), "http://h/");
-  EXPECT_EQ(normal_form("https://h?q"), "https://h/?q");
-  EXPECT_EQ(normal_form("gopher://h"), "gopher://h");
+TEST(UrlNormalizer, ReadsFilesWithTheirDrives) {
+  expect_normal_forms({{"file:a", "file:///a"},
+                       {"file:/a", "file:///a"},
+                       {"file://localhost/a", "file:///a"},
+                       {"file://HOST/a", "file://host/a"},
+                       {"FILE:c:\\foo\\bar", "file:///c:/foo/bar"},
+                       {"file:///C|/../..", "file:///C:/"},
+                       {"file:///%43|/..", "file:///C:/"},
+                       {"file://C|/a", "file:///C:/a"},
+                       {"file:////a", "file:////a"},
+                       {"file:", "file:///"},
+                       {"file:?q", "file:///?q"},
+                       {"file://h:80/", kUnparsed},
+                       {"file://u@h/", kUnparsed}});
 }
 
 // spec: format.md#url-keys rule 10
-TEST(UrlNormalizer, KeepsAnEmptyQuery) {
-  EXPECT_EQ(normal_form("http://h/?"), "http://h/?");
+TEST(UrlNormalizer, KeepsQueriesWithTheirOddBytesEscaped) {
+  expect_normal_forms({{"http://h/?", "http://h/?"},
+                       {"http://h/?a b\"<>'`{}|\\?/", "http://h/?a%20b%22%3C%3E%27`{}|\\?/"},
+                       {"x://h/?a'", "x://h/?a'"},
+                       {"http://h/?%7e%2f", "http://h/?~%2F"}});
+}
+
+// spec: format.md#url-keys rule 11
+TEST(UrlNormalizer, DecodesUnreservedEscapesAndRaisesOthers) {
+  expect_normal_forms({{"http://u%c3%61@h/%7e%2f%41?%fF%2D", "http://u%C3a@h/~%2FA?%FF-"}});
+}
+
+// spec: format.md#url-keys rule 11
+TEST(UrlNormalizer, MakesNoEscapesByDecoding) {
+  expect_normal_forms({{"http://h/%%34%31", "http://h/%%341"},
+                       {"http://h/%4%31", "http://h/%4%31"},
+                       {"http://h/%%41", "http://h/%%41"},
+                       {"http://h/%g%31", "http://h/%g1"},
+                       {"http://h/%25%34%31", "http://h/%2541"},
+                       {"http://h/%", "http://h/%"},
+                       {"http://h/%zz?%4", "http://h/%zz?%4"}});
 }
 
 // spec: format.md#url-keys rule 11
 TEST(UrlNormalizer, DropsTheFragment) {
-  EXPECT_EQ(normal_form("http://h/a?b#c?d/%ee"), "http://h/a?b");
-  EXPECT_EQ(normal_form("http://h/#"), "http://h/");
+  expect_normal_forms({{"http://h/a?b#c?d/%ee", "http://h/a?b"},
+                       {"http://h/#", "http://h/"},
+                       {"http://h#@x/", "http://h/"},
+                       {"HTTP://h/#a#b c", "http://h/"}});
+}
+
+// --- References ---
+
+TEST(UrlNormalizer, ResolvesReferencesAsBrowsersDo) {
+  struct Case {
+    const char* reference;
+    const char* base;
+    const char* expected;
+  };
+  for (const auto& [reference, base, expected] :
+       std::initializer_list<Case>{{"../c d?q#f", "http://h/a/b/x?y", "http://h/a/c%20d?q"},
+                                   {"", "http://u@h/a?q", "http://u@h/a?q"},
+                                   {"?", "http://h/a?q", "http://h/a?"},
+                                   {"//g", "https://h/a", "https://g/"},
+                                   {"/b", "http://h:8/a", "http://h:8/b"},
+                                   {"http:b", "http://h/a/", "http://h/a/b"},
+                                   {"HTTP://G/", "x:y", "http://g/"},
+                                   {"#f", "mailto:a?b", "mailto:a?b"},
+                                   {"a", "mailto:a", kUnparsed},
+                                   {"//b", "x:/a", "x://b"},
+                                   {"..//b", "x:/a", "x:/.//b"},
+                                   {"/D|/x", "file:///C:/a", "file:///D:/x"},
+                                   {"/x", "file:///C:/a", "file:///C:/x"},
+                                   {"http://h:x/", "http://h/", kUnparsed}}) {
+    UrlNormalizer normalizer;
+    const NormalizedUrl result = normalizer.resolve(reference, base);
+    EXPECT_EQ(result.parsed ? result.text : kUnparsed, expected) << reference << " in " << base;
+  }
+}
+
+TEST(UrlNormalizer, ResolvesAgainstItsOwnAnswer) {
+  UrlNormalizer normalizer;
+  const NormalizedUrl page = normalizer.normalize("HTTP://Host/dir/page");
+  EXPECT_EQ(normalizer.resolve("other page", page.text).text, "http://host/dir/other%20page");
 }
 
 // --- Memory ---
 
 TEST(UrlNormalizer, ReturnsAViewOfAnInputThatIsNormal) {
-  for (const std::string url : {"http://h/a?b", "http://h/a#b", "http://u%20@h:8080/%2F", "x:y"}) {
+  for (const std::string url :
+       {"http://h/a?b", "http://h/a#b", "http://u%20@h:8080/%2F", "x:y", "http://1.2.3.4/"}) {
     UrlNormalizer normalizer;
     EXPECT_EQ(normalizer.normalize(url).text.data(), url.data()) << url;
   }
@@ -202,11 +387,15 @@ TEST(UrlNormalizer, TakesItsOwnAnswerAsInput) {
   EXPECT_EQ(second.text, "http://U%AA@[::a]:81/");
 }
 
-TEST(UrlNormalizer, UsesItsBufferAgain) {
+TEST(UrlNormalizer, UsesItsTwoBuffersAgain) {
   UrlNormalizer normalizer;
-  const char* const buffer = normalizer.normalize("HTTP://h/" + std::string(1000, 'a')).text.data();
+  std::set<const char*> buffers;
+  for (int i = 0; i < 2; ++i) {
+    buffers.insert(normalizer.normalize("HTTP://h/" + std::string(1000, 'a')).text.data());
+  }
   for (std::size_t size = 0; size < 1000; ++size) {
-    ASSERT_EQ(normalizer.normalize("HTTP://h/" + std::string(size, 'b')).text.data(), buffer);
+    const std::string url = "HTTP://h/" + std::string(size, 'b');
+    ASSERT_EQ(buffers.count(normalizer.normalize(url).text.data()), 1U);
   }
 }
 
@@ -236,19 +425,30 @@ TEST(UrlNormalizer, ClimbsALongPathInLinearTime) {
 }
 
 TEST(UrlNormalizer, KeepsLongPathsAndQueriesInLinearTime) {
-  for (const char* unit : {"/", "//", "/.a", "/...", "a", "%2F", ":@", "&a=b", "/..a"}) {
+  for (const char* unit : {"/", "//", "/.a", "/...", "a", "%2F", ":@", "&a=b", "/..a", "%"}) {
     const std::string tail = "/x" + repeated(unit, std::size_t{2} << 20);
     EXPECT_EQ(normal_form_in_time("HTTP://H/x", unit), "http://h" + tail) << unit;
     EXPECT_EQ(normal_form_in_time("HTTP://H?/x", unit), "http://h/?" + tail) << unit;
   }
 }
 
-TEST(UrlNormalizer, RejectsLongHeadsInLinearTime) {
-  for (const char* unit : {"a", "a:", "1", "%41", "[", "1:", "@", ",", "://"}) {
-    for (const char* prefix :
-         {"", "http://", "http://u@", "http://[", "http://h:", "http://[v1."}) {
-      EXPECT_EQ(normal_form_in_time(prefix, unit, "\x01"), kUnparsed) << prefix << unit;
+TEST(UrlNormalizer, ReadsLongInputsInLinearTime) {
+  for (const char* unit : {"a", "a:", "1", "1.", "%41", "[", "1:", "@", ",", "://", " ", "\n", "/",
+                           "\\", "\xC3\xBC", "%%3"}) {
+    for (const char* prefix : {"", "http:", "http://", "http://u@", "http://[", "http://h:", "x://",
+                               "x:/..", "x:", "file:", "file://"}) {
+      EXPECT_LE(normal_form_in_time(prefix, unit, "x").size(), (std::size_t{6} << 20) + 100);
     }
+  }
+}
+
+TEST(UrlNormalizer, BringsTheLongestHostsToAsciiInTime) {
+  for (const char* unit : {"\xC3\xBC", "\xC3\xBC.", "\xEF\xB7\xBA", "\xD7\x90", "\xEA\xB0\x80.",
+                           "\xE1\xBE\x87\xCC\xB4", "a\xCC\x80\xCC\xA3"}) {
+    const std::string url = "http://" + repeated(unit, kUrlHostBytesMax - 10) + "/";
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_LE(normal_form(url).size(), url.size() + kUrlHostBytesMax);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1)) << unit;
   }
 }
 
@@ -320,12 +520,8 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-// The section of the specification: in format.md, or still apart from it.
 std::vector<std::vector<std::string>> rows_of_spec() {
-  std::string text = "\n" + read_source_file("spec/format.md");
-  if (text.find("\n## URL keys") == std::string::npos) {
-    text = "\n" + read_source_file("spec/format_url.part.md");
-  }
+  const std::string text = "\n" + read_source_file("spec/format.md");
   const std::size_t begin = text.find("\n## URL keys") + 1;
   std::istringstream lines(text.substr(begin, text.find("\n## ", begin) - begin));
   std::vector<std::vector<std::string>> rows;
@@ -374,7 +570,7 @@ TEST(UrlKey, IsThatOfTheSpecification) {
   EXPECT_EQ(url_key16("", 0), Key16(0x99aa06d3014798d8U, 0x6001c324468d497fU));
   EXPECT_EQ(url_key("http://example.com/", 0), 0xb97a010e03af1e2bU);
   EXPECT_EQ(url_key("http://example.com/", seed), 0x318d4c2734dc3634U);
-  EXPECT_EQ(url_key("http://h/\xFF\xFE", seed), 0x2e639c6b8eed0878U);
+  EXPECT_EQ(url_key("http://\xFF\xFE/", seed), 0x3923fdc32f675a5aU);
   EXPECT_EQ(url_key("http://h/" + std::string(300, 'a'), seed), 0x0acf6bdb514e51b6U);
 }
 
@@ -406,14 +602,124 @@ TEST(RabinFingerprint, EqualsDivisionBitByBit) {
   }
 }
 
+// --- The vectors of the URL Standard ---
+
+std::filesystem::path shared_data() {
+  const char* const given = std::getenv("CRAWLSTORE_DATA");
+  return given != nullptr ? given : std::string(CRAWLSTORE_SOURCE_DIR) + "/../shared/data";
+}
+
+// Half of a pair of surrogates stands for U+FFFD; the JSON library takes none.
+std::string with_whole_surrogates(std::string json) {
+  const auto is_half = [&json](std::size_t i, std::string_view digits) {
+    return i + 6 <= json.size() && json.compare(i, 2, "\\u") == 0 &&
+           std::tolower(json[i + 2]) == 'd' && digits.find(json[i + 3]) != std::string_view::npos;
+  };
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (is_half(i, "89abAB") && is_half(i + 6, "cdefCDEF")) {
+      i += 11;
+    } else if (is_half(i, "89abcdefABCDEF")) {
+      json.replace(i, 6, "\\ufffd");
+    }
+  }
+  return json;
+}
+
+// The objects of a file of the standard's vectors; empty if it is not there.
+std::vector<nlohmann::json> vectors_of_standard(const std::string& name) {
+  std::ifstream file(shared_data() / "url" / name, std::ios::binary);
+  if (!file) return {};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::vector<nlohmann::json> objects;
+  for (auto& value : nlohmann::json::parse(with_whole_surrogates(text))) {
+    if (value.is_object()) objects.push_back(std::move(value));
+  }
+  return objects;
+}
+
+// What rule 11 adds to the standard, for texts without bare "%".
+std::string with_equivalences(std::string url) {
+  url.resize(std::min(url.find('#'), url.size()));
+  std::string text;
+  for (std::size_t i = 0; i < url.size(); ++i) {
+    const bool is_escape = url[i] == '%' &&
+                           url.find_first_not_of("0123456789abcdefABCDEF", i + 1) >= i + 3 &&
+                           i + 2 < url.size();
+    if (!is_escape) {
+      text += url[i];
+      continue;
+    }
+    const char byte = byte_of_hex(url, i + 1);
+    const bool is_unreserved =
+        std::isalnum(static_cast<unsigned char>(byte)) != 0 ||
+        (byte != 0 && std::string_view("-._~").find(byte) != std::string_view::npos);
+    if (is_unreserved && !text.ends_with('%')) {
+      text += byte;
+    } else {
+      text += '%';
+      text += static_cast<char>(std::toupper(url[i + 1]));
+      text += static_cast<char>(std::toupper(url[i + 2]));
+    }
+    i += 2;
+  }
+  return text;
+}
+
+TEST(UrlStandard, AgreesOnAllItsUrls) {
+  const auto vectors = vectors_of_standard("urltestdata.json");
+  if (vectors.empty()) GTEST_SKIP() << "no urltestdata.json; CRAWLSTORE_DATA names its folder";
+  EXPECT_GT(vectors.size(), 800U);
+  for (const auto& vector : vectors) {
+    const auto input = vector.at("input").get<std::string>();
+    const std::string base =
+        vector["base"].is_null() ? "" : normal_form(vector["base"].get<std::string>());
+    UrlNormalizer normalizer;
+    const NormalizedUrl result =
+        vector["base"].is_null() ? normalizer.normalize(input) : normalizer.resolve(input, base);
+    const bool is_refused = vector.contains("failure") || base == kUnparsed;
+    EXPECT_EQ(result.parsed ? std::string(result.text) : kUnparsed,
+              is_refused ? kUnparsed : with_equivalences(vector["href"].get<std::string>()))
+        << input << " in " << base;
+  }
+}
+
+class HostsOfStandard : public testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Files, HostsOfStandard, testing::Values("toascii", "IdnaTestV2"),
+                         [](const auto& file) { return std::string(file.param); });
+
+TEST_P(HostsOfStandard, BecomeAsciiAsItSays) {
+  const auto vectors = vectors_of_standard(GetParam() + ".json"s);
+  if (vectors.empty()) GTEST_SKIP() << "no vectors; CRAWLSTORE_DATA names their folder";
+  // Characters of Unicode 17: U+32931 and U+32B9A.
+  const auto is_too_young = [](const std::string& host) {
+    return host.find("\xF0\xB2\xA4\xB1") != host.npos || host.find("\xF0\xB2\xAE\x9A") != host.npos;
+  };
+  for (const auto& vector : vectors) {
+    const auto host = vector.at("input").get<std::string>();
+    if (host.empty()) continue;  // "http:///x" has another host
+    const bool is_refused = vector["output"].is_null() || is_too_young(host);
+    EXPECT_EQ(normal_form("http://" + host + "/x"),
+              is_refused ? kUnparsed : "http://" + vector["output"].get<std::string>() + "/x")
+        << host;
+  }
+}
+
+TEST(UrlStandard, AgreesOnItsEscapes) {
+  const auto vectors = vectors_of_standard("percent-encoding.json");
+  if (vectors.empty()) GTEST_SKIP() << "no vectors; CRAWLSTORE_DATA names their folder";
+  for (const auto& vector : vectors) {
+    const std::string expected =
+        with_equivalences("http://h/?" + vector["output"]["utf-8"].get<std::string>());
+    EXPECT_EQ(normal_form("http://h/?" + vector["input"].get<std::string>()), expected);
+  }
+}
+
 // --- Real URLs ---
 
 // Calls `use` for each URL of a list; false if the list is not there.
 bool for_each_real_url(const std::string& list, const std::function<void(std::string_view)>& use) {
-  const char* const given = std::getenv("CRAWLSTORE_DATA");
-  const std::filesystem::path data =
-      given != nullptr ? given : std::string(CRAWLSTORE_SOURCE_DIR) + "/../shared/data";
-  const std::filesystem::path path = data / "urls" / list;
+  const std::filesystem::path path = shared_data() / "urls" / list;
   if (!std::filesystem::exists(path)) return false;
   const std::string command = "zstd -dc '" + path.string() + "'";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
@@ -455,22 +761,7 @@ TEST_P(RealUrls, StayAsTheyAreWhenNormalisedAgain) {
   EXPECT_GT(url_count, 1000U);
 }
 
-// The grammar of the specification is the RFC's: a strict parser given the whole URL agrees.
-TEST_P(RealUrls, AreParsedWhereAStrictParserTakesThem) {
-  UrlNormalizer normalizer;
-  std::size_t disagreement_count = 0;
-  const bool found = for_each_real_url(GetParam(), [&](std::string_view url) {
-    UriUriA uri;
-    const bool taken =
-        uriParseSingleUriExA(&uri, url.data(), url.data() + url.size(), nullptr) == URI_SUCCESS;
-    disagreement_count += normalizer.normalize(url).parsed != (taken && uri.scheme.first);
-    if (taken) uriFreeUriMembersA(&uri);
-  });
-  if (!found) GTEST_SKIP() << "no " << GetParam() << "; CRAWLSTORE_DATA names its folder";
-  EXPECT_EQ(disagreement_count, 0U);
-}
-
-TEST_P(RealUrls, AreParsedButForOneInAHundred) {
+TEST_P(RealUrls, AreParsedButForOneInAHundredThousand) {
   UrlNormalizer normalizer;
   std::size_t url_count = 0;
   std::size_t unparsed_count = 0;
@@ -481,7 +772,7 @@ TEST_P(RealUrls, AreParsedButForOneInAHundred) {
   if (!found) GTEST_SKIP() << "no " << GetParam() << "; CRAWLSTORE_DATA names its folder";
   RecordProperty("url_count", static_cast<int>(url_count));
   RecordProperty("unparsed_count", static_cast<int>(unparsed_count));
-  EXPECT_LT(unparsed_count * 100, url_count);
+  EXPECT_LT(unparsed_count * 100'000, url_count);
 }
 
 }  // namespace

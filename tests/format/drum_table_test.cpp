@@ -20,7 +20,7 @@ using namespace crawlstore::testing;
 
 DrumTable valid_table() {
   DrumTable table;
-  table.key_scheme = KeyScheme::kUrlV1;
+  table.key_scheme = KeyScheme::kUrl;
   table.value_bytes = -1;
   table.next_sequence = 1'000'000;
   table.merge_count = 12;
@@ -108,9 +108,9 @@ TEST(DrumTable, RejectsKeysAndValuesItDoesNotKnow) {
               "the key length is not supported");
   }
   EXPECT_EQ(verdict_after([](auto& t) { t.key_bytes = 16; }), "accepted");
-  EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme::kUrlV1Rabin; }), "accepted");
+  EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme::kUrlRabin; }), "accepted");
   EXPECT_EQ(verdict_after([](auto& t) {
-              t.key_scheme = KeyScheme::kUrlV1Rabin;
+              t.key_scheme = KeyScheme::kUrlRabin;
               t.key_bytes = 16;
             }),
             "Rabin fingerprints have 8 bytes");

@@ -196,7 +196,7 @@ void add_drums(Seeds& seeds) {
   table.buckets = {{0, {0}, {0}, {0}, 0, 0}};
   table.consumers = {{0, "", {0}, 0}};
   seeds["fuzz_drum_table/empty"] = encode_drum_table(table);
-  table.key_scheme = KeyScheme::kUrlV1;
+  table.key_scheme = KeyScheme::kUrl;
   table.value_bytes = -1;
   table.next_sequence = 1000;
   table.buckets = {{0, {10}, {0}, {0}, 500, 0}, {1ull << 63, {13}, {14}, {15}, 7, 9}};

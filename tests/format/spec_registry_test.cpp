@@ -179,8 +179,8 @@ TEST(Registry, ListsTheChecksumDomains) {
 
 TEST(Registry, ListsTheKeySchemes) {
   const Numbers schemes{{"kOpaque", static_cast<std::uint64_t>(KeyScheme::kOpaque)},
-                        {"kUrlV1", static_cast<std::uint64_t>(KeyScheme::kUrlV1)},
-                        {"kUrlV1Rabin", static_cast<std::uint64_t>(KeyScheme::kUrlV1Rabin)},
+                        {"kUrl", static_cast<std::uint64_t>(KeyScheme::kUrl)},
+                        {"kUrlRabin", static_cast<std::uint64_t>(KeyScheme::kUrlRabin)},
                         {"kPage", static_cast<std::uint64_t>(KeyScheme::kPage)}};
   EXPECT_EQ(numbers_of("Key schemes", 1, 0), schemes);
 }

@@ -321,7 +321,7 @@ void add_drum(Maker& make) {
   make.drum("drum_key_bytes_of_partition", base, [](auto& t) { t.key_bytes = 16; });
   make.drum("drum_key_bytes_of_key_run", "one_pending", [](auto& t) { t.key_bytes = 16; });
   make.drum("drum_rabin_keys_of_16_bytes", "urls_xxh3_128",
-            [](auto& t) { t.key_scheme = format::KeyScheme::kUrlV1Rabin; });
+            [](auto& t) { t.key_scheme = format::KeyScheme::kUrlRabin; });
   make.drum("drum_page_keys_of_8_bytes", base,
             [](auto& t) { t.key_scheme = format::KeyScheme::kPage; });
   make.drum("drum_key_scheme", base, [](auto& t) { t.key_scheme = format::KeyScheme{7}; });

@@ -117,8 +117,8 @@ class PagesPanel final : public Panel {
     const bool is_clicked = draw_button(ui, "pages.find_page", "Find the page");
     place_beside(button_width("Only its host"));
     if (draw_button(ui, "pages.find_host", "Only its host") && !find_.empty()) {
-      const std::string_view host = url_host(find_);
-      ui.actions.go({"pages", HostThing{choice_.name(), std::string(host.empty() ? find_ : host)}});
+      const std::string host = url_host(find_);
+      ui.actions.go({"pages", HostThing{choice_.name(), host.empty() ? find_ : host}});
     }
     if ((!is_entered && !is_clicked) || find_.empty()) return;
     const auto index = pages.find(find_);

@@ -11,10 +11,11 @@
 /// a host follow each other. The witness is 32 bits more of the same hash as the tail: who keeps it
 /// beside the key can tell two URLs whose keys are equal.
 ///
-/// Ownership: nothing here keeps a reference; url_host() returns a part of its argument.
-/// Threads: pure functions. Errors: none; every byte string has a key.
+/// Ownership: nothing here keeps a reference.
+/// Threads: pure functions. Errors: as crawlstore/url.h; every byte string has a key.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <crawlstore/types.h>
@@ -28,14 +29,14 @@ struct PageKey {
   auto operator<=>(const PageKey&) const = default;
 };
 
-/// The host of a URL: a registered name, an address, or an IP literal with its brackets; without
-/// user information and port.
-///   normalized  `text` of a NormalizedUrl. Of another spelling it is the host as it stands there
-///   returns     a part of `normalized`. Empty: the URL is not parsed, it has no authority, or the
-///               host in it is empty ("file:///x")
-///   cost        one pass over the URL
-///   spec        format.md#page-keys rule 1
-[[nodiscard]] std::string_view url_host(std::string_view normalized);
+/// The host of a URL, as its normal form has it: a name, an IPv4 address, or an IPv6 address with
+/// its brackets; without user information and port.
+///   url      any bytes; normal, raw, not parsed
+///   returns  empty: the URL is not parsed, it has no authority, or the host in it is empty
+///            ("file:///x")
+///   cost     that of normalising the URL, and one string
+///   spec     format.md#page-keys rule 1
+[[nodiscard]] std::string url_host(std::string_view url);
 
 /// What the keys of all pages of a host begin with: XXH3-64 of it.
 ///   host      as url_host() returns it
@@ -44,7 +45,7 @@ struct PageKey {
 [[nodiscard]] std::uint64_t host_key(std::string_view host, std::uint64_t key_seed);
 
 /// The key of a page. All URLs without a host share one head.
-///   normalized  `text` of a NormalizedUrl, parsed or not
+///   normalized  `text` of a NormalizedUrl, parsed or not; or raw bytes
 ///   key_seed    the file's own seed
 ///   note        among n pages of one host n^2 / 2^65 pairs with equal keys are expected, and
 ///               n^2 / 2^97 with equal witnesses too

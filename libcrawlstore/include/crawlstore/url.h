@@ -11,71 +11,89 @@
 /// every library, so each rule is written down there, with its reason and its test vectors
 /// (spec/url_vectors.json). Nothing here reads a locale, a table of top-level domains, or a file.
 ///
-/// The rules try to merge only what RFC 3986 itself calls equivalent: letter case of scheme, host
-/// and escapes, default ports, dot segments, a missing "/" after the host, the fragment. They never
-/// guess: "index.html", "www.", session ids, the order of query fields and a trailing "/" stay as
-/// they are, because merging those loses pages.
+/// URLs are read as browsers read them, and spellings are merged that the URL Standard or RFC 3986
+/// calls equivalent. Nothing is guessed: "index.html", "www.", session ids, the order of query
+/// fields and a trailing "/" stay as they are, because merging those loses pages.
 ///
 /// Ownership: nothing here keeps a reference to the caller's bytes after it returned.
 /// Threads: free functions are pure; a UrlNormalizer belongs to one thread at a time.
 /// Errors: none. Every byte string has a key, whatever the web wrote. Only memory may run out
-/// (std::bad_alloc, when the buffer grows); the normalizer stays usable after that.
-/// Sources: Berners-Lee, Fielding, Masinter, "Uniform Resource Identifier (URI): Generic Syntax",
-/// RFC 3986, January 2005; Lee, Leonard, Wang, Loguinov, "IRLbot", WWW 2008 (URLs as hashes).
+/// (std::bad_alloc), or ICU lack its data (std::runtime_error, for a host beyond ASCII); the
+/// normalizer stays usable after that.
+/// Sources: URL Standard, WHATWG, as of autumn 2025; Berners-Lee, Fielding, Masinter, "Uniform
+/// Resource Identifier (URI): Generic Syntax", RFC 3986, January 2005; Lee, Leonard, Wang,
+/// Loguinov, "IRLbot", WWW 2008 (URLs as hashes).
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include <crawlstore/types.h>
 
 namespace crawlstore {
 
-/// A URL whose head (scheme, "://" and authority: all bytes before the path) is longer than this
-/// many bytes counts as unparsed. Part of the format (rule 2).
-///
-/// A DNS name has at most 253 bytes; what exceeds this bound is not a place to fetch from. It keeps
-/// the library that reads the head, a recursive one, away from megabytes of hostile input
-/// (CVE-2025-67899). The path and the query have no bound of their own.
-inline constexpr std::size_t kUrlHeadBytesMax = 4096;
+namespace url {
+struct Parts;  // of a base; not public
+}
 
-/// What UrlNormalizer::normalize() answers. A plain view: 24 bytes, copied freely, owns nothing.
+/// A host that is longer than this many bytes, as written or in its normal form, makes a URL count
+/// as unparsed. Part of the format (rule 7). A DNS name has at most 253 bytes.
+inline constexpr std::size_t kUrlHostBytesMax = 4096;
+
+/// A URL whose normal form is longer than this many bytes counts as unparsed. Part of the format
+/// (rule 2).
+inline constexpr std::size_t kUrlTextBytesMax = std::size_t{16} << 20;
+
+/// What UrlNormalizer answers. A plain view: 24 bytes, copied freely, owns nothing.
 struct NormalizedUrl {
   /// The normalised bytes. They lie either in the input (the common case: it was normal already, or
   /// only lost its fragment, or was not parsed) or in the normalizer's buffer. So they live as long
-  /// as the shorter of the two: until the input goes, or until the next call of normalize().
-  /// May hold any byte value, NUL included, if `parsed` is false. Never longer than the input + 1.
+  /// as the shorter of the two: until the input goes, or until the next call.
+  /// Printable ASCII if `parsed` is true, else any bytes. Up to three times as long as the input.
   std::string_view text;
 
-  /// true: the input is an absolute URI of RFC 3986, and so is `text`.
-  /// false: it is not (a space, a byte above 0x7E, "%zz", no scheme, a head over the bound, ...);
+  /// true: the URL Standard takes the input, and `text` is its normal form.
+  /// false: it does not (no scheme, a host or port that none can be, a length over the bounds);
   /// `text` is then the input itself, byte for byte. Such URLs are stored and keyed like any other;
   /// callers count them, since spellings of one page are not merged there. The texts of the two
   /// kinds never meet: no unparsed input equals the normal form of a parsed one.
   bool parsed = false;
 };
 
-/// Brings URLs to the normal form of version 1.
+/// Brings URLs to the normal form of version 2.
 ///
-/// Keeps one buffer of its own, at most twice the longest URL that had to be rewritten; once warm,
-/// a call allocates nothing. Not thread-safe: one normalizer per thread. Movable and copyable;
-/// views handed out before stay with the buffer, so take no view across a copy or a move.
+/// Keeps buffers of its own, at most some times the longest URL that had to be rewritten; once
+/// warm, a call allocates nothing, but for hosts with escapes or beyond ASCII. Not thread-safe: one
+/// normalizer per thread. Movable and copyable; take no view across a copy or a move.
 class UrlNormalizer {
  public:
   /// Normalises one URL.
-  ///   url      the bytes as found: any values, any length (2 MiB is fine), neither trimmed nor
-  ///            decoded here. A relative reference is not a URL: resolve it against its base first.
-  ///            May be the whole `text` of an earlier answer: a normal form is never copied
+  ///   url      the bytes as found: any values, any length (2 MiB is fine). A relative reference is
+  ///            no URL: resolve() it. May be the whole `text` of the answer before: a normal form
+  ///            is never copied
   ///   returns  see NormalizedUrl
   ///   cost     one pass when the URL is normal already, two when not: O(bytes), whatever the bytes
   ///            are, and no recursion over them
   ///   spec     format.md#url-keys rules 1 to 11
   [[nodiscard]] NormalizedUrl normalize(std::string_view url);
 
+  /// The URL that a reference means in a page, as a browser resolves a link, in its normal form.
+  ///   reference  as normalize() takes it; absolute or relative
+  ///   base       `text` of an answer with `parsed`: the URL of the page. May be that of the answer
+  ///              before, which is overwritten: keep a copy if more links of the page follow
+  ///   returns    `parsed` false: there is no such URL, and `text` is the reference itself
+  ///   cost       as normalize()
+  [[nodiscard]] NormalizedUrl resolve(std::string_view reference, std::string_view base);
+
  private:
-  // Room for rewritten text; only ever grows. Its size is its capacity, not that of any URL.
-  std::vector<char> buffer_;
+  NormalizedUrl write(std::string_view url, const url::Parts* base);
+
+  // Room for rewritten text: of the last answer, of the next one, and of an input without the
+  // bytes that are removed from it.
+  std::string buffer_;
+  std::string spare_;
+  std::string clean_;
 };
 
 /// The key of a URL: XXH3-64 of its normalised bytes.

@@ -5,7 +5,7 @@
 /// which takes as long as normalising a URL.
 ///
 /// `normalized` is `text` of a NormalizedUrl whose `parsed` is true; of any other text the result
-/// is some host, and some key. Threads: pure functions.
+/// is some key. Threads: pure functions.
 
 #include <cstdint>
 #include <string_view>
@@ -14,7 +14,6 @@
 
 namespace crawlstore {
 
-[[nodiscard]] std::string_view parsed_url_host(std::string_view normalized);
 [[nodiscard]] PageKey parsed_page_key(std::string_view normalized, std::uint64_t key_seed);
 
 }  // namespace crawlstore

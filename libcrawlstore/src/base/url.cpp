@@ -1,383 +1,488 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <crawlstore/url.h>
 
-// Normal form of URLs, version 1 (spec/format.md#url-keys).
+// Normal form of URLs, version 2 (spec/format.md#url-keys).
 //
 // Invariants:
-//   - grammar: an input is parsed if and only if it matches `URI` of RFC 3986, appendix A, and its
-//     head is within bounds. liburiparser judges every head that is more than a plain name; the
-//     rest of a URI is two byte classes and one escape form, judged here.
-//   - fixed point: a text that rewrite() made is normal, so it is returned as a view, never copied.
-//   - room: rewriting adds at most one byte, the "/" of an empty path.
+//   - fixed point: what Writer makes is normal; a normal input is returned as a view of itself.
+//   - aliasing: an input may lie in the buffer of the answer before, so Writer writes to another
+//     one, and the two are exchanged when it is done.
 //   - linear: every byte is read a bounded number of times; a dot segment steps back only over
 //     bytes that it removes.
 //
-// Why not give whole URLs to the library: it allocates 32 bytes for each "/" of a hostile path, it
-// recurses once per byte unless its compiler removed the calls, and it takes 3.5 times as long.
-// Why not take component boundaries from it: in a valid head they follow from "@", "]" and ":",
-// and it is for us, not for a version of it, to tell an empty component from an absent one.
+// Nearly all links are normal, and of http or https: normal_size() finds that out with one look at
+// each byte. Everything else is written anew, and compared.
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <new>
+#include <utility>
 
-#include <uriparser/Uri.h>
-#include <xxhash.h>
+#include "base/url_bytes.h"
+#include "base/url_host.h"
+#include "base/url_parts.h"
 
 namespace crawlstore {
+namespace url {
+
+void append_component(std::string& out, std::string_view text, ByteSet set) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t begin = i;
+    while (i < text.size() && text[i] != '%' && !is_in(text[i], set)) ++i;
+    out.append(text, begin, i - begin);
+    if (i == text.size()) return;
+    const int byte = escaped_byte(text, i);
+    if (byte < 0) {
+      if (text[i] == '%') {
+        out += '%';
+      } else {
+        append_escaped(out, text[i]);
+      }
+      ++i;
+      continue;
+    }
+    // Complete escapes are three bytes long, so a "%" this near the end begins none.
+    const bool follows_bare_percent =
+        out.ends_with('%') ||
+        (out.size() > 1 && out[out.size() - 2] == '%' && hex_value(out.back()) >= 0);
+    const char c = static_cast<char>(byte);
+    if (is_in(c, kUnreserved) && !follows_bare_percent) {
+      out += c;
+    } else {
+      append_escaped(out, c);
+    }
+    i += 3;
+  }
+}
+
 namespace {
 
-// --- Byte classes (RFC 3986, appendix A) ---
+constexpr std::size_t kNone = std::string_view::npos;
 
-enum ByteClass : std::uint8_t {
-  kSchemeByte = 1,  // ALPHA / DIGIT / "+" / "-" / "."
-  kNameByte = 2,    // unreserved / sub-delims: a registered name without escapes
-  kPathByte = 4,    // pchar / "/", without "%"
-  kQueryByte = 8,   // pchar / "/" / "?", without "%"; fragments have the same class
-  kHexByte = 16,    // HEXDIG, either case
-  kUpperByte = 32,  // "A" to "Z"
-  kLowerByte = 64,  // "a" to "z"
-};
-
-constexpr std::array<std::uint8_t, 256> make_byte_classes() {
-  constexpr std::string_view kUnreservedMarks = "-._~";
-  constexpr std::string_view kSubDelims = "!$&'()*+,;=";
-  constexpr auto kPchar = static_cast<std::uint8_t>(kPathByte | kQueryByte);
-  std::array<std::uint8_t, 256> classes{};
-  const auto add = [&classes](char c, unsigned bits) {
-    auto& entry = classes[static_cast<unsigned char>(c)];
-    entry = static_cast<std::uint8_t>(entry | bits);
-  };
-  for (char c = '0'; c <= '9'; ++c) add(c, kSchemeByte | kNameByte | kPchar | kHexByte);
-  for (char c = 'A'; c <= 'Z'; ++c) add(c, kSchemeByte | kNameByte | kPchar | kUpperByte);
-  for (char c = 'a'; c <= 'z'; ++c) add(c, kSchemeByte | kNameByte | kPchar | kLowerByte);
-  for (char c = 'A'; c <= 'F'; ++c) add(c, kHexByte);
-  for (char c = 'a'; c <= 'f'; ++c) add(c, kHexByte);
-  for (const char c : std::string_view("+-.")) add(c, kSchemeByte);
-  for (const char c : kUnreservedMarks) add(c, kNameByte | kPchar);
-  for (const char c : kSubDelims) add(c, kNameByte | kPchar);
-  for (const char c : std::string_view(":@/")) add(c, kPchar);
-  add('?', kQueryByte);
-  return classes;
-}
-
-constexpr std::array<std::uint8_t, 256> kByteClasses = make_byte_classes();
-
-constexpr bool is_in(char c, unsigned classes) {
-  return (kByteClasses[static_cast<unsigned char>(c)] & classes) != 0;
-}
-
-constexpr char lower(char c) {
-  return is_in(c, kUpperByte) ? static_cast<char>(c + 32) : c;
-}
-constexpr char upper(char c) {
-  return is_in(c, kLowerByte) ? static_cast<char>(c - 32) : c;
-}
-
-struct DefaultPort {
-  std::string_view scheme;
+// The special schemes, with the port that needs no mention. "file" has none.
+struct SpecialScheme {
+  std::string_view name;
   std::string_view port;
 };
 
-// The schemes whose authority is a server, with the port that needs no mention (rules 6 and 9).
-constexpr std::array<DefaultPort, 5> kDefaultPorts = {
-    {{"http", "80"}, {"https", "443"}, {"ftp", "21"}, {"ws", "80"}, {"wss", "443"}}};
+constexpr std::array<SpecialScheme, 6> kSpecialSchemes = {
+    {{"http", "80"}, {"https", "443"}, {"ws", "80"}, {"wss", "443"}, {"ftp", "21"}, {"file", ""}}};
 
 // Null if the (lower-case) scheme is none of them.
-const DefaultPort* find_default_port(std::string_view scheme) {
-  for (const DefaultPort& entry : kDefaultPorts) {
-    if (entry.scheme == scheme) return &entry;
+const SpecialScheme* find_special(std::string_view scheme) {
+  for (const SpecialScheme& special : kSpecialSchemes) {
+    if (special.name == scheme) return &special;
   }
   return nullptr;
 }
 
-// --- Reading ---
+// --- URLs that are normal already ---
 
-// Where the parts of a URL end, and whether they are normal as they stand.
-struct UrlParts {
-  std::size_t scheme_end = 0;  // index of the ":"
-  std::size_t head_end = 0;    // first byte of the path
-  std::size_t path_end = 0;
-  std::size_t query_end = 0;  // the fragment, with its "#", starts here
-  bool has_authority = false;
-  bool head_is_plain = false;  // the authority is a name: no "@", ":", "[" or "%"
-  bool has_upper = false;      // in scheme or host; meaningful in plain heads only
-  bool path_has_dot_segment = false;
-  bool has_lower_escape = false;  // "%2f" in path or query
-};
-
-// Memory for the one small structure (an IP address) that the library allocates while it reads a
-// head. It lives on the stack, so nothing has to be freed.
-struct HeadArena {
-  alignas(std::max_align_t) std::array<std::byte, 256> bytes;
-  std::size_t used = 0;
-};
-
-void* arena_malloc(UriMemoryManager* manager, std::size_t size_bytes) {
-  auto& arena = *static_cast<HeadArena*>(manager->userData);
-  constexpr std::size_t kAlign = alignof(std::max_align_t);
-  if (size_bytes > arena.bytes.size() - arena.used) return nullptr;
-  void* result = arena.bytes.data() + arena.used;
-  arena.used = std::min(arena.bytes.size(), (arena.used + size_bytes + kAlign - 1) & ~(kAlign - 1));
-  return result;
+bool is_normal_escape(std::string_view text, std::size_t i) {
+  const int byte = escaped_byte(text, i);
+  const auto is_small = [](char c) { return c >= 'a'; };
+  return byte >= 0 && !is_in(static_cast<char>(byte), kUnreserved) && !is_small(text[i + 1]) &&
+         !is_small(text[i + 2]);
 }
 
-void* arena_calloc(UriMemoryManager* manager, std::size_t count, std::size_t size_bytes) {
-  if (size_bytes != 0 && count > sizeof(HeadArena) / size_bytes) return nullptr;
-  void* result = arena_malloc(manager, count * size_bytes);
-  if (result != nullptr) std::memset(result, 0, count * size_bytes);
-  return result;
+// Does a dot at `i` begin the segment "." or ".."?
+bool begins_dot_segment(std::string_view url, std::size_t i) {
+  if (url[i - 1] != '/') return false;
+  if (i + 1 < url.size() && url[i + 1] == '.') ++i;
+  return i + 1 == url.size() || std::string_view("/?#").find(url[i + 1]) != kNone;
 }
 
-// The library wants these present; parsing calls neither.
-void* arena_realloc(UriMemoryManager*, void*, std::size_t) {
-  return nullptr;
-}
-void* arena_reallocarray(UriMemoryManager*, void*, std::size_t, std::size_t) {
-  return nullptr;
-}
-void arena_free(UriMemoryManager*, void*) {}
-
-// The strict grammar of a head that starts with a scheme.
-bool is_valid_head(std::string_view head) {
-  HeadArena arena;
-  UriMemoryManager manager = {.malloc = arena_malloc,
-                              .calloc = arena_calloc,
-                              .realloc = arena_realloc,
-                              .reallocarray = arena_reallocarray,
-                              .free = arena_free,
-                              .userData = &arena};
-  UriUriA uri;
-  const char* error_position = nullptr;
-  const int status = uriParseSingleUriExMmA(&uri, head.data(), head.data() + head.size(),
-                                            &error_position, &manager);
-  // Never an answer about the URL: a key must not depend on the memory at hand.
-  if (status == URI_ERROR_MALLOC) throw std::bad_alloc();
-  return status == URI_SUCCESS;
-}
-
-// Scheme and authority. False: the URL is not parsed.
-bool read_head(std::string_view url, UrlParts& parts) {
-  std::size_t i = 0;
-  bool has_upper = false;
-  if (url.empty() || !is_in(url[0], kUpperByte | kLowerByte)) return false;
-  for (; i < url.size() && is_in(url[i], kSchemeByte); ++i) has_upper |= is_in(url[i], kUpperByte);
-  if (i == url.size() || url[i] != ':') return false;
-  parts.scheme_end = i;
-  parts.has_authority = url.substr(i + 1, 2) == "//";
-  i += parts.has_authority ? 3 : 1;
-  parts.head_is_plain = true;
-  if (parts.has_authority) {
-    for (; i < url.size() && is_in(url[i], kNameByte); ++i) has_upper |= is_in(url[i], kUpperByte);
-    const std::size_t end = std::min(url.find_first_of("/?#", i), url.size());
-    parts.head_is_plain = i == end;
-    i = end;
-  }
-  parts.head_end = i;
-  parts.has_upper = has_upper;
-  if (i > kUrlHeadBytesMax) return false;
-  return parts.head_is_plain || is_valid_head(url.substr(0, i));
-}
-
-// Index of the first byte at or after `i` that is neither in the class nor part of an escape.
-std::size_t skip_part(std::string_view url, std::size_t i, ByteClass byte_class, UrlParts& parts) {
-  while (i < url.size()) {
-    if (is_in(url[i], byte_class)) {
-      ++i;
-    } else if (url[i] == '%' && url.size() - i > 2 && is_in(url[i + 1], kHexByte) &&
-               is_in(url[i + 2], kHexByte)) {
-      parts.has_lower_escape |= is_in(url[i + 1], kLowerByte) || is_in(url[i + 2], kLowerByte);
-      i += 3;
+// The end of what may stand as it is from `i` on, which is not 0.
+std::size_t skip_path(std::string_view url, std::size_t i) {
+  for (; i < url.size(); ++i) {
+    if (!is_in(url[i], kPath | kBackslash | kLooked)) continue;
+    if (url[i] == '.') {
+      if (begins_dot_segment(url, i)) return i;
+    } else if (url[i] == '%' && is_normal_escape(url, i)) {
+      i += 2;
     } else {
-      break;
+      return i;
     }
   }
   return i;
 }
 
-// True for "." and "..", the segments that are removed from paths.
-bool is_dot_segment(std::string_view segment) {
-  return segment == "." || segment == "..";
+std::size_t skip_query(std::string_view url, std::size_t i) {
+  for (; i < url.size(); ++i) {
+    if (!is_in(url[i], kSpecialQuery) && url[i] != '%') continue;
+    if (url[i] != '%' || !is_normal_escape(url, i)) return i;
+    i += 2;
+  }
+  return i;
 }
 
-bool has_dot_segment(std::string_view path) {
-  for (std::size_t i = path.find("/."); i != std::string_view::npos; i = path.find("/.", i + 1)) {
-    if (is_dot_segment(path.substr(i + 1, std::min(path.find('/', i + 1), path.size()) - i - 1))) {
-      return true;
+// The end of a normal name of ASCII that is no address; kNone if there is none.
+std::size_t skip_name(std::string_view url, const std::size_t begin) {
+  std::size_t label = begin;
+  std::size_t last_label = begin;
+  std::size_t i = begin;
+  for (; i < url.size(); ++i) {
+    const char c = url[i];
+    if (c == '.') {
+      last_label = label;
+      label = i + 1;
+    } else if (!is_in(c, kUnreserved) || is_upper(c)) {
+      break;
     }
   }
-  return false;
+  if (label != i) last_label = label;
+  const bool is_name = i != begin && i - begin <= kUrlHostBytesMax && !is_digit(url[last_label]);
+  return is_name ? i : kNone;
 }
 
-// Path, query and fragment. False: the URL is not parsed.
-bool read_tail(std::string_view url, UrlParts& parts) {
-  std::size_t i = skip_part(url, parts.head_end, kPathByte, parts);
-  parts.path_end = i;
-  if (i < url.size() && url[i] == '?') i = skip_part(url, i + 1, kQueryByte, parts);
-  parts.query_end = i;
-  if (i < url.size() && url[i] == '#') {
-    UrlParts ignored;  // the fragment goes, whatever its escapes look like
-    i = skip_part(url, i + 1, kQueryByte, ignored);
+// The length of the normal text, if a URL of http or https is normal but for its fragment; kNone:
+// it is not, or would take a longer look.
+std::size_t normal_size(std::string_view url) {
+  if (!url.starts_with("http")) return kNone;
+  const std::string_view rest = url.substr(4);
+  const std::size_t host = rest.starts_with("://") ? 7 : rest.starts_with("s://") ? 8 : kNone;
+  if (host == kNone) return kNone;
+  const std::size_t path = skip_name(url, host);
+  if (path >= url.size() || url[path] != '/') return kNone;
+  std::size_t end = skip_path(url, path);
+  if (end < url.size() && url[end] == '?') end = skip_query(url, end + 1);
+  const bool is_whole = end == url.size() || url[end] == '#';
+  return is_whole && end <= kUrlTextBytesMax ? end : kNone;
+}
+
+// --- URLs that are written anew ---
+
+// What rule 1 removes inside of a URL.
+bool is_removed(char c) {
+  return c == '\t' || c == '\n' || c == '\r';
+}
+
+std::string_view trimmed(std::string_view url) {
+  const auto is_kept = [](char c) { return static_cast<unsigned char>(c) > 0x20; };
+  const auto begin = std::find_if(url.begin(), url.end(), is_kept);
+  const auto end = std::find_if(url.rbegin(), std::make_reverse_iterator(begin), is_kept).base();
+  return {begin, end};
+}
+
+bool is_drive_letter(std::string_view text) {
+  return text.size() == 2 && is_letter(text[0]) && (text[1] == ':' || text[1] == '|');
+}
+
+// Writes the normal text of one URL. Each function returns false if the URL is refused.
+class Writer {
+ public:
+  explicit Writer(std::string& out) : out_(out) { out_.clear(); }
+
+  // `base` may be null; its text must not lie in the buffer that is written to.
+  bool write(std::string_view url, const Parts* base) {
+    // A fragment changes nothing, whatever is in it, but that an opaque base takes no other
+    // reference.
+    if (url.starts_with('#') && base != nullptr && base->is_opaque) return write_all_of(*base);
+    url = url.substr(0, url.find('#'));
+    const std::size_t colon = find_scheme_end(url);
+    if (colon == kNone) return base != nullptr && write_reference(url, *base);
+    std::transform(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(colon),
+                   std::back_inserter(out_), lower);
+    set_scheme(out_);
+    out_ += ':';
+    const std::string_view rest = url.substr(colon + 1);
+    if (is_file_)
+      return write_file(rest, base != nullptr && base->scheme == "file" ? base : nullptr);
+    if (special_ != nullptr) {
+      const bool is_relative =
+          base != nullptr && special_->name == base->scheme && !rest.starts_with("//");
+      if (!is_relative) return write_authority_and_rest(after_slashes(rest));
+      out_.clear();
+      return write_reference(rest, *base);
+    }
+    if (rest.starts_with("//")) return write_authority_and_rest(rest.substr(2));
+    if (!rest.starts_with('/')) return write_opaque(rest);
+    return write_segments(rest, false);
   }
-  if (i != url.size()) return false;
-  const auto path = url.substr(parts.head_end, parts.path_end - parts.head_end);
-  parts.path_has_dot_segment = parts.has_authority && has_dot_segment(path);
-  return true;
-}
 
-// Rule 9: "http://host" means "http://host/". `scheme` in lower case.
-bool needs_slash(std::string_view scheme, const UrlParts& parts) {
-  return parts.has_authority && parts.path_end == parts.head_end &&
-         find_default_port(scheme) != nullptr;
-}
-
-// --- Writing: each function writes at `out`, which has room, and returns the end of what it wrote
-// ---
-
-char* write(char* out, std::string_view text) {
-  return std::copy(text.begin(), text.end(), out);
-}
-
-enum class Letters { kKeep, kLower };
-
-// Escapes get upper-case digits (rule 7); other letters go to lower case in schemes and hosts only.
-template <Letters kLetters>
-char* write_cased(char* out, std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    *out++ = kLetters == Letters::kLower ? lower(text[i]) : text[i];
-    if (text[i] != '%') continue;
-    *out++ = upper(text[++i]);
-    *out++ = upper(text[++i]);
+ private:
+  static std::size_t find_scheme_end(std::string_view url) {
+    if (url.empty() || !is_letter(url[0])) return kNone;
+    const auto end =
+        std::find_if(url.begin(), url.end(), [](char c) { return !is_in(c, kScheme); });
+    return end == url.end() || *end != ':' ? kNone : static_cast<std::size_t>(end - url.begin());
   }
-  return out;
-}
 
-// Rule 6. `port` is the text after the ":", digits only; `scheme` in lower case.
-char* write_port(char* out, std::string_view port, std::string_view scheme) {
-  if (port.empty()) return out;
-  port.remove_prefix(std::min(port.find_first_not_of('0'), port.size() - 1));
-  const DefaultPort* known = find_default_port(scheme);
-  if (known != nullptr && known->port == port) return out;
-  *out++ = ':';
-  return write(out, port);
-}
+  void set_scheme(std::string_view scheme) {
+    special_ = find_special(scheme);
+    is_file_ = scheme == "file";
+  }
 
-// `authority` is valid, so "@" occurs once at most, and ":" separates the port if it follows the
-// host: behind the "]" of an IP literal, anywhere in a name.
-char* write_authority(char* out, std::string_view authority, std::string_view scheme) {
-  const std::size_t at = authority.find('@');
-  const std::size_t host_begin = at == std::string_view::npos ? 0 : at + 1;
-  out = write_cased<Letters::kKeep>(out, authority.substr(0, host_begin));
-  authority.remove_prefix(host_begin);
-  const bool is_literal = !authority.empty() && authority.front() == '[';
-  const std::size_t colon = authority.find(':', is_literal ? authority.find(']') : 0);
-  out = write_cased<Letters::kLower>(out, authority.substr(0, colon));
-  if (colon == std::string_view::npos) return out;
-  return write_port(out, authority.substr(colon + 1), scheme);
-}
+  [[nodiscard]] bool is_slash(char c) const {
+    return c == '/' || (special_ != nullptr && c == '\\');
+  }
+  [[nodiscard]] bool begins_with_slash(std::string_view text, std::size_t i = 0) const {
+    return i < text.size() && is_slash(text[i]);
+  }
+  [[nodiscard]] std::string_view after_slashes(std::string_view text) const {
+    while (begins_with_slash(text)) text.remove_prefix(1);
+    return text;
+  }
+  // Where an authority or a segment that begins at `i` ends.
+  [[nodiscard]] std::size_t segment_end(std::string_view text, std::size_t i) const {
+    while (i < text.size() && text[i] != '?' && !is_slash(text[i])) ++i;
+    return i;
+  }
 
-// Everything before the path. Never longer than in `url`.
-char* write_head(char* out, std::string_view url, const UrlParts& parts) {
-  const char* const begin = out;
-  out = write_cased<Letters::kLower>(out, url.substr(0, parts.scheme_end));
-  const std::string_view scheme(begin, parts.scheme_end);
-  if (!parts.has_authority) return write(out, ":");
-  out = write(out, "://");
-  const std::size_t authority_begin = parts.scheme_end + 3;
-  return write_authority(out, url.substr(authority_begin, parts.head_end - authority_begin),
-                         scheme);
-}
+  // --- References (URL Standard, "relative state" and those that follow it) ---
 
-// Ports, escapes and IP literals have too many normal forms to look for: write one and compare.
-bool is_normal_head(std::string_view url, const UrlParts& parts) {
-  std::array<char, kUrlHeadBytesMax> buffer;
-  const char* const end = write_head(buffer.data(), url, parts);
-  const auto size = static_cast<std::size_t>(end - buffer.data());
-  return std::string_view(buffer.data(), size) == url.substr(0, parts.head_end);
-}
+  bool write_reference(std::string_view reference, const Parts& base) {
+    if (base.is_opaque) return false;
+    set_scheme(base.scheme);
+    out_ += base.scheme;
+    out_ += ':';
+    if (is_file_) return write_file(reference, &base);
+    if (begins_with_slash(reference) && begins_with_slash(reference, 1)) {
+      reference.remove_prefix(2);
+      return write_authority_and_rest(special_ != nullptr ? after_slashes(reference) : reference);
+    }
+    out_ += base.authority;
+    return write_path_beside(reference, base);
+  }
 
-// RFC 3986, 5.2.4, in place: [path, end) starts with "/". Returns the new end.
-char* remove_dot_segments(char* path, char* end) {
-  char* out = path;
-  for (char* in = path; in != end;) {  // `in` stands on the "/" in front of a segment
-    char* const segment_end = std::find(in + 1, end, '/');
-    const std::string_view segment(in + 1, static_cast<std::size_t>(segment_end - in - 1));
-    if (!is_dot_segment(segment)) {
-      out = std::copy(in, segment_end, out);
-    } else {
-      if (segment.size() == 2 && out != path) {
-        do --out;
-        while (*out != '/');
+  bool write_all_of(const Parts& base) {
+    for (const std::string_view part : {base.scheme, {":"}, base.path, base.query}) out_ += part;
+    return true;
+  }
+
+  // The path of a reference that has no authority of its own.
+  bool write_path_beside(std::string_view reference, const Parts& base) {
+    const bool has_authority = !base.authority.empty();
+    if (begins_with_slash(reference)) return write_segments(reference, has_authority);
+    const std::size_t path = out_.size();
+    out_ += base.path;
+    if (reference.empty()) {
+      out_ += base.query;
+      return finish_path(path, has_authority);
+    }
+    if (reference[0] == '?') return write_query(reference) && finish_path(path, has_authority);
+    drop_segment(path);
+    return write_segments(reference, has_authority, path);
+  }
+
+  // --- The parts ---
+
+  // From behind the "//".
+  bool write_authority_and_rest(std::string_view text) {
+    const std::size_t end = segment_end(text, 0);
+    out_ += "//";
+    return write_authority(text.substr(0, end)) && write_segments(text.substr(end), true);
+  }
+
+  bool write_authority(std::string_view authority) {
+    const std::size_t at = authority.rfind('@');
+    if (at != kNone) {
+      write_user_info(authority.substr(0, at));
+      authority.remove_prefix(at + 1);
+      if (authority.empty()) return false;
+    }
+    bool is_in_brackets = false;
+    std::size_t colon = 0;
+    for (; colon < authority.size() && (authority[colon] != ':' || is_in_brackets); ++colon) {
+      if (authority[colon] == '[') is_in_brackets = true;
+      if (authority[colon] == ']') is_in_brackets = false;
+    }
+    const std::string_view host = authority.substr(0, colon);
+    if (host.empty()) return special_ == nullptr && authority.empty();
+    return append_host(out_, host,
+                       special_ != nullptr ? HostOf::kSpecialScheme : HostOf::kOtherScheme) &&
+           (colon == authority.size() || write_port(authority.substr(colon + 1)));
+  }
+
+  void write_user_info(std::string_view user_info) {
+    const std::size_t begin = out_.size();
+    const std::size_t colon = std::min(user_info.find(':'), user_info.size());
+    append_component(out_, user_info.substr(0, colon), kUserInfo);
+    if (colon + 1 < user_info.size()) {
+      out_ += ':';
+      append_component(out_, user_info.substr(colon + 1), kUserInfo);
+    }
+    if (out_.size() != begin) out_ += '@';
+  }
+
+  bool write_port(std::string_view port) {
+    if (port.empty()) return true;
+    if (!std::all_of(port.begin(), port.end(), is_digit)) return false;
+    port.remove_prefix(std::min(port.find_first_not_of('0'), port.size() - 1));
+    constexpr std::string_view kPortMax = "65535";
+    if (port.size() > kPortMax.size() || (port.size() == kPortMax.size() && port > kPortMax)) {
+      return false;
+    }
+    if (special_ != nullptr && special_->port == port) return true;
+    out_ += ':';
+    out_ += port;
+    return true;
+  }
+
+  bool write_file(std::string_view text, const Parts* base) {
+    if (!begins_with_slash(text)) {
+      if (base == nullptr) {
+        out_ += "//";
+        return write_segments(text, true);
       }
-      if (segment_end == end) *out++ = '/';
+      out_ += base->authority;
+      if (!starts_with_drive_letter(text)) return write_path_beside(text, *base);
+      return write_segments(text, true);
     }
-    in = segment_end;
+    if (!begins_with_slash(text, 1)) {
+      out_ += base == nullptr ? "//" : base->authority;
+      const std::size_t path = out_.size();
+      if (base != nullptr && !starts_with_drive_letter(text.substr(1))) write_drive_of(*base);
+      return write_segments(text, true, path);
+    }
+    text.remove_prefix(2);
+    out_ += "//";
+    const std::size_t end = segment_end(text, 0);
+    const std::string_view host = text.substr(0, end);
+    if (host.empty() || is_drive_letter(host)) return write_segments(text, true);
+    const std::size_t begin = out_.size();
+    if (!append_host(out_, host, HostOf::kSpecialScheme)) return false;
+    if (std::string_view(out_).substr(begin) == "localhost") out_.resize(begin);
+    return write_segments(text.substr(end), true);
   }
-  return out;
-}
 
-// True: the URL without its fragment is its own normal form.
-bool is_normal(std::string_view url, const UrlParts& parts) {
-  if (parts.has_lower_escape || parts.path_has_dot_segment) return false;
-  if (!(parts.head_is_plain ? !parts.has_upper : is_normal_head(url, parts))) return false;
-  return !needs_slash(url.substr(0, parts.scheme_end), parts);
-}
-
-// The whole URL but for its fragment. `buffer` has room for url.size() + 1 bytes.
-std::string_view rewrite(std::string_view url, const UrlParts& parts, char* buffer) {
-  char* const path = write_head(buffer, url, parts);
-  char* out = path;
-  if (needs_slash({buffer, parts.scheme_end}, parts)) *out++ = '/';
-  out =
-      write_cased<Letters::kKeep>(out, url.substr(parts.head_end, parts.path_end - parts.head_end));
-  if (parts.path_has_dot_segment) out = remove_dot_segments(path, out);
-  out = write_cased<Letters::kKeep>(out,
-                                    url.substr(parts.path_end, parts.query_end - parts.path_end));
-  return {buffer, static_cast<std::size_t>(out - buffer)};
-}
-
-// --- Rabin ---
-
-// Entry i is i * t^64 mod P, for P = t^64 + t^4 + t^3 + t + 1: what the eight coefficients that a
-// step pushes over the top come back as. i * 0x1B has degree 11 at most, so it needs no reduction.
-constexpr std::array<std::uint64_t, 256> make_rabin_table() {
-  std::array<std::uint64_t, 256> table{};
-  for (std::uint64_t i = 0; i < table.size(); ++i) {
-    table[i] = i ^ (i << 1) ^ (i << 3) ^ (i << 4);
+  // A drive letter, and then the end of a segment.
+  [[nodiscard]] bool starts_with_drive_letter(std::string_view text) const {
+    return is_drive_letter(text.substr(0, 2)) &&
+           (text.size() == 2 || text[2] == '?' || is_slash(text[2]));
   }
-  return table;
-}
 
-constexpr std::array<std::uint64_t, 256> kRabinTable = make_rabin_table();
+  void write_drive_of(const Parts& base) {
+    const std::string_view first = base.path.substr(0, base.path.find('/', 1));
+    if (first.size() == 3 && is_drive_letter(first.substr(1))) out_ += first;
+  }
+
+  bool write_opaque(std::string_view text) {
+    const std::size_t end = std::min(text.find('?'), text.size());
+    const bool ends_in_space = end > 0 && text[end - 1] == ' ';
+    append_component(out_, text.substr(0, ends_in_space ? end - 1 : end), kC0);
+    if (ends_in_space) out_ += "%20";
+    return write_query(text.substr(end));
+  }
+
+  // Path and query. `path`: where in the output the path began, if some of it is there already.
+  bool write_segments(std::string_view text, bool has_authority, std::size_t path = kNone) {
+    if (path == kNone) path = out_.size();
+    std::size_t i = 0;
+    const bool is_empty = text.empty() || text[0] == '?';
+    if (!is_empty || special_ != nullptr) {
+      if (begins_with_slash(text)) i = 1;
+      for (bool is_last = false; !is_last;) {
+        const std::size_t end = segment_end(text, i);
+        is_last = end == text.size() || text[end] == '?';
+        write_segment(text.substr(i, end - i), path, is_last);
+        i = is_last ? end : end + 1;
+      }
+    }
+    return write_query(text.substr(i)) && finish_path(path, has_authority);
+  }
+
+  void write_segment(std::string_view text, std::size_t path, bool is_last) {
+    const std::size_t begin = out_.size();
+    out_ += '/';
+    append_component(out_, text, kPath);
+    const std::string_view segment = std::string_view(out_).substr(begin + 1);
+    if (segment == "." || segment == "..") {
+      const bool is_double = segment.size() == 2;
+      out_.resize(begin);
+      if (is_double) drop_segment(path);
+      if (is_last) out_ += '/';
+    } else if (is_file_ && begin == path && is_drive_letter(segment)) {
+      out_[begin + 2] = ':';
+    }
+  }
+
+  void drop_segment(std::size_t path) {
+    if (out_.size() == path) return;
+    const std::size_t slash = out_.rfind('/');
+    const bool is_drive = is_file_ && slash == path && out_.size() - slash == 3 &&
+                          is_letter(out_[slash + 1]) && out_[slash + 2] == ':';
+    if (!is_drive) out_.resize(slash);
+  }
+
+  // A path that could be read as an authority does not stay so.
+  bool finish_path(std::size_t path, bool has_authority) {
+    if (!has_authority && std::string_view(out_).substr(path).starts_with("//")) {
+      out_.insert(path, "/.");
+    }
+    return true;
+  }
+
+  bool write_query(std::string_view text) {
+    if (text.empty()) return true;
+    out_ += '?';
+    append_component(out_, text.substr(1), special_ != nullptr ? kSpecialQuery : kQuery);
+    return true;
+  }
+
+  std::string& out_;
+  const SpecialScheme* special_ = nullptr;
+  bool is_file_ = false;
+};
 
 }  // namespace
 
-NormalizedUrl UrlNormalizer::normalize(std::string_view url) {
-  UrlParts parts;
-  if (!read_head(url, parts) || !read_tail(url, parts)) return {url, false};
-  if (is_normal(url, parts)) return {url.substr(0, parts.query_end), true};
-  if (buffer_.size() <= url.size()) buffer_.resize(url.size() + 1);
-  return {rewrite(url, parts, buffer_.data()), true};
-}
-
-std::uint64_t url_key(std::string_view normalized, std::uint64_t key_seed) {
-  return XXH3_64bits_withSeed(normalized.data(), normalized.size(), key_seed);
-}
-
-Key16 url_key16(std::string_view normalized, std::uint64_t key_seed) {
-  const auto hash = XXH3_128bits_withSeed(normalized.data(), normalized.size(), key_seed);
-  return {hash.high64, hash.low64};
-}
-
-std::uint64_t rabin_fingerprint(std::string_view bytes) {
-  std::uint64_t fingerprint = 0;
-  for (const char c : bytes) {
-    // Through unsigned char: a sign-extended byte would flip the 56 bits above it.
-    const std::uint64_t byte = static_cast<unsigned char>(c);
-    fingerprint = ((fingerprint << 8) | byte) ^ kRabinTable[fingerprint >> 56];
+Parts split(std::string_view normal) {
+  Parts parts;
+  const std::size_t colon = normal.find(':');
+  parts.scheme = normal.substr(0, colon);
+  std::string_view rest = normal.substr(colon + 1);
+  const std::size_t query = std::min(rest.find('?'), rest.size());
+  parts.query = rest.substr(query);
+  rest = rest.substr(0, query);
+  if (rest.starts_with("//")) {
+    const std::size_t end = std::min(rest.find('/', 2), rest.size());
+    parts.authority = rest.substr(0, end);
+    rest.remove_prefix(end);
+  } else if (!rest.starts_with('/')) {
+    parts.is_opaque = true;
+  } else if (rest.starts_with("/.//")) {
+    rest.remove_prefix(2);
   }
-  return fingerprint;
+  parts.path = rest;
+  return parts;
+}
+
+std::string_view host_of(std::string_view normal) {
+  std::string_view host = split(normal).authority;
+  if (host.empty()) return {};
+  host.remove_prefix(std::max<std::size_t>(2, host.find('@') + 1));
+  const std::size_t literal_end = host.starts_with('[') ? host.find(']') : 0;
+  return host.substr(0, host.find(':', literal_end));
+}
+
+}  // namespace url
+
+NormalizedUrl UrlNormalizer::normalize(std::string_view url) {
+  const std::size_t size = url::normal_size(url);
+  if (size != url::kNone) return {url.substr(0, size), true};
+  return write(url, nullptr);
+}
+
+NormalizedUrl UrlNormalizer::resolve(std::string_view reference, std::string_view base) {
+  const std::size_t size = url::normal_size(reference);
+  if (size != url::kNone) return {reference.substr(0, size), true};
+  const url::Parts parts = url::split(base);
+  return write(reference, &parts);
+}
+
+NormalizedUrl UrlNormalizer::write(std::string_view url, const url::Parts* base) {
+  std::string_view clean = url::trimmed(url);
+  if (std::any_of(clean.begin(), clean.end(), url::is_removed)) {
+    clean_.clear();
+    std::remove_copy_if(clean.begin(), clean.end(), std::back_inserter(clean_), url::is_removed);
+    clean = clean_;
+  }
+  if (!url::Writer(spare_).write(clean, base) || spare_.size() > kUrlTextBytesMax) {
+    return {url, false};
+  }
+  if (url.starts_with(spare_)) return {url.substr(0, spare_.size()), true};
+  std::swap(buffer_, spare_);
+  return {buffer_, true};
 }
 
 }  // namespace crawlstore

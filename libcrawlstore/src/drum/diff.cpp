@@ -191,7 +191,7 @@ class SnapshotDiff {
                                 old_info->value_bytes != new_info->value_bytes);
     const auto is_seeded = [](const DrumInfo* info) {
       return info != nullptr &&
-             info->key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kUrlV1);
+             info->key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kUrl);
     };
     pair.found.seed_differs =
         is_seeded(old_info) && is_seeded(new_info) && older_.key_seed() != newer_.key_seed();

@@ -35,7 +35,7 @@ Result<void> check_options(const DrumOptions& options) {
   if (options.partition_keys_max < 2) {
     return fail(Errc::kInvalidArgument, "partition_keys_max must be at least 2");
   }
-  constexpr auto kRabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlV1Rabin);
+  constexpr auto kRabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlRabin);
   if (options.key_bytes != 0 && !format::is_key_bytes(options.key_bytes)) {
     return fail(Errc::kInvalidArgument, "key_bytes must be 8 or 16, or 0");
   }

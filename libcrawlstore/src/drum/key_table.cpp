@@ -63,8 +63,8 @@ Result<KeyTable> KeyTable::open_seen(container::Writer& writer, std::string_view
   const auto* entry = writer.directory()->find_named(SegmentKind::kDrum, name);
   if (entry == nullptr) return fail(Errc::kUnknownName, "the store has no DRUM of this name");
   CRAWLSTORE_TRY(auto state, load_state(writer, *entry));
-  const bool has_url_keys = state.key_scheme == format::KeyScheme::kUrlV1 ||
-                            state.key_scheme == format::KeyScheme::kUrlV1Rabin;
+  const bool has_url_keys = state.key_scheme == format::KeyScheme::kUrl ||
+                            state.key_scheme == format::KeyScheme::kUrlRabin;
   if (!has_url_keys || state.value_bytes < 0) {
     return fail(Errc::kTypeMismatch, "the DRUM does not hold seen URLs", Error::kNoOffset,
                 entry->id);

@@ -7,13 +7,13 @@
 namespace crawlstore {
 namespace {
 
-constexpr auto kUrlV1 = static_cast<std::uint16_t>(format::KeyScheme::kUrlV1);
-constexpr auto kUrlV1Rabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlV1Rabin);
+constexpr auto kUrl = static_cast<std::uint16_t>(format::KeyScheme::kUrl);
+constexpr auto kUrlRabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlRabin);
 
 /// What the keys of an open DRUM are; nullopt = not made from URLs.
 std::optional<UrlKeyKind> kind_of(const DrumCore& core) {
-  if (core.key_scheme() == kUrlV1Rabin) return UrlKeyKind::kRabin;
-  if (core.key_scheme() != kUrlV1) return std::nullopt;
+  if (core.key_scheme() == kUrlRabin) return UrlKeyKind::kRabin;
+  if (core.key_scheme() != kUrl) return std::nullopt;
   return core.key_bytes() == format::kWideKeyBytes ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
 }
 
@@ -32,7 +32,7 @@ Key16 UrlKeyer::operator()(std::string_view url) {
 
 Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options& options) {
   DrumOptions drum_options = options.drum;
-  drum_options.key_scheme = options.key == UrlKeyKind::kRabin ? kUrlV1Rabin : kUrlV1;
+  drum_options.key_scheme = options.key == UrlKeyKind::kRabin ? kUrlRabin : kUrl;
   drum_options.key_bytes = 0;
   if (options.key) drum_options.key_bytes = *options.key == UrlKeyKind::kXxh3Wide ? 16 : 8;
   CRAWLSTORE_TRY(auto core,

@@ -179,10 +179,7 @@ void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
   if (event.kind == CrawlEventKind::kPage && event.time_us == 0) event.time_us = now_us();
   note_indexes(event);
   if (options.raw_urls || !state.table.has_urls) return into.add(event);
-  std::size_t bytes_max = event.url.size() + 1;
-  for (const EventLink& link : event.links) bytes_max += link.url.size() + 1;
-  normal_bytes.clear();
-  normal_bytes.reserve(bytes_max);  // so that views into it stay
+  normal_urls.clear();
   bool all_parsed = true;
   const auto normal = [this, &all_parsed](std::string_view url) -> std::string_view {
     const NormalizedUrl normalized = normalizer.normalize(url);
@@ -192,9 +189,7 @@ void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
         std::less_equal<>()(text, url.data() + url.size())) {
       return normalized.text;
     }
-    const std::size_t begin = normal_bytes.size();
-    normal_bytes.insert(normal_bytes.end(), normalized.text.begin(), normalized.text.end());
-    return {normal_bytes.data() + begin, normalized.text.size()};
+    return normal_urls.emplace_back(normalized.text);
   };
   event.url = normal(event.url);
   normal_links.assign(event.links.begin(), event.links.end());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <atomic>
 #include <future>
 #include <memory>
@@ -136,7 +137,7 @@ struct PageDb::Impl : Participant {
   Result<void> write_events();
 
   std::vector<EventLink> normal_links;  // of the event being added
-  std::vector<char> normal_bytes;       // what normalising rewrote of it
+  std::deque<std::string> normal_urls;  // what normalising rewrote of it; views into them stay
 };
 
 }  // namespace crawlstore

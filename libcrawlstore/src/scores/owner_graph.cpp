@@ -75,7 +75,7 @@ Result<void> OwnerGraph::find_owners(const PageView& pages, ScoreSubject subject
     const auto [known, is_new_host] = by_head.try_emplace(heads[page], kNoOwner);
     if (is_new_host) {
       CRAWLSTORE_TRY(const auto url, pages.url(page));
-      const std::string_view host = url_host(url);
+      const std::string host = url_host(url);
       if (host.empty()) continue;
       const auto next = static_cast<std::uint32_t>(first_pages_.size());
       if (next == kNoOwner) return fail(Errc::kTooLarge, "there are too many hosts to score");
