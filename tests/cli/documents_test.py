@@ -25,7 +25,7 @@ class Fixed(command.CommandTest):
     def setUp(self):
         super().setUp()
         self.make_store("x.crawl", *IDENTITY, env=FIXED)
-        data = b"".join(b"http://h.test/%d\n" % (i % 300) for i in range(400)) + b"http://h/ \n"
+        data = b"".join(b"http://h.test/%d\n" % (i % 300) for i in range(400)) + b"http:// h/\n"
         self.succeed("seen", "x.crawl", data=data, env=FIXED)
 
 
@@ -90,7 +90,7 @@ class Documents(Fixed):
 
     def test_of_diff_of_two_stores_compare_what_they_hold(self):
         self.make_store("other.crawl", "--key-seed", "1", "--buckets", "3")
-        data = b"".join(b"http://h.test/%d\n" % i for i in range(300)) + b"http://h/ \n"
+        data = b"".join(b"http://h.test/%d\n" % i for i in range(300)) + b"http:// h/\n"
         self.succeed("seen", "other.crawl", data=data)
         document = json.loads(self.succeed("diff", "x.crawl", "other.crawl", "--json").out)
         self.assertEqual((document["differs"], document["is_same_store"]), (False, False))
@@ -113,9 +113,9 @@ class Documents(Fixed):
         events = [{"kind": "page", "url": "http://a.test/", "time": "2026-11-21T10:11:12.5Z",
                    "score": 0.5, "content_hash": "00ff",
                    "links": ["http://b.test/", {"url": "http://c.test/", "score": 2},
-                             {"url_hex": b"http://d.test/\xff".hex()}]},
+                             {"url_hex": b"http://d.test\xff/".hex()}]},
                   {"kind": "page", "url": "http://a.test/", "time": "2026-11-22T10:11:12Z",
-                   "links": ["http://c.test/", {"url_hex": b"http://d.test/\xff".hex()}]},
+                   "links": ["http://c.test/", {"url_hex": b"http://d.test\xff/".hex()}]},
                   {"kind": "linkAdded", "url": "http://c.test/", "links": ["http://a.test/"]},
                   {"kind": "gone", "url": "http://b.test/"},
                   {"kind": "failed", "url": "http://c.test/"}]

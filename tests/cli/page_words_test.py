@@ -77,7 +77,7 @@ class Words(PagesTest):
 
     def test_count_unparsed_urls_once(self):
         line = (b'{"kind":"page","url":"http://a.test/","time":5,'
-                b'"links":["http://b.test/x y", "http://b.test/z"]}\n')
+                b'"links":["http://b test/x", "http://b.test/z"]}\n')
         self.assertEqual(self.counts(self.load(line, "jsonl"))["unparsed"], 1)
         self.assertEqual(self.counts(self.load(line, "jsonl"))["unparsed"], 0)
         self.load(self.export("jsonl"), "jsonl", name="y.crawl")

@@ -78,7 +78,8 @@ def strange_urls():
             b"http://a.test/a\\b\\x41", b"http://a.test/caf\xc3\xa9", b"http://a.test/,;|'",
             b"\x00\x01\x02", b"http://a.test/\tTAB", b"http://a.test/line\nfeed", b"return\r",
             b"#12", b"#12x", b" ", b"http://a.test/\xef\xbf\xbf\xef\xbf\xbe", b"&amp;&copy;",
-            b"http://A.test:80/./x/../y", b"]]>", b"=1+1", b"http://a.test/" + b"x" * 5000]
+            b"http://A.test:80/./x/../y", b"]]>", b"=1+1", b"http://a.test/" + b"x" * 5000,
+            b"http://a.test\xff\xfe/", b"http://a.test/%7euser", b"http://b\xc3\xbccher.test/"]
 
 
 def url_at(number):

@@ -213,7 +213,7 @@ class Import(command.CommandTest):
 
     def test_counts_urls_that_no_parser_takes(self):
         answer = self.succeed("import", "x.crawl", "--format", "urls", "-", "--json",
-                              data=b"http://a.test/\nhttp://a.test/ \xff\n\tx\n")
+                              data=b"http://a.test/\nhttp://a test/\xff\n\tx\n")
         self.assertEqual(json.loads(answer.out)["unparsed"], 2)
         held = json.loads(self.succeed("info", "--json", "x.crawl").out)
         self.assertEqual((held["keys"], held["drums"][0]["unparsed_count"]), (3, 2))

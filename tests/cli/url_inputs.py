@@ -21,9 +21,17 @@ def vectors():
     return found
 
 
+def escape_some(generator, text):
+    """Letters, digits and bytes beyond ASCII at random as escapes of either case."""
+    return b"".join(generator.choice((b"%%%02X", b"%%%02x")) % byte
+                    if chr(byte).isalnum() and generator.randrange(3) == 0 else bytes([byte])
+                    for byte in text)
+
+
 def spell(generator, url):
-    """Another spelling of the same URL, or the same."""
-    way = generator.randrange(6)
+    """Another spelling of the same URL of a host in ".test", or the same."""
+    way = generator.randrange(11)
+    head, path = url[:url.index(b"/", 7)], url[url.index(b"/", 7):]
     if way == 0:
         return url.replace(b"http://", b"HTTP://")
     if way == 1:
@@ -36,11 +44,19 @@ def spell(generator, url):
         return url.replace(b".test/", b".test:80/")
     if way == 4:
         return url.replace(b".test/", b".test/./a/../")
+    if way == 5:
+        return head + escape_some(generator, path)
+    if way == 6:
+        return url.replace(b" ", b"%20").replace(b"\xc3\xa9", b"%c3%A9")
+    if way == 7:
+        return generator.choice((b"http:", b"http:\\\\", b"http:///")) + url[len(b"http://"):]
+    if way == 8:
+        return head + path.replace(b"/", b"\\", 2) + generator.choice((b"", b" ", b"\x0b"))
     return url
 
 
 def made_up(count, distinct, seed=SEED):
-    """`count` URLs of `distinct` pages in several spellings, with some bytes no parser takes."""
+    """`count` URLs of `distinct` pages in several spellings, some beyond ASCII, some not parsed."""
     generator = random.Random(seed)
     urls = []
     for _ in range(count):
@@ -48,7 +64,8 @@ def made_up(count, distinct, seed=SEED):
         url = b"http://host%d.test/page/%d?q=%x" % (page % 97, page, page * 2654435761 % 2**32)
         if page % 50 == 0:
             url += b"\xff\xfe \xc3\xa9"
-        urls.append(spell(generator, url))
+        is_refused = page % 50 == 1
+        urls.append(b"http://host %d.test/\xff" % page if is_refused else spell(generator, url))
     return urls
 
 
