@@ -90,8 +90,8 @@ class Edges(PagesTest):
     def test_of_urls_with_blanks_are_parted_by_the_tab(self):
         self.load(b"http://a.test/x y\thttp://b.test/1 2\r\n"
                   b"http://a.test/x y\thttp://c.test/ \n% a comment\n# 7\n \t \n", "edges")
-        self.assertEqual(self.edges(), {(b"http://a.test/x y", b"http://b.test/1 2"),
-                                        (b"http://a.test/x y", b"http://c.test/ ")})
+        self.assertEqual(self.edges(), {(b"http://a.test/x%20y", b"http://b.test/1%202"),
+                                        (b"http://a.test/x%20y", b"http://c.test/")})
         answer = self.run_command("import", "x.crawl", "--format", "edges", "-",
                                   data=b"http://a.test/ http://b.test/\n")
         self.assertEqual(answer.code, 1)
