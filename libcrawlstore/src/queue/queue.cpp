@@ -26,6 +26,7 @@ namespace {
 using queue::Entry;
 using queue::LiveRun;
 using queue::PageQueue;
+using queue::QueueLimits;
 using State = PageQueue::State;
 
 Result<std::vector<Entry>> entries_of(std::span<const QueuedPage> pages) {
@@ -59,13 +60,16 @@ void for_each_run(const State& state, const Work& work) {
 }  // namespace
 
 struct Queue::Impl final : Participant, queue::RunSink {
-  Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name)
-      : Participant(std::move(of_store), SegmentKind::kQueue), own_name(of_name) {}
+  Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name, const QueueOptions& options)
+      : Participant(std::move(of_store), SegmentKind::kQueue),
+        own_name(of_name),
+        limits(QueueLimits::of(options.memory_bytes)) {}
 
   const std::string own_name;
+  const QueueLimits limits;
   SegmentId id;
   SegmentId log;  // of the runs; 0: there is none
-  PageQueue pages{*this};
+  PageQueue pages{*this, limits};
   std::map<RunId, queue::RunPlacePtr> places;
   std::optional<State> committed;  // nothing: the file does not have the queue
   std::optional<State> in_commit;  // what the commit under way publishes, or leaves as it is
@@ -76,7 +80,9 @@ struct Queue::Impl final : Participant, queue::RunSink {
 
   Result<void> load(const format::SegmentEntry& entry);
   void leave_unread(const format::SegmentEntry& entry);
-  static Result<Queue> open(Store& store, std::string_view name, bool is_read);
+  enum class Reading : std::uint8_t { kRead, kUnread };
+  static Result<Queue> open(Store& store, std::string_view name, const QueueOptions& options,
+                            Reading reading);
   template <class Work>
   auto change(const Work& work) -> decltype(work());
   template <class Work>
@@ -152,7 +158,7 @@ Result<void> Queue::Impl::load(const format::SegmentEntry& entry) {
                    places[of_table.run_id] = place;
                    return place;
                  }));
-  pages = PageQueue(*this, *committed);
+  pages = PageQueue(*this, *committed, limits);
   return {};
 }
 
@@ -266,7 +272,7 @@ void Queue::Impl::dropped() {
 void Queue::Impl::drop_tentative() {
   const std::lock_guard lock(mutex);
   if (!before) return;
-  pages = PageQueue(*this, std::move(*before));
+  pages = PageQueue(*this, std::move(*before), limits);
   is_unread = was_unread;
   before.reset();
   release_unused();
@@ -325,7 +331,7 @@ Result<std::uint64_t> Removal::remove(std::string_view name, std::span<const std
   Part part{{}, static_cast<Queue::Impl*>(store_.find(SegmentKind::kQueue, name)), {}};
   if (part.queue == nullptr) {
     if (entry == nullptr) return 0;
-    part.opened = std::make_shared<Queue::Impl>(store_.shared_from_this(), name);
+    part.opened = std::make_shared<Queue::Impl>(store_.shared_from_this(), name, QueueOptions{});
     CRAWLSTORE_TRY(part.opened->load(*entry));
     part.queue = part.opened.get();
     part.queue->admit();
@@ -342,7 +348,7 @@ void Removal::undo() {
   for (const Part& part : parts_) {
     if (!part.before) continue;
     const std::lock_guard lock(part.queue->mutex);
-    part.queue->pages = PageQueue(*part.queue, *part.before);
+    part.queue->pages = PageQueue(*part.queue, *part.before, part.queue->limits);
     part.queue->release_unused();
   }
 }
@@ -364,8 +370,12 @@ Queue::~Queue() {
   if (impl_ != nullptr) Participant::let_go(impl_);
 }
 
-Result<Queue> Queue::Impl::open(Store& store, std::string_view name, bool is_read) {
+Result<Queue> Queue::Impl::open(Store& store, std::string_view name, const QueueOptions& options,
+                                Reading reading) {
   CRAWLSTORE_TRY(format::check_name(name));
+  if (options.memory_bytes < QueueLimits::kMemoryBytesMin) {
+    return fail(Errc::kInvalidArgument, "a queue needs 32 MiB of memory");
+  }
   const auto inside = Inside::of(store).shared_from_this();
   if (inside->in_transaction()) {
     return fail(Errc::kReentrant, "a queue cannot be opened inside a transaction");
@@ -375,11 +385,11 @@ Result<Queue> Queue::Impl::open(Store& store, std::string_view name, bool is_rea
   if (inside->find(SegmentKind::kQueue, name) != nullptr) {
     return fail(Errc::kInvalidArgument, "this queue is open already");
   }
-  auto impl = std::make_shared<Impl>(inside, name);
+  auto impl = std::make_shared<Impl>(inside, name, options);
   const auto* const entry = inside->writer->directory()->find_named(SegmentKind::kQueue, name);
   if (entry == nullptr) {
     impl->id = inside->writer->new_segment_id();
-  } else if (is_read) {
+  } else if (reading == Reading::kRead) {
     CRAWLSTORE_TRY(impl->load(*entry));
   } else {
     impl->leave_unread(*entry);
@@ -388,12 +398,12 @@ Result<Queue> Queue::Impl::open(Store& store, std::string_view name, bool is_rea
   return Queue(std::move(impl));
 }
 
-Result<Queue> Queue::open(Store& store, std::string_view name) {
-  return Impl::open(store, name, true);
+Result<Queue> Queue::open(Store& store, std::string_view name, const QueueOptions& options) {
+  return Impl::open(store, name, options, Impl::Reading::kRead);
 }
 
-Result<Queue> Queue::open_unread(Store& store, std::string_view name) {
-  return Impl::open(store, name, false);
+Result<Queue> Queue::open_unread(Store& store, std::string_view name, const QueueOptions& options) {
+  return Impl::open(store, name, options, Impl::Reading::kUnread);
 }
 
 Result<QueueInserted> Queue::insert(std::span<const QueuedPage> pages) {
