@@ -257,8 +257,11 @@ Result<void> PageQueue::write_changes() {
   return {};
 }
 
-/// Goes on with a rewrite, or begins it. What it fails of does not concern the caller: there will
-/// be another try when twice as much is stale.
+/// Goes on with a rewrite, or begins it. What it fails of the call does not tell: all that was
+/// asked for is done by then, none of it is lost, and who repeats a take() because of an error
+/// would take others. A full disk is what the next commit tells of, if it is still full then, and
+/// damage what a take() does that comes to it. There will be another try when twice as much is
+/// stale.
 void PageQueue::rewrite_some(std::size_t count) {
   if (rewrite_ && !entries_.is_rewriting()) rewrite_.reset();
   if (!rewrite_) start_rewrite_when_stale();

@@ -176,7 +176,8 @@ Result<void> Queue::Impl::check_read() const {
   return fail(Errc::kInvalidArgument, "a queue that was opened unread has to be cleared first");
 }
 
-/// Calls work() as part of the transaction under way, if there is one.
+/// Calls work() as part of the transaction under way, if there is one. Where it poisons the store
+/// it has failed: what it did is in no commit any more.
 template <class Work>
 auto Queue::Impl::change(const Work& work) -> decltype(work()) {
   const std::lock_guard turn(store->turn);
@@ -187,7 +188,9 @@ auto Queue::Impl::change(const Work& work) -> decltype(work()) {
   CRAWLSTORE_TRY(store->writer->storage().check_process());
   return store->change([&]() -> decltype(work()) {
     CRAWLSTORE_TRY(begin_change());
-    return work();
+    auto done = work();
+    if (done) CRAWLSTORE_TRY(store->writer->check_not_poisoned());
+    return done;
   });
 }
 
