@@ -121,7 +121,7 @@ Result<void> write_queue(const QueueSource& source, OutputFile& output, const Lo
 int export_queue(const Options& options) {
   const QueueSourceOptions source_options{options.source, options.name};
   int code = kExitDone;
-  const auto source = open_queues(source_options, QueueNeeds::kQueue, code);
+  const auto source = open_queues(source_options, {.queue = true}, code);
   if (!source || !check_chosen(*source, source_options, code)) return code;
   const StopSignals stop;
   auto output = OutputFile::open(options.output);
@@ -129,7 +129,8 @@ int export_queue(const Options& options) {
   ProgressBar progress("export", model::Unit::kCount, " pages", options.quiet);
   const auto written = write_queue(*source, *output, look_with(progress, stop));
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-  return written ? finish(*output, options) : fail_with(options.source.path, written.error());
+  if (written) return finish(*output, options);
+  return fail_with_queue(source->snapshot, options.source.path, written.error());
 }
 
 int run(const Options& options) {

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/page_selection.h"
 #include "cli/progress.h"
+#include "cli/queue_source.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
 #include "model/report_view.h"
@@ -42,12 +43,9 @@ void narrow(Meant& meant, Meant also) {
 }
 
 /// The queues that the pages leave; nothing, and why, when one that was named is not there.
-Result<std::optional<std::vector<std::string>>> choose_queues(const Snapshot& snapshot,
-                                                              const Options& options, int& code) {
-  CRAWLSTORE_TRY(const auto queues, QueueView::list(snapshot));
-  std::vector<std::string> names;
-  names.reserve(queues.size());
-  for (const QueueInfo& queue : queues) names.push_back(queue.name);
+std::optional<std::vector<std::string>> choose_queues(const Snapshot& snapshot,
+                                                      const Options& options, int& code) {
+  const std::vector<std::string> names = names_of_queues(snapshot);
   for (const std::string& name : options.queues) {
     if (std::ranges::find(names, name) != names.end()) continue;
     code = fail_with(options.path + ": the store has no queue `" + name + "`", kExitNo);
@@ -74,7 +72,7 @@ Result<std::optional<ForgetReport>> forget(Store& store, const Options& options,
                        kExitNo);
       return std::nullopt;
     }
-    CRAWLSTORE_TRY(auto queues, choose_queues(snapshot, options, code));
+    auto queues = choose_queues(snapshot, options, code);
     if (!queues) return std::nullopt;
     forget_options.queues = std::move(*queues);
   }
@@ -99,7 +97,11 @@ int run(const Options& options) {
   if (!report && report.error().code == Errc::kCancelled) {
     return exit_code_of_signal(stop.requested());
   }
-  if (!report) return fail_with(options.path, report.error());
+  if (!report) {
+    const auto snapshot = store->snapshot();
+    return snapshot ? fail_with_queue(*snapshot, options.path, report.error())
+                    : fail_with(options.path, report.error());
+  }
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
   if (!*report) return code;
   return print_document(model::forget_view(**report), options.as_json);

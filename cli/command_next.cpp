@@ -107,10 +107,10 @@ int run(const Options& options) {
     store = std::move(*opened);
   }
   int code = kExitDone;
-  const auto source = open_queues(options.source, QueueNeeds::kQueue, code);
+  const auto source = open_queues(options.source, {.queue = true}, code);
   if (!source || !check_chosen(*source, options.source, code)) return code;
   const auto shown = store ? take(*source, *store, options) : peek(*source, options);
-  if (!shown) return fail_with(path, shown.error());
+  if (!shown) return fail_with_queue(source->snapshot, path, shown.error());
   if (*shown != 0) return kExitDone;
   return fail_with(fmt::format("{}: the queue `{}` is empty", model::format_printable(path),
                                source->queue->info().name),

@@ -51,10 +51,12 @@ int run(const Options& options) {
   if (has_list) return change_by_list(options.source, change);
   if (change.clears || change.kept) return trim_queue(options.source, change);
   int code = kExitDone;
-  const auto source = open_queues(options.source, QueueNeeds::kQueue, code);
+  const auto source = open_queues(options.source, {.queue = true}, code);
   if (!source) return code;
   const auto document = describe_queues(*source, options);
-  if (!document) return fail_with(options.source.pages.path, document.error());
+  if (!document) {
+    return fail_with_queue(source->snapshot, options.source.pages.path, document.error());
+  }
   return print_document(*document, options.change.as_json);
 }
 
@@ -82,7 +84,10 @@ Action define_queue(Parser& parser) {
       "pages that are not in the database (unknown_count), they say how many there are. --insert "
       "and --fill-from make a queue that is not there. --trim removes the pages that would leave "
       "last, each of which costs as much as one of --remove; where most go, --clear and --insert "
-      "of the first lines of an export are faster. `export --format queue` writes lines that "
+      "of the first lines of an export are faster. --clear, --trim 0 and --replace do not read "
+      "what "
+      "waits: they empty a damaged queue, too, whose space is free once its generation is not the "
+      "previous one any more. `export --format queue` writes lines that "
       "--insert reads, the first to leave first.");
   add_queue_source(parser, options->source);
   QueueChange& change = options->change;

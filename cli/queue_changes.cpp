@@ -32,11 +32,26 @@ model::Field count_field(std::string name, std::uint64_t count) {
   return {std::move(name), model::Unit::kCount, count};
 }
 
+/// How many pages waited in a queue that was emptied; of a damaged one it may not be known.
+model::Field emptied_field(const QueueSource& found, const std::string& name) {
+  model::Field field{"removed_count", model::Unit::kCount, {}};
+  const bool was_there = std::ranges::find(found.names, name) != found.names.end();
+  if (found.page_count || !was_there) field.value = found.page_count.value_or(0);
+  if (was_there && !found.queue) {
+    note(
+        "the queue was damaged: until another commit `verify` finds that in the generation before, "
+        "and `rollback` leads back to it");
+  }
+  return field;
+}
+
 /// All that `change` does to the queue is committed, or nothing of it.
-Result<Counts> change_queue(Store& store, const std::string& name,
+///   empties  all that it had leaves first, also where it is damaged
+Result<Counts> change_queue(Store& store, const std::string& name, bool empties,
                             const std::function<Result<Counts>(Queue&)>& change) {
-  CRAWLSTORE_TRY(auto queue, Queue::open(store, name));
+  CRAWLSTORE_TRY(auto queue, empties ? Queue::open_unread(store, name) : Queue::open(store, name));
   CRAWLSTORE_TRY(auto changing, Transaction::begin(store));
+  if (empties) CRAWLSTORE_TRY(queue.clear());
   CRAWLSTORE_TRY(auto counts, change(queue));
   CRAWLSTORE_TRY(changing.commit());
   counts.insert(counts.begin(), {"name", model::Unit::kText, name});
@@ -84,20 +99,18 @@ std::optional<double> take_priority(std::string_view& line) {
 }
 
 /// Says what became of a change. An exit code.
-int report(const QueueSourceOptions& source, const StopSignals& stop, const Result<Counts>& counts,
-           bool as_json) {
+int report(const QueueSourceOptions& source, const QueueSource& found, const StopSignals& stop,
+           const Result<Counts>& counts, bool as_json) {
   if (counts) return print_document({*counts, {}}, as_json);
   if (counts.error().code == Errc::kCancelled) {
     note("stopped; the queue is as it was");
     return exit_code_of_signal(stop.requested());
   }
-  return fail_with(source.pages.path, counts.error());
+  return fail_with_queue(found.snapshot, source.pages.path, counts.error());
 }
 
 Result<Counts> fill(Queue& queue, const PageView& pages, const ScoreView& scores,
                     const QueueChange& change, const Progress& progress) {
-  const std::uint64_t removed_count = change.replaces ? queue.count() : 0;
-  if (change.replaces) CRAWLSTORE_TRY(queue.clear());
   QueueInserted inserted;
   std::vector<QueuedPage> some;
   const auto insert = [&]() -> Result<void> {
@@ -113,8 +126,7 @@ Result<Counts> fill(Queue& queue, const PageView& pages, const ScoreView& scores
   };
   CRAWLSTORE_TRY(const auto unscored_count, for_each_scored(pages, scores, change, progress, put));
   CRAWLSTORE_TRY(insert());
-  return Counts{count_field("removed_count", removed_count),
-                count_field("inserted_count", inserted.new_count),
+  return Counts{count_field("inserted_count", inserted.new_count),
                 count_field("updated_count", inserted.updated_count),
                 count_field("unscored_count", unscored_count)};
 }
@@ -157,7 +169,6 @@ PageList list_of(const QueueChange& change, double& priority) {
 /// All but the first `kept_count` leave, some at a time.
 Result<void> trim(Queue& queue, std::uint64_t kept_count, const Progress& progress) {
   constexpr std::uint64_t kRemovedAtOnce = 1 << 20;
-  if (kept_count == 0) return queue.clear();
   const std::uint64_t before = queue.count();
   while (queue.count() > kept_count) {
     if (!progress(before - queue.count(), before - kept_count)) {
@@ -175,10 +186,10 @@ int fill_queue(const QueueSourceOptions& source, const QueueChange& change) {
   auto store = open_store(source.pages.path, change.lock_wait_seconds);
   if (!store) return fail_with(source.pages.path, store.error());
   int code = kExitDone;
-  const auto found = open_queues(source, QueueNeeds::kPages, code);
+  const auto found = open_queues(source, {.pages = true, .may_be_damaged = change.replaces}, code);
   if (!found) return code;
   const std::string name = queue_name(*found, source);
-  const std::uint64_t waiting_count = found->queue ? found->queue->info().page_count : 0;
+  const std::uint64_t waiting_count = found->page_count.value_or(0);
   if (waiting_count != 0 && !change.adds && !change.replaces) {
     return fail_with(fmt::format("{}: {} in the queue `{}` already; --add inserts more, --replace "
                                  "removes them first",
@@ -191,17 +202,20 @@ int fill_queue(const QueueSourceOptions& source, const QueueChange& change) {
   if (!scores) return code;
   const StopSignals stop;
   WorkBar bar("fill", stop, change.quiet);
-  const auto counts = change_queue(*store, name, [&](Queue& queue) {
+  auto counts = change_queue(*store, name, change.replaces, [&](Queue& queue) {
     return fill(queue, *found->pages, *scores, change, bar.progress());
   });
-  return report(source, stop, counts, change.as_json);
+  if (counts) {
+    counts->insert(counts->begin() + 1,
+                   change.replaces ? emptied_field(*found, name) : count_field("removed_count", 0));
+  }
+  return report(source, *found, stop, counts, change.as_json);
 }
 
 int change_by_list(const QueueSourceOptions& source, const QueueChange& change) {
   int code = kExitDone;
   const bool makes_queue = change.use == ListUse::kInsert;
-  const auto found =
-      open_queues(source, makes_queue ? QueueNeeds::kNothing : QueueNeeds::kQueue, code);
+  const auto found = open_queues(source, {.queue = !makes_queue}, code);
   if (!found || (!makes_queue && !check_chosen(*found, source, code))) return code;
   const StopSignals stop;
   std::vector<QueuedPage> listed;
@@ -218,30 +232,32 @@ int change_by_list(const QueueSourceOptions& source, const QueueChange& change) 
   auto store = open_store(source.pages.path, change.lock_wait_seconds);
   if (!store) return fail_with(source.pages.path, store.error());
   const auto counts =
-      change_queue(*store, queue_name(*found, source), [&](Queue& queue) -> Result<Counts> {
+      change_queue(*store, queue_name(*found, source), false, [&](Queue& queue) -> Result<Counts> {
         CRAWLSTORE_TRY(auto used, use_list(queue, change.use, listed));
         used.push_back(count_field("unknown_count", lost.unknown_count));
         used.push_back(count_field("malformed_count", lost.malformed_count));
         return used;
       });
-  return report(source, stop, counts, change.as_json);
+  return report(source, *found, stop, counts, change.as_json);
 }
 
 int trim_queue(const QueueSourceOptions& source, const QueueChange& change) {
+  const bool empties = change.kept.value_or(0) == 0;
   auto store = open_store(source.pages.path, change.lock_wait_seconds);
   if (!store) return fail_with(source.pages.path, store.error());
   int code = kExitDone;
-  const auto found = open_queues(source, QueueNeeds::kQueue, code);
+  const auto found = open_queues(source, {.queue = true, .may_be_damaged = empties}, code);
   if (!found || !check_chosen(*found, source, code)) return code;
   const StopSignals stop;
   WorkBar bar("trim", stop, change.quiet);
-  const auto counts =
-      change_queue(*store, found->queue->info().name, [&](Queue& queue) -> Result<Counts> {
-        const std::uint64_t before = queue.count();
-        CRAWLSTORE_TRY(trim(queue, change.kept.value_or(0), bar.progress()));
-        return Counts{count_field("removed_count", before - queue.count())};
-      });
-  return report(source, stop, counts, change.as_json);
+  const std::string name = queue_name(*found, source);
+  auto counts = change_queue(*store, name, empties, [&](Queue& queue) -> Result<Counts> {
+    const std::uint64_t before = queue.count();
+    CRAWLSTORE_TRY(trim(queue, change.kept.value_or(0), bar.progress()));
+    return Counts{count_field("removed_count", before - queue.count())};
+  });
+  if (counts && empties) (*counts)[1] = emptied_field(*found, name);
+  return report(source, *found, stop, counts, change.as_json);
 }
 
 }  // namespace crawlstore::cli

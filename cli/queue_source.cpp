@@ -17,7 +17,7 @@ namespace {
 /// What there is instead.
 std::string missing_queue(const QueueSourceOptions& options, const QueueSource& source) {
   const std::string path = model::format_printable(options.pages.path);
-  if (source.queues.empty()) {
+  if (source.names.empty()) {
     return fmt::format(
         "{0}: the store has no queue; `crawlstore queue {0} --fill-from SCORE` "
         "makes one",
@@ -26,18 +26,33 @@ std::string missing_queue(const QueueSourceOptions& options, const QueueSource& 
   std::string text = path + ": ";
   if (!options.name.empty()) text += fmt::format("the store has no queue `{}`; ", options.name);
   text += "there are ";
-  for (const QueueInfo& queue : source.queues) {
-    text += fmt::format("{}`{}`", &queue == &source.queues.front() ? "" : ", ", queue.name);
+  for (const std::string& name : source.names) {
+    text += fmt::format("{}`{}`", &name == &source.names.front() ? "" : ", ", name);
   }
   return text + ": --name NAME chooses";
 }
 
-Result<void> read_queues(const Snapshot& snapshot, const QueueSourceOptions& options,
+bool has_chosen(const QueueSource& source, const QueueSourceOptions& options) {
+  return std::ranges::find(source.names, queue_name(source, options)) != source.names.end();
+}
+
+Result<void> read_queues(const QueueSourceOptions& options, bool may_be_damaged,
                          QueueSource& source) {
-  CRAWLSTORE_TRY(source.queues, QueueView::list(snapshot));
+  const auto is_skipped = [may_be_damaged](const auto& result) {
+    return !result && may_be_damaged && category(result.error().code) == ErrorCategory::kDamage;
+  };
+  source.names = names_of_queues(source.snapshot);
   const std::string name = queue_name(source, options);
-  if (std::ranges::find(source.queues, name, &QueueInfo::name) == source.queues.end()) return {};
-  CRAWLSTORE_TRY(source.queue, QueueView::open(snapshot, name));
+  if (auto queues = QueueView::list(source.snapshot); !is_skipped(queues)) {
+    CRAWLSTORE_TRY(source.queues, std::move(queues));
+    const auto meant = std::ranges::find(source.queues, name, &QueueInfo::name);
+    if (meant != source.queues.end()) source.page_count = meant->page_count;
+  }
+  if (!has_chosen(source, options)) return {};
+  if (auto queue = QueueView::open(source.snapshot, name); !is_skipped(queue)) {
+    CRAWLSTORE_TRY(source.queue, std::move(queue));
+    source.page_count = source.queue->info().page_count;
+  }
   return {};
 }
 
@@ -61,25 +76,27 @@ std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueN
     code = fail_with(options.pages.path, snapshot.error());
     return std::nullopt;
   }
-  QueueSource source;
-  if (const auto read = read_queues(*snapshot, options, source); !read) {
-    code = fail_with(options.pages.path, read.error());
+  QueueSource source{*snapshot};
+  if (const auto read = read_queues(options, needs.may_be_damaged, source); !read) {
+    code = fail_with_queue(*snapshot, options.pages.path, read.error());
     return std::nullopt;
   }
-  const bool is_missing = source.queues.empty() || (!options.name.empty() && !source.queue);
-  if (needs == QueueNeeds::kQueue && is_missing) {
+  const bool is_missing =
+      source.names.empty() || (!options.name.empty() && !has_chosen(source, options));
+  if (needs.queue && is_missing) {
     code = fail_with(missing_queue(options, source), kExitNo);
     return std::nullopt;
   }
+  if (needs.may_be_damaged && !needs.pages) return source;
   const auto databases = PageView::names(*snapshot);
-  if (source.queue && databases.size() > 1 && !options.pages.names_database) {
+  if (has_chosen(source, options) && databases.size() > 1 && !options.pages.names_database) {
     code = fail_with(fmt::format("{}: the store has several page databases, and a queue does not "
                                  "say of which its pages are: --database NAME does",
                                  model::format_printable(options.pages.path)),
                      kExitUsage);
     return std::nullopt;
   }
-  if (needs == QueueNeeds::kPages || !databases.empty()) {
+  if (needs.pages || !databases.empty()) {
     source.pages = open_pages(*snapshot, options.pages, code);
     if (!source.pages) return std::nullopt;
   }
@@ -88,12 +105,41 @@ std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueN
 
 std::string queue_name(const QueueSource& source, const QueueSourceOptions& options) {
   if (!options.name.empty()) return options.name;
-  return source.queues.size() == 1 ? source.queues.front().name : std::string(Queue::kDefaultName);
+  return source.names.size() == 1 ? source.names.front() : std::string(Queue::kDefaultName);
+}
+
+std::vector<std::string> names_of_queues(const Snapshot& snapshot) {
+  std::vector<std::string> names;
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    if (segment.kind == SegmentKind::kQueue) names.push_back(segment.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+int fail_with_queue(const Snapshot& snapshot, const std::string& path, const Error& error) {
+  const int code = fail_with(path, error);
+  if (category(error.code) != ErrorCategory::kDamage) return code;
+  const auto segments = snapshot.segments();
+  const auto find = [&segments](SegmentId id) {
+    return std::ranges::find(segments, id, &SegmentInfo::id);
+  };
+  auto damaged = find(error.segment);
+  if (damaged != segments.end() && damaged->kind == SegmentKind::kQueueEntries) {
+    damaged = find(damaged->owner);
+  }
+  if (damaged == segments.end() || damaged->kind != SegmentKind::kQueue) return code;
+  note(
+      fmt::format("`crawlstore queue {} --name {} --clear` drops all pages of the damaged queue, "
+                  "and --fill-from SCORE --replace puts others in their place",
+                  model::format_printable(path), model::format_printable(damaged->name)));
+  return code;
 }
 
 bool check_chosen(const QueueSource& source, const QueueSourceOptions& options, int& code) {
-  if (!source.queue) code = fail_with(missing_queue(options, source), kExitNo);
-  return source.queue.has_value();
+  const bool is_chosen = has_chosen(source, options);
+  if (!is_chosen) code = fail_with(missing_queue(options, source), kExitNo);
+  return is_chosen;
 }
 
 Result<void> for_each_url(

@@ -24,14 +24,17 @@ void add_queue_source(Parser& parser, QueueSourceOptions& options);
 
 /// The queues of one generation, and its pages.
 struct QueueSource {
-  std::vector<QueueInfo> queues;
-  std::optional<QueueView> queue;  ///< none: nothing was named, and there are several
-  std::optional<PageView> pages;   ///< none: the store has no page database
+  Snapshot snapshot;
+  std::vector<std::string> names = {};           ///< of all queues, ascending
+  std::vector<QueueInfo> queues = {};            ///< none where one of them is damaged
+  std::optional<QueueView> queue = {};           ///< none: nothing was named, and there are several
+  std::optional<std::uint64_t> page_count = {};  ///< of the queue that is meant
+  std::optional<PageView> pages = {};            ///< none: the store has no page database
 };
-enum class QueueNeeds : std::uint8_t {
-  kNothing,
-  kQueue,  ///< that there is one, and the one that was named
-  kPages,  ///< that there is a page database
+struct QueueNeeds {
+  bool queue = false;           ///< that there is one, and the one that was named
+  bool pages = false;           ///< that there is a page database
+  bool may_be_damaged = false;  ///< queues that cannot be read are not there; their names are
 };
 /// On failure, also when what is needed is not there, says why, and what to do, and leaves the exit
 /// code in `code`.
@@ -40,6 +43,12 @@ std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueN
 
 /// The name of the queue that is meant, there or not.
 std::string queue_name(const QueueSource& source, const QueueSourceOptions& options);
+
+/// Names of all queues, ascending. Reads the directory only.
+std::vector<std::string> names_of_queues(const Snapshot& snapshot);
+
+/// Says what failed. Where a queue is damaged, also how it is cleared. An exit code.
+int fail_with_queue(const Snapshot& snapshot, const std::string& path, const Error& error);
 
 /// That a queue was chosen. On failure as open_queues().
 bool check_chosen(const QueueSource& source, const QueueSourceOptions& options, int& code);

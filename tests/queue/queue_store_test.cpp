@@ -19,6 +19,13 @@
 namespace crawlstore::testing {
 namespace {
 
+QueuedPages pages_up_to(std::uint64_t end, double priority) {
+  QueuedPages pages;
+  pages.reserve(end);
+  for (std::uint64_t page = 0; page < end; ++page) pages.push_back({page, priority});
+  return pages;
+}
+
 /// Whatever a crawler may do with a queue.
 void do_something(Store& store, Queue& queue, SeededRandom& random, QueueModel& model) {
   const std::size_t count = random.below(3000);
@@ -145,7 +152,8 @@ void write_table(const std::shared_ptr<MemoryFile>& file,
   must(writer->commit());
 }
 
-/// Checksums are right, and the table is not: an error, and verification says so too.
+/// Checksums are right, and the table is not: an error, and verification says so too. It can be
+/// cleared all the same.
 TEST(QueueStore, IsOpenedOnlyWithATableOfItsRuns) {
   struct Case {
     std::function<void(format::QueueTable&)> change;
@@ -185,11 +193,67 @@ TEST(QueueStore, IsOpenedOnlyWithATableOfItsRuns) {
     EXPECT_EQ(text_of(QueueView::open(must(store->snapshot()))), one.open_text);
     auto queue = Queue::open(*store);
     EXPECT_EQ(text_of(queue), one.open_text);
-    if (!queue) continue;
+    if (!queue) {
+      auto unread = must(Queue::open_unread(*store));
+      must(unread.clear());
+      must(store->commit());
+      must(unread.insert(QueuedPages{{4, 4}}));
+      must(unread.close());
+      EXPECT_EQ(stored_pages(*store), (QueuedPages{{4, 4}}));
+      expect_whole(store.file());
+      continue;
+    }
     const std::uint64_t count = queue->count();
     EXPECT_EQ(text_of(queue->take(kAllPages)), one.take_text);
     EXPECT_EQ(queue->count(), *one.take_text == '\0' ? 0 : count);
   }
+}
+
+/// A store of 40,000 pages, with nearly as many stale entries as make a rewrite begin.
+std::vector<std::byte> store_of_changed_pages() {
+  MemoryStore store;
+  {
+    auto queue = must(Queue::open(*store));
+    must(queue.insert(pages_up_to(40'000, 1)));
+    must(queue.update(pages_up_to(32'000, 2)));
+  }
+  must(store->close());
+  return store.image();
+}
+
+/// The rewrite that an update begins writes first, and fails of a sync: no commit will have it.
+TEST(QueueStore, SaysThatAnUpdateIsLostWhenItsRewritePoisonsTheStore) {
+  for (const bool fails : {false, true}) {
+    Recorder recorder(make_memory_file(store_of_changed_pages(), std::uint64_t{1} << 26));
+    auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+    auto queue = must(Queue::open(store));
+    if (fails) {
+      recorder.inject(
+          {.calls = calls(CallKind::kSync), .nth = 1, .forever = true, .system_errno = EIO});
+    }
+    const auto updated = queue.update(pages_up_to(1000, 3));
+    EXPECT_EQ(recorder.has_injected(), fails);
+    if (fails) {
+      EXPECT_EQ(code_of(updated), Errc::kPoisoned);
+    } else {
+      EXPECT_EQ(must(updated), 1000U);
+    }
+  }
+}
+
+/// A full disk stops the rewrite, and not the update.
+TEST(QueueStore, UpdatesAlthoughTheRewriteFindsNoSpace) {
+  Recorder recorder(make_memory_file(store_of_changed_pages(), std::uint64_t{1} << 26));
+  auto store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  auto queue = must(Queue::open(store));
+  recorder.inject(
+      {.calls = calls(CallKind::kAllocate), .nth = 1, .forever = true, .system_errno = ENOSPC});
+  EXPECT_EQ(must(queue.update(pages_up_to(1000, 3))), 1000U);
+  EXPECT_TRUE(recorder.has_injected());
+  EXPECT_EQ(code_of(store.commit()), Errc::kNoSpace);
+  recorder.stop_injecting();
+  must(store.commit());
+  EXPECT_EQ(must(queue.take(1000)), pages_up_to(1000, 3));
 }
 
 /// Space runs out at each call, once and for ever: what was acknowledged is there, and what was

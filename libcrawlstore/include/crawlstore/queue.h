@@ -52,13 +52,28 @@ struct QueueInserted {
   std::uint64_t updated_count = 0;  ///< pages that did, or came twice
 };
 
+struct QueueOptions {
+  /// At least 32 MiB, of which as much is taken as is needed; more than 1 GiB does not help. With
+  /// less, runs are smaller, and the whole queue is written anew for every memory_bytes / 512
+  /// changes, if these are fewer than a quarter of the pages. Not in it: which pages wait (see
+  /// insert()), indexes of runs (40 bytes for 4,096 pages), and what calls take and return.
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;
+};
+
 class Queue {
  public:
   /// Opens the queue `name`, or makes it.
-  ///   errors  kInvalidArgument (it is open already, or the name has control characters), kTooLarge
-  ///           (name), kReentrant inside a transaction, of damage
+  ///   errors  kInvalidArgument (it is open already, the name has control characters, or there is
+  ///           less memory than that), kTooLarge (name), kReentrant inside a transaction; of
+  ///           damage, where open_unread() and clear() help
   ///   cost    reads an index of 32 bytes for 4,096 pages
-  [[nodiscard]] static Result<Queue> open(Store& store, std::string_view name = kDefaultName);
+  [[nodiscard]] static Result<Queue> open(Store& store, std::string_view name = kDefaultName,
+                                          const QueueOptions& options = {});
+  /// open() of a queue whose pages nobody wants any more, also of one that is damaged: nothing of
+  /// it is read. Until clear() its count() is 0, all other calls fail with kInvalidArgument, and
+  /// commits leave it as it is. errors as open(), none of damage
+  [[nodiscard]] static Result<Queue> open_unread(Store& store, std::string_view name = kDefaultName,
+                                                 const QueueOptions& options = {});
   static constexpr std::string_view kDefaultName = "queue";
 
   Queue(Queue&&) noexcept;
@@ -119,7 +134,6 @@ class Queue {
   std::shared_ptr<Impl> impl_;
 };
 
-/// A queue as a whole.
 struct QueueInfo {
   SegmentId id;
   std::string name;

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -13,49 +14,23 @@ namespace crawlstore::queue {
 
 namespace {
 
-/// Entries that wait to become a run.
-constexpr std::size_t kTailMax = std::size_t{1} << 20;
-/// The horizon lies so many fragments behind the bound: a pass over the tail for each.
-constexpr std::size_t kHorizonFragments = 64;
-/// Near entries, of which the first quarter stays when they are more.
-constexpr std::size_t kNearMax = std::size_t{1} << 20;
+/// The horizon lies so many fragments behind the bound, at most a quarter of the near entries: a
+/// pass over the tail for each.
+constexpr std::size_t kHorizonFragmentsMin = 4;
+constexpr std::size_t kHorizonFragmentsMax = 64;
 
 /// Runs of level 0 have fewer than 2^15 entries, those of each further one 8 times as many. So many
 /// of a level are joined: levels are to hold 2^40 entries.
 constexpr std::array<std::size_t, 10> kFanIn = {8, 8, 96, 64, 16, 8, 8, 8, 8, 8};
 /// A log takes 256 runs; the others are of changes.
 constexpr std::size_t kRunsMax = format::kRunsPerLogMax - 32;
-/// Entries that are joined for each one that comes or leaves: a join of 100 runs has ended before
-/// as many new ones are there.
-constexpr std::size_t kJoinedForOne = 2;
-/// Runs of these levels are joined in memory.
+/// Runs of these levels are joined at once.
 constexpr std::size_t kSmallLevels = 2;
 
 std::size_t level_of(const LiveRun& run) {
   const std::uint64_t entry_count = run.stored->count_behind(run.cut);
   return std::min<std::size_t>(
       (static_cast<std::size_t>(std::bit_width(entry_count >> 15U)) + 2) / 3, kFanIn.size() - 1);
-}
-
-/// Appends what has not left.
-Result<void> read_run(const LiveRun& run, std::vector<Entry>& out) {
-  const StoredRun& stored = *run.stored;
-  for (std::size_t i = stored.fragment_of(run.cut); i < stored.fragment_count(); ++i) {
-    CRAWLSTORE_TRY(stored.read(i, run.cut, kBeforeAll, out));
-  }
-  return {};
-}
-
-/// Appends what has not left of all, or nothing.
-Result<void> read_all(std::span<const LiveRun> runs, std::vector<Entry>& out) {
-  const std::size_t before = out.size();
-  for (const LiveRun& run : runs) {
-    const auto read = read_run(run, out);
-    if (read) continue;
-    out.resize(before);
-    return read;
-  }
-  return {};
 }
 
 /// False: a run was damaged. errors  all others
@@ -69,19 +44,38 @@ Result<bool> is_whole(const Result<T>& result) {
   return tl::unexpected<Error>(result.error());
 }
 
+/// Makes one of them, or none if all has left. Where one is damaged they stay as they are.
+Result<void> join_at_once(RunSink& sink, std::vector<LiveRun>& runs) {
+  CRAWLSTORE_TRY(auto join, RunJoin::start(sink, runs));
+  CRAWLSTORE_TRY(const bool are_whole,
+                 is_whole(join.step(std::numeric_limits<std::size_t>::max())));
+  if (!are_whole) return {};
+  CRAWLSTORE_TRY(auto joined, join.finish());
+  runs.clear();
+  if (joined.stored != nullptr) runs.push_back(std::move(joined));
+  return {};
+}
+
 }  // namespace
 
-EntryQueue::EntryQueue(RunSink& sink, std::vector<LiveRun> runs, std::uint64_t count)
-    : sink_(&sink), count_(count) {
+EntryQueue::EntryQueue(RunSink& sink, std::vector<LiveRun> runs, std::uint64_t count,
+                       const QueueLimits& limits)
+    : sink_(&sink), limits_(limits), count_(count) {
   for (LiveRun& run : runs) front_.add(std::move(run));
+}
+
+/// Near entries, of which the first quarter stays when they are more: fragments that have been
+/// loaded do not count.
+std::size_t EntryQueue::near_max() const {
+  return limits_.entries_max + 2 * kFragmentEntries * front_.runs().size();
 }
 
 Result<void> EntryQueue::insert(std::span<const Entry> entries) {
   while (!entries.empty()) {
-    const auto piece = entries.first(std::min(entries.size(), kPieceMax));
-    if (tail_.size() >= kTailMax) CRAWLSTORE_TRY(write_tail());
-    if (front_.near_count() >= kNearMax) demote();
-    if (born_.size() >= front_.near_count() + kNearMax) forget_what_left();
+    const auto piece = entries.first(std::min(entries.size(), piece_max()));
+    if (tail_.size() >= limits_.entries_max) CRAWLSTORE_TRY(write_tail());
+    if (front_.near_count() >= near_max()) demote();
+    if (born_.size() >= front_.near_count() + limits_.entries_max) forget_what_left();
     const std::size_t born_before = born_.size();
     for (const Entry& entry : piece) (entry < horizon_ ? born_ : tail_).push_back(entry);
     front_.insert(std::span(born_).subspan(born_before));
@@ -93,15 +87,15 @@ Result<void> EntryQueue::insert(std::span<const Entry> entries) {
 }
 
 /// Extractions that came after an entry say whether it has left.
-std::vector<Entry> EntryQueue::born_and_there() const {
-  std::vector<Entry> there;
-  there.reserve(born_.size());
+void EntryQueue::forget_what_left() {
   auto next = extractions_.begin();
+  std::size_t kept_count = 0;
   for (std::size_t i = 0; i < born_.size(); ++i) {
     while (next != extractions_.end() && next->born_count <= i) ++next;
-    if (next == extractions_.end() || next->cut < born_[i]) there.push_back(born_[i]);
+    if (next == extractions_.end() || next->cut < born_[i]) born_[kept_count++] = born_[i];
   }
-  return there;
+  born_.resize(kept_count);
+  extractions_.clear();
 }
 
 void EntryQueue::note_extraction(const Entry& cut) {
@@ -114,14 +108,9 @@ void EntryQueue::note_extraction(const Entry& cut) {
   born_.insert(born_.end(), front_.count_first(cut), cut);
 }
 
-void EntryQueue::forget_what_left() {
-  born_ = born_and_there();
-  extractions_.clear();
-}
-
 /// Near entries are too many, as most were inserted below the horizon: those that leave last go.
 void EntryQueue::demote() {
-  const Entry bound = front_.bound_behind(kNearMax / 4);
+  const Entry bound = front_.bound_behind(near_max() / 4);
   if (bound == horizon_) return;  // most of them are equal
   forget_what_left();
   const auto behind =
@@ -136,13 +125,17 @@ Result<void> EntryQueue::write_tail() {
   CRAWLSTORE_TRY(auto run, write_run(*sink_, tail_, room_));
   front_.add({.stored = std::move(run)});
   tail_.clear();
+  std::vector<LiveRun> runs;
+  CRAWLSTORE_TRY(join_crowded_levels(runs));
+  if (runs.size() != front_.runs().size()) replace_runs(std::move(runs));
   return {};
 }
 
 Result<void> EntryQueue::load_more() {
   CRAWLSTORE_TRY(front_.advance());
   if (front_.bound() <= horizon_) return {};
-  horizon_ = front_.bound_after(kHorizonFragments);
+  horizon_ = front_.bound_after(std::clamp(limits_.entries_max / 4 / kFragmentEntries,
+                                           kHorizonFragmentsMin, kHorizonFragmentsMax));
   const auto behind = std::partition(tail_.begin(), tail_.end(),
                                      [&](const Entry& entry) { return horizon_ <= entry; });
   const auto born = std::span(tail_).subspan(static_cast<std::size_t>(behind - tail_.begin()));
@@ -169,7 +162,7 @@ Result<void> EntryQueue::take(std::size_t count, bool is_sorted, std::vector<Ent
   count_ -= taken.size() + unwanted.size();
   note_extraction(is_sorted ? taken.back() : *std::ranges::max_element(taken));
   join_some(taken.size());
-  if (count_ == 0) *this = EntryQueue(*sink_);
+  if (count_ == 0) *this = EntryQueue(*sink_, limits_);
   return {};
 }
 
@@ -273,7 +266,7 @@ Result<void> EntryQueue::finish_rewrite() {
 /// flush() begins it anew.
 void EntryQueue::join_some(std::size_t count) {
   if (join_ == nullptr || is_rewriting_) return;
-  const auto is_done = join_->step(kJoinedForOne * count);
+  const auto is_done = join_->step(limits_.joined_for_one * count);
   if (is_done && !*is_done) return;
   if (is_done) {
     auto joined = join_->finish();
@@ -288,66 +281,78 @@ void EntryQueue::replace_joined(LiveRun joined) {
     if (!join_->has(run)) runs.push_back(run);
   }
   if (joined.stored != nullptr) runs.push_back(std::move(joined));
+  replace_runs(std::move(runs));
+}
+
+/// By others with the same entries.
+void EntryQueue::replace_runs(std::vector<LiveRun> runs) {
   front_.replace(std::move(runs));
-  std::vector<Entry> born = born_and_there();
-  std::erase_if(born, [this](const Entry& entry) { return entry < front_.bound(); });
-  front_.insert(born);
+  forget_what_left();
+  std::vector<Entry> behind;
+  std::ranges::copy_if(born_, std::back_inserter(behind),
+                       [this](const Entry& entry) { return front_.bound() <= entry; });
+  front_.insert(behind);
 }
 
 Result<void> EntryQueue::flush() {
-  std::vector<Entry> joined;
   std::vector<LiveRun> runs;
   CRAWLSTORE_TRY(end_join_when_crowded());
-  CRAWLSTORE_TRY(join_crowded_levels(joined, runs));
+  CRAWLSTORE_TRY(join_crowded_levels(runs));
   const bool are_same = runs.size() == front_.runs().size();
-  CRAWLSTORE_TRY(auto run, write_all(joined));
-  if (run != nullptr) runs.push_back({.stored = std::move(run)});
+  CRAWLSTORE_TRY(write_all(runs));
   tail_.clear();
   born_.clear();
-  extractions_.clear();
   if (!are_same) {
     front_.replace(std::move(runs));
   } else if (runs.size() > front_.runs().size()) {
-    front_.add(std::move(runs.back()));
+    for (std::size_t i = front_.runs().size(); i < runs.size(); ++i) front_.add(runs[i]);
     front_.rewind(front_.bound());  // what was born behind it is in a run now
   }
   horizon_ = front_.bound();
   return {};
 }
 
-/// What is in no run, and `joined`, as one run; nullptr when there is nothing.
-Result<StoredRunPtr> EntryQueue::write_all(std::vector<Entry>& joined) {
-  const std::vector<Entry> born = born_and_there();
-  std::vector<Entry>& all = joined.empty() ? tail_ : joined;
-  if (!joined.empty()) all.insert(all.end(), tail_.begin(), tail_.end());
-  all.insert(all.end(), born.begin(), born.end());
-  if (all.empty()) return nullptr;
-  auto run = write_run(*sink_, all, room_);
-  if (!run && joined.empty()) {
-    std::erase_if(tail_, [this](const Entry& entry) { return entry < horizon_; });
+/// Appends what is in no run, as one, or as two where it is much.
+Result<void> EntryQueue::write_all(std::vector<LiveRun>& runs) {
+  forget_what_left();
+  if (tail_.size() + born_.size() > limits_.entries_max) {
+    CRAWLSTORE_TRY(write_rest(born_, runs));
+    return write_rest(tail_, runs);
   }
-  return run;
+  tail_.insert(tail_.end(), born_.begin(), born_.end());
+  const auto written = write_rest(tail_, runs);
+  if (!written) std::erase_if(tail_, [this](const Entry& entry) { return entry < horizon_; });
+  return written;
 }
 
-/// There is room for a run more.
+Result<void> EntryQueue::write_rest(std::vector<Entry>& entries, std::vector<LiveRun>& runs) {
+  if (entries.empty()) return {};
+  CRAWLSTORE_TRY(auto run, write_run(*sink_, entries, room_));
+  runs.push_back({.stored = std::move(run)});
+  return {};
+}
+
+/// There is room for the runs of a commit.
 Result<void> EntryQueue::end_join_when_crowded() {
-  if (front_.runs().size() + 1 < kRunsMax) return {};
+  if (front_.runs().size() + 2 < kRunsMax) return {};
   if (is_rewriting_) join_.reset();
   is_rewriting_ = false;
   if (join_ == nullptr) {
     CRAWLSTORE_TRY(auto join, RunJoin::start(*sink_, front_.runs()));
     join_ = std::make_unique<RunJoin>(std::move(join));
   }
-  join_some(std::numeric_limits<std::size_t>::max() / kJoinedForOne);
-  if (front_.runs().size() + 1 < kRunsMax) return {};
+  join_some(std::numeric_limits<std::size_t>::max() / limits_.joined_for_one);
+  if (front_.runs().size() + 2 < kRunsMax) return {};
   return fail(Errc::kTooLarge, "a queue has too many runs that are damaged and cannot be joined");
 }
 
-/// Of runs of one size that are too many small ones become `entries`, and large ones are joined
-/// from now on, step by step. All others go to `kept`, and those that are damaged: a commit does
-/// not fail for them.
-Result<void> EntryQueue::join_crowded_levels(std::vector<Entry>& entries,
-                                             std::vector<LiveRun>& kept) {
+std::size_t EntryQueue::fan_in(std::size_t level) const {
+  return std::min(kFanIn[level], limits_.fan_in_max);
+}
+
+/// Of runs of one size that are too many small ones are joined, and large ones from now on, step by
+/// step. All others go to `kept`, and those that are damaged: a commit does not fail for them.
+Result<void> EntryQueue::join_crowded_levels(std::vector<LiveRun>& kept) {
   std::array<std::vector<LiveRun>, kFanIn.size()> levels;
   for (const LiveRun& run : front_.runs()) {
     if (join_ != nullptr && join_->has(run)) {
@@ -357,11 +362,10 @@ Result<void> EntryQueue::join_crowded_levels(std::vector<Entry>& entries,
     }
   }
   for (std::size_t level = 0; level < levels.size(); ++level) {
-    const std::vector<LiveRun>& runs = levels[level];
-    const bool is_crowded = runs.size() >= kFanIn[level];
+    std::vector<LiveRun>& runs = levels[level];
+    const bool is_crowded = runs.size() >= fan_in(level);
     if (is_crowded && level < kSmallLevels) {
-      CRAWLSTORE_TRY(const bool are_joined, is_whole(read_all(runs, entries)));
-      if (are_joined) continue;
+      CRAWLSTORE_TRY(join_at_once(*sink_, runs));
     } else if (is_crowded && join_ == nullptr) {
       // Without room for it now there may be later.
       if (auto join = RunJoin::start(*sink_, runs)) {

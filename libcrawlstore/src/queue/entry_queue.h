@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +10,7 @@
 
 #include <crawlstore/error.h>
 
+#include "queue/queue_limits.h"
 #include "queue/run_join.h"
 
 namespace crawlstore::queue {
@@ -21,18 +23,22 @@ namespace crawlstore::queue {
 /// runs, with a cut each, are the whole state. Runs are joined when there are too many, which
 /// drops what has left: large ones bit by bit, with what comes and leaves.
 ///
-/// Threads: one at a time. Memory: five million entries of 16 bytes, a fragment of each run.
+/// Threads: one at a time. Memory: QueueLimits::entries_max of each kind, in vectors that may be
+/// half empty; three fragments of each run, and one of each run that is joined.
 /// Errors: of damage, and of the sink; nothing has changed then.
 class EntryQueue {
  public:
-  /// So many entries are inserted all, or none after an error.
-  static constexpr std::size_t kPieceMax = std::size_t{1} << 15;
-
-  explicit EntryQueue(RunSink& sink) : sink_(&sink) {}
+  explicit EntryQueue(RunSink& sink, const QueueLimits& limits = {})
+      : sink_(&sink), limits_(limits) {}
   /// With what another one left behind: its runs and count.
-  EntryQueue(RunSink& sink, std::vector<LiveRun> runs, std::uint64_t count);
+  EntryQueue(RunSink& sink, std::vector<LiveRun> runs, std::uint64_t count,
+             const QueueLimits& limits = {});
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
+  /// So many entries are inserted all, or none after an error.
+  [[nodiscard]] std::size_t piece_max() const {
+    return std::min(limits_.entries_max / 4, std::size_t{1} << 15);
+  }
 
   /// Their orders are valid. Equal ones are kept.
   ///   errors  of the sink: those that came before the error are in
@@ -69,17 +75,21 @@ class EntryQueue {
   Result<void> take_near(std::size_t count, bool is_sorted, std::vector<Entry>& out,
                          const Filter& is_wanted, std::vector<Entry>& unwanted);
   void note_extraction(const Entry& cut);
-  [[nodiscard]] std::vector<Entry> born_and_there() const;
+  [[nodiscard]] std::size_t near_max() const;
   void forget_what_left();
   void demote();
   void join_some(std::size_t count);
   void replace_joined(LiveRun joined);
+  void replace_runs(std::vector<LiveRun> runs);
   Result<void> finish_rewrite();
   Result<void> end_join_when_crowded();
-  Result<StoredRunPtr> write_all(std::vector<Entry>& joined);
-  Result<void> join_crowded_levels(std::vector<Entry>& entries, std::vector<LiveRun>& kept);
+  Result<void> write_all(std::vector<LiveRun>& runs);
+  Result<void> write_rest(std::vector<Entry>& entries, std::vector<LiveRun>& runs);
+  Result<void> join_crowded_levels(std::vector<LiveRun>& kept);
+  [[nodiscard]] std::size_t fan_in(std::size_t level) const;
 
   RunSink* sink_;
+  QueueLimits limits_;
   RunFront front_;
   Entry horizon_;            // at the bound of front_, or behind it
   std::vector<Entry> born_;  // inserted below the horizon, and in no run; those that left, too

@@ -114,6 +114,7 @@ std::size_t NearEntries::take(std::size_t count, const Entry& limit, bool is_sor
     size_ -= taken;
     count -= taken;
     if (!is_whole) break;
+    std::vector<Entry>().swap(entries);
     ++first_;
   }
   if (first_ > kDrainedMax) drop_drained();

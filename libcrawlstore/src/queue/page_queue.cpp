@@ -10,16 +10,10 @@ namespace crawlstore::queue {
 namespace {
 
 /// Changes, or stale entries, that are too many are more than a quarter as many as pages wait, but
-/// not fewer than the first and not more than the second. A rewrite ends before they are twice as
-/// many.
+/// not fewer than this.
 constexpr std::uint64_t kStaleMin = std::uint64_t{1} << 15;
-constexpr std::uint64_t kStaleMax = std::uint64_t{1} << 21;
 /// Entries that are rewritten for each one that comes or leaves, changed or not.
 constexpr std::size_t kRewrittenForOne = 2;
-
-std::uint64_t stale_max(std::uint64_t page_count) {
-  return std::clamp(page_count / 4, kStaleMin, kStaleMax);
-}
 
 /// Calls work(entries) with what a run has above a cut, a fragment at a time.
 template <class Work>
@@ -56,9 +50,10 @@ void sort_once(std::vector<std::uint64_t>& pages) {
 
 }  // namespace
 
-PageQueue::PageQueue(RunSink& sink, State state)
+PageQueue::PageQueue(RunSink& sink, State state, const QueueLimits& limits)
     : sink_(&sink),
-      entries_(sink, std::move(state.runs), state.entry_count),
+      limits_(limits),
+      entries_(sink, std::move(state.runs), state.entry_count, limits),
       count_(state.page_count),
       change_runs_(std::move(state.changes)),
       has_loaded_changes_(change_runs_.empty()) {}
@@ -164,7 +159,7 @@ Result<std::uint64_t> PageQueue::insert(std::span<const Entry> entries) {
   CRAWLSTORE_TRY(load_pages());
   const std::uint64_t before = count_;
   while (!entries.empty()) {
-    const auto piece = entries.first(std::min(entries.size(), EntryQueue::kPieceMax));
+    const auto piece = entries.first(std::min(entries.size(), entries_.piece_max()));
     CRAWLSTORE_TRY(insert_piece(piece));
     entries = entries.subspan(piece.size());
   }
@@ -201,7 +196,7 @@ Result<std::uint64_t> PageQueue::trim(std::uint64_t count) {
   while (count_ > count) {
     std::unordered_set<std::uint64_t> met;
     CRAWLSTORE_TRY(const auto last,
-                   entries_.last(std::min(count_ - count, kStaleMax),
+                   entries_.last(std::min(count_ - count, limits_.changes_max),
                                  [&](const Entry& entry) { return is_true(entry, met); }));
     std::vector<std::uint64_t> pages;
     pages.reserve(last.size());
@@ -262,8 +257,11 @@ Result<void> PageQueue::write_changes() {
   return {};
 }
 
-/// Goes on with a rewrite, or begins it. What it fails of does not concern the caller: there will
-/// be another try when twice as much is stale.
+/// Goes on with a rewrite, or begins it. What it fails of the call does not tell: all that was
+/// asked for is done by then, none of it is lost, and who repeats a take() because of an error
+/// would take others. A full disk is what the next commit tells of, if it is still full then, and
+/// damage what a take() does that comes to it. There will be another try when twice as much is
+/// stale.
 void PageQueue::rewrite_some(std::size_t count) {
   if (rewrite_ && !entries_.is_rewriting()) rewrite_.reset();
   if (!rewrite_) start_rewrite_when_stale();
@@ -279,16 +277,21 @@ void PageQueue::rewrite_some(std::size_t count) {
   rewrite_.reset();
 }
 
+/// A rewrite ends before changes are twice as many.
+std::uint64_t PageQueue::stale_max() const {
+  return std::clamp(count_ / 4, kStaleMin, limits_.changes_max);
+}
+
 void PageQueue::start_rewrite_when_stale() {
   const std::uint64_t stale_count =
       std::max<std::uint64_t>(changes_.size(), entries_.count() - count_);
-  if (stale_count < std::max(stale_max(count_), stale_tolerated_)) return;
+  if (stale_count < std::max(stale_max(), stale_tolerated_)) return;
   stale_tolerated_ = 2 * stale_count;
   if (!entries_.start_rewrite()) return;
-  const std::size_t pace = entries_.count() / stale_max(count_) + 1;
+  const std::size_t pace = entries_.count() / stale_max() + 1;
   rewrite_ = Rewrite{pace, {}, {}};
   // Where a queue is opened for a few pages and closed again no rewrite ends by itself.
-  if (stale_count >= 2 * stale_max(count_)) rewrite_->at_once_count = entries_.count();
+  if (stale_count >= 2 * stale_max()) rewrite_->at_once_count = entries_.count();
 }
 
 /// All runs were rewritten: there are stale entries of those only that were changed since.

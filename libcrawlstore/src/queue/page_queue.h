@@ -28,9 +28,9 @@ namespace crawlstore::queue {
 /// Changes are kept in runs of their own, of which the youngest has the say. Which pages wait is
 /// kept nowhere: a pass over all runs finds it out when it is first asked for.
 ///
-/// Threads: one at a time. Memory: EntryQueue's; 40 bytes a change, of which there are at most
-/// 2^22, or 2^16 and half as many as pages; of a queue that is inserted into a PageSet.
-/// Errors: of damage, and of the sink.
+/// Threads: one at a time. Memory: EntryQueue's; up to 192 bytes a change, of which there are at
+/// most 2^16, half as many as pages, and twice QueueLimits::changes_max; of a queue that is
+/// inserted into a PageSet. Errors: of damage, and of the sink.
 class PageQueue {
  public:
   /// All that there is when what was inserted is in runs.
@@ -41,8 +41,8 @@ class PageQueue {
     std::vector<StoredRunPtr> changes;  // the youngest last
   };
 
-  explicit PageQueue(RunSink& sink) : PageQueue(sink, {}) {}
-  PageQueue(RunSink& sink, State state);
+  explicit PageQueue(RunSink& sink, const QueueLimits& limits = {}) : PageQueue(sink, {}, limits) {}
+  PageQueue(RunSink& sink, State state, const QueueLimits& limits = {});
 
   /// Pages that wait.
   [[nodiscard]] std::uint64_t count() const { return count_; }
@@ -60,7 +60,7 @@ class PageQueue {
   ///   returns  how many these are
   Result<std::uint64_t> trim(std::uint64_t count);
   /// No page waits any more.
-  void clear() { *this = PageQueue(*sink_); }
+  void clear() { *this = PageQueue(*sink_, limits_); }
 
   /// Takes the lowest `count`, or all that there are. See EntryQueue::take().
   Result<void> take(std::size_t count, bool is_sorted, std::vector<Entry>& out);
@@ -96,7 +96,10 @@ class PageQueue {
     std::size_t at_once_count = 0;          // entries that the next step rewrites besides
   };
 
+  [[nodiscard]] std::uint64_t stale_max() const;
+
   RunSink* sink_;
+  QueueLimits limits_;
   EntryQueue entries_;
   std::uint64_t count_ = 0;
   std::vector<StoredRunPtr> change_runs_;

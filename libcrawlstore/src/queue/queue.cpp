@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariant: runs that no commit has published are reserved in the file, and belong to `places`.
+// Invariants: runs that no commit has published are reserved in the file, and belong to `places`.
+// Of a queue that is not read `pages` and `places` are empty, and `committed` is nothing: the first
+// commit after clear() writes a table, and removes or replaces the log.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -24,6 +26,7 @@ namespace {
 using queue::Entry;
 using queue::LiveRun;
 using queue::PageQueue;
+using queue::QueueLimits;
 using State = PageQueue::State;
 
 Result<std::vector<Entry>> entries_of(std::span<const QueuedPage> pages) {
@@ -57,22 +60,34 @@ void for_each_run(const State& state, const Work& work) {
 }  // namespace
 
 struct Queue::Impl final : Participant, queue::RunSink {
-  Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name)
-      : Participant(std::move(of_store), SegmentKind::kQueue), own_name(of_name) {}
+  Impl(std::shared_ptr<StoreImpl> of_store, std::string_view of_name, const QueueOptions& options)
+      : Participant(std::move(of_store), SegmentKind::kQueue),
+        own_name(of_name),
+        limits(QueueLimits::of(options.memory_bytes)) {}
 
   const std::string own_name;
+  const QueueLimits limits;
   SegmentId id;
   SegmentId log;  // of the runs; 0: there is none
-  PageQueue pages{*this};
+  PageQueue pages{*this, limits};
   std::map<RunId, queue::RunPlacePtr> places;
   std::optional<State> committed;  // nothing: the file does not have the queue
   std::optional<State> in_commit;  // what the commit under way publishes, or leaves as it is
   std::optional<State> before;     // as it was when the transaction under way touched it first
+  bool is_unread = false;          // until clear()
+  bool was_unread = false;         // is_unread of `before`
   std::optional<format::SegmentEntry> table;  // of in_commit
 
   Result<void> load(const format::SegmentEntry& entry);
+  void leave_unread(const format::SegmentEntry& entry);
+  enum class Reading : std::uint8_t { kRead, kUnread };
+  static Result<Queue> open(Store& store, std::string_view name, const QueueOptions& options,
+                            Reading reading);
   template <class Work>
   auto change(const Work& work) -> decltype(work());
+  template <class Work>
+  auto change_read(const Work& work) -> decltype(work());
+  Result<void> check_read() const;
   Result<void> begin_change();
   Result<void> put(const State& next);
   void release_unused();
@@ -143,10 +158,26 @@ Result<void> Queue::Impl::load(const format::SegmentEntry& entry) {
                    places[of_table.run_id] = place;
                    return place;
                  }));
-  pages = PageQueue(*this, *committed);
+  pages = PageQueue(*this, *committed, limits);
   return {};
 }
 
+/// The table that names the log may be damaged: the log names its queue.
+void Queue::Impl::leave_unread(const format::SegmentEntry& entry) {
+  id = entry.id;
+  store->writer->directory()->for_each_segment([this](const format::SegmentEntry& other) {
+    if (other.kind == SegmentKind::kQueueEntries && other.owner == id) log = other.id;
+  });
+  is_unread = true;
+}
+
+Result<void> Queue::Impl::check_read() const {
+  if (!is_unread) return {};
+  return fail(Errc::kInvalidArgument, "a queue that was opened unread has to be cleared first");
+}
+
+/// Calls work() as part of the transaction under way, if there is one. Where it poisons the store
+/// it has failed: what it did is in no commit any more.
 template <class Work>
 auto Queue::Impl::change(const Work& work) -> decltype(work()) {
   const std::lock_guard turn(store->turn);
@@ -157,6 +188,17 @@ auto Queue::Impl::change(const Work& work) -> decltype(work()) {
   CRAWLSTORE_TRY(store->writer->storage().check_process());
   return store->change([&]() -> decltype(work()) {
     CRAWLSTORE_TRY(begin_change());
+    auto done = work();
+    if (done) CRAWLSTORE_TRY(store->writer->check_not_poisoned());
+    return done;
+  });
+}
+
+/// change() of all but clear().
+template <class Work>
+auto Queue::Impl::change_read(const Work& work) -> decltype(work()) {
+  return change([&]() -> decltype(work()) {
+    CRAWLSTORE_TRY(check_read());
     return work();
   });
 }
@@ -166,11 +208,12 @@ Result<void> Queue::Impl::begin_change() {
   if (!store->in_transaction() || before) return {};
   CRAWLSTORE_TRY(pages.flush());
   before = pages.state();
+  was_unread = is_unread;
   return {};
 }
 
 Result<void> Queue::Impl::prepare(CommitScope scope) {
-  if (scope == CommitScope::kNothing) return {};
+  if (scope == CommitScope::kNothing || is_unread) return {};
   CRAWLSTORE_TRY(pages.flush());
   in_commit = pages.state();
   if (committed && are_equal(*in_commit, *committed)) return {};
@@ -232,7 +275,8 @@ void Queue::Impl::dropped() {
 void Queue::Impl::drop_tentative() {
   const std::lock_guard lock(mutex);
   if (!before) return;
-  pages = PageQueue(*this, std::move(*before));
+  pages = PageQueue(*this, std::move(*before), limits);
+  is_unread = was_unread;
   before.reset();
   release_unused();
 }
@@ -290,12 +334,13 @@ Result<std::uint64_t> Removal::remove(std::string_view name, std::span<const std
   Part part{{}, static_cast<Queue::Impl*>(store_.find(SegmentKind::kQueue, name)), {}};
   if (part.queue == nullptr) {
     if (entry == nullptr) return 0;
-    part.opened = std::make_shared<Queue::Impl>(store_.shared_from_this(), name);
+    part.opened = std::make_shared<Queue::Impl>(store_.shared_from_this(), name, QueueOptions{});
     CRAWLSTORE_TRY(part.opened->load(*entry));
     part.queue = part.opened.get();
     part.queue->admit();
   }
   const std::lock_guard lock(part.queue->mutex);
+  CRAWLSTORE_TRY(part.queue->check_read());
   parts_.push_back(part);
   CRAWLSTORE_TRY(part.queue->pages.flush());
   parts_.back().before = part.queue->pages.state();
@@ -306,7 +351,7 @@ void Removal::undo() {
   for (const Part& part : parts_) {
     if (!part.before) continue;
     const std::lock_guard lock(part.queue->mutex);
-    part.queue->pages = PageQueue(*part.queue, *part.before);
+    part.queue->pages = PageQueue(*part.queue, *part.before, part.queue->limits);
     part.queue->release_unused();
   }
 }
@@ -328,8 +373,12 @@ Queue::~Queue() {
   if (impl_ != nullptr) Participant::let_go(impl_);
 }
 
-Result<Queue> Queue::open(Store& store, std::string_view name) {
+Result<Queue> Queue::Impl::open(Store& store, std::string_view name, const QueueOptions& options,
+                                Reading reading) {
   CRAWLSTORE_TRY(format::check_name(name));
+  if (options.memory_bytes < QueueLimits::kMemoryBytesMin) {
+    return fail(Errc::kInvalidArgument, "a queue needs 32 MiB of memory");
+  }
   const auto inside = Inside::of(store).shared_from_this();
   if (inside->in_transaction()) {
     return fail(Errc::kReentrant, "a queue cannot be opened inside a transaction");
@@ -339,20 +388,30 @@ Result<Queue> Queue::open(Store& store, std::string_view name) {
   if (inside->find(SegmentKind::kQueue, name) != nullptr) {
     return fail(Errc::kInvalidArgument, "this queue is open already");
   }
-  auto impl = std::make_shared<Impl>(inside, name);
+  auto impl = std::make_shared<Impl>(inside, name, options);
   const auto* const entry = inside->writer->directory()->find_named(SegmentKind::kQueue, name);
-  if (entry != nullptr) {
+  if (entry == nullptr) {
+    impl->id = inside->writer->new_segment_id();
+  } else if (reading == Reading::kRead) {
     CRAWLSTORE_TRY(impl->load(*entry));
   } else {
-    impl->id = inside->writer->new_segment_id();
+    impl->leave_unread(*entry);
   }
   impl->admit();
   return Queue(std::move(impl));
 }
 
+Result<Queue> Queue::open(Store& store, std::string_view name, const QueueOptions& options) {
+  return Impl::open(store, name, options, Impl::Reading::kRead);
+}
+
+Result<Queue> Queue::open_unread(Store& store, std::string_view name, const QueueOptions& options) {
+  return Impl::open(store, name, options, Impl::Reading::kUnread);
+}
+
 Result<QueueInserted> Queue::insert(std::span<const QueuedPage> pages) {
   CRAWLSTORE_TRY(const auto entries, entries_of(pages));
-  return impl_->change([&]() -> Result<QueueInserted> {
+  return impl_->change_read([&]() -> Result<QueueInserted> {
     CRAWLSTORE_TRY(const auto new_count, impl_->pages.insert(entries));
     return QueueInserted{new_count, entries.size() - new_count};
   });
@@ -360,26 +419,27 @@ Result<QueueInserted> Queue::insert(std::span<const QueuedPage> pages) {
 
 Result<std::uint64_t> Queue::update(std::span<const QueuedPage> pages) {
   CRAWLSTORE_TRY(const auto entries, entries_of(pages));
-  return impl_->change([&] { return impl_->pages.update(entries); });
+  return impl_->change_read([&] { return impl_->pages.update(entries); });
 }
 
 Result<std::uint64_t> Queue::remove(std::span<const std::uint64_t> pages) {
-  return impl_->change([&] { return impl_->pages.remove(pages); });
+  return impl_->change_read([&] { return impl_->pages.remove(pages); });
 }
 
 Result<std::uint64_t> Queue::trim(std::uint64_t page_count) {
-  return impl_->change([&] { return impl_->pages.trim(page_count); });
+  return impl_->change_read([&] { return impl_->pages.trim(page_count); });
 }
 
 Result<void> Queue::clear() {
   return impl_->change([&]() -> Result<void> {
+    impl_->is_unread = false;
     impl_->pages.clear();
     return {};
   });
 }
 
 Result<std::vector<QueuedPage>> Queue::take(std::size_t count, QueueOrder order) {
-  return impl_->change([&]() -> Result<std::vector<QueuedPage>> {
+  return impl_->change_read([&]() -> Result<std::vector<QueuedPage>> {
     std::vector<Entry> taken;
     CRAWLSTORE_TRY(impl_->pages.take(count, order == QueueOrder::kSorted, taken));
     return queue::pages_of(taken);
