@@ -33,7 +33,7 @@ class CrawlstorePages final : public PagesStore {
     PagesOptions own;
     own.memory_bytes = options.memory_bytes;
     own.bucket_count = static_cast<std::uint32_t>(buckets);
-    own.raw_urls = is_raw;
+    if (is_raw) own.normalizer = UrlNormalizer::raw();
     pages_ = must(PageDb::open(*store_, PageDb::kDefaultName, own));
   }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/queue.h>
+#include <crawlstore/url_seen.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -26,7 +28,7 @@ struct Options {
   std::string database;
   Meant is_meant;                   // all that were given must agree
   std::vector<std::string> queues;  // empty: those of the database
-  ForgetOptions forget;
+  std::vector<std::string> seen;    // empty: all
   double lock_wait_seconds = 0;
   bool as_json = false;
   bool quiet = false;
@@ -59,10 +61,29 @@ std::optional<std::vector<std::string>> choose_queues(const Snapshot& snapshot,
   return std::vector<std::string>{};
 }
 
+/// Requests that wait in a DRUM of URLs are merged, since nothing can be taken from it before;
+/// their verdicts wait for `seen`.
+Result<void> merge_seen(Store& store, const Snapshot& snapshot, const Options& options) {
+  CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
+  for (const DrumInfo& drum : drums) {
+    const bool is_meant =
+        options.seen.empty() || std::ranges::find(options.seen, drum.name) != options.seen.end();
+    if (!is_meant || !drum.has_url_keys() || drum.pending_count == 0) continue;
+    UrlSeen::Options seen_options;
+    // No URL is added, so that the name is enough.
+    seen_options.normalizer = UrlNormalizer(drum.normalizer, nullptr);
+    CRAWLSTORE_TRY(auto seen, UrlSeen::open(store, drum.name, seen_options));
+    CRAWLSTORE_TRY(seen.drum().merge());
+    CRAWLSTORE_TRY(seen.drum().close());
+  }
+  return {};
+}
+
 /// Nothing: what was named is not there, as was said.
 Result<std::optional<ForgetReport>> forget(Store& store, const Options& options, WorkBar& bar,
                                            int& code) {
-  ForgetOptions forget_options = options.forget;
+  ForgetOptions forget_options;
+  if (!options.seen.empty()) forget_options.seen = options.seen;
   {
     CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
     const auto names = PageView::names(snapshot);
@@ -75,6 +96,7 @@ Result<std::optional<ForgetReport>> forget(Store& store, const Options& options,
     auto queues = choose_queues(snapshot, options, code);
     if (!queues) return std::nullopt;
     forget_options.queues = std::move(*queues);
+    CRAWLSTORE_TRY(merge_seen(store, snapshot, options));
   }
   forget_options.progress = bar.progress();
   CRAWLSTORE_TRY(auto pages, PageDb::open(store, options.database));
@@ -169,8 +191,8 @@ Action define_forget(Parser& parser) {
   add_file(parser, options->path);
   add_database(parser, options->database, "the page database");
   add_selection(parser, *options);
-  parser.text("--seen DRUM", options->forget.seen,
-              "also take the URLs out of this DRUM of seen URLs, such as `urls`");
+  parser.texts("--seen DRUM", options->seen,
+               "take the URLs out of this DRUM of seen URLs only (default: out of all)");
   parser.texts("--queue NAME", options->queues, "a queue of pages of this database; repeatable");
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);

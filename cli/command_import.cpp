@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/page_import.h"
 #include "cli/progress.h"
+#include "cli/unparsed_report.h"
 #include "cli/url_session.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
@@ -30,6 +31,7 @@ struct Options {
   std::vector<std::string> inputs;
   std::string database;
   std::optional<std::uint64_t> index_gap;
+  std::string unparsed;
   bool no_merge = false;
   bool as_json = false;
   bool quiet = false;
@@ -38,8 +40,10 @@ struct Options {
 /// Lines in, keys out. The URLs themselves are not kept: nobody waits for their verdicts.
 class ImportRun {
  public:
-  ImportRun(UrlSession& session, bool quiet)
-      : session_(session), progress_("import", model::Unit::kCount, " lines", quiet) {}
+  ImportRun(UrlSession& session, UnparsedReport& unparsed, bool quiet)
+      : session_(session),
+        unparsed_(unparsed),
+        progress_("import", model::Unit::kCount, " lines", quiet) {}
 
   Result<void> answer_leftovers();
   Result<void> read(const std::string& path, int descriptor, const StopSignals& stop);
@@ -50,6 +54,7 @@ class ImportRun {
   Result<void> submit();
 
   UrlSession& session_;
+  UnparsedReport& unparsed_;
   model::LineCounts counts_;
   ProgressBar progress_;
   std::vector<std::uint64_t> keys_;  // one of the two is in use
@@ -93,15 +98,17 @@ Result<void> ImportRun::read(const std::string& path, int descriptor, const Stop
     CRAWLSTORE_TRY(const auto next, reader.next(line));
     if (next == LineReader::Next::kEnd) return {};
     ++counts_.lines;
+    const auto place = [&] { return fmt::format("{}:{}", path, counts_.lines - lines_before); };
     if (next == LineReader::Next::kTooLong) {
       if (++counts_.refused <= kRefusalsShown) {
-        note(fmt::format("{}:{}: refused: it is longer than 64 MiB", model::format_printable(path),
-                         counts_.lines - lines_before));
+        note(model::format_printable(place()) + ": refused: it is longer than 64 MiB");
       }
     } else if (line.empty()) {
       ++counts_.skipped;
     } else {
       const Key16 key = session_.key_of(line);
+      const UrlProblem problem = session_.problem();
+      if (problem != UrlProblem::kNone) unparsed_.add(place(), line, problem);
       if (session_.has_wide_keys()) {
         wide_keys_.push_back(key);
       } else {
@@ -142,12 +149,16 @@ int run_urls(const Options& options) {
   const StopSignals stop;
   auto session = UrlSession::open(options.session);
   if (!session) return fail_with(options.session.path, session.error());
-  ImportRun import(*session, options.quiet);
+  auto unparsed = UnparsedReport::open(options.unparsed);
+  if (!unparsed) return fail_with(options.unparsed, unparsed.error());
+  ImportRun import(*session, *unparsed, options.quiet);
   std::string subject = options.session.path;
   const auto done = import_all(import, options, stop, subject);
   const auto closed = session->close();
+  const auto listed = unparsed->finish();
   if (!done) return fail_with(subject, done.error());
   if (!closed) return fail_with(options.session.path, closed.error());
+  if (!listed) return fail_with(options.unparsed, listed.error());
   const int printed = print_document(model::lines_view(import.counts()), options.as_json);
   if (printed != kExitDone) return printed;
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
@@ -164,6 +175,7 @@ int run(const Options& options) {
                        .lock_wait_seconds = options.session.lock_wait_seconds,
                        .raw = options.session.raw,
                        .index_gap = options.index_gap,
+                       .unparsed = options.unparsed,
                        .no_merge = options.no_merge,
                        .as_json = options.as_json,
                        .quiet = options.quiet});
@@ -189,6 +201,8 @@ constexpr const char* kFooter =
     "Kinds: page, known, gone, "
     "failed, linkAdded, linkRemoved. `time` may be microseconds since 1970. A URL that is no UTF-8 "
     "comes in hexadecimal digits as `url_hex`; without URLs there is `index`.\n"
+    "What is no URL by the URL Standard is kept as it is, counted as unparsed, and told with file, "
+    "number and reason (the first five; --unparsed lists all); an edge by the lines of its page.\n"
     "Lines that are not of the format are refused, with file and number (exit code 1; the "
     "first five are told, with --quiet too), the others "
     "are taken. A stream of events is taken up to what is wrong with it.\n"
@@ -212,10 +226,13 @@ Action define_import(Parser& parser) {
   parser.texts("INPUT", options->inputs, "files to read; - is standard input").required();
   add_drum(parser, options->session.drum, "the DRUM that urls fill (default: urls)");
   add_database(parser, options->database, "the page database that the others fill");
-  parser.flag("--raw", options->session.raw, "take URLs as they are, without normalising");
+  parser.flag("--raw", options->session.raw,
+              "take URLs as they are, without normalising; what is made so stays so");
   add_count(parser, "--index-gap", options->index_gap,
             "without URLs: by how much an index may exceed all before it (default: 268,435,456)",
             {1, std::uint64_t{1} << 40});
+  parser.text("--unparsed OUT", options->unparsed,
+              "list in this file all that is no URL by the URL Standard: where, why, what");
   parser.flag("--no-merge", options->no_merge,
               "run no superstep at the end: edits wait in the file, for `merge` or the next "
               "import; a superstep that memory calls for runs all the same");

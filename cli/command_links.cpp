@@ -20,7 +20,6 @@ struct Options {
   std::string page;
   bool incoming = false;
   bool only_other_hosts = false;
-  bool raw = false;
   bool as_json = false;
 };
 
@@ -65,7 +64,7 @@ int run(const Options& options) {
   if (options.only_other_hosts && !check_has_urls(*view, options.source, "--other-hosts")) {
     return kExitUsage;
   }
-  const auto page = choose_page(*view, options.source, options.page, options.raw, code);
+  const auto page = choose_page(*view, options.source, options.page, code);
   if (!page) return code;
   auto output = OutputFile::open("");
   if (!output) return fail_with("standard output", output.error());
@@ -90,7 +89,6 @@ Action define_links(Parser& parser) {
           "--out", [] {}, "the pages that it links to (default)")
       .excludes(in);
   parser.flag("--other-hosts", options->only_other_hosts, "only links from host to host");
-  parser.flag("--raw", options->raw, "look for the URL as it is, without normalising");
   add_json(parser, options->as_json);
   return [options] { return run(*options); };
 }

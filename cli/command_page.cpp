@@ -19,7 +19,6 @@ constexpr std::size_t kPathMax = 1000;
 struct Options {
   PageSourceOptions source;
   std::string page;
-  bool raw = false;
   bool as_json = false;
 };
 
@@ -77,7 +76,7 @@ int run(const Options& options) {
   int code = kExitDone;
   const auto view = open_pages(options.source, code);
   if (!view) return code;
-  const auto index = choose_page(*view, options.source, options.page, options.raw, code);
+  const auto index = choose_page(*view, options.source, options.page, code);
   if (!index) return code;
   const auto document = describe_page(*view, *index, !options.as_json);
   if (!document) return fail_with(options.source.path, document.error());
@@ -96,7 +95,6 @@ Action define_page(Parser& parser) {
       "for a page that came since, and no rank for one with 0.");
   add_page_source(parser, options->source);
   parser.text("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)").required();
-  parser.flag("--raw", options->raw, "look for the URL as it is, without normalising");
   add_json(parser, options->as_json);
   return [options] { return run(*options); };
 }

@@ -18,6 +18,7 @@
 #include "cli/page_sink.h"
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
+#include "cli/unparsed_report.h"
 #include "model/event_json.h"
 #include "model/format_text.h"
 #include "model/pages_view.h"
@@ -46,6 +47,8 @@ class PageImport {
         progress_("import", model::Unit::kCount, options.format == "events" ? " events" : " lines",
                   options.quiet) {}
 
+  /// Where the event that is added now was read: a line, or the first and last of an edge's page.
+  [[nodiscard]] std::string added_place() const;
   /// False: failure() says why.
   bool read(const std::string& path);
   /// What was refused and not told one by one.
@@ -81,6 +84,8 @@ class PageImport {
   std::uint64_t line_ = 0;   // in the input
   std::uint64_t event_ = 0;  // in the input
   EdgeCollector edges_;
+  std::uint64_t first_edge_line_ = 0;  // of those that were collected
+  std::uint64_t last_edge_line_ = 0;
   model::EventLineParser parser_;
 };
 
@@ -154,8 +159,17 @@ bool PageImport::take_edge(std::string_view line) {
     refuse(PageSink::kIndexTooFar);
     return true;
   }
+  if (edges_.empty()) first_edge_line_ = line_;
+  last_edge_line_ = line_;
   edges_.add(*edge);
   return !is_misfit || finish_edges();
+}
+
+std::string PageImport::added_place() const {
+  if (options_.format != "edges") return place();
+  const bool is_one = first_edge_line_ == last_edge_line_;
+  return fmt::format("{}:{}{}", path_, first_edge_line_,
+                     is_one ? "" : fmt::format("-{}", last_edge_line_));
 }
 
 bool PageImport::finish_edges() {
@@ -281,17 +295,24 @@ Result<std::optional<std::uint64_t>> finish(PageSink& sink, const StopSignals& s
 int import_pages(const PageImportOptions& options) {
   const StopSignals stop;
   WorkBar bar("superstep", stop, options.quiet);
-  auto sink =
-      PageSink::open({options.path, options.database, options.memory_bytes,
-                      options.lock_wait_seconds, options.raw, options.index_gap, bar.progress()});
+  auto unparsed = UnparsedReport::open(options.unparsed);
+  if (!unparsed) return fail_with(options.unparsed, unparsed.error());
+  PageImport* reader = nullptr;
+  auto sink = PageSink::open({options.path, options.database, options.memory_bytes,
+                              options.lock_wait_seconds, options.raw, options.index_gap,
+                              bar.progress(), [&](std::string_view url, UrlProblem problem) {
+                                unparsed->add(reader->added_place(), url, problem);
+                              }});
   if (!sink) return fail_with(options.path, sink.error());
   PageImport import(*sink, options, stop);
+  reader = &import;
   bool is_read = true;
   for (const std::string& path : options.inputs) {
     is_read = import.read(path);
     if (!is_read || stop.requested() != 0) break;
   }
   import.tell_untold();
+  const Result<void> listed = unparsed->finish();
   Result<std::optional<std::uint64_t>> finished;
   if (!options.no_merge && stop.requested() == 0) finished = finish(*sink, stop);
   const PagesStatus status = sink->status();
@@ -299,6 +320,7 @@ int import_pages(const PageImportOptions& options) {
   if (!is_read) return tell(import.failure());
   if (!finished) return fail_with(options.path, finished.error());
   if (!closed) return fail_with(options.path, closed.error());
+  if (!listed) return fail_with(options.unparsed, listed.error());
   model::Document document = model::import_view(import.counts(), sink->first_status(), status);
   if (*finished) document.fields.push_back({"opic_givers", model::Unit::kCount, **finished});
   const int printed = print_document(document, options.as_json);

@@ -20,9 +20,10 @@ PageSink::PageSink(Store store, const PageSinkOptions& options)
     : store_(std::move(store)), name_(options.database) {
   pages_options_.memory_bytes =
       std::max(options.memory_bytes.value_or(default_memory_bytes()), kMemoryBytesMin);
-  pages_options_.raw_urls = options.raw;
+  if (options.raw) pages_options_.normalizer = UrlNormalizer::raw();
   if (options.index_gap) pages_options_.index_gap_max = *options.index_gap;
   pages_options_.progress = options.progress;
+  pages_options_.unparsed = options.unparsed;
 }
 
 Result<PageSink> PageSink::open(const PageSinkOptions& options) {

@@ -5,8 +5,10 @@
 /// without as the first event names its pages. Threads: one.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <crawlstore/pages.h>
 #include <crawlstore/ranking.h>
@@ -21,8 +23,9 @@ struct PageSinkOptions {
   std::optional<std::uint64_t> memory_bytes;
   double lock_wait_seconds = 0;
   bool raw = false;
-  std::optional<std::uint64_t> index_gap;  ///< PagesOptions::index_gap_max
-  Progress progress{};                     ///< of supersteps
+  std::optional<std::uint64_t> index_gap;                        ///< PagesOptions::index_gap_max
+  Progress progress{};                                           ///< of supersteps
+  std::function<void(std::string_view, UrlProblem)> unparsed{};  ///< PagesOptions::unparsed
 };
 
 class PageSink {

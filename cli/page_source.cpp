@@ -86,12 +86,12 @@ std::optional<PageViews> open_page_views(const PageSourceOptions& options, int& 
 }
 
 std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceOptions& options,
-                                         const std::string& name, bool raw, int& code) {
+                                         const std::string& name, int& code) {
   std::optional<std::uint64_t> index = parse_index_name(name);
   if (index) {
     if (*index >= view.info().page_count) index.reset();
   } else {
-    const auto found = view.find(name, raw);
+    const auto found = view.find(name);
     if (!found) {
       code = fail_with(options.path, found.error());
       return std::nullopt;

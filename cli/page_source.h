@@ -43,7 +43,7 @@ std::optional<PageViews> open_page_views(const PageSourceOptions& options, int& 
 /// The index of the page that URL or `#INDEX` names. When there is none, or on failure, says so and
 /// leaves the exit code in `code`.
 std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceOptions& options,
-                                         const std::string& name, bool raw, int& code);
+                                         const std::string& name, int& code);
 
 /// What asks for hosts or URLs cannot be answered without URLs. True: it can; else says why.
 bool check_has_urls(const PageView& view, const PageSourceOptions& options,

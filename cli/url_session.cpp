@@ -15,7 +15,7 @@ Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
   CRAWLSTORE_TRY(auto store, open_or_create_store(options.path, options.lock_wait_seconds));
 
   UrlSeen::Options url_options;
-  url_options.raw = options.raw;
+  if (options.raw) url_options.normalizer = UrlNormalizer::raw();
   url_options.drum.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
   // Merges happen where this program asks for them, between two lines, and take everything: the
   // next run answers what an interrupted one has left.

@@ -40,6 +40,8 @@ class UrlSession {
 
   /// The key of a URL that is asked for; counts those that no parser takes.
   Key16 key_of(std::string_view url) { return keyer_(url); }
+  /// Of the URL whose key was made last.
+  [[nodiscard]] UrlProblem problem() const { return keyer_.problem(); }
   [[nodiscard]] bool has_wide_keys() const { return keyer_.kind() == UrlKeyKind::kXxh3Wide; }
 
   /// Merges everything, or only when a bucket calls for it; returns how many requests were

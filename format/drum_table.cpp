@@ -104,6 +104,15 @@ Broken check_unique_segments(const DrumTable& table) {
   return repeats ? "a segment is named twice" : nullptr;
 }
 
+Broken copy_normalizer(const fb::Drum& from, DrumTable& table) {
+  table.normalizer = view_of(from.normalizer());
+  if (!is_valid_name(table.normalizer)) return "the name of a normaliser is not valid";
+  const bool has_urls =
+      table.key_scheme == KeyScheme::kUrl || table.key_scheme == KeyScheme::kUrlRabin;
+  return has_urls || table.normalizer.empty() ? nullptr
+                                              : "keys that are not of URLs have a normaliser";
+}
+
 Broken copy_numbers(const fb::Drum& from, DrumTable& table) {
   table.key_bytes = from.key_bytes();
   table.key_scheme = KeyScheme{from.key_scheme()};
@@ -119,9 +128,6 @@ Broken copy_numbers(const fb::Drum& from, DrumTable& table) {
   }
   if (table.key_scheme > KeyScheme::kPage) {
     return "the key scheme is unknown";
-  }
-  if (table.key_scheme == KeyScheme::kPage && table.key_bytes != kWideKeyBytes) {
-    return "page keys have 16 bytes";
   }
   if (table.key_scheme == KeyScheme::kUrlRabin && table.key_bytes != kKeyBytes) {
     return "Rabin fingerprints have 8 bytes";
@@ -155,7 +161,8 @@ std::vector<std::byte> encode_drum_table(const DrumTable& table) {
   builder.Finish(fb::CreateDrumDirect(
       builder, table.key_bytes, static_cast<std::uint16_t>(table.key_scheme), table.value_bytes,
       table.next_sequence, table.merge_count, table.unparsed_count, &buckets, &consumers,
-      table.merge_bytes, table.merge_requests, table.partition_keys_max));
+      table.merge_bytes, table.merge_requests, table.partition_keys_max,
+      table.normalizer.empty() ? nullptr : table.normalizer.c_str()));
   return padded_bytes(builder);
 }
 
@@ -166,6 +173,7 @@ Result<DrumTable> parse_drum_table(std::span<const std::byte> bytes) {
   }
   DrumTable table;
   Broken broken = copy_numbers(*input.root(), table);
+  if (broken == nullptr) broken = copy_normalizer(*input.root(), table);
   if (broken == nullptr) broken = copy_buckets(*input.root(), table);
   if (broken == nullptr) broken = copy_consumers(*input.root(), bytes.size(), table);
   if (broken == nullptr) broken = check_unique_names(table);

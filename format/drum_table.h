@@ -48,6 +48,7 @@ struct DrumTable {
   std::uint64_t merge_bytes = 0;        ///< thresholds of the writer, for display; 0 = not stated
   std::uint64_t merge_requests = 0;
   std::uint64_t partition_keys_max = 0;
+  std::string normalizer;  ///< of URLs; empty: normalisation version 2
   friend bool operator==(const DrumTable&, const DrumTable&) = default;
 };
 

@@ -247,6 +247,7 @@ Fields describe_pages(std::span<const std::byte> bytes) {
     out.number("gone_links", place_of(pages, P::VT_GONE_LINKS), pages.gone_links());
     out.number("events", place_of(pages, P::VT_EVENTS), pages.events());
     out.number("fresh_keys", place_of(pages, P::VT_FRESH_KEYS), pages.fresh_keys());
+    out.text("normalizer", pages.normalizer());
   };
   return describe_buffer<fb::Pages>(bytes, 0, describe);
 }
@@ -267,6 +268,7 @@ Fields describe_drum(std::span<const std::byte> bytes, std::size_t entries_max) 
     out.number("merge_requests", place_of(drum, D::VT_MERGE_REQUESTS), drum.merge_requests());
     out.number("partition_keys_max", place_of(drum, D::VT_PARTITION_KEYS_MAX),
                drum.partition_keys_max());
+    out.text("normalizer", drum.normalizer());
   };
   return describe_buffer<fb::Drum>(bytes, entries_max, describe, std::uint32_t{kConsumersMax} + 1,
                                    &fb::Drum::consumers);

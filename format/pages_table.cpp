@@ -5,6 +5,7 @@
 #include <array>
 
 #include "flatbuffer_input.h"
+#include "name.h"
 #include "pages_generated.h"
 
 namespace crawlstore::format {
@@ -18,6 +19,12 @@ Broken check_counts(const PagesTable& table) {
   if (table.crawled_count > table.page_count) return "more pages were crawled than there are";
   if (table.link_count != 0 && table.page_count == 0) return "there are links, but no pages";
   return nullptr;
+}
+
+Broken check_normalizer(const PagesTable& table) {
+  if (!is_valid_name(table.normalizer)) return "the name of a normaliser is not valid";
+  return table.has_urls || table.normalizer.empty() ? nullptr
+                                                    : "pages without URLs have a normaliser";
 }
 
 Broken check_segments(const PagesTable& table) {
@@ -48,12 +55,12 @@ Broken check_segments(const PagesTable& table) {
 
 std::vector<std::byte> encode_pages_table(const PagesTable& table) {
   flatbuffers::FlatBufferBuilder builder;
-  builder.Finish(fb::CreatePages(
+  builder.Finish(fb::CreatePagesDirect(
       builder, table.has_urls ? kPagesHaveUrls : 0, table.page_count, table.crawled_count,
       table.link_count, table.event_count, table.superstep_count, table.collision_count,
       table.unparsed_count, table.keys.value, table.origins.value, table.records.value,
       table.out_links.value, table.in_links.value, table.gone_links.value, table.events.value,
-      table.fresh_keys.value));
+      table.fresh_keys.value, table.normalizer.empty() ? nullptr : table.normalizer.c_str()));
   return padded_bytes(builder);
 }
 
@@ -83,7 +90,9 @@ Result<PagesTable> parse_pages_table(std::span<const std::byte> bytes) {
   table.gone_links = {from.gone_links()};
   table.events = {from.events()};
   table.fresh_keys = {from.fresh_keys()};
+  table.normalizer = view_of(from.normalizer());
   Broken broken = check_counts(table);
+  if (broken == nullptr) broken = check_normalizer(table);
   if (broken == nullptr) broken = check_segments(table);
   if (broken != nullptr) return fail(Errc::kSegmentInvalid, broken, 0);
   return table;

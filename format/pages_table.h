@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <crawlstore/error.h>
@@ -42,7 +43,8 @@ struct PagesTable {
   SegmentId in_links;
   SegmentId gone_links;
   SegmentId events;
-  SegmentId fresh_keys;  ///< keys that are not in the drum; 0: none
+  SegmentId fresh_keys;    ///< keys that are not in the drum; 0: none
+  std::string normalizer;  ///< of URLs; empty: normalisation version 2
   friend bool operator==(const PagesTable&, const PagesTable&) = default;
 };
 

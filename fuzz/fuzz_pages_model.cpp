@@ -64,7 +64,7 @@ struct World {
     std::uint64_t both_ways = 0;
     for (std::uint64_t index = 0; index < urls.size(); ++index) {
       require(must(view.url(index)) == urls[index]);
-      if (!urls[index].empty()) require(must(view.find(urls[index], true)) == index);
+      if (!urls[index].empty()) require(must(view.find_text(urls[index])) == index);
       for (auto target : must(view.out_links(index))) both_ways += links.count({index, target});
       for (auto source : must(view.in_links(index))) both_ways += links.count({source, index});
     }

@@ -90,7 +90,7 @@ void walk_pages(const Snapshot& snapshot, std::string_view name, Tally& tally) {
     tally(view->in_links(index));
     if (!tally(page)) continue;
     require(!page->linked_from || *page->linked_from < index);
-    const auto found = view->find(page->url, true);
+    const auto found = view->find_text(page->url);
     if (tally(found)) require(!*found || **found < view->info().page_count);
   }
   for (const bool incoming : {false, true}) {

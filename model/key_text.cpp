@@ -58,7 +58,7 @@ std::optional<Key16> parse_key(std::string_view text, const DrumInfo& info,
   }
   UrlKeyKind kind = is_wide ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
   if (info.key_scheme == kRabinScheme) kind = UrlKeyKind::kRabin;
-  return UrlKeyer(kind, key_seed, false)(text);
+  return UrlKeyer(kind, key_seed, UrlNormalizer::to_find(info.normalizer))(text);
 }
 
 }  // namespace crawlstore::model

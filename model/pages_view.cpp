@@ -67,6 +67,7 @@ Table page_databases_table(const std::vector<PagesInfo>& databases) {
                {"events_waiting", Unit::kCount},
                {"collisions", Unit::kCount},
                {"unparsed_count", Unit::kCount},
+               {"normalizer", Unit::kText},
                {"superstep_count", Unit::kCount},
                {"key_bytes", Unit::kBytes},
                {"origin_bytes", Unit::kBytes},
@@ -76,12 +77,13 @@ Table page_databases_table(const std::vector<PagesInfo>& databases) {
                {"event_bytes", Unit::kBytes}},
               {}};
   for (const PagesInfo& info : databases) {
-    table.rows.push_back({info.name, info.id.value, info.has_urls, info.page_count,
-                          info.crawled_count, info.link_count, bits_per_link(info),
-                          in_bits_per_link(info), bytes_per_page(info), info.event_count,
-                          info.collision_count, info.unparsed_count, info.superstep_count,
-                          info.key_bytes, info.origin_bytes, info.record_bytes, info.out_link_bytes,
-                          info.in_link_bytes, info.event_bytes});
+    table.rows.push_back({info.name,           info.id.value,          info.has_urls,
+                          info.page_count,     info.crawled_count,     info.link_count,
+                          bits_per_link(info), in_bits_per_link(info), bytes_per_page(info),
+                          info.event_count,    info.collision_count,   info.unparsed_count,
+                          info.normalizer,     info.superstep_count,   info.key_bytes,
+                          info.origin_bytes,   info.record_bytes,      info.out_link_bytes,
+                          info.in_link_bytes,  info.event_bytes});
   }
   return table;
 }

@@ -65,7 +65,7 @@ class Values {
   [[nodiscard]] Result<Entry> find(const std::string& name) {
     if (name.empty()) return Entry();
     if (subject() == ScoreSubject::kPage) {
-      CRAWLSTORE_TRY(const auto page, pages_.find(name, true));
+      CRAWLSTORE_TRY(const auto page, pages_.find_text(name));
       return page ? find(*page) : Entry();
     }
     for (std::uint64_t entry = names_.size(); entry < count(); ++entry) {

@@ -72,6 +72,7 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
                {"pending", Unit::kCount},
                {"results", Unit::kCount},
                {"unparsed_count", Unit::kCount},
+               {"normalizer", Unit::kText},
                {"bucket_count", Unit::kCount},
                {"merge_count", Unit::kCount},
                {"next_sequence", Unit::kCount},
@@ -90,7 +91,7 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
   for (const DrumInfo& drum : drums) {
     table.rows.push_back({drum.name, drum.id.value, drum.key_count, drum.bytes_per_key(),
                           drum.pending_count, drum.result_count, drum.unparsed_count,
-                          drum.bucket_count, drum.merge_count, drum.next_sequence,
+                          drum.normalizer, drum.bucket_count, drum.merge_count, drum.next_sequence,
                           drum.partition_bytes, drum.pending_bytes, std::uint64_t{drum.key_bytes},
                           static_cast<std::int64_t>(drum.value_bytes),
                           key_scheme_name(drum.key_scheme), stated(drum.merge_bytes),

@@ -464,6 +464,7 @@ types:
       - {id: merge_bytes, type: 'fb_number(root.table, 8, 8)'}
       - {id: merge_requests, type: 'fb_number(root.table, 9, 8)'}
       - {id: partition_keys_max, type: 'fb_number(root.table, 10, 8)'}
+      - {id: normalizer, type: 'fb_string(root.table, 11)'}
     instances:
       key_scheme: {value: key_scheme_number.value, enum: key_scheme}
       buckets:
@@ -777,6 +778,7 @@ types:
       - {id: gone_links, type: 'fb_number(root.table, 13, 8)'}
       - {id: events, type: 'fb_number(root.table, 14, 8)'}
       - {id: fresh_keys, type: 'fb_number(root.table, 15, 8)'}
+      - {id: normalizer, type: 'fb_string(root.table, 16)'}
 
   uint:
     doc: A number of `size` bytes, not signed; 0 of no bytes.

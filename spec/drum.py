@@ -15,7 +15,7 @@ Bucket = namedtuple('Bucket', 'first_key partition key_log aux_log key_count pen
 Consumer = namedtuple('Consumer', 'id name results result_count')
 Drum = namedtuple('Drum', 'key_bytes key_scheme value_bytes next_sequence merge_count '
                   'unparsed_count buckets consumers merge_bytes merge_requests '
-                  'partition_keys_max')
+                  'partition_keys_max normalizer')
 # A key of 16 bytes is one number of 128 bits.
 Partition = namedtuple('Partition', 'key_bytes value_bytes keys')   # keys: [(key, value)]
 KeyRun = namedtuple('KeyRun', 'key_bytes value_bytes requests')     # requests: [Request]
@@ -47,13 +47,15 @@ def parse_drum(payload):
         drum = Drum(root.scalar(0, 'H'), root.scalar(1, 'H'), root.scalar(2, 'i'),
                     root.scalar(3, 'Q'), root.scalar(4, 'Q'), root.scalar(5, 'Q'),
                     buckets, consumers,
-                    root.scalar(8, 'Q'), root.scalar(9, 'Q'), root.scalar(10, 'Q'))
+                    root.scalar(8, 'Q'), root.scalar(9, 'Q'), root.scalar(10, 'Q'),
+                    root.string(11))
     except Malformed as error:
         raise CrawlError('segment_invalid', 'Drum rule 1: %s' % error) from None
     demand(sum(len(c.name) for c in consumers) + 48 * len(buckets) <= len(payload), 'Drum rule 1')
     schemes = {8: (0, 1, 2), 16: (0, 1, 3)}.get(drum.key_bytes, ())
-    demand(drum.key_scheme in schemes and
-           -1 <= drum.value_bytes <= VALUE_MAX, 'Drum rule 2')
+    demand(drum.key_scheme in schemes and -1 <= drum.value_bytes <= VALUE_MAX and
+           valid_name(drum.normalizer) and (drum.key_scheme in (1, 2) or not drum.normalizer),
+           'Drum rule 2')
     demand(1 <= len(buckets) <= 65536 and buckets[0].first_key == 0 and
            ascends([b.first_key for b in buckets]), 'Drum rule 3')
     for b in buckets:

@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import crawl_events
 import zstd_frame
-from container import DRUM, FRESH_KEYS, SCORE_ARRAY, CrawlError, up
+from container import DRUM, FRESH_KEYS, SCORE_ARRAY, CrawlError, up, valid_name
 from drum import ascends, cut, demand
 from flatbuf import Buffer, Malformed
 from url import page_key
@@ -19,7 +19,7 @@ EVENTS = ('page', 'known', 'gone', 'failed', 'linkAdded', 'linkRemoved')
 
 Pages = namedtuple('Pages', 'flags page_count crawled_count link_count event_count '
                    'superstep_count collision_count unparsed_count keys origins records out_links '
-                   'in_links gone_links events fresh_keys')
+                   'in_links gone_links events fresh_keys normalizer')
 OriginRun = namedtuple('OriginRun', 'first_page origins')           # origins: [Origin]
 Origin = namedtuple('Origin', 'url linked_from depth')              # linked_from: None of none
 # first_crawl and last_crawl: None if there was none; score: the bits of it
@@ -34,10 +34,13 @@ def parse_pages(payload):
     try:
         demand(len(payload) % 8 == 0, 'Pages rule 1: length')
         root = Buffer(payload).root()
-        pages = Pages(root.scalar(0, 'I'), *(root.scalar(n, 'Q') for n in range(1, 16)))
+        pages = Pages(root.scalar(0, 'I'), *(root.scalar(n, 'Q') for n in range(1, 16)),
+                      root.string(16))
     except Malformed as error:
         raise CrawlError('segment_invalid', 'Pages rule 1: %s' % error) from None
     demand(pages.flags <= 1, 'Pages rule 1: flags')
+    demand(valid_name(pages.normalizer) and (pages.flags or not pages.normalizer),
+           'Pages rule 1: normalizer')
     demand(pages.crawled_count <= pages.page_count <= PAGES_MAX and
            (pages.page_count or not pages.link_count), 'Pages rule 2')
     demand((pages.keys == 0) == (pages.flags == 0) and
@@ -46,7 +49,7 @@ def parse_pages(payload):
            (pages.records == 0) == (pages.page_count == 0) and
            (pages.events == 0) == (pages.event_count == 0) and
            (not pages.link_count or pages.out_links and pages.in_links), 'Pages rule 3')
-    named = [i for i in pages[8:] if i]
+    named = [i for i in pages[8:16] if i]
     demand(len(set(named)) == len(named), 'Pages rule 4')
     return pages
 

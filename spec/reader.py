@@ -98,6 +98,7 @@ def drum_json(segment, segments, parsed):
             'id': segment.id, 'key_bytes': drum.key_bytes, 'key_scheme': drum.key_scheme,
             'merge_bytes': drum.merge_bytes, 'merge_count': drum.merge_count,
             'merge_requests': drum.merge_requests, 'name': segment.name.decode(),
+            'normalizer': drum.normalizer.decode(),
             'next_sequence': drum.next_sequence, 'partition_keys_max': drum.partition_keys_max,
             'unparsed_count': drum.unparsed_count, 'value_bytes': drum.value_bytes}
 
@@ -150,6 +151,7 @@ def page_database_json(segment, segments, parsed, content):
     shown = [(i, r, o) for i, (r, o) in enumerate(zip(content.records, origins))
              if o.url or r.state or score_of(r)]
     return {'id': segment.id, 'name': segment.name.decode(), 'has_urls': fields.flags == 1,
+            'normalizer': fields.normalizer.decode(),
             **{name: getattr(fields, name) for name in same},
             'events': [event_json(event) for event in content.events],
             'fresh_keys': [fresh_json(run) for run in parsed.get(fields.fresh_keys, [])],

@@ -46,12 +46,22 @@ class Forget(pages_command.PagesTest):
         self.load(b"http://b.test/3\thttp://a.test/1\n", "edges", "--no-merge")
         self.assertEqual(self.forget("--host", "b.test"), forgotten(3, 5))
 
-    def test_takes_seen_keys_when_asked_to(self):
+    def test_takes_the_keys_out_of_all_that_was_seen(self):
         urls = b"http://a.test/1\nhttp://b.test/1\n"
         self.succeed("seen", "x.crawl", data=urls)
+        self.succeed("seen", "x.crawl", "--drum", "other", data=urls)
+        self.assertEqual(self.forget("--host", "a.test")["seen"], 2)
+        for drum in ("urls", "other"):
+            self.assertEqual(set(self.succeed("seen", "x.crawl", "--drum", drum, data=urls).verdicts),
+                             {(b"unique", b"http://a.test/1"), (b"duplicate", b"http://b.test/1")})
+
+    def test_takes_seen_keys_of_one_drum_when_asked_to(self):
+        urls = b"http://a.test/1\nhttp://b.test/1\n"
+        for drum in ("urls", "other"):
+            self.succeed("seen", "x.crawl", "--drum", drum, data=urls)
         self.assertEqual(self.forget("--host", "a.test", "--seen", "urls")["seen"], 1)
-        self.assertEqual(set(self.succeed("seen", "x.crawl", data=urls).verdicts),
-                         {(b"unique", b"http://a.test/1"), (b"duplicate", b"http://b.test/1")})
+        self.assertEqual(set(self.succeed("seen", "x.crawl", "--drum", "other", data=urls).verdicts),
+                         {(b"duplicate", b"http://a.test/1"), (b"duplicate", b"http://b.test/1")})
 
     def test_explains_what_is_missing(self):
         self.assertEqual(self.run_command("forget", "x.crawl").code, 2)

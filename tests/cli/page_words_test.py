@@ -41,7 +41,6 @@ class Words(PagesTest):
             for name in ("http://c.test/", "#2", "#99999999999999999999999", "#x", ""):
                 self.refuse(1, "x.crawl: no page ", verb, "x.crawl", name)
             self.succeed(verb, "x.crawl", "HTTP://A.test:80/#top")
-            self.refuse(1, "no page", verb, "x.crawl", "HTTP://A.test:80/", "--raw")
         self.load(b"#0\t#1\n", "edges", "--database", "graph")
         self.refuse(1, "have no URLs: #INDEX", "page", "x.crawl", "http://a.test/", "--database",
                     "graph")
@@ -103,8 +102,34 @@ class Words(PagesTest):
     def test_take_urls_as_they_are_when_asked_to(self):
         self.load(b"HTTP://A.test/#x\thttp://a.test:80/\n", "edges", "--raw")
         self.assertEqual(self.edges(), {(b"HTTP://A.test/#x", b"http://a.test:80/")})
-        self.succeed("page", "x.crawl", "HTTP://A.test/#x", "--raw")
-        self.refuse(1, "no page", "page", "x.crawl", "HTTP://A.test/#x")
+        self.succeed("page", "x.crawl", "HTTP://A.test/#x")
+        self.refuse(1, "no page", "page", "x.crawl", "http://a.test/")
+        self.assertEqual(self.info("x.crawl")["page_databases"][0]["normalizer"], "raw")
+        self.load(b"http://a.test/\thttp://b.test/\n", "edges", name="usual.crawl")
+        self.refuse(2, "normalised by other rules", "import", "usual.crawl", "--format", "edges",
+                    "--raw", "-")
+
+    def test_tell_which_lines_are_no_urls_and_why(self):
+        lines = (b"http://a.test/\thttp://h h/\n" b"http://a.test/\thttp://h:x/\n"
+                 b"b.test\thttp://a.test/\n")
+        answer = self.run_command("import", "x.crawl", "--format", "edges", "--unparsed", "list",
+                                  "-", data=lines)
+        self.assertEqual(answer.code, 0)
+        listed = (self.folder / "list").read_text().splitlines()
+        self.assertEqual(listed, [
+            "-:1-2\thas a host that no name and no address can be\thttp://h h/",
+            "-:1-2\thas a port that is no number up to 65535\thttp://h:x/",
+            "-:3\thas no scheme, such as http:\tb.test"])
+        for line in listed:
+            place, why, url = line.split("\t")
+            self.assertIn(f"crawlstore: {place}: no URL, kept as it is: it {why}: {url}",
+                          answer.err.decode())
+        urls = b"".join(b"http://%d:x/\n" % i for i in range(7))
+        answer = self.run_command("import", "y.crawl", "--format", "urls", "-", data=urls)
+        self.assertIn(b"crawlstore: -:5: no URL", answer.err)
+        self.assertIn(b"crawlstore: 2 more are no URLs; --unparsed FILE lists all", answer.err)
+        self.refuse(1, "no-folder", "import", "y.crawl", "--format", "urls", "--unparsed",
+                    "no-folder/x", "-")
 
     def test_leave_drums_of_pages_alone(self):
         self.load(b"http://a.test/\thttp://b.test/\n", "edges")

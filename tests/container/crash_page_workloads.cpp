@@ -49,7 +49,7 @@ void use_pages(std::unique_ptr<Storage> storage) {
   std::uint64_t links = 0;
   for (std::uint64_t page = 0; page < view.info().page_count; ++page) {
     const std::string url = must(view.url(page));
-    if (!url.empty() && must(view.find(url, true)) != page) {
+    if (!url.empty() && must(view.find_text(url)) != page) {
       throw std::runtime_error("a page has lost its key");
     }
     links += must(view.in_links(page)).size();

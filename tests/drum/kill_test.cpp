@@ -231,7 +231,7 @@ bool are_pages_consistent(const Snapshot& snapshot, std::uint64_t round) {
   for (std::uint64_t page = 0; page < view.info().page_count; ++page) {
     const std::string url = must(view.url(page));
     if (url.empty()) continue;
-    if (must(view.find(url, true)) != page) return false;
+    if (must(view.find_text(url)) != page) return false;
     if (round != 0 && url.starts_with(host_url(round))) ++of_newest;
     for (std::uint64_t gone = 1; gone + kHostsKept <= round; ++gone) {
       if (url.starts_with(host_url(gone) + "0/")) return false;

@@ -96,12 +96,62 @@ TEST(UrlSeen, TakesTwoSpellingsForOneUrl) {
 TEST(UrlSeen, KeysBytesAsTheyAreWhenRaw) {
   MemoryStore store;
   UrlSeen::Options options;
-  options.raw = true;
+  options.normalizer = UrlNormalizer::raw();
   auto seen = must(UrlSeen::open(*store, "urls", options));
   must(seen.check_update("http://example.com:80/"));
   must(seen.check_update("http://example.com/"));
   EXPECT_EQ(must(seen.drum().merge()).unique_count, 2U);
   EXPECT_EQ(seen.unparsed_count(), 0U);
+}
+
+UrlNormalizer without_session() {
+  return {"no session", [](std::string_view url, std::string& out) {
+            out = url.substr(0, url.find("?sid="));
+            return url.starts_with("http:");
+          }};
+}
+
+TEST(UrlSeen, NormalisesByRulesOfItsUser) {
+  MemoryStore store;
+  UrlSeen::Options options;
+  options.normalizer = without_session();
+  auto seen = must(UrlSeen::open(*store, "urls", options));
+  must(seen.check_update("http://example.com/?sid=1"));
+  must(seen.check_update("http://example.com/?sid=2"));
+  must(seen.check_update("ftp://example.com/?sid=2"));
+  EXPECT_EQ(must(seen.drum().merge()).unique_count, 2U);
+  EXPECT_EQ(seen.unparsed_count(), 1U);
+  EXPECT_EQ(seen.keyer().another()("http://example.com/"),
+            seen.key_of("http://example.com/?sid=3"));
+}
+
+TEST(UrlSeen, TakesNoOtherNormalizerThanTheFileNames) {
+  MemoryStore store;
+  UrlSeen::Options own;
+  own.normalizer = without_session();
+  UrlSeen::Options raw;
+  raw.normalizer = UrlNormalizer::raw();
+  must(UrlSeen::open(*store, "own", own));
+  must(UrlSeen::open(*store, "raw", raw));
+  must(UrlSeen::open(*store, "usual"));
+  must(store->commit());
+  EXPECT_EQ(drum_info(*store, "own").normalizer, "no session");
+  EXPECT_EQ(drum_info(*store, "raw").normalizer, "raw");
+  EXPECT_EQ(drum_info(*store, "usual").normalizer, "");
+
+  must(UrlSeen::open(*store, "own", own));
+  EXPECT_EQ(code_of(UrlSeen::open(*store, "own")), Errc::kTypeMismatch) << "not known here";
+  EXPECT_EQ(code_of(UrlSeen::open(*store, "own", raw)), Errc::kTypeMismatch);
+  EXPECT_EQ(code_of(UrlSeen::open(*store, "usual", own)), Errc::kTypeMismatch);
+  EXPECT_EQ(must(UrlSeen::open(*store, "raw")).key_of("HTTP://a"),
+            Key16(url_key("HTTP://a", kFixedKeySeed)));
+}
+
+TEST(UrlSeen, RefusesANormalizerWhoseNameIsNotValid) {
+  MemoryStore store;
+  UrlSeen::Options options;
+  options.normalizer = UrlNormalizer("a\nb", [](auto, auto&) { return true; });
+  EXPECT_EQ(code_of(UrlSeen::open(*store, "urls", options)), Errc::kInvalidArgument);
 }
 
 // spec: format.md#url-keys rule 12
@@ -149,7 +199,7 @@ TEST(UrlSeen, TakesBytesOfRabinKeysAsUnsigned) {
   MemoryStore store;
   UrlSeen::Options options;
   options.key = UrlKeyKind::kRabin;
-  options.raw = true;
+  options.normalizer = UrlNormalizer::raw();
   auto seen = must(UrlSeen::open(*store, "urls", options));
   EXPECT_EQ(seen.key_of("a\xC3\xA9"), Key16(0x61C3A9));
   EXPECT_EQ(seen.key_of("http://www.codeproject.com"), Key16(0x446929cac144a7e6));

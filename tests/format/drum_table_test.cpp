@@ -32,6 +32,7 @@ DrumTable valid_table() {
   table.merge_bytes = 1 << 20;
   table.merge_requests = 70'000;
   table.partition_keys_max = 1 << 26;
+  table.normalizer = "my own";
   return table;
 }
 
@@ -119,6 +120,7 @@ TEST(DrumTable, RejectsKeysAndValuesItDoesNotKnow) {
   EXPECT_EQ(verdict_after([](auto& t) {
               t.key_scheme = KeyScheme::kPage;
               t.key_bytes = 16;
+              t.normalizer.clear();
             }),
             "accepted");
   EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme{4}; }),
@@ -174,6 +176,16 @@ TEST(DrumTable, RejectsConsumerIdsOutOfRange) {
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers[2].id = 16'384; }),
             "the id of a consumer is out of range");
   EXPECT_EQ(verdict_after([](auto& t) { t.consumers.clear(); }), "there is no consumer 0");
+}
+
+// spec: format.md#drum rule 2
+TEST(DrumTable, RejectsNormalizersThatAreNotValid) {
+  EXPECT_EQ(verdict_after([](auto& t) { t.normalizer = "a\n"; }),
+            "the name of a normaliser is not valid");
+  EXPECT_EQ(verdict_after([](auto& t) { t.normalizer = std::string(256, 'a'); }),
+            "the name of a normaliser is not valid");
+  EXPECT_EQ(verdict_after([](auto& t) { t.key_scheme = KeyScheme::kOpaque; }),
+            "keys that are not of URLs have a normaliser");
 }
 
 // spec: format.md#drum rule 6

@@ -24,6 +24,7 @@ PagesTable sample() {
   table.in_links = {6};
   table.gone_links = {7};
   table.events = {8};
+  table.normalizer = "my own";
   return table;
 }
 
@@ -42,7 +43,21 @@ TEST(PagesTable, RoundTrips) {
   PagesTable unnamed = sample();
   unnamed.has_urls = false;
   unnamed.keys = unnamed.origins = {};
+  unnamed.normalizer.clear();
   EXPECT_TRUE(parse_pages_table(encode_pages_table(unnamed)));
+}
+
+/// format.md#pages rule 1
+TEST(PagesTable, RefusesNormalizersThatAreNotValid) {
+  PagesTable table = sample();
+  table.normalizer = "a\x7F";
+  EXPECT_FALSE(parse_pages_table(encode_pages_table(table)));
+  table = sample();
+  table.has_urls = false;
+  table.keys = table.origins = {};
+  const auto parsed = parse_pages_table(encode_pages_table(table));
+  ASSERT_FALSE(parsed);
+  EXPECT_STREQ(parsed.error().text, "pages without URLs have a normaliser");
 }
 
 /// format.md#pages rules 2 to 4
@@ -51,7 +66,10 @@ TEST(PagesTable, RefusesWhatContradictsItself) {
       [](auto& t) { t.page_count = kPagesMax + 1; },
       [](auto& t) { t.crawled_count = t.page_count + 1; },
       [](auto& t) { t.keys = {}; },
-      [](auto& t) { t.has_urls = false; },
+      [](auto& t) {
+        t.has_urls = false;
+        t.normalizer.clear();
+      },
       [](auto& t) { t.origins = {}; },
       [](auto& t) { t.records = {}; },
       [](auto& t) { t.events = {}; },

@@ -158,6 +158,7 @@ Result<json> drums_of(const Snapshot& snapshot) {
                    {"unparsed_count", info.unparsed_count},
                    {"merge_bytes", info.merge_bytes},
                    {"merge_requests", info.merge_requests},
+                   {"normalizer", info.normalizer},
                    {"partition_keys_max", info.partition_keys_max},
                    {"buckets", *buckets},
                    {"consumers", *consumers}});
@@ -318,6 +319,7 @@ Result<json> pages_of(const Snapshot& snapshot) {
     all.push_back({{"id", info.id.value},
                    {"name", info.name},
                    {"has_urls", info.has_urls},
+                   {"normalizer", info.normalizer},
                    {"crawled_count", info.crawled_count},
                    {"link_count", info.link_count},
                    {"superstep_count", info.superstep_count},

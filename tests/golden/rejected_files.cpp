@@ -370,6 +370,8 @@ void add_drum(Maker& make) {
         f.set_payload(*logs.at(1), payload);
       },
       Errc::kSegmentInvalid);
+  make.drum("drum_normalizer_not_valid", "urls", [](auto& t) { t.normalizer = "a\x01"; });
+  make.drum("drum_normalizer_of_opaque_keys", base, [](auto& t) { t.normalizer = "raw"; });
   make.drum("drum_consumer_zero_missing", base, [](auto& t) { t.consumers.clear(); });
   make.drum("drum_consumer_name_twice", "operations_and_consumers", [](auto& t) {
     t.consumers.push_back(t.consumers.back());

@@ -79,6 +79,9 @@ void add_tables(Maker& make) {
   pages(
       "pages_links_without_pages", [](auto& t) { t.link_count = 1; }, "pages_none");
   pages("pages_keys_without_urls", [](auto& t) { t.has_urls = false; });
+  pages("pages_normalizer_not_valid", [](auto& t) { t.normalizer = "a\x7F"; });
+  pages(
+      "pages_normalizer_without_urls", [](auto& t) { t.normalizer = "raw"; }, "graph");
   pages("pages_urls_without_keys", [](auto& t) { t.keys = {0}; });
   pages("pages_without_origins", [](auto& t) { t.origins = {0}; });
   pages(

@@ -156,7 +156,7 @@ std::vector<std::byte> unicode_file() {
   Scratch scratch;
   UrlSeen::Options url_options;
   url_options.drum = options(1);
-  url_options.raw = true;
+  url_options.normalizer = UrlNormalizer::raw();
   auto seen = must(UrlSeen::open(
       *scratch.store, "\u540d\u524d ## \u0645\u0631\u062d\u0628\u0627 \U0001f577", url_options));
   NullDispatcher nobody;

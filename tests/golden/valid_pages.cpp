@@ -338,11 +338,23 @@ std::vector<std::byte> no_pages_file() {
   return scratch.close();
 }
 
+/// URLs as they were given, one of them with a host only in its normal form.
+std::vector<std::byte> raw_pages_file() {
+  Scratch scratch;
+  auto options = pages_options(true);
+  options.normalizer = UrlNormalizer::raw();
+  auto pages = must(PageDb::open(*scratch.store, "pages", options));
+  must(pages.add(page_at("HTTP://a.test/#top", 0, {"http:\\\\a.test", "no url"})));
+  must(pages.close());
+  return scratch.close();
+}
+
 }  // namespace
 
 void add_valid_pages(std::vector<GoldenFile>& files) {
   files.push_back({"pages", pages_file()});
   files.push_back({"pages_none", no_pages_file()});
+  files.push_back({"pages_raw", raw_pages_file()});
   files.push_back({"pages_of_sites", site_file(false)});
   files.push_back({"pages_forgotten", site_file(true)});
   files.push_back({"pages_compacted", compacted_file()});

@@ -68,14 +68,14 @@ TEST(Forget, TakesPagesOutOfEverything) {
       EXPECT_EQ(page.state, PageState::kGone);
       EXPECT_EQ(page.crawl_count, 0U);
       EXPECT_TRUE(page.content_hash.empty());
-      EXPECT_EQ(must(view.find(expected.url, true)), std::nullopt);
+      EXPECT_EQ(must(view.find_text(expected.url)), std::nullopt);
       EXPECT_TRUE(must(view.out_links(index)).empty());
       EXPECT_TRUE(must(view.in_links(index)).empty());
       continue;
     }
     EXPECT_EQ(page.url, expected.url);
     EXPECT_EQ(page.crawl_count, expected.crawl_count);
-    EXPECT_EQ(must(view.find(expected.url, true)), index);
+    EXPECT_EQ(must(view.find_text(expected.url)), index);
     EXPECT_EQ(must(view.out_links(index)), as_vector(without(expected.out, gone)));
     EXPECT_EQ(must(view.in_links(index)), as_vector(without(expected.in, gone)));
     link_count += without(expected.out, gone).size();
@@ -90,7 +90,7 @@ TEST(Forget, TakesPagesOutOfEverything) {
   const std::string url = model.pages()[*gone.begin()].url;
   must(pages.add(CrawledPage(url, 5)));
   must(pages.merge());
-  EXPECT_EQ(must(view_of(*store).find(url, true)), model.pages().size());
+  EXPECT_EQ(must(view_of(*store).find_text(url)), model.pages().size());
   expect_whole(store);
 }
 
@@ -149,7 +149,7 @@ void forget_neighbours(std::uint64_t begin, std::uint64_t count) {
     const bool is_gone = i >= begin && i < begin + count;
     ASSERT_EQ(must(view.url(i)), is_gone ? "" : long_url("b.test", i)) << i;
   }
-  EXPECT_EQ(must(view.find(long_url("c.test", 7), true)), kPages + 7);
+  EXPECT_EQ(must(view.find_text(long_url("c.test", 7))), kPages + 7);
 }
 
 TEST(Forget, TakesNeighboursThatFillBlocksOfUrls) {
@@ -200,11 +200,12 @@ TEST(Forget, TakesUrlsOutOfTheSeenOnes) {
         must(pages.add(CrawledPage(url, 1)));
       }
       must(seen.drum().merge());
-      const auto refused = pages.forget([](std::string_view) { return true; }, {.seen = "urls"});
+      const auto refused =
+          pages.forget([](std::string_view) { return true; }, {.seen = {{"urls"}}});
       EXPECT_EQ(refused.error().code, Errc::kInvalidArgument);  // it is open
     }
-    const auto report = must(
-        pages.forget([](std::string_view url) { return is_of_host(url, 1); }, {.seen = "urls"}));
+    const auto report = must(pages.forget([](std::string_view url) { return is_of_host(url, 1); },
+                                          {.seen = {{"urls"}}}));
     EXPECT_EQ(report.page_count, 33U);
     EXPECT_EQ(report.seen_count, 33U);
     auto seen = must(UrlSeen::open(*store, "urls", seen_options));
@@ -215,7 +216,7 @@ TEST(Forget, TakesUrlsOutOfTheSeenOnes) {
   MemoryStore store;
   auto pages = must(PageDb::open(*store, "pages", small_options()));
   must(pages.add(CrawledPage("http://a.org/", 1)));
-  EXPECT_EQ(pages.forget([](std::string_view) { return true; }, {.seen = "none"}).error().code,
+  EXPECT_EQ(pages.forget([](std::string_view) { return true; }, {.seen = {{"none"}}}).error().code,
             Errc::kUnknownName);
   EXPECT_EQ(view_of(*store).info().page_count, 1U);
   EXPECT_EQ(must(view_of(*store).find("http://a.org/")), 0U);

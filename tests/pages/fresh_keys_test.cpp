@@ -50,7 +50,7 @@ void expect_pages(MemoryStore& store, std::uint64_t count,
   const PageView view = view_of(*store);
   ASSERT_EQ(view.info().page_count, count);
   for (std::uint64_t i = 0; i < count + 20; ++i) {
-    const auto found = must(view.find(url_of(i), true));
+    const auto found = must(view.find(url_of(i)));
     const bool is_there = i < count && !forgotten.contains(i);
     EXPECT_EQ(found, is_there ? std::optional(i) : std::nullopt) << i;
   }
@@ -174,7 +174,7 @@ TEST(FreshKeys, AreForgottenLikeOthers) {
   expect_whole(store);
   must(pages.add(CrawledPage(url_of(350), 2)));
   must(pages.merge());
-  EXPECT_EQ(must(view_of(*store).find(url_of(350), true)), 400U);
+  EXPECT_EQ(must(view_of(*store).find(url_of(350))), 400U);
   expect_whole(store);
 }
 

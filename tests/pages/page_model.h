@@ -192,7 +192,7 @@ inline void expect_same(const PageView& view, const PageModel& model, std::uint6
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(page->content_hash.data()),
                           page->content_hash.size()),
               expected.content_hash);
-    const auto found = view.find(expected.url, true);
+    const auto found = view.find_text(expected.url);
     ASSERT_TRUE(found) << describe(found.error());
     EXPECT_EQ(*found, std::optional(index));
     const auto out = view.out_links(index);

@@ -74,7 +74,7 @@ TEST(PagesLimits, TakeMoreThanFitsTheMemory) {
   for (int i = 0; i < 2000; ++i) {
     const std::uint64_t index = random.below(model.pages().size());
     const auto& expected = model.pages()[index];
-    EXPECT_EQ(must(view.find(expected.url, true)), index);
+    EXPECT_EQ(must(view.find(expected.url)), index);
     EXPECT_EQ(must(view.out_links(index)), as_vector(expected.out));
     EXPECT_EQ(must(view.in_links(index)), as_vector(expected.in));
     EXPECT_EQ(must(view.page(index)).crawl_count, expected.crawl_count);
@@ -266,7 +266,7 @@ TEST(PagesLimits, LeaveOutUrlsWhoseKeyAnotherHas) {
   const PageView view = view_of(*again);
   EXPECT_EQ(view.info().collision_count, 1U);
   EXPECT_EQ(view.info().page_count, 3U);
-  EXPECT_EQ(must(view.find(url_of(1), true)), std::nullopt);
+  EXPECT_EQ(must(view.find(url_of(1))), std::nullopt);
   EXPECT_EQ(must(view.out_links(1)), std::vector<std::uint64_t>{2});
   EXPECT_EQ(must(view.url(2)), url_of(3));
 }

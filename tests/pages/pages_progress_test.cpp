@@ -100,7 +100,7 @@ TEST(PagesProgress, StopsASuperstepAnywhereAndChangesNothing) {
   const PageView view = view_of(*store);
   EXPECT_EQ(view.info().link_count,
             kPages * (kLinks / 2) - (kLinks / 2) * (kLinks / 2 + 1) / 2 + kPages);
-  EXPECT_EQ(must(view.find(url_of(2 * kPages - 1), true)), 2 * kPages - 1);
+  EXPECT_EQ(must(view.find(url_of(2 * kPages - 1))), 2 * kPages - 1);
   EXPECT_EQ(must(view.page(7)).crawl_count, 2U);
 }
 
@@ -186,13 +186,13 @@ TEST(PagesProgress, StopsForgettingAnywhereAndForgetsNothing) {
   run_supersteps(pages, 4);
   see_urls(*store);
   const auto forget = [&](const Progress& progress) {
-    return pages.forget(is_of_host_3, {.seen = "urls", .progress = progress});
+    return pages.forget(is_of_host_3, {.seen = {{"urls"}}, .progress = progress});
   };
   EXPECT_GT(stop_at_each_look(store, pages, forget), 5U);
   expect_whole(store);
   const PageView view = view_of(*store);
-  EXPECT_EQ(must(view.find(url_of(3), true)), std::nullopt);
-  EXPECT_EQ(must(view.find(url_of(4), true)), 4U);
+  EXPECT_EQ(must(view.find(url_of(3))), std::nullopt);
+  EXPECT_EQ(must(view.find(url_of(4))), 4U);
 }
 
 /// Pages with long URLs, which are 60 MB as events, and a thousandth of that as edits.
@@ -265,7 +265,7 @@ void expect_usable(MemoryStore& store, PageDb& pages) {
   must(pages.add(CrawledPage("http://one.more.example/", 1)));
   must(pages.merge());
   must(store->commit());
-  EXPECT_NE(must(view_of(*store).find("http://one.more.example/", true)), std::nullopt);
+  EXPECT_NE(must(view_of(*store).find("http://one.more.example/")), std::nullopt);
   expect_whole(store);
 }
 
@@ -341,7 +341,7 @@ TEST(PagesProgress, ForgetsNothingWhenItThrows) {
     see_urls(*store);
     const State before = state_of(store, pages);
     const auto forget = [&](const auto& call) {
-      ForgetOptions options{.seen = "urls"};
+      ForgetOptions options{.seen = {{"urls"}}};
       options.progress = [&](std::uint64_t, std::uint64_t) {
         if (in_progress) call();
         return true;
@@ -354,11 +354,11 @@ TEST(PagesProgress, ForgetsNothingWhenItThrows) {
     };
     const auto check = [&] {
       expect_whole(store);
-      const bool is_forgotten = !must(view_of(*store).find(url_of(3), true));
+      const bool is_forgotten = !must(view_of(*store).find(url_of(3)));
       EXPECT_TRUE(is_forgotten || state_of(store, pages) == before);
     };
     EXPECT_GE(throw_at_some_calls(forget, check), 3) << in_progress;
-    EXPECT_EQ(must(view_of(*store).find(url_of(3), true)), std::nullopt);
+    EXPECT_EQ(must(view_of(*store).find(url_of(3))), std::nullopt);
     expect_usable(store, pages);
   }
 }

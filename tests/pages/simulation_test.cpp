@@ -98,7 +98,7 @@ std::string bytes_of(const PageView& view) {
     append(bytes, page.first_crawl_us);
     append(bytes, page.last_crawl_us);
     for (const std::byte byte : page.content_hash) append(bytes, byte);
-    if (!page.url.empty() && must(view.find(page.url, true)) != page.index) {
+    if (!page.url.empty() && must(view.find_text(page.url)) != page.index) {
       throw std::runtime_error("a page is not found by its URL");
     }
     return true;

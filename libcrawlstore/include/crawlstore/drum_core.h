@@ -127,6 +127,7 @@ class DrumCore {
   /// As the DRUM has them: see DrumOptions.
   [[nodiscard]] std::uint16_t key_bytes() const;
   [[nodiscard]] std::uint16_t key_scheme() const;
+  [[nodiscard]] std::string normalizer() const;
   /// Changes the options from now on. errors kInvalidArgument
   [[nodiscard]] Result<void> tune(const DrumOptions& options);
   /// Commits what is pending and closes the DRUM for all its handles. Again: no effect.

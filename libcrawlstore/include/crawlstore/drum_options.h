@@ -5,6 +5,7 @@
 /// or tuned.
 
 #include <cstdint>
+#include <string>
 
 namespace crawlstore {
 
@@ -86,11 +87,13 @@ struct DrumOptions {
   /// each, beside memory_bytes. It rests while few requests repeat. 0 = none.
   std::uint32_t recent_keys = std::uint32_t{1} << 16;
   Repeats repeats = Repeats::kAnswer;
-  /// How keys were made; fixed when the DRUM is made. 0 opaque; 1 URL v1, 2 the same with Rabin
+  /// How keys were made; fixed when the DRUM is made. 0 opaque; 1 URLs, 2 the same with Rabin
   /// fingerprints (UrlSeen sets them).
   std::uint16_t key_scheme = 0;
   /// Length of every key, 8 or 16; 0 = as the DRUM has it, 8 when it is made now (Drum<> sets it).
   std::uint16_t key_bytes = 0;
+  /// Of URLs: what their normalizer is called; fixed when the DRUM is made (UrlSeen sets it).
+  std::string normalizer{};
 };
 
 }  // namespace crawlstore

@@ -33,7 +33,7 @@ namespace crawlstore {
 struct DrumInfo {
   SegmentId id;
   std::string name;
-  std::uint16_t key_scheme = 0;  ///< 0 opaque, 1 URL v1, 2 the same with Rabin, 3 page keys
+  std::uint16_t key_scheme = 0;  ///< 0 opaque, 1 URLs, 2 the same with Rabin, 3 page keys
   std::uint16_t key_bytes = 8;   ///< 8 or 16
   std::int32_t value_bytes = 0;  ///< -1 = any length
   std::uint64_t bucket_count = 0;
@@ -42,6 +42,7 @@ struct DrumInfo {
   std::uint64_t result_count = 0;     ///< answers that wait for their consumer
   std::uint64_t merge_count = 0;      ///< since the DRUM was made
   std::uint64_t unparsed_count = 0;   ///< URLs keyed as they were
+  std::string normalizer;             ///< of URLs: UrlNormalizer::name()
   std::uint64_t next_sequence = 0;    ///< of the next request that reaches the disk
   std::uint64_t partition_bytes = 0;  ///< allocated, index and checksums included
   std::uint64_t pending_bytes = 0;    ///< allocated for both logs
@@ -51,6 +52,8 @@ struct DrumInfo {
   std::uint64_t merge_bytes = 0;
   std::uint64_t merge_requests = 0;
   std::uint64_t partition_keys_max = 0;  ///< more keys split at the next merge; 0 = not stated
+  /// The keys are hashes of URLs: a UrlSeen can open the DRUM.
+  [[nodiscard]] bool has_url_keys() const { return key_scheme == 1 || key_scheme == 2; }
   /// partition_bytes over key_count; 0 without keys.
   [[nodiscard]] double bytes_per_key() const;
 };

@@ -41,6 +41,7 @@ struct PagesInfo {
   std::uint64_t superstep_count = 0;
   std::uint64_t collision_count = 0;  ///< URLs left out because another URL has their key
   std::uint64_t unparsed_count = 0;   ///< pages whose URL no parser takes, kept as it is
+  std::string normalizer;             ///< UrlNormalizer::name()
   /// Allocated bytes, checksums and padding included. 0 where there is nothing.
   std::uint64_t key_bytes = 0;
   std::uint64_t origin_bytes = 0;
@@ -87,11 +88,13 @@ class PageView {
 
   [[nodiscard]] const PagesInfo& info() const;
 
-  /// The index of a URL; nothing when no page has it. `raw`: it is not normalised.
+  /// The index of a URL; nothing when no page has it. The URL is normalised as the database names
+  /// it; where rules of a user's own made the texts, it must be such a text.
   ///   cost    a block of keys in the DRUM of keys, and in each run beside it until it is found, at
   ///           most 4; a block of URLs
-  [[nodiscard]] Result<std::optional<std::uint64_t>> find(std::string_view url,
-                                                          bool raw = false) const;
+  [[nodiscard]] Result<std::optional<std::uint64_t>> find(std::string_view url) const;
+  /// The same of a URL that is taken as it is, as url() of this or another database returned it.
+  [[nodiscard]] Result<std::optional<std::uint64_t>> find_text(std::string_view text) const;
 
   /// errors  kInvalidArgument: no page has this index
   ///   cost    a block of URLs, a place in a tile

@@ -28,12 +28,15 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <crawlstore/crawl_event.h>
 #include <crawlstore/crawled_page.h>
 #include <crawlstore/store.h>
+#include <crawlstore/url.h>
 
 namespace crawlstore {
 
@@ -46,8 +49,10 @@ struct PagesOptions {
   std::uint64_t bucket_keys_max = std::uint64_t{1} << 22;
   /// False for a new database whose pages are known by index only: a graph without URLs.
   bool has_urls = true;
-  /// Take URLs as they are, without normalising them.
-  bool raw_urls = false;
+  /// nullopt: as the database has it; version 2 when it is made now.
+  std::optional<UrlNormalizer> normalizer{};
+  /// Told, inside add(), of each URL of an edit that no parser takes; it is added all the same.
+  std::function<void(std::string_view url, UrlProblem problem)> unparsed{};
   /// Of pages without URLs: by how much an index may exceed all that were named before. Each index
   /// below the largest is a page with a record, so one wild number in an input would make a
   /// database of its size. 1 to 2^40.
@@ -75,15 +80,16 @@ struct SuperstepReport {
 struct ForgetReport {
   std::uint64_t page_count = 0;
   std::uint64_t link_count = 0;         ///< from these pages, or to them
-  std::uint64_t seen_count = 0;         ///< keys that the DRUM of seen URLs had
+  std::uint64_t seen_count = 0;         ///< keys that the DRUMs of seen URLs had
   std::uint64_t score_array_count = 0;  ///< that were removed
   std::uint64_t queued_count = 0;       ///< pages that waited in queues
 };
 
 struct ForgetOptions {
-  /// A DRUM of URL keys (UrlSeen), which is not open, and in which no requests wait: the URLs of
-  /// the pages are taken from it, too, so that they are new when they are seen again. Empty: none.
-  std::string seen;
+  /// DRUMs of URL keys (UrlSeen), which are not open, and in which no requests wait: the URLs of
+  /// the pages are taken from them, too, so that they are new when they are seen again. nullopt: all
+  /// that the store has.
+  std::optional<std::vector<std::string>> seen{};
   /// Queues of pages of this database (queue.h), open or not: the pages are taken from them, too.
   /// Those that the store does not have are left out.
   std::vector<std::string> queues = {"queue"};
@@ -110,7 +116,8 @@ struct PagesStatus {
 class PageDb {
  public:
   /// Opens the database `name`, or makes it.
-  ///   errors  kTypeMismatch (with and without URLs; a DRUM of that name holds something else),
+  ///   errors  kTypeMismatch (with and without URLs; another normalizer; a DRUM of that name holds
+  ///   something else),
   ///           kInvalidArgument, kTooLarge (name), of damage; kReentrant
   ///   cost    what waits in the file is read
   [[nodiscard]] static Result<PageDb> open(Store& store, std::string_view name = kDefaultName,

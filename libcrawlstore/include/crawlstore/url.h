@@ -26,8 +26,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <crawlstore/types.h>
 
@@ -45,6 +47,20 @@ inline constexpr std::size_t kUrlHostBytesMax = 4096;
 /// (rule 2).
 inline constexpr std::size_t kUrlTextBytesMax = std::size_t{16} << 20;
 
+/// Why a URL is not parsed.
+enum class UrlProblem : std::uint8_t {
+  kNone,
+  kNoScheme,
+  kNoHost,
+  kBadHost,
+  kBadPort,
+  kTooLong,
+  kOpaqueBase,  ///< a relative reference, and the base is one like "mailto:a"
+  kOwnRules,    ///< rules of the user's own refuse it
+};
+/// A sentence without its subject: "has no scheme ...".
+[[nodiscard]] std::string_view to_text(UrlProblem problem);
+
 /// What UrlNormalizer answers. A plain view: 24 bytes, copied freely, owns nothing.
 struct NormalizedUrl {
   /// The normalised bytes. They lie either in the input (the common case: it was normal already, or
@@ -59,15 +75,40 @@ struct NormalizedUrl {
   /// callers count them, since spellings of one page are not merged there. The texts of the two
   /// kinds never meet: no unparsed input equals the normal form of a parsed one.
   bool parsed = false;
+  UrlProblem problem{};  ///< kNone if and only if `parsed`
 };
 
-/// Brings URLs to the normal form of version 2.
+/// Brings URLs to one form: by default the normal form of version 2.
 ///
-/// Keeps buffers of its own, at most some times the longest URL that had to be rewritten; once
-/// warm, a call allocates nothing, but for hosts with escapes or beyond ASCII. Not thread-safe: one
-/// normalizer per thread. Movable and copyable; take no view across a copy or a move.
+/// A DRUM of URLs and a page database name in the file how their URLs are normalised, and take no
+/// URLs by another normalizer. Keeps buffers of its own, at most some times the longest URL that
+/// had to be rewritten; once warm, a call allocates nothing, but for hosts with escapes or beyond
+/// ASCII. Not thread-safe: one normalizer per thread. Movable and copyable; take no view across a
+/// copy or a move.
 class UrlNormalizer {
  public:
+  /// Writes the normal form of a URL to `out`, which is empty; returns whether it takes the URL. It
+  /// must give the same answer for ever, leave its own results as they are, and stay within
+  /// kUrlTextBytesMax. Copies of a normalizer call copies of it, each by one thread at a time.
+  using Rules = std::function<bool(std::string_view url, std::string& out)>;
+
+  UrlNormalizer() = default;
+  /// By rules of your own.
+  ///   name  what the file calls them: 1 to 255 bytes of UTF-8 without controls, and not "raw".
+  ///   Give
+  ///         changed rules another name
+  UrlNormalizer(std::string name, Rules rules) : name_(std::move(name)), rules_(std::move(rules)) {}
+  /// Takes URLs as they are. The file calls it "raw".
+  [[nodiscard]] static UrlNormalizer raw() { return {"raw", nullptr}; }
+  /// Looks for URLs where the file has this name: as they are, if the rules behind it are not known
+  /// here.
+  [[nodiscard]] static UrlNormalizer to_find(std::string_view name) {
+    return name.empty() ? UrlNormalizer() : raw();
+  }
+
+  /// Empty: version 2.
+  [[nodiscard]] const std::string& name() const { return name_; }
+
   /// Normalises one URL.
   ///   url      the bytes as found: any values, any length (2 MiB is fine). A relative reference is
   ///            no URL: resolve() it. May be the whole `text` of the answer before: a normal form
@@ -84,16 +125,20 @@ class UrlNormalizer {
   ///              before, which is overwritten: keep a copy if more links of the page follow
   ///   returns    `parsed` false: there is no such URL, and `text` is the reference itself
   ///   cost       as normalize()
+  ///   note       rules of your own are given the normal form of version 2
   [[nodiscard]] NormalizedUrl resolve(std::string_view reference, std::string_view base);
 
  private:
   NormalizedUrl write(std::string_view url, const url::Parts* base);
+  NormalizedUrl by_own_rules(std::string_view url);
 
   // Room for rewritten text: of the last answer, of the next one, and of an input without the
   // bytes that are removed from it.
   std::string buffer_;
   std::string spare_;
   std::string clean_;
+  std::string name_;
+  Rules rules_;
 };
 
 /// The key of a URL: XXH3-64 of its normalised bytes.

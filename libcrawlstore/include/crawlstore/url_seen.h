@@ -2,7 +2,7 @@
 #pragma once
 
 /// The URL-seen test, ready-made: a DRUM whose keys are hashes of normalised URLs and whose
-/// auxiliary is the URL as it was given. Normalisation v1 is part of the format: spec/format.md.
+/// auxiliary is the URL as it was given.
 ///
 /// "Seen" is exact on keys. Of 64 bits n distinct URLs expect n^2 / 2^65 false duplicates (0.03 for
 /// a billion), of 128 bits n^2 / 2^129: none. The hash is seeded per file, so that a site cannot
@@ -29,24 +29,25 @@ enum class UrlKeyKind : std::uint8_t {
 /// Makes the keys of one DRUM. Threads: one.
 class UrlKeyer {
  public:
-  /// raw: keys the bytes as they are, without normalising.
-  UrlKeyer(UrlKeyKind kind, std::uint64_t key_seed, bool raw)
-      : kind_(kind), key_seed_(key_seed), raw_(raw) {}
+  UrlKeyer(UrlKeyKind kind, std::uint64_t key_seed, UrlNormalizer normalizer)
+      : normalizer_(std::move(normalizer)), kind_(kind), key_seed_(key_seed) {}
 
   /// The key of a URL; of 8 bytes it is the head. Counts URLs that no parser takes.
   Key16 operator()(std::string_view url);
   /// URLs that no parser took, keyed as they are.
   [[nodiscard]] std::uint64_t unparsed_count() const { return unparsed_count_; }
+  /// Of the URL whose key was made last.
+  [[nodiscard]] UrlProblem problem() const { return problem_; }
   [[nodiscard]] UrlKeyKind kind() const { return kind_; }
   /// One that makes the same keys, for another thread; it has counted none.
-  [[nodiscard]] UrlKeyer another() const { return {kind_, key_seed_, raw_}; }
+  [[nodiscard]] UrlKeyer another() const { return {kind_, key_seed_, normalizer_}; }
 
  private:
   UrlNormalizer normalizer_;
   std::uint64_t unparsed_count_ = 0;
+  UrlProblem problem_{};
   UrlKeyKind kind_;
   std::uint64_t key_seed_;
-  bool raw_;
 };
 
 /// Typical use:
@@ -58,9 +59,10 @@ class UrlKeyer {
 class UrlSeen {
  public:
   struct Options {
-    DrumOptions drum{};  ///< memory, buckets, durability; key_scheme and key_bytes are set here
-    /// Key the bytes as they are, without normalising.
-    bool raw = false;
+    /// Memory, buckets, durability; key_scheme, key_bytes and normalizer are set here.
+    DrumOptions drum{};
+    /// nullopt = as the DRUM has it; version 2 when it is made now.
+    std::optional<UrlNormalizer> normalizer{};
     /// nullopt = as the DRUM has it; kXxh3 when it is made now.
     std::optional<UrlKeyKind> key{};
   };
@@ -68,7 +70,7 @@ class UrlSeen {
   /// A dispatcher is told `answer.aux`, the URL, and its key, of 8 bytes the head.
   using Answers = Drum<Key16, NoValue, std::string_view>;
 
-  /// errors as Drum::open, and kTypeMismatch for a DRUM of other keys
+  /// errors as Drum::open, and kTypeMismatch for a DRUM of other keys or rules
   [[nodiscard]] static Result<UrlSeen> open(Store& store, std::string_view name = "urls") {
     return open(store, name, Options{});
   }
@@ -97,8 +99,7 @@ class UrlSeen {
   [[nodiscard]] std::uint64_t unparsed_count() const { return keyer_.unparsed_count(); }
 
  private:
-  UrlSeen(Answers drum, UrlKeyKind kind, std::uint64_t key_seed, bool raw)
-      : drum_(std::move(drum)), keyer_(kind, key_seed, raw) {}
+  UrlSeen(Answers drum, UrlKeyer keyer) : drum_(std::move(drum)), keyer_(std::move(keyer)) {}
   Key16 request_key(std::string_view url);
 
   Answers drum_;

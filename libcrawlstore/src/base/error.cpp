@@ -91,7 +91,7 @@ constexpr std::array kRows = {
     Row{Errc::kUnknownName, "unknown_name", "no DRUM, segment or consumer of that name",
         "`crawlstore segments` lists what the file holds"},
     Row{Errc::kTypeMismatch, "type_mismatch", "opened with other types than it was created with",
-        "use the key, value and auxiliary types that `crawlstore segments` shows"},
+        "open it as `crawlstore segments` and `crawlstore info` show it"},
     Row{Errc::kCancelled, "cancelled", "cancelled", "nothing is wrong: the caller asked to stop"},
 };
 

@@ -179,7 +179,8 @@ class Writer {
     if (url.starts_with('#') && base != nullptr && base->is_opaque) return write_all_of(*base);
     url = url.substr(0, url.find('#'));
     const std::size_t colon = find_scheme_end(url);
-    if (colon == kNone) return base != nullptr && write_reference(url, *base);
+    if (colon == kNone && base == nullptr) return refuse(UrlProblem::kNoScheme);
+    if (colon == kNone) return write_reference(url, *base);
     std::transform(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(colon),
                    std::back_inserter(out_), lower);
     set_scheme(out_);
@@ -199,7 +200,14 @@ class Writer {
     return write_segments(rest, false);
   }
 
+  [[nodiscard]] UrlProblem problem() const { return problem_; }
+
  private:
+  bool refuse(UrlProblem problem) {
+    problem_ = problem;
+    return false;
+  }
+
   static std::size_t find_scheme_end(std::string_view url) {
     if (url.empty() || !is_letter(url[0])) return kNone;
     const auto end =
@@ -231,7 +239,7 @@ class Writer {
   // --- References (URL Standard, "relative state" and those that follow it) ---
 
   bool write_reference(std::string_view reference, const Parts& base) {
-    if (base.is_opaque) return false;
+    if (base.is_opaque) return refuse(UrlProblem::kOpaqueBase);
     set_scheme(base.scheme);
     out_ += base.scheme;
     out_ += ':';
@@ -278,7 +286,7 @@ class Writer {
     if (at != kNone) {
       write_user_info(authority.substr(0, at));
       authority.remove_prefix(at + 1);
-      if (authority.empty()) return false;
+      if (authority.empty()) return refuse(UrlProblem::kNoHost);
     }
     bool is_in_brackets = false;
     std::size_t colon = 0;
@@ -287,10 +295,17 @@ class Writer {
       if (authority[colon] == ']') is_in_brackets = false;
     }
     const std::string_view host = authority.substr(0, colon);
-    if (host.empty()) return special_ == nullptr && authority.empty();
-    return append_host(out_, host,
-                       special_ != nullptr ? HostOf::kSpecialScheme : HostOf::kOtherScheme) &&
-           (colon == authority.size() || write_port(authority.substr(colon + 1)));
+    if (host.empty() && (special_ != nullptr || !authority.empty())) {
+      return refuse(UrlProblem::kNoHost);
+    }
+    if (!host.empty() && !write_host(host)) return false;
+    return colon == authority.size() || write_port(authority.substr(colon + 1));
+  }
+
+  bool write_host(std::string_view host) {
+    const auto scheme = special_ != nullptr ? HostOf::kSpecialScheme : HostOf::kOtherScheme;
+    if (append_host(out_, host, scheme)) return true;
+    return refuse(host.size() > kUrlHostBytesMax ? UrlProblem::kTooLong : UrlProblem::kBadHost);
   }
 
   void write_user_info(std::string_view user_info) {
@@ -306,11 +321,11 @@ class Writer {
 
   bool write_port(std::string_view port) {
     if (port.empty()) return true;
-    if (!std::all_of(port.begin(), port.end(), is_digit)) return false;
+    if (!std::all_of(port.begin(), port.end(), is_digit)) return refuse(UrlProblem::kBadPort);
     port.remove_prefix(std::min(port.find_first_not_of('0'), port.size() - 1));
     constexpr std::string_view kPortMax = "65535";
     if (port.size() > kPortMax.size() || (port.size() == kPortMax.size() && port > kPortMax)) {
-      return false;
+      return refuse(UrlProblem::kBadPort);
     }
     if (special_ != nullptr && special_->port == port) return true;
     out_ += ':';
@@ -340,7 +355,7 @@ class Writer {
     const std::string_view host = text.substr(0, end);
     if (host.empty() || is_drive_letter(host)) return write_segments(text, true);
     const std::size_t begin = out_.size();
-    if (!append_host(out_, host, HostOf::kSpecialScheme)) return false;
+    if (!write_host(host)) return false;
     if (std::string_view(out_).substr(begin) == "localhost") out_.resize(begin);
     return write_segments(text.substr(end), true);
   }
@@ -422,6 +437,7 @@ class Writer {
   std::string& out_;
   const SpecialScheme* special_ = nullptr;
   bool is_file_ = false;
+  UrlProblem problem_ = UrlProblem::kNone;
 };
 
 }  // namespace
@@ -457,17 +473,54 @@ std::string_view host_of(std::string_view normal) {
 
 }  // namespace url
 
+std::string_view to_text(UrlProblem problem) {
+  switch (problem) {
+    case UrlProblem::kNone:
+      return "is a URL";
+    case UrlProblem::kNoScheme:
+      return "has no scheme, such as http:";
+    case UrlProblem::kNoHost:
+      return "has no host";
+    case UrlProblem::kBadHost:
+      return "has a host that no name and no address can be";
+    case UrlProblem::kBadPort:
+      return "has a port that is no number up to 65535";
+    case UrlProblem::kTooLong:
+      return "is too long, or its host is";
+    case UrlProblem::kOpaqueBase:
+      return "is relative to a URL that nothing can be relative to";
+    case UrlProblem::kOwnRules:
+      return "is refused by the rules of the store";
+  }
+  return "";
+}
+
 NormalizedUrl UrlNormalizer::normalize(std::string_view url) {
+  if (!name_.empty()) return by_own_rules(url);
   const std::size_t size = url::normal_size(url);
   if (size != url::kNone) return {url.substr(0, size), true};
   return write(url, nullptr);
 }
 
 NormalizedUrl UrlNormalizer::resolve(std::string_view reference, std::string_view base) {
-  const std::size_t size = url::normal_size(reference);
-  if (size != url::kNone) return {reference.substr(0, size), true};
-  const url::Parts parts = url::split(base);
-  return write(reference, &parts);
+  NormalizedUrl resolved;
+  if (const std::size_t size = url::normal_size(reference); size != url::kNone) {
+    resolved = {reference.substr(0, size), true};
+  } else {
+    const url::Parts parts = url::split(base);
+    resolved = write(reference, &parts);
+  }
+  return name_.empty() || !resolved.parsed ? resolved : by_own_rules(resolved.text);
+}
+
+NormalizedUrl UrlNormalizer::by_own_rules(std::string_view url) {
+  if (!rules_) return {url, true};
+  spare_.clear();
+  if (!rules_(url, spare_)) return {url, false, UrlProblem::kOwnRules};
+  if (spare_.size() > kUrlTextBytesMax) return {url, false, UrlProblem::kTooLong};
+  if (spare_ == url) return {url, true};
+  std::swap(buffer_, spare_);
+  return {buffer_, true};
 }
 
 NormalizedUrl UrlNormalizer::write(std::string_view url, const url::Parts* base) {
@@ -477,9 +530,9 @@ NormalizedUrl UrlNormalizer::write(std::string_view url, const url::Parts* base)
     std::remove_copy_if(clean.begin(), clean.end(), std::back_inserter(clean_), url::is_removed);
     clean = clean_;
   }
-  if (!url::Writer(spare_).write(clean, base) || spare_.size() > kUrlTextBytesMax) {
-    return {url, false};
-  }
+  url::Writer writer(spare_);
+  if (!writer.write(clean, base)) return {url, false, writer.problem()};
+  if (spare_.size() > kUrlTextBytesMax) return {url, false, UrlProblem::kTooLong};
   if (url.starts_with(spare_)) return {url.substr(0, spare_.size()), true};
   std::swap(buffer_, spare_);
   return {buffer_, true};

@@ -260,6 +260,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
         options.bucket_count != 0 ? options.bucket_count : drum::choose_buckets(options, shape);
     impl->state = drum::make_state(writer.new_segment_id(), name, shape, buckets);
     impl->state.key_scheme = static_cast<format::KeyScheme>(options.key_scheme);
+    impl->state.normalizer = options.normalizer;
     impl->dirty = true;
   }
   impl->published_sequence = impl->state.next_sequence;
@@ -398,6 +399,10 @@ DrumStatus DrumCore::status() const {
 std::uint16_t DrumCore::key_bytes() const {
   const std::lock_guard lock(impl_->mutex);
   return impl_->state.key_bytes;
+}
+
+std::string DrumCore::normalizer() const {
+  return impl_->state.normalizer;
 }
 
 std::uint16_t DrumCore::key_scheme() const {

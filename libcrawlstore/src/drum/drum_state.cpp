@@ -57,6 +57,7 @@ format::DrumTable table_of(const DrumState& state) {
   table.next_sequence = std::max(state.next_sequence, state.sequence_limit);
   table.merge_count = state.merge_count;
   table.unparsed_count = state.unparsed_count;
+  table.normalizer = state.normalizer;
   for (const Bucket& bucket : state.buckets) {
     const auto pending = bucket.pending.request_count + bucket.tentative.request_count;
     const bool has_auxes = !bucket.pending.auxes.empty() || !bucket.tentative.auxes.empty();
@@ -217,6 +218,7 @@ Result<DrumState> load_state(container::Writer& writer, const format::SegmentEnt
   state.next_sequence = table->next_sequence;
   state.merge_count = table->merge_count;
   state.unparsed_count = table->unparsed_count;
+  state.normalizer = table->normalizer;
   state.table_run = entry.runs.front();
   for (const auto& stored : table->buckets) {
     CRAWLSTORE_TRY(auto bucket, load_bucket(writer, entry.id, stored, state.shape()));

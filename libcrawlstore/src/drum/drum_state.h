@@ -72,6 +72,7 @@ struct DrumState {
   std::uint64_t sequence_limit = 0;
   std::uint64_t merge_count = 0;
   std::uint64_t unparsed_count = 0;
+  std::string normalizer;           // of URLs; empty: version 2
   std::vector<Bucket> buckets;      // ascending first_key; the first has 0
   std::vector<Consumer> consumers;  // ascending id; 0 always there
   std::optional<format::RunRef> table_run;

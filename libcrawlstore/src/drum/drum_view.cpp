@@ -45,6 +45,7 @@ DrumInfo info_of(const container::Directory& directory, const format::SegmentEnt
   info.bucket_count = table.buckets.size();
   info.merge_count = table.merge_count;
   info.unparsed_count = table.unparsed_count;
+  info.normalizer = table.normalizer;
   info.next_sequence = table.next_sequence;
   info.merge_bytes = table.merge_bytes;
   info.merge_requests = table.merge_requests;

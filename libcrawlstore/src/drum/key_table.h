@@ -42,6 +42,7 @@ class KeyTable {
 
   [[nodiscard]] std::uint16_t key_bytes() const { return state_.key_bytes; }
   [[nodiscard]] format::KeyScheme key_scheme() const { return state_.key_scheme; }
+  [[nodiscard]] const std::string& normalizer() const { return state_.normalizer; }
   [[nodiscard]] SegmentId segment() const { return state_.id; }
   [[nodiscard]] std::uint64_t key_count() const { return state_.key_count(); }
 

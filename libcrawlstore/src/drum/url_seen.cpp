@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <crawlstore/url_seen.h>
 
+#include "base/choose_normalizer.h"
 #include "format/drum_table.h"
 #include "format/key_block.h"
 
@@ -20,12 +21,9 @@ std::optional<UrlKeyKind> kind_of(const DrumCore& core) {
 }  // namespace
 
 Key16 UrlKeyer::operator()(std::string_view url) {
-  std::string_view text = url;
-  if (!raw_) {
-    const NormalizedUrl normalized = normalizer_.normalize(url);
-    if (!normalized.parsed) ++unparsed_count_;
-    text = normalized.text;
-  }
+  const auto [text, parsed, problem] = normalizer_.normalize(url);
+  problem_ = problem;
+  if (!parsed) ++unparsed_count_;
   if (kind_ == UrlKeyKind::kXxh3Wide) return url_key16(text, key_seed_);
   return kind_ == UrlKeyKind::kRabin ? rabin_fingerprint(text) : url_key(text, key_seed_);
 }
@@ -34,6 +32,8 @@ Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options
   DrumOptions drum_options = options.drum;
   drum_options.key_scheme = options.key == UrlKeyKind::kRabin ? kUrlRabin : kUrl;
   drum_options.key_bytes = 0;
+  CRAWLSTORE_TRY(check_new_normalizer(options.normalizer));
+  if (options.normalizer) drum_options.normalizer = options.normalizer->name();
   if (options.key) drum_options.key_bytes = *options.key == UrlKeyKind::kXxh3Wide ? 16 : 8;
   CRAWLSTORE_TRY(auto core,
                  DrumCore::open(store, name, ValueTraits<NoValue>::kBytes, drum_options));
@@ -41,7 +41,8 @@ Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options
   if (!kind || (options.key && options.key != kind)) {
     return fail(Errc::kTypeMismatch, "the DRUM's keys were made in another way");
   }
-  return UrlSeen(Answers(std::move(core)), *kind, store.key_seed(), options.raw);
+  CRAWLSTORE_TRY(auto normalizer, choose_normalizer(core->normalizer(), options.normalizer));
+  return UrlSeen(Answers(std::move(core)), {*kind, store.key_seed(), std::move(normalizer)});
 }
 
 Key16 UrlSeen::key_of(std::string_view url) {

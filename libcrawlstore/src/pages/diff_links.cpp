@@ -202,7 +202,7 @@ Result<void> DatabaseDiff::tell_new_rows() {
       Index old_index;
       if (sink_.links && !added_.empty() && pairs_.in_old[page]) {
         CRAWLSTORE_TRY(const auto url, work_.blame(true, newer_.view().url(page)));
-        CRAWLSTORE_TRY(const auto found, work_.blame(false, older_.view().find(url, true)));
+        CRAWLSTORE_TRY(const auto found, work_.blame(false, older_.view().find_text(url)));
         old_index = found;
       }
       tell_links(old_index, page);

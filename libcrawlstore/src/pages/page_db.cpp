@@ -11,6 +11,7 @@
 #include <crawlstore/pages.h>
 
 #include "base/assert.h"
+#include "base/choose_normalizer.h"
 #include "base/clock.h"
 #include "base/inside.h"
 #include "format/crawl_events.h"
@@ -178,12 +179,14 @@ Result<void> PageDb::Impl::check_event(const CrawlEvent& event) const {
 void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
   if (event.kind == CrawlEventKind::kPage && event.time_us == 0) event.time_us = now_us();
   note_indexes(event);
-  if (options.raw_urls || !state.table.has_urls) return into.add(event);
+  const bool is_raw = normalizer.name() == UrlNormalizer::raw().name();
+  if (is_raw || !state.table.has_urls) return into.add(event);
   normal_urls.clear();
-  bool all_parsed = true;
+  bool all_parsed = normalizer.name().empty();
   const auto normal = [this, &all_parsed](std::string_view url) -> std::string_view {
     const NormalizedUrl normalized = normalizer.normalize(url);
     all_parsed = all_parsed && normalized.parsed;
+    if (!normalized.parsed && options.unparsed) options.unparsed(url, normalized.problem);
     const char* const text = normalized.text.data();
     if (std::less_equal<>()(url.data(), text) &&
         std::less_equal<>()(text, url.data() + url.size())) {
@@ -229,9 +232,12 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
     state.id = writer.new_segment_id();
     state.name = name;
     state.table.has_urls = options.has_urls;
+    CRAWLSTORE_TRY(check_new_normalizer(options.normalizer));
+    if (options.normalizer && options.has_urls) state.table.normalizer = options.normalizer->name();
     dirty = true;
   }
   if (state.table.has_urls) {
+    CRAWLSTORE_TRY(normalizer, choose_normalizer(state.table.normalizer, options.normalizer));
     CRAWLSTORE_TRY(auto table, drum::KeyTable::open(writer, name,
                                                     {format::kPageValueBytes, options.bucket_count,
                                                      options.bucket_keys_max}));

@@ -135,6 +135,7 @@ Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name)
   info.superstep_count = table->superstep_count;
   info.collision_count = table->collision_count;
   info.unparsed_count = table->unparsed_count;
+  info.normalizer = table->normalizer;
   info.origin_bytes = allocated_bytes(directory.find(table->origins));
   info.record_bytes = allocated_bytes(directory.find(table->records));
   info.out_link_bytes = allocated_bytes(directory.find(table->out_links));
@@ -155,11 +156,14 @@ const PagesInfo& PageView::info() const {
   return impl_->info;
 }
 
-Result<std::optional<std::uint64_t>> PageView::find(std::string_view url, bool raw) const {
+Result<std::optional<std::uint64_t>> PageView::find(std::string_view url) const {
+  auto normalizer = UrlNormalizer::to_find(impl_->table.normalizer);
+  return find_text(normalizer.normalize(url).text);
+}
+
+Result<std::optional<std::uint64_t>> PageView::find_text(std::string_view text) const {
   using Found = std::optional<std::uint64_t>;
   if (!impl_->keys) return Found{};
-  UrlNormalizer normalizer;
-  const std::string_view text = raw ? url : normalizer.normalize(url).text;
   const PageKey key = page_key(text, Inside::of(impl_->snapshot).identity().key_seed);
   CRAWLSTORE_TRY(const auto value, impl_->keys->lookup(key.key));
   if (!value || pages::witness_in(*value) != key.witness) return Found{};

@@ -202,6 +202,35 @@ Result<void> PageDb::Impl::join_keys(container::WorkSteps& steps) {
   });
 }
 
+namespace {
+
+/// The DRUMs that are named, or all that are of URLs.
+Result<std::vector<drum::KeyTable>> open_all_seen(StoreImpl& store, const ForgetOptions& options) {
+  container::Writer& writer = *store.writer;
+  std::vector<std::string> names;
+  if (options.seen) {
+    names = *options.seen;
+  } else {
+    writer.directory()->for_each_segment([&names](const format::SegmentEntry& entry) {
+      if (entry.kind == SegmentKind::kDrum) names.push_back(entry.name);
+    });
+  }
+  std::vector<drum::KeyTable> tables;
+  tables.reserve(names.size());
+  for (const std::string& name : names) {
+    auto table = drum::KeyTable::open_seen(writer, name);
+    if (!table && !options.seen && table.error().code == Errc::kTypeMismatch) continue;
+    if (!table) return tl::unexpected<Error>(table.error());
+    if (store.find(SegmentKind::kDrum, name) != nullptr) {
+      return fail(Errc::kInvalidArgument, "a DRUM of seen URLs must be closed to forget them");
+    }
+    tables.push_back(std::move(*table));
+  }
+  return tables;
+}
+
+}  // namespace
+
 Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_view url)>& is_meant,
                                           const ForgetOptions& forget_options,
                                           container::WorkSteps& steps) {
@@ -211,9 +240,6 @@ Result<ForgetReport> PageDb::Impl::forget(const std::function<bool(std::string_v
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
   if (!keys) return fail(Errc::kInvalidArgument, "pages without URLs cannot be forgotten by URL");
-  if (store->find(SegmentKind::kDrum, forget_options.seen) != nullptr) {
-    return fail(Errc::kInvalidArgument, "the DRUM of seen URLs must be closed to forget them");
-  }
   return store->change([&]() -> Result<ForgetReport> {
     CRAWLSTORE_TRY(land_and_commit(steps));
     return forget_locked(is_meant, forget_options, steps);
@@ -225,7 +251,7 @@ Result<ForgetReport> PageDb::Impl::forget_locked(
     container::WorkSteps& steps) {
   container::Writer& writer = *store->writer;
   ForgetReport report;
-  std::optional<drum::KeyTable> seen;
+  CRAWLSTORE_TRY(auto seen, open_all_seen(*store, forget_options));
   queue::Removal queued(*store);
   const auto forgotten = commit_change([&]() -> Result<void> {
     pages::Forgetting forgetting(writer, in_commit->state, *keys, steps);
@@ -236,20 +262,19 @@ Result<ForgetReport> PageDb::Impl::forget_locked(
       CRAWLSTORE_TRY(const auto count, queued.remove(queue, forgetting.pages()));
       report.queued_count += count;
     }
-    if (forget_options.seen.empty()) return {};
-    CRAWLSTORE_TRY(auto opened, drum::KeyTable::open_seen(writer, forget_options.seen));
-    seen.emplace(std::move(opened));
-    const std::uint64_t before = seen->key_count();
-    CRAWLSTORE_TRY(pages::forget_seen(writer, *seen, forgetting.urls(), steps));
-    report.seen_count = before - seen->key_count();
+    for (drum::KeyTable& table : seen) {
+      const std::uint64_t before = table.key_count();
+      CRAWLSTORE_TRY(pages::forget_seen(writer, table, forgetting.urls(), steps));
+      report.seen_count += before - table.key_count();
+    }
     return {};
   });
   if (!forgotten) {
-    if (seen) seen->dropped();
+    for (drum::KeyTable& table : seen) table.dropped();
     queued.undo();
     return tl::unexpected<Error>(forgotten.error());
   }
-  if (seen) seen->committed();
+  for (drum::KeyTable& table : seen) table.committed();
   return report;
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/unparsed_report.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/console.h"
+#include "model/format_text.h"
+
+namespace crawlstore::cli {
+namespace {
+
+constexpr std::uint64_t kToldMax = 5;
+
+}  // namespace
+
+Result<UnparsedReport> UnparsedReport::open(const std::string& path) {
+  UnparsedReport report;
+  if (path.empty()) return report;
+  CRAWLSTORE_TRY(auto file, OutputFile::open(path));
+  report.file_.emplace(std::move(file));
+  return report;
+}
+
+void UnparsedReport::add(std::string_view place, std::string_view url, UrlProblem problem) {
+  const std::string shown = model::format_printable(url);
+  const std::string where = model::format_printable(place);
+  if (++count_ <= kToldMax) {
+    note(fmt::format("{}: no URL, kept as it is: it {}: {}", where, to_text(problem), shown));
+  }
+  if (!file_ || !written_) return;
+  file_->tail() += fmt::format("{}\t{}\t{}\n", where, to_text(problem), shown);
+  written_ = file_->room();
+}
+
+Result<void> UnparsedReport::finish() {
+  if (count_ > kToldMax) {
+    note(fmt::format("{} more are no URLs{}", model::format_count(count_ - kToldMax),
+                     file_ ? "" : "; --unparsed FILE lists all"));
+  }
+  if (!written_) return written_;
+  return file_ ? file_->finish() : Result<void>{};
+}
+
+}  // namespace crawlstore::cli
