@@ -54,9 +54,8 @@ class Drum {
   }
 
   /// Sends answers of `consumer` to `dispatcher` from now on, which must outlive the Drum or the
-  /// next attach: declare it before the Drum. Waits for a merge that another thread does:
-  /// afterwards nobody uses the dispatcher of before. Without one, answers wait in the file for
-  /// take_results().
+  /// next attach. Waits for a merge that another thread does: then nobody uses the dispatcher of
+  /// before. Without one, answers wait in the file for take_results().
   template <class Dispatcher>
   void attach(Dispatcher& dispatcher, std::uint16_t consumer = 0) {
     core_->attach(consumer, make_sink<Key, Value, Aux>(dispatcher));
@@ -93,10 +92,8 @@ class Drum {
     Value value{};
     Aux aux{};
   };
-  /// Many requests at once: one lock for all of them.
-  ///   requests  in the order in which they are to take effect
-  ///   errors    as update(); stops at the first failure: the requests before it were taken
-  ///   cost      as update(), for each
+  /// Many requests in their order, with one lock. Errors and cost as update(), for each; stops at
+  /// the first failure: the requests before it were taken.
   [[nodiscard]] Result<void> check_update(std::span<const Request> requests,
                                           std::uint16_t consumer = 0) {
     constexpr std::size_t kBatch = 64;
@@ -115,8 +112,7 @@ class Drum {
     }
     return {};
   }
-  /// Many keys without value and auxiliary at once, several times faster than one call a key.
-  /// Stops at the first failure: the keys before it were taken.
+  /// Many keys alone, several times faster than one call a key; those before a failure were taken.
   [[nodiscard]] Result<void> check_update(std::span<const KeyBits<Key>> key_bits,
                                           std::uint16_t consumer = 0) {
     return core_->submit_keys(DrumOperation::kCheckUpdate, key_bits, consumer);
@@ -128,8 +124,7 @@ class Drum {
   ///           pending, and come again; nothing of the transaction stays
   [[nodiscard]] Result<MergeReport> merge() { return core_->merge(); }
 
-  /// merge() with a dispatcher for this call only, as consumer 0. Afterwards no dispatcher is
-  /// attached to it: answers wait in the file again.
+  /// merge() with a dispatcher for this call only, as consumer 0, which has none afterwards.
   template <class Dispatcher>
   [[nodiscard]] Result<MergeReport> merge(Dispatcher& dispatcher) {
     attach(dispatcher);
@@ -138,15 +133,14 @@ class Drum {
     return report;
   }
 
-  /// Sends the answers that waited for `consumer` to `dispatcher`, then removes them, in one
-  /// commit. Returns their number.
+  /// Sends the answers that waited for `consumer` to `dispatcher` and removes them, in one commit.
   template <class Dispatcher>
   [[nodiscard]] Result<std::uint64_t> take_results(Dispatcher& dispatcher,
                                                    std::uint16_t consumer = 0) {
     return core_->take_results(consumer, make_sink<Key, Value, Aux>(dispatcher));
   }
 
-  /// Names a consumer for good; the id is stable. Consumer 0 always exists and has no name.
+  /// Names a consumer for good. Consumer 0 always exists and has no name.
   ///   errors  kTooLarge (name over 255 bytes, more than 16383 consumers), kInvalidArgument (name)
   [[nodiscard]] Result<std::uint16_t> consumer(std::string_view name) {
     return core_->consumer(name);
@@ -156,13 +150,21 @@ class Drum {
   [[nodiscard]] Result<std::optional<Value>> lookup(const Key& key) const {
     return typed_value<Value>(core_->lookup(KeyTraits<Key>::to_bits(key)));
   }
-
-  /// Is the key there, or will it be when everything submitted so far is merged? Exact, at once: no
-  /// request is made, and nobody is told.
-  ///   cost  a lookup, and for each pending run of the key's bucket a search in a sorted list of
-  ///         its keys, which is made when it is first asked for (8 or 16 bytes a key)
+  /// Is the key there, or will it be when everything submitted so far is merged? Exact, at once.
+  ///   cost  a lookup, a search among what waits in memory (8 bytes a key more, once it is asked),
+  ///         and one in each pending run of the bucket's log (8 or 16 bytes a key)
   [[nodiscard]] Result<bool> contains(const Key& key) const {
     return core_->contains(KeyTraits<Key>::to_bits(key));
+  }
+  /// Is the key new? As contains(), and remembered in the same step: new for one of all threads. A
+  /// key that is there keeps its value. No dispatcher is told. Lasts from the next merge or commit
+  /// on, or as `durability` says; in a transaction until that is dropped: other threads wait for
+  /// its end before they insert the same.
+  ///   errors  as update(), but merges that are called for come first: their errors take no key
+  ///   cost    contains(), and an append
+  [[nodiscard]] Result<bool> insert(const Key& key, const Value& value = {}) {
+    typename ValueTraits<Value>::Buffer buffer;
+    return core_->insert(KeyTraits<Key>::to_bits(key), ValueTraits<Value>::bytes(value, buffer));
   }
   /// Counts, pending requests included.
   [[nodiscard]] DrumStatus status() const { return core_->status(); }
@@ -170,7 +172,7 @@ class Drum {
   [[nodiscard]] Result<void> tune(const DrumOptions& options) { return core_->tune(options); }
 
   /// Commits what is pending and closes; after an error it stays open with it, try again. The
-  /// destructor leaves it to the store's next commit then. Use of what is closed gives kClosed.
+  /// destructor leaves it to the store's next commit then. Use afterwards gives kClosed.
   [[nodiscard]] Result<void> close() { return core_->close(); }
 
   /// The DRUM without types.

@@ -115,12 +115,14 @@ class DrumCore {
   /// As Drum::take_results. errors kUnknownName, kReentrant, kDispatcherFailed (nothing is removed)
   [[nodiscard]] Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
   /// The id of the consumer of this name, which is made when it does not exist; kept by the next
-  /// commit. errors kTooLarge (name over 255 bytes, more than 16383 consumers)
+  /// commit. errors kTooLarge (name over 255 bytes, more than 16383 consumers), kInvalidArgument
   [[nodiscard]] Result<std::uint16_t> consumer(std::string_view name);
   /// The value's bytes, copied; nullopt = absent, as of the last merge.
   [[nodiscard]] Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
   /// As Drum::contains.
   [[nodiscard]] Result<bool> contains(Key16 key) const;
+  /// As Drum::insert; value as of an update. The name ".insert" is of no other consumer.
+  [[nodiscard]] Result<bool> insert(Key16 key, std::span<const std::byte> value);
   /// Adds to the count of URLs that were keyed as they are.
   void count_unparsed(std::uint64_t count);
   [[nodiscard]] DrumStatus status() const;

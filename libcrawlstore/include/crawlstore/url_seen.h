@@ -88,6 +88,11 @@ class UrlSeen {
   /// Was the URL seen, or asked to be remembered? Exact, at once: Drum::contains.
   [[nodiscard]] Result<bool> contains(std::string_view url);
 
+  /// Is the URL new? Exact, at once, and remembered in the same step: Drum::insert. Nobody is told,
+  /// and the URL itself is not kept.
+  ///   errors  those of Drum::insert
+  [[nodiscard]] Result<bool> insert(std::string_view url);
+
   /// The key of a URL in this store.
   Key16 key_of(std::string_view url);
   /// A maker of keys for this DRUM, for another thread.

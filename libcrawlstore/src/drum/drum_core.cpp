@@ -82,6 +82,18 @@ DrumOptions DrumCore::Impl::current_options() const {
   return options;
 }
 
+/// A consumer of this name, which does not exist.
+Result<std::uint16_t> DrumCore::Impl::add_consumer(std::string_view name) {
+  auto& consumers = state.consumers;
+  if (consumers.back().id >= format::kConsumersMax) {
+    return fail(Errc::kTooLarge, "a DRUM has at most 16383 consumers");
+  }
+  const auto id = static_cast<std::uint16_t>(consumers.back().id + 1);
+  consumers.push_back({id, std::string(name), {}, {}, 0});
+  dirty = true;
+  return id;
+}
+
 /// Buckets were added or taken away again: those have nothing in memory. What the others have moves
 /// with them.
 void DrumCore::Impl::reshape_arrays() {
@@ -264,6 +276,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
     impl->dirty = true;
   }
   impl->published_sequence = impl->state.next_sequence;
+  impl->nobody = impl->find_nobody();
   impl->recent.resize(impl->recent_key_count());
   impl->reshape_arrays();
   std::shared_ptr<DrumCore> core(new DrumCore(impl));
@@ -348,19 +361,13 @@ Result<std::uint64_t> DrumCore::take_results(std::uint16_t consumer, const RawSi
 
 Result<std::uint16_t> DrumCore::consumer(std::string_view name) {
   CRAWLSTORE_TRY(format::check_name(name));
+  if (name == drum::kNobody) return fail(Errc::kInvalidArgument, "inserts have this consumer");
   const std::lock_guard lock(impl_->mutex);
   CRAWLSTORE_TRY(impl_->check_usable());
-  auto& consumers = impl_->state.consumers;
-  for (const auto& known : consumers) {
+  for (const auto& known : impl_->state.consumers) {
     if (known.name == name) return known.id;
   }
-  if (consumers.back().id >= format::kConsumersMax) {
-    return fail(Errc::kTooLarge, "a DRUM has at most 16383 consumers");
-  }
-  const auto id = static_cast<std::uint16_t>(consumers.back().id + 1);
-  consumers.push_back({id, std::string(name), {}, {}, 0});
-  impl_->dirty = true;
-  return id;
+  return impl_->add_consumer(name);
 }
 
 void DrumCore::count_unparsed(std::uint64_t count) {

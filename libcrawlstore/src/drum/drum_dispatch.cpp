@@ -72,6 +72,7 @@ Result<void> DrumCore::Impl::deliver(Group& group, std::span<const RawAnswer> an
         return fail(Errc::kSegmentInvalid, "a request names a consumer that its DRUM does not have",
                     Error::kNoOffset, state.id);
       }
+      if (consumer == nobody && nobody != 0) continue;
       if (const auto known = sinks.find(consumer); known != sinks.end()) sink = known->second;
     }
     if (sink) {
@@ -197,9 +198,10 @@ Result<void> DrumCore::Impl::dispatch_repeats(Group& group, const drum::MergeOut
 Result<void> DrumCore::Impl::dispatch_batch(Group& group, const drum::MergeOutcome& outcome,
                                             const drum::RequestBatch& batch,
                                             std::size_t first_arrival) {
+  const std::uint64_t repeats = drum::repeat_count(batch);
+  if (repeats == 0 && batch.tags.empty() && is_for_nobody(batch.uniform_tag)) return {};
   Auxes auxes;
   CRAWLSTORE_TRY(auxes.load(*store->writer, outcome, batch));
-  const std::uint64_t repeats = drum::repeat_count(batch);
   const auto repeat_tags = repeats != 0 ? batch.repeats->tags() : std::span<const std::uint16_t>{};
   if (auxes.empty() && batch.tags.empty() && repeat_tags.empty() && batch.sequences.empty() &&
       state.value_bytes == 0) {

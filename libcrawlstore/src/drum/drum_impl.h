@@ -35,6 +35,9 @@ struct DrumCore::Impl : Participant {
   struct Flight;
   struct Wants;
   class Auxes;
+  /// What came of an insert: the key was there; it was taken; not now, for a transaction of another
+  /// thread has inserted it; not now, a merge comes first.
+  enum class Insertion : std::uint8_t { kKnown, kTaken, kUndecided, kCallsForMerge };
   using Arrays = std::vector<drum::RequestColumns>;  // one a bucket
 
   explicit Impl(std::shared_ptr<StoreImpl> of_store)
@@ -62,6 +65,7 @@ struct DrumCore::Impl : Participant {
   std::vector<std::byte> scratch;
   std::optional<format::RunRef> table_run_in_commit;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
+  std::uint16_t nobody = 0;  // the consumer of inserts; 0: there is none yet
   std::uint64_t transfer_count = 0;
   std::uint64_t repeat_count = 0;
   std::uint64_t dropped_count = 0;
@@ -86,11 +90,23 @@ struct DrumCore::Impl : Participant {
   [[nodiscard]] std::string_view name() const override { return state.name; }
   Result<void> check_usable() const;
   [[nodiscard]] DrumOptions current_options() const;
+  Result<std::uint16_t> add_consumer(std::string_view name);
   void reshape_arrays();  // after buckets or their pending runs have changed
 
   // drum_lookup.cpp
   Result<std::optional<std::vector<std::byte>>> lookup(Key16 key);
   Result<bool> is_inserted(Key16 key);
+  Result<bool> is_in_runs(const drum::Bucket& bucket, const std::vector<format::RunRef>& runs,
+                          Key16 key);
+
+  // drum_insert.cpp
+  [[nodiscard]] std::uint16_t find_nobody() const;
+  Result<std::uint16_t> make_nobody();
+  [[nodiscard]] bool is_for_nobody(std::uint16_t tag) const;
+  Result<Insertion> insertion_of(Key16 key);
+  Result<Insertion> try_insert(Key16 key, std::span<const std::byte> value, bool has_merged,
+                               Wants& wanted);
+  Result<bool> insert(Key16 key, std::span<const std::byte> value);
 
   // drum_submit.cpp
   Result<void> check_request(const RawRequest& request);
@@ -187,6 +203,14 @@ struct DrumCore::Impl : Participant {
   Result<void> call_sink(const RawSink& sink, std::span<const RawAnswer> answers);
   Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
   Result<std::uint64_t> take_results_locked(std::uint16_t consumer, const RawSink& sink);
+};
+
+/// What is to be done after requests were taken.
+struct DrumCore::Impl::Wants {
+  bool commit = false;
+  bool relief = false;
+  bool merge = false;
+  bool only_full = false;
 };
 
 /// What a merge did since its last commit.

@@ -38,23 +38,27 @@ Result<bool> DrumCore::Impl::is_inserted(Key16 key) {
   for (const auto& waiting : sealed[index]) {
     if (waiting.columns->inserts(key)) return true;
   }
+  const auto found = is_in_runs(bucket, bucket.pending.keys, key);
+  if (!found || *found || !sees_tentative) return found;
+  return is_in_runs(bucket, bucket.tentative.keys, key);
+}
+
+/// Does one of these runs of the bucket's log insert the key?
+Result<bool> DrumCore::Impl::is_in_runs(const drum::Bucket& bucket,
+                                        const std::vector<format::RunRef>& runs, Key16 key) {
   container::Writer& writer = *store->writer;
-  const auto is_in = [&](const std::vector<format::RunRef>& runs) -> Result<bool> {
-    for (const auto& run : runs) {
-      const auto read = [&]() -> Result<std::vector<std::byte>> {
-        std::vector<std::byte> payload;
-        CRAWLSTORE_TRY(container::read_run(
-            writer.storage(), container::run_name(writer.identity(), bucket.key_log, run.run_id),
-            run, payload));
-        return payload;
-      };
-      const auto found = inserted_keys.contain(run.run_id, key, read);
-      if (!found || *found) return found;
-    }
-    return false;
-  };
-  const auto found = is_in(bucket.pending.keys);
-  return !found || *found || !sees_tentative ? found : is_in(bucket.tentative.keys);
+  for (const auto& run : runs) {
+    const auto read = [&]() -> Result<std::vector<std::byte>> {
+      std::vector<std::byte> payload;
+      CRAWLSTORE_TRY(container::read_run(
+          writer.storage(), container::run_name(writer.identity(), bucket.key_log, run.run_id), run,
+          payload));
+      return payload;
+    };
+    const auto found = inserted_keys.contain(run.run_id, key, read);
+    if (!found || *found) return found;
+  }
+  return false;
 }
 
 Result<std::optional<std::vector<std::byte>>> DrumCore::lookup(Key16 key) const {

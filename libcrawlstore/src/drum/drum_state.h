@@ -51,6 +51,9 @@ struct Bucket {
   bool is_planned = false;           // a merge will take those runs, and what is sealed
 };
 
+/// The name of the consumer whose answers are neither told nor kept: that of inserts.
+inline constexpr std::string_view kNobody = ".insert";
+
 struct Consumer {
   std::uint16_t id = 0;
   std::string name;

@@ -118,14 +118,6 @@ bool DrumCore::Impl::may_merge_for(const Error& error) const {
          });
 }
 
-/// What is to be done after requests were taken.
-struct DrumCore::Impl::Wants {
-  bool commit = false;
-  bool relief = false;
-  bool merge = false;
-  bool only_full = false;
-};
-
 DrumCore::Impl::Wants DrumCore::Impl::wants() const {
   Wants wants;
   if (store->in_transaction()) return wants;

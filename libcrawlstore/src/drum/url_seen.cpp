@@ -69,6 +69,10 @@ Result<void> UrlSeen::update(std::string_view url) {
   return drum_.update(request_key(url), {}, url);
 }
 
+Result<bool> UrlSeen::insert(std::string_view url) {
+  return drum_.insert(request_key(url));
+}
+
 Result<bool> UrlSeen::contains(std::string_view url) {
   return drum_.contains(key_of(url));
 }
