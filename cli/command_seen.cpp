@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <chrono>
+#include <csignal>
 
 #include <fmt/format.h>
 
@@ -9,16 +11,22 @@
 #include "cli/seen_run.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
+#include "model/parse_text.h"
 
 namespace crawlstore::cli {
 namespace {
 
 constexpr const char* kFooter =
-    "Reads URLs from standard input, a line each, and prints `unique`, `duplicate` or (with "
-    "--update) `updated`, a TAB and the line, in the order in which merges decide: arrival order "
-    "inside a bucket. A line is printed after the commit that holds its verdict, so what was "
-    "printed is remembered, whatever happens. Lines that an interrupted run had read but not "
-    "answered come first. With --repeats drop many `duplicate` (and `updated`) lines are missing.\n"
+    "Reads URLs, a line each, from the inputs or from standard input, and prints `unique`, "
+    "`duplicate` or (with --update) `updated`, a TAB and the line, in the order in which merges "
+    "decide: arrival order inside a bucket. With --repeats drop many `duplicate` (and `updated`) "
+    "lines are missing.\n"
+    "Verdicts come when the input pauses for a second, as --flush-every says, whenever the lines "
+    "that wait fill the memory (and a quarter of what FILE remembers), and at the end. A line "
+    "leaves FILE only after its verdict was written out. Where a run is killed, or its reader goes "
+    "away, the next run prints first what was not written out: every verdict comes at least once, "
+    "those of the last merge may come twice. Lines that a killed run had read, and no merge had "
+    "begun with, may be unknown to FILE: give such an input again.\n"
     "A CR at the end of a line is dropped. Empty lines are skipped. A URL that holds a TAB or a CR "
     "is refused (exit code 1); with --json it is taken and escaped. Where such a URL was left by "
     "another program or by a run with --json, it is printed with escapes. JSON is one object a "
@@ -40,16 +48,39 @@ std::string summary(const model::LineCounts& counts, double seconds) {
   return text + fmt::format("; {}", model::format_duration(seconds));
 }
 
+std::string parse_flush_every(const std::string& text, FlushEvery& to) {
+  constexpr std::uint64_t kLongestSeconds = 7 * 24 * 3600;
+  to = {};
+  if (const auto lines = model::parse_count(text)) {
+    to.lines = *lines;
+    return *lines == 0 ? "at least 1 line" : std::string();
+  }
+  to.time = model::parse_duration(text);
+  if (!to.time)
+    return "lines such as 1000, or a time such as 500ms or 2s, are expected, not " + text;
+  const bool fits =
+      std::chrono::milliseconds(1) <= *to.time && *to.time <= std::chrono::seconds(kLongestSeconds);
+  return fits ? std::string() : "from 1ms to 168h";
+}
+
 int run(const SeenOptions& options) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const StopSignals stop;
+  // A reader that goes away still ends us quietly, after what was read is in the file.
+  std::signal(SIGPIPE, SIG_IGN);
   auto session = UrlSession::open(options.session);
   if (!session) return fail_with(options.session.path, session.error());
   SeenRun seen(options, *session);
-  auto done = seen.run(stop);
-  if (done) done = session->close();
-  if (!done) return fail_with(options.session.path, done.error());
+  const auto done = seen.run(stop);
+  const auto output_failure = seen.output_failure();
+  const auto closed = session->close();
+  if (output_failure && output_failure->system_errno == EPIPE) {
+    std::signal(SIGPIPE, SIG_DFL);
+    (void)std::raise(SIGPIPE);
+  }
+  if (!done) return fail_with(seen.subject(), done.error());
+  if (!closed) return fail_with(options.session.path, closed.error());
   if (!options.quiet) {
     note(summary(seen.counts(), std::chrono::duration<double>(Clock::now() - start).count()));
   }
@@ -63,6 +94,8 @@ Action define_seen(Parser& parser) {
   auto options = std::make_shared<SeenOptions>();
   parser.footer(kFooter);
   add_file(parser, options->session.path);
+  parser.texts("INPUT", options->inputs,
+               "files to read; - is standard input (default: standard input)");
   add_drum(parser, options->session.drum, "the DRUM to ask (default: urls)");
   const auto choose = [options](DrumOperation operation) {
     return [options, operation] { options->operation = operation; };
@@ -77,6 +110,13 @@ Action define_seen(Parser& parser) {
   update.excludes(both);
   const auto ordered =
       parser.flag("--ordered", options->ordered, "verdicts in the order of the input");
+  const auto parse = [options](const std::string& text) {
+    return parse_flush_every(text, options->flush_every);
+  };
+  parser.parsed(
+      "--flush-every N|TIME", parse,
+      "answer what waits every N lines, or so long (500ms, 2s, 1min) after its first line "
+      "came (default: when the input pauses for 1s)");
   parser.flag("--raw", options->session.raw, "key the bytes of a line without normalising");
   add_repeats(parser, options->session.repeats).excludes(ordered);
   add_memory(parser, options->session.memory_bytes);

@@ -2,10 +2,11 @@
 //
 // Invariants: buckets only change in merges, and a batch is answered by one merge as a whole, so
 // first_keys_ holds for all its answers. The spool holds the lines of the batch, each with an LF.
-// taken_ <= committed_ <= size of answers_, for each bucket.
+// taken_ <= size of answers_, for each bucket.
 #include "cli/input_order_output.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <crawlstore/drum_view.h>
 
@@ -31,9 +32,7 @@ Result<void> InputOrderOutput::start_batch() {
   first_keys_.clear();
   for (const auto& bucket : view.buckets()) first_keys_.push_back(bucket.first_key);
   answers_.assign(first_keys_.size(), {});
-  committed_.assign(first_keys_.size(), 0);
   taken_.assign(first_keys_.size(), 0);
-  answered_at_ = store_->generation();
   buckets_.clear();
   answer_count_ = 0;
   printed_ = 0;
@@ -52,25 +51,21 @@ Result<void> InputOrderOutput::add(std::uint64_t key, std::string_view url) {
   return spool_->room();
 }
 
-/// What was answered before the generation that is current now is part of it.
-void InputOrderOutput::note_committed() {
-  const Generation now = store_->generation();
-  if (now == answered_at_) return;
-  answered_at_ = now;
-  for (std::size_t i = 0; i < answers_.size(); ++i) committed_[i] = answers_[i].size();
-}
-
 void InputOrderOutput::accept(std::span<const RawAnswer> answers) {
-  note_committed();
   for (const RawAnswer& answer : answers) {
     answers_[bucket_of(answer.key)].push_back(verdict_of(answer));
   }
   answer_count_ += answers.size();
+  if (answer_count_ != buckets_.size()) return;
+  const auto printed = print_batch();
+  if (printed) return;
+  failure_ = printed.error();
+  throw std::runtime_error("verdicts cannot be printed");
 }
 
 void InputOrderOutput::take_line(std::string_view url) {
   const std::size_t bucket = buckets_[printed_++];
-  if (taken_[bucket] == committed_[bucket]) return;
+  if (taken_[bucket] == answers_[bucket].size()) return;
   const Verdict verdict = answers_[bucket][taken_[bucket]++];
   count(*counts_, verdict);
   append_line(out_, verdict, url, options_.as_json);
@@ -102,18 +97,9 @@ Result<void> InputOrderOutput::print_batch() {
   return {};
 }
 
-Result<void> InputOrderOutput::finish() {
-  note_committed();
-  if (answer_count_ != buckets_.size()) {
-    return fail(Errc::kIo, "the merge answered another number of lines than were asked");
-  }
-  return print_batch();
-}
-
-void InputOrderOutput::abandon() {
-  note_committed();
-  // Whatever fails now, the error of the merge is the one to report.
-  (void)print_batch();
+Result<void> InputOrderOutput::check_complete() const {
+  if (answer_count_ == buckets_.size()) return {};
+  return fail(Errc::kIo, "the merge answered another number of lines than were asked");
 }
 
 }  // namespace crawlstore::cli

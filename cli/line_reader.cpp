@@ -23,12 +23,12 @@ tl::unexpected<Error> unreadable(int system_errno) {
 
 }  // namespace
 
-LineReader::LineReader(int descriptor, const StopSignals& stop)
-    : descriptor_(descriptor), stop_(&stop), buffer_(kBlockBytes) {}
+LineReader::LineReader(int descriptor, const StopSignals& stop, Patience patience)
+    : descriptor_(descriptor), stop_(&stop), patience_(std::move(patience)), buffer_(kBlockBytes) {}
 
-/// Reads what comes next behind what is there. False: the input has ended.
-Result<bool> LineReader::refill() {
-  if (at_end_) return false;
+/// Reads what comes next behind what is there.
+Result<LineReader::Refill> LineReader::refill() {
+  if (at_end_) return Refill::kEnd;
   if (begin_ != 0) {
     std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
               buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
@@ -40,11 +40,13 @@ Result<bool> LineReader::refill() {
   }
   ssize_t length = -1;
   while (length < 0) {
-    if (!stop_->wait_readable(descriptor_)) {
+    const auto wait = stop_->wait(descriptor_, patience_ ? patience_() : std::nullopt);
+    if (wait == StopSignals::Wait::kTimeout) return Refill::kPause;
+    if (wait == StopSignals::Wait::kSignal) {
       // A line that was read in part is not a line of the input: it is left out.
       at_end_ = true;
       end_ = begin_;
-      return false;
+      return Refill::kEnd;
     }
     length = ::read(descriptor_, &buffer_[end_], buffer_.size() - end_);
     if (length < 0 && errno != EINTR && errno != EAGAIN) return unreadable(errno);
@@ -52,7 +54,7 @@ Result<bool> LineReader::refill() {
   at_end_ = length == 0;
   end_ += static_cast<std::size_t>(length);
   bytes_read_ += static_cast<std::uint64_t>(length);
-  return !at_end_;
+  return at_end_ ? Refill::kEnd : Refill::kMore;
 }
 
 std::size_t LineReader::find_line_end(std::size_t from) const {
@@ -63,12 +65,14 @@ std::size_t LineReader::find_line_end(std::size_t from) const {
 }
 
 Result<LineReader::Next> LineReader::next_in_new_block(std::string_view& line) {
+  if (skips_) return skip_line();
   std::size_t line_end = kNotFound;
   while (line_end == kNotFound) {
     const std::size_t searched = end_ - begin_;
     if (searched > kLineBytesMax) return skip_line();
-    CRAWLSTORE_TRY(const auto more, refill());
-    if (!more) break;
+    CRAWLSTORE_TRY(const auto refilled, refill());
+    if (refilled == Refill::kPause) return Next::kPause;
+    if (refilled == Refill::kEnd) break;
     line_end = find_line_end(begin_ + searched);
   }
   if (line_end == kNotFound) {
@@ -86,15 +90,24 @@ Result<LineReader::Next> LineReader::next_in_new_block(std::string_view& line) {
 }
 
 Result<LineReader::Next> LineReader::skip_line() {
-  while (true) {
+  skips_ = true;
+  while (skips_) {
     begin_ = end_;
-    CRAWLSTORE_TRY(const auto more, refill());
-    if (!more) return Next::kTooLong;
-    if (const std::size_t line_end = find_line_end(begin_); line_end != kNotFound) {
-      begin_ = line_end + 1;
-      return Next::kTooLong;
-    }
+    CRAWLSTORE_TRY(const auto refilled, refill());
+    if (refilled == Refill::kPause) return Next::kPause;
+    const std::size_t line_end = find_line_end(begin_);
+    if (line_end != kNotFound) begin_ = line_end + 1;
+    skips_ = refilled == Refill::kMore && line_end == kNotFound;
   }
+  return Next::kTooLong;
+}
+
+bool LineReader::next_at_hand(std::string_view& line) {
+  const std::size_t line_end = find_line_end(begin_);
+  if (skips_ || line_end == kNotFound) return false;
+  take(line, line_end - begin_);
+  ++begin_;
+  return true;
 }
 
 }  // namespace crawlstore::cli

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,10 +25,15 @@ class LineReader {
   /// Lines that are longer are skipped. What a DRUM takes as an auxiliary.
   static constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
 
-  enum class Next : std::uint8_t { kLine, kTooLong, kEnd };
+  /// kPause: nothing came for as long as the patience is; go on with the next call.
+  enum class Next : std::uint8_t { kLine, kTooLong, kPause, kEnd };
 
-  /// `stop`: reading ends, as at the end of the input, when a signal asks for it.
-  LineReader(int descriptor, const StopSignals& stop);
+  /// How long to wait for input that is not there; nullopt = for ever.
+  using Patience = std::function<std::optional<std::chrono::nanoseconds>()>;
+
+  /// `stop`: reading ends, as at the end of the input, when a signal asks for it. `patience` is
+  /// asked before each wait; without it there is no kPause.
+  LineReader(int descriptor, const StopSignals& stop, Patience patience = {});
 
   /// errors  those of read(2)
   Result<Next> next(std::string_view& line) {
@@ -38,9 +45,14 @@ class LineReader {
     return Next::kLine;
   }
 
+  /// A line that was read to its end already. False: there is none.
+  bool next_at_hand(std::string_view& line);
+
   [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
 
  private:
+  enum class Refill : std::uint8_t { kMore, kPause, kEnd };
+
   void take(std::string_view& line, std::size_t length) {
     line = {&buffer_[begin_], length};
     if (line.ends_with('\r')) line.remove_suffix(1);
@@ -48,16 +60,18 @@ class LineReader {
   }
   Result<Next> next_in_new_block(std::string_view& line);
   Result<Next> skip_line();
-  Result<bool> refill();
+  Result<Refill> refill();
   [[nodiscard]] std::size_t find_line_end(std::size_t from) const;
 
   int descriptor_;
   const StopSignals* stop_;
+  Patience patience_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what was not handed out yet
   std::size_t end_ = 0;
   std::uint64_t bytes_read_ = 0;
   bool at_end_ = false;
+  bool skips_ = false;  // the rest of a line that is too long
 };
 
 }  // namespace crawlstore::cli

@@ -2,12 +2,13 @@
 #include "cli/seen_run.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <span>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/console.h"
+#include "cli/input_file.h"
 #include "cli/input_size.h"
 #include "cli/options.h"
 #include "model/format_text.h"
@@ -18,6 +19,12 @@ namespace {
 /// How often it is asked whether a bucket is full.
 constexpr std::uint64_t kLinesPerLook = 1024;
 constexpr std::uint64_t kRefusalsShown = 5;
+/// What a request takes beside its URL, about: key, length, operation.
+constexpr std::uint64_t kRequestBytes = 16;
+constexpr std::chrono::seconds kPause{1};
+/// An input that comes in drops never pauses: lines wait at most so many times as long as the last
+/// merge took, so that small merges of a large store do not take all the time.
+constexpr int kWaitPerMerge = 20;
 
 std::size_t spool_bytes(std::uint64_t memory_bytes) {
   constexpr std::uint64_t kLow = 256 * 1024;
@@ -29,28 +36,35 @@ std::uint64_t batch_lines_max(std::uint64_t memory_bytes) {
   return std::clamp<std::uint64_t>(memory_bytes / 16, 4096, 1U << 26);
 }
 
+/// How many bytes of requests may wait: what fills the memory, or a quarter of what the file
+/// remembers (about 8 bytes a key), so that many small merges do not rewrite a large DRUM.
+std::uint64_t waiting_bytes_max(std::uint64_t memory_bytes, std::uint64_t key_count) {
+  return std::max(memory_bytes, 2 * key_count);
+}
+
 }  // namespace
 
 SeenRun::SeenRun(const SeenOptions& options, UrlSession& session)
     : options_(options),
       session_(session),
       spool_(folder_of(options.session.path), spool_bytes(session.memory_bytes())),
-      merge_order_(session.store(), spool_, counts_, options.as_json),
+      merge_order_(counts_, options.as_json),
       input_order_(
           session.store(), spool_, counts_,
-          {options.session.drum, batch_lines_max(session.memory_bytes()), options.as_json}) {}
+          {options.session.drum, batch_lines_max(session.memory_bytes()), options.as_json}),
+      progress_("seen", model::Unit::kCount, " lines", options.quiet),
+      subject_(options.session.path) {}
+
+std::optional<Error> SeenRun::output_failure() const {
+  return merge_order_.failure() ? merge_order_.failure() : input_order_.failure();
+}
 
 Result<void> SeenRun::answer_leftovers() {
   DrumCore& core = session_.core();
   const auto sink = [this](std::span<const RawAnswer> answers) { merge_order_.accept(answers); };
   core.attach(0, sink);
   core.attach(session_.import_consumer(), [](std::span<const RawAnswer>) {});
-  const auto taken = core.take_results(0, sink);
-  if (!taken) {
-    merge_order_.abandon();
-    return tl::unexpected<Error>(merge_order_.failure().value_or(taken.error()));
-  }
-  CRAWLSTORE_TRY(merge_order_.finish());
+  CRAWLSTORE_TRY(core.take_results(0, sink));
   if (core.status().pending_count != 0) CRAWLSTORE_TRY(merge(true));
   const auto answered = counts_.unique + counts_.duplicate + counts_.updated;
   if (answered != 0 && !options_.quiet) {
@@ -61,49 +75,82 @@ Result<void> SeenRun::answer_leftovers() {
   return {};
 }
 
-void SeenRun::tell_refused(const char* why) {
+void SeenRun::refuse(const char* why) {
   if (++counts_.refused > kRefusalsShown) return;
-  note(fmt::format("line {} refused: {}", counts_.lines, why));
+  const std::uint64_t number = counts_.lines - lines_before_input_;
+  if (input_.empty()) {
+    note(fmt::format("line {} refused: {}", number, why));
+  } else {
+    note(fmt::format("{}:{}: refused: {}", model::format_printable(input_), number, why));
+  }
 }
 
-bool SeenRun::is_refused(std::string_view url) {
-  if (options_.as_json) return false;
-  if (url.find('\t') != std::string_view::npos) {
-    tell_refused("it holds a TAB (--json takes it)");
-    return true;
-  }
+std::optional<const char*> SeenRun::refusal_of(std::string_view url) const {
+  if (options_.as_json) return std::nullopt;
+  if (url.find('\t') != std::string_view::npos) return "it holds a TAB (--json takes it)";
   if (url.find('\r') != std::string_view::npos) {
-    tell_refused("it holds a carriage return (--json takes it)");
-    return true;
+    return "it holds a carriage return (--json takes it)";
   }
-  return false;
+  return std::nullopt;
 }
 
+void SeenRun::note_answered(Clock::time_point merge_start) {
+  last_merge_ = Clock::now() - merge_start;
+  waiting_lines_ = 0;
+  waiting_bytes_ = 0;
+  waiting_bytes_max_ =
+      waiting_bytes_max(session_.memory_bytes(), session_.core().status().key_count);
+}
+
+/// Merges everything, or only when a bucket calls for it, and prints what that answered.
 Result<void> SeenRun::merge(bool everything) {
-  const auto answered = session_.merge(everything);
-  if (!answered) {
-    if (ordered_) {
-      input_order_.abandon();
-    } else {
-      merge_order_.abandon();
-    }
-    return tl::unexpected<Error>(merge_order_.failure().value_or(answered.error()));
-  }
-  if (*answered == 0) return {};
-  if (!ordered_) return merge_order_.finish();
-  CRAWLSTORE_TRY(input_order_.finish());
+  const auto start = Clock::now();
+  CRAWLSTORE_TRY(const auto answered, session_.merge(everything));
+  if (!everything && answered == 0) return {};
+  if (ordered_ && answered != 0) CRAWLSTORE_TRY(print_batch());
+  note_answered(start);
+  return {};
+}
+
+/// With --ordered a merge keeps its answers in the file, as nobody is attached.
+Result<void> SeenRun::print_batch() {
+  CRAWLSTORE_TRY(session_.core().take_results(
+      0, [this](std::span<const RawAnswer> answers) { input_order_.accept(answers); }));
+  CRAWLSTORE_TRY(input_order_.check_complete());
   return input_order_.start_batch();
+}
+
+Result<void> SeenRun::submit(std::string_view url, Key16 key) {
+  return session_.core().submit(
+      {options_.operation, 0, key.head, {}, std::as_bytes(std::span(url)), key.tail});
 }
 
 Result<void> SeenRun::ask(std::string_view url) {
   const Key16 key = session_.key_of(url);
   if (ordered_) CRAWLSTORE_TRY(input_order_.add(key.head, url));
-  const RawRequest request{
-      options_.operation, 0, key.head, {}, std::as_bytes(std::span(url)), key.tail};
-  CRAWLSTORE_TRY(session_.core().submit(request));
-  if (++asked_since_look_ < kLinesPerLook) return {};
+  CRAWLSTORE_TRY(submit(url, key));
+  if (waiting_lines_++ == 0) first_waiting_ = Clock::now();
+  waiting_bytes_ += url.size() + kRequestBytes;
+  if (waiting_lines_ >= options_.flush_every.lines) return merge(true);
+  return ++asked_since_look_ < kLinesPerLook ? Result<void>{} : look();
+}
+
+/// Merges where that is due.
+Result<void> SeenRun::look() {
   asked_since_look_ = 0;
-  return merge(ordered_ && input_order_.is_full());
+  const auto& time = options_.flush_every.time;
+  return merge(waiting_bytes_ >= waiting_bytes_max_ || (ordered_ && input_order_.is_full()) ||
+               (time && Clock::now() - first_waiting_ >= *time));
+}
+
+/// How long the next line may keep those that wait from being answered.
+std::optional<std::chrono::nanoseconds> SeenRun::patience() const {
+  if (waiting_lines_ == 0) return std::nullopt;
+  const std::chrono::nanoseconds waited = Clock::now() - first_waiting_;
+  if (options_.flush_every.time) return *options_.flush_every.time - waited;
+  const std::chrono::nanoseconds most = kWaitPerMerge * last_merge_;
+  return std::min<std::chrono::nanoseconds>(
+      kPause, std::max<std::chrono::nanoseconds>(kPause, most) - waited);
 }
 
 Result<void> SeenRun::take_line(std::string_view line) {
@@ -111,37 +158,90 @@ Result<void> SeenRun::take_line(std::string_view line) {
     ++counts_.skipped;
     return {};
   }
-  return is_refused(line) ? Result<void>{} : ask(line);
+  if (const auto why = refusal_of(line)) {
+    refuse(*why);
+    return {};
+  }
+  return ask(line);
+}
+
+/// Nobody takes verdicts any more: the lines that were taken out of the input, and are not asked
+/// yet, wait in the file with the others.
+void SeenRun::keep_unasked(LineReader& reader) {
+  std::string_view line;
+  while (reader.next_at_hand(line)) {
+    if (line.empty() || refusal_of(line)) continue;
+    if (!submit(line, session_.key_of(line))) return;
+  }
+}
+
+Result<void> SeenRun::read(const std::string& path, const StopSignals& stop) {
+  const InputFile file(path);
+  if (file.descriptor() < 0) {
+    input_failure_ = fail_errno(errno, "the input").value();
+    return {};
+  }
+  LineReader reader(file.descriptor(), stop, [this] { return patience(); });
+  const InputSize size(file.descriptor());
+  std::string_view line;
+  while (true) {
+    const auto next = reader.next(line);
+    if (!next) input_failure_ = next.error();
+    if (!next || *next == LineReader::Next::kEnd) return {};
+    Result<void> done;
+    if (*next == LineReader::Next::kPause) {
+      done = merge(true);
+    } else {
+      ++counts_.lines;
+      if (*next == LineReader::Next::kTooLong) {
+        refuse("it is longer than 64 MiB");
+      } else {
+        done = take_line(line);
+      }
+      if (counts_.lines % kLinesPerLook == 0) {
+        progress_.update(counts_.lines, size.fraction(reader.bytes_read()));
+      }
+    }
+    if (done) continue;
+    if (output_failure()) keep_unasked(reader);
+    return done;
+  }
+}
+
+Result<void> SeenRun::answer_inputs(const StopSignals& stop) {
+  const std::vector<std::string> standard_input = {"-"};
+  for (const std::string& path : options_.inputs.empty() ? standard_input : options_.inputs) {
+    if (!options_.inputs.empty()) input_ = path;
+    lines_before_input_ = counts_.lines;
+    CRAWLSTORE_TRY(read(path, stop));
+    if (input_failure_) subject_ = path == "-" ? "standard input" : path;
+    if (input_failure_ || stop.requested() != 0) break;
+  }
+  return merge(true);
 }
 
 Result<void> SeenRun::run(const StopSignals& stop) {
-  CRAWLSTORE_TRY(answer_leftovers());
-  if (options_.ordered) {
+  Result<void> done = answer_leftovers();
+  if (done && options_.ordered) {
     ordered_ = true;
-    CRAWLSTORE_TRY(input_order_.start_batch());
-    session_.core().attach(
-        0, [this](std::span<const RawAnswer> answers) { input_order_.accept(answers); });
+    done = input_order_.start_batch();
+    session_.core().attach(0, {});
   }
-  LineReader reader(STDIN_FILENO, stop);
-  ProgressBar progress("seen", model::Unit::kCount, " lines", options_.quiet);
-  const InputSize size(STDIN_FILENO);
-  std::string_view line;
-  while (true) {
-    CRAWLSTORE_TRY(const auto next, reader.next(line));
-    if (next == LineReader::Next::kEnd) break;
-    ++counts_.lines;
-    if (next == LineReader::Next::kTooLong) {
-      tell_refused("it is longer than 64 MiB");
-    } else {
-      CRAWLSTORE_TRY(take_line(line));
-    }
-    if (counts_.lines % kLinesPerLook == 0) {
-      progress.update(counts_.lines, size.fraction(reader.bytes_read()));
-    }
+  if (done) {
+    note_answered(Clock::now());
+    done = answer_inputs(stop);
   }
-  CRAWLSTORE_TRY(merge(true));
   counts_.unparsed = session_.unparsed_count();
   counts_.dropped = session_.core().status().dropped_count;
+  if (const auto failure = output_failure()) {
+    subject_ = options_.session.path;
+    return tl::unexpected<Error>(*failure);
+  }
+  if (!done) {
+    subject_ = options_.session.path;
+    return done;
+  }
+  if (input_failure_) return tl::unexpected<Error>(*input_failure_);
   return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/stop_signals.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -13,6 +14,14 @@ namespace {
 // tidy: mutable state, a signal handler reaches nothing else
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
+
+timespec timespec_of(std::chrono::nanoseconds time) {
+  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
+  timespec parts = {};
+  parts.tv_sec = whole.count();
+  parts.tv_nsec = (time - whole).count();
+  return parts;
+}
 
 /// The first one is a wish; the second one, of whatever kind, has its default effect: SA_RESETHAND
 /// has restored that, and the signal comes again when the handler returns.
@@ -49,7 +58,10 @@ int StopSignals::requested() const {
   return stop_signal;
 }
 
-bool StopSignals::wait_readable(int descriptor) const {
+StopSignals::Wait StopSignals::wait(int descriptor,
+                                    std::optional<std::chrono::nanoseconds> patience) const {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
   // Blocked between the look at the wish and the wait, so that none comes unseen in between.
   sigset_t both;
   sigset_t earlier;
@@ -60,11 +72,17 @@ bool StopSignals::wait_readable(int descriptor) const {
   pollfd input{descriptor, POLLIN, 0};
   int ready = -1;
   while (requested() == 0 && ready < 0) {
-    ready = ::ppoll(&input, 1, nullptr, &earlier);
+    timespec rest = {};
+    if (patience) {
+      const std::chrono::nanoseconds left = *patience - (Clock::now() - start);
+      rest = timespec_of(std::max(left, std::chrono::nanoseconds(0)));
+    }
+    ready = ::ppoll(&input, 1, patience ? &rest : nullptr, &earlier);
     if (ready < 0 && errno != EINTR) break;
   }
   ::pthread_sigmask(SIG_SETMASK, &earlier, nullptr);
-  return requested() == 0;
+  if (requested() != 0) return Wait::kSignal;
+  return ready == 0 ? Wait::kTimeout : Wait::kReadable;
 }
 
 }  // namespace crawlstore::cli

@@ -5,7 +5,10 @@
 /// second one of its kind ends the process at once (the last commit stands).
 /// Threads: requested() from any thread. One at a time in a process.
 
+#include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <optional>
 
 namespace crawlstore::cli {
 
@@ -19,8 +22,15 @@ class StopSignals {
   /// The number of the signal that came; 0 = none.
   [[nodiscard]] int requested() const;
 
-  /// Waits until `descriptor` can be read (or has ended). False: a signal came first.
-  [[nodiscard]] bool wait_readable(int descriptor) const;
+  enum class Wait : std::uint8_t { kReadable, kTimeout, kSignal };
+
+  /// Waits until `descriptor` can be read (or has ended), or a signal comes, or `patience` is over;
+  /// without patience for ever. A descriptor that can be read is kReadable, whatever the patience.
+  [[nodiscard]] Wait wait(int descriptor, std::optional<std::chrono::nanoseconds> patience) const;
+  /// The same, without end. False: a signal came first.
+  [[nodiscard]] bool wait_readable(int descriptor) const {
+    return wait(descriptor, std::nullopt) == Wait::kReadable;
+  }
 
  private:
   struct sigaction earlier_interrupt_ = {};

@@ -4,6 +4,7 @@
 /// Numbers, sizes and places as people write them, on a command line or in a field of the
 /// inspector. Threads: pure functions. nullopt = not of that form, or beyond 64 bits.
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,9 @@ std::optional<std::uint64_t> parse_count(std::string_view text);
 /// A count of bytes, or one with a unit: B, KiB, MiB, GiB, TiB (powers of 1024), kB, MB, GB, TB
 /// (powers of 1000), in any case, with or without a space; "1.5GiB" as well.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);
+
+/// A time with its unit: "500ms", "2s", "1.5s", "1min", "2h"; with or without a space.
+std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
 /// A number that is finite and not negative: "0.05", "1e-7".
 std::optional<double> parse_score(std::string_view text);

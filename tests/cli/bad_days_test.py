@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Full disks, limits, kills, signals, other writers: nothing that was printed is lost, and nothing
-is unique twice."""
+"""Full disks, limits, kills, signals, other writers: nothing that was printed is forgotten, and
+every verdict that was decided is printed at least once."""
 
 import os
 import random
@@ -20,6 +20,11 @@ def lines(urls):
     return b"".join(url + b"\n" for url in urls)
 
 
+def expected(urls):
+    model = Seen()
+    return [(model.check_update(url), url) for url in urls]
+
+
 def whole_lines(out):
     """The verdicts of an output that may have been cut."""
     return [tuple(line.split(b"\t", 1)) for line in out.split(b"\n")[:-1]]
@@ -34,10 +39,28 @@ class SeenTest(command.CommandTest):
         self.assertEqual([url for verdict, url in answer.verdicts if verdict != b"duplicate"], [])
         return leftovers
 
-    def assert_unique_once(self, verdicts):
+    def assert_unique(self, urls, verdicts):
+        """Each of the URLs was unique at least once, in some spelling."""
         model = Seen()
-        uniques = [model.key(url) for verdict, url in verdicts if verdict == b"unique"]
-        self.assertEqual(len(uniques), len(set(uniques)))
+        uniques = {model.key(url) for verdict, url in verdicts if verdict == b"unique"}
+        self.assertEqual(uniques, {model.key(url) for url in urls})
+
+    def start_blocked(self, *words, data=b""):
+        """A run that is printing, and waits for who reads the pipe."""
+        (self.folder / "input").write_bytes(data)
+        with open(self.folder / "input", "rb") as source:
+            process = self.start("seen", *words, stdin=source, stderr=subprocess.DEVNULL)
+        wait_until_filled(process.stdout)
+        return process
+
+    def kill_printing(self, *words, data=b""):
+        """The whole lines that came out of a run that was killed while it printed."""
+        process = self.start_blocked(*words, data=data)
+        process.kill()
+        out = process.stdout.read()
+        process.stdout.close()
+        process.wait()
+        return whole_lines(out)
 
 
 class ClosedStreams(SeenTest):
@@ -124,10 +147,18 @@ class FullDisk(SeenTest):
         printed = answer.verdicts
         leftovers = self.assert_known([url for _, url in printed], "disk/x.crawl")
         rest = self.succeed("seen", "disk/x.crawl", data=lines(urls)).verdicts
-        self.assert_unique_once(printed + leftovers + rest)
-        uniques = {Seen().key(url) for verdict, url in printed + leftovers + rest
-                   if verdict == b"unique"}
-        self.assertEqual(uniques, {Seen().key(url) for url in urls})
+        self.assert_unique(urls, printed + leftovers + rest)
+
+    def test_of_the_output_leaves_every_verdict_to_the_next_run(self):
+        urls = url_inputs.made_up(20_000, 15_000)
+        for options in ([], ["--ordered"]):
+            name = f"{len(options)}.crawl"
+            with open("/dev/full", "wb") as full:
+                answer = self.run_command("seen", name, *options, data=lines(urls), stdout=full)
+            self.assertEqual(answer.code, 3)
+            self.assertRegex(answer.err, b"no space left.*standard output|standard output.*no spac")
+            again = self.succeed("seen", name).verdicts
+            self.assertEqual(by_key(again, Seen()), by_key(expected(urls), Seen()))
 
     def test_makes_no_store_where_none_fits(self):
         with open(self.folder / "disk/filler", "wb") as filler:
@@ -166,7 +197,7 @@ class Limits(SeenTest):
 class Kill(SeenTest):
     """kill -9 at any moment, many times, on one store."""
 
-    def test_loses_nothing_that_was_printed(self):
+    def test_loses_no_verdict(self):
         seed = command.SEED
         generator = random.Random(seed)
         rounds = 200 if command.IS_LONG else 12
@@ -178,8 +209,29 @@ class Kill(SeenTest):
             self.assert_whole()
             everything += self.assert_known([url for _, url in everything[-2000:]])
         everything += self.succeed("seen", "x.crawl", data=lines(urls)).verdicts
-        self.assert_unique_once(everything)
+        self.assert_unique(urls, everything)
         self.assert_known([url for _, url in everything])
+
+    def test_while_it_prints_leaves_the_verdicts_to_the_next_run(self):
+        urls = url_inputs.made_up(20_000, 15_000)
+        for options in ([], ["--ordered"], ["--json", "--repeats", "drop"]):
+            name = f"{len(options)}.crawl"
+            self.kill_printing(name, *options, data=lines(urls))
+            self.assert_whole(name)
+            self.kill_printing(name)  # once more, while it prints what waited
+            answer = self.succeed("seen", name).verdicts
+            self.assert_unique(urls, answer)
+            if "drop" not in options:
+                self.assertEqual(by_key(answer, Seen()), by_key(expected(urls), Seen()))
+            self.assertEqual(self.succeed("seen", name).verdicts, [])
+
+    def test_while_it_checks_leaves_the_answers_and_changes_nothing(self):
+        urls = url_inputs.made_up(20_000, 15_000)
+        self.kill_printing("x.crawl", "--check", data=lines(urls))
+        for answer in (self.succeed("seen", "x.crawl"),
+                       self.succeed("seen", "x.crawl", "--check", data=lines(urls))):
+            self.assertEqual(len(answer.verdicts), len(urls))
+            self.assertEqual({verdict for verdict, _ in answer.verdicts}, {b"unique"})
 
     def killed_run(self, urls, generator):
         """The verdicts that came out before the kill."""
@@ -247,7 +299,20 @@ class Signals(SeenTest):
         self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
         self.assertEqual(err, b"")
         self.assert_whole()
-        self.assert_known([whole_lines(first)[0][1]])
+        leftovers = self.assert_known([whole_lines(first)[0][1]])
+        rest = self.succeed("seen", "x.crawl", data=lines(urls)).verdicts
+        self.assert_unique(urls, leftovers + rest)
+
+    def test_of_a_reader_that_went_away_lose_no_line_that_was_read(self):
+        urls = url_inputs.made_up(10_000, 8_000)
+        data = lines(urls)
+        self.assertLess(len(data), 1 << 20)  # is read at once
+        for options in ([], ["--ordered"]):
+            name = f"{len(options)}.crawl"
+            process = self.start_blocked(name, "--memory", "64KiB", *options, data=data)
+            process.stdout.close()
+            self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
+            self.assert_unique(urls, self.succeed("seen", name).verdicts)
 
     def test_that_were_ignored_stay_ignored(self):
         process = self.start("seen", "x.crawl",
@@ -265,22 +330,20 @@ class Leftovers(SeenTest):
 
     def test_are_printed_by_the_next_run_after_a_merge(self):
         urls = url_inputs.made_up(20_000, 15_000)
-        process = self.start("seen", "x.crawl", "--memory", "64KiB", stdout=subprocess.PIPE)
-        # The pipe of the output fills and blocks the run between two merges.
-        process.stdin.write(lines(urls[:10_000]))
-        process.stdin.flush()
-        process.kill()
-        printed = whole_lines(process.stdout.read())
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            pipe.close()
-        process.wait()
+        printed = self.kill_printing("x.crawl", "--memory", "64KiB", data=lines(urls))
         self.succeed("merge", "x.crawl")
         first = self.succeed("seen", "x.crawl").verdicts
         self.assertEqual(self.succeed("seen", "x.crawl").verdicts, [])
         rest = self.succeed("seen", "x.crawl", data=lines(urls)).verdicts
-        self.assert_unique_once(printed + first + rest)
-        uniques = {url for verdict, url in printed + first + rest if verdict == b"unique"}
-        self.assertEqual({Seen().key(url) for url in uniques}, {Seen().key(url) for url in urls})
+        self.assertNotEqual(first, [])
+        self.assert_unique(urls, printed + first + rest)
+
+    def test_are_not_swallowed_by_an_import(self):
+        urls = url_inputs.made_up(20_000, 15_000)
+        self.kill_printing("x.crawl", data=lines(urls))
+        self.succeed("import", "x.crawl", "--format", "urls", "-", data=lines(urls[:100]))
+        answer = self.succeed("seen", "x.crawl").verdicts
+        self.assertEqual(by_key(answer, Seen()), by_key(expected(urls), Seen()))
 
 
 class Writers(SeenTest):
@@ -343,7 +406,7 @@ class Replaced(SeenTest):
         self.make_store()
         self.make_store("other.crawl")
         other = (self.folder / "other.crawl").read_bytes()
-        process = self.start("seen", "x.crawl")
+        process = self.start("seen", "x.crawl", "--flush-every", "1h")
         process.stdin.write(b"http://a.test/\n")
         process.stdin.flush()
         wait_until_read(process.stdin.fileno())

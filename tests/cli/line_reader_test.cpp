@@ -91,6 +91,51 @@ TEST(LineReader, DoesNotDependOnHowBytesArrive) {
     EXPECT_EQ(lines_of(text, piece), expected);
 }
 
+TEST(LineReader, PausesWithoutLosingALineThatCameInPart) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const auto write_text = [&ends](const std::string& text) {
+    EXPECT_EQ(::write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  };
+  const StopSignals stop;
+  LineReader reader(ends[0], stop, [] { return std::chrono::milliseconds(1); });
+  std::string_view line;
+  write_text("a\nb\nc");
+  EXPECT_EQ(reader.next(line), LineReader::Next::kLine);
+  EXPECT_EQ(line, "a");
+  EXPECT_TRUE(reader.next_at_hand(line));
+  EXPECT_EQ(line, "b");
+  EXPECT_FALSE(reader.next_at_hand(line));
+  EXPECT_EQ(reader.next(line), LineReader::Next::kPause);
+  EXPECT_EQ(reader.next(line), LineReader::Next::kPause);
+  write_text("d\n");
+  EXPECT_EQ(reader.next(line), LineReader::Next::kLine);
+  EXPECT_EQ(line, "cd");
+  ::close(ends[1]);
+  EXPECT_EQ(reader.next(line), LineReader::Next::kEnd);
+  ::close(ends[0]);
+}
+
+TEST(LineReader, PausesInsideALineOverTheLimit) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const std::string block(std::size_t{64} << 10, 'x');
+  const StopSignals stop;
+  LineReader reader(ends[0], stop, [] { return std::chrono::milliseconds(0); });
+  std::string_view line;
+  for (std::size_t bytes = 0; bytes <= LineReader::kLineBytesMax + block.size();
+       bytes += block.size()) {
+    ASSERT_EQ(::write(ends[1], block.data(), block.size()), static_cast<ssize_t>(block.size()));
+    ASSERT_EQ(reader.next(line), LineReader::Next::kPause);
+  }
+  EXPECT_EQ(::write(ends[1], "x\nb\n", 4), 4);
+  EXPECT_EQ(reader.next(line), LineReader::Next::kTooLong);
+  EXPECT_EQ(reader.next(line), LineReader::Next::kLine);
+  EXPECT_EQ(line, "b");
+  ::close(ends[1]);
+  ::close(ends[0]);
+}
+
 TEST(LineReader, ReportsADescriptorThatCannotBeRead) {
   const StopSignals stop;
   const int folder = ::open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -3,6 +3,9 @@
 memory, the order, the spelling and the bytes."""
 
 import json
+import select
+import threading
+import time
 import unittest
 
 import command
@@ -194,6 +197,123 @@ class Lines(command.CommandTest):
         answer = self.run_command("import", "y.crawl", "--format", "urls", "long.txt", "--quiet")
         self.assertEqual((answer.code, answer.err),
                          (1, b"crawlstore: long.txt:2: refused: it is longer than 64 MiB\n"))
+
+
+class Stream(command.CommandTest):
+    """Verdicts come while the input goes on."""
+
+    def start_seen(self, *options):
+        process = self.start("seen", "x.crawl", "--quiet", *options)
+        self.addCleanup(lambda: [pipe.close() for pipe in (process.stdout, process.stderr)])
+        return process
+
+    def say(self, process, data):
+        process.stdin.write(data)
+        process.stdin.flush()
+
+    def has_verdict(self, process, seconds):
+        return bool(select.select([process.stdout], [], [], seconds)[0])
+
+    def end(self, process, *rest):
+        process.stdin.close()
+        self.assertEqual(process.stdout.readlines(), list(rest))
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_in_the_first_pause_before_the_second_line(self):
+        for options in ([], ["--ordered"], ["--check"], ["--flush-every", "1000"]):
+            process = self.start_seen("--drum", f"d{len(options)}{options[:1]}", *options)
+            self.say(process, b"http://a.test/\n")
+            self.assertEqual(process.stdout.readline(), b"unique\thttp://a.test/\n", options)
+            self.say(process, b"http://b.te")
+            time.sleep(1.2)  # a pause in the middle of a line
+            self.say(process, b"st/\nhttp://c.test/\n")
+            process.stdin.close()
+            self.assertEqual(sorted(process.stdout.readlines()),
+                             [b"unique\thttp://b.test/\n", b"unique\thttp://c.test/\n"])
+            self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_of_an_input_that_comes_in_drops(self):
+        process = self.start_seen()
+        end = time.monotonic() + 30
+        while not self.has_verdict(process, 0.1) and time.monotonic() < end:
+            self.say(process, b"http://a.test/\n")
+        self.assertEqual(process.stdout.readline(), b"unique\thttp://a.test/\n")
+        process.communicate()
+
+    def test_within_the_time_that_is_asked_for(self):
+        process = self.start_seen("--flush-every", "20ms")
+        self.say(process, b"http://a.test/\n")
+        start = time.monotonic()
+        self.assertEqual(process.stdout.readline(), b"unique\thttp://a.test/\n")
+        if not command.IS_SANITIZED:
+            self.assertLess(time.monotonic() - start, 0.9)
+        self.end(process)
+
+    def test_not_before_the_time_that_is_asked_for(self):
+        process = self.start_seen("--flush-every", "1h")
+        self.say(process, b"http://a.test/\n")
+        self.assertFalse(self.has_verdict(process, 1.5))
+        self.end(process, b"unique\thttp://a.test/\n")
+
+    def test_after_so_many_lines_as_are_asked_for(self):
+        urls = url_inputs.made_up(40, 40)
+        wanted = expected(urls, Seen())
+        words = ("--quiet", "--memory", "64KiB")
+        each = self.succeed("seen", "each.crawl", *words, "--flush-every", "1", data=lines(urls))
+        self.assertEqual(each.verdicts, wanted)  # no merge had two to put in its own order
+        other = self.succeed("seen", "all.crawl", *words, "--flush-every", "1,000",
+                             data=lines(urls))
+        self.assertNotEqual(other.verdicts, wanted)
+        self.assertEqual(sorted(other.verdicts), sorted(wanted))
+
+    def test_refuses_what_is_neither_lines_nor_a_time(self):
+        for text in ("0", "-1", "", "2x", "s", "1.5", "0s", "10us", "169h", "1e3s"):
+            self.refuse(2, "--flush-every", "seen", "x.crawl", f"--flush-every={text}")
+        self.assertFalse((self.folder / "x.crawl").exists())
+
+    def test_when_the_memory_is_full_and_the_file_does_not_grow(self):
+        process = self.start_seen("--memory", "1MiB", "--flush-every", "1h", "--check")
+        url = b"http://host.test/%032d\n"
+        data = b"".join(url % (number * 0x9E3779B97F4A7C15 % 2**64) for number in range(20_000))
+        sizes = []
+        reader = threading.Thread(target=lambda: sizes.append(len(process.stdout.read())))
+        reader.start()
+        for _ in range(20):
+            self.say(process, data)
+        size = (self.folder / "x.crawl").stat().st_size
+        process.stdin.close()
+        reader.join()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertEqual(sizes, [20 * (len(data) + 20_000 * len(b"unique\t"))])
+        self.assertGreater(len(data) * 20, 19 << 20)
+        self.assertLess(size, 6 << 20)
+
+
+class Inputs(command.CommandTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "a.txt").write_bytes(b"http://a.test/\nhttp://b.test/")
+        (self.folder / "b.txt").write_bytes(b"http://c.test/\nx\ty\nhttp://a.test/\n")
+
+    def test_are_read_one_after_another(self):
+        answer = self.run_command("seen", "x.crawl", "a.txt", "-", "b.txt", "--ordered",
+                                  data=b"http://d.test/\n\rx\n")
+        self.assertEqual(answer.code, 1)
+        self.assertEqual(answer.verdicts, [
+            (b"unique", b"http://a.test/"), (b"unique", b"http://b.test/"),
+            (b"unique", b"http://d.test/"), (b"unique", b"http://c.test/"),
+            (b"duplicate", b"http://a.test/")])
+        self.assertIn(b"crawlstore: -:2: refused: it holds a carriage return", answer.err)
+        self.assertIn(b"crawlstore: b.txt:2: refused: it holds a TAB", answer.err)
+        self.assertIn(b"7 lines: 4 unique, 1 duplicate, 2 refused", answer.err)
+
+    def test_that_are_not_there_end_it_after_what_was_read(self):
+        answer = self.run_command("seen", "x.crawl", "--ordered", "a.txt", "none.txt", "b.txt")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.err, b"none.txt: no such file")
+        self.assertEqual([url for _, url in answer.verdicts], [b"http://a.test/", b"http://b.test/"])
+        self.refuse(3, r"\.: input or output failed: the input cannot be read", "seen", "x.crawl",
+                    ".")
 
 
 class Import(command.CommandTest):

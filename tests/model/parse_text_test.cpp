@@ -45,6 +45,23 @@ TEST(ParseBytes, RejectsWhatIsNoSize) {
   }
 }
 
+TEST(ParseDuration, TakesNumbersWithAUnit) {
+  using namespace std::chrono_literals;
+  EXPECT_EQ(parse_duration("500ms"), 500ms);
+  EXPECT_EQ(parse_duration("2s"), 2s);
+  EXPECT_EQ(parse_duration("1.5 s"), 1500ms);
+  EXPECT_EQ(parse_duration("3min"), 3min);
+  EXPECT_EQ(parse_duration("2h"), 2h);
+  EXPECT_EQ(parse_duration("0s"), 0s);
+}
+
+TEST(ParseDuration, RejectsWhatIsNoTime) {
+  for (const char* text :
+       {"", "2", "s", "-2s", "2x", "2 s s", "1.2.3s", "2s ", "1e3s", "inf s", "9999999999999h"}) {
+    EXPECT_FALSE(parse_duration(text)) << text;
+  }
+}
+
 TEST(ParseScore, TakesDecimalsAndPowers) {
   EXPECT_EQ(parse_score("0"), 0.0);
   EXPECT_EQ(parse_score("0.25"), 0.25);
