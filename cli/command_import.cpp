@@ -108,6 +108,7 @@ Result<void> ImportRun::read(const std::string& path, int descriptor, const Stop
     } else {
       const Key16 key = session_.key_of(line);
       const UrlProblem problem = session_.problem();
+      CRAWLSTORE_TRY(session_.remember_page(line, key));
       if (problem != UrlProblem::kNone) unparsed_.add(place(), line, problem);
       if (session_.has_wide_keys()) {
         wide_keys_.push_back(key);
@@ -149,7 +150,7 @@ int run_urls(const Options& options) {
   const StopSignals stop;
   auto session = UrlSession::open(options.session);
   if (!session) return fail_with(options.session.path, session.error());
-  auto unparsed = UnparsedReport::open(options.unparsed);
+  auto unparsed = UnparsedReport::open(options.unparsed, options.quiet);
   if (!unparsed) return fail_with(options.unparsed, unparsed.error());
   ImportRun import(*session, *unparsed, options.quiet);
   std::string subject = options.session.path;

@@ -20,7 +20,8 @@ constexpr const char* kFooter =
     "Reads URLs, a line each, from the inputs or from standard input, and prints `unique`, "
     "`duplicate` or (with --update) `updated`, a TAB and the line, in the order in which merges "
     "decide: arrival order inside a bucket. With --repeats drop many `duplicate` (and `updated`) "
-    "lines are missing.\n"
+    "lines are missing. A URL that a page of FILE has was seen, too: by one crawl, in one memory; "
+    "`crawlstore forget` takes it out of both.\n"
     "Verdicts come when the input pauses for a second, as --flush-every says, whenever the lines "
     "that wait fill the memory (and a quarter of what FILE remembers), and at the end. A line "
     "leaves FILE only after its verdict was written out. Where a run is killed, or its reader goes "
@@ -44,7 +45,7 @@ std::string summary(const model::LineCounts& counts, double seconds) {
   if (counts.dropped != 0) text += fmt::format(", {} dropped", number(counts.dropped));
   if (counts.skipped != 0) text += fmt::format(", {} empty", number(counts.skipped));
   if (counts.refused != 0) text += fmt::format(", {} refused", number(counts.refused));
-  if (counts.unparsed != 0) text += fmt::format("; {} unparsed", number(counts.unparsed));
+  if (counts.unparsed != 0) text += fmt::format("; {} no URLs", number(counts.unparsed));
   return text + fmt::format("; {}", model::format_duration(seconds));
 }
 
@@ -71,16 +72,20 @@ int run(const SeenOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   auto session = UrlSession::open(options.session);
   if (!session) return fail_with(options.session.path, session.error());
-  SeenRun seen(options, *session);
+  auto unparsed = UnparsedReport::open(options.unparsed, options.quiet);
+  if (!unparsed) return fail_with(options.unparsed, unparsed.error());
+  SeenRun seen(options, *session, *unparsed);
   const auto done = seen.run(stop);
   const auto output_failure = seen.output_failure();
   const auto closed = session->close();
+  const auto listed = unparsed->finish();
   if (output_failure && output_failure->system_errno == EPIPE) {
     std::signal(SIGPIPE, SIG_DFL);
     (void)std::raise(SIGPIPE);
   }
   if (!done) return fail_with(seen.subject(), done.error());
   if (!closed) return fail_with(options.session.path, closed.error());
+  if (!listed) return fail_with(options.unparsed, listed.error());
   if (!options.quiet) {
     note(summary(seen.counts(), std::chrono::duration<double>(Clock::now() - start).count()));
   }
@@ -117,7 +122,10 @@ Action define_seen(Parser& parser) {
       "--flush-every N|TIME", parse,
       "answer what waits every N lines, or so long (500ms, 2s, 1min) after its first line "
       "came (default: when the input pauses for 1s)");
-  parser.flag("--raw", options->session.raw, "key the bytes of a line without normalising");
+  parser.flag("--raw", options->session.raw,
+              "key the bytes of a line without normalising; a DRUM that is made so stays so");
+  parser.text("--unparsed OUT", options->unparsed,
+              "list in this file all that is no URL by the URL Standard: where, why, what");
   add_repeats(parser, options->session.repeats).excludes(ordered);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);

@@ -44,9 +44,10 @@ std::uint64_t waiting_bytes_max(std::uint64_t memory_bytes, std::uint64_t key_co
 
 }  // namespace
 
-SeenRun::SeenRun(const SeenOptions& options, UrlSession& session)
+SeenRun::SeenRun(const SeenOptions& options, UrlSession& session, UnparsedReport& unparsed)
     : options_(options),
       session_(session),
+      unparsed_(unparsed),
       spool_(folder_of(options.session.path), spool_bytes(session.memory_bytes())),
       merge_order_(counts_, options.as_json),
       input_order_(
@@ -77,12 +78,13 @@ Result<void> SeenRun::answer_leftovers() {
 
 void SeenRun::refuse(const char* why) {
   if (++counts_.refused > kRefusalsShown) return;
+  const std::string where = model::format_printable(place());
+  note(fmt::format("{}{} refused: {}", where, input_.empty() ? "" : ":", why));
+}
+
+std::string SeenRun::place() const {
   const std::uint64_t number = counts_.lines - lines_before_input_;
-  if (input_.empty()) {
-    note(fmt::format("line {} refused: {}", number, why));
-  } else {
-    note(fmt::format("{}:{}: refused: {}", model::format_printable(input_), number, why));
-  }
+  return input_.empty() ? fmt::format("line {}", number) : fmt::format("{}:{}", input_, number);
 }
 
 std::optional<const char*> SeenRun::refusal_of(std::string_view url) const {
@@ -127,6 +129,9 @@ Result<void> SeenRun::submit(std::string_view url, Key16 key) {
 
 Result<void> SeenRun::ask(std::string_view url) {
   const Key16 key = session_.key_of(url);
+  const UrlProblem problem = session_.problem();
+  if (problem != UrlProblem::kNone) unparsed_.add(place(), url, problem);
+  CRAWLSTORE_TRY(session_.remember_page(url, key));
   if (ordered_) CRAWLSTORE_TRY(input_order_.add(key.head, url));
   CRAWLSTORE_TRY(submit(url, key));
   if (waiting_lines_++ == 0) first_waiting_ = Clock::now();

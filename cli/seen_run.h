@@ -22,6 +22,7 @@
 #include "cli/merge_order_output.h"
 #include "cli/progress.h"
 #include "cli/spool.h"
+#include "cli/unparsed_report.h"
 #include "cli/url_session.h"
 #include "model/report_view.h"
 
@@ -39,6 +40,7 @@ struct SeenOptions {
   DrumOperation operation = DrumOperation::kCheckUpdate;
   std::vector<std::string> inputs;  // none: standard input
   FlushEvery flush_every;
+  std::string unparsed;  // a file that lists what is no URL; empty: none
   bool ordered = false;
   bool as_json = false;
   bool quiet = false;
@@ -46,7 +48,7 @@ struct SeenOptions {
 
 class SeenRun {
  public:
-  SeenRun(const SeenOptions& options, UrlSession& session);
+  SeenRun(const SeenOptions& options, UrlSession& session, UnparsedReport& unparsed);
 
   /// Reads the inputs to their ends. An input that cannot be read is the last one: what was read
   /// before is answered. errors of the inputs, the store, the output
@@ -74,10 +76,13 @@ class SeenRun {
   [[nodiscard]] std::optional<std::chrono::nanoseconds> patience() const;
   [[nodiscard]] std::optional<const char*> refusal_of(std::string_view url) const;
   void refuse(const char* why);
+  /// Of the line that was read last.
+  [[nodiscard]] std::string place() const;
   void note_answered(Clock::time_point merge_start);
 
   const SeenOptions& options_;
   UrlSession& session_;
+  UnparsedReport& unparsed_;
   model::LineCounts counts_;
   Spool spool_;
   MergeOrderOutput merge_order_;

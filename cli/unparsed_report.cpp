@@ -15,8 +15,9 @@ constexpr std::uint64_t kToldMax = 5;
 
 }  // namespace
 
-Result<UnparsedReport> UnparsedReport::open(const std::string& path) {
+Result<UnparsedReport> UnparsedReport::open(const std::string& path, bool is_quiet) {
   UnparsedReport report;
+  report.is_quiet_ = is_quiet;
   if (path.empty()) return report;
   CRAWLSTORE_TRY(auto file, OutputFile::open(path));
   report.file_.emplace(std::move(file));
@@ -26,7 +27,7 @@ Result<UnparsedReport> UnparsedReport::open(const std::string& path) {
 void UnparsedReport::add(std::string_view place, std::string_view url, UrlProblem problem) {
   const std::string shown = model::format_printable(url);
   const std::string where = model::format_printable(place);
-  if (++count_ <= kToldMax) {
+  if (++count_ <= kToldMax && !is_quiet_) {
     note(fmt::format("{}: no URL, kept as it is: it {}: {}", where, to_text(problem), shown));
   }
   if (!file_ || !written_) return;
@@ -35,7 +36,7 @@ void UnparsedReport::add(std::string_view place, std::string_view url, UrlProble
 }
 
 Result<void> UnparsedReport::finish() {
-  if (count_ > kToldMax) {
+  if (count_ > kToldMax && !is_quiet_) {
     note(fmt::format("{} more are no URLs{}", model::format_count(count_ - kToldMax),
                      file_ ? "" : "; --unparsed FILE lists all"));
   }

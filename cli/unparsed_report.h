@@ -18,8 +18,9 @@ namespace crawlstore::cli {
 
 class UnparsedReport {
  public:
-  /// `path` of the file; empty: there is none. errors those of OutputFile::open()
-  static Result<UnparsedReport> open(const std::string& path);
+  /// `path` of the file; empty: there is none. `is_quiet`: nothing goes to standard error. errors
+  /// those of OutputFile::open()
+  static Result<UnparsedReport> open(const std::string& path, bool is_quiet);
 
   /// `place`: the input and its line. An error of the file is kept for finish().
   void add(std::string_view place, std::string_view url, UrlProblem problem);
@@ -30,6 +31,7 @@ class UnparsedReport {
   std::optional<OutputFile> file_;
   Result<void> written_;
   std::uint64_t count_ = 0;
+  bool is_quiet_ = false;
 };
 
 }  // namespace crawlstore::cli

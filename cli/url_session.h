@@ -42,6 +42,10 @@ class UrlSession {
   Key16 key_of(std::string_view url) { return keyer_(url); }
   /// Of the URL whose key was made last.
   [[nodiscard]] UrlProblem problem() const { return keyer_.problem(); }
+  /// UrlSeen::remember_page.
+  Result<void> remember_page(std::string_view url, Key16 key) {
+    return urls_.remember_page(url, key);
+  }
   [[nodiscard]] bool has_wide_keys() const { return keyer_.kind() == UrlKeyKind::kXxh3Wide; }
 
   /// Merges everything, or only when a bucket calls for it; returns how many requests were

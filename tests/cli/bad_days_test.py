@@ -285,7 +285,7 @@ class Signals(SeenTest):
 
     def test_of_a_reader_that_went_away_end_it_quietly(self):
         urls = url_inputs.made_up(50_000, 40_000)
-        process = self.start("seen", "x.crawl", "--memory", "64KiB")
+        process = self.start("seen", "x.crawl", "--memory", "64KiB", "--quiet")
         head = subprocess.Popen(["head", "-n", "1"], stdin=process.stdout, stdout=subprocess.PIPE)
         process.stdout.close()
         try:

@@ -52,7 +52,8 @@ class Forget(pages_command.PagesTest):
         self.succeed("seen", "x.crawl", "--drum", "other", data=urls)
         self.assertEqual(self.forget("--host", "a.test")["seen"], 2)
         for drum in ("urls", "other"):
-            self.assertEqual(set(self.succeed("seen", "x.crawl", "--drum", drum, data=urls).verdicts),
+            answer = self.succeed("seen", "x.crawl", "--drum", drum, data=urls)
+            self.assertEqual(set(answer.verdicts),
                              {(b"unique", b"http://a.test/1"), (b"duplicate", b"http://b.test/1")})
 
     def test_takes_seen_keys_of_one_drum_when_asked_to(self):
@@ -60,7 +61,8 @@ class Forget(pages_command.PagesTest):
         for drum in ("urls", "other"):
             self.succeed("seen", "x.crawl", "--drum", drum, data=urls)
         self.assertEqual(self.forget("--host", "a.test", "--seen", "urls")["seen"], 1)
-        self.assertEqual(set(self.succeed("seen", "x.crawl", "--drum", "other", data=urls).verdicts),
+        answer = self.succeed("seen", "x.crawl", "--drum", "other", data=urls)
+        self.assertEqual(set(answer.verdicts),
                          {(b"duplicate", b"http://a.test/1"), (b"duplicate", b"http://b.test/1")})
 
     def test_explains_what_is_missing(self):

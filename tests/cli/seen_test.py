@@ -311,7 +311,8 @@ class Inputs(command.CommandTest):
         answer = self.run_command("seen", "x.crawl", "--ordered", "a.txt", "none.txt", "b.txt")
         self.assertEqual(answer.code, 1)
         self.assertRegex(answer.err, b"none.txt: no such file")
-        self.assertEqual([url for _, url in answer.verdicts], [b"http://a.test/", b"http://b.test/"])
+        self.assertEqual([url for _, url in answer.verdicts],
+                         [b"http://a.test/", b"http://b.test/"])
         self.refuse(3, r"\.: input or output failed: the input cannot be read", "seen", "x.crawl",
                     ".")
 
@@ -330,6 +331,29 @@ class Import(command.CommandTest):
         again = self.succeed("seen", "x.crawl", "--check", data=lines(urls))
         self.assertEqual({verdict for verdict, _ in again.verdicts}, {b"duplicate"})
         self.assert_whole()
+
+    def test_knows_the_pages_of_the_file(self):
+        self.succeed("import", "x.crawl", "--format", "edges", "-",
+                     data=b"http://a.test/\thttp://b.test/\n")
+        urls = b"http://a.test/\nHTTP://B.test\nhttp://c.test/\n"
+        known = {(b"duplicate", b"http://a.test/"), (b"duplicate", b"HTTP://B.test"),
+                 (b"unique", b"http://c.test/")}
+        for words in (["--check"], ["--check", "--ordered"], []):
+            answer = self.succeed("seen", "x.crawl", *words, data=urls)
+            self.assertEqual(set(answer.verdicts), known)
+        self.succeed("forget", "x.crawl", "--host", "b.test")
+        self.assertEqual(set(self.succeed("seen", "x.crawl", data=urls).verdicts),
+                         {(b"duplicate", b"http://a.test/"), (b"unique", b"HTTP://B.test"),
+                          (b"duplicate", b"http://c.test/")})
+        answer = self.succeed("import", "x.crawl", "--format", "urls", "--drum", "other", "--json",
+                              "-", data=urls)
+        self.assertEqual(json.loads(answer.out)["unique"], 2)
+
+    def test_tells_which_lines_are_no_urls(self):
+        answer = self.succeed("seen", "x.crawl", "--unparsed", "list", data=b"http://a/\nno url\n")
+        self.assertEqual((self.folder / "list").read_text(),
+                         "line 2\thas no scheme, such as http:\tno url\n")
+        self.assertIn(b"crawlstore: line 2: no URL, kept as it is: it has no scheme", answer.err)
 
     def test_counts_urls_that_no_parser_takes(self):
         answer = self.succeed("import", "x.crawl", "--format", "urls", "-", "--json",

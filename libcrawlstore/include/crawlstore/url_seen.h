@@ -4,6 +4,10 @@
 /// The URL-seen test, ready-made: a DRUM whose keys are hashes of normalised URLs and whose
 /// auxiliary is the URL as it was given.
 ///
+/// One crawl has one memory: pages of the store's page databases count as seen, too, as of the last
+/// commit, so that a link to a page is no new URL. What a page has is remembered in the DRUM when
+/// it is first asked for. PageDb::forget() takes URLs out of both.
+///
 /// "Seen" is exact on keys. Of 64 bits n distinct URLs expect n^2 / 2^65 false duplicates (0.03 for
 /// a billion), of 128 bits n^2 / 2^129: none. The hash is seeded per file, so that a site cannot
 /// aim collisions; Rabin fingerprints have no seed.
@@ -18,6 +22,10 @@
 #include <crawlstore/url.h>
 
 namespace crawlstore {
+
+namespace pages {
+class SeenPages;  // not public
+}
 
 /// What a key is of the normalised bytes.
 enum class UrlKeyKind : std::uint8_t {
@@ -65,6 +73,8 @@ class UrlSeen {
     std::optional<UrlNormalizer> normalizer{};
     /// nullopt = as the DRUM has it; kXxh3 when it is made now.
     std::optional<UrlKeyKind> key{};
+    /// Pages of the store count as seen. False: only what this DRUM was told.
+    bool with_pages = true;
   };
 
   /// A dispatcher is told `answer.aux`, the URL, and its key, of 8 bytes the head.
@@ -80,18 +90,25 @@ class UrlSeen {
   /// Asks whether the URL was seen, and remembers it. The answer carries the URL.
   ///   errors  kTooLarge (over 64 MiB), those of Drum::check_update
   [[nodiscard]] Result<void> check_update(std::string_view url);
-  /// Asks without remembering.
+  /// Asks without remembering, but for what a page has.
   [[nodiscard]] Result<void> check(std::string_view url);
   /// Remembers without asking.
   [[nodiscard]] Result<void> update(std::string_view url);
 
-  /// Was the URL seen, or asked to be remembered? Exact, at once: Drum::contains.
+  /// Was the URL seen, or asked to be remembered, or has a page it? Exact, at once: Drum::contains,
+  /// then PageView::find.
   [[nodiscard]] Result<bool> contains(std::string_view url);
 
   /// Is the URL new? Exact, at once, and remembered in the same step: Drum::insert. Nobody is told,
   /// and the URL itself is not kept.
   ///   errors  those of Drum::insert
   [[nodiscard]] Result<bool> insert(std::string_view url);
+
+  /// Remembers a URL that a page has and the DRUM does not; nobody is told. All that ask do this
+  /// first; who submits keys to the DRUM by himself calls it.
+  ///   key     key_of(url)
+  ///   cost    Drum::contains, and of keys that are not there PageView::find
+  [[nodiscard]] Result<void> remember_page(std::string_view url, Key16 key);
 
   /// The key of a URL in this store.
   Key16 key_of(std::string_view url);
@@ -104,11 +121,13 @@ class UrlSeen {
   [[nodiscard]] std::uint64_t unparsed_count() const { return keyer_.unparsed_count(); }
 
  private:
-  UrlSeen(Answers drum, UrlKeyer keyer) : drum_(std::move(drum)), keyer_(std::move(keyer)) {}
+  UrlSeen(Answers drum, UrlKeyer keyer, std::shared_ptr<pages::SeenPages> pages)
+      : drum_(std::move(drum)), keyer_(std::move(keyer)), pages_(std::move(pages)) {}
   Key16 request_key(std::string_view url);
 
   Answers drum_;
-  UrlKeyer keyer_;  // of requests
+  UrlKeyer keyer_;                           // of requests
+  std::shared_ptr<pages::SeenPages> pages_;  // null: pages do not count
 };
 
 }  // namespace crawlstore

@@ -12,7 +12,8 @@
 namespace crawlstore {
 
 /// The one that is given, else the one that the file names.
-///   errors  kTypeMismatch (the file names another one, or rules of a user's own, and none is given)
+///   errors  kTypeMismatch (the file names another one, or rules of a user's own, and none is
+///   given)
 [[nodiscard]] Result<UrlNormalizer> choose_normalizer(std::string_view stored_name,
                                                       const std::optional<UrlNormalizer>& given);
 

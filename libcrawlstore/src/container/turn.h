@@ -19,6 +19,14 @@ class Turn {
     }
     ++depth_;
   }
+  bool try_lock() {
+    const std::lock_guard guard(mutex_);
+    const auto self = std::this_thread::get_id();
+    if (holder_ != self && depth_ != 0) return false;
+    holder_ = self;
+    ++depth_;
+    return true;
+  }
   void unlock() {
     const std::lock_guard guard(mutex_);
     if (--depth_ != 0) return;

@@ -2,8 +2,10 @@
 #include <crawlstore/url_seen.h>
 
 #include "base/choose_normalizer.h"
+#include "base/inside.h"
 #include "format/drum_table.h"
 #include "format/key_block.h"
+#include "pages/seen_pages.h"
 
 namespace crawlstore {
 namespace {
@@ -42,7 +44,12 @@ Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options
     return fail(Errc::kTypeMismatch, "the DRUM's keys were made in another way");
   }
   CRAWLSTORE_TRY(auto normalizer, choose_normalizer(core->normalizer(), options.normalizer));
-  return UrlSeen(Answers(std::move(core)), {*kind, store.key_seed(), std::move(normalizer)});
+  std::shared_ptr<pages::SeenPages> seen_pages;
+  if (options.with_pages) {
+    seen_pages = std::make_shared<pages::SeenPages>(Inside::of(store).shared_from_this());
+  }
+  return UrlSeen(Answers(std::move(core)), {*kind, store.key_seed(), std::move(normalizer)},
+                 std::move(seen_pages));
 }
 
 Key16 UrlSeen::key_of(std::string_view url) {
@@ -57,12 +64,27 @@ Key16 UrlSeen::request_key(std::string_view url) {
   return key;
 }
 
+Result<void> UrlSeen::remember_page(std::string_view url, Key16 key) {
+  if (pages_ == nullptr) return {};
+  CRAWLSTORE_TRY(const bool are_there, pages_->are_there());
+  if (!are_there) return {};
+  CRAWLSTORE_TRY(const bool is_known, drum_.contains(key));
+  if (is_known) return {};
+  CRAWLSTORE_TRY(const bool is_page, pages_->contain(url));
+  if (is_page) CRAWLSTORE_TRY(drum_.insert(key));
+  return {};
+}
+
 Result<void> UrlSeen::check_update(std::string_view url) {
-  return drum_.check_update(request_key(url), {}, url);
+  const Key16 key = request_key(url);
+  CRAWLSTORE_TRY(remember_page(url, key));
+  return drum_.check_update(key, {}, url);
 }
 
 Result<void> UrlSeen::check(std::string_view url) {
-  return drum_.check(request_key(url), url);
+  const Key16 key = request_key(url);
+  CRAWLSTORE_TRY(remember_page(url, key));
+  return drum_.check(key, url);
 }
 
 Result<void> UrlSeen::update(std::string_view url) {
@@ -70,11 +92,14 @@ Result<void> UrlSeen::update(std::string_view url) {
 }
 
 Result<bool> UrlSeen::insert(std::string_view url) {
-  return drum_.insert(request_key(url));
+  const Key16 key = request_key(url);
+  CRAWLSTORE_TRY(remember_page(url, key));
+  return drum_.insert(key);
 }
 
 Result<bool> UrlSeen::contains(std::string_view url) {
-  return drum_.contains(key_of(url));
+  CRAWLSTORE_TRY(const bool is_known, drum_.contains(key_of(url)));
+  return is_known || pages_ == nullptr ? Result<bool>(is_known) : pages_->contain(url);
 }
 
 }  // namespace crawlstore
