@@ -311,7 +311,8 @@ class Inputs(command.CommandTest):
         answer = self.run_command("seen", "x.crawl", "--ordered", "a.txt", "none.txt", "b.txt")
         self.assertEqual(answer.code, 1)
         self.assertRegex(answer.err, b"none.txt: no such file")
-        self.assertEqual([url for _, url in answer.verdicts], [b"http://a.test/", b"http://b.test/"])
+        self.assertEqual([url for _, url in answer.verdicts],
+                         [b"http://a.test/", b"http://b.test/"])
         self.refuse(3, r"\.: input or output failed: the input cannot be read", "seen", "x.crawl",
                     ".")
 
