@@ -36,10 +36,13 @@ std::uint64_t batch_lines_max(std::uint64_t memory_bytes) {
   return std::clamp<std::uint64_t>(memory_bytes / 16, 4096, 1U << 26);
 }
 
-/// How many bytes of requests may wait: what fills the memory, or a quarter of what the file
-/// remembers (about 8 bytes a key), so that many small merges do not rewrite a large DRUM.
-std::uint64_t waiting_bytes_max(std::uint64_t memory_bytes, std::uint64_t key_count) {
-  return std::max(memory_bytes, 2 * key_count);
+/// How many bytes of requests may wait, and take about half of that in the file: what fills the
+/// memory, or more in a large DRUM (about 8 bytes a key), so that merges do not rewrite it often.
+/// With --ordered each answer is filed, and held twice in memory for that.
+std::uint64_t waiting_bytes_max(std::uint64_t memory_bytes, std::uint64_t key_count, bool ordered) {
+  constexpr std::uint64_t kEnough = std::uint64_t{256} << 20;
+  const std::uint64_t share = std::min(memory_bytes, kEnough) / (ordered ? 4 : 1);
+  return std::max(share, 4 * key_count);
 }
 
 }  // namespace
@@ -101,7 +104,7 @@ void SeenRun::note_answered(Clock::time_point merge_start) {
   waiting_lines_ = 0;
   waiting_bytes_ = 0;
   waiting_bytes_max_ =
-      waiting_bytes_max(session_.memory_bytes(), session_.core().status().key_count);
+      waiting_bytes_max(session_.memory_bytes(), session_.core().status().key_count, ordered_);
 }
 
 /// Merges everything, or only when a bucket calls for it, and prints what that answered.

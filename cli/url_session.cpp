@@ -18,7 +18,8 @@ Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
   if (options.raw) url_options.normalizer = UrlNormalizer::raw();
   url_options.drum.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
   // Merges happen where this program asks for them, between two lines, and take everything: the
-  // next run answers what an interrupted one has left.
+  // next run answers what an interrupted one has left. Requests are in the log before a merge
+  // answers them: so `seen` may print verdicts before the commit that holds them.
   url_options.drum.auto_merge = false;
   url_options.drum.log_first = true;
   url_options.drum.repeats = options.repeats;

@@ -6,7 +6,7 @@
 #include <crawlstore/pages.h>
 #include <crawlstore/url_seen.h>
 
-#include "pages/page_model.h"
+#include "pages/page_words.h"
 
 namespace crawlstore::testing {
 namespace {
