@@ -176,6 +176,7 @@ TEST(PagesLimits, KeepUrlsOfAnyBytes) {
   MemoryStore store(std::uint64_t{1} << 28);
   auto options = small_options();
   options.memory_bytes = std::uint64_t{1} << 26;
+  options.normalizer = UrlNormalizer::raw();
   auto pages = must(PageDb::open(*store, "pages", options));
   std::vector<std::string> urls{"",  std::string(1, '\0'),        "\xFF\xFE", " ", "\t\n",
                                 "a", "http://h.test/\xE4\xB8\xAD"};

@@ -315,10 +315,10 @@ TEST(Pages, WithUnparsedUrlsAmongOthersAreFound) {
   MemoryStore store;
   auto pages = must(PageDb::open(*store, "pages", small_options()));
   CrawledPage page("http://a.test/");
-  page.add_link("http://b.test/with a space");
+  page.add_link("http://b test/with a space");
   page.add_link("http://b.test/parsed");
   must(pages.add(page));
-  CrawledPage unparsed("http://c.test/with a space");
+  CrawledPage unparsed("http://c test/with a space");
   unparsed.add_link("http://c.test/parsed");
   must(pages.add(unparsed));
   must(pages.merge());
@@ -329,8 +329,8 @@ TEST(Pages, WithUnparsedUrlsAmongOthersAreFound) {
   EXPECT_EQ(pages.status().unparsed_count, 2U);
   const PageView view = view_of(*store);
   std::uint64_t index = 0;
-  for (const char* url : {"http://a.test/", "http://b.test/with a space", "http://b.test/parsed",
-                          "http://c.test/with a space", "http://c.test/parsed"}) {
+  for (const char* url : {"http://a.test/", "http://b test/with a space", "http://b.test/parsed",
+                          "http://c test/with a space", "http://c.test/parsed"}) {
     EXPECT_EQ(must(view.find(url)), index++) << url;
   }
   expect_whole(store);
