@@ -35,6 +35,7 @@ constexpr std::string_view kUsage =
     "  --cap SIZE                 tune the store for so much memory (sets no limit)\n"
     "  --window N                 answers between two readings of the clock\n"
     "  --batch N                  requests answered at once, where that can be chosen\n"
+    "  --stored N                 keys that are there before, where that can be chosen\n"
     "  --stop SECONDS             no new requests after that time\n";
 
 struct Suffix {
@@ -64,6 +65,8 @@ void set_option(SeenOptions& options, std::string_view name, std::string_view va
     options.window = parse_number(value);
   } else if (name == "--batch") {
     options.batch = parse_number(value);
+  } else if (name == "--stored") {
+    options.stored = parse_number(value);
   } else if (name == "--stop") {
     options.stop_seconds = static_cast<double>(parse_number(value));
   } else {
@@ -201,7 +204,7 @@ void SeenRun::finish(std::uint64_t dropped_count) {
 
 void SeenRun::verify_lookups(
     const std::function<std::optional<std::uint64_t>(std::uint64_t)>& find) const {
-  const std::uint64_t fresh = answers_.unique;
+  const std::uint64_t fresh = options_.stored + answers_.unique;
   for (std::uint64_t i = 0; i < 1000; ++i) {
     const std::uint64_t there = key_of(mix(i) % fresh);
     const auto value = find(there);

@@ -48,6 +48,7 @@ struct SeenOptions {
   std::uint64_t cap_bytes = 0;  ///< what the store is tuned for; 0 = all the memory it likes
   std::uint64_t window = 0;     ///< answers between two readings of the clock
   std::uint64_t batch = 0;      ///< requests answered at once; 0 = the driver chooses
+  std::uint64_t stored = 0;     ///< keys that are there before the first request
   double stop_seconds = 0;      ///< no new requests after that time; 0 = never
 };
 
@@ -92,7 +93,7 @@ struct SeenRequest {
 /// The requests, and the tally that their answers must have.
 class SeenSource {
  public:
-  explicit SeenSource(const SeenOptions& options) : stream_(options.stream) {}
+  explicit SeenSource(const SeenOptions& options) : stream_(options.stream, options.stored) {}
 
   std::uint64_t next_key() {
     const std::uint64_t key = stream_.next();

@@ -53,7 +53,9 @@ enum class StreamKind { kUniform, kSkewed };
 
 class SeenStream {
  public:
-  explicit SeenStream(StreamKind kind) : is_skewed_(kind == StreamKind::kSkewed) {}
+  /// `stored` keys have come before.
+  explicit SeenStream(StreamKind kind, std::uint64_t stored = 0)
+      : is_skewed_(kind == StreamKind::kSkewed), fresh_(stored) {}
 
   std::uint64_t next() {
     state_ += 0x9E3779B97F4A7C15U;

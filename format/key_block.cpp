@@ -8,14 +8,13 @@
 #include "base/assert.h"
 #include "endian.h"
 #include "invalid.h"
+#include "lower_bits.h"
 
 namespace crawlstore::format {
 
 namespace {
 
 constexpr std::uint64_t kBlockBytesMax = 0xFFFF'FFF8;
-/// Up to here a lower part and a shift of at most 7 bits fit into one load or store of 8 bytes.
-constexpr std::uint32_t kNarrowBitsMax = 56;
 constexpr std::uint32_t kNarrowBitsMin = 8;
 
 /// Where the parts of a block lie; all offsets from the start of the block.
@@ -61,10 +60,6 @@ Layout smallest_layout(std::uint64_t distance_max, std::uint64_t distance_count)
   return best;
 }
 
-constexpr std::uint64_t low_mask(std::uint32_t low_bits) {
-  return ~(~std::uint64_t{0} << low_bits);
-}
-
 /// Sets the unary-coded upper bits; the words are zero before. No branches: the word that is being
 /// filled is stored again for each key.
 void write_upper(std::span<const std::uint64_t> keys, std::uint32_t low_bits, std::byte* words) {
@@ -79,19 +74,6 @@ void write_upper(std::span<const std::uint64_t> keys, std::uint32_t low_bits, st
     store(words + word_index * 8, word);
   }
 }
-
-/// Where the eight lower parts of a group begin; a group of eight is exactly low_bits bytes long.
-struct GroupShape {
-  static constexpr std::size_t kParts = 8;
-  std::array<std::uint64_t, kParts> bytes{};
-  std::array<std::uint8_t, kParts> shifts{};
-  explicit GroupShape(std::uint64_t low_bits) {
-    for (std::size_t k = 0; k < kParts; ++k) {
-      bytes[k] = k * low_bits / 8;
-      shifts[k] = static_cast<std::uint8_t>(k * low_bits % 8);
-    }
-  }
-};
 
 /// Each store writes 8 bytes: one lower part, and before it the bits of the part before that share
 /// its first byte. Needs kNarrowBitsMin bits, so that these bits come from one part, and 8 bytes of
@@ -166,49 +148,6 @@ std::size_t read_upper(std::span<const std::byte> upper, UpperPlaces& places) {
   }
   return static_cast<std::size_t>(out - places.data());
 }
-
-/// The lower parts of a block.
-class LowerBits {
- public:
-  explicit LowerBits(const KeyBlock& block)
-      : bytes_(block.lower.empty() ? kNone.data() : block.lower.data()),
-        last_load_(block.lower.empty() ? 0 : block.lower.size() - 8),
-        low_bits_(block.low_bits),
-        mask_(low_mask(block.low_bits)),
-        shape_(block.low_bits) {}
-
-  /// How many whole groups have room for eight plain loads of 8 bytes.
-  [[nodiscard]] std::size_t group_count(std::size_t count) const {
-    if (low_bits_ > kNarrowBitsMax) return 0;
-    const std::size_t all = count / GroupShape::kParts;
-    return low_bits_ == 0 ? all : std::min<std::size_t>(all, last_load_ / low_bits_);
-  }
-
-  /// Part number `k` of the group that starts at byte `group_start`.
-  [[nodiscard]] std::uint64_t in_group(std::size_t group_start, std::size_t k) const {
-    return load<std::uint64_t>(bytes_ + group_start + shape_.bytes[k]) >> shape_.shifts[k] & mask_;
-  }
-
-  /// Any part, from one or two aligned words.
-  [[nodiscard]] std::uint64_t at(std::size_t index) const {
-    const std::uint64_t bit = index * low_bits_;
-    const std::uint64_t byte = bit / 64 * 8;
-    const std::uint64_t shift = bit % 64;
-    std::uint64_t low = load<std::uint64_t>(bytes_ + byte) >> shift;
-    if (shift != 0 && byte < last_load_) {
-      low |= load<std::uint64_t>(bytes_ + byte + 8) << (64 - shift);
-    }
-    return low & mask_;
-  }
-
- private:
-  static constexpr std::array<std::byte, 8> kNone{};
-  const std::byte* bytes_;
-  std::uint64_t last_load_;
-  std::uint64_t low_bits_;
-  std::uint64_t mask_;
-  GroupShape shape_;
-};
 
 /// False when order is broken or a sum overflows. Strict: equal numbers break it too.
 template <bool kIsStrict>
@@ -383,8 +322,8 @@ void encode_wide_key_block(std::span<const std::uint64_t> heads,
   }
 }
 
-Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t value_bytes,
-                                 std::uint16_t key_bytes) {
+Result<KeyBlock> parse_key_block_bounds(std::span<const std::byte> bytes, std::int32_t value_bytes,
+                                        std::uint16_t key_bytes) {
   CRAWLSTORE_ASSERT(is_value_bytes(value_bytes) && is_key_bytes(key_bytes));
   if (bytes.size() < sizeof(KeyBlockHeader)) {
     return invalid("a key block is cut short in its header", 0);
@@ -421,14 +360,22 @@ Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t 
   block.upper = bytes.subspan(sizeof header, layout.upper_words * 8);
   block.lower = bytes.subspan(layout.lower_offset(), layout.lower_words * 8);
   block.halves = bytes.subspan(layout.halves_offset(), layout.halves * 8);
+  CRAWLSTORE_TRY(take_values(bytes, value_bytes, block));
+  return block;
+}
+
+Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t value_bytes,
+                                 std::uint16_t key_bytes) {
+  CRAWLSTORE_TRY(auto block, parse_key_block_bounds(bytes, value_bytes, key_bytes));
+  const std::uint64_t lower_offset = sizeof(KeyBlockHeader) + block.upper.size();
   if (!block.upper.empty() && is_zero(block.upper.last(8))) {
-    return invalid("the last upper word of a key block is zero", layout.lower_offset() - 8);
+    return invalid("the last upper word of a key block is zero", lower_offset - 8);
   }
+  const std::uint64_t low_bit_count = std::uint64_t{block.key_count - 1u} * block.low_bits;
   if (low_bit_count % 64 != 0 &&
       load<std::uint64_t>(block.lower.last(8).data()) >> (low_bit_count % 64) != 0) {
-    return invalid("padding of a key block is not zero", layout.halves_offset() - 8);
+    return invalid("padding of a key block is not zero", lower_offset + block.lower.size() - 8);
   }
-  CRAWLSTORE_TRY(take_values(bytes, value_bytes, block));
   return block;
 }
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -88,6 +89,11 @@ struct KeyBlock {
 Result<KeyBlock> parse_key_block(std::span<const std::byte> bytes, std::int32_t value_bytes,
                                  std::uint16_t key_bytes = kKeyBytes);
 
+/// The same for who looks for one key: bounds alone, so that no more memory is touched than that
+/// needs. Padding and what its checksum covers are believed.
+Result<KeyBlock> parse_key_block_bounds(std::span<const std::byte> bytes, std::int32_t value_bytes,
+                                        std::uint16_t key_bytes);
+
 using BlockNumbers = std::array<std::uint64_t, kBlockKeysMax>;
 
 /// Decodes all keys of 8 bytes: writes key_count numbers to `out`, strictly ascending.
@@ -97,6 +103,12 @@ Result<void> decode_keys(const KeyBlock& block, BlockNumbers& out);
 /// Decodes keys of either length: of 8-byte keys the tails stay as they are.
 ///   errors  those, and of 16-byte keys: a block that ought to share its head does not
 Result<void> decode_keys(const KeyBlock& block, BlockNumbers& heads, BlockNumbers& tails);
+
+/// The place of a key of either length among those of its block, without decoding the others; their
+/// order is believed. The tail of 8-byte keys is 0.
+///   cost  a count of the bits of about half the upper words
+std::optional<std::uint32_t> find_key(const KeyBlock& block, std::uint64_t head,
+                                      std::uint64_t tail);
 
 /// The value of key number `index` (< key_count), of any length; the values before it have
 /// `begin_bytes` together. The lengths may lie in mapped memory: bounded again.

@@ -113,9 +113,15 @@ void work(Store& store, std::uint64_t number, std::uint64_t seed, int pipe) {
   keys.attach(note);
   NoDuplicates none;
   firsts.attach(none);
+  auto inserted = must(Keys::open(store, "inserted", small_drum()));
   Twins twins(store);
   for (;;) {
     twins.add(number);
+    for (std::uint64_t i = 0; i < kBatch; ++i) must(inserted.insert(key_of(number + i)));
+    for (int again = 0; again < 5; ++again) {
+      // Somebody has inserted it, and either it was acknowledged or it was this process.
+      if (must(inserted.insert(key_of(random.below(number + kBatch))))) ::_exit(9);
+    }
     for (std::uint64_t i = 0; i < kBatch; ++i) must(keys.check_update(key_of(number++)));
     for (int again = 0; again < 5; ++again) must(keys.check_update(key_of(random.below(number))));
     switch (random.below(4)) {
@@ -124,6 +130,7 @@ void work(Store& store, std::uint64_t number, std::uint64_t seed, int pipe) {
         break;
       case 1:
         must(firsts.merge());
+        must(inserted.merge());
         twins.merge_one();
         [[fallthrough]];
       default:
@@ -252,10 +259,25 @@ bool are_twins(const Snapshot& snapshot) {
   return sides[0] == sides[1];
 }
 
+/// A key was inserted when it was not there: no generation has it twice.
+bool are_inserted_once(const Snapshot& snapshot, const Acknowledged& acknowledged) {
+  std::set<std::uint64_t> keys;
+  std::multiset<std::uint64_t> pending;
+  if (!collect(snapshot, "inserted", keys, pending)) return false;
+  for (const std::uint64_t key : pending) {
+    if (!keys.insert(key).second) return false;
+  }
+  for (std::uint64_t number = 0; number < acknowledged.keys; ++number) {
+    if (!keys.contains(key_of(number))) return false;
+  }
+  return true;
+}
+
 /// What every generation must show: the firsts are the keys that were merged, each once.
 bool is_consistent(const Snapshot& snapshot, const Acknowledged& acknowledged) {
   if (!are_pages_consistent(snapshot, acknowledged.round)) return false;
   if (!are_twins(snapshot)) return false;
+  if (!are_inserted_once(snapshot, acknowledged)) return false;
   std::set<std::uint64_t> keys;
   std::set<std::uint64_t> firsts;
   std::multiset<std::uint64_t> keys_pending;
@@ -293,7 +315,7 @@ class KillTest : public ::testing::Test {
   void SetUp() override {
     auto store = must(Store::create(path_));
     must(must(Keys::open(store, "keys", small_drum())).close());
-    for (const char* name : {"firsts", "left", "right"}) {
+    for (const char* name : {"firsts", "inserted", "left", "right"}) {
       must(must(Keys::open(store, name, small_drum())).close());
     }
     must(must(PageDb::open(store, "pages", small_pages())).close());

@@ -266,5 +266,37 @@ TEST(KeyBlock, NeverReadsOutsideChangedBytes) {
   }
 }
 
+TEST(KeyBlock, FindsEachKeyAndNoOther) {
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 300; ++i) {
+    const Keys keys = random_keys(random, 1 + below(random, 64), 1 + random() % kBlockKeysMax);
+    const Bytes bytes = block_of(keys);
+    const auto block = parse_key_block(bytes, kNoValue);
+    ASSERT_TRUE(block);
+    const std::set<std::uint64_t> all(keys.begin(), keys.end());
+    for (std::uint32_t place = 0; place < keys.size(); ++place) {
+      ASSERT_EQ(find_key(*block, keys[place], 0), place);
+      for (const std::uint64_t other : {keys[place] - 1, keys[place] + 1, random()}) {
+        ASSERT_EQ(find_key(*block, other, 0).has_value(), all.contains(other)) << other;
+      }
+    }
+  }
+}
+
+TEST(KeyBlock, FindsNothingOutsideChangedBytes) {
+  std::mt19937_64 random(13);
+  for (int i = 0; i < 20'000; ++i) {
+    const Keys keys = random_keys(random, 1 + below(random, 64), 1 + random() % 40);
+    Bytes bytes = block_of(keys);
+    bytes[random() % bytes.size()] ^= static_cast<std::byte>(1 << random() % 8);
+    const auto block = parse_key_block(bytes, kNoValue);
+    if (!block) continue;
+    for (const std::uint64_t key : {keys.front(), keys.back(), random()}) {
+      const auto place = find_key(*block, key, 0);
+      ASSERT_TRUE(!place || *place < block->key_count);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace crawlstore::format

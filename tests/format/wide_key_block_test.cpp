@@ -75,7 +75,15 @@ TEST(WideKeyBlock, ReturnsKeysWhateverTheyShare) {
           keys.emplace(head, random() >> (64 - tail_bits));
         }
         const Keys sorted(keys.begin(), keys.end());
-        ASSERT_EQ(keys_of(block_of(sorted)), sorted) << head_bits << ' ' << count;
+        const Bytes bytes = block_of(sorted);
+        ASSERT_EQ(keys_of(bytes), sorted) << head_bits << ' ' << count;
+        const auto block = parse_key_block(bytes, kNoValue, kWideKeyBytes);
+        for (std::uint32_t i = 0; i < count; ++i) {
+          ASSERT_EQ(find_key(*block, sorted[i].head, sorted[i].tail), i);
+          const bool next_is_there = keys.contains({sorted[i].head, sorted[i].tail + 1});
+          ASSERT_EQ(find_key(*block, sorted[i].head, sorted[i].tail + 1).has_value(),
+                    next_is_there);
+        }
       }
     }
   }

@@ -182,10 +182,6 @@ class Drum {
   explicit Drum(std::shared_ptr<DrumCore> core) : core_(std::move(core)) {}
 
  private:
-  static RawRequest raw_request(DrumOperation operation, std::uint16_t consumer, const Key& key) {
-    const Key16 bits = KeyTraits<Key>::to_bits(key);
-    return {operation, consumer, bits.head, {}, {}, bits.tail};
-  }
   [[nodiscard]] Result<void> submit(DrumOperation operation, const Key& key, const Value* value,
                                     const Aux& aux, std::uint16_t consumer) {
     typename ValueTraits<Value>::Buffer value_buffer;

@@ -46,6 +46,16 @@ struct Answer {
 /// Looks at nothing: for merges whose answers nobody needs.
 struct NullDispatcher {};
 
+/// A request without value and auxiliary, which the caller sets: their bytes must live until it is
+/// submitted.
+///   key  as KeyTraits makes it: 8 bytes, or 16, of which the last 8 are the tail
+///   cost constant
+template <class Key>
+RawRequest raw_request(DrumOperation operation, std::uint16_t consumer, const Key& key) {
+  const Key16 bits = KeyTraits<Key>::to_bits(key);
+  return {operation, consumer, bits.head, {}, {}, bits.tail};
+}
+
 /// Calls the member of `to` that this answer is for, if it has it.
 ///   raw  one answer of a DRUM of these types, as the merge has it
 template <class Key, class Value, class Aux, class Dispatcher>
@@ -75,7 +85,8 @@ void dispatch_answer(Dispatcher& to, const RawAnswer& raw) {
   }
 }
 
-/// The sink that calls `dispatcher`, which must outlive it.
+/// The sink that calls `dispatcher`, which must outlive it, for each answer in order. What a member
+/// throws goes through.
 template <class Key, class Value, class Aux, class Dispatcher>
 RawSink make_sink(Dispatcher& dispatcher) {
   return [&dispatcher](std::span<const RawAnswer> answers) {

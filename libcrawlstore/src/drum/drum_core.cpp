@@ -175,7 +175,7 @@ void DrumCore::Impl::note_busy(std::set<RunId>& runs) const {
 
 void DrumCore::Impl::moved(const std::map<RunId, format::RunRef>& runs) {
   drum::note_moved(state, runs);
-  std::erase_if(lookups, [&runs](const auto& known) { return runs.contains(known.first); });
+  lookups.clear();
 }
 
 void DrumCore::Impl::keep_tentative() {

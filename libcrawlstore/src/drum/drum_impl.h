@@ -60,7 +60,8 @@ struct DrumCore::Impl : Participant {
   bool has_hot_array = false;      // some array takes too much of the memory
   std::unique_ptr<Flight> flight;  // guarded by StoreImpl::turn
   std::map<std::uint16_t, RawSink> sinks;
-  std::map<RunId, std::shared_ptr<const drum::PartitionLookup>> lookups;
+  /// By bucket, opened when they are needed; empty, or one may be of a partition of before.
+  std::vector<std::shared_ptr<const drum::PartitionLookup>> lookups;
   drum::InsertedKeysOfRuns inserted_keys;  // of pending and tentative runs
   std::vector<std::byte> scratch;
   std::optional<format::RunRef> table_run_in_commit;

@@ -33,12 +33,14 @@ bool DrumCore::Impl::is_for_nobody(std::uint16_t tag) const {
 /// With the lock: is the key there, and does the answer depend on a transaction of another thread?
 Result<DrumCore::Impl::Insertion> DrumCore::Impl::insertion_of(Key16 key) {
   const std::size_t bucket = ranges.find(key.head);
+  const std::uint64_t hash = drum::InsertIndex::hash_of(key);
+  arrays[bucket].prefetch_inserts(hash);
   CRAWLSTORE_TRY(const auto stored, lookup(key));
   if (stored) return Insertion::kKnown;
   CRAWLSTORE_TRY(const bool waits, is_inserted(key));
   if (waits) return Insertion::kKnown;
   if (store->in_transaction()) return Insertion::kTaken;  // is_inserted() has seen its requests
-  if (tentative_arrays[bucket].inserts(key)) return Insertion::kUndecided;
+  if (tentative_arrays[bucket].inserts(key, hash)) return Insertion::kUndecided;
   CRAWLSTORE_TRY(const bool is_tentative,
                  is_in_runs(state.buckets[bucket], state.buckets[bucket].tentative.keys, key));
   return is_tentative ? Insertion::kUndecided : Insertion::kTaken;

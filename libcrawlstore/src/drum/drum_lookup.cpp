@@ -7,10 +7,12 @@
 namespace crawlstore {
 
 Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) {
-  const auto& bucket = state.buckets[ranges.find(key.head)];
+  const std::size_t index = ranges.find(key.head);
+  const auto& bucket = state.buckets[index];
   if (!bucket.partition_run) return std::optional<std::vector<std::byte>>{};
-  auto& known = lookups[bucket.partition_run->run_id];
-  if (known == nullptr) {
+  if (lookups.size() != state.buckets.size()) lookups.assign(state.buckets.size(), nullptr);
+  auto& known = lookups[index];
+  if (known == nullptr || known->reader().run().run_id != bucket.partition_run->run_id) {
     container::Writer& writer = *store->writer;
     // The storage lives as long as the writer, and lookups end with the DRUM's last use.
     const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
@@ -19,10 +21,7 @@ Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) 
     auto opened = drum::PartitionLookup::open(
         std::make_shared<const container::RunReader>(storage, name, *bucket.partition_run),
         state.shape());
-    if (!opened) {
-      lookups.erase(bucket.partition_run->run_id);
-      return tl::unexpected<Error>(opened.error());
-    }
+    if (!opened) return tl::unexpected<Error>(opened.error());
     known = std::move(*opened);
   }
   return known->find(key);
@@ -33,10 +32,11 @@ Result<bool> DrumCore::Impl::is_inserted(Key16 key) {
   const std::size_t index = ranges.find(key.head);
   const drum::Bucket& bucket = state.buckets[index];
   const bool sees_tentative = store->in_transaction();  // its own transaction
-  if (arrays[index].inserts(key)) return true;
-  if (sees_tentative && tentative_arrays[index].inserts(key)) return true;
+  const std::uint64_t hash = drum::InsertIndex::hash_of(key);
+  if (arrays[index].inserts(key, hash)) return true;
+  if (sees_tentative && tentative_arrays[index].inserts(key, hash)) return true;
   for (const auto& waiting : sealed[index]) {
-    if (waiting.columns->inserts(key)) return true;
+    if (waiting.columns->inserts(key, hash)) return true;
   }
   const auto found = is_in_runs(bucket, bucket.pending.keys, key);
   if (!found || *found || !sees_tentative) return found;

@@ -78,10 +78,7 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
   }
   for (const auto& [first_key, waiting] : group.answered) forget_sealed(waiting);
   drum::release_unpublished(writer, group.superseded);
-  for (const auto& run : group.superseded) {
-    lookups.erase(run.run_id);
-    inserted_keys.forget(run.run_id);
-  }
+  for (const auto& run : group.superseded) inserted_keys.forget(run.run_id);
   group.outcomes.clear();
   group.results.clear();
   group.written.clear();

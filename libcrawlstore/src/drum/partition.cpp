@@ -246,6 +246,30 @@ Result<Extent> PartitionLookup::block_place(std::uint64_t index) const {
   return Extent{begin, end - begin};
 }
 
+/// Brings near what a search for the key in the block will touch: its front, with the upper bits,
+/// and the lower part at about the place that the first keys of this block and the next tell.
+void PartitionLookup::prefetch(Key16 key, std::uint64_t index,
+                               std::span<const std::byte> encoded) const {
+  constexpr std::size_t kLine = 64;
+  constexpr std::size_t kFrontBytes = sizeof(format::KeyBlockHeader) + 2 * kLine;
+  const auto near = [&](std::size_t offset) {
+    if (offset < encoded.size()) __builtin_prefetch(encoded.data() + offset);
+  };
+  for (std::size_t offset = 0; offset < kFrontBytes + kLine; offset += kLine) near(offset);
+  if (shape_.is_wide() || shape_.value_bytes != 0 || encoded.size() <= kFrontBytes) return;
+  const auto first = first_key(index);
+  const Result<Key16> end =
+      index + 1 < footer_.block_count ? first_key(index + 1) : Result<Key16>(footer_.last_key);
+  if (!first || !end || end->head <= first->head) return;
+  const double share =
+      static_cast<double>(key.head - first->head) / static_cast<double>(end->head - first->head);
+  const std::size_t guess =
+      kFrontBytes +
+      static_cast<std::size_t>(share * static_cast<double>(encoded.size() - kFrontBytes));
+  near(guess - kLine / 2);
+  near(guess + kLine / 2);
+}
+
 Result<format::KeyBlock> PartitionLookup::block(std::uint64_t index) const {
   CRAWLSTORE_TRY(const auto place, block_place(index));
   CRAWLSTORE_TRY(const auto encoded, reader_->bytes(place.offset_bytes, place.length_bytes));
@@ -260,18 +284,17 @@ Result<std::optional<std::vector<std::byte>>> PartitionLookup::find(Key16 key) c
   using Found = std::optional<std::vector<std::byte>>;
   if (key.head < footer_.first_key || key.head > footer_.last_key) return Found{};
   CRAWLSTORE_TRY(const auto index, find_block(key));
-  CRAWLSTORE_TRY(const auto block, this->block(index));
-  format::BlockNumbers keys{};
-  format::BlockNumbers tails{};
-  if (const auto decoded = format::decode_keys(block, keys, tails); !decoded) {
-    return invalid(decoded.error().text, reader_->run().offset_bytes, {});
+  CRAWLSTORE_TRY(const auto place, block_place(index));
+  CRAWLSTORE_TRY(const auto encoded, reader_->bytes(place.offset_bytes, place.length_bytes));
+  prefetch(key, index, encoded);
+  const auto parsed = format::parse_key_block_bounds(encoded, shape_.value_bytes, shape_.key_bytes);
+  if (!parsed) {
+    return invalid(parsed.error().text, reader_->run().offset_bytes + place.offset_bytes, {});
   }
-  const auto place = std::lower_bound(keys.begin(), keys.begin() + block.key_count, key.head);
-  auto position = static_cast<std::uint32_t>(place - keys.begin());
-  const auto key_at = [&](std::uint32_t i) { return Key16{keys[i], tails[i]}; };
-  while (position < block.key_count && key_at(position) < key) ++position;
-  if (position == block.key_count || key_at(position) != key) return Found{};
-  const auto value = format::value_at(block, position, shape_.value_bytes);
+  const format::KeyBlock& block = *parsed;
+  const auto position = format::find_key(block, key.head, key.tail);
+  if (!position) return Found{};
+  const auto value = format::value_at(block, *position, shape_.value_bytes);
   return Found{std::in_place, value.begin(), value.end()};
 }
 

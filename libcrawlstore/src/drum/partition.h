@@ -181,6 +181,7 @@ class PartitionLookup {
   Result<std::uint64_t> find_block(Key16 key) const;
 
  private:
+  void prefetch(Key16 key, std::uint64_t index, std::span<const std::byte> encoded) const;
   PartitionLookup(std::shared_ptr<const container::RunReader> reader,
                   const format::PartitionFooter& footer, Shape shape)
       : reader_(std::move(reader)), footer_(footer), shape_(shape) {}

@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include "base/assert.h"
-#include "drum/sort_keys.h"
 
 namespace crawlstore::drum {
 
@@ -74,45 +73,31 @@ std::uint64_t RequestColumns::memory_bytes() const {
   return keys_.memory_bytes() + tails_.memory_bytes() + repeats_.memory_bytes() +
          tags_.capacity() * 2 + sequences_.capacity() * 8 + value_lengths_.capacity() * 4 +
          values_.capacity() + aux_lengths_.capacity() * 4 + auxes_.memory_bytes() +
-         sorted_inserts_.capacity() * 8 + sorted_wide_inserts_.capacity() * sizeof(Key16);
+         inserts_.memory_bytes();
 }
 
-template <class Key, class At>
-bool RequestColumns::is_among(Key wanted, std::vector<Key>& sorted, const At& at) const {
+void RequestColumns::index_inserts() const {
   const std::size_t count = keys_.size();
-  if (count - sorted_count_ > kUnsortedMax + sorted_count_ / 8) {
-    std::vector<Key> fresh;
-    fresh.reserve(count - sorted_count_);
-    for (std::size_t i = sorted_count_; i < count; ++i) {
-      if (is_insert(i)) fresh.push_back(at(i));
+  if (indexed_count_ == count) return;
+  const auto hash_at = [this](std::size_t i) { return InsertIndex::hash_of(key_at(i)); };
+  // Room as if all were different, but in no larger steps than there are keys.
+  while (indexed_count_ < count) {
+    const std::size_t end =
+        std::min(count, indexed_count_ + std::max<std::size_t>(16, inserts_.size()));
+    inserts_.reserve(inserts_.size() + end - indexed_count_, hash_at);
+    for (; indexed_count_ < end; ++indexed_count_) {
+      if (!is_insert(indexed_count_)) continue;
+      const Key16 key = key_at(indexed_count_);
+      const std::uint64_t hash = InsertIndex::hash_of(key);
+      const auto is_key = [&](std::size_t i) { return key_at(i) == key; };
+      if (!inserts_.contains(hash, is_key)) inserts_.add(hash, indexed_count_);
     }
-    sort_unique(fresh);
-    const auto old_count = static_cast<std::ptrdiff_t>(sorted.size());
-    sorted.insert(sorted.end(), fresh.begin(), fresh.end());
-    std::inplace_merge(sorted.begin(), sorted.begin() + old_count, sorted.end());
-    sorted_count_ = count;
   }
-  return std::binary_search(sorted.begin(), sorted.end(), wanted);
 }
 
-bool RequestColumns::inserts(Key16 key) const {
-  const auto head_at = [this](std::size_t i) { return keys_.at(i); };
-  const auto key_at = [this](std::size_t i) {
-    return Key16{keys_.at(i), tails_.empty() ? 0 : tails_.at(i)};
-  };
-  if (tails_.empty() ? is_among(key.head, sorted_inserts_, head_at)
-                     : is_among(key, sorted_wide_inserts_, key_at)) {
-    return true;
-  }
-  for (std::size_t i = sorted_count_; i < keys_.size();) {
-    const auto slab = keys_.slab(i / kSlabKeys).subspan(i % kSlabKeys);
-    const auto found = std::find(slab.begin(), slab.end(), key.head);
-    i += static_cast<std::size_t>(found - slab.begin());
-    if (found == slab.end()) continue;
-    if (is_insert(i) && key_at(i) == key) return true;
-    ++i;
-  }
-  return false;
+bool RequestColumns::inserts(Key16 key, std::uint64_t hash) const {
+  index_inserts();
+  return inserts_.contains(hash, [&](std::size_t i) { return key_at(i) == key; });
 }
 
 RequestColumns::View RequestColumns::view() const {

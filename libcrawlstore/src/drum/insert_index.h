@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Finds the requests of an array that insert a key: a hash table of 32 bits a slot, of which 24
+/// are the place in the array, which is asked whether the key is there, and 8 tell most others.
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <crawlstore/types.h>
+
+#include "drum/sort_requests.h"
+
+namespace crawlstore::drum {
+
+/// Threads: one at a time.
+class InsertIndex {
+ public:
+  /// All bits depend on all bits of the key: those of a bucket have the highest in common.
+  static std::uint64_t hash_of(Key16 key) {
+    std::uint64_t x = key.head ^ key.tail * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDU;
+    x = (x ^ (x >> 33)) * 0xC4CEB9FE1A85EC53U;
+    return x ^ (x >> 33);
+  }
+
+  void prefetch(std::uint64_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+  }
+  /// is_key(place): does that request have the key of this hash?
+  ///   cost  one slot or two
+  template <class IsKey>
+  [[nodiscard]] bool contains(std::uint64_t hash, const IsKey& is_key) const {
+    if (slots_.empty()) return false;
+    const std::uint32_t mark = mark_of(hash);
+    for (std::size_t i = hash;; ++i) {
+      const std::uint32_t slot = slots_[i & (slots_.size() - 1)];
+      if (slot == 0) return false;
+      if (slot >> kPlaceBits == mark && is_key(slot & kPlaceMask)) return true;
+    }
+  }
+  /// Room for so many keys. hash_at(place): that of a request which is there.
+  template <class HashAt>
+  void reserve(std::size_t count, const HashAt& hash_at) {
+    if (count * 4 <= slots_.size() * 3) return;
+    const std::size_t slot_count = std::max(kSlotsMin, std::bit_ceil(count * 4 / 3 + 1));
+    const auto old = std::exchange(slots_, std::vector<std::uint32_t>(slot_count));
+    for (const std::uint32_t slot : old) {
+      if (slot != 0) put(hash_at(slot & kPlaceMask), slot);
+    }
+  }
+  /// A key that is not there. reserve() has made the room.
+  void add(std::uint64_t hash, std::size_t place) {
+    put(hash, mark_of(hash) << kPlaceBits | static_cast<std::uint32_t>(place));
+    ++count_;
+  }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] std::size_t memory_bytes() const { return slots_.capacity() * sizeof(slots_[0]); }
+
+ private:
+  static constexpr unsigned kPlaceBits = 24;
+  static constexpr std::uint32_t kPlaceMask = (std::uint32_t{1} << kPlaceBits) - 1;
+  static constexpr std::size_t kSlotsMin = 16;
+  static_assert(kSortCountMax <= kPlaceMask + 1, "an array has at most so many requests");
+
+  /// Never 0: a slot that is 0 is empty.
+  static std::uint32_t mark_of(std::uint64_t hash) {
+    return std::max(std::uint32_t{1}, static_cast<std::uint32_t>(hash >> 56));
+  }
+  void put(std::uint64_t hash, std::uint32_t slot) {
+    std::size_t i = hash;
+    while (slots_[i & (slots_.size() - 1)] != 0) ++i;
+    slots_[i & (slots_.size() - 1)] = slot;
+  }
+
+  std::vector<std::uint32_t> slots_;  // a power of two, at most three quarters in use; or none
+  std::size_t count_ = 0;
+};
+
+}  // namespace crawlstore::drum
