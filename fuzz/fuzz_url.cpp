@@ -6,7 +6,8 @@
 //   - a text is parsed if and only if its input was, and normalising it changes nothing, and copies
 //     nothing;
 //   - a text of a parsed input is printable ASCII without a fragment;
-//   - white space around an input, a line break in it and a fragment behind it change nothing, so
+//   - white space around an input, a line break in it and a fragment behind its text change
+//   nothing, so
 //     that the short way for normal URLs and the long one agree;
 //   - a parsed input resolves to its text against any base of another scheme, and the text against
 //     any base at all;
@@ -40,7 +41,7 @@ void check_text(std::string_view text) {
 void check_spellings(const std::string& url, const std::string& text) {
   UrlNormalizer normalizer;
   const std::size_t middle = url.size() / 2;
-  for (const std::string& same : {" " + url + "\n", url + "#x y", "\x01" + url,
+  for (const std::string& same : {" " + url + "\n", text + "#x y", "\x01" + url,
                                   url.substr(0, middle) + "\t" + url.substr(middle)}) {
     const NormalizedUrl result = normalizer.normalize(same);
     require(result.parsed && result.text == text);
