@@ -151,8 +151,8 @@ class Drum {
     return typed_value<Value>(core_->lookup(KeyTraits<Key>::to_bits(key)));
   }
   /// Is the key there, or will it be when everything submitted so far is merged? Exact, at once.
-  ///   cost  a lookup, a search among what waits in memory (8 bytes a key more, once it is asked),
-  ///         and one in each pending run of the bucket's log (8 or 16 bytes a key)
+  ///   cost  a lookup, a search among what waits in memory (5 to 11 bytes a key more, once asked),
+  ///         and some in what the bucket's log holds (8 or 16 bytes a key)
   [[nodiscard]] Result<bool> contains(const Key& key) const {
     return core_->contains(KeyTraits<Key>::to_bits(key));
   }

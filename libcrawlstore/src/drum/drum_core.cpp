@@ -184,14 +184,15 @@ void DrumCore::Impl::keep_tentative() {
     bucket.pending.add(bucket.tentative);
     bucket.tentative = {};
   }
+  tentative_keys.clear();
   look_for_full_buckets();
 }
 
 void DrumCore::Impl::drop_tentative() {
   const std::lock_guard lock(mutex);
   for (auto& columns : tentative_arrays) columns.clear();
+  tentative_keys.clear();
   for (auto& bucket : state.buckets) {
-    for (const auto& run : bucket.tentative.keys) inserted_keys.forget(run.run_id);
     drum::release_unpublished(*store->writer, bucket.tentative.keys);
     drum::release_unpublished(*store->writer, bucket.tentative.auxes);
     bucket.tentative = {};

@@ -62,7 +62,8 @@ struct DrumCore::Impl : Participant {
   std::map<std::uint16_t, RawSink> sinks;
   /// By bucket, opened when they are needed; empty, or one may be of a partition of before.
   std::vector<std::shared_ptr<const drum::PartitionLookup>> lookups;
-  drum::InsertedKeysOfRuns inserted_keys;  // of pending and tentative runs
+  std::vector<drum::LoggedKeys> pending_keys;  // by bucket, as far as somebody asked; or empty
+  std::vector<drum::LoggedKeys> tentative_keys;
   std::vector<std::byte> scratch;
   std::optional<format::RunRef> table_run_in_commit;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
@@ -97,8 +98,7 @@ struct DrumCore::Impl : Participant {
   // drum_lookup.cpp
   Result<std::optional<std::vector<std::byte>>> lookup(Key16 key);
   Result<bool> is_inserted(Key16 key);
-  Result<bool> is_in_runs(const drum::Bucket& bucket, const std::vector<format::RunRef>& runs,
-                          Key16 key);
+  Result<bool> is_logged(std::size_t bucket, bool is_tentative, Key16 key);
 
   // drum_insert.cpp
   [[nodiscard]] std::uint16_t find_nobody() const;

@@ -41,8 +41,7 @@ Result<DrumCore::Impl::Insertion> DrumCore::Impl::insertion_of(Key16 key) {
   if (waits) return Insertion::kKnown;
   if (store->in_transaction()) return Insertion::kTaken;  // is_inserted() has seen its requests
   if (tentative_arrays[bucket].inserts(key, hash)) return Insertion::kUndecided;
-  CRAWLSTORE_TRY(const bool is_tentative,
-                 is_in_runs(state.buckets[bucket], state.buckets[bucket].tentative.keys, key));
+  CRAWLSTORE_TRY(const bool is_tentative, is_logged(bucket, true, key));
   return is_tentative ? Insertion::kUndecided : Insertion::kTaken;
 }
 

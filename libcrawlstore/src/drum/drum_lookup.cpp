@@ -30,7 +30,6 @@ Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) 
 /// Will the key be there when all that waits is merged, though it may not be there now?
 Result<bool> DrumCore::Impl::is_inserted(Key16 key) {
   const std::size_t index = ranges.find(key.head);
-  const drum::Bucket& bucket = state.buckets[index];
   const bool sees_tentative = store->in_transaction();  // its own transaction
   const std::uint64_t hash = drum::InsertIndex::hash_of(key);
   if (arrays[index].inserts(key, hash)) return true;
@@ -38,27 +37,26 @@ Result<bool> DrumCore::Impl::is_inserted(Key16 key) {
   for (const auto& waiting : sealed[index]) {
     if (waiting.columns->inserts(key, hash)) return true;
   }
-  const auto found = is_in_runs(bucket, bucket.pending.keys, key);
-  if (!found || *found || !sees_tentative) return found;
-  return is_in_runs(bucket, bucket.tentative.keys, key);
+  const auto found = is_logged(index, false, key);
+  return !found || *found || !sees_tentative ? found : is_logged(index, true, key);
 }
 
-/// Does one of these runs of the bucket's log insert the key?
-Result<bool> DrumCore::Impl::is_in_runs(const drum::Bucket& bucket,
-                                        const std::vector<format::RunRef>& runs, Key16 key) {
+/// Does a run of the bucket's log insert the key?
+Result<bool> DrumCore::Impl::is_logged(std::size_t index, bool is_tentative, Key16 key) {
+  const drum::Bucket& bucket = state.buckets[index];
+  const auto& runs = is_tentative ? bucket.tentative.keys : bucket.pending.keys;
+  if (runs.empty()) return false;
+  auto& all = is_tentative ? tentative_keys : pending_keys;
+  if (all.size() != state.buckets.size()) all = std::vector<drum::LoggedKeys>(state.buckets.size());
   container::Writer& writer = *store->writer;
-  for (const auto& run : runs) {
-    const auto read = [&]() -> Result<std::vector<std::byte>> {
-      std::vector<std::byte> payload;
-      CRAWLSTORE_TRY(container::read_run(
-          writer.storage(), container::run_name(writer.identity(), bucket.key_log, run.run_id), run,
-          payload));
-      return payload;
-    };
-    const auto found = inserted_keys.contain(run.run_id, key, read);
-    if (!found || *found) return found;
-  }
-  return false;
+  const auto read = [&](const format::RunRef& run) -> Result<std::vector<std::byte>> {
+    std::vector<std::byte> payload;
+    CRAWLSTORE_TRY(container::read_run(
+        writer.storage(), container::run_name(writer.identity(), bucket.key_log, run.run_id), run,
+        payload));
+    return payload;
+  };
+  return all[index].contain(runs, key, read);
 }
 
 Result<std::optional<std::vector<std::byte>>> DrumCore::lookup(Key16 key) const {

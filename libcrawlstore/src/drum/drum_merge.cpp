@@ -78,7 +78,9 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
   }
   for (const auto& [first_key, waiting] : group.answered) forget_sealed(waiting);
   drum::release_unpublished(writer, group.superseded);
-  for (const auto& run : group.superseded) inserted_keys.forget(run.run_id);
+  for (std::size_t b = 0; b < pending_keys.size() && b < state.buckets.size(); ++b) {
+    if (state.buckets[b].pending.empty()) pending_keys[b] = {};
+  }
   group.outcomes.clear();
   group.results.clear();
   group.written.clear();

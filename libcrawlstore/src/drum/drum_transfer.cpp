@@ -253,7 +253,6 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   kept.key_bytes -= dropped.key_bytes;
   kept.aux_bytes -= dropped.aux_bytes;
   kept.add(runs);
-  for (const auto& run : dropped.keys) inserted_keys.forget(run.run_id);
   drum::release_unpublished(writer, dropped.keys);
   drum::release_unpublished(writer, dropped.auxes);
   log = std::move(kept);

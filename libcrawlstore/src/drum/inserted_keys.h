@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
+
+#include "format/directory.h"
 
 namespace crawlstore::drum {
 
@@ -20,32 +24,49 @@ class InsertedKeys {
 
   /// cost: O(log n)
   [[nodiscard]] bool contains(Key16 key) const;
+  [[nodiscard]] std::size_t size() const { return keys_.size() + wide_keys_.size(); }
+  /// Takes those of another in. cost: both
+  void merge(const InsertedKeys& other);
 
  private:
   std::vector<std::uint64_t> keys_;
   std::vector<Key16> wide_keys_;  // of 16-byte keys: keys_ is empty then
 };
 
-/// The lists of the runs of key logs, each made when it is first asked for: 8 or 16 bytes a
-/// key.
-class InsertedKeysOfRuns {
+/// The keys that the runs of one bucket's log insert, in few lists: 8 or 16 bytes a key. Looks
+/// again at what the log is when it is asked.
+class LoggedKeys {
  public:
-  /// Does a run hold such a request of the key? read(): its payload, verified.
+  /// Does one of the log's runs insert the key? read(run): its payload, verified.
+  ///   cost  O(log n) searches; each run is read once, and its keys are merged O(log n) times
   template <class Read>
-  Result<bool> contain(RunId run, Key16 key, const Read& read) {
-    auto known = lists_.find(run);
-    if (known == lists_.end()) {
-      const Result<std::vector<std::byte>> payload = read();
+  Result<bool> contain(std::span<const format::RunRef> runs, Key16 key, const Read& read) {
+    if (!covers_front_of(runs)) *this = {};
+    for (; run_count_ < runs.size(); ++run_count_) {
+      const Result<std::vector<std::byte>> payload = read(runs[run_count_]);
       if (!payload) return tl::unexpected<Error>(payload.error());
       CRAWLSTORE_TRY(auto list, InsertedKeys::of_run(*payload));
-      known = lists_.emplace(run, std::move(list)).first;
+      add(std::move(list));
+      if (run_count_ == 0) first_run_ = runs.front().run_id;
+      last_run_ = runs[run_count_].run_id;
     }
-    return known->second.contains(key);
+    return std::any_of(lists_.begin(), lists_.end(),
+                       [&](const InsertedKeys& list) { return list.contains(key); });
   }
-  void forget(RunId run) { lists_.erase(run); }
 
  private:
-  std::map<RunId, InsertedKeys> lists_;
+  /// Runs go from the front, are joined at the end, and no other gets the id of one: so if the
+  /// first and the last are where they were, so are those between.
+  [[nodiscard]] bool covers_front_of(std::span<const format::RunRef> runs) const {
+    return run_count_ == 0 || (run_count_ <= runs.size() && runs.front().run_id == first_run_ &&
+                               runs[run_count_ - 1].run_id == last_run_);
+  }
+  void add(InsertedKeys list);
+
+  std::size_t run_count_ = 0;
+  RunId first_run_;
+  RunId last_run_;
+  std::vector<InsertedKeys> lists_;  // each has more than twice the keys of the next
 };
 
 }  // namespace crawlstore::drum
