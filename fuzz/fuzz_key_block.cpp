@@ -2,6 +2,7 @@
 //
 // Invariants checked:
 //   - no bytes crash the parsers or make them read outside;
+//   - a search for one key, with bounds alone checked, stays inside, and finds what is decoded;
 //   - decoded keys ascend strictly, from the first key of the block;
 //   - encoding decoded keys and values again gives no longer block, with the same content;
 //   - values lie inside the block, whatever the lengths say;
@@ -28,7 +29,18 @@ using namespace crawlstore::format;
 using crawlstore::fuzz::require;
 using Keys = std::array<std::uint64_t, kBlockKeysMax>;
 
+/// Whatever the bytes say, a search ends and stays inside.
+void check_search(std::span<const std::byte> bytes, std::int32_t value_bytes) {
+  const auto block = parse_key_block_bounds(bytes, value_bytes, kKeyBytes);
+  if (!block) return;
+  for (const std::uint64_t add : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0} >> 1}) {
+    const auto place = find_key(*block, block->first_key + add, 0);
+    require(!place || *place < block->key_count);
+  }
+}
+
 void check_block(std::span<const std::byte> bytes, std::int32_t value_bytes) {
+  check_search(bytes, value_bytes);
   const auto block = parse_key_block(bytes, value_bytes);
   Keys keys;
   if (!block || !decode_keys(*block, keys)) return;
@@ -38,6 +50,9 @@ void check_block(std::span<const std::byte> bytes, std::int32_t value_bytes) {
   std::vector<std::uint32_t> lengths;
   for (std::uint32_t i = 0; i < block->key_count; ++i) {
     require(i == 0 || keys[i - 1] < keys[i]);
+    require(find_key(*block, keys[i], 0) == i);
+    const bool is_gap = i + 1 == block->key_count || keys[i] + 1 < keys[i + 1];
+    require(!is_gap || keys[i] + 1 == 0 || !find_key(*block, keys[i] + 1, 0));
     const auto value = value_at(*block, i, value_bytes);
     values.insert(values.end(), value.begin(), value.end());
     if (value_bytes == kVariableValue) lengths.push_back(static_cast<std::uint32_t>(value.size()));

@@ -45,6 +45,10 @@ Keys keys_of(const Result<KeyBlock>& block) {
 }
 
 void check_block(std::span<const std::byte> bytes, std::int32_t value_bytes) {
+  if (const auto bounds = parse_key_block_bounds(bytes, value_bytes, kWideKeyBytes)) {
+    const auto place = find_key(*bounds, bounds->first_key, 0);
+    require(!place || *place < bounds->key_count);
+  }
   const auto block = parse_key_block(bytes, value_bytes, kWideKeyBytes);
   const Keys keys = keys_of(block);
   if (keys.heads.empty()) return;
@@ -55,6 +59,7 @@ void check_block(std::span<const std::byte> bytes, std::int32_t value_bytes) {
   for (std::uint32_t i = 0; i < block->key_count; ++i) {
     require(i == 0 ||
             Key16(keys.heads[i - 1], keys.tails[i - 1]) < Key16(keys.heads[i], keys.tails[i]));
+    require(find_key(*block, keys.heads[i], keys.tails[i]) == i);
     const auto value = value_at(*block, i, value_bytes);
     values.insert(values.end(), value.begin(), value.end());
     if (value_bytes == kVariableValue) lengths.push_back(static_cast<std::uint32_t>(value.size()));
