@@ -19,9 +19,9 @@
 
 #include <crawlstore/types.h>
 
+#include "check_search.h"
 #include "format/endian.h"
 #include "format/key_block.h"
-#include "require.h"
 
 namespace {
 
@@ -45,10 +45,7 @@ Keys keys_of(const Result<KeyBlock>& block) {
 }
 
 void check_block(std::span<const std::byte> bytes, std::int32_t value_bytes) {
-  if (const auto bounds = parse_key_block_bounds(bytes, value_bytes, kWideKeyBytes)) {
-    const auto place = find_key(*bounds, bounds->first_key, 0);
-    require(!place || *place < bounds->key_count);
-  }
+  fuzz::check_search(bytes, value_bytes, kWideKeyBytes);
   const auto block = parse_key_block(bytes, value_bytes, kWideKeyBytes);
   const Keys keys = keys_of(block);
   if (keys.heads.empty()) return;

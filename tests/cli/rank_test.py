@@ -330,7 +330,7 @@ class Rank(pages_command.PagesTest):
             rows = list(csv.reader(io.StringIO(self.export("scores-csv", *words).decode())))
             self.assertEqual(rows[0], ["index", "url", "score"])
             self.assertEqual([row[1] for row in rows[1:]],
-                             ['http://a.test/"', "http://b.test/,", "http://c.test/",
+                             ['http://a.test/%22', "http://b.test/,", "http://c.test/",
                               "http://d.test/", "http://a.test/"])
             self.assertEqual([int(row[0]) for row in rows[1:]], list(range(5)))
             self.assertEqual([row[2] for row in rows[4:]], ["", ""])

@@ -101,7 +101,7 @@ inline void write_pages_file(const std::string& path, bool has_scores = false,
     if (has_queue) fill_queues(*store);
     crawl_web(pages, 1, 3, kCrawlTimeUs + 172'800'000'000);
     CrawledPage unicode(
-        "http://b\xc3\xbc"
+        "//b\xc3\xbc"
         "cher.example/\xe6\x97\xa5\xe6\x9c\xac",
         kCrawlTimeUs + 172'900'000'000);
     must(pages.add(unicode));

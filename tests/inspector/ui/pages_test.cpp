@@ -148,7 +148,7 @@ TEST_F(PagesPanels, LeadFromAHostToItsPages) {
 TEST_F(PagesPanels, ShowTheEditsThatWait) {
   run_step(shell_, "goto", "events");
   EXPECT_EQ(shown(shell_, "events[3].url"),
-            "http://b\xc3\xbc"
+            "//b\xc3\xbc"
             "cher.example/\xe6\x97\xa5\xe6\x9c\xac");
   run_step(shell_, "double_click", "events[1].kind");
   EXPECT_EQ(place(), "page_detail/page/1");
