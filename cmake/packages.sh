@@ -2,7 +2,7 @@
 # Sourced by quickstart, run-tests and .ci/run: the Debian packages we need, and how they get in.
 # shellcheck shell=bash disable=SC2034
 
-# What the library, the command, the inspector and the example need to build and run.
+# What the library, the command, the inspector and the examples need to build and run.
 crawlstore_build_packages=(
   ca-certificates
   capnproto
@@ -13,6 +13,7 @@ crawlstore_build_packages=(
   libboost-dev
   libcapnp-dev
   libcli11-dev
+  libcurl4-openssl-dev
   libexpected-dev
   libflatbuffers-dev
   libfmt-dev

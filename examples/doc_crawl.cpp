@@ -21,13 +21,11 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/core.h>
-#include <gumbo.h>
 
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
@@ -36,6 +34,8 @@
 #include <crawlstore/scores.h>
 #include <crawlstore/transaction.h>
 #include <crawlstore/url.h>
+
+#include "html_links.h"
 
 namespace {
 
@@ -106,33 +106,6 @@ std::filesystem::path file_of(std::string_view url, const std::vector<Site>& sit
 std::string read_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// Calls `visit` with the absolute URL of every <a href> of the page.
-template <class Visit>
-void for_each_link(const std::string& page_url, const std::string& html, Visit&& visit) {
-  const auto free_output = [](GumboOutput* output) {
-    gumbo_destroy_output(&kGumboDefaultOptions, output);
-  };
-  const std::unique_ptr<GumboOutput, decltype(free_output)> output(
-      gumbo_parse_with_options(&kGumboDefaultOptions, html.data(), html.size()), free_output);
-  crawlstore::UrlNormalizer normalizer;
-  std::vector<const GumboNode*> nodes{output->root};
-  while (!nodes.empty()) {
-    const GumboNode* node = nodes.back();
-    nodes.pop_back();
-    if (node->type != GUMBO_NODE_ELEMENT) continue;
-    const auto& element = node->v.element;
-    if (element.tag == GUMBO_TAG_A) {
-      if (const auto* href = gumbo_get_attribute(&element.attributes, "href")) {
-        const auto url = normalizer.resolve(href->value, page_url);
-        if (url.parsed) visit(std::string(url.text));
-      }
-    }
-    for (unsigned i = element.children.length; i-- > 0;) {
-      nodes.push_back(static_cast<const GumboNode*>(element.children.data[i]));
-    }
-  }
 }
 
 struct Crawl {

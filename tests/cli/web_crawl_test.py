@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""examples/web_crawl.cpp, against a server of this machine that stands for some hundred hosts.
+
+The server notes each request from its arrival until before its last bytes. Which pages are there to
+be fetched is found out by a model of the sites, without the program.
+"""
+
+import collections
+import http.server
+import itertools
+import math
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+import unittest
+from urllib.parse import urljoin
+
+import command
+from pages_command import PagesTest
+
+BINARY = command.BUILD / "bin/web_crawl"
+HOSTS = 100 if command.IS_SANITIZED else 300
+PAGES = 6  # of a host
+DELAY = 0.05
+TIMEOUT = 1.5
+SLOW, HANGING = 0.3, 2 * TIMEOUT
+KILLS = 40 if command.IS_LONG else 8
+HUGE = b"<a href=/only-in-huge>" + b"x" * (9 << 20)
+
+Answer = collections.namedtuple("Answer", "status headers body seconds links is_failure")
+
+
+def answer(links=(), status=200, seconds=0.0, type="text/html; charset=utf-8", **more):
+    body = more.get("body", "<!doctype html><title>t</title>" + "".join(
+        f"<p><a href='{link}'>x</a>" for link in links))
+    headers = {"Content-Type": type, **more.get("headers", {})}
+    is_failure = status >= 400 or seconds > TIMEOUT or len(body) > 8 << 20
+    found = more.get("found", [] if is_failure else links)
+    return Answer(status, headers, body if isinstance(body, bytes) else body.encode(), seconds,
+                  found, is_failure)
+
+
+def url(host, page):
+    return f"http://host{host}.test/page{page}.html"
+
+
+class Sites:
+    """{URL: Answer}. Links lead from host to host, as in a binary tree, and here and there."""
+
+    def __init__(self, generator):
+        self.pages = {}
+        for host in range(HOSTS):
+            for page in range(PAGES):
+                links = [f"page{(page + 1) % PAGES}.html#there", f"/missing{page % 2}"]
+                links += [url(generator.randrange(HOSTS), generator.randrange(PAGES))
+                          for _ in range(8)]
+                if page == 0:
+                    links += [url(child, 0) for child in (2 * host + 1, 2 * host + 2)
+                              if child < HOSTS]
+                seconds = SLOW if generator.random() < 0.02 else 0
+                self.pages[url(host, page)] = answer(links, seconds=seconds)
+        special = {
+            "/from": answer(status=302, headers={"Location": "/to?a=b"}, found=["/to?a=b"]),
+            "/to?a=b": answer(["/behind"]),
+            "/behind": answer(),
+            "/hanging": answer(["/only-in-hanging"], seconds=HANGING),
+            "/huge": answer(body=HUGE),
+            "/text": answer(["/only-in-text"], type="text/plain", found=[]),
+            "/base": answer(body="<base href='/deep/down/'><a href=a>x</a>",
+                            found=["/deep/down/a"]),
+            "/deep/down/a": answer(["mailto:a@b.test", "ftp://files.test/"], found=[]),
+        }
+        first = "http://special.test"
+        self.pages.update({first + path: page for path, page in special.items()})
+        self.pages[first + "/"] = answer(
+            list(special) + ["HTTP://Special.TEST:80/from#again"], found=list(special))
+        self.seeds = [url(0, 0), first + "/"]
+
+    def find(self, url):
+        return self.pages.get(url) or answer(status=404)
+
+    def reachable(self):
+        """{URL: is it a failure?}"""
+        found, waiting = {}, list(self.seeds)
+        while waiting:
+            page = waiting.pop()
+            if page not in found:
+                found[page] = self.find(page).is_failure
+                waiting += [urljoin(page, link).split("#")[0] for link in self.find(page).links]
+        return found
+
+
+class Request:
+    def __init__(self, host, path):
+        self.host, self.path, self.begin, self.end = host, path, time.monotonic(), math.inf
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads, block_on_close = True, False
+    request_queue_size = 512
+
+    def __init__(self, sites):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.sites, self.requests, self.lock = sites, [], threading.Lock()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, client_address):
+        """Clients that were killed, or had no time left."""
+
+    def stop(self):
+        self.shutdown()
+        self.server_close()
+        with self.lock:
+            return list(self.requests)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def do_GET(self):
+        request = Request(self.headers["Host"], self.path)
+        with self.server.lock:
+            self.server.requests.append(request)
+        page = self.server.sites.find(f"http://{request.host}{request.path}")
+        time.sleep(page.seconds)
+        self.send_response_only(page.status)
+        for name, value in {**page.headers, "Content-Length": len(page.body)}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        request.end = time.monotonic()
+        self.wfile.write(page.body)
+
+
+def urls_of(requests):
+    return collections.Counter(f"http://{request.host}{request.path}" for request in requests)
+
+
+class WebCrawl(PagesTest):
+    def setUp(self):
+        super().setUp()
+        if not BINARY.exists():
+            self.skipTest("built without examples")
+        self.sites = Sites(random.Random(command.SEED))
+
+    def start_crawl(self, *words):
+        """With a server of its own, which no request of a killed process reaches."""
+        self.server = Server(self.sites)
+        return subprocess.Popen(
+            [BINARY, "x.crawl", "--resolve-all", "127.0.0.1:%d" % self.server.server_port,
+             "--delay", str(int(DELAY * 1000)), "--timeout", str(int(TIMEOUT * 1000)), *words,
+             *self.sites.seeds], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def crawl(self, *words):
+        process = self.start_crawl(*words)
+        out, err = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, out + err)
+        return self.server.stop()
+
+    def final_states(self, name="x.crawl"):
+        """{URL: is it a failure?} of the pages that were requested, by the file."""
+        return {row["url"]: row["state"] == "failed" for row in self.rows(name=name)
+                if row["state"] != "known"}
+
+    def assert_polite(self, requests):
+        by_host = collections.defaultdict(list)
+        for request in sorted(requests, key=lambda request: request.begin):
+            by_host[request.host].append(request)
+        for host, own in by_host.items():
+            for before, after in zip(own, own[1:]):
+                self.assertGreaterEqual(after.begin - before.end, DELAY, (host, before, after))
+
+    def test_fetches_each_reachable_page_once_and_politely(self):
+        begin = time.monotonic()
+        requests = self.crawl()
+        seconds = time.monotonic() - begin
+        wanted = self.sites.reachable()
+        self.assertEqual(urls_of(requests), collections.Counter(wanted.keys()))
+        self.assertEqual(self.final_states(), wanted)
+        self.assertIn("http://special.test/behind", wanted)
+        self.assert_polite(request for request in requests if request.path != "/hanging")
+        changes = sorted([(request.begin, 1) for request in requests] +
+                         [(request.end, -1) for request in requests])
+        most = max(itertools.accumulate(change for _, change in changes))
+        print(f"{len(set(request.host for request in requests))} hosts, {len(requests)} requests, "
+              f"{seconds:.1f} s, {most} at once")
+        self.assertGreater(most, 4)
+        self.assertIn((b"http://special.test/from", b"http://special.test/to?a=b"), self.edges())
+        self.assert_whole()
+        self.assertEqual(self.crawl(), [])
+
+    def test_goes_on_where_it_paused(self):
+        first = urls_of(self.crawl("--pages", "70", "--round", "100"))
+        self.assertEqual(first.total(), 70)
+        second = urls_of(self.crawl("--round", "100"))
+        self.assertEqual(first + second, collections.Counter(self.sites.reachable().keys()))
+
+    def states_in_a_copy(self):
+        """final_states(), once what waits in the file is merged; the file stays as it is."""
+        (self.folder / "copy.crawl").write_bytes((self.folder / "x.crawl").read_bytes())
+        self.assert_whole("copy.crawl")
+        self.succeed("merge", "copy.crawl")
+        return self.final_states("copy.crawl")
+
+    def test_loses_no_page_when_it_is_killed_and_fetches_none_again_that_was_committed(self):
+        generator = random.Random(command.SEED)
+        wanted = self.sites.reachable()
+        committed, again, growth = {}, collections.Counter(), 0
+        for kill in range(KILLS):
+            process = self.start_crawl("--round", "20")
+            count = generator.randrange(len(wanted) // KILLS)
+            command.wait_until(lambda: len(self.server.requests) > count or
+                               process.poll() is not None)
+            time.sleep(generator.uniform(0, 0.3))
+            process.send_signal(signal.SIGKILL)
+            _, err = process.communicate()
+            acknowledged = sum(map(int, re.findall(rb"(?m)^(\d+) requests, ", err)))
+            requested = urls_of(self.server.stop())
+            self.assertEqual(requested.keys() & committed.keys(), set(), kill)
+            self.assertLessEqual(max(requested.values(), default=0), 1)
+            states = self.states_in_a_copy() if (self.folder / "x.crawl").exists() else {}
+            self.assertLessEqual(committed.items(), states.items())
+            self.assertLessEqual(states.items(), wanted.items())
+            self.assertGreaterEqual(len(states) - len(committed), acknowledged)
+            growth += acknowledged > 0
+            committed = states
+            again += requested
+        self.assertGreater(growth, 1)
+        self.assertLess(len(committed), len(wanted))
+        rest = urls_of(self.crawl())
+        self.assertEqual(rest, collections.Counter(wanted.keys() - committed.keys()))
+        self.assertEqual(self.final_states(), wanted)
+        self.assert_whole()
+        print(f"{KILLS} kills, {growth} with commits between: {(again + rest).total() - len(wanted)} of {len(wanted)} requests "
+              "made again")
+
+
+if __name__ == "__main__":
+    unittest.main()
