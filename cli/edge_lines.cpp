@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/edge_lines.h"
 
-#include <algorithm>
 #include <charconv>
+
+#include "model/any_byte.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -12,8 +13,6 @@ constexpr std::size_t kLinksMax = std::size_t{1} << 16;
 constexpr std::size_t kUrlBytesMax = std::size_t{4} << 20;
 constexpr std::uint64_t kIndexEnd = std::uint64_t{1} << 40;
 
-constexpr std::string_view kBlanks = " \t";
-
 tl::unexpected<Error> broken(const char* text) {
   return fail(Errc::kInvalidArgument, text);
 }
@@ -22,33 +21,32 @@ bool is_digit(char c) {
   return '0' <= c && c <= '9';
 }
 
+bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
 std::string_view without_leading_blanks(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
   return text;
 }
 
-/// Takes the next column, between blanks, from a line; empty: there is none.
-std::string_view take_column(std::string_view& line) {
-  line = without_leading_blanks(line);
-  const std::string_view column = line.substr(0, line.find_first_of(kBlanks));
-  line.remove_prefix(column.size());
-  return column;
-}
-
-/// `#N` and `N`; an index that does not fit is the largest number.
-std::optional<std::uint64_t> parse_index_column(std::string_view text) {
+/// Takes `#N` or `N`, behind blanks and before one or the end, from a line; an index that does not
+/// fit is the largest number. Cost: a URL is told by its first bytes.
+std::optional<std::uint64_t> take_index(std::string_view& line) {
+  std::string_view text = without_leading_blanks(line);
   if (text.starts_with('#')) text.remove_prefix(1);
-  std::uint64_t index = 0;
-  const char* const end = text.data() + text.size();
   if (text.empty() || !is_digit(text.front())) return std::nullopt;
-  const auto [stopped, error] = std::from_chars(text.data(), end, index);
-  if (stopped != end) return std::nullopt;
+  std::uint64_t index = 0;
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  text.remove_prefix(static_cast<std::size_t>(stopped - text.data()));
+  if (!text.empty() && !is_blank(text.front())) return std::nullopt;
+  line = text;
   return error == std::errc{} ? index : ~std::uint64_t{0};
 }
 
 /// The text is one index, with blanks around it or none.
 bool is_index(std::string_view text) {
-  return parse_index_column(take_column(text)) && without_leading_blanks(text).empty();
+  return take_index(text) && without_leading_blanks(text).empty();
 }
 
 /// Of a line that is not two indexes.
@@ -56,10 +54,9 @@ Result<Edge> parse_url_edge(std::string_view line) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) {
     if (is_index(line)) return broken("there is one column only");
-    if (parse_index_column(take_column(line))) {
-      return parse_index_column(take_column(line))
-                 ? broken("there are more than two columns")
-                 : broken("one end is an index, the other one a URL");
+    if (take_index(line)) {
+      return take_index(line) ? broken("there are more than two columns")
+                              : broken("one end is an index, the other one a URL");
     }
     return broken("there is no TAB between FROM and TO");
   }
@@ -76,14 +73,12 @@ Result<Edge> parse_url_edge(std::string_view line) {
   return edge;
 }
 
-bool breaks_lines(std::string_view url) {
-  return url.empty() || url.find_first_of("\t\r\n") != std::string_view::npos;
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> parse_index_name(std::string_view text) {
-  return text.starts_with('#') ? parse_index_column(text) : std::nullopt;
+  if (!text.starts_with('#')) return std::nullopt;
+  const auto index = take_index(text);
+  return text.empty() ? index : std::nullopt;
 }
 
 bool is_edge_comment(std::string_view line) {
@@ -94,20 +89,20 @@ bool is_edge_comment(std::string_view line) {
 
 Result<Edge> parse_edge(std::string_view line) {
   std::string_view rest = line;
-  const auto from = parse_index_column(take_column(rest));
-  const auto to = from ? parse_index_column(take_column(rest)) : std::nullopt;
+  const auto from = take_index(rest);
+  const auto to = from ? take_index(rest) : std::nullopt;
   if (!to || !without_leading_blanks(rest).empty()) return parse_url_edge(line);
   if (*from >= kIndexEnd || *to >= kIndexEnd) return broken("an index is below 2^40");
   return Edge{{}, {}, *from, *to, model::PageNaming::kIndexes};
 }
 
 bool fits_edge_from(std::string_view url) {
-  if (breaks_lines(url) || is_edge_comment(url)) return false;
-  return !parse_index_column(take_column(url));
+  if (url.empty() || model::breaks_lines(url) || is_edge_comment(url)) return false;
+  return !take_index(url);
 }
 
 bool fits_edge_to(std::string_view url) {
-  return !breaks_lines(url) && !is_index(url);
+  return !url.empty() && !model::breaks_lines(url) && !is_index(url);
 }
 
 bool EdgeCollector::begins_event(const Edge& edge) const {

@@ -9,6 +9,7 @@
 
 #include <crawlstore/drum_core.h>
 
+#include "model/any_byte.h"
 #include "model/format_text.h"
 #include "model/json.h"
 
@@ -43,10 +44,10 @@ inline void append_line(std::string& to, Verdict verdict, std::string_view url, 
   } else {
     to += name_of(verdict);
     to += '\t';
-    if (url.find_first_of("\t\r\n") == std::string_view::npos) {
-      to += url;
-    } else {
+    if (model::breaks_lines(url)) {
       to += model::format_printable(url);
+    } else {
+      to += url;
     }
     to += '\n';
   }

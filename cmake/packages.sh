@@ -28,6 +28,7 @@ crawlstore_build_packages=(
   libpng-dev
   libpsl-dev
   libre2-dev
+  libsimdjson-dev
   libstb-dev
   libxxhash-dev
   libzstd-dev

@@ -92,6 +92,18 @@ void append_link(std::string& to, const EventLink& link, PageNaming naming) {
 
 }  // namespace
 
+std::optional<CrawlEventKind> find_event_kind(std::string_view name) {
+  for (const CrawlEventKind kind : kKinds) {
+    if (name_of(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
+
+bool has_links(CrawlEventKind kind) {
+  return kind == CrawlEventKind::kPage || kind == CrawlEventKind::kLinkAdded ||
+         kind == CrawlEventKind::kLinkRemoved;
+}
+
 /// Reads one line into its parser.
 struct EventLineParser::Reader {
   EventLineParser& parser;
@@ -157,11 +169,8 @@ struct EventLineParser::Reader {
   /// `links`: what came of reading them.
   Result<void> take_links(const Json& json, const Result<void>& links, CrawlEvent& event) const {
     if (!json.is_array()) return broken("`links` is no list");
-    const bool has_links = event.kind == CrawlEventKind::kPage ||
-                           event.kind == CrawlEventKind::kLinkAdded ||
-                           event.kind == CrawlEventKind::kLinkRemoved;
     const bool is_empty = links && parser.links_.empty();
-    if (!has_links && !is_empty) return broken("an event of this kind has no links");
+    if (!has_links(event.kind) && !is_empty) return broken("an event of this kind has no links");
     event.links = parser.links_;
     return links;
   }
@@ -179,12 +188,10 @@ struct EventLineParser::Reader {
     const Json* json = find(object, "kind");
     const std::string* name = json == nullptr ? nullptr : text_of(*json);
     if (name == nullptr) return broken("`kind` is missing");
-    for (const CrawlEventKind kind : kKinds) {
-      if (name_of(kind) != *name) continue;
-      event.kind = kind;
-      return {};
-    }
-    return broken("this `kind` is not known");
+    const auto kind = find_event_kind(*name);
+    if (!kind) return broken("this `kind` is not known");
+    event.kind = *kind;
+    return {};
   }
 
   Result<CrawlEvent> read(const Json& object, const Result<void>& links) {
@@ -293,10 +300,16 @@ struct EventLineParser::Line {
 };
 
 Result<CrawlEvent> EventLineParser::parse(std::string_view line) {
+  links_.clear();
+  if (const auto event = parse_quickly(line)) return *event;
+  links_.clear();
+  return parse_slowly(line);
+}
+
+Result<CrawlEvent> EventLineParser::parse_slowly(std::string_view line) {
   // What is written takes at least as many bytes in the line.
   bytes_.clear();
   bytes_.reserve(line.size());
-  links_.clear();
   Reader reader{*this, {}};
   Line read(reader);
   if (!Json::sax_parse(line, &read)) return broken("it is no JSON");

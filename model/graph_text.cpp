@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/graph_text.h"
 
+#include "model/any_byte.h"
 #include "model/format_text.h"
 #include "model/utf8.h"
 
@@ -32,7 +33,8 @@ std::string plain_text(std::string_view bytes) {
 }  // namespace
 
 void append_csv_field(std::string& to, std::string_view bytes) {
-  if (bytes.find_first_of(",\"\r\n") == std::string_view::npos) {
+  const auto is_quoted = [](char c) { return (c == ',') | (c == '"') | (c == '\r') | (c == '\n'); };
+  if (!any_byte(bytes, is_quoted)) {
     to += bytes;
     return;
   }

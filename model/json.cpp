@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/json.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
+#include "model/any_byte.h"
 #include "model/format_text.h"
 #include "model/utf8.h"
 
@@ -46,28 +49,25 @@ Json list_of(const Table& table) {
   return list;
 }
 
-void append_escaped(std::string& to, std::string_view text) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      to += '\\';
-      to += c;
-    } else if (byte < 0x20 || byte == 0x7F) {
-      to += "\\u00";
-      to += kHexDigits[byte >> 4];
-      to += kHexDigits[byte & 15];
-    } else {
-      to += c;
-    }
-  }
+bool is_escaped(char c) {
+  return (static_cast<unsigned char>(c) < 0x20) | (c == '"') | (c == '\\') | (c == '\x7F');
 }
 
-bool needs_escape(std::string_view text) {
-  bool any = false;
-  for (const char c : text) {
-    any |= static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\' || c == '\x7F';
+/// Runs of bytes that stand for themselves are appended as a whole.
+void append_escaped(std::string& to, std::string_view text) {
+  while (true) {
+    const auto* const found = std::find_if(text.begin(), text.end(), is_escaped);
+    to.append(text.begin(), found);
+    if (found == text.end()) return;
+    to += '\\';
+    if (*found == '"' || *found == '\\') {
+      to += *found;
+    } else {
+      to += "u00";
+      append_hex(to, {found, 1});
+    }
+    text.remove_prefix(static_cast<std::size_t>(found - text.begin()) + 1);
   }
-  return any;
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ void append_json_bytes(std::string& to, std::string_view key, std::string_view b
 
 void append_json_text(std::string& to, std::string_view text) {
   to += '"';
-  if (needs_escape(text)) {
+  if (any_byte(text, is_escaped)) {
     append_escaped(to, text);
   } else {
     to += text;

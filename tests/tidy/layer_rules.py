@@ -88,6 +88,7 @@ EXTERNAL = [
      "CLI11 takes seconds to compile: cli/parser.h is for the verbs"),
     (("nlohmann/",), ("model/", "cli/", "inspector/core/", "bench/", *FREE),
      "the library speaks no JSON"),
+    (("simdjson.h",), ("model/event_json_quick.cpp",), "simdjson is for lines of events"),
     (("unicode/",), ("libcrawlstore/src/base/url_host.cpp",), "ICU is for hosts beyond ASCII"),
     (("fmt/",), ("model/", "cli/", "inspector/", "examples/", "bench/", *FREE),
      "the library prints nothing"),
