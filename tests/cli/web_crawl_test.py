@@ -235,8 +235,8 @@ class WebCrawl(PagesTest):
         self.assertEqual(rest, collections.Counter(wanted.keys() - committed.keys()))
         self.assertEqual(self.final_states(), wanted)
         self.assert_whole()
-        print(f"{KILLS} kills, {growth} with commits between: {(again + rest).total() - len(wanted)} of {len(wanted)} requests "
-              "made again")
+        print(f"{KILLS} kills, {growth} after commits: of {len(wanted)} requests "
+              f"{(again + rest).total() - len(wanted)} made again")
 
 
 if __name__ == "__main__":
