@@ -52,11 +52,10 @@ using crawlstore::QueuedPage;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kRequests = 64;  // at once
-constexpr std::size_t kBodyBytes = std::size_t{8}
-                                   << 20;    // a longer body is a failure; one a request
-constexpr std::size_t kTakenPages = 1000;    // by one look into the queue
-constexpr std::size_t kRoundPages = 20'000;  // that wait in memory
+constexpr std::size_t kRequests = 64;                     // at once
+constexpr std::size_t kBodyBytes = std::size_t{8} << 20;  // of a body; a longer one is a failure
+constexpr std::size_t kTakenPages = 1000;                 // by one look into the queue
+constexpr std::size_t kRoundPages = 20'000;               // that wait in memory
 
 /// Ends the program when an operation failed, saying what to do.
 template <class T>
