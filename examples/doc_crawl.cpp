@@ -54,12 +54,6 @@ struct Site {
   std::filesystem::path folder;
 };
 
-struct Counts {
-  std::size_t pages = 0;
-  std::size_t links = 0;
-  std::size_t missing = 0;
-};
-
 /// Ends the program when an operation failed, saying what to do.
 template <class T>
 T must(Result<T> result) {
@@ -111,88 +105,73 @@ std::string read_file(const std::filesystem::path& file) {
 struct Crawl {
   const std::vector<Site>& sites;
   crawlstore::Store& store;
-  crawlstore::PageDb pages;
-  crawlstore::Queue queue;
+  crawlstore::PageDb pages = must(crawlstore::PageDb::open(store));
+  crawlstore::Queue queue = must(crawlstore::Queue::open(store));
   std::uint64_t queued_until = 0;  ///< pages below it were put into the queue, or need not be
-  Counts counts{};
 
-  void add(crawlstore::CrawlEventKind kind, const std::string& url);
-  void add_seeds();
-  void fetch(const std::string& url);
-  void queue_new_pages(const crawlstore::PageView& view);
-  std::size_t do_round();
-};
+  void add(crawlstore::CrawlEventKind kind, const std::string& url) {
+    must(pages.add(CrawlEvent{.kind = kind, .url = url, .content_hash = {}, .links = {}}));
+  }
 
-void Crawl::add(crawlstore::CrawlEventKind kind, const std::string& url) {
-  CrawlEvent event;
-  event.kind = kind;
-  event.url = url;
-  must(pages.add(event));
-}
-
-/// The pages to begin with: the HTML files of a site's top folder and the index pages one below.
-void Crawl::add_seeds() {
-  for (const Site& site : sites) {
-    for (const auto& entry : std::filesystem::directory_iterator(site.folder)) {
-      const std::string url = site.root_url + entry.path().filename().string();
-      if (is_html(entry.path())) add(crawlstore::CrawlEventKind::kKnown, url);
-      std::error_code error;
-      if (std::filesystem::exists(entry.path() / "index.html", error)) {
-        add(crawlstore::CrawlEventKind::kKnown, url + "/index.html");
+  /// The pages to begin with: the HTML files of a site's top folder and the index pages one below.
+  void add_seeds() {
+    for (const Site& site : sites) {
+      for (const auto& entry : std::filesystem::directory_iterator(site.folder)) {
+        const std::string url = site.root_url + entry.path().filename().string();
+        if (is_html(entry.path())) add(crawlstore::CrawlEventKind::kKnown, url);
+        std::error_code error;
+        if (std::filesystem::exists(entry.path() / "index.html", error)) {
+          add(crawlstore::CrawlEventKind::kKnown, url + "/index.html");
+        }
       }
     }
   }
-}
 
-void Crawl::fetch(const std::string& url) {
-  const auto file = file_of(url, sites);
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error)) {
-    ++counts.missing;
-    add(crawlstore::CrawlEventKind::kFailed, url);
-    return;
-  }
-  ++counts.pages;
-  const std::string html = read_file(file);
-  crawlstore::CrawledPage page(url);
-  page.set_content_hash(std::hash<std::string>()(html));
-  for_each_link(url, html, [this, &page](const std::string& link) {
-    ++counts.links;
-    page.add_link(link);
-  });
-  must(pages.add(page));
-}
-
-/// All pages of the sites that were never fetched. Whatever waits already gets its new cash.
-void Crawl::queue_new_pages(const crawlstore::PageView& view) {
-  const auto cash = must(must(crawlstore::ScoreView::open(view, "opic_cash")).doubles());
-  std::vector<QueuedPage> waiting;
-  for (std::uint64_t page = 0; page < queued_until; ++page) waiting.push_back({page, cash[page]});
-  must(queue.update(waiting));
-  std::vector<QueuedPage> found;
-  const auto look = [&](const PageInfo& page) {
-    if (page.state == PageState::kKnown && is_html(file_of(page.url, sites))) {
-      found.push_back({page.index, cash[page.index]});
+  void fetch(const std::string& url) {
+    const auto file = file_of(url, sites);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error)) {
+      add(crawlstore::CrawlEventKind::kFailed, url);
+      return;
     }
-    return true;
-  };
-  must(view.for_each_page(look, queued_until));
-  must(queue.insert(found));
-  queued_until = cash.size();
-}
+    const std::string html = read_file(file);
+    crawlstore::CrawledPage page(url);
+    page.set_content_hash(std::hash<std::string>()(html));
+    for_each_link(url, html, [&page](const std::string& link) { page.add_link(link); });
+    must(pages.add(page));
+  }
 
-/// Fetches the best pages that are known. Returns how many.
-std::size_t Crawl::do_round() {
-  must(pages.merge());
-  must(crawlstore::opic(store));
-  const auto view = must(crawlstore::PageView::open(must(store.snapshot())));
-  queue_new_pages(view);
-  auto round = must(crawlstore::Transaction::begin(store));
-  const auto next = must(queue.take(kRoundPages));
-  for (const QueuedPage& page : next) fetch(must(view.url(page.page)));
-  must(round.commit());
-  return next.size();
-}
+  /// All pages of the sites that were never fetched. Whatever waits already gets its new cash.
+  void queue_new_pages(const crawlstore::PageView& view) {
+    const auto cash = must(must(crawlstore::ScoreView::open(view, "opic_cash")).doubles());
+    std::vector<QueuedPage> waiting;
+    for (std::uint64_t page = 0; page < queued_until; ++page) waiting.push_back({page, cash[page]});
+    must(queue.update(waiting));
+    std::vector<QueuedPage> found;
+    const auto look = [&](const PageInfo& page) {
+      if (page.state == PageState::kKnown && is_html(file_of(page.url, sites))) {
+        found.push_back({page.index, cash[page.index]});
+      }
+      return true;
+    };
+    must(view.for_each_page(look, queued_until));
+    must(queue.insert(found));
+    queued_until = cash.size();
+  }
+
+  /// Fetches the best pages that are known. Returns how many.
+  std::size_t do_round() {
+    must(pages.merge());
+    must(crawlstore::opic(store));
+    const auto view = must(crawlstore::PageView::open(must(store.snapshot())));
+    queue_new_pages(view);
+    auto round = must(crawlstore::Transaction::begin(store));
+    const auto next = must(queue.take(kRoundPages));
+    for (const QueuedPage& page : next) fetch(must(view.url(page.page)));
+    must(round.commit());
+    return next.size();
+  }
+};
 
 }  // namespace
 
@@ -213,8 +192,7 @@ int main(int argc, char** argv) {
   }
 
   crawlstore::Store store = must(crawlstore::Store::open_or_create(argv[1]));
-  Crawl crawl{sites, store, must(crawlstore::PageDb::open(store)),
-              must(crawlstore::Queue::open(store))};
+  Crawl crawl{sites, store};
   crawl.add_seeds();
   must(crawl.pages.merge());
   if (crawl.pages.status().page_count == 0) {
@@ -225,9 +203,7 @@ int main(int argc, char** argv) {
   for (int round = 1; count != 0; ++round, count = crawl.do_round()) {
     fmt::print(stderr, "round {:2}: {} pages, {} wait\n", round, count, crawl.queue.count());
   }
-  const Counts& counts = crawl.counts;
   const auto kept = crawl.pages.status();
-  fmt::print("{} pages, {} links, {} missing pages\n", counts.pages, counts.links, counts.missing);
   fmt::print("{} pages are known, {} of them crawled, with {} distinct links between them\n",
              kept.page_count, kept.crawled_count, kept.link_count);
   must(crawl.pages.compact());

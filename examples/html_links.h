@@ -11,14 +11,18 @@
 
 /// Calls `visit` with the URL of every <a href> of a page, in the order of the page.
 ///   base  the page's URL in its normal form, which <base href> replaces
-///   html  any bytes. gumbo 0.10 recurses as deep as elements are nested
+///   html  any bytes
+///   cost  gumbo 0.10 takes time that grows with the square of how deep elements are nested, 0.7 s
+///         for 20,000, and recurses as deep
 template <class Visit>
 void for_each_link(std::string base, const std::string& html, Visit&& visit) {
   const auto free_output = [](GumboOutput* output) {
     gumbo_destroy_output(&kGumboDefaultOptions, output);
   };
+  GumboOptions options = kGumboDefaultOptions;
+  options.max_errors = 0;  // each would have a copy of all open elements
   const std::unique_ptr<GumboOutput, decltype(free_output)> output(
-      gumbo_parse_with_options(&kGumboDefaultOptions, html.data(), html.size()), free_output);
+      gumbo_parse_with_options(&options, html.data(), html.size()), free_output);
   crawlstore::UrlNormalizer normalizer;
   std::vector<const GumboNode*> nodes{output->root};
   while (!nodes.empty()) {

@@ -8,16 +8,17 @@
 // A round is a superstep and a transaction. The superstep merges all links of the round before, and
 // gives an index to pages that were never seen. The transaction puts these into the queue, those
 // nearest to a seed first, takes pages out of it, fetches them, adds what came to the page
-// database, and puts back what had no turn. Its commit is the acknowledgement: until then the file
-// has all of these pages in the queue, and none as fetched. So kill -9 at any moment loses nothing,
-// and of what was fetched only the pages of the last round are fetched again.
+// database, and puts back what had no turn. Its commit is the acknowledgement: until then nothing
+// of it is in the file. So kill -9 at any moment loses no page, and of those that were fetched only
+// the pages of the last round are fetched again.
 //
 // Politeness: one request of a host at a time, and `--delay` from the end of one to the next. Pages
 // of a host that is not due wait in memory until the round ends, then go back to the queue, a link
 // deeper than before: a host with a million pages must not keep all others away.
 //
 // What is left out: robots.txt, which whoever crawls sites of others has to obey; a second try of
-// what failed; a second visit. `--resolve-all` sends the requests of all hosts to one server.
+// what failed; a second visit; pages made to harm gumbo, see html_links.h. `--resolve-all` sends
+// the requests of all hosts to one server.
 
 #include <algorithm>
 #include <charconv>
@@ -52,7 +53,7 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRequests = 64;                     // at once
-constexpr std::size_t kBodyBytes = std::size_t{8} << 20;  // a longer body is a failure
+constexpr std::size_t kBodyBytes = std::size_t{8} << 20;  // of a body; a longer one is a failure
 constexpr std::size_t kTakenPages = 1000;                 // by one look into the queue
 constexpr std::size_t kRoundPages = 20'000;               // that wait in memory
 
@@ -107,8 +108,8 @@ struct Crawl {
   const Options& options;
   crawlstore::PageDb pages = must(crawlstore::PageDb::open(store));
   crawlstore::Queue queue = must(crawlstore::Queue::open(store));
-  /// Holds one number, so that it is committed with the queue: pages below it were put into the
-  /// queue, or need not be.
+  /// A queue of one number, which is so committed with the other one: pages below it were put into
+  /// that one, or need not be.
   crawlstore::Queue mark = must(crawlstore::Queue::open(store, "queued_until"));
   std::uint64_t queued_until = 0;  ///< this number
   std::uint32_t request_count = 0;
@@ -120,149 +121,138 @@ struct Crawl {
   CURLM* curl = curl_multi_init();
   curl_slist* connect_to = nullptr;
 
-  void add(crawlstore::CrawlEventKind kind, const std::string& url);
-  void queue_new_pages(const crawlstore::PageView& view);
-  void take_pages(const crawlstore::PageView& view);
-  void fetch_until(Clock::time_point end);
-  void start(Host& host);
-  void finish(CURL* request, bool has_failed);
-  void put_back();
-  std::uint32_t do_round();
+  void add(crawlstore::CrawlEventKind kind, const std::string& url) {
+    must(pages.add(
+        crawlstore::CrawlEvent{.kind = kind, .url = url, .content_hash = {}, .links = {}}));
+  }
+
+  void queue_new_pages(const crawlstore::PageView& view) {
+    std::vector<QueuedPage> found;
+    const auto look = [&found](const crawlstore::PageInfo& page) {
+      const bool is_web = page.url.starts_with("http://") || page.url.starts_with("https://");
+      if (is_web && page.state == crawlstore::PageState::kKnown) {
+        found.push_back({page.index, -static_cast<double>(page.depth)});
+      }
+      return true;
+    };
+    must(view.for_each_page(look, queued_until));
+    must(queue.insert(found));
+    queued_until = view.info().page_count;
+    must(mark.clear());
+    must(mark.insert(std::vector<QueuedPage>{{queued_until, 0}}));
+  }
+
+  /// Takes pages until there are hosts enough to be asked at once.
+  void take_pages(const crawlstore::PageView& view) {
+    for (std::size_t n = 0; turns.size() < kRequests && n < kRoundPages; n += kTakenPages) {
+      for (const QueuedPage& page : must(queue.take(kTakenPages))) {
+        std::string url = must(view.url(page.page));
+        Host& host = hosts.try_emplace(crawlstore::url_host(url), Host{first_due}).first->second;
+        if (host.waiting.empty()) turns.emplace(host.due, &host);
+        host.waiting.push_back({page, std::move(url), &host});
+      }
+    }
+  }
+
+  /// Begins requests until `end`, and returns when all have ended.
+  void fetch_until(Clock::time_point end) {
+    while (true) {
+      const auto now = Clock::now();
+      const bool has_turn = now < end && !turns.empty() && request_count < options.pages;
+      if (!has_turn && running.empty()) return;
+      const bool may_start = has_turn && running.size() < kRequests;
+      if (may_start && turns.begin()->first <= now) {
+        start(*turns.begin()->second);
+        turns.erase(turns.begin());
+        continue;
+      }
+      Clock::duration wait = std::chrono::seconds(1);
+      if (may_start) wait = std::min(wait, turns.begin()->first - now);
+      const auto wait_ms = std::chrono::ceil<milliseconds>(wait).count();
+      must(curl_multi_poll(curl, nullptr, 0, static_cast<int>(wait_ms), nullptr));
+      int count = 0;
+      must(curl_multi_perform(curl, &count));
+      while (const CURLMsg* message = curl_multi_info_read(curl, &count)) {
+        finish(message->easy_handle, message->data.result != CURLE_OK);
+      }
+    }
+  }
+
+  /// Requests the first page that waits of a host.
+  void start(Host& host) {
+    CURL* request = curl_easy_init();
+    Fetch& fetch = running.emplace(request, std::move(host.waiting.front())).first->second;
+    host.waiting.pop_front();
+    ++request_count;
+    curl_easy_setopt(request, CURLOPT_URL, fetch.url.c_str());
+    curl_easy_setopt(request, CURLOPT_PATH_AS_IS, 1L);
+    curl_easy_setopt(request, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(request, CURLOPT_CONNECT_TO, connect_to);
+    curl_easy_setopt(request, CURLOPT_USERAGENT, "crawlstore-web_crawl/0.1");
+    curl_easy_setopt(request, CURLOPT_ACCEPT_ENCODING, "");
+    curl_easy_setopt(request, CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout_ms));
+    curl_easy_setopt(request, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(request, CURLOPT_WRITEFUNCTION, &receive);
+    curl_easy_setopt(request, CURLOPT_WRITEDATA, &fetch);
+    must(curl_multi_add_handle(curl, request));
+  }
+
+  /// Adds a failure, or a page with its links; that of a redirect leads to its target.
+  void finish(CURL* request, bool has_failed) {
+    const Fetch fetch = std::move(running.extract(request).mapped());
+    long status = 0;
+    const char* target = nullptr;
+    const char* type = nullptr;
+    curl_easy_getinfo(request, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_getinfo(request, CURLINFO_REDIRECT_URL, &target);
+    curl_easy_getinfo(request, CURLINFO_CONTENT_TYPE, &type);
+    if (has_failed || status >= 400) {
+      add(crawlstore::CrawlEventKind::kFailed, fetch.url);
+    } else {
+      crawlstore::CrawledPage page(fetch.url);
+      page.set_content_hash(std::hash<std::string>()(fetch.body));
+      const auto add_link = [&page](const std::string& url) { page.add_link(url); };
+      if (target != nullptr) {
+        add_link(target);
+      } else if (type != nullptr && std::string_view(type).starts_with("text/html")) {
+        for_each_link(fetch.url, fetch.body, add_link);
+      }
+      must(pages.add(page));
+    }
+    must(curl_multi_remove_handle(curl, request));
+    curl_easy_cleanup(request);
+    fetch.host->due = Clock::now() + milliseconds(options.delay_ms);
+    if (!fetch.host->waiting.empty()) turns.emplace(fetch.host->due, fetch.host);
+  }
+
+  /// What had no turn goes back to the queue; hosts that may be asked at once are forgotten.
+  void put_back() {
+    std::vector<QueuedPage> rest;
+    for (auto& [name, host] : hosts) {
+      for (const Fetch& fetch : host.waiting) {
+        rest.push_back({fetch.page.page, fetch.page.priority - 1});
+      }
+      host.waiting.clear();
+    }
+    must(queue.insert(rest));
+    turns.clear();
+    std::erase_if(hosts, [now = Clock::now()](const auto& host) { return host.second.due <= now; });
+  }
+
+  /// Fetches the best pages that are known. Returns how many were requested.
+  std::uint32_t do_round() {
+    must(pages.merge());
+    const auto view = must(crawlstore::PageView::open(must(store.snapshot())));
+    const std::uint32_t before = request_count;
+    auto round = must(crawlstore::Transaction::begin(store));
+    queue_new_pages(view);
+    take_pages(view);
+    fetch_until(Clock::now() + milliseconds(options.round_ms) + milliseconds(options.delay_ms));
+    put_back();
+    must(round.commit());
+    return request_count - before;
+  }
 };
-
-void Crawl::add(crawlstore::CrawlEventKind kind, const std::string& url) {
-  crawlstore::CrawlEvent event;
-  event.kind = kind;
-  event.url = url;
-  must(pages.add(event));
-}
-
-void Crawl::queue_new_pages(const crawlstore::PageView& view) {
-  std::vector<QueuedPage> found;
-  const auto look = [&found](const crawlstore::PageInfo& page) {
-    const bool is_web = page.url.starts_with("http://") || page.url.starts_with("https://");
-    if (is_web && page.state == crawlstore::PageState::kKnown) {
-      found.push_back({page.index, -static_cast<double>(page.depth)});
-    }
-    return true;
-  };
-  must(view.for_each_page(look, queued_until));
-  must(queue.insert(found));
-  queued_until = view.info().page_count;
-  must(mark.clear());
-  must(mark.insert(std::vector<QueuedPage>{{queued_until, 0}}));
-}
-
-/// Takes pages until there are hosts enough to be asked at once.
-void Crawl::take_pages(const crawlstore::PageView& view) {
-  for (std::size_t n = 0; turns.size() < kRequests && n < kRoundPages; n += kTakenPages) {
-    for (const QueuedPage& page : must(queue.take(kTakenPages))) {
-      std::string url = must(view.url(page.page));
-      Host& host = hosts.try_emplace(crawlstore::url_host(url), Host{first_due}).first->second;
-      if (host.waiting.empty()) turns.emplace(host.due, &host);
-      host.waiting.push_back({page, std::move(url), &host});
-    }
-  }
-}
-
-/// Begins requests until `end`, and returns when all have ended.
-void Crawl::fetch_until(Clock::time_point end) {
-  while (true) {
-    const auto now = Clock::now();
-    const bool has_turn = now < end && !turns.empty() && request_count < options.pages;
-    if (!has_turn && running.empty()) return;
-    const bool may_start = has_turn && running.size() < kRequests;
-    if (may_start && turns.begin()->first <= now) {
-      start(*turns.begin()->second);
-      turns.erase(turns.begin());
-      continue;
-    }
-    Clock::duration wait = std::chrono::seconds(1);
-    if (may_start) wait = std::min(wait, turns.begin()->first - now);
-    const auto wait_ms = std::chrono::ceil<milliseconds>(wait).count();
-    must(curl_multi_poll(curl, nullptr, 0, static_cast<int>(wait_ms), nullptr));
-    int count = 0;
-    must(curl_multi_perform(curl, &count));
-    while (const CURLMsg* message = curl_multi_info_read(curl, &count)) {
-      finish(message->easy_handle, message->data.result != CURLE_OK);
-    }
-  }
-}
-
-/// Requests the first page that waits of a host.
-void Crawl::start(Host& host) {
-  CURL* request = curl_easy_init();
-  Fetch& fetch = running.emplace(request, std::move(host.waiting.front())).first->second;
-  host.waiting.pop_front();
-  ++request_count;
-  curl_easy_setopt(request, CURLOPT_URL, fetch.url.c_str());
-  curl_easy_setopt(request, CURLOPT_PATH_AS_IS, 1L);
-  curl_easy_setopt(request, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(request, CURLOPT_CONNECT_TO, connect_to);
-  curl_easy_setopt(request, CURLOPT_USERAGENT, "crawlstore-web_crawl/0.1");
-  curl_easy_setopt(request, CURLOPT_ACCEPT_ENCODING, "");
-  curl_easy_setopt(request, CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout_ms));
-  curl_easy_setopt(request, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(request, CURLOPT_WRITEFUNCTION, &receive);
-  curl_easy_setopt(request, CURLOPT_WRITEDATA, &fetch);
-  must(curl_multi_add_handle(curl, request));
-}
-
-/// Adds a failure, or a page with its links; that of a redirect leads to its target.
-void Crawl::finish(CURL* request, bool has_failed) {
-  const Fetch fetch = std::move(running.extract(request).mapped());
-  long status = 0;
-  const char* target = nullptr;
-  const char* type = nullptr;
-  curl_easy_getinfo(request, CURLINFO_RESPONSE_CODE, &status);
-  curl_easy_getinfo(request, CURLINFO_REDIRECT_URL, &target);
-  curl_easy_getinfo(request, CURLINFO_CONTENT_TYPE, &type);
-  if (has_failed || status >= 400) {
-    add(crawlstore::CrawlEventKind::kFailed, fetch.url);
-  } else {
-    crawlstore::CrawledPage page(fetch.url);
-    page.set_content_hash(std::hash<std::string>()(fetch.body));
-    const auto add_link = [&page](const std::string& url) { page.add_link(url); };
-    if (target != nullptr) {
-      add_link(target);
-    } else if (type != nullptr && std::string_view(type).starts_with("text/html")) {
-      for_each_link(fetch.url, fetch.body, add_link);
-    }
-    must(pages.add(page));
-  }
-  must(curl_multi_remove_handle(curl, request));
-  curl_easy_cleanup(request);
-  fetch.host->due = Clock::now() + milliseconds(options.delay_ms);
-  if (!fetch.host->waiting.empty()) turns.emplace(fetch.host->due, fetch.host);
-}
-
-/// What had no turn goes back to the queue; hosts that may be asked at once are forgotten.
-void Crawl::put_back() {
-  std::vector<QueuedPage> rest;
-  for (auto& [name, host] : hosts) {
-    for (const Fetch& fetch : host.waiting) {
-      rest.push_back({fetch.page.page, fetch.page.priority - 1});
-    }
-    host.waiting.clear();
-  }
-  must(queue.insert(rest));
-  turns.clear();
-  std::erase_if(hosts, [now = Clock::now()](const auto& host) { return host.second.due <= now; });
-}
-
-/// Fetches the best pages that are known. Returns how many were requested.
-std::uint32_t Crawl::do_round() {
-  must(pages.merge());
-  const auto view = must(crawlstore::PageView::open(must(store.snapshot())));
-  const std::uint32_t before = request_count;
-  auto round = must(crawlstore::Transaction::begin(store));
-  queue_new_pages(view);
-  take_pages(view);
-  fetch_until(Clock::now() + milliseconds(options.round_ms) + milliseconds(options.delay_ms));
-  put_back();
-  must(round.commit());
-  return request_count - before;
-}
 
 /// False: these words are no options, or their values no numbers, or a seed is no URL.
 bool parse(const std::vector<std::string>& words, Options& options) {

@@ -22,10 +22,10 @@ import command
 from pages_command import PagesTest
 
 BINARY = command.BUILD / "bin/web_crawl"
-HOSTS = 100 if command.IS_SANITIZED else 300
+HOSTS = 1500 if command.IS_LONG else 300
 PAGES = 6  # of a host
 DELAY = 0.05
-TIMEOUT = 1.5
+TIMEOUT = 5
 SLOW, HANGING = 0.3, 2 * TIMEOUT
 KILLS = 40 if command.IS_LONG else 8
 HUGE = b"<a href=/only-in-huge>" + b"x" * (9 << 20)
@@ -50,7 +50,7 @@ def url(host, page):
 class Sites:
     """{URL: Answer}. Links lead from host to host, as in a binary tree, and here and there."""
 
-    def __init__(self, generator):
+    def __init__(self, generator, has_hanging=False):
         self.pages = {}
         for host in range(HOSTS):
             for page in range(PAGES):
@@ -66,13 +66,14 @@ class Sites:
             "/from": answer(status=302, headers={"Location": "/to?a=b"}, found=["/to?a=b"]),
             "/to?a=b": answer(["/behind"]),
             "/behind": answer(),
-            "/hanging": answer(["/only-in-hanging"], seconds=HANGING),
             "/huge": answer(body=HUGE),
             "/text": answer(["/only-in-text"], type="text/plain", found=[]),
             "/base": answer(body="<base href='/deep/down/'><a href=a>x</a>",
                             found=["/deep/down/a"]),
             "/deep/down/a": answer(["mailto:a@b.test", "ftp://files.test/"], found=[]),
         }
+        if has_hanging:
+            special["/hanging"] = answer(["/only-in-hanging"], seconds=HANGING)
         first = "http://special.test"
         self.pages.update({first + path: page for path, page in special.items()})
         self.pages[first + "/"] = answer(
@@ -175,6 +176,7 @@ class WebCrawl(PagesTest):
                 self.assertGreaterEqual(after.begin - before.end, DELAY, (host, before, after))
 
     def test_fetches_each_reachable_page_once_and_politely(self):
+        self.sites = Sites(random.Random(command.SEED), has_hanging=True)
         begin = time.monotonic()
         requests = self.crawl()
         seconds = time.monotonic() - begin
@@ -229,14 +231,14 @@ class WebCrawl(PagesTest):
             growth += acknowledged > 0
             committed = states
             again += requested
-        self.assertGreater(growth, 1)
+        self.assertGreater(growth, 0)
         self.assertLess(len(committed), len(wanted))
         rest = urls_of(self.crawl())
         self.assertEqual(rest, collections.Counter(wanted.keys() - committed.keys()))
         self.assertEqual(self.final_states(), wanted)
         self.assert_whole()
-        print(f"{KILLS} kills, {growth} with commits between: {(again + rest).total() - len(wanted)} of {len(wanted)} requests "
-              "made again")
+        print(f"{KILLS} kills, {growth} after commits: of {len(wanted)} requests "
+              f"{(again + rest).total() - len(wanted)} made again")
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ class Install(unittest.TestCase):
                 self.compile(folder / "main.cpp", folder / "main")
                 self.check_program_of_readme(folder, says)
                 # What is attached is destroyed after the DRUM.
-                self.assertLess(source.index("Fetch fetch;"), source.index("UrlSeen::open("))
+                self.assertLess(source.index("NewLinks found;"), source.index("UrlSeen::open("))
 
     def check_program_of_readme(self, folder, says):
         def answer():

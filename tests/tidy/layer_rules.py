@@ -96,7 +96,7 @@ EXTERNAL = [
     (("boost/",), ("model/graph_layout.cpp", "bench/queue_boost.cpp"),
      "only the layout of graphs and a peer know Boost"),
     (("png.h",), ("inspector/shell/", *FREE), "only the headless shell writes pictures"),
-    (("gumbo.h",), ("examples/",), "only the example parses HTML"),
+    (("curl/", "gumbo.h"), ("examples/",), "only the examples fetch and parse HTML"),
     (("gtest/", "gmock/"), FREE, "only tests include GoogleTest"),
     (("benchmark/",), ("bench/",), "only bench/ includes Google Benchmark"),
     (("absl/", "db.h", "igraph/", "leveldb/", "lmdb.h", "omp.h", "rocksdb/",
