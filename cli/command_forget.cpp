@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include <crawlstore/drum_core.h>
 #include <crawlstore/drum_view.h>
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/queue.h>
-#include <crawlstore/url_seen.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -69,12 +69,9 @@ Result<void> merge_seen(Store& store, const Snapshot& snapshot, const Options& o
     const bool is_meant =
         options.seen.empty() || std::ranges::find(options.seen, drum.name) != options.seen.end();
     if (!is_meant || !drum.has_url_keys() || drum.pending_count == 0) continue;
-    UrlSeen::Options seen_options;
-    // No URL is added, so that the name is enough.
-    seen_options.normalizer = UrlNormalizer(drum.normalizer, nullptr);
-    CRAWLSTORE_TRY(auto seen, UrlSeen::open(store, drum.name, seen_options));
-    CRAWLSTORE_TRY(seen.drum().merge());
-    CRAWLSTORE_TRY(seen.drum().close());
+    CRAWLSTORE_TRY(const auto core, DrumCore::open(store, drum.name, drum.value_bytes, {}));
+    CRAWLSTORE_TRY(core->merge());
+    CRAWLSTORE_TRY(core->close());
   }
   return {};
 }
@@ -192,7 +189,8 @@ Action define_forget(Parser& parser) {
   add_database(parser, options->database, "the page database");
   add_selection(parser, *options);
   parser.texts("--seen DRUM", options->seen,
-               "take the URLs out of this DRUM of seen URLs only (default: out of all)");
+               "take the URLs out of this DRUM of seen URLs only (default: out of all that "
+               "normalise URLs as the database does)");
   parser.texts("--queue NAME", options->queues, "a queue of pages of this database; repeatable");
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);

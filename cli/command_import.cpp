@@ -150,7 +150,8 @@ int run_urls(const Options& options) {
   const StopSignals stop;
   auto session = UrlSession::open(options.session);
   if (!session) return fail_with(options.session.path, session.error());
-  auto unparsed = UnparsedReport::open(options.unparsed, options.quiet);
+  auto unparsed =
+      UnparsedReport::open(options.unparsed, options.session.path, options.inputs, options.quiet);
   if (!unparsed) return fail_with(options.unparsed, unparsed.error());
   ImportRun import(*session, *unparsed, options.quiet);
   std::string subject = options.session.path;

@@ -21,8 +21,11 @@ constexpr const char* kFooter =
     "`duplicate` or (with --update) `updated`, a TAB and the line, in the order in which merges "
     "decide: arrival order inside a bucket. With --repeats drop many `duplicate` (and `updated`) "
     "lines are missing. A URL that a page of FILE has was seen, too: by one crawl, in one memory; "
-    "`crawlstore forget` takes it out of both.\n"
-    "Verdicts come when the input pauses for a second or as --flush-every says, whenever the lines "
+    "`crawlstore forget` takes it out of both. Edits that wait for `crawlstore merge` are no pages "
+    "yet.\n"
+    "Verdicts come when the input pauses or a line has waited for a second (longer where merges "
+    "take "
+    "long), or as --flush-every says, whenever the lines "
     "that wait take --memory, at most 256 MiB (more in a FILE that remembers more than 64 million "
     "URLs; a quarter of it with --ordered), and at the end. A line leaves FILE only after its "
     "verdict was written out. Where a run is killed, or its reader goes away (which ends it "
@@ -74,7 +77,8 @@ int run(const SeenOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   auto session = UrlSession::open(options.session);
   if (!session) return fail_with(options.session.path, session.error());
-  auto unparsed = UnparsedReport::open(options.unparsed, options.quiet);
+  auto unparsed =
+      UnparsedReport::open(options.unparsed, options.session.path, options.inputs, options.quiet);
   if (!unparsed) return fail_with(options.unparsed, unparsed.error());
   SeenRun seen(options, *session, *unparsed);
   const auto done = seen.run(stop);
@@ -107,8 +111,8 @@ Action define_seen(Parser& parser) {
   const auto choose = [options](DrumOperation operation) {
     return [options, operation] { options->operation = operation; };
   };
-  const auto check =
-      parser.flag("--check", choose(DrumOperation::kCheck), "ask only: the store stays as it is");
+  const auto check = parser.flag("--check", choose(DrumOperation::kCheck),
+                                 "ask only: no URL is remembered that no page has");
   const auto update = parser.flag("--update", choose(DrumOperation::kUpdate),
                                   "remember only: every line is `updated`");
   const auto both = parser.flag("--check-update", choose(DrumOperation::kCheckUpdate),

@@ -27,6 +27,7 @@ MergeOrderOutput::MergeOrderOutput(model::LineCounts& counts, bool as_json)
 void MergeOrderOutput::accept(std::span<const RawAnswer> answers) {
   out_.clear();
   for (const RawAnswer& answer : answers) {
+    if (leaves_out_checks_ && answer.operation == DrumOperation::kCheck) continue;
     const Verdict verdict = verdict_of(answer);
     count(*counts_, verdict);
     append_line(out_, verdict, url_of(answer), as_json_);

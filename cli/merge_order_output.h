@@ -24,6 +24,8 @@ class MergeOrderOutput {
 
   /// A sink for DrumCore: returns when all lines are written out. Throws when output fails, which
   /// drops the transaction; failure() has the reason then.
+  /// Those of an interrupted --check remembered nothing, and would be told as if they had.
+  void leave_out_checks(bool leaves_out) { leaves_out_checks_ = leaves_out; }
   void accept(std::span<const RawAnswer> answers);
 
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
@@ -31,6 +33,7 @@ class MergeOrderOutput {
  private:
   model::LineCounts* counts_;
   bool as_json_;
+  bool leaves_out_checks_ = false;
   std::string out_;
   std::optional<Error> failure_;
 };

@@ -295,7 +295,8 @@ Result<std::optional<std::uint64_t>> finish(PageSink& sink, const StopSignals& s
 int import_pages(const PageImportOptions& options) {
   const StopSignals stop;
   WorkBar bar("superstep", stop, options.quiet);
-  auto unparsed = UnparsedReport::open(options.unparsed, options.quiet);
+  auto unparsed =
+      UnparsedReport::open(options.unparsed, options.path, options.inputs, options.quiet);
   if (!unparsed) return fail_with(options.unparsed, unparsed.error());
   PageImport* reader = nullptr;
   auto sink = PageSink::open({options.path, options.database, options.memory_bytes,

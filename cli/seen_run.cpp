@@ -66,10 +66,12 @@ std::optional<Error> SeenRun::output_failure() const {
 Result<void> SeenRun::answer_leftovers() {
   DrumCore& core = session_.core();
   const auto sink = [this](std::span<const RawAnswer> answers) { merge_order_.accept(answers); };
+  merge_order_.leave_out_checks(true);
   core.attach(0, sink);
   core.attach(session_.import_consumer(), [](std::span<const RawAnswer>) {});
   CRAWLSTORE_TRY(core.take_results(0, sink));
   if (core.status().pending_count != 0) CRAWLSTORE_TRY(merge(true));
+  merge_order_.leave_out_checks(false);
   const auto answered = counts_.unique + counts_.duplicate + counts_.updated;
   if (answered != 0 && !options_.quiet) {
     note(fmt::format("{} requests of an interrupted run are answered first",

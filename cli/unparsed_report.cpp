@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/unparsed_report.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,7 +18,16 @@ constexpr std::uint64_t kToldMax = 5;
 
 }  // namespace
 
-Result<UnparsedReport> UnparsedReport::open(const std::string& path, bool is_quiet) {
+Result<UnparsedReport> UnparsedReport::open(const std::string& path, const std::string& store,
+                                            const std::vector<std::string>& inputs, bool is_quiet) {
+  const auto is_output = [&path](const std::string& other) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(path, other, ignored);
+  };
+  if (path == "-") return fail(Errc::kInvalidArgument, "--unparsed needs a file");
+  if (!path.empty() && (is_output(store) || std::ranges::any_of(inputs, is_output))) {
+    return fail(Errc::kInvalidArgument, "--unparsed would overwrite the crawl file or an input");
+  }
   UnparsedReport report;
   report.is_quiet_ = is_quiet;
   if (path.empty()) return report;
@@ -28,7 +40,7 @@ void UnparsedReport::add(std::string_view place, std::string_view url, UrlProble
   const std::string shown = model::format_printable(url);
   const std::string where = model::format_printable(place);
   if (++count_ <= kToldMax && !is_quiet_) {
-    note(fmt::format("{}: no URL, kept as it is: it {}: {}", where, to_text(problem), shown));
+    note(fmt::format("{}: no URL, kept as it is: {} (it {})", where, shown, to_text(problem)));
   }
   if (!file_ || !written_) return;
   file_->tail() += fmt::format("{}\t{}\t{}\n", where, to_text(problem), shown);

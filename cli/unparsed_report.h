@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <crawlstore/url.h>
 
@@ -18,9 +19,11 @@ namespace crawlstore::cli {
 
 class UnparsedReport {
  public:
-  /// `path` of the file; empty: there is none. `is_quiet`: nothing goes to standard error. errors
-  /// those of OutputFile::open()
-  static Result<UnparsedReport> open(const std::string& path, bool is_quiet);
+  /// `path` of the file; empty: there is none. It must be neither the
+  /// store nor an input. `is_quiet`: nothing goes to standard error.
+  ///   errors  kInvalidArgument (standard output, the store, an input); those of OutputFile::open()
+  static Result<UnparsedReport> open(const std::string& path, const std::string& store,
+                                     const std::vector<std::string>& inputs, bool is_quiet);
 
   /// `place`: the input and its line. An error of the file is kept for finish().
   void add(std::string_view place, std::string_view url, UrlProblem problem);

@@ -123,6 +123,7 @@ def to_ascii(name):
     idna = import_idna()
     try:
         labels = [decoded(label) for label in mapped(idna, name).split('.')]
+        demand(len(name) <= 1000 and sum(map(len, labels)) + len(labels) - 1 <= 1000)
         for label in filter(None, labels):
             check_label(idna, label)
         if any(unicodedata.bidirectional(c) in ('R', 'AL', 'AN') for c in ''.join(labels)):

@@ -208,7 +208,8 @@ TEST(UrlNormalizer, BringsNamesToAscii) {
                        {"http://!$&'()*+,;=_~h/", "http://!$&'()*+,;=_~h/"}});
   expect_refused({"http://", "http:///", "http://h h/", "http://h%20h/", "http://h%2Fh/",
                   "http://a%zzb/", "http://\xFF/", "http://\xC2\xAD/", "http://a<b/", "http://a|b/",
-                  "http://xn--0.\xC3\xBC/", "http://\xEF\xBF\xBD/", "http://\xF3\xB0\x80\x80/"});
+                  "http://xn--0.\xC3\xBC/", "http://xn--xn--a--gua.\xC3\xBC/",
+                  "http://\xEF\xBF\xBD/", "http://\xF3\xB0\x80\x80/"});
 }
 
 // spec: format.md#url-keys rule 7
@@ -235,6 +236,8 @@ TEST(UrlNormalizer, TakesAHostOfTheGreatestLengthAndNoMore) {
   }
   EXPECT_EQ(normal_form("x://" + repeated("\xC3\xA9", 4000)), kUnparsed);
   EXPECT_EQ(normal_form("http://" + repeated("\xEF\xB7\xBA", 3000)), kUnparsed);
+  EXPECT_NE(normal_form("http://" + repeated("\xC3\xA9", 2000)), kUnparsed);
+  EXPECT_EQ(normal_form("http://" + repeated("\xC3\xA9", 2002)), kUnparsed);
 }
 
 // spec: format.md#url-keys rule 8

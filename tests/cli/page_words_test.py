@@ -122,8 +122,11 @@ class Words(PagesTest):
             "-:3\thas no scheme, such as http:\tb.test"])
         for line in listed:
             place, why, url = line.split("\t")
-            self.assertIn(f"crawlstore: {place}: no URL, kept as it is: it {why}: {url}",
+            self.assertIn(f"crawlstore: {place}: no URL, kept as it is: {url} (it {why})",
                           answer.err.decode())
+        for output in ("x.crawl", "list", "-"):
+            self.refuse(2, "--unparsed", "import", "x.crawl", "--format", "urls", "--unparsed",
+                        output, "list")
         urls = b"".join(b"http://%d:x/\n" % i for i in range(7))
         answer = self.run_command("import", "y.crawl", "--format", "urls", "-", data=urls)
         self.assertIn(b"crawlstore: -:5: no URL", answer.err)

@@ -353,7 +353,7 @@ class Import(command.CommandTest):
         answer = self.succeed("seen", "x.crawl", "--unparsed", "list", data=b"http://a/\nno url\n")
         self.assertEqual((self.folder / "list").read_text(),
                          "line 2\thas no scheme, such as http:\tno url\n")
-        self.assertIn(b"crawlstore: line 2: no URL, kept as it is: it has no scheme", answer.err)
+        self.assertIn(b"crawlstore: line 2: no URL, kept as it is: no url (it has no scheme", answer.err)
 
     def test_counts_urls_that_no_parser_takes(self):
         answer = self.succeed("import", "x.crawl", "--format", "urls", "-", "--json",

@@ -149,9 +149,17 @@ TEST(UrlSeen, TakesNoOtherNormalizerThanTheFileNames) {
 
 TEST(UrlSeen, RefusesANormalizerWhoseNameIsNotValid) {
   MemoryStore store;
-  UrlSeen::Options options;
-  options.normalizer = UrlNormalizer("a\nb", [](auto, auto&) { return true; });
-  EXPECT_EQ(code_of(UrlSeen::open(*store, "urls", options)), Errc::kInvalidArgument);
+  const UrlNormalizer::Rules rules = [](auto, auto&) { return true; };
+  for (const UrlNormalizer& normalizer :
+       {UrlNormalizer("a\nb", rules), UrlNormalizer("", rules), UrlNormalizer("raw", rules),
+        UrlNormalizer("none", nullptr), UrlNormalizer(std::string(256, 'a'), rules)}) {
+    UrlSeen::Options options;
+    options.normalizer = normalizer;
+    EXPECT_EQ(code_of(UrlSeen::open(*store, "urls", options)), Errc::kInvalidArgument);
+  }
+  DrumOptions options;
+  options.normalizer = "of no URLs";
+  EXPECT_EQ(code_of(Drum<std::uint64_t>::open(*store, "numbers", options)), Errc::kInvalidArgument);
 }
 
 // spec: format.md#url-keys rule 12

@@ -23,6 +23,7 @@ sys.path.insert(0, str(BENCH))
 import compare_paper  # noqa: E402 (needs the path above)
 import compare_queue  # noqa: E402 (needs the path above)
 import compare_rank  # noqa: E402 (needs the path above)
+import compare_text  # noqa: E402 (needs the path above)
 import plot_paper  # noqa: E402 (needs the path above)
 import seen_table  # noqa: E402 (needs the path above)
 
@@ -203,6 +204,25 @@ class Paper(unittest.TestCase):
         self.assertEqual(curves[0].split()[0], "64.0,58.1")  # the first run counts, as in tables
         texts = [text.text for text in root.findall("{*}text")]
         self.assertIn("tournament", texts)
+
+
+def text_line(task, program, cpu_seconds):
+    """A run of a program at a task."""
+    return {"bench": "text", "case": "a case", "task": task, "program": program, "seconds": 9.0,
+            "cpu_seconds": cpu_seconds, "user_seconds": cpu_seconds / 2, "bytes": 5 * 10**6,
+            "load_before": 1.0, "cpu": "a CPU", "commit": "abc", "date": "2026-11-26"}
+
+
+class Text(unittest.TestCase):
+    def test_tells_ratios_of_medians_to_events_and_to_the_former(self):
+        text = compare_text.table(
+            [*(text_line("import events", "crawlstore", seconds) for seconds in (2.0, 1.0, 9.0)),
+             text_line("import edges", "crawlstore", 3.0), text_line("import edges", "former", 6.0),
+             text_line("export edges", "crawlstore", 7.0), text_line("sort -u", "peer", 4.0)])
+        self.assertRegex(text, r"import edges +crawlstore +3\.00 +1\.50 +1\.50 +0\.50 +9\.00 "
+                               r"+5 +1\n")
+        self.assertRegex(text, r"import edges +former +6\.00 +3\.00 +9\.00 ")
+        self.assertRegex(text, r"export edges +crawlstore +7\.00 +3\.50 +9\.00 ")
 
 
 class Plot(unittest.TestCase):

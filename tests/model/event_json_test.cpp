@@ -25,12 +25,14 @@ std::string again_by(EventLineParser& parser, const std::string& line) {
   return event ? line_of(*event, parser.naming()) : event.error().text;
 }
 
-/// The same in both ways.
+/// The same in both ways, where there are two.
 std::string again(const std::string& line) {
   EventLineParser quick;
   EventLineParser slow(0);
   std::string text = again_by(quick, line);
-  EXPECT_EQ(text, again_by(slow, line)) << line.substr(0, 1000);
+  if (line.size() <= 1U << 20U) {
+    EXPECT_EQ(text, again_by(slow, line)) << line;
+  }
   return text;
 }
 

@@ -168,8 +168,8 @@ TEST(Forget, LowersTheCountOfUnparsedUrls) {
     if (raw) options.normalizer = UrlNormalizer::raw();
     auto pages = must(PageDb::open(*store, "pages", options));
     for (int crawl = 0; crawl < 3; ++crawl) {
-      for (const char* url : {"http://a org/space", "http://another org/space",
-                              "mailto:a@b.org", "http://a.org/", "no URL"}) {
+      for (const char* url : {"http://a org/space", "http://another org/space", "mailto:a@b.org",
+                              "http://a.org/", "no URL"}) {
         must(pages.add(CrawledPage(url, 1)));
       }
       must(pages.merge());

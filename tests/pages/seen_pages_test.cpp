@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -61,17 +63,62 @@ TEST(SeenPages, AreNewAgainWhenTheyAreForgotten) {
   EXPECT_TRUE(must(seen.insert("http://a.test/")));
 }
 
-TEST(SeenPages, AreFoundByTheFormOfTheirDatabase) {
+UrlNormalizer without_session() {
+  return {"no session", [](std::string_view url, std::string& out) {
+            out = url.substr(0, url.find("?sid="));
+            return true;
+          }};
+}
+
+TEST(SeenPages, AreAskedWhereTheyAreNormalisedAlike) {
   MemoryStore store;
-  PagesOptions raw;
-  raw.normalizer = UrlNormalizer::raw();
-  auto pages = must(PageDb::open(*store, "raw", raw));
-  must(pages.add(CrawledPage("HTTP://a.test", 1)));
+  PagesOptions pages_options;
+  pages_options.normalizer = without_session();
+  auto pages = must(PageDb::open(*store, "own", pages_options));
+  must(pages.add(CrawledPage("http://a.test/?sid=1", 1)));
   must(pages.merge());
   must(must(PageDb::open(*store, "graph", {.has_urls = false})).close());
-  auto seen = must(UrlSeen::open(*store));
-  EXPECT_TRUE(must(seen.contains("HTTP://a.test")));
-  EXPECT_FALSE(must(seen.contains("http://a.test/")));
+  {
+    UrlSeen::Options options;
+    options.normalizer = without_session();
+    auto seen = must(UrlSeen::open(*store, "alike", options));
+    EXPECT_TRUE(must(seen.contains("http://a.test/?sid=2")));
+    EXPECT_FALSE(must(seen.insert("http://a.test/?sid=3")));
+    auto other = must(UrlSeen::open(*store, "other"));
+    EXPECT_TRUE(must(other.insert("http://a.test/")));
+    must(other.drum().merge());
+    must(seen.drum().merge());
+  }
+  EXPECT_EQ(pages.forget([](auto) { return true; }, {.seen = {{"other"}}}).error().code,
+            Errc::kTypeMismatch);
+  EXPECT_EQ(must(pages.forget([](auto) { return true; })).seen_count, 1U);
+}
+
+TEST(SeenPages, AreThereWhenTheirMergeHasReturned) {
+  MemoryStore store(std::uint64_t{1} << 28);
+  auto pages = must(PageDb::open(*store));
+  constexpr int kPages = 300;
+  const auto url_of = [](int i) { return "http://a.test/" + std::to_string(i); };
+  std::atomic<int> merged = 0;
+  std::atomic<int> missed = 0;
+  const auto ask = [&] {
+    auto seen = must(UrlSeen::open(*store));
+    while (true) {
+      const int last = merged;
+      if (last != 0 && !must(seen.contains(url_of(last)))) ++missed;
+      if (last == kPages) return;
+    }
+  };
+  std::thread first(ask);
+  std::thread second(ask);
+  for (int i = 1; i <= kPages; ++i) {
+    must(pages.add(CrawledPage(url_of(i), 1)));
+    must(pages.merge());
+    merged = i;
+  }
+  first.join();
+  second.join();
+  EXPECT_EQ(missed, 0);
 }
 
 }  // namespace

@@ -87,8 +87,8 @@ struct ForgetReport {
 
 struct ForgetOptions {
   /// DRUMs of URL keys (UrlSeen), which are not open, and in which no requests wait: the URLs of
-  /// the pages are taken from them, too, so that they are new when they are seen again. nullopt: of
-  /// the whole store.
+  /// the pages are taken from them, too, so that they are new when they are seen again. nullopt:
+  /// all with the normalizer of this database.
   std::optional<std::vector<std::string>> seen{};
   /// Queues of pages of this database (queue.h), open or not: the pages are taken from them, too.
   /// Those that the store does not have are left out.

@@ -35,7 +35,7 @@
 
 namespace crawlstore {
 
-namespace url {
+namespace url_text {
 struct Parts;  // of a base; not public
 }
 
@@ -66,7 +66,8 @@ struct NormalizedUrl {
   /// The normalised bytes. They lie either in the input (the common case: it was normal already, or
   /// only lost its fragment, or was not parsed) or in the normalizer's buffer. So they live as long
   /// as the shorter of the two: until the input goes, or until the next call.
-  /// Printable ASCII if `parsed` is true, else any bytes. Up to three times as long as the input.
+  /// Printable ASCII if version 2 parsed it, else any bytes. It can be longer than the input, about
+  /// three times.
   std::string_view text;
 
   /// true: the URL Standard takes the input, and `text` is its normal form.
@@ -108,6 +109,11 @@ class UrlNormalizer {
 
   /// Empty: version 2.
   [[nodiscard]] const std::string& name() const { return name_; }
+  /// Rules have a name of their own, and what has no rules is version 2 or raw. False: whoever
+  /// opens a DRUM or a database with it gets kInvalidArgument.
+  [[nodiscard]] bool is_well_named() const {
+    return (name_.empty() || name_ == "raw") == (rules_ == nullptr);
+  }
 
   /// Normalises one URL.
   ///   url      the bytes as found: any values, any length (2 MiB is fine). A relative reference is
@@ -129,7 +135,7 @@ class UrlNormalizer {
   [[nodiscard]] NormalizedUrl resolve(std::string_view reference, std::string_view base);
 
  private:
-  NormalizedUrl write(std::string_view url, const url::Parts* base);
+  NormalizedUrl write(std::string_view url, const url_text::Parts* base);
   NormalizedUrl by_own_rules(std::string_view url);
 
   // Room for rewritten text: of the last answer, of the next one, and of an input without the

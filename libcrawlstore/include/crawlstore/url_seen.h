@@ -5,8 +5,9 @@
 /// auxiliary is the URL as it was given.
 ///
 /// One crawl has one memory: pages of the store's page databases count as seen, too, as of the last
-/// commit, so that a link to a page is no new URL. What a page has is remembered in the DRUM when
-/// it is first asked for. PageDb::forget() takes URLs out of both.
+/// commit, so that a link to a page is no new URL; only databases with the DRUM's normalizer are
+/// asked. What a page has is remembered in the DRUM when it is first asked for. PageDb::forget()
+/// takes URLs out of both. A UrlSeen pins the commit that it looked at last, until asked again.
 ///
 /// "Seen" is exact on keys. Of 64 bits n distinct URLs expect n^2 / 2^65 false duplicates (0.03 for
 /// a billion), of 128 bits n^2 / 2^129: none. The hash is seeded per file, so that a site cannot
@@ -44,6 +45,8 @@ class UrlKeyer {
   Key16 operator()(std::string_view url);
   /// URLs that no parser took, keyed as they are.
   [[nodiscard]] std::uint64_t unparsed_count() const { return unparsed_count_; }
+  /// What the key is made of, until the next call. Counts nothing.
+  std::string_view text_of(std::string_view url) { return normalizer_.normalize(url).text; }
   /// Of the URL whose key was made last.
   [[nodiscard]] UrlProblem problem() const { return problem_; }
   [[nodiscard]] UrlKeyKind kind() const { return kind_; }

@@ -17,8 +17,8 @@ namespace crawlstore {
 [[nodiscard]] Result<UrlNormalizer> choose_normalizer(std::string_view stored_name,
                                                       const std::optional<UrlNormalizer>& given);
 
-/// Of a DRUM or database that is made now: may its name stand in the file?
+/// Has a normalizer of rules a name that may stand in the file for them?
 ///   errors  kInvalidArgument
-[[nodiscard]] Result<void> check_new_normalizer(const std::optional<UrlNormalizer>& given);
+[[nodiscard]] Result<void> check_normalizer(const std::optional<UrlNormalizer>& given);
 
 }  // namespace crawlstore

@@ -12,7 +12,7 @@ namespace crawlstore {
 std::string url_host(std::string_view url) {
   UrlNormalizer normalizer;
   const NormalizedUrl normalized = normalizer.normalize(url);
-  return std::string(normalized.parsed ? url::host_of(normalized.text) : std::string_view());
+  return std::string(normalized.parsed ? url_text::host_of(normalized.text) : std::string_view());
 }
 
 std::uint64_t host_key(std::string_view host, std::uint64_t key_seed) {
@@ -33,7 +33,7 @@ PageKey page_key(std::string_view normalized, std::uint64_t key_seed) {
 }
 
 PageKey parsed_page_key(std::string_view normalized, std::uint64_t key_seed) {
-  return key_of(url::host_of(normalized), normalized, key_seed);
+  return key_of(url_text::host_of(normalized), normalized, key_seed);
 }
 
 }  // namespace crawlstore

@@ -23,7 +23,7 @@
 #include "base/url_writer.h"
 
 namespace crawlstore {
-namespace url {
+namespace url_text {
 namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
@@ -115,7 +115,7 @@ std::string_view trimmed(std::string_view url) {
 }
 
 }  // namespace
-}  // namespace url
+}  // namespace url_text
 
 std::string_view to_text(UrlProblem problem) {
   switch (problem) {
@@ -141,17 +141,17 @@ std::string_view to_text(UrlProblem problem) {
 
 NormalizedUrl UrlNormalizer::normalize(std::string_view url) {
   if (!name_.empty()) return by_own_rules(url);
-  const std::size_t size = url::normal_size(url);
-  if (size != url::kNone) return {url.substr(0, size), true};
+  const std::size_t size = url_text::normal_size(url);
+  if (size != url_text::kNone) return {url.substr(0, size), true};
   return write(url, nullptr);
 }
 
 NormalizedUrl UrlNormalizer::resolve(std::string_view reference, std::string_view base) {
   NormalizedUrl resolved;
-  if (const std::size_t size = url::normal_size(reference); size != url::kNone) {
+  if (const std::size_t size = url_text::normal_size(reference); size != url_text::kNone) {
     resolved = {reference.substr(0, size), true};
   } else {
-    const url::Parts parts = url::split(base);
+    const url_text::Parts parts = url_text::split(base);
     resolved = write(reference, &parts);
   }
   return name_.empty() || !resolved.parsed ? resolved : by_own_rules(resolved.text);
@@ -167,14 +167,15 @@ NormalizedUrl UrlNormalizer::by_own_rules(std::string_view url) {
   return {buffer_, true};
 }
 
-NormalizedUrl UrlNormalizer::write(std::string_view url, const url::Parts* base) {
-  std::string_view clean = url::trimmed(url);
-  if (std::any_of(clean.begin(), clean.end(), url::is_removed)) {
+NormalizedUrl UrlNormalizer::write(std::string_view url, const url_text::Parts* base) {
+  std::string_view clean = url_text::trimmed(url);
+  if (std::any_of(clean.begin(), clean.end(), url_text::is_removed)) {
     clean_.clear();
-    std::remove_copy_if(clean.begin(), clean.end(), std::back_inserter(clean_), url::is_removed);
+    std::remove_copy_if(clean.begin(), clean.end(), std::back_inserter(clean_),
+                        url_text::is_removed);
     clean = clean_;
   }
-  const UrlProblem problem = url::write_normal(spare_, clean, base);
+  const UrlProblem problem = url_text::write_normal(spare_, clean, base);
   if (problem != UrlProblem::kNone) return {url, false, problem};
   if (spare_.size() > kUrlTextBytesMax) return {url, false, UrlProblem::kTooLong};
   if (url.starts_with(spare_)) return {url.substr(0, spare_.size()), true};

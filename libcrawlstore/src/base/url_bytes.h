@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace crawlstore::url {
+namespace crawlstore::url_text {
 
 /// A set of bytes; its bit in the table of classes.
 enum ByteSet : std::uint16_t {
@@ -102,4 +102,4 @@ inline void append_escaped(std::string& out, char c) {
 /// digits of others raised (rule 11).
 void append_component(std::string& out, std::string_view text, ByteSet set);
 
-}  // namespace crawlstore::url
+}  // namespace crawlstore::url_text

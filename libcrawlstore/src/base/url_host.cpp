@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 
 #include <arpa/inet.h>
@@ -17,7 +18,7 @@
 
 #include "base/url_bytes.h"
 
-namespace crawlstore::url {
+namespace crawlstore::url_text {
 namespace {
 
 // --- Addresses ---
@@ -182,14 +183,29 @@ constexpr std::int32_t kUnitsMax = kUrlHostBytesMax;
 using Utf16 = std::array<char16_t, kUnitsMax>;
 using Utf32 = std::array<UChar32, kUnitsMax>;
 
-// How many characters; nothing if there is an unknown one.
+// How many characters; nothing if there are too many, or an unknown one.
 std::optional<std::int32_t> read_characters(const Utf16& text, std::int32_t size, Utf32& out) {
+  constexpr std::int32_t kCharactersMax = 1000;  // ICU has such a limit for labels
   UErrorCode status = U_ZERO_ERROR;
   std::int32_t count = 0;
   u_strToUTF32(out.data(), kUnitsMax, &count, text.data(), size, &status);
-  const bool is_known =
-      U_SUCCESS(status) && std::all_of(out.begin(), out.begin() + count, is_known_character);
+  const bool is_known = U_SUCCESS(status) && count <= kCharactersMax &&
+                        std::all_of(out.begin(), out.begin() + count, is_known_character);
   return is_known ? std::optional(count) : std::nullopt;
+}
+
+// Does a label begin with "xn--"? What Punycode stands for must not.
+bool has_punycode(std::span<const UChar32> name) {
+  constexpr std::array<UChar32, 4> kPrefix{'x', 'n', '-', '-'};
+  for (auto label = name.begin(); label != name.end();) {
+    if (std::equal(kPrefix.begin(), kPrefix.end(), label,
+                   label + std::min<std::ptrdiff_t>(4, name.end() - label))) {
+      return true;
+    }
+    label = std::find(label, name.end(), '.');
+    if (label != name.end()) ++label;
+  }
+  return false;
 }
 
 // In UTF-16, with late mappings done: how many units; nothing if the name is no UTF-8 or has an
@@ -250,7 +266,11 @@ std::optional<std::string> to_ascii(std::string_view host) {
   const auto size = convert(uidna_nameToASCII, name, *name_size, ascii);
   if (!size) return std::nullopt;
   const auto shown_size = convert(uidna_nameToUnicode, ascii, *size, name);
-  if (!shown_size || !read_characters(name, *shown_size, characters)) return std::nullopt;
+  if (!shown_size) return std::nullopt;
+  const auto count = read_characters(name, *shown_size, characters);
+  if (!count || has_punycode(std::span(characters).first(static_cast<std::size_t>(*count)))) {
+    return std::nullopt;
+  }
   return std::string(ascii.data(), ascii.data() + *size);
 }
 
@@ -324,4 +344,4 @@ bool append_host(std::string& out, std::string_view host, HostOf scheme) {
          out.size() - begin <= kUrlHostBytesMax;
 }
 
-}  // namespace crawlstore::url
+}  // namespace crawlstore::url_text

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace crawlstore::url {
+namespace crawlstore::url_text {
 
 enum class HostOf { kSpecialScheme, kOtherScheme };
 
@@ -23,4 +23,4 @@ enum class HostOf { kSpecialScheme, kOtherScheme };
 /// Does a label that stands last make a host an IPv4 address?
 [[nodiscard]] bool is_number_label(std::string_view label);
 
-}  // namespace crawlstore::url
+}  // namespace crawlstore::url_text

@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-namespace crawlstore::url {
+namespace crawlstore::url_text {
 
 struct Parts {
   std::string_view scheme;     ///< without its ":"
@@ -23,4 +23,4 @@ struct Parts {
 /// The host, a part of the text; empty if it has none.
 [[nodiscard]] std::string_view host_of(std::string_view normal);
 
-}  // namespace crawlstore::url
+}  // namespace crawlstore::url_text

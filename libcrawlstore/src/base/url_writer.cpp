@@ -7,7 +7,7 @@
 #include "base/url_bytes.h"
 #include "base/url_host.h"
 
-namespace crawlstore::url {
+namespace crawlstore::url_text {
 
 void append_component(std::string& out, std::string_view text, ByteSet set) {
   for (std::size_t i = 0; i < text.size();) {
@@ -373,4 +373,4 @@ std::string_view host_of(std::string_view normal) {
   return host.substr(0, host.find(':', literal_end));
 }
 
-}  // namespace crawlstore::url
+}  // namespace crawlstore::url_text

@@ -14,7 +14,7 @@
 
 #include "base/url_parts.h"
 
-namespace crawlstore::url {
+namespace crawlstore::url_text {
 
 /// Writes to `out`, which is overwritten.
 ///   url      trimmed and without the bytes that rule 1 removes; not in `out`
@@ -23,4 +23,4 @@ namespace crawlstore::url {
 ///   cost     one pass; a dot segment steps back only over bytes that it removes
 [[nodiscard]] UrlProblem write_normal(std::string& out, std::string_view url, const Parts* base);
 
-}  // namespace crawlstore::url
+}  // namespace crawlstore::url_text

@@ -42,6 +42,10 @@ Result<void> check_options(const DrumOptions& options) {
   if (options.key_scheme > kRabin || (options.key_scheme == kRabin && options.key_bytes == 16)) {
     return fail(Errc::kInvalidArgument, "key_scheme must be 0 or 1, or with 8-byte keys 2");
   }
+  if (!format::is_valid_name(options.normalizer) ||
+      (options.key_scheme == 0 && !options.normalizer.empty())) {
+    return fail(Errc::kInvalidArgument, "only keys of URLs have a normalizer, with a valid name");
+  }
   if (options.recent_keys > drum::kSortCountMax) {
     return fail(Errc::kInvalidArgument, "recent_keys must be at most 16777216");
   }

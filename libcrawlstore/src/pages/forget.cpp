@@ -174,9 +174,7 @@ Result<void> forget_seen(container::Writer& writer, drum::KeyTable& seen,
   const std::uint64_t key_seed = writer.identity().key_seed;
   steps.expect(seen.key_count());
   std::vector<drum::KeyEdit> edits;
-  auto normalizer = UrlNormalizer::to_find(seen.normalizer());
-  for (const std::string& page_url : urls) {
-    const std::string_view url = normalizer.normalize(page_url).text;
+  for (const std::string& url : urls) {
     Key16 key{url_key(url, key_seed)};
     if (seen.key_bytes() == format::kWideKeyBytes) key = url_key16(url, key_seed);
     if (seen.key_scheme() == format::KeyScheme::kUrlRabin) key = {rabin_fingerprint(url)};

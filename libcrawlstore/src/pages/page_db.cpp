@@ -232,7 +232,7 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
     state.id = writer.new_segment_id();
     state.name = name;
     state.table.has_urls = options.has_urls;
-    CRAWLSTORE_TRY(check_new_normalizer(options.normalizer));
+    CRAWLSTORE_TRY(check_normalizer(options.normalizer));
     if (options.normalizer && options.has_urls) state.table.normalizer = options.normalizer->name();
     dirty = true;
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <deque>
 #include <atomic>
+#include <deque>
 #include <future>
 #include <memory>
 #include <mutex>

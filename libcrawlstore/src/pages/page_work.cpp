@@ -204,8 +204,9 @@ Result<void> PageDb::Impl::join_keys(container::WorkSteps& steps) {
 
 namespace {
 
-/// The DRUMs that are named, or all that are of URLs.
-Result<std::vector<drum::KeyTable>> open_all_seen(StoreImpl& store, const ForgetOptions& options) {
+/// The DRUMs that are named, or all that are of URLs by this normalizer.
+Result<std::vector<drum::KeyTable>> open_all_seen(StoreImpl& store, const ForgetOptions& options,
+                                                  const std::string& normalizer) {
   container::Writer& writer = *store.writer;
   std::vector<std::string> names;
   if (options.seen) {
@@ -221,6 +222,11 @@ Result<std::vector<drum::KeyTable>> open_all_seen(StoreImpl& store, const Forget
     auto table = drum::KeyTable::open_seen(writer, name);
     if (!table && !options.seen && table.error().code == Errc::kTypeMismatch) continue;
     if (!table) return tl::unexpected<Error>(table.error());
+    if (table->normalizer() != normalizer) {
+      if (!options.seen) continue;
+      return fail(Errc::kTypeMismatch,
+                  "the DRUM of seen URLs normalises them by other rules than the page database");
+    }
     if (store.find(SegmentKind::kDrum, name) != nullptr) {
       return fail(Errc::kInvalidArgument, "a DRUM of seen URLs must be closed to forget them");
     }
@@ -251,7 +257,7 @@ Result<ForgetReport> PageDb::Impl::forget_locked(
     container::WorkSteps& steps) {
   container::Writer& writer = *store->writer;
   ForgetReport report;
-  CRAWLSTORE_TRY(auto seen, open_all_seen(*store, forget_options));
+  CRAWLSTORE_TRY(auto seen, open_all_seen(*store, forget_options, state.table.normalizer));
   queue::Removal queued(*store);
   const auto forgotten = commit_change([&]() -> Result<void> {
     pages::Forgetting forgetting(writer, in_commit->state, *keys, steps);

@@ -2,9 +2,6 @@
 #include "pages/seen_pages.h"
 
 #include <mutex>
-#include <utility>
-
-#include <crawlstore/snapshot.h>
 
 namespace crawlstore::pages {
 
@@ -13,29 +10,38 @@ Result<bool> SeenPages::are_there() {
   return !views_.empty();
 }
 
-Result<bool> SeenPages::contain(std::string_view url) {
+Result<bool> SeenPages::contain(std::string_view text) {
   CRAWLSTORE_TRY(refresh());
   for (const PageView& view : views_) {
-    CRAWLSTORE_TRY(const auto page, view.find(url));
+    CRAWLSTORE_TRY(const auto page, view.find_text(text));
     if (page) return true;
   }
   return false;
 }
 
-Result<void> SeenPages::refresh() {
+/// Nobody waits for a commit or merge of another thread here: meanwhile the file is asked.
+Result<bool> SeenPages::is_current() const {
+  if (!snapshot_) return false;
+  const Generation shown = snapshot_->generation();
   const std::unique_lock lock(store_->turn, std::try_to_lock);
-  if (!lock || store_->closed) return {};
-  const Generation newest = store_->writer->directory()->generation();
-  if (newest == generation_) return {};
-  CRAWLSTORE_TRY(auto storage, store_->open_for_reading());
-  CRAWLSTORE_TRY(const auto snapshot, Snapshot::open(std::move(storage)));
+  if (lock) return store_->closed || store_->writer->directory()->generation() == shown;
+  CRAWLSTORE_TRY(const Generation newest, snapshot_->newest());
+  return newest == shown;
+}
+
+Result<void> SeenPages::refresh() {
+  CRAWLSTORE_TRY(const bool is_done, is_current());
+  if (is_done) return {};
+  CRAWLSTORE_TRY(auto storage, storage_->reopen());
+  CRAWLSTORE_TRY(auto snapshot, Snapshot::open(std::move(storage)));
   std::vector<PageView> views;
   for (const std::string& name : PageView::names(snapshot)) {
     CRAWLSTORE_TRY(auto view, PageView::open(snapshot, name));
-    if (view.info().has_urls) views.push_back(std::move(view));
+    const bool is_alike = view.info().has_urls && view.info().normalizer == normalizer_;
+    if (is_alike) views.push_back(std::move(view));
   }
   views_ = std::move(views);
-  generation_ = newest;
+  snapshot_.emplace(std::move(snapshot));
   return {};
 }
 

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The pages of all page databases of a store that have URLs, as of its newest commit: what a DRUM
-/// of URLs counts as seen beside its keys.
+/// The pages of a store's page databases, as of its newest commit: what a DRUM of URLs counts as
+/// seen beside its keys. Only databases with the normalizer of the DRUM are asked: by
+/// other rules two spellings would be one URL here and two there.
 ///
 /// Ownership: keeps the store's inside, and a snapshot, which is replaced when it is asked after a
 /// commit. Threads: one at a time.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <crawlstore/page_view.h>
+#include <crawlstore/snapshot.h>
 
 #include "container/store_impl.h"
 
@@ -20,21 +25,28 @@ namespace crawlstore::pages {
 
 class SeenPages {
  public:
-  explicit SeenPages(std::shared_ptr<StoreImpl> store) : store_(std::move(store)) {}
+  /// `storage` is a handle of its own on the store's file; `normalizer` the name of the DRUM's.
+  SeenPages(std::shared_ptr<StoreImpl> store, std::shared_ptr<Storage> storage,
+            std::string normalizer)
+      : store_(std::move(store)),
+        storage_(std::move(storage)),
+        normalizer_(std::move(normalizer)) {}
 
-  /// Has the store a page database with URLs?
+  /// Has the store such a page database?
   [[nodiscard]] Result<bool> are_there();
-  /// Has a page this URL? Each database brings it to its own form. While another thread commits, it
-  /// is answered as of the commit before.
+  /// Has a page this normalised URL?
   ///   cost    a look-up in each database; after a commit, opening them
-  ///   errors  those of PageView::find()
-  [[nodiscard]] Result<bool> contain(std::string_view url);
+  ///   errors  those of PageView::find_text()
+  [[nodiscard]] Result<bool> contain(std::string_view text);
 
  private:
+  [[nodiscard]] Result<bool> is_current() const;
   Result<void> refresh();
 
   std::shared_ptr<StoreImpl> store_;
-  Generation generation_;  // that views_ are of
+  std::shared_ptr<Storage> storage_;
+  std::string normalizer_;
+  std::optional<Snapshot> snapshot_;  // that views_ are of
   std::vector<PageView> views_;
 };
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+
 #include <crawlstore/url_seen.h>
 
 #include "base/choose_normalizer.h"
@@ -34,7 +36,7 @@ Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options
   DrumOptions drum_options = options.drum;
   drum_options.key_scheme = options.key == UrlKeyKind::kRabin ? kUrlRabin : kUrl;
   drum_options.key_bytes = 0;
-  CRAWLSTORE_TRY(check_new_normalizer(options.normalizer));
+  CRAWLSTORE_TRY(check_normalizer(options.normalizer));
   if (options.normalizer) drum_options.normalizer = options.normalizer->name();
   if (options.key) drum_options.key_bytes = *options.key == UrlKeyKind::kXxh3Wide ? 16 : 8;
   CRAWLSTORE_TRY(auto core,
@@ -46,7 +48,10 @@ Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options
   CRAWLSTORE_TRY(auto normalizer, choose_normalizer(core->normalizer(), options.normalizer));
   std::shared_ptr<pages::SeenPages> seen_pages;
   if (options.with_pages) {
-    seen_pages = std::make_shared<pages::SeenPages>(Inside::of(store).shared_from_this());
+    const auto inside = Inside::of(store).shared_from_this();
+    const std::lock_guard lock(inside->turn);
+    CRAWLSTORE_TRY(auto storage, inside->open_for_reading());
+    seen_pages = std::make_shared<pages::SeenPages>(inside, std::move(storage), normalizer.name());
   }
   return UrlSeen(Answers(std::move(core)), {*kind, store.key_seed(), std::move(normalizer)},
                  std::move(seen_pages));
@@ -70,7 +75,7 @@ Result<void> UrlSeen::remember_page(std::string_view url, Key16 key) {
   if (!are_there) return {};
   CRAWLSTORE_TRY(const bool is_known, drum_.contains(key));
   if (is_known) return {};
-  CRAWLSTORE_TRY(const bool is_page, pages_->contain(url));
+  CRAWLSTORE_TRY(const bool is_page, pages_->contain(keyer_.text_of(url)));
   if (is_page) CRAWLSTORE_TRY(drum_.insert(key));
   return {};
 }
@@ -99,7 +104,8 @@ Result<bool> UrlSeen::insert(std::string_view url) {
 
 Result<bool> UrlSeen::contains(std::string_view url) {
   CRAWLSTORE_TRY(const bool is_known, drum_.contains(key_of(url)));
-  return is_known || pages_ == nullptr ? Result<bool>(is_known) : pages_->contain(url);
+  if (is_known || pages_ == nullptr) return is_known;
+  return pages_->contain(keyer_.text_of(url));
 }
 
 }  // namespace crawlstore
