@@ -106,6 +106,7 @@ int run(const Options& options) {
     if (!opened) return fail_with(path, opened.error());
     store = std::move(*opened);
   }
+  if (!options.peeks) end_torn_line();
   int code = kExitDone;
   const auto source = open_queues(options.source, {.queue = true}, code);
   if (!source || !check_chosen(*source, options.source, code)) return code;

@@ -75,6 +75,7 @@ int run(const SeenOptions& options) {
   const StopSignals stop;
   // A reader that goes away still ends us quietly, after what was read is in the file.
   std::signal(SIGPIPE, SIG_IGN);
+  end_torn_line();
   auto session = UrlSession::open(options.session);
   if (!session) return fail_with(options.session.path, session.error());
   auto unparsed =

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <crawlstore/inspect.h>
@@ -94,6 +96,20 @@ int write_all(int descriptor, std::string_view text) {
     }
   }
   return 0;
+}
+
+void end_torn_line() {
+  struct stat status {};
+  if (::fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
+    return;
+  const bool appends = (::fcntl(STDOUT_FILENO, F_GETFL) & O_APPEND) != 0;
+  if (!appends && ::lseek(STDOUT_FILENO, 0, SEEK_CUR) != status.st_size) return;
+  const int file = ::open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  char last = '\n';
+  (void)::pread(file, &last, 1, status.st_size - 1);
+  (void)::close(file);
+  if (last != '\n') (void)write_all(STDOUT_FILENO, "\n");
 }
 
 Result<void> write_output(std::string_view text) {

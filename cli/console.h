@@ -19,6 +19,10 @@ int write_all(int descriptor, std::string_view text);
 /// Writes all of it to standard output. errors kNoSpace, kIo and the like
 Result<void> write_output(std::string_view text);
 
+/// Where standard output goes on with a file whose last line was torn, by a full disk or a kill:
+/// ends that line, so that the first of ours stands alone. Errors are left to those who write.
+void end_torn_line();
+
 /// write_output() as the last thing a command does: 0, or a message and its exit code.
 int print(std::string_view text);
 

@@ -24,7 +24,8 @@ class MergeOrderOutput {
 
   /// A sink for DrumCore: returns when all lines are written out. Throws when output fails, which
   /// drops the transaction; failure() has the reason then.
-  /// Those of an interrupted --check remembered nothing, and would be told as if they had.
+  /// Answers of an interrupted --check: nothing was remembered, and who remembers now must not be
+  /// told "unique" of them.
   void leave_out_checks(bool leaves_out) { leaves_out_checks_ = leaves_out; }
   void accept(std::span<const RawAnswer> answers);
 

@@ -66,7 +66,7 @@ std::optional<Error> SeenRun::output_failure() const {
 Result<void> SeenRun::answer_leftovers() {
   DrumCore& core = session_.core();
   const auto sink = [this](std::span<const RawAnswer> answers) { merge_order_.accept(answers); };
-  merge_order_.leave_out_checks(true);
+  merge_order_.leave_out_checks(options_.operation != DrumOperation::kCheck);
   core.attach(0, sink);
   core.attach(session_.import_consumer(), [](std::span<const RawAnswer>) {});
   CRAWLSTORE_TRY(core.take_results(0, sink));

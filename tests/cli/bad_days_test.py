@@ -229,7 +229,7 @@ class Kill(SeenTest):
     def test_while_it_checks_leaves_the_answers_and_changes_nothing(self):
         urls = url_inputs.made_up(20_000, 15_000)
         self.kill_printing("x.crawl", "--check", data=lines(urls))
-        for answer in (self.succeed("seen", "x.crawl"),
+        for answer in (self.succeed("seen", "x.crawl", "--check"),
                        self.succeed("seen", "x.crawl", "--check", data=lines(urls))):
             self.assertEqual(len(answer.verdicts), len(urls))
             self.assertEqual({verdict for verdict, _ in answer.verdicts}, {b"unique"})

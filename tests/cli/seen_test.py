@@ -349,11 +349,31 @@ class Import(command.CommandTest):
                               "-", data=urls)
         self.assertEqual(json.loads(answer.out)["unique"], 2)
 
+    def test_begins_a_line_where_the_last_one_was_torn(self):
+        whole, torn = self.folder / "whole", self.folder / "torn"
+        whole.write_bytes(b"unique\thttp://a/\n")
+        torn.write_bytes(b"unique\thttp://to")
+        for path, before in ((whole, b"unique\thttp://a/\n"), (torn, b"unique\thttp://to\n")):
+            with open(path, "ab") as output:
+                process = self.start("seen", "x.crawl", "--quiet", stdout=output)
+                process.communicate(b"http://%s/\n" % path.name.encode(), timeout=60)
+            self.assertEqual(path.read_bytes(),
+                             before + b"unique\thttp://%s/\n" % path.name.encode())
+
+    def test_tells_none_of_an_interrupted_check_to_who_remembers(self):
+        with open("/dev/full", "wb") as full:
+            process = self.start("seen", "x.crawl", "--check", stdout=full)
+            process.communicate(b"http://a/\n", timeout=60)
+        self.assertEqual(self.succeed("seen", "x.crawl", data=b"").verdicts, [])
+        self.assertEqual(self.succeed("seen", "x.crawl", data=b"http://a/\n").verdicts,
+                         [(b"unique", b"http://a/")])
+
     def test_tells_which_lines_are_no_urls(self):
         answer = self.succeed("seen", "x.crawl", "--unparsed", "list", data=b"http://a/\nno url\n")
         self.assertEqual((self.folder / "list").read_text(),
                          "line 2\thas no scheme, such as http:\tno url\n")
-        self.assertIn(b"crawlstore: line 2: no URL, kept as it is: no url (it has no scheme", answer.err)
+        self.assertIn(b"crawlstore: line 2: no URL, kept as it is: no url (it has no scheme",
+                      answer.err)
 
     def test_counts_urls_that_no_parser_takes(self):
         answer = self.succeed("import", "x.crawl", "--format", "urls", "-", "--json",
