@@ -7,7 +7,8 @@
 /// One crawl has one memory: pages of the store's page databases count as seen, too, as of the last
 /// commit, so that a link to a page is no new URL; only databases with the DRUM's normalizer are
 /// asked. What a page has is remembered in the DRUM when it is first asked for. PageDb::forget()
-/// takes URLs out of both. A UrlSeen pins the commit that it looked at last, until asked again.
+/// takes URLs out of both. In a store with such pages a UrlSeen pins the commit that it looked at
+/// last, until it is asked again.
 ///
 /// "Seen" is exact on keys. Of 64 bits n distinct URLs expect n^2 / 2^65 false duplicates (0.03 for
 /// a billion), of 128 bits n^2 / 2^129: none. The hash is seeded per file, so that a site cannot

@@ -21,12 +21,12 @@ Result<bool> SeenPages::contain(std::string_view text) {
 
 /// Nobody waits for a commit or merge of another thread here: meanwhile the file is asked.
 Result<bool> SeenPages::is_current() const {
-  if (!snapshot_) return false;
-  const Generation shown = snapshot_->generation();
+  if (!generation_) return false;
   const std::unique_lock lock(store_->turn, std::try_to_lock);
-  if (lock) return store_->closed || store_->writer->directory()->generation() == shown;
+  if (lock) return store_->closed || store_->writer->directory()->generation() == *generation_;
+  if (!snapshot_) return false;
   CRAWLSTORE_TRY(const Generation newest, snapshot_->newest());
-  return newest == shown;
+  return newest == *generation_;
 }
 
 Result<void> SeenPages::refresh() {
@@ -41,7 +41,9 @@ Result<void> SeenPages::refresh() {
     if (is_alike) views.push_back(std::move(view));
   }
   views_ = std::move(views);
-  snapshot_.emplace(std::move(snapshot));
+  generation_ = snapshot.generation();
+  snapshot_.reset();
+  if (!views_.empty()) snapshot_.emplace(std::move(snapshot));
   return {};
 }
 

@@ -5,8 +5,8 @@
 /// seen beside its keys. Only databases with the normalizer of the DRUM are asked: by
 /// other rules two spellings would be one URL here and two there.
 ///
-/// Ownership: keeps the store's inside, and a snapshot, which is replaced when it is asked after a
-/// commit. Threads: one at a time.
+/// Ownership: keeps the store's inside, and, where there are such databases, a snapshot, which is
+/// replaced when it is asked after a commit. Threads: one at a time.
 
 #include <cstdint>
 #include <memory>
@@ -46,7 +46,8 @@ class SeenPages {
   std::shared_ptr<StoreImpl> store_;
   std::shared_ptr<Storage> storage_;
   std::string normalizer_;
-  std::optional<Snapshot> snapshot_;  // that views_ are of
+  std::optional<Generation> generation_;  // that was looked at last
+  std::optional<Snapshot> snapshot_;      // that views_ are of; none pins nothing
   std::vector<PageView> views_;
 };
 
