@@ -85,10 +85,9 @@ Action define_queue(Parser& parser) {
       "and --fill-from make a queue that is not there. --trim removes the pages that would leave "
       "last, each of which costs as much as one of --remove; where most go, --clear and --insert "
       "of the first lines of an export are faster. --clear, --trim 0 and --replace do not read "
-      "what "
-      "waits: they empty a damaged queue, too, whose space is free once its generation is not the "
-      "previous one any more. `export --format queue` writes lines that "
-      "--insert reads, the first to leave first.");
+      "what waits: they empty a damaged queue, too, whose space is free once its generation is not "
+      "the previous one any more. `export --format queue` writes lines that --insert reads, the "
+      "first to leave first.");
   add_queue_source(parser, options->source);
   QueueChange& change = options->change;
   const auto limit =

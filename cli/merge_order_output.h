@@ -22,11 +22,11 @@ class MergeOrderOutput {
   /// `counts`: where verdicts are counted; must outlive this.
   MergeOrderOutput(model::LineCounts& counts, bool as_json);
 
-  /// A sink for DrumCore: returns when all lines are written out. Throws when output fails, which
-  /// drops the transaction; failure() has the reason then.
   /// Answers of an interrupted --check: nothing was remembered, and who remembers now must not be
   /// told "unique" of them.
   void leave_out_checks(bool leaves_out) { leaves_out_checks_ = leaves_out; }
+  /// A sink for DrumCore: returns when all lines are written out. Throws when output fails, which
+  /// drops the transaction; failure() has the reason then.
   void accept(std::span<const RawAnswer> answers);
 
   [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }

@@ -18,9 +18,8 @@ struct PageImportOptions {
   std::optional<std::uint64_t> memory_bytes;
   double lock_wait_seconds = 0;
   bool raw = false;
-  std::optional<std::uint64_t> index_gap;
-  std::string unparsed;  ///< a file that lists what is no URL; empty: none  ///<
-                         ///< PagesOptions::index_gap_max
+  std::optional<std::uint64_t> index_gap;  ///< PagesOptions::index_gap_max
+  std::string unparsed;                    ///< a file that lists what is no URL; empty: none
   bool no_merge = false;
   bool as_json = false;
   bool quiet = false;

@@ -33,7 +33,7 @@ struct LineCounts {
   std::uint64_t duplicate = 0;
   std::uint64_t updated = 0;
   std::uint64_t dropped = 0;   ///< repeats that nobody was told of
-  std::uint64_t unparsed = 0;  ///< of these: no URL by RFC 3986, keyed by their bytes
+  std::uint64_t unparsed = 0;  ///< of these: no URL by the URL Standard, keyed by their bytes
   std::uint64_t skipped = 0;   ///< empty lines
   std::uint64_t refused = 0;   ///< too long, or not to be printed in plain output
 };

@@ -13,19 +13,12 @@
 
 #include <crawlstore/url.h>
 
+#include "base/normal_form.h"
+
 namespace crawlstore {
 namespace {
 
 using namespace std::string_literals;
-
-constexpr const char* kUnparsed = "(not parsed)";
-
-// The normal form as a value, or kUnparsed.
-std::string normal_form(std::string_view url) {
-  UrlNormalizer normalizer;
-  const NormalizedUrl result = normalizer.normalize(url);
-  return result.parsed ? std::string(result.text) : kUnparsed;
-}
 
 std::string repeated(std::string_view unit, std::size_t length_bytes) {
   std::string result;

@@ -20,19 +20,12 @@
 
 #include <crawlstore/url.h>
 
+#include "base/normal_form.h"
+
 namespace crawlstore {
 namespace {
 
 using namespace std::string_literals;
-
-constexpr const char* kUnparsed = "(not parsed)";
-
-// The normal form as a value, or kUnparsed.
-std::string normal_form(std::string_view url) {
-  UrlNormalizer normalizer;
-  const NormalizedUrl result = normalizer.normalize(url);
-  return result.parsed ? std::string(result.text) : kUnparsed;
-}
 
 // --- The vectors of the specification ---
 

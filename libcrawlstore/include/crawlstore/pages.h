@@ -117,8 +117,7 @@ class PageDb {
  public:
   /// Opens the database `name`, or makes it.
   ///   errors  kTypeMismatch (with and without URLs; another normalizer; a DRUM of that name holds
-  ///   something else),
-  ///           kInvalidArgument, kTooLarge (name), of damage; kReentrant
+  ///           something else), kInvalidArgument, kTooLarge (name), of damage; kReentrant
   ///   cost    what waits in the file is read
   [[nodiscard]] static Result<PageDb> open(Store& store, std::string_view name = kDefaultName,
                                            const PagesOptions& options = {});

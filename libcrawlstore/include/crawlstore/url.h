@@ -95,9 +95,9 @@ class UrlNormalizer {
 
   UrlNormalizer() = default;
   /// By rules of your own.
-  ///   name  what the file calls them: 1 to 255 bytes of UTF-8 without controls, and not "raw".
-  ///   Give
-  ///         changed rules another name
+  ///   name   what the file calls them: 1 to 255 bytes of UTF-8 without controls, and not "raw";
+  ///          changed rules need another name
+  ///   rules  not null; whether both hold is asked when a DRUM or a database is opened
   UrlNormalizer(std::string name, Rules rules) : name_(std::move(name)), rules_(std::move(rules)) {}
   /// Takes URLs as they are. The file calls it "raw".
   [[nodiscard]] static UrlNormalizer raw() { return {"raw", nullptr}; }

@@ -100,7 +100,7 @@ class UrlSeen {
   [[nodiscard]] Result<void> update(std::string_view url);
 
   /// Was the URL seen, or asked to be remembered, or has a page it? Exact, at once: Drum::contains,
-  /// then PageView::find.
+  /// then PageView::find_text.
   [[nodiscard]] Result<bool> contains(std::string_view url);
 
   /// Is the URL new? Exact, at once, and remembered in the same step: Drum::insert. Nobody is told,
@@ -111,7 +111,7 @@ class UrlSeen {
   /// Remembers a URL that a page has and the DRUM does not; nobody is told. All that ask do this
   /// first; who submits keys to the DRUM by himself calls it.
   ///   key     key_of(url)
-  ///   cost    Drum::contains, and of keys that are not there PageView::find
+  ///   cost    Drum::contains, and of keys that are not there PageView::find_text
   [[nodiscard]] Result<void> remember_page(std::string_view url, Key16 key);
 
   /// The key of a URL in this store.

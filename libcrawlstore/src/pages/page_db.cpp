@@ -179,8 +179,7 @@ Result<void> PageDb::Impl::check_event(const CrawlEvent& event) const {
 void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
   if (event.kind == CrawlEventKind::kPage && event.time_us == 0) event.time_us = now_us();
   note_indexes(event);
-  const bool is_raw = normalizer.name() == UrlNormalizer::raw().name();
-  if (is_raw || !state.table.has_urls) return into.add(event);
+  if (!state.table.has_urls) return into.add(event);
   normal_urls.clear();
   bool all_parsed = normalizer.name().empty();
   const auto normal = [this, &all_parsed](std::string_view url) -> std::string_view {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// The pages of a store's page databases, as of its newest commit: what a DRUM of URLs counts as
-/// seen beside its keys. Only databases with the normalizer of the DRUM are asked: by
-/// other rules two spellings would be one URL here and two there.
+/// seen beside its keys. Only databases with the normalizer of the DRUM are asked: by other rules
+/// two spellings would be one URL here and two there.
 ///
 /// Ownership: keeps the store's inside, and, where there are such databases, a snapshot, which is
 /// replaced when it is asked after a commit. Threads: one at a time.
