@@ -130,7 +130,8 @@ def pages_of(segment, runs, segments):
         origins = [{"index": i, "url": "", "depth": 0, "linked_from": None}
                    for i in range(len(records))]
     pages = [{**origin, **record} for origin, record in zip(origins, records)]
-    same = ("crawled_count", "link_count", "superstep_count", "collision_count", "unparsed_count")
+    same = ("crawled_count", "link_count", "superstep_count", "collision_count", "normalizer",
+            "unparsed_count")
     return {"id": segment["id"], "name": segment["name"], "has_urls": table["flags"] == 1,
             **{name: table[name] for name in same},
             "pages": [it for it in pages if it["url"] or it["state"] != "known" or it["score"]],

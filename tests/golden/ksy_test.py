@@ -100,7 +100,7 @@ def drum_of(segment, runs):
         answer for run in runs.get(it["results"], []) for answer in answers_of(run["payload"])]}
         for it in (entry["consumer"] for entry in drum["consumers"])]
     same = ("key_bytes", "key_scheme", "merge_bytes", "merge_count", "merge_requests",
-            "next_sequence", "partition_keys_max", "unparsed_count", "value_bytes")
+            "next_sequence", "normalizer", "partition_keys_max", "unparsed_count", "value_bytes")
     return {"id": segment["id"], "name": segment["name"], "buckets": buckets,
             "consumers": consumers, **{name: drum[name] for name in same}}
 
