@@ -75,23 +75,29 @@ bool has_links(CrawlEventKind kind) {
          kind == CrawlEventKind::kLinkRemoved;
 }
 
-const char* check_link(const EventLink& link) {
-  if (link.url.size() > kEventUrlBytesMax) return "the URL of a link of an event is too long";
-  if (!std::isfinite(link.score)) return "the score of a link of an event is not finite";
-  return nullptr;
+Result<void> check_link(const EventLink& link) {
+  if (link.url.size() > kEventUrlBytesMax)
+    return fail(Errc::kTooLarge, "the URL of a link of an event is too long");
+  if (!std::isfinite(link.score))
+    return fail(Errc::kInvalidArgument, "the score of a link of an event is not finite");
+  return {};
 }
 
 /// What an event says besides its links.
-const char* check_fields(const CrawlEvent& event, bool is_with_links) {
-  if (event.kind > CrawlEventKind::kLinkRemoved) return "the kind of an event is unknown";
-  if (event.url.size() > kEventUrlBytesMax) return "the URL of an event is too long";
-  if (event.time_us < 0) return "the time of an event is negative";
-  if (!std::isfinite(event.score)) return "the score of an event is not finite";
+Result<void> check_fields(const CrawlEvent& event, bool is_with_links) {
+  if (event.kind > CrawlEventKind::kLinkRemoved)
+    return fail(Errc::kInvalidArgument, "the kind of an event is unknown");
+  if (event.url.size() > kEventUrlBytesMax)
+    return fail(Errc::kTooLarge, "the URL of an event is too long");
+  if (event.time_us < 0) return fail(Errc::kInvalidArgument, "the time of an event is negative");
+  if (!std::isfinite(event.score))
+    return fail(Errc::kInvalidArgument, "the score of an event is not finite");
   if (event.content_hash.size() > kEventHashBytesMax) {
-    return "the content hash of an event is too long";
+    return fail(Errc::kTooLarge, "the content hash of an event is too long");
   }
-  if (is_with_links && !has_links(event.kind)) return "an event of its kind has no links";
-  return nullptr;
+  if (is_with_links && !has_links(event.kind))
+    return fail(Errc::kInvalidArgument, "an event of its kind has no links");
+  return {};
 }
 
 void write_link(const EventLink& link, wire::Link::Builder out) {
@@ -170,11 +176,13 @@ class MessageWalk {
     event.score = in.getScore();
     event.content_hash = bytes_of(in.getContentHash());
     const auto links = in.getLinks();
-    if (const char* broken = check_fields(event, links.size() != 0)) return broken;
+    if (const auto checked = check_fields(event, links.size() != 0); !checked) {
+      return checked.error().text;
+    }
     if (const char* broken = reserve(links.size(), links_)) return broken;
     for (const wire::Link::Reader link : links) {
       links_.push_back({text_of(link.getUrl()), link.getIndex(), link.getScore()});
-      if (const char* broken = check_link(links_.back())) return broken;
+      if (const auto checked = check_link(links_.back()); !checked) return checked.error().text;
     }
     event.links = std::span<const EventLink>(links_).last(links.size());
     events_.push_back(event);
@@ -207,19 +215,16 @@ std::uint64_t event_bytes(const CrawlEvent& event) {
   return bytes;
 }
 
-const char* check_event(const CrawlEvent& event) {
-  const char* broken = check_fields(event, !event.links.empty());
-  for (const EventLink& link : event.links) {
-    if (broken != nullptr) break;
-    broken = check_link(link);
-  }
-  return broken;
+Result<void> check_event(const CrawlEvent& event) {
+  CRAWLSTORE_TRY(check_fields(event, !event.links.empty()));
+  for (const EventLink& link : event.links) CRAWLSTORE_TRY(check_link(link));
+  return {};
 }
 
 void encode_event_batch(std::span<const CrawlEvent> events, std::vector<std::byte>& out) {
   std::uint64_t length = kEventMessageHeadBytes;
   for (const CrawlEvent& event : events) {
-    CRAWLSTORE_ASSERT(check_event(event) == nullptr);
+    CRAWLSTORE_ASSERT(check_event(event).has_value());
     length += event_bytes(event);
   }
   CRAWLSTORE_ASSERT(out.size() % 8 == 0 && length <= kEventMessageBytesMax);
@@ -239,10 +244,7 @@ void encode_event_batch(std::span<const CrawlEvent> events, std::vector<std::byt
 }
 
 Result<void> EventBatchWriter::append(const CrawlEvent& event) {
-  if (event.url.size() > kEventUrlBytesMax) {
-    return fail(Errc::kTooLarge, "the URL of an event is too long");
-  }
-  if (const char* broken = check_event(event)) return fail(Errc::kInvalidArgument, broken);
+  CRAWLSTORE_TRY(check_event(event));
   const std::uint64_t bytes = event_bytes(event);
   if (bytes > kEventMessageBytesMax - message_bytes()) {
     return fail(Errc::kTooLarge, "an event does not fit a message");

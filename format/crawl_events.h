@@ -23,9 +23,9 @@ inline constexpr std::size_t kEventMessageHeadBytes = 8 + 3 * 8;
 /// What the event takes in a message, all that it points at included.
 std::uint64_t event_bytes(const CrawlEvent& event);
 
-/// nullptr, or the rule of the schema that the event breaks. Whether it fits a message is for
-/// event_bytes().
-const char* check_event(const CrawlEvent& event);
+/// Keeps the event the rules of the schema? Whether it fits a message is for event_bytes().
+///   errors  kTooLarge: a URL or the content hash; kInvalidArgument: any other rule
+Result<void> check_event(const CrawlEvent& event);
 
 /// Appends one message of one segment.
 ///   events  keep check_event(); with kEventMessageHeadBytes at most kEventMessageBytesMax

@@ -31,7 +31,7 @@ using Bytes = std::vector<std::byte>;
 void check_events(std::span<const CrawlEvent> events, std::size_t message_bytes) {
   std::size_t elements = events.size();
   for (const CrawlEvent& event : events) {
-    require(check_event(event) == nullptr);
+    require(check_event(event).has_value());
     elements += event.links.size();
   }
   require(elements * 8 <= message_bytes);

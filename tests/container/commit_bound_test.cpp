@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A commit that changes k bytes in s segments writes at most 1.25 k + 24 KiB * s + 64 KiB,
-// superblocks included, whether the file has 10 or 100,000 segments (architecture.md, section 2).
+// superblocks included, whether the file has 10 or 100,000 segments (spec/design.md).
 #include <gmock/gmock.h>
 
 #include "container/container_store.h"

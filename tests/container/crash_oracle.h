@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Says whether the file that a crash left is right (reliability.md, T1).
+/// Says whether the file that a crash left is right (spec/features.md, T1).
 
 #include <cstdint>
 #include <functional>

@@ -39,7 +39,7 @@ Result<StoreState> read_state(const std::shared_ptr<MemoryFile>& file);
 using Fault = std::optional<std::string>;
 
 /// Every unit of the file is live, held or free; nothing is free that the current generation, the
-/// previous one or `pinned` refer to; the size bound of reliability.md section 3 holds. The writer
+/// previous one or `pinned` refer to; the size bound of spec/design.md holds. The writer
 /// has nothing in flight.
 ///   damaged  a generation that is known to be damaged; 0 = none
 Fault check_space(container::Writer& writer, const std::vector<const container::Directory*>& pinned,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// T1 and T2 of reliability.md: after a crash at any moment the store is whole, and is what was
+// T1 and T2 of spec/features.md: after a crash at any moment the store is whole, and is what was
 // acknowledged, or one commit more. CRAWLSTORE_LONG=1 looks at a million images.
 #include <cstdio>
 #include <unordered_set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is recorded and then crashed: reliability.md, T1. Deterministic: fixed uuid, key seed and
+/// What is recorded and then crashed: spec/features.md, T1. Deterministic: fixed uuid, key seed and
 /// time, one thread.
 
 #include <functional>

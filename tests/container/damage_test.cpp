@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small file damaged in one place after another (reliability.md, T4): what a generation refers to
-// gives a finding, free space gives none, and nothing crashes. CRAWLSTORE_LONG=1: every bit, else
-// those that CRAWLSTORE_TEST_SEED chooses.
+// A small file damaged in one place after another (spec/features.md, T4): what a generation refers
+// to gives a finding, free space gives none, and nothing crashes. CRAWLSTORE_LONG=1: every bit,
+// else those that CRAWLSTORE_TEST_SEED chooses.
 #include <gmock/gmock.h>
 
 #include <crawlstore/verify.h>

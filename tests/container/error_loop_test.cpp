@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// T3 of reliability.md: the nth storage call fails, for every n, in every way. The failure is
+// T3 of spec/features.md: the nth storage call fails, for every n, in every way. The failure is
 // reported or harmless; what was acknowledged is there, in the cache and on the disk; the store
 // opens whole and takes the next commit.
 #include <array>

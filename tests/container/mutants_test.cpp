@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// T10 of reliability.md: each decision of the commit protocol, turned wrong, is caught; as it is,
+// T10 of spec/features.md: each decision of the commit protocol, turned wrong, is caught; as it is,
 // nothing is found. A mutant may also die of an assertion: it runs in a process of its own.
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program of the DRUM article, as features.md section 5 states it.
+// The program of the DRUM article, as spec/features.md has it under D10.
 
 #include <gtest/gtest.h>
 

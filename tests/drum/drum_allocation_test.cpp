@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// T3 of reliability.md: the nth allocation fails, for every n. A call that throws bad_alloc has
+// T3 of spec/features.md: the nth allocation fails, for every n. A call that throws bad_alloc has
 // either changed nothing, and succeeds when it is made again, or has poisoned the store: then the
 // file is exactly the last generation that was published, and opens whole. CRAWLSTORE_LONG=1 tries
 // every allocation, the ordinary run some that CRAWLSTORE_TEST_SEED chooses, of each call one.

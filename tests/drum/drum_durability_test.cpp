@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a crash leaves, for each level by name (features.md, decision 10): the bytes that were
+// What a crash leaves, for each level by name (spec/features.md, Durability): the bytes that were
 // written so far are opened as another process would find them.
 
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows D1 to D22 of features.md, one claim a test.
+// Rows D1 to D22 of spec/features.md, one claim a test.
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// T7 of reliability.md: real processes on a real file. A child submits and merges, or adds and
+// T7 of spec/features.md: real processes on a real file. A child submits and merges, or adds and
 // forgets pages, and says what is safe after it was; it is killed at random times and before chosen
 // storage calls. Readers look on.
 // CRAWLSTORE_LONG=1 kills 10,000 times.

@@ -104,6 +104,15 @@ TEST(UrlSeen, KeysBytesAsTheyAreWhenRaw) {
   EXPECT_EQ(seen.unparsed_count(), 0U);
 }
 
+TEST(UrlSeen, CountsUrlsAsUnparsedThatItThenRefuses) {
+  MemoryStore store;
+  auto seen = must(UrlSeen::open(*store));
+  const std::string url = "http://a.org/" + std::string(64U << 20, 'x');
+  EXPECT_EQ(seen.check_update(url).error().code, Errc::kTooLarge);
+  EXPECT_EQ(seen.unparsed_count(), 1U);
+  EXPECT_EQ(must(seen.drum().merge()).request_count, 0U);
+}
+
 UrlNormalizer without_session() {
   return {"no session", [](std::string_view url, std::string& out) {
             out = url.substr(0, url.find("?sid="));
@@ -202,7 +211,7 @@ TEST(UrlSeen, MakesTheKeysThatItsDrumHas) {
   EXPECT_EQ(code_of(UrlSeen::open(*store, "numbers")), Errc::kTypeMismatch) << "not from URLs";
 }
 
-// features.md E17: bytes above 0x7F are numbers from 128 to 255.
+// spec/features.md, E17: bytes above 0x7F are numbers from 128 to 255.
 TEST(UrlSeen, TakesBytesOfRabinKeysAsUnsigned) {
   MemoryStore store;
   UrlSeen::Options options;

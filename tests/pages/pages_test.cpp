@@ -336,6 +336,22 @@ TEST(Pages, WithUnparsedUrlsAmongOthersAreFound) {
   expect_whole(store);
 }
 
+TEST(Pages, RefuseWhatIsTooLong) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  const std::string long_url = "http://a.org/" + std::string(16U << 20, 'x');
+  EXPECT_EQ(pages.add(CrawledPage(long_url)).error().code, Errc::kTooLarge);
+  CrawledPage page("http://a.org/");
+  page.add_link(long_url);
+  EXPECT_EQ(pages.add(page).error().code, Errc::kTooLarge) << "of a link";
+  CrawlEvent event;
+  event.url = "http://a.org/";
+  const std::vector<std::byte> long_hash(65);
+  event.content_hash = long_hash;
+  EXPECT_EQ(pages.add(event).error().code, Errc::kTooLarge) << "content hash";
+  EXPECT_EQ(pages.status().edit_count, 0U);
+}
+
 TEST(Pages, RefuseWhatTheyCannotKeep) {
   MemoryStore store;
   auto pages = must(PageDb::open(*store, "pages", small_options()));
@@ -344,10 +360,6 @@ TEST(Pages, RefuseWhatTheyCannotKeep) {
   event.score = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(pages.add(event).error().code, Errc::kInvalidArgument);
   event.score = 0;
-  const std::vector<std::byte> long_hash(65);
-  event.content_hash = long_hash;
-  EXPECT_EQ(pages.add(event).error().code, Errc::kInvalidArgument);
-  event.content_hash = {};
   event.time_us = -1;
   EXPECT_EQ(pages.add(event).error().code, Errc::kInvalidArgument);
   EXPECT_EQ(pages.status().edit_count, 0U);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks spec/commit.pml with SPIN (reliability.md, T9): the protocol as it is has no error in the
-whole state space, and each of its seeded errors is found.
+"""Checks spec/commit.pml with SPIN (spec/features.md, T9): the protocol as it is has no error in
+the whole state space, and each of its seeded errors is found.
 
 usage: run_spin.py [NAME...]    only the configurations of these names; -h lists them
 With CRAWLSTORE_LONG set: the long configurations in addition (hours, up to 16 GiB).

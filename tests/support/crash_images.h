@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Enumerates the files that a crash can leave (reliability.md, T1).
+/// Enumerates the files that a crash can leave (spec/features.md, T1).
 ///
 ///   CrashImages images(recorder.log(), {.seed = seed});
 ///   images.enumerate([&](const CrashImage& image) {

@@ -3,7 +3,7 @@
 
 /// What the cache shows and what the disk holds after a prefix of an operation log.
 ///
-/// The fault model is that of reliability.md section 3:
+/// The fault model is of spec/features.md, T1:
 ///   - An operation is `pending` until a successful sync: it may have reached the disk in part, not
 ///     at all, or before an earlier one.
 ///   - A failed sync makes the pending data `doubtful`: its pages stay readable and are clean. No

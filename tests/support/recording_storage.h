@@ -16,7 +16,7 @@
 ///   ... a commit that fails in its second sync; then a new writer ...
 ///   CrashImages images(recorder.log(), {});          // support/crash_images.h
 ///
-/// An error loop (reliability.md T3):
+/// An error loop (spec/features.md, T3):
 ///
 ///   for (std::uint64_t nth = 1;; ++nth) {
 ///     Recorder recorder(...);

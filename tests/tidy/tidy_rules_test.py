@@ -340,10 +340,20 @@ class Whole(RuleCase):
     def test_covers(self):
         every = "".join(f"// covers: {row}\n" for row in tree_rules.ROWS)
         rule = tree_rules.check_covers
-        self.good(rule, {"tests/a_test.cpp": every})
-        self.good(rule, {"tests/a.py": "# covers: " + ", ".join(tree_rules.ROWS)})
+        listed = {"spec/features.md": " ".join(tree_rules.ROWS) + " A3"}
+        self.good(rule, {**listed, "tests/a_test.cpp": every + "// covers: A3\n"})
+        self.good(rule, {**listed, "tests/a.py": "# covers: " + ", ".join(tree_rules.ROWS)})
         self.bad(rule, "covers: D7",
-                 {"tests/a_test.cpp": every.replace("// covers: D7\n", "")})
+                 {**listed, "tests/a_test.cpp": every.replace("// covers: D7\n", "")})
+        self.bad(rule, "A4 is no row", {**listed, "tests/a_test.cpp": every + "// covers: A4\n"})
+
+    def test_named_documents(self):
+        rule = tree_rules.check_named_documents
+        documents = {"spec/a.md": "", "bench/b.md": "", "C.md": ""}
+        self.good(rule, {**documents, "d.cpp": "// a.md, spec/a.md and C.md\n",
+                         "bench/e.py": "# b.md, ../C.md\n", "f.sh": "ls *.md\n"})
+        self.bad(rule, "b.md is no document", {**documents, "d.cpp": "// b.md\n"})
+        self.bad(rule, "spec/c.md is no document", {**documents, "spec/a.md": "see `spec/c.md`"})
 
     def test_goldens(self):
         rule = tree_rules.check_goldens

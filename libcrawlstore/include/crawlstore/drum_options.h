@@ -9,7 +9,7 @@
 
 namespace crawlstore {
 
-/// What a commit is made for (features.md, decision 10).
+/// What a commit is made for (spec/features.md, Durability).
 enum class Durability : std::uint8_t {
   kMerge,     ///< safe: what a merge or an explicit commit has acknowledged
   kInterval,  ///< safe: that, and requests older than `interval_ms` when another one comes
@@ -19,7 +19,7 @@ enum class Durability : std::uint8_t {
   kNone,
 };
 
-/// Which buckets an automatic merge takes (features.md, decision 11): all, in ascending order
+/// Which buckets an automatic merge takes (spec/features.md, D9): all, in ascending order
 /// (from memory: some at a time, sweep after sweep), or those that are full (from memory: the
 /// fullest).
 enum class MergeScope : std::uint8_t { kAll, kFull };

@@ -28,7 +28,7 @@
 namespace crawlstore {
 
 /// The value of a DRUM that only remembers keys, as the URL-seen test does. It takes no bytes. An
-/// empty value is not an absent key (features.md D17).
+/// empty value is not an absent key (spec/features.md, D17).
 struct NoValue {
   friend bool operator==(const NoValue&, const NoValue&) = default;
 };
@@ -49,8 +49,8 @@ struct NoAux {
 ///
 /// The bits decide the order of the DRUM, as unsigned numbers: bucket order, dispatch order and
 /// iteration order follow it. A specialisation may choose any order, but never by subtraction
-/// (features.md E16): a - b overflows. Keys that are longer, such as URLs, are hashed to 64 or 128
-/// bits first: see url.h.
+/// (spec/features.md, E16): a - b overflows. Keys that are longer, such as URLs, are hashed to 64
+/// or 128 bits first: see url.h.
 ///   to_bits    injective; from_bits(to_bits(k)) == k. Its type decides how long keys are in the
 ///              file: std::uint64_t or Key16
 template <class Key>

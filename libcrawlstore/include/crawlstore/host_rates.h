@@ -7,7 +7,8 @@
 /// is the rate of its crawls a second. A host that is not in a full table takes the place of the
 /// coldest one, if that is colder than 1; else it is not tracked.
 /// Threads: one at a time.
-/// Source: Aduana's DomainTemp; its linear step is replaced by what it approximates (errata E3).
+/// Source: Aduana's DomainTemp; its linear step is replaced by what it approximates:
+/// spec/features.md, E3.
 
 #include <cstddef>
 #include <cstdint>

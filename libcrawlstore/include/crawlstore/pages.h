@@ -17,7 +17,7 @@
 /// is copied before a call returns. Threads: any number; they take turns. Inside a dispatcher of
 /// the same store edits may be added: they belong to its transaction, and the superstep comes with
 /// the first edit after it. Errors: as Store; every call may also fail with kClosed, kForked,
-/// kPoisoned. Source: Aduana's PageDB; Nutch's WebDB (supersteps); architecture.md section 4.
+/// kPoisoned. Source: Aduana's PageDB; Nutch's WebDB (supersteps); spec/design.md, Pages.
 ///
 ///   auto pages = PageDb::open(*store);
 ///   CrawledPage page("https://example.org/");
@@ -129,11 +129,11 @@ class PageDb {
 
   /// Adds a page that was crawled: made or brought up to date, and its links with it. The links
   /// replace those of an earlier crawl. A content hash that differs counts as a change.
-  ///   errors  kTooLarge (URL over 16 MiB, hash over 64 bytes), kInvalidArgument (score not finite,
-  ///           time before 1970, index where there are URLs or the other way round, an index that
-  ///           is not below PagesStatus::index_end); those of merge(), when memory was full: the
-  ///           edit was taken all the same (kCancelled: memory grows, and the next edit begins the
-  ///           superstep anew)
+  ///   errors  kTooLarge (a URL over 16 MiB, hash over 64 bytes), kInvalidArgument (score that is
+  ///           not finite, time before 1970, index where there are URLs or the other way round, an
+  ///           index that is not below PagesStatus::index_end); those of merge(), when memory was
+  ///           full: the edit was taken all the same (kCancelled: memory grows, and the next edit
+  ///           begins the superstep anew)
   ///   cost    hashes every URL; amortised, its share of a superstep
   [[nodiscard]] Result<void> add(const CrawledPage& page);
   /// Any edit.

@@ -155,7 +155,6 @@ struct QueueRunInfo {
   std::optional<QueuedPage> cut;  ///< entries up to this one have left; nothing: none has
   std::uint64_t allocated_bytes = 0;
 };
-
 /// Entries of neighbouring priorities: up to the first one, and above the last one.
 struct QueueBin {
   double first_priority = 0;
@@ -175,7 +174,6 @@ class QueueView {
                                               std::string_view name = Queue::kDefaultName);
 
   [[nodiscard]] const QueueInfo& info() const;
-
   /// The first `count` pages, in the order in which they would leave.
   ///   errors  kSegmentInvalid: there are fewer than the file says; of damage
   ///   cost    as Queue::take(), each time

@@ -85,7 +85,7 @@ enum class SegmentKind : std::uint16_t {
   kQueueEntries = 16,  ///< pages of a queue with their priorities
 };
 
-/// How a segment's bytes may change (architecture.md section 2).
+/// How a segment's bytes may change (spec/design.md).
 enum class StorageClass : std::uint8_t {
   kBlob = 1,   ///< written once, one extent
   kLog = 2,    ///< a list of runs, one extent each

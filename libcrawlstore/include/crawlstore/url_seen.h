@@ -121,7 +121,8 @@ class UrlSeen {
 
   /// The DRUM itself: attach dispatchers, merge, take results.
   [[nodiscard]] Answers& drum() { return drum_; }
-  /// URLs submitted through this object that no parser took, keyed as they are.
+  /// URLs that this object was asked about or told of and that no parser took: keyed as they are.
+  /// Counted when the key is made, so one that is then refused (kTooLarge) counts, too.
   [[nodiscard]] std::uint64_t unparsed_count() const { return keyer_.unparsed_count(); }
 
  private:

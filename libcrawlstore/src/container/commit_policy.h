@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The decisions of the commit protocol that a mutation test may turn wrong (reliability.md, T10).
-/// In release builds every field is a compile-time constant and costs nothing; test builds
-/// (CRAWLSTORE_MUTANTS) carry a value per writer.
+/// The decisions of the commit protocol that a mutation test may turn wrong (T10 of
+/// spec/features.md). In release builds every field is a compile-time constant and costs nothing;
+/// test builds (CRAWLSTORE_MUTANTS) carry a value per writer.
 
 #include <cstdint>
 

@@ -157,9 +157,7 @@ void PageDb::Impl::close() {
 }
 
 Result<void> PageDb::Impl::check_event(const CrawlEvent& event) const {
-  if (const char* broken = format::check_event(event)) {
-    return fail(Errc::kInvalidArgument, broken);
-  }
+  CRAWLSTORE_TRY(format::check_event(event));
   const auto is_named_well = [this](std::string_view url, std::uint64_t index) {
     if (state.table.has_urls) return index == 0 || !url.empty();
     return url.empty() && index < format::kPagesMax;
