@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # find_package(crawlstore) and pkg-config for whoever uses the installed library.
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME crawlstore_dev)
 
 set(crawlstore_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/crawlstore)
 install(

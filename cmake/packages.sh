@@ -38,20 +38,27 @@ crawlstore_build_packages=(
   publicsuffix
 )
 
+# What `./quickstart --package` needs on top.
+crawlstore_package_packages=(
+  dpkg-dev
+  file
+)
+
 # What the ordinary tests need on top.
 crawlstore_test_packages=(
   "${crawlstore_build_packages[@]}"
+  "${crawlstore_package_packages[@]}"
   appstream
   bash-completion
   ccache
   desktop-file-utils
-  file
   fonts-droid-fallback
   git
   libbenchmark-dev
   libglib2.0-bin
   libgmock-dev
   libgtest-dev
+  lintian
   man-db
   mold
   python3

@@ -66,6 +66,19 @@ class Quickstart(unittest.TestCase):
         self.assertEqual(crawl[2::2], ["https://www.freepascal.org/docs-html/3.2.2/",
                                        "https://pike.lysator.liu.se/generated/"])
 
+    def test_makes_packages_and_crawls_nothing(self):
+        self.sandbox.stand_in("cpack", 'mkdir -p "$4" && touch "$4/crawlstore_0.1.0_amd64.deb"')
+        code, output = self.sandbox.run("./quickstart", "--package",
+                                        PROGRAMS=str(self.sandbox.bin))
+        self.assertEqual(code, 0, output)
+        self.assertIn("apt-get install ./build/crawlstore_0.1.0_amd64.deb", output)
+        self.assertTrue(self.exists("crawlstore_0.1.0_amd64.deb"))
+        self.assertEqual(self.sandbox.calls("doc_crawl"), [])
+
+    def test_refuses_other_arguments(self):
+        code, output = self.sandbox.run("./quickstart", "--packages")
+        self.assertEqual((code, self.sandbox.calls("cmake")), (2, []), output)
+
     def test_takes_pictures_where_there_is_no_display(self):
         code, output = self.run_quickstart()
         self.assertEqual(code, 0, output)

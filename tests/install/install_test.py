@@ -131,6 +131,13 @@ class Install(unittest.TestCase):
         run("bash", "-n", completion)
         self.assertIn("verify", completion.read_text())
 
+    def test_manual_page_of_the_inspector_has_its_options(self):
+        page = (self.prefix / "share/man/man1/crawlstore-inspector.1").read_text()
+        told = run(self.prefix / "bin/crawlstore-inspector", "--help")
+        options = set(re.findall(r'--[a-z-]+', told))
+        self.assertIn("--headless", options)
+        self.assertEqual(set(re.findall(r'--[a-z-]+', page.replace("\\-", "-"))), options)
+
     def test_schema_of_events_is_there_and_compiles(self):
         schema = self.prefix / "share/crawlstore/crawl_event.capnp"
         self.assertIn("struct EventBatch", run("capnp", "compile", "-ocapnp", schema))

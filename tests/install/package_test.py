@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""package_test.py BUILD_DIR: the Debian packages hold what they should, depend on what they need,
+and lintian finds nothing in them."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+TOOLS = ("cpack", "dpkg-deb", "dpkg-shlibdeps", "file", "lintian")
+DEV = {"/usr/include/crawlstore/store.h", "/usr/lib/*/libcrawlstore.a",
+       "/usr/lib/*/cmake/crawlstore/crawlstore-config.cmake", "/usr/lib/*/pkgconfig/crawlstore.pc",
+       "/usr/share/crawlstore/crawl_event.capnp"}
+SHOWN = {"/usr/bin/crawlstore", "/usr/bin/crawlstore-inspector",
+         "/usr/share/applications/crawlstore-inspector.desktop",
+         "/usr/share/bash-completion/completions/crawlstore",
+         "/usr/share/file/magic/crawlstore", "/usr/share/man/man1/crawlstore.1.gz",
+         "/usr/share/man/man1/crawlstore-inspector.1.gz",
+         "/usr/share/metainfo/io.crawlstore.Inspector.metainfo.xml",
+         "/usr/share/mime/packages/crawlstore.xml"}
+
+
+def run(*command):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="crawlstore-package-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        run("cpack", "--config", BUILD / "CPackConfig.cmake", "-B", cls.folder)
+        cls.packages = {path.name.split("_")[0]: path for path in cls.folder.glob("*.deb")}
+
+    def files(self, package):
+        """The files of a package; a multiarch folder is `*`."""
+        lines = run("dpkg-deb", "--contents", self.packages[package]).splitlines()
+        paths = {line.split()[5][1:] for line in lines if not line.endswith("/")}
+        return {re.sub(r'/lib/[^/]+-linux-gnu[^/]*/', "/lib/*/", path) for path in paths}
+
+    def depends(self, package):
+        field = run("dpkg-deb", "--field", self.packages[package], "Depends")
+        return {name.split()[0] for name in field.split(", ")}
+
+    def test_there_are_two_packages(self):
+        self.assertEqual(set(self.packages), {"crawlstore", "libcrawlstore-dev"})
+
+    def test_each_file_is_in_the_package_of_its_users(self):
+        dev, tools = self.files("libcrawlstore-dev"), self.files("crawlstore")
+        self.assertLessEqual(DEV, dev)
+        self.assertLessEqual(SHOWN, tools)
+        self.assertEqual({path for path in dev | tools if path.startswith("/usr/include")},
+                         {path for path in dev if path.startswith("/usr/include")})
+        self.assertFalse(dev & tools)
+
+    def test_library_depends_on_what_its_users_link(self):
+        pc = (BUILD / "crawlstore.pc").read_text()
+        requires = re.search(r'^Requires: (.*)$', pc, re.MULTILINE)[1].split()
+        names = {"lib" + re.sub(r'^lib|-uc$', "", module) + "-dev" for module in requires}
+        self.assertEqual(self.depends("libcrawlstore-dev"), names | {"libexpected-dev"})
+
+    def test_tools_depend_on_their_shared_libraries(self):
+        self.assertLessEqual({"libc6", "libglfw3"}, self.depends("crawlstore"))
+
+    def test_lintian_finds_nothing(self):
+        self.assertEqual(run("lintian", "--allow-root", "--fail-on", "error,warning",
+                             *self.packages.values()), "")
+
+
+if __name__ == "__main__":
+    missing = [tool for tool in TOOLS if not shutil.which(tool)]
+    if missing:
+        print(f"skipped: without {', '.join(missing)}; ./run-tests installs the packages")
+        sys.exit(77)
+    unittest.main()
