@@ -147,7 +147,8 @@ class Quickstart(unittest.TestCase):
     def interrupt(self, program, body, signum):
         """Runs with `program` replaced by one that says it is there, then hangs, and is killed."""
         flag = self.sandbox.folder / "reached"
-        self.sandbox.stand_in(program, f'{body}\ntouch "{flag}"; sleep 60')
+        # Without a child: the shell goes on after a signal that came while one ended by itself.
+        self.sandbox.stand_in(program, f'{body}\n: >"{flag}"; sleep 60')
         # A later stand-in replaces the built program only if that is not there yet.
         shutil.rmtree(self.sandbox.folder / "build/release", ignore_errors=True)
         process = self.start()
