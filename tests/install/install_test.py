@@ -20,6 +20,13 @@ SOURCE = CONSUMER.parents[2]
 F_OFD_SETLK = 37
 WRITER_LOCK = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 2**62 - 1, 1, 0)
 
+# Calls main() of a shared library, as the program that it is named after would be called.
+LOAD = """
+import ctypes, os, sys
+words = [os.fsencode(word) for word in sys.argv[1:]]
+sys.exit(ctypes.CDLL(sys.argv[1]).main(len(words), (ctypes.c_char_p * len(words))(*words)))
+"""
+
 
 def run(*command, **options):
     """Output of a command that must succeed."""
@@ -58,14 +65,17 @@ class Install(unittest.TestCase):
 
     def compile(self, source, program):
         """As a stranger would, with what pkg-config says, and with all warnings."""
-        pc = next(self.prefix.rglob("crawlstore.pc"))
-        flags = run("pkg-config", "--cflags", "--libs", "crawlstore",
-                    env={**os.environ, "PKG_CONFIG_PATH": str(pc.parent)})
+        flags = self.pkg_config("--cflags", "--libs")
         run(self.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", *self.flags.split(),
             source, "-o", program, *flags.split())
 
-    def run_consumer(self, program, name):
-        output = run(program, self.folder / f"{name}.crawl", env=self.environment)
+    def pkg_config(self, *options):
+        pc = next(self.prefix.rglob("crawlstore.pc"))
+        return run("pkg-config", *options, "crawlstore",
+                   env={**os.environ, "PKG_CONFIG_PATH": str(pc.parent)})
+
+    def run_consumer(self, program, name, *loader):
+        output = run(*loader, program, self.folder / f"{name}.crawl", env=self.environment)
         self.assertEqual(output, "1 unique, 1 duplicate\n")
 
     def test_find_package(self):
@@ -75,6 +85,31 @@ class Install(unittest.TestCase):
             f"-DCMAKE_CXX_FLAGS={self.flags}")
         run("cmake", "--build", build)
         self.run_consumer(build / "consumer", "by-cmake")
+        self.run_consumer(build / "libplugin.so", "plugin", sys.executable, "-c", LOAD)
+
+    def exported(self):
+        """What a shared library of the staged archive shows, as (type, name)."""
+        library = self.folder / "libcrawlstore.so"
+        run(self.compiler, "-shared", *self.flags.split(), "-o", library, "-Wl,--whole-archive",
+            next(self.prefix.rglob("libcrawlstore.a")), "-Wl,--no-whole-archive",
+            f"-Wl,--version-script={SOURCE / 'libcrawlstore/crawlstore.map'}",
+            *self.pkg_config("--libs-only-l").replace("-lcrawlstore", "").split())
+        lines = run("nm", "--dynamic", "--defined-only", "--demangle", library).splitlines()
+        return [line.split(" ", 2)[1:] for line in lines]
+
+    def test_a_shared_library_shows_what_public_headers_name(self):
+        headers = "".join(path.read_text() for path in
+                          (self.prefix / "include/crawlstore").iterdir())
+        public = set(re.findall(r'\w+', headers))
+        exported = self.exported()
+        self.assertIn("crawlstore::Store::commit()", [name for _, name in exported])
+        for _, name in exported:
+            path = re.match(r'(?:[a-z ]+ for )?(crawlstore(?:::~?\w+)+)', name)
+            with self.subTest(name):
+                self.assertTrue(path, "not of ours")
+                # What stands in a class that headers only declare comes with it.
+                shown = re.sub(r'Impl::.*', "Impl", path[1])
+                self.assertLessEqual(set(re.findall(r'\w+', shown)), public)
 
     def test_pkg_config(self):
         program = self.folder / "by-pkg-config"
@@ -119,10 +154,10 @@ class Install(unittest.TestCase):
 
     def test_nothing_installed_names_the_build_or_source_tree(self):
         for path in self.prefix.rglob("*"):
-            if path.is_file() and path.suffix in (".cmake", ".pc", ".h"):
-                text = path.read_text()
-                self.assertNotIn(str(SOURCE), text, path)
-                self.assertNotIn(str(self.prefix), text, path)
+            if path.is_file():
+                content = path.read_bytes()
+                self.assertNotIn(os.fsencode(SOURCE), content, path)
+                self.assertNotIn(os.fsencode(self.prefix), content, path)
 
     def test_manual_page_and_completion_are_there(self):
         page = (self.prefix / "share/man/man1/crawlstore.1").read_text()

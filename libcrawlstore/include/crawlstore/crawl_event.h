@@ -14,6 +14,7 @@
 #include <span>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// What happened. The numbers are those of the schema.
@@ -61,3 +62,4 @@ struct CrawlEvent {
 std::string_view name_of(CrawlEventKind kind);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

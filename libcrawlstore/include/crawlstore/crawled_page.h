@@ -21,6 +21,7 @@
 
 #include <crawlstore/crawl_event.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 class CrawledPage {
@@ -63,3 +64,4 @@ class CrawledPage {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -24,6 +24,7 @@
 #include <crawlstore/snapshot.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 enum class Change : std::uint8_t {
@@ -132,3 +133,4 @@ struct DiffReport {
                                       const DiffSink& sink = {}, const DiffOptions& options = {});
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -36,6 +36,7 @@
 #include <crawlstore/drum_traits.h>
 #include <crawlstore/drum_view.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 template <class Key, class Value = NoValue, class Aux = NoAux>
@@ -196,3 +197,4 @@ class Drum {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -22,6 +22,7 @@
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// What a request asks for. The numbers are in the file.
@@ -146,3 +147,4 @@ class DrumCore {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

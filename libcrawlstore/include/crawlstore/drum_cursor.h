@@ -21,6 +21,7 @@
 
 #include <crawlstore/drum_view.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// Of a value or an auxiliary a row holds at most so many bytes where nothing else is said; its
@@ -86,3 +87,4 @@ struct KeyPlace {
 [[nodiscard]] Result<KeyPlace> find_key(const DrumView& view, Key16 key);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

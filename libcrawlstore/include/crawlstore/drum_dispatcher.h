@@ -31,6 +31,7 @@
 #include <crawlstore/drum_core.h>
 #include <crawlstore/drum_traits.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// One answer. References and views in it live until the member returns.
@@ -95,3 +96,4 @@ RawSink make_sink(Dispatcher& dispatcher) {
 }
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// What a commit is made for (spec/features.md, Durability).
@@ -97,3 +98,4 @@ struct DrumOptions {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

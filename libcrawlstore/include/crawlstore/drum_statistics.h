@@ -13,6 +13,7 @@
 
 #include <crawlstore/drum_view.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// The partition of one bucket; all zeros when the bucket has no keys.
@@ -68,3 +69,4 @@ struct GapOptions {
                                                  const GapOptions& options = {});
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

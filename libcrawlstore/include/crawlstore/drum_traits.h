@@ -25,6 +25,7 @@
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// The value of a DRUM that only remembers keys, as the URL-seen test does. It takes no bytes. An
@@ -176,3 +177,4 @@ template <>
 struct AuxTraits<std::string_view> : StringBytes<std::string_view> {};
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

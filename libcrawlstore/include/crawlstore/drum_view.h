@@ -27,6 +27,7 @@
 #include <crawlstore/drum_traits.h>
 #include <crawlstore/snapshot.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// Sizes and counts of a DRUM in one generation.
@@ -131,3 +132,4 @@ template <class Key, class Value>
 }
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -23,6 +23,7 @@
 
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// What went wrong. Families have gaps; a caller that only wants the family asks category().
@@ -119,6 +120,7 @@ ErrorCategory category(Errc code);
 std::string describe(const Error& error);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop
 
 /// CRAWLSTORE_TRY(call()): returns the error of a Result from the current function, or goes on.
 /// CRAWLSTORE_TRY(auto x, call()): and declares `x` with the value. More than one statement.

@@ -27,6 +27,7 @@
 #include <crawlstore/crawl_event.h>
 #include <crawlstore/error.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// Fills the beginning of `into`, of at least 1 byte, and says how many bytes; 0 = the end.
@@ -100,3 +101,4 @@ class EventStreamWriter {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -14,6 +14,7 @@
 #include <crawlstore/snapshot.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 enum class ExtentUse : std::uint8_t {
@@ -54,3 +55,4 @@ struct ExtentInfo {
 std::string_view name_of(ExtentUse use);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 #include <crawlstore/storage.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 enum class CopyState : std::uint8_t {
@@ -57,3 +58,4 @@ struct GenerationInfo {
 std::string_view name_of(CopyState state);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 
 #include <crawlstore/error.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 class HostRates {
@@ -52,3 +53,4 @@ class HostRates {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

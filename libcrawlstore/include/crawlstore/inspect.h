@@ -19,6 +19,7 @@
 #include <crawlstore/storage.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// One line of a description.
@@ -78,3 +79,4 @@ struct DescribeOptions {
 [[nodiscard]] std::vector<std::int64_t> writer_processes(const std::string& path);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -15,6 +15,7 @@
 #include <bit>
 #include <cstdint>
 
+#pragma GCC visibility push(default)
 namespace crawlstore::drum {
 
 /// Most requests that one sort takes.
@@ -93,3 +94,4 @@ constexpr std::uint64_t partition_bytes_max(std::uint64_t key_count, std::uint64
 }
 
 }  // namespace crawlstore::drum
+#pragma GCC visibility pop

@@ -20,6 +20,7 @@
 
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// The key of a page, and what makes it surer. 24 bytes, a plain value.
@@ -54,3 +55,4 @@ struct PageKey {
 [[nodiscard]] PageKey page_key(std::string_view normalized, std::uint64_t key_seed);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

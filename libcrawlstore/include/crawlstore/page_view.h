@@ -27,6 +27,7 @@
 #include <crawlstore/snapshot.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// A page database as a whole.
@@ -157,3 +158,4 @@ class LinkStream {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

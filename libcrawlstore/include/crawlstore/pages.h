@@ -38,6 +38,7 @@
 #include <crawlstore/store.h>
 #include <crawlstore/url.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 struct PagesOptions {
@@ -184,3 +185,4 @@ class PageDb {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

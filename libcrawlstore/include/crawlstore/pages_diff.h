@@ -30,6 +30,7 @@
 #include <crawlstore/diff.h>
 #include <crawlstore/page_view.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// In what the two records of a page differ.
@@ -128,3 +129,4 @@ struct PagesDiffOptions {
                                                         const PagesDiffOptions& options = {});
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -32,6 +32,7 @@
 #include <crawlstore/store.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 struct QueuedPage {
@@ -196,3 +197,4 @@ class QueueView {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

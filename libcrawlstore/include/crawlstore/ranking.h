@@ -16,6 +16,7 @@
 
 #include <crawlstore/scores.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// Called after each iteration, counted from 1, with the L1 change that it made, and now and then
@@ -154,3 +155,4 @@ class RankedPages {
 [[nodiscard]] Result<RankReport> store_ranked(Store& store, const RankedPages& ranked);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// The domain to which a host belongs: the longest public suffix in it and one label more.
@@ -24,3 +25,4 @@ namespace crawlstore {
 [[nodiscard]] std::string registered_domain(std::string_view host);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -8,6 +8,7 @@
 
 #include <crawlstore/store.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// Publishes the newest generation that stands in free space above the newest readable one, if it
@@ -22,3 +23,4 @@ namespace crawlstore {
                                               const Progress& progress = {});
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

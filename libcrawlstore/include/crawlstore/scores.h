@@ -32,6 +32,7 @@
 #include <crawlstore/store.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// How an array came about.
@@ -120,3 +121,4 @@ class ScoreView {
                                          std::string_view database = "pages");
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

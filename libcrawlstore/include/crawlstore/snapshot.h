@@ -16,6 +16,7 @@
 #include <crawlstore/storage.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 namespace container {
@@ -138,3 +139,4 @@ class Snapshot {
 [[nodiscard]] Result<void> copy_snapshot(const Snapshot& snapshot, const std::string& path);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -24,6 +24,7 @@
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// What a storage has done since it was opened. A seek is a read or write that does not start
@@ -170,3 +171,4 @@ std::vector<std::byte> contents(const MemoryFile& file);
 [[nodiscard]] Result<void> reset(MemoryFile& file, std::span<const std::byte> content);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -22,6 +22,7 @@
 #include <crawlstore/storage.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 struct StoreImpl;
@@ -133,3 +134,4 @@ class Store {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

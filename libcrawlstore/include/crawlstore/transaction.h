@@ -27,6 +27,7 @@
 
 #include <crawlstore/store.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 class Transaction {
@@ -56,3 +57,4 @@ class Transaction {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// Number of a commit. 1 is the empty store; each commit adds 1; never returns once durable.
@@ -124,3 +125,4 @@ std::string_view name_of(PageState state);
 std::string_view name_of(Scorer scorer);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

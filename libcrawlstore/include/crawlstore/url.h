@@ -33,6 +33,7 @@
 
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 namespace url_text {
@@ -177,3 +178,4 @@ class UrlNormalizer {
 [[nodiscard]] std::uint64_t rabin_fingerprint(std::string_view bytes);
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -23,6 +23,7 @@
 #include <crawlstore/drum.h>
 #include <crawlstore/url.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 namespace pages {
@@ -136,3 +137,4 @@ class UrlSeen {
 };
 
 }  // namespace crawlstore
+#pragma GCC visibility pop

@@ -16,6 +16,7 @@
 #include <crawlstore/storage.h>
 #include <crawlstore/types.h>
 
+#pragma GCC visibility push(default)
 namespace crawlstore {
 
 enum class VerifyLevel : std::uint8_t {
@@ -75,3 +76,4 @@ struct VerifyOptions {
 [[nodiscard]] Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options = {});
 
 }  // namespace crawlstore
+#pragma GCC visibility pop
