@@ -7,6 +7,7 @@
 #include "cli/output_file.h"
 #include "cli/page_selection.h"
 #include "cli/page_source.h"
+#include "cli/progress.h"
 #include "cli/score_source.h"
 #include "cli/verb.h"
 #include "model/domain_rows.h"
@@ -22,6 +23,7 @@ struct Options {
   std::string scores;    // the array to sort by; empty: a column
   std::string grouping;  // "host", "domain"; empty: a row a page
   bool as_json = false;
+  bool quiet = false;
 };
 
 /// What the array that pages are sorted by says of a page.
@@ -38,8 +40,14 @@ Result<void> print_pages(const PageView& view, const Options& options, OutputFil
   std::optional<model::NamedScore> heading;
   if (options.selection.scores) heading = model::NamedScore{options.scores, {}};
   tail += options.as_json ? "{\n  \"pages\": [" : model::page_line_header(heading);
+  std::optional<ProgressBar> bar(std::in_place, "pages", model::Unit::kCount, " pages",
+                                 options.quiet);  // until there are rows
+  const auto look = [&bar](std::uint64_t done, std::uint64_t total) {
+    if (bar) bar->update_of(done, total);
+  };
   CRAWLSTORE_TRY(
-      for_each_selected(view, options.selection, [&](const PageInfo& page) -> Result<void> {
+      for_each_selected(view, options.selection, look, [&](const PageInfo& page) -> Result<void> {
+        bar.reset();
         CRAWLSTORE_TRY(const auto score, score_of(options.selection, page.index));
         if (options.as_json) {
           tail += is_first ? "\n    " : ",\n    ";
@@ -56,7 +64,13 @@ Result<void> print_pages(const PageView& view, const Options& options, OutputFil
 
 /// Hosts or domains with how much there is of each.
 int print_groups(const PageView& view, const Options& options) {
-  const auto hosts = model::hosts_table(view, [](std::uint64_t, std::uint64_t) { return true; });
+  const auto hosts = [&] {
+    ProgressBar bar("pages", model::Unit::kCount, " steps", options.quiet);
+    return model::hosts_table(view, [&bar](std::uint64_t done, std::uint64_t total) {
+      bar.update_of(done, total);
+      return true;
+    });
+  }();
   if (!hosts) return fail_with(options.source.path, hosts.error());
   model::Table table = model::with_domains(*hosts);
   if (const auto& domain = options.selection.domain) {
@@ -161,9 +175,10 @@ void add_selection(Parser& parser, Options& options) {
 Action define_pages(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "A line a page, or with --by a line a host or domain. Takes memory only to sort: a key for "
+      "A line a page, or with --by a line a host or domain. Takes memory to sort: a key for "
       "each page that matches, with --limit N "
-      "for N of them. By score:NAME a column of this name is added, and pages that came since the "
+      "for N of them; and 8 bytes for each page of a host or domain. By score:NAME a column of "
+      "this name is added, and pages that came since the "
       "scores were computed, which have none (-; null in JSON), are last. Controls in a URL are "
       "shown as \\xNN; with --json bytes that are no UTF-8 "
       "come as hexadecimal digits in `url_hex` instead of `url`. What a registered domain is says "
@@ -172,6 +187,7 @@ Action define_pages(Parser& parser) {
   add_page_source(parser, options->source);
   add_selection(parser, *options);
   add_json(parser, options->as_json);
+  add_quiet(parser, options->quiet);
   return [options] { return run(*options); };
 }
 

@@ -77,10 +77,12 @@ class Places {
   std::vector<Place> places_;
 };
 
-/// Pages of all hosts of a domain. Keys stand host by host, so one URL a host is enough to know
-/// which hosts these are.
-Result<void> for_each_page_of_domain(const PageView& view, const std::string& domain,
-                                     const std::function<bool(const PageInfo&)>& visit) {
+using Look = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+/// Calls `visit` for the pages of all hosts of a domain. Keys stand host by host, so one URL a host
+/// is enough to know which hosts these are.
+Result<void> for_each_key_of_domain(const PageView& view, const std::string& domain,
+                                    const PageView::VisitKey& visit) {
   std::optional<std::uint64_t> head;
   bool is_meant = false;
   Result<void> done;
@@ -94,24 +96,43 @@ Result<void> for_each_page_of_domain(const PageView& view, const std::string& do
       }
       is_meant = is_of_domain(*url, domain);
     }
-    if (!is_meant) return true;
-    const auto page = view.page(index);
-    if (page) return visit(*page);
-    done = tl::unexpected<Error>(page.error());
-    return false;
+    return !is_meant || visit(key, index);
   });
   return done ? walked : done;
 }
 
-/// Calls `visit` for the pages that match, in whatever order costs least, until it returns false.
-Result<void> for_each_match(const PageView& view, const PageSelection& selection,
+/// The pages of the host or domain, ascending: neighbours share a block of URLs.
+Result<std::vector<std::uint64_t>> find_pages(const PageView& view, const PageSelection& selection,
+                                              const Look& look) {
+  std::vector<std::uint64_t> indexes;
+  const auto note = [&](Key16 /*key*/, std::uint64_t index) {
+    indexes.push_back(index);
+    look(indexes.size(), view.info().page_count);
+    return true;
+  };
+  CRAWLSTORE_TRY(selection.host ? view.for_each_key_of(*selection.host, note)
+                                : for_each_key_of_domain(view, *selection.domain, note));
+  std::sort(indexes.begin(), indexes.end());
+  return indexes;
+}
+
+/// Calls `visit` for the pages that match, ascending, until it returns false.
+Result<void> for_each_match(const PageView& view, const PageSelection& selection, const Look& look,
                             const std::function<bool(const PageInfo&)>& visit) {
-  const auto look = [&](const PageInfo& page) {
+  std::uint64_t done = 0;
+  std::uint64_t total = view.info().page_count;
+  const auto look_at = [&](const PageInfo& page) {
+    look(done++, total);
     return (selection.pattern && !selection.pattern->finds(page.url)) || visit(page);
   };
-  if (selection.host) return view.for_each_page_of(*selection.host, look);
-  if (selection.domain) return for_each_page_of_domain(view, *selection.domain, look);
-  return view.for_each_page(look);
+  if (!selection.host && !selection.domain) return view.for_each_page(look_at);
+  CRAWLSTORE_TRY(const auto indexes, find_pages(view, selection, look));
+  total = indexes.size();
+  for (const std::uint64_t index : indexes) {
+    CRAWLSTORE_TRY(const auto page, view.page(index));
+    if (!look_at(page)) break;
+  }
+  return {};
 }
 
 /// The best pages that match, when so many are found far up in the ranking; else nothing. To look
@@ -147,10 +168,10 @@ Result<std::optional<std::vector<std::uint64_t>>> walk_down_ranking(
 
 /// The matches that come first.
 Result<std::vector<std::uint64_t>> sort_matches(const PageView& view,
-                                                const PageSelection& selection) {
+                                                const PageSelection& selection, const Look& look) {
   Places places(selection);
   Result<void> done;
-  const auto walked = for_each_match(view, selection, [&](const PageInfo& page) {
+  const auto walked = for_each_match(view, selection, look, [&](const PageInfo& page) {
     done = places.add(page);
     return done.has_value();
   });
@@ -206,14 +227,15 @@ bool is_of_domain(std::string_view url, const std::string& domain) {
 }
 
 Result<void> for_each_selected(const PageView& view, const PageSelection& selection,
+                               const Look& look,
                                const std::function<Result<void>(const PageInfo&)>& visit) {
-  const bool is_in_order = !selection.host && !selection.domain && !selection.scores &&
-                           selection.column == model::PageColumn::kIndex && !selection.descending;
+  const bool is_in_order =
+      !selection.scores && selection.column == model::PageColumn::kIndex && !selection.descending;
   Result<void> done;
   if (is_in_order) {
     std::uint64_t left = selection.limit.value_or(~std::uint64_t{0});
     if (left == 0) return {};
-    const auto walked = for_each_match(view, selection, [&](const PageInfo& page) {
+    const auto walked = for_each_match(view, selection, look, [&](const PageInfo& page) {
       done = visit(page);
       return done.has_value() && --left != 0;
     });
@@ -221,7 +243,7 @@ Result<void> for_each_selected(const PageView& view, const PageSelection& select
   }
   CRAWLSTORE_TRY(auto indexes, walk_down_ranking(view, selection));
   if (!indexes) {
-    CRAWLSTORE_TRY(indexes, sort_matches(view, selection));
+    CRAWLSTORE_TRY(indexes, sort_matches(view, selection, look));
   }
   for (const std::uint64_t index : *indexes) {
     CRAWLSTORE_TRY(const auto page, view.page(index));

@@ -3,8 +3,8 @@
 
 /// Which pages `pages` shows, and in which order.
 /// Memory: none in the order of indexes; else a key for each page that matches, of `limit` at most,
-/// by scores 16 bytes for one page in 64 as well.
-/// Threads: one.
+/// by scores 16 bytes for one page in 64 as well; of a host or domain 8 bytes for each of its
+/// pages. Threads: one.
 
 #include <cstdint>
 #include <functional>
@@ -57,8 +57,11 @@ std::optional<std::string> parse_domain(const std::string& text, std::string& pr
 bool is_of_domain(std::string_view url, const std::string& domain);
 
 /// Calls `visit` for each page of the selection, ties by index, until it fails.
+///   look    told how far the work is, now and then
 ///   errors  of damage, and those of the visitor
-Result<void> for_each_selected(const PageView& view, const PageSelection& selection,
-                               const std::function<Result<void>(const PageInfo&)>& visit);
+Result<void> for_each_selected(
+    const PageView& view, const PageSelection& selection,
+    const std::function<void(std::uint64_t done, std::uint64_t total)>& look,
+    const std::function<Result<void>(const PageInfo&)>& visit);
 
 }  // namespace crawlstore::cli

@@ -21,7 +21,6 @@ crawlstore_build_packages=(
   libgl-dev
   libgl1-mesa-dri
   libglfw3-dev
-  libgumbo-dev
   libicu-dev
   libimgui-dev
   liblz4-dev

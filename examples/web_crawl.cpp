@@ -17,18 +17,17 @@
 // deeper than before: a host with a million pages must not keep all others away.
 //
 // What is left out: robots.txt, which whoever crawls sites of others has to obey; a second try of
-// what failed; a second visit; pages made to harm gumbo, see html_links.h. `--resolve-all` sends
-// the requests of all hosts to one server.
+// what failed; a second visit. `--resolve-all` sends the requests of all hosts to one server.
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <map>
-#include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -37,6 +36,7 @@
 #include <curl/curl.h>
 #include <fmt/core.h>
 
+#include <crawlstore/must.h>
 #include <crawlstore/page_key.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
@@ -48,6 +48,8 @@
 
 namespace {
 
+using crawlstore::CrawlEventKind;
+using crawlstore::must;
 using crawlstore::QueuedPage;
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
@@ -57,20 +59,8 @@ constexpr std::size_t kBodyBytes = std::size_t{8} << 20;  // of a body; a longer
 constexpr std::size_t kTakenPages = 1000;                 // by one look into the queue
 constexpr std::size_t kRoundPages = 20'000;               // that wait in memory
 
-/// Ends the program when an operation failed, saying what to do.
-template <class T>
-T must(crawlstore::Result<T> result) {
-  if (!result) {
-    fmt::print(stderr, "web_crawl: {}\n", crawlstore::describe(result.error()));
-    std::exit(3);
-  }
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-
 void must(CURLMcode code) {
-  if (code == CURLM_OK) return;
-  fmt::print(stderr, "web_crawl: {}\n", curl_multi_strerror(code));
-  std::exit(3);
+  if (code != CURLM_OK) throw std::runtime_error(curl_multi_strerror(code));
 }
 
 struct Options {
@@ -120,11 +110,6 @@ struct Crawl {
   std::map<CURL*, Fetch> running{};
   CURLM* curl = curl_multi_init();
   curl_slist* connect_to = nullptr;
-
-  void add(crawlstore::CrawlEventKind kind, const std::string& url) {
-    must(pages.add(
-        crawlstore::CrawlEvent{.kind = kind, .url = url, .content_hash = {}, .links = {}}));
-  }
 
   void queue_new_pages(const crawlstore::PageView& view) {
     std::vector<QueuedPage> found;
@@ -207,7 +192,7 @@ struct Crawl {
     curl_easy_getinfo(request, CURLINFO_REDIRECT_URL, &target);
     curl_easy_getinfo(request, CURLINFO_CONTENT_TYPE, &type);
     if (has_failed || status >= 400) {
-      add(crawlstore::CrawlEventKind::kFailed, fetch.url);
+      must(pages.add({.kind = CrawlEventKind::kFailed, .url = fetch.url}));
     } else {
       crawlstore::CrawledPage page(fetch.url);
       page.set_content_hash(std::hash<std::string>()(fetch.body));
@@ -279,7 +264,7 @@ bool parse(const std::vector<std::string>& words, Options& options) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   Options options;
   if (!parse({argv + 1, argv + argc}, options)) {
     fmt::print(stderr,
@@ -297,7 +282,9 @@ int main(int argc, char** argv) {
     crawl.queued_until = mark.page;
     must(crawl.mark.insert(std::vector<QueuedPage>{mark}));
   }
-  for (const std::string& seed : options.seeds) crawl.add(crawlstore::CrawlEventKind::kKnown, seed);
+  for (const std::string& seed : options.seeds) {
+    must(crawl.pages.add({.kind = CrawlEventKind::kKnown, .url = seed}));
+  }
   while (const auto count = crawl.do_round()) {
     fmt::print(stderr, "{} requests, {} pages wait\n", count, crawl.queue.count());
   }
@@ -305,12 +292,10 @@ int main(int argc, char** argv) {
   fmt::print(
       "{} pages are known, {} of them fetched, with {} distinct links between them; {} wait\n",
       kept.page_count, kept.crawled_count, kept.link_count, crawl.queue.count());
-  must(crawl.mark.close());
-  must(crawl.queue.close());
-  must(crawl.pages.close());
-  must(store.close());
   curl_slist_free_all(crawl.connect_to);
   curl_multi_cleanup(crawl.curl);
   curl_global_cleanup();
-  return 0;
+} catch (const std::exception& error) {
+  fmt::print(stderr, "web_crawl: {}\n", error.what());
+  return 3;
 }

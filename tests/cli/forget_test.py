@@ -65,6 +65,22 @@ class Forget(pages_command.PagesTest):
         self.assertEqual(set(answer.verdicts),
                          {(b"duplicate", b"http://a.test/1"), (b"duplicate", b"http://b.test/1")})
 
+    def test_leaves_pages_that_an_export_makes_anew(self):
+        self.load(b"".join(b"http://%s.test/%d\thttp://%s.test/%d\n" % (
+            b"abc"[i % 3:][:1], i, b"abc"[(i + 1) % 3:][:1], i * 7 % 60) for i in range(60)),
+                  "edges")
+        self.forget("--host", "b.test")
+
+        def rows(name):
+            """With linkers by their URLs: indexes close up."""
+            found = self.rows(name=name)
+            return [{**row, "index": None, "linked_from": None if row["linked_from"] is None else
+                     found[row["linked_from"]]["url"]} for row in found if row["url"]]
+
+        self.load(self.export("events"), "events", name="y.crawl")
+        self.assertGreater(max(row["depth"] for row in rows("x.crawl")), 0)
+        self.assertEqual(rows("y.crawl"), rows("x.crawl"))
+
     def test_explains_what_is_missing(self):
         self.assertEqual(self.run_command("forget", "x.crawl").code, 2)
         for words in (["--prefix", ""], ["--match", ""], ["--match", ".*"]):

@@ -392,6 +392,7 @@ class RandomCrawls(PagesTest):
                       if normalise(page.url)[1] == host.lower().encode()]
             with self.subTest(host):
                 self.assert_rows(self.rows("--host", host), wanted)
+                self.assert_rows(self.rows("--host", host, "--limit", "2"), wanted[:2])
                 both = [page for page in wanted if b"1" in page.url]
                 self.assert_rows(self.rows("--host", host, "--match", "1", "--sort", "score",
                                            "--limit", "3"),

@@ -94,6 +94,25 @@ TEST(Forget, TakesPagesOutOfEverything) {
   expect_whole(store);
 }
 
+TEST(Forget, MakesSeedsOfPagesThatAForgottenOneLinkedToFirst) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  for (int i = 0; i < 4; ++i) {
+    CrawledPage page("http://a.org/" + std::to_string(i), 1);
+    page.add_link("http://a.org/" + std::to_string(i + 1));
+    must(pages.add(page));
+  }
+  must(pages.forget([](std::string_view url) { return url == "http://a.org/1"; }));
+  const auto origin = [&](std::uint64_t index) {
+    const PageInfo page = must(view_of(*store).page(index));
+    return std::pair(page.linked_from, page.depth);
+  };
+  EXPECT_EQ(origin(0), std::pair(std::optional<std::uint64_t>(), 0U));
+  EXPECT_EQ(origin(2), std::pair(std::optional<std::uint64_t>(), 0U));
+  EXPECT_EQ(origin(4), std::pair(std::optional<std::uint64_t>(3), 2U));
+  expect_whole(store);
+}
+
 TEST(Forget, ChangesNothingWhereNothingIsMeant) {
   MemoryStore store;
   auto pages = must(PageDb::open(*store, "pages", small_options()));

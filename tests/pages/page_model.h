@@ -116,7 +116,7 @@ class PageModel {
     }
   }
 
-  /// Of forgotten pages the numbers stay, and what others know of who linked to them first.
+  /// Of forgotten pages the numbers stay. What they linked to first are seeds then.
   template <class IsMeant>
   void forget(const IsMeant& is_meant) {
     for (std::uint64_t index = 0; index < pages_.size(); ++index) {
@@ -127,6 +127,10 @@ class PageModel {
       indexes_.erase(page.url);
       page = Page{};
       page.state = PageState::kGone;
+    }
+    for (Page& page : pages_) {
+      if (page.linked_from && pages_[*page.linked_from].url.empty()) page.linked_from.reset();
+      page.depth = page.linked_from ? pages_[*page.linked_from].depth + 1 : 0;
     }
   }
 

@@ -370,11 +370,20 @@ TEST(Pages, RefuseWhatTheyCannotKeep) {
   EXPECT_EQ(pages.add(CrawledPage("http://a.org/")).error().code, Errc::kClosed);
 }
 
+TEST(Pages, AreMadeByTheFirstMergeThoughNothingWaits) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  EXPECT_TRUE(PageView::names(must(store->snapshot())).empty());
+  EXPECT_EQ(must(pages.merge()).edit_count, 0U);
+  EXPECT_EQ(view_of(*store).info().page_count, 0U);
+  const Generation generation = must(store->snapshot()).generation();
+  must(pages.merge());
+  EXPECT_EQ(must(store->snapshot()).generation(), generation);
+}
+
 TEST(Pages, AreMadeByTheFirstCommit) {
   MemoryStore store;
   auto pages = must(PageDb::open(*store, "pages", small_options()));
-  EXPECT_EQ(must(pages.merge()).edit_count, 0U);
-  EXPECT_TRUE(PageView::names(must(store->snapshot())).empty());
   must(pages.close());
   EXPECT_EQ(view_of(*store).info().page_count, 0U);
   EXPECT_EQ(must(view_of(*store).find("http://a.org/")), std::nullopt);

@@ -40,6 +40,7 @@ FREE = ("tests/", "fuzz/")
 PUBLIC_LAYER = {
     "crawl_event.h": "words",
     "error.h": "words",
+    "must.h": "words",
     "types.h": "words",
     "url.h": "base",
     "page_key.h": "base",
@@ -96,7 +97,7 @@ EXTERNAL = [
     (("boost/",), ("model/graph_layout.cpp", "bench/queue_boost.cpp"),
      "only the layout of graphs and a peer know Boost"),
     (("png.h",), ("inspector/shell/", *FREE), "only the headless shell writes pictures"),
-    (("curl/", "gumbo.h"), ("examples/",), "only the examples fetch and parse HTML"),
+    (("curl/",), ("examples/",), "only the examples fetch"),
     (("gtest/", "gmock/"), FREE, "only tests include GoogleTest"),
     (("benchmark/",), ("bench/",), "only bench/ includes Google Benchmark"),
     (("absl/", "db.h", "igraph/", "leveldb/", "lmdb.h", "omp.h", "rocksdb/",

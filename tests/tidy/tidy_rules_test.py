@@ -101,7 +101,6 @@ class Layers(RuleCase):
                 (LIB + "io/a.cpp", "fmt/core.h", "prints nothing"),
                 (LIB + "io/a.cpp", "gtest/gtest.h", "only tests"),
                 ("cli/a.cpp", "curl/curl.h", "only the example"),
-                ("cli/a.cpp", "gumbo.h", "only the example"),
                 ("inspector/core/a.cpp", "imgui.h", "ImGui only"),
                 ("inspector/ui/a.cpp", "GLFW/glfw3.h", "GLFW and OpenGL only"),
                 ("cli/a.cpp", "benchmark/benchmark.h", "only bench/"),

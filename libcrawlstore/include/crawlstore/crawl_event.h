@@ -37,7 +37,7 @@ inline constexpr std::size_t kEventHashBytesMax = 64;
 ///   index  of the target there; not looked at beside a URL
 ///   score  what the target is worth, going by this link; finite, 0 = no opinion
 struct EventLink {
-  std::string_view url;
+  std::string_view url{};
   std::uint64_t index = 0;
   float score = 0;
 };
@@ -50,12 +50,12 @@ struct EventLink {
 ///   links         of kPage all links, in order; of kLinkAdded and kLinkRemoved those; else none
 struct CrawlEvent {
   CrawlEventKind kind = CrawlEventKind::kPage;
-  std::string_view url;
+  std::string_view url{};
   std::uint64_t index = 0;
   std::int64_t time_us = 0;
   float score = 0;
-  std::span<const std::byte> content_hash;
-  std::span<const EventLink> links;
+  std::span<const std::byte> content_hash{};
+  std::span<const EventLink> links{};
 };
 
 /// The spelling of the schema: "page", "known", "linkAdded" ...; "unknown" for other numbers.

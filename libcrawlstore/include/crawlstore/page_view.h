@@ -119,8 +119,10 @@ class PageView {
   /// Keys of pages in their order, host by host, with the indexes: until the visitor returns false.
   using VisitKey = std::function<bool(Key16 key, std::uint64_t index)>;
   [[nodiscard]] Result<void> for_each_key(const VisitKey& visit) const;
-  /// Pages of one host, in the order of their keys: they are neighbours. `host` as in URLs,
-  /// normalised, without a port.
+  /// The same of one host, whose keys are neighbours. `host` as in URLs, normalised, no port.
+  [[nodiscard]] Result<void> for_each_key_of(std::string_view host, const VisitKey& visit) const;
+  /// Pages of one host, in the order of their keys.
+  ///   cost    a block of URLs each, as keys are in another order than URLs
   [[nodiscard]] Result<void> for_each_page_of(std::string_view host, const VisitPage& visit) const;
   /// Edits that wait in the file, as they came, until the visitor returns false.
   [[nodiscard]] Result<void> for_each_event(

@@ -140,7 +140,8 @@ class PageDb {
   /// Any edit.
   [[nodiscard]] Result<void> add(const CrawlEvent& event);
 
-  /// Runs the superstep over what waits, and commits. Nothing waits: commits nothing.
+  /// Runs the superstep over what waits, and commits. Nothing waits: commits nothing but a database
+  /// that is new.
   ///   progress  called every few milliseconds (0.2 s apart while a dictionary is trained, a second
   ///             while four million keys are sorted), in this thread and with the store locked: it
   ///             must not use it. Steps are keys, URLs, records and links; their total is an
@@ -153,11 +154,12 @@ class PageDb {
   /// Takes the pages whose URL `is_meant` out of the database: keys, URLs, records, all links from
   /// and to them, and their places in queues, in one commit, after merging what waits. Score arrays
   /// go with them, as they are of these pages, too. Indexes stay given, to pages that are gone and
-  /// have no URL. A URL that comes up again is a new page.
+  /// have no URL. A URL that comes up again is a new page. Pages that one of them linked to first
+  /// are seeds now, of depth 0, and depths behind them follow.
   ///   errors  kInvalidArgument (pages without URLs; the DRUM is open, or requests wait in it; its
   ///           keys are not made from URLs), kUnknownName (no such DRUM), kNoSpace and the like,
   ///           kCancelled: nothing was forgotten, but what waited may have been merged
-  ///   cost    reads and writes all URLs, reads all links
+  ///   cost    reads and writes all URLs, reads all links; memory: 33 bits a page, and what goes
   [[nodiscard]] Result<ForgetReport> forget(
       const std::function<bool(std::string_view url)>& is_meant, const ForgetOptions& options = {});
 

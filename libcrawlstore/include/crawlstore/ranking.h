@@ -109,13 +109,13 @@ struct OpicOptions {
 /// doubles: `opic_cash`, what a page has got and not given on yet, `opic_history`, what it has
 /// given on so far, and `opic_crawls`, the crawls of it that have counted.
 ///
-/// Homes, which are the pages that no page linked to first, or one that was forgotten, begin with a
-/// cash of 1, others with 0; where pages have no URLs, all are homes. A page that was crawled since
-/// the last update gives all its cash on, in equal parts, to the pages that it links to now, or to
-/// all homes if it links to none. Pages give once, in the order of their indexes, so that cash can
-/// go on to higher ones in the same update. The sum of cash is the number of homes. Cash tells what
-/// to crawl next, history + cash what is important. Pages that were never crawled, and are only
-/// known by links, give nothing. Edits that wait are not seen.
+/// Homes, which are the pages without a first linker, begin with a cash of 1, others with 0; where
+/// pages have no URLs, all are homes. A page that was crawled since the last update gives all its
+/// cash on, in equal parts, to the pages that it links to now, or to all homes if it links to none.
+/// Pages give once, in the order of their indexes, so that cash can go on to higher ones in the
+/// same update. The sum of cash is the number of homes. Cash tells what to crawl next, history +
+/// cash what is important. Pages that were never crawled, and are only known by links, give
+/// nothing. Edits that wait are not seen.
 ///
 /// Where an array is missing, as after forget(), or the three are not of one update, it begins
 /// anew, and all crawled pages give once.

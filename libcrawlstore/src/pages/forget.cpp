@@ -90,15 +90,24 @@ Result<void> Forgetting::remove_keys() {
   return settle_keys(writer_, state_, keys_, edits, steps_);
 }
 
-/// All origins as one run, without the URLs of the pages that are forgotten.
+/// All origins as one run, without the URLs of the pages that are forgotten. Pages that these
+/// linked to first become seeds, and depths behind them follow.
 Result<void> Forgetting::write_origins() {
   const SegmentId segment = state_.table.origins;
   CRAWLSTORE_TRY(auto run, OriginsWriter::start(writer_, segment, writer_.new_run_ids(1),
                                                 {0, state_.table.page_count, url_bytes_, true}));
+  std::vector<std::uint32_t> depths;  // of the pages so far
+  depths.reserve(state_.table.page_count);
   const auto copied = for_each_origin(
       writer_, segment, steps_, [&](std::uint64_t page, format::Origin origin) -> Result<void> {
         // The file is read a second time, and may have changed.
         if (page < is_forgotten_.size() && is_forgotten_[page]) origin = {};
+        if (origin.linked_from && *origin.linked_from < depths.size()) {
+          const std::uint64_t linker = *origin.linked_from;
+          origin.depth = is_forgotten_[linker] ? 0 : depths[linker] + 1;
+          if (is_forgotten_[linker]) origin.linked_from.reset();
+        }
+        depths.push_back(origin.depth);
         return run.append(origin);
       });
   if (!copied) return copied;

@@ -19,7 +19,7 @@
 namespace crawlstore::pages {
 
 /// For one use; no edits may wait. Reads and writes forwards. Threads: one.
-///   memory  a bit a page; 40 bytes a page that is forgotten, 16 a link that goes
+///   memory  33 bits a page; 40 bytes a page that is forgotten, 16 a link that goes
 class Forgetting {
  public:
   Forgetting(container::Writer& writer, PagesState& state, drum::KeyTable& keys,

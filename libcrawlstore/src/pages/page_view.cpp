@@ -272,21 +272,24 @@ Result<void> PageView::for_each_key(const VisitKey& visit) const {
   });
 }
 
-Result<void> PageView::for_each_page_of(std::string_view host, const VisitPage& visit) const {
+Result<void> PageView::for_each_key_of(std::string_view host, const VisitKey& visit) const {
   if (!impl_->keys) return {};
   const std::uint64_t head = host_key(host, Inside::of(impl_->snapshot).identity().key_seed);
-  Result<void> done;
-  const auto walked = impl_->keys->for_each_key(
+  return impl_->keys->for_each_key(
       [&](Key16 key, std::span<const std::byte> value) {
-        if (key.head != head) return false;
-        const auto found = page(pages::index_in(value));
-        if (!found) {
-          done = tl::unexpected<Error>(found.error());
-          return false;
-        }
-        return visit(*found);
+        return key.head == head && visit(key, pages::index_in(value));
       },
       Key16{head, 0});
+}
+
+Result<void> PageView::for_each_page_of(std::string_view host, const VisitPage& visit) const {
+  Result<void> done;
+  const auto walked = for_each_key_of(host, [&](Key16 /*key*/, std::uint64_t index) {
+    const auto found = page(index);
+    if (found) return visit(*found);
+    done = tl::unexpected<Error>(found.error());
+    return false;
+  });
   return done ? walked : done;
 }
 

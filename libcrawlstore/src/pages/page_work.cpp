@@ -64,6 +64,7 @@ Result<SuperstepReport> PageDb::Impl::merge(container::WorkSteps& steps) {
     auto report = land_and_commit(steps);
     if (!report) return report;
     if (batch->empty()) {
+      if (dirty) CRAWLSTORE_TRY(store->commit_all());
       CRAWLSTORE_TRY(store->settle());  // what is there becomes durable
       return report;
     }

@@ -91,16 +91,13 @@ Result<Marks> mark_pages(const PageView& pages, std::span<double> crawls,
                          container::WorkSteps& steps) {
   PageView::Impl& inside = Inside::of(pages);
   Marks marks{std::vector<bool>(crawls.size()), std::vector<bool>(crawls.size())};
-  std::vector<bool> is_forgotten(crawls.size());
   for (std::uint64_t page = 0; page < crawls.size(); ++page) {
     CRAWLSTORE_TRY(steps.add(1));
     marks.is_home[page] = true;
     if (inside.origins) {
       const std::lock_guard lock(inside.mutex);
       CRAWLSTORE_TRY(const auto origin, inside.origins->find(page));
-      is_forgotten[page] = origin.url.empty();
-      marks.is_home[page] =
-          !is_forgotten[page] && (!origin.linked_from || is_forgotten[*origin.linked_from]);
+      marks.is_home[page] = !origin.url.empty() && !origin.linked_from;
     }
     if (marks.is_home[page]) ++marks.home_count;
     CRAWLSTORE_TRY(const auto record, inside.record(page));
