@@ -130,6 +130,10 @@ class Install(unittest.TestCase):
         completion = self.prefix / "share/bash-completion/completions/crawlstore"
         run("bash", "-n", completion)
         self.assertIn("verify", completion.read_text())
+        zsh = self.prefix / "share/zsh/site-functions/_crawlstore"
+        self.assertTrue(zsh.read_text().startswith("#compdef crawlstore\n"))
+        fish = self.prefix / "share/fish/vendor_completions.d/crawlstore.fish"
+        self.assertIn("-a verify", fish.read_text())
 
     def test_schema_of_events_is_there_and_compiles(self):
         schema = self.prefix / "share/crawlstore/crawl_event.capnp"
