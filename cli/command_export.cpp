@@ -34,6 +34,7 @@ struct Options {
   std::string name;  // of scores or a queue; empty: the default
   std::string output;
   bool only_other_hosts = false;
+  bool for_spreadsheet = false;
   bool quiet = false;
 };
 
@@ -49,6 +50,9 @@ bool is_of_scores(const Options& options) {
 std::string misuse(const Options& options) {
   if (options.only_other_hosts && options.format != "edges" && !is_drawn(options)) {
     return "--other-hosts goes with edges, dot and graphml: the other formats hold whole pages";
+  }
+  if (options.for_spreadsheet && options.format != "csv" && options.format != "scores-csv") {
+    return "--spreadsheet goes with csv and scores-csv";
   }
   if (!options.name.empty() && !is_of_scores(options) && options.format != kQueue) {
     return "--name goes with scores-csv, scores-npy and queue";
@@ -158,7 +162,11 @@ int run(const Options& options) {
   auto output = OutputFile::open(options.output);
   if (!output) return fail_with(options.output, output.error());
   ProgressBar progress("export", model::Unit::kCount, " steps", options.quiet);
-  const PageExport what{*views, *output, scores ? &*scores : nullptr, options.only_other_hosts,
+  const PageExport what{*views,
+                        *output,
+                        scores ? &*scores : nullptr,
+                        options.only_other_hosts,
+                        options.for_spreadsheet,
                         look_with(progress, stop)};
   const auto losses = find_export_format(options.format)(what);
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
@@ -206,6 +214,9 @@ Action define_export(Parser& parser) {
               "queue (default: the only one, or `queue`)");
   parser.text("-o,--output OUT", options->output, "where to (default: standard output)");
   parser.flag("--other-hosts", options->only_other_hosts, "only links from host to host");
+  parser.flag("--spreadsheet", options->for_spreadsheet,
+              "csv, scores-csv: a URL that begins with = + - @, a TAB or CR gets a ' in front, so "
+              "that no program runs it as a formula");
   add_quiet(parser, options->quiet);
   return [options] { return run(*options); };
 }

@@ -90,6 +90,13 @@ Result<std::optional<ForgetReport>> forget(Store& store, const Options& options,
                        kExitNo);
       return std::nullopt;
     }
+    CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, options.database));
+    if (!view.info().has_urls) {
+      code = fail_with(options.path + ": the pages of `" + options.database +
+                           "` have no URLs to choose by, so none of them can be forgotten",
+                       kExitUsage);
+      return std::nullopt;
+    }
     auto queues = choose_queues(snapshot, options, code);
     if (!queues) return std::nullopt;
     forget_options.queues = std::move(*queues);

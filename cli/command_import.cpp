@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,6 +36,7 @@ struct Options {
   std::optional<std::uint64_t> index_gap;
   std::string unparsed;
   bool no_merge = false;
+  bool is_strict = false;
   bool as_json = false;
   bool quiet = false;
 };
@@ -167,7 +171,20 @@ int run_urls(const Options& options) {
   return import.counts().refused == 0 ? kExitDone : kExitNo;
 }
 
+/// What cannot be read twice: lines are checked before the first is taken.
+bool is_regular(const std::string& path) {
+  std::error_code ignored;
+  return path != "-" && std::filesystem::is_regular_file(path, ignored);
+}
+
 int run(const Options& options) {
+  const bool has_lines = options.format == "edges" || options.format == "jsonl";
+  if (options.is_strict && !has_lines) {
+    return fail_with("import: --strict goes with edges and jsonl", kExitUsage);
+  }
+  if (options.is_strict && !std::ranges::all_of(options.inputs, is_regular)) {
+    return fail_with("import: --strict reads each INPUT twice, which must be a file", kExitUsage);
+  }
   if (options.format == "urls") return run_urls(options);
   return import_pages({.path = options.session.path,
                        .format = options.format,
@@ -179,6 +196,7 @@ int run(const Options& options) {
                        .index_gap = options.index_gap,
                        .unparsed = options.unparsed,
                        .no_merge = options.no_merge,
+                       .is_strict = options.is_strict,
                        .as_json = options.as_json,
                        .quiet = options.quiet});
 }
@@ -193,7 +211,8 @@ constexpr const char* kFooter =
     "below the largest exist, so a wild one is refused. Lists of arcs of SNAP, KONECT and WebGraph "
     "(ArcListASCIIGraph) can be read. Skipped are empty lines, lines of blanks, and comments: `%` "
     "at the start, or `#` "
-    "that no digit follows. A third column is refused, so that no list of successors is taken for "
+    "that no digit follows, nor a sign and a digit. A third column is refused, so that no list of "
+    "successors is taken for "
     "edges: `cut` or `awk '{print $1, $2}'` leaves out weights and times. A page that is only "
     "listed counts as known, not as crawled.\n"
     "events: crawl events as Cap'n Proto messages, share/crawlstore/crawl_event.capnp.\n"
@@ -205,7 +224,8 @@ constexpr const char* kFooter =
     "comes in hexadecimal digits as `url_hex`; without URLs there is `index`.\n"
     "What is no URL by the URL Standard is kept as it is, counted as unparsed, and told with file, "
     "number and reason (the first five; --unparsed lists all); an edge by the lines of its page.\n"
-    "Lines that are not of the format are refused, with file and number (exit code 1; the "
+    "Lines that are not of the format, or that name pages in another way than the database, are "
+    "refused, with file and number (exit code 1; the "
     "first five are told, with --quiet too), the others "
     "are taken. A stream of events is taken up to what is wrong with it.\n"
     "FILE is created when it does not exist, and so is the database, with URLs or without as its "
@@ -238,6 +258,9 @@ Action define_import(Parser& parser) {
   parser.flag("--no-merge", options->no_merge,
               "run no superstep at the end: edits wait in the file, for `merge` or the next "
               "import; a superstep that memory calls for runs all the same");
+  parser.flag("--strict", options->is_strict,
+              "import nothing when a line of edges or jsonl is not of the format (exit 1): reads "
+              "each INPUT twice, which must be a file");
   add_repeats(parser, options->session.repeats);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);

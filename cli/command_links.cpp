@@ -8,9 +8,10 @@
 #include "cli/options.h"
 #include "cli/output_file.h"
 #include "cli/page_source.h"
+#include "cli/table_form.h"
 #include "cli/verb.h"
+#include "model/format_text.h"
 #include "model/json.h"
-#include "model/page_rows.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -20,40 +21,66 @@ struct Options {
   std::string page;
   bool incoming = false;
   bool only_other_hosts = false;
-  bool as_json = false;
+  std::optional<std::uint64_t> limit;
+  TableForm form;
 };
 
-void append_name(std::string& to, std::uint64_t index, std::string_view url, bool as_json) {
-  if (as_json) {
-    fmt::format_to(std::back_inserter(to), "\"index\":{},", index);
-    model::append_json_bytes(to, "url", url);
-  } else {
-    fmt::format_to(std::back_inserter(to), "#{}\t{}\n", index, model::shown_url(url));
-  }
+void append_json_name(std::string& to, std::uint64_t index, std::string_view url) {
+  fmt::format_to(std::back_inserter(to), "\"index\":{},", index);
+  model::append_json_bytes(to, "url", url);
 }
 
-Result<void> print_links(const PageView& view, std::uint64_t page, const Options& options,
-                         OutputFile& output) {
+/// Calls `visit`, which can fail, for each link that is meant.
+template <class Visit>
+Result<void> for_each_link(const PageView& view, std::uint64_t page, const Options& options,
+                           const Visit& visit) {
   CRAWLSTORE_TRY(const auto links, options.incoming ? view.in_links(page) : view.out_links(page));
   CRAWLSTORE_TRY(const auto page_url, view.url(page));
-  std::string& tail = output.tail();
-  if (options.as_json) {
-    tail += '{';
-    append_name(tail, page, page_url, true);
-    tail += options.incoming ? ",\"direction\":\"in\",\"links\":["
-                             : ",\"direction\":\"out\",\"links\":[";
-  }
-  bool is_first = true;
-  for (const std::uint64_t link : links) {
-    CRAWLSTORE_TRY(const auto url, view.url(link));
+  std::uint64_t left = options.limit.value_or(links.size());
+  for (auto link = links.begin(); link != links.end() && left != 0; ++link) {
+    CRAWLSTORE_TRY(const auto url, view.url(*link));
     if (options.only_other_hosts && url_host(url) == url_host(page_url)) continue;
-    if (options.as_json) tail += is_first ? "\n  {" : ",\n  {";
-    append_name(tail, link, url, options.as_json);
-    if (options.as_json) tail += '}';
-    is_first = false;
-    CRAWLSTORE_TRY(output.room());
+    CRAWLSTORE_TRY(visit(*link, url));
+    --left;
   }
-  if (options.as_json) tail += is_first ? "]}\n" : "\n]}\n";
+  return {};
+}
+
+Result<void> print_json(const PageView& view, std::uint64_t page, const Options& options,
+                        OutputFile& output) {
+  CRAWLSTORE_TRY(const auto page_url, view.url(page));
+  std::string& tail = output.tail();
+  tail += '{';
+  append_json_name(tail, page, page_url);
+  tail +=
+      options.incoming ? ",\"direction\":\"in\",\"links\":[" : ",\"direction\":\"out\",\"links\":[";
+  bool is_first = true;
+  CRAWLSTORE_TRY(
+      for_each_link(view, page, options, [&](std::uint64_t link, const std::string& url) {
+        tail += is_first ? "\n  {" : ",\n  {";
+        append_json_name(tail, link, url);
+        tail += '}';
+        is_first = false;
+        return output.room();
+      }));
+  tail += is_first ? "]}\n" : "\n]}\n";
+  return output.finish();
+}
+
+Result<void> print_lines(const PageView& view, std::uint64_t page, const Options& options,
+                         const model::TableLines& lines, OutputFile& output) {
+  const bool is_table = options.form.is_table_only();
+  std::string& tail = output.tail();
+  if (is_table) lines.append_header(tail);
+  CRAWLSTORE_TRY(
+      for_each_link(view, page, options, [&](std::uint64_t link, const std::string& url) {
+        if (is_table) {
+          lines.append_row(tail, {link, url});
+        } else {
+          fmt::format_to(std::back_inserter(tail), "#{}\t{}\n", link, model::format_line(url));
+        }
+        return output.room();
+      }));
   return output.finish();
 }
 
@@ -66,9 +93,13 @@ int run(const Options& options) {
   }
   const auto page = choose_page(*view, options.source, options.page, code);
   if (!page) return code;
+  const auto lines =
+      choose_lines({{"index", model::Unit::kId}, {"url", model::Unit::kText}}, options.form, code);
+  if (!lines) return code;
   auto output = OutputFile::open("");
   if (!output) return fail_with("standard output", output.error());
-  const auto printed = print_links(*view, *page, options, *output);
+  const auto printed = options.form.as_json ? print_json(*view, *page, options, *output)
+                                            : print_lines(*view, *page, options, *lines, *output);
   return printed ? kExitDone : fail_with(options.source.path, printed.error());
 }
 
@@ -89,7 +120,8 @@ Action define_links(Parser& parser) {
           "--out", [] {}, "the pages that it links to (default)")
       .excludes(in);
   parser.flag("--other-hosts", options->only_other_hosts, "only links from host to host");
-  add_json(parser, options->as_json);
+  add_count(parser, "--limit", options->limit, "so many links at most");
+  add_table_form(parser, options->form);
   return [options] { return run(*options); };
 }
 

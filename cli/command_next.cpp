@@ -17,7 +17,6 @@
 #include "cli/verb.h"
 #include "model/format_text.h"
 #include "model/json.h"
-#include "model/page_rows.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -48,7 +47,7 @@ void append_json(std::string& to, const QueuedPage& page, std::string_view url) 
 void append_line(std::string& to, const QueuedPage& page, std::string_view url, bool with_score) {
   if (with_score) fmt::format_to(std::back_inserter(to), "{}\t", page.priority);
   // What a line cannot hold as it is would be taken for something else.
-  const bool fits = fits_edge_to(url) && model::shown_url(url) == url;
+  const bool fits = fits_edge_to(url) && model::format_line(url) == url;
   to += fits ? std::string(url) : fmt::format("#{}", page.page);
   to += '\n';
 }

@@ -43,8 +43,8 @@ model::Table path_table(const std::vector<PageInfo>& path) {
                       {"url", model::Unit::kText}},
                      {}};
   for (const PageInfo& page : path) {
-    table.rows.push_back({page.index, std::uint64_t{page.depth}, std::string(name_of(page.state)),
-                          model::shown_url(page.url)});
+    table.rows.push_back(
+        {page.index, std::uint64_t{page.depth}, std::string(name_of(page.state)), page.url});
   }
   return table;
 }
@@ -57,7 +57,6 @@ Result<model::Document> describe_page(const PageView& view, std::uint64_t index,
   if (for_people) {
     for (model::Field& field : document.fields) {
       if (field.name == "score") field.value = model::format_score(page.score);
-      if (field.name == "url") field.value = model::shown_url(page.url);
     }
   }
   document.fields.push_back({"in_link_count", model::Unit::kCount, std::uint64_t{in_links.size()}});

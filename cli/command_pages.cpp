@@ -9,6 +9,7 @@
 #include "cli/page_source.h"
 #include "cli/progress.h"
 #include "cli/score_source.h"
+#include "cli/table_form.h"
 #include "cli/verb.h"
 #include "model/domain_rows.h"
 #include "model/host_rows.h"
@@ -22,7 +23,7 @@ struct Options {
   PageSelection selection;
   std::string scores;    // the array to sort by; empty: a column
   std::string grouping;  // "host", "domain"; empty: a row a page
-  bool as_json = false;
+  TableForm form;
   bool quiet = false;
 };
 
@@ -34,12 +35,16 @@ Result<std::optional<model::NamedScore>> score_of(const PageSelection& selection
   return model::NamedScore{selection.scores->info().name, value};
 }
 
-Result<void> print_pages(const PageView& view, const Options& options, OutputFile& output) {
+Result<void> print_pages(const PageView& view, const Options& options,
+                         const model::TableLines& lines, OutputFile& output) {
   std::string& tail = output.tail();
+  const bool as_json = options.form.as_json;
   bool is_first = true;
-  std::optional<model::NamedScore> heading;
-  if (options.selection.scores) heading = model::NamedScore{options.scores, {}};
-  tail += options.as_json ? "{\n  \"pages\": [" : model::page_line_header(heading);
+  if (as_json) {
+    tail += "{\n  \"pages\": [";
+  } else {
+    lines.append_header(tail);
+  }
   std::optional<ProgressBar> bar(std::in_place, "pages", model::Unit::kCount, " pages",
                                  options.quiet);  // until there are rows
   const auto look = [&bar](std::uint64_t done, std::uint64_t total) {
@@ -49,16 +54,16 @@ Result<void> print_pages(const PageView& view, const Options& options, OutputFil
       for_each_selected(view, options.selection, look, [&](const PageInfo& page) -> Result<void> {
         bar.reset();
         CRAWLSTORE_TRY(const auto score, score_of(options.selection, page.index));
-        if (options.as_json) {
+        if (as_json) {
           tail += is_first ? "\n    " : ",\n    ";
           model::append_page_json(tail, page, score);
         } else {
-          model::append_page_line(tail, page, score);
+          lines.append_row(tail, model::page_cells(page, score));
         }
         is_first = false;
         return output.room();
       }));
-  if (options.as_json) tail += is_first ? "]\n}\n" : "\n  ]\n}\n";
+  if (as_json) tail += is_first ? "]\n}\n" : "\n  ]\n}\n";
   return output.finish();
 }
 
@@ -82,7 +87,7 @@ int print_groups(const PageView& view, const Options& options) {
   model::sort_by_page_count(table);
   const auto limit = options.selection.limit.value_or(table.rows.size());
   if (limit < table.rows.size()) table.rows.resize(limit);
-  return print_document({{}, {std::move(table)}}, options.as_json);
+  return print_document({{}, {std::move(table)}}, options.form);
 }
 
 int run(Options& options) {
@@ -102,9 +107,13 @@ int run(Options& options) {
         open_scores(*view, options.source, {options.scores, "--sort score:NAME"}, code);
     if (!selection.scores) return code;
   }
+  std::optional<model::NamedScore> heading;
+  if (selection.scores) heading = model::NamedScore{options.scores, {}};
+  const auto lines = choose_lines(model::page_columns(heading), options.form, code);
+  if (!lines) return code;
   auto output = OutputFile::open("");
   if (!output) return fail_with("standard output", output.error());
-  const auto printed = print_pages(*view, options, *output);
+  const auto printed = print_pages(*view, options, *lines, *output);
   return printed ? kExitDone : fail_with(options.source.path, printed.error());
 }
 
@@ -186,7 +195,7 @@ Action define_pages(Parser& parser) {
       "list of public suffixes of the system, the newest that there is.");
   add_page_source(parser, options->source);
   add_selection(parser, *options);
-  add_json(parser, options->as_json);
+  add_table_form(parser, options->form);
   add_quiet(parser, options->quiet);
   return [options] { return run(*options); };
 }

@@ -3,6 +3,7 @@
 
 #include "cli/console.h"
 #include "cli/options.h"
+#include "cli/table_form.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
 #include "model/process_name.h"
@@ -13,7 +14,7 @@ namespace {
 
 struct Options {
   std::string path;
-  bool as_json = false;
+  TableForm form;
 };
 
 std::string printable_name(std::int64_t pid) {
@@ -32,7 +33,7 @@ int run(const Options& options) {
   }
   const auto document = model::pins_view(*snapshot, previous, ::getpid(), printable_name);
   if (!document) return fail_with(options.path, document.error());
-  return print_document(*document, options.as_json);
+  return print_document(*document, options.form);
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ int run(const Options& options) {
 Action define_pins(Parser& parser) {
   auto options = std::make_shared<Options>();
   add_file(parser, options->path);
-  add_json(parser, options->as_json);
+  add_table_form(parser, options->form);
   return [options] { return run(*options); };
 }
 

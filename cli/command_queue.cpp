@@ -33,7 +33,7 @@ Result<model::Document> describe_queues(const QueueSource& source, const Options
         pages.push_back({page, url});
         return Result<void>{};
       }));
-  document.tables.push_back(model::waiting_table(pages, !options.change.as_json));
+  document.tables.push_back(model::waiting_table(pages));
   return document;
 }
 
@@ -47,6 +47,11 @@ int run(const Options& options) {
   if (!has_list && change.is_strict) {
     return fail_with("queue: --strict goes with --insert, --update and --remove", kExitUsage);
   }
+  const bool changes = fills || has_list || change.clears || change.kept;
+  if (changes && change.form.is_table_only()) {
+    return fail_with("queue: --tsv and --columns go with the list of pages, not with a change",
+                     kExitUsage);
+  }
   if (fills) return fill_queue(options.source, change);
   if (has_list) return change_by_list(options.source, change);
   if (change.clears || change.kept) return trim_queue(options.source, change);
@@ -57,7 +62,7 @@ int run(const Options& options) {
   if (!document) {
     return fail_with_queue(source->snapshot, options.source.pages.path, document.error());
   }
-  return print_document(*document, options.change.as_json);
+  return print_document(*document, options.change.form);
 }
 
 std::string check_given(const std::string& text) {
@@ -124,7 +129,7 @@ Action define_queue(Parser& parser) {
   }
   parser.flag("--strict", change.is_strict,
               "change nothing when a line is broken, or its page not in the database (exit 1)");
-  add_json(parser, change.as_json);
+  add_table_form(parser, change.form);
   add_quiet(parser, change.quiet);
   add_lock_wait(parser, change.lock_wait_seconds);
   return [options] { return run(*options); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/console.h"
 #include "cli/options.h"
+#include "cli/table_form.h"
 #include "cli/verb.h"
 #include "model/store_view.h"
 
@@ -11,7 +12,7 @@ struct Options {
   std::string path;
   std::string kind;
   bool show_runs = false;
-  bool as_json = false;
+  TableForm form;
   bool no_pin = false;
   bool no_mmap = false;
 };
@@ -20,11 +21,11 @@ int run(const Options& options) {
   const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
   if (!snapshot) return fail_with(options.path, snapshot.error());
   auto document = model::segments_view(*snapshot, find_segment_kind(options.kind));
-  if (!options.as_json) {
+  if (!options.form.as_json) {
     document.fields.clear();
     if (!options.show_runs) document.tables.resize(1);
   }
-  return print_document(document, options.as_json);
+  return print_document(document, options.form);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ Action define_segments(Parser& parser) {
   parser.text("--kind K", options->kind, "only segments of this kind: drum, drum_partition ...")
       .check(check);
   parser.flag("--runs", options->show_runs, "the place of each run as well");
-  add_json(parser, options->as_json);
+  add_table_form(parser, options->form);
   add_no_pin(parser, options->no_pin);
   add_no_mmap(parser, options->no_mmap);
   return [options] { return run(*options); };

@@ -6,6 +6,7 @@
 #include "cli/options.h"
 #include "cli/page_source.h"
 #include "cli/score_source.h"
+#include "cli/table_form.h"
 #include "cli/verb.h"
 #include "model/scores_view.h"
 
@@ -16,7 +17,7 @@ struct Options {
   PageSourceOptions source;
   std::string name{ScoreView::kDefaultName};
   std::optional<std::uint64_t> count;
-  bool as_json = false;
+  TableForm form;
 };
 
 int run(const Options& options) {
@@ -28,7 +29,7 @@ int run(const Options& options) {
   if (!scores) return code;
   const auto top = model::top_pages(*pages, *scores, options.count.value_or(10));
   if (!top) return fail_with(options.source.path, top.error());
-  return print_document({{}, {model::top_table(*top, !options.as_json)}}, options.as_json);
+  return print_document({{}, {model::top_table(*top)}}, options.form);
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ Action define_top(Parser& parser) {
   add_page_source(parser, options->source);
   parser.text("--by NAME", options->name, "the scores to go by (default: pagerank)");
   add_count(parser, "-n,--limit", options->count, "so many pages (default: 10)", {1, 100'000'000});
-  add_json(parser, options->as_json);
+  add_table_form(parser, options->form);
   return [options] { return run(*options); };
 }
 

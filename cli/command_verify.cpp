@@ -24,7 +24,7 @@ struct Options {
   bool no_mmap = false;
 };
 
-std::string text_of(const std::string& path, const VerifyReport& report) {
+std::string findings_of(const VerifyReport& report) {
   std::string text;
   for (const Finding& finding : report.findings) {
     text += finding.kind == FindingKind::kDamaged      ? "damaged"
@@ -35,17 +35,19 @@ std::string text_of(const std::string& path, const VerifyReport& report) {
     }
     text += ": " + describe(finding) + '\n';
   }
-  const bool is_whole = report.whole();
-  std::string verdict = report.damaged() ? "damaged" : is_whole ? "whole" : "reduced redundancy";
-  if (wants_color(STDOUT_FILENO)) {
-    const int color = report.damaged() ? 31 : is_whole ? 32 : 33;
-    verdict = fmt::format("\x1b[1;{}m{}\x1b[0m", color, verdict);
-  }
-  text += fmt::format("{}: {}; {} generations, {} segments, {} checked\n",
-                      model::format_printable(path), verdict, report.generations,
-                      model::format_count(report.checked_segments),
-                      model::format_bytes(report.checked_bytes));
   return text;
+}
+
+int print_text(const std::string& path, const VerifyReport& report) {
+  const std::string text = findings_of(report) + model::format_printable(path) + ": ";
+  if (const int printed = print(text); printed != kExitDone) return printed;
+  const int printed = report.damaged() ? print_colored("damaged", Color::kRed)
+                      : report.whole() ? print_colored("whole", Color::kGreen)
+                                       : print_colored("reduced redundancy", Color::kYellow);
+  if (printed != kExitDone) return printed;
+  return print(fmt::format("; {} generations, {} segments, {} checked\n", report.generations,
+                           model::format_count(report.checked_segments),
+                           model::format_bytes(report.checked_bytes)));
 }
 
 int run(const Options& options) {
@@ -67,7 +69,7 @@ int run(const Options& options) {
   }
   const int printed = options.as_json
                           ? print_document(model::verify_view(*report, verify_options.level), true)
-                          : print(text_of(options.path, *report));
+                          : print_text(options.path, *report);
   if (printed != kExitDone) return printed;
   const bool is_no = report->damaged() || (options.strict && !report->whole());
   return is_no ? kExitNo : kExitDone;

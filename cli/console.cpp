@@ -19,6 +19,7 @@
 #include "model/format_text.h"
 #include "model/json.h"
 #include "model/process_name.h"
+#include "model/table_lines.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -28,43 +29,12 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
-bool aligns_right(model::Unit unit) {
-  return unit != model::Unit::kText;
-}
-
 void append_fields(std::string& text, const std::vector<model::Field>& fields) {
   std::size_t width = 0;
   for (const auto& field : fields) width = std::max(width, field.name.size());
   for (const auto& field : fields) {
-    text +=
-        fmt::format("{:<{}}  {}\n", field.name, width, model::format_cell(field.value, field.unit));
-  }
-}
-
-/// Rows of texts, the header first; the last column is not padded.
-void append_rows(std::string& text, const model::Table& table) {
-  std::vector<std::vector<std::string>> rows(1);
-  for (const auto& column : table.columns) rows.front().push_back(column.name);
-  for (const auto& row : table.rows) {
-    auto& cells = rows.emplace_back();
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      cells.push_back(model::format_cell(row[i], table.columns[i].unit));
-    }
-  }
-  std::vector<std::size_t> widths(table.columns.size());
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const bool right = aligns_right(table.columns[i].unit);
-      line += right ? fmt::format("{:>{}}", row[i], widths[i])
-                    : fmt::format("{:<{}}", row[i], widths[i]);
-      line += "  ";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
+    const std::string value = model::format_line(model::format_cell(field.value, field.unit));
+    text += fmt::format("{:<{}}  {}\n", field.name, width, value);
   }
 }
 
@@ -74,9 +44,36 @@ std::string text_of(const model::Document& document) {
   for (const auto& table : document.tables) {
     if (table.rows.empty()) continue;
     if (!text.empty()) text += '\n' + table.name + ":\n";
-    append_rows(text, table);
+    model::TableLines lines(table.columns, model::LineForm::kAligned);
+    lines.fit(table.rows);
+    lines.append_header(text);
+    for (const auto& row : table.rows) lines.append_row(text, row);
   }
   return text;
+}
+
+/// A terminal, and neither NO_COLOR nor a dumb one.
+bool wants_color(int descriptor) {
+  const char* terminal = std::getenv("TERM");
+  return is_terminal(descriptor) && !is_set("NO_COLOR") &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+struct ColorCodes {
+  ColorCodes(int descriptor, Color color) {
+    if (!wants_color(descriptor)) return;
+    on = fmt::format("\x1b[1;{}m", static_cast<int>(color));
+    off = "\x1b[0m";
+  }
+  std::string on;
+  std::string off;
+};
+
+/// Nothing can be said about a standard error that is gone.
+void say(std::string_view text, std::string_view before, std::string_view behind) {
+  std::string kept;
+  (void)write_all(STDERR_FILENO, fmt::format("crawlstore: {}{}{}\n", before,
+                                             for_descriptor(STDERR_FILENO, text, kept), behind));
 }
 
 }  // namespace
@@ -112,8 +109,16 @@ void end_torn_line() {
   if (last != '\n') (void)write_all(STDOUT_FILENO, "\n");
 }
 
+std::string_view for_descriptor(int descriptor, std::string_view text, std::string& kept) {
+  if (!is_terminal(descriptor)) return text;
+  kept = model::format_for_terminal(text);
+  return kept;
+}
+
 Result<void> write_output(std::string_view text) {
-  if (const int error = write_all(STDOUT_FILENO, text); error != 0) {
+  std::string kept;
+  if (const int error = write_all(STDOUT_FILENO, for_descriptor(STDOUT_FILENO, text, kept));
+      error != 0) {
     return fail_errno(error, "standard output");
   }
   return {};
@@ -129,8 +134,7 @@ int print_document(const model::Document& document, bool as_json) {
 }
 
 void note(std::string_view text) {
-  // Nothing can be said about a standard error that is gone.
-  (void)write_all(STDERR_FILENO, fmt::format("crawlstore: {}\n", text));
+  say(text, "", "");
 }
 
 int fail_with(std::string_view subject, const Error& error) {
@@ -145,11 +149,8 @@ int fail_with(std::string_view subject, const Error& error) {
 }
 
 int fail_with(std::string_view text, int code) {
-  if (wants_color(STDERR_FILENO)) {
-    note(fmt::format("\x1b[1;31m{}\x1b[0m", text));
-  } else {
-    note(text);
-  }
+  const ColorCodes codes(STDERR_FILENO, Color::kRed);
+  say(text, codes.on, codes.off);
   return code;
 }
 
@@ -157,10 +158,11 @@ bool is_terminal(int descriptor) {
   return ::isatty(descriptor) == 1;
 }
 
-bool wants_color(int descriptor) {
-  const char* terminal = std::getenv("TERM");
-  return is_terminal(descriptor) && !is_set("NO_COLOR") &&
-         (terminal == nullptr || std::string_view(terminal) != "dumb");
+int print_colored(std::string_view word, Color color) {
+  const ColorCodes codes(STDOUT_FILENO, color);
+  const int error = write_all(STDOUT_FILENO, fmt::format("{}{}{}", codes.on, word, codes.off));
+  if (error == 0) return kExitDone;
+  return fail_with("standard output", fail_errno(error, "standard output").value());
 }
 
 }  // namespace crawlstore::cli

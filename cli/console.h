@@ -4,6 +4,7 @@
 /// What the command says: data to standard output, everything else to standard error.
 /// Threads: for the main thread.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,11 @@ namespace crawlstore::cli {
 /// Writes all of it, also where a descriptor does not block; returns 0, or the errno.
 int write_all(int descriptor, std::string_view text);
 
-/// Writes all of it to standard output. errors kNoSpace, kIo and the like
+/// What is written to a terminal instead of this text, so that it obeys nothing that files or
+/// inputs hold (format_for_terminal()); elsewhere the bytes as they are. `kept` has the text.
+std::string_view for_descriptor(int descriptor, std::string_view text, std::string& kept);
+
+/// Writes all of it to standard output, as for_descriptor() has it. errors kNoSpace, kIo and so on
 Result<void> write_output(std::string_view text);
 
 /// Where standard output goes on with a file whose last line was torn, by a full disk or a kill:
@@ -39,7 +44,9 @@ int fail_with(std::string_view subject, const Error& error);
 int fail_with(std::string_view text, int code);
 
 bool is_terminal(int descriptor);
-/// A terminal, and neither NO_COLOR nor a dumb one.
-bool wants_color(int descriptor);
+
+/// A word of ours to standard output, in colour on a terminal that wants it.
+enum class Color : std::uint8_t { kRed = 31, kGreen = 32, kYellow = 33 };
+int print_colored(std::string_view word, Color color);
 
 }  // namespace crawlstore::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/edge_lines.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "model/any_byte.h"
@@ -49,6 +50,17 @@ bool is_index(std::string_view text) {
   return take_index(text) && without_leading_blanks(text).empty();
 }
 
+/// `#-1` or `#+1`: begins with what was meant as an index, but is none.
+bool begins_signed_index(std::string_view text) {
+  return text.size() > 2 && text[0] == '#' && (text[1] == '-' || text[1] == '+') &&
+         is_digit(text[2]);
+}
+
+bool is_signed_index(std::string_view text) {
+  text = without_leading_blanks(text);
+  return begins_signed_index(text) && is_index(text.substr(2));
+}
+
 /// Of a line that is not two indexes.
 Result<Edge> parse_url_edge(std::string_view line) {
   const std::size_t tab = line.find('\t');
@@ -64,6 +76,9 @@ Result<Edge> parse_url_edge(std::string_view line) {
   if (edge.to.find('\t') != std::string_view::npos) return broken("it has more than one TAB");
   if (edge.from.empty()) return broken("there is nothing before the TAB");
   if (edge.to.empty()) return broken("there is nothing behind the TAB");
+  if (is_signed_index(edge.from) || is_signed_index(edge.to)) {
+    return broken("an index has no sign");
+  }
   if (is_index(edge.from) || is_index(edge.to)) {
     return broken("one end is an index, the other one a URL");
   }
@@ -84,7 +99,16 @@ std::optional<std::uint64_t> parse_index_name(std::string_view text) {
 bool is_edge_comment(std::string_view line) {
   line = without_leading_blanks(line);
   if (line.empty() || line.front() == '%') return true;
-  return line.front() == '#' && (line.size() == 1 || !is_digit(line[1]));
+  if (line.front() != '#' || begins_signed_index(line)) return false;
+  return line.size() == 1 || !is_digit(line[1]);
+}
+
+std::size_t edge_column_count(std::string_view line) {
+  std::size_t index_count = 0;
+  std::string_view rest = line;
+  while (take_index(rest)) ++index_count;
+  if (without_leading_blanks(rest).empty()) return index_count;
+  return 1 + static_cast<std::size_t>(std::ranges::count(line, '\t'));
 }
 
 Result<Edge> parse_edge(std::string_view line) {
@@ -98,11 +122,11 @@ Result<Edge> parse_edge(std::string_view line) {
 
 bool fits_edge_from(std::string_view url) {
   if (url.empty() || model::breaks_lines(url) || is_edge_comment(url)) return false;
-  return !take_index(url);
+  return !take_index(url) && !is_signed_index(url);
 }
 
 bool fits_edge_to(std::string_view url) {
-  return !url.empty() && !model::breaks_lines(url) && !is_index(url);
+  return !url.empty() && !model::breaks_lines(url) && !is_index(url) && !is_signed_index(url);
 }
 
 bool EdgeCollector::begins_event(const Edge& edge) const {

@@ -9,7 +9,7 @@
 /// the lists of arcs of WebGraph. In any other line a single TAB stands between two URLs, which
 /// may have blanks in them. Further columns are refused: a list of successors would be read as an
 /// edge otherwise. Lines of blanks only, and comments, are skipped: `%...`, and `#...` unless a
-/// digit follows.
+/// digit follows, or a sign and a digit.
 
 #include <cstdint>
 #include <optional>
@@ -42,6 +42,9 @@ bool is_edge_comment(std::string_view line);
 /// Of a line that is none.
 ///   errors  kInvalidArgument; the text says what is wrong with the line
 Result<Edge> parse_edge(std::string_view line);
+
+/// How many indexes are in a line of nothing else, or how many texts with TABs in between.
+std::size_t edge_column_count(std::string_view line);
 
 /// A line with this URL as FROM, or as TO, says what is meant: parse_edge() gives it back.
 bool fits_edge_from(std::string_view url);

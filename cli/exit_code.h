@@ -3,6 +3,9 @@
 
 /// The one place where errors become exit codes.
 
+#include <span>
+#include <string_view>
+
 #include <crawlstore/error.h>
 
 namespace crawlstore::cli {
@@ -14,6 +17,13 @@ inline constexpr int kExitSystem = 3;  ///< I/O, space, permission, locked by so
 inline constexpr int kExitFormat = 4;  ///< no crawl file, or a version that is not read here
 
 int exit_code(Errc code);
+
+/// What they mean, for people: in the main help and the manual page.
+struct ExitCodeMeaning {
+  std::string_view codes;
+  std::string_view meaning;
+};
+std::span<const ExitCodeMeaning> exit_code_meanings();
 
 /// As the shell shows a command that a signal ended. Ours end cleanly first.
 inline int exit_code_of_signal(int signal_number) {

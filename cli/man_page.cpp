@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/man_page.h"
 
-#include <vector>
-
 #include <fmt/format.h>
+
+#include "cli/described_verbs.h"
+#include "cli/exit_code.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -13,17 +14,28 @@ constexpr const char* kDescription =
     "seen, with one writer and any number of readers at a time, in any process. Data goes to "
     "standard output, everything else to standard error.";
 
-constexpr const char* kExitCodes =
-    ".SH EXIT STATUS\n"
-    ".TP\n.B 0\ndone\n"
-    ".TP\n.B 1\nthe answer is \"no\": damaged, not found, exists already; or lines were refused\n"
-    ".TP\n.B 2\nthe command line is wrong\n"
-    ".TP\n.B 3\nthe system said no: I/O, space, permission, locked by another writer\n"
-    ".TP\n.B 4\nnot a crawl file, or of a version that this program does not read\n"
-    ".TP\n.B 130, 143\nended cleanly after SIGINT or SIGTERM; the last commit stands\n"
+constexpr const char* kEnds =
     ".SH ENVIRONMENT\n"
     ".TP\n.B NO_COLOR\nno colour, even on a terminal\n"
-    ".TP\n.B SOURCE_DATE_EPOCH\nthe time to write into files, in seconds since 1970\n";
+    ".TP\n.B SOURCE_DATE_EPOCH\nthe time to write into files, in seconds since 1970\n"
+    ".SH EXAMPLES\n"
+    "Which of these URLs are new, and remember them:\n"
+    ".PP\n.EX\ncrawlstore seen crawl.db < urls.txt | grep \\(aq\\(haunique\\(aq | cut \\-f2\n.EE\n"
+    ".PP\nA list of links, what they are worth, and the best ten pages:\n"
+    ".PP\n.EX\ncrawlstore import web.crawl \\-\\-format edges edges.txt\n"
+    "crawlstore rank web.crawl\ncrawlstore top web.crawl\n.EE\n"
+    ".PP\nTake the next hundred pages to fetch, and tell what was found:\n"
+    ".PP\n.EX\ncrawlstore queue web.crawl \\-\\-fill\\-from pagerank \\-\\-unfetched\n"
+    "crawlstore next web.crawl \\-n 100 > fetch.txt\n"
+    "crawlstore import web.crawl \\-\\-format jsonl fetched.jsonl\n.EE\n"
+    ".PP\nThe URLs of a host, for a script:\n"
+    ".PP\n.EX\ncrawlstore pages web.crawl \\-\\-host example.org \\-\\-tsv \\-\\-columns url | "
+    "tail \\-n +2\n.EE\n"
+    ".PP\nIs the file whole? A copy of it, while others write:\n"
+    ".PP\n.EX\ncrawlstore verify web.crawl && crawlstore snapshot web.crawl copy.crawl\n.EE\n"
+    ".SH SEE ALSO\n"
+    ".BR cut (1),\n.BR sqlite3 (1),\n.BR wget (1),\n"
+    ".BR crawlstore\\-inspector ,\nwhich shows such a file in a window (crawlstore inspect FILE)\n";
 
 /// Text for roff: no line may begin with a control character, no byte be taken for an escape.
 std::string roff(const std::string& text) {
@@ -43,26 +55,13 @@ std::string roff(const std::string& text) {
   return escaped;
 }
 
-std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* verb) { return !verb->get_name().empty(); });
-}
-
-bool is_shown(const CLI::Option* option) {
-  return !option->get_group().empty();
-}
-
-std::vector<const CLI::Option*> options_of(const CLI::App& app) {
-  return app.get_options(is_shown);
-}
-
 /// "-q, --quiet" or "--memory SIZE" or "FILE".
 std::string spelling(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(true);
   std::string text;
   for (const auto& name : option.get_snames()) text += (text.empty() ? "-" : ", -") + name;
   for (const auto& name : option.get_lnames()) text += (text.empty() ? "--" : ", --") + name;
-  const bool has_value = option.get_expected_min() > 0 && option.get_type_size() > 0;
-  return has_value ? text + " " + option.get_type_name() : text;
+  return takes_value(option) ? text + " " + value_name(option) : text;
 }
 
 std::string synopsis(const CLI::App& verb) {
@@ -95,41 +94,11 @@ std::string man_page(const CLI::App& app) {
     }
     if (!verb->get_footer().empty()) page += fmt::format(".PP\n{}\n", roff(verb->get_footer()));
   }
-  return page + kExitCodes;
-}
-
-std::string bash_completion(const CLI::App& app) {
-  std::string verbs;
-  std::string cases;
-  for (const auto* verb : verbs_of(app)) {
-    verbs += (verbs.empty() ? "" : " ") + verb->get_name();
-    std::string options;
-    for (const auto* option : options_of(*verb)) {
-      for (const auto& name : option->get_lnames())
-        options += (options.empty() ? "--" : " --") + name;
-    }
-    cases += fmt::format("    {}) options='{}' ;;\n", verb->get_name(), options);
+  page += ".SH EXIT STATUS\n";
+  for (const auto& [codes, meaning] : exit_code_meanings()) {
+    page += fmt::format(".TP\n.B {}\n{}\n", codes, meaning);
   }
-  return fmt::format(R"(# bash completion for crawlstore, made by crawlstore --print-completion bash
-_crawlstore() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} options=''
-  COMPREPLY=()
-  if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W '{} --help --version' -- "$word")
-    return
-  fi
-  case ${{COMP_WORDS[1]}} in
-{}  esac
-  if [[ $word == -* ]]; then
-    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
-  else
-    compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -f -- "$word")
-  fi
-}}
-complete -F _crawlstore crawlstore
-)",
-                     verbs, cases);
+  return page + kEnds;
 }
 
 }  // namespace crawlstore::cli

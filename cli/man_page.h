@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The manual page and the bash completion, made from the parsers of the verbs, so that they say
-/// what --help says.
+/// The manual page, made from the parsers of the verbs, so that it says what --help says.
 
 #include <string>
 
@@ -12,8 +11,5 @@ namespace crawlstore::cli {
 
 /// crawlstore(1) as roff, for man(1).
 std::string man_page(const CLI::App& app);
-
-/// A completion script for bash: verbs, options, files.
-std::string bash_completion(const CLI::App& app);
 
 }  // namespace crawlstore::cli

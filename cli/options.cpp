@@ -37,8 +37,8 @@ void add_file(Parser& parser, std::string& path) {
   parser.text("FILE", path, "the crawl file").required();
 }
 
-void add_json(Parser& parser, bool& as_json) {
-  parser.flag("--json", as_json, "print one JSON document, its keys named as in the spec");
+Option add_json(Parser& parser, bool& as_json) {
+  return parser.flag("--json", as_json, "print one JSON document, its keys named as in the spec");
 }
 
 void add_quiet(Parser& parser, bool& quiet) {
@@ -59,7 +59,7 @@ Option add_count(Parser& parser, const std::string& name, std::optional<std::uin
                  const std::string& help, CountRange range) {
   const auto parse = [&to, range](const std::string& text) {
     to = model::parse_count(text);
-    if (!to) return "a number such as 1000 or 1,000 is expected, not " + text;
+    if (!to) return "a number such as 1000, 1,000, 1e3 or 1k is expected, not " + text;
     const bool fits = range.low <= *to && *to <= range.high;
     return fits ? std::string() : fmt::format("from {} to {}", range.low, range.high);
   };

@@ -16,13 +16,13 @@
 namespace crawlstore::cli {
 
 void add_file(Parser& parser, std::string& path);
-void add_json(Parser& parser, bool& as_json);
+Option add_json(Parser& parser, bool& as_json);
 void add_quiet(Parser& parser, bool& quiet);
 
 /// A size such as 256MiB. `low`: the least that is taken.
 Option add_bytes(Parser& parser, const std::string& name, std::optional<std::uint64_t>& to,
                  const std::string& help, std::uint64_t low = 0);
-/// A number, with or without separators, from `low` to `high`.
+/// A number as people write them (model::parse_count()), from `low` to `high`.
 struct CountRange {
   std::uint64_t low = 0;
   std::uint64_t high = ~std::uint64_t{0};

@@ -66,7 +66,8 @@ OutputFile::~OutputFile() {
 }
 
 Result<void> OutputFile::flush() {
-  const int error = write_all(descriptor_, tail_);
+  std::string kept;
+  const int error = write_all(descriptor_, for_descriptor(descriptor_, tail_, kept));
   tail_.clear();
   if (error != 0) return fail_errno(error, "the output");
   return {};

@@ -83,7 +83,8 @@ Result<ExportLosses> export_csv(const PageExport& what) {
     while (more && *more && stream.page() < page.index) more = stream.next();
     if (!more) return tl::unexpected<Error>(more.error());
     const bool has_links = *more && stream.page() == page.index;
-    model::append_page_csv(what.output.tail(), page, has_links ? stream.links().size() : 0);
+    model::append_page_csv(what.output.tail(), page, has_links ? stream.links().size() : 0,
+                           what.for_spreadsheet);
     return {};
   });
   if (!written) return tl::unexpected<Error>(written.error());
@@ -244,7 +245,7 @@ Result<ExportLosses> export_scores_csv(const PageExport& what) {
     CRAWLSTORE_TRY(const auto url, view.url(index));
     CRAWLSTORE_TRY(const auto score, what.scores->score(index));
     fmt::format_to(std::back_inserter(tail), "{},", index);
-    model::append_csv_field(tail, url);
+    model::append_csv_field(tail, url, what.for_spreadsheet);
     tail.append(",").append(score_text(*what.scores, score)).append("\n");
     CRAWLSTORE_TRY(what.output.room());
   }

@@ -29,6 +29,7 @@ struct PageExport {
   OutputFile& output;
   const ScoreView* scores = nullptr;  ///< of scores-csv and scores-npy
   bool only_other_hosts = false;
+  bool for_spreadsheet = false;
   Look look;
 };
 

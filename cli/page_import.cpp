@@ -40,7 +40,8 @@ struct Failure {
 
 class PageImport {
  public:
-  PageImport(PageSink& sink, const PageImportOptions& options, const StopSignals& stop)
+  /// Without a sink lines are only checked.
+  PageImport(PageSink* sink, const PageImportOptions& options, const StopSignals& stop)
       : sink_(sink),
         options_(options),
         stop_(stop),
@@ -74,15 +75,16 @@ class PageImport {
                                        : fmt::format("{}:{}", path_, line_);
   }
 
-  PageSink& sink_;
+  PageSink* sink_;
   const PageImportOptions& options_;
   const StopSignals& stop_;
   ProgressBar progress_;
   model::ImportCounts counts_;
   Failure failure_;
-  std::string path_;         // of the input
-  std::uint64_t line_ = 0;   // in the input
-  std::uint64_t event_ = 0;  // in the input
+  std::string path_;                // of the input
+  std::uint64_t line_ = 0;          // in the input
+  std::uint64_t event_ = 0;         // in the input
+  std::uint64_t listed_count_ = 0;  // lines with more than two columns
   EdgeCollector edges_;
   std::uint64_t first_edge_line_ = 0;  // of those that were collected
   std::uint64_t last_edge_line_ = 0;
@@ -118,23 +120,33 @@ void PageImport::refuse(const char* why) {
 }
 
 void PageImport::tell_untold() const {
-  if (counts_.refused <= kRefusalsShown) return;
-  note(fmt::format("{} more lines were refused",
-                   model::format_count(counts_.refused - kRefusalsShown)));
+  if (counts_.refused > kRefusalsShown) {
+    note(fmt::format("{} more lines were refused",
+                     model::format_count(counts_.refused - kRefusalsShown)));
+  }
+  if (listed_count_ == 0) return;
+  note(
+      fmt::format("lines with more than two columns: {}; where they list the successors of a page, "
+                  "`awk '{{for (i = 2; i <= NF; ++i) print $1 \"\\t\" $i}}'` makes edges of "
+                  "them",
+                  model::format_count(listed_count_)));
 }
 
-/// Events that break a rule are refused; the first way of naming pages is the one that holds.
+/// Events that break a rule are refused, and lines that name pages in another way than the first; a
+/// stream that does ends.
 bool PageImport::add(const CrawlEvent& event, PageNaming naming) {
-  const auto added = sink_.add(event, naming);
+  if (sink_ == nullptr) return true;
+  const auto added = sink_->add(event, naming);
   // A signal stopped the superstep that memory called for: the reading ends soon, too.
   if (added || added.error().code == Errc::kCancelled) {
     ++counts_.events;
     return true;
   }
-  if (added.error().code == Errc::kTypeMismatch) {
+  const bool is_misfit = added.error().code == Errc::kTypeMismatch;
+  if (is_misfit && (options_.format == "events" || !sink_->naming())) {
     return fail_input(place(), added.error());
   }
-  if (added.error().code != Errc::kInvalidArgument) return fail_store(added.error());
+  if (!is_misfit && added.error().code != Errc::kInvalidArgument) return fail_store(added.error());
   refuse(added.error().text);
   return true;
 }
@@ -142,16 +154,17 @@ bool PageImport::add(const CrawlEvent& event, PageNaming naming) {
 bool PageImport::take_edge(std::string_view line) {
   const auto edge = parse_edge(line);
   if (!edge) {
+    listed_count_ += edge_column_count(line) > 2 ? 1U : 0U;
     refuse(edge.error().text);
-    return true;
   }
+  if (!edge || sink_ == nullptr) return true;
   // The first edge decides for a database that is not there yet. What does not fit is told at once,
   // so that the message has the number of this line.
-  auto usual = sink_.naming();
+  auto usual = sink_->naming();
   if (!usual && !edges_.empty()) usual = edges_.naming();
   const bool is_misfit = usual && *usual != edge->naming;
   const auto is_near = [&] {
-    return sink_.takes_index(edge->from_index) && sink_.takes_index(edge->to_index);
+    return sink_->takes_index(edge->from_index) && sink_->takes_index(edge->to_index);
   };
   const bool may_be_far = !is_misfit && edge->naming == PageNaming::kIndexes && !is_near();
   if ((is_misfit || may_be_far || edges_.begins_event(*edge)) && !finish_edges()) return false;
@@ -218,7 +231,7 @@ bool PageImport::read_lines(int descriptor) {
 bool PageImport::add_batch(std::span<const CrawlEvent> events) {
   for (const CrawlEvent& event : events) {
     ++event_;
-    if (!add(event, naming_of(event, sink_.naming()))) return false;
+    if (!add(event, naming_of(event, sink_->naming()))) return false;
   }
   return true;
 }
@@ -290,10 +303,25 @@ Result<std::optional<std::uint64_t>> finish(PageSink& sink, const StopSignals& s
   return updated;
 }
 
+/// Reads all lines, which are to be read again then, and takes none.
+int check_lines(const PageImportOptions& options, const StopSignals& stop) {
+  PageImport check(nullptr, options, stop);
+  for (const std::string& path : options.inputs) {
+    if (!check.read(path)) return tell(check.failure());
+    if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+  }
+  check.tell_untold();
+  if (check.counts().refused == 0) return kExitDone;
+  return fail_with("--strict: nothing was imported", kExitNo);
+}
+
 }  // namespace
 
 int import_pages(const PageImportOptions& options) {
   const StopSignals stop;
+  if (options.is_strict) {
+    if (const int code = check_lines(options, stop); code != kExitDone) return code;
+  }
   WorkBar bar("superstep", stop, options.quiet);
   auto unparsed =
       UnparsedReport::open(options.unparsed, options.path, options.inputs, options.quiet);
@@ -305,7 +333,7 @@ int import_pages(const PageImportOptions& options) {
                                 unparsed->add(reader->added_place(), url, problem);
                               }});
   if (!sink) return fail_with(options.path, sink.error());
-  PageImport import(*sink, options, stop);
+  PageImport import(&*sink, options, stop);
   reader = &import;
   bool is_read = true;
   for (const std::string& path : options.inputs) {

@@ -21,13 +21,14 @@ struct PageImportOptions {
   std::optional<std::uint64_t> index_gap;  ///< PagesOptions::index_gap_max
   std::string unparsed;                    ///< a file that lists what is no URL; empty: none
   bool no_merge = false;
+  bool is_strict = false;  ///< nothing is imported when a line is not of the format
   bool as_json = false;
   bool quiet = false;
 };
 
 /// Reads all inputs into the database, which is made when it is not there, runs the superstep, and
-/// prints what was done. Returns the exit code. An input that cannot be read, or that names pages
-/// in another way than the database does, ends it; what was read before is kept.
+/// prints what was done. Returns the exit code. An input that cannot be read, or a stream of events
+/// that names pages in another way than the database does, ends it; what was read before is kept.
 int import_pages(const PageImportOptions& options);
 
 }  // namespace crawlstore::cli

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/parser.h"
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include "cli/completion.h"
 #include "cli/console.h"
+#include "cli/described_verbs.h"
 #include "cli/exit_code.h"
 #include "cli/man_page.h"
+#include "cli/nearest_word.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -23,6 +28,71 @@ Option with_value_name(CLI::Option* option, const std::string& spelling) {
   return Option(option);
 }
 
+std::string exit_codes() {
+  std::string text = "Exit codes:";
+  for (const auto& [codes, meaning] : exit_code_meanings()) {
+    text += fmt::format("\n  {:<10}{}", codes, meaning);
+  }
+  return text;
+}
+
+std::string name_of(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name()
+                                     : app.get_parent()->get_name() + " " + app.get_name();
+}
+
+/// The verb whose words are wrong, or the whole of the command.
+const CLI::App& chosen(const CLI::App& app) {
+  const auto verbs = app.get_subcommands();
+  return verbs.empty() ? app : *verbs.front();
+}
+
+std::string advice(const CLI::App& app) {
+  return "`" + name_of(chosen(app)) + " --help` lists what there is";
+}
+
+std::vector<std::string> long_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* option : options_of(app)) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> verb_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* verb : verbs_of(app)) {
+    names.push_back(verb->get_name());
+  }
+  return names;
+}
+
+/// What is wrong with the first word that is none here, also where its absence broke another rule;
+/// empty: all words are known.
+std::string unknown_word(const CLI::App& app) {
+  const CLI::App& verb = chosen(app);
+  const auto words = verb.remaining();
+  if (words.empty()) return {};
+  const bool is_verb = &verb == &app && !words.front().starts_with("-");
+  const auto option = std::find_if(words.begin(), words.end(),
+                                   [](const auto& word) { return word.starts_with("-"); });
+  const std::string word = is_verb || option == words.end() ? words.front() : *option;
+  const std::string name = word.substr(0, word.find('='));
+  if (!is_verb && option == words.end()) return "`" + word + "` is one word too many";
+  const auto known = is_verb ? verb_names(app) : long_options(verb);
+  const auto nearest = nearest_word(name, known);
+  return fmt::format("there is no {} `{}`{}", is_verb ? "command" : "option", name,
+                     nearest ? "; did you mean `" + *nearest + "`?" : "");
+}
+
+void define_completion(Parser& parser, std::string& shell) {
+  parser.footer(
+      "Packages install these scripts; else: `source <(crawlstore completion bash)` in ~/.bashrc, "
+      "`source <(crawlstore completion zsh)` behind compinit in ~/.zshrc, or `crawlstore "
+      "completion fish | source` in ~/.config/fish/config.fish.");
+  parser.text("SHELL", shell, "bash, zsh or fish").required().one_of({"bash", "zsh", "fish"});
+}
+
 /// CLI11's own exits (help, version, errors) come as ParseError.
 int run(CLI::App& app, std::span<const Verb> verbs, int count, char** words) {
   std::vector<Action> actions;
@@ -30,13 +100,17 @@ int run(CLI::App& app, std::span<const Verb> verbs, int count, char** words) {
     Parser parser(*app.add_subcommand(verb.name, verb.summary));
     actions.push_back(verb.define(parser));
   }
-  bool wants_man_page = false;
   std::string shell;
+  Parser completion(*app.add_subcommand("completion", "print what a shell completes words by"));
+  define_completion(completion, shell);
+  bool wants_man_page = false;
   app.add_flag("--print-man", wants_man_page)->group("");
-  app.add_option("--print-completion", shell)->group("")->check(CLI::IsMember({"bash"}));
+  app.footer(exit_codes());  // behind the verbs, which would have it too
   app.parse(count, words);
   if (wants_man_page) return print(man_page(app));
-  if (!shell.empty()) return print(bash_completion(app));
+  if (shell == "bash") return print(bash_completion(app));
+  if (shell == "zsh") return print(zsh_completion(app));
+  if (shell == "fish") return print(fish_completion(app));
   for (std::size_t i = 0; i < verbs.size(); ++i) {
     if (app.got_subcommand(verbs[i].name)) return actions[i]();
   }
@@ -113,7 +187,9 @@ int parse_and_run(std::span<const Verb> verbs, int count, char** words) {
     (void)app.exit(help);
     return code;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kExitDone : kExitUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    const std::string problem = unknown_word(app);
+    return fail_with((problem.empty() ? error.what() : problem) + "; " + advice(app), kExitUsage);
   } catch (const std::bad_alloc&) {
     return fail_with("out of memory; lower --memory", kExitSystem);
   } catch (const std::exception& error) {

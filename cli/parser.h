@@ -64,7 +64,7 @@ struct Verb {
   Action (*define)(Parser& parser);
 };
 
-/// Runs the verb that the words name, or prints the help, the version, the manual page or the
+/// Runs the verb that the words name, or prints the help, the version, the manual page or a
 /// completion; returns the exit code.
 int parse_and_run(std::span<const Verb> verbs, int count, char** words);
 

@@ -209,7 +209,7 @@ int fill_queue(const QueueSourceOptions& source, const QueueChange& change) {
     counts->insert(counts->begin() + 1,
                    change.replaces ? emptied_field(*found, name) : count_field("removed_count", 0));
   }
-  return report(source, *found, stop, counts, change.as_json);
+  return report(source, *found, stop, counts, change.form.as_json);
 }
 
 int change_by_list(const QueueSourceOptions& source, const QueueChange& change) {
@@ -238,7 +238,7 @@ int change_by_list(const QueueSourceOptions& source, const QueueChange& change) 
         used.push_back(count_field("malformed_count", lost.malformed_count));
         return used;
       });
-  return report(source, *found, stop, counts, change.as_json);
+  return report(source, *found, stop, counts, change.form.as_json);
 }
 
 int trim_queue(const QueueSourceOptions& source, const QueueChange& change) {
@@ -257,7 +257,7 @@ int trim_queue(const QueueSourceOptions& source, const QueueChange& change) {
     return Counts{count_field("removed_count", before - queue.count())};
   });
   if (counts && empties) (*counts)[1] = emptied_field(*found, name);
-  return report(source, *found, stop, counts, change.as_json);
+  return report(source, *found, stop, counts, change.form.as_json);
 }
 
 }  // namespace crawlstore::cli

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/queue_source.h"
+#include "cli/table_form.h"
 
 namespace crawlstore::cli {
 
@@ -26,7 +27,7 @@ struct QueueChange {
   bool replaces = false;  ///< fills in the place of the pages that wait
   bool is_strict = false;
   double lock_wait_seconds = 0;
-  bool as_json = false;
+  TableForm form;
   bool quiet = false;
 };
 

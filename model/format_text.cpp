@@ -7,10 +7,18 @@
 
 #include <fmt/format.h>
 
+#include "model/any_byte.h"
 #include "model/utf8.h"
 
 namespace crawlstore::model {
 namespace {
+
+/// Two decimals; where they would be 0, as many as show two digits, down to a millionth.
+std::string format_ratio(double number) {
+  if (!(number > 0 && number < 0.005)) return fmt::format("{:.2f}", number);
+  if (number < 1e-6) return fmt::format("{:.1e}", number);
+  return fmt::format("{:.{}f}", number, 1 - static_cast<int>(std::floor(std::log10(number))));
+}
 
 /// Every kind of cell, shown as its unit says.
 struct CellText {
@@ -22,8 +30,7 @@ struct CellText {
     if (unit == Unit::kSeconds) return format_duration(number);
     if (unit == Unit::kExact) return fmt::to_string(number);
     if (unit == Unit::kScore) return fmt::format("{:.5g}", number);
-    const bool vanishes = number > 0 && number < 0.005;
-    return vanishes ? fmt::format("{:.1e}", number) : fmt::format("{:.2f}", number);
+    return format_ratio(number);
   }
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::int64_t number) const {
@@ -46,6 +53,38 @@ struct CellText {
     }
   }
 };
+
+bool is_ascii_control(char c) {
+  return (static_cast<unsigned char>(c) < 0x20) | (c == '\x7F');
+}
+
+/// Controls, and what is not seen but changes how the text around it is: marks and overrides of
+/// direction (Unicode, UAX #9), separators of lines and paragraphs.
+bool is_hidden(char32_t c) {
+  return c < 0x20 || (0x7F <= c && c < 0xA0) || c == 0x61C || c == 0x200E || c == 0x200F ||
+         (0x2028 <= c && c <= 0x202E) || (0x2066 <= c && c <= 0x2069);
+}
+
+/// `take` appends characters of ASCII that are written in a way of their own, and says so.
+template <class Take>
+std::string printable(std::string_view bytes, const Take& take) {
+  std::string text;
+  text.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    const std::string_view piece = bytes.substr(0, length == 0 ? 1 : length);
+    bytes.remove_prefix(piece.size());
+    if (length == 1 && take(text, piece.front())) continue;
+    if (length != 0 && !is_hidden(utf8_decode(piece, length))) {
+      text += piece;
+      continue;
+    }
+    for (const char byte : piece) {
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    }
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -113,25 +152,28 @@ std::string format_cell(const Cell& cell, Unit unit) {
 }
 
 std::string format_printable(std::string_view bytes) {
-  std::string text;
-  while (!bytes.empty()) {
-    const std::size_t length = utf8_length(bytes);
-    const auto first = static_cast<unsigned char>(bytes.front());
-    // U+0080 to U+009F are controls as well.
-    const bool is_control =
-        length == 1 ? first < 0x20 || first == 0x7F
-                    : length == 2 && first == 0xC2 && static_cast<unsigned char>(bytes[1]) < 0xA0;
-    if (length == 0 || is_control) {
-      for (const char byte : bytes.substr(0, length == 0 ? 1 : length)) {
-        text += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-      }
-    } else {
-      if (first == '\\') text += '\\';
-      text += bytes.substr(0, length);
-    }
-    bytes.remove_prefix(length == 0 ? 1 : length);
-  }
-  return text;
+  return printable(bytes, [](std::string& text, char c) {
+    if (c != '\\') return false;
+    text += "\\\\";
+    return true;
+  });
+}
+
+std::string format_line(std::string_view text) {
+  return any_byte(text, is_ascii_control) ? format_printable(text) : std::string(text);
+}
+
+std::string format_for_terminal(std::string_view lines) {
+  const auto needs_a_look = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte >= 0x7F) | ((byte < 0x20) & (byte != '\n') & (byte != '\t'));
+  };
+  if (!any_byte(lines, needs_a_look)) return std::string(lines);
+  return printable(lines, [](std::string& text, char c) {
+    if (c != '\n' && c != '\t') return false;
+    text += c;
+    return true;
+  });
 }
 
 }  // namespace crawlstore::model

@@ -34,8 +34,15 @@ std::string format_duration(double seconds);
 /// As the unit says; nothing becomes "-".
 std::string format_cell(const Cell& cell, Unit unit);
 
-/// Bytes that a terminal can show: controls, DEL and what is no UTF-8 become "\xNN", "\" is
-/// doubled.
+/// Bytes that a terminal can show: controls, DEL, what turns the direction of text around (such as
+/// U+202E), and what is no UTF-8 become "\xNN", "\" is doubled.
 std::string format_printable(std::string_view bytes);
+
+/// A text for a line: as it is, or format_printable() where controls would break the line.
+std::string format_line(std::string_view text);
+
+/// Lines for a terminal: TAB, LF and "\" stand for themselves, all else is as format_printable()
+/// has it. Cost: one pass over text that needs nothing.
+std::string format_for_terminal(std::string_view lines);
 
 }  // namespace crawlstore::model

@@ -32,13 +32,17 @@ std::string plain_text(std::string_view bytes) {
 
 }  // namespace
 
-void append_csv_field(std::string& to, std::string_view bytes) {
+void append_csv_field(std::string& to, std::string_view bytes, bool for_spreadsheet) {
+  constexpr std::string_view kFormulaStarts = "=+-@\t\r";
+  const bool is_formula =
+      for_spreadsheet && !bytes.empty() && kFormulaStarts.find(bytes.front()) != bytes.npos;
+  const std::string_view mark = is_formula ? "'" : "";
   const auto is_quoted = [](char c) { return (c == ',') | (c == '"') | (c == '\r') | (c == '\n'); };
   if (!any_byte(bytes, is_quoted)) {
-    to += bytes;
+    to.append(mark).append(bytes);
     return;
   }
-  to += '"';
+  to.append("\"").append(mark);
   for (const char c : bytes) {
     if (c == '"') to += '"';
     to += c;

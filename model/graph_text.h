@@ -11,8 +11,10 @@
 
 namespace crawlstore::model {
 
-/// A field of a row (RFC 4180): in quotes where it needs them.
-void append_csv_field(std::string& to, std::string_view bytes);
+/// A field of a row (RFC 4180): in quotes where it needs them. `for_spreadsheet`: one that programs
+/// would take for a formula, as it begins with = + - @, a TAB or CR, gets a ' in front (OWASP, CSV
+/// Injection).
+void append_csv_field(std::string& to, std::string_view bytes, bool for_spreadsheet = false);
 
 /// A DOT string in quotes, fit for a label: \ and & mean something there, and are escaped.
 void append_dot_label(std::string& to, std::string_view bytes);

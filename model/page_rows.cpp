@@ -67,13 +67,6 @@ std::string heading(const NamedScore& score) {
   return "score:" + std::string(score.name);
 }
 
-/// A column of scores, as wide as its heading asks for.
-void append_score_column(std::string& to, std::string_view text, const NamedScore& score) {
-  constexpr std::size_t kWidthMin = 12;
-  fmt::format_to(std::back_inserter(to), "{:>{}}  ", text,
-                 std::max(heading(score).size(), kWidthMin));
-}
-
 void append_time_json(std::string& to, std::string_view name, std::int64_t time_us) {
   auto out = std::back_inserter(to);
   if (time_us == 0) {
@@ -181,27 +174,28 @@ void append_page_json(std::string& to, const PageInfo& page,
   to += '}';
 }
 
-std::string page_line_header(const std::optional<NamedScore>& score) {
-  std::string header = fmt::format("{:>10}  {:<7}  {:>11}  {:>12}  {:<27}  {:<27}  {:>12}  {:>5}  ",
-                                   "index", "state", "crawl_count", "change_count", "first_crawl",
-                                   "last_crawl", "score", "depth");
-  if (score) append_score_column(header, heading(*score), *score);
-  return header + "url\n";
+std::vector<Column> page_columns(const std::optional<NamedScore>& score) {
+  std::vector<Column> columns{{"index", Unit::kId},           {"state", Unit::kText},
+                              {"crawl_count", Unit::kId},     {"change_count", Unit::kId},
+                              {"first_crawl", Unit::kTimeUs}, {"last_crawl", Unit::kTimeUs},
+                              {"score", Unit::kExact},        {"depth", Unit::kCount}};
+  if (score) columns.push_back({heading(*score), Unit::kScore});
+  columns.push_back({"url", Unit::kText});
+  return columns;
 }
 
-void append_page_line(std::string& to, const PageInfo& page,
-                      const std::optional<NamedScore>& score) {
-  fmt::format_to(std::back_inserter(to),
-                 "{:>10}  {:<7}  {:>11}  {:>12}  {:<27}  {:<27}  {:>12}  {:>5}  ", page.index,
-                 name_of(page.state), page.crawl_count, page.change_count,
-                 time_text(page.first_crawl_us, "-"), time_text(page.last_crawl_us, "-"),
-                 format_score(page.score), page.depth);
-  if (score) {
-    const Cell cell = score->value ? Cell(*score->value) : Cell();
-    append_score_column(to, format_cell(cell, Unit::kScore), *score);
-  }
-  to += shown_url(page.url);
-  to += '\n';
+std::vector<Cell> page_cells(const PageInfo& page, const std::optional<NamedScore>& score) {
+  std::vector<Cell> cells{page.index,
+                          std::string(name_of(page.state)),
+                          std::uint64_t{page.crawl_count},
+                          std::uint64_t{page.change_count},
+                          time_cell(page.first_crawl_us),
+                          time_cell(page.last_crawl_us),
+                          score_value(page.score),
+                          std::uint64_t{page.depth}};
+  if (score) cells.push_back(score->value ? Cell(*score->value) : Cell());
+  cells.emplace_back(page.url);
+  return cells;
 }
 
 std::string page_csv_header() {
@@ -209,22 +203,16 @@ std::string page_csv_header() {
          "content_hash,out_link_count\n";
 }
 
-void append_page_csv(std::string& to, const PageInfo& page, std::uint64_t out_link_count) {
+void append_page_csv(std::string& to, const PageInfo& page, std::uint64_t out_link_count,
+                     bool for_spreadsheet) {
   auto out = std::back_inserter(to);
   fmt::format_to(out, "{},", page.index);
-  append_csv_field(to, page.url);
+  append_csv_field(to, page.url, for_spreadsheet);
   fmt::format_to(out, ",{},{},{},{},{},{},{},{},{},{}\n", name_of(page.state), page.crawl_count,
                  page.change_count, time_text(page.first_crawl_us, ""),
                  time_text(page.last_crawl_us, ""), format_score(page.score), page.depth,
                  page.linked_from ? fmt::to_string(*page.linked_from) : "", hash_text(page),
                  out_link_count);
-}
-
-std::string shown_url(std::string_view url) {
-  for (const char c : url) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == '\x7F') return format_printable(url);
-  }
-  return std::string(url);
 }
 
 }  // namespace crawlstore::model

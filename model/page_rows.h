@@ -56,17 +56,14 @@ struct NamedScore {
 void append_page_json(std::string& to, const PageInfo& page,
                       const std::optional<NamedScore>& score = {});
 
-/// Columns of fixed width, the URL last, before it `score:NAME` if it is given; a line each.
-/// Controls in URLs are escaped.
-std::string page_line_header(const std::optional<NamedScore>& score = {});
-void append_page_line(std::string& to, const PageInfo& page,
-                      const std::optional<NamedScore>& score = {});
+/// Columns for people, the URL last, before it `score:NAME` if it is given; and their cells.
+std::vector<Column> page_columns(const std::optional<NamedScore>& score = {});
+std::vector<Cell> page_cells(const PageInfo& page, const std::optional<NamedScore>& score = {});
 
-/// Comma-separated: RFC 4180, but lines end with LF; URLs as they are.
+/// Comma-separated: RFC 4180, but lines end with LF; URLs as they are, or
+/// `for_spreadsheet` (append_csv_field()).
 std::string page_csv_header();
-void append_page_csv(std::string& to, const PageInfo& page, std::uint64_t out_link_count);
-
-/// A URL for a line of text: as it is, or escaped where controls would break the line.
-std::string shown_url(std::string_view url);
+void append_page_csv(std::string& to, const PageInfo& page, std::uint64_t out_link_count,
+                     bool for_spreadsheet = false);
 
 }  // namespace crawlstore::model

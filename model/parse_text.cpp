@@ -36,6 +36,49 @@ std::optional<std::uint64_t> parse_whole(std::string_view digits, int base) {
   return number;
 }
 
+/// The number times ten to that power, where that is a whole one.
+std::optional<std::uint64_t> times_ten_to(std::uint64_t number, int power) {
+  for (; power > 0 && number != 0; --power) {
+    if (number > ~std::uint64_t{0} / 10) return std::nullopt;
+    number *= 10;
+  }
+  for (; power < 0 && number != 0; ++power) {
+    if (number % 10 != 0) return std::nullopt;
+    number /= 10;
+  }
+  return number;
+}
+
+/// Takes an exponent ("e6") or a unit ("M") off the end of a number: what power of ten it means.
+std::optional<int> take_power(std::string_view& number) {
+  if (const auto e = number.find_first_of("eE"); e != std::string_view::npos) {
+    const auto power = parse_whole(number.substr(e + 1), 10);
+    number = number.substr(0, e);
+    return power && *power < 20 ? std::optional(static_cast<int>(*power)) : std::nullopt;
+  }
+  constexpr std::string_view kUnits = "kMGT";
+  if (number.empty()) return std::nullopt;
+  const auto unit = kUnits.find(number.back() == 'K' ? 'k' : number.back());
+  if (unit == std::string_view::npos) return std::nullopt;
+  number.remove_suffix(1);
+  return 3 * (static_cast<int>(unit) + 1);
+}
+
+/// "1e6", "1.5M": no digit is lost on the way.
+std::optional<std::uint64_t> parse_scaled(std::string_view text) {
+  auto power = take_power(text);
+  if (!power) return std::nullopt;
+  const auto point = text.find('.');
+  if (point == std::string_view::npos) {
+    const auto whole = parse_whole(text, 10);
+    return whole ? times_ten_to(*whole, *power) : std::nullopt;
+  }
+  const std::string_view fraction = text.substr(point + 1);
+  if (point == 0 || fraction.empty() || fraction.size() > 20) return std::nullopt;
+  const auto digits = parse_whole(std::string(text.substr(0, point)).append(fraction), 10);
+  return digits ? times_ten_to(*digits, *power - static_cast<int>(fraction.size())) : std::nullopt;
+}
+
 std::optional<std::uint64_t> unit_factor(std::string_view unit) {
   std::string lower(unit);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -122,7 +165,9 @@ std::optional<std::int64_t> parse_offset_us(std::string_view text) {
 
 std::optional<std::uint64_t> parse_count(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) return parse_whole(text.substr(2), 16);
-  return parse_whole(without_separators(text), 10);
+  const std::string digits = without_separators(text);
+  if (const auto whole = parse_whole(digits, 10)) return whole;
+  return parse_scaled(digits);
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) {

@@ -14,7 +14,8 @@
 
 namespace crawlstore::model {
 
-/// "1234567", "1,234,567", "1_234_567"; hexadecimal as "0x1f". Separators stand between digits.
+/// "1234567", "1,234,567", "1_234_567", "1e6", "1.5M"; hexadecimal as "0x1f". Separators stand
+/// between digits; k, M, G and T are powers of 1000.
 std::optional<std::uint64_t> parse_count(std::string_view text);
 
 /// A count of bytes, or one with a unit: B, KiB, MiB, GiB, TiB (powers of 1024), kB, MB, GB, TB

@@ -90,12 +90,12 @@ Result<void> add_queues_diff(const Snapshot& older, const Snapshot& newer, Docum
   return {};
 }
 
-Table waiting_table(std::span<const WaitingPage> pages, bool for_people) {
+Table waiting_table(std::span<const WaitingPage> pages) {
   Table table{
       "pages", {{"priority", Unit::kScore}, {"index", Unit::kId}, {"url", Unit::kText}}, {}};
   for (const WaitingPage& page : pages) {
     Cell url;
-    if (!page.url.empty()) url = for_people ? shown_url(page.url) : page.url;
+    if (!page.url.empty()) url = page.url;
     table.rows.push_back({page.queued.priority, page.queued.page, std::move(url)});
   }
   return table;

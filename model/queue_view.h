@@ -28,8 +28,8 @@ struct WaitingPage {
   QueuedPage queued;
   std::string url;
 };
-/// The table `pages`. `for_people`: URLs are escaped.
-Table waiting_table(std::span<const WaitingPage> pages, bool for_people);
+/// The table `pages`.
+Table waiting_table(std::span<const WaitingPage> pages);
 
 /// The first `count` pages with their whole URLs, if `pages` has them; nullptr: nobody has.
 ///   errors, cost  as QueueView::peek(); a block of URLs a page

@@ -209,7 +209,7 @@ Result<RangeTop> top_in_range(const PageView& pages, const ScoreView& scores,
   return top;
 }
 
-Table top_table(const std::vector<TopPage>& pages, bool for_people, std::uint64_t better_count) {
+Table top_table(const std::vector<TopPage>& pages, std::uint64_t better_count) {
   Table table{"top",
               {{"index", Unit::kId},
                {"rank", Unit::kCount},
@@ -220,8 +220,7 @@ Table top_table(const std::vector<TopPage>& pages, bool for_people, std::uint64_
               {}};
   for (const TopPage& page : pages) {
     table.rows.push_back({page.index, better_count + table.rows.size() + 1, page.score,
-                          cell_of(page.in_degree), cell_of(page.out_degree),
-                          for_people ? shown_url(page.url) : page.url});
+                          cell_of(page.in_degree), cell_of(page.out_degree), page.url});
   }
   return table;
 }

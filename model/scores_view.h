@@ -38,9 +38,9 @@ struct TopPage {
 /// The best pages of an array, best first, with their whole URLs. errors of damage
 Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& scores,
                                        std::size_t count);
-/// The table `top`; rank 1 is the best. `for_people`: URLs are escaped.
+/// The table `top`; rank 1 is the best.
 ///   better_count  pages that are better than the first of these
-Table top_table(const std::vector<TopPage>& pages, bool for_people, std::uint64_t better_count = 0);
+Table top_table(const std::vector<TopPage>& pages, std::uint64_t better_count = 0);
 
 /// Scores from `low` to `high`, both included, as the array has them: 0.1 also means the float
 /// nearest to it.

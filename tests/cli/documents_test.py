@@ -222,7 +222,7 @@ class Text(Fixed):
         self.assertRegex(text, r"(?m)^request_count +20,000,000$")
         self.assertRegex(text, r"(?m)^resident_bytes +\d+\.\d MiB$")
         self.assertRegex(text, r"(?m)^seconds +\d+\.\d s$")
-        self.assertRegex(text, r"(?m)^false_duplicate_count +\d\.\de-06$")
+        self.assertRegex(text, r"(?m)^false_duplicate_count +0\.00000\d\d$")
         self.assertRegex(text, r"(?m)^ *The disk decides on the time")
 
     def test_of_plan_says_what_is_too_little(self):

@@ -50,19 +50,20 @@ TEST(ParseEdge, KeepsTheBlanksOfUrls) {
 
 TEST(IsEdgeComment, TakesSignsAndBlankLines) {
   for (const char* line : {"", " ", "\t \t", "#", "# Nodes: 3", "#FromNodeId\tToNodeId", "%",
-                           "% 1 2", "  # 1", "##1 2"}) {
+                           "% 1 2", "  # 1", "##1 2", "#-", "#--1", "#-x 1"}) {
     EXPECT_TRUE(is_edge_comment(line)) << line;
   }
-  for (const char* line : {"#1\t#2", "1", " #0", "a\t#", "-", ";", "//", "\v"}) {
+  for (const char* line : {"#1\t#2", "1", " #0", "a\t#", "-", ";", "//", "\v", "#-1\t#2", " #+1"}) {
     EXPECT_FALSE(is_edge_comment(line)) << line;
   }
 }
 
 /// Every two of some odd URLs: what is said to fit comes back from its line.
 TEST(FitsEdge, MeansThatTheLineIsTakenBack) {
-  const std::vector<std::string> urls{"",    " ",   "a",   "a b", "1",   " 1",  "1 ", "1 2", "#1",
-                                      "#1x", "# 1", "%41", " %",  "#",   "##",  "x1", "1x",  "a\tb",
-                                      "a\r", "\n",  "#x",  "1 x", "x 1", " # ", "0x1"};
+  const std::vector<std::string> urls{"",    " ",   "a",   "a b",  "1",   " 1",  "1 ",
+                                      "1 2", "#1",  "#1x", "# 1",  "%41", " %",  "#",
+                                      "##",  "x1",  "1x",  "a\tb", "a\r", "\n",  "#x",
+                                      "1 x", "x 1", " # ", "0x1",  "#-1", "#+1", "#-1x"};
   std::size_t fit_count = 0;
   for (const std::string& from : urls) {
     for (const std::string& to : urls) {
@@ -102,6 +103,11 @@ TEST(ParseEdge, RefusesWhatIsNoEdge) {
                            "1 +2",
                            "1 0x2",
                            "1,2",
+                           "#-1\t#2",
+                           "#1\t#-2",
+                           "#-1\t#-2",
+                           "#+1\tb",
+                           "a\t #-1 ",
                            "# 1\t2\t3",
                            " 1\ta",
                            "a\t 1 ",
@@ -112,6 +118,13 @@ TEST(ParseEdge, RefusesWhatIsNoEdge) {
   EXPECT_TRUE(parse_edge(url + "\tb"));
   EXPECT_FALSE(parse_edge(url + "a\tb"));
   EXPECT_FALSE(parse_edge("b\t" + url + "a"));
+}
+
+TEST(EdgeColumnCount, CountsIndexesBetweenBlanksAndTextsBetweenTabs) {
+  EXPECT_EQ(edge_column_count("1"), 1U);
+  EXPECT_EQ(edge_column_count(" 1\t#2  3 "), 3U);
+  EXPECT_EQ(edge_column_count("http://a.test/ b\tc\td"), 3U);
+  EXPECT_EQ(edge_column_count("1 2 -3"), 1U);
 }
 
 TEST(EdgeCollector, MakesOneEventOfLinesWithOneSource) {

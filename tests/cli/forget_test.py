@@ -90,6 +90,9 @@ class Forget(pages_command.PagesTest):
         answer = self.run_command("forget", "x.crawl", "--host", "a.test", "--database", "none")
         self.assertEqual(answer.code, 1)
         self.assertIn(b"no page database `none`", answer.err)
+        self.load(b"#0\t#1\n", "edges", "--database", "graph")
+        self.refuse(2, "pages of `graph` have no URLs to choose by", "forget", "x.crawl",
+                    "--host", "a.test", "--database", "graph")
         answer = self.run_command("forget", "x.crawl", "--host", "a.test", "--seen", "none")
         self.assertEqual(answer.code, 1)
         self.assertEqual(len(self.urls()), 5)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Help, usage errors, the manual page and the completion."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import command
 
 VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "inspect", "seen",
          "import", "export", "pages", "page", "links", "rank", "top", "queue", "next", "forget",
-         "merge", "compact", "snapshot", "rollback"]
+         "merge", "compact", "snapshot", "rollback", "completion"]
 
 
 class Help(command.CommandTest):
@@ -21,8 +22,15 @@ class Help(command.CommandTest):
 
     def test_is_there_for_every_verb(self):
         for verb in VERBS:
-            first = {"plan": "--keys N", "diff": "OLD"}.get(verb, "FILE")
+            first = {"plan": "--keys N", "diff": "OLD", "completion": "SHELL"}.get(verb, "FILE")
             self.assertRegex(self.succeed(verb, "--help").out.decode(), rf"(?m)^  {first}")
+
+    def test_ends_with_the_exit_codes(self):
+        lines = self.succeed("--help").out.decode().rstrip().split("\n")
+        codes = lines[lines.index("Exit codes:") + 1:]
+        self.assertEqual([re.split(r"  +", line.strip())[0] for line in codes],
+                         ["0", "1", "2", "3", "4", "130, 143"])
+        self.assertNotIn(b"Exit codes:", self.succeed("verify", "--help").out)
 
     def test_tells_the_version(self):
         self.assertRegex(self.succeed("--version").out.decode(), r"^crawlstore \d+\.\d+\.\d+\n$")
@@ -43,6 +51,24 @@ class Usage(command.CommandTest):
             self.refuse_usage(verb)
             self.refuse_usage(verb, "x.crawl", "--nonsense")
         self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_of_a_mistyped_word_tells_the_nearest(self):
+        for words, message in (
+                (["pagse"], "no command `pagse`; did you mean `pages`?; `crawlstore --help`"),
+                (["nonsense"], "there is no command `nonsense`; `crawlstore --help` lists"),
+                (["pages", "x.crawl", "--limt", "3"],
+                 "there is no option `--limt`; did you mean `--limit`?; `crawlstore pages --help`"),
+                (["pages", "x.crawl", "--limt=3"], "no option `--limt`; did you mean `--limit`?"),
+                (["import", "x.crawl", "--fromat", "edges", "e.txt"], "did you mean `--format`?"),
+                (["pages", "x.crawl", "y.crawl"], "`y.crawl` is one word too many"),
+                (["import", "x.crawl", "--format", "edgs", "e.txt"], "{urls,edges,events,jsonl}")):
+            self.assertIn(message, self.refuse_usage(*words).err.decode())
+
+    def test_takes_counts_as_people_write_them(self):
+        for count in ("1e6", "1M", "1,000,000", "1_000_000", "1000k"):
+            answer = self.succeed("plan", "--keys", count, "--json")
+            self.assertEqual(json.loads(answer.out)["key_count"], 1_000_000)
+            self.succeed("create", f"{count}.crawl", "--expect-keys", count)
 
     def test_of_wrong_values_is_an_error(self):
         for words in (["seen", "x.crawl", "--memory", "12 apples"],
@@ -88,23 +114,90 @@ class ManPage(command.CommandTest):
             self.assertIn(word, text)
 
 
+class ManExamples(command.CommandTest):
+    def test_run_one_after_the_other(self):
+        blocks = re.findall(r"(?ms)^\.EX\n(.*?)\n\.EE$", self.succeed("--print-man").out.decode())
+        self.assertEqual(len(blocks), 5)
+        (self.folder / "crawlstore").symlink_to(command.BINARY)
+        (self.folder / "urls.txt").write_text("http://a.test/\n")
+        (self.folder / "edges.txt").write_text("http://a.test/\thttp://example.org/\n")
+        (self.folder / "fetched.jsonl").write_text('{"kind":"page","url":"http://example.org/"}\n')
+        shown = b""
+        for block in blocks:
+            lines = block.replace(r"\-", "-").replace(r"\(aq", "'").replace(r"\(ha", "^")
+            result = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", lines], cwd=self.folder,
+                                    stdout=subprocess.PIPE, check=True,
+                                    env=self.environment(PATH=f"{self.folder}:/usr/bin:/bin"))
+            shown += result.stdout
+        self.assertIn(b"http://a.test/\n", shown)
+        self.assertIn(b"http://example.org/\n", shown)
+        self.assertTrue((self.folder / "copy.crawl").exists())
+
+
 class Completion(command.CommandTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "x.crawl").touch()
+        for shell in ("bash", "zsh", "fish"):
+            script = self.succeed("completion", shell).out
+            (self.folder / f"completion.{shell}").write_bytes(script)
+
+    def run_shell(self, *words):
+        return subprocess.run(words, cwd=self.folder, check=True, stdout=subprocess.PIPE,
+                              text=True).stdout.split()
+
     def complete(self, *words):
-        """What the completion offers for the last word."""
-        (self.folder / "completion.bash").write_bytes(
-            self.succeed("--print-completion", "bash").out)
+        """What bash offers for the last word."""
         script = ('source ./completion.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
                   '_crawlstore; printf "%s\\n" "${COMPREPLY[@]}"')
-        result = subprocess.run(["bash", "-c", script, "bash", *words], cwd=self.folder, check=True,
-                                stdout=subprocess.PIPE, text=True)
-        return result.stdout.split()
+        return self.run_shell("bash", "-c", script, "bash", *words)
+
+    def test_is_of_the_command(self):
+        self.assertEqual(self.run_shell("bash", "-c", "source ./completion.bash; complete -p"),
+                         ["complete", "-F", "_crawlstore", "crawlstore"])
 
     def test_offers_verbs_options_and_files(self):
-        (self.folder / "x.crawl").touch()
         self.assertEqual(self.complete("crawlstore", "se"), ["segments", "seen"])
         self.assertEqual(self.complete("crawlstore", "seen", "--check"),
                          ["--check", "--check-update"])
         self.assertEqual(self.complete("crawlstore", "seen", "x."), ["x.crawl"])
+        self.assertEqual(self.complete("crawlstore", "export", "x.crawl", "-o", "x."), ["x.crawl"])
+
+    def test_offers_what_a_value_can_be(self):
+        self.assertEqual(self.complete("crawlstore", "import", "--format", "e"),
+                         ["edges", "events"])
+        self.assertEqual(self.complete("crawlstore", "import", "--format", "=", "j"), ["jsonl"])
+        self.assertEqual(self.complete("crawlstore", "rank", "x.crawl", "h"), ["hits"])
+        self.assertEqual(self.complete("crawlstore", "completion", "f"), ["fish"])
+        self.assertEqual(self.complete("crawlstore", "pages", "--limit", ""), [])
+
+    def test_is_right_for_zsh(self):
+        if not shutil.which("zsh"):
+            self.skipTest("zsh is not there")
+        # _arguments is called outside of a completion: what it is told is printed instead.
+        script = ("compdef() { :; }; _arguments() { print -l -- $@; }; "
+                  "_describe() { print -l -- $verbs; }; source ./completion.zsh; "
+                  "words=(crawlstore %s ''); CURRENT=%d; _crawlstore")
+        verbs = self.run_shell("zsh", "-f", "-c", script % ("", 2))
+        self.assertIn("pages:list", verbs)
+        options = self.run_shell("zsh", "-f", "-c", script % ("import", 3))
+        self.assertIn("events", " ".join(options))
+        self.assertTrue(any(word.startswith("*--format[the") for word in options), options)
+        self.assertTrue(any(":_files" in word for word in options), options)
+
+    def test_is_right_for_fish(self):
+        if not shutil.which("fish"):
+            self.skipTest("fish is not there")
+        def complete(line):
+            script = f"source ./completion.fish; complete -C '{line}'"
+            return [word.split("\t")[0] for word in subprocess.run(
+                ["fish", "--no-config", "-c", script], cwd=self.folder, check=True, text=True,
+                stdout=subprocess.PIPE, env=self.environment(HOME=str(self.folder)),
+            ).stdout.splitlines()]
+        self.assertEqual(complete("crawlstore se"), ["seen", "segments"])
+        self.assertEqual(complete("crawlstore import --format e"), ["edges", "events"])
+        self.assertEqual(complete("crawlstore seen x."), ["x.crawl"])
+        self.assertIn("hits", complete("crawlstore rank x.crawl h"))
 
 
 if __name__ == "__main__":

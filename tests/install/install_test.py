@@ -165,6 +165,10 @@ class Install(unittest.TestCase):
         completion = self.prefix / "share/bash-completion/completions/crawlstore"
         run("bash", "-n", completion)
         self.assertIn("verify", completion.read_text())
+        zsh = self.prefix / "share/zsh/site-functions/_crawlstore"
+        self.assertTrue(zsh.read_text().startswith("#compdef crawlstore\n"))
+        fish = self.prefix / "share/fish/vendor_completions.d/crawlstore.fish"
+        self.assertIn("-a verify", fish.read_text())
 
     def test_manual_page_of_the_inspector_has_its_options(self):
         page = (self.prefix / "share/man/man1/crawlstore-inspector.1").read_text()

@@ -72,6 +72,9 @@ TEST(FormatCell, FollowsTheUnit) {
   EXPECT_EQ(format_cell(std::uint64_t{81920}, Unit::kBytes), "80.0 KiB");
   EXPECT_EQ(format_cell(std::int64_t{-1}, Unit::kId), "-1");
   EXPECT_EQ(format_cell(4.567, Unit::kRatio), "4.57");
+  EXPECT_EQ(format_cell(0.00058, Unit::kRatio), "0.00058");
+  EXPECT_EQ(format_cell(0.000002, Unit::kRatio), "0.0000020");
+  EXPECT_EQ(format_cell(5.8e-9, Unit::kRatio), "5.8e-09");
   EXPECT_EQ(format_cell(true, Unit::kFlag), "yes");
   EXPECT_EQ(format_cell({}, Unit::kCount), "-");
 }
@@ -83,6 +86,23 @@ TEST(FormatPrintable, EscapesWhatATerminalMightObey) {
   EXPECT_EQ(format_printable("\xC2\x9B"), "\\xc2\\x9b");
   EXPECT_EQ(format_printable("\xFF\xC3"), "\\xff\\xc3");
   EXPECT_EQ(format_printable("C:\\x41"), "C:\\\\x41");
+}
+
+TEST(FormatPrintable, EscapesWhatTurnsTextAround) {
+  EXPECT_EQ(format_printable("gpj\xE2\x80\xAE.exe"), "gpj\\xe2\\x80\\xae.exe");
+  EXPECT_EQ(format_printable("\xE2\x81\xA6\xD8\x9C"), "\\xe2\\x81\\xa6\\xd8\\x9c");
+  EXPECT_EQ(format_printable("\xE2\x80\xA6\xD8\x9B"), "\xE2\x80\xA6\xD8\x9B");
+}
+
+TEST(FormatLine, EscapesOnlyWhatBreaksALine) {
+  EXPECT_EQ(format_line("C:\\x \xFF"), "C:\\x \xFF");
+  EXPECT_EQ(format_line("a\tb\\"), "a\\x09b\\\\");
+}
+
+TEST(FormatForTerminal, KeepsLinesAndColumns) {
+  EXPECT_EQ(format_for_terminal("a\tC:\\x\n\xC3\xA9\n"), "a\tC:\\x\n\xC3\xA9\n");
+  EXPECT_EQ(format_for_terminal("a\x1b]0;t\x07\r\n\xC2\x9B\xFF"),
+            "a\\x1b]0;t\\x07\\x0d\n\\xc2\\x9b\\xff");
 }
 
 }  // namespace

@@ -35,6 +35,17 @@ TEST(CsvField, IsQuotedWhereItMust) {
   EXPECT_EQ(csv("a\"b\n\r"), "\"a\"\"b\n\r\"");
 }
 
+TEST(CsvField, IsNoFormulaForASpreadsheet) {
+  for (const auto& [bytes, field] :
+       {std::pair{"=1+1", "'=1+1"}, std::pair{"+1", "'+1"}, std::pair{"-1", "'-1"},
+        std::pair{"@a", "'@a"}, std::pair{"\t=1", "'\t=1"}, std::pair{"\r=1", "\"'\r=1\""},
+        std::pair{"=\"a\"", "\"'=\"\"a\"\"\""}, std::pair{"a=1", "a=1"}, std::pair{"", ""}}) {
+    std::string text;
+    append_csv_field(text, bytes, true);
+    EXPECT_EQ(text, field);
+  }
+}
+
 TEST(DotLabel, EscapesWhatMeansSomethingThere) {
   EXPECT_EQ(dot("http://a/?x=1&copy;"), "\"http://a/?x=1&amp;copy;\"");
   EXPECT_EQ(dot("a\"b\\"), R"("a\"b\\")");

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/json.h"
+#include "model/table_lines.h"
 #include "support/seeded.h"
 
 namespace crawlstore::model {
@@ -96,7 +97,7 @@ TEST(PageLine, StaysOneLineWhateverTheUrl) {
     PageInfo page = some_page();
     page.url = random.hostile_text(10);
     std::string line;
-    append_page_line(line, page);
+    TableLines(page_columns(), LineForm::kAligned).append_row(line, page_cells(page));
     EXPECT_EQ(std::ranges::count(line, '\n'), 1);
     EXPECT_EQ(line.find('\x1B'), std::string::npos);
   }
@@ -104,9 +105,11 @@ TEST(PageLine, StaysOneLineWhateverTheUrl) {
 
 TEST(PageLine, HasScoresBelowTheirName) {
   const NamedScore score{"a longer name", 0.0001};
+  const TableLines lines(page_columns(score), LineForm::kAligned);
   std::string line;
-  append_page_line(line, some_page(), score);
-  const std::string header = page_line_header(score);
+  lines.append_row(line, page_cells(some_page(), score));
+  std::string header;
+  lines.append_header(header);
   const std::string heading = "score:a longer name";
   const std::size_t end = header.find(heading) + heading.size();
   EXPECT_EQ(line.substr(end - 6, 8), "0.0001  ");

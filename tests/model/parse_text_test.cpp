@@ -19,6 +19,24 @@ TEST(ParseCount, TakesSeparatorsBetweenDigits) {
   EXPECT_EQ(parse_count("18446744073709551615"), ~std::uint64_t{0});
 }
 
+TEST(ParseCount, TakesExponentsAndUnits) {
+  EXPECT_EQ(parse_count("1e6"), 1'000'000U);
+  EXPECT_EQ(parse_count("2.5E3"), 2500U);
+  EXPECT_EQ(parse_count("1M"), 1'000'000U);
+  EXPECT_EQ(parse_count("1.5k"), 1500U);
+  EXPECT_EQ(parse_count("12K"), 12'000U);
+  EXPECT_EQ(parse_count("1,500G"), 1'500'000'000'000U);
+  EXPECT_EQ(parse_count("18.446744073709551615e18"), ~std::uint64_t{0});
+  EXPECT_EQ(parse_count("1.50e1"), 15U);
+}
+
+TEST(ParseCount, RejectsWhatIsNoWholeNumberInTheEnd) {
+  for (const char* text : {"1e", "e6", "M", "1.M", ".5M", "1.5e0", "1.2345k", "1e-3", "1e+6",
+                           "1e20", "1e6M", "1m", "1KiB", "-1k", "1 k", "19e18", "1.-5k"}) {
+    EXPECT_EQ(parse_count(text), std::nullopt) << text;
+  }
+}
+
 TEST(ParseCount, RejectsWhatIsNoNumber) {
   for (const char* text : {"", "-1", "+1", " 1", "1 ", "1,", ",1", "1,,2", "0x", "1.5", "ten",
                            "18446744073709551616"}) {

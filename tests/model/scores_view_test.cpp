@@ -105,7 +105,7 @@ TEST_F(ScoresView, RanksPagesInTheOrderOfTheBest) {
 
 TEST_F(ScoresView, GivesTheBestPagesWithRankAndLinks) {
   const auto scores = store_values({1, 3, 0, 2});
-  const Table table = top_table(must(top_pages(view(), scores, 2)), false);
+  const Table table = top_table(must(top_pages(view(), scores, 2)));
   ASSERT_EQ(table.rows.size(), 2U);
   const std::vector<Cell> second{std::uint64_t{3},
                                  std::uint64_t{2},
@@ -122,7 +122,7 @@ TEST_F(ScoresView, GivesTheBestPagesOfARangeWithBothEnds) {
   EXPECT_EQ(top.page_count, 5U);
   EXPECT_EQ(top.better_count, 1U);
   ASSERT_EQ(top.pages.size(), 3U);
-  const Table table = top_table(top.pages, false, top.better_count);
+  const Table table = top_table(top.pages, top.better_count);
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> wanted{{0, 2}, {5, 3}, {4, 4}};
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(table.rows[i][0], Cell(wanted[i].first));

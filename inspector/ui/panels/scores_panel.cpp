@@ -217,8 +217,7 @@ class ScoresPanel final : public Panel {
                    model::format_counted(top.page_count, "page") + " in the range; " +
                    model::format_count(top.better_count) + " better";
     }
-    best.rows =
-        std::make_shared<model::TableRows>(model::top_table(top.pages, false, top.better_count));
+    best.rows = std::make_shared<model::TableRows>(model::top_table(top.pages, top.better_count));
     return {};
   }
 

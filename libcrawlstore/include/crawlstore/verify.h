@@ -47,8 +47,8 @@ std::string describe(const Finding& finding);
 struct VerifyReport {
   std::vector<Finding> findings;
   std::uint64_t checked_bytes = 0;
-  std::uint64_t checked_segments = 0;
-  std::uint64_t generations = 0;  ///< 1, or 2 when there is a previous one
+  std::uint64_t checked_segments = 0;  ///< of the newest generation that is whole
+  std::uint64_t generations = 0;       ///< 1, or 2 when there is a previous one
   /// True when some finding is kDamaged.
   [[nodiscard]] bool damaged() const;
   /// True when no finding is more than kUnfinished.

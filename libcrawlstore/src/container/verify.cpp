@@ -119,12 +119,6 @@ class SortedFindings {
   const std::size_t first_;
 };
 
-std::uint64_t segment_count(const std::vector<RunTask>& tasks) {
-  std::set<SegmentId> segments;
-  for (const RunTask& task : tasks) segments.insert(task.key.segment);
-  return segments.size();
-}
-
 /// Notes the newest root in free space that no superblock leads to: proof that a commit is lost
 /// when the slot that led to it is, else what an unfinished commit leaves.
 Result<void> verify_newer_roots(Verification& verification, const SuperblockSet& set,
@@ -184,7 +178,8 @@ Result<void> verify_segments(Verification& verification, const Directory* newest
     verification.total_bytes += task.run.extent().length_bytes;
     if (deep) verification.total_bytes += task.run.payload_bytes;
   }
-  verification.report.checked_segments = segment_count(tasks);
+  const Directory* counted = newest != nullptr ? newest : previous;
+  if (counted != nullptr) verification.report.checked_segments = counted->segment_count();
   CRAWLSTORE_TRY(verification.advance(0));
   const SortedFindings sorted(verification.report.findings);
   CRAWLSTORE_TRY(auto damaged_runs, verify_runs(verification, tasks));
