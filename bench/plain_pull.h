@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rank_graphs.h"
-#include "scores/in_parallel.h"  // tidy: inside, threads as the kernel has them
+#include "base/in_parallel.h"  // tidy: inside, threads as the kernel has them
 #include "seen_run.h"
 
 namespace crawlstore::bench {

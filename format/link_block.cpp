@@ -8,18 +8,11 @@
 #include "endian.h"
 #include "invalid.h"
 #include "short_numbers.h"
+#include "zigzag.h"
 
 namespace crawlstore::format {
 
 namespace {
-
-/// Signed differences in modular arithmetic, small ones of either sign as small numbers.
-constexpr std::uint64_t zigzag(std::uint64_t difference) {
-  return difference << 1 ^ (0 - (difference >> 63));
-}
-constexpr std::uint64_t unzigzag(std::uint64_t number) {
-  return number >> 1 ^ (0 - (number & 1));
-}
 
 bool is_short(const LinkBlockHeader& header) {
   return header.codec == static_cast<std::uint16_t>(LinkCodec::kShort);
@@ -254,6 +247,15 @@ class LinkBlockDecoder {
   std::uint64_t used_bytes_ = 0;
   LinkRows& rows_;
 };
+
+void LinkRows::append(std::span<const std::uint64_t> links) {
+  const std::size_t end = link_count_ + links.size();
+  if (links_.size() < end) links_.resize(std::max(end, 2 * links_.size()));
+  std::copy(links.begin(), links.end(), links_.begin() + static_cast<std::ptrdiff_t>(link_count_));
+  link_count_ = end;
+  degrees_[row_count_ - 1] += static_cast<std::uint32_t>(links.size());
+  row_ends_[row_count_ - 1] = static_cast<std::uint32_t>(end);
+}
 
 std::size_t LinkRows::find(std::uint64_t page) const {
   const auto all = pages();

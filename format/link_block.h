@@ -62,9 +62,12 @@ class LinkRows {
   }
   /// The row of `page`; row_count() if there is none.
   [[nodiscard]] std::size_t find(std::uint64_t page) const;
+  /// Adds links to the last row, which ascend behind those that it has.
+  void append(std::span<const std::uint64_t> links);
 
  private:
   friend class LinkBlockDecoder;
+  friend class DenseBlockReader;
 
   std::size_t row_count_ = 0;
   std::size_t link_count_ = 0;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/assert.h"
+#include "dense_index.h"
 #include "endian.h"
 #include "invalid.h"
 #include "link_block.h"
@@ -13,12 +14,7 @@ namespace crawlstore::format {
 namespace {
 
 /// nullptr, or the text that names the broken rule.
-const char* check_footer(const LinkRunFooter& footer, std::uint64_t payload_bytes) {
-  if (footer.magic != kLinkRunMagic) return "the magic number of a link run is wrong";
-  if (footer.codec != kLinkFamily) return "the codec of a link run is unknown";
-  if (footer.reserved != std::array<std::uint16_t, 3>{}) {
-    return "reserved bytes of a link run are not zero";
-  }
+const char* check_short_footer(const LinkRunFooter& footer, std::uint64_t payload_bytes) {
   if (footer.block_count == 0 ||
       footer.block_count > payload_bytes / (sizeof(LinkBlockHeader) + sizeof(LinkIndexEntry))) {
     return "the block count of a link run is out of range";
@@ -28,15 +24,32 @@ const char* check_footer(const LinkRunFooter& footer, std::uint64_t payload_byte
       footer.index_offset_bytes < footer.block_count * sizeof(LinkBlockHeader)) {
     return "the index of a link run is out of place";
   }
+  // Selectors take 2 bits a row and a link.
+  if (footer.row_count < footer.block_count ||
+      footer.row_count > footer.index_offset_bytes * 4 ||
+      footer.link_count > footer.index_offset_bytes * 4) {
+    return "a count of a link run is out of range";
+  }
+  return nullptr;
+}
+
+const char* check_footer(const LinkRunFooter& footer, std::uint64_t payload_bytes) {
+  if (footer.magic != kLinkRunMagic) return "the magic number of a link run is wrong";
+  if (footer.codec != kLinkFamily && footer.codec != kDenseFamily) {
+    return "the codec of a link run is unknown";
+  }
+  if (footer.reserved != std::array<std::uint16_t, 3>{}) {
+    return "reserved bytes of a link run are not zero";
+  }
+  if (const char* broken = footer.codec == kLinkFamily ? check_short_footer(footer, payload_bytes)
+                                                       : check_dense_footer(footer, payload_bytes)) {
+    return broken;
+  }
   if (footer.first_page > footer.last_page || footer.last_page > kPageMax ||
       footer.target_max > kPageMax || (footer.link_count == 0 && footer.target_max != 0)) {
     return "the pages of a link run are out of range";
   }
-  // Selectors take 2 bits a row and a link.
-  if (footer.row_count < footer.block_count ||
-      footer.row_count - 1 > footer.last_page - footer.first_page ||
-      footer.row_count > footer.index_offset_bytes * 4 ||
-      footer.link_count > footer.index_offset_bytes * 4) {
+  if (footer.row_count - 1 > footer.last_page - footer.first_page) {
     return "a count of a link run is out of range";
   }
   return nullptr;

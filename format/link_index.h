@@ -15,8 +15,9 @@
 
 namespace crawlstore::format {
 
-/// codec of LinkRunFooter: which codecs blocks may have.
+/// codec of LinkRunFooter: what blocks the run has. Those of link_block.h, or of dense_block.h.
 inline constexpr std::uint16_t kLinkFamily = 1;
+inline constexpr std::uint16_t kDenseFamily = 2;
 
 /// How long the index and the footer are.
 constexpr std::uint64_t link_tail_bytes(std::uint64_t block_count) {

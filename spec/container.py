@@ -133,8 +133,8 @@ class CrawlFile:
         demand(len(page) == UNIT, 'the identity page is cut', 'truncated', len(page))
         order, version, uuid, key_seed, unit, chunk, created = struct.unpack_from(
             '<II16sQIIq', page, 8)
-        demand(version <= 6, 'format version %d' % version, 'newer_version', 12)
-        demand(version == 6, 'format version %d' % version, 'older_version', 12)
+        demand(version <= 7, 'format version %d' % version, 'newer_version', 12)
+        demand(version == 7, 'format version %d' % version, 'older_version', 12)
         damaged = 'identity_damaged'
         demand(order == 0x01020304, 'wrong byte order', damaged, 8)
         demand((unit, chunk) == (UNIT, CHUNK), 'wrong unit or chunk', damaged, 40)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 meta:
   id: crawl
-  title: Crawl file, version 6
+  title: Crawl file, version 7
   file-extension: crawl
   license: Apache-2.0
   ks-version: 0.11
@@ -77,7 +77,7 @@ types:
     seq:
       - {id: magic, contents: [0x89, CRWL, 0x0d, 0x0a, 0x1a]}
       - {id: byte_order, type: u4, valid: 0x01020304}
-      - {id: format_version, type: u4, valid: 6}
+      - {id: format_version, type: u4, valid: 7}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
       - {id: unit_bytes, type: u4, valid: 4096}

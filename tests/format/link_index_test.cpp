@@ -68,7 +68,7 @@ TEST(LinkIndex, RejectsAnotherLength) {
 TEST(LinkIndex, RejectsAnUnknownFooter) {
   EXPECT_EQ(verdict_after([](auto& f) { f.magic ^= 1; }),
             "the magic number of a link run is wrong");
-  EXPECT_EQ(verdict_after([](auto& f) { f.codec = 2; }), "the codec of a link run is unknown");
+  EXPECT_EQ(verdict_after([](auto& f) { f.codec = 3; }), "the codec of a link run is unknown");
   EXPECT_EQ(verdict_after([](auto& f) { f.reserved[2] = 1; }),
             "reserved bytes of a link run are not zero");
 }

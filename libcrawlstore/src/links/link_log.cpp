@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/assert.h"
+#include "links/dense_run.h"
 
 namespace crawlstore::links {
 namespace {
@@ -44,6 +45,9 @@ std::uint64_t merge_steps(std::span<const LogRun> runs, std::size_t first) {
   return steps;
 }
 
+/// Of a merge of all runs that may write a dense one: the survey and the writer see all rows.
+std::uint64_t compaction_steps(std::span<const LogRun> runs) { return 2 * merge_steps(runs, 0); }
+
 /// A merge of the newest runs of one way. Writes, and only then changes the segments.
 class Merge {
  public:
@@ -57,11 +61,17 @@ class Merge {
         steps_(steps) {}
 
   Result<void> write(SegmentId links, SegmentId gone) {
-    auto written = write_into(links, gone, false);
-    if (!written && written.error().code == Errc::kTooLarge) {
-      written = write_into(links, gone, true);
-    }
-    return written;
+    return in_room([&](bool reserve_all) { return write_into(links, gone, reserve_all); });
+  }
+
+  /// The same of all runs, as one that is dense if that is worth it.
+  Result<void> write_compact(SegmentId links) {
+    DenseSurvey survey;
+    CRAWLSTORE_TRY(copy_rows(survey, nullptr));
+    CRAWLSTORE_TRY(survey.finish());
+    if (!survey.is_worth_it()) return write(links, {});
+    const format::DenseLengths model = survey.model();
+    return in_room([&](bool reserve_all) { return write_dense(links, model, reserve_all); });
   }
 
   /// Puts what was written in the place of the runs.
@@ -75,6 +85,27 @@ class Merge {
   }
 
  private:
+  /// Tries with the room that will do nearly always, then with all that may be needed.
+  template <class Write>
+  static Result<void> in_room(const Write& write) {
+    auto written = write(false);
+    if (!written && written.error().code == Errc::kTooLarge) written = write(true);
+    return written;
+  }
+
+  Result<void> write_dense(SegmentId links, const format::DenseLengths& model, bool reserve_all) {
+    const std::uint64_t bytes_max = reserve_bytes(runs_, false, reserve_all) +
+                                    sizeof(format::LinkRunFooter) + format::kDenseModelBytes;
+    CRAWLSTORE_TRY(auto writer, DenseWriter::start(writer_, links, writer_.new_run_ids(2),
+                                                   bytes_max + (reserve_all ? bytes_max : 0),
+                                                   model));
+    CRAWLSTORE_TRY(copy_rows(writer, nullptr));
+    CRAWLSTORE_TRY(const auto written, writer.finish());
+    links_run_ = written;
+    if (links_run_) writer.give_back();
+    return {};
+  }
+
   Result<void> write_into(SegmentId links, SegmentId gone, bool reserve_all) {
     const bool keeps_gone = !is_whole_ && gone;
     const RunId id = writer_.new_run_ids(2);
@@ -98,7 +129,8 @@ class Merge {
     return {};
   }
 
-  Result<void> copy_rows(LinksWriter& links, LinksWriter* gone) {
+  template <class Rows>
+  Result<void> copy_rows(Rows& links, LinksWriter* gone) {
     CRAWLSTORE_TRY(auto rows, RowStream::open(runs_, combination_, 0));
     const bool keeps_empty = !is_whole_ && combination_ == Combination::kReplace;
     while (true) {
@@ -150,13 +182,12 @@ Result<void> merge_in(container::SegmentWriter& writer, const LinkSegments& segm
   return {};
 }
 
-bool has_loose_out_runs(const LinkView& view) {
-  return view.out_runs().size() > 1;
-}
-
-bool has_loose_in_runs(const LinkView& view) {
-  const auto& runs = view.in_runs();
-  return runs.size() > 1 || (runs.size() == 1 && runs.front().is_gone);
+/// Whether compaction has something to do.
+bool is_loose(std::span<const LogRun> runs) {
+  if (runs.size() != 1) return !runs.empty();
+  const LinksLookup& run = runs.front().run;
+  return runs.front().is_gone ||
+         (!run.is_dense() && run.footer().link_count >= kDenseLinksMin);
 }
 
 std::vector<std::uint64_t> sizes_of(std::span<const LogRun> runs) {
@@ -225,23 +256,29 @@ Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments&
 Result<void> expect_compaction(container::SegmentWriter& writer, const LinkSegments& segments,
                                container::WorkSteps& steps) {
   CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
-  if (has_loose_out_runs(view)) steps.expect(merge_steps(view.out_runs(), 0));
-  if (has_loose_in_runs(view)) steps.expect(merge_steps(view.in_runs(), 0));
+  if (is_loose(view.out_runs())) steps.expect(compaction_steps(view.out_runs()));
+  if (is_loose(view.in_runs())) steps.expect(compaction_steps(view.in_runs()));
   return {};
 }
 
 Result<void> compact_out_links(container::SegmentWriter& writer, const LinkSegments& segments,
                                container::WorkSteps& steps) {
   CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
-  if (!has_loose_out_runs(view)) return {};
-  return merge_out(writer, segments, view, 0, steps);
+  if (!is_loose(view.out_runs())) return {};
+  Merge merge(writer, view.out_runs(), 0, Combination::kReplace, steps);
+  CRAWLSTORE_TRY(merge.write_compact(segments.out));
+  merge.install(segments.out, {});
+  return {};
 }
 
 Result<void> compact_in_links(container::SegmentWriter& writer, const LinkSegments& segments,
                               container::WorkSteps& steps) {
   CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
-  if (!has_loose_in_runs(view)) return {};
-  return merge_in(writer, segments, view, 0, steps);
+  if (!is_loose(view.in_runs())) return {};
+  Merge merge(writer, view.in_runs(), 0, Combination::kEdit, steps);
+  CRAWLSTORE_TRY(merge.write_compact(segments.in));
+  merge.install(segments.in, segments.gone);
+  return {};
 }
 
 }  // namespace crawlstore::links

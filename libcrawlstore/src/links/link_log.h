@@ -48,8 +48,9 @@ Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments
 Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments,
                            container::WorkSteps& steps);
 
-/// Merges one way into one base: no gone links are left, and no rows without links. Likewise, but
-/// that its steps are expected by expect_compaction(), of both.
+/// Merges one way into one base, dense if it is large enough: no gone links are left, and no rows
+/// without links. Likewise, but that its steps are expected by expect_compaction(), of both. Some
+/// 100 ns a link, shared by the processor's cores; memory of DenseWriter.
 Result<void> compact_out_links(container::SegmentWriter& writer, const LinkSegments& segments,
                                container::WorkSteps& steps);
 Result<void> compact_in_links(container::SegmentWriter& writer, const LinkSegments& segments,

@@ -97,6 +97,13 @@ Result<LinksLookup> LinksLookup::open(std::shared_ptr<const container::RunReader
   const auto footer = format::parse_link_footer(bytes, payload_bytes);
   if (!footer) return lookup.broken(footer.error(), 0);
   lookup.footer_ = *footer;
+  if (footer->codec == format::kDenseFamily) {
+    const std::uint64_t place = format::dense_model_offset(*footer);
+    CRAWLSTORE_TRY(const auto stored, lookup.bytes(place, format::kDenseModelBytes));
+    const auto model = format::parse_dense_model(stored.first<format::kDenseModelBytes>());
+    if (!model) return lookup.broken(model.error(), place);
+    lookup.decoder_ = std::make_shared<const format::DenseDecoder>(*model);
+  }
   return lookup;
 }
 
@@ -143,6 +150,11 @@ Result<Extent> LinksLookup::find_block(std::uint64_t page) const {
 
 Result<bool> LinksLookup::find(std::uint64_t page, format::LinkRows& rows, std::size_t& row) const {
   if (page < footer_.first_page || page > footer_.last_page) return false;
+  if (is_dense()) {
+    CRAWLSTORE_TRY(const bool found, find_dense(page, rows));
+    if (found) row = rows.row_count() - 1;
+    return found;
+  }
   CRAWLSTORE_TRY(const auto place, find_block(page));
   CRAWLSTORE_TRY(const auto block, bytes(place.offset_bytes, place.length_bytes));
   const auto decoded = format::decode_link_block(block, rows);
@@ -151,9 +163,93 @@ Result<bool> LinksLookup::find(std::uint64_t page, format::LinkRows& rows, std::
   return row != rows.row_count();
 }
 
+Result<std::uint64_t> LinksLookup::find_group(std::uint64_t page) const {
+  std::uint64_t low = 0;
+  std::uint64_t high = format::dense_group_count(footer_);
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    CRAWLSTORE_TRY(
+        const auto entry,
+        bytes(footer_.index_offset_bytes + middle * sizeof(format::DenseIndexGroup), 8));
+    (format::load<std::uint64_t>(entry.data()) <= page ? low : high) = middle;
+  }
+  return low;
+}
+
+Result<format::DenseGroup> LinksLookup::group(std::uint64_t number) const {
+  constexpr std::uint64_t kGroupBytes = sizeof(format::DenseIndexGroup);
+  CRAWLSTORE_TRY(const auto stored,
+                 bytes(footer_.index_offset_bytes + number * kGroupBytes, kGroupBytes));
+  auto group = format::DenseGroup::parse(stored.first<kGroupBytes>(), footer_, number);
+  if (!group) return broken(group.error(), 0);
+  return group;
+}
+
+Result<void> LinksLookup::decode(const format::DenseBlockPlace& place,
+                                 std::span<const std::byte> bytes, std::uint64_t last_page,
+                                 format::LinkRows& rows) const {
+  const auto decoded = format::decode_dense_block(bytes, *decoder_, place.first_page,
+                                                  place.page_count, last_page, rows);
+  if (!decoded) return broken(decoded.error(), place.offset_bytes);
+  return {};
+}
+
+Result<void> LinksLookup::append_piece(const format::DenseBlockPlace& place,
+                                       std::span<const std::byte> bytes,
+                                       format::LinkRows& rows) const {
+  format::LinkRows piece;
+  const std::uint64_t page = place.first_page - 1;
+  CRAWLSTORE_TRY(decode({page, place.offset_bytes, 1, place.length_bytes}, bytes, page, piece));
+  const std::size_t last = rows.row_count() - 1;
+  const auto before = rows.links(last);
+  if (piece.links().front() <= before.back() ||
+      before.size() + piece.links().size() > format::kDenseRowLinksMax) {
+    return broken("the links of a row of a dense run do not ascend, or are too many",
+                  place.offset_bytes);
+  }
+  rows.append(piece.links());
+  return {};
+}
+
+Result<bool> LinksLookup::find_dense(std::uint64_t page, format::LinkRows& rows) const {
+  CRAWLSTORE_TRY(auto number, find_group(page));
+  CRAWLSTORE_TRY(auto group, this->group(number));
+  std::size_t block = group.find(page);
+  const format::DenseBlockPlace place = group.blocks()[block];
+  if (page < place.first_page || page - place.first_page >= place.page_count) {
+    return broken("the index of a dense link run does not ascend", place.offset_bytes);
+  }
+  if (place.length_bytes == 0) return false;
+  CRAWLSTORE_TRY(const auto bytes, block_bytes(place));
+  CRAWLSTORE_TRY(decode(place, bytes, page, rows));
+  if (rows.row_count() == 0 || rows.pages().back() != page) return false;
+  if (page - place.first_page + 1 != place.page_count) return true;
+  while (true) {  // blocks that go on with the row
+    if (++block == group.blocks().size()) {
+      if (++number == format::dense_group_count(footer_)) return true;
+      CRAWLSTORE_TRY(group, this->group(number));
+      block = 0;
+    }
+    const format::DenseBlockPlace& next = group.blocks()[block];
+    if (next.page_count != 0) return true;
+    if (next.first_page != page + 1) {
+      return broken("the index of a dense link run does not ascend", next.offset_bytes);
+    }
+    CRAWLSTORE_TRY(const auto piece, block_bytes(next));
+    CRAWLSTORE_TRY(append_piece(next, piece, rows));
+  }
+}
+
 Result<LinksCursor> LinksCursor::open(LinksLookup run, std::uint64_t page) {
-  CRAWLSTORE_TRY(const auto place, run.find_block(page));
-  LinksCursor cursor(std::move(run), place.offset_bytes);
+  LinksCursor cursor(std::move(run));
+  if (cursor.run_.is_dense()) {
+    CRAWLSTORE_TRY(const auto number, cursor.run_.find_group(page));
+    CRAWLSTORE_TRY(cursor.load_group(number));
+    cursor.block_ = cursor.group_.find(page);
+  } else {
+    CRAWLSTORE_TRY(const auto place, cursor.run_.find_block(page));
+    cursor.offset_ = place.offset_bytes;
+  }
   CRAWLSTORE_TRY(cursor.load_block());
   while (!cursor.at_end() && cursor.page() < page) CRAWLSTORE_TRY(cursor.advance());
   return cursor;
@@ -174,7 +270,7 @@ Result<std::span<const std::byte>> LinksCursor::window(std::uint64_t length_byte
   return window_.subspan(offset_ - window_offset_, length_bytes);
 }
 
-Result<void> LinksCursor::load_block() {
+Result<void> LinksCursor::load_short_block() {
   if (rows_.row_count() != 0) last_page_ = rows_.pages().back();
   row_ = 0;
   if (offset_ == run_.footer().index_offset_bytes) {
@@ -196,6 +292,61 @@ Result<void> LinksCursor::load_block() {
   }
   offset_ += *length;
   return {};
+}
+
+Result<void> LinksCursor::load_group(std::uint64_t number) {
+  const std::uint64_t end_page = group_.end_page();
+  const std::uint64_t end_bytes = group_.end_bytes();
+  const bool goes_on = number != 0 && number == group_number_ + 1 && !group_.blocks().empty();
+  CRAWLSTORE_TRY(group_, run_.group(number));
+  group_number_ = number;
+  block_ = 0;
+  const format::DenseBlockPlace& first = group_.blocks().front();
+  if (goes_on && (first.first_page != end_page || first.offset_bytes != end_bytes)) {
+    return run_.broken("the index of a dense link run does not ascend", first.offset_bytes);
+  }
+  return {};
+}
+
+Result<bool> LinksCursor::goes_on() {
+  if (block_ == group_.blocks().size()) {
+    if (group_number_ + 1 == format::dense_group_count(run_.footer())) return false;
+    CRAWLSTORE_TRY(load_group(group_number_ + 1));
+  }
+  return group_.blocks()[block_].page_count == 0;
+}
+
+Result<void> LinksCursor::load_dense_block() {
+  row_ = 0;
+  const std::uint64_t group_count = format::dense_group_count(run_.footer());
+  for (bool has_rows = false; !has_rows;) {
+    if (block_ == group_.blocks().size()) {
+      if (group_number_ + 1 == group_count) {
+        rows_ = {};
+        if (group_.end_page() == run_.footer().last_page + 1) return {};
+        return run_.broken("the last page of a link run is not the one its footer says",
+                           group_.end_bytes());
+      }
+      CRAWLSTORE_TRY(load_group(group_number_ + 1));
+    }
+    const format::DenseBlockPlace& place = group_.blocks()[block_++];
+    if (place.length_bytes == 0) continue;
+    if (place.page_count == 0) {
+      return run_.broken("a block of a dense link run goes on with no row", place.offset_bytes);
+    }
+    offset_ = place.offset_bytes;
+    CRAWLSTORE_TRY(const auto bytes, window(place.length_bytes + format::kDenseSlackBytes));
+    CRAWLSTORE_TRY(run_.decode(place, bytes, format::kPageMax, rows_));
+    has_rows = true;
+  }
+  while (true) {
+    CRAWLSTORE_TRY(const bool more, goes_on());
+    if (!more) return {};
+    const format::DenseBlockPlace& place = group_.blocks()[block_++];
+    offset_ = place.offset_bytes;
+    CRAWLSTORE_TRY(const auto bytes, window(place.length_bytes + format::kDenseSlackBytes));
+    CRAWLSTORE_TRY(run_.append_piece(place, bytes, rows_));
+  }
 }
 
 }  // namespace crawlstore::links

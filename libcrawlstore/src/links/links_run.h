@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Writing and reading one link run: rows, each a page with its ascending links.
+/// Reading one link run, and writing one with codec 1: rows, each a page with its ascending links.
 /// spec/format.md#link-runs.
 
 #include <cstdint>
@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "container/run_io.h"
+#include "format/dense_block.h"
+#include "format/dense_index.h"
 #include "format/link_block.h"
 #include "format/link_index.h"
 
@@ -65,12 +67,15 @@ class LinksLookup {
 
   /// True, and the row of `page` decoded into `rows` at `row`, if the run has one.
   ///   errors  kSegmentInvalid, and those of RunReader
-  ///   cost    a binary search in the block index, one block (3 to 5 us)
+  ///   cost    a binary search in the block index, and one block (3 to 5 us) or, of a dense run, a
+  ///           part of one (1 us)
   Result<bool> find(std::uint64_t page, format::LinkRows& rows, std::size_t& row) const;
 
   [[nodiscard]] const format::LinkRunFooter& footer() const { return footer_; }
   [[nodiscard]] const format::RunRef& run() const { return reader_->run(); }
-  /// Where the last block lies that begins at or before `page`; the first one if none does.
+  [[nodiscard]] bool is_dense() const { return decoder_ != nullptr; }
+  /// Where the last block lies that begins at or before `page`; the first one if none does. Not of
+  /// a dense run.
   Result<Extent> find_block(std::uint64_t page) const;
   /// `length_bytes` of the payload.
   Result<std::span<const std::byte>> bytes(std::uint64_t offset, std::uint64_t length_bytes) const {
@@ -80,15 +85,33 @@ class LinksLookup {
   [[nodiscard]] tl::unexpected<Error> broken(const char* text, std::uint64_t offset) const;
   [[nodiscard]] tl::unexpected<Error> broken(const Error& error, std::uint64_t block_offset) const;
 
+  // Of a dense run.
+  /// The last group of the index that begins at or before `page`; the first one if none does.
+  Result<std::uint64_t> find_group(std::uint64_t page) const;
+  /// The blocks of a group, of which there is none behind the last.
+  Result<format::DenseGroup> group(std::uint64_t number) const;
+  /// Decodes a block from its bytes and kDenseSlackBytes more; one that goes on with the row before
+  /// has pages 0 and is that row's.
+  Result<void> decode(const format::DenseBlockPlace& place, std::span<const std::byte> bytes,
+                      std::uint64_t last_page, format::LinkRows& rows) const;
+  /// Adds the links of a block that goes on with the last row.
+  Result<void> append_piece(const format::DenseBlockPlace& place, std::span<const std::byte> bytes,
+                            format::LinkRows& rows) const;
+
  private:
   LinksLookup(std::shared_ptr<const container::RunReader> reader, SegmentId segment)
       : reader_(std::move(reader)), segment_(segment) {}
   Result<std::uint64_t> first_page(std::uint64_t block) const;
   Result<std::uint64_t> block_offset(std::uint64_t block) const;
+  Result<bool> find_dense(std::uint64_t page, format::LinkRows& rows) const;
+  Result<std::span<const std::byte>> block_bytes(const format::DenseBlockPlace& place) const {
+    return bytes(place.offset_bytes, place.length_bytes + format::kDenseSlackBytes);
+  }
 
   std::shared_ptr<const container::RunReader> reader_;
   SegmentId segment_;
   format::LinkRunFooter footer_{};
+  std::shared_ptr<const format::DenseDecoder> decoder_;  // of a dense run
 };
 
 /// Walks a run in the order of its pages, with sequential reads of a megabyte; every byte is
@@ -108,12 +131,20 @@ class LinksCursor {
   Result<void> advance_block() { return load_block(); }
 
  private:
-  LinksCursor(LinksLookup run, std::uint64_t offset) : run_(std::move(run)), offset_(offset) {}
-  Result<void> load_block();
+  explicit LinksCursor(LinksLookup run) : run_(std::move(run)) {}
+  Result<void> load_block() { return run_.is_dense() ? load_dense_block() : load_short_block(); }
+  Result<void> load_short_block();
+  Result<void> load_dense_block();
+  /// The next block of a dense run goes on with the row before.
+  Result<bool> goes_on();
+  Result<void> load_group(std::uint64_t number);
   Result<std::span<const std::byte>> window(std::uint64_t length_bytes);
 
   LinksLookup run_;
-  std::uint64_t offset_;  // of the next block
+  std::uint64_t offset_ = 0;  // of the next block
+  std::uint64_t group_number_ = 0;
+  format::DenseGroup group_;
+  std::size_t block_ = 0;  // of the group, the next one
   std::uint64_t window_offset_ = 0;
   std::span<const std::byte> window_;
   format::LinkRows rows_;

@@ -11,7 +11,7 @@
 #include <numeric>
 #include <utility>
 
-#include "scores/in_parallel.h"
+#include "base/in_parallel.h"
 
 namespace crawlstore::scores {
 namespace {

@@ -13,7 +13,7 @@
 
 #include <crawlstore/error.h>
 
-#include "scores/in_parallel.h"
+#include "base/in_parallel.h"
 #include "scores/link_cache.h"
 
 namespace crawlstore::scores {

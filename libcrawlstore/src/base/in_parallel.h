@@ -13,7 +13,7 @@
 
 #include <crawlstore/error.h>
 
-namespace crawlstore::scores {
+namespace crawlstore {
 
 /// Calls work(task, worker), which returns Result<void>, once for each task below `task_count`, on
 /// at most `threads` threads. Worker 0 is the calling thread; each worker has one task at a time.
@@ -55,4 +55,4 @@ Result<void> in_parallel(unsigned threads, std::uint64_t task_count, const Work&
   return first;
 }
 
-}  // namespace crawlstore::scores
+}  // namespace crawlstore

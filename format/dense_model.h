@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The prefix codes of a dense link run: spec/format.md#dense-link-runs. Each number of a block has
+/// a context, and each context a code of its own. Pure functions over bytes; any thread.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <crawlstore/error.h>
+
+#include "endian.h"
+
+namespace crawlstore::format {
+
+inline constexpr std::size_t kDenseContexts = 41;
+inline constexpr std::size_t kDenseTokens = 96;
+inline constexpr std::size_t kDenseModelBytes = kDenseContexts * kDenseTokens / 2;
+/// Numbers are below this one.
+inline constexpr std::uint64_t kDenseNumberEnd = std::uint64_t{1} << 44;
+
+/// What stands for a number: a token, and bits that follow its code as they are.
+struct DenseToken {
+  std::uint8_t token;
+  std::uint8_t raw_bits;
+
+  /// `number` is below kDenseNumberEnd.
+  static constexpr DenseToken of(std::uint64_t number) {
+    if (number < 16) return {static_cast<std::uint8_t>(number), 0};
+    const auto raw_bits = static_cast<unsigned>(std::bit_width(number)) - 2;
+    const std::uint64_t top = number >> raw_bits;  // 2 or 3
+    return {static_cast<std::uint8_t>(8 + 2 * raw_bits + top),
+            static_cast<std::uint8_t>(raw_bits)};
+  }
+};
+
+/// How often each token occurs in each context.
+using DenseCounts = std::array<std::array<std::uint64_t, kDenseTokens>, kDenseContexts>;
+/// How long each token's code is, at most 15 bits; 0: there is none.
+using DenseLengths = std::array<std::array<std::uint8_t, kDenseTokens>, kDenseContexts>;
+
+/// Codes for all tokens that were counted. In each context none was, or at least two.
+DenseLengths dense_code_lengths(const DenseCounts& counts);
+
+/// Appends kDenseModelBytes.
+void encode_dense_model(const DenseLengths& lengths, std::vector<std::byte>& out);
+
+/// errors kSegmentInvalid: the lengths of a context are not those of a complete prefix code (offset
+/// relative to the model)
+Result<DenseLengths> parse_dense_model(std::span<const std::byte, kDenseModelBytes> bytes);
+
+/// The codes of a model, for writing.
+class DenseCodes {
+ public:
+  explicit DenseCodes(const DenseLengths& lengths);
+
+  struct Code {
+    std::uint16_t bits;  // the first one lowest
+    std::uint8_t length;
+  };
+  [[nodiscard]] Code code(std::size_t context, std::uint8_t token) const {
+    return codes_[context][token];
+  }
+  /// Bits of a number with all that belongs to it.
+  [[nodiscard]] std::uint32_t cost(std::size_t context, std::uint64_t number) const {
+    const DenseToken token = DenseToken::of(number);
+    return codes_[context][token.token].length + std::uint32_t{token.raw_bits};
+  }
+
+ private:
+  std::array<std::array<Code, kDenseTokens>, kDenseContexts> codes_{};
+};
+
+/// Bits that are read from hostile bytes. Behind `bit_count` bits, 8 more bytes must be readable.
+/// Whoever reads further than the end gets zeros or what lies there, and has failed().
+class DenseInput {
+ public:
+  DenseInput(const std::byte* data, std::uint64_t bit_count) : data_(data), end_(bit_count) {}
+  /// At least the next 57 bits, the first one lowest.
+  [[nodiscard]] std::uint64_t peek() const {
+    return load<std::uint64_t>(data_ + (position_ >> 3)) >> (position_ & 7);
+  }
+  void skip(std::uint64_t bits) {
+    position_ += bits;
+    if (position_ > end_) [[unlikely]] {
+      position_ = end_;
+      has_failed_ = true;
+    }
+  }
+  void fail() { has_failed_ = true; }
+  [[nodiscard]] bool has_failed() const { return has_failed_; }
+  [[nodiscard]] std::uint64_t bits_left() const { return end_ - position_; }
+
+ private:
+  const std::byte* data_;
+  std::uint64_t end_;
+  std::uint64_t position_ = 0;
+  bool has_failed_ = false;
+};
+
+/// The codes of a model, for reading. 90 KB.
+class DenseDecoder {
+ public:
+  explicit DenseDecoder(const DenseLengths& lengths);
+
+  /// The next number; 0 after the end. Where a context has no codes, the input fails.
+  [[nodiscard]] std::uint64_t read(DenseInput& input, std::size_t context) const {
+    const std::uint64_t word = input.peek();
+    std::uint16_t entry = entries_[context][word & ((1U << kIndexBits) - 1)];
+    if (entry == 0) [[unlikely]] {
+      entry = long_code(context, word);
+      if (entry == 0) input.fail();
+    }
+    const unsigned length = entry & 15;
+    const unsigned raw_bits = entry >> 4 & 63;
+    input.skip(length + raw_bits);
+    return std::uint64_t{entry} >> 10 << raw_bits |
+           (word >> length & ~(~std::uint64_t{0} << raw_bits));
+  }
+
+ private:
+  static constexpr unsigned kIndexBits = 10;
+  /// Of a code that is longer than kIndexBits; 0 if there is none.
+  [[nodiscard]] std::uint16_t long_code(std::size_t context, std::uint64_t word) const;
+
+  /// The length of the code (4 bits), raw bits (6), and what stands above these (4, at most 15);
+  /// 0: the code is longer, or there is none.
+  std::array<std::array<std::uint16_t, std::size_t{1} << kIndexBits>, kDenseContexts> entries_{};
+  struct LongCode {
+    std::uint16_t bits;  // the first one lowest
+    std::uint16_t entry;
+  };
+  std::array<std::vector<LongCode>, kDenseContexts> long_codes_;
+};
+
+}  // namespace crawlstore::format
