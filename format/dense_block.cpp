@@ -48,10 +48,12 @@ class DenseBlockReader {
   }
 
   /// nullptr, or the text that names the broken rule.
-  const char* read(std::uint64_t first_page, std::size_t page_count, std::uint64_t last_page) {
+  const char* read(std::uint64_t first_page, std::size_t page_count, std::uint64_t last_page,
+                   std::vector<DenseRowPlace>* places) {
     RowClass before = RowClass::kNone;
     for (std::size_t offset = 0; offset < page_count; ++offset) {
       if (first_page + offset > last_page) return nullptr;
+      const std::uint64_t begin_bits = input_.position();
       std::uint64_t type = number(type_context(before));
       if (type == kEmptyRows) {
         offset += number(kEmptiesContext) + 1;
@@ -65,9 +67,10 @@ class DenseBlockReader {
       if (const char* broken = read_row(type)) return broken;
       if (input_.has_failed()) return "a dense block is cut short";
       before = class_of(type);
+      if (places != nullptr) places->push_back({type, begin_bits, input_.position()});
     }
-    const bool is_exact = input_.bits_left() < 8 &&
-                          (input_.peek() & ~(~std::uint64_t{0} << input_.bits_left())) == 0;
+    const bool is_exact =
+        input_.bits_left() < 8 && (input_.peek() & ~(~std::uint64_t{0} << input_.bits_left())) == 0;
     return is_exact ? nullptr : "a dense block does not end with its last row";
   }
 
@@ -214,10 +217,12 @@ class DenseBlockReader {
 
 Result<void> decode_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
                                 std::uint64_t first_page, std::size_t page_count,
-                                std::uint64_t last_page, LinkRows& rows) {
+                                std::uint64_t last_page, LinkRows& rows,
+                                std::vector<DenseRowPlace>* places) {
   if (block.size() < kDenseSlackBytes) return invalid("a dense block is cut short");
   DenseBlockReader reader(block, decoder, rows);
-  if (const char* broken = reader.read(first_page, page_count, last_page)) return invalid(broken);
+  if (const char* broken = reader.read(first_page, page_count, last_page, places))
+    return invalid(broken);
   return {};
 }
 

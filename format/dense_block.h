@@ -42,7 +42,8 @@ class DenseBlockEncoder {
   /// Appends the bytes of a block.
   ///   first_page  the block covers the pages from this one to that of the last row, at most
   ///               kDenseBlockPages; those that are no rows have no links
-  ///   rows        1 to kDenseBlockRows rows, each with links, together at most kDenseBlockLinks, or
+  ///   rows        1 to kDenseBlockRows rows, each with links, together at most kDenseBlockLinks,
+  ///   or
   ///               a single one with at most kDensePieceLinks
   ///   cost        about 70 ns a link
   void encode(std::uint64_t first_page, const LinkRowSpans& rows, std::vector<std::byte>& out);
@@ -75,16 +76,26 @@ class DenseBlockEncoder {
   Form tried_;
 };
 
+/// Where a row lies in its block, for people.
+struct DenseRowPlace {
+  std::uint64_t type;
+  std::uint64_t begin_bits;
+  std::uint64_t end_bits;
+};
+
 /// Decodes a block.
 ///   block       the bytes of the block and kDenseSlackBytes behind them; hostile, and may change
 ///               meanwhile
 ///   page_count  how many pages it covers, at least 1
 ///   last_page   rows behind this page need not be decoded; the end of the block is then not
 ///               checked, unless `last_page` is at least the last page of the block
-///   errors      kSegmentInvalid, offset relative to the block; `rows` is then not to be used
+///   places      gets one a row, if it is not nullptr
+///   errors      kSegmentInvalid, offset relative to the block; `rows` is then not to be used, and
+///               `places` are those of the rows before
 ///   cost        about 5 ns a link; memory 64 KB
 Result<void> decode_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
                                 std::uint64_t first_page, std::size_t page_count,
-                                std::uint64_t last_page, LinkRows& rows);
+                                std::uint64_t last_page, LinkRows& rows,
+                                std::vector<DenseRowPlace>* places = nullptr);
 
 }  // namespace crawlstore::format

@@ -40,8 +40,12 @@ constexpr std::size_t degree_context(std::uint64_t degree_before) {
 constexpr std::size_t first_run_context(std::uint64_t reference_degree) {
   return 10 + size_class(reference_degree) + (reference_degree >= 128 ? 1U : 0U);
 }
-constexpr std::size_t copy_context(std::uint64_t left) { return 14 + size_class(left); }
-constexpr std::size_t skip_context(std::uint64_t left) { return 17 + size_class(left); }
+constexpr std::size_t copy_context(std::uint64_t left) {
+  return 14 + size_class(left);
+}
+constexpr std::size_t skip_context(std::uint64_t left) {
+  return 17 + size_class(left);
+}
 constexpr std::size_t extra_count_context(std::uint64_t left_out) {
   return 20 + (left_out > 0 ? 1U : 0U) + (left_out >= 8 ? 1U : 0U);
 }

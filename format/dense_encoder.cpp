@@ -77,6 +77,7 @@ struct BitSink {
 }  // namespace
 
 DenseLengths dense_model(const DenseCounts& counts, std::uint64_t number_max) {
+  number_max = std::max<std::uint64_t>(number_max, 1);  // a code has at least two tokens
   DenseCounts weights{};
   for (std::size_t context = 0; context < kDenseContexts; ++context) {
     const std::size_t end = DenseToken::of(highest_number(context, number_max)).token + 1U;

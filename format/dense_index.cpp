@@ -25,17 +25,16 @@ void DenseIndex::encode_tail(const DenseLengths& model, const LinkTotals& totals
                              std::vector<std::byte>& out) const {
   CRAWLSTORE_ASSERT(block_count_ != 0);
   const std::uint64_t padding_bytes = (8 - blocks_bytes_ % 8) % 8;
-  const LinkRunFooter footer{
-      .row_count = totals.row_count,
-      .link_count = totals.link_count,
-      .block_count = block_count_,
-      .index_offset_bytes = blocks_bytes_ + padding_bytes + kDenseModelBytes,
-      .first_page = groups_.front().first_page,
-      .last_page = totals.last_page,
-      .target_max = totals.target_max,
-      .codec = kDenseFamily,
-      .reserved = {},
-      .magic = kLinkRunMagic};
+  const LinkRunFooter footer{.row_count = totals.row_count,
+                             .link_count = totals.link_count,
+                             .block_count = block_count_,
+                             .index_offset_bytes = blocks_bytes_ + padding_bytes + kDenseModelBytes,
+                             .first_page = groups_.front().first_page,
+                             .last_page = totals.last_page,
+                             .target_max = totals.target_max,
+                             .codec = kDenseFamily,
+                             .reserved = {},
+                             .magic = kLinkRunMagic};
   out.resize(out.size() + padding_bytes);
   encode_dense_model(model, out);
   const auto index = std::as_bytes(std::span(groups_));
@@ -69,8 +68,8 @@ Result<DenseGroup> DenseGroup::parse(std::span<const std::byte, sizeof(DenseInde
   const std::uint64_t place = footer.index_offset_bytes + number * sizeof stored;
   const std::uint64_t blocks_end = dense_model_offset(footer);
   DenseGroup group;
-  group.count_ = static_cast<std::size_t>(std::min<std::uint64_t>(
-      kDenseGroupBlocks, footer.block_count - number * kDenseGroupBlocks));
+  group.count_ = static_cast<std::size_t>(
+      std::min<std::uint64_t>(kDenseGroupBlocks, footer.block_count - number * kDenseGroupBlocks));
   group.end_page_ = stored.first_page;
   group.end_bytes_ = stored.offset_bytes;
   if (stored.first_page > footer.last_page + 1 || stored.offset_bytes > blocks_end) {

@@ -33,8 +33,7 @@ struct DenseToken {
     if (number < 16) return {static_cast<std::uint8_t>(number), 0};
     const auto raw_bits = static_cast<unsigned>(std::bit_width(number)) - 2;
     const std::uint64_t top = number >> raw_bits;  // 2 or 3
-    return {static_cast<std::uint8_t>(8 + 2 * raw_bits + top),
-            static_cast<std::uint8_t>(raw_bits)};
+    return {static_cast<std::uint8_t>(8 + 2 * raw_bits + top), static_cast<std::uint8_t>(raw_bits)};
   }
 };
 
@@ -93,6 +92,7 @@ class DenseInput {
   }
   void fail() { has_failed_ = true; }
   [[nodiscard]] bool has_failed() const { return has_failed_; }
+  [[nodiscard]] std::uint64_t position() const { return position_; }
   [[nodiscard]] std::uint64_t bits_left() const { return end_ - position_; }
 
  private:

@@ -8,6 +8,7 @@
 
 #include <crawlstore/types.h>
 
+#include "format/dense_index.h"
 #include "format/endian.h"
 #include "format/field_members.h"
 #include "format/layout.h"
@@ -205,6 +206,11 @@ constexpr std::array kLinkBlock{
 constexpr std::array kLinkIndexEntry{
     Member{"first_page", Form::kUnsigned, offsetof(LinkIndexEntry, first_page), 8},
     Member{"offset_bytes", Form::kHex, offsetof(LinkIndexEntry, offset_bytes), 8},
+};
+
+constexpr std::array kDenseIndexGroup{
+    Member{"first_page", Form::kUnsigned, offsetof(DenseIndexGroup, first_page), 8},
+    Member{"offset_bytes", Form::kHex, offsetof(DenseIndexGroup, offset_bytes), 8},
 };
 
 constexpr std::array kLinkRunFooter{
@@ -410,6 +416,9 @@ Fields describe_link_block(std::span<const std::byte> bytes) {
 }
 Fields describe_link_index_entry(std::span<const std::byte> bytes) {
   return describe_members(kLinkIndexEntry, bytes);
+}
+Fields describe_dense_index_group(std::span<const std::byte> bytes) {
+  return describe_members(kDenseIndexGroup, bytes);
 }
 Fields describe_link_run_footer(std::span<const std::byte> bytes) {
   return describe_members(kLinkRunFooter, bytes);

@@ -49,6 +49,7 @@ Fields describe_event_run(std::span<const std::byte> bytes);
 Fields describe_link_block(std::span<const std::byte> bytes);
 Fields describe_link_index_entry(std::span<const std::byte> bytes);
 Fields describe_link_run_footer(std::span<const std::byte> bytes);
+Fields describe_dense_index_group(std::span<const std::byte> bytes);
 Fields describe_record_tile(std::span<const std::byte> bytes);
 Fields describe_score_footer(std::span<const std::byte> bytes);
 Fields describe_queue_table(std::span<const std::byte> bytes);

@@ -25,8 +25,7 @@ const char* check_short_footer(const LinkRunFooter& footer, std::uint64_t payloa
     return "the index of a link run is out of place";
   }
   // Selectors take 2 bits a row and a link.
-  if (footer.row_count < footer.block_count ||
-      footer.row_count > footer.index_offset_bytes * 4 ||
+  if (footer.row_count < footer.block_count || footer.row_count > footer.index_offset_bytes * 4 ||
       footer.link_count > footer.index_offset_bytes * 4) {
     return "a count of a link run is out of range";
   }
@@ -41,8 +40,9 @@ const char* check_footer(const LinkRunFooter& footer, std::uint64_t payload_byte
   if (footer.reserved != std::array<std::uint16_t, 3>{}) {
     return "reserved bytes of a link run are not zero";
   }
-  if (const char* broken = footer.codec == kLinkFamily ? check_short_footer(footer, payload_bytes)
-                                                       : check_dense_footer(footer, payload_bytes)) {
+  if (const char* broken = footer.codec == kLinkFamily
+                               ? check_short_footer(footer, payload_bytes)
+                               : check_dense_footer(footer, payload_bytes)) {
     return broken;
   }
   if (footer.first_page > footer.last_page || footer.last_page > kPageMax ||

@@ -81,8 +81,8 @@ DenseSurvey::DenseSurvey()
       next_weight_(kCountedBlocks) {}
 
 Result<void> DenseSurvey::append(std::uint64_t page, std::span<const std::uint64_t> links) {
-  longest_row_ = std::max<std::uint64_t>(longest_row_, links.size());
-  return cutter_.append(page, links);
+  has_too_long_row_ = has_too_long_row_ || links.size() > format::kDenseRowLinksMax;
+  return has_too_long_row_ ? Result<void>{} : cutter_.append(page, links);
 }
 
 Result<void> DenseSurvey::take(const DenseRows& block) {
@@ -99,7 +99,7 @@ Result<void> DenseSurvey::take(const DenseRows& block) {
 
 bool DenseSurvey::is_worth_it() const {
   const format::LinkTotals& totals = cutter_.totals();
-  return totals.link_count >= kDenseLinksMin && longest_row_ <= format::kDenseRowLinksMax &&
+  return totals.link_count >= kDenseLinksMin && !has_too_long_row_ &&
          (totals.last_page - cutter_.first_page()) / kPagesPerRowMax < totals.row_count;
 }
 

@@ -72,13 +72,13 @@ class DenseSurvey {
   DenseCutter cutter_;
   format::DenseCounts counts_{};
   std::uint64_t block_count_ = 0;
-  std::uint64_t weight_ = 1;      // one of so many blocks is counted
+  std::uint64_t weight_ = 1;       // one of so many blocks is counted
   std::uint64_t next_weight_ = 0;  // the block from which on the weight is doubled
-  std::uint64_t longest_row_ = 0;
+  bool has_too_long_row_ = false;
 };
 
-/// Writes a run of rows that a survey has seen. Threads share the coding; the bytes do not depend on
-/// how many there are. Memory: some 4 MB, the longest row, and 3.25 bytes a block.
+/// Writes a run of rows that a survey has seen. Threads share the coding; the bytes do not depend
+/// on how many there are. Memory: some 4 MB, the longest row, and 3.25 bytes a block.
 class DenseWriter {
  public:
   static Result<DenseWriter> start(container::SegmentWriter& writer, SegmentId segment, RunId run,

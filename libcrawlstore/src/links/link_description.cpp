@@ -8,6 +8,7 @@
 #include "format/field.h"
 #include "format/link_block.h"
 #include "format/link_index.h"
+#include "links/dense_description.h"
 
 namespace crawlstore::links {
 
@@ -56,6 +57,7 @@ void describe_link_run(Description& out, const RunSource& source) {
   const auto footer = container::describe_footer(out, source, format::describe_link_run_footer,
                                                  format::parse_link_footer);
   if (!footer) return;
+  if (footer->codec == format::kDenseFamily) return describe_dense_run(out, source, *footer);
   const auto map = blocks_of(source, *footer);
   const Extent index = index_of(*footer);
   const std::uint64_t start = source.run().offset_bytes;
@@ -73,6 +75,9 @@ void describe_link_run_at(Description& out, const RunSource& source, std::uint64
   const auto footer = container::describe_footer(out, source, format::describe_link_run_footer,
                                                  format::parse_link_footer);
   if (!footer) return;
+  if (footer->codec == format::kDenseFamily) {
+    return describe_dense_run_at(out, source, *footer, place);
+  }
   const auto map = blocks_of(source, *footer);
   const Extent index = index_of(*footer);
   if (place < index.offset_bytes) {

@@ -46,7 +46,9 @@ std::uint64_t merge_steps(std::span<const LogRun> runs, std::size_t first) {
 }
 
 /// Of a merge of all runs that may write a dense one: the survey and the writer see all rows.
-std::uint64_t compaction_steps(std::span<const LogRun> runs) { return 2 * merge_steps(runs, 0); }
+std::uint64_t compaction_steps(std::span<const LogRun> runs) {
+  return 2 * merge_steps(runs, 0);
+}
 
 /// A merge of the newest runs of one way. Writes, and only then changes the segments.
 class Merge {
@@ -96,9 +98,9 @@ class Merge {
   Result<void> write_dense(SegmentId links, const format::DenseLengths& model, bool reserve_all) {
     const std::uint64_t bytes_max = reserve_bytes(runs_, false, reserve_all) +
                                     sizeof(format::LinkRunFooter) + format::kDenseModelBytes;
-    CRAWLSTORE_TRY(auto writer, DenseWriter::start(writer_, links, writer_.new_run_ids(2),
-                                                   bytes_max + (reserve_all ? bytes_max : 0),
-                                                   model));
+    CRAWLSTORE_TRY(auto writer,
+                   DenseWriter::start(writer_, links, writer_.new_run_ids(2),
+                                      bytes_max + (reserve_all ? bytes_max : 0), model));
     CRAWLSTORE_TRY(copy_rows(writer, nullptr));
     CRAWLSTORE_TRY(const auto written, writer.finish());
     links_run_ = written;
@@ -186,8 +188,7 @@ Result<void> merge_in(container::SegmentWriter& writer, const LinkSegments& segm
 bool is_loose(std::span<const LogRun> runs) {
   if (runs.size() != 1) return !runs.empty();
   const LinksLookup& run = runs.front().run;
-  return runs.front().is_gone ||
-         (!run.is_dense() && run.footer().link_count >= kDenseLinksMin);
+  return runs.front().is_gone || (!run.is_dense() && run.footer().link_count >= kDenseLinksMin);
 }
 
 std::vector<std::uint64_t> sizes_of(std::span<const LogRun> runs) {

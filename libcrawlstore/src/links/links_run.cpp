@@ -168,9 +168,8 @@ Result<std::uint64_t> LinksLookup::find_group(std::uint64_t page) const {
   std::uint64_t high = format::dense_group_count(footer_);
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
-    CRAWLSTORE_TRY(
-        const auto entry,
-        bytes(footer_.index_offset_bytes + middle * sizeof(format::DenseIndexGroup), 8));
+    CRAWLSTORE_TRY(const auto entry,
+                   bytes(footer_.index_offset_bytes + middle * sizeof(format::DenseIndexGroup), 8));
     (format::load<std::uint64_t>(entry.data()) <= page ? low : high) = middle;
   }
   return low;

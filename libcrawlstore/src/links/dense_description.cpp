@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "links/dense_description.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "container/description_parts.h"
+#include "format/dense_block.h"
+#include "format/dense_index.h"
+#include "format/endian.h"
+#include "format/field.h"
+
+namespace crawlstore::links {
+
+using container::Description;
+using container::RunBytes;
+using container::RunSource;
+
+namespace {
+
+constexpr std::uint64_t kGroupBytes = sizeof(format::DenseIndexGroup);
+
+class DenseParts {
+ public:
+  DenseParts(Description& out, const RunSource& source, const format::LinkRunFooter& footer)
+      : out_(out), source_(source), footer_(footer), start_(source.run().offset_bytes) {
+    const auto bytes = source.read(format::dense_model_offset(footer), format::kDenseModelBytes);
+    if (bytes.bytes.size() < format::kDenseModelBytes) return;
+    const auto model = format::parse_dense_model(
+        std::span<const std::byte>(bytes.bytes).first<format::kDenseModelBytes>());
+    if (model) decoder_.emplace(*model);
+  }
+
+  /// What the index says of a group's blocks, if it can be relied on.
+  [[nodiscard]] std::optional<format::DenseGroup> group(std::uint64_t number) const {
+    const auto bytes = source_.read(group_place(number), kGroupBytes);
+    if (bytes.bytes.size() < kGroupBytes) return std::nullopt;
+    const auto group = format::DenseGroup::parse(
+        std::span<const std::byte>(bytes.bytes).first<kGroupBytes>(), footer_, number);
+    return group ? std::optional(*group) : std::nullopt;
+  }
+
+  void describe_group(std::uint64_t number) {
+    const std::uint64_t base = start_ + group_place(number);
+    const std::size_t mark = out_.mark();
+    out_.open("index[" + std::to_string(number) + "]", "struct", {base, kGroupBytes});
+    const RunBytes bytes = source_.read(group_place(number), kGroupBytes);
+    out_.add_fields(format::describe_dense_index_group(bytes.bytes), base);
+    if (bytes.bytes.size() == kGroupBytes) {
+      const auto stored = format::load_struct<format::DenseIndexGroup>(bytes.bytes.data());
+      add_list("page_counts", "u8", base + offsetof(format::DenseIndexGroup, page_counts),
+               stored.page_counts);
+      add_list("block_bytes", "u16", base + offsetof(format::DenseIndexGroup, block_bytes),
+               stored.block_bytes);
+      const auto parsed = format::DenseGroup::parse(
+          std::span<const std::byte>(bytes.bytes).first<kGroupBytes>(), footer_, number);
+      note(mark, bytes, start_, container::error_of(parsed));
+    } else {
+      note(mark, bytes, base, std::nullopt);
+    }
+    out_.close();
+  }
+
+  void describe_model() {
+    const std::uint64_t place = format::dense_model_offset(footer_);
+    const std::size_t mark = out_.mark();
+    out_.open("model", "list", {start_ + place, format::kDenseModelBytes},
+              std::to_string(format::kDenseContexts));
+    const RunBytes bytes = source_.read(place, format::kDenseModelBytes);
+    constexpr std::uint64_t kContextBytes = format::kDenseTokens / 2;
+    for (std::uint64_t i = 0; (i + 1) * kContextBytes <= bytes.bytes.size() &&
+                              i < std::min(format::kDenseContexts, out_.entries_max());
+         ++i) {
+      std::string lengths;
+      for (std::uint64_t k = 0; k < kContextBytes; ++k) {
+        const auto pair = std::to_integer<unsigned>(bytes.bytes[i * kContextBytes + k]);
+        lengths += "0123456789abcdef"[pair & 15];
+        lengths += "0123456789abcdef"[pair >> 4];
+      }
+      lengths.erase(lengths.find_last_not_of('0') + 1);
+      out_.add("lengths[" + std::to_string(i) + "]", "string",
+               {start_ + place + i * kContextBytes, kContextBytes}, lengths);
+    }
+    std::optional<Error> broken;
+    if (bytes.bytes.size() == format::kDenseModelBytes) {
+      broken = container::error_of(format::parse_dense_model(
+          std::span<const std::byte>(bytes.bytes).first<format::kDenseModelBytes>()));
+    }
+    note(mark, bytes, start_ + place, broken);
+    out_.close();
+  }
+
+  void describe_block(std::uint64_t number, const format::DenseBlockPlace& place) {
+    const std::uint64_t base = start_ + place.offset_bytes;
+    const std::size_t mark = out_.mark();
+    const bool goes_on = place.page_count == 0;
+    const std::uint64_t first_page = goes_on ? place.first_page - 1 : place.first_page;
+    const std::uint64_t page_count = goes_on ? 1 : place.page_count;
+    std::string pages =
+        (goes_on ? "more links of page " : "pages from ") + std::to_string(first_page);
+    if (!goes_on) pages += ", " + std::to_string(page_count);
+    if (place.length_bytes == 0) pages += ", without links";
+    out_.open("block[" + std::to_string(number) + "]", "struct", {base, place.length_bytes}, pages);
+    if (place.length_bytes != 0) {
+      const RunBytes bytes =
+          source_.read(place.offset_bytes, place.length_bytes + format::kDenseSlackBytes);
+      note(mark, bytes, base, describe_rows(bytes, first_page, page_count, base));
+    }
+    out_.close();
+  }
+
+ private:
+  [[nodiscard]] std::uint64_t group_place(std::uint64_t number) const {
+    return footer_.index_offset_bytes + number * kGroupBytes;
+  }
+
+  void note(std::size_t mark, const RunBytes& bytes, std::uint64_t base,
+            const std::optional<Error>& broken) {
+    container::note_problems(out_, mark, base, bytes, broken);
+  }
+
+  template <class Numbers>
+  void add_list(const char* name, const char* type, std::uint64_t offset, const Numbers& numbers) {
+    std::string text;
+    for (const auto number : numbers) text += (text.empty() ? "" : " ") + std::to_string(number);
+    out_.add(name, type, {offset, sizeof numbers}, text);
+  }
+
+  std::optional<Error> describe_rows(const RunBytes& bytes, std::uint64_t first_page,
+                                     std::uint64_t page_count, std::uint64_t base) {
+    if (!decoder_) return std::nullopt;  // the model says why
+    format::LinkRows rows;
+    std::vector<format::DenseRowPlace> places;
+    const auto decoded = format::decode_dense_block(bytes.bytes, *decoder_, first_page, page_count,
+                                                    format::kPageMax, rows, &places);
+    for (std::size_t i = 0; i < std::min(places.size(), out_.entries_max()); ++i) {
+      const auto& [type, begin, end] = places[i];
+      std::string text = std::to_string(rows.links(i).size()) + " links, ";
+      if (type == 1) {
+        text += "plain";
+      } else {
+        text += (type < 48 ? "refers " + std::to_string(type - 1)
+                           : "equals the one " + std::to_string(type - 48)) +
+                " back";
+      }
+      text += ", bits " + std::to_string(begin) + " to " + std::to_string(end);
+      const std::uint64_t last_byte = (end + 7) / 8;
+      out_.add("row[" + std::to_string(rows.page(i)) + "]", "string",
+               {base + begin / 8, last_byte - begin / 8}, text);
+    }
+    return container::error_of(decoded);
+  }
+
+  Description& out_;
+  const RunSource& source_;
+  const format::LinkRunFooter& footer_;
+  const std::uint64_t start_;
+  std::optional<format::DenseDecoder> decoder_;
+};
+
+}  // namespace
+
+void describe_dense_run(Description& out, const RunSource& source,
+                        const format::LinkRunFooter& footer) {
+  DenseParts parts(out, source, footer);
+  const std::uint64_t start = source.run().offset_bytes;
+  const std::uint64_t group_count = format::dense_group_count(footer);
+  const std::uint64_t shown = std::min<std::uint64_t>(footer.block_count, out.entries_max());
+  out.open("blocks", "list", {start, format::dense_model_offset(footer)},
+           std::to_string(footer.block_count));
+  std::optional<format::DenseGroup> group;
+  for (std::uint64_t i = 0; i < shown; ++i) {
+    if (i % format::kDenseGroupBlocks == 0) group = parts.group(i / format::kDenseGroupBlocks);
+    if (group) parts.describe_block(i, group->blocks()[i % format::kDenseGroupBlocks]);
+  }
+  out.close();
+  parts.describe_model();
+  out.open("index", "list", {start + footer.index_offset_bytes, group_count * kGroupBytes},
+           std::to_string(group_count));
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(group_count, out.entries_max()); ++i) {
+    parts.describe_group(i);
+  }
+  out.close();
+}
+
+void describe_dense_run_at(Description& out, const RunSource& source,
+                           const format::LinkRunFooter& footer, std::uint64_t place) {
+  DenseParts parts(out, source, footer);
+  const std::uint64_t group_count = format::dense_group_count(footer);
+  if (place >= footer.index_offset_bytes) {
+    const std::uint64_t number = (place - footer.index_offset_bytes) / kGroupBytes;
+    if (number < group_count) parts.describe_group(number);
+    return;
+  }
+  if (place >= format::dense_model_offset(footer)) return parts.describe_model();
+  std::uint64_t low = 0;
+  for (std::uint64_t high = group_count; high - low > 1;) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    const auto entry =
+        source.read(footer.index_offset_bytes + middle * kGroupBytes + 8, 8);  // offset_bytes
+    const bool is_before =
+        entry.bytes.size() == 8 && format::load<std::uint64_t>(entry.bytes.data()) <= place;
+    (is_before ? low : high) = middle;
+  }
+  const auto group = parts.group(low);
+  if (!group) return parts.describe_group(low);
+  for (std::size_t i = 0; i < group->blocks().size(); ++i) {
+    const format::DenseBlockPlace& block = group->blocks()[i];
+    if (place - block.offset_bytes < block.length_bytes) {
+      return parts.describe_block(low * format::kDenseGroupBlocks + i, block);
+    }
+  }
+}
+
+}  // namespace crawlstore::links

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "links/dense_run.h"
+
+#include <cstdint>
+#include <iterator>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "links/link_content.h"
+#include "links/link_store.h"
+#include "support/seeded.h"
+
+namespace crawlstore::testing {
+namespace {
+
+using links::LinksCursor;
+using links::LinksLookup;
+
+links::DenseSurvey& surveyed(links::DenseSurvey& survey, const Rows& rows) {
+  for (const auto& [page, row] : rows) must(survey.append(page, row));
+  must(survey.finish());
+  return survey;
+}
+
+bool is_worth_it(const Rows& rows) {
+  links::DenseSurvey survey;
+  return surveyed(survey, rows).is_worth_it();
+}
+
+/// A dense run in a store of its own, not committed.
+class WrittenDense {
+ public:
+  explicit WrittenDense(const Rows& rows)
+      : writer_(store_.writer()), segments_(add_link_segments(*writer_)) {
+    links::DenseSurvey survey;
+    const auto model = surveyed(survey, rows).model();
+    auto run = must(links::DenseWriter::start(*writer_, segments_.out, writer_->new_run_ids(1),
+                                              4 * bytes_max(rows) + 4096, model));
+    for (const auto& [page, row] : rows) must(run.append(page, row));
+    run_ = must(run.finish()).value();
+    run.give_back();
+  }
+
+  [[nodiscard]] LinksLookup lookup() const {
+    return must(LinksLookup::open(run_reader(*writer_, segments_.out, run_), segments_.out));
+  }
+  [[nodiscard]] Result<LinksCursor> cursor(std::uint64_t page = 0) const {
+    return LinksCursor::open(lookup(), page);
+  }
+  [[nodiscard]] const format::RunRef& run() const { return run_; }
+  [[nodiscard]] Bytes payload() const {
+    return read_bytes(writer_->storage(), run_.offset_bytes, run_.payload_bytes);
+  }
+
+ private:
+  ContainerStore store_;
+  std::unique_ptr<container::Writer> writer_;
+  links::LinkSegments segments_;
+  format::RunRef run_;
+};
+
+std::string verdict(const Bytes& payload) {
+  const Bytes exact(payload.begin(), payload.end());
+  const auto content = links::check_link_run(container::payload_in_memory(exact),
+                                             [](std::uint64_t) { return Result<void>{}; });
+  return content ? "accepted" : content.error().text;
+}
+
+/// Cursors, look-ups and deep verification see the rows that have links.
+void expect_every_way(Rows rows, SeededRandom& random) {
+  const WrittenDense written(rows);
+  std::erase_if(rows, [](const auto& row) { return row.second.empty(); });
+  EXPECT_EQ(rows_of(written.cursor()), rows);
+  EXPECT_EQ(verdict(written.payload()), "accepted");
+  const auto lookup = written.lookup();
+  EXPECT_TRUE(lookup.is_dense());
+  EXPECT_EQ(lookup.footer().row_count, rows.size());
+  format::LinkRows scratch;
+  std::size_t row = 0;
+  for (int i = 0; i < 300; ++i) {
+    const std::uint64_t from = rows.begin()->first;
+    std::uint64_t page = from + random.below(rows.rbegin()->first - from + 3);
+    if (i % 3 == 0) {
+      const auto near = rows.lower_bound(page);
+      page = near == rows.end() ? rows.rbegin()->first : near->first;
+    }
+    const auto expected = rows.find(page);
+    ASSERT_EQ(must(lookup.find(page, scratch, row)), expected != rows.end()) << page;
+    if (expected == rows.end()) continue;
+    const auto links = scratch.links(row);
+    ASSERT_EQ(std::vector<std::uint64_t>(links.begin(), links.end()), expected->second) << page;
+  }
+  const std::uint64_t middle = std::next(rows.begin(), static_cast<long>(rows.size() / 2))->first;
+  for (const std::uint64_t page : {middle, middle + 1, rows.rbegin()->first}) {
+    EXPECT_EQ(rows_of(written.cursor(page)), Rows(rows.lower_bound(page), rows.end()));
+  }
+}
+
+TEST(DenseRun, ReturnsRandomGraphs) {
+  SeededRandom random;
+  for (const std::uint64_t row_count : {1U, 2U, 50U, 5'000U, 40'000U}) {
+    expect_every_way(random_rows(random, row_count, random.below(1000), 2 * row_count + 5), random);
+  }
+}
+
+TEST(DenseRun, ReturnsPagesOfMoreThan32Bits) {
+  SeededRandom random;
+  expect_every_way(random_rows(random, 3'000, format::kPageMax - 10'000, 10'000), random);
+}
+
+TEST(DenseRun, ReturnsRowsThatAreFarApart) {
+  SeededRandom random;
+  Rows rows;
+  for (std::uint64_t page = 7; rows.size() < 3'000;
+       page += 1 + (random.next() >> 32 >> random.below(32)) % 20'000) {
+    rows[page] = {page / 2, page, page + 1 + random.below(3)};
+  }
+  expect_every_way(rows, random);
+}
+
+TEST(DenseRun, ReturnsRowsOfAMillionLinks) {
+  SeededRandom random;
+  Rows rows = random_rows(random, 3'000, 0, 4'000);
+  // One of each length about a piece's; more than a group of the index can hold, twice in a row.
+  std::uint64_t page = 100;
+  for (const std::uint64_t length :
+       {2'048U, 2'049U, 8'191U, 8'192U, 8'193U, 16'384U, 1'100'000U, 600'000U}) {
+    auto& row = rows[page++];
+    row.clear();
+    for (std::uint64_t link = 3; row.size() < length; link += 1 + random.below(100)) {
+      row.push_back(link);
+    }
+  }
+  rows[4'100] = rows[106];
+  expect_every_way(rows, random);
+}
+
+TEST(DenseRun, IsWorthItForManyLinksThatAreNotTooFarApart) {
+  Rows rows;
+  for (std::uint64_t page = 0; page < links::kDenseLinksMin; ++page) rows[page] = {page + 1};
+  EXPECT_TRUE(is_worth_it(rows));
+  rows.erase(5);
+  EXPECT_FALSE(is_worth_it(rows));
+  rows[std::uint64_t{1} << 39] = {5};
+  EXPECT_FALSE(is_worth_it(rows));
+  Rows row{{0, std::vector<std::uint64_t>(format::kDenseRowLinksMax + 1)}};
+  std::iota(row[0].begin(), row[0].end(), 0);
+  EXPECT_FALSE(is_worth_it(row));
+}
+
+/// Any change of the payload that keeps its checksums right ends in rows or in kSegmentInvalid.
+TEST(DenseRun, AnswersHostileBytes) {
+  SeededRandom random;
+  const WrittenDense written(random_rows(random, 3'000, 10, 5'000));
+  const Bytes payload = written.payload();
+  const std::size_t tail = payload.size() - 72 - 208 * 3 - format::kDenseModelBytes;
+  std::size_t refused = 0;
+  for (int round = 0; round < 300; ++round) {
+    Bytes bytes = payload;
+    const std::size_t from = round % 3 == 0 ? 0 : tail;
+    for (std::uint64_t i = 1 + random.below(4); i > 0; --i) {
+      bytes[from + random.below(bytes.size() - from)] ^=
+          static_cast<std::byte>(1 + random.below(255));
+    }
+    const ContainerStore store;
+    const auto writer = store.writer();
+    const auto segments = add_link_segments(*writer);
+    const auto run =
+        must(container::write_run(*writer, segments.out, writer->new_run_ids(1), bytes, 1));
+    const auto lookup = LinksLookup::open(run_reader(*writer, segments.out, run), segments.out);
+    const bool is_refused = verdict(bytes) != "accepted";
+    refused += is_refused ? 1 : 0;
+    if (!lookup) {
+      EXPECT_TRUE(is_refused);
+      continue;
+    }
+    format::LinkRows rows;
+    std::size_t row = 0;
+    for (int i = 0; i < 50; ++i) {
+      const auto found = lookup->find(10 + random.below(5'000), rows, row);
+      EXPECT_TRUE(found || found.error().code == Errc::kSegmentInvalid);
+    }
+    auto cursor = LinksCursor::open(*lookup);
+    while (cursor && !cursor->at_end()) {
+      const auto advanced = cursor->advance();
+      if (!advanced) cursor = tl::unexpected<Error>(advanced.error());
+    }
+    EXPECT_TRUE(cursor || cursor.error().code == Errc::kSegmentInvalid);
+    EXPECT_TRUE(cursor || is_refused);
+  }
+  EXPECT_GT(refused, 250u);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
