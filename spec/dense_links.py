@@ -186,6 +186,23 @@ def parse_index(payload, index, block_count, first_page):
     return places + [(page, at, 0, 0)]
 
 
+def rows_of(model, blocks):
+    """The rows of blocks: (first page, pages, bytes) of each."""
+    rows, goes_on = [], False
+    for page, page_count, data in blocks:
+        if page_count:
+            rows += parse_dense_block(model, data, page, page_count) if data else []
+        else:
+            demand(goes_on, 'Dense link runs rule 4: a block goes on with no row')
+            page, links = rows.pop()
+            [(_, more)] = parse_dense_block(model, data, page, 1)
+            demand(links[-1] < more[0] and len(links) + len(more) <= ROW_LINKS_MAX,
+                   'Dense link runs rule 5')
+            rows.append((page, links + more))
+        goes_on = bool(data)
+    return rows
+
+
 def parse_dense_rows(payload, block_count, index, first_page, last_page):
     """The rows of a run whose footer is right."""
     model_at = index - MODEL_BYTES
@@ -193,17 +210,6 @@ def parse_dense_rows(payload, block_count, index, first_page, last_page):
     demand(end_page == last_page + 1 and 0 <= model_at - end < 8 and
            not any(payload[end:model_at]), 'Dense link runs rule 4')
     demand(places[0][3] and places[-1][3], 'Dense link runs rule 4: no bytes at an end')
-    model, rows, goes_on = parse_model(payload[model_at:index]), [], False
-    for page, at, page_count, length in places:
-        if page_count:
-            rows += parse_dense_block(model, payload[at:at + length], page, page_count) \
-                if length else []
-        else:
-            demand(goes_on, 'Dense link runs rule 4: a block goes on with no row')
-            page, links = rows.pop()
-            more = parse_dense_block(model, payload[at:at + length], page, 1)[0][1]
-            demand(links[-1] < more[0] and len(links) + len(more) <= ROW_LINKS_MAX,
-                   'Dense link runs rule 5')
-            rows.append((page, links + more))
-        goes_on = length > 0
-    return rows
+    return rows_of(parse_model(payload[model_at:index]),
+                   ((page, page_count, payload[at:at + length])
+                    for page, at, page_count, length in places))
