@@ -19,7 +19,7 @@ doc: |
   * Checksums. They are shown as numbers, and nothing here is believed because of them: `winner`
     is the superblock copy that would win if every checksum were right.
   * Bits of a variable width: the coded keys of key blocks and key runs are bytes here, and so are
-    LZ4 blocks, zstd frames and messages of Cap'n Proto.
+    the dense blocks of link runs, LZ4 blocks, zstd frames and messages of Cap'n Proto.
   * That no node of a tiled segment is referred to twice: a file made to harm may unfold to a large
     tree here (of at most 5 levels).
   * What numbers of a column or block say together: sums, fewest bytes, the pages of link blocks.
@@ -1046,6 +1046,7 @@ types:
       - {id: reserved, contents: [0]}
 
   link_run:
+    doc: Of codec 1 the index and blocks that it places; of codec 2 groups, and the model.
     doc-ref: spec/format.md#link-runs
     instances:
       footer: {pos: '_io.size < 72 ? 0 : _io.size - 72', type: link_footer}
@@ -1053,28 +1054,78 @@ types:
         pos: footer.index_offset_bytes
         size: _io.size - 72 - footer.index_offset_bytes
         type: link_index(footer.block_count, footer.index_offset_bytes)
-      blocks: {pos: 0, type: link_run_block(_index), repeat: expr, repeat-expr: footer.block_count}
+        if: footer.codec == 1
+      blocks:
+        pos: 0
+        type: link_run_block(_index)
+        repeat: expr
+        repeat-expr: footer.block_count
+        if: footer.codec == 1
+      model:
+        doc: The lengths of codes, 4 bits each; of 41 contexts 96 lengths.
+        pos: footer.index_offset_bytes - 1968
+        size: 1968
+        if: footer.codec == 2
+      groups:
+        pos: footer.index_offset_bytes
+        type: dense_group(_index)
+        repeat: expr
+        repeat-expr: footer.group_count
+        if: footer.codec == 2
 
   link_footer:
     seq:
       - {id: row_count, type: u8}
       - {id: link_count, type: u8}
-      - id: block_count
-        type: u8
-        valid: {expr: _ >= 1 and _ <= _io.size / 40 and _ <= row_count}
-      - id: index_offset_bytes
-        type: u8
-        valid:
-          expr: _ >= 24 * block_count and _ == _io.size - 72 - 16 * block_count
-            and row_count <= 4 * _ and link_count <= 4 * _
+      - {id: block_count, type: u8, valid: {expr: _ >= 1 and _ <= _io.size}}
+      - {id: index_offset_bytes, type: u8, valid: {expr: _ <= _io.size - 72}}
       - {id: first_page, type: u8}
       - id: last_page
         type: u8
-        valid: {expr: _ >= first_page and _ <= 0xffffffffff and row_count - 1 <= _ - first_page}
+        valid: {expr: _ >= first_page and _ <= 0xffffffffff and row_count <= _ - first_page + 1}
       - {id: target_max, type: u8, valid: {expr: _ <= 0xffffffffff and (_ == 0 or link_count != 0)}}
-      - {id: codec, type: u2, valid: 1}
+      - id: codec
+        type: u2
+        valid:
+          expr: '_ == 1 ? index_offset_bytes >= 24 * block_count
+            and index_offset_bytes == _io.size - 72 - 16 * block_count
+            and row_count >= block_count and row_count <= 4 * index_offset_bytes
+            and link_count <= 4 * index_offset_bytes
+            : _ == 2 and index_offset_bytes >= 1968
+            and index_offset_bytes == _io.size - 72 - 208 * group_count
+            and row_count >= 1 and row_count <= 32 * block_count
+            and link_count >= row_count and link_count <= 8192 * block_count'
       - {id: reserved, contents: [0, 0, 0, 0, 0, 0]}
       - {id: magic, contents: CLINKRN1}
+    instances:
+      group_count: {value: (block_count + 63) / 64}
+
+  dense_group:
+    doc: |
+      Blocks are bits of a variable width: bytes here. Of a block that covers no pages, the row goes
+      on with which the block before ends; one of no bytes covers pages without links.
+    doc-ref: spec/format.md#dense-link-runs
+    params:
+      - {id: group_index, type: u8}
+    seq:
+      - {id: first_page, type: u8, valid: {max: 0xffffffffff}}
+      - {id: offset_bytes, type: u8, valid: {expr: _ <= _parent.footer.index_offset_bytes - 1968}}
+      - {id: page_counts, type: u1, repeat: expr, repeat-expr: 64}
+      - {id: block_bytes, type: u2, repeat: expr, repeat-expr: 64}
+    instances:
+      blocks_before: {value: 64 * group_index}
+      block_count:
+        value: '_parent.footer.block_count - blocks_before < 64
+          ? _parent.footer.block_count - blocks_before : 64'
+      blocks: {pos: offset_bytes, type: dense_blocks}
+
+  dense_blocks:
+    doc-ref: spec/format.md#dense-block
+    seq:
+      - id: blocks
+        size: _parent.block_bytes[_index]
+        repeat: expr
+        repeat-expr: _parent.block_count
 
   link_index:
     params:

@@ -4,13 +4,15 @@ import struct
 from collections import namedtuple
 
 import crawl_events
+import dense_links
 import zstd_frame
 from container import DRUM, FRESH_KEYS, SCORE_ARRAY, CrawlError, up, valid_name
+from dense_links import PAGE_MAX
 from drum import ascends, cut, demand
 from flatbuf import Buffer, Malformed
 from url import page_key
 
-PAGES_MAX, PAGE_MAX, M64 = 1 << 40, (1 << 40) - 1, (1 << 64) - 1
+PAGES_MAX, M64 = 1 << 40, (1 << 64) - 1
 URL_MAX, HASH_MAX, MESSAGE_MAX = 16777216, 64, 67108864
 TILE_PAGES, BLOCK_ROWS_MAX, BLOCK_LINKS_MAX = 8192, 16777216, 268435456
 PAGE_KEYS = 3                                   # the key scheme
@@ -246,18 +248,9 @@ def parse_link_block(block):
     return rows
 
 
-def parse_link_run(payload, record_count=None):
-    size = len(payload)
-    demand(size % 8 == 0 and size >= 72, 'Link runs rule 1: length')
-    row_count, link_count, n, index, first, last, target_max, codec, reserved, magic = \
-        struct.unpack_from('<QQQQQQQH6s8s', payload, size - 72)
-    demand(magic == b'CLINKRN1' and codec == 1 and not any(reserved), 'Link runs rule 1')
-    demand(n >= 1 and index == size - 72 - 16 * n and index >= 24 * n, 'Link runs rule 2')
-    demand(first <= last <= PAGE_MAX and target_max <= PAGE_MAX and
-           (link_count or not target_max), 'Link runs rule 3')
-    demand(n <= row_count <= last - first + 1 and max(row_count, link_count) <= 4 * index,
-           'Link runs rule 4')
-    entries = list(struct.iter_unpack('<QQ', payload[index:size - 72]))
+def parse_short_rows(payload, n, index, first, last):
+    """The rows of a run whose footer is right."""
+    entries = list(struct.iter_unpack('<QQ', payload[index:len(payload) - 72]))
     firsts, offsets = [e[0] for e in entries], [e[1] for e in entries]
     demand(ascends(firsts) and firsts[0] == first and firsts[-1] <= last, 'Link runs rule 5')
     demand(ascends(offsets) and offsets[0] == 0 and offsets[-1] < index and
@@ -267,10 +260,32 @@ def parse_link_run(payload, record_count=None):
         block = parse_link_block(payload[begin:end])
         demand(block[0][0] == page and (not rows or rows[-1][0] < page), 'Link runs rule 7')
         rows += block
-    demand(rows[-1][0] == last and len(rows) == row_count and
-           sum(len(links) for _, links in rows) == link_count and
-           max((links[-1] for _, links in rows if links), default=0) == target_max,
-           'Link runs rule 7')
+    demand(rows[-1][0] == last, 'Link runs rule 7')
+    return rows
+
+
+def parse_link_run(payload, record_count=None):
+    size = len(payload)
+    demand(size % 8 == 0 and size >= 72, 'Link runs rule 1: length')
+    row_count, link_count, n, index, first, last, target_max, codec, reserved, magic = \
+        struct.unpack_from('<QQQQQQQH6s8s', payload, size - 72)
+    demand(magic == b'CLINKRN1' and codec in (1, 2) and not any(reserved), 'Link runs rule 1')
+    if codec == 1:
+        parse_rows, rules = parse_short_rows, 'Link runs rule 7'
+        demand(n >= 1 and index == size - 72 - 16 * n and index >= 24 * n, 'Link runs rule 2')
+    else:
+        parse_rows, rules = dense_links.parse_dense_rows, 'Dense link runs rule 6'
+        dense_links.check_footer(size, n, index, row_count, link_count)
+    demand(first <= last <= PAGE_MAX and target_max <= PAGE_MAX and
+           (link_count or not target_max), 'Link runs rule 3')
+    if codec == 1:
+        demand(n <= row_count <= last - first + 1 and max(row_count, link_count) <= 4 * index,
+               'Link runs rule 4')
+    else:
+        demand(row_count <= last - first + 1, 'Dense link runs rule 2')
+    rows = parse_rows(payload, n, index, first, last)
+    demand(len(rows) == row_count and sum(len(links) for _, links in rows) == link_count and
+           max((links[-1] for _, links in rows if links), default=0) == target_max, rules)
     demand(record_count in (None, link_count), 'Segments rule 1')
     return LinkRun(rows)
 

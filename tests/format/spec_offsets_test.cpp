@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "format/dense_index.h"
 #include "format/layout.h"
 #include "format/spec_text.h"
 
@@ -138,6 +139,12 @@ TEST(SpecOffsets, MatchesLinkRunFooter) {
                  MEMBER(LinkRunFooter, first_page), MEMBER(LinkRunFooter, last_page),
                  MEMBER(LinkRunFooter, target_max), MEMBER(LinkRunFooter, codec),
                  MEMBER(LinkRunFooter, reserved), MEMBER(LinkRunFooter, magic)});
+}
+
+TEST(SpecOffsets, MatchesDenseIndexGroup) {
+  expect_struct("DenseIndexGroup", sizeof(DenseIndexGroup),
+                {MEMBER(DenseIndexGroup, first_page), MEMBER(DenseIndexGroup, offset_bytes),
+                 MEMBER(DenseIndexGroup, page_counts), MEMBER(DenseIndexGroup, block_bytes)});
 }
 
 TEST(SpecOffsets, MatchesOriginBlockHeader) {

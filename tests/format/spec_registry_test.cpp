@@ -12,6 +12,8 @@
 
 #include "container/kind.h"
 #include "format/crawl_events.h"
+#include "format/dense_block.h"
+#include "format/dense_index.h"
 #include "format/drum_table.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
@@ -78,6 +80,13 @@ TEST(Registry, ListsTheConstants) {
       CONSTANT(kPageMax),
       CONSTANT(kLinkBlockRowsMax),
       CONSTANT(kLinkBlockLinksMax),
+      CONSTANT(kDenseBlockRows),
+      CONSTANT(kDenseBlockLinks),
+      CONSTANT(kDensePieceLinks),
+      CONSTANT(kDenseRowLinksMax),
+      CONSTANT(kDenseGroupBlocks),
+      CONSTANT(kDenseContexts),
+      CONSTANT(kDenseTokens),
       CONSTANT(kUrlBytesMax),
       CONSTANT(kOriginBlockPagesMax),
       CONSTANT(kOriginBlockRawMax),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <span>
 #include <sstream>
 #include <string>
@@ -12,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "format/crawl_event_samples.h"
+#include "format/dense_block.h"
 #include "format/event_run.h"
 #include "format/format_samples.h"
 #include "format/key_block.h"
@@ -123,6 +125,35 @@ Vectors link_parts() {
            hex_of(link_block({{5, {3, 6, 1000}}, {6, {}}, {7, {7}}}))},
           {"block: 5 to 4; 300 to 5, 6", hex_of(link_block({{5, {4}}, {300, {5, 6}}}))},
           {"block: 5 to 2, 2^40 - 1; 8 to 9", hex_of(link_block({{5, {2, kPageMax}}, {8, {9}}}))}};
+}
+
+/// By the model of the spec's vectors.
+std::string dense_block(std::uint64_t first_page, const Rows& rows) {
+  DenseLengths model;
+  for (auto& lengths : model) {
+    std::fill(std::fill_n(lengths.begin(), 32, std::uint8_t{6}), lengths.end(), std::uint8_t{7});
+  }
+  std::vector<std::uint64_t> pages;
+  std::vector<std::uint32_t> degrees;
+  std::vector<std::uint64_t> links;
+  for (const auto& [page, row] : rows) {
+    pages.push_back(page);
+    degrees.push_back(static_cast<std::uint32_t>(row.size()));
+    links.insert(links.end(), row.begin(), row.end());
+  }
+  Bytes out;
+  DenseBlockEncoder(model).encode(first_page, {pages, degrees, links}, out);
+  return hex_of(out);
+}
+
+Vectors dense_blocks() {
+  std::vector<std::uint64_t> many(10);
+  std::iota(many.begin(), many.end(), 5);
+  return {{"5 to 5", dense_block(5, {{5, {5}}})},
+          {"5 to 5, 6 ... 14; 8 to 7, 8 ... 14 and 2^40 - 1; 9 to the same",
+           dense_block(5, {{5, many},
+                           {8, {7, 8, 9, 10, 11, 12, 13, 14, kPageMax}},
+                           {9, {7, 8, 9, 10, 11, 12, 13, 14, kPageMax}}})}};
 }
 
 std::string partition() {
@@ -328,6 +359,10 @@ TEST(SpecVectors, MatchesKeyBlocks) {
 
 TEST(SpecVectors, MatchesLinkBlocks) {
   expect_table("Short numbers (selectors and data) and link blocks", link_parts());
+}
+
+TEST(SpecVectors, MatchesDenseBlocks) {
+  expect_table("Dense blocks", dense_blocks());
 }
 
 TEST(SpecVectors, MatchesPayloads) {

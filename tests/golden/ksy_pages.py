@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Page databases as spec/crawl.ksy shows them: what golden_json.h says of them. Frames of zstd and
-messages of Cap'n Proto, which Kaitai leaves as bytes, are decoded with the readers of spec/."""
+"""Page databases as spec/crawl.ksy shows them: what golden_json.h says of them. Frames of zstd,
+messages of Cap'n Proto and dense blocks, which Kaitai leaves as bytes, are decoded with the readers
+of spec/."""
 
 import pathlib
 import struct
@@ -8,6 +9,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "spec"))
 import crawl_events  # noqa: E402
+import dense_links  # noqa: E402
 import ksy_keys  # noqa: E402
 import zstd_frame  # noqa: E402
 
@@ -68,7 +70,19 @@ def origins_of(run):
             page += 1
 
 
+def dense_blocks_of(group):
+    page, count = group["first_page"], group["block_count"]
+    for page_count, block in zip(group["page_counts"][:count], group["blocks"]["blocks"]):
+        yield page, page_count, bytes.fromhex(block)
+        page += page_count
+
+
 def rows_of(run):
+    if run["footer"]["codec"] == 2:
+        yield from dense_links.rows_of(
+            dense_links.parse_model(bytes.fromhex(run["model"])),
+            (block for group in run["groups"] for block in dense_blocks_of(group)))
+        return
     for block in (it["block"] for it in run["blocks"]):
         numbers = block.get("short_numbers") or block["plain_numbers"]
         value = (lambda it: it["value"]) if "short_numbers" in block else (lambda it: it)

@@ -479,6 +479,7 @@ std::vector<GoldenFile> rejected_files() {
   add_rejected_pages(make);
   add_rejected_tiles(make);
   add_rejected_links(make);
+  add_rejected_dense_links(make);
   add_rejected_origins(make);
   add_rejected_events(make);
   add_rejected_scores(make);

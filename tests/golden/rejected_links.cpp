@@ -157,7 +157,7 @@ void add_runs(Maker& make) {
   run("link_run_shorter_than_footer", [](Bytes& b) { b.resize(64); });
   run("link_run_length_not_of_8", [](Bytes& b) { b.resize(b.size() + 4); });
   footer("link_run_magic", [](auto& f) { f.magic ^= 1; });
-  footer("link_run_codec", [](auto& f) { f.codec = 2; });
+  footer("link_run_codec", [](auto& f) { f.codec = 3; });
   footer("link_run_reserved", [](auto& f) { f.reserved[2] = 1; });
   footer("link_run_without_blocks", [](auto& f) { f.block_count = 0; });
   footer("link_run_block_count", [](auto& f) { f.block_count = 3; });

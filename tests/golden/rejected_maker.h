@@ -135,6 +135,7 @@ void add_rejected_runs(Maker& make);
 void add_rejected_pages(Maker& make);
 void add_rejected_tiles(Maker& make);
 void add_rejected_links(Maker& make);
+void add_rejected_dense_links(Maker& make);
 void add_rejected_origins(Maker& make);
 void add_rejected_events(Maker& make);
 void add_rejected_scores(Maker& make);

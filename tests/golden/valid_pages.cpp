@@ -13,6 +13,7 @@
 #include "format/pages_table.h"
 #include "format/record_tile.h"
 #include "format/score_array.h"
+#include "golden/crafted_dense.h"
 #include "golden/valid_maker.h"
 
 namespace crawlstore::testing {
@@ -97,7 +98,7 @@ std::vector<std::byte> site_file(bool forgets) {
 /// Links from a page, or none; without URLs.
 using Row = std::pair<std::uint64_t, std::vector<std::uint64_t>>;
 
-std::vector<std::byte> graph_of(const std::vector<Row>& rows) {
+std::vector<std::byte> graph_of(const std::vector<Row>& rows, bool is_compact = false) {
   Scratch scratch;
   auto pages = must(PageDb::open(*scratch.store, "graph", pages_options(false)));
   for (const auto& [page, targets] : rows) {
@@ -112,6 +113,7 @@ std::vector<std::byte> graph_of(const std::vector<Row>& rows) {
   must(pages.close());
   auto again = must(PageDb::open(*scratch.store, "graph", pages_options(false)));
   must(again.merge());
+  if (is_compact) must(again.compact());
   must(again.close());
   return scratch.close();
 }
@@ -142,6 +144,49 @@ std::vector<std::byte> two_link_blocks_file() {
                           block({9, 10}, {1, 1}, {11, 8})};
   format::encode_link_tail(index, {5, 6, 10, 199}, run.size(), run);
   file.set_payload(file.segment(SegmentKind::kOutLinks), run);
+  file.assemble();
+  return file.bytes;
+}
+
+/// As compaction writes a dense run: rows that refer to one up to nine before them, equal ones,
+/// links one after another, more than 255 pages without links, and a row of two blocks.
+std::vector<std::byte> dense_graph_file() {
+  std::vector<Row> rows;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    auto& [page, links] = rows.emplace_back(i < 200 ? 3 * i / 2 : 1000 + i, Row::second_type());
+    const std::uint64_t like = i % 10 == 7 ? i : i - i % 10;
+    for (std::uint64_t k = 0; k < like % 17; ++k) links.push_back(mix(like + k) % 1000);
+    if (i % 3 == 0) links.push_back(mix(i) % 8000);
+    for (std::uint64_t k = 0; i % 7 == 5 && k < 12; ++k) links.push_back(page + k);
+    for (std::uint64_t k = 0; i >= 195 && i < 197 && k < 150; ++k) {
+      if (i != 196 || k % 50 != 3) links.push_back(5000 + 2 * k);
+    }
+  }
+  auto& [page, links] = rows.emplace_back(4000, Row::second_type());
+  for (std::uint64_t k = 0; k < 8300; ++k) links.push_back(k);
+  rows.push_back({8299, {4000}});
+  return graph_of(rows, true);
+}
+
+/// As two_link_blocks_file(), of 66 dense blocks: the second row of the first one refers to the
+/// first, and the third is the same; the row of page 12 takes two blocks, and 62 are without bytes.
+std::vector<std::byte> dense_blocks_file() {
+  CraftedFile file(graph_of({{5, {3, 6, 7, 8, 9, 10, 199}},
+                             {7, {3, 4, 6, 7, 10, 100, 199}},
+                             {8, {3, 4, 6, 7, 10, 100, 199}},
+                             {12, {20, 21, 30}},
+                             {74, {74}},
+                             {199, {}}}));
+  // A row; type 0; a row by another; one that is equal.
+  const std::vector<DenseNumber> numbers{
+      {0, 1}, {7, 6}, {23, 3}, {27, 2}, {33, 0}, {31, 0}, {31, 0}, {40, 1},  {31, 187}, {2, 0},
+      {6, 0}, {1, 2}, {10, 4}, {17, 2}, {14, 0}, {21, 2}, {25, 5}, {29, 92}, {3, 49}};
+  std::vector<DenseBlock> blocks{{4, numbers}, {3, {}}};
+  blocks.push_back({1, {{0, 1}, {7, 0}, {23, 16}}});
+  blocks.push_back({0, {{0, 1}, {7, 1}, {23, 18}, {27, 8}}});
+  blocks.resize(65, {1, {}});
+  blocks.push_back({1, {{0, 1}, {7, 0}, {23, 0}}});
+  file.set_payload(file.segment(SegmentKind::kOutLinks), dense_run(5, blocks, {5, 25, 74, 199}));
   file.assemble();
   return file.bytes;
 }
@@ -364,6 +409,8 @@ void add_valid_pages(std::vector<GoldenFile>& files) {
   files.push_back({"graph", graph_file(200)});
   files.push_back({"graph_of_one_link", graph_of({{1, {2}}, {199, {}}})});
   files.push_back({"graph_of_two_link_blocks", two_link_blocks_file()});
+  files.push_back({"graph_of_dense_links", dense_graph_file()});
+  files.push_back({"graph_of_dense_blocks", dense_blocks_file()});
   files.push_back({"graph_of_crawled_pages", crawled_graph_file()});
   files.push_back({"graph_of_one_edit", waiting_graph_file()});
   files.push_back({"graph_of_scores", scores_file()});
