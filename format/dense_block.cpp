@@ -13,8 +13,6 @@
 
 namespace crawlstore::format {
 
-using namespace dense;
-
 namespace {
 
 /// Links are copied four at a time, and a row is read up to a link that is above all others.

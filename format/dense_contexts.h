@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace crawlstore::format::dense {
+namespace crawlstore::format {
 
 // Types of rows.
 inline constexpr std::uint64_t kEmptyRows = 0;
@@ -63,4 +63,4 @@ inline constexpr std::size_t kZerosContext = 40;
 /// After as many gaps of 0 comes the number of those that follow.
 inline constexpr unsigned kZeroGaps = 3;
 
-}  // namespace crawlstore::format::dense
+}  // namespace crawlstore::format

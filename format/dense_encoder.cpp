@@ -12,8 +12,6 @@
 
 namespace crawlstore::format {
 
-using namespace dense;
-
 namespace {
 
 /// Counts of a sample weigh as much beside a token that was not seen in it.

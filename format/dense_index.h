@@ -14,10 +14,12 @@
 
 #include "dense_model.h"
 #include "layout.h"
-#include "link_index.h"
+#include "link_block.h"
 
 namespace crawlstore::format {
 
+/// codec of LinkRunFooter
+inline constexpr std::uint16_t kDenseFamily = 2;
 inline constexpr std::size_t kDenseGroupBlocks = 64;
 /// Links of a row of a dense run.
 inline constexpr std::uint64_t kDenseRowLinksMax = std::uint64_t{1} << 24;

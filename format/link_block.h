@@ -79,6 +79,14 @@ class LinkRows {
   std::vector<std::uint32_t> numbers_;  // as they are in the block
 };
 
+/// What a footer says that its index does not.
+struct LinkTotals {
+  std::uint64_t row_count = 0;
+  std::uint64_t link_count = 0;
+  std::uint64_t last_page = 0;
+  std::uint64_t target_max = 0;  ///< 0 without links
+};
+
 /// How long the block is that begins with `header`, whatever else is wrong with it.
 /// errors kSegmentInvalid: the counts, the codec or the flags are out of range
 Result<std::uint64_t> link_block_bytes(const LinkBlockHeader& header);

@@ -12,25 +12,17 @@
 #include <crawlstore/error.h>
 
 #include "layout.h"
+#include "link_block.h"
 
 namespace crawlstore::format {
 
-/// codec of LinkRunFooter: what blocks the run has. Those of link_block.h, or of dense_block.h.
+/// codec of LinkRunFooter: the run has blocks of link_block.h. Another one is kDenseFamily.
 inline constexpr std::uint16_t kLinkFamily = 1;
-inline constexpr std::uint16_t kDenseFamily = 2;
 
 /// How long the index and the footer are.
 constexpr std::uint64_t link_tail_bytes(std::uint64_t block_count) {
   return block_count * sizeof(LinkIndexEntry) + sizeof(LinkRunFooter);
 }
-
-/// What a footer says that its index does not.
-struct LinkTotals {
-  std::uint64_t row_count = 0;
-  std::uint64_t link_count = 0;
-  std::uint64_t last_page = 0;
-  std::uint64_t target_max = 0;  ///< 0 without links
-};
 
 /// Appends the bytes that end a link run. `blocks_bytes` is the length of all blocks; there must be
 /// one.

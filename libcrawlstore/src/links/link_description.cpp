@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "container/description_parts.h"
+#include "format/dense_index.h"
 #include "format/endian.h"
 #include "format/field.h"
 #include "format/link_block.h"
