@@ -4,13 +4,16 @@
 //
 // Each graph of FOLDER (*.adj.zst) in its own order and in the order of a crawl (pages numbered as
 // they are first seen, breadth first from page 0, then from the next unseen page), its links as
-// they are and transposed. Rows without links are left out. Bits are those of the whole run, with
-// its index, footer and checksums. All rows are decoded through a cursor of a store in memory,
-// checksums included; single rows, drawn at random, through a look-up whose chunks are verified.
-// Beside it the same lists as plain LEB128: degree, z(first link - page), gaps - 1, one row after
-// another without an index. Rates are medians of seven, by processor time.
+// they are and transposed: as a fresh run (codec 1), as a dense one (codec 2), and as plain LEB128
+// (degree, z(first link - page), gaps - 1, one row after another without an index). Rows without
+// links are left out. Bits are those of the whole run, with its model, index, footer and checksums.
+// All rows are decoded through a cursor of a store in memory, checksums included, and once more
+// when they were verified before; single rows, drawn at random, through a look-up whose chunks are
+// verified. Rates are medians of seven, by processor time of all threads; a row's by the clock, the
+// median of seven means and of seven 99th percentiles.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
@@ -27,6 +30,7 @@
 #include "container/create.h"  // tidy: inside, the codec itself is measured
 #include "container/run_io.h"  // tidy: inside, the codec itself is measured
 #include "container/writer.h"  // tidy: inside, the codec itself is measured
+#include "links/dense_run.h"   // tidy: inside, the codec itself is measured
 #include "links/links_run.h"   // tidy: inside, the codec itself is measured
 
 namespace crawlstore::bench {
@@ -103,6 +107,14 @@ double seconds_since(std::clock_t start) {
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
+/// The one below which `share` of the numbers are.
+double quantile(std::vector<double> numbers, double share) {
+  const auto place =
+      numbers.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(numbers.size()));
+  std::nth_element(numbers.begin(), place, numbers.end());
+  return *place;
+}
+
 /// The median time of `work`, run kRounds times.
 double median_seconds(const std::function<void()>& work) {
   std::vector<double> times;
@@ -111,8 +123,7 @@ double median_seconds(const std::function<void()>& work) {
     work();
     times.push_back(seconds_since(start));
   }
-  std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
-  return times[kRounds / 2];
+  return quantile(times, 0.5);
 }
 
 void require_equal(std::uint64_t sum, std::uint64_t expected) {
@@ -199,16 +210,22 @@ class Store {
   }
 
   /// Writes the run; the one before it is given back.
-  void write(const Graph& graph, const Sums& sums) {
+  void write(const Graph& graph, const Sums& sums, bool as_dense) {
     if (run_.payload_bytes != 0) writer_->release(run_.extent());
-    auto run = must(
-        links::LinksWriter::start(*writer_, kSegment, writer_->new_run_ids(1),
-                                  links::link_run_bytes_max(sums.rows, sums.links, graph.size())));
-    for (std::size_t page = 0; page < graph.size(); ++page) {
-      if (!graph[page].empty()) must(run.append(page, graph[page]));
+    const std::uint64_t bytes_max =
+        links::link_run_bytes_max(sums.rows, sums.links, graph.size()) + 4096;
+    if (as_dense) {
+      links::DenseSurvey survey;
+      put(graph, survey);
+      must(survey.finish());
+      finish(must(links::DenseWriter::start(*writer_, kSegment, writer_->new_run_ids(1), bytes_max,
+                                            survey.model())),
+             graph);
+    } else {
+      finish(
+          must(links::LinksWriter::start(*writer_, kSegment, writer_->new_run_ids(1), bytes_max)),
+          graph);
     }
-    run_ = *must(run.finish());
-    run.give_back();
   }
 
   [[nodiscard]] links::LinksLookup lookup() const {
@@ -223,14 +240,27 @@ class Store {
   }
 
  private:
+  template <class Rows>
+  static void put(const Graph& graph, Rows& rows) {
+    for (std::size_t page = 0; page < graph.size(); ++page) {
+      if (!graph[page].empty()) must(rows.append(page, graph[page]));
+    }
+  }
+  template <class RunWriter>
+  void finish(RunWriter run, const Graph& graph) {
+    put(graph, run);
+    run_ = *must(run.finish());
+    run.give_back();
+  }
+
   std::shared_ptr<MemoryFile> file_;
   std::unique_ptr<container::Writer> writer_;
   format::RunRef run_;
 };
 
-/// Decodes every row, and verifies every checksum.
-std::uint64_t decode_all(const Store& store) {
-  auto cursor = must(links::LinksCursor::open(store.lookup()));
+/// Decodes every row; verifies every checksum that `lookup` has not verified yet.
+std::uint64_t decode_all(const links::LinksLookup& lookup) {
+  auto cursor = must(links::LinksCursor::open(lookup));
   std::uint64_t sum = 0;
   while (!cursor.at_end()) {
     const format::LinkRows& rows = cursor.rows();
@@ -240,7 +270,12 @@ std::uint64_t decode_all(const Store& store) {
   return sum;
 }
 
-double random_row_ns(const Store& store, const Graph& graph) {
+struct RowTimes {
+  double mean_us;
+  double p99_us;
+};
+
+RowTimes random_rows(const Store& store, const Graph& graph) {
   std::mt19937_64 random(5);
   std::vector<std::uint64_t> pages;
   while (pages.size() < 20'000) {
@@ -249,31 +284,54 @@ double random_row_ns(const Store& store, const Graph& graph) {
   }
   const links::LinksLookup lookup = store.lookup();
   format::LinkRows rows;
-  const auto look_up = [&] {
+  std::vector<double> means;
+  std::vector<double> p99s;
+  for (int round = -1; round < kRounds; ++round) {  // the first one verifies the chunks
+    std::vector<double> times;
+    double sum = 0;
     for (const std::uint64_t page : pages) {
+      using Clock = std::chrono::steady_clock;
+      const auto start = Clock::now();
       std::size_t row = 0;
       if (!must(lookup.find(page, rows, row))) throw std::runtime_error("a row is missing");
+      times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+      sum += times.back();
       require_equal(rows.links(row).back(), graph[page].back());
     }
-  };
-  look_up();  // verifies the chunks
-  return median_seconds(look_up) * 1e9 / static_cast<double>(pages.size());
+    if (round < 0) continue;
+    means.push_back(sum / static_cast<double>(pages.size()));
+    p99s.push_back(quantile(times, 0.99));
+  }
+  return {quantile(means, 0.5), quantile(p99s, 0.5)};
 }
 
-void measure(const std::string& name, const Graph& graph) {
+void measure_run(const std::string& name, const Graph& graph, bool as_dense) {
   const Sums sums = sums_of(graph);
   const auto links = static_cast<double>(sums.links);
   Store store;
-  const double encode = median_seconds([&] { store.write(graph, sums); });
-  const double decode = median_seconds([&] { require_equal(decode_all(store), sums.last_links); });
-  const double row_ns = random_row_ns(store, graph);
+  const double encode = median_seconds([&] { store.write(graph, sums, as_dense); });
+  const double verify =
+      median_seconds([&] { require_equal(decode_all(store.lookup()), sums.last_links); });
+  const links::LinksLookup verified = store.lookup();
+  require_equal(decode_all(verified), sums.last_links);
+  const double decode =
+      median_seconds([&] { require_equal(decode_all(verified), sums.last_links); });
+  const RowTimes row = random_rows(store, graph);
+  fmt::print("| {} | {} | {:.2f} | {:.0f} | {:.0f} | {:.1f} | {:.2f} | {:.1f} |\n", name,
+             as_dense ? "dense" : "fresh", 8 * static_cast<double>(store.bytes()) / links,
+             links / verify / 1e6, links / decode / 1e6, links / encode / 1e6, row.mean_us,
+             row.p99_us);
+}
+
+void measure(const std::string& name, const Graph& graph) {
+  measure_run(name, graph, true);
+  measure_run(name, graph, false);
+  const Sums sums = sums_of(graph);
+  const auto links = static_cast<double>(sums.links);
   Leb128 plain(graph);
-  const double plain_decode =
-      median_seconds([&] { require_equal(plain.decode(), sums.last_links); });
-  fmt::print("| {} | {} | {:.2f} | {:.0f} | {:.0f} | {:.0f} | {:.2f} | {:.0f} |\n", name,
-             sums.links, 8 * static_cast<double>(store.bytes()) / links, links / decode / 1e6,
-             links / encode / 1e6, row_ns, 8 * static_cast<double>(plain.bytes()) / links,
-             links / plain_decode / 1e6);
+  const double decode = median_seconds([&] { require_equal(plain.decode(), sums.last_links); });
+  fmt::print("| {} | LEB128 | {:.2f} | - | {:.0f} | - | - | - |\n", name,
+             8 * static_cast<double>(plain.bytes()) / links, links / decode / 1e6);
 }
 
 int run(const std::filesystem::path& folder) {
@@ -283,8 +341,8 @@ int run(const std::filesystem::path& folder) {
   }
   std::sort(paths.begin(), paths.end());
   fmt::print(
-      "| graph | links | bits a link | decoded M/s | written M/s | a row, ns | "
-      "LEB128 bits | LEB128 M/s |\n|---|---|---|---|---|---|---|---|\n");
+      "| graph | codec | bits a link | decoded and verified, M/s | decoded, M/s | written, M/s | "
+      "a row, us | p99 |\n|---|---|---|---|---|---|---|---|\n");
   for (const auto& path : paths) {
     const std::string name = path.stem().stem().string();
     const Graph graph = read_graph(path);

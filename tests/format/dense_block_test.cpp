@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "format/dense_model.h"
+#include "format/dense_samples.h"
 #include "format/format_samples.h"
-#include "format/link_samples.h"
 #include "support/seeded.h"
 
 namespace crawlstore::format {
@@ -19,36 +19,8 @@ namespace {
 
 using namespace crawlstore::testing;
 
-/// A block that was coded with a model of its own, or with one that knows nothing.
-struct Coded {
-  DenseLengths model;
-  std::uint64_t first_page;
-  std::size_t page_count;
-  Bytes bytes;  // without slack
-};
-
-Coded coded(const Rows& rows, std::uint64_t first_page, bool has_own_model = true) {
-  std::vector<std::uint64_t> pages;
-  std::vector<std::uint32_t> degrees;
-  std::vector<std::uint64_t> links;
-  std::uint64_t number_max = 0;
-  for (const auto& [page, row] : rows) {
-    pages.push_back(page);
-    degrees.push_back(static_cast<std::uint32_t>(row.size()));
-    links.insert(links.end(), row.begin(), row.end());
-    number_max = std::max({number_max, page, row.back()});
-  }
-  DenseCounts counts{};
-  if (has_own_model) {
-    DenseBlockEncoder(rough_dense_model()).count(first_page, {pages, degrees, links}, 1, counts);
-  }
-  Coded result{dense_model(counts, number_max), first_page, pages.back() - first_page + 1, {}};
-  DenseBlockEncoder(result.model).encode(first_page, {pages, degrees, links}, result.bytes);
-  return result;
-}
-
 /// What decoding says; the bytes stand at the end of their memory.
-Result<void> decode(const Coded& block, LinkRows& rows, std::uint64_t last_page = kPageMax) {
+Result<void> decode(const DenseSample& block, LinkRows& rows, std::uint64_t last_page = kPageMax) {
   Bytes exact(block.bytes.begin(), block.bytes.end());
   exact.resize(exact.size() + kDenseSlackBytes);
   exact.shrink_to_fit();
@@ -58,7 +30,7 @@ Result<void> decode(const Coded& block, LinkRows& rows, std::uint64_t last_page 
 
 void expect_round_trip(const Rows& rows, std::uint64_t first_page) {
   for (const bool has_own_model : {true, false}) {
-    const Coded block = coded(rows, first_page, has_own_model);
+    const DenseSample block = dense_block(rows, first_page, has_own_model);
     LinkRows found;
     ASSERT_EQ(text_of(decode(block, found)), "accepted");
     ASSERT_EQ(rows_in(found), rows);
@@ -124,7 +96,7 @@ TEST(DenseBlock, ReturnsRandomGraphs) {
 TEST(DenseBlock, CodesEqualRowsInAFewBits) {
   Rows rows;
   for (std::uint64_t page = 0; page < kDenseBlockRows; ++page) rows[page] = links_from(1000, 64);
-  EXPECT_LT(coded(rows, 0).bytes.size(), 32u);
+  EXPECT_LT(dense_block(rows, 0).bytes.size(), 32u);
 }
 
 /// Whatever changes, decoding ends with rows that ascend or with kSegmentInvalid.
@@ -136,7 +108,7 @@ TEST(DenseBlock, AnswersHostileBytes) {
     Rows rows = random_rows(random, 1 + random.below(12), first, 100);
     std::erase_if(rows, [](const auto& row) { return row.second.empty(); });
     if (rows.empty()) continue;
-    Coded block = coded(rows, first);
+    DenseSample block = dense_block(rows, first);
     for (std::uint64_t i = 1 + random.below(4); i > 0; --i) {
       block.bytes[random.below(block.bytes.size())] ^=
           static_cast<std::byte>(1 + random.below(255));

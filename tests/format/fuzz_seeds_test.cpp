@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "format/crawl_event_samples.h"
+#include "format/dense_samples.h"
 #include "format/drum_table.h"
 #include "format/event_run.h"
 #include "format/format_samples.h"
@@ -270,6 +271,18 @@ void add_links(Seeds& seeds) {
   seeds["fuzz_link_run/plain"] = link_run({plain});
 }
 
+void add_dense_links(Seeds& seeds) {
+  const Rows rows{{1000, {1, 2, 3, 90}}, {1001, {1, 2, 3, 90}}, {1004, {2, 3, 1004, 1005}}};
+  const DenseSample sample = dense_block(rows, 1000);
+  Bytes block;
+  encode_dense_model(sample.model, block);
+  block.push_back(static_cast<std::byte>(sample.page_count));
+  block.insert(block.end(), sample.bytes.begin(), sample.bytes.end());
+  seeds["fuzz_dense_block/own_model"] = chosen(0, block);
+  seeds["fuzz_dense_block/rough_model"] = chosen(1, pattern(60));
+  seeds["fuzz_link_run/dense"] = dense_run(rows);
+}
+
 /// A node of `count` children with a record each, behind its record count.
 Bytes node_seed(std::uint16_t level, std::uint64_t count) {
   TileNode node{level, {}};
@@ -339,6 +352,7 @@ TEST(FuzzSeeds, AreInTheCorpus) {
   add_events(seeds);
   add_origins(seeds);
   add_links(seeds);
+  add_dense_links(seeds);
   add_tiles(seeds);
   add_scores(seeds);
   add_queue(seeds);

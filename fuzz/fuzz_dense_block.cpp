@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants checked:
+//   - no bytes crash the decoders or make them read outside of what they were given;
+//   - rows of an accepted block ascend and have links, which ascend, all at most kPageMax; as many
+//     as a block may have, and the last one is that of the last page;
+//   - decoding as far as any row gives the rows up to there;
+//   - coded again, by a model of their own, all rows come back.
+//
+// Input: one byte (modulo 2), then
+//   0  a model, the number of pages (1 byte) and a block
+//   1  a block, its number of pages (1 byte) before it, by a model that knows nothing
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "format/dense_block.h"
+#include "require.h"
+
+namespace {
+
+using namespace crawlstore::format;
+using crawlstore::fuzz::require;
+using Bytes = std::vector<std::byte>;
+
+constexpr std::uint64_t kFirstPage = 1000;
+
+bool decode(Bytes block, const DenseLengths& model, std::size_t page_count, std::uint64_t last_page,
+            LinkRows& rows) {
+  block.resize(block.size() + kDenseSlackBytes);
+  block.shrink_to_fit();
+  return decode_dense_block(block, DenseDecoder(model), kFirstPage, page_count, last_page, rows)
+      .has_value();
+}
+
+void check_rows(const LinkRows& rows, std::size_t page_count) {
+  require(rows.row_count() > 0 && rows.row_count() <= kDenseBlockRows);
+  require(rows.links().size() <= (rows.row_count() == 1 ? kDensePieceLinks : kDenseBlockLinks));
+  require(rows.pages().back() == kFirstPage + page_count - 1);
+  for (std::size_t row = 0; row < rows.row_count(); ++row) {
+    require(row == 0 || rows.page(row) > rows.page(row - 1));
+    const auto links = rows.links(row);
+    require(!links.empty() && links.back() <= kPageMax);
+    require(std::ranges::adjacent_find(links, std::ranges::greater_equal()) == links.end());
+  }
+}
+
+void check_coded_again(const LinkRows& rows, std::size_t page_count) {
+  const LinkRowSpans spans{rows.pages(), rows.degrees(), rows.links()};
+  DenseCounts counts{};
+  DenseBlockEncoder(rough_dense_model()).count(kFirstPage, spans, 1, counts);
+  const DenseLengths model = dense_model(counts, kPageMax);
+  Bytes block;
+  DenseBlockEncoder(model).encode(kFirstPage, spans, block);
+  LinkRows again;
+  require(decode(block, model, page_count, kPageMax, again));
+  require(std::ranges::equal(again.pages(), rows.pages()));
+  require(std::ranges::equal(again.degrees(), rows.degrees()));
+  require(std::ranges::equal(again.links(), rows.links()));
+}
+
+void check_block(const DenseLengths& model, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  const auto page_count = std::max<std::size_t>(1, std::to_integer<std::size_t>(bytes[0]));
+  const Bytes block(bytes.begin() + 1, bytes.end());
+  LinkRows rows;
+  if (!decode(block, model, page_count, kPageMax, rows)) return;
+  check_rows(rows, page_count);
+  LinkRows part;
+  const std::size_t middle = rows.row_count() / 2;
+  require(decode(block, model, page_count, rows.page(middle), part));
+  require(std::ranges::equal(part.pages(), rows.pages().first(middle + 1)));
+  require(std::ranges::equal(part.links(), rows.links().first(part.links().size())));
+  check_coded_again(rows, page_count);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const auto bytes = std::as_bytes(std::span(data, size)).subspan(1);
+  if (data[0] % 2 == 1) {
+    check_block(rough_dense_model(), bytes);
+  } else if (bytes.size() > kDenseModelBytes) {
+    const auto model = parse_dense_model(bytes.first<kDenseModelBytes>());
+    if (model) check_block(*model, bytes.subspan(kDenseModelBytes));
+  }
+  return 0;
+}

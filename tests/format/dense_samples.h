@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// Dense blocks for tests.
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "format/dense_block.h"
+#include "format/dense_index.h"
+#include "format/link_samples.h"
+
+namespace crawlstore::testing {
+
+/// A block with the model that it was coded by.
+struct DenseSample {
+  format::DenseLengths model;
+  std::uint64_t first_page = 0;
+  std::uint32_t page_count = 0;
+  Bytes bytes;  // without slack
+  format::LinkTotals totals;
+};
+
+/// Rows that all have links, as a block.
+///   has_own_model  or one that knows nothing of the rows
+inline DenseSample dense_block(const Rows& rows, std::uint64_t first_page,
+                               bool has_own_model = true) {
+  std::vector<std::uint64_t> pages;
+  std::vector<std::uint32_t> degrees;
+  std::vector<std::uint64_t> links;
+  DenseSample sample;
+  for (const auto& [page, row] : rows) {
+    pages.push_back(page);
+    degrees.push_back(static_cast<std::uint32_t>(row.size()));
+    links.insert(links.end(), row.begin(), row.end());
+    sample.totals.target_max = std::max(sample.totals.target_max, row.back());
+  }
+  sample.totals.row_count = pages.size();
+  sample.totals.link_count = links.size();
+  sample.totals.last_page = pages.back();
+  sample.first_page = first_page;
+  sample.page_count = static_cast<std::uint32_t>(pages.back() - first_page + 1);
+  format::DenseCounts counts{};
+  if (has_own_model) {
+    format::DenseBlockEncoder(format::rough_dense_model())
+        .count(first_page, {pages, degrees, links}, 1, counts);
+  }
+  sample.model = format::dense_model(counts, std::max(pages.back(), sample.totals.target_max));
+  format::DenseBlockEncoder(sample.model).encode(first_page, {pages, degrees, links}, sample.bytes);
+  return sample;
+}
+
+/// The payload of a run of one block, which begins with its first row.
+inline Bytes dense_run(const Rows& rows) {
+  const DenseSample sample = dense_block(rows, rows.begin()->first);
+  format::DenseIndex index;
+  index.add(
+      {sample.first_page, 0, sample.page_count, static_cast<std::uint32_t>(sample.bytes.size())});
+  Bytes payload = sample.bytes;
+  index.encode_tail(sample.model, sample.totals, payload);
+  return payload;
+}
+
+}  // namespace crawlstore::testing
