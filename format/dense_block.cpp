@@ -119,6 +119,8 @@ class DenseBlockReader {
   /// What the row takes of its reference, and its extras.
   const char* read_copies(std::span<const std::uint64_t> reference, std::uint64_t* row,
                           std::size_t& degree) {
+    DenseInput input = input_;  // a copy stays in registers while links are written
+    const auto number = [&](std::size_t context) { return decoder_.read(input, context); };
     std::size_t copied = 0;
     const std::uint64_t* from = reference.data();
     std::size_t left = reference.size();
@@ -144,6 +146,7 @@ class DenseBlockReader {
       if (run == 0) run = left;
     }
     const std::size_t extras = number(extra_count_context(reference.size() - copied));
+    input_ = input;
     degree = copied + extras;
     if (extras > kDenseBlockLinks || degree > room()) return "a dense block has too many links";
     if (degree == 0) return "a row of a dense block has no links";
@@ -165,6 +168,8 @@ class DenseBlockReader {
     *out++ = link;
     std::size_t left = degree - copied - 1;
     if (left == 0) return nullptr;
+    DenseInput input = input_;
+    const auto number = [&](std::size_t context) { return decoder_.read(input, context); };
     std::uint64_t gap = number(second_extra_context(left + 1, copied));
     unsigned zeros = 0;
     while (true) {
@@ -195,6 +200,7 @@ class DenseBlockReader {
       if (left == 0) break;
       gap = number(gap_context(0)) + 1;
     }
+    input_ = input;
     return link > kPageMax ? "a link of a dense block is out of range" : nullptr;
   }
 
