@@ -231,7 +231,34 @@ class Latencies {
   std::vector<double> times_;
 };
 
-/// Looks up pages that were crawled, drawn uniformly. Their indexes must be those of the stream.
+/// Page number `draw` of those that are looked up: drawn uniformly from those that were crawled.
+std::uint64_t drawn_page(const Crawl& crawl, std::uint64_t draw) {
+  return mix(draw + 4711) % crawl.page_count();
+}
+
+/// Pages must have the links that the stream gave them. Indexes are given by the store, so each
+/// target is looked up.
+void check_links(PagesStore& store, Crawl& crawl, std::uint64_t count) {
+  std::string url;
+  std::vector<std::uint64_t> links;
+  std::vector<std::uint64_t> expected;
+  const auto index_of = [&](std::uint64_t page) {
+    url.clear();
+    crawl.stream().append_url(page, url);
+    return store.find(url).index;
+  };
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t page = drawn_page(crawl, i);
+    crawl.stream().links_of(page, expected);
+    std::transform(expected.begin(), expected.end(), expected.begin(), index_of);
+    std::sort(expected.begin(), expected.end());
+    store.out_links(index_of(page), links);
+    std::sort(links.begin(), links.end());
+    if (links != expected) fail(fmt::format("the links of page {} are others", page));
+  }
+}
+
+/// Looks up pages that were crawled.
 Json look_up(PagesStore& store, Crawl& crawl, std::uint64_t count) {
   Latencies page;
   Latencies out;
@@ -241,19 +268,19 @@ Json look_up(PagesStore& store, Crawl& crawl, std::uint64_t count) {
   std::vector<std::uint64_t> expected;
   std::uint64_t in_link_count = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::uint64_t wanted = mix(i + 4711) % crawl.page_count();
+    const std::uint64_t wanted = drawn_page(crawl, i);
     url.clear();
     crawl.stream().append_url(wanted, url);
     crawl.stream().links_of(wanted, expected);
     const FoundPage found = page.time([&] { return store.find(url); });
     out.time([&] { store.out_links(found.index, links); });
-    std::sort(links.begin(), links.end());
-    if (found.index != wanted || found.crawl_count != 1 || found.url != url || links != expected) {
+    if (found.crawl_count != 1 || found.url != url || links.size() != expected.size()) {
       fail(fmt::format("page {} is not as it was crawled", wanted));
     }
     if (!in.time([&] { return store.in_links(found.index, links); })) in = {};
     in_link_count += links.size();
   }
+  check_links(store, crawl, (count + 9) / 10);  // last: it brings pages into the caches
   return {{"lookups", count},
           {"find_page", page.summary()},
           {"out_links", out.summary()},

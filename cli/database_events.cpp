@@ -73,8 +73,10 @@ Result<void> DatabaseEvents::name_page(const PageInfo& page) {
   }
   if (is_forgotten(page)) return {};
   const bool is_linked = page.linked_from && *page.linked_from < page.index;
+  // The new links of one event get their indexes by URL.
   const bool belongs = is_linked && !group_.empty() && linker_.index == *page.linked_from &&
-                       group_.size() < kLinksMax && group_bytes_ < kUrlBytesMax;
+                       group_.back().url < page.url && group_.size() < kLinksMax &&
+                       group_bytes_ < kUrlBytesMax;
   if (belongs) {
     group_bytes_ += page.url.size();
     group_.push_back(page);

@@ -36,7 +36,8 @@ class Pages:
 
     def apply(self, event):
         page = self.name(event["url"])
-        targets = {self.name(url, page, score).index for url, score in event.get("links", [])}
+        links = sorted(event.get("links", []), key=lambda link: normalise(link[0])[0])
+        targets = {self.name(url, page, score).index for url, score in links}
         getattr(self, event["kind"])(page, event, targets)
 
     def page(self, page, event, targets):

@@ -123,6 +123,14 @@ class Events(PagesTest):
         self.succeed("merge", "x.crawl")
         self.assertEqual(self.edges(), self.edges("y.crawl"))
 
+    def test_come_back_with_indexes_that_are_not_in_the_order_of_urls(self):
+        for link in ("z", "b", "c"):
+            self.load(b'{"kind":"linkAdded","url":"http://a.test/","links":["http://%s.test/"]}\n'
+                      % link.encode(), "jsonl")
+        self.load(self.export("events"), "events", name="y.crawl")
+        for name in ("x.crawl", "y.crawl"):
+            self.assertEqual("".join(row["url"][7] for row in self.rows(name=name)), "azbc")
+
     def test_end_cleanly_with_a_signal(self):
         process = self.start("import", "x.crawl", "--format", "edges", "-")
         process.stdin.write(b"http://a.test/\thttp://b.test/\nhttp://b.test/\thttp://a.te")

@@ -72,8 +72,11 @@ class PageModel {
 
   void apply(const Edit& edit) {
     const std::uint64_t index = intern(edit.url, std::nullopt, 0);
+    auto links = edit.links;
+    std::stable_sort(links.begin(), links.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::set<std::uint64_t> targets;
-    for (const auto& [url, score] : edit.links) targets.insert(intern(url, index, score));
+    for (const auto& [url, score] : links) targets.insert(intern(url, index, score));
     Page& page = pages_[index];
     switch (edit.kind) {
       case CrawlEventKind::kPage:

@@ -186,6 +186,27 @@ TEST(PageKeys, KeepThePagesOfAHostTogether) {
   EXPECT_EQ(*indexes.rbegin(), 299U);
 }
 
+/// The first edit names c, b/10, b/9; the second, of the same page, z and a besides; so these two
+/// come later, and what was named before stays where it is.
+TEST(Pages, GiveNewLinksOfAnEditIndexesByUrl) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  const std::string host = "http://h.test/";
+  const std::vector<std::vector<std::string>> edits{{"c", "b/9", "b/10"}, {"z", "b/9", "a", "z"}};
+  for (const auto& links : edits) {
+    CrawledPage page(host + "page", 1);
+    for (const std::string& link : links) page.add_link(host + link);
+    must(pages.add(page));
+  }
+  must(pages.merge());
+  const PageView view = view_of(*store);
+  std::vector<std::string> urls;
+  for (std::uint64_t i = 0; i < view.info().page_count; ++i) {
+    urls.push_back(must(view.url(i)).substr(host.size()));
+  }
+  EXPECT_EQ(urls, (std::vector<std::string>{"page", "b/10", "b/9", "c", "a", "z"}));
+}
+
 TEST(Pages, WithoutUrlsAreKnownByIndex) {
   MemoryStore store;
   auto options = small_options();

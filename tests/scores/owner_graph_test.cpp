@@ -36,12 +36,12 @@ std::vector<std::uint64_t> first_pages_of(const OwnerGraph& graph) {
   return {graph.first_pages().begin(), graph.first_pages().end()};
 }
 
-/// Indexes: www.a.test/ 0, www.a.test/2 1, b.co.uk/ 2, c.b.co.uk/ 3, mailto:x 4.
+/// Indexes: a.test/ 0, a.test/2 1, b.co.uk/ 2, c.b.co.uk/ 3, mailto:x 4.
 void add_some(PageDb& pages) {
-  add_page(pages, "http://www.a.test/",
-           {"http://www.a.test/2", "http://b.co.uk/", "http://c.b.co.uk/", "mailto:x"});
-  add_page(pages, "http://www.a.test/2", {"http://b.co.uk/", "http://c.b.co.uk/"});
-  add_page(pages, "http://c.b.co.uk/", {"http://b.co.uk/", "http://www.a.test/2"});
+  add_page(pages, "http://a.test/",
+           {"http://a.test/2", "http://b.co.uk/", "http://c.b.co.uk/", "mailto:x"});
+  add_page(pages, "http://a.test/2", {"http://b.co.uk/", "http://c.b.co.uk/"});
+  add_page(pages, "http://c.b.co.uk/", {"http://b.co.uk/", "http://a.test/2"});
   must(pages.merge());
 }
 

@@ -9,9 +9,9 @@
 /// see whole supersteps. Store::commit() before that keeps the edits in the file, as events; they
 /// are there again, still waiting, when the database is opened next.
 ///
-/// Indexes are given in the order in which pages are first named, a page before its links: 0, 1, 2
-/// ... They depend on the order of edits only, not on memory, supersteps, or crashes, and are never
-/// given twice.
+/// Indexes are given in the order in which edits first name pages: 0, 1, 2 ... The page of an edit
+/// comes before its links, and these come in the order of their URLs. Indexes depend on the order
+/// of edits only, not on memory, supersteps, or crashes, and are never given twice.
 ///
 /// Ownership: a PageDb shares its store; it must be gone when the store closes. What is passed in
 /// is copied before a call returns. Threads: any number; they take turns. Inside a dispatcher of

@@ -110,13 +110,28 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
     CRAWLSTORE_TRY(fresh.find_sorted(some, take));
     CRAWLSTORE_TRY(steps_.add(some.size()));
   }
-  for_each_page([&](LocalId page) {
-    if (is_known[page]) return;
-    indexes_[page] = state_.table.page_count++;
-    new_pages_.push_back(page);
-  });
+  order_new_pages(is_known);
+  for (const LocalId page : new_pages_) indexes_[page] = state_.table.page_count++;
   if (state_.table.page_count <= format::kPagesMax) return {};
   return fail(Errc::kTooLarge, "a page database holds at most 2^40 pages");
+}
+
+/// As edits name them first, those among the links of one edit by their URLs.
+void Superstep::order_new_pages(const ByPage<bool>& is_known) {
+  LocalId next;
+  const auto take_named = [&](std::size_t end) {
+    for (; next.value < end; ++next.value) {
+      if (!is_known[next]) new_pages_.push_back(next);
+    }
+  };
+  for (const BatchEdit& edit : batch_.edits()) {
+    take_named(edit.page.value + std::size_t{1});
+    const auto linked = static_cast<std::ptrdiff_t>(new_pages_.size());
+    for (const LocalId target : batch_.links(edit)) take_named(target.value + std::size_t{1});
+    std::sort(new_pages_.begin() + linked, new_pages_.end(),
+              [this](LocalId a, LocalId b) { return batch_.url(a) < batch_.url(b); });
+  }
+  take_named(batch_.page_count());
 }
 
 /// All indexes below the largest exist.

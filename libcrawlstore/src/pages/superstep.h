@@ -3,9 +3,8 @@
 
 /// One superstep: a batch of edits becomes pages, records and links, in one commit.
 ///
-///   batch --keys, sorted--> keys ---------> indexes: those of pages that are there, new ones for
-///   the
-///                                           others, in the order in which the batch named them
+///   batch --keys, sorted--> keys ---------> indexes: those of pages that are there, the next ones
+///                                           for the others, edit after edit
 ///         --new pages-----> origins         appended
 ///         --edits, by index-> records       tiles that change
 ///                          -> out-links     one run: the rows of pages that were crawled
@@ -56,6 +55,7 @@ class Superstep {
   void expect_steps();
   Result<void> assign_indexes();
   Result<void> find_named_pages(std::span<const LocalId> by_key);
+  void order_new_pages(const ByPage<bool>& is_known);
   void take_index_pages();
   Result<void> write_keys(std::span<const LocalId> by_key);
   void order_edits();
