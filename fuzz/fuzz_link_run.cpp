@@ -3,8 +3,8 @@
 // Invariants checked:
 //   - no payload crashes the deep check of a link run or makes it read outside of the payload;
 //   - an error is kSegmentInvalid, with a place in the payload;
-//   - blocks of an accepted run with codec 1, put together anew with an index and a footer, give the
-//     same bytes: there is one payload for one content and one division into blocks.
+//   - blocks of an accepted run with codec 1, put together anew with an index and a footer, give
+//     the same bytes: there is one payload for one content and one division into blocks.
 //
 // Input: a payload; a length that is no multiple of 8 is cut to one.
 

@@ -36,8 +36,9 @@ class WrittenDense {
       : writer_(store_.writer()), segments_(add_link_segments(*writer_)) {
     links::DenseSurvey survey;
     const auto model = surveyed(survey, rows).model();
+    const std::uint64_t span = rows.rbegin()->first - rows.begin()->first;
     auto run = must(links::DenseWriter::start(*writer_, segments_.out, writer_->new_run_ids(1),
-                                              4 * bytes_max(rows) + 4096, model));
+                                              2 * bytes_max(rows) + span / 50 + 4096, model));
     for (const auto& [page, row] : rows) must(run.append(page, row));
     run_ = must(run.finish()).value();
     run.give_back();
