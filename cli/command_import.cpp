@@ -260,7 +260,8 @@ Action define_import(Parser& parser) {
               "import; a superstep that memory calls for runs all the same");
   parser.flag("--strict", options->is_strict,
               "import nothing when a line of edges or jsonl is not of the format (exit 1): reads "
-              "each INPUT twice, which must be a file");
+              "each INPUT twice, which must be a file. What only the database refuses, such as an "
+              "index far above the others, is left out, and the rest is imported");
   add_repeats(parser, options->session.repeats);
   add_memory(parser, options->session.memory_bytes);
   add_json(parser, options->as_json);
