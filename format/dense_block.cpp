@@ -46,22 +46,21 @@ class DenseBlockReader {
   }
 
   /// nullptr, or the text that names the broken rule.
-  const char* read(std::uint64_t first_page, std::size_t page_count, std::uint64_t last_page,
-                   std::vector<DenseRowPlace>* places) {
+  const char* read(const DensePages& pages, std::vector<DenseRowPlace>* places) {
     RowClass before = RowClass::kNone;
-    for (std::size_t offset = 0; offset < page_count; ++offset) {
-      if (first_page + offset > last_page) return nullptr;
+    for (std::size_t offset = 0; offset < pages.count; ++offset) {
+      if (pages.first + offset > pages.last_read) return nullptr;
       const std::uint64_t begin_bits = input_.position();
       std::uint64_t type = number(type_context(before));
       if (type == kEmptyRows) {
         offset += number(kEmptiesContext) + 1;
-        if (offset >= page_count) return "a dense block ends with pages that have no links";
-        if (first_page + offset > last_page) return nullptr;
+        if (offset >= pages.count) return "a dense block ends with pages that have no links";
+        if (pages.first + offset > pages.last_read) return nullptr;
         type = number(type_context(RowClass::kEmpty));
         if (type == kEmptyRows) return "pages without links of a dense block are told in two parts";
       }
       if (rows_.row_count_ == kDenseBlockRows) return "a dense block has too many rows";
-      rows_.pages_[rows_.row_count_] = first_page + offset;
+      rows_.pages_[rows_.row_count_] = pages.first + offset;
       if (const char* broken = read_row(type)) return broken;
       if (input_.has_failed()) return "a dense block is cut short";
       before = class_of(type);
@@ -220,13 +219,11 @@ class DenseBlockReader {
 };
 
 Result<void> decode_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
-                                std::uint64_t first_page, std::size_t page_count,
-                                std::uint64_t last_page, LinkRows& rows,
+                                const DensePages& pages, LinkRows& rows,
                                 std::vector<DenseRowPlace>* places) {
   if (block.size() < kDenseSlackBytes) return invalid("a dense block is cut short");
   DenseBlockReader reader(block, decoder, rows);
-  if (const char* broken = reader.read(first_page, page_count, last_page, places))
-    return invalid(broken);
+  if (const char* broken = reader.read(pages, places)) return invalid(broken);
   return {};
 }
 

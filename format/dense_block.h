@@ -83,19 +83,25 @@ struct DenseRowPlace {
   std::uint64_t end_bits;
 };
 
+/// What a block covers, and how much of it is wanted.
+///   count      at least 1
+///   last_read  rows behind this page need not be decoded; the end of the block is then not
+///              checked, unless this is at least the last page of the block
+struct DensePages {
+  std::uint64_t first = 0;
+  std::size_t count = 1;
+  std::uint64_t last_read = kPageMax;
+};
+
 /// Decodes a block.
 ///   block       the bytes of the block and kDenseSlackBytes behind them; hostile, and may change
 ///               meanwhile
-///   page_count  how many pages it covers, at least 1
-///   last_page   rows behind this page need not be decoded; the end of the block is then not
-///               checked, unless `last_page` is at least the last page of the block
 ///   places      gets one a row, if it is not nullptr
 ///   errors      kSegmentInvalid, offset relative to the block; `rows` is then not to be used, and
 ///               `places` are those of the rows before
 ///   cost        about 5 ns a link; memory 64 KB
 Result<void> decode_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
-                                std::uint64_t first_page, std::size_t page_count,
-                                std::uint64_t last_page, LinkRows& rows,
+                                const DensePages& pages, LinkRows& rows,
                                 std::vector<DenseRowPlace>* places = nullptr);
 
 }  // namespace crawlstore::format

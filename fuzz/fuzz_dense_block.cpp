@@ -31,7 +31,7 @@ bool decode(Bytes block, const DenseLengths& model, std::size_t page_count, std:
             LinkRows& rows) {
   block.resize(block.size() + kDenseSlackBytes);
   block.shrink_to_fit();
-  return decode_dense_block(block, DenseDecoder(model), kFirstPage, page_count, last_page, rows)
+  return decode_dense_block(block, DenseDecoder(model), {kFirstPage, page_count, last_page}, rows)
       .has_value();
 }
 

@@ -24,8 +24,8 @@ Result<void> decode(const DenseSample& block, LinkRows& rows, std::uint64_t last
   Bytes exact(block.bytes.begin(), block.bytes.end());
   exact.resize(exact.size() + kDenseSlackBytes);
   exact.shrink_to_fit();
-  return decode_dense_block(exact, DenseDecoder(block.model), block.first_page, block.page_count,
-                            last_page, rows);
+  return decode_dense_block(exact, DenseDecoder(block.model),
+                            {block.first_page, block.page_count, last_page}, rows);
 }
 
 void expect_round_trip(const Rows& rows, std::uint64_t first_page) {

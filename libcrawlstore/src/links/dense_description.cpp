@@ -133,8 +133,8 @@ class DenseParts {
     if (!decoder_) return std::nullopt;  // the model says why
     format::LinkRows rows;
     std::vector<format::DenseRowPlace> places;
-    const auto decoded = format::decode_dense_block(bytes.bytes, *decoder_, first_page, page_count,
-                                                    format::kPageMax, rows, &places);
+    const auto decoded =
+        format::decode_dense_block(bytes.bytes, *decoder_, {first_page, page_count}, rows, &places);
     for (std::size_t i = 0; i < std::min(places.size(), out_.entries_max()); ++i) {
       const auto& [type, begin, end] = places[i];
       std::string text = std::to_string(rows.links(i).size()) + " links, ";

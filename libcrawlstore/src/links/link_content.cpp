@@ -199,7 +199,7 @@ class DenseRunWalk {
     block_.resize(place.length_bytes + format::kDenseSlackBytes);
     const std::uint64_t first_page = goes_on ? place.first_page - 1 : place.first_page;
     const auto decoded = format::decode_dense_block(
-        block_, decoder, first_page, goes_on ? 1 : place.page_count, format::kPageMax, rows_);
+        block_, decoder, {first_page, goes_on ? 1 : place.page_count}, rows_);
     if (!decoded) return at_block(decoded.error(), place.offset_bytes);
     return take_rows(goes_on, place.offset_bytes);
   }

@@ -187,8 +187,8 @@ Result<format::DenseGroup> LinksLookup::group(std::uint64_t number) const {
 Result<void> LinksLookup::decode(const format::DenseBlockPlace& place,
                                  std::span<const std::byte> bytes, std::uint64_t last_page,
                                  format::LinkRows& rows) const {
-  const auto decoded = format::decode_dense_block(bytes, *decoder_, place.first_page,
-                                                  place.page_count, last_page, rows);
+  const auto decoded = format::decode_dense_block(
+      bytes, *decoder_, {place.first_page, place.page_count, last_page}, rows);
   if (!decoded) return broken(decoded.error(), place.offset_bytes);
   return {};
 }
