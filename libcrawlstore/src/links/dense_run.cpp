@@ -55,10 +55,10 @@ Result<void> DenseCutter::append(std::uint64_t page, std::span<const std::uint64
 
 /// Blocks of no bytes, until one of rows can begin.
 Result<void> DenseCutter::cover_gap(std::uint64_t page) {
-  while (page - next_page_ >= format::kDenseBlockPages) {
-    CRAWLSTORE_TRY(take_({{next_page_, 0, format::kDenseBlockPages, 0}, {}}));
-    next_page_ += format::kDenseBlockPages;
-  }
+  const std::uint64_t count = (page - next_page_) / format::kDenseBlockPages;
+  if (count == 0) return {};
+  CRAWLSTORE_TRY(take_({{next_page_, 0, format::kDenseBlockPages, 0}, {}, count}));
+  next_page_ += count * format::kDenseBlockPages;
   return {};
 }
 
@@ -131,7 +131,8 @@ Result<void> DenseWriter::State::take(const DenseRows& block) {
   batch.pages.insert(batch.pages.end(), block.rows.pages.begin(), block.rows.pages.end());
   batch.degrees.insert(batch.degrees.end(), block.rows.degrees.begin(), block.rows.degrees.end());
   batch.links.insert(batch.links.end(), block.rows.links.begin(), block.rows.links.end());
-  batch.blocks.push_back({block.place, batch.pages.size(), batch.links.size()});
+  batch.blocks.insert(batch.blocks.end(), block.count,
+                      {block.place, batch.pages.size(), batch.links.size()});
   return batch.links.size() < kBatchLinks ? Result<void>{} : flush();
 }
 

@@ -23,6 +23,7 @@ inline constexpr std::uint64_t kDenseLinksMin = 4096;
 struct DenseRows {
   format::DenseBlockPlace place;
   format::LinkRowSpans rows;  ///< none for pages without links
+  std::uint64_t count = 1;    ///< so many such blocks without rows follow each other
 };
 
 /// Cuts rows into blocks. Memory: a block, and pages and links of the longest row.
