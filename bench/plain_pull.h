@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "rank_graphs.h"
 #include "base/in_parallel.h"  // tidy: inside, threads as the kernel has them
+#include "rank_graphs.h"
 #include "seen_run.h"
 
 namespace crawlstore::bench {

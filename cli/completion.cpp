@@ -50,15 +50,7 @@ std::string bash_values(const CLI::App& verb) {
 
 /// In single quotes of bash and zsh.
 std::string in_quotes(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      result += "'\\''";
-    } else {
-      result += c;
-    }
-  }
-  return result + "'";
+  return fmt::format("'{}'", marked(text, "'", "'\\'"));
 }
 
 /// Of zsh: an argument of _arguments.

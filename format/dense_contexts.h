@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which context each number of a dense block has: spec/format.md#dense-block. Inside the codec.
+/// Types of rows, and which context each number of a dense block has: spec/format.md#dense-block.
 
 #include <algorithm>
 #include <bit>

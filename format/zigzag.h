@@ -11,6 +11,8 @@ namespace crawlstore::format {
 constexpr std::uint64_t zigzag(std::uint64_t difference) {
   return difference << 1 ^ (0 - (difference >> 63));
 }
-constexpr std::uint64_t unzigzag(std::uint64_t number) { return number >> 1 ^ (0 - (number & 1)); }
+constexpr std::uint64_t unzigzag(std::uint64_t number) {
+  return number >> 1 ^ (0 - (number & 1));
+}
 
 }  // namespace crawlstore::format

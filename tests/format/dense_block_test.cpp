@@ -81,16 +81,8 @@ TEST(DenseBlock, ReturnsEverySmallGraph) {
     for (std::uint64_t i = 0; i < 12; ++i) {
       if ((mask >> i & 1) != 0) rows[i / 4 * 2].push_back(i % 4);
     }
-    std::vector<std::uint64_t> pages;
-    std::vector<std::uint32_t> degrees;
-    std::vector<std::uint64_t> links;
-    for (const auto& [page, row] : rows) {
-      pages.push_back(page);
-      degrees.push_back(static_cast<std::uint32_t>(row.size()));
-      links.insert(links.end(), row.begin(), row.end());
-    }
-    DenseSample block{model, 0, static_cast<std::uint32_t>(pages.back() + 1), {}, {}};
-    encoder.encode(0, {pages, degrees, links}, block.bytes);
+    DenseSample block{model, 0, static_cast<std::uint32_t>(rows.rbegin()->first + 1), {}, {}};
+    encoder.encode(0, RowColumns(rows).spans(), block.bytes);
     expect_rows(block, decoder, rows);
   }
 }

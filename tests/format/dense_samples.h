@@ -26,28 +26,24 @@ struct DenseSample {
 ///   has_own_model  or one that knows nothing of the rows
 inline DenseSample dense_block(const Rows& rows, std::uint64_t first_page,
                                bool has_own_model = true) {
-  std::vector<std::uint64_t> pages;
-  std::vector<std::uint32_t> degrees;
-  std::vector<std::uint64_t> links;
+  const RowColumns columns(rows);
   DenseSample sample;
   for (const auto& [page, row] : rows) {
-    pages.push_back(page);
-    degrees.push_back(static_cast<std::uint32_t>(row.size()));
-    links.insert(links.end(), row.begin(), row.end());
     sample.totals.target_max = std::max(sample.totals.target_max, row.back());
   }
-  sample.totals.row_count = pages.size();
-  sample.totals.link_count = links.size();
-  sample.totals.last_page = pages.back();
+  const std::uint64_t last_page = columns.pages.back();
+  sample.totals.row_count = rows.size();
+  sample.totals.link_count = columns.links.size();
+  sample.totals.last_page = last_page;
   sample.first_page = first_page;
-  sample.page_count = static_cast<std::uint32_t>(pages.back() - first_page + 1);
+  sample.page_count = static_cast<std::uint32_t>(last_page - first_page + 1);
   format::DenseCounts counts{};
   if (has_own_model) {
     format::DenseBlockEncoder(format::rough_dense_model())
-        .count(first_page, {pages, degrees, links}, 1, counts);
+        .count(first_page, columns.spans(), 1, counts);
   }
-  sample.model = format::dense_model(counts, std::max(pages.back(), sample.totals.target_max));
-  format::DenseBlockEncoder(sample.model).encode(first_page, {pages, degrees, links}, sample.bytes);
+  sample.model = format::dense_model(counts, std::max(last_page, sample.totals.target_max));
+  format::DenseBlockEncoder(sample.model).encode(first_page, columns.spans(), sample.bytes);
   return sample;
 }
 

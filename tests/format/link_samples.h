@@ -21,17 +21,25 @@ using Bytes = std::vector<std::byte>;
 /// Page -> its ascending links.
 using Rows = std::map<std::uint64_t, std::vector<std::uint64_t>>;
 
-inline Bytes link_block(const Rows& rows) {
+/// Rows as the codecs take them.
+struct RowColumns {
   std::vector<std::uint64_t> pages;
   std::vector<std::uint32_t> degrees;
   std::vector<std::uint64_t> links;
-  for (const auto& [page, row] : rows) {
-    pages.push_back(page);
-    degrees.push_back(static_cast<std::uint32_t>(row.size()));
-    links.insert(links.end(), row.begin(), row.end());
+
+  explicit RowColumns(const Rows& rows) {
+    for (const auto& [page, row] : rows) {
+      pages.push_back(page);
+      degrees.push_back(static_cast<std::uint32_t>(row.size()));
+      links.insert(links.end(), row.begin(), row.end());
+    }
   }
+  [[nodiscard]] format::LinkRowSpans spans() const { return {pages, degrees, links}; }
+};
+
+inline Bytes link_block(const Rows& rows) {
   Bytes out;
-  format::encode_link_block({pages, degrees, links}, out);
+  format::encode_link_block(RowColumns(rows).spans(), out);
   return out;
 }
 

@@ -133,16 +133,8 @@ std::string dense_block(std::uint64_t first_page, const Rows& rows) {
   for (auto& lengths : model) {
     std::fill(std::fill_n(lengths.begin(), 32, std::uint8_t{6}), lengths.end(), std::uint8_t{7});
   }
-  std::vector<std::uint64_t> pages;
-  std::vector<std::uint32_t> degrees;
-  std::vector<std::uint64_t> links;
-  for (const auto& [page, row] : rows) {
-    pages.push_back(page);
-    degrees.push_back(static_cast<std::uint32_t>(row.size()));
-    links.insert(links.end(), row.begin(), row.end());
-  }
   Bytes out;
-  DenseBlockEncoder(model).encode(first_page, {pages, degrees, links}, out);
+  DenseBlockEncoder(model).encode(first_page, RowColumns(rows).spans(), out);
   return hex_of(out);
 }
 

@@ -2,15 +2,13 @@
 #include "links/dense_run.h"
 
 #include <cstdint>
-#include <iterator>
 #include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "links/link_content.h"
-#include "links/link_store.h"
-#include "support/seeded.h"
+#include "links/written_run.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -29,38 +27,19 @@ bool is_worth_it(const Rows& rows) {
   return surveyed(survey, rows).is_worth_it();
 }
 
-/// A dense run in a store of its own, not committed.
-class WrittenDense {
- public:
-  explicit WrittenDense(const Rows& rows)
-      : writer_(store_.writer()), segments_(add_link_segments(*writer_)) {
+WrittenRun written_dense(const Rows& rows) {
+  return WrittenRun([&rows](container::Writer& writer, SegmentId segment) {
     links::DenseSurvey survey;
     const auto model = surveyed(survey, rows).model();
     const std::uint64_t span = rows.rbegin()->first - rows.begin()->first;
-    auto run = must(links::DenseWriter::start(*writer_, segments_.out, writer_->new_run_ids(1),
+    auto run = must(links::DenseWriter::start(writer, segment, writer.new_run_ids(1),
                                               2 * bytes_max(rows) + span / 50 + 4096, model));
     for (const auto& [page, row] : rows) must(run.append(page, row));
-    run_ = must(run.finish()).value();
+    const auto written = must(run.finish()).value();
     run.give_back();
-  }
-
-  [[nodiscard]] LinksLookup lookup() const {
-    return must(LinksLookup::open(run_reader(*writer_, segments_.out, run_), segments_.out));
-  }
-  [[nodiscard]] Result<LinksCursor> cursor(std::uint64_t page = 0) const {
-    return LinksCursor::open(lookup(), page);
-  }
-  [[nodiscard]] const format::RunRef& run() const { return run_; }
-  [[nodiscard]] Bytes payload() const {
-    return read_bytes(writer_->storage(), run_.offset_bytes, run_.payload_bytes);
-  }
-
- private:
-  ContainerStore store_;
-  std::unique_ptr<container::Writer> writer_;
-  links::LinkSegments segments_;
-  format::RunRef run_;
-};
+    return written;
+  });
+}
 
 std::string verdict(const Bytes& payload) {
   const Bytes exact(payload.begin(), payload.end());
@@ -71,32 +50,11 @@ std::string verdict(const Bytes& payload) {
 
 /// Cursors, look-ups and deep verification see the rows that have links.
 void expect_every_way(Rows rows, SeededRandom& random) {
-  const WrittenDense written(rows);
+  const WrittenRun written = written_dense(rows);
   std::erase_if(rows, [](const auto& row) { return row.second.empty(); });
-  EXPECT_EQ(rows_of(written.cursor()), rows);
+  EXPECT_TRUE(must(written.lookup()).is_dense());
   EXPECT_EQ(verdict(written.payload()), "accepted");
-  const auto lookup = written.lookup();
-  EXPECT_TRUE(lookup.is_dense());
-  EXPECT_EQ(lookup.footer().row_count, rows.size());
-  format::LinkRows scratch;
-  std::size_t row = 0;
-  for (int i = 0; i < 300; ++i) {
-    const std::uint64_t from = rows.begin()->first;
-    std::uint64_t page = from + random.below(rows.rbegin()->first - from + 3);
-    if (i % 3 == 0) {
-      const auto near = rows.lower_bound(page);
-      page = near == rows.end() ? rows.rbegin()->first : near->first;
-    }
-    const auto expected = rows.find(page);
-    ASSERT_EQ(must(lookup.find(page, scratch, row)), expected != rows.end()) << page;
-    if (expected == rows.end()) continue;
-    const auto links = scratch.links(row);
-    ASSERT_EQ(std::vector<std::uint64_t>(links.begin(), links.end()), expected->second) << page;
-  }
-  const std::uint64_t middle = std::next(rows.begin(), static_cast<long>(rows.size() / 2))->first;
-  for (const std::uint64_t page : {middle, middle + 1, rows.rbegin()->first}) {
-    EXPECT_EQ(rows_of(written.cursor(page)), Rows(rows.lower_bound(page), rows.end()));
-  }
+  expect_reads(written, rows, random);
 }
 
 TEST(DenseRun, ReturnsRandomGraphs) {
@@ -134,7 +92,7 @@ TEST(DenseRun, ReturnsRowsOfAMillionLinks) {
       row.push_back(link);
     }
   }
-  rows[4'100] = rows[106];
+  rows[4'100] = rows[106];  // the run ends with blocks that go on with a row
   expect_every_way(rows, random);
 }
 
@@ -154,7 +112,7 @@ TEST(DenseRun, IsWorthItForManyLinksThatAreNotTooFarApart) {
 /// Any change of the payload that keeps its checksums right ends in rows or in kSegmentInvalid.
 TEST(DenseRun, AnswersHostileBytes) {
   SeededRandom random;
-  const WrittenDense written(random_rows(random, 3'000, 10, 5'000));
+  const WrittenRun written = written_dense(random_rows(random, 3'000, 10, 5'000));
   const Bytes payload = written.payload();
   const std::size_t tail = payload.size() - 72 - 208 * 3 - format::kDenseModelBytes;
   std::size_t refused = 0;

@@ -7,8 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "links/link_store.h"
-#include "support/seeded.h"
+#include "links/written_run.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -16,57 +15,16 @@ namespace {
 using links::LinksCursor;
 using links::LinksLookup;
 
-/// A run in a store of its own, not committed.
-class WrittenRows {
- public:
-  explicit WrittenRows(const Rows& rows)
-      : writer_(store_.writer()),
-        segments_(add_link_segments(*writer_)),
-        run_(must(write_rows(*writer_, segments_.out, rows)).value()) {}
-
-  [[nodiscard]] Result<LinksLookup> lookup() const {
-    return LinksLookup::open(run_reader(*writer_, segments_.out, run_), segments_.out);
-  }
-  [[nodiscard]] Result<LinksCursor> cursor(std::uint64_t page = 0) const {
-    auto opened = lookup();
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    return LinksCursor::open(std::move(*opened), page);
-  }
-  [[nodiscard]] const format::RunRef& run() const { return run_; }
-  [[nodiscard]] SegmentId segment() const { return segments_.out; }
-  [[nodiscard]] container::Writer& writer() const { return *writer_; }
-  [[nodiscard]] Bytes payload() const {
-    return read_bytes(writer_->storage(), run_.offset_bytes, run_.payload_bytes);
-  }
-
- private:
-  ContainerStore store_;
-  std::unique_ptr<container::Writer> writer_;
-  links::LinkSegments segments_;
-  format::RunRef run_;
-};
+WrittenRun written_rows(const Rows& rows) {
+  return WrittenRun([&rows](container::Writer& writer, SegmentId segment) {
+    return must(write_rows(writer, segment, rows)).value();
+  });
+}
 
 void expect_every_way(const Rows& rows, SeededRandom& random) {
-  const WrittenRows written(rows);
-  EXPECT_EQ(rows_of(written.cursor()), rows);
-  const auto lookup = must(written.lookup());
-  EXPECT_EQ(lookup.footer().row_count, rows.size());
+  const WrittenRun written = written_rows(rows);
   EXPECT_LE(written.run().payload_bytes, bytes_max(rows));
-  format::LinkRows scratch;
-  std::size_t row = 0;
-  for (int i = 0; i < 200; ++i) {
-    const std::uint64_t from = rows.begin()->first;
-    const std::uint64_t page = from + random.below(rows.rbegin()->first - from + 3);
-    const auto expected = rows.find(page);
-    ASSERT_EQ(must(lookup.find(page, scratch, row)), expected != rows.end()) << page;
-    if (expected == rows.end()) continue;
-    const auto links = scratch.links(row);
-    EXPECT_EQ(std::vector<std::uint64_t>(links.begin(), links.end()), expected->second);
-  }
-  const std::uint64_t middle = std::next(rows.begin(), static_cast<long>(rows.size() / 2))->first;
-  for (const std::uint64_t page : {middle, middle + 1, rows.rbegin()->first + 1}) {
-    EXPECT_EQ(rows_of(written.cursor(page)), Rows(rows.lower_bound(page), rows.end()));
-  }
+  expect_reads(written, rows, random);
 }
 
 TEST(LinksRun, ReturnsRandomGraphs) {
@@ -131,7 +89,7 @@ TEST(LinksRun, RefusesToGrowPastWhatWasReserved) {
 TEST(LinksRun, AnswersHostileBytesWithAPlaceInTheRun) {
   SeededRandom random;
   const Rows rows = random_rows(random, 3'000, 10, 5'000);
-  const WrittenRows written(rows);
+  const WrittenRun written = written_rows(rows);
   const Bytes payload = written.payload();
   std::size_t refused = 0;
   for (int round = 0; round < 300; ++round) {
@@ -170,7 +128,7 @@ TEST(LinksRun, AnswersHostileBytesWithAPlaceInTheRun) {
 
 TEST(LinksRun, ReportsRotAsDamageOfItsChunk) {
   SeededRandom random;
-  const WrittenRows written(random_rows(random, 20'000, 0, 30'000));
+  const WrittenRun written = written_rows(random_rows(random, 20'000, 0, 30'000));
   const std::uint64_t place = written.run().offset_bytes + format::kChunkBytes + 5;
   Bytes byte = read_bytes(written.writer().storage(), place, 1);
   byte[0] ^= std::byte{1};

@@ -8,6 +8,7 @@
 
 #include "container/description_parts.h"
 #include "format/dense_block.h"
+#include "format/dense_contexts.h"
 #include "format/dense_index.h"
 #include "format/endian.h"
 #include "format/field.h"
@@ -138,12 +139,12 @@ class DenseParts {
     for (std::size_t i = 0; i < std::min(places.size(), out_.entries_max()); ++i) {
       const auto& [type, begin, end] = places[i];
       std::string text = std::to_string(rows.links(i).size()) + " links, ";
-      if (type == 1) {
+      if (type == format::kPlainRow) {
         text += "plain";
+      } else if (type < format::kEqualRow) {
+        text += "refers " + std::to_string(type - format::kReferringRow) + " back";
       } else {
-        text += (type < 48 ? "refers " + std::to_string(type - 1)
-                           : "equals the one " + std::to_string(type - 48)) +
-                " back";
+        text += "equals the one " + std::to_string(type - format::kEqualRow) + " back";
       }
       text += ", bits " + std::to_string(begin) + " to " + std::to_string(end);
       const std::uint64_t last_byte = (end + 7) / 8;

@@ -131,8 +131,7 @@ Result<void> DenseWriter::State::take(const DenseRows& block) {
   batch.pages.insert(batch.pages.end(), block.rows.pages.begin(), block.rows.pages.end());
   batch.degrees.insert(batch.degrees.end(), block.rows.degrees.begin(), block.rows.degrees.end());
   batch.links.insert(batch.links.end(), block.rows.links.begin(), block.rows.links.end());
-  batch.blocks.insert(batch.blocks.end(), block.count,
-                      {block.place, batch.pages.size(), batch.links.size()});
+  batch.blocks.push_back({block.place, batch.pages.size(), batch.links.size(), block.count});
   return batch.links.size() < kBatchLinks ? Result<void>{} : flush();
 }
 
@@ -166,7 +165,9 @@ Result<void> DenseWriter::State::flush() {
                                code(task, worker);
                                return {};
                              }));
-  for (const Batch::Block& block : batch.blocks) index.add(block.place);
+  for (const Batch::Block& block : batch.blocks) {
+    for (std::uint64_t i = 0; i < block.count; ++i) index.add(block.place);
+  }
   for (std::size_t task = 0; task < task_count; ++task) CRAWLSTORE_TRY(run.append(coded[task]));
   batch.blocks.clear();
   batch.pages.clear();

@@ -98,6 +98,7 @@ class DenseWriter {
       format::DenseBlockPlace place;
       std::size_t rows_end;
       std::size_t links_end;
+      std::uint64_t count;
     };
     std::vector<Block> blocks;
     std::vector<std::uint64_t> pages;

@@ -99,7 +99,7 @@ class Merge {
     const std::uint64_t bytes_max = reserve_bytes(runs_, false, reserve_all) +
                                     sizeof(format::LinkRunFooter) + format::kDenseModelBytes;
     CRAWLSTORE_TRY(auto writer,
-                   DenseWriter::start(writer_, links, writer_.new_run_ids(2),
+                   DenseWriter::start(writer_, links, writer_.new_run_ids(1),
                                       bytes_max + (reserve_all ? bytes_max : 0), model));
     CRAWLSTORE_TRY(copy_rows(writer, nullptr));
     CRAWLSTORE_TRY(const auto written, writer.finish());

@@ -242,9 +242,11 @@ Result<bool> LinksLookup::find_dense(std::uint64_t page, format::LinkRows& rows)
 Result<LinksCursor> LinksCursor::open(LinksLookup run, std::uint64_t page) {
   LinksCursor cursor(std::move(run));
   if (cursor.run_.is_dense()) {
+    // Behind the last page are, if any, only blocks that go on with its row.
+    const bool is_behind = page > cursor.run_.footer().last_page;
     CRAWLSTORE_TRY(const auto number, cursor.run_.find_group(page));
     CRAWLSTORE_TRY(cursor.load_group(number));
-    cursor.block_ = cursor.group_.find(page);
+    cursor.block_ = is_behind ? cursor.group_.blocks().size() : cursor.group_.find(page);
   } else {
     CRAWLSTORE_TRY(const auto place, cursor.run_.find_block(page));
     cursor.offset_ = place.offset_bytes;
@@ -307,44 +309,43 @@ Result<void> LinksCursor::load_group(std::uint64_t number) {
   return {};
 }
 
-Result<bool> LinksCursor::goes_on() {
+Result<const format::DenseBlockPlace*> LinksCursor::peek() {
   if (block_ == group_.blocks().size()) {
-    if (group_number_ + 1 == format::dense_group_count(run_.footer())) return false;
+    if (group_number_ + 1 == format::dense_group_count(run_.footer())) return nullptr;
     CRAWLSTORE_TRY(load_group(group_number_ + 1));
   }
-  return group_.blocks()[block_].page_count == 0;
+  return &group_.blocks()[block_];
+}
+
+Result<std::span<const std::byte>> LinksCursor::take(const format::DenseBlockPlace& place) {
+  ++block_;
+  offset_ = place.offset_bytes;
+  return window(place.length_bytes + format::kDenseSlackBytes);
 }
 
 Result<void> LinksCursor::load_dense_block() {
   row_ = 0;
-  const std::uint64_t group_count = format::dense_group_count(run_.footer());
-  for (bool has_rows = false; !has_rows;) {
-    if (block_ == group_.blocks().size()) {
-      if (group_number_ + 1 == group_count) {
-        rows_ = {};
-        if (group_.end_page() == run_.footer().last_page + 1) return {};
-        return run_.broken("the last page of a link run is not the one its footer says",
-                           group_.end_bytes());
-      }
-      CRAWLSTORE_TRY(load_group(group_number_ + 1));
-    }
-    const format::DenseBlockPlace& place = group_.blocks()[block_++];
-    if (place.length_bytes == 0) continue;
-    if (place.page_count == 0) {
-      return run_.broken("a block of a dense link run goes on with no row", place.offset_bytes);
-    }
-    offset_ = place.offset_bytes;
-    CRAWLSTORE_TRY(const auto bytes, window(place.length_bytes + format::kDenseSlackBytes));
-    CRAWLSTORE_TRY(run_.decode(place, bytes, format::kPageMax, rows_));
-    has_rows = true;
+  CRAWLSTORE_TRY(auto place, peek());
+  while (place != nullptr && place->length_bytes == 0) {
+    ++block_;
+    CRAWLSTORE_TRY(place, peek());
   }
+  if (place == nullptr) {
+    rows_ = {};
+    if (group_.end_page() == run_.footer().last_page + 1) return {};
+    return run_.broken("the last page of a link run is not the one its footer says",
+                       group_.end_bytes());
+  }
+  if (place->page_count == 0) {
+    return run_.broken("a block of a dense link run has no row before it", place->offset_bytes);
+  }
+  CRAWLSTORE_TRY(const auto bytes, take(*place));
+  CRAWLSTORE_TRY(run_.decode(*place, bytes, format::kPageMax, rows_));
   while (true) {
-    CRAWLSTORE_TRY(const bool more, goes_on());
-    if (!more) return {};
-    const format::DenseBlockPlace& place = group_.blocks()[block_++];
-    offset_ = place.offset_bytes;
-    CRAWLSTORE_TRY(const auto bytes, window(place.length_bytes + format::kDenseSlackBytes));
-    CRAWLSTORE_TRY(run_.append_piece(place, bytes, rows_));
+    CRAWLSTORE_TRY(const auto next, peek());
+    if (next == nullptr || next->page_count != 0) return {};
+    CRAWLSTORE_TRY(const auto piece, take(*next));
+    CRAWLSTORE_TRY(run_.append_piece(*next, piece, rows_));
   }
 }
 

@@ -135,9 +135,11 @@ class LinksCursor {
   Result<void> load_block() { return run_.is_dense() ? load_dense_block() : load_short_block(); }
   Result<void> load_short_block();
   Result<void> load_dense_block();
-  /// The next block of a dense run goes on with the row before.
-  Result<bool> goes_on();
   Result<void> load_group(std::uint64_t number);
+  /// The next block of a dense run; nullptr behind the last.
+  Result<const format::DenseBlockPlace*> peek();
+  /// Goes on behind the block, and gives its bytes with slack.
+  Result<std::span<const std::byte>> take(const format::DenseBlockPlace& place);
   Result<std::span<const std::byte>> window(std::uint64_t length_bytes);
 
   LinksLookup run_;
