@@ -65,7 +65,7 @@ class PlainPull {
       sums[task] = sum;
       return {};
     };
-    if (const auto done = scores::in_parallel(threads_, sums.size(), range); !done) {
+    if (const auto done = in_parallel(threads_, sums.size(), range); !done) {
       fail(describe(done.error()));
     }
     return std::accumulate(sums.begin(), sums.end(), 0.0);

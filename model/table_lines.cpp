@@ -14,8 +14,9 @@ std::size_t usual_width(Unit unit) {
   switch (unit) {
     case Unit::kTimeUs:
       return 27;
-    case Unit::kScore:
     case Unit::kExact:
+      return 15;  // all that a float of 4 bytes needs, such as -1.23456789e-05
+    case Unit::kScore:
       return 12;
     case Unit::kId:
       return 10;
