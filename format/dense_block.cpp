@@ -30,11 +30,13 @@ const std::uint64_t* copy_links(const std::uint64_t* from, std::uint64_t* to, st
 }  // namespace
 
 /// A friend of LinkRows.
+///   Numbers  reads them: a DenseDecoder, or one that notes what it reads
+template <class Numbers>
 class DenseBlockReader {
  public:
-  DenseBlockReader(std::span<const std::byte> block, const DenseDecoder& decoder, LinkRows& rows)
+  DenseBlockReader(std::span<const std::byte> block, const Numbers& numbers, LinkRows& rows)
       : input_(block.data(), (block.size() - kDenseSlackBytes) * 8),
-        decoder_(decoder),
+        numbers_(numbers),
         rows_(rows) {
     if (rows.links_.size() < kDensePieceLinks + kCopySlack) {
       rows.links_.resize(kDensePieceLinks + kCopySlack);
@@ -46,11 +48,10 @@ class DenseBlockReader {
   }
 
   /// nullptr, or the text that names the broken rule.
-  const char* read(const DensePages& pages, std::vector<DenseRowPlace>* places) {
+  const char* read(const DensePages& pages) {
     RowClass before = RowClass::kNone;
     for (std::size_t offset = 0; offset < pages.count; ++offset) {
       if (pages.first + offset > pages.last_read) return nullptr;
-      const std::uint64_t begin_bits = input_.position();
       std::uint64_t type = number(type_context(before));
       if (type == kEmptyRows) {
         offset += number(kEmptiesContext) + 1;
@@ -64,7 +65,6 @@ class DenseBlockReader {
       if (const char* broken = read_row(type)) return broken;
       if (input_.has_failed()) return "a dense block is cut short";
       before = class_of(type);
-      if (places != nullptr) places->push_back({type, begin_bits, input_.position()});
     }
     const bool is_exact =
         input_.bits_left() < 8 && (input_.peek() & ~(~std::uint64_t{0} << input_.bits_left())) == 0;
@@ -72,7 +72,7 @@ class DenseBlockReader {
   }
 
  private:
-  std::uint64_t number(std::size_t context) { return decoder_.read(input_, context); }
+  std::uint64_t number(std::size_t context) { return numbers_.read(input_, context); }
 
   [[nodiscard]] std::size_t room() const {
     return (rows_.row_count_ == 0 ? kDensePieceLinks : kDenseBlockLinks) - rows_.link_count_;
@@ -119,7 +119,7 @@ class DenseBlockReader {
   const char* read_copies(std::span<const std::uint64_t> reference, std::uint64_t* row,
                           std::size_t& degree) {
     DenseInput input = input_;  // a copy stays in registers while links are written
-    const auto number = [&](std::size_t context) { return decoder_.read(input, context); };
+    const auto number = [&](std::size_t context) { return numbers_.read(input, context); };
     std::size_t copied = 0;
     const std::uint64_t* from = reference.data();
     std::size_t left = reference.size();
@@ -168,7 +168,7 @@ class DenseBlockReader {
     std::size_t left = degree - copied - 1;
     if (left == 0) return nullptr;
     DenseInput input = input_;
-    const auto number = [&](std::size_t context) { return decoder_.read(input, context); };
+    const auto number = [&](std::size_t context) { return numbers_.read(input, context); };
     std::uint64_t gap = number(second_extra_context(left + 1, copied));
     unsigned zeros = 0;
     while (true) {
@@ -214,17 +214,53 @@ class DenseBlockReader {
   }
 
   DenseInput input_;
-  const DenseDecoder& decoder_;
+  const Numbers& numbers_;
   LinkRows& rows_;
 };
 
-Result<void> decode_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
-                                const DensePages& pages, LinkRows& rows,
-                                std::vector<DenseRowPlace>* places) {
+namespace {
+
+/// Reads numbers, and notes where they were.
+class NotedNumbers {
+ public:
+  NotedNumbers(const DenseDecoder& decoder, std::vector<DenseNumber>& notes)
+      : decoder_(decoder), notes_(notes) {}
+
+  [[nodiscard]] std::uint64_t read(DenseInput& input, std::size_t context) const {
+    const std::uint64_t begin = input.position();
+    const std::uint64_t value = decoder_.read(input, context);
+    if (!input.has_failed()) {
+      notes_.push_back({static_cast<std::uint8_t>(context), value, begin, input.position()});
+    }
+    return value;
+  }
+
+ private:
+  const DenseDecoder& decoder_;
+  std::vector<DenseNumber>& notes_;
+};
+
+template <class Numbers>
+Result<void> decode_block(std::span<const std::byte> block, const Numbers& numbers,
+                          const DensePages& pages, LinkRows& rows) {
   if (block.size() < kDenseSlackBytes) return invalid("a dense block is cut short");
-  DenseBlockReader reader(block, decoder, rows);
-  if (const char* broken = reader.read(pages, places)) return invalid(broken);
+  DenseBlockReader<Numbers> reader(block, numbers, rows);
+  if (const char* broken = reader.read(pages)) return invalid(broken);
   return {};
+}
+
+}  // namespace
+
+Result<void> decode_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
+                                const DensePages& pages, LinkRows& rows) {
+  return decode_block(block, decoder, pages, rows);
+}
+
+Result<void> trace_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
+                               const DensePages& pages, LinkRows& rows,
+                               std::vector<DenseNumber>& numbers) {
+  numbers.clear();
+  return decode_block(block, NotedNumbers(decoder, numbers), pages, rows);
 }
 
 }  // namespace crawlstore::format

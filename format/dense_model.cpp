@@ -128,7 +128,7 @@ DenseDecoder::DenseDecoder(const DenseLengths& lengths) {
     for (std::size_t token = 0; token < kDenseTokens; ++token) {
       const auto [bits, length] = codes[token];
       if (length == 0) continue;
-      const std::size_t raw_bits = token < 16 ? 0 : (token - 16) / 2 + 3;
+      const std::size_t raw_bits = dense_raw_bits(token);
       const std::size_t top = token < 16 ? token : 2 + token % 2;
       const auto entry = static_cast<std::uint16_t>(length | raw_bits << 4 | top << 10);
       if (length > kIndexBits) long_codes_[context].push_back({bits, entry});

@@ -37,6 +37,11 @@ struct DenseToken {
   }
 };
 
+/// Bits that follow the code of a token.
+constexpr std::size_t dense_raw_bits(std::size_t token) {
+  return token < 16 ? 0 : (token - 16) / 2 + 3;
+}
+
 /// How often each token occurs in each context.
 using DenseCounts = std::array<std::array<std::uint64_t, kDenseTokens>, kDenseContexts>;
 /// How long each token's code is, at most 15 bits; 0: there is none.

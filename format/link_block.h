@@ -67,6 +67,7 @@ class LinkRows {
 
  private:
   friend class LinkBlockDecoder;
+  template <class Numbers>
   friend class DenseBlockReader;
 
   std::size_t row_count_ = 0;

@@ -5,6 +5,7 @@
 //   - rows of an accepted block ascend and have links, which ascend, all at most kPageMax; as many
 //     as a block may have, and the last one is that of the last page;
 //   - decoding as far as any row gives the rows up to there;
+//   - told number by number, a block has the same verdict, and no gaps between its numbers;
 //   - coded again, by a model of their own, all rows come back.
 //
 // Input: one byte (modulo 2), then
@@ -31,8 +32,16 @@ bool decode(Bytes block, const DenseLengths& model, std::size_t page_count, std:
             LinkRows& rows) {
   block.resize(block.size() + kDenseSlackBytes);
   block.shrink_to_fit();
-  return decode_dense_block(block, DenseDecoder(model), {kFirstPage, page_count, last_page}, rows)
-      .has_value();
+  const DenseDecoder decoder(model);
+  const DensePages pages{kFirstPage, page_count, last_page};
+  const bool is_block = decode_dense_block(block, decoder, pages, rows).has_value();
+  LinkRows traced;
+  std::vector<DenseNumber> numbers;
+  require(trace_dense_block(block, decoder, pages, traced, numbers).has_value() == is_block);
+  for (std::size_t i = 1; i < numbers.size(); ++i) {
+    require(numbers[i].begin_bits == numbers[i - 1].end_bits);
+  }
+  return is_block;
 }
 
 void check_rows(const LinkRows& rows, std::size_t page_count) {

@@ -28,6 +28,23 @@ Result<void> decode(const DenseSample& block, const DenseDecoder& decoder, LinkR
   return decode_dense_block(exact, decoder, {block.first_page, block.page_count, last_page}, rows);
 }
 
+/// The numbers of a block; they lie one behind the other up to `end_bits`.
+std::vector<DenseNumber> traced(const DenseSample& block, const DenseDecoder& decoder,
+                                Result<void>& verdict, LinkRows& rows) {
+  Bytes bytes = block.bytes;
+  bytes.resize(bytes.size() + kDenseSlackBytes);
+  std::vector<DenseNumber> numbers;
+  verdict = trace_dense_block(bytes, decoder, {block.first_page, block.page_count}, rows, numbers);
+  std::uint64_t end_bits = 0;
+  for (const DenseNumber& number : numbers) {
+    EXPECT_EQ(number.begin_bits, end_bits);
+    EXPECT_LT(number.begin_bits, number.end_bits);
+    end_bits = number.end_bits;
+  }
+  EXPECT_LE(end_bits, block.bytes.size() * 8);
+  return numbers;
+}
+
 void expect_rows(const DenseSample& block, const DenseDecoder& decoder, const Rows& rows) {
   LinkRows found;
   ASSERT_EQ(text_of(decode(block, decoder, found)), "accepted");
@@ -70,6 +87,26 @@ TEST(DenseBlock, ReturnsRowsThatReferToOthers) {
   auto both = less;
   both.insert(both.begin() + 3, {103, 104, 119});
   expect_round_trip({{1, row}, {2, less}, {3, more}, {4, both}, {5, {159}}}, 1);
+}
+
+TEST(DenseBlock, TellsItsNumbers) {
+  const DenseSample block =
+      dense_block({{2, {7, 9, 10}}, {3, {7, 9, 10}}, {4, {7, 10, 12}}, {9, {1}}}, 1);
+  Result<void> verdict;
+  LinkRows rows;
+  const auto numbers = traced(block, DenseDecoder(block.model), verdict, rows);
+  EXPECT_EQ(text_of(verdict), "accepted");
+  EXPECT_EQ(rows.row_count(), 4u);
+  EXPECT_LT(block.bytes.size() * 8 - numbers.back().end_bits, 8u);
+  using Number = std::pair<std::size_t, std::uint64_t>;  // context, value
+  std::vector<Number> found;
+  for (const DenseNumber& number : numbers) found.emplace_back(number.context, number.value);
+  const std::vector<Number> first_rows{{0, 0},   {6, 0},  {1, 1},  {7, 2},
+                                       {23, 10}, {27, 1}, {32, 0},  // page 1 empty, 2 plain: 7 - 2
+                                       {2, 49}};                    // page 3 equals the one before
+  ASSERT_GE(found.size(), first_rows.size());
+  found.resize(first_rows.size());
+  EXPECT_EQ(found, first_rows);
 }
 
 TEST(DenseBlock, ReturnsEverySmallGraph) {
@@ -132,6 +169,10 @@ TEST(DenseBlock, AnswersHostileBytes) {
       LinkRows found;
       const auto decoded = decode(block, decoder, found);
       refused += decoded ? 0 : 1;
+      Result<void> verdict;
+      LinkRows again;
+      traced(block, decoder, verdict, again);
+      ASSERT_EQ(text_of(verdict), text_of(decoded));
       if (!decoded) {
         EXPECT_EQ(decoded.error().code, Errc::kSegmentInvalid);
         continue;

@@ -18,6 +18,7 @@ std::unique_ptr<Panel> make_buckets_panel();
 std::unique_ptr<Panel> make_pages_panel();
 std::unique_ptr<Panel> make_page_panel();
 std::unique_ptr<Panel> make_hosts_panel();
+std::unique_ptr<Panel> make_links_panel();
 std::unique_ptr<Panel> make_scores_panel();
 std::unique_ptr<Panel> make_queue_panel();
 std::unique_ptr<Panel> make_graph_panel();

@@ -2,8 +2,11 @@
 #include "links/dense_description.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "container/description_parts.h"
@@ -22,11 +25,66 @@ using container::RunSource;
 namespace {
 
 constexpr std::uint64_t kGroupBytes = sizeof(format::DenseIndexGroup);
+/// Numbers of a row that are shown of a block that is described alone; most rows have fewer.
+constexpr std::size_t kNumbersShown = 64;
+
+bool is_type(const format::DenseNumber& number) {
+  return number.context < format::kEmptiesContext;
+}
+
+/// How many numbers the first row has, those of pages without links before it among them.
+std::size_t row_length(std::span<const format::DenseNumber> numbers) {
+  const bool has_empties = numbers.front().value == format::kEmptyRows;
+  const auto behind = numbers.begin() + (has_empties ? 3 : 1);
+  if (numbers.end() - numbers.begin() < behind - numbers.begin()) return numbers.size();
+  return static_cast<std::size_t>(std::find_if(behind, numbers.end(), is_type) - numbers.begin());
+}
+
+/// What the type of a row says. Of a row with at least one number.
+std::string form_of(std::span<const format::DenseNumber> row) {
+  const auto type = std::find_if(row.rbegin(), row.rend(), is_type)->value;
+  if (type == format::kEmptyRows) return "cut short";
+  if (type == format::kPlainRow) return "plain";
+  if (type < format::kEqualRow) {
+    return "refers " + std::to_string(type - format::kReferringRow) + " back";
+  }
+  return "equals the one " + std::to_string(type - format::kEqualRow) + " back";
+}
+
+/// What a number says, as the table of the spec has it.
+const char* name_of(std::size_t context) {
+  constexpr std::array kNames{std::pair{format::kEmptiesContext, "type"},
+                              std::pair{format::degree_context(0), "empty_pages_less_1"},
+                              std::pair{format::first_run_context(0), "links_less_1"},
+                              std::pair{format::copy_context(0), "first_run"},
+                              std::pair{format::skip_context(0), "copied"},
+                              std::pair{format::extra_count_context(0), "left_out"},
+                              std::pair{format::first_extra_context(0, 0), "extra_count"},
+                              std::pair{format::second_extra_context(0, 0), "first_extra"},
+                              std::pair{format::gap_context(0), "first_gap"},
+                              std::pair{format::kZerosContext, "gap"}};
+  for (const auto& [end, name] : kNames) {
+    if (context < end) return name;
+  }
+  return "zeros";
+}
+
+/// The bytes of the file in which these numbers lie.
+Extent place_of(const format::DenseNumber& first, const format::DenseNumber& last,
+                std::uint64_t base) {
+  const std::uint64_t begin = first.begin_bits / 8;
+  return {base + begin, (last.end_bits + 7) / 8 - begin};
+}
 
 class DenseParts {
  public:
-  DenseParts(Description& out, const RunSource& source, const format::LinkRunFooter& footer)
-      : out_(out), source_(source), footer_(footer), start_(source.run().offset_bytes) {
+  DenseParts(Description& out, const RunSource& source, const format::LinkRunFooter& footer,
+             std::size_t numbers_shown)
+      : out_(out),
+        source_(source),
+        footer_(footer),
+        start_(source.run().offset_bytes),
+        numbers_shown_(numbers_shown) {
     const auto bytes = source.read(format::dense_model_offset(footer), format::kDenseModelBytes);
     if (bytes.bytes.size() < format::kDenseModelBytes) return;
     const auto model = format::parse_dense_model(
@@ -133,23 +191,26 @@ class DenseParts {
                                      std::uint64_t page_count, std::uint64_t base) {
     if (!decoder_) return std::nullopt;  // the model says why
     format::LinkRows rows;
-    std::vector<format::DenseRowPlace> places;
+    std::vector<format::DenseNumber> numbers;
     const auto decoded =
-        format::decode_dense_block(bytes.bytes, *decoder_, {first_page, page_count}, rows, &places);
-    for (std::size_t i = 0; i < std::min(places.size(), out_.entries_max()); ++i) {
-      const auto& [type, begin, end] = places[i];
-      std::string text = std::to_string(rows.links(i).size()) + " links, ";
-      if (type == format::kPlainRow) {
-        text += "plain";
-      } else if (type < format::kEqualRow) {
-        text += "refers " + std::to_string(type - format::kReferringRow) + " back";
-      } else {
-        text += "equals the one " + std::to_string(type - format::kEqualRow) + " back";
+        format::trace_dense_block(bytes.bytes, *decoder_, {first_page, page_count}, rows, numbers);
+    const bool is_whole = decoded.has_value();
+    const std::size_t row_count = is_whole ? rows.row_count() : out_.entries_max();
+    std::span<const format::DenseNumber> rest = numbers;
+    for (std::size_t i = 0; i < std::min(row_count, out_.entries_max()) && !rest.empty(); ++i) {
+      const auto row = rest.first(row_length(rest));
+      rest = rest.subspan(row.size());
+      const std::string name = std::to_string(is_whole ? rows.page(i) : i);
+      const std::string links =
+          is_whole ? std::to_string(rows.links(i).size()) + " links, " : std::string();
+      out_.open("row[" + name + "]", "struct", place_of(row.front(), row.back(), base),
+                links + form_of(row));
+      for (const format::DenseNumber& number : row.first(std::min(row.size(), numbers_shown_))) {
+        out_.add(name_of(number.context), "bits", place_of(number, number, base),
+                 std::to_string(number.value) + ", bits " + std::to_string(number.begin_bits) +
+                     " to " + std::to_string(number.end_bits));
       }
-      text += ", bits " + std::to_string(begin) + " to " + std::to_string(end);
-      const std::uint64_t last_byte = (end + 7) / 8;
-      out_.add("row[" + std::to_string(rows.page(i)) + "]", "string",
-               {base + begin / 8, last_byte - begin / 8}, text);
+      out_.close();
     }
     return container::error_of(decoded);
   }
@@ -158,6 +219,7 @@ class DenseParts {
   const RunSource& source_;
   const format::LinkRunFooter& footer_;
   const std::uint64_t start_;
+  const std::size_t numbers_shown_;  // of a row
   std::optional<format::DenseDecoder> decoder_;
 };
 
@@ -165,7 +227,7 @@ class DenseParts {
 
 void describe_dense_run(Description& out, const RunSource& source,
                         const format::LinkRunFooter& footer) {
-  DenseParts parts(out, source, footer);
+  DenseParts parts(out, source, footer, 0);
   const std::uint64_t start = source.run().offset_bytes;
   const std::uint64_t group_count = format::dense_group_count(footer);
   const std::uint64_t shown = std::min<std::uint64_t>(footer.block_count, out.entries_max());
@@ -188,7 +250,7 @@ void describe_dense_run(Description& out, const RunSource& source,
 
 void describe_dense_run_at(Description& out, const RunSource& source,
                            const format::LinkRunFooter& footer, std::uint64_t place) {
-  DenseParts parts(out, source, footer);
+  DenseParts parts(out, source, footer, kNumbersShown);
   const std::uint64_t group_count = format::dense_group_count(footer);
   if (place >= footer.index_offset_bytes) {
     const std::uint64_t number = (place - footer.index_offset_bytes) / kGroupBytes;

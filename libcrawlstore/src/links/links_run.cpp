@@ -193,6 +193,17 @@ Result<void> LinksLookup::decode(const format::DenseBlockPlace& place,
   return {};
 }
 
+Result<void> LinksLookup::trace(const format::DenseBlockPlace& place, format::LinkRows& rows,
+                                std::vector<format::DenseNumber>& numbers) const {
+  CRAWLSTORE_TRY(const auto bytes, block_bytes(place));
+  const bool goes_on = place.page_count == 0;
+  const format::DensePages pages{goes_on ? place.first_page - 1 : place.first_page,
+                                 goes_on ? 1 : place.page_count};
+  const auto traced = format::trace_dense_block(bytes, *decoder_, pages, rows, numbers);
+  if (!traced) return broken(traced.error(), place.offset_bytes);
+  return {};
+}
+
 Result<void> LinksLookup::append_piece(const format::DenseBlockPlace& place,
                                        std::span<const std::byte> bytes,
                                        format::LinkRows& rows) const {

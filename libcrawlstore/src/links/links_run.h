@@ -94,6 +94,9 @@ class LinksLookup {
   /// has pages 0 and is that row's.
   Result<void> decode(const format::DenseBlockPlace& place, std::span<const std::byte> bytes,
                       std::uint64_t last_page, format::LinkRows& rows) const;
+  /// A block on its own, which may go on with a row, and the numbers that it consists of.
+  Result<void> trace(const format::DenseBlockPlace& place, format::LinkRows& rows,
+                     std::vector<format::DenseNumber>& numbers) const;
   /// Adds the links of a block that goes on with the last row.
   Result<void> append_piece(const format::DenseBlockPlace& place, std::span<const std::byte> bytes,
                             format::LinkRows& rows) const;

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "links/link_survey.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "format/dense_contexts.h"
+#include "links/dense_run.h"
+
+namespace crawlstore::links {
+namespace {
+
+/// Places where an estimate reads rows, and what it reads there at most.
+constexpr std::uint64_t kSampledPlaces = 128;
+constexpr std::uint64_t kSampledRows = 64;
+constexpr std::uint64_t kSampledLinks = 16384;
+
+DenseRowSums::Part part_of(std::size_t context) {
+  using Part = DenseRowSums::Part;
+  constexpr std::array kEnds{std::pair{format::degree_context(0), Part::kTypes},
+                             std::pair{format::first_run_context(0), Part::kDegrees},
+                             std::pair{format::extra_count_context(0), Part::kCopies},
+                             std::pair{format::first_extra_context(0, 0), Part::kExtraCounts},
+                             std::pair{format::second_extra_context(0, 0), Part::kFirstExtras}};
+  for (const auto& [end, part] : kEnds) {
+    if (context < end) return part;
+  }
+  return Part::kGaps;
+}
+
+/// A block of a dense run that was traced.
+void add_block(const format::LinkRows& rows, std::span<const format::DenseNumber> numbers,
+               DenseRowSums& sums) {
+  std::uint64_t extra_count = 0;
+  for (const format::DenseNumber& number : numbers) {
+    const DenseRowSums::Part part = part_of(number.context);
+    sums.bits[part] += number.end_bits - number.begin_bits;
+    if (part == DenseRowSums::kDegrees) extra_count += number.value + 1;
+    if (part == DenseRowSums::kExtraCounts) extra_count += number.value;
+    const bool is_type = number.context < format::kEmptiesContext;
+    if (!is_type || number.value == format::kEmptyRows) continue;
+    if (number.value == format::kPlainRow) {
+      ++sums.plain_count;
+    } else {
+      ++(number.value < format::kEqualRow ? sums.referring_count : sums.equal_count);
+    }
+  }
+  sums.link_count += rows.links().size();
+  sums.copied_link_count += rows.links().size() - extra_count;
+}
+
+/// Codes some rows as a dense run would, to see how long they are.
+class Sample {
+ public:
+  Sample()
+      : encoder_(format::rough_dense_model()),
+        cutter_([this](const DenseRows& block) { return take(block); }) {}
+
+  /// Rows here and there.
+  Result<void> read(const LinksLookup& run, std::uint64_t page_count) {
+    for (std::uint64_t i = 0; i < kSampledPlaces; ++i) {
+      const std::uint64_t page = page_count / kSampledPlaces * i;
+      const bool has_rows = cutter_.totals().row_count != 0;
+      CRAWLSTORE_TRY(
+          read_from(run, has_rows ? std::max(page, cutter_.totals().last_page + 1) : page));
+    }
+    return cutter_.finish();
+  }
+
+  /// How long a dense run is for each byte of blocks of a fresh one with the same rows. 1 where no
+  /// row had links.
+  [[nodiscard]] double dense_per_fresh() const {
+    if (fresh_bytes_ == 0) return 1;
+    const auto lengths = format::dense_model(counts_, format::kPageMax);
+    std::uint64_t bits =
+        block_count_ * 8 * sizeof(format::DenseIndexGroup) / format::kDenseGroupBlocks;
+    for (std::size_t context = 0; context < format::kDenseContexts; ++context) {
+      for (std::size_t token = 0; token < format::kDenseTokens; ++token) {
+        bits += counts_[context][token] * (lengths[context][token] + format::dense_raw_bits(token));
+      }
+    }
+    return static_cast<double>(bits) / 8 / static_cast<double>(fresh_bytes_);
+  }
+
+ private:
+  Result<void> read_from(const LinksLookup& run, std::uint64_t page) {
+    CRAWLSTORE_TRY(auto rows, LinksCursor::open(run, page));
+    const std::uint64_t links_end = cutter_.totals().link_count + kSampledLinks;
+    for (std::uint64_t i = 0; i < kSampledRows && !rows.at_end(); ++i) {
+      if (cutter_.totals().link_count > links_end) break;
+      CRAWLSTORE_TRY(cutter_.append(rows.page(), rows.links()));
+      CRAWLSTORE_TRY(rows.advance());
+    }
+    return {};
+  }
+
+  Result<void> take(const DenseRows& block) {
+    if (block.rows.pages.empty()) return {};
+    ++block_count_;
+    encoder_.count(block.place.first_page, block.rows, 1, counts_);
+    fresh_.clear();
+    format::encode_link_block(block.rows, fresh_);
+    fresh_bytes_ += fresh_.size() - sizeof(format::LinkBlockHeader);
+    return {};
+  }
+
+  format::DenseBlockEncoder encoder_;
+  DenseCutter cutter_;
+  format::DenseCounts counts_{};
+  std::uint64_t block_count_ = 0;
+  std::vector<std::byte> fresh_;  // a block
+  std::uint64_t fresh_bytes_ = 0;
+};
+
+}  // namespace
+
+LinkRunInfo describe_run(const LogRun& log_run, bool is_incoming) {
+  const format::LinkRunFooter& footer = log_run.run.footer();
+  const format::RunRef& run = log_run.run.run();
+  LinkRunInfo info;
+  info.id = run.run_id;
+  info.place = run.extent();
+  info.is_incoming = is_incoming;
+  info.is_gone = log_run.is_gone;
+  info.is_dense = log_run.run.is_dense();
+  info.row_count = footer.row_count;
+  info.link_count = footer.link_count;
+  info.block_count = footer.block_count;
+  info.model_bytes = info.is_dense ? format::kDenseModelBytes : 0;
+  info.block_bytes = footer.index_offset_bytes - info.model_bytes;
+  info.index_bytes = run.payload_bytes - footer.index_offset_bytes - sizeof footer;
+  info.frame_bytes =
+      info.place.length_bytes - info.block_bytes - info.model_bytes - info.index_bytes;
+  return info;
+}
+
+void expect_rows(const LinksLookup& run, container::WorkSteps& steps) {
+  if (run.is_dense()) steps.expect(format::dense_model_offset(run.footer()));
+}
+
+Result<void> add_rows(const LinksLookup& run, DenseRowSums& sums, container::WorkSteps& steps) {
+  if (!run.is_dense()) return {};
+  format::LinkRows rows;
+  std::vector<format::DenseNumber> numbers;
+  for (std::uint64_t i = 0; i < format::dense_group_count(run.footer()); ++i) {
+    CRAWLSTORE_TRY(const auto group, run.group(i));
+    for (const format::DenseBlockPlace& place : group.blocks()) {
+      if (place.length_bytes == 0) continue;
+      CRAWLSTORE_TRY(run.trace(place, rows, numbers));
+      add_block(rows, numbers, sums);
+      if (place.page_count == 0) --sums.plain_count;  // more of the row before
+      CRAWLSTORE_TRY(steps.add(place.length_bytes));
+    }
+  }
+  return {};
+}
+
+Result<std::uint64_t> estimate_compacted_bytes(const LinkView& view, bool is_incoming,
+                                               const LinkAmounts& amounts) {
+  const std::vector<LogRun>& runs = is_incoming ? view.in_runs() : view.out_runs();
+  std::uint64_t now_bytes = 0;
+  const LogRun* largest = nullptr;
+  for (const LogRun& log_run : runs) {
+    now_bytes += log_run.run.run().extent().length_bytes;
+    if (log_run.is_gone) continue;
+    const bool is_larger =
+        largest == nullptr || log_run.run.footer().link_count > largest->run.footer().link_count;
+    if (is_larger) largest = &log_run;
+  }
+  const bool is_compact = runs.size() == 1 && runs.front().run.is_dense();
+  if (is_compact || amounts.link_count < kDenseLinksMin || largest == nullptr) return now_bytes;
+  const LinksLookup& run = largest->run;
+  auto bytes = static_cast<double>(describe_run(*largest, is_incoming).block_bytes);
+  if (!run.is_dense()) {
+    Sample sample;
+    CRAWLSTORE_TRY(sample.read(run, amounts.page_count));
+    bytes *= sample.dense_per_fresh();
+  }
+  bytes *= static_cast<double>(amounts.link_count) / static_cast<double>(run.footer().link_count);
+  format::RunRef compacted;
+  compacted.payload_bytes =
+      static_cast<std::uint64_t>(bytes) + format::kDenseModelBytes + sizeof(format::LinkRunFooter);
+  return compacted.extent().length_bytes;
+}
+
+}  // namespace crawlstore::links

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <crawlstore/link_runs.h>
+
+#include "base/inside.h"
+#include "links/link_survey.h"
+#include "pages/page_view_impl.h"
+
+namespace crawlstore {
+
+std::vector<LinkRunInfo> link_runs(const PageView& view) {
+  std::vector<LinkRunInfo> infos;
+  const auto& links = Inside::of(view).links;
+  if (!links) return infos;
+  infos.reserve(links->out_runs().size() + links->in_runs().size());
+  for (const auto& run : links->out_runs()) infos.push_back(links::describe_run(run, false));
+  for (const auto& run : links->in_runs()) infos.push_back(links::describe_run(run, true));
+  return infos;
+}
+
+Result<DenseRowSums> read_dense_rows(const PageView& view, bool incoming,
+                                     const Progress& progress) {
+  const auto& links = Inside::of(view).links;
+  if (!links) return DenseRowSums{};
+  const auto& runs = incoming ? links->in_runs() : links->out_runs();
+  return container::in_steps(progress, [&](container::WorkSteps& steps) -> Result<DenseRowSums> {
+    DenseRowSums sums;
+    for (const auto& run : runs) links::expect_rows(run.run, steps);
+    for (const auto& run : runs) {
+      CRAWLSTORE_TRY(links::add_rows(run.run, sums, steps));
+    }
+    return sums;
+  });
+}
+
+Result<LinkBytes> estimate_compacted_links(const PageView& view) {
+  LinkBytes bytes;
+  const auto& impl = Inside::of(view);
+  if (!impl.links) return bytes;
+  const links::LinkAmounts amounts{impl.info.page_count, impl.info.link_count};
+  CRAWLSTORE_TRY(bytes.out_bytes, links::estimate_compacted_bytes(*impl.links, false, amounts));
+  CRAWLSTORE_TRY(bytes.in_bytes, links::estimate_compacted_bytes(*impl.links, true, amounts));
+  return bytes;
+}
+
+}  // namespace crawlstore

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// How links are stored: spec/format.md, link runs and dense link runs.
+
+#include <string>
+#include <vector>
+
+#include <crawlstore/link_runs.h>
+#include <crawlstore/page_view.h>
+
+#include "model/table.h"
+
+namespace crawlstore::model {
+
+/// `links`: a row for each database and way: what the links take, and what they would take after
+/// compaction, as an estimate; that is null where links cannot be read.
+Table links_table(const std::vector<PageView>& databases);
+
+/// `link_runs`: a row a run, with the bytes of its parts.
+Table link_runs_table(const std::vector<PageView>& databases);
+
+/// What the rows of the dense runs of one way consist of.
+struct DenseWay {
+  std::string name;  // of the database
+  bool incoming = false;
+  DenseRowSums sums;
+};
+/// `dense_rows`: rows by how they are told, links that are copied, bits a link of each part.
+Table dense_rows_table(const std::vector<DenseWay>& ways);
+
+/// All page databases of a snapshot.
+Result<std::vector<PageView>> page_views(const Snapshot& snapshot);
+
+}  // namespace crawlstore::model

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <crawlstore/link_runs.h>
+#include <crawlstore/pages.h>
+
+#include "drum/memory_store.h"
+#include "format/link_samples.h"
+#include "support/seeded.h"
+
+namespace crawlstore::testing {
+namespace {
+
+constexpr std::uint64_t kPageCount = 2000;
+
+/// A page database without URLs that has these links.
+class LinkedPages {
+ public:
+  explicit LinkedPages(const Rows& rows)
+      : pages_(must(PageDb::open(*store_, PageDb::kDefaultName, without_urls()))) {
+    add(rows);
+  }
+
+  void add(const Rows& rows) {
+    std::vector<EventLink> links;
+    for (const auto& [page, row] : rows) {
+      links.clear();
+      links.reserve(row.size());
+      for (const std::uint64_t link : row) links.push_back({{}, link, 0});
+      CrawlEvent event;
+      event.index = page;
+      event.links = links;
+      must(pages_.add(event));
+    }
+    must(pages_.merge());
+    must(store_->commit());
+  }
+  void compact() {
+    must(pages_.compact());
+    must(store_->commit());
+  }
+  [[nodiscard]] PageView view() { return must(PageView::open(must(store_->snapshot()))); }
+
+ private:
+  static PagesOptions without_urls() {
+    PagesOptions options;
+    options.has_urls = false;
+    return options;
+  }
+
+  MemoryStore store_;
+  PageDb pages_;
+};
+
+Rows graph(SeededRandom& random) {
+  return random_rows(random, kPageCount, 0, kPageCount);
+}
+
+std::uint64_t link_count(const Rows& rows) {
+  std::uint64_t count = 0;
+  for (const auto& [page, row] : rows) count += row.size();
+  return count;
+}
+
+std::uint64_t bytes_of(const PageView& view, bool incoming) {
+  std::uint64_t bytes = 0;
+  for (const LinkRunInfo& run : link_runs(view)) {
+    if (run.is_incoming != incoming) continue;
+    EXPECT_EQ(run.block_bytes + run.model_bytes + run.index_bytes + run.frame_bytes,
+              run.place.length_bytes);
+    bytes += run.place.length_bytes;
+  }
+  return bytes;
+}
+
+TEST(LinkRuns, HaveTheBytesOfTheirSegments) {
+  SeededRandom random;
+  const Rows rows = graph(random);
+  LinkedPages pages(rows);
+  pages.add({{1, {2}}, {kPageCount - 1, {0}}});
+  const auto fresh = link_runs(pages.view());
+  EXPECT_GT(fresh.size(), 3u);
+  EXPECT_TRUE(std::ranges::none_of(fresh, &LinkRunInfo::is_dense));
+  EXPECT_TRUE(std::ranges::any_of(fresh, &LinkRunInfo::is_gone));
+  EXPECT_EQ(bytes_of(pages.view(), false), pages.view().info().out_link_bytes);
+  EXPECT_EQ(bytes_of(pages.view(), true), pages.view().info().in_link_bytes);
+  pages.compact();
+  const auto dense = link_runs(pages.view());
+  ASSERT_EQ(dense.size(), 2u);
+  EXPECT_TRUE(dense[0].is_dense && dense[1].is_dense);
+  EXPECT_TRUE(!dense[0].is_incoming && dense[1].is_incoming);
+  EXPECT_EQ(dense[0].link_count, pages.view().info().link_count);
+  EXPECT_EQ(bytes_of(pages.view(), false), pages.view().info().out_link_bytes);
+  EXPECT_EQ(bytes_of(pages.view(), true), pages.view().info().in_link_bytes);
+}
+
+TEST(LinkRuns, AreNoneWithoutPages) {
+  MemoryStore store;
+  must(PageDb::open(*store));
+  must(store->commit());
+  const PageView view = must(PageView::open(must(store->snapshot())));
+  EXPECT_TRUE(link_runs(view).empty());
+  EXPECT_EQ(must(read_dense_rows(view, false)).link_count, 0u);
+  EXPECT_EQ(must(estimate_compacted_links(view)).out_bytes, 0u);
+}
+
+TEST(LinkRuns, SayWhatDenseRowsConsistOf) {
+  SeededRandom random;
+  Rows rows = graph(random);
+  std::vector<std::uint64_t> hub(20'000);  // more than a block takes
+  std::iota(hub.begin(), hub.end(), std::uint64_t{0});
+  for (const std::uint64_t page : {std::uint64_t{700}, kPageCount / 2}) rows[page] = hub;
+  for (std::uint64_t page = 31; page < 36; ++page) rows[page] = {5, 6, 7, 9, 100, 101};
+  LinkedPages pages(rows);
+  EXPECT_EQ(must(read_dense_rows(pages.view(), false)).link_count, 0u);
+  pages.compact();
+  const auto run = link_runs(pages.view()).front();
+  const DenseRowSums sums = must(read_dense_rows(pages.view(), false));
+  EXPECT_EQ(sums.plain_count + sums.referring_count + sums.equal_count, run.row_count);
+  EXPECT_EQ(sums.link_count, link_count(rows));
+  EXPECT_GE(sums.equal_count, 3u);
+  EXPECT_GE(sums.copied_link_count, sums.equal_count * 6);
+  EXPECT_LT(sums.copied_link_count, sums.link_count);
+  const std::uint64_t bits = std::accumulate(sums.bits.begin(), sums.bits.end(), std::uint64_t{0});
+  EXPECT_LE(bits, run.block_bytes * 8);
+  EXPECT_GT(bits + (run.block_count + 8) * 8, run.block_bytes * 8);
+}
+
+TEST(LinkRuns, CanStopReading) {
+  SeededRandom random;
+  LinkedPages pages(graph(random));
+  pages.compact();
+  const auto stopped = read_dense_rows(pages.view(), true, [](auto, auto) { return false; });
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Errc::kCancelled);
+  std::uint64_t last = 0;
+  must(read_dense_rows(pages.view(), true, [&last](std::uint64_t done, std::uint64_t total) {
+    EXPECT_LE(last, done);
+    EXPECT_LE(done, total);
+    last = done;
+    return true;
+  }));
+}
+
+TEST(LinkRuns, TakeAfterCompactionWhatWasEstimated) {
+  SeededRandom random;
+  LinkedPages pages(graph(random));
+  pages.add(graph(random));
+  const LinkBytes estimate = must(estimate_compacted_links(pages.view()));
+  EXPECT_LT(estimate.out_bytes, pages.view().info().out_link_bytes);
+  pages.compact();
+  const PagesInfo info = pages.view().info();
+  const auto expect_near = [](std::uint64_t found, std::uint64_t expected) {
+    EXPECT_NEAR(static_cast<double>(found), static_cast<double>(expected),
+                static_cast<double>(expected) / 10);
+  };
+  expect_near(estimate.out_bytes, info.out_link_bytes);
+  expect_near(estimate.in_bytes, info.in_link_bytes);
+  const LinkBytes dense = must(estimate_compacted_links(pages.view()));
+  EXPECT_EQ(dense.out_bytes, info.out_link_bytes);
+  EXPECT_EQ(dense.in_bytes, info.in_link_bytes);
+}
+
+}  // namespace
+}  // namespace crawlstore::testing
