@@ -10,10 +10,8 @@
 namespace crawlstore::links {
 namespace {
 
-/// Places where an estimate reads rows, and what it reads there at most.
-constexpr std::uint64_t kSampledPlaces = 128;
-constexpr std::uint64_t kSampledRows = 64;
-constexpr std::uint64_t kSampledLinks = 16384;
+/// Blocks that an estimate looks at: 10 to 20 ms of coding.
+constexpr std::uint64_t kSampledBlocks = 64;
 
 DenseRowSums::Part part_of(std::size_t context) {
   using Part = DenseRowSums::Part;
@@ -56,13 +54,14 @@ class Sample {
       : encoder_(format::rough_dense_model()),
         cutter_([this](const DenseRows& block) { return take(block); }) {}
 
-  /// Rows here and there.
-  Result<void> read(const LinksLookup& run, std::uint64_t page_count) {
-    for (std::uint64_t i = 0; i < kSampledPlaces; ++i) {
-      const std::uint64_t page = page_count / kSampledPlaces * i;
-      const bool has_rows = cutter_.totals().row_count != 0;
-      CRAWLSTORE_TRY(
-          read_from(run, has_rows ? std::max(page, cutter_.totals().last_page + 1) : page));
+  /// Blocks here and there.
+  Result<void> read(const LinksLookup& run) {
+    const std::uint64_t block_count = run.footer().block_count;
+    const std::uint64_t count = std::min(block_count, kSampledBlocks);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      CRAWLSTORE_TRY(const auto page, run.first_page(block_count * i / count));
+      CRAWLSTORE_TRY(const auto cursor, LinksCursor::open(run, page));
+      CRAWLSTORE_TRY(add(cursor.rows()));
     }
     return cutter_.finish();
   }
@@ -83,13 +82,11 @@ class Sample {
   }
 
  private:
-  Result<void> read_from(const LinksLookup& run, std::uint64_t page) {
-    CRAWLSTORE_TRY(auto rows, LinksCursor::open(run, page));
-    const std::uint64_t links_end = cutter_.totals().link_count + kSampledLinks;
-    for (std::uint64_t i = 0; i < kSampledRows && !rows.at_end(); ++i) {
-      if (cutter_.totals().link_count > links_end) break;
-      CRAWLSTORE_TRY(cutter_.append(rows.page(), rows.links()));
-      CRAWLSTORE_TRY(rows.advance());
+  Result<void> add(const format::LinkRows& rows) {
+    for (std::size_t row = 0; row < rows.row_count(); ++row) {
+      const bool is_behind = cutter_.totals().row_count == 0 ||
+                             rows.page(row) > cutter_.totals().last_page;  // or the index lies
+      if (is_behind) CRAWLSTORE_TRY(cutter_.append(rows.page(row), rows.links(row)));
     }
     return {};
   }
@@ -156,7 +153,7 @@ Result<void> add_rows(const LinksLookup& run, DenseRowSums& sums, container::Wor
 }
 
 Result<std::uint64_t> estimate_compacted_bytes(const LinkView& view, bool is_incoming,
-                                               const LinkAmounts& amounts) {
+                                               std::uint64_t link_count) {
   const std::vector<LogRun>& runs = is_incoming ? view.in_runs() : view.out_runs();
   std::uint64_t now_bytes = 0;
   const LogRun* largest = nullptr;
@@ -168,15 +165,15 @@ Result<std::uint64_t> estimate_compacted_bytes(const LinkView& view, bool is_inc
     if (is_larger) largest = &log_run;
   }
   const bool is_compact = runs.size() == 1 && runs.front().run.is_dense();
-  if (is_compact || amounts.link_count < kDenseLinksMin || largest == nullptr) return now_bytes;
+  if (is_compact || link_count < kDenseLinksMin || largest == nullptr) return now_bytes;
   const LinksLookup& run = largest->run;
   auto bytes = static_cast<double>(describe_run(*largest, is_incoming).block_bytes);
   if (!run.is_dense()) {
     Sample sample;
-    CRAWLSTORE_TRY(sample.read(run, amounts.page_count));
+    CRAWLSTORE_TRY(sample.read(run));
     bytes *= sample.dense_per_fresh();
   }
-  bytes *= static_cast<double>(amounts.link_count) / static_cast<double>(run.footer().link_count);
+  bytes *= static_cast<double>(link_count) / static_cast<double>(run.footer().link_count);
   format::RunRef compacted;
   compacted.payload_bytes =
       static_cast<std::uint64_t>(bytes) + format::kDenseModelBytes + sizeof(format::LinkRunFooter);

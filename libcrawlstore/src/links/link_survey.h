@@ -19,14 +19,9 @@ LinkRunInfo describe_run(const LogRun& log_run, bool is_incoming);
 Result<void> add_rows(const LinksLookup& run, DenseRowSums& sums, container::WorkSteps& steps);
 void expect_rows(const LinksLookup& run, container::WorkSteps& steps);
 
-/// Of a page database.
-struct LinkAmounts {
-  std::uint64_t page_count = 0;
-  std::uint64_t link_count = 0;
-};
-
 /// Bytes that the links of one way take in the file once compaction has made a base of all runs.
+///   link_count  of the database
 Result<std::uint64_t> estimate_compacted_bytes(const LinkView& view, bool is_incoming,
-                                               const LinkAmounts& amounts);
+                                               std::uint64_t link_count);
 
 }  // namespace crawlstore::links

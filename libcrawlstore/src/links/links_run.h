@@ -77,6 +77,8 @@ class LinksLookup {
   /// Where the last block lies that begins at or before `page`; the first one if none does. Not of
   /// a dense run.
   Result<Extent> find_block(std::uint64_t page) const;
+  /// What the index says of a block, below block_count. Not of a dense run.
+  Result<std::uint64_t> first_page(std::uint64_t block) const;
   /// `length_bytes` of the payload.
   Result<std::span<const std::byte>> bytes(std::uint64_t offset, std::uint64_t length_bytes) const {
     return reader_->bytes(offset, length_bytes);
@@ -104,7 +106,6 @@ class LinksLookup {
  private:
   LinksLookup(std::shared_ptr<const container::RunReader> reader, SegmentId segment)
       : reader_(std::move(reader)), segment_(segment) {}
-  Result<std::uint64_t> first_page(std::uint64_t block) const;
   Result<std::uint64_t> block_offset(std::uint64_t block) const;
   Result<bool> find_dense(std::uint64_t page, format::LinkRows& rows) const;
   Result<std::span<const std::byte>> block_bytes(const format::DenseBlockPlace& place) const {

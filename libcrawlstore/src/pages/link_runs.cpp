@@ -36,9 +36,9 @@ Result<LinkBytes> estimate_compacted_links(const PageView& view) {
   LinkBytes bytes;
   const auto& impl = Inside::of(view);
   if (!impl.links) return bytes;
-  const links::LinkAmounts amounts{impl.info.page_count, impl.info.link_count};
-  CRAWLSTORE_TRY(bytes.out_bytes, links::estimate_compacted_bytes(*impl.links, false, amounts));
-  CRAWLSTORE_TRY(bytes.in_bytes, links::estimate_compacted_bytes(*impl.links, true, amounts));
+  const std::uint64_t link_count = impl.info.link_count;
+  CRAWLSTORE_TRY(bytes.out_bytes, links::estimate_compacted_bytes(*impl.links, false, link_count));
+  CRAWLSTORE_TRY(bytes.in_bytes, links::estimate_compacted_bytes(*impl.links, true, link_count));
   return bytes;
 }
 
