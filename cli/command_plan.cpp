@@ -3,14 +3,19 @@
 #include "cli/exit_code.h"
 #include "cli/memory_limit.h"
 #include "cli/options.h"
+#include "cli/page_source.h"
 #include "cli/verb.h"
 #include "model/drum_plan.h"
+#include "model/pages_plan.h"
 #include "model/plan_view.h"
 
 namespace crawlstore::cli {
 namespace {
 
 struct Options {
+  std::optional<std::uint64_t> pages;
+  std::optional<std::uint64_t> links;
+  PageSourceOptions like;  // no path: the usual figures
   std::optional<std::uint64_t> keys;
   std::optional<std::uint64_t> memory_bytes;
   std::optional<std::uint64_t> requests;
@@ -23,7 +28,30 @@ struct Options {
   bool as_json = false;
 };
 
+int plan_pages(const Options& options) {
+  const std::uint64_t pages = options.pages.value_or(0);
+  const std::uint64_t links = options.links.value_or(0);
+  if (options.like.path.empty()) {
+    return print_document(model::pages_plan_view(pages, links, model::usual_figures()),
+                          options.as_json);
+  }
+  int code = kExitDone;
+  const auto view = open_pages(options.like, code);
+  if (!view) return code;
+  if (view->info().page_count == 0) {
+    return fail_with("plan: --like names a crawl that has no pages", kExitUsage);
+  }
+  const auto figures = model::figures_of(*view);
+  if (!figures) return fail_with(options.like.path, figures.error());
+  return print_document(model::pages_plan_view(pages, links, *figures), options.as_json);
+}
+
 int run(const Options& options) {
+  if (options.pages) return plan_pages(options);
+  if (!options.keys) {
+    return fail_with("plan: --keys N plans a DRUM, --pages N --links M a page database",
+                     kExitUsage);
+  }
   model::DrumForecast forecast;
   forecast.key_count = *options.keys;
   forecast.memory_bytes = options.memory_bytes.value_or(default_memory_bytes());
@@ -47,10 +75,25 @@ Action define_plan(Parser& parser) {
   auto options = std::make_shared<Options>();
   constexpr std::uint64_t kBucketsMax = 65536;
   parser.footer(
-      "Follows the merges of such a DRUM with amounts in place of keys. Bytes and passes are good "
+      "With --pages: what keys, origins (URLs and first linkers), records and links of so many "
+      "pages "
+      "take, before and after `compact`, by the figures of a crawl of documentation, or by those "
+      "of a "
+      "crawl of your own with --like FILE. The file has free space besides, until `compact`; while "
+      "that runs it holds both. Scores take 4 bytes a page and array more, a queue about 5 a "
+      "page.\n"
+      "With --keys: follows the merges of such a DRUM with amounts in place of keys. Bytes and "
+      "passes are good "
       "to a tenth when keys are hashed and the share of new ones stays the same, times to a factor "
       "of two. `create --expect-keys` makes what is planned here; seconds are those of two cores.");
-  add_count(parser, "--keys", options->keys, "how many different keys will come", {1}).required();
+  const auto pages = add_count(parser, "--pages", options->pages, "how many pages will come", {1});
+  add_count(parser, "--links", options->links, "how many links between them").needs(pages);
+  parser
+      .text("--like FILE", options->like.path,
+            "as in this crawl file, a page or link as there (default: a crawl of documentation)")
+      .needs(pages);
+  add_database(parser, options->like.database, "the page database of --like");
+  add_count(parser, "--keys", options->keys, "how many different keys will come", {1});
   add_memory(parser, options->memory_bytes);
   add_count(parser, "--requests", options->requests,
             "how many requests, repeats included (default: four times the keys)", {1});

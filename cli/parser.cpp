@@ -127,6 +127,10 @@ Option Option::excludes(Option other) const {
   return Option(option_->excludes(other.option_));
 }
 
+Option Option::needs(Option other) const {
+  return Option(option_->needs(other.option_));
+}
+
 Option Option::check(const Check& passes) const {
   return Option(option_->check(passes));
 }

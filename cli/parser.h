@@ -25,6 +25,7 @@ class Option {
   explicit Option(CLI::Option* option) : option_(option) {}
   Option required() const;
   Option excludes(Option other) const;
+  Option needs(Option other) const;
   /// Each text that is given must pass, before any is taken.
   Option check(const Check& passes) const;
   Option one_of(const std::vector<std::string>& words) const;
