@@ -47,8 +47,8 @@ Result<std::vector<PageView>> page_views(const Snapshot& snapshot) {
   return views;
 }
 
-Table links_table(const std::vector<PageView>& databases) {
-  Table table{"links",
+Table link_storage_table(const std::vector<PageView>& databases) {
+  Table table{"link_storage",
               {{"name", Unit::kText},
                {"way", Unit::kText},
                {"run_count", Unit::kCount},

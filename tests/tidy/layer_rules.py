@@ -68,6 +68,7 @@ PUBLIC_LAYER = {
     "verify.h": "container",
     "crawled_page.h": "pages",
     "host_rates.h": "pages",
+    "link_runs.h": "pages",
     "page_view.h": "pages",
     "pages.h": "pages",
     "pages_diff.h": "pages",

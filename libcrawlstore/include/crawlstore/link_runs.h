@@ -65,8 +65,9 @@ struct LinkBytes {
   std::uint64_t in_bytes = 0;
 };
 
-/// What links would take after compact(): 64 blocks of the largest run of each way, coded as
-/// compact() would. Within a tenth on the graphs that were measured; exact where all is dense already.
+/// What links would take after compact(), by 64 blocks of the largest run of each way, which are
+/// coded as compact() would. Within a twentieth on the three real graphs that were measured; exact
+/// where all is dense already.
 ///   errors  of damage
 ///   cost    some 20 ms, and 64 reads of at most a megabyte each way
 [[nodiscard]] Result<LinkBytes> estimate_compacted_links(const PageView& view);

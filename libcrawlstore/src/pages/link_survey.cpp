@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "links/link_survey.h"
+#include "pages/link_survey.h"
 
 #include <algorithm>
 #include <vector>
@@ -7,7 +7,15 @@
 #include "format/dense_contexts.h"
 #include "links/dense_run.h"
 
-namespace crawlstore::links {
+namespace crawlstore::pages {
+
+using links::DenseCutter;
+using links::DenseRows;
+using links::LinksCursor;
+using links::LinksLookup;
+using links::LinkView;
+using links::LogRun;
+
 namespace {
 
 /// Blocks that an estimate looks at: 10 to 20 ms of coding.
@@ -165,7 +173,7 @@ Result<std::uint64_t> estimate_compacted_bytes(const LinkView& view, bool is_inc
     if (is_larger) largest = &log_run;
   }
   const bool is_compact = runs.size() == 1 && runs.front().run.is_dense();
-  if (is_compact || link_count < kDenseLinksMin || largest == nullptr) return now_bytes;
+  if (is_compact || link_count < links::kDenseLinksMin || largest == nullptr) return now_bytes;
   const LinksLookup& run = largest->run;
   auto bytes = static_cast<double>(describe_run(*largest, is_incoming).block_bytes);
   if (!run.is_dense()) {
@@ -180,4 +188,4 @@ Result<std::uint64_t> estimate_compacted_bytes(const LinkView& view, bool is_inc
   return compacted.extent().length_bytes;
 }
 
-}  // namespace crawlstore::links
+}  // namespace crawlstore::pages
