@@ -107,7 +107,7 @@ class DenseInput {
   bool has_failed_ = false;
 };
 
-/// The codes of a model, for reading. 90 KB.
+/// The codes of a model, for reading. 45 KB.
 class DenseDecoder {
  public:
   explicit DenseDecoder(const DenseLengths& lengths);
@@ -128,7 +128,7 @@ class DenseDecoder {
   }
 
  private:
-  static constexpr unsigned kIndexBits = 10;
+  static constexpr unsigned kIndexBits = 9;
   /// Of a code that is longer than kIndexBits; 0 if there is none.
   [[nodiscard]] std::uint16_t long_code(std::size_t context, std::uint64_t word) const;
 
