@@ -77,7 +77,8 @@ Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage
 
 /// How many were shown. Of what fails before the commit nothing is taken.
 Result<std::size_t> take(const QueueSource& source, Store& store, const Options& options) {
-  CRAWLSTORE_TRY(auto queue, Queue::open(store, source.queue->info().name));
+  CRAWLSTORE_TRY(auto queue,
+                 Queue::open(store, source.queue->info().name, queue_options(options.source)));
   CRAWLSTORE_TRY(auto taking, Transaction::begin(store));
   CRAWLSTORE_TRY(const auto pages, queue.take(options.count.value_or(1)));
   if (pages.empty()) return 0;
@@ -141,6 +142,7 @@ Action define_next(Parser& parser) {
       parser.text("--format FORMAT", options->format, "urls (default), or tsv: PRIORITY TAB URL")
           .one_of({kUrls, kTsv});
   parser.flag("--json", options->as_json, "print one JSON document").excludes(format);
+  add_queue_memory(parser, options->source);
   add_lock_wait(parser, options->lock_wait_seconds);
   return [options] { return run(*options); };
 }

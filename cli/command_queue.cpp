@@ -131,6 +131,7 @@ Action define_queue(Parser& parser) {
               "change nothing when a line is broken, or its page not in the database (exit 1)");
   add_table_form(parser, change.form);
   add_quiet(parser, change.quiet);
+  add_queue_memory(parser, options->source);
   add_lock_wait(parser, change.lock_wait_seconds);
   return [options] { return run(*options); };
 }

@@ -45,11 +45,19 @@ model::Field emptied_field(const QueueSource& found, const std::string& name) {
   return field;
 }
 
+/// A queue that is changed.
+struct NamedQueue {
+  std::string name;
+  QueueOptions options;
+};
+
 /// All that `change` does to the queue is committed, or nothing of it.
 ///   empties  all that it had leaves first, also where it is damaged
-Result<Counts> change_queue(Store& store, const std::string& name, bool empties,
+Result<Counts> change_queue(Store& store, const NamedQueue& named, bool empties,
                             const std::function<Result<Counts>(Queue&)>& change) {
-  CRAWLSTORE_TRY(auto queue, empties ? Queue::open_unread(store, name) : Queue::open(store, name));
+  const auto& [name, options] = named;
+  CRAWLSTORE_TRY(auto queue, empties ? Queue::open_unread(store, name, options)
+                                     : Queue::open(store, name, options));
   CRAWLSTORE_TRY(auto changing, Transaction::begin(store));
   if (empties) CRAWLSTORE_TRY(queue.clear());
   CRAWLSTORE_TRY(auto counts, change(queue));
@@ -202,9 +210,9 @@ int fill_queue(const QueueSourceOptions& source, const QueueChange& change) {
   if (!scores) return code;
   const StopSignals stop;
   WorkBar bar("fill", stop, change.quiet);
-  auto counts = change_queue(*store, name, change.replaces, [&](Queue& queue) {
-    return fill(queue, *found->pages, *scores, change, bar.progress());
-  });
+  auto counts = change_queue(
+      *store, {name, queue_options(source)}, change.replaces,
+      [&](Queue& queue) { return fill(queue, *found->pages, *scores, change, bar.progress()); });
   if (counts) {
     counts->insert(counts->begin() + 1,
                    change.replaces ? emptied_field(*found, name) : count_field("removed_count", 0));
@@ -232,12 +240,13 @@ int change_by_list(const QueueSourceOptions& source, const QueueChange& change) 
   auto store = open_store(source.pages.path, change.lock_wait_seconds);
   if (!store) return fail_with(source.pages.path, store.error());
   const auto counts =
-      change_queue(*store, queue_name(*found, source), false, [&](Queue& queue) -> Result<Counts> {
-        CRAWLSTORE_TRY(auto used, use_list(queue, change.use, listed));
-        used.push_back(count_field("unknown_count", lost.unknown_count));
-        used.push_back(count_field("malformed_count", lost.malformed_count));
-        return used;
-      });
+      change_queue(*store, {queue_name(*found, source), queue_options(source)}, false,
+                   [&](Queue& queue) -> Result<Counts> {
+                     CRAWLSTORE_TRY(auto used, use_list(queue, change.use, listed));
+                     used.push_back(count_field("unknown_count", lost.unknown_count));
+                     used.push_back(count_field("malformed_count", lost.malformed_count));
+                     return used;
+                   });
   return report(source, *found, stop, counts, change.form.as_json);
 }
 
@@ -251,11 +260,12 @@ int trim_queue(const QueueSourceOptions& source, const QueueChange& change) {
   const StopSignals stop;
   WorkBar bar("trim", stop, change.quiet);
   const std::string name = queue_name(*found, source);
-  auto counts = change_queue(*store, name, empties, [&](Queue& queue) -> Result<Counts> {
-    const std::uint64_t before = queue.count();
-    CRAWLSTORE_TRY(trim(queue, change.kept.value_or(0), bar.progress()));
-    return Counts{count_field("removed_count", before - queue.count())};
-  });
+  auto counts = change_queue(*store, {name, queue_options(source)}, empties,
+                             [&](Queue& queue) -> Result<Counts> {
+                               const std::uint64_t before = queue.count();
+                               CRAWLSTORE_TRY(trim(queue, change.kept.value_or(0), bar.progress()));
+                               return Counts{count_field("removed_count", before - queue.count())};
+                             });
   if (counts && empties) (*counts)[1] = emptied_field(*found, name);
   return report(source, *found, stop, counts, change.form.as_json);
 }

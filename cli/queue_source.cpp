@@ -8,11 +8,15 @@
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
+#include "cli/memory_limit.h"
 #include "cli/options.h"
 #include "model/format_text.h"
 
 namespace crawlstore::cli {
 namespace {
+
+/// The least that a queue takes.
+constexpr std::uint64_t kMemoryMin = std::uint64_t{32} << 20;
 
 /// What there is instead.
 std::string missing_queue(const QueueSourceOptions& options, const QueueSource& source) {
@@ -66,6 +70,21 @@ Result<std::string> url_of(const QueueSource& source, std::uint64_t page) {
 void add_queue_source(Parser& parser, QueueSourceOptions& options) {
   add_page_source(parser, options.pages);
   add_queue(parser, options.name, "the queue (default: the only one, or `queue`)");
+}
+
+void add_queue_memory(Parser& parser, QueueSourceOptions& options) {
+  add_bytes(
+      parser, "--memory", options.memory_bytes,
+      "what the queue may keep in memory, such as 256MiB; with little, many changes write it "
+      "anew more often (default: a quarter of what the cgroup or the machine allows, 32 MiB to "
+      "1 GiB)",
+      kMemoryMin);
+}
+
+QueueOptions queue_options(const QueueSourceOptions& options) {
+  const std::uint64_t usual =
+      std::clamp(default_memory_bytes(), kMemoryMin, QueueOptions{}.memory_bytes);
+  return {.memory_bytes = options.memory_bytes.value_or(usual)};
 }
 
 std::optional<QueueSource> open_queues(const QueueSourceOptions& options, QueueNeeds needs,

@@ -18,9 +18,13 @@ namespace crawlstore::cli {
 struct QueueSourceOptions {
   PageSourceOptions pages;
   std::string name;  ///< empty: the only one, or else the default
+  std::optional<std::uint64_t> memory_bytes = {};  ///< of a queue that is changed
 };
 /// What add_page_source() adds, and --name.
 void add_queue_source(Parser& parser, QueueSourceOptions& options);
+/// --memory, of verbs that change a queue.
+void add_queue_memory(Parser& parser, QueueSourceOptions& options);
+QueueOptions queue_options(const QueueSourceOptions& options);
 
 /// The queues of one generation, and its pages.
 struct QueueSource {

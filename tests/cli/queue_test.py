@@ -350,6 +350,21 @@ class Insert(Crawl):
         self.succeed("queue", "y.crawl", "--insert", "-", data=b"1\t#5\n2\t#6\n")
         self.assertEqual(self.succeed("next", "y.crawl", "-n", "5").out, b"#6\n#5\n")
 
+    @unittest.skipIf(command.IS_SANITIZED, "a million pages")
+    def test_keeps_to_its_memory(self):
+        lines = b"".join(b"%d\t#%d\n" % (page * 7919 % 1_000_003, page)
+                         for page in range(1_000_000))
+        run_counts, first = [], []
+        for memory in ("32MiB", "1GiB"):
+            self.make_store(memory)
+            self.succeed("queue", memory, "--insert", "-", "--memory", memory, data=lines)
+            (queue,) = json.loads(self.succeed("queue", memory, "--json").out)["queues"]
+            run_counts.append(queue["run_count"])
+            first.append(self.succeed("next", memory, "-n", "10,000", "--memory", memory).out)
+        self.assertGreater(*run_counts)
+        self.assertEqual(*first)
+        self.refuse(2, "--memory: at least 32.0 MiB", "next", "1GiB", "--memory", "1MiB")
+
 
 class Update(Crawl):
     def test_of_pages_that_wait_alone(self):
