@@ -74,7 +74,7 @@ Result<void> DatabaseEvents::name_page(const PageInfo& page) {
   if (is_forgotten(page)) return {};
   const bool is_linked = page.linked_from && *page.linked_from < page.index;
   // The new links of one event get their indexes by URL.
-  const bool belongs = is_linked && !group_.empty() && linker_.index == *page.linked_from &&
+  const bool belongs = is_linked && !group_.empty() && linker_->index == *page.linked_from &&
                        group_.back().url < page.url && group_.size() < kLinksMax &&
                        group_bytes_ < kUrlBytesMax;
   if (belongs) {
@@ -84,27 +84,40 @@ Result<void> DatabaseEvents::name_page(const PageInfo& page) {
   }
   CRAWLSTORE_TRY(finish_group());
   if (!is_linked) return tell(page, CrawlEventKind::kKnown);
-  CRAWLSTORE_TRY(auto linker, look_up_.page(*page.linked_from));
-  if (is_forgotten(linker)) return tell(page, CrawlEventKind::kKnown);
-  linker_ = std::move(linker);
+  CRAWLSTORE_TRY(find_linker(*page.linked_from));
+  if (is_forgotten(*linker_)) return tell(page, CrawlEventKind::kKnown);
   group_.push_back(page);
   group_bytes_ = page.url.size();
   return {};
 }
 
+Result<void> DatabaseEvents::find_linker(std::uint64_t index) {
+  if (linker_ && linker_->index == index) return {};
+  CRAWLSTORE_TRY(auto linker, look_up_.page(index));
+  CRAWLSTORE_TRY(linker_links_, look_up_.out_links(index));
+  linker_ = std::move(linker);
+  return {};
+}
+
 Result<void> DatabaseEvents::finish_group() {
   if (group_.empty()) return {};
+  CrawlEvent event;
+  event.url = linker_->url;
+  event.kind = CrawlEventKind::kLinkAdded;
   links_.clear();
   for (const PageInfo& page : group_) {
     links_.push_back({page.url, 0, page.crawl_count == 0 ? page.score : 0});
   }
-  CrawlEvent event;
-  event.url = linker_.url;
   event.links = links_;
-  event.kind = CrawlEventKind::kLinkAdded;
   CRAWLSTORE_TRY(visit_(event));
   event.kind = CrawlEventKind::kLinkRemoved;
-  CRAWLSTORE_TRY(visit_(event));
+  links_.clear();
+  for (const PageInfo& page : group_) {
+    if (std::binary_search(linker_links_.begin(), linker_links_.end(), page.index)) continue;
+    links_.push_back({page.url, 0, 0});
+  }
+  event.links = links_;
+  if (!links_.empty()) CRAWLSTORE_TRY(visit_(event));
   group_.clear();
   return {};
 }

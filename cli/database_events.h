@@ -4,17 +4,27 @@
 /// A page database as the crawl events that make it anew, with the same indexes.
 ///
 /// First every page is named, in the order of indexes: seeds as known, the others by the page that
-/// linked to them first, with a link that is taken back at once. So a new store gives the same
-/// indexes, depths and first scores. Then each page in turn: its crawls, the last one with all
-/// links; what became of it; links that were only listed. Last come the edits that wait.
+/// linked to them first, with that link, which is taken back at once if it is there no more. So a
+/// new store gives the same indexes, depths and first scores. Then each page in turn: its crawls,
+/// the last one with all links; what became of it; links that were only listed. Last come the edits
+/// that wait.
+///
+/// A store that these events come over, in which pages have some of these links already, keeps all
+/// of them at all times, but for the page that is being told: the links of one that was crawled
+/// more than once, has more than one event holds, or is gone are whole after its last event only.
+/// No superstep that memory calls for begins before that (pages.h), so a kill leaves none missing;
+/// a signal, or a stream that breaks off, can leave those of one page missing. Links in each event
+/// would change that, and make the export as many times as large as there are crawls.
 ///
 /// Of crawls the first and last time, count and changes are kept, not the times between: those have
 /// the time of the last, and what changed is a made-up hash. Of more than kCrawlsMax crawls the
 /// rest is left out. Scores of links to pages that are known already, and times of failures, are
-/// not in a database. Threads: one. Memory: one page, and the URLs of a piece of its links.
+/// not in a database. Threads: one. Memory: two pages with their
+/// links, and the URLs of a piece of these.
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +53,7 @@ class DatabaseEvents {
  private:
   Result<void> name_pages();
   Result<void> name_page(const PageInfo& page);
+  Result<void> find_linker(std::uint64_t index);
   Result<void> finish_group();
   Result<void> describe_pages();
   Result<void> describe_page(const PageInfo& page, std::span<const std::uint64_t> links);
@@ -59,7 +70,8 @@ class DatabaseEvents {
   UrlCache urls_;
   std::uint64_t cut_page_count_ = 0;
   // New pages that one page linked to first.
-  PageInfo linker_;
+  std::optional<PageInfo> linker_;
+  std::vector<std::uint64_t> linker_links_;
   std::vector<PageInfo> group_;
   std::size_t group_bytes_ = 0;
   // Of the event that is being made.

@@ -145,6 +145,53 @@ class Events(PagesTest):
         self.assert_whole()
 
 
+def event_in(line):
+    """An event of the model, from a line of an export."""
+    row = json.loads(line)
+    links = [url_in({"url": link} if isinstance(link, str) else link)
+             for link in row.get("links", [])]
+    return {"kind": row["kind"], "url": url_in(row), "time": 1,
+            "links": [(link, 0.0) for link in links]}
+
+
+class Exports(PagesTest):
+    def links_of(self, pages):
+        return {page.url: {pages.pages[link].url for link in page.links} for page in pages.pages}
+
+    def assert_loses_nothing(self, before, events):
+        """A database takes the events: its links that are there afterwards are there all the time,
+        but for those of the page whose events are being told."""
+        after = pages_model.Pages()
+        for event in events:
+            after.apply(event)
+        left = self.links_of(after)
+        kept = {url: links & left.get(url, set()) for url, links in self.links_of(before).items()}
+        self.assertTrue(any(kept.values()))
+        for event in events:
+            before.apply(event)
+            now = self.links_of(before)
+            told = before.name(event["url"]).url
+            for url, links in kept.items():
+                self.assertTrue(links <= now[url] or url == told, (url, event))
+        now = self.links_of(before)
+        self.assertEqual({url: now[url] for url in left}, left)
+
+    def test_take_no_link_away_that_they_bring(self):
+        for urls in (60, 250):
+            events = list(pages_model.random_events(500, urls, SEED))
+            name = f"{urls}.crawl"
+            self.load(b"".join(map(json_line, events)), "jsonl", name=name)
+            for words in ((), ("--host", "host3.test")):
+                if words:
+                    self.succeed("forget", name, *words)
+                export = [event_in(line) for line in self.export("jsonl", name=name).splitlines()]
+                for count in (300, 500):
+                    before = pages_model.Pages()
+                    for event in events[:count]:
+                        before.apply(event)
+                    self.assert_loses_nothing(before, export)
+
+
 class RandomCrawls(PagesTest):
     """A few hundred events over few pages, against the model."""
 

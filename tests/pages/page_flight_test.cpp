@@ -93,6 +93,44 @@ TEST_P(PageFlights, HoldWhatTheModelHolds) {
     EXPECT_GT(pages->status().superstep_count, merges + 1);  // memory called for some
   }
 }
+
+/// Crawls of a page without links, then one with them; memory is full after any of these.
+TEST_P(PageFlights, BeginBetweenEditsOfTwoPages) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", options_of(GetParam())));
+  constexpr std::int64_t kCrawls = 7;
+  std::uint64_t superstep_count = 0;
+  for (int page = 0; page < 1000; ++page) {
+    Edit edit;
+    edit.url = "http://a.example/" + std::to_string(page) + std::string(kPadding, 'p');
+    for (edit.time_us = 1; edit.time_us <= kCrawls; ++edit.time_us) {
+      if (edit.time_us == kCrawls) edit.links.emplace_back("http://b.example/", 0);
+      must(add(pages, edit));
+    }
+    if (pages.status().superstep_count == superstep_count) continue;
+    superstep_count = pages.status().superstep_count;
+    must(view_of(*store).for_each_page([](const PageInfo& found) {
+      EXPECT_EQ(found.crawl_count, found.url == "http://b.example/" ? 0 : kCrawls) << found.url;
+      return true;
+    }));
+  }
+  EXPECT_GT(superstep_count, 3U);
+}
+
+/// However many edits of one page come.
+TEST_P(PageFlights, BeginAmongTheEditsOfAPageThatFillMoreThanTheMemory) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", options_of(GetParam())));
+  Edit edit;
+  edit.kind = CrawlEventKind::kLinkAdded;
+  edit.url = "http://a.example/";
+  for (int link = 0; link < 500; ++link) {
+    edit.links = {{"http://b.example/" + std::to_string(link) + std::string(kPadding, 'p'), 0}};
+    must(add(pages, edit));
+    EXPECT_LT(pages.status().memory_bytes, std::uint64_t{5} << 19);
+  }
+  EXPECT_GT(pages.status().superstep_count, 0U);
+}
 INSTANTIATE_TEST_SUITE_P(Parallel, PageFlights, ::testing::Bool());
 
 /// Fills the memory, so that a superstep is on its way.

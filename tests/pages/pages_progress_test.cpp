@@ -255,8 +255,8 @@ TEST(PagesProgress, StopsTheSuperstepOfAnAddAndTakesTheEdit) {
     EXPECT_EQ(pages.status().edit_count, count);
   }
   goes_on = true;
-  must(pages.add(CrawledPage(url_of(count++), 1)));
-  EXPECT_EQ(pages.status().edit_count, 0U);
+  must(pages.add(CrawledPage(url_of(count), 1)));
+  EXPECT_EQ(pages.status().edit_count, 1U);
   EXPECT_EQ(pages.status().page_count, count);
 }
 

@@ -6,8 +6,9 @@
 ///
 /// Edits wait in memory, each page named once, and become pages and links in a *superstep*: when
 /// they take their memory, or when merge() is called. A superstep is part of one commit, so readers
-/// see whole supersteps. Store::commit() before that keeps the edits in the file, as events; they
-/// are there again, still waiting, when the database is opened next.
+/// see whole supersteps. None that memory calls for begins between edits in a row of one page,
+/// unless these take an eighth more. Store::commit() before that keeps the edits in the file, as
+/// events; they are there again, still waiting, when the database is opened next.
 ///
 /// Indexes are given in the order in which edits first name pages: 0, 1, 2 ... The page of an edit
 /// comes before its links, and these come in the order of their URLs. Indexes depend on the order

@@ -98,6 +98,12 @@ void Batch::add(const CrawlEvent& event, bool all_parsed) {
   edits_.push_back(edit);
 }
 
+bool Batch::ends_with(const CrawlEvent& event) const {
+  if (edits_.empty()) return false;
+  const LocalId page = edits_.back().page;
+  return has_urls_ ? url(page) == event.url : keys_[page].tail == event.index;
+}
+
 void Batch::append(const Batch& from) {
   CrawlEvent event;
   std::vector<EventLink> links;

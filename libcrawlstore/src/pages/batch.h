@@ -65,6 +65,8 @@ class Batch {
   void add(const CrawlEvent& event, bool all_parsed = false);
 
   [[nodiscard]] bool empty() const { return edits_.empty(); }
+  /// The last edit is of the page of this event, by the same name.
+  [[nodiscard]] bool ends_with(const CrawlEvent& event) const;
   [[nodiscard]] std::size_t page_count() const { return keys_.size(); }
   [[nodiscard]] const std::vector<BatchEdit>& edits() const { return edits_; }
   [[nodiscard]] std::span<const LocalId> links(const BatchEdit& edit) const {

@@ -208,10 +208,16 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
       take(event, *tentative);
       return {};
     }
-    take(event, *batch);
-    if (!is_full()) return {};
+    if (!calls_for_superstep(event)) {
+      take(event, *batch);
+      return {};
+    }
   }
-  return merge_when_full();
+  const auto merged = merge_when_full();
+  const std::lock_guard lock(mutex);
+  CRAWLSTORE_TRY(check_usable());
+  take(event, *batch);  // all the same
+  return merged;
 }
 
 Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_view name) {

@@ -122,7 +122,8 @@ struct PageDb::Impl : Participant {
   void release_entries(const std::vector<format::SegmentEntry>& entries);
 
   // page_flight.cpp
-  [[nodiscard]] bool is_full() const;
+  [[nodiscard]] bool fills(std::uint64_t memory_bytes) const;
+  [[nodiscard]] bool calls_for_superstep(const CrawlEvent& event) const;
   Result<void> launch(container::WorkSteps& steps);
   [[nodiscard]] Result<void> check_flight() const;
   void land();
