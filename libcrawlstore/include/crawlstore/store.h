@@ -85,10 +85,6 @@ class Store {
   ///   cost    two fdatasync and the bytes that changed (bounds: spec/design.md)
   [[nodiscard]] Result<Generation> commit();
 
-  /// Makes the opened generation durable: the process that made it may have died, or failed, before
-  /// it was. commit(), and merges of page databases and DRUMs, do it by themselves.
-  [[nodiscard]] Result<void> settle();
-
   /// Back to the content of the previous generation, as a new generation. Pending requests are
   /// dropped; DRUMs must not be open. errors kNoPreviousGeneration
   [[nodiscard]] Result<Generation> rollback();
