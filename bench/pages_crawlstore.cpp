@@ -46,7 +46,7 @@ class CrawlstorePages final : public PagesStore {
   std::uint64_t step_count() override { return pages_->status().superstep_count; }
   void finish() override {
     must(pages_->merge());
-    built_ = store_->counters();
+    built_ = store_->counters().storage;
     view_ = must(PageView::open(must(store_->snapshot())));
   }
 

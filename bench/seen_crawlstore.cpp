@@ -90,7 +90,7 @@ std::optional<std::uint64_t> find(const AuxDrum& drum, std::uint64_t key) {
 
 nlohmann::ordered_json own_figures(const Store& store, const DrumStatus& status,
                                    const SeenRun& run) {
-  const StorageCounters counters = store.counters();
+  const StorageCounters counters = store.counters().storage;
   const DrumInfo info = must(list_drums(must(store.snapshot()))).front();
   const auto per_op = [&](std::uint64_t count) {
     return static_cast<double>(count) / run.operations();

@@ -93,7 +93,7 @@ void measure(const std::string& path, const DrumOptions& drum, bool keys_only,
     fail(fmt::format("{} URLs, {} answers, {} unique, {} keys", urls.size(), told, counts.unique,
                      status.key_count));
   }
-  const StorageCounters counters = store.counters();
+  const StorageCounters counters = store.counters().storage;
   const nlohmann::ordered_json line{{"bench", "url_stream"},
                                     {"variant", keys_only ? "key" : "url"},
                                     {"urls", urls.size()},

@@ -50,7 +50,7 @@ template <class AuxOf>
 std::uint64_t expect_all_back(std::uint64_t count, std::uint64_t commits, std::uint32_t buckets,
                               const AuxOf& aux_of) {
   MemoryStore store(std::uint64_t{1} << 30);
-  std::uint64_t written = store->counters().bytes_written;
+  std::uint64_t written = store->counters().storage.bytes_written;
   {
     auto drum = must(Urls::open(*store, "urls", log_first(buckets)));
     for (std::uint64_t i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ std::uint64_t expect_all_back(std::uint64_t count, std::uint64_t commits, std::u
     }
     must(drum.close());
   }
-  written = store->counters().bytes_written - written;
+  written = store->counters().storage.bytes_written - written;
   VerifyOptions deep;
   deep.level = VerifyLevel::kDeep;
   EXPECT_TRUE(

@@ -57,7 +57,7 @@ inline Bulk answer_in_bulk(const DrumOptions& options, std::span<const std::uint
   must(core->submit_keys(DrumOperation::kCheckUpdate, keys, 0));
   must(core->merge());
   bulk.status = core->status();
-  bulk.bytes_written = store->counters().bytes_written;
+  bulk.bytes_written = store->counters().storage.bytes_written;
   return bulk;
 }
 

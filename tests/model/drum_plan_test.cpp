@@ -169,7 +169,7 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
                                                 ? static_cast<std::size_t>(std::max(0.0, left - 3))
                                                 : aux.size());
   std::mt19937_64 random(9);
-  const auto before = store->counters();
+  const auto before = store->counters().storage;
   Requests requests(forecast);
   std::vector<std::uint64_t> keys;
   for (std::uint64_t i = 0; i < forecast.request_count; ++i) {
@@ -189,7 +189,7 @@ Measured measure(const DrumForecast& forecast, std::uint32_t buckets) {
     keys.clear();
   }
   must(core->merge());
-  Measured measured{store->counters(), core->status(), 0, store->file_bytes()};
+  Measured measured{store->counters().storage, core->status(), 0, store->file_bytes()};
   measured.counters.bytes_read -= before.bytes_read;
   measured.counters.bytes_written -= before.bytes_written;
   measured.bytes_per_key = drum_info(*store, "keys").bytes_per_key();

@@ -46,6 +46,7 @@ PUBLIC_LAYER = {
     "page_key.h": "base",
     "registered_domain.h": "base",
     "storage.h": "io",
+    "report.h": "container",
     "roll_forward.h": "container",
     "snapshot.h": "container",
     "store.h": "container",

@@ -19,6 +19,7 @@
 
 #include <crawlstore/drum_options.h>
 #include <crawlstore/error.h>
+#include <crawlstore/report.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/store.h>
 
@@ -53,22 +54,6 @@ struct RawAnswer {
 /// Receives answers in order, many at a time. May submit to any DRUM of the store; may throw, which
 /// drops the transaction. Empty = nobody.
 using RawSink = std::function<void(std::span<const RawAnswer>)>;
-
-/// What a merge did. Seeks are those of the whole storage while it ran, as StorageCounters counts
-/// them: reads or writes that do not begin where the last one ended.
-struct MergeReport {
-  std::uint64_t request_count = 0;  ///< answered
-  std::uint64_t unique_count = 0;   ///< check and check_update of keys that were not there
-  std::uint64_t duplicate_count = 0;
-  std::uint64_t new_key_count = 0;
-  std::uint64_t bucket_count = 0;  ///< merged; a bucket that was merged in slices counts for each
-  std::uint64_t split_count = 0;   ///< buckets that were added
-  std::uint64_t commit_count = 0;  ///< after the one that made the requests durable
-  std::uint64_t partition_read_seeks = 0;
-  std::uint64_t partition_write_seeks = 0;
-  /// Adds field by field.
-  MergeReport& operator+=(const MergeReport& other);
-};
 
 /// A DRUM now, pending requests included.
 struct DrumStatus {

@@ -36,6 +36,7 @@
 
 #include <crawlstore/crawl_event.h>
 #include <crawlstore/crawled_page.h>
+#include <crawlstore/report.h>
 #include <crawlstore/store.h>
 #include <crawlstore/url.h>
 
@@ -65,17 +66,6 @@ struct PagesOptions {
   bool parallel = true;
   /// Told about the supersteps that add() brings about, while it waits for them. See merge().
   Progress progress{};
-};
-
-/// What a superstep did.
-struct SuperstepReport {
-  std::uint64_t edit_count = 0;      ///< that waited
-  std::uint64_t new_page_count = 0;  ///< pages that got an index
-  std::uint64_t added_link_count = 0;
-  std::uint64_t gone_link_count = 0;
-  std::uint64_t collision_count = 0;  ///< URLs left out because another URL has their key
-  /// Adds field by field.
-  SuperstepReport& operator+=(const SuperstepReport& other);
 };
 
 /// What forget() did.

@@ -18,6 +18,7 @@
 #include <string>
 
 #include <crawlstore/error.h>
+#include <crawlstore/report.h>
 #include <crawlstore/snapshot.h>
 #include <crawlstore/storage.h>
 #include <crawlstore/types.h>
@@ -32,6 +33,7 @@ struct CreateOptions {
   std::optional<Uuid> uuid;               ///< default: random
   std::optional<std::uint64_t> key_seed;  ///< default: random; fixed seeds let a hostile site aim
   std::optional<std::int64_t> time_us;    ///< creation and commit times; default: the clock
+  ReportFunction report{};                ///< as in OpenOptions
 };
 
 struct OpenOptions {
@@ -39,18 +41,13 @@ struct OpenOptions {
   std::uint32_t lock_wait_ms = 0;
   /// Commit time to write; default: the clock.
   std::optional<std::int64_t> time_us;
+  /// Told of each step, until the store and all its parts are gone: report.h.
+  ReportFunction report{};
 };
 
 /// Told about long work. Returns false to stop it: the call then ends with kCancelled, and what was
 /// committed stands.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
-
-struct CompactReport {
-  std::uint64_t file_bytes_before = 0;
-  std::uint64_t file_bytes_after = 0;
-  std::uint64_t moved_bytes = 0;
-  std::uint64_t commit_count = 0;
-};
 
 class Store {
  public:
@@ -85,10 +82,6 @@ class Store {
   ///   cost    two fdatasync and the bytes that changed (bounds: spec/design.md)
   [[nodiscard]] Result<Generation> commit();
 
-  /// Makes the opened generation durable: the process that made it may have died, or failed, before
-  /// it was. commit(), and merges of page databases and DRUMs, do it by themselves.
-  [[nodiscard]] Result<void> settle();
-
   /// Back to the content of the previous generation, as a new generation. Pending requests are
   /// dropped; DRUMs must not be open. errors kNoPreviousGeneration
   [[nodiscard]] Result<Generation> rollback();
@@ -119,8 +112,11 @@ class Store {
   [[nodiscard]] std::uint64_t key_seed() const;
   [[nodiscard]] std::uint64_t file_bytes() const;
   [[nodiscard]] std::uint64_t free_bytes() const;
-  /// What this store has read, written and synced since it was opened.
-  [[nodiscard]] StorageCounters counters() const;
+  /// What this store has done since it was opened, or did until it was closed: report.h.
+  ///   threads  any, while others merge and commit; each number is whole, together they are of no
+  ///            one moment
+  ///   cost     some 20 loads from memory; no lock
+  [[nodiscard]] StoreCounters counters() const;
 
   /// Commits what waits, gives excess free space back, releases the lock. Again: no effect.
   ///   errors  those of commit(): it stays open with what waits, try again; kPoisoned, and where a

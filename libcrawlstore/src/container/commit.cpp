@@ -221,6 +221,15 @@ Result<void> Writer::sync_data() {
   return synced;
 }
 
+/// Before anything is freed.
+CommitReport Writer::report_of(const Draft& draft) {
+  CommitReport report{.segment_count = draft.changes.size()};
+  for (const Extent& extent : draft.published) report.added_bytes += extent.length_bytes;
+  for (const Extent& extent : draft.reserved) report.directory_bytes += extent.length_bytes;
+  for (const auto& held : draft.retired) report.retired_bytes += held.extent.length_bytes;
+  return report;
+}
+
 Result<Generation> Writer::publish(Draft& draft) {
   const Generation generation = draft.next->generation();
   const std::uint32_t slot = policy().alternate_slots ? slot_of(generation.value)
@@ -244,6 +253,7 @@ Result<Generation> Writer::publish(Draft& draft) {
   }();
   if (!published) return poison_with(published.error());
 
+  last_commit_ = report_of(draft);
   skipped_generations_ = 0;
   directory_ = draft.next;
   held_ = directory_->held;
@@ -256,11 +266,13 @@ Result<Generation> Writer::publish(Draft& draft) {
     for (const Extent& extent : draft.freed_at_once) free_.insert(extent);
   }
   if (!policy().ask_after_publish) {
-    free_unheld(early_pins);
+    last_commit_.freed_bytes = free_unheld(early_pins);
     return generation;
   }
   // The generation is published; not knowing the pins only means that nothing is freed this time.
-  if (const auto pins = storage_->pinned({0}, generation)) free_unheld(*pins);
+  if (const auto pins = storage_->pinned({0}, generation)) {
+    last_commit_.freed_bytes = free_unheld(*pins);
+  }
   return generation;
 }
 

@@ -59,8 +59,14 @@ class Turns final : public container::CompactionTurns {
     const std::lock_guard lock(store_.turn);
     CRAWLSTORE_TRY(store_.check_open());
     CRAWLSTORE_TRY(store_.commit_all(CommitScope::kNothing));
-    const StoreImpl::AllLocked locked(store_);
-    return store_.change(work);
+    const auto committed = store_.change([&] {
+      return store_.report_commit([&]() -> Result<Generation> {
+        const StoreImpl::AllLocked locked(store_);
+        CRAWLSTORE_TRY(work());
+        return store_.writer->directory()->generation();
+      });
+    });
+    return committed ? Result<void>{} : tl::unexpected<Error>(committed.error());
   }
 
   void note_busy(std::set<RunId>& runs) const override {
@@ -79,7 +85,12 @@ class Turns final : public container::CompactionTurns {
 
 Result<void> StoreImpl::check_open() const {
   if (closed) return fail(Errc::kClosed, "the store has been closed");
-  return {};
+  return check_not_reporting();
+}
+
+Result<void> StoreImpl::check_not_reporting() const {
+  if (!reporter.is_reporting()) return {};
+  return fail(Errc::kReentrant, "the store was used by the function that it reports to");
 }
 
 Result<void> StoreImpl::check_ready() {
@@ -160,6 +171,7 @@ void StoreImpl::end() {
   participants.clear();
   lingering.clear();
   closed = true;
+  if (writer != nullptr) last_counters = writer->storage().counters();
   writer.reset();
 }
 
@@ -186,7 +198,11 @@ Result<CompactReport> StoreImpl::compact(const Progress& progress) {
     }
   } ending{*this};
   Turns turns(*this);
-  return container::compact(*writer, progress, turns);
+  const container::StepMeter meter(writer->storage());
+  auto compacted = container::compact(*writer, progress, turns);
+  const std::lock_guard lock(turn);
+  report({}, meter.cost(), compacted);
+  return compacted;
 }
 
 Store::Store(std::shared_ptr<StoreImpl> impl) : impl_(std::move(impl)) {}
@@ -214,6 +230,7 @@ Result<Store> Store::create(const std::string& path, const CreateOptions& option
   CRAWLSTORE_TRY(create_empty(path, options));
   OpenOptions open_options;
   open_options.time_us = options.time_us;
+  open_options.report = options.report;
   return open(path, open_options);
 }
 
@@ -237,9 +254,15 @@ Result<Store> Store::open_or_create(const std::string& path, const CreateOptions
 }
 
 Result<Store> Store::open(std::unique_ptr<Storage> storage, const OpenOptions& options) {
+  const container::StepMeter meter(*storage);  // which the writer keeps
   CRAWLSTORE_TRY(auto writer, container::Writer::open(std::move(storage), writer_options(options)));
   auto impl = std::make_shared<StoreImpl>();
   impl->writer = std::move(writer);
+  impl->reporter.start(options.report);
+  const RecoveryReport recovery = impl->writer->recovery();
+  if (recovery.damaged_copy_count != 0 || recovery.lost_generation_count != 0) {
+    impl->report({}, meter.cost(), Result<RecoveryReport>(recovery));
+  }
   return Store(std::move(impl));
 }
 
@@ -264,7 +287,8 @@ Result<Generation> Store::rollback() {
     return fail(Errc::kInvalidArgument,
                 "rollback needs all DRUMs, page databases and queues of the store closed");
   }
-  return impl_->change([&] { return container::rollback(*impl_->writer); });
+  return impl_->change(
+      [&] { return impl_->report_commit([&] { return container::rollback(*impl_->writer); }); });
 }
 
 Result<Generation> Store::rollback(const std::string& path, const OpenOptions& options) {
@@ -315,9 +339,9 @@ std::uint64_t Store::free_bytes() const {
   return impl_->closed ? 0 : impl_->writer->free_bytes();
 }
 
-StorageCounters Store::counters() const {
-  const std::lock_guard lock(impl_->turn);
-  return impl_->closed ? StorageCounters{} : impl_->writer->storage().counters();
+StoreCounters Store::counters() const {
+  return impl_->reporter.counters(impl_->closed ? impl_->last_counters
+                                                : impl_->writer->storage().counters());
 }
 
 Result<void> Store::close() {
@@ -326,6 +350,7 @@ Result<void> Store::close() {
   }
   const std::lock_guard lock(impl_->turn);
   if (impl_->closed) return {};
+  CRAWLSTORE_TRY(impl_->check_not_reporting());
   CRAWLSTORE_TRY(impl_->writer->storage().check_process());
   if (auto committed = impl_->commit_all(); !committed) {
     if (impl_->writer->poisoned()) impl_->end();

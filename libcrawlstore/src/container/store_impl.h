@@ -11,6 +11,7 @@
 #include <crawlstore/store.h>
 
 #include "container/participant.h"
+#include "container/reporter.h"
 #include "container/turn.h"
 #include "container/writer.h"
 
@@ -20,6 +21,7 @@ namespace crawlstore {
 struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   Turn turn;  ///< one commit, merge, transaction or maintenance at a time
   std::unique_ptr<container::Writer> writer;
+  container::Reporter reporter;
   std::string path;                        ///< empty: opened on a storage
   std::vector<Participant*> participants;  ///< guarded by `turn`
   /// Those whose last handle went inside a transaction, or could not commit, until
@@ -32,7 +34,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   /// its end.
   std::atomic<std::thread::id> transacting{};
   bool closed = false;
-  bool compacting = false;  ///< guarded by `turn`
+  StorageCounters last_counters;  ///< once it is closed
+  bool compacting = false;        ///< guarded by `turn`
   /// Opens another handle on the same file, for snapshots.
   Result<std::shared_ptr<Storage>> open_for_reading() const;
 
@@ -40,6 +43,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
     return transacting.load(std::memory_order_relaxed) == std::this_thread::get_id();
   }
   Result<void> check_open() const;
+  /// errors kReentrant: the store was used by the function that it reports to
+  [[nodiscard]] Result<void> check_not_reporting() const;
   /// Before a part is opened, with the turn: the store can be written to, and what lingered is
   /// gone.
   Result<void> check_ready();
@@ -58,6 +63,26 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
     }
   }
 
+  /// Counts a step and tells the program how it `ended`. The turn is held.
+  template <class Step>
+  void report(std::string_view name, const container::StepCost& cost, const Result<Step>& ended) {
+    Report report{name, writer->directory()->generation(), cost.duration_us, cost.storage, {}, {}};
+    report.step = ended.value_or(Step{});
+    if (!ended) report.error = ended.error();
+    reporter.report(report);
+  }
+  /// What `work` returns, which may be a commit. The turn is held.
+  template <class Work>
+  Result<Generation> report_commit(const Work& work) {
+    const Generation before = writer->directory()->generation();
+    const container::StepMeter meter(writer->storage());
+    const Result<Generation> ended = work();
+    if (!ended || *ended != before) {
+      report({}, meter.cost(), ended.map([this](Generation) { return writer->last_commit(); }));
+    }
+    return ended;
+  }
+
   /// Holds the locks of all participants. The turn is held before and as long.
   class AllLocked {
    public:
@@ -72,7 +97,7 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
 
   /// Commits the pending state of all participants. The turn is held.
   Result<Generation> commit_all(CommitScope scope = CommitScope::kEverything) {
-    return change([this, scope] { return commit_locked(scope); });
+    return change([&] { return report_commit([&] { return commit_locked(scope); }); });
   }
   /// Makes the opened generation durable: the process that made it may have died, or failed, before
   /// it was. The turn is held.

@@ -167,6 +167,16 @@ bool SuperblockSet::hides_a_slot() const {
   return false;
 }
 
+std::uint64_t SuperblockSet::damaged_copy_count() const {
+  std::uint64_t count = 0;
+  for (const auto& slot : copies) {
+    for (const auto& copy : slot) {
+      if (copy.state == State::kInvalid || copy.state == State::kUnreadable) ++count;
+    }
+  }
+  return count;
+}
+
 Result<SuperblockSet> read_superblock_set(Storage& storage, const Uuid& uuid) {
   auto bytes = std::make_unique<SetBytes>();
   return read_set(storage, uuid, *bytes);

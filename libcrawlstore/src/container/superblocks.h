@@ -39,6 +39,8 @@ struct SuperblockSet {
   /// that is neither of the generation before nor a tombstone: no crash explains that, and a commit
   /// newer than the winner may be lost.
   [[nodiscard]] std::optional<std::uint32_t> lost_slot() const;
+  /// Copies that are neither valid nor empty.
+  [[nodiscard]] std::uint64_t damaged_copy_count() const;
 };
 
 /// Reads all copies once. errors kIo only when no copy at all can be read.

@@ -80,6 +80,7 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   }
   const std::uint64_t highest = lost_slot ? superblock->generation + 1 : set.highest_generation();
   writer->skipped_generations_ = highest - superblock->generation;
+  writer->damaged_copy_count_ = set.damaged_copy_count();
   CRAWLSTORE_TRY(format::check_features(*superblock, true, options.kinds->features()));
   const bool may_be_cut = options.past_damaged_winner || options.give_up_lost_slot;
   const auto load = may_be_cut ? load_previous_directory : load_directory;
@@ -179,7 +180,8 @@ void Writer::rebuild_free_map() {
   if (file_bytes_ > end) free_.insert({end, file_bytes_ - end});
 }
 
-void Writer::free_unheld(const std::vector<Generation>& pins) {
+/// Returns how many bytes it has freed.
+std::uint64_t Writer::free_unheld(const std::vector<Generation>& pins) {
   const std::uint64_t current = directory_->superblock.generation;
   const auto is_free = [&](const format::HeldExtent& entry) {
     if (entry.retired.value + policy().reuse_lag > current) return false;
@@ -190,6 +192,7 @@ void Writer::free_unheld(const std::vector<Generation>& pins) {
     });
   };
   const std::lock_guard lock(mutex_);
+  const std::uint64_t free_bytes_before = free_.total_bytes();
   std::vector<format::HeldExtent> still_held;
   for (const auto& entry : held_) {
     if (is_free(entry)) {
@@ -221,6 +224,7 @@ void Writer::free_unheld(const std::vector<Generation>& pins) {
   }
   held_ = std::move(still_held);
   held_tables_ = std::move(tables);
+  return free_.total_bytes() - free_bytes_before;
 }
 
 Result<Extent> Writer::grow_locked(std::uint64_t length_bytes) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include <crawlstore/report.h>
 #include <crawlstore/storage.h>
 
 #include "container/commit_policy.h"
@@ -89,6 +90,13 @@ class Writer final : public SegmentWriter {
   ///           kPoisoned: a sync failed, reopen the store
   Result<Generation> commit(bool even_empty = false);
 
+  /// What the last commit that succeeded did.
+  [[nodiscard]] const CommitReport& last_commit() const { return last_commit_; }
+  /// What open() passed over.
+  [[nodiscard]] RecoveryReport recovery() const {
+    return {damaged_copy_count_, skipped_generations_};
+  }
+
   /// commit() for rollback: `restored` are held extents that the pending changes refer to again.
   Result<Generation> commit_restored(const std::vector<Extent>& restored);
 
@@ -125,7 +133,7 @@ class Writer final : public SegmentWriter {
   Result<void> check_lost_pins();
   Result<void> lengthen_file();
   void rebuild_free_map();
-  void free_unheld(const std::vector<Generation>& pins);
+  std::uint64_t free_unheld(const std::vector<Generation>& pins);
   Result<Extent> reserve_locked(std::uint64_t length_bytes);
   Result<Extent> grow_locked(std::uint64_t length_bytes);
   tl::unexpected<Error> poison_with(const Error& error);
@@ -138,6 +146,7 @@ class Writer final : public SegmentWriter {
   Result<Extent> write_piece(Draft& draft, const std::vector<std::byte>& payload,
                              format::ChecksumDomain domain, std::uint64_t& checksum);
   Result<Generation> publish(Draft& draft);
+  static CommitReport report_of(const Draft& draft);
   Result<void> sync_data();
   void retire(Draft& draft, Extent extent, Generation born, bool listed);
   void unhold(std::vector<Extent> restored);
@@ -148,6 +157,8 @@ class Writer final : public SegmentWriter {
   format::Identity identity_{};
   DirectoryPtr directory_;
   std::uint64_t skipped_generations_ = 0;  // given up or damaged, newer than directory_
+  std::uint64_t damaged_copy_count_ = 0;   // of superblocks, when it was opened
+  CommitReport last_commit_;
   std::mutex prepare_mutex_;
   std::atomic<bool> prepared_{false};  // set once free_ and all it comes from is there
   std::atomic<bool> poisoned_{false};

@@ -63,21 +63,9 @@ bool is_like(drum::Shape shape, std::int32_t value_bytes, const DrumOptions& opt
 
 }  // namespace
 
-MergeReport& MergeReport::operator+=(const MergeReport& other) {
-  request_count += other.request_count;
-  unique_count += other.unique_count;
-  duplicate_count += other.duplicate_count;
-  new_key_count += other.new_key_count;
-  bucket_count += other.bucket_count;
-  split_count += other.split_count;
-  commit_count += other.commit_count;
-  partition_read_seeks += other.partition_read_seeks;
-  partition_write_seeks += other.partition_write_seeks;
-  return *this;
-}
-
 Result<void> DrumCore::Impl::check_usable() const {
   if (closed) return fail(Errc::kClosed, "the DRUM has been closed");
+  CRAWLSTORE_TRY(store->check_not_reporting());
   return store->writer->storage().check_process();
 }
 

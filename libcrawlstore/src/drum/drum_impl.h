@@ -156,6 +156,8 @@ struct DrumCore::Impl : Participant {
 
   // drum_merge.cpp
   Result<MergeReport> merge(MergeCall call);
+  template <class Work>
+  Result<MergeReport> reported(const Work& work);
   Result<MergeReport> merge_locked(MergeCall call);
   Result<MergeReport> merge_planned(std::span<const PlannedMerge> plan);
   Result<MergeReport> relieve();

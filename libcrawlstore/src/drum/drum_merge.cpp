@@ -282,13 +282,27 @@ Result<MergeReport> DrumCore::Impl::merge(MergeCall call) {
     return fail(Errc::kReentrant, "a merge was asked for inside a transaction");
   }
   const std::lock_guard lock(store->turn);
-  return store->change([&] { return merge_locked(call); });
+  return store->change([&] { return reported([&] { return merge_locked(call); }); });
+}
+
+/// What `work` returns, which may be a merge.
+template <class Work>
+Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
+  CRAWLSTORE_TRY(store->check_open());
+  CRAWLSTORE_TRY(check_usable());
+  CRAWLSTORE_TRY(store->writer->check_not_poisoned());  // before answers of a flight are told
+  const container::StepMeter meter(store->writer->storage());
+  Result<MergeReport> ended = work();
+  const container::StepCost cost = meter.cost();
+  if (ended) {
+    ended->partition_read_seeks = cost.storage.read_seek_count;
+    ended->partition_write_seeks = cost.storage.write_seek_count;
+  }
+  if (!ended || ended->bucket_count != 0) store->report(name(), cost, ended);
+  return ended;
 }
 
 Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
-  CRAWLSTORE_TRY(store->check_open());
-  CRAWLSTORE_TRY(store->writer->check_not_poisoned());  // before answers of a flight are told
-  const auto before = store->writer->storage().counters();
   MergeReport report;
   CRAWLSTORE_TRY(land_and_commit(report));
   // Where nothing waits, what is there becomes durable.
@@ -305,9 +319,6 @@ Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
     if (!merged) return merged;
     report += *merged;
   }
-  const auto after = store->writer->storage().counters();
-  report.partition_read_seeks = after.read_seek_count - before.read_seek_count;
-  report.partition_write_seeks = after.write_seek_count - before.write_seek_count;
   return report;
 }
 
@@ -315,11 +326,10 @@ Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
 /// sent before.
 Result<MergeReport> DrumCore::Impl::relieve() {
   const std::lock_guard lock(store->turn);
-  return store->change([&] { return relieve_locked(); });
+  return store->change([&] { return reported([&] { return relieve_locked(); }); });
 }
 
 Result<MergeReport> DrumCore::Impl::relieve_locked() {
-  CRAWLSTORE_TRY(store->check_open());
   MergeReport report;
   while (true) {
     std::vector<PlannedMerge> plan;

@@ -42,17 +42,9 @@ Result<void> check_open_options(std::string_view name, const PagesOptions& optio
 
 }  // namespace
 
-SuperstepReport& SuperstepReport::operator+=(const SuperstepReport& other) {
-  edit_count += other.edit_count;
-  new_page_count += other.new_page_count;
-  added_link_count += other.added_link_count;
-  gone_link_count += other.gone_link_count;
-  collision_count += other.collision_count;
-  return *this;
-}
-
 Result<void> PageDb::Impl::check_usable() const {
   if (closed) return fail(Errc::kClosed, "the page database has been closed");
+  CRAWLSTORE_TRY(store->check_not_reporting());
   CRAWLSTORE_TRY(store->writer->check_not_poisoned());
   return store->writer->storage().check_process();
 }
@@ -113,6 +105,7 @@ void PageDb::Impl::published() {
   state = in_commit->state;
   if (in_commit->has_landed) {
     landed_report = flight->report;
+    store->report(name(), flight->cost, Result<SuperstepReport>(landed_report));
     forget_flight();
   }
   if (!in_commit->only_lands) {

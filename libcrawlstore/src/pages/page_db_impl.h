@@ -65,6 +65,7 @@ struct PageDb::Impl : Participant {
     pages::PagesState state;        // as it will be
     container::SegmentDraft draft;
     SuperstepReport report;
+    container::StepCost cost;  // once it has ended
     std::atomic<bool> is_stopped = false;
     std::atomic<std::uint64_t> done_steps = 0;
     std::atomic<std::uint64_t> expected_steps = 0;
@@ -128,6 +129,7 @@ struct PageDb::Impl : Participant {
   [[nodiscard]] Result<void> check_flight() const;
   void land();
   void take_back_flight();
+  void fail_flight(const Error& error);
   void stop_flight_if_told(container::WorkSteps& steps);
   void forget_flight();
   Result<SuperstepReport> land_and_commit(container::WorkSteps& steps);

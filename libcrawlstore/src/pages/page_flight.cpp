@@ -40,13 +40,16 @@ Result<void> PageDb::Impl::Flight::run(drum::KeyTable* key_table) {
     return !is_stopped;
   };
   container::WorkSteps steps(progress);
-  CRAWLSTORE_TRY(const auto stepped,
-                 pages::Superstep(draft, state, key_table, *batch, steps).run());
-  report = stepped;
-  // The commit, under all locks, has little left to do then.
-  const auto synced = draft.storage().sync();
-  if (!synced) draft.poison();
-  return synced;
+  const container::StepMeter meter(draft.storage());
+  Result<void> ended = pages::Superstep(draft, state, key_table, *batch, steps)
+                           .run()
+                           .map([this](const SuperstepReport& stepped) { report = stepped; });
+  if (ended) {  // the commit, under all locks, has little left to do then
+    ended = draft.storage().sync();
+    if (!ended) draft.poison();
+  }
+  cost = meter.cost();
+  return ended;
 }
 
 Result<void> PageDb::Impl::Flight::wait(container::WorkSteps& steps) {
@@ -106,7 +109,7 @@ Result<void> PageDb::Impl::check_flight() const {
 void PageDb::Impl::land() {
   if (!flight) return;
   const Result<void> done = flight->done.get();
-  if (!done) return take_back_flight();
+  if (!done) return fail_flight(done.error());
   flight->draft.tell();
   in_commit->state = flight->state;
   in_commit->has_landed = true;
@@ -124,10 +127,16 @@ void PageDb::Impl::take_back_flight() {
   flight_failed = true;
 }
 
+/// The flight ended with an error.
+void PageDb::Impl::fail_flight(const Error& error) {
+  store->report(name(), flight->cost, Result<SuperstepReport>(tl::unexpected<Error>(error)));
+  take_back_flight();
+}
+
 void PageDb::Impl::stop_flight_if_told(container::WorkSteps& steps) {
   const std::lock_guard lock(mutex);
   if (!flight || steps.progress() == nullptr || !check_flight()) return;
-  if (!flight->wait(steps)) take_back_flight();
+  if (const auto waited = flight->wait(steps); !waited) fail_flight(waited.error());
 }
 
 /// The flight was published.
@@ -142,7 +151,7 @@ Result<SuperstepReport> PageDb::Impl::land_and_commit(container::WorkSteps& step
   if (!flight) return SuperstepReport{};
   if (steps.progress() != nullptr) {
     if (const auto waited = flight->wait(steps); !waited) {
-      take_back_flight();
+      fail_flight(waited.error());
       return tl::unexpected<Error>(waited.error());
     }
   }

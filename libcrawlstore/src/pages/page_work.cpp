@@ -98,6 +98,7 @@ Result<void> PageDb::Impl::commit_change(const Change& change) {
 Result<SuperstepReport> PageDb::Impl::merge_locked(container::WorkSteps& steps) {
   container::Writer& writer = *store->writer;
   SuperstepReport report;
+  const container::StepMeter meter(writer.storage());
   const auto merged = commit_change([&]() -> Result<void> {
     in_commit->state.table.events = {};
     in_commit->state.table.event_count = 0;
@@ -108,11 +109,13 @@ Result<SuperstepReport> PageDb::Impl::merge_locked(container::WorkSteps& steps) 
     report = step;
     return put_state(writer, in_commit->state);
   });
-  if (!merged) return tl::unexpected<Error>(merged.error());
+  const Result<SuperstepReport> ended = merged.map([&] { return report; });
+  store->report(name(), meter.cost(), ended);
+  if (!ended) return ended;
   batch->clear();
   written_edits = 0;
   flight_failed = false;
-  return report;
+  return ended;
 }
 
 /// Log by log, each in commits of its own and with its own turn: others wait for one at most, and
@@ -155,7 +158,7 @@ Result<void> PageDb::Impl::replace(const Change& change) {
   const Generation before = store->writer->directory()->generation();
   CRAWLSTORE_TRY(commit_change(change));
   if (store->writer->directory()->generation() == before) return {};
-  const auto freed = store->writer->commit(true);
+  const auto freed = store->report_commit([&] { return store->writer->commit(true); });
   return freed ? Result<void>{} : tl::unexpected<Error>(freed.error());
 }
 
