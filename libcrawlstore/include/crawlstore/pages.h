@@ -62,7 +62,9 @@ struct PagesOptions {
   std::uint64_t index_gap_max = std::uint64_t{1} << 28;
   /// A superstep that memory calls for runs on a thread of its own, while further edits come in. It
   /// is published when the next one begins, or with the next merge() or commit. False: it runs and
-  /// is published inside add().
+  /// is published inside add(). Batches are as large in both cases, and equal edits give equal
+  /// bytes while only supersteps commit; another commit, or close(), makes one generation of itself
+  /// and the superstep on its thread.
   bool parallel = true;
   /// Told about the supersteps that add() brings about, while it waits for them. See merge().
   Progress progress{};

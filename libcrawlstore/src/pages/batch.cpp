@@ -21,6 +21,11 @@ constexpr std::uint64_t kStepPageBytes = 96;
 constexpr std::uint64_t kStepLinkBytes = 12;
 constexpr std::uint64_t kStepEditBytes = 16;
 
+/// Slots that a new batch has when it has taken so many pages.
+std::size_t slots_for(std::size_t page_count) {
+  return std::max(kSlotsMin, std::bit_ceil(2 * page_count - 1));
+}
+
 }  // namespace
 
 Batch::Name Batch::name_of(std::string_view url, std::uint64_t index, bool is_parsed) const {
@@ -118,10 +123,12 @@ std::uint64_t Batch::step_bytes() const {
          edits_.size() * kStepEditBytes;
 }
 
+/// Whatever slots it kept from edits before: equal edits fill equal memory.
 std::uint64_t Batch::memory_bytes() const {
   constexpr std::uint64_t kPageBytes =
       sizeof(Key16) + sizeof(std::uint32_t) + sizeof(std::size_t) + sizeof(LocalId) + sizeof(float);
-  return step_bytes() + keys_.size() * kPageBytes + slots_.size() * sizeof(std::uint32_t) +
+  const std::size_t slot_count = keys_.empty() ? 0 : slots_for(keys_.size());
+  return step_bytes() + keys_.size() * kPageBytes + slot_count * sizeof(std::uint32_t) +
          url_bytes_.size() + links_.size() * sizeof(LocalId) + edits_.size() * sizeof(BatchEdit) +
          hash_bytes_.size();
 }

@@ -64,12 +64,11 @@ Result<void> PageDb::Impl::Flight::wait(container::WorkSteps& steps) {
   return {};
 }
 
-/// With room for the next batch beside the one in flight, which a superstep adds to.
+/// With room for the next batch beside the one in flight, which a superstep adds to. Without
+/// flights it is the same, and so are the supersteps.
 bool PageDb::Impl::fills(std::uint64_t memory_bytes) const {
-  if (batch->page_count() >= kBatchPagesMax) return true;
-  const std::uint64_t bytes = batch->memory_bytes();
-  if (!options.parallel) return bytes > memory_bytes;
-  return 2 * bytes - batch->step_bytes() > memory_bytes;
+  return batch->page_count() >= kBatchPagesMax ||
+         2 * batch->memory_bytes() - batch->step_bytes() > memory_bytes;
 }
 
 /// Before the event is added. A superstep between edits of one page would show it half told: an
