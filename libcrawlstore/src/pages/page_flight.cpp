@@ -75,7 +75,7 @@ bool PageDb::Impl::fills(std::uint64_t memory_bytes) const {
 /// eighth more memory has room for the others.
 bool PageDb::Impl::calls_for_superstep(const CrawlEvent& event) const {
   const std::uint64_t bytes = options.memory_bytes;
-  return fills(batch->ends_with(event) ? bytes + bytes / 8 : bytes);
+  return fills(bytes) && (!batch->ends_with(event) || fills(bytes + bytes / 8));
 }
 
 /// Sends the batch off. The writer's changes are empty.
