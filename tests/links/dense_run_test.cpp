@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "links/dense_run.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "container/description.h"
 #include "links/link_content.h"
 #include "links/written_run.h"
 
@@ -110,6 +114,34 @@ TEST(DenseRun, IsWorthItForManyLinksThatAreNotTooFarApart) {
 }
 
 /// Any change of the payload that keeps its checksums right ends in rows or in kSegmentInvalid.
+TEST(DenseRun, IsShownDownToTheNumbersOfARow) {
+  Rows rows{{3, {4, 5, 9}}, {5, {4, 5, 9}}};
+  for (std::uint64_t page = 100; page < 200; ++page) rows[page] = {page, page + 7};
+  const WrittenRun written = written_dense(rows);
+  const format::SegmentEntry entry{
+      written.segment(), SegmentKind::kOutLinks, StorageClass::kLog, {}, "", {written.run()}};
+  const container::RunSource source(written.writer().storage(), written.writer().identity().uuid,
+                                    entry, written.run());
+  container::Description shown{DescribeOptions{}};
+  container::describe_run_at(shown, source, container::all_kinds().of(entry),
+                             written.run().offset_bytes);
+  std::vector<std::string> lines;
+  for (const FieldInfo& field : shown.take()) {
+    EXPECT_EQ(field.problem, "") << field.name;
+    const bool is_number = field.type == "bits";
+    lines.push_back(field.name + " " +
+                    field.value.substr(0, is_number ? field.value.find(',') : field.value.npos));
+  }
+  const auto row = std::find(lines.begin(), lines.end(), "row[3] 3 links, plain");
+  ASSERT_LT(row - lines.begin(), std::ssize(lines) - 9);
+  const std::vector<std::string> expected{"type 1",        "links_less_1 2",
+                                          "first_extra 2", "first_gap 0",
+                                          "gap 3",         "row[5] 3 links, equals the one 1 back",
+                                          "type 0",        "empty_pages_less_1 0",
+                                          "type 49"};
+  EXPECT_EQ(std::vector<std::string>(row + 1, row + 10), expected);
+}
+
 TEST(DenseRun, AnswersHostileBytes) {
   SeededRandom random;
   const WrittenRun written = written_dense(random_rows(random, 3'000, 10, 5'000));
