@@ -189,7 +189,7 @@ Result<void> PagesDiffView::add_to(Document& document,
                                    const std::vector<PagesDiff>& databases) const {
   if (problem_) return tl::unexpected<Error>(*problem_);
   for (const PagesDiff& found : databases) {
-    if (found.differs()) document.fields.front().value = true;  // `differs`
+    if (found.differs()) document.fields.front().value = true;  // `is_different`
   }
   document.tables.push_back(databases_table(databases));
   document.tables.push_back(pages_);

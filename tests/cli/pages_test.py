@@ -408,7 +408,7 @@ class RandomCrawls(PagesTest):
         crawled = next(page for page in self.model.pages if page.crawl_count)
         text = self.succeed("page", "x.crawl", f"#{crawled.index}").out.decode(errors="replace")
         self.assertRegex(text, rf"(?m)^crawl_count +{crawled.crawl_count}$")
-        self.assertRegex(text, r"(?m)^path:$")
+        self.assertRegex(text, r"(?m)^path_pages:$")
 
 
 def float32(number):
@@ -461,7 +461,7 @@ class RealGraphs(PagesTest):
         self.assert_whole()
         info = self.info()
         self.assertEqual(info["link_count"], len(arcs))
-        print(f"{name}: {info['pages']} pages, {info['links']} links, "
+        print(f"{name}: {info['page_count']} pages, {info['link_count']} links, "
               f"{info['bits_per_link']:.3f} bits a link, {info['in_bits_per_link']:.3f} in, "
               f"{info['bytes_per_page']:.1f} bytes a page", file=sys.stderr)
 

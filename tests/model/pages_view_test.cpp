@@ -64,7 +64,7 @@ TEST_F(PagesViews, CountTheDefaultDatabaseOnly) {
   const auto value = [&](const char* name) { return find_field(document, name)->value; };
   EXPECT_EQ(value("page_count"), Cell{std::uint64_t{2}});
   EXPECT_EQ(value("crawled_count"), Cell{std::uint64_t{1}});
-  EXPECT_EQ(value("links"), Cell{std::uint64_t{1}});
+  EXPECT_EQ(value("link_count"), Cell{std::uint64_t{1}});
   EXPECT_EQ(value("edit_count"), Cell{std::uint64_t{1}});
   const PagesInfo info = databases().front();
   EXPECT_EQ(value("bits_per_link"), Cell{8.0 * static_cast<double>(info.out_link_bytes)});
