@@ -234,7 +234,7 @@ constexpr const char* kFooter =
     "that a page event counts as one crawl more. A first Ctrl-C stops the reading, or a superstep, "
     "soon: the edits wait in the file then, for `merge` or the next import.\n"
     "Where the database has the scores of `crawlstore rank FILE opic`, they are brought up to date "
-    "after the superstep; opic_givers is how many pages gave their cash on.";
+    "after the superstep; opic_giver_count is how many pages gave their cash on.";
 
 }  // namespace
 

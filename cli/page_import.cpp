@@ -351,7 +351,7 @@ int import_pages(const PageImportOptions& options) {
   if (!closed) return fail_with(options.path, closed.error());
   if (!listed) return fail_with(options.unparsed, listed.error());
   model::Document document = model::import_view(import.counts(), sink->first_status(), status);
-  if (*finished) document.fields.push_back({"opic_givers", model::Unit::kCount, **finished});
+  if (*finished) document.fields.push_back({"opic_giver_count", model::Unit::kCount, **finished});
   const int printed = print_document(document, options.as_json);
   if (printed != kExitDone) return printed;
   if (stop.requested() != 0) {

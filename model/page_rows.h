@@ -42,6 +42,9 @@ double score_value(float score);
 /// One field: `url`, or `url_hex` with hexadecimal digits for what is no UTF-8.
 Field url_field(std::string_view url);
 
+/// How often it changes, by its crawls (PageInfo::change_rate()); nothing where that is not known.
+Cell changes_per_day(const PageInfo& page);
+
 /// All that is known of a page, without its links.
 std::vector<Field> page_fields(const PageInfo& page);
 

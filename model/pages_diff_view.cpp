@@ -15,10 +15,10 @@ std::string presence(const PagesDiff& found) {
 }
 
 Table databases_table(const std::vector<PagesDiff>& databases) {
-  Table table{"databases",
+  Table table{"page_databases",
               {{"name", Unit::kText},
                {"change", Unit::kText},
-               {"by_url", Unit::kFlag},
+               {"is_by_url", Unit::kFlag},
                {"old_page_count", Unit::kCount},
                {"new_page_count", Unit::kCount},
                {"added_page_count", Unit::kCount},

@@ -40,7 +40,7 @@ std::vector<SpaceShare> space_shares(const StoreInfo& info,
 }
 
 Table space_table(const StoreInfo& info, const std::vector<SegmentInfo>& segments) {
-  Table table{"space",
+  Table table{"space_shares",
               {{"kind", Unit::kText},
                {"segment_count", Unit::kCount},
                {"run_count", Unit::kCount},

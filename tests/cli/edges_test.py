@@ -15,8 +15,9 @@ class Edges(pages_command.PagesTest):
                            b"http://b.test/\thttp://a.test/\nhttp://a.test/\thttp://b.test/",
                            "edges")
         counts = self.counts(answer)
-        self.assertEqual((counts["lines"], counts["skipped"], counts["pages"], counts["links"],
-                          counts["crawled"]), (5, 1, 3, 3, 0))
+        self.assertEqual((counts["line_count"], counts["skipped_count"],
+                          counts["page_count"], counts["link_count"], counts["crawled_count"]),
+                         (5, 1, 3, 3, 0))
         self.assertEqual(self.edges(), {(b"http://a.test/", b"http://b.test/"),
                                         (b"http://a.test/", b"http://c.test/"),
                                         (b"http://b.test/", b"http://a.test/")})
@@ -47,7 +48,8 @@ class Edges(pages_command.PagesTest):
         self.assertIn("more than one TAB", refused[3][1])
         self.assertIn("one end is an index", refused[4][1])
         counts = json.loads(answer.out)
-        self.assertEqual((counts["refused"], counts["skipped"], counts["links"]), (6, 1, 2))
+        self.assertEqual((counts["refused_count"], counts["skipped_count"], counts["link_count"]),
+                         (6, 1, 2))
 
     def test_of_other_collections_are_read(self):
         """As SNAP, KONECT and WebGraph write them."""
@@ -99,7 +101,7 @@ class Edges(pages_command.PagesTest):
         """That line of edges alone is refused, and counted."""
         answer = self.run_command("import", "x.crawl", "--format", "edges", "-", "--json",
                                   data=data)
-        self.assertEqual((answer.code, json.loads(answer.out)["refused"]), (1, 1))
+        self.assertEqual((answer.code, json.loads(answer.out)["refused_count"]), (1, 1))
         self.assertRegex(answer.err.decode(), f"^crawlstore: -:{number}: refused: {why}")
 
     def test_of_indexes_are_refused_where_pages_have_urls(self):
@@ -155,7 +157,7 @@ class Edges(pages_command.PagesTest):
                          % (i % 13, i % 9973, i % 7, i * 7919 % 30011) for i in range(120_000))
         self.load(lines, "edges")
         answer = self.load(lines, "edges", "--memory", "1MiB", name="small.crawl")
-        self.assertGreater(self.counts(answer)["supersteps"], 3)
+        self.assertGreater(self.counts(answer)["superstep_count"], 3)
         self.assertEqual(self.edges(), self.edges("small.crawl"))
         self.assertEqual(self.export("csv"), self.export("csv", name="small.crawl"))
         self.assert_whole("small.crawl")

@@ -14,7 +14,8 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 TOOLS = ("cpack", "dpkg-deb", "dpkg-shlibdeps", "file", "lintian")
 DEV = {"/usr/include/crawlstore/store.h", "/usr/lib/*/libcrawlstore.a",
        "/usr/lib/*/cmake/crawlstore/crawlstore-config.cmake", "/usr/lib/*/pkgconfig/crawlstore.pc",
-       "/usr/share/crawlstore/crawl_event.capnp"}
+       "/usr/share/crawlstore/crawl_event.capnp",
+       "/usr/share/crawlstore/cli.schema.json"}
 SHOWN = {"/usr/bin/crawlstore", "/usr/bin/crawlstore-inspector",
          "/usr/share/applications/crawlstore-inspector.desktop",
          "/usr/share/bash-completion/completions/crawlstore",

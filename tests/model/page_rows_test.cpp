@@ -65,7 +65,7 @@ TEST(PageJson, SaysWhatTheFieldsSay) {
     append_page_json(line, page);
     auto row = nlohmann::json::parse(line);
     auto fields = nlohmann::json::parse(to_json({page_fields(page), {}}));
-    fields.erase("change_rate");
+    fields.erase("changes_per_day");
     EXPECT_EQ(row, fields);
   }
 }
