@@ -139,6 +139,11 @@ Option Option::one_of(const std::vector<std::string>& words) const {
   return Option(option_->check(CLI::IsMember(words)));
 }
 
+Option Option::offers(const std::vector<std::string>& words) const {
+  return Option(option_->type_name(
+      fmt::format("{}:{{{}}}", option_->get_type_name(), fmt::join(words, ","))));
+}
+
 void Parser::footer(const std::string& text) {
   app_->footer(text);
 }

@@ -29,6 +29,9 @@ class Option {
   /// Each text that is given must pass, before any is taken.
   Option check(const Check& passes) const;
   Option one_of(const std::vector<std::string>& words) const;
+  /// Shells complete these words, and help lists them; others are taken too. One that ends in a
+  /// colon is the beginning of a value.
+  Option offers(const std::vector<std::string>& words) const;
 
  private:
   CLI::Option* option_;

@@ -85,12 +85,10 @@ std::optional<PageColumn> find_page_column(std::string_view name) {
   return std::nullopt;
 }
 
-std::string page_column_names() {
-  std::string names;
-  for (const ColumnName& known : kColumns) {
-    if (!names.empty()) names += ", ";
-    names += known.name;
-  }
+std::vector<std::string> page_column_names() {
+  std::vector<std::string> names;
+  names.reserve(kColumns.size());
+  for (const ColumnName& known : kColumns) names.emplace_back(known.name);
   return names;
 }
 

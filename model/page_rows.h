@@ -28,8 +28,8 @@ enum class PageColumn : std::uint8_t {
 };
 /// "index", "url" ... in the order of the columns; nullopt = there is no such column.
 std::optional<PageColumn> find_page_column(std::string_view name);
-/// All names, for messages: "index, url, state ...".
-std::string page_column_names();
+/// All names: "index", "url", "state" ...
+std::vector<std::string> page_column_names();
 
 /// What a column holds, as a number in its order; of kUrl nothing: that is text.
 std::uint64_t sort_number(const PageInfo& page, PageColumn column);

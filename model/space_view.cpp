@@ -47,7 +47,7 @@ Table space_table(const StoreInfo& info, const std::vector<SegmentInfo>& segment
                {"record_count", Unit::kCount},
                {"payload_bytes", Unit::kBytes},
                {"allocated_bytes", Unit::kBytes},
-               {"share", Unit::kRatio}},
+               {"share", Unit::kShare}},
               {}};
   const auto all = static_cast<double>(info.file_bytes);
   for (const SpaceShare& share : space_shares(info, segments)) {
