@@ -118,20 +118,21 @@ PageView newest(const Store& store) {
   return must(PageView::open(must(store.snapshot())));
 }
 
-/// Fails to compact, as the disk fills at the nth allocation, and goes on. Returns how many dense
-/// runs there were then, or none when there are fewer allocations.
-std::optional<std::ptrdiff_t> goes_on(const std::vector<std::byte>& image, std::uint64_t nth) {
+/// Compacts while the disk is full, and goes on. Returns how many dense runs there were then, or
+/// none when the plan makes nothing fail.
+std::optional<std::ptrdiff_t> goes_on(const std::vector<std::byte>& image,
+                                      const FailurePlan& plan) {
   Recorder recorder(make_memory_file(image, std::uint64_t{1} << 24));
   Store store = must(Store::open(recorder.open(OpenMode::kWrite)));
   PageDb pages = must(PageDb::open(store, PageDb::kDefaultName, without_urls()));
   Rows out = rows_of(newest(store), false);
   const Rows in = rows_of(newest(store), true);
-  recorder.inject(
-      {.calls = calls(CallKind::kAllocate), .nth = nth, .forever = true, .system_errno = ENOSPC});
+  recorder.inject(plan);
   const auto compacted = pages.compact();
   if (!recorder.has_injected()) return std::nullopt;
   recorder.stop_injecting();
-  EXPECT_EQ(code_of(compacted), Errc::kNoSpace);
+  // Where the disk is full once only, less growth may do.
+  EXPECT_TRUE(code_of(compacted) == Errc::kNoSpace || (compacted && !plan.forever));
   const auto left = std::ranges::count_if(link_runs(newest(store)), &LinkRunInfo::is_dense);
   EXPECT_EQ(rows_of(newest(store), false), out);
   EXPECT_EQ(rows_of(newest(store), true), in);
@@ -152,13 +153,17 @@ TEST(LinkRuns, StayWhereTheDiskFillsWhileDenseOnesAreWritten) {
     }
   }
   const LinkedPages fresh(rows);
-  std::vector<std::ptrdiff_t> dense_counts;
-  while (const auto left = goes_on(fresh.image(), dense_counts.size() + 1)) {
-    dense_counts.push_back(*left);
+  for (const bool forever : {true, false}) {
+    FailurePlan plan{
+        .calls = calls(CallKind::kAllocate), .forever = forever, .system_errno = ENOSPC};
+    std::vector<std::ptrdiff_t> dense_counts;
+    for (; const auto left = goes_on(fresh.image(), plan); ++plan.nth) {
+      dense_counts.push_back(*left);
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(dense_counts));
+    EXPECT_GT(std::ranges::count(dense_counts, 0), 0);
+    EXPECT_GT(std::ranges::count(dense_counts, 1), 0);  // out-links had been joined
   }
-  EXPECT_TRUE(std::ranges::is_sorted(dense_counts));
-  EXPECT_GT(std::ranges::count(dense_counts, 0), 0);
-  EXPECT_GT(std::ranges::count(dense_counts, 1), 0);  // out-links had been joined
 }
 
 TEST(LinkRuns, AreNoneWithoutPages) {
