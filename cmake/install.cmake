@@ -23,9 +23,8 @@ install(FILES ${PROJECT_BINARY_DIR}/crawlstore-config.cmake
               ${PROJECT_BINARY_DIR}/crawlstore-config-version.cmake
         DESTINATION ${crawlstore_config_dir})
 
-# For whoever exchanges crawl events with a store, or reads what the command prints with --json.
-install(FILES spec/crawl_event.capnp spec/cli.schema.json
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/crawlstore)
+# For whoever exchanges crawl events with a store.
+install(FILES spec/crawl_event.capnp DESTINATION ${CMAKE_INSTALL_DATADIR}/crawlstore)
 
 # A static library hands its own dependencies on to whoever links it.
 if(BUILD_SHARED_LIBS)

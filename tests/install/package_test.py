@@ -14,11 +14,11 @@ BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 TOOLS = ("cpack", "dpkg-deb", "dpkg-shlibdeps", "file", "lintian")
 DEV = {"/usr/include/crawlstore/store.h", "/usr/lib/*/libcrawlstore.a",
        "/usr/lib/*/cmake/crawlstore/crawlstore-config.cmake", "/usr/lib/*/pkgconfig/crawlstore.pc",
-       "/usr/share/crawlstore/crawl_event.capnp",
-       "/usr/share/crawlstore/cli.schema.json"}
+       "/usr/share/crawlstore/crawl_event.capnp"}
 SHOWN = {"/usr/bin/crawlstore", "/usr/bin/crawlstore-inspector",
          "/usr/share/applications/crawlstore-inspector.desktop",
          "/usr/share/bash-completion/completions/crawlstore",
+         "/usr/share/crawlstore/cli.schema.json",
          "/usr/share/file/magic/crawlstore", "/usr/share/man/man1/crawlstore.1.gz",
          "/usr/share/man/man1/crawlstore-inspector.1.gz",
          "/usr/share/metainfo/io.crawlstore.Inspector.metainfo.xml",
