@@ -156,7 +156,7 @@ int run_urls(const Options& options) {
   if (!session) return fail_with(options.session.path, session.error());
   auto unparsed =
       UnparsedReport::open(options.unparsed, options.session.path, options.inputs, options.quiet);
-  if (!unparsed) return fail_with(options.unparsed, unparsed.error());
+  if (!unparsed) return fail_with_output(options.unparsed, unparsed.error());
   ImportRun import(*session, *unparsed, options.quiet);
   std::string subject = options.session.path;
   const auto done = import_all(import, options, stop, subject);

@@ -79,7 +79,7 @@ int run(const SeenOptions& options) {
   if (!session) return fail_with(options.session.path, session.error());
   auto unparsed =
       UnparsedReport::open(options.unparsed, options.session.path, options.inputs, options.quiet);
-  if (!unparsed) return fail_with(options.unparsed, unparsed.error());
+  if (!unparsed) return fail_with_output(options.unparsed, unparsed.error());
   SeenRun seen(options, *session, *unparsed);
   const auto done = seen.run(stop);
   const auto output_failure = seen.output_failure();
