@@ -325,7 +325,7 @@ int import_pages(const PageImportOptions& options) {
   WorkBar bar("superstep", stop, options.quiet);
   auto unparsed =
       UnparsedReport::open(options.unparsed, options.path, options.inputs, options.quiet);
-  if (!unparsed) return fail_with(options.unparsed, unparsed.error());
+  if (!unparsed) return fail_with_output(options.unparsed, unparsed.error());
   PageImport* reader = nullptr;
   auto sink = PageSink::open({options.path, options.database, options.memory_bytes,
                               options.lock_wait_seconds, options.raw, options.index_gap,

@@ -52,6 +52,7 @@ class Parser {
   Option texts(const std::string& spelling, std::vector<std::string>& to, const std::string& help);
   /// A text that `parse` keeps in a form of its own.
   Option parsed(const std::string& spelling, const Check& parse, const std::string& help);
+  /// From 0 to `high`.
   Option number(const std::string& spelling, double& to, double high, const std::string& help);
 
  private:

@@ -201,7 +201,9 @@ class Text(Fixed):
             file.seek(runs[0]["offset_bytes"] + 9)
             file.write(b"\xa5")
         for words in (["bad.crawl", "x.crawl"], ["x.crawl", "bad.crawl"]):
-            self.refuse(1, "bad.crawl: .*chunk", "diff", *words)
+            self.refuse(2, "bad.crawl: .*chunk", "diff", *words)
+        self.refuse(2, "none: no such file", "diff", "x.crawl", "none")
+        self.refuse(4, "documents_test.py: ", "diff", "x.crawl", __file__)
 
     def test_of_info_is_for_people(self):
         text = self.succeed("info", "x.crawl").out.decode()

@@ -72,11 +72,22 @@ class Edges(pages_command.PagesTest):
             "crawlstore: -:2: refused: there are more than two columns",
             "crawlstore: -:3: refused: it has more than one TAB",
             "crawlstore: -:5: refused: one end is an index, the other one a URL",
-            "crawlstore: -:6: refused: one end is an index, the other one a URL",
+            "crawlstore: -:6: refused: an index has no sign",
             "crawlstore: 3 more lines were refused",
             "crawlstore: lines with more than two columns: 2; where they list the successors of a "
             "page, `awk '{for (i = 2; i <= NF; ++i) print $1 \"\\t\" $i}'` makes edges of them"])
         self.assertEqual(self.edges(), {(b"#0", b"#1")})
+
+    def test_may_begin_with_a_byte_order_mark(self):
+        mark = b"\xef\xbb\xbf"
+        self.load(mark + b"# a comment\n0 1\n", "edges")
+        self.load(mark + b"1\t0\n", "edges")
+        self.assertEqual(self.edges(), {(b"#0", b"#1"), (b"#1", b"#0")})
+        self.load(mark + b'{"kind": "page", "url": "http://a.test/"}\n', "jsonl", name="y.crawl")
+        self.assertEqual([row["url"] for row in self.rows(name="y.crawl")], ["http://a.test/"])
+        self.load(mark + b"http://a.test/\n", "urls", name="u.crawl")
+        self.assertEqual(self.succeed("seen", "u.crawl", data=b"http://a.test/\n").out[:9],
+                         b"duplicate")
 
     def test_of_urls_with_blanks_are_parted_by_the_tab(self):
         self.load(b"http://a.test/x y\thttp://b.test/1 2\r\n"

@@ -99,6 +99,12 @@ class Words(PagesTest):
                 self.refuse(2, ".", *words)
         self.assert_whole()
 
+    def test_say_which_folder_of_an_output_is_not_there(self):
+        self.load(b"http://a.test/\thttp://b.test/\n", "edges")
+        message = "no/where/x: there is no folder no/where\n"
+        self.refuse(1, message, "export", "x.crawl", "--format", "edges", "-o", "no/where/x")
+        self.refuse(1, message, "seen", "x.crawl", "--unparsed", "no/where/x")
+
     def test_take_urls_as_they_are_when_asked_to(self):
         self.load(b"HTTP://A.test/#x\thttp://a.test:80/\n", "edges", "--raw")
         self.assertEqual(self.edges(), {(b"HTTP://A.test/#x", b"http://a.test:80/")})

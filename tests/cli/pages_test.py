@@ -397,6 +397,15 @@ class RandomCrawls(PagesTest):
         self.assertEqual([self.export("csv"), self.edges(code=1)], before)
         self.assert_whole()
 
+    def test_tell_how_long_the_file_was_before_runs_are_joined(self):
+        for step in (1, 2, 3):
+            self.load(b"".join(b"http://a.test/%d\thttp://b.test/%d\n" % (i * step, i)
+                               for i in range(4000)), "edges", name="y.crawl")
+        before = (self.folder / "y.crawl").stat().st_size
+        report = json.loads(self.succeed("compact", "y.crawl", "--json").out)
+        after = (self.folder / "y.crawl").stat().st_size
+        self.assertEqual((report["old_file_bytes"], report["new_file_bytes"]), (before, after))
+
     def test_are_tables_for_people(self):
         lines = self.succeed("pages", "x.crawl").out.split(b"\n")
         self.assertEqual(len(lines), len(self.model.pages) + 2)

@@ -405,6 +405,10 @@ class Rank(pages_command.PagesTest):
         for words in (["--damping", "1.5"], ["--max-iterations", "0"], ["--threads", "0"],
                       ["--precision", "-1"], ["--content-scores", "--personalize", "x"]):
             self.refuse(2, "--", "rank", "x.crawl", *words)
+        for option, high in (("--damping", 1), ("--precision", 1), ("--lock-wait", 4_000_000)):
+            for number in ("nan", "inf", "-1", str(high + 1), ""):
+                self.refuse(2, f"{option}: a number from 0 to {high} is expected, not {number};",
+                            "rank", "x.crawl", option, number)
 
     def test_ranks_real_graphs(self):
         lines = pages_command.lines_of("graphs/docs-public.adj.zst")
