@@ -6,7 +6,8 @@
 ///
 /// ENTRIES pages, in random order, are inserted in batches. Then cycles: the BATCH first are taken,
 /// in order, and come back with new priorities, until TAKE were taken. The clock runs while the
-/// queue works, not while priorities are made.
+/// queue works, not while priorities are made; of the cycles the processor's time, of all threads, is
+/// taken as well, since the clock tells little on a machine that is shared.
 ///
 ///   random      24 random bits; a page comes back lower by as many: by up to all of the range
 ///   equal       all the same, so those that were taken are the first again
