@@ -26,23 +26,45 @@ PACKAGES = {
 }
 IN_RAM = ("std", "quickheap", "boost")
 IN_RAM_BYTES = 32  # an entry: 16, in a vector that grows to twice its size
-INPUTS = ("random", "equal", "ascending", "descending", "above", "ties")
+INPUTS = ("random", "equal", "ascending", "descending", "above", "ties", "crawl")
+NEW_FOR_ONE = 10  # pages that a crawl inserts for each that it took
+COMMITS = ("million", "cycle")
 HEAD = ("store", "build s", "cycles s", "total s", "x cycles", "x total", "worst s", "CPU s",
-        "M pairs/s", "written MB", "file MB", "RSS MiB", "runs")
+        "cycles CPU s", "x cycles CPU", "M pairs/s", "written MB", "file MB", "RSS MiB", "runs")
+
+
+COMMIT_HEAD = ("store", "cycles", "ms a cycle", "worst ms", "CPU ms a cycle",
+               "KB written a cycle", "file MB", "RSS MiB", "runs")
+
+
+def commit_cells(runs):
+    def number(field, unit, form="{:.2f}"):
+        return form.format(median_of(runs, field) / unit)
+
+    cycles = runs[0]["cycle_count"]
+    return (runs[0]["store"], str(cycles), number("cycle_seconds", cycles / 1e3),
+            number("worst_cycle_seconds", 1 / 1e3), number("cycle_cpu_seconds", cycles / 1e3),
+            number("cycle_written_bytes", cycles * 1e3, "{:.1f}"),
+            number("file_bytes", 1e6, "{:.0f}"), number("peak_rss_bytes", 2**20, "{:.0f}"),
+            str(len(runs)))
 
 
 def cells(runs, ours):
     def number(field, form="{:.2f}", unit=1):
-        return form.format(median_of(runs, field) / unit)
+        found = median_of(runs, field)
+        return "" if found is None else form.format(found / unit)
 
     def ratio(field):
-        return f"{median_of(runs, field) / median_of(ours, field):.2f}" if ours else ""
+        of = median_of(ours, field) if ours else None
+        return f"{median_of(runs, field) / of:.2f}" if of else ""
 
     return (runs[0]["store"], number("build_seconds"), number("cycle_seconds"),
             number("total_seconds"), ratio("cycle_seconds"), ratio("total_seconds"),
             number("worst_cycle_seconds", "{:.3f}"), number("cpu_seconds"),
-            number("pairs_per_s", "{:.3f}", 1e6), number("written_bytes", "{:.0f}", 1e6),
-            number("file_bytes", "{:.0f}", 1e6), number("peak_rss_bytes", "{:.0f}", 2**20),
+            number("cycle_cpu_seconds"), ratio("cycle_cpu_seconds"),
+            number("pairs_per_s", "{:.3f}", 1e6),
+            number("written_bytes", "{:.0f}", 1e6), number("file_bytes", "{:.0f}", 1e6),
+            number("peak_rss_bytes", "{:.0f}", 2**20),
             str(len(runs)))
 
 
@@ -58,8 +80,12 @@ def table(lines):
         loads = [line["load_before"] for line in lines]
         ours = next((runs for store, runs in stores.items() if store.startswith(OURS)), None)
         text += [f'{first["cpu"]}; commit {first["commit"]}; {first["date"][:10]}; load before a '
-                 f"run {min(loads):.1f} to {max(loads):.1f}", "",
-                 *seen_table.align([HEAD] + [cells(runs, ours) for runs in stores.values()])]
+                 f"run {min(loads):.1f} to {max(loads):.1f}", ""]
+        if first.get("commit_each") == "cycle":
+            rows = [COMMIT_HEAD] + [commit_cells(runs) for runs in stores.values()]
+        else:
+            rows = [HEAD] + [cells(runs, ours) for runs in stores.values()]
+        text += seen_table.align(rows)
     text += [f'{line["store"]}: {line["error"]}' for line in lines if "error" in line]
     return "\n".join(text)
 
@@ -95,7 +121,7 @@ class Machine:
         load = round(os.getloadavg()[0], 2)
         words = [str(self.build / f"bin/queue_{name}"), str(path), str(options.entries),
                  str(options.take), str(batch), options.input,
-                 str(options.memory or options.cap // 2)]
+                 str(options.memory or options.cap // 2), options.commit]
         line = run_line(words, options.cap, options.limit, {"bench": "queue", "store": name})
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         os.sync()
@@ -105,13 +131,16 @@ class Machine:
 
 def title(options, batch):
     cap = f"{options.cap / 2**20:g} MiB" if options.cap else "no cap"
-    return (f"{seen_table.short(options.entries)} entries, {seen_table.short(options.take)} taken "
-            f"and inserted, {batch} at once, {options.input}, {cap}")
+    cycle = "taken" if options.input == "crawl" else "taken and inserted"
+    commits = ", a commit each cycle" if options.commit == "cycle" else ""
+    return (f"{seen_table.short(options.entries)} entries, {seen_table.short(options.take)} "
+            f"{cycle}, {batch} at once, {options.input}, {cap}{commits}")
 
 
 def fitting(options):
     """Our driver and those of the peers that have room under the cap."""
-    is_too_large = options.cap and options.entries * IN_RAM_BYTES > options.cap
+    entries = options.entries + (NEW_FOR_ONE * options.take if options.input == "crawl" else 0)
+    is_too_large = options.cap and entries * IN_RAM_BYTES > options.cap
     return [OURS] + [name for name in options.peers if not (is_too_large and name in IN_RAM)]
 
 
@@ -130,6 +159,8 @@ def run_case(machine, options, batch, keep):
 
 def queue(options):
     """The verb."""
+    if options.commit == "cycle":
+        options.peers = []  # they commit nothing
     check_cap(options.cap)
     if options.install_peers:
         install_packages([PACKAGES[name] for name in options.peers if PACKAGES[name]])
@@ -159,7 +190,12 @@ def add_verb(verbs):
                       type=lambda text: [parse_number(count) for count in text.split(",")],
                       help="pages taken, and then inserted, at once: a table each (default "
                            "1000,100000)")
-    verb.add_argument("--input", choices=INPUTS, default="random", help="what priorities are like")
+    verb.add_argument("--input", choices=INPUTS, default="random",
+                      help="what priorities are like; crawl: ten new pages for each taken, and "
+                           "updates")
+    verb.add_argument("--commit", choices=COMMITS, default="million",
+                      help="crawlstore's: each 2^20 pages that were inserted, or, without peers, "
+                           "each cycle (default million)")
     verb.add_argument("--cap", type=parse_cap, default=0, metavar="SIZE",
                       help="memory, page cache included; needs root; peers in RAM are left out "
                            "where they do not fit (default none)")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // crawlstore's queue with all that a user gets: checksums, crash safety, and a commit, with its two
-// syncs, at the end and each 2^20 pages that were inserted; of cycles that is as many pairs.
+// syncs, at the end and each 2^20 pages that were inserted, or each cycle.
 
 #include "queue_run.h"
 
@@ -23,6 +23,7 @@ class CrawlstoreQueue final : public BenchQueue {
   void insert(std::span<const QueuedPage> pages) override { must(queue_.insert(pages)); }
   std::vector<QueuedPage> take(std::size_t count) override { return must(queue_.take(count)); }
   void commit() override { must(store_.commit()); }
+  [[nodiscard]] bool is_set() const override { return true; }
 
  private:
   Store store_;

@@ -6,7 +6,8 @@
 ///
 /// ENTRIES pages, in random order, are inserted in batches. Then cycles: the BATCH first are taken,
 /// in order, and come back with new priorities, until TAKE were taken. The clock runs while the
-/// queue works, not while priorities are made.
+/// queue works, not while priorities are made; of the cycles the processor's time, of all threads,
+/// is taken as well, since the clock tells little on a machine that is shared.
 ///
 ///   random      24 random bits; a page comes back lower by as many: by up to all of the range
 ///   equal       all the same, so those that were taken are the first again
@@ -14,6 +15,18 @@
 ///   descending  each lower than all before it: the first comes first
 ///   above       built as random; then each above all before it
 ///   ties        1/k with k from 1 to 64; a page comes back with a k that is higher by as much
+///   crawl       no page comes back; for each that was taken ten new ones are inserted, and for
+///   each
+///               100,000 taken 1 % of those that wait are inserted again, spread over the cycles.
+///               Pages are numbered as they are first inserted. A link to a page of host k adds
+///               Pareto(1.1) / sqrt(k) to its priority, a float as scores are: its first link, and
+///               one each time that it is inserted again. Hosts are 1 to 65,536, and k has 1/k of
+///               the pages of host 1. Which pages are inserted again is uniform, so by hosts it is
+///               as skewed. crawlstore's queue is a set; on top of the others, whose pages cannot
+///               be changed, there is LazyQueue (queue_crawl.h), whose time counts.
+///
+/// COMMIT says when a queue commits that can: `million`, each 2^20 pages that were inserted, or
+/// `cycle`, each cycle as well; and at the end.
 ///
 /// Errors: fail(), which guarded_main() prints. Threads: one.
 
@@ -38,6 +51,7 @@ struct QueueOptions {
   std::uint64_t batch = 0;
   std::string input;
   std::uint64_t memory_bytes = 0;  ///< what the queue is tuned for; 0 = all the memory it likes
+  bool commits_each_cycle = false;
 };
 
 /// The order of all queues, as a comparison for heaps: the greatest element leaves first.
@@ -58,6 +72,8 @@ class BenchQueue {
   virtual void insert(std::span<const QueuedPage> pages) = 0;
   virtual std::vector<QueuedPage> take(std::size_t count) = 0;
   virtual void commit() {}
+  /// A page that is inserted again has only the new priority.
+  [[nodiscard]] virtual bool is_set() const { return false; }
 };
 
 /// The driver of something that is used like std::priority_queue.
@@ -82,7 +98,7 @@ class HeapQueue final : public BenchQueue {
   Heap heap_;
 };
 
-/// Runs a driver with PATH ENTRIES TAKE BATCH INPUT MEMORY, and prints its line.
+/// Runs a driver with PATH ENTRIES TAKE BATCH INPUT MEMORY COMMIT, and prints its line.
 int queue_main(int argc, char** argv,
                const std::function<std::unique_ptr<BenchQueue>(const QueueOptions& options)>& open);
 

@@ -140,7 +140,8 @@ def queue_line(store, seconds, total="ff", **more):
     """A run of a queue."""
     return {"bench": "queue", "store": store, "build_seconds": 1.0, "cycle_seconds": seconds,
             "total_seconds": seconds + 1, "worst_cycle_seconds": 0.125, "cpu_seconds": 1.5,
-            "pairs_per_s": 3e6, "written_bytes": 10**7, "file_bytes": 10**6, "sum": total,
+            "cycle_cpu_seconds": 0.75, "pairs_per_s": 3e6, "written_bytes": 10**7,
+            "file_bytes": 10**6, "sum": total,
             "peak_rss_bytes": 2**20, "case": "a case", "cpu": "a CPU", "commit": "abc",
             "date": "2026-11-21T00:00:00Z", "load_before": 0.25, **more}
 
@@ -154,8 +155,8 @@ class Queue(unittest.TestCase):
     def test_tells_ratios_of_medians(self):
         text = compare_queue.table(self.LINES)
         self.assertRegex(text, r"crawlstore 0\.1\.0 +1\.00 +2\.00 +3\.00 +1\.00 +1\.00 +0\.125 ")
-        self.assertRegex(text, r"LMDB 1 +1\.00 +7\.00 +8\.00 +3\.50 +2\.67 +0\.125 +1\.50 +3\.000 "
-                               r"+10 +1 +1 +3\n")
+        self.assertRegex(text, r"LMDB 1 +1\.00 +7\.00 +8\.00 +3\.50 +2\.67 +0\.125 +1\.50 +0\.75 "
+                               r"+1\.00 +3\.000 +10 +1 +1 +3\n")
         self.assertTrue(text.endswith("std: x"))
         self.assertEqual(compare_queue.table(self.LINES[-1:]), "Queue, a case\nstd: x")
 
@@ -407,14 +408,28 @@ class QueueDriver(unittest.TestCase):
                 with tempfile.TemporaryDirectory() as folder:
                     done = subprocess.run(
                         [BUILD / f"bin/queue_{name}", f"{folder}/queue", "5k", "9k", "700", order,
-                         "64MiB"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                         "64MiB", "million"],
+                        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     sums[name] = json.loads(done.stdout)["sum"]
             self.assertEqual(len(set(sums.values())), 1, (order, sums))
 
+    def test_commits_each_cycle_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run(
+                [sys.executable, "-B", BENCH / "compare", "queue", "--entries", "5k", "--take",
+                 "2k", "--batch", "700", "--commit", "cycle", "--runs", "1", "--memory", "64MiB",
+                 "--no-build", "--build-dir", BUILD, "--dir", folder],
+                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"a commit each cycle\n(.*\n)+.*KB written a cycle.*\n"
+                                      r"crawlstore \S+ +3 ")
+
     def test_rejects_what_it_does_not_know(self):
-        for words in (["9", "9", "9", "blue", "0"], ["9", "9", "10", "random", "0"],
-                      ["9", "0", "9", "random", "0"], ["9", "9", "9", "random"]):
+        for words in (["9", "9", "9", "blue", "0", "million"],
+                      ["9", "9", "10", "random", "0", "million"],
+                      ["9", "0", "9", "random", "0", "million"],
+                      ["9", "9", "9", "random", "0", "never"], ["9", "9", "9", "random", "0"]):
             done = subprocess.run([BUILD / "bin/queue_std", "/nowhere", *words], text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual((done.returncode, done.stdout), (1, ""))
