@@ -71,6 +71,7 @@ Result<void> PageQueue::load_changes() {
       return Result<void>();
     }));
   }
+  for (const auto& [page, order] : changes) changes_end_ = std::max(changes_end_, page + 1);
   changes_ = std::move(changes);
   has_loaded_changes_ = true;
   return {};
@@ -136,6 +137,7 @@ bool PageQueue::is_true(const Entry& entry, std::unordered_set<std::uint64_t>& m
 
 void PageQueue::change(std::uint64_t page, std::uint64_t order) {
   changes_[page] = order;
+  changes_end_ = std::max(changes_end_, page + 1);
   unsaved_.push_back(page);
   if (rewrite_) rewrite_->changed.push_back(page);
   // Pages may come and go many times before they are saved.
@@ -147,7 +149,8 @@ Result<void> PageQueue::insert_piece(std::span<const Entry> piece) {
   for_each_ahead(piece, *pages_, [this](const Entry& entry) {
     const bool is_new = pages_->insert(entry.page);
     count_ += is_new ? 1 : 0;
-    if (!is_new || (!changes_.empty() && changes_.contains(entry.page))) {
+    // Pages that were never in the queue have, in a crawl, the highest numbers.
+    if (!is_new || (entry.page < changes_end_ && changes_.contains(entry.page))) {
       change(entry.page, entry.order);
     }
   });
@@ -297,7 +300,11 @@ void PageQueue::start_rewrite_when_stale() {
 /// All runs were rewritten: there are stale entries of those only that were changed since.
 void PageQueue::end_changes() {
   Changes changes;
-  for (const std::uint64_t page : rewrite_->changed) changes[page] = changes_.at(page);
+  changes_end_ = 0;
+  for (const std::uint64_t page : rewrite_->changed) {
+    changes[page] = changes_.at(page);
+    changes_end_ = std::max(changes_end_, page + 1);
+  }
   changes_ = std::move(changes);
   unsaved_ = std::move(rewrite_->changed);
   sort_once(unsaved_);

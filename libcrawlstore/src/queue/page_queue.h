@@ -105,6 +105,7 @@ class PageQueue {
   std::vector<StoredRunPtr> change_runs_;
   bool has_loaded_changes_ = false;
   Changes changes_;                     // page: order
+  std::uint64_t changes_end_ = 0;       // all pages of changes_ are below
   std::vector<std::uint64_t> unsaved_;  // pages of changes_ whose change is in no run
   std::optional<PageSet> pages_;        // that wait; nothing: not known yet
   std::optional<Rewrite> rewrite_;
