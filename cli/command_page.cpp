@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "cli/console.h"
@@ -49,11 +50,24 @@ model::Table path_table(const std::vector<PageInfo>& path) {
   return table;
 }
 
-Result<model::Document> describe_page(const PageView& view, std::uint64_t index, bool for_people) {
+/// A page, and what of its scores cannot be read.
+struct Description {
+  model::Document document;
+  std::vector<Error> problems;
+};
+
+void add_scores(const PageView& view, std::uint64_t index, Description& page) {
+  auto scores = model::score_fields(view, index);
+  std::ranges::move(scores.fields, std::back_inserter(page.document.fields));
+  for (const auto& [name, error] : scores.problems) page.problems.push_back(error);
+}
+
+Result<Description> describe_page(const PageView& view, std::uint64_t index, bool for_people) {
   CRAWLSTORE_TRY(const auto page, view.page(index));
   CRAWLSTORE_TRY(const auto in_links, view.in_links(index));
   CRAWLSTORE_TRY(const auto out_links, view.out_links(index));
-  model::Document document{model::page_fields(page), {}};
+  Description described{{model::page_fields(page), {}}, {}};
+  model::Document& document = described.document;
   if (for_people) {
     for (model::Field& field : document.fields) {
       if (field.name == "score") field.value = model::format_score(page.score);
@@ -62,13 +76,11 @@ Result<model::Document> describe_page(const PageView& view, std::uint64_t index,
   document.fields.push_back({"in_link_count", model::Unit::kCount, std::uint64_t{in_links.size()}});
   document.fields.push_back(
       {"out_link_count", model::Unit::kCount, std::uint64_t{out_links.size()}});
-  for (model::Field& field : model::score_fields(view, index)) {
-    document.fields.push_back(std::move(field));
-  }
-  if (!view.info().has_urls) return document;
+  add_scores(view, index, described);
+  if (!view.info().has_urls) return described;
   CRAWLSTORE_TRY(const auto path, path_to(view, page));
   document.tables.push_back(path_table(path));
-  return document;
+  return described;
 }
 
 int run(const Options& options) {
@@ -77,9 +89,11 @@ int run(const Options& options) {
   if (!view) return code;
   const auto index = choose_page(*view, options.source, options.page, code);
   if (!index) return code;
-  const auto document = describe_page(*view, *index, !options.as_json);
-  if (!document) return fail_with(options.source.path, document.error());
-  return print_document(*document, options.as_json);
+  const auto described = describe_page(*view, *index, !options.as_json);
+  if (!described) return fail_with(options.source.path, described.error());
+  code = print_document(described->document, options.as_json);
+  for (const Error& error : described->problems) code = fail_with(options.source.path, error);
+  return code;
 }
 
 }  // namespace
@@ -87,9 +101,9 @@ int run(const Options& options) {
 Action define_page(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "Exit code 1 when there is no such page. `changes_per_day`: one more than were seen, over "
-      "the "
-      "time from the first to the last crawl. `path_pages`: from a seed to the page, each "
+      "Exit code 1 when there is no such page, and when scores are damaged: all else is shown. "
+      "`changes_per_day`: one more than were seen, over the time from the first to the last crawl. "
+      "`path_pages`: from a seed to the page, each "
       "page the one that linked to the next one first; of a longer way its last 1000 pages. "
       "`score:NAME`, `rank:NAME`: by scores that `crawlstore rank` made, nothing (-; null in JSON) "
       "for a page that came since, and no rank for one with 0.");

@@ -2,7 +2,6 @@
 #include "model/page_detail.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -45,6 +44,18 @@ std::vector<Field> fields_of(const PageInfo& page, std::size_t out_count, std::s
            page.content_hash.empty() ? Cell() : Cell(hex(page.content_hash))}};
 }
 
+/// Where scores cannot be read, why.
+void add_scores(const PageView& view, std::uint64_t index, std::vector<Field>& fields) {
+  auto scores = score_fields(view, index);
+  for (Field& field : scores.fields) {
+    const auto problem = scores.problems.find(field.name);
+    if (problem != scores.problems.end()) {
+      field = {problem->first, Unit::kText, describe(problem->second)};
+    }
+    fields.push_back(std::move(field));
+  }
+}
+
 PageList list_of(std::vector<std::uint64_t> pages) {
   return std::make_shared<const std::vector<std::uint64_t>>(std::move(pages));
 }
@@ -72,7 +83,7 @@ Result<PageDetail> page_detail(const PageView& view, std::uint64_t index) {
   CRAWLSTORE_TRY(auto in, view.in_links(index));
   PageDetail detail;
   detail.fields = fields_of(page, out.size(), in.size());
-  std::ranges::move(score_fields(view, index), std::back_inserter(detail.fields));
+  add_scores(view, index, detail.fields);
   detail.page = std::move(page);
   detail.path = list_of(std::move(path));
   detail.out_links = list_of(std::move(out));

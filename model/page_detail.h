@@ -26,7 +26,7 @@ Result<std::vector<std::uint64_t>> path_from_seed(const PageView& view, std::uin
 
 struct PageDetail {
   PageInfo page;
-  std::vector<Field> fields;  ///< index, url, host, state ... content_hash, score_fields()
+  std::vector<Field> fields;  ///< index, url, host, state ... content_hash, and scores, or why not
   PageList path;              ///< path_from_seed()
   PageList out_links;         ///< ascending
   PageList in_links;          ///< ascending

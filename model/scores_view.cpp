@@ -72,13 +72,15 @@ Result<std::vector<TopPage>> describe_pages(const PageView& pages, ScoreSubject 
   return top;
 }
 
+/// Adds nothing for an array of hosts or domains.
 Result<void> add_fields(const PageView& pages, const std::string& name, std::uint64_t index,
                         std::vector<Field>& fields) {
   CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages, name));
+  if (scores.info().subject != ScoreSubject::kPage) return {};
   CRAWLSTORE_TRY(const auto score, scores.score(index));
   CRAWLSTORE_TRY(const auto rank, rank_of(scores, index));
   fields.push_back({"score:" + name, Unit::kScore, score ? Cell(*score) : Cell()});
-  fields.push_back({"rank:" + name, Unit::kCount, rank ? Cell(*rank) : Cell()});
+  fields.push_back({"rank:" + name, Unit::kCount, cell_of(rank)});
   return {};
 }
 
@@ -269,16 +271,16 @@ Result<ScoreHistogram> score_histogram(const ScoreView& scores, const PagesProgr
   return histogram;
 }
 
-std::vector<Field> score_fields(const PageView& pages, std::uint64_t index) {
-  const auto arrays = ScoreView::list(pages);
-  if (!arrays) return {{"scores", Unit::kText, describe(arrays.error())}};
-  std::vector<Field> fields;
-  for (const ScoresInfo& info : *arrays) {
-    if (info.subject != ScoreSubject::kPage) continue;
-    const auto added = add_fields(pages, info.name, index, fields);
-    if (!added) fields.push_back({"score:" + info.name, Unit::kText, describe(added.error())});
+ScoreFields score_fields(const PageView& pages, std::uint64_t index) {
+  ScoreFields found;
+  for (const std::string& name : ScoreView::names(pages)) {
+    const auto added = add_fields(pages, name, index, found.fields);
+    if (added) continue;
+    found.problems.emplace("score:" + name, added.error());
+    found.fields.push_back({"score:" + name, Unit::kScore, {}});
+    found.fields.push_back({"rank:" + name, Unit::kCount, {}});
   }
-  return fields;
+  return found;
 }
 
 }  // namespace crawlstore::model

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,9 +82,14 @@ struct ScoreHistogram {
 ///   cost    one pass over the array
 Result<ScoreHistogram> score_histogram(const ScoreView& scores, const PagesProgress& progress);
 
-/// What the arrays of a database say of a page: a field `score:NAME` and a field `rank:NAME` each,
-/// empty for a page that came since; of an array that cannot be read, why.
+/// A field `score:NAME` and a field `rank:NAME` of each array, empty for a page that came since,
+/// and of an array that cannot be read.
+struct ScoreFields {
+  std::vector<Field> fields;
+  std::map<std::string, Error> problems;  ///< why `score:NAME` cannot be read
+};
+/// What the arrays of a database say of a page.
 ///   cost  one pass over each array
-std::vector<Field> score_fields(const PageView& pages, std::uint64_t index);
+ScoreFields score_fields(const PageView& pages, std::uint64_t index);
 
 }  // namespace crawlstore::model

@@ -399,7 +399,7 @@ class RandomCrawls(PagesTest):
 
     def test_tell_how_long_the_file_was_before_runs_are_joined(self):
         for step in (1, 2, 3):
-            self.load(b"".join(b"http://a.test/%d\thttp://b.test/%d\n" % (i * step, i)
+            self.load(b"".join(b"http://a%d.test/%d\thttp://b.test/%d\n" % (i % 50, i * step, i)
                                for i in range(4000)), "edges", name="y.crawl")
         before = (self.folder / "y.crawl").stat().st_size
         report = json.loads(self.succeed("compact", "y.crawl", "--json").out)

@@ -398,6 +398,34 @@ class Rank(pages_command.PagesTest):
         self.assertEqual(self.scores()[0]["iteration_count"], report["iteration_count"])
         self.assert_whole()
 
+    def damage(self, name):
+        """The last byte of an array, which is of its footer."""
+        found = json.loads(self.succeed("segments", "x.crawl", "--json").out)
+        (segment,) = [one["id"] for one in found["segments"]
+                      if (one["kind"], one["name"]) == ("score_array", name)]
+        (run,) = [one for one in found["runs"] if one["segment"] == segment]
+        with open(self.folder / "x.crawl", "r+b") as file:
+            file.seek(run["offset_bytes"] + run["payload_bytes"] - 1)
+            byte = file.read(1)[0]
+            file.seek(-1, 1)
+            file.write(bytes([byte ^ 1]))
+
+    def test_shows_a_page_beside_damaged_scores(self):
+        self.crawl_pages({0: [1, 2], 1: [0]})
+        for name in ("good", "other"):
+            self.rank("--name", name)
+        whole = json.loads(self.succeed("page", "x.crawl", "#1", "--json").out)
+        self.damage("other")
+        answer = self.run_command("page", "x.crawl", "#1", "--json")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.err, rb"^crawlstore: x.crawl: chunk damaged: ")
+        self.assertIsNotNone(whole["score:other"])
+        self.assertEqual(json.loads(answer.out),
+                         {**whole, "score:other": None, "rank:other": None})
+        answer = self.run_command("page", "x.crawl", "#1")
+        self.assertEqual(answer.code, 1)
+        self.assertRegex(answer.out, rb"(?m)^score:other +-$")
+
     def test_refuses_what_makes_no_sense(self):
         self.load_links({0: {1}})
         self.refuse(1, "no page database", "rank", "x.crawl", "--database", "none")

@@ -197,6 +197,37 @@ TEST(PagesLimits, KeepUrlsOfAnyBytes) {
   EXPECT_FALSE(pages.add(CrawledPage(too_long, 1)));
 }
 
+/// A URL whose normal form would be too long is kept as it is, which is what counts then.
+TEST(PagesLimits, CountTheBytesOfTheNormalFormOfAUrl) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store));
+  const std::string url = "http://a.example/";
+  must(pages.add(CrawledPage(url + '#' + std::string(kEventUrlBytesMax, 'x'), 1)));
+  const std::string too_long = url + std::string(kEventUrlBytesMax, 'x');
+  EXPECT_EQ(pages.add(CrawledPage(too_long, 1)).error().code, Errc::kTooLarge);
+  CrawledPage linker(url + '2', 1);
+  linker.add_link(too_long);
+  EXPECT_EQ(pages.add(linker).error().code, Errc::kTooLarge);
+  must(pages.merge());
+  EXPECT_EQ(must(view_of(*store).url(0)), url);
+  EXPECT_EQ(pages.status().page_count, 1U);
+}
+
+/// Also those whose links fill several events.
+TEST(PagesLimits, CountEditsAlikeWhenTheyAreReadAgain) {
+  MemoryStore store;
+  for (const std::size_t link_count : {0U, 1U, 9000U, 20'000U}) {
+    auto pages = must(PageDb::open(*store));
+    CrawledPage page(url_of(link_count), 1);
+    for (std::size_t i = 0; i < link_count; ++i) page.add_link(url_of(i));
+    must(pages.add(page));
+    const std::uint64_t count = pages.status().edit_count;
+    must(pages.close());
+    EXPECT_EQ(view_of(*store).info().event_count, count);
+    EXPECT_EQ(must(PageDb::open(*store)).status().edit_count, count);
+  }
+}
+
 /// Spellings of one URL are one page.
 TEST(PagesLimits, NormaliseUrls) {
   MemoryStore store;

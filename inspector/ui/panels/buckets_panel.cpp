@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include "inspector/core/shown_text.h"
+#include "inspector/ui/panels/choices.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/plot.h"
 #include "inspector/ui/table64.h"
@@ -143,15 +144,8 @@ class BucketsPanel final : public Panel {
   }
 
   void draw_drums(Ui& ui, const model::FileView& view) {
-    for (const DrumInfo& drum : view.drums) {
-      const std::string shown = shown_text(drum.name);
-      const std::string fitted = fit_text(ui, shown, ui.px(300));
-      const bool is_shown = drum.name == name_;
-      if (&drum != &view.drums.front()) place_beside(choice_width(fitted));
-      if (draw_choice(ui, "buckets.drum." + shown, fitted, is_shown) && !is_shown) {
-        ui.actions.go({"buckets", BucketThing{drum.name, 0}});
-      }
-    }
+    const std::string& chosen = draw_names(ui, "buckets.drum.", view.drums, name_).name;
+    if (chosen != name_) ui.actions.go({"buckets", BucketThing{chosen, 0}});
   }
 
   void draw_summary(Ui& ui) {

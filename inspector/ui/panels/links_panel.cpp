@@ -5,6 +5,7 @@
 #include <array>
 #include <tuple>
 
+#include "inspector/ui/panels/choices.h"
 #include "inspector/ui/panels/pages_choice.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
@@ -57,16 +58,11 @@ class LinksPanel final : public Panel {
            table().view_state();
   }
   void restore(std::string_view state) override {
-    std::array<std::string_view, 2> words;
-    for (std::string_view& word : words) {
-      const auto end = state.find('\n');
-      if (end == state.npos) return;
-      word = state.substr(0, end);
-      state.remove_prefix(end + 1);
-    }
-    choice_.choose(std::string(words[0]));
+    const auto lines = take_lines<2>(state);
+    if (!lines) return;
+    choice_.choose(std::string((*lines)[0]));
     part_ = static_cast<Part>(
-        std::min<std::uint64_t>(kParts - 1, model::parse_count(words[1]).value_or(0)));
+        std::min<std::uint64_t>(kParts - 1, model::parse_count((*lines)[1]).value_or(0)));
     table().restore(state);
   }
   bool export_to(Ui& ui, const std::string& path) override { return table().export_to(ui, path); }

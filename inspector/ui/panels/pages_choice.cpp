@@ -2,6 +2,7 @@
 #include "inspector/ui/panels/pages_choice.h"
 
 #include "inspector/core/shown_text.h"
+#include "inspector/ui/panels/choices.h"
 
 namespace crawlstore::inspector {
 
@@ -27,12 +28,10 @@ const PageView* PagesChoice::draw(Ui& ui, const model::FileView& view, std::stri
     if (!name_.empty() && !view.pages.empty()) choose({});
     return nullptr;
   }
-  for (std::size_t i = 0; view.pages.size() > 1 && i < view.pages.size(); ++i) {
-    const std::string text = fit_text(ui, shown_text(view.pages[i].name), ui.px(300));
-    if (i > 0) place_beside(choice_width(text));
-    if (draw_choice(ui, std::string(label) + ".database." + text, text, i == *shown)) {
-      choose(view.pages[i].name);
-    }
+  if (view.pages.size() > 1) {
+    const std::string& before = view.pages[*shown].name;
+    const auto& chosen = draw_names(ui, std::string(label) + ".database.", view.pages, before);
+    if (chosen.name != before) choose(chosen.name);
   }
   const PageView* open = model::open_pages(view, name_);
   if (open == nullptr) {

@@ -7,6 +7,7 @@
 #include <crawlstore/page_key.h>
 
 #include "inspector/core/shown_text.h"
+#include "inspector/ui/panels/choices.h"
 #include "inspector/ui/panels/pages_choice.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
@@ -71,17 +72,13 @@ class PagesPanel final : public Panel {
            find_ + "\n" + table_.view_state();
   }
   void restore(std::string_view state) override {
-    std::array<std::string_view, 4> words;
-    for (std::string_view& word : words) {
-      const auto end = state.find('\n');
-      if (end == state.npos) return;
-      word = state.substr(0, end);
-      state.remove_prefix(end + 1);
-    }
-    part_ = static_cast<Part>(std::min<std::uint64_t>(2, model::parse_count(words[0]).value_or(0)));
-    choice_.choose(std::string(words[1]));
-    host_ = words[2];
-    find_ = words[3];
+    const auto lines = take_lines<4>(state);
+    if (!lines) return;
+    part_ =
+        static_cast<Part>(std::min<std::uint64_t>(2, model::parse_count((*lines)[0]).value_or(0)));
+    choice_.choose(std::string((*lines)[1]));
+    host_ = (*lines)[2];
+    find_ = (*lines)[3];
     wanted_row_.reset();
     table_.restore(state);
   }

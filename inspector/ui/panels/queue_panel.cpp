@@ -10,6 +10,7 @@
 #include <crawlstore/queue.h>
 
 #include "inspector/core/shown_text.h"
+#include "inspector/ui/panels/choices.h"
 #include "inspector/ui/panels/pages_choice.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/plot.h"
@@ -47,7 +48,8 @@ class QueuePanel final : public Panel {
     }
     // A queue needs no page database: without one its pages are numbers.
     const PageView* pages = view->pages.empty() ? nullptr : choice_.draw(ui, *view, "queue");
-    const QueueInfo& info = draw_names(ui);
+    const QueueInfo& info = draw_names(ui, "queue.name.", queues_, name_);
+    name_ = info.name;
     draw_facts(ui, info);
     ask(ui, *view, pages, info);
     const auto& found = *found_;
@@ -73,19 +75,14 @@ class QueuePanel final : public Panel {
            std::to_string(static_cast<int>(part_)) + "\n" + table().view_state();
   }
   void restore(std::string_view state) override {
-    std::array<std::string_view, 4> words;
-    for (std::string_view& word : words) {
-      const auto end = state.find('\n');
-      if (end == state.npos) return;
-      word = state.substr(0, end);
-      state.remove_prefix(end + 1);
-    }
-    choice_.choose(std::string(words[0]));
-    name_ = words[1];
-    const std::uint64_t count = model::parse_count(words[2]).value_or(0);
+    const auto lines = take_lines<4>(state);
+    if (!lines) return;
+    choice_.choose(std::string((*lines)[0]));
+    name_ = (*lines)[1];
+    const std::uint64_t count = model::parse_count((*lines)[2]).value_or(0);
     if (std::ranges::find(kFirstPages, count) != kFirstPages.end()) count_ = count;
     part_ = static_cast<Part>(
-        std::min<std::uint64_t>(kParts - 1, model::parse_count(words[3]).value_or(0)));
+        std::min<std::uint64_t>(kParts - 1, model::parse_count((*lines)[3]).value_or(0)));
     table().restore(state);
   }
   bool export_to(Ui& ui, const std::string& path) override { return table().export_to(ui, path); }
@@ -109,20 +106,6 @@ class QueuePanel final : public Panel {
     auto queues = QueueView::list(*view.snapshot);
     problem_ = queues ? std::nullopt : std::optional(queues.error());
     queues_ = queues ? std::move(*queues) : std::vector<QueueInfo>();
-  }
-
-  /// Returns the queue that is chosen.
-  const QueueInfo& draw_names(Ui& ui) {
-    auto chosen = std::ranges::find(queues_, name_, &QueueInfo::name);
-    if (chosen == queues_.end()) chosen = queues_.begin();
-    for (auto queue = queues_.begin(); queue != queues_.end(); ++queue) {
-      const std::string shown = shown_text(queue->name);
-      const std::string fitted = fit_text(ui, shown, ui.px(300));
-      if (queue != queues_.begin()) place_beside(choice_width(fitted));
-      if (draw_choice(ui, "queue.name." + shown, fitted, queue == chosen)) chosen = queue;
-    }
-    name_ = chosen->name;
-    return *chosen;
   }
 
   static void draw_facts(Ui& ui, const QueueInfo& info) {

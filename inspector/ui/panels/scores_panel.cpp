@@ -12,6 +12,7 @@
 #include <crawlstore/scores.h>
 
 #include "inspector/core/shown_text.h"
+#include "inspector/ui/panels/choices.h"
 #include "inspector/ui/panels/pages_choice.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/panels/score_pairs_plot.h"
@@ -42,7 +43,7 @@ class ScoresPanel final : public Panel {
                      ui.palette.faint);
       return draw_link(ui, "scores.pages", "Pages", {"pages", {}});
     }
-    const ScoresInfo& info = draw_names(ui);
+    const ScoresInfo& info = draw_arrays(ui);
     draw_facts(ui, info);
     ask(ui, *pages, info);
     const auto& found = *found_;
@@ -79,18 +80,13 @@ class ScoresPanel final : public Panel {
            text_of(range_.high) + "\n" + against_ + "\n" + table_.view_state();
   }
   void restore(std::string_view state) override {
-    std::array<std::string_view, 5> words;
-    for (std::string_view& word : words) {
-      const auto end = state.find('\n');
-      if (end == state.npos) return;
-      word = state.substr(0, end);
-      state.remove_prefix(end + 1);
-    }
-    choice_.choose(std::string(words[0]));
-    name_ = words[1];
-    from_ = words[2];
-    to_ = words[3];
-    against_ = words[4];
+    const auto lines = take_lines<5>(state);
+    if (!lines) return;
+    choice_.choose(std::string((*lines)[0]));
+    name_ = (*lines)[1];
+    from_ = (*lines)[2];
+    to_ = (*lines)[3];
+    against_ = (*lines)[4];
     range_ = range_of_fields().value_or(model::ScoreRange());
     table_.restore(state);
   }
@@ -122,20 +118,12 @@ class ScoresPanel final : public Panel {
   }
 
   /// Returns the array that is chosen.
-  const ScoresInfo& draw_names(Ui& ui) {
-    auto chosen = std::ranges::find(arrays_, name_, &ScoresInfo::name);
-    if (chosen == arrays_.end()) chosen = arrays_.begin();
-    for (auto array = arrays_.begin(); array != arrays_.end(); ++array) {
-      const std::string shown = shown_text(array->name);
-      const std::string fitted = fit_text(ui, shown, ui.px(300));
-      if (array != arrays_.begin()) place_beside(choice_width(fitted));
-      if (!draw_choice(ui, "scores.array." + shown, fitted, array == chosen)) continue;
-      if (array != chosen) clear_range();  // scores of another size
-      if (array->name == against_) against_ = name_;
-      chosen = array;
-    }
-    name_ = chosen->name;
-    return *chosen;
+  const ScoresInfo& draw_arrays(Ui& ui) {
+    const ScoresInfo& chosen = draw_names(ui, "scores.array.", arrays_, name_);
+    if (chosen.name != name_ && !name_.empty()) clear_range();  // scores of another size
+    if (chosen.name == against_) against_ = name_;
+    name_ = chosen.name;
+    return chosen;
   }
 
   static void draw_facts(Ui& ui, const ScoresInfo& info) {

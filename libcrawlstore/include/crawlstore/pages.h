@@ -94,9 +94,9 @@ struct ForgetOptions {
 /// The database now. Counts of pages and links are those of the last superstep.
 struct PagesStatus {
   std::uint64_t page_count = 0;
-  std::uint64_t crawled_count = 0;    ///< pages crawled at least once
-  std::uint64_t link_count = 0;       ///< distinct pairs
-  std::uint64_t edit_count = 0;       ///< waiting
+  std::uint64_t crawled_count = 0;  ///< pages crawled at least once
+  std::uint64_t link_count = 0;     ///< distinct pairs
+  std::uint64_t edit_count = 0;  ///< waiting; one with links of 256 KiB or more counts as several
   std::uint64_t superstep_count = 0;  ///< since the database was made
   std::uint64_t collision_count = 0;
   std::uint64_t unparsed_count = 0;  ///< pages whose URL no parser takes, kept as it is
@@ -123,11 +123,11 @@ class PageDb {
 
   /// Adds a page that was crawled: made or brought up to date, and its links with it. The links
   /// replace those of an earlier crawl. A content hash that differs counts as a change.
-  ///   errors  kTooLarge (a URL over 16 MiB, hash over 64 bytes), kInvalidArgument (score that is
-  ///           not finite, time before 1970, index where there are URLs or the other way round, an
-  ///           index that is not below PagesStatus::index_end); those of merge(), when memory was
-  ///           full: the edit was taken all the same (kCancelled: memory grows, and the next edit
-  ///           begins the superstep anew)
+  ///   errors  kTooLarge (a URL whose normal form is over 16 MiB, hash over 64 bytes),
+  ///           kInvalidArgument (score that is not finite, time before 1970, index where there are
+  ///           URLs or the other way round, an index not below PagesStatus::index_end); those of
+  ///           merge(), when memory was full: the edit was taken all the same (kCancelled: memory
+  ///           grows, and the next edit begins the superstep anew)
   ///   cost    hashes every URL; amortised, its share of a superstep
   [[nodiscard]] Result<void> add(const CrawledPage& page);
   /// Any edit.

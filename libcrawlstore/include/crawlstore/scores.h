@@ -67,6 +67,8 @@ class ScoreView {
  public:
   /// All arrays of a page database, by name. errors of damage
   [[nodiscard]] static Result<std::vector<ScoresInfo>> list(const PageView& pages);
+  /// Their names, also of arrays that are damaged, ascending. cost nothing is read
+  [[nodiscard]] static std::vector<std::string> names(const PageView& pages);
   /// errors  kUnknownName: there is no array of this name; of damage
   [[nodiscard]] static Result<ScoreView> open(const PageView& pages,
                                               std::string_view name = kDefaultName);

@@ -166,17 +166,16 @@ Result<void> PageDb::Impl::check_event(const CrawlEvent& event) const {
                   : "the pages of this database have indexes below 2^40, not URLs");
 }
 
-/// Normalises the URLs of an event and adds it.
-void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
-  if (event.kind == CrawlEventKind::kPage && event.time_us == 0) event.time_us = now_us();
-  note_indexes(event);
-  if (!state.table.has_urls) return into.add(event);
+PageDb::Impl::NormalEvent PageDb::Impl::normalize(CrawlEvent event, bool tells) {
+  if (!state.table.has_urls) return {event, false};
   normal_urls.clear();
   bool all_parsed = normalizer.name().empty();
-  const auto normal = [this, &all_parsed](std::string_view url) -> std::string_view {
+  const auto normal = [&](std::string_view url) -> std::string_view {
     const NormalizedUrl normalized = normalizer.normalize(url);
     all_parsed = all_parsed && normalized.parsed;
-    if (!normalized.parsed && options.unparsed) options.unparsed(url, normalized.problem);
+    if (tells && !normalized.parsed && options.unparsed) {
+      options.unparsed(url, normalized.problem);
+    }
     const char* const text = normalized.text.data();
     if (std::less_equal<>()(url.data(), text) &&
         std::less_equal<>()(text, url.data() + url.size())) {
@@ -188,28 +187,36 @@ void PageDb::Impl::take(CrawlEvent event, pages::Batch& into) {
   normal_links.assign(event.links.begin(), event.links.end());
   for (EventLink& link : normal_links) link.url = normal(link.url);
   event.links = normal_links;
-  into.add(event, all_parsed);
+  return {event, all_parsed};
+}
+
+void PageDb::Impl::take(NormalEvent normal, pages::Batch& into) {
+  CrawlEvent& event = normal.event;
+  if (event.kind == CrawlEventKind::kPage && event.time_us == 0) event.time_us = now_us();
+  note_indexes(event);
+  add_in_parts(event, normal.all_parsed, into);
 }
 
 Result<void> PageDb::Impl::add(const CrawlEvent& event) {
   {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
-    CRAWLSTORE_TRY(check_event(event));
+    const NormalEvent normal = normalize(event, true);
+    CRAWLSTORE_TRY(check_event(normal.event));
     CRAWLSTORE_TRY(check_gaps(event));
     if (store->in_transaction()) {
-      take(event, *tentative);
+      take(normal, *tentative);
       return {};
     }
-    if (!calls_for_superstep(event)) {
-      take(event, *batch);
+    if (!calls_for_superstep(normal.event)) {
+      take(normal, *batch);
       return {};
     }
   }
   const auto merged = merge_when_full();
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
-  take(event, *batch);  // all the same
+  take(normalize(event, false), *batch);  // all the same; others have been added meanwhile
   return merged;
 }
 

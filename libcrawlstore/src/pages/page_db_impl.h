@@ -95,7 +95,15 @@ struct PageDb::Impl : Participant {
   [[nodiscard]] std::uint64_t index_end() const;
   void note_indexes(const CrawlEvent& event);
   Result<void> add(const CrawlEvent& event);
-  void take(CrawlEvent event, pages::Batch& into);
+  struct NormalEvent {
+    CrawlEvent event;
+    bool all_parsed = false;
+  };
+  /// Normalises the URLs of an event: views that the next call ends. `tells`: of unparsed ones.
+  NormalEvent normalize(CrawlEvent event, bool tells);
+  void take(NormalEvent normal, pages::Batch& into);
+  /// Adds an event as the events of the file, so that edits are counted as they are there.
+  static void add_in_parts(CrawlEvent event, bool all_parsed, pages::Batch& into);
   Result<SuperstepReport> merge(container::WorkSteps& steps);
   Result<SuperstepReport> merge_locked(container::WorkSteps& steps);
   Result<void> compact(container::WorkSteps& steps);

@@ -44,16 +44,9 @@ std::size_t count_for_event(std::span<const EventLink> links) {
 class EventRunBuilder {
  public:
   Result<void> add(const CrawlEvent& event) {
-    CrawlEvent part = event;
-    std::span<const EventLink> rest = event.links;
-    do {
-      part.links = rest.first(count_for_event(rest));
-      rest = rest.subspan(part.links.size());
-      CRAWLSTORE_TRY(add_part(part));
-      part.content_hash = {};
-      part.score = 0;
-      if (part.kind == CrawlEventKind::kPage) part.kind = CrawlEventKind::kLinkAdded;
-    } while (!rest.empty());
+    CRAWLSTORE_TRY(message_.append(event));
+    ++event_count_;
+    if (message_.message_bytes() >= kMessageBytes) message_.finish(messages_);
     return {};
   }
   [[nodiscard]] std::uint64_t event_count() const { return event_count_; }
@@ -72,19 +65,24 @@ class EventRunBuilder {
   }
 
  private:
-  Result<void> add_part(const CrawlEvent& event) {
-    CRAWLSTORE_TRY(message_.append(event));
-    ++event_count_;
-    if (message_.message_bytes() >= kMessageBytes) message_.finish(messages_);
-    return {};
-  }
-
   format::EventBatchWriter message_;
   std::vector<std::byte> messages_;
   std::uint64_t event_count_ = 0;
 };
 
 }  // namespace
+
+void PageDb::Impl::add_in_parts(CrawlEvent event, bool all_parsed, pages::Batch& into) {
+  std::span<const EventLink> rest = event.links;
+  do {
+    event.links = rest.first(count_for_event(rest));
+    rest = rest.subspan(event.links.size());
+    into.add(event, all_parsed);
+    event.content_hash = {};
+    event.score = 0;
+    if (event.kind == CrawlEventKind::kPage) event.kind = CrawlEventKind::kLinkAdded;
+  } while (!rest.empty());
+}
 
 /// Edits that are dropped again leave it where it is, which does no harm.
 void PageDb::Impl::note_indexes(const CrawlEvent& event) {

@@ -54,6 +54,15 @@ Result<std::vector<ScoresInfo>> ScoreView::list(const PageView& pages) {
   return arrays;
 }
 
+std::vector<std::string> ScoreView::names(const PageView& pages) {
+  const Snapshot& snapshot = Inside::of(pages).snapshot;
+  auto arrays = scores::find_arrays(Inside::of(snapshot).directory(), pages.info().id);
+  std::vector<std::string> names;
+  names.reserve(arrays.size());
+  for (auto& entry : arrays) names.push_back(std::move(entry.name));
+  return names;
+}
+
 Result<ScoreView> ScoreView::open(const PageView& pages, std::string_view name) {
   const Snapshot& snapshot = Inside::of(pages).snapshot;
   const auto arrays = scores::find_arrays(Inside::of(snapshot).directory(), pages.info().id);
