@@ -36,6 +36,7 @@ Result<void> compact_pages(Store& store, WorkBar& bar) {
 int run(const Options& options) {
   auto store = open_store(options.path, options.lock_wait_seconds);
   if (!store) return fail_with(options.path, store.error());
+  const std::uint64_t bytes_before = store->file_bytes();
   const StopSignals stop;
   {
     WorkBar bar("join runs", stop, options.quiet);
@@ -46,7 +47,7 @@ int run(const Options& options) {
     if (!joined) return fail_with(options.path, joined.error());
   }
   ProgressBar progress("compact", model::Unit::kBytes, "", options.quiet);
-  const auto report = store->compact([&](std::uint64_t done, std::uint64_t total) {
+  auto report = store->compact([&](std::uint64_t done, std::uint64_t total) {
     progress.update_of(done, total);
     return stop.requested() == 0;
   });
@@ -55,6 +56,7 @@ int run(const Options& options) {
     return exit_code_of_signal(stop.requested());
   }
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
+  report->file_bytes_before = bytes_before;  // joining runs lengthened the file meanwhile
   return print_document(model::compact_view(*report), options.as_json);
 }
 

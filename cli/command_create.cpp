@@ -99,13 +99,15 @@ Action define_create(Parser& parser) {
     if (text == "xxh3-64") options->url_key = UrlKeyKind::kXxh3;
     if (text == "xxh3-128") options->url_key = UrlKeyKind::kXxh3Wide;
     if (text == "rabin") options->url_key = UrlKeyKind::kRabin;
-    return std::string(options->url_key ? "" : "xxh3-64, xxh3-128 or rabin");
+    return std::string();
   };
-  parser.parsed(
-      "--url-key KIND", parse_key,
-      "what URLs are known by: xxh3-64 (default), 8 bytes; xxh3-128, 16 bytes, for whoever "
-      "wants no false duplicate among billions; rabin, 8 bytes without a seed, for exchange "
-      "with systems that use it");
+  parser
+      .parsed(
+          "--url-key KIND", parse_key,
+          "what URLs are known by: xxh3-64 (default), 8 bytes; xxh3-128, 16 bytes, for whoever "
+          "wants no false duplicate among billions; rabin, 8 bytes without a seed, for exchange "
+          "with systems that use it")
+      .one_of({"xxh3-64", "xxh3-128", "rabin"});
   add_count(parser, "--key-seed", options->key_seed,
             "seed of the URL keys (default: random; a known seed lets a hostile site aim)");
   add_quiet(parser, options->quiet);

@@ -31,6 +31,14 @@ struct States {
   Snapshot newer;
 };
 
+/// As of diff(1): 1 says that they differ, and nothing else.
+constexpr int kExitNotCompared = 2;
+
+int fail_to_compare(const std::string& path, const Error& error) {
+  const int code = fail_with(path, error);
+  return code == kExitNo ? kExitNotCompared : code;
+}
+
 Result<Snapshot> open(const Options& options, const std::string& path, bool previous) {
   SnapshotOptions which;
   which.pin = !options.no_pin;
@@ -90,7 +98,7 @@ int compare_and_print(const Options& options, const States& states) {
   const auto document = compare(states, view_options, blame, tell);
   if (!document) {
     if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-    return fail_with(failed_path, document.error());
+    return fail_to_compare(failed_path, document.error());
   }
   const int printed = print_document(*document, options.as_json);
   if (printed != kExitDone) return printed;
@@ -103,13 +111,13 @@ int run(const Options& options) {
   }
   if (options.previous) {
     const auto states = open_generations(options);
-    if (!states) return fail_with(options.old_path, states.error());
+    if (!states) return fail_to_compare(options.old_path, states.error());
     return compare_and_print(options, *states);
   }
   const auto older = open(options, options.old_path, false);
-  if (!older) return fail_with(options.old_path, older.error());
+  if (!older) return fail_to_compare(options.old_path, older.error());
   const auto newer = open(options, options.new_path, false);
-  if (!newer) return fail_with(options.new_path, newer.error());
+  if (!newer) return fail_to_compare(options.new_path, newer.error());
   return compare_and_print(options, {*older, *newer});
 }
 
@@ -118,7 +126,8 @@ int run(const Options& options) {
 Action define_diff(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "Exit code 0: equal; 1: they differ. Segments are compared in states of one store only; "
+      "Exit code 0: equal; 1: they differ; 2: they cannot be compared, as one is damaged or not "
+      "there; 3 and 4 as of every command. Segments are compared in states of one store only; "
       "they also differ when the same was written anew, as by `compact`. DRUMs are compared by "
       "name: keys, values, waiting requests. Page databases too: pages, their links, waiting "
       "edits; a page is known by its index in states of one store, and by its URL in two stores. "

@@ -129,7 +129,7 @@ int export_queue(const Options& options) {
   if (!source || !check_chosen(*source, source_options, code)) return code;
   const StopSignals stop;
   auto output = OutputFile::open(options.output);
-  if (!output) return fail_with(options.output, output.error());
+  if (!output) return fail_with_output(options.output, output.error());
   ProgressBar progress("export", model::Unit::kCount, " pages", options.quiet);
   const auto written = write_queue(*source, *output, look_with(progress, stop));
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
@@ -160,7 +160,7 @@ int run(const Options& options) {
   }
   const StopSignals stop;
   auto output = OutputFile::open(options.output);
-  if (!output) return fail_with(options.output, output.error());
+  if (!output) return fail_with_output(options.output, output.error());
   ProgressBar progress("export", model::Unit::kCount, " steps", options.quiet);
   const PageExport what{*views,
                         *output,

@@ -156,7 +156,7 @@ int run_urls(const Options& options) {
   if (!session) return fail_with(options.session.path, session.error());
   auto unparsed =
       UnparsedReport::open(options.unparsed, options.session.path, options.inputs, options.quiet);
-  if (!unparsed) return fail_with(options.unparsed, unparsed.error());
+  if (!unparsed) return fail_with_output(options.unparsed, unparsed.error());
   ImportRun import(*session, *unparsed, options.quiet);
   std::string subject = options.session.path;
   const auto done = import_all(import, options, stop, subject);
@@ -227,14 +227,15 @@ constexpr const char* kFooter =
     "Lines that are not of the format, or that name pages in another way than the database, are "
     "refused, with file and number (exit code 1; the "
     "first five are told, with --quiet too), the others "
-    "are taken. A stream of events is taken up to what is wrong with it.\n"
+    "are taken. A UTF-8 byte order mark before the first line of an input is skipped. A stream of "
+    "events is taken up to what is wrong with it.\n"
     "FILE is created when it does not exist, and so is the database, with URLs or without as its "
     "first page is named. At the end the superstep runs, which makes edits pages and links. What "
     "was read before an error or a signal is remembered; reading an input again does no harm, but "
     "that a page event counts as one crawl more. A first Ctrl-C stops the reading, or a superstep, "
     "soon: the edits wait in the file then, for `merge` or the next import.\n"
     "Where the database has the scores of `crawlstore rank FILE opic`, they are brought up to date "
-    "after the superstep; opic_givers is how many pages gave their cash on.";
+    "after the superstep; opic_giver_count is how many pages gave their cash on.";
 
 }  // namespace
 

@@ -30,7 +30,7 @@ struct Options {
 Result<void> add_links(const Snapshot& snapshot, const Options& options, const StopSignals& stop,
                        model::Document& document) {
   CRAWLSTORE_TRY(const auto databases, model::page_views(snapshot));
-  document.tables.push_back(model::link_storage_table(databases));
+  document.tables.push_back(model::link_directions_table(databases));
   document.tables.push_back(model::link_runs_table(databases));
   if (!options.link_rows) return {};
   WorkBar bar("link rows", stop, options.quiet);
@@ -82,7 +82,8 @@ int run(const Options& options) {
 Action define_info(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "`link_storage` says what links take, and about what they would take after `compact`: some "
+      "`link_directions` says what links take, and about what they would take after `compact`: "
+      "some "
       "thousand "
       "rows here and there are coded to see. Links are *fresh*, as imports write them, or *dense*, "
       "as `compact` does.");

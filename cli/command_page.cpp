@@ -36,7 +36,7 @@ Result<std::vector<PageInfo>> path_to(const PageView& view, PageInfo page) {
 }
 
 model::Table path_table(const std::vector<PageInfo>& path) {
-  model::Table table{"path",
+  model::Table table{"path_pages",
                      {{"index", model::Unit::kId},
                       {"depth", model::Unit::kCount},
                       {"state", model::Unit::kText},
@@ -87,8 +87,9 @@ int run(const Options& options) {
 Action define_page(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "Exit code 1 when there is no such page. `change_rate`: changes a second, one more than were "
-      "seen, over the time from the first to the last crawl. `path`: from a seed to the page, each "
+      "Exit code 1 when there is no such page. `changes_per_day`: one more than were seen, over "
+      "the "
+      "time from the first to the last crawl. `path_pages`: from a seed to the page, each "
       "page the one that linked to the next one first; of a longer way its last 1000 pages. "
       "`score:NAME`, `rank:NAME`: by scores that `crawlstore rank` made, nothing (-; null in JSON) "
       "for a page that came since, and no rank for one with 0.");

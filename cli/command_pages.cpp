@@ -150,22 +150,26 @@ void add_selection(Parser& parser, Options& options) {
                     "cases differ");
   const auto host = add_host(parser, selection);
   add_domain(parser, selection).excludes(host);
-  const auto parse_column = [&options](const std::string& text) {
+  auto columns = model::page_column_names();
+  const std::string listed = fmt::format("{}", fmt::join(columns, ", "));
+  columns.emplace_back("score:");
+  const auto parse_column = [&options, listed](const std::string& text) {
     constexpr std::string_view kScores = "score:";
     if (text.starts_with(kScores)) {
       options.scores = text.substr(kScores.size());
       return options.scores.empty() ? "score:NAME has a name" : std::string();
     }
     const auto column = model::find_page_column(text);
-    if (!column) return "one of " + model::page_column_names() + ", score:NAME";
+    if (!column) return "one of " + listed + ", score:NAME";
     options.selection.column = *column;
     return std::string();
   };
-  const auto sort = parser.parsed(
-      "--sort COLUMN", parse_column,
-      "smallest first by " + model::page_column_names() +
-          " (default: index), or highest first by score:NAME, scores that `crawlstore rank` made; "
-          "ties by index");
+  const auto sort =
+      parser
+          .parsed("--sort COLUMN", parse_column,
+                  "smallest first by a column of the page (default: index), or highest first by "
+                  "score:NAME, scores that `crawlstore rank` made; ties by index")
+          .offers(columns);
   const auto reverse =
       parser.flag("--reverse", selection.descending, "largest first; with score:NAME lowest first");
   add_count(parser, "--limit", selection.limit, "so many rows at most");

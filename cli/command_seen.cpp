@@ -32,7 +32,8 @@ constexpr const char* kFooter =
     "at least once, those of the last merge may come twice. What a pipe holds (64 KiB) when its "
     "reader goes away was written out. Lines that a killed run had read, and no merge had begun "
     "with, may be unknown to FILE: give such an input again.\n"
-    "A CR at the end of a line is dropped. Empty lines are skipped. A URL that holds a TAB or a CR "
+    "A CR at the end of a line is dropped, and so is a UTF-8 byte order mark before the first. "
+    "Empty lines are skipped. A URL that holds a TAB or a CR "
     "is refused (exit code 1); with --json it is taken and escaped. Where such a URL was left by "
     "another program or by a run with --json, it is printed with escapes. JSON is one object a "
     "line: "
@@ -79,7 +80,7 @@ int run(const SeenOptions& options) {
   if (!session) return fail_with(options.session.path, session.error());
   auto unparsed =
       UnparsedReport::open(options.unparsed, options.session.path, options.inputs, options.quiet);
-  if (!unparsed) return fail_with(options.unparsed, unparsed.error());
+  if (!unparsed) return fail_with_output(options.unparsed, unparsed.error());
   SeenRun seen(options, *session, *unparsed);
   const auto done = seen.run(stop);
   const auto output_failure = seen.output_failure();

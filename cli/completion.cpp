@@ -66,7 +66,9 @@ std::string zsh_argument(const CLI::Option& option, const std::string& name) {
     text += ":" + marked(value_name(option), kSpecial, "\\");
   }
   const auto words = words_of(option);
-  text += is_path(option) ? ":_files" : words.empty() ? ": " : ":(" + joined(words, " ") + ")";
+  text += is_path(option) ? ":_files"
+          : words.empty() ? ": "
+                          : ":(" + marked(joined(words, " "), ":", "\\") + ")";
   return in_quotes(text);
 }
 
@@ -131,6 +133,7 @@ _crawlstore() {{
     fi
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+  [[ ${{COMPREPLY[0]-}} == *: ]] && compopt -o nospace 2>/dev/null
   if [[ $kind == files ]]; then
     compopt -o filenames 2>/dev/null
     mapfile -t -O ${{#COMPREPLY[@]}} COMPREPLY < <(compgen -f -- "$word")

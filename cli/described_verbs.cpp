@@ -19,7 +19,7 @@ bool takes_value(const CLI::Option& option) {
   return option.get_expected_min() > 0 && option.get_type_size() > 0;
 }
 
-/// CLI11 has "NAME:{one,two}" where the value is one of some words.
+/// CLI11 has "NAME:{one,two}" where the value is one of some words; Option::offers() likewise.
 std::string value_name(const CLI::Option& option) {
   if (option.get_positional()) return option.get_name(true);
   const std::string name = option.get_type_name();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/line_reader.h"
 #include "model/any_byte.h"
 
 namespace crawlstore::cli {
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t kLinksMax = std::size_t{1} << 16;
 constexpr std::size_t kUrlBytesMax = std::size_t{4} << 20;
 constexpr std::uint64_t kIndexEnd = std::uint64_t{1} << 40;
+const char* const kIndexAndUrl = "one end is an index, the other one a URL";
 
 tl::unexpected<Error> broken(const char* text) {
   return fail(Errc::kInvalidArgument, text);
@@ -61,16 +63,32 @@ bool is_signed_index(std::string_view text) {
   return begins_signed_index(text) && is_index(text.substr(2));
 }
 
+/// As take_index(), also `-N`, `+N` and with a # before the sign.
+bool take_signed_index(std::string_view& line) {
+  std::string_view text = without_leading_blanks(line);
+  if (text.starts_with('#')) text.remove_prefix(1);
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty() || !is_digit(text.front()) || !take_index(text)) return false;
+  line = text;
+  return true;
+}
+
+/// What is wrong with a line of indexes and other columns; `otherwise`, if it begins with none.
+const char* problem_of_columns(std::string_view line, const char* otherwise) {
+  std::string_view rest = line;
+  const bool begins_with_index = take_index(rest).has_value();
+  if (begins_with_index && take_index(rest)) return "there are more than two columns";
+  rest = line;
+  if (take_signed_index(rest) && take_signed_index(rest)) return "an index has no sign";
+  return begins_with_index ? kIndexAndUrl : otherwise;
+}
+
 /// Of a line that is not two indexes.
 Result<Edge> parse_url_edge(std::string_view line) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) {
     if (is_index(line)) return broken("there is one column only");
-    if (take_index(line)) {
-      return take_index(line) ? broken("there are more than two columns")
-                              : broken("one end is an index, the other one a URL");
-    }
-    return broken("there is no TAB between FROM and TO");
+    return broken(problem_of_columns(line, "there is no TAB between FROM and TO"));
   }
   const Edge edge{line.substr(0, tab), line.substr(tab + 1)};
   if (edge.to.find('\t') != std::string_view::npos) return broken("it has more than one TAB");
@@ -80,7 +98,7 @@ Result<Edge> parse_url_edge(std::string_view line) {
     return broken("an index has no sign");
   }
   if (is_index(edge.from) || is_index(edge.to)) {
-    return broken("one end is an index, the other one a URL");
+    return broken(problem_of_columns(line, kIndexAndUrl));
   }
   if (edge.from.size() > kEventUrlBytesMax || edge.to.size() > kEventUrlBytesMax) {
     return broken("a URL is longer than 16 MiB");
@@ -122,6 +140,7 @@ Result<Edge> parse_edge(std::string_view line) {
 
 bool fits_edge_from(std::string_view url) {
   if (url.empty() || model::breaks_lines(url) || is_edge_comment(url)) return false;
+  if (url.starts_with(kByteOrderMark)) return false;  // it would be lost in the first line
   return !take_index(url) && !is_signed_index(url);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include <unistd.h>
 
@@ -64,6 +65,13 @@ std::size_t LineReader::find_line_end(std::size_t from) const {
   return static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
 }
 
+void LineReader::skip_mark() {
+  const std::string_view there(&buffer_[begin_], end_ - begin_);
+  if (std::exchange(at_start_, false) && there.starts_with(kByteOrderMark)) {
+    begin_ += kByteOrderMark.size();
+  }
+}
+
 Result<LineReader::Next> LineReader::next_in_new_block(std::string_view& line) {
   if (skips_) return skip_line();
   std::size_t line_end = kNotFound;
@@ -75,6 +83,7 @@ Result<LineReader::Next> LineReader::next_in_new_block(std::string_view& line) {
     if (refilled == Refill::kEnd) break;
     line_end = find_line_end(begin_ + searched);
   }
+  skip_mark();
   if (line_end == kNotFound) {
     if (begin_ == end_) return Next::kEnd;
     take(line, end_ - begin_);
@@ -91,6 +100,7 @@ Result<LineReader::Next> LineReader::next_in_new_block(std::string_view& line) {
 
 Result<LineReader::Next> LineReader::skip_line() {
   skips_ = true;
+  at_start_ = false;
   while (skips_) {
     begin_ = end_;
     CRAWLSTORE_TRY(const auto refilled, refill());

@@ -3,8 +3,9 @@
 
 /// The lines of an input, read in large blocks, without a copy or an allocation for each line.
 ///
-/// A line ends with LF or with the input; a CR right before that end is not part of the line.
-/// Ownership: does not own the descriptor; a line lives until the next call. Threads: one.
+/// A line ends with LF or with the input; a CR right before that end is not part of the line, nor
+/// is a UTF-8 byte order mark at the start of the input. Ownership: does not own the descriptor; a
+/// line lives until the next call. Threads: one.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,9 @@
 #include "cli/stop_signals.h"
 
 namespace crawlstore::cli {
+
+/// In UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 class LineReader {
  public:
@@ -60,6 +64,7 @@ class LineReader {
   }
   Result<Next> next_in_new_block(std::string_view& line);
   Result<Next> skip_line();
+  void skip_mark();
   Result<Refill> refill();
   [[nodiscard]] std::size_t find_line_end(std::size_t from) const;
 
@@ -70,6 +75,7 @@ class LineReader {
   std::size_t begin_ = 0;  // of what was not handed out yet
   std::size_t end_ = 0;
   std::uint64_t bytes_read_ = 0;
+  bool at_start_ = true;  // no line was found yet
   bool at_end_ = false;
   bool skips_ = false;  // the rest of a line that is too long
 };

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "cli/console.h"
+#include "cli/exit_code.h"
+#include "model/format_text.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -52,6 +54,17 @@ Result<void> OutputFile::open_part() {
   if (descriptor_ >= 0) return {};
   part_.clear();
   return fail_errno(errno, "the output");
+}
+
+int fail_with_output(const std::string& path, const Error& error) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  std::error_code ignored;
+  const bool is_missing =
+      error.code == Errc::kNotFound && !folder.empty() && !std::filesystem::exists(folder, ignored);
+  if (!is_missing) return fail_with(path, error);
+  return fail_with(fmt::format("{}: there is no folder {}", model::format_printable(path),
+                               model::format_printable(folder.string())),
+                   exit_code(error.code));
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept

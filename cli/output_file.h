@@ -44,4 +44,7 @@ class OutputFile {
   int descriptor_ = -1;
 };
 
+/// Says why there is no output of that name, and which folder is missing; returns the exit code.
+int fail_with_output(const std::string& path, const Error& error);
+
 }  // namespace crawlstore::cli

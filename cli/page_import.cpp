@@ -325,7 +325,7 @@ int import_pages(const PageImportOptions& options) {
   WorkBar bar("superstep", stop, options.quiet);
   auto unparsed =
       UnparsedReport::open(options.unparsed, options.path, options.inputs, options.quiet);
-  if (!unparsed) return fail_with(options.unparsed, unparsed.error());
+  if (!unparsed) return fail_with_output(options.unparsed, unparsed.error());
   PageImport* reader = nullptr;
   auto sink = PageSink::open({options.path, options.database, options.memory_bytes,
                               options.lock_wait_seconds, options.raw, options.index_gap,
@@ -351,7 +351,7 @@ int import_pages(const PageImportOptions& options) {
   if (!closed) return fail_with(options.path, closed.error());
   if (!listed) return fail_with(options.unparsed, listed.error());
   model::Document document = model::import_view(import.counts(), sink->first_status(), status);
-  if (*finished) document.fields.push_back({"opic_givers", model::Unit::kCount, **finished});
+  if (*finished) document.fields.push_back({"opic_giver_count", model::Unit::kCount, **finished});
   const int printed = print_document(document, options.as_json);
   if (printed != kExitDone) return printed;
   if (stop.requested() != 0) {

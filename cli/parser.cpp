@@ -14,6 +14,7 @@
 #include "cli/exit_code.h"
 #include "cli/man_page.h"
 #include "cli/nearest_word.h"
+#include "model/parse_text.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -139,6 +140,11 @@ Option Option::one_of(const std::vector<std::string>& words) const {
   return Option(option_->check(CLI::IsMember(words)));
 }
 
+Option Option::offers(const std::vector<std::string>& words) const {
+  return Option(option_->type_name(
+      fmt::format("{}:{{{}}}", option_->get_type_name(), fmt::join(words, ","))));
+}
+
 void Parser::footer(const std::string& text) {
   app_->footer(text);
 }
@@ -176,8 +182,15 @@ Option Parser::parsed(const std::string& spelling, const Check& parse, const std
 
 Option Parser::number(const std::string& spelling, double& to, double high,
                       const std::string& help) {
-  auto* option = app_->add_option(names_in(spelling), to, help)->check(CLI::Range(0.0, high));
-  return with_value_name(option, spelling);
+  const auto parse = [&to, high](const std::string& text) {
+    const auto number = model::parse_score(text);
+    if (!number || *number > high) {
+      return fmt::format("a number from 0 to {} is expected, not {}", high, text);
+    }
+    to = *number;
+    return std::string();
+  };
+  return parsed(spelling, parse, help);
 }
 
 int parse_and_run(std::span<const Verb> verbs, int count, char** words) {

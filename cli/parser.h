@@ -29,6 +29,9 @@ class Option {
   /// Each text that is given must pass, before any is taken.
   Option check(const Check& passes) const;
   Option one_of(const std::vector<std::string>& words) const;
+  /// Shells complete these words, and help lists them; others are taken too. One that ends in a
+  /// colon is the beginning of a value.
+  Option offers(const std::vector<std::string>& words) const;
 
  private:
   CLI::Option* option_;
@@ -49,6 +52,7 @@ class Parser {
   Option texts(const std::string& spelling, std::vector<std::string>& to, const std::string& help);
   /// A text that `parse` keeps in a form of its own.
   Option parsed(const std::string& spelling, const Check& parse, const std::string& help);
+  /// From 0 to `high`.
   Option number(const std::string& spelling, double& to, double high, const std::string& help);
 
  private:

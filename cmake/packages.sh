@@ -63,6 +63,7 @@ crawlstore_test_packages=(
   python3
   python3-flatbuffers
   python3-idna
+  python3-jsonschema
   python3-xlib
   shared-mime-info
   spin

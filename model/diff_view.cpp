@@ -133,7 +133,7 @@ Result<Document> DiffView::document(const Snapshot& older, const Snapshot& newer
                                     const DiffReport& report) const {
   CRAWLSTORE_TRY(const auto old_info, older.info());
   CRAWLSTORE_TRY(const auto new_info, newer.info());
-  Document document{{{"differs", Unit::kFlag, report.differs()},
+  Document document{{{"is_different", Unit::kFlag, report.differs()},
                      {"is_same_store", Unit::kFlag, report.is_same_store},
                      {"old_uuid", Unit::kText, to_string(old_info.uuid)},
                      {"new_uuid", Unit::kText, to_string(new_info.uuid)},

@@ -53,7 +53,7 @@ Table domains_table(const Table& hosts) {
                {"host_count", Unit::kCount},
                {"page_count", Unit::kCount},
                {"crawled_count", Unit::kCount},
-               {"crawled_ratio", Unit::kRatio},
+               {"crawled_share", Unit::kShare},
                {"gone_count", Unit::kCount},
                {"failed_count", Unit::kCount}},
               {}};

@@ -15,7 +15,7 @@ namespace crawlstore::model {
 Table with_domains(Table hosts);
 
 /// The table `domains`: the hosts of with_domains() summed up: domain, host_count, page_count,
-/// crawled_count, crawled_ratio, gone_count, failed_count; by name.
+/// crawled_count, crawled_share, gone_count, failed_count; by name.
 Table domains_table(const Table& hosts);
 
 /// Rows with the most pages first, else as they stood.

@@ -108,12 +108,12 @@ void explain_buckets(const MergeWorkload& workload, const BucketChoice& choice, 
                            std::to_string(kPartitionKeysMin) + " keys (this one: " + keys +
                            "), so many buckets take the least time.");
   }
-  if (plan.merge_requests > kCachedRequests) {
-    plan.reasons.push_back("A merge sorts " + std::to_string(plan.merge_requests) +
+  if (plan.merge_request_count > kCachedRequests) {
+    plan.reasons.push_back("A merge sorts " + std::to_string(plan.merge_request_count) +
                            " requests: more than the second-level cache holds, which costs up to "
                            "twice the time.");
-  } else if (plan.merge_requests != 0) {
-    plan.reasons.push_back("A merge sorts " + std::to_string(plan.merge_requests) +
+  } else if (plan.merge_request_count != 0) {
+    plan.reasons.push_back("A merge sorts " + std::to_string(plan.merge_request_count) +
                            " requests: they fit the second-level cache.");
   }
 }
@@ -143,9 +143,9 @@ void explain_merges(const MergeWorkload& workload, DrumPlan& plan) {
   } else {
     plan.reasons.push_back("The thread that submits and dispatches decides on the time.");
   }
-  if (plan.false_duplicate_count >= 0.5 && workload.key_count > 1) {
+  if (plan.expected_false_duplicates >= 0.5 && workload.key_count > 1) {
     plan.reasons.push_back(
-        "About " + rounded(plan.false_duplicate_count) +
+        "About " + rounded(plan.expected_false_duplicates) +
         " keys will be taken for others: 64 bits are few for so many; with 16-byte "
         "keys none would be.");
   }
@@ -166,20 +166,20 @@ Result<DrumPlan> plan_drum(const DrumForecast& forecast) {
   plan.bucket_count = choice.bucket_count;
   plan.memory_bytes = forecast.memory_bytes;
   plan.request_count = whole(workload.request_count);
-  plan.array_requests = whole(foreseen.array_requests);
-  plan.merge_requests = whole(foreseen.merge_requests);
+  plan.array_request_count = whole(foreseen.array_requests);
+  plan.merge_request_count = whole(foreseen.merge_requests);
   plan.flight_bytes = drum::flight_bytes(forecast.memory_bytes);
-  plan.flight_buckets = whole(foreseen.flight_buckets);
+  plan.flight_bucket_count = whole(foreseen.flight_buckets);
   plan.pass_count = foreseen.pass_count;
   plan.commit_count = whole(foreseen.commit_count);
   plan.logged_request_count = whole(foreseen.logged_requests);
   plan.first_logged_request = whole(foreseen.first_logged_request);
-  plan.bytes_read = whole(foreseen.bytes_read);
-  plan.bytes_written = whole(foreseen.bytes_written);
-  plan.log_bytes_written = whole(foreseen.log_bytes);
-  plan.commit_bytes_written = whole(foreseen.commit_bytes);
-  plan.bytes_read_per_request = foreseen.bytes_read / workload.request_count;
-  plan.bytes_written_per_request = foreseen.bytes_written / workload.request_count;
+  plan.read_bytes = whole(foreseen.bytes_read);
+  plan.written_bytes = whole(foreseen.bytes_written);
+  plan.log_written_bytes = whole(foreseen.log_bytes);
+  plan.commit_written_bytes = whole(foreseen.commit_bytes);
+  plan.read_bytes_per_request = foreseen.bytes_read / workload.request_count;
+  plan.written_bytes_per_request = foreseen.bytes_written / workload.request_count;
   plan.partition_bytes = whole(foreseen.partition_bytes);
   plan.bytes_per_key = foreseen.partition_bytes / workload.key_count;
   plan.file_bytes = whole(foreseen.file_bytes);
@@ -187,7 +187,7 @@ Result<DrumPlan> plan_drum(const DrumForecast& forecast) {
   plan.merge_seconds = foreseen.merge_seconds;
   plan.disk_seconds = foreseen.disk_seconds;
   plan.seconds = foreseen.seconds;
-  plan.false_duplicate_count =
+  plan.expected_false_duplicates =
       std::ldexp(workload.key_count * workload.key_count, forecast.key_bytes == 8 ? -65 : -129);
 
   const double arrays =

@@ -47,27 +47,27 @@ struct DrumForecast {
 /// What to do, and what will have been done when all is merged. Counts and bytes of a DRUM
 /// alone in its store, with the default DrumOptions but those named here.
 struct DrumPlan {
-  std::uint32_t bucket_count = 0;    ///< for DrumOptions
-  std::uint64_t memory_bytes = 0;    ///< for DrumOptions: of all arrays and what is in flight
-  std::uint64_t resident_bytes = 0;  ///< of the process: that, merges and buffers
-  std::uint64_t request_count = 0;   ///< planned for
-  std::uint64_t array_requests = 0;  ///< that an array holds when it is taken, on average
-  std::uint64_t merge_requests = 0;  ///< that a bucket's merge sorts, those of logs among them
-  std::uint64_t flight_bytes = 0;    ///< of requests that are taken out of arrays at a time
-  std::uint64_t flight_buckets = 0;  ///< from which they come, on average
-  std::uint64_t pass_count = 0;      ///< over the repository: DrumStatus::merge_count at the end
+  std::uint32_t bucket_count = 0;         ///< for DrumOptions
+  std::uint64_t memory_bytes = 0;         ///< for DrumOptions: of all arrays and what is in flight
+  std::uint64_t resident_bytes = 0;       ///< of the process: that, merges and buffers
+  std::uint64_t request_count = 0;        ///< planned for
+  std::uint64_t array_request_count = 0;  ///< that an array holds when it is taken, on average
+  std::uint64_t merge_request_count = 0;  ///< that a bucket's merge sorts, those of logs among them
+  std::uint64_t flight_bytes = 0;         ///< of requests that are taken out of arrays at a time
+  std::uint64_t flight_bucket_count = 0;  ///< from which they come, on average
+  std::uint64_t pass_count = 0;  ///< over the repository: DrumStatus::merge_count at the end
   std::uint64_t commit_count = 0;
   /// Requests that are written to a log, for a merge would cost more; the others never leave
   /// memory.
   std::uint64_t logged_request_count = 0;
   std::uint64_t first_logged_request = 0;  ///< so many had come when that began; if it does
   /// As StorageCounters counts them.
-  std::uint64_t bytes_read = 0;
-  std::uint64_t bytes_written = 0;
-  std::uint64_t log_bytes_written = 0;     ///< of these: requests
-  std::uint64_t commit_bytes_written = 0;  ///< of these: directory, DRUM table, superblocks
-  double bytes_read_per_request = 0;
-  double bytes_written_per_request = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+  std::uint64_t log_written_bytes = 0;     ///< of these: requests
+  std::uint64_t commit_written_bytes = 0;  ///< of these: directory, DRUM table, superblocks
+  double read_bytes_per_request = 0;
+  double written_bytes_per_request = 0;
   std::uint64_t partition_bytes = 0;  ///< of all keys with their values, at the end
   double bytes_per_key = 0;           ///< of these
   std::uint64_t file_bytes = 0;       ///< at the end, before compact(): with what is free in it
@@ -78,7 +78,7 @@ struct DrumPlan {
   double seconds = 0;
   /// Pairs of different keys with the same 64 bits: n^2 / 2^65, or with the same 128: n^2 / 2^129.
   /// Each hides a page.
-  double false_duplicate_count = 0;
+  double expected_false_duplicates = 0;
   std::vector<std::string> reasons;  ///< why, a sentence each
 };
 

@@ -164,7 +164,7 @@ Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segmen
                {"pending_count", Unit::kCount},
                {"key_log_bytes", Unit::kBytes},
                {"aux_log_bytes", Unit::kBytes},
-               {"log_runs", Unit::kCount},
+               {"log_run_count", Unit::kCount},
                {"partition", Unit::kId},
                {"key_log", Unit::kId},
                {"aux_log", Unit::kId}},

@@ -13,9 +13,9 @@
 namespace crawlstore::model {
 namespace {
 
-/// Two decimals; where they would be 0, as many as show two digits, down to a millionth.
-std::string format_ratio(double number) {
-  if (!(number > 0 && number < 0.005)) return fmt::format("{:.2f}", number);
+/// `decimals`; of a number between 0 and `small` as many as show two digits, down to a millionth.
+std::string format_decimals(double number, int decimals, double small) {
+  if (!(number > 0 && number < small)) return fmt::format("{:.{}f}", number, decimals);
   if (number < 1e-6) return fmt::format("{:.1e}", number);
   return fmt::format("{:.{}f}", number, 1 - static_cast<int>(std::floor(std::log10(number))));
 }
@@ -30,7 +30,8 @@ struct CellText {
     if (unit == Unit::kSeconds) return format_duration(number);
     if (unit == Unit::kExact) return fmt::to_string(number);
     if (unit == Unit::kScore) return fmt::format("{:.5g}", number);
-    return format_ratio(number);
+    if (unit == Unit::kShare) return format_decimals(number * 100, 1, 1) + " %";
+    return format_decimals(number, 2, 0.005);
   }
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::int64_t number) const {

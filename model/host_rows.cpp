@@ -75,7 +75,7 @@ Result<Table> hosts_table(const PageView& view, const PagesProgress& progress) {
               {{"host", Unit::kText},
                {"page_count", Unit::kCount},
                {"crawled_count", Unit::kCount},
-               {"crawled_ratio", Unit::kRatio},
+               {"crawled_share", Unit::kShare},
                {"gone_count", Unit::kCount},
                {"failed_count", Unit::kCount},
                {"first_page", Unit::kId}},

@@ -18,7 +18,7 @@ namespace crawlstore::model {
 /// How far it is; false = stop.
 using PagesProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
-/// The table `hosts`, in the order of their keys: host, page_count, crawled_count, crawled_ratio,
+/// The table `hosts`, in the order of their keys: host, page_count, crawled_count, crawled_share,
 /// gone_count, failed_count, first_page (the page of the smallest key). Pages without a host share
 /// one row, with an empty name.
 ///   errors  kCancelled; of damage

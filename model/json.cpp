@@ -22,12 +22,17 @@ struct CellJson {
   Json operator()(std::int64_t number) const { return number; }
   Json operator()(std::uint64_t number) const { return number; }
   Json operator()(double ratio) const { return ratio; }
-  Json operator()(const std::string& text) const {
-    return is_utf8(text) ? text : format_printable(text);
-  }
+  Json operator()(const std::string& text) const { return text; }
 };
 
 void put(Json& object, const std::string& name, Unit unit, const Cell& cell) {
+  const auto* const text = std::get_if<std::string>(&cell);
+  if (text != nullptr && !is_utf8(*text)) {
+    std::string digits;
+    append_hex(digits, *text);
+    object[name + "_hex"] = std::move(digits);
+    return;
+  }
   object[name] = std::visit(CellJson{}, cell);
   constexpr std::string_view kSuffix = "_us";
   if (unit == Unit::kTimeUs && name.ends_with(kSuffix)) {

@@ -13,8 +13,9 @@
 namespace crawlstore::model {
 
 /// One object: the fields, then each table as a list of objects. Indented, with a final newline.
-/// Numbers are plain digits; a time `x_us` comes with `x`, the same in ISO 8601; what is not known,
-/// or is not there, is null.
+/// Names and values are as spec/json.md says: numbers are plain digits; a time `x_us` comes with
+/// `x`, the same in ISO 8601; text `x` that is no UTF-8 is `x_hex`, hexadecimal digits, instead;
+/// what is not known, or is not there, is null.
 std::string to_json(const Document& document);
 
 /// Appends `"...": ` and the bytes as a JSON string under the name `key`, or, when they are no

@@ -47,10 +47,10 @@ Result<std::vector<PageView>> page_views(const Snapshot& snapshot) {
   return views;
 }
 
-Table link_storage_table(const std::vector<PageView>& databases) {
-  Table table{"link_storage",
-              {{"name", Unit::kText},
-               {"way", Unit::kText},
+Table link_directions_table(const std::vector<PageView>& databases) {
+  Table table{"link_directions",
+              {{"database", Unit::kText},
+               {"direction", Unit::kText},
                {"run_count", Unit::kCount},
                {"dense_run_count", Unit::kCount},
                {"link_count", Unit::kCount},
@@ -81,8 +81,8 @@ Table link_storage_table(const std::vector<PageView>& databases) {
 
 Table link_runs_table(const std::vector<PageView>& databases) {
   Table table{"link_runs",
-              {{"name", Unit::kText},
-               {"way", Unit::kText},
+              {{"database", Unit::kText},
+               {"direction", Unit::kText},
                {"run_id", Unit::kId},
                {"offset_bytes", Unit::kOffset},
                {"codec", Unit::kText},
@@ -109,8 +109,8 @@ Table link_runs_table(const std::vector<PageView>& databases) {
 
 Table dense_rows_table(const std::vector<DenseWay>& ways) {
   Table table{"dense_rows",
-              {{"name", Unit::kText},
-               {"way", Unit::kText},
+              {{"database", Unit::kText},
+               {"direction", Unit::kText},
                {"plain_count", Unit::kCount},
                {"referring_count", Unit::kCount},
                {"equal_count", Unit::kCount},

@@ -13,9 +13,9 @@
 
 namespace crawlstore::model {
 
-/// `link_storage`: a row for each database and way: what the links take, and what they would take
-/// after compaction, as an estimate; that is null where links cannot be read.
-Table link_storage_table(const std::vector<PageView>& databases);
+/// `link_directions`: a row for each database and way: what the links take, and what they would
+/// take after compaction, as an estimate; that is null where links cannot be read.
+Table link_directions_table(const std::vector<PageView>& databases);
 
 /// `link_runs`: a row a run, with the bytes of its parts.
 Table link_runs_table(const std::vector<PageView>& databases);

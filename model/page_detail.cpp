@@ -16,8 +16,6 @@
 namespace crawlstore::model {
 namespace {
 
-constexpr double kSecondsADay = 86'400;
-
 Cell time_cell(std::int64_t time_us) {
   return time_us == 0 ? Cell() : Cell(time_us);
 }
@@ -29,7 +27,6 @@ std::string hex(const std::vector<std::byte>& bytes) {
 }
 
 std::vector<Field> fields_of(const PageInfo& page, std::size_t out_count, std::size_t in_count) {
-  const auto rate = page.change_rate();
   return {{"index", Unit::kId, page.index},
           {"url", Unit::kText, page.url},
           {"host", Unit::kText, url_host(page.url)},
@@ -41,7 +38,7 @@ std::vector<Field> fields_of(const PageInfo& page, std::size_t out_count, std::s
           {"in_link_count", Unit::kCount, std::uint64_t{in_count}},
           {"crawl_count", Unit::kCount, std::uint64_t{page.crawl_count}},
           {"change_count", Unit::kCount, std::uint64_t{page.change_count}},
-          {"changes_a_day", Unit::kRatio, rate ? Cell(*rate * kSecondsADay) : Cell()},
+          {"changes_per_day", Unit::kRatio, changes_per_day(page)},
           {"first_crawl_us", Unit::kTimeUs, time_cell(page.first_crawl_us)},
           {"last_crawl_us", Unit::kTimeUs, time_cell(page.last_crawl_us)},
           {"content_hash", Unit::kText,

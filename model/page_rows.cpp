@@ -85,12 +85,10 @@ std::optional<PageColumn> find_page_column(std::string_view name) {
   return std::nullopt;
 }
 
-std::string page_column_names() {
-  std::string names;
-  for (const ColumnName& known : kColumns) {
-    if (!names.empty()) names += ", ";
-    names += known.name;
-  }
+std::vector<std::string> page_column_names() {
+  std::vector<std::string> names;
+  names.reserve(kColumns.size());
+  for (const ColumnName& known : kColumns) names.emplace_back(known.name);
   return names;
 }
 
@@ -136,8 +134,13 @@ Field url_field(std::string_view url) {
   return {"url_hex", Unit::kText, std::move(digits)};
 }
 
-std::vector<Field> page_fields(const PageInfo& page) {
+Cell changes_per_day(const PageInfo& page) {
+  constexpr double kSecondsADay = 86'400;
   const auto rate = page.change_rate();
+  return rate ? Cell{*rate * kSecondsADay} : Cell{};
+}
+
+std::vector<Field> page_fields(const PageInfo& page) {
   return {{"index", Unit::kId, page.index},
           url_field(page.url),
           {"state", Unit::kText, std::string(name_of(page.state))},
@@ -145,7 +148,7 @@ std::vector<Field> page_fields(const PageInfo& page) {
           {"change_count", Unit::kCount, std::uint64_t{page.change_count}},
           {"first_crawl_us", Unit::kTimeUs, time_cell(page.first_crawl_us)},
           {"last_crawl_us", Unit::kTimeUs, time_cell(page.last_crawl_us)},
-          {"change_rate", Unit::kRatio, rate ? Cell{*rate} : Cell{}},
+          {"changes_per_day", Unit::kRatio, changes_per_day(page)},
           {"score", Unit::kRatio, score_value(page.score)},
           {"content_hash", Unit::kText, page.content_hash.empty() ? Cell{} : Cell{hash_text(page)}},
           {"depth", Unit::kCount, std::uint64_t{page.depth}},

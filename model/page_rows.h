@@ -28,8 +28,8 @@ enum class PageColumn : std::uint8_t {
 };
 /// "index", "url" ... in the order of the columns; nullopt = there is no such column.
 std::optional<PageColumn> find_page_column(std::string_view name);
-/// All names, for messages: "index, url, state ...".
-std::string page_column_names();
+/// All names: "index", "url", "state" ...
+std::vector<std::string> page_column_names();
 
 /// What a column holds, as a number in its order; of kUrl nothing: that is text.
 std::uint64_t sort_number(const PageInfo& page, PageColumn column);
@@ -41,6 +41,9 @@ double score_value(float score);
 
 /// One field: `url`, or `url_hex` with hexadecimal digits for what is no UTF-8.
 Field url_field(std::string_view url);
+
+/// How often it changes, by its crawls (PageInfo::change_rate()); nothing where that is not known.
+Cell changes_per_day(const PageInfo& page);
 
 /// All that is known of a page, without its links.
 std::vector<Field> page_fields(const PageInfo& page);

@@ -15,10 +15,10 @@ std::string presence(const PagesDiff& found) {
 }
 
 Table databases_table(const std::vector<PagesDiff>& databases) {
-  Table table{"databases",
+  Table table{"page_databases",
               {{"name", Unit::kText},
                {"change", Unit::kText},
-               {"by_url", Unit::kFlag},
+               {"is_by_url", Unit::kFlag},
                {"old_page_count", Unit::kCount},
                {"new_page_count", Unit::kCount},
                {"added_page_count", Unit::kCount},
@@ -189,7 +189,7 @@ Result<void> PagesDiffView::add_to(Document& document,
                                    const std::vector<PagesDiff>& databases) const {
   if (problem_) return tl::unexpected<Error>(*problem_);
   for (const PagesDiff& found : databases) {
-    if (found.differs()) document.fields.front().value = true;  // `differs`
+    if (found.differs()) document.fields.front().value = true;  // `is_different`
   }
   document.tables.push_back(databases_table(databases));
   document.tables.push_back(pages_);

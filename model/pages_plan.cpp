@@ -38,9 +38,9 @@ class Parts {
  private:
   Table table_{"parts",
                {{"part", Unit::kText},
-                {"count", Unit::kCount},
-                {"fresh_bits_each", Unit::kRatio},
-                {"compacted_bits_each", Unit::kRatio},
+                {"item_count", Unit::kCount},
+                {"fresh_bits_per_item", Unit::kRatio},
+                {"compacted_bits_per_item", Unit::kRatio},
                 {"fresh_bytes", Unit::kBytes},
                 {"compacted_bytes", Unit::kBytes}},
                {}};

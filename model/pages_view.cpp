@@ -43,14 +43,14 @@ std::vector<Field> default_database_fields(const std::vector<PagesInfo>& databas
     return info.name == PageDb::kDefaultName;
   });
   const PagesInfo info = found == databases.end() ? PagesInfo{} : *found;
-  return {{"pages", Unit::kCount, info.page_count},
-          {"crawled", Unit::kCount, info.crawled_count},
-          {"links", Unit::kCount, info.link_count},
+  return {{"page_count", Unit::kCount, info.page_count},
+          {"crawled_count", Unit::kCount, info.crawled_count},
+          {"link_count", Unit::kCount, info.link_count},
           {"bits_per_link", Unit::kRatio, bits_per_link(info)},
           {"in_bits_per_link", Unit::kRatio, in_bits_per_link(info)},
           {"bytes_per_page", Unit::kRatio, bytes_per_page(info)},
-          {"events_waiting", Unit::kCount, info.event_count},
-          {"collisions", Unit::kCount, info.collision_count}};
+          {"edit_count", Unit::kCount, info.event_count},
+          {"collision_count", Unit::kCount, info.collision_count}};
 }
 
 Table page_databases_table(const std::vector<PagesInfo>& databases) {
@@ -58,14 +58,14 @@ Table page_databases_table(const std::vector<PagesInfo>& databases) {
               {{"name", Unit::kText},
                {"id", Unit::kId},
                {"has_urls", Unit::kFlag},
-               {"pages", Unit::kCount},
-               {"crawled", Unit::kCount},
-               {"links", Unit::kCount},
+               {"page_count", Unit::kCount},
+               {"crawled_count", Unit::kCount},
+               {"link_count", Unit::kCount},
                {"bits_per_link", Unit::kRatio},
                {"in_bits_per_link", Unit::kRatio},
                {"bytes_per_page", Unit::kRatio},
-               {"events_waiting", Unit::kCount},
-               {"collisions", Unit::kCount},
+               {"edit_count", Unit::kCount},
+               {"collision_count", Unit::kCount},
                {"unparsed_count", Unit::kCount},
                {"normalizer", Unit::kText},
                {"superstep_count", Unit::kCount},
@@ -74,7 +74,7 @@ Table page_databases_table(const std::vector<PagesInfo>& databases) {
                {"record_bytes", Unit::kBytes},
                {"out_link_bytes", Unit::kBytes},
                {"in_link_bytes", Unit::kBytes},
-               {"event_bytes", Unit::kBytes}},
+               {"edit_bytes", Unit::kBytes}},
               {}};
   for (const PagesInfo& info : databases) {
     table.rows.push_back({info.name,           info.id.value,          info.has_urls,
@@ -106,18 +106,18 @@ Table supersteps_table(const std::vector<DatabaseSuperstep>& supersteps) {
 
 Document import_view(const ImportCounts& counts, const PagesStatus& before,
                      const PagesStatus& after) {
-  return {{{"lines", Unit::kCount, counts.lines},
-           {"events", Unit::kCount, counts.events},
-           {"skipped", Unit::kCount, counts.skipped},
-           {"refused", Unit::kCount, counts.refused},
-           {"new_pages", Unit::kCount, after.page_count - before.page_count},
-           {"pages", Unit::kCount, after.page_count},
-           {"crawled", Unit::kCount, after.crawled_count},
-           {"links", Unit::kCount, after.link_count},
-           {"events_waiting", Unit::kCount, after.edit_count},
-           {"supersteps", Unit::kCount, after.superstep_count - before.superstep_count},
-           {"collisions", Unit::kCount, after.collision_count - before.collision_count},
-           {"unparsed", Unit::kCount, after.unparsed_count - before.unparsed_count}},
+  return {{{"line_count", Unit::kCount, counts.lines},
+           {"event_count", Unit::kCount, counts.events},
+           {"skipped_count", Unit::kCount, counts.skipped},
+           {"refused_count", Unit::kCount, counts.refused},
+           {"new_page_count", Unit::kCount, after.page_count - before.page_count},
+           {"page_count", Unit::kCount, after.page_count},
+           {"crawled_count", Unit::kCount, after.crawled_count},
+           {"link_count", Unit::kCount, after.link_count},
+           {"edit_count", Unit::kCount, after.edit_count},
+           {"superstep_count", Unit::kCount, after.superstep_count - before.superstep_count},
+           {"collision_count", Unit::kCount, after.collision_count - before.collision_count},
+           {"unparsed_count", Unit::kCount, after.unparsed_count - before.unparsed_count}},
           {}};
 }
 

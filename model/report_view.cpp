@@ -23,31 +23,31 @@ Document merge_view(const std::vector<DrumMerge>& merges) {
 }
 
 Document compact_view(const CompactReport& report) {
-  return {{{"file_bytes_before", Unit::kBytes, report.file_bytes_before},
-           {"file_bytes_after", Unit::kBytes, report.file_bytes_after},
+  return {{{"old_file_bytes", Unit::kBytes, report.file_bytes_before},
+           {"new_file_bytes", Unit::kBytes, report.file_bytes_after},
            {"moved_bytes", Unit::kBytes, report.moved_bytes},
            {"commit_count", Unit::kCount, report.commit_count}},
           {}};
 }
 
 Document forget_view(const ForgetReport& report) {
-  return {{{"pages", Unit::kCount, report.page_count},
-           {"links", Unit::kCount, report.link_count},
-           {"seen", Unit::kCount, report.seen_count},
-           {"score_arrays", Unit::kCount, report.score_array_count},
-           {"queued", Unit::kCount, report.queued_count}},
+  return {{{"page_count", Unit::kCount, report.page_count},
+           {"link_count", Unit::kCount, report.link_count},
+           {"seen_count", Unit::kCount, report.seen_count},
+           {"score_array_count", Unit::kCount, report.score_array_count},
+           {"queued_count", Unit::kCount, report.queued_count}},
           {}};
 }
 
 Document lines_view(const LineCounts& counts) {
-  return {{{"lines", Unit::kCount, counts.lines},
-           {"unique", Unit::kCount, counts.unique},
-           {"duplicate", Unit::kCount, counts.duplicate},
-           {"updated", Unit::kCount, counts.updated},
-           {"dropped", Unit::kCount, counts.dropped},
-           {"unparsed", Unit::kCount, counts.unparsed},
-           {"skipped", Unit::kCount, counts.skipped},
-           {"refused", Unit::kCount, counts.refused}},
+  return {{{"line_count", Unit::kCount, counts.lines},
+           {"unique_count", Unit::kCount, counts.unique},
+           {"duplicate_count", Unit::kCount, counts.duplicate},
+           {"updated_count", Unit::kCount, counts.updated},
+           {"dropped_count", Unit::kCount, counts.dropped},
+           {"unparsed_count", Unit::kCount, counts.unparsed},
+           {"skipped_count", Unit::kCount, counts.skipped},
+           {"refused_count", Unit::kCount, counts.refused}},
           {}};
 }
 

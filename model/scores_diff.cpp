@@ -241,7 +241,7 @@ Result<void> add_scores_diff(const Snapshot& older, const Snapshot& newer,
                {"new_page_count", Unit::kCount},
                {"changed_score_count", Unit::kCount},
                {"l1_distance", Unit::kScore},
-               {"largest_change", Unit::kScore},
+               {"score_change_max", Unit::kScore},
                {"page", Unit::kText}},
               {}};
   for (const PagesDiff& database : databases) {

@@ -101,7 +101,7 @@ Result<Table> scores_table(const Snapshot& snapshot) {
                {"page_count", Unit::kCount},
                {"link_count", Unit::kCount},
                {"generation", Unit::kId},
-               {"time", Unit::kTimeUs},
+               {"time_us", Unit::kTimeUs},
                {"damping", Unit::kExact},
                {"precision", Unit::kExact},
                {"residual", Unit::kScore},
@@ -129,19 +129,19 @@ Result<Table> scores_table(const Snapshot& snapshot) {
 
 Document rank_view(const RankReport& report, bool with_residuals) {
   if (report.scores.scorer == Scorer::kOpicCash) {
-    return {{{"pages", Unit::kCount, report.scores.page_count},
-             {"links", Unit::kCount, report.scores.link_count},
+    return {{{"page_count", Unit::kCount, report.scores.page_count},
+             {"link_count", Unit::kCount, report.scores.link_count},
              {"generation", Unit::kId, report.scores.generation.value},
-             {"opic_homes", Unit::kCount, report.home_count},
-             {"opic_givers", Unit::kCount, report.giver_count},
+             {"opic_home_count", Unit::kCount, report.home_count},
+             {"opic_giver_count", Unit::kCount, report.giver_count},
              {"read_seconds", Unit::kSeconds, report.build_seconds},
              {"solve_seconds", Unit::kSeconds, report.solve_seconds},
              {"memory_bytes", Unit::kBytes, report.memory_bytes}},
             {}};
   }
-  Document document{{{"converged", Unit::kFlag, report.converged},
-                     {"pages", Unit::kCount, report.scores.page_count},
-                     {"links", Unit::kCount, report.scores.link_count},
+  Document document{{{"is_converged", Unit::kFlag, report.converged},
+                     {"page_count", Unit::kCount, report.scores.page_count},
+                     {"link_count", Unit::kCount, report.scores.link_count},
                      {"generation", Unit::kId, report.scores.generation.value},
                      {"iteration_count", Unit::kCount, std::uint64_t{report.residuals.size()}},
                      {"residual", Unit::kScore, report.scores.residual},
@@ -210,17 +210,17 @@ Result<RangeTop> top_in_range(const PageView& pages, const ScoreView& scores,
 }
 
 Table top_table(const std::vector<TopPage>& pages, std::uint64_t better_count) {
-  Table table{"top",
+  Table table{"pages",
               {{"index", Unit::kId},
                {"rank", Unit::kCount},
                {"score", Unit::kScore},
-               {"in_degree", Unit::kCount},
-               {"out_degree", Unit::kCount},
+               {"in_link_count", Unit::kCount},
+               {"out_link_count", Unit::kCount},
                {"url", Unit::kText}},
               {}};
   for (const TopPage& page : pages) {
     table.rows.push_back({page.index, better_count + table.rows.size() + 1, page.score,
-                          cell_of(page.in_degree), cell_of(page.out_degree), page.url});
+                          cell_of(page.in_link_count), cell_of(page.out_link_count), page.url});
   }
   return table;
 }

@@ -32,8 +32,8 @@ struct TopPage {
   std::uint64_t index = 0;  ///< of a host or domain that of its first page
   std::string url;          ///< of a host or domain its name
   double score = 0;
-  std::optional<std::uint64_t> in_degree;   ///< pages that link to it; of pages only
-  std::optional<std::uint64_t> out_degree;  ///< pages that it links to
+  std::optional<std::uint64_t> in_link_count;   ///< pages that link to it; of pages only
+  std::optional<std::uint64_t> out_link_count;  ///< pages that it links to
 };
 /// The best pages of an array, best first, with their whole URLs. errors of damage
 Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& scores,

@@ -40,14 +40,14 @@ std::vector<SpaceShare> space_shares(const StoreInfo& info,
 }
 
 Table space_table(const StoreInfo& info, const std::vector<SegmentInfo>& segments) {
-  Table table{"space",
+  Table table{"space_shares",
               {{"kind", Unit::kText},
                {"segment_count", Unit::kCount},
                {"run_count", Unit::kCount},
                {"record_count", Unit::kCount},
                {"payload_bytes", Unit::kBytes},
                {"allocated_bytes", Unit::kBytes},
-               {"share", Unit::kRatio}},
+               {"share", Unit::kShare}},
               {}};
   const auto all = static_cast<double>(info.file_bytes);
   for (const SpaceShare& share : space_shares(info, segments)) {

@@ -67,10 +67,10 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
   Table table{"drums",
               {{"name", Unit::kText},
                {"id", Unit::kId},
-               {"keys", Unit::kCount},
+               {"key_count", Unit::kCount},
                {"bytes_per_key", Unit::kRatio},
-               {"pending", Unit::kCount},
-               {"results", Unit::kCount},
+               {"pending_count", Unit::kCount},
+               {"result_count", Unit::kCount},
                {"unparsed_count", Unit::kCount},
                {"normalizer", Unit::kText},
                {"bucket_count", Unit::kCount},
@@ -111,7 +111,7 @@ Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
   const auto urls = std::find_if(drums.begin(), drums.end(),
                                  [](const DrumInfo& drum) { return drum.name == kUrlDrum; });
   const bool has_urls = urls != drums.end();
-  document.fields.push_back({"keys", Unit::kCount, has_urls ? urls->key_count : 0});
+  document.fields.push_back({"key_count", Unit::kCount, has_urls ? urls->key_count : 0});
   document.fields.push_back(
       {"bytes_per_key", Unit::kRatio, has_urls ? urls->bytes_per_key() : 0.0});
   for (Field& field : default_database_fields(databases)) {

@@ -23,7 +23,8 @@ enum class Unit : std::uint8_t {
   kOffset,   ///< a place in the file: hexadecimal
   kBits,     ///< hexadecimal: feature bits, keys, checksums
   kTimeUs,   ///< microseconds since the epoch: ISO 8601, UTC
-  kRatio,    ///< a fraction: two decimals
+  kRatio,    ///< a quotient: two decimals
+  kShare,    ///< a part of a whole, 0 to 1: "5.8 %"
   kScore,    ///< a magnitude of any size: five digits that count
   kSeconds,  ///< a duration: "3.3 s", "1 h 02 min"
   kFlag,     ///< "yes" or "no"

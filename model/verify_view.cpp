@@ -63,8 +63,8 @@ Document verify_view(const VerifyReport& report, VerifyLevel level) {
   }
   return {{{"health", Unit::kText, std::string(health_name(report))},
            {"level", Unit::kText, level_name(level)},
-           {"generations", Unit::kCount, report.generations},
-           {"checked_segments", Unit::kCount, report.checked_segments},
+           {"generation_count", Unit::kCount, report.generations},
+           {"checked_segment_count", Unit::kCount, report.checked_segments},
            {"checked_bytes", Unit::kBytes, report.checked_bytes}},
           {std::move(findings)}};
 }

@@ -9,8 +9,8 @@
 namespace crawlstore::inspector {
 namespace {
 
-constexpr std::array<std::string_view, 7> kSegmentColumns{
-    "segment", "owner", "partition", "key_log", "aux_log", "results", "segment_id"};
+constexpr std::array<std::string_view, 6> kSegmentColumns{"segment", "owner",   "partition",
+                                                          "key_log", "aux_log", "segment_id"};
 constexpr std::array<std::string_view, 4> kGenerationColumns{"generation", "born", "retired",
                                                              "newest"};
 

@@ -225,7 +225,7 @@ class LinesOfManyThings(command.CommandTest):
         self.assertEqual(process.returncode, 1)
         self.assertLess(usage.ru_maxrss, self.KIBIBYTES_MAX)
         text = (self.folder / "said").read_text()
-        self.assertRegex(text, r"(?m)^events +2$")
+        self.assertRegex(text, r"(?m)^event_count +2$")
         return text
 
     def test_refuses_lists_in_lists(self):

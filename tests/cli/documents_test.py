@@ -86,14 +86,14 @@ class Documents(Fixed):
     def test_of_diff_of_equal_states(self):
         self.succeed("snapshot", "x.crawl", "copy.crawl")
         document = json.loads(self.succeed("diff", "x.crawl", "copy.crawl", "--json").out)
-        self.assertEqual((document["differs"], document["is_same_store"]), (False, True))
+        self.assertEqual((document["is_different"], document["is_same_store"]), (False, True))
 
     def test_of_diff_of_two_stores_compare_what_they_hold(self):
         self.make_store("other.crawl", "--key-seed", "1", "--buckets", "3")
         data = b"".join(b"http://h.test/%d\n" % i for i in range(300)) + b"http:// h/\n"
         self.succeed("seen", "other.crawl", data=data)
         document = json.loads(self.succeed("diff", "x.crawl", "other.crawl", "--json").out)
-        self.assertEqual((document["differs"], document["is_same_store"]), (False, False))
+        self.assertEqual((document["is_different"], document["is_same_store"]), (False, False))
         self.assertEqual(document["drums"][0]["new_key_count"], 301)
 
     def test_are_the_same_without_a_mapping(self):
@@ -139,9 +139,10 @@ class Documents(Fixed):
         answer = self.succeed("import", "y.crawl", "--format", "edges", "-", "--json",
                               data=b"http://a.test/\thttp://b.test/\nhttp://a.test/\tx\n\n")
         self.assertEqual(json.loads(answer.out),
-                         {"lines": 3, "events": 1, "skipped": 1, "refused": 0, "new_pages": 3,
-                          "pages": 3, "crawled": 0, "links": 2, "events_waiting": 0,
-                          "supersteps": 1, "collisions": 0, "unparsed": 1})
+                         {"line_count": 3, "event_count": 1, "skipped_count": 1, "refused_count": 0,
+                          "new_page_count": 3, "page_count": 3, "crawled_count": 0,
+                          "link_count": 2, "edit_count": 0, "superstep_count": 1,
+                          "collision_count": 0, "unparsed_count": 1})
 
     def test_of_plan(self):
         words = ["plan", "--keys", "50_000_000", "--memory", "64MiB", "--json"]
@@ -149,8 +150,8 @@ class Documents(Fixed):
         self.assertEqual((plan["key_count"], plan["request_count"]), (50_000_000, 200_000_000))
         self.assertEqual(plan["memory_bytes"], 64 << 20)
         self.assertGreaterEqual(plan["seconds"], plan["submit_seconds"])
-        self.assertAlmostEqual(plan["false_duplicate_count"], 6.8e-5, delta=1e-6)
-        for name in ("bytes_written", "bytes_read"):
+        self.assertAlmostEqual(plan["expected_false_duplicates"], 6.8e-5, delta=1e-6)
+        for name in ("written_bytes", "read_bytes"):
             self.assertAlmostEqual(plan[name] / 2e8, plan[name + "_per_request"], places=6)
         self.assertTrue(all(reason["why"].endswith(".") for reason in plan["reasons"]))
         given = json.loads(self.succeed(*words, "--buckets", "64").out)
@@ -163,16 +164,17 @@ class Documents(Fixed):
         self.assertEqual(info["format_version"], 7)
         self.assertEqual(info["uuid"], IDENTITY[1])
         self.assertEqual(info["file_bytes"], (self.folder / "x.crawl").stat().st_size)
-        self.assertEqual((info["keys"], info["drums"][0]["name"]), (301, "urls"))
-        self.assertEqual(info["drums"][0]["keys"], 301)
+        self.assertEqual((info["key_count"], info["drums"][0]["name"]), (301, "urls"))
+        self.assertEqual(info["drums"][0]["key_count"], 301)
         self.assertEqual(info["drums"][0]["unparsed_count"], 1)
         self.assertEqual(info["bytes_per_key"], info["drums"][0]["bytes_per_key"])
         self.assertEqual(info["commit_time"], "2023-11-14T22:13:20Z")
         self.assertEqual(info["commit_time_us"], 1700000000000000)
         self.assertEqual(info["health"],
                          "superblocks and directory whole; `verify` reads the rest")
-        for name in ("pages", "crawled", "links", "bits_per_link", "in_bits_per_link",
-                     "bytes_per_page", "events_waiting", "collisions"):
+        for name in ("page_count", "crawled_count", "link_count", "bits_per_link",
+                     "in_bits_per_link",
+                     "bytes_per_page", "edit_count", "collision_count"):
             self.assertEqual(info[name], 0)
 
     def test_are_the_same_bytes_for_the_same_operations(self):
@@ -187,7 +189,7 @@ class Text(Fixed):
         self.make_store("empty.crawl")
         answer = self.run_command("diff", "empty.crawl", "x.crawl", "--keys", "--no-mmap")
         self.assertEqual(answer.code, 1)
-        self.assertRegex(answer.out.decode(), r"(?m)^differs +yes$")
+        self.assertRegex(answer.out.decode(), r"(?m)^is_different +yes$")
         self.assertRegex(answer.out.decode(), r"(?m)^urls +added +0 +301 +301 ")
         self.assertRegex(answer.out.decode(), r"(?m)^urls +added +[0-9a-f]{16} ")
 
@@ -199,13 +201,15 @@ class Text(Fixed):
             file.seek(runs[0]["offset_bytes"] + 9)
             file.write(b"\xa5")
         for words in (["bad.crawl", "x.crawl"], ["x.crawl", "bad.crawl"]):
-            self.refuse(1, "bad.crawl: .*chunk", "diff", *words)
+            self.refuse(2, "bad.crawl: .*chunk", "diff", *words)
+        self.refuse(2, "none: no such file", "diff", "x.crawl", "none")
+        self.refuse(4, "documents_test.py: ", "diff", "x.crawl", __file__)
 
     def test_of_info_is_for_people(self):
         text = self.succeed("info", "x.crawl").out.decode()
         self.assertRegex(text, r"(?m)^commit_time_us +2023-11-14T22:13:20Z$")
         self.assertRegex(text, r"(?m)^file_bytes +\d+\.\d KiB$")
-        self.assertRegex(text, r"(?m)^keys +301$")
+        self.assertRegex(text, r"(?m)^key_count +301$")
 
     def test_of_segments_is_a_table(self):
         rows = self.succeed("segments", "x.crawl").out.decode().splitlines()
@@ -222,7 +226,7 @@ class Text(Fixed):
         self.assertRegex(text, r"(?m)^request_count +20,000,000$")
         self.assertRegex(text, r"(?m)^resident_bytes +\d+\.\d MiB$")
         self.assertRegex(text, r"(?m)^seconds +\d+\.\d s$")
-        self.assertRegex(text, r"(?m)^false_duplicate_count +0\.00000\d\d$")
+        self.assertRegex(text, r"(?m)^expected_false_duplicates +0\.00000\d\d$")
         self.assertRegex(text, r"(?m)^ *The disk decides on the time")
 
     def test_of_plan_says_what_is_too_little(self):
@@ -298,7 +302,7 @@ class Maintenance(Fixed):
         size = self.make_store("empty.crawl").stat().st_size
         self.assertLessEqual(size, 96 << 10)
         info = json.loads(self.succeed("info", "empty.crawl", "--json").out)
-        self.assertEqual((info["drums"], info["keys"], info["bytes_per_key"]), ([], 0, 0.0))
+        self.assertEqual((info["drums"], info["key_count"], info["bytes_per_key"]), ([], 0, 0.0))
 
     def test_snapshot_copies_and_never_overwrites(self):
         self.succeed("snapshot", "x.crawl", "copy.crawl")

@@ -60,7 +60,7 @@ class Domains(PagesTest):
             "domain": "example.co.uk", "host_count": 3, "page_count": 16,
             "crawled_count": sum(self.urls.index(url) % 2
                                  for url in self.urls_of("example.co.uk")),
-            "crawled_ratio": domains[0]["crawled_count"] / 16, "gone_count": 0,
+            "crawled_share": domains[0]["crawled_count"] / 16, "gone_count": 0,
             "failed_count": 0})
         one = json.loads(self.succeed(*words, "host", "--domain", "example.co.uk", "--limit",
                                       2).out)["hosts"]
@@ -72,7 +72,7 @@ class Domains(PagesTest):
     def test_are_forgotten(self):
         report = json.loads(self.succeed("forget", "x.crawl", "--domain", "example.co.uk",
                                          "--json").out)
-        self.assertEqual(report["pages"], 16)
+        self.assertEqual(report["page_count"], 16)
         self.assertEqual(self.rows("--domain", "example.co.uk"), [])
         self.assertEqual(len(self.rows("--domain", "notexample.co.uk")), 5)
         self.refuse(2, "is a host of", "forget", "x.crawl", "--domain", "www.example.org")

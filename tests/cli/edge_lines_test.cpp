@@ -79,6 +79,26 @@ TEST(FitsEdge, MeansThatTheLineIsTakenBack) {
   EXPECT_GT(fit_count, 80U);
 }
 
+TEST(ParseEdge, SaysWhyALineIsNoEdge) {
+  const auto problem = [](std::string_view line) {
+    const auto edge = parse_edge(line);
+    return edge ? std::string() : std::string(edge.error().text);
+  };
+  EXPECT_EQ(problem("1"), "there is one column only");
+  for (const char* line : {"1 2 3", "1 2\t3", "1 2 x", "1\t2 3"}) {
+    EXPECT_EQ(problem(line), "there are more than two columns") << line;
+  }
+  for (const char* line : {"1 -2", "-1 2", "+1 +2", "1\t-2", "-1\t2", "#1 #-2", "#-1\t#2"}) {
+    EXPECT_EQ(problem(line), "an index has no sign") << line;
+  }
+  for (const char* line : {"1 http://a.test/", "1\tb", "b\t1", "1 -"}) {
+    EXPECT_EQ(problem(line), "one end is an index, the other one a URL") << line;
+  }
+  for (const char* line : {"http://a.test/ http://b.test/", "a 1", "-1 b", "- 1 2"}) {
+    EXPECT_EQ(problem(line), "there is no TAB between FROM and TO") << line;
+  }
+}
+
 TEST(ParseEdge, RefusesWhatIsNoEdge) {
   for (const char* line : {"",
                            "\t",

@@ -15,8 +15,9 @@ class Edges(pages_command.PagesTest):
                            b"http://b.test/\thttp://a.test/\nhttp://a.test/\thttp://b.test/",
                            "edges")
         counts = self.counts(answer)
-        self.assertEqual((counts["lines"], counts["skipped"], counts["pages"], counts["links"],
-                          counts["crawled"]), (5, 1, 3, 3, 0))
+        self.assertEqual((counts["line_count"], counts["skipped_count"],
+                          counts["page_count"], counts["link_count"], counts["crawled_count"]),
+                         (5, 1, 3, 3, 0))
         self.assertEqual(self.edges(), {(b"http://a.test/", b"http://b.test/"),
                                         (b"http://a.test/", b"http://c.test/"),
                                         (b"http://b.test/", b"http://a.test/")})
@@ -47,7 +48,8 @@ class Edges(pages_command.PagesTest):
         self.assertIn("more than one TAB", refused[3][1])
         self.assertIn("one end is an index", refused[4][1])
         counts = json.loads(answer.out)
-        self.assertEqual((counts["refused"], counts["skipped"], counts["links"]), (6, 1, 2))
+        self.assertEqual((counts["refused_count"], counts["skipped_count"], counts["link_count"]),
+                         (6, 1, 2))
 
     def test_of_other_collections_are_read(self):
         """As SNAP, KONECT and WebGraph write them."""
@@ -70,11 +72,22 @@ class Edges(pages_command.PagesTest):
             "crawlstore: -:2: refused: there are more than two columns",
             "crawlstore: -:3: refused: it has more than one TAB",
             "crawlstore: -:5: refused: one end is an index, the other one a URL",
-            "crawlstore: -:6: refused: one end is an index, the other one a URL",
+            "crawlstore: -:6: refused: an index has no sign",
             "crawlstore: 3 more lines were refused",
             "crawlstore: lines with more than two columns: 2; where they list the successors of a "
             "page, `awk '{for (i = 2; i <= NF; ++i) print $1 \"\\t\" $i}'` makes edges of them"])
         self.assertEqual(self.edges(), {(b"#0", b"#1")})
+
+    def test_may_begin_with_a_byte_order_mark(self):
+        mark = b"\xef\xbb\xbf"
+        self.load(mark + b"# a comment\n0 1\n", "edges")
+        self.load(mark + b"1\t0\n", "edges")
+        self.assertEqual(self.edges(), {(b"#0", b"#1"), (b"#1", b"#0")})
+        self.load(mark + b'{"kind": "page", "url": "http://a.test/"}\n', "jsonl", name="y.crawl")
+        self.assertEqual([row["url"] for row in self.rows(name="y.crawl")], ["http://a.test/"])
+        self.load(mark + b"http://a.test/\n", "urls", name="u.crawl")
+        self.assertEqual(self.succeed("seen", "u.crawl", data=b"http://a.test/\n").out[:9],
+                         b"duplicate")
 
     def test_of_urls_with_blanks_are_parted_by_the_tab(self):
         self.load(b"http://a.test/x y\thttp://b.test/1 2\r\n"
@@ -99,7 +112,7 @@ class Edges(pages_command.PagesTest):
         """That line of edges alone is refused, and counted."""
         answer = self.run_command("import", "x.crawl", "--format", "edges", "-", "--json",
                                   data=data)
-        self.assertEqual((answer.code, json.loads(answer.out)["refused"]), (1, 1))
+        self.assertEqual((answer.code, json.loads(answer.out)["refused_count"]), (1, 1))
         self.assertRegex(answer.err.decode(), f"^crawlstore: -:{number}: refused: {why}")
 
     def test_of_indexes_are_refused_where_pages_have_urls(self):
@@ -155,7 +168,7 @@ class Edges(pages_command.PagesTest):
                          % (i % 13, i % 9973, i % 7, i * 7919 % 30011) for i in range(120_000))
         self.load(lines, "edges")
         answer = self.load(lines, "edges", "--memory", "1MiB", name="small.crawl")
-        self.assertGreater(self.counts(answer)["supersteps"], 3)
+        self.assertGreater(self.counts(answer)["superstep_count"], 3)
         self.assertEqual(self.edges(), self.edges("small.crawl"))
         self.assertEqual(self.export("csv"), self.export("csv", name="small.crawl"))
         self.assert_whole("small.crawl")

@@ -16,7 +16,8 @@ EDGES = b"".join(b"http://%s\thttp://%s\n" % pair for pair in (
 
 
 def forgotten(pages, links):
-    return {"pages": pages, "links": links, "seen": 0, "score_arrays": 0, "queued": 0}
+    return {"page_count": pages, "link_count": links, "seen_count": 0,
+            "score_array_count": 0, "queued_count": 0}
 
 
 class Forget(pages_command.PagesTest):
@@ -39,7 +40,7 @@ class Forget(pages_command.PagesTest):
         self.assertEqual(self.forget("--host", "b.test"), forgotten(0, 0))
 
     def test_takes_what_all_options_mean(self):
-        self.assertEqual(self.forget("--prefix", "http://a.", "--match", "2$")["pages"], 1)
+        self.assertEqual(self.forget("--prefix", "http://a.", "--match", "2$")["page_count"], 1)
         self.assertEqual(len(self.urls()), 4)
 
     def test_takes_edits_that_wait(self):
@@ -50,7 +51,7 @@ class Forget(pages_command.PagesTest):
         urls = b"http://a.test/1\nhttp://b.test/1\n"
         self.succeed("seen", "x.crawl", data=urls)
         self.succeed("seen", "x.crawl", "--drum", "other", data=urls)
-        self.assertEqual(self.forget("--host", "a.test")["seen"], 2)
+        self.assertEqual(self.forget("--host", "a.test")["seen_count"], 2)
         for drum in ("urls", "other"):
             answer = self.succeed("seen", "x.crawl", "--drum", drum, data=urls)
             self.assertEqual(set(answer.verdicts),
@@ -60,7 +61,7 @@ class Forget(pages_command.PagesTest):
         urls = b"http://a.test/1\nhttp://b.test/1\n"
         for drum in ("urls", "other"):
             self.succeed("seen", "x.crawl", "--drum", drum, data=urls)
-        self.assertEqual(self.forget("--host", "a.test", "--seen", "urls")["seen"], 1)
+        self.assertEqual(self.forget("--host", "a.test", "--seen", "urls")["seen_count"], 1)
         answer = self.succeed("seen", "x.crawl", "--drum", "other", data=urls)
         self.assertEqual(set(answer.verdicts),
                          {(b"duplicate", b"http://a.test/1"), (b"duplicate", b"http://b.test/1")})
@@ -140,7 +141,7 @@ class ForgetAtSize(pages_command.PagesTest):
             hosts = hosts[:4] + hosts[4 + command.SEED % 16::16]
         for host in hosts:
             with self.subTest(host=host):
-                self.assertEqual(self.forget_host(host)["pages"], pages[host])
+                self.assertEqual(self.forget_host(host)["page_count"], pages[host])
 
     def test_hosts_of_documentation(self):
         self.need_turn(0, 2)

@@ -170,18 +170,25 @@ class Completion(command.CommandTest):
         self.assertEqual(self.complete("crawlstore", "rank", "x.crawl", "h"), ["hits"])
         self.assertEqual(self.complete("crawlstore", "completion", "f"), ["fish"])
         self.assertEqual(self.complete("crawlstore", "pages", "--limit", ""), [])
+        self.assertEqual(self.complete("crawlstore", "pages", "--sort", "s"),
+                         ["state", "score", "score:"])
+        self.assertEqual(self.complete("crawlstore", "segments", "--kind", "queue"),
+                         ["queue", "queue_entries"])
+        self.assertEqual(self.complete("crawlstore", "create", "--url-key", "r"), ["rabin"])
 
     def test_is_right_for_zsh(self):
         if not shutil.which("zsh"):
             self.skipTest("zsh is not there")
         # _arguments is called outside of a completion: what it is told is printed instead.
-        script = ("compdef() { :; }; _arguments() { print -l -- $@; }; "
+        script = ("compdef() { :; }; _arguments() { print -rl -- $@; }; "
                   "_describe() { print -l -- $verbs; }; source ./completion.zsh; "
                   "words=(crawlstore %s ''); CURRENT=%d; _crawlstore")
         verbs = self.run_shell("zsh", "-f", "-c", script % ("", 2))
         self.assertIn("pages:list", verbs)
         options = self.run_shell("zsh", "-f", "-c", script % ("import", 3))
         self.assertIn("events", " ".join(options))
+        sorts = self.run_shell("zsh", "-f", "-c", script % ("pages", 3))
+        self.assertTrue(any(word == r"score\:)" for word in sorts), sorts)
         self.assertTrue(any(word.startswith("*--format[the") for word in options), options)
         self.assertTrue(any(":_files" in word for word in options), options)
 
@@ -197,6 +204,8 @@ class Completion(command.CommandTest):
         self.assertEqual(complete("crawlstore se"), ["seen", "segments"])
         self.assertEqual(complete("crawlstore import --format e"), ["edges", "events"])
         self.assertEqual(complete("crawlstore seen x."), ["x.crawl"])
+        self.assertEqual(complete("crawlstore pages --sort sc"), ["score", "score:"])
+        self.assertEqual(complete("crawlstore segments --kind queue_"), ["queue_entries"])
         self.assertIn("hits", complete("crawlstore rank x.crawl h"))
 
 

@@ -45,7 +45,7 @@ class InterruptTest(PagesTest):
         shutil.copyfile(self.folder / source, self.folder / target)
 
     def waiting(self, name="x.crawl"):
-        return self.info(name)["events_waiting"]
+        return self.info(name)["edit_count"]
 
     def assert_same_pages(self, name, other):
         self.assertEqual(self.export("jsonl", name=name), self.export("jsonl", name=other))
@@ -76,7 +76,7 @@ class Supersteps(InterruptTest):
             self.assertEqual((answer.code, answer.out, answer.err), (130, b"", b""), at)
             self.assert_whole()
             self.assertEqual(self.waiting(), before, at)
-            self.assertEqual(self.info()["pages"], 3000)
+            self.assertEqual(self.info()["page_count"], 3000)
         self.succeed(words[0], "x.crawl", *words[1:])
         self.assertEqual(self.waiting(), 0)
         self.assert_same_pages("x.crawl", "whole.crawl")
@@ -153,7 +153,7 @@ class Imports(InterruptTest):
         answer = self.signalled("import", "x.crawl", "--format", "edges", "e.tsv", "--json",
                                 SIGNAL_AT_PWRITE=12)
         self.assertEqual(answer.code, 130, answer.err)
-        lines = json.loads(answer.out)["lines"]
+        lines = json.loads(answer.out)["line_count"]
         self.succeed("merge", "x.crawl")
         read = {tuple(line.split(b"\t")) for line in data.split(b"\n")[:lines]}
         self.assertEqual(self.edges(), read)

@@ -66,6 +66,17 @@ TEST(LineReader, KeepsEveryByteElse) {
   EXPECT_EQ(lines_of(all + "\n" + all), (Lines{all, all}));
 }
 
+TEST(LineReader, SkipsAByteOrderMarkAtTheStart) {
+  const std::string mark(kByteOrderMark);
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{2}, ~std::size_t{0}}) {
+    EXPECT_EQ(lines_of(mark + "a\n" + mark + "b\n", piece), (Lines{"a", mark + "b"}));
+    EXPECT_EQ(lines_of(mark + mark + "a", piece), Lines{mark + "a"});
+    EXPECT_EQ(lines_of("\n" + mark, piece), (Lines{"", mark}));
+    EXPECT_EQ(lines_of(mark, piece), Lines{});
+    EXPECT_EQ(lines_of(mark.substr(0, 2), piece), Lines{mark.substr(0, 2)});
+  }
+}
+
 TEST(LineReader, KeepsLinesLongerThanABlock) {
   const std::string big(5 << 20, 'x');
   EXPECT_EQ(lines_of("a\n" + big + "\nb\n"), (Lines{"a", big, "b"}));

@@ -25,7 +25,7 @@ class Words(PagesTest):
         for verb, *words in self.READING:
             self.refuse(1, "it has `graph`: --database NAME chooses", verb, "x.crawl", *words)
         info = self.info()
-        self.assertEqual((info["pages"], info["links"], info["bits_per_link"]), (0, 0, 0))
+        self.assertEqual((info["page_count"], info["link_count"], info["bits_per_link"]), (0, 0, 0))
         self.assertEqual([row["name"] for row in info["page_databases"]], ["graph"])
 
     def test_miss_a_file_that_is_not_there(self):
@@ -62,9 +62,9 @@ class Words(PagesTest):
                                   data=json_lines)
         self.assertEqual(re.findall(rb"-:(\d+): refused: an index is far", answer.err),
                          [b"1", b"3"])
-        self.assertEqual(self.info("y.crawl")["pages"], 91)
+        self.assertEqual(self.info("y.crawl")["page_count"], 91)
         self.load(b"#500\t#1000\n#1000\t#1400\n", "edges", "--index-gap", 1001, name="y.crawl")
-        self.assertEqual(self.info("y.crawl")["pages"], 1401)
+        self.assertEqual(self.info("y.crawl")["page_count"], 1401)
         stream = self.folder / "y.events"
         stream.write_bytes(self.export("events", name="y.crawl"))
         answer = self.run_command("import", "w.crawl", "--format", "events", stream,
@@ -72,13 +72,13 @@ class Words(PagesTest):
         self.assertRegex(answer.err, rb"y.events: event 1: refused: an index is far above")
         # Edges of one page are one edit, but each raises the limit for the next.
         self.load(b"#0\t#9\n#0\t#18\n#0\t#27\n", "edges", "--index-gap", 10, name="z.crawl")
-        self.assertEqual(self.info("z.crawl")["pages"], 28)
+        self.assertEqual(self.info("z.crawl")["page_count"], 28)
 
     def test_count_unparsed_urls_once(self):
         line = (b'{"kind":"page","url":"http://a.test/","time":5,'
                 b'"links":["http://b test/x", "http://b.test/z"]}\n')
-        self.assertEqual(self.counts(self.load(line, "jsonl"))["unparsed"], 1)
-        self.assertEqual(self.counts(self.load(line, "jsonl"))["unparsed"], 0)
+        self.assertEqual(self.counts(self.load(line, "jsonl"))["unparsed_count"], 1)
+        self.assertEqual(self.counts(self.load(line, "jsonl"))["unparsed_count"], 0)
         self.load(self.export("jsonl"), "jsonl", name="y.crawl")
         for name in ("x.crawl", "y.crawl"):
             self.assertEqual(self.info(name)["page_databases"][0]["unparsed_count"], 1)
@@ -98,6 +98,12 @@ class Words(PagesTest):
             with self.subTest(words):
                 self.refuse(2, ".", *words)
         self.assert_whole()
+
+    def test_say_which_folder_of_an_output_is_not_there(self):
+        self.load(b"http://a.test/\thttp://b.test/\n", "edges")
+        message = "no/where/x: there is no folder no/where\n"
+        self.refuse(1, message, "export", "x.crawl", "--format", "edges", "-o", "no/where/x")
+        self.refuse(1, message, "seen", "x.crawl", "--unparsed", "no/where/x")
 
     def test_take_urls_as_they_are_when_asked_to(self):
         self.load(b"HTTP://A.test/#x\thttp://a.test:80/\n", "edges", "--raw")
@@ -156,7 +162,7 @@ class Words(PagesTest):
         self.succeed("export", "x.crawl", "--format", "csv", "-o", "out.csv")
         self.assertEqual(out.read_bytes(), self.export("csv"))
         self.assertEqual(sorted(os.listdir(self.folder)), ["out.csv", "x.crawl"])
-        self.refuse(1, "none/out.csv: no such file", "export", "x.crawl", "--format", "csv", "-o",
+        self.refuse(1, "none/out.csv: there is no folder none", "export", "x.crawl", "--format", "csv", "-o",
                     "none/out.csv")
         self.succeed("export", "x.crawl", "--format", "csv", "-o", "/dev/null")
         self.assertFalse(os.path.isfile("/dev/null"))

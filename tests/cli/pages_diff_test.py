@@ -16,7 +16,7 @@ class PagesDiff(PagesTest):
         return json.loads(answer.out)
 
     def database(self, document):
-        return {name: value for name, value in document["databases"][0].items() if value}
+        return {name: value for name, value in document["page_databases"][0].items() if value}
 
     def links(self, document, change):
         return {(row["from"], row["to"]) for row in document["links"] if row["change"] == change}
@@ -47,7 +47,7 @@ class PagesDiff(PagesTest):
         self.load(b"http://a.test/\thttp://b.test/\n", "edges")
         self.succeed("forget", "x.crawl", "--host", "b.test")
         found = self.diff("x.crawl", "--previous")
-        self.assertEqual(found["databases"][0]["forgotten_page_count"], 1)
+        self.assertEqual(found["page_databases"][0]["forgotten_page_count"], 1)
         self.assertEqual([(row["change"], row["page"], row["new_state"])
                           for row in found["pages"]], [("gone", "http://b.test/", None)])
 
@@ -60,13 +60,14 @@ class PagesDiff(PagesTest):
         self.load_edges(sorted(older), name="old.crawl")
         self.load_edges(sorted(newer, reverse=True))
         found = self.diff("old.crawl", "x.crawl")
-        self.assertEqual((found["is_same_store"], found["databases"][0]["by_url"]), (False, True))
+        self.assertEqual((found["is_same_store"], found["page_databases"][0]["is_by_url"]),
+                         (False, True))
         as_text = lambda edges: {(a.decode(), b.decode()) for a, b in edges}
         self.assertEqual(self.links(found, "added"), as_text(newer - older))
         self.assertEqual(self.links(found, "gone"), as_text(older - newer))
         self.assertEqual(found["drums"], [])
         self.load_edges(sorted(newer), name="same.crawl")
-        self.assertFalse(self.diff("same.crawl", "x.crawl", code=0)["differs"])
+        self.assertFalse(self.diff("same.crawl", "x.crawl", code=0)["is_different"])
 
     def test_tells_scores_apart(self):
         self.load(b"#0\t#1\n#1\t#0\n#1\t#2\n#2\t#0\n", "edges")
@@ -75,18 +76,18 @@ class PagesDiff(PagesTest):
         self.succeed("rank", "x.crawl", "--damping", "0.5")
         self.succeed("rank", "x.crawl", "hits")
         before, after = ({row["index"]: row["score"] for row in json.loads(
-            self.succeed("top", name, "--json").out)["top"]} for name in ("old.crawl", "x.crawl"))
+            self.succeed("top", name, "--json").out)["pages"]} for name in ("old.crawl", "x.crawl"))
         changes = {page: after[page] - before[page] for page in before}
         most = max(changes, key=lambda page: abs(changes[page]))
         found = self.diff("old.crawl", "x.crawl")
-        self.assertTrue(found["differs"])
+        self.assertTrue(found["is_different"])
         self.assertEqual([(row["name"], row["change"]) for row in found["scores"]],
                          [("authorities", "added"), ("hubs", "added"), ("pagerank", "changed")])
         row = found["scores"][2]
         self.assertEqual((row["changed_score_count"], row["page"]), (3, f"#{most}"))
         self.assertAlmostEqual(row["l1_distance"], sum(map(abs, changes.values())), 9)
-        self.assertAlmostEqual(row["largest_change"], changes[most], 9)
-        self.assertFalse(self.diff("x.crawl", "x.crawl", code=0)["differs"])
+        self.assertAlmostEqual(row["score_change_max"], changes[most], 9)
+        self.assertFalse(self.diff("x.crawl", "x.crawl", code=0)["is_different"])
         self.assertRegex(self.run_command("diff", "x.crawl", "--previous").out.decode(),
                          r"(?m)^pages +hubs +added ")
 
@@ -96,7 +97,7 @@ class PagesDiff(PagesTest):
         shutil.copy(self.folder / "x.crawl", self.folder / "old.crawl")
         self.succeed("compact", "x.crawl")
         found = self.diff("old.crawl", "x.crawl")  # segments were written anew
-        self.assertEqual(found["databases"][0]["change"], "equal")
+        self.assertEqual(found["page_databases"][0]["change"], "equal")
         self.assertEqual(found["pages"] + found["page_links"] + found["links"], [])
 
     def test_of_pages_without_urls_goes_by_index(self):

@@ -50,7 +50,7 @@ class Events(PagesTest):
                                           data=good + line + b"\n" + good)
                 self.assertEqual(answer.code, 1)
                 self.assertRegex(answer.err.decode(), "-:2: refused: .*" + re.escape(why))
-                self.assertEqual(self.counts(answer)["events"], 2)
+                self.assertEqual(self.counts(answer)["event_count"], 2)
 
     def test_of_unknown_keys_and_nulls_are_taken(self):
         self.load(b'{"kind":"page","url":"x","title":"?","score":null,"links":null,"time":1}\n',
@@ -103,13 +103,13 @@ class Events(PagesTest):
         self.load(b'{"kind":"page","url":"http://a.test/","links":["http://b.test/"]}\n', "jsonl",
                   "--no-merge")
         info = self.info()
-        self.assertEqual((info["pages"], info["links"], info["events_waiting"]), (0, 0, 1))
+        self.assertEqual((info["page_count"], info["link_count"], info["edit_count"]), (0, 0, 1))
         merged = json.loads(self.succeed("merge", "x.crawl", "--json").out)
         self.assertEqual(merged["supersteps"][0]["new_page_count"], 2)
         self.assertEqual(merged["supersteps"][0]["added_link_count"], 1)
         info = self.info()
-        self.assertEqual((info["pages"], info["crawled"], info["links"], info["events_waiting"]),
-                         (2, 1, 1, 0))
+        self.assertEqual((info["page_count"], info["crawled_count"], info["link_count"],
+                          info["edit_count"]), (2, 1, 1, 0))
         again = json.loads(self.succeed("merge", "x.crawl", "--json").out)
         self.assertEqual(again["supersteps"][0]["edit_count"], 0)
 
@@ -226,7 +226,7 @@ class RandomCrawls(PagesTest):
         self.assert_rows(self.rows(), self.model.pages)
         self.assert_whole()
         info = self.info()
-        self.assertEqual((info["pages"], info["crawled"], info["links"]),
+        self.assertEqual((info["page_count"], info["crawled_count"], info["link_count"]),
                          (len(self.model.pages), sum(p.crawl_count > 0 for p in self.model.pages),
                           len(self.model.edges())))
 
@@ -285,14 +285,14 @@ class RandomCrawls(PagesTest):
             self.assertEqual({key: found[key] for key in row}, row)
             rate = None
             if page.last > page.first:
-                rate = (page.change_count + 1) / ((page.last - page.first) / 1e6)
-                self.assertAlmostEqual(found["change_rate"] / rate, 1)
+                rate = (page.change_count + 1) / ((page.last - page.first) / 86_400e6)
+                self.assertAlmostEqual(found["changes_per_day"] / rate, 1)
             else:
-                self.assertIsNone(found["change_rate"])
+                self.assertIsNone(found["changes_per_day"])
             self.assertEqual(found["out_link_count"], len(page.links))
             self.assertEqual(found["in_link_count"],
                              sum(target == page.index for _, target in self.model.edges()))
-            self.assertEqual([step["index"] for step in found["path"]], self.path(page))
+            self.assertEqual([step["index"] for step in found["path_pages"]], self.path(page))
 
     def path(self, page):
         path = [page.index]
@@ -397,6 +397,15 @@ class RandomCrawls(PagesTest):
         self.assertEqual([self.export("csv"), self.edges(code=1)], before)
         self.assert_whole()
 
+    def test_tell_how_long_the_file_was_before_runs_are_joined(self):
+        for step in (1, 2, 3):
+            self.load(b"".join(b"http://a.test/%d\thttp://b.test/%d\n" % (i * step, i)
+                               for i in range(4000)), "edges", name="y.crawl")
+        before = (self.folder / "y.crawl").stat().st_size
+        report = json.loads(self.succeed("compact", "y.crawl", "--json").out)
+        after = (self.folder / "y.crawl").stat().st_size
+        self.assertEqual((report["old_file_bytes"], report["new_file_bytes"]), (before, after))
+
     def test_are_tables_for_people(self):
         lines = self.succeed("pages", "x.crawl").out.split(b"\n")
         self.assertEqual(len(lines), len(self.model.pages) + 2)
@@ -408,7 +417,7 @@ class RandomCrawls(PagesTest):
         crawled = next(page for page in self.model.pages if page.crawl_count)
         text = self.succeed("page", "x.crawl", f"#{crawled.index}").out.decode(errors="replace")
         self.assertRegex(text, rf"(?m)^crawl_count +{crawled.crawl_count}$")
-        self.assertRegex(text, r"(?m)^path:$")
+        self.assertRegex(text, r"(?m)^path_pages:$")
 
 
 def float32(number):
@@ -460,8 +469,8 @@ class RealGraphs(PagesTest):
         self.assert_in_links(arcs, label)
         self.assert_whole()
         info = self.info()
-        self.assertEqual(info["links"], len(arcs))
-        print(f"{name}: {info['pages']} pages, {info['links']} links, "
+        self.assertEqual(info["link_count"], len(arcs))
+        print(f"{name}: {info['page_count']} pages, {info['link_count']} links, "
               f"{info['bits_per_link']:.3f} bits a link, {info['in_bits_per_link']:.3f} in, "
               f"{info['bytes_per_page']:.1f} bytes a page", file=sys.stderr)
 

@@ -453,7 +453,7 @@ class Forget(Crawl):
         self.fill()
         self.fill("--name", "mine")
         self.assertEqual(self.hosts("mine"), {"a.test", "b.test"})
-        self.assertEqual(self.forget("--host", "b.test")["queued"], 4)
+        self.assertEqual(self.forget("--host", "b.test")["queued_count"], 4)
         for name in ("queue", "mine"):
             self.assertEqual(self.hosts(name), {"a.test"})
         self.succeed("verify", "--deep", "--strict", "x.crawl")
@@ -472,11 +472,11 @@ class Forget(Crawl):
         self.fill("--name", "mine")
         self.refuse(1, "no queue `none`", "forget", "x.crawl", "--host", "a.test", "--queue",
                     "mine", "--queue", "none")
-        self.assertEqual(self.forget("--host", "c.test", "--database", "other")["queued"], 0)
-        self.assertEqual(self.forget("--host", "b.test")["queued"], 2)
+        self.assertEqual(self.forget("--host", "c.test", "--database", "other")["queued_count"], 0)
+        self.assertEqual(self.forget("--host", "b.test")["queued_count"], 2)
         self.assertEqual(self.hosts("queue"), {"a.test"})
         self.assertEqual(self.forget("--queue", "mine", "--queue", "queue", "--prefix",
-                                     "http://a.test/1")["queued"],
+                                     "http://a.test/1")["queued_count"],
                          2 * sum(url.startswith("http://a.test/1")
                                  for _, url in self.expected("known", "crawled", "failed")))
 
@@ -524,7 +524,7 @@ class Carried(Crawl):
             answer = self.run_command("diff", *words, "--json")
             self.assertEqual(answer.code, code, answer.err)
             found = json.loads(answer.out)
-            self.assertEqual(found["differs"], code == 1)
+            self.assertEqual(found["is_different"], code == 1)
             return [(row["name"], row["old_page_count"], row["new_page_count"])
                     for row in found["queues"]]
 

@@ -65,7 +65,7 @@ class Rank(pages_command.PagesTest):
         return json.loads(self.succeed("rank", "x.crawl", "--json", *words).out)
 
     def top(self, *words):
-        return json.loads(self.succeed("top", "x.crawl", "--json", *words).out)["top"]
+        return json.loads(self.succeed("top", "x.crawl", "--json", *words).out)["pages"]
 
     def scores(self):
         return json.loads(self.succeed("info", "x.crawl", "--json").out)["scores"]
@@ -84,8 +84,8 @@ class Rank(pages_command.PagesTest):
         links[199].add(0)  # so that all pages are named
         self.load_links(links)
         report = self.rank()
-        self.assertTrue(report["converged"])
-        self.assertEqual((report["pages"], report["links"]),
+        self.assertTrue(report["is_converged"])
+        self.assertEqual((report["page_count"], report["link_count"]),
                          (200, sum(map(len, links.values()))))
         self.assertEqual(len(report["iterations"]), report["iteration_count"])
         self.assert_ranked(power_iteration(links), 1e-5)
@@ -95,8 +95,8 @@ class Rank(pages_command.PagesTest):
         self.assert_ranked(power_iteration(links, 0.5), 1e-5)
         degrees = {page: len(targets) for page, targets in links.items()}
         for row in self.top():
-            self.assertEqual(row["out_degree"], degrees[row["index"]])
-            self.assertEqual(row["in_degree"], sum(row["index"] in t for t in links.values()))
+            self.assertEqual(row["out_link_count"], degrees[row["index"]])
+            self.assertEqual(row["in_link_count"], sum(row["index"] in t for t in links.values()))
         self.succeed("verify", "--deep", "--strict", "x.crawl")
 
     def assert_scores(self, name, expected):
@@ -114,7 +114,7 @@ class Rank(pages_command.PagesTest):
             links[page].update(range(10, 20))
         self.load_links(links)
         report = self.rank("hits")
-        self.assertTrue(report["converged"])
+        self.assertTrue(report["is_converged"])
         self.assertEqual((report["authorities"], report["hubs"]), ("authorities", "hubs"))
         authorities, hubs = hits_iteration(links)
         self.assert_scores("authorities", authorities)
@@ -147,12 +147,13 @@ class Rank(pages_command.PagesTest):
 
     # covers: P26
     def test_passes_cash_on_with_each_crawl(self):
-        self.assertNotIn("opic_givers", self.crawl_pages({0: [1, 2], 1: [0]}))
+        self.assertNotIn("opic_giver_count", self.crawl_pages({0: [1, 2], 1: [0]}))
         report = self.rank("opic")
-        self.assertEqual((report["opic_homes"], report["opic_givers"], report["pages"]), (1, 2, 3))
+        self.assertEqual((report["opic_home_count"], report["opic_giver_count"],
+                          report["page_count"]), (1, 2, 3))
         self.assertEqual(self.cash(), {"0": 0.5, "2": 0.5})
         self.assertEqual(self.cash("opic_history"), {"0": 1, "1": 0.5})
-        self.assertEqual(self.crawl_pages({0: [2], 3: []})["opic_givers"], 2)
+        self.assertEqual(self.crawl_pages({0: [2], 3: []})["opic_giver_count"], 2)
         # 3 is a home, and gives its cash to both; 0 has passed its half on to 2.
         self.assertEqual(self.cash(), {"0": 0.5, "2": 1, "3": 0.5})
         self.assertEqual({row["name"]: row["is_stale"] for row in self.scores()},
@@ -160,9 +161,9 @@ class Rank(pages_command.PagesTest):
         self.load(b"http://a.test/4\thttp://a.test/0\n", "edges", "--no-merge")
         self.succeed("merge", "x.crawl")
         self.assertTrue(all(row["is_stale"] for row in self.scores()))
-        self.assertEqual(self.rank("opic")["opic_givers"], 0)
+        self.assertEqual(self.rank("opic")["opic_giver_count"], 0)
         self.assertEqual(self.cash(), {"0": 0.5, "2": 1, "3": 0.5, "4": 1})
-        self.assertEqual(self.rank("opic", "--cold")["opic_givers"], 3)
+        self.assertEqual(self.rank("opic", "--cold")["opic_giver_count"], 3)
         for words in (["--damping", "0.5"], ["--name", "x"], ["--threads", "1"], ["--residuals"],
                       ["--by", "host"], ["--precision", "0.1"], ["--content-scores"]):
             self.refuse(2, "opic takes no options", "rank", "x.crawl", "opic", *words)
@@ -175,7 +176,7 @@ class Rank(pages_command.PagesTest):
         self.rank("--by", "host")
         rows = self.top("--by", "pagerank_by_host")
         self.assertEqual({row["url"] for row in rows}, {"www.a.test", "b.co.uk", "c.b.co.uk"})
-        self.assertEqual([row["in_degree"] for row in rows], [None] * 3)
+        self.assertEqual([row["in_link_count"] for row in rows], [None] * 3)
         self.assertAlmostEqual(sum(row["score"] for row in rows), 1, 5)
         self.rank("--by", "domain", "--name", "owners")
         self.assertEqual([row["url"] for row in self.top("--by", "owners")], ["b.co.uk", "a.test"])
@@ -254,7 +255,7 @@ class Rank(pages_command.PagesTest):
         self.assertEqual(len(self.top()), 4)
         self.refuse(1, "there are `pagerank`", "top", "x.crawl", "--by", "hits")
         self.assertEqual(json.loads(self.succeed("forget", "x.crawl", "--host", "d.test",
-                                                 "--json").out)["score_arrays"], 1)
+                                                 "--json").out)["score_array_count"], 1)
         self.refuse(1, "no scores", "top", "x.crawl")
 
     def order(self, *words):
@@ -393,7 +394,7 @@ class Rank(pages_command.PagesTest):
         second = self.start("rank", "x.crawl", "--json")
         writer.communicate(timeout=60)
         report = json.loads(second.communicate(timeout=60)[0])
-        self.assertTrue(report["converged"])
+        self.assertTrue(report["is_converged"])
         self.assertEqual(self.scores()[0]["iteration_count"], report["iteration_count"])
         self.assert_whole()
 
@@ -404,6 +405,10 @@ class Rank(pages_command.PagesTest):
         for words in (["--damping", "1.5"], ["--max-iterations", "0"], ["--threads", "0"],
                       ["--precision", "-1"], ["--content-scores", "--personalize", "x"]):
             self.refuse(2, "--", "rank", "x.crawl", *words)
+        for option, high in (("--damping", 1), ("--precision", 1), ("--lock-wait", 4_000_000)):
+            for number in ("nan", "inf", "-1", str(high + 1), ""):
+                self.refuse(2, f"{option}: a number from 0 to {high} is expected, not {number};",
+                            "rank", "x.crawl", option, number)
 
     def test_ranks_real_graphs(self):
         lines = pages_command.lines_of("graphs/docs-public.adj.zst")
@@ -416,7 +421,7 @@ class Rank(pages_command.PagesTest):
         top = self.top("--limit", "20")
         self.assertEqual(len(top), 20)
         for row in top[:3]:  # they have the most pages that link to them, but for few
-            self.assertGreater(row["in_degree"], 100)
+            self.assertGreater(row["in_link_count"], 100)
         self.succeed("verify", "--deep", "--strict", "x.crawl")
 
 

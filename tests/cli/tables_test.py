@@ -44,7 +44,7 @@ class Tables(pages_command.PagesTest):
         self.succeed("rank", "x.crawl", "pagerank", "--quiet")
         self.succeed("queue", "x.crawl", "--fill-from", "pagerank", "--quiet")
         self.assert_equals_json("segments", "segments", "x.crawl")
-        self.assert_equals_json("top", "top", "x.crawl")
+        self.assert_equals_json("pages", "top", "x.crawl")
         self.assert_equals_json("pages", "queue", "x.crawl")
         self.assert_equals_json("hosts", "pages", "x.crawl", "--by", "host")
         self.assert_equals_json("links", "links", "x.crawl", "#0")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 
+#include <crawlstore/link_runs.h>
 #include <crawlstore/ranking.h>
 #include <crawlstore/scores.h>
 #include <crawlstore/transaction.h>
@@ -126,6 +128,54 @@ void record_compaction(Scenario& scenario) {
   scenario.acknowledge();
   must(store.rollback());
   scenario.acknowledge();
+}
+
+/// Pages that link to almost all others, so that few pages have links enough for dense runs.
+constexpr std::uint64_t kLinkedPages = 72;
+
+std::string linked_url(std::uint64_t page) {
+  return "http://dense.test/" + std::to_string(page);
+}
+
+/// Crawls a page whose links leave out each `gap`th page.
+void add_linked(PageDb& pages, std::uint64_t page, std::uint64_t gap) {
+  CrawledPage crawled(linked_url(page), kFixedTimeUs);
+  for (std::uint64_t target = 0; target < kLinkedPages; ++target) {
+    if ((target + page) % gap != 0) crawled.add_link(linked_url(target));
+  }
+  must(pages.add(crawled));
+}
+
+/// Out-links and in-links are one dense run each.
+void check_dense(const Store& store) {
+  const auto runs = link_runs(must(PageView::open(must(store.snapshot()))));
+  if (runs.size() != 2 || !std::ranges::all_of(runs, &LinkRunInfo::is_dense)) {
+    throw std::runtime_error("links are not dense");
+  }
+}
+
+/// Compaction that makes dense runs; fresh ones that change and remove links of these; both joined.
+void record_dense_links(Scenario& scenario) {
+  {
+    auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+    auto pages = must(PageDb::open(store, "pages", page_options()));
+    for (std::uint64_t page = 0; page < kLinkedPages; ++page) add_linked(pages, page, 13);
+    must(pages.merge());
+  }
+  record_from_here(scenario);
+  auto store = open_store(scenario.recorder().open(OpenMode::kWrite));
+  auto pages = must(PageDb::open(store, "pages", page_options()));
+  must(pages.compact());
+  scenario.acknowledge();
+  check_dense(store);
+  for (std::uint64_t page = 0; page < kLinkedPages; page += 9) add_linked(pages, page, 11);
+  must(pages.merge());
+  scenario.acknowledge();
+  const auto runs = link_runs(must(PageView::open(must(store.snapshot()))));
+  if (runs.size() != 5) throw std::runtime_error("no fresh runs beside dense ones");
+  must(pages.compact());
+  scenario.acknowledge();
+  check_dense(store);
 }
 
 /// Compaction, between the steps of which a page database and a DRUM take more, merge and commit.
@@ -283,6 +333,7 @@ std::span<const CrashWorkload> page_workloads() {
       {"scores of pages", record_scores, use_pages, true},
       {"pages from a dispatcher", record_dispatched, use_pages},
       {"supersteps in flight", record_flights, use_pages},
+      {"dense links", record_dense_links, use_pages},
       {"compaction beside a crawl", record_compaction_beside, use_pages},
   });
   return kWorkloads;

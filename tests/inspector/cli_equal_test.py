@@ -91,7 +91,7 @@ class Test(unittest.TestCase):
                              "out_link_count", "in_link_count", "linked_from"):
                     text = labels[f"page.{name}"].replace(",", "")
                     self.assertEqual(text, "-" if page[name] is None else str(page[name]), name)
-                self.assertEqual(indexes(rows["path"]), indexes(page["path"]))
+                self.assertEqual(indexes(rows["path"]), indexes(page["path_pages"]))
                 self.assertEqual(indexes(rows["out"]),
                                  indexes(command("links", file, f"#{index}")["links"]))
                 self.assertEqual(indexes(rows["in"]),
@@ -106,9 +106,10 @@ class Test(unittest.TestCase):
     def test_counts_are_those_of_the_command(self):
         for file in FILES:
             info = command("info", file)
-            pages = f"{info['pages']:,} page" + ("" if info["pages"] == 1 else "s")
+            pages = f"{info['page_count']:,} page" + ("" if info["page_count"] == 1 else "s")
             self.robot(file, "goto pages",
-                       f"expect {pages}, {info['crawled']:,} crawled; {info['links']:,} link")
+                       f"expect {pages}, {info['crawled_count']:,} crawled; "
+                       f"{info['link_count']:,} link")
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ TEST(DiffView, NamesWhatBecameOfADrum) {
   EXPECT_EQ(rows[1][1], Cell{std::string("added")});
   EXPECT_EQ(rows[2][1], Cell{std::string("equal")});
   EXPECT_EQ(rows[3][1], Cell{std::string("changed")});
-  EXPECT_EQ(find_field(document, "differs")->value, Cell{true});
+  EXPECT_EQ(find_field(document, "is_different")->value, Cell{true});
 }
 
 }  // namespace

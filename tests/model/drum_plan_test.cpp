@@ -51,10 +51,10 @@ TEST(DrumPlan, NeedsLessWithMoreMemory) {
   double passes = 1e18;
   for (const std::uint64_t memory : {16 * kMiB, 64 * kMiB, 256 * kMiB, 1024 * kMiB}) {
     const DrumPlan plan = must(plan_drum(of_keys(50'000'000, memory)));
-    EXPECT_LT(plan.bytes_written_per_request, bytes) << memory;
+    EXPECT_LT(plan.written_bytes_per_request, bytes) << memory;
     EXPECT_LT(static_cast<double>(plan.pass_count), passes) << memory;
     EXPECT_GT(plan.resident_bytes, memory);
-    bytes = plan.bytes_written_per_request;
+    bytes = plan.written_bytes_per_request;
     passes = static_cast<double>(plan.pass_count);
   }
 }
@@ -63,8 +63,8 @@ TEST(DrumPlan, NeedsMoreForMoreKeys) {
   DrumPlan before;
   for (const std::uint64_t keys : {100'000UL, 1'000'000UL, 10'000'000UL, 100'000'000UL}) {
     const DrumPlan plan = must(plan_drum(of_keys(keys, 64 * kMiB)));
-    EXPECT_GT(plan.bytes_written, before.bytes_written);
-    EXPECT_GE(plan.bytes_read, before.bytes_read);
+    EXPECT_GT(plan.written_bytes, before.written_bytes);
+    EXPECT_GE(plan.read_bytes, before.read_bytes);
     EXPECT_GE(plan.pass_count, before.pass_count);
     EXPECT_GT(plan.partition_bytes, before.partition_bytes);
     EXPECT_GT(plan.file_bytes, plan.partition_bytes);
@@ -75,15 +75,15 @@ TEST(DrumPlan, NeedsMoreForMoreKeys) {
 }
 
 TEST(DrumPlan, CountsFalseDuplicates) {
-  EXPECT_NEAR(must(plan_drum(of_keys(6'000'000'000, 4096 * kMiB))).false_duplicate_count, 0.976,
+  EXPECT_NEAR(must(plan_drum(of_keys(6'000'000'000, 4096 * kMiB))).expected_false_duplicates, 0.976,
               0.001);
-  EXPECT_LT(must(plan_drum(of_keys(1'000'000, kMiB))).false_duplicate_count, 1e-7);
+  EXPECT_LT(must(plan_drum(of_keys(1'000'000, kMiB))).expected_false_duplicates, 1e-7);
 }
 
 TEST(DrumPlan, WritesOnceWhatFitsTheMemory) {
   const DrumPlan plan = must(plan_drum(of_keys(1'000'000, 256 * kMiB)));
   EXPECT_EQ(plan.pass_count, 1U);
-  EXPECT_EQ(plan.bytes_read, 0U);
+  EXPECT_EQ(plan.read_bytes, 0U);
   EXPECT_EQ(plan.logged_request_count, 0U);
 }
 
@@ -207,9 +207,9 @@ void expect_as_planned(DrumForecast forecast) {
   forecast.request_count = plan.request_count;
   const Measured measured = measure(forecast, plan.bucket_count);
   constexpr double kTenth = 0.1;
-  expect_within(kTenth, static_cast<double>(plan.bytes_written),
+  expect_within(kTenth, static_cast<double>(plan.written_bytes),
                 static_cast<double>(measured.counters.bytes_written), "bytes_written");
-  expect_within(kTenth, static_cast<double>(plan.bytes_read),
+  expect_within(kTenth, static_cast<double>(plan.read_bytes),
                 static_cast<double>(measured.counters.bytes_read), "bytes_read");
   expect_within(kTenth, static_cast<double>(plan.pass_count),
                 static_cast<double>(measured.status.merge_count), "pass_count");
@@ -244,7 +244,7 @@ TEST(DrumPlan, ForeseesKeysOf16Bytes) {
   forecast = of_keys(400'000, kMiB / 2);  // logs
   forecast.key_bytes = 16;
   expect_as_planned(forecast);
-  EXPECT_LT(must(plan_drum(forecast)).false_duplicate_count, 1e-20);
+  EXPECT_LT(must(plan_drum(forecast)).expected_false_duplicates, 1e-20);
 }
 
 TEST(DrumPlan, ForeseesLogsOfAuxiliaries) {
@@ -266,7 +266,7 @@ TEST(DrumPlan, ForeseesLogsOfCompressedAuxiliaries) {
   const auto plan = must(plan_drum(forecast));
   EXPECT_GT(plan.logged_request_count, 0U);
   forecast.aux_stored_share = 1;
-  EXPECT_LT(plan.log_bytes_written, must(plan_drum(forecast)).log_bytes_written * 3 / 4);
+  EXPECT_LT(plan.log_written_bytes, must(plan_drum(forecast)).log_written_bytes * 3 / 4);
 }
 
 TEST(DrumPlan, ForeseesBucketsLargerThanAFlight) {

@@ -75,6 +75,11 @@ TEST(FormatCell, FollowsTheUnit) {
   EXPECT_EQ(format_cell(0.00058, Unit::kRatio), "0.00058");
   EXPECT_EQ(format_cell(0.000002, Unit::kRatio), "0.0000020");
   EXPECT_EQ(format_cell(5.8e-9, Unit::kRatio), "5.8e-09");
+  EXPECT_EQ(format_cell(1.0, Unit::kShare), "100.0 %");
+  EXPECT_EQ(format_cell(0.4567, Unit::kShare), "45.7 %");
+  EXPECT_EQ(format_cell(0.00058, Unit::kShare), "0.058 %");
+  EXPECT_EQ(format_cell(5.8e-12, Unit::kShare), "5.8e-10 %");
+  EXPECT_EQ(format_cell(0.0, Unit::kShare), "0.0 %");
   EXPECT_EQ(format_cell(true, Unit::kFlag), "yes");
   EXPECT_EQ(format_cell({}, Unit::kCount), "-");
 }

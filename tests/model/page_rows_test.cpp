@@ -65,7 +65,7 @@ TEST(PageJson, SaysWhatTheFieldsSay) {
     append_page_json(line, page);
     auto row = nlohmann::json::parse(line);
     auto fields = nlohmann::json::parse(to_json({page_fields(page), {}}));
-    fields.erase("change_rate");
+    fields.erase("changes_per_day");
     EXPECT_EQ(row, fields);
   }
 }
@@ -128,7 +128,8 @@ TEST(PageCsv, HasAFieldForEachNameOfTheHeader) {
 
 TEST(PageColumns, AreFoundByTheNamesThatAreTold) {
   EXPECT_EQ(page_column_names(),
-            "index, url, state, crawl_count, change_count, first_crawl, last_crawl, score, depth");
+            (std::vector<std::string>{"index", "url", "state", "crawl_count", "change_count",
+                                      "first_crawl", "last_crawl", "score", "depth"}));
   EXPECT_EQ(find_page_column("score"), PageColumn::kScore);
   EXPECT_EQ(find_page_column("Score"), std::nullopt);
 }

@@ -78,7 +78,7 @@ TEST(PagesDiffView, ShowsPagesLinksAndEdits) {
   const std::vector<std::vector<Cell>> edits{{text("pages"), text("added"), text("gone"), Cell{},
                                               std::uint64_t{0}, text("http://a.org/b")}};
   EXPECT_EQ(table_of(document, "edits").rows, edits);
-  const auto& databases = table_of(document, "databases");
+  const auto& databases = table_of(document, "page_databases");
   EXPECT_EQ(databases.rows.at(0).size(), databases.columns.size());
   EXPECT_EQ(databases.rows[0][1], text("changed"));
 }
@@ -101,11 +101,11 @@ TEST(PagesDiffView, NamesWhatBecameOfADatabase) {
   const States states;
   const PagesDiffView view(*states.older, *states.newer, {});
   for (const bool any : {false, true}) {
-    Document document{{{"differs", Unit::kFlag, false}}, {}};
+    Document document{{{"is_different", Unit::kFlag, false}}, {}};
     const std::vector<PagesDiff> equal{databases[2]};
     ASSERT_TRUE(view.add_to(document, any ? databases : equal));
     EXPECT_EQ(document.fields[0].value, Cell{any});
-    const auto& rows = table_of(document, "databases").rows;
+    const auto& rows = table_of(document, "page_databases").rows;
     EXPECT_EQ(rows.at(any ? 2 : 0)[1], text("equal"));
     if (!any) continue;
     EXPECT_EQ(rows[0][1], text("gone"));

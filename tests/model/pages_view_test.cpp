@@ -62,10 +62,10 @@ TEST_F(PagesViews, HaveARowForEachDatabase) {
 TEST_F(PagesViews, CountTheDefaultDatabaseOnly) {
   const Document document{default_database_fields(databases()), {}};
   const auto value = [&](const char* name) { return find_field(document, name)->value; };
-  EXPECT_EQ(value("pages"), Cell{std::uint64_t{2}});
-  EXPECT_EQ(value("crawled"), Cell{std::uint64_t{1}});
-  EXPECT_EQ(value("links"), Cell{std::uint64_t{1}});
-  EXPECT_EQ(value("events_waiting"), Cell{std::uint64_t{1}});
+  EXPECT_EQ(value("page_count"), Cell{std::uint64_t{2}});
+  EXPECT_EQ(value("crawled_count"), Cell{std::uint64_t{1}});
+  EXPECT_EQ(value("link_count"), Cell{std::uint64_t{1}});
+  EXPECT_EQ(value("edit_count"), Cell{std::uint64_t{1}});
   const PagesInfo info = databases().front();
   EXPECT_EQ(value("bits_per_link"), Cell{8.0 * static_cast<double>(info.out_link_bytes)});
   EXPECT_EQ(value("in_bits_per_link"), Cell{8.0 * static_cast<double>(info.in_link_bytes)});

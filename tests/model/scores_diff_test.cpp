@@ -58,7 +58,7 @@ Found compare(const Snapshot& older, const Snapshot& newer, bool by_url) {
   pages.name = "pages";
   pages.in_old = pages.in_new = true;
   pages.by_url = by_url;
-  Document document{{{"differs", Unit::kFlag, false}}, {}};
+  Document document{{{"is_different", Unit::kFlag, false}}, {}};
   must(add_scores_diff(older, newer, {pages}, {[](auto, auto) { return true; }, [](bool) {}},
                        document));
   return {document.tables.at(0).rows, document.fields[0].value == Cell{true}};

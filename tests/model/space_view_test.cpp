@@ -83,7 +83,7 @@ TEST(SpaceTable, HasARowAShare) {
   const auto info = *snapshot->info();
   const Table table = space_table(info, snapshot->segments());
   const auto shares = space_shares(info, snapshot->segments());
-  EXPECT_EQ(table.name, "space");
+  EXPECT_EQ(table.name, "space_shares");
   ASSERT_EQ(table.rows.size(), shares.size());
   for (std::size_t i = 0; i < shares.size(); ++i) {
     ASSERT_EQ(table.rows[i].size(), table.columns.size());

@@ -46,7 +46,7 @@ Cell value_of(const Document& document, const std::string& name) {
 TEST_F(StoreViews, ShowKeysOfTheUrlDrum) {
   const auto document = info_view(open(), nullptr, 0);
   ASSERT_TRUE(document);
-  EXPECT_EQ(value_of(*document, "keys"), Cell{std::uint64_t{100}});
+  EXPECT_EQ(value_of(*document, "key_count"), Cell{std::uint64_t{100}});
   EXPECT_EQ(value_of(*document, "created_us"), Cell{std::int64_t{1'700'000'000'000'000}});
   EXPECT_EQ(find_field(*document, "health"), nullptr);
   ASSERT_EQ(document->tables.size(), 3U);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,12 +11,34 @@
 
 #include "drum/memory_store.h"
 #include "format/link_samples.h"
+#include "support/bytes.h"
+#include "support/recording_storage.h"
 #include "support/seeded.h"
 
 namespace crawlstore::testing {
 namespace {
 
 constexpr std::uint64_t kPageCount = 2000;
+
+PagesOptions without_urls() {
+  PagesOptions options;
+  options.has_urls = false;
+  return options;
+}
+
+void add_rows(PageDb& pages, const Rows& rows) {
+  std::vector<EventLink> links;
+  for (const auto& [page, row] : rows) {
+    links.clear();
+    links.reserve(row.size());
+    for (const std::uint64_t link : row) links.push_back({{}, link, 0});
+    CrawlEvent event;
+    event.index = page;
+    event.links = links;
+    must(pages.add(event));
+  }
+  must(pages.merge());
+}
 
 /// A page database without URLs that has these links.
 class LinkedPages {
@@ -25,17 +49,7 @@ class LinkedPages {
   }
 
   void add(const Rows& rows) {
-    std::vector<EventLink> links;
-    for (const auto& [page, row] : rows) {
-      links.clear();
-      links.reserve(row.size());
-      for (const std::uint64_t link : row) links.push_back({{}, link, 0});
-      CrawlEvent event;
-      event.index = page;
-      event.links = links;
-      must(pages_.add(event));
-    }
-    must(pages_.merge());
+    add_rows(pages_, rows);
     must(store_->commit());
   }
   void compact() {
@@ -43,14 +57,9 @@ class LinkedPages {
     must(store_->commit());
   }
   [[nodiscard]] PageView view() { return must(PageView::open(must(store_->snapshot()))); }
+  [[nodiscard]] std::vector<std::byte> image() const { return store_.image(); }
 
  private:
-  static PagesOptions without_urls() {
-    PagesOptions options;
-    options.has_urls = false;
-    return options;
-  }
-
   MemoryStore store_;
   PageDb pages_;
 };
@@ -95,6 +104,66 @@ TEST(LinkRuns, HaveTheBytesOfTheirSegments) {
   EXPECT_EQ(dense[0].link_count, pages.view().info().link_count);
   EXPECT_EQ(bytes_of(pages.view(), false), pages.view().info().out_link_bytes);
   EXPECT_EQ(bytes_of(pages.view(), true), pages.view().info().in_link_bytes);
+}
+
+Rows rows_of(const PageView& view, bool incoming) {
+  Rows rows;
+  for (std::uint64_t page = 0; page < view.info().page_count; ++page) {
+    rows[page] = must(incoming ? view.in_links(page) : view.out_links(page));
+  }
+  return rows;
+}
+
+PageView newest(const Store& store) {
+  return must(PageView::open(must(store.snapshot())));
+}
+
+/// Compacts while the disk is full, and goes on. Returns how many dense runs there were then, or
+/// none when the plan makes nothing fail.
+std::optional<std::ptrdiff_t> goes_on(const std::vector<std::byte>& image,
+                                      const FailurePlan& plan) {
+  Recorder recorder(make_memory_file(image, std::uint64_t{1} << 24));
+  Store store = must(Store::open(recorder.open(OpenMode::kWrite)));
+  PageDb pages = must(PageDb::open(store, PageDb::kDefaultName, without_urls()));
+  Rows out = rows_of(newest(store), false);
+  const Rows in = rows_of(newest(store), true);
+  recorder.inject(plan);
+  const auto compacted = pages.compact();
+  if (!recorder.has_injected()) return std::nullopt;
+  recorder.stop_injecting();
+  // Where the disk is full once only, less growth may do.
+  EXPECT_TRUE(code_of(compacted) == Errc::kNoSpace || (compacted && !plan.forever));
+  const auto left = std::ranges::count_if(link_runs(newest(store)), &LinkRunInfo::is_dense);
+  EXPECT_EQ(rows_of(newest(store), false), out);
+  EXPECT_EQ(rows_of(newest(store), true), in);
+  add_rows(pages, {{0, {1}}});
+  must(pages.compact());
+  EXPECT_EQ(std::ranges::count_if(link_runs(newest(store)), &LinkRunInfo::is_dense), 2);
+  out[0] = {1};
+  EXPECT_EQ(rows_of(newest(store), false), out);
+  return left;
+}
+
+TEST(LinkRuns, StayWhereTheDiskFillsWhileDenseOnesAreWritten) {
+  Rows rows;  // few, with links enough
+  for (std::uint64_t page = 0; page < 72; ++page) {
+    rows[page].reserve(72);
+    for (std::uint64_t link = 0; link < 72; ++link) {
+      if ((link + page) % 13 != 0) rows[page].push_back(link);
+    }
+  }
+  const LinkedPages fresh(rows);
+  for (const bool forever : {true, false}) {
+    FailurePlan plan{
+        .calls = calls(CallKind::kAllocate), .forever = forever, .system_errno = ENOSPC};
+    std::vector<std::ptrdiff_t> dense_counts;
+    for (; const auto left = goes_on(fresh.image(), plan); ++plan.nth) {
+      dense_counts.push_back(*left);
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(dense_counts));
+    EXPECT_GT(std::ranges::count(dense_counts, 0), 0);
+    EXPECT_GT(std::ranges::count(dense_counts, 1), 0);  // out-links had been joined
+  }
 }
 
 TEST(LinkRuns, AreNoneWithoutPages) {

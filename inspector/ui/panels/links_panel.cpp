@@ -92,7 +92,7 @@ class LinksPanel final : public Panel {
     runs_ = rows_of(model::link_runs_table({pages}));
     ui.jobs.start("links", "links", [pages, box = ways_](JobContext& /*context*/) -> Jobs::Finish {
       auto found = std::make_shared<Found>();
-      found->table = rows_of(model::link_storage_table({pages}));
+      found->table = rows_of(model::link_directions_table({pages}));
       return [box, found] { *box = found; };
     });
   }

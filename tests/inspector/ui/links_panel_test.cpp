@@ -41,7 +41,7 @@ TEST_F(LinksPanel, ShowsRunsWithTheirCodecAndPlace) {
   const std::string path = folder_ / "pages.crawl";
   write_pages_file(path);
   look(path);
-  EXPECT_EQ(shown("link_storage[0].way"), "out");
+  EXPECT_EQ(shown("link_directions[0].direction"), "out");
   run_step(shell_, "click", "links.part.Runs");
   EXPECT_EQ(shown("link_runs[0].codec"), "fresh");
   const Snapshot snapshot = must(Snapshot::open(path, {.pin = false}));
@@ -55,13 +55,13 @@ TEST_F(LinksPanel, ShowsRunsWithTheirCodecAndPlace) {
 TEST_F(LinksPanel, ReadsDenseRowsWhenAsked) {
   const std::string path = dense_file(folder_);
   look(path);
-  EXPECT_EQ(shown("link_storage[0].dense_run_count"), "1");
+  EXPECT_EQ(shown("link_directions[0].dense_run_count"), "1");
   EXPECT_EQ(shown("dense_rows[0].plain_count"), "nothing");
   run_step(shell_, "click", "links.part.Dense rows");
   const Snapshot snapshot = must(Snapshot::open(path, {.pin = false}));
   const auto name = PageView::names(snapshot).front();
   const auto sums = must(read_dense_rows(must(PageView::open(snapshot, name)), true));
-  EXPECT_EQ(shown("dense_rows[1].way"), "in");
+  EXPECT_EQ(shown("dense_rows[1].direction"), "in");
   EXPECT_EQ(shown("dense_rows[1].equal_count"), model::format_count(sums.equal_count));
 }
 

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A store with some of everything, and what every verb with --json prints of it."""
+
+import json
+
+EVENTS = [
+    {"kind": "page", "url": "http://a.test/", "time": "2026-11-21T10:11:12.5Z", "score": 0.5,
+     "content_hash": "00ff", "links": ["http://b.test/", {"url_hex": b"http://d\xff.test/".hex()},
+                                       "http://www.a.test/c"]},
+    {"kind": "page", "url": "http://b.test/", "time": "2026-11-22T10:11:12Z",
+     "links": ["http://a.test/"]},
+    {"kind": "failed", "url": "http://www.a.test/c"}]
+URLS = b"http://a.test/\nhttp:// broken/\nhttp://b.test/\nhttp://a.test/\n"
+QUEUE = b"1.5\thttp://a.test/\n-2\t#1\n"
+ODD = b"http://odd.test/\xff\n"
+
+
+def lines(events):
+    return "".join(json.dumps(event) + "\n" for event in events).encode()
+
+
+# In this order: the words after `crawlstore VERB`, what it reads, and its exit code. old.crawl is
+# another store, empty; older.crawl is x.crawl after the first line, damaged.crawl one of its bytes
+# wrong.
+RUNS = [
+    ("import", ["x.crawl", "--format", "jsonl", "-"], lines(EVENTS), 0),
+    ("import", ["x.crawl", "--format", "urls", "-"], URLS, 0),
+    ("import", ["x.crawl", "--format", "edges", "-"], b"http://a.test/\tx\n", 0),
+    ("seen", ["x.crawl"], URLS + ODD, 0),
+    ("seen", ["x.crawl", "--check", "--ordered"], URLS + ODD, 0),
+    ("rank", ["x.crawl"], b"", 0),
+    ("rank", ["x.crawl", "hits"], b"", 0),
+    ("rank", ["x.crawl", "opic"], b"", 0),
+    ("rank", ["x.crawl", "--by", "host"], b"", 0),
+    ("import", ["x.crawl", "--format", "jsonl", "-"], lines(EVENTS[:1]), 0),
+    ("import", ["x.crawl", "--format", "edges", "--no-merge", "-"],
+     b"http://a.test/\thttp://e.test/\n", 0),
+    ("queue", ["x.crawl", "--fill-from", "pagerank"], b"", 0),
+    ("queue", ["x.crawl", "--insert", "-"], QUEUE, 0),
+    ("queue", ["x.crawl", "--update", "-"], QUEUE, 0),
+    ("queue", ["x.crawl", "--remove", "-"], b"#1\n", 0),
+    ("queue", ["x.crawl", "--trim", "9"], b"", 0),
+    ("queue", ["x.crawl"], b"", 0),
+    ("next", ["x.crawl", "--peek", "--limit", "9"], b"", 0),
+    ("info", ["x.crawl"], b"", 0),
+    ("info", ["x.crawl", "--link-rows"], b"", 0),
+    ("segments", ["x.crawl"], b"", 0),
+    ("verify", ["x.crawl", "--deep"], b"", 0),
+    ("dump", ["x.crawl"], b"", 0),
+    ("page", ["x.crawl", "http://a.test/"], b"", 0),
+    ("page", ["x.crawl", "#2"], b"", 0),
+    ("pages", ["x.crawl"], b"", 0),
+    ("pages", ["x.crawl", "--sort", "score:pagerank"], b"", 0),
+    ("pages", ["x.crawl", "--by", "host"], b"", 0),
+    ("pages", ["x.crawl", "--by", "domain"], b"", 0),
+    ("links", ["x.crawl", "http://a.test/"], b"", 0),
+    ("links", ["x.crawl", "#0", "--in"], b"", 0),
+    ("top", ["x.crawl"], b"", 0),
+    ("top", ["x.crawl", "--by", "pagerank_by_host"], b"", 0),
+    ("plan", ["--keys", "1e9", "--memory", "64MiB"], b"", 0),
+    ("plan", ["--pages", "1e6", "--links", "1e7"], b"", 0),
+    ("diff", ["x.crawl", "--previous", "--keys"], b"", 1),
+    ("diff", ["older.crawl", "x.crawl", "--keys"], b"", 1),
+    ("verify", ["damaged.crawl"], b"", 1),
+    ("merge", ["x.crawl"], b"", 0),
+    ("pins", ["x.crawl"], b"", 0),
+    ("diff", ["old.crawl", "x.crawl", "--keys"], b"", 1),
+    ("forget", ["x.crawl", "--host", "b.test"], b"", 0),
+    ("compact", ["x.crawl"], b"", 0),
+]
