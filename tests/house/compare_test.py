@@ -403,11 +403,13 @@ class QueueDriver(unittest.TestCase):
 
     def test_takes_the_same_pages_as_each_peer(self):
         for order in compare_queue.INPUTS:
+            # With fewer no page of a crawl that was changed would be taken.
+            counts = ("50k", "20k") if order == "crawl" else ("5k", "9k")
             sums = {}
             for name in ("crawlstore", *self.PEERS):
                 with tempfile.TemporaryDirectory() as folder:
                     done = subprocess.run(
-                        [BUILD / f"bin/queue_{name}", f"{folder}/queue", "5k", "9k", "700", order,
+                        [BUILD / f"bin/queue_{name}", f"{folder}/queue", *counts, "700", order,
                          "64MiB", "million"],
                         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                     self.assertEqual(done.returncode, 0, done.stderr)
