@@ -162,8 +162,8 @@ class Words(PagesTest):
         self.succeed("export", "x.crawl", "--format", "csv", "-o", "out.csv")
         self.assertEqual(out.read_bytes(), self.export("csv"))
         self.assertEqual(sorted(os.listdir(self.folder)), ["out.csv", "x.crawl"])
-        self.refuse(1, "none/out.csv: there is no folder none", "export", "x.crawl", "--format", "csv", "-o",
-                    "none/out.csv")
+        self.refuse(1, "none/out.csv: there is no folder none", "export", "x.crawl", "--format",
+                    "csv", "-o", "none/out.csv")
         self.succeed("export", "x.crawl", "--format", "csv", "-o", "/dev/null")
         self.assertFalse(os.path.isfile("/dev/null"))
 
