@@ -79,7 +79,8 @@ const char* problem_of_columns(std::string_view line, const char* otherwise) {
   const bool begins_with_index = take_index(rest).has_value();
   if (begins_with_index && take_index(rest)) return "there are more than two columns";
   rest = line;
-  if (take_signed_index(rest) && take_signed_index(rest)) return "an index has no sign";
+  const bool begins_with_signed = take_signed_index(rest);
+  if (begins_with_signed && take_signed_index(rest)) return "an index has no sign";
   return begins_with_index ? kIndexAndUrl : otherwise;
 }
 
