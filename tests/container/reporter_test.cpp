@@ -325,14 +325,33 @@ TEST(Reports, RefuseTheStoreToTheirFunction) {
     codes = {store->commit().error().code, store->snapshot().error().code,
              store->close().error().code,  keys.update(1).error().code,
              keys.merge().error().code,    add_page(pages, 1).error().code,
-             pages.merge().error().code,   store->compact().error().code};
+             pages.merge().error().code,   store->compact().error().code,
+             keys.close().error().code,    pages.close().error().code};
     EXPECT_GT(store->counters().commits.count, 0U);
   };
   update(keys, 0, 100);
   must(store->commit());
-  EXPECT_EQ(codes, std::vector<Errc>(8, Errc::kReentrant));
+  EXPECT_EQ(codes, std::vector<Errc>(10, Errc::kReentrant));
   store.also = {};
   EXPECT_EQ(must(keys.merge()).new_key_count, 100U);
+}
+
+TEST(Reports, RefuseToCloseADatabaseWhoseSuperstepHasJustLanded) {
+  ReportedStore store;
+  PagesOptions options;
+  options.memory_bytes = 1 << 20;  // supersteps run on a thread of their own
+  auto pages = must(PageDb::open(*store, "pages", options));
+  std::size_t refused_count = 0;
+  store.also = [&](const Report& report) {
+    if (!std::holds_alternative<SuperstepReport>(report.step)) return;
+    EXPECT_EQ(pages.close().error().code, Errc::kReentrant);
+    ++refused_count;
+  };
+  for (std::uint64_t page = 0; page < 40'000; ++page) must(add_page(pages, page));
+  must(pages.merge());
+  EXPECT_GT(refused_count, 1U);
+  store.also = {};
+  must(pages.close());
 }
 
 TEST(Reports, ChangeNoByteOfTheFile) {

@@ -108,6 +108,11 @@ TEST(DenseRun, IsWorthItForManyLinksThatAreNotTooFarApart) {
   EXPECT_FALSE(is_worth_it(rows));
   rows[std::uint64_t{1} << 39] = {5};
   EXPECT_FALSE(is_worth_it(rows));
+  Rows hubs;  // a page in 500 has links, many
+  for (std::uint64_t page = 0; page < 40'000; page += 500) {
+    for (std::uint64_t link = 0; link < 200; ++link) hubs[page].push_back(3 * link);
+  }
+  EXPECT_TRUE(is_worth_it(hubs));
   Rows row{{0, std::vector<std::uint64_t>(format::kDenseRowLinksMax + 1)}};
   std::iota(row[0].begin(), row[0].end(), 0);
   EXPECT_FALSE(is_worth_it(row));

@@ -233,5 +233,29 @@ TEST(LinkRuns, TakeAfterCompactionWhatWasEstimated) {
   EXPECT_EQ(dense.in_bytes, info.in_link_bytes);
 }
 
+/// A wide frontier, of which few pages were crawled.
+TEST(LinkRuns, TakeAfterCompactionWhatWasEstimatedWhereRowsAreFarApart) {
+  SeededRandom random;
+  for (const std::uint64_t distance : {64U, 100U, 500U, 2000U}) {
+    Rows rows;
+    for (std::uint64_t page = 0; page < 200 * distance; page += distance) {
+      auto& row = rows[page];
+      row.reserve(50);
+      for (std::uint64_t i = 0; i < 50; ++i) row.push_back(i * distance * 4 + random.below(9));
+    }
+    LinkedPages pages(rows);
+    const LinkBytes estimate = must(estimate_compacted_links(pages.view()));
+    pages.compact();
+    const PagesInfo info = pages.view().info();
+    EXPECT_EQ(link_runs(pages.view()).front().is_dense, distance < 1000) << distance;
+    EXPECT_NEAR(static_cast<double>(estimate.out_bytes), static_cast<double>(info.out_link_bytes),
+                static_cast<double>(info.out_link_bytes) / 5 + 4096)
+        << distance;
+    const auto id = link_runs(pages.view()).front().id;
+    pages.compact();
+    EXPECT_EQ(link_runs(pages.view()).front().id, id) << "rewritten for nothing";
+  }
+}
+
 }  // namespace
 }  // namespace crawlstore::testing

@@ -67,7 +67,8 @@ struct LinkBytes {
 
 /// What links would take after compact(), by 64 blocks of the largest run of each way, which are
 /// coded as compact() would. Within a twentieth on the three real graphs that were measured; exact
-/// where all is dense already.
+/// where all is dense already; of small databases, and where most links went, it may be twice as
+/// much, or half.
 ///   errors  of damage
 ///   cost    some 20 ms, and 64 reads of at most a megabyte each way
 [[nodiscard]] Result<LinkBytes> estimate_compacted_links(const PageView& view);

@@ -17,9 +17,10 @@
 ///
 /// Ownership: what a report refers to lives until the function returns.
 /// Threads: the function is called by the thread whose call ended the step, never twice at once,
-/// and with the store locked: whoever wants to change the store waits for it. It must not wait for
-/// a thread that uses the store. It may ask Store::counters() and open snapshots by path; other
-/// calls of the store and its parts fail with kReentrant, and handles must not go inside.
+/// and with the store locked: whoever wants to change the store waits for it, and so do
+/// generation(), file_bytes() and snapshot() of other threads. It must not wait for a thread that
+/// uses the store. It may ask Store::counters() and open snapshots by path; other calls of the
+/// store and its parts fail with kReentrant, close() too, and handles must not go inside.
 /// Errors: what the function throws is dropped, as the step has ended, and stands. A step that ends
 /// with an exception (std::bad_alloc) is neither told of nor counted.
 /// Cost: two looks at the clock and at StorageCounters a step, with a function or without.
@@ -38,10 +39,10 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// A generation was made: by a commit, Store::rollback(), or a step of a compaction. A commit for
-/// which nothing waits makes none, and is no step. What the generation before refers to, and this
-/// one does not, is retired; a later commit frees it, when no generation that can be read refers to
-/// it.
+/// A generation was made: by a commit, rollback() of an open store, or a step of a compaction. A
+/// commit for which nothing waits makes none, and is no step. What the generation before refers to,
+/// and this one does not, is retired; a later commit frees it, when no generation that can be read
+/// refers to it.
 struct CommitReport {
   std::uint64_t segment_count = 0;    ///< made, changed or removed
   std::uint64_t added_bytes = 0;      ///< allocated for runs that are new in this generation
@@ -68,8 +69,8 @@ struct MergeReport {
 };
 
 /// What a superstep of a page database did. One on a thread of its own is told of when a commit
-/// has published it; its duration is the time that the thread took. When that commit fails, only
-/// the commit is told of, and the edits wait again.
+/// has published it, before that commit itself; its duration is the time that the thread took. When
+/// that commit fails, only the commit is told of, and the edits wait again.
 struct SuperstepReport {
   std::uint64_t edit_count = 0;      ///< that waited
   std::uint64_t new_page_count = 0;  ///< pages that got an index

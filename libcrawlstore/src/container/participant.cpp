@@ -12,6 +12,7 @@ void Participant::admit() {
 }
 
 Result<void> Participant::leave() {
+  CRAWLSTORE_TRY(store->check_not_reporting());
   if (store->in_transaction()) {
     return fail(Errc::kReentrant,
                 "no DRUM, page database or queue can be closed inside a transaction");

@@ -14,8 +14,6 @@
 namespace crawlstore::links {
 namespace {
 
-/// Pages that a row stands for in the mean: beyond, blocks without bytes would take too much.
-constexpr std::uint64_t kPagesPerRowMax = 64;
 /// So many blocks are counted, then as many of twice as many, and so on.
 constexpr std::uint64_t kCountedBlocks = 2048;
 /// Links of a batch, and blocks of a task.
@@ -99,8 +97,8 @@ Result<void> DenseSurvey::take(const DenseRows& block) {
 
 bool DenseSurvey::is_worth_it() const {
   const format::LinkTotals& totals = cutter_.totals();
-  return totals.link_count >= kDenseLinksMin && !has_too_long_row_ &&
-         (totals.last_page - cutter_.first_page()) / kPagesPerRowMax < totals.row_count;
+  return !has_too_long_row_ &&
+         is_dense_worth_it(cutter_.first_page(), totals.last_page, totals.link_count);
 }
 
 format::DenseLengths DenseSurvey::model() const {

@@ -19,6 +19,19 @@ namespace crawlstore::links {
 /// Runs with fewer links are not worth a model of 2 KB.
 inline constexpr std::uint64_t kDenseLinksMin = 4096;
 
+/// What the index of a dense run takes for pages without rows, at most.
+constexpr std::uint64_t dense_gap_bytes(std::uint64_t first_page, std::uint64_t last_page) {
+  return (last_page - first_page) / format::kDenseBlockPages * sizeof(format::DenseIndexGroup) /
+         format::kDenseGroupBlocks;
+}
+
+/// Whether a run should be dense: it has links enough, and pages without rows take at most two bits
+/// a link, of the four and more that a fresh run takes longer.
+constexpr bool is_dense_worth_it(std::uint64_t first_page, std::uint64_t last_page,
+                                 std::uint64_t link_count) {
+  return link_count >= kDenseLinksMin && dense_gap_bytes(first_page, last_page) <= link_count / 4;
+}
+
 /// The rows of a block, and what the index says of it. Valid until the next one is taken.
 struct DenseRows {
   format::DenseBlockPlace place;
@@ -61,9 +74,11 @@ class DenseSurvey {
 
   Result<void> append(std::uint64_t page, std::span<const std::uint64_t> links);
   Result<void> finish() { return cutter_.finish(); }
-  /// Whether the run should be dense: it has links enough, its pages are not too far apart, and no
-  /// row is too long.
+  /// Whether the run should be dense; not if a row is too long for one.
   [[nodiscard]] bool is_worth_it() const;
+  [[nodiscard]] std::uint64_t gap_bytes() const {
+    return dense_gap_bytes(cutter_.first_page(), cutter_.totals().last_page);
+  }
   [[nodiscard]] format::DenseLengths model() const;
 
  private:

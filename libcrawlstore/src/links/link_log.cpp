@@ -72,8 +72,7 @@ class Merge {
     CRAWLSTORE_TRY(copy_rows(survey, nullptr));
     CRAWLSTORE_TRY(survey.finish());
     if (!survey.is_worth_it()) return write(links, {});
-    const format::DenseLengths model = survey.model();
-    return in_room([&](bool reserve_all) { return write_dense(links, model, reserve_all); });
+    return in_room([&](bool reserve_all) { return write_dense(links, survey, reserve_all); });
   }
 
   /// Puts what was written in the place of the runs.
@@ -95,12 +94,12 @@ class Merge {
     return written;
   }
 
-  Result<void> write_dense(SegmentId links, const format::DenseLengths& model, bool reserve_all) {
-    const std::uint64_t bytes_max = reserve_bytes(runs_, false, reserve_all) +
+  Result<void> write_dense(SegmentId links, const DenseSurvey& survey, bool reserve_all) {
+    const std::uint64_t bytes_max = reserve_bytes(runs_, false, reserve_all) + survey.gap_bytes() +
                                     sizeof(format::LinkRunFooter) + format::kDenseModelBytes;
     CRAWLSTORE_TRY(auto writer,
                    DenseWriter::start(writer_, links, writer_.new_run_ids(1),
-                                      bytes_max + (reserve_all ? bytes_max : 0), model));
+                                      bytes_max + (reserve_all ? bytes_max : 0), survey.model()));
     CRAWLSTORE_TRY(copy_rows(writer, nullptr));
     CRAWLSTORE_TRY(const auto written, writer.finish());
     links_run_ = written;
@@ -188,7 +187,10 @@ Result<void> merge_in(container::SegmentWriter& writer, const LinkSegments& segm
 bool is_loose(std::span<const LogRun> runs) {
   if (runs.size() != 1) return !runs.empty();
   const LinksLookup& run = runs.front().run;
-  return runs.front().is_gone || (!run.is_dense() && run.footer().link_count >= kDenseLinksMin);
+  const format::LinkRunFooter& footer = run.footer();
+  return runs.front().is_gone ||
+         (!run.is_dense() &&
+          is_dense_worth_it(footer.first_page, footer.last_page, footer.link_count));
 }
 
 std::vector<std::uint64_t> sizes_of(std::span<const LogRun> runs) {

@@ -20,6 +20,8 @@ namespace {
 
 /// Blocks that an estimate looks at: 10 to 20 ms of coding.
 constexpr std::uint64_t kSampledBlocks = 64;
+/// No estimate is longer, whatever a damaged file says of its links.
+constexpr double kBytesMax = 1e15;
 
 DenseRowSums::Part part_of(std::size_t context) {
   using Part = DenseRowSums::Part;
@@ -172,19 +174,28 @@ Result<std::uint64_t> estimate_compacted_bytes(const LinkView& view, bool is_inc
         largest == nullptr || log_run.run.footer().link_count > largest->run.footer().link_count;
     if (is_larger) largest = &log_run;
   }
-  const bool is_compact = runs.size() == 1 && runs.front().run.is_dense();
-  if (is_compact || link_count < links::kDenseLinksMin || largest == nullptr) return now_bytes;
+  if (largest == nullptr) return now_bytes;
   const LinksLookup& run = largest->run;
-  auto bytes = static_cast<double>(describe_run(*largest, is_incoming).block_bytes);
-  if (!run.is_dense()) {
+  const format::LinkRunFooter& footer = run.footer();
+  const bool is_compact = runs.size() == 1 && run.is_dense();
+  const bool stays_fresh =
+      footer.link_count == 0 ||
+      !links::is_dense_worth_it(footer.first_page, footer.last_page, link_count);
+  if (is_compact || stays_fresh) return now_bytes;
+  const LinkRunInfo info = describe_run(*largest, is_incoming);
+  auto bytes = static_cast<double>(info.block_bytes);
+  if (run.is_dense()) {
+    bytes += static_cast<double>(info.index_bytes);
+  } else {
     Sample sample;
     CRAWLSTORE_TRY(sample.read(run));
     bytes *= sample.dense_per_fresh();
+    bytes += static_cast<double>(links::dense_gap_bytes(footer.first_page, footer.last_page));
   }
-  bytes *= static_cast<double>(link_count) / static_cast<double>(run.footer().link_count);
+  bytes *= static_cast<double>(link_count) / static_cast<double>(footer.link_count);
   format::RunRef compacted;
-  compacted.payload_bytes =
-      static_cast<std::uint64_t>(bytes) + format::kDenseModelBytes + sizeof(format::LinkRunFooter);
+  compacted.payload_bytes = static_cast<std::uint64_t>(std::min(bytes, kBytesMax)) +
+                            format::kDenseModelBytes + sizeof(format::LinkRunFooter);
   return compacted.extent().length_bytes;
 }
 

@@ -258,6 +258,7 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
 
 /// Who wants to end now does not wait for a superstep, whose edits can wait in the file.
 Result<void> PageDb::Impl::leave() {
+  CRAWLSTORE_TRY(store->check_not_reporting());
   return container::in_steps(options.progress, [this](auto& steps) -> Result<void> {
     const std::lock_guard lock(store->turn);
     if (!closed && !store->in_transaction()) stop_flight_if_told(steps);
