@@ -68,4 +68,7 @@ RUNS = [
     ("diff", ["old.crawl", "x.crawl", "--keys"], b"", 1),
     ("forget", ["x.crawl", "--host", "b.test"], b"", 0),
     ("compact", ["x.crawl"], b"", 0),
+    ("queue", ["x.crawl", "--trim", "0"], b"", 0),
+    ("queue", ["x.crawl"], b"", 0),
+    ("info", ["x.crawl"], b"", 0),
 ]
