@@ -74,26 +74,32 @@ int run(const Options& options) {
 Action define_plan(Parser& parser) {
   auto options = std::make_shared<Options>();
   constexpr std::uint64_t kBucketsMax = 65536;
+  constexpr std::uint64_t kPagesOrLinksMax = std::uint64_t{1} << 40;
   parser.footer(
       "With --pages: what keys, origins (URLs and first linkers), records and links of so many "
-      "pages "
-      "take, before and after `compact`, by the figures of a crawl of documentation, or by those "
-      "of a "
-      "crawl of your own with --like FILE. The file has free space besides, until `compact`; while "
-      "that runs it holds both. Scores take 4 bytes a page and array more, a queue about 5 a "
-      "page.\n"
+      "pages take, before and after `compact`, by the figures of a crawl of documentation, or by "
+      "those of a crawl of your own with --like FILE. The file has free space besides, until "
+      "`compact`; while that runs it holds both. Scores take 4 bytes a page and array more, a "
+      "queue about 5 a page.\n"
       "With --keys: follows the merges of such a DRUM with amounts in place of keys. Bytes and "
       "passes are good "
       "to a tenth when keys are hashed and the share of new ones stays the same, times to a factor "
       "of two. `create --expect-keys` makes what is planned here; seconds are those of two cores.");
-  const auto pages = add_count(parser, "--pages", options->pages, "how many pages will come", {1});
-  add_count(parser, "--links", options->links, "how many links between them").needs(pages);
-  parser
-      .text("--like FILE", options->like.path,
-            "as in this crawl file, a page or link as there (default: a crawl of documentation)")
+  const auto pages = add_count(parser, "--pages", options->pages,
+                               "how many pages will come, up to 2^40, as many as there can be",
+                               {1, kPagesOrLinksMax});
+  add_count(parser, "--links", options->links, "how many links between them, up to 2^40",
+            {0, kPagesOrLinksMax})
       .needs(pages);
-  add_database(parser, options->like.database, "the page database of --like");
-  add_count(parser, "--keys", options->keys, "how many different keys will come", {1});
+  const auto like =
+      parser
+          .text(
+              "--like FILE", options->like.path,
+              "as in this crawl file, a page or link as there (default: a crawl of documentation)")
+          .needs(pages);
+  add_database(parser, options->like.database, "the page database of --like").needs(like);
+  add_count(parser, "--keys", options->keys, "how many different keys will come", {1})
+      .excludes(pages);
   add_memory(parser, options->memory_bytes);
   add_count(parser, "--requests", options->requests,
             "how many requests, repeats included (default: four times the keys)", {1});

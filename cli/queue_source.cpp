@@ -75,9 +75,9 @@ void add_queue_source(Parser& parser, QueueSourceOptions& options) {
 void add_queue_memory(Parser& parser, QueueSourceOptions& options) {
   add_bytes(
       parser, "--memory", options.memory_bytes,
-      "what the queue may keep in memory, such as 256MiB; with little, many changes write it "
-      "anew more often (default: a quarter of what the cgroup or the machine allows, 32 MiB to "
-      "1 GiB)",
+      "what the queue may keep in memory, such as 256MiB, at least 32MiB; with little, many "
+      "changes write it anew more often (default: a quarter of what the cgroup or the machine "
+      "allows, 32 MiB to 1 GiB)",
       kMemoryMin);
 }
 

@@ -133,23 +133,18 @@ Result<Document> DiffView::document(const Snapshot& older, const Snapshot& newer
                                     const DiffReport& report) const {
   CRAWLSTORE_TRY(const auto old_info, older.info());
   CRAWLSTORE_TRY(const auto new_info, newer.info());
-  Document document{{{"is_different", Unit::kFlag, report.differs()},
-                     {"is_same_store", Unit::kFlag, report.is_same_store},
-                     {"old_uuid", Unit::kText, to_string(old_info.uuid)},
-                     {"new_uuid", Unit::kText, to_string(new_info.uuid)},
-                     {"old_generation", Unit::kId, old_info.generation.value},
-                     {"new_generation", Unit::kId, new_info.generation.value},
-                     {"old_commit_time_us", Unit::kTimeUs, old_info.commit_time_us},
-                     {"new_commit_time_us", Unit::kTimeUs, new_info.commit_time_us},
-                     {"added_segment_count", Unit::kCount, report.added_segment_count},
-                     {"gone_segment_count", Unit::kCount, report.gone_segment_count},
-                     {"changed_segment_count", Unit::kCount, report.changed_segment_count}},
-                    {drums_table(report.drums), segments_, buckets_}};
-  if (options_.with_keys) {
-    document.tables.push_back(keys_);
-    document.tables.push_back(requests_);
-  }
-  return document;
+  return Document{{{"is_different", Unit::kFlag, report.differs()},
+                   {"is_same_store", Unit::kFlag, report.is_same_store},
+                   {"old_uuid", Unit::kText, to_string(old_info.uuid)},
+                   {"new_uuid", Unit::kText, to_string(new_info.uuid)},
+                   {"old_generation", Unit::kId, old_info.generation.value},
+                   {"new_generation", Unit::kId, new_info.generation.value},
+                   {"old_commit_time_us", Unit::kTimeUs, old_info.commit_time_us},
+                   {"new_commit_time_us", Unit::kTimeUs, new_info.commit_time_us},
+                   {"added_segment_count", Unit::kCount, report.added_segment_count},
+                   {"gone_segment_count", Unit::kCount, report.gone_segment_count},
+                   {"changed_segment_count", Unit::kCount, report.changed_segment_count}},
+                  {drums_table(report.drums), segments_, buckets_, keys_, requests_}};
 }
 
 }  // namespace crawlstore::model

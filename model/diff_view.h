@@ -14,7 +14,7 @@ namespace crawlstore::model {
 
 struct DiffViewOptions {
   std::size_t rows_max = 1000;  ///< of each list; fields and `drums` count all there is
-  bool with_keys = false;       ///< the tables `keys` and `requests` too
+  bool with_keys = false;       ///< fills `keys`, `requests` and `links`
 };
 
 /// Collects what diff() tells; then the whole is a document.
@@ -26,7 +26,7 @@ class DiffView {
   [[nodiscard]] DiffSink sink();
 
   /// Generations and uuids of both states, whether they differ, the counts, and the tables
-  /// `drums`, `segments`, `buckets`, and if asked for `keys` and `requests`.
+  /// `drums`, `segments`, `buckets`, `keys` and `requests`.
   ///   errors  kIo, kForked
   [[nodiscard]] Result<Document> document(const Snapshot& older, const Snapshot& newer,
                                           const DiffReport& report) const;

@@ -195,7 +195,7 @@ Result<void> PagesDiffView::add_to(Document& document,
   document.tables.push_back(pages_);
   document.tables.push_back(page_links_);
   document.tables.push_back(edits_);
-  if (options_.with_keys) document.tables.push_back(links_);
+  document.tables.push_back(links_);
   return {};
 }
 

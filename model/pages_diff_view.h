@@ -25,8 +25,8 @@ class PagesDiffView {
   /// that it keeps.
   [[nodiscard]] PagesDiffSink sink();
 
-  /// Adds the tables `databases`, `pages`, `page_links`, `edits`, and if asked for `links`, to the
-  /// document of a DiffView, and makes its field `differs` true where a database differs.
+  /// Adds the tables `page_databases`, `pages`, `page_links`, `edits` and `links` to the document
+  /// of a DiffView, and makes its field `is_different` true where a database differs.
   ///   errors  of damage: a page could not be named
   Result<void> add_to(Document& document, const std::vector<PagesDiff>& databases) const;
 

@@ -201,6 +201,19 @@ class UnknownFeatures(command.CommandTest):
                             *words_of(verb, "x.crawl"))
 
 
+class KeysOfPages(command.CommandTest):
+    """Golden files with a key whose index no page has."""
+
+    def test_without_a_page_are_damage(self):
+        for name in ("page_key_index_of_no_page", "page_key_index_of_5_bytes"):
+            file = golden.expand(name, self.folder)
+            for words in (["pages", file, "--by", "host"], ["pages", file, "--by", "domain"],
+                          ["pages", file, "--host", "b.test"],
+                          ["pages", file, "--domain", "b.test"],
+                          ["page", file, "http://b.test/"], ["links", file, "http://b.test/"]):
+                self.refuse(1, "index that no page has", *words)
+
+
 @unittest.skipIf(command.IS_SANITIZED, "a sanitizer takes memory of its own")
 class LinesOfManyThings(command.CommandTest):
     """A line of 64 MiB takes memory for its bytes, not for what is opened in it."""

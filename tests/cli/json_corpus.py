@@ -60,6 +60,7 @@ RUNS = [
     ("plan", ["--keys", "1e9", "--memory", "64MiB"], b"", 0),
     ("plan", ["--pages", "1e6", "--links", "1e7"], b"", 0),
     ("diff", ["x.crawl", "--previous", "--keys"], b"", 1),
+    ("diff", ["x.crawl", "--previous"], b"", 1),
     ("diff", ["older.crawl", "x.crawl", "--keys"], b"", 1),
     ("verify", ["damaged.crawl"], b"", 1),
     ("merge", ["x.crawl"], b"", 0),
@@ -67,4 +68,7 @@ RUNS = [
     ("diff", ["old.crawl", "x.crawl", "--keys"], b"", 1),
     ("forget", ["x.crawl", "--host", "b.test"], b"", 0),
     ("compact", ["x.crawl"], b"", 0),
+    ("queue", ["x.crawl", "--trim", "0"], b"", 0),
+    ("queue", ["x.crawl"], b"", 0),
+    ("info", ["x.crawl"], b"", 0),
 ]

@@ -167,7 +167,7 @@ Result<std::optional<std::uint64_t>> PageView::find_text(std::string_view text) 
   const PageKey key = page_key(text, Inside::of(impl_->snapshot).identity().key_seed);
   CRAWLSTORE_TRY(const auto value, impl_->keys->lookup(key.key));
   if (!value || pages::witness_in(*value) != key.witness) return Found{};
-  const std::uint64_t index = pages::index_in(*value);
+  CRAWLSTORE_TRY(const std::uint64_t index, impl_->index_of_key(*value));
   CRAWLSTORE_TRY(const auto stored, this->url(index));
   return stored == text ? Found{index} : Found{};
 }
@@ -175,6 +175,27 @@ Result<std::optional<std::uint64_t>> PageView::find_text(std::string_view text) 
 Result<void> PageView::Impl::check_index(std::uint64_t index) const {
   if (index < table.page_count) return {};
   return fail(Errc::kInvalidArgument, "no page has this index");
+}
+
+Result<std::uint64_t> PageView::Impl::index_of_key(std::span<const std::byte> value) const {
+  const std::uint64_t index = pages::index_in(value);
+  if (index < table.page_count) return index;
+  return fail(Errc::kSegmentInvalid, "the key of a page has an index that no page has",
+              Error::kNoOffset, table.keys);
+}
+
+Result<void> PageView::Impl::for_each_key(const VisitKey& visit, Key16 from) const {
+  if (!keys) return {};
+  Result<void> done;
+  const auto walked = keys->for_each_key(
+      [&](Key16 key, std::span<const std::byte> value) {
+        const auto index = index_of_key(value);
+        if (index) return visit(key, *index);
+        done = tl::unexpected<Error>(index.error());
+        return false;
+      },
+      from);
+  return done ? walked : done;
 }
 
 Result<void> PageView::Impl::fill_origin(std::uint64_t index, PageInfo& page) const {
@@ -266,20 +287,14 @@ Result<void> PageView::for_each_page(const VisitPage& visit, std::uint64_t first
 }
 
 Result<void> PageView::for_each_key(const VisitKey& visit) const {
-  if (!impl_->keys) return {};
-  return impl_->keys->for_each_key([&](Key16 key, std::span<const std::byte> value) {
-    return visit(key, pages::index_in(value));
-  });
+  return impl_->for_each_key(visit, {});
 }
 
 Result<void> PageView::for_each_key_of(std::string_view host, const VisitKey& visit) const {
-  if (!impl_->keys) return {};
   const std::uint64_t head = host_key(host, Inside::of(impl_->snapshot).identity().key_seed);
-  return impl_->keys->for_each_key(
-      [&](Key16 key, std::span<const std::byte> value) {
-        return key.head == head && visit(key, pages::index_in(value));
-      },
-      Key16{head, 0});
+  return impl_->for_each_key(
+      [&](Key16 key, std::uint64_t index) { return key.head == head && visit(key, index); },
+      {head, 0});
 }
 
 Result<void> PageView::for_each_page_of(std::string_view host, const VisitPage& visit) const {
@@ -324,11 +339,11 @@ Result<std::vector<float>> PageView::scores() const {
 
 Result<std::vector<std::uint64_t>> PageView::Impl::hosts() const {
   std::vector<std::uint64_t> heads(table.page_count, 0);
-  CRAWLSTORE_TRY(keys->for_each_key([&](Key16 key, std::span<const std::byte> value) {
-    const std::uint64_t index = pages::index_in(value);
-    if (index < heads.size()) heads[index] = key.head;
+  const auto note = [&heads](Key16 key, std::uint64_t index) {
+    heads[index] = key.head;
     return true;
-  }));
+  };
+  CRAWLSTORE_TRY(for_each_key(note, {}));
   return heads;
 }
 

@@ -33,6 +33,10 @@ struct PageView::Impl {
   Result<void> open_keys();
   Result<const format::SegmentEntry*> part(SegmentId id, SegmentKind kind) const;
   [[nodiscard]] Result<void> check_index(std::uint64_t index) const;
+  /// errors  kSegmentInvalid: no page has the index
+  [[nodiscard]] Result<std::uint64_t> index_of_key(std::span<const std::byte> value) const;
+  /// Keys that are not below `from`, with their indexes. errors of damage
+  Result<void> for_each_key(const VisitKey& visit, Key16 from) const;
   Result<void> fill_origin(std::uint64_t index, PageInfo& page) const;
   /// errors  kInvalidArgument: no page has this index; of damage
   [[nodiscard]] Result<format::PageRecord> record(std::uint64_t index) const;
