@@ -100,8 +100,8 @@ class Compaction {
   Compaction& operator=(const Compaction&) = delete;
 
   Result<CompactReport> compact() {
-    report_.file_bytes_before = writer_.file_bytes();
     CRAWLSTORE_TRY(turns_.plan([this] { return writer_.prepare(); }));
+    report_.file_bytes_before = writer_.file_bytes();
     bool has_gaps = false;
     CRAWLSTORE_TRY(turns_.plan([&]() -> Result<void> {
       has_gaps = has_much_free();
