@@ -160,7 +160,7 @@ class Exports(PagesTest):
 
     def assert_loses_nothing(self, before, events):
         """A database takes the events: its links that are there afterwards are there all the time,
-        but for those of the page whose events are being told."""
+        but for those of the page whose events are being told. True: it has these links alone."""
         after = pages_model.Pages()
         for event in events:
             after.apply(event)
@@ -174,7 +174,9 @@ class Exports(PagesTest):
             for url, links in kept.items():
                 self.assertTrue(links <= now[url] or url == told, (url, event))
         now = self.links_of(before)
-        self.assertEqual({url: now[url] for url in left}, left)
+        for url, links in left.items():
+            self.assertLessEqual(links, now[url], url)
+        return now == left
 
     def test_take_no_link_away_that_they_bring(self):
         for urls in (60, 250):
@@ -189,7 +191,8 @@ class Exports(PagesTest):
                     before = pages_model.Pages()
                     for event in events[:count]:
                         before.apply(event)
-                    self.assert_loses_nothing(before, export)
+                    is_same = self.assert_loses_nothing(before, export)
+                    self.assertTrue(is_same or words or count < len(events))
 
 
 class RandomCrawls(PagesTest):
