@@ -4,8 +4,8 @@
 /// The lines of an input, read in large blocks, without a copy or an allocation for each line.
 ///
 /// A line ends with LF or with the input; a CR right before that end is not part of the line, nor
-/// is a UTF-8 byte order mark at the start of the input. Ownership: does not own the descriptor; a
-/// line lives until the next call. Threads: one.
+/// is a UTF-8 byte order mark at the start of the input.
+/// Ownership: does not own the descriptor; a line lives until the next call. Threads: one.
 
 #include <cstddef>
 #include <cstdint>

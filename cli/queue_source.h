@@ -17,7 +17,7 @@ namespace crawlstore::cli {
 
 struct QueueSourceOptions {
   PageSourceOptions pages;
-  std::string name;  ///< empty: the only one, or else the default
+  std::string name;                                ///< empty: the only one, or else the default
   std::optional<std::uint64_t> memory_bytes = {};  ///< of a queue that is changed
 };
 /// What add_page_source() adds, and --name.

@@ -30,6 +30,9 @@ constexpr std::size_t type_context(RowClass before) {
   return static_cast<std::size_t>(before);
 }
 inline constexpr std::size_t kEmptiesContext = 6;
+constexpr bool is_type_context(std::size_t context) {
+  return context < kEmptiesContext;
+}
 /// of `count`: 0 to 2
 constexpr std::size_t size_class(std::uint64_t count) {
   return (count >= 8 ? 1U : 0U) + (count >= 32 ? 1U : 0U);

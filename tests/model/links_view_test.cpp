@@ -5,40 +5,21 @@
 
 #include <gtest/gtest.h>
 
-#include <crawlstore/pages.h>
-
-#include "drum/memory_store.h"
-#include "format/link_samples.h"
 #include "model/pages_plan.h"
+#include "pages/linked_pages.h"
 #include "support/seeded.h"
 
 namespace crawlstore::model {
 namespace {
 
-using testing::MemoryStore;
 using testing::must;
 
 /// A database of 1,000 pages without URLs, fresh or compacted.
 std::vector<PageView> linked_pages(bool is_compacted) {
-  MemoryStore store;
-  PagesOptions options;
-  options.has_urls = false;
-  PageDb pages = must(PageDb::open(*store, PageDb::kDefaultName, options));
   testing::SeededRandom random;
-  std::vector<EventLink> links;
-  for (const auto& [page, row] : testing::random_rows(random, 1000, 0, 1000)) {
-    links.clear();
-    links.reserve(row.size());
-    for (const std::uint64_t link : row) links.push_back({{}, link, 0});
-    CrawlEvent event;
-    event.index = page;
-    event.links = links;
-    must(pages.add(event));
-  }
-  must(pages.merge());
-  if (is_compacted) must(pages.compact());
-  must(store->commit());
-  return must(page_views(must(store->snapshot())));
+  testing::LinkedPages pages(testing::random_rows(random, 1000, 0, 1000));
+  if (is_compacted) pages.compact();
+  return {pages.view()};
 }
 
 Cell cell(const Table& table, std::size_t row, std::string_view name) {

@@ -9,8 +9,7 @@
 #include <crawlstore/link_runs.h>
 #include <crawlstore/pages.h>
 
-#include "drum/memory_store.h"
-#include "format/link_samples.h"
+#include "pages/linked_pages.h"
 #include "support/bytes.h"
 #include "support/recording_storage.h"
 #include "support/seeded.h"
@@ -19,50 +18,6 @@ namespace crawlstore::testing {
 namespace {
 
 constexpr std::uint64_t kPageCount = 2000;
-
-PagesOptions without_urls() {
-  PagesOptions options;
-  options.has_urls = false;
-  return options;
-}
-
-void add_rows(PageDb& pages, const Rows& rows) {
-  std::vector<EventLink> links;
-  for (const auto& [page, row] : rows) {
-    links.clear();
-    links.reserve(row.size());
-    for (const std::uint64_t link : row) links.push_back({{}, link, 0});
-    CrawlEvent event;
-    event.index = page;
-    event.links = links;
-    must(pages.add(event));
-  }
-  must(pages.merge());
-}
-
-/// A page database without URLs that has these links.
-class LinkedPages {
- public:
-  explicit LinkedPages(const Rows& rows)
-      : pages_(must(PageDb::open(*store_, PageDb::kDefaultName, without_urls()))) {
-    add(rows);
-  }
-
-  void add(const Rows& rows) {
-    add_rows(pages_, rows);
-    must(store_->commit());
-  }
-  void compact() {
-    must(pages_.compact());
-    must(store_->commit());
-  }
-  [[nodiscard]] PageView view() { return must(PageView::open(must(store_->snapshot()))); }
-  [[nodiscard]] std::vector<std::byte> image() const { return store_.image(); }
-
- private:
-  MemoryStore store_;
-  PageDb pages_;
-};
 
 Rows graph(SeededRandom& random) {
   return random_rows(random, kPageCount, 0, kPageCount);

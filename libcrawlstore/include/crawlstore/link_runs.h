@@ -20,7 +20,7 @@ namespace crawlstore {
 /// A run of links, one way.
 struct LinkRunInfo {
   RunId id;
-  Extent place;  ///< in the file
+  Extent place;              ///< in the file
   bool is_incoming = false;  ///< rows are targets with their sources
   bool is_gone = false;      ///< incoming links that went
   bool is_dense = false;     ///< codec 2, which compact() writes; else codec 1

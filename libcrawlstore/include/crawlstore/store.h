@@ -113,8 +113,8 @@ class Store {
   [[nodiscard]] std::uint64_t file_bytes() const;
   [[nodiscard]] std::uint64_t free_bytes() const;
   /// What this store has done since it was opened, or did until it was closed: report.h.
-  ///   threads  any, while others merge and commit; each number is whole, together they are of no
-  ///            one moment
+  ///   threads  any, while others merge and commit, but not while one closes or destroys the store;
+  ///            each number is whole, together they are of no one moment
   ///   cost     some 20 loads from memory; no lock
   [[nodiscard]] StoreCounters counters() const;
 

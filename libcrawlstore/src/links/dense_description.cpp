@@ -29,15 +29,15 @@ constexpr std::uint64_t kGroupBytes = sizeof(format::DenseIndexGroup);
 constexpr std::size_t kNumbersShown = 64;
 
 bool is_type(const format::DenseNumber& number) {
-  return number.context < format::kEmptiesContext;
+  return format::is_type_context(number.context);
 }
 
 /// How many numbers the first row has, those of pages without links before it among them.
 std::size_t row_length(std::span<const format::DenseNumber> numbers) {
-  const bool has_empties = numbers.front().value == format::kEmptyRows;
-  const auto behind = numbers.begin() + (has_empties ? 3 : 1);
-  if (numbers.end() - numbers.begin() < behind - numbers.begin()) return numbers.size();
-  return static_cast<std::size_t>(std::find_if(behind, numbers.end(), is_type) - numbers.begin());
+  const std::size_t least = numbers.front().value == format::kEmptyRows ? 3 : 1;
+  if (numbers.size() < least) return numbers.size();
+  const auto behind = numbers.subspan(least);
+  return least + static_cast<std::size_t>(std::ranges::find_if(behind, is_type) - behind.begin());
 }
 
 /// What the type of a row says. Of a row with at least one number.

@@ -2,6 +2,9 @@
 #include "pages/link_survey.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "format/dense_contexts.h"
@@ -45,8 +48,7 @@ void add_block(const format::LinkRows& rows, std::span<const format::DenseNumber
     sums.bits[part] += number.end_bits - number.begin_bits;
     if (part == DenseRowSums::kDegrees) extra_count += number.value + 1;
     if (part == DenseRowSums::kExtraCounts) extra_count += number.value;
-    const bool is_type = number.context < format::kEmptiesContext;
-    if (!is_type || number.value == format::kEmptyRows) continue;
+    if (!format::is_type_context(number.context) || number.value == format::kEmptyRows) continue;
     if (number.value == format::kPlainRow) {
       ++sums.plain_count;
     } else {
