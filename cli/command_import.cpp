@@ -46,6 +46,7 @@ class ImportRun {
  public:
   ImportRun(UrlSession& session, UnparsedReport& unparsed, bool quiet)
       : session_(session),
+        keyer_(session.keyer()),
         unparsed_(unparsed),
         progress_("import", model::Unit::kCount, " lines", quiet) {}
 
@@ -57,7 +58,10 @@ class ImportRun {
  private:
   Result<void> submit();
 
+  [[nodiscard]] bool has_wide_keys() const { return keyer_.kind() == UrlKeyKind::kXxh3Wide; }
+
   UrlSession& session_;
+  UrlKeyer keyer_;
   UnparsedReport& unparsed_;
   model::LineCounts counts_;
   ProgressBar progress_;
@@ -83,8 +87,11 @@ Result<void> ImportRun::answer_leftovers() {
 
 Result<void> ImportRun::submit() {
   const auto consumer = session_.import_consumer();
+  const std::uint64_t unparsed_count = keyer_.unparsed_count() - counts_.unparsed;
+  if (unparsed_count != 0) session_.core().count_unparsed(unparsed_count);
+  counts_.unparsed += unparsed_count;
   CRAWLSTORE_TRY(
-      session_.has_wide_keys()
+      has_wide_keys()
           ? session_.core().submit_keys(DrumOperation::kCheckUpdate, wide_keys_, consumer)
           : session_.core().submit_keys(DrumOperation::kCheckUpdate, keys_, consumer));
   keys_.clear();
@@ -110,11 +117,11 @@ Result<void> ImportRun::read(const std::string& path, int descriptor, const Stop
     } else if (line.empty()) {
       ++counts_.skipped;
     } else {
-      const Key16 key = session_.key_of(line);
-      const UrlProblem problem = session_.problem();
+      const Key16 key = keyer_(line);
+      const UrlProblem problem = keyer_.problem();
       CRAWLSTORE_TRY(session_.remember_page(line, key));
       if (problem != UrlProblem::kNone) unparsed_.add(place(), line, problem);
-      if (session_.has_wide_keys()) {
+      if (has_wide_keys()) {
         wide_keys_.push_back(key);
       } else {
         keys_.push_back(key.head);
@@ -129,7 +136,6 @@ Result<void> ImportRun::read(const std::string& path, int descriptor, const Stop
 Result<void> ImportRun::finish() {
   CRAWLSTORE_TRY(submit());
   CRAWLSTORE_TRY(session_.merge(true));
-  counts_.unparsed = session_.unparsed_count();
   counts_.dropped = session_.core().status().dropped_count;
   return {};
 }

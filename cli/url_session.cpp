@@ -31,10 +31,6 @@ Result<UrlSession> UrlSession::open(const UrlSessionOptions& options) {
 }
 
 Result<std::uint64_t> UrlSession::merge(bool everything) {
-  if (unparsed_count() != unparsed_told_) {
-    core().count_unparsed(unparsed_count() - unparsed_told_);
-    unparsed_told_ = unparsed_count();
-  }
   CRAWLSTORE_TRY(const auto report, everything ? core().merge() : core().merge_if_full());
   return report.request_count;
 }

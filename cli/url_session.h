@@ -6,7 +6,7 @@
 /// Two consumers: 0, whose verdicts `seen` prints, and "crawlstore import", which only counts. What
 /// an interrupted `seen` left unanswered is therefore never swallowed by an import: it waits in the
 /// file for the next `seen`.
-/// Threads: one.
+/// Threads: one at a time; a keyer that was taken has its own.
 
 #include <cstdint>
 #include <optional>
@@ -35,18 +35,12 @@ class UrlSession {
   [[nodiscard]] DrumCore& core() { return urls_.drum().core(); }
   [[nodiscard]] std::uint16_t import_consumer() const { return import_consumer_; }
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
-  /// URLs that no parser takes, so far.
-  [[nodiscard]] std::uint64_t unparsed_count() const { return keyer_.unparsed_count(); }
-
-  /// The key of a URL that is asked for; counts those that no parser takes.
-  Key16 key_of(std::string_view url) { return keyer_(url); }
-  /// Of the URL whose key was made last.
-  [[nodiscard]] UrlProblem problem() const { return keyer_.problem(); }
+  /// Makes the DRUM's keys, on any one thread.
+  [[nodiscard]] UrlKeyer keyer() const { return urls_.keyer(); }
   /// UrlSeen::remember_page.
   Result<void> remember_page(std::string_view url, Key16 key) {
     return urls_.remember_page(url, key);
   }
-  [[nodiscard]] bool has_wide_keys() const { return keyer_.kind() == UrlKeyKind::kXxh3Wide; }
 
   /// Merges everything, or only when a bucket calls for it; returns how many requests were
   /// answered.
@@ -57,16 +51,11 @@ class UrlSession {
 
  private:
   UrlSession(Store store, UrlSeen urls, std::uint64_t memory_bytes)
-      : store_(std::move(store)),
-        urls_(std::move(urls)),
-        keyer_(urls_.keyer()),
-        memory_bytes_(memory_bytes) {}
+      : store_(std::move(store)), urls_(std::move(urls)), memory_bytes_(memory_bytes) {}
 
   Store store_;
   UrlSeen urls_;
-  UrlKeyer keyer_;
   std::uint64_t memory_bytes_;
-  std::uint64_t unparsed_told_ = 0;
   std::uint16_t import_consumer_ = 0;
 };
 

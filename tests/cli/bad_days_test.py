@@ -316,6 +316,18 @@ class Signals(SeenTest):
             self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
             self.assert_unique(urls, self.succeed("seen", name).verdicts)
 
+    def test_of_a_reader_that_went_away_keep_all_lines_up_to_the_last_that_was_read(self):
+        urls = [f"http://a.test/{i}".encode() for i in range(100_000)]  # many hand-overs
+        path = self.folder / "urls"
+        path.write_bytes(lines(urls))
+        process = self.start("seen", "x.crawl", str(path), "--memory", "1MiB", "--quiet")
+        process.stdout.read(1)
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE)
+        rest = [url for _, url in self.succeed("seen", "x.crawl").verdicts]
+        self.assertEqual(set(rest), set(urls[:len(rest)]))
+        self.assertTrue(20_000 < len(rest) < len(urls), len(rest))
+
     def test_that_were_ignored_stay_ignored(self):
         process = self.start("seen", "x.crawl",
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))

@@ -126,5 +126,23 @@ TEST(DrumAuxLogs, FailToAnswerWithABrokenBlock) {
   }
 }
 
+/// The bytes of a file with requests of several megabytes in its logs.
+std::vector<std::byte> bytes_of_logs(bool parallel) {
+  MemoryStore store(std::uint64_t{1} << 26);
+  DrumOptions options = log_first(40);  // more than are encoded at once
+  options.parallel = parallel;
+  auto drum = must(Urls::open(*store, "urls", options));
+  for (std::uint64_t i = 0; i < 60'000; ++i) must(drum.check_update(key_of(i), {}, url(i)));
+  must(drum.close());
+  must(store->close());
+  return store.image();
+}
+
+TEST(DrumAuxLogs, AreTheSameBytesWhateverTheThreads) {
+  const auto alone = bytes_of_logs(false);
+  EXPECT_EQ(alone, bytes_of_logs(false));
+  for (int again = 0; again < 3; ++again) EXPECT_EQ(alone, bytes_of_logs(true));
+}
+
 }  // namespace
 }  // namespace crawlstore::testing

@@ -80,7 +80,7 @@ struct DrumOptions {
   /// and its sequences are not used again.
   bool log_first = false;
   /// Load, sort and merge the next buckets on a second thread while others are dispatched and new
-  /// requests come in.
+  /// requests come in; encode requests for the log on up to four. The bytes are the same.
   bool parallel = true;
   /// Slots of the recent-keys window, where there are no values: a request whose key is known to be
   /// inserted by one before it that waits in the same array is neither sorted nor merged, and takes

@@ -33,6 +33,7 @@ struct DrumCore::Impl : Participant {
   struct PlannedMerge;
   struct Group;
   struct Flight;
+  struct Transferred;
   struct Wants;
   class Auxes;
   /// What came of an insert: the key was there; it was taken; not now, for a transaction of another
@@ -64,7 +65,7 @@ struct DrumCore::Impl : Participant {
   std::vector<std::shared_ptr<const drum::PartitionLookup>> lookups;
   std::vector<drum::LoggedKeys> pending_keys;  // by bucket, as far as somebody asked; or empty
   std::vector<drum::LoggedKeys> tentative_keys;
-  std::vector<std::byte> scratch;
+  drum::RequestColumns::Encoded scratch;
   std::optional<format::RunRef> table_run_in_commit;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
   std::uint16_t nobody = 0;  // the consumer of inserts; 0: there is none yet
@@ -143,6 +144,9 @@ struct DrumCore::Impl : Participant {
   // drum_transfer.cpp
   template <class Wanted>
   Result<void> transfer(bool takes_tentative, const Wanted& is_wanted);
+  Result<void> encode(std::span<const Transferred> some,
+                      std::span<drum::RequestColumns::Encoded> encoded);
+  Result<void> write(std::span<Transferred> all);
   Result<void> transfer_arrays();
   Result<void> transfer_arrays(std::size_t first, std::size_t end);
   Result<void> transfer_tentative();

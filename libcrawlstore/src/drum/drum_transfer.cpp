@@ -3,7 +3,10 @@
 // Arrays to runs, runs to fewer runs, runs to other buckets.
 #include <algorithm>
 #include <array>
+#include <span>
+#include <thread>
 
+#include "base/in_parallel.h"
 #include "container/run_io.h"
 #include "drum/drum_impl.h"
 
@@ -12,6 +15,11 @@ namespace {
 
 /// Who submits from outside leaves so many: a transaction that could not submit could not end.
 constexpr std::size_t kRunsKeptForDispatchers = 16;
+/// So many arrays are in memory a second time, encoded.
+constexpr std::size_t kEncodedAtOnce = 16;
+constexpr unsigned kThreadsMax = 4;
+/// What a thread takes a millisecond for.
+constexpr std::uint64_t kBytesPerThread = 512 * 1024;
 
 std::size_t run_count(const drum::Bucket& bucket) {
   return bucket.pending.keys.size() + bucket.tentative.keys.size();
@@ -20,14 +28,6 @@ std::size_t run_count(const drum::Bucket& bucket) {
 tl::unexpected<Error> too_many_runs() {
   return fail(Errc::kTooLarge, "a bucket has too many runs; merge more often");
 }
-
-enum class Source : std::uint8_t { kSealed, kArray, kTentative };
-
-struct WrittenRuns {
-  std::size_t bucket;
-  Source source;
-  drum::RequestColumns::Runs runs;
-};
 
 std::uint16_t tag_of(const RawRequest& request) {
   return format::make_tag(static_cast<format::Operation>(request.operation), request.consumer);
@@ -60,12 +60,6 @@ JoinedTail tail_to_join(const drum::LogRuns& log, std::size_t fixed, std::uint64
   return {first, taken};
 }
 
-void release_all(container::Writer& writer, const std::vector<WrittenRuns>& written) {
-  for (const auto& entry : written) {
-    drum::release_unpublished(writer, std::array{entry.runs.keys, entry.runs.auxes});
-  }
-}
-
 /// Where the bucket's next runs go; makes its logs the first time.
 drum::RequestColumns::Place next_place(container::Writer& writer, drum::Bucket& bucket) {
   if (!bucket.key_log) bucket.key_log = writer.new_segment_id();
@@ -74,6 +68,16 @@ drum::RequestColumns::Place next_place(container::Writer& writer, drum::Bucket& 
 }
 
 }  // namespace
+
+/// Requests that become runs.
+struct DrumCore::Impl::Transferred {
+  enum class Source : std::uint8_t { kSealed, kArray, kTentative };
+  std::size_t bucket;
+  Source source;
+  const drum::RequestColumns* columns;
+  std::uint64_t first_sequence;
+  drum::RequestColumns::Runs runs{};
+};
 
 /// Before the first request of an array: there must be room for the run that it will become, so
 /// that transfers, and with them commits and merges, never lack it.
@@ -93,45 +97,71 @@ std::size_t DrumCore::Impl::waiting_count(std::size_t bucket) const {
          (tentative_arrays[bucket].empty() ? 0 : 1);
 }
 
+/// Encodes some requests, side by side where they are many.
+Result<void> DrumCore::Impl::encode(std::span<const Transferred> some,
+                                    std::span<drum::RequestColumns::Encoded> encoded) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : some) bytes += entry.columns->request_bytes();
+  const auto threads = std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMax);
+  const auto useful =
+      std::min<std::uint64_t>(options.parallel ? threads : 1, bytes / kBytesPerThread);
+  return in_parallel(static_cast<unsigned>(std::max<std::uint64_t>(1, useful)), some.size(),
+                     [&](std::uint64_t i, unsigned) -> Result<void> {
+                       some[i].columns->encode(some[i].first_sequence, state.value_bytes,
+                                               encoded[i]);
+                       return {};
+                     });
+}
+
+/// Writes the runs of all, or of none, in this order, whatever the number of threads.
+Result<void> DrumCore::Impl::write(std::span<Transferred> all) {
+  container::Writer& writer = *store->writer;
+  std::vector<drum::RequestColumns::Encoded> encoded(std::min(all.size(), kEncodedAtOnce));
+  std::size_t count = 0;
+  const auto write_some = [&](std::span<Transferred> some) -> Result<void> {
+    CRAWLSTORE_TRY(encode(some, encoded));
+    for (std::size_t i = 0; i < some.size(); ++i, ++count) {
+      const auto place = next_place(writer, state.buckets[some[i].bucket]);
+      CRAWLSTORE_TRY(some[i].runs, drum::RequestColumns::write(writer, place, encoded[i]));
+    }
+    return {};
+  };
+  Result<void> done;
+  while (done && count < all.size()) {
+    done = write_some(all.subspan(count, std::min(all.size() - count, kEncodedAtOnce)));
+  }
+  if (done) return {};
+  for (const auto& entry : all.first(count)) {
+    drum::release_unpublished(writer, std::array{entry.runs.keys, entry.runs.auxes});
+  }
+  return done;
+}
+
 /// Writes what waits in the memory of the wanted buckets as runs, in arrival order. All or nothing.
 template <class Wanted>
 Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wanted) {
-  container::Writer& writer = *store->writer;
-  std::vector<WrittenRuns> written;
+  using Source = Transferred::Source;
+  std::vector<Transferred> all;
   std::uint64_t sequence = state.next_sequence;
-  const auto write = [&](std::size_t b, Source source, const drum::RequestColumns& columns,
-                         std::uint64_t first) -> Result<void> {
-    CRAWLSTORE_TRY(auto runs, columns.write(writer, next_place(writer, state.buckets[b]), first,
-                                            state.value_bytes, scratch));
-    written.push_back({b, source, runs});
-    return {};
-  };
-  const auto write_bucket = [&](std::size_t b) -> Result<void> {
-    for (const auto& waiting : sealed[b]) {
-      CRAWLSTORE_TRY(write(b, Source::kSealed, *waiting.columns, waiting.first_sequence));
-    }
-    if (!arrays[b].empty()) {
-      CRAWLSTORE_TRY(write(b, Source::kArray, arrays[b], sequence));
-      sequence += arrays[b].count();
-    }
-    if (takes_tentative && !tentative_arrays[b].empty()) {
-      CRAWLSTORE_TRY(write(b, Source::kTentative, tentative_arrays[b], sequence));
-      sequence += tentative_arrays[b].count();
-    }
-    return {};
+  const auto take = [&](std::size_t b, Source source, const drum::RequestColumns& columns) {
+    if (columns.empty()) return;
+    all.push_back({b, source, &columns, sequence});
+    sequence += columns.count();
   };
   for (std::size_t b = 0; b < arrays.size(); ++b) {
     if (waiting_count(b) == 0 || !is_wanted(b)) continue;
-    if (const auto done = write_bucket(b); !done) {
-      release_all(writer, written);
-      return done;
+    for (const auto& waiting : sealed[b]) {
+      all.push_back({b, Source::kSealed, waiting.columns.get(), waiting.first_sequence});
     }
+    take(b, Source::kArray, arrays[b]);
+    if (takes_tentative) take(b, Source::kTentative, tentative_arrays[b]);
   }
-  if (written.empty()) return {};
+  if (all.empty()) return {};
+  CRAWLSTORE_TRY(write(all));
   state.next_sequence = sequence;
   dirty = true;
   ++transfer_count;
-  for (const auto& [b, source, runs] : written) {
+  for (const auto& [b, source, columns, first_sequence, runs] : all) {
     drum::Bucket& bucket = state.buckets[b];
     (source == Source::kTentative ? bucket.tentative : bucket.pending).add(runs);
     if (source == Source::kSealed) {
@@ -146,7 +176,7 @@ Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wan
       tentative_arrays[b].clear();
     }
   }
-  for (const auto& entry : written) {
+  for (const auto& entry : all) {
     drum::Bucket& bucket = state.buckets[entry.bucket];
     // The requests are taken: a join that fails now is asked for again by the next transfer.
     if (run_count(bucket) > drum::kJoinRunCount) (void)join_runs(bucket);
@@ -242,8 +272,9 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   }
   if (!joined.can_hold(joined.last_sequence())) return {};
   container::Writer& writer = *store->writer;
+  joined.encode(0, state.value_bytes, scratch);
   CRAWLSTORE_TRY(auto runs,
-                 joined.write(writer, next_place(writer, bucket), 0, state.value_bytes, scratch));
+                 drum::RequestColumns::write(writer, next_place(writer, bucket), scratch));
   drum::LogRuns kept = log;
   drum::LogRuns dropped = log;
   dropped.drop_front(first);
@@ -275,8 +306,9 @@ Result<void> DrumCore::Impl::redistribute(Group& group, std::size_t first, std::
   const auto write_part = [&](std::size_t i) -> Result<void> {
     drum::Bucket& bucket = state.buckets[first + i];
     if (run_count(bucket) >= format::kRunsPerLogMax) return too_many_runs();
-    CRAWLSTORE_TRY(auto runs, parts[i].write(writer, next_place(writer, bucket), 0,
-                                             state.value_bytes, scratch));
+    parts[i].encode(0, state.value_bytes, scratch);
+    CRAWLSTORE_TRY(auto runs,
+                   drum::RequestColumns::write(writer, next_place(writer, bucket), scratch));
     group.written.push_back(runs.keys);
     if (runs.auxes.payload_bytes != 0) group.written.push_back(runs.auxes);
     bucket.pending.add(runs);

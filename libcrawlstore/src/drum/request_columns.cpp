@@ -155,10 +155,8 @@ void RequestColumns::write_tags(std::vector<std::uint16_t>& tags) const {
   }
 }
 
-Result<RequestColumns::Runs> RequestColumns::write(container::SegmentWriter& writer, Place place,
-                                                   std::uint64_t first_sequence,
-                                                   std::int32_t value_bytes,
-                                                   std::vector<std::byte>& scratch) const {
+void RequestColumns::encode(std::uint64_t first_sequence, std::int32_t value_bytes,
+                            Encoded& to) const {
   format::KeyRun run;
   run.first_sequence = sequences_.empty() ? first_sequence : sequences_.front();
   run.value_bytes = value_bytes;
@@ -175,16 +173,16 @@ Result<RequestColumns::Runs> RequestColumns::write(container::SegmentWriter& wri
   run.values = values_;
   CRAWLSTORE_ASSERT(sequences_.empty() || can_hold(last_sequence()));
   std::vector<std::uint32_t> offsets;
+  offsets.reserve(sequences_.size());
   for (const auto sequence : sequences_) {
     offsets.push_back(static_cast<std::uint32_t>(sequence - run.first_sequence));
   }
   run.sequences = offsets;
-  scratch.clear();
-  format::encode_key_run(run, scratch);
-  CRAWLSTORE_TRY(auto key_run,
-                 container::write_run(writer, place.key_log, place.id, scratch, count()));
-  Runs runs{key_run, {}};
-  if (auxes_.empty()) return runs;
+  to.count = count();
+  to.keys.clear();
+  format::encode_key_run(run, to.keys);
+  to.auxes.clear();
+  if (auxes_.empty()) return;
 
   format::AuxRun aux;
   aux.record_count = count();
@@ -194,9 +192,17 @@ Result<RequestColumns::Runs> RequestColumns::write(container::SegmentWriter& wri
   bytes.reserve(auxes_.size());
   for (const auto& span : auxes_.spans()) bytes.insert(bytes.end(), span.begin(), span.end());
   aux.bytes = bytes;
-  scratch.clear();
-  format::encode_aux_run(aux, scratch);
-  auto auxes = container::write_run(writer, place.aux_log, {place.id.value + 1}, scratch, count());
+  format::encode_aux_run(aux, to.auxes);
+}
+
+Result<RequestColumns::Runs> RequestColumns::write(container::SegmentWriter& writer, Place place,
+                                                   const Encoded& encoded) {
+  CRAWLSTORE_TRY(auto key_run, container::write_run(writer, place.key_log, place.id, encoded.keys,
+                                                    encoded.count));
+  Runs runs{key_run, {}};
+  if (encoded.auxes.empty()) return runs;
+  auto auxes = container::write_run(writer, place.aux_log, {place.id.value + 1}, encoded.auxes,
+                                    encoded.count);
   if (!auxes) {
     writer.release(key_run.extent());
     return tl::unexpected<Error>(auxes.error());

@@ -142,9 +142,16 @@ class alignas(kLineBytes) RequestColumns {
     format::RunRef keys;
     format::RunRef auxes;
   };
-  /// Writes them; the caller owns the extents. first_sequence counts where no request has its own.
-  Result<Runs> write(container::SegmentWriter& writer, Place place, std::uint64_t first_sequence,
-                     std::int32_t value_bytes, std::vector<std::byte>& scratch) const;
+  /// The payloads of these runs.
+  struct Encoded {
+    std::vector<std::byte> keys;
+    std::vector<std::byte> auxes;  // empty: all auxiliaries are
+    std::uint64_t count = 0;
+  };
+  /// Encodes them, on any thread. first_sequence counts where no request has its own.
+  void encode(std::uint64_t first_sequence, std::int32_t value_bytes, Encoded& to) const;
+  /// Writes them; the caller owns the extents.
+  static Result<Runs> write(container::SegmentWriter& writer, Place place, const Encoded& encoded);
 
  private:
   static constexpr std::int32_t kNotPlain = -1;
