@@ -35,6 +35,7 @@ crawlstore_build_packages=(
   nlohmann-json3-dev
   pkg-config
   publicsuffix
+  robin-map-dev
 )
 
 # What `./quickstart --package` needs on top.

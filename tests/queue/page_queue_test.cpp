@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "queue/page_queue.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -17,6 +19,7 @@ namespace crawlstore::testing {
 namespace {
 
 using queue::Entry;
+using queue::PageHash;
 using queue::PageQueue;
 using queue::PageSet;
 using queue::StoredRunPtr;
@@ -56,6 +59,22 @@ TEST(PageSet, IsASetOfNearAndFarPages) {
     ASSERT_EQ(set.count(), reference.size());
   }
   for (const std::uint64_t page : reference) ASSERT_TRUE(set.contains(page));
+}
+
+/// Pages at distances that a hostile file may choose, such as bucket counts of hash tables.
+TEST(PageHash, SpreadsPagesAtEqualDistances) {
+  constexpr std::uint64_t kBuckets = 16'384;
+  const PageHash hash;
+  for (const std::uint64_t distance : {1U, 64U, 107'897U, 1U << 16U, 1U << 24U}) {
+    std::vector<bool> is_taken(kBuckets);
+    for (std::uint64_t i = 0; i < kBuckets; ++i) is_taken[hash(i * distance) % kBuckets] = true;
+    EXPECT_GE(std::ranges::count(is_taken, true), kBuckets / 2) << distance;
+  }
+}
+
+TEST(PageHash, IsAnotherInEachTable) {
+  const PageHash hashes[2];
+  EXPECT_NE(hashes[0](1), hashes[1](1));
 }
 
 /// So many changes that all is rewritten some times, beside a reference.

@@ -103,7 +103,7 @@ Result<void> PageQueue::check() {
   CRAWLSTORE_TRY(load_changes());
   std::uint64_t entry_count = 0;
   PageSet pages;
-  std::unordered_set<std::uint64_t> met;
+  PageSet met;
   CRAWLSTORE_TRY(for_each_fragment(entries_.runs(), [&](auto entries) -> Result<void> {
     entry_count += entries.size();
     for (const Entry& entry : entries) {
@@ -121,7 +121,7 @@ Result<void> PageQueue::check() {
   }
   const auto is_waiting = [](const auto& change) { return change.second != format::kQueueGone; };
   const auto waiting = static_cast<std::size_t>(std::ranges::count_if(changes_, is_waiting));
-  if (pages.count() != count_ || met.size() != waiting) {
+  if (pages.count() != count_ || met.count() != waiting) {
     return fail(Errc::kSegmentInvalid, "a queue has another number of pages than its table says");
   }
   return {};
@@ -129,10 +129,10 @@ Result<void> PageQueue::check() {
 
 /// The entry of a page that waits.
 ///   met  pages with a change whose entry was met: equal ones are stale
-bool PageQueue::is_true(const Entry& entry, std::unordered_set<std::uint64_t>& met) const {
+bool PageQueue::is_true(const Entry& entry, PageSet& met) const {
   const auto change = changes_.find(entry.page);
   if (change == changes_.end()) return true;
-  return change->second == entry.order && met.insert(entry.page).second;
+  return change->second == entry.order && met.insert(entry.page);
 }
 
 void PageQueue::change(std::uint64_t page, std::uint64_t order) {
@@ -197,7 +197,7 @@ Result<std::uint64_t> PageQueue::trim(std::uint64_t count) {
   CRAWLSTORE_TRY(load_pages());
   const std::uint64_t before = count_;
   while (count_ > count) {
-    std::unordered_set<std::uint64_t> met;
+    PageSet met;
     CRAWLSTORE_TRY(const auto last,
                    entries_.last(std::min(count_ - count, limits_.changes_max),
                                  [&](const Entry& entry) { return is_true(entry, met); }));
@@ -214,17 +214,19 @@ Result<std::uint64_t> PageQueue::trim(std::uint64_t count) {
 Result<void> PageQueue::take(std::size_t count, bool is_sorted, std::vector<Entry>& out) {
   CRAWLSTORE_TRY(load_changes());
   const std::size_t before = out.size();
-  std::unordered_set<std::uint64_t> met;
+  PageSet met;
   Filter filter;
   if (!changes_.empty()) filter = [&](const Entry& entry) { return is_true(entry, met); };
   CRAWLSTORE_TRY(entries_.take(std::min<std::uint64_t>(count, count_), is_sorted, out, filter));
-  for (const std::uint64_t page : met) change(page, format::kQueueGone);
-  if (pages_) {
-    for_each_ahead(std::span(out).subspan(before), *pages_,
-                   [this](const Entry& entry) { pages_->erase(entry.page); });
+  const auto taken = std::span(out).subspan(before);
+  for (const Entry& entry : taken) {
+    if (met.contains(entry.page)) change(entry.page, format::kQueueGone);
   }
-  count_ -= out.size() - before;
-  rewrite_some(out.size() - before);
+  if (pages_) {
+    for_each_ahead(taken, *pages_, [this](const Entry& entry) { pages_->erase(entry.page); });
+  }
+  count_ -= taken.size();
+  rewrite_some(taken.size());
   if (count_ == 0) clear();
   return {};
 }
@@ -238,21 +240,22 @@ Result<void> PageQueue::flush() {
 /// so that there are few.
 Result<void> PageQueue::write_changes() {
   if (unsaved_.empty()) return {};
-  std::vector<std::uint64_t> pages = unsaved_;
-  sort_once(pages);
+  PageSet written;
+  std::vector<Entry> changes;
+  changes.reserve(unsaved_.size());
+  for (const std::uint64_t page : unsaved_) {
+    if (written.insert(page)) changes.push_back({changes_.at(page), page});
+  }
   std::size_t kept_count = change_runs_.size();
-  while (kept_count > 0 && change_runs_[kept_count - 1]->index.entry_count <= 2 * pages.size()) {
-    CRAWLSTORE_TRY(for_each_fragment(*change_runs_[kept_count - 1], kBeforeAll, [&](auto entries) {
-      for (const Entry& entry : entries) pages.push_back(entry.page);
+  while (kept_count > 0 && change_runs_[kept_count - 1]->index.entry_count <= 2 * changes.size()) {
+    --kept_count;
+    CRAWLSTORE_TRY(for_each_fragment(*change_runs_[kept_count], kBeforeAll, [&](auto entries) {
+      std::ranges::copy_if(entries, std::back_inserter(changes),
+                           [&](const Entry& entry) { return written.insert(entry.page); });
       return Result<void>();
     }));
-    sort_once(pages);
-    --kept_count;
   }
-  std::vector<Entry> changes;
   std::vector<Entry> room;
-  changes.reserve(pages.size());
-  for (const std::uint64_t page : pages) changes.push_back({changes_.at(page), page});
   CRAWLSTORE_TRY(auto run, write_run(*sink_, changes, room));
   change_runs_.resize(kept_count);
   change_runs_.push_back(std::move(run));
@@ -307,7 +310,6 @@ void PageQueue::end_changes() {
   }
   changes_ = std::move(changes);
   unsaved_ = std::move(rewrite_->changed);
-  sort_once(unsaved_);
   change_runs_.clear();
   stale_tolerated_ = 0;
 }

@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
+
+#include <tsl/robin_map.h>
 
 #include <crawlstore/error.h>
 
 #include "queue/entry_queue.h"
+#include "queue/page_hash.h"
 #include "queue/page_set.h"
 
 namespace crawlstore::queue {
@@ -29,8 +30,8 @@ namespace crawlstore::queue {
 /// kept nowhere: a pass over all runs finds it out when it is first asked for.
 ///
 /// Threads: one at a time. Memory: EntryQueue's; up to 192 bytes a change, of which there are at
-/// most 2^16, half as many as pages, and twice QueueLimits::changes_max; of a queue that is
-/// inserted into a PageSet. Errors: of damage, and of the sink.
+/// most 2^16, half as many as pages, and twice QueueLimits::changes_max, and two PageSets of their
+/// pages; of a queue that is inserted into another one. Errors: of damage, and of the sink.
 class PageQueue {
  public:
   /// All that there is when what was inserted is in runs.
@@ -76,24 +77,24 @@ class PageQueue {
   Result<void> check();
 
  private:
-  using Changes = std::unordered_map<std::uint64_t, std::uint64_t>;
+  using Changes = tsl::robin_map<std::uint64_t, std::uint64_t, PageHash>;
 
   Result<void> load_changes();
   Result<void> load_pages();
   Result<void> insert_piece(std::span<const Entry> piece);
   void change(std::uint64_t page, std::uint64_t order);
-  bool is_true(const Entry& entry, std::unordered_set<std::uint64_t>& met) const;
+  bool is_true(const Entry& entry, PageSet& met) const;
   Result<void> write_changes();
   void rewrite_some(std::size_t count);
   void start_rewrite_when_stale();
   void end_changes();
 
   struct Rewrite {
-    std::size_t pace;                       // entries for each change
-    std::unordered_set<std::uint64_t> met;  // see is_true()
-    std::vector<std::uint64_t> changed;     // pages, since it began
-    std::size_t paid_count = 0;             // changes that it was paced for
-    std::size_t at_once_count = 0;          // entries that the next step rewrites besides
+    std::size_t pace;                    // entries for each change
+    PageSet met;                         // see is_true()
+    std::vector<std::uint64_t> changed;  // pages, since it began
+    std::size_t paid_count = 0;          // changes that it was paced for
+    std::size_t at_once_count = 0;       // entries that the next step rewrites besides
   };
 
   [[nodiscard]] std::uint64_t stale_max() const;

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <unordered_set>
+#include <iterator>
 #include <vector>
+
+#include <tsl/robin_set.h>
+
+#include "queue/page_hash.h"
 
 namespace crawlstore::queue {
 
@@ -53,12 +57,13 @@ class PageSet {
   }
   void grow(std::uint64_t page) {
     words_.resize(std::max<std::size_t>(page / kWordBits + 1, 2 * words_.size()));
-    std::erase_if(far_,
-                  [this](std::uint64_t far) { return far < end_of_bits() && put(far, true); });
+    for (auto far = far_.begin(); far != far_.end();) {
+      far = *far < end_of_bits() && put(*far, true) ? far_.erase(far) : std::next(far);
+    }
   }
 
   std::vector<std::uint64_t> words_;
-  std::unordered_set<std::uint64_t> far_;  // pages behind the bits
+  tsl::robin_set<std::uint64_t, PageHash> far_;  // pages behind the bits
   std::uint64_t count_ = 0;
 };
 
