@@ -219,8 +219,10 @@ Result<void> PageQueue::take(std::size_t count, bool is_sorted, std::vector<Entr
   if (!changes_.empty()) filter = [&](const Entry& entry) { return is_true(entry, met); };
   CRAWLSTORE_TRY(entries_.take(std::min<std::uint64_t>(count, count_), is_sorted, out, filter));
   const auto taken = std::span(out).subspan(before);
-  for (const Entry& entry : taken) {
-    if (met.contains(entry.page)) change(entry.page, format::kQueueGone);
+  if (met.count() != 0) {
+    for (const Entry& entry : taken) {
+      if (met.contains(entry.page)) change(entry.page, format::kQueueGone);
+    }
   }
   if (pages_) {
     for_each_ahead(taken, *pages_, [this](const Entry& entry) { pages_->erase(entry.page); });
