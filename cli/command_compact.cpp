@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <crawlstore/pages.h>
 
 #include "cli/console.h"
@@ -20,17 +22,19 @@ struct Options {
   bool quiet = false;
 };
 
-/// Joins the runs of every page database.
-Result<void> compact_pages(Store& store, WorkBar& bar) {
+/// Joins the runs of every page database. The most that coding links held for one of them.
+Result<JoinReport> compact_pages(Store& store, WorkBar& bar) {
   CRAWLSTORE_TRY(const auto databases, model::page_databases(store));
+  JoinReport report;
   for (const PagesInfo& database : databases) {
     PagesOptions options;
     options.has_urls = database.has_urls;
     CRAWLSTORE_TRY(auto pages, PageDb::open(store, database.name, options));
-    CRAWLSTORE_TRY(pages.compact(bar.progress()));
+    CRAWLSTORE_TRY(const auto joined, pages.compact(bar.progress()));
+    report.coder_bytes_max = std::max(report.coder_bytes_max, joined.coder_bytes_max);
     CRAWLSTORE_TRY(pages.close());
   }
-  return {};
+  return report;
 }
 
 int run(const Options& options) {
@@ -38,6 +42,7 @@ int run(const Options& options) {
   if (!store) return fail_with(options.path, store.error());
   const std::uint64_t bytes_before = store->file_bytes();
   const StopSignals stop;
+  JoinReport join_report;
   {
     WorkBar bar("join runs", stop, options.quiet);
     const auto joined = compact_pages(*store, bar);
@@ -45,6 +50,7 @@ int run(const Options& options) {
       return exit_code_of_signal(stop.requested());
     }
     if (!joined) return fail_with(options.path, joined.error());
+    join_report = *joined;
   }
   ProgressBar progress("compact", model::Unit::kBytes, "", options.quiet);
   auto report = store->compact([&](std::uint64_t done, std::uint64_t total) {
@@ -57,7 +63,7 @@ int run(const Options& options) {
   }
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
   report->file_bytes_before = bytes_before;  // joining runs lengthened the file meanwhile
-  return print_document(model::compact_view(*report), options.as_json);
+  return print_document(model::compact_view(*report, join_report), options.as_json);
 }
 
 }  // namespace
@@ -67,7 +73,8 @@ Action define_compact(Parser& parser) {
   parser.footer(
       "Page databases run their supersteps, and join their runs of links, origins and keys, first. "
       "That takes the memory that the edits which wait took when they were read "
-      "(`import --memory`), and some megabytes; all else is copied through one megabyte. The file "
+      "(`import --memory`), and some megabytes; what coding links took is told as coder_bytes. "
+      "All else is copied through one megabyte. The file "
       "may grow meanwhile, by the longest of these logs or 128 MiB. A first Ctrl-C stops it soon: "
       "what was done by then stands, a superstep or a join under way leaves no trace.");
   add_file(parser, options->path);

@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -58,18 +59,22 @@ Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage
   CRAWLSTORE_TRY(auto output, OutputFile::open(""));
   std::string& tail = output.tail();
   if (options.as_json) tail += "{\n  \"pages\": [";
+  bool is_first = true;
   const auto write = [&](const QueuedPage& page, const std::string& url) {
     if (options.as_json) {
-      tail += &page == &pages.front() ? "\n    " : ",\n    ";
+      tail += std::exchange(is_first, false) ? "\n    " : ",\n    ";
       append_json(tail, page, url);
     } else {
       append_line(tail, page, url, options.format == kTsv);
     }
     return output.room();
   };
-  CRAWLSTORE_TRY(for_each_url(source, pages, write));
-  if (options.as_json) tail += "\n  ]\n}\n";
-  CRAWLSTORE_TRY(output.finish());
+  const auto shown = for_each_url(source, pages, write);
+  if (options.as_json) model::append_json_list_end(tail, is_first, shown);
+  if (!shown && !options.as_json) return shown;
+  const auto written = output.finish();
+  CRAWLSTORE_TRY(shown);
+  CRAWLSTORE_TRY(written);
   const bool is_synced = ::fsync(STDOUT_FILENO) == 0 || errno == EINVAL || errno == EROFS;
   if (!is_synced) return fail_errno(errno, "the output");
   return {};

@@ -13,6 +13,7 @@
 #include "cli/verb.h"
 #include "model/domain_rows.h"
 #include "model/host_rows.h"
+#include "model/json.h"
 #include "model/page_rows.h"
 
 namespace crawlstore::cli {
@@ -35,6 +36,7 @@ Result<std::optional<model::NamedScore>> score_of(const PageSelection& selection
   return model::NamedScore{selection.scores->info().name, value};
 }
 
+/// With --json an error ends the document where it comes up.
 Result<void> print_pages(const PageView& view, const Options& options,
                          const model::TableLines& lines, OutputFile& output) {
   std::string& tail = output.tail();
@@ -50,7 +52,7 @@ Result<void> print_pages(const PageView& view, const Options& options,
   const auto look = [&bar](std::uint64_t done, std::uint64_t total) {
     if (bar) bar->update_of(done, total);
   };
-  CRAWLSTORE_TRY(
+  const auto shown =
       for_each_selected(view, options.selection, look, [&](const PageInfo& page) -> Result<void> {
         bar.reset();
         CRAWLSTORE_TRY(const auto score, score_of(options.selection, page.index));
@@ -62,9 +64,11 @@ Result<void> print_pages(const PageView& view, const Options& options,
         }
         is_first = false;
         return output.room();
-      }));
-  if (as_json) tail += is_first ? "]\n}\n" : "\n  ]\n}\n";
-  return output.finish();
+      });
+  if (as_json) model::append_json_list_end(tail, is_first, shown);
+  if (!shown && !as_json) return shown;
+  const auto written = output.finish();
+  return shown ? written : shown;
 }
 
 /// Hosts or domains with how much there is of each.

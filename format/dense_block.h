@@ -50,6 +50,8 @@ class DenseBlockEncoder {
   /// Adds `weight` to `counts` for each number that encode() would write.
   void count(std::uint64_t first_page, const LinkRowSpans& rows, std::uint64_t weight,
              DenseCounts& counts);
+  /// What it holds, itself included.
+  [[nodiscard]] std::uint64_t memory_bytes() const;
 
  private:
   /// A row by another one, or by none.

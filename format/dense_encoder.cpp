@@ -257,4 +257,13 @@ void DenseBlockEncoder::count(std::uint64_t first_page, const LinkRowSpans& rows
   put_rows(first_page, rows, sink);
 }
 
+std::uint64_t DenseBlockEncoder::memory_bytes() const {
+  std::uint64_t bytes = sizeof *this + rows_.capacity() * sizeof(rows_[0]);
+  for (const Form* form : {&best_, &tried_}) {
+    bytes += form->runs.capacity() * sizeof(std::uint32_t) +
+             (form->extras.capacity() + form->gaps.capacity()) * sizeof(std::uint64_t);
+  }
+  return bytes;
+}
+
 }  // namespace crawlstore::format

@@ -49,6 +49,9 @@ class DenseIndex {
   /// Blocks come one after another; where they begin, only the first one says.
   void add(const DenseBlockPlace& block);
   [[nodiscard]] std::uint64_t block_count() const { return block_count_; }
+  [[nodiscard]] std::uint64_t memory_bytes() const {
+    return groups_.capacity() * sizeof(DenseIndexGroup);
+  }
   /// Appends what ends a run: zeros, the model, the index, the footer. There must be a block.
   void encode_tail(const DenseLengths& model, const LinkTotals& totals,
                    std::vector<std::byte>& out) const;

@@ -107,6 +107,16 @@ void append_json_text(std::string& to, std::string_view text) {
   to += '"';
 }
 
+void append_json_list_end(std::string& to, bool is_empty, const Result<void>& read) {
+  to += is_empty ? "],\n  \"error\": " : "\n  ],\n  \"error\": ";
+  if (read) {
+    to += "null";
+  } else {
+    append_json_text(to, describe(read.error()));
+  }
+  to += "\n}\n";
+}
+
 void append_hex(std::string& to, std::string_view bytes) {
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include <crawlstore/error.h>
+
 #include "model/table.h"
 
 namespace crawlstore::model {
@@ -25,6 +27,10 @@ void append_json_bytes(std::string& to, std::string_view key, std::string_view b
 
 /// Appends a JSON string. `text` is UTF-8.
 void append_json_text(std::string& to, std::string_view text);
+
+/// Ends a document that is one list, printed while it was read: with the member `error`, which is
+/// null, or why there are no more rows.
+void append_json_list_end(std::string& to, bool is_empty, const Result<void>& read);
 
 /// Appends two hexadecimal digits a byte.
 void append_hex(std::string& to, std::string_view bytes);

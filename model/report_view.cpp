@@ -22,10 +22,11 @@ Document merge_view(const std::vector<DrumMerge>& merges) {
   return {{}, {std::move(table)}};
 }
 
-Document compact_view(const CompactReport& report) {
+Document compact_view(const CompactReport& report, const JoinReport& joined) {
   return {{{"old_file_bytes", Unit::kBytes, report.file_bytes_before},
            {"new_file_bytes", Unit::kBytes, report.file_bytes_after},
            {"moved_bytes", Unit::kBytes, report.moved_bytes},
+           {"coder_bytes", Unit::kBytes, joined.coder_bytes_max},
            {"commit_count", Unit::kCount, report.commit_count}},
           {}};
 }

@@ -23,7 +23,7 @@ struct DrumMerge {
 /// The table `merges`: one row a DRUM.
 Document merge_view(const std::vector<DrumMerge>& merges);
 
-Document compact_view(const CompactReport& report);
+Document compact_view(const CompactReport& report, const JoinReport& joined);
 Document forget_view(const ForgetReport& report);
 
 /// What was done with lines of input.

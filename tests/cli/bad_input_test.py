@@ -189,6 +189,36 @@ class Damage(command.CommandTest):
         self.assertGreater(after["generation"], generation - 1)
         self.assert_whole()
 
+    def test_of_both_directories_leaves_a_backup(self):
+        """`rollback` does not send back to itself, and says which one is broken."""
+        fields = json.loads(self.succeed("dump", "--json", "x.crawl").out)["fields"]
+        roots = {int(field["value"], 0) for field in fields if field["name"] == "root_offset_bytes"}
+        data = bytearray(self.whole)
+        for root in roots - {0}:
+            data[root + 8] ^= 1
+        self.path.write_bytes(data)
+        self.refuse(1, "nothing to roll back or forward to.*directories of both generations"
+                    "(.|\n)*restore a backup", "rollback", "x.crawl")
+
+    def test_in_mid_stream_ends_the_document(self):
+        lines = b"".join(b"http://h%d.test/%d\thttp://b.test/%d\n" % (i, i, i)
+                         for i in range(20_000))
+        self.succeed("import", "p.crawl", "--format", "edges", "-", data=lines)
+        found = json.loads(self.succeed("segments", "p.crawl", "--json").out)
+        (origins,) = [one["id"] for one in found["segments"] if one["kind"] == "page_origins"]
+        (run,) = [one for one in found["runs"] if one["segment"] == origins]
+        whole = json.loads(self.succeed("pages", "p.crawl", "--json").out)
+        self.assertIsNone(whole["error"])
+        with open(self.folder / "p.crawl", "r+b") as file:
+            file.seek(run["offset_bytes"] + run["payload_bytes"] // 2)
+            file.write(b"damage")
+        answer = self.run_command("pages", "p.crawl", "--json")
+        self.assertEqual(answer.code, 1)
+        cut = json.loads(answer.out)
+        self.assertIn(cut["error"].split(":")[0], answer.err.decode())
+        self.assertEqual(cut["pages"], whole["pages"][:len(cut["pages"])])
+        self.assertNotIn(len(cut["pages"]), (0, len(whole["pages"])))
+
 
 class UnknownFeatures(command.CommandTest):
     """In a golden file, whose checksums are right."""

@@ -98,6 +98,7 @@ class PagesDiff(PagesTest):
         self.succeed("compact", "x.crawl")
         found = self.diff("old.crawl", "x.crawl")  # segments were written anew
         self.assertEqual(found["page_databases"][0]["change"], "equal")
+        self.assertEqual(found["drums"], [])
         self.assertEqual(found["pages"] + found["page_links"] + found["links"], [])
 
     def test_of_pages_without_urls_goes_by_index(self):

@@ -408,6 +408,9 @@ class RandomCrawls(PagesTest):
         report = json.loads(self.succeed("compact", "y.crawl", "--json").out)
         after = (self.folder / "y.crawl").stat().st_size
         self.assertEqual((report["old_file_bytes"], report["new_file_bytes"]), (before, after))
+        self.assertGreater(report["coder_bytes"], 12000 * 8)
+        again = json.loads(self.succeed("compact", "y.crawl", "--json").out)
+        self.assertEqual(again["coder_bytes"], 0)
 
     def test_are_tables_for_people(self):
         lines = self.succeed("pages", "x.crawl").out.split(b"\n")

@@ -245,9 +245,22 @@ TEST_F(RollbackTest, RefusesWhenThePreviousGenerationIsDamagedToo) {
   options.previous = true;
   const auto root = store_.reader(options)->directory().root_extent;
   must(store_.storage(OpenMode::kWrite)->write(root.offset_bytes, random_bytes(16, 9)));
+  EXPECT_EQ(code_of(rollback(*store_.writer())), Errc::kNoPreviousGeneration);
   damage_newest();
-  EXPECT_EQ(code_of(rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time())),
-            Errc::kDirectoryDamaged);
+  const auto done = rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time());
+  ASSERT_EQ(code_of(done), Errc::kNoPreviousGeneration);
+  EXPECT_EQ(done.error().offset, root.offset_bytes);
+  EXPECT_NE(describe(done.error()).find("restore a backup"), std::string::npos);
+}
+
+TEST_F(RollbackTest, RefusesWhenNoSuperblockIsWhole) {
+  for (const auto& slot : format::kSuperblockOffsets) {
+    for (const std::uint64_t offset : slot) {
+      must(store_.storage(OpenMode::kWrite)->write(offset, random_bytes(16, 9)));
+    }
+  }
+  const auto done = rollback_damaged(store_.storage(OpenMode::kWrite), fixed_time());
+  EXPECT_EQ(code_of(done), Errc::kNoPreviousGeneration);
 }
 
 }  // namespace

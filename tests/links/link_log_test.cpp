@@ -26,7 +26,8 @@ using links::LinkView;
 Result<void> compact_links(container::SegmentWriter& writer, const links::LinkSegments& segments,
                            container::WorkSteps& steps) {
   CRAWLSTORE_TRY(links::compact_out_links(writer, segments, steps));
-  return links::compact_in_links(writer, segments, steps);
+  CRAWLSTORE_TRY(links::compact_in_links(writer, segments, steps));
+  return {};
 }
 
 /// What the links are, in maps.

@@ -62,6 +62,19 @@ TEST(LinkRuns, HaveTheBytesOfTheirSegments) {
   EXPECT_EQ(bytes_of(pages.view(), true), pages.view().info().in_link_bytes);
 }
 
+TEST(LinkRuns, TellWhatCodingThemHeld) {
+  SeededRandom random;
+  const Rows rows = graph(random);
+  MemoryStore store;
+  PageDb pages = must(PageDb::open(*store, PageDb::kDefaultName, without_urls()));
+  add_rows(pages, rows);
+  const JoinReport report = must(pages.compact());
+  ASSERT_EQ(must(PageView::open(must(store->snapshot()))).info().link_count, link_count(rows));
+  EXPECT_GE(report.coder_bytes_max, link_count(rows) * sizeof(std::uint64_t));
+  EXPECT_LE(report.coder_bytes_max, std::uint64_t{8} << 20);
+  EXPECT_EQ(must(pages.compact()).coder_bytes_max, 0U);
+}
+
 Rows rows_of(const PageView& view, bool incoming) {
   Rows rows;
   for (std::uint64_t page = 0; page < view.info().page_count; ++page) {

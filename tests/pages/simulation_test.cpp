@@ -406,7 +406,10 @@ class Simulation {
       case 0:
         return attempt({now_}, false, [this] { return join_nothing(store_->compact()); });
       case 1:
-        return attempt({now_, now_.merged()}, true, [this] { return pages_->compact(); });
+        return attempt({now_, now_.merged()}, true, [this]() -> Result<void> {
+          CRAWLSTORE_TRY(pages_->compact());
+          return {};
+        });
       case 2:
         return attempt({now_}, false, [this] { return join_nothing(rounds_->merge()); });
       case 3:

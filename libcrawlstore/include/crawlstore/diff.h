@@ -7,8 +7,7 @@
 /// Segments are compared between states of one store (the uuid says which): their numbers mean
 /// nothing elsewhere. DRUMs are compared by name, and in them keys, values, and the requests that
 /// wait. Partitions and logs whose runs are the same are skipped, so the cost follows the change.
-/// Of two stores the keys of pages are left out, whose values mean nothing elsewhere: for pages
-/// there is diff_pages() (pages_diff.h).
+/// The keys of pages are left out: for pages there is diff_pages() (pages_diff.h).
 /// Ownership: what a sink is told lives until it returns. Threads: none kept; sinks are called on
 /// the caller's thread. Memory: a buffer of 1 MiB a side, and 24 bytes for each request that waits
 /// in one bucket. The bytes are in spec/format.md#drum.
@@ -121,7 +120,7 @@ struct DiffReport {
   std::uint64_t added_segment_count = 0;
   std::uint64_t gone_segment_count = 0;
   std::uint64_t changed_segment_count = 0;
-  std::vector<DrumDiff> drums;  ///< all of them, by name
+  std::vector<DrumDiff> drums;  ///< all but those of keys of pages, by name
   /// False: the states are equal, in all that was compared.
   [[nodiscard]] bool differs() const;
 };

@@ -91,6 +91,13 @@ struct ForgetOptions {
   Progress progress{};
 };
 
+/// What compact() did.
+struct JoinReport {
+  /// The most that coding links held at once, counted: some megabytes, and up to 10 bytes for each
+  /// 32 rows. What is read meanwhile comes on top. 0: all links were joined already.
+  std::uint64_t coder_bytes_max = 0;
+};
+
 /// The database now. Counts of pages and links are those of the last superstep.
 struct PagesStatus {
   std::uint64_t page_count = 0;
@@ -163,7 +170,7 @@ class PageDb {
   ///   errors  as merge(), kCancelled too: what waited may have been merged, and out-links,
   ///           in-links, origins, keys, in this order, are each joined in a commit or not at all
   ///   cost    reads and writes all links, URLs and keys; memory: some megabytes
-  [[nodiscard]] Result<void> compact(const Progress& progress = {});
+  [[nodiscard]] Result<JoinReport> compact(const Progress& progress = {});
 
   [[nodiscard]] PagesStatus status() const;
 

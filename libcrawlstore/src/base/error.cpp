@@ -86,8 +86,8 @@ constexpr std::array kRows = {
     Row{Errc::kTooLarge, "too_large", "larger than its limit",
         "make the value smaller; the limits are in the header of the function"},
     Row{Errc::kNoPreviousGeneration, "no_previous_generation", "nothing to roll back or forward to",
-        "only the generation before the newest, or one that free space holds whole, can be "
-        "restored"},
+        "`crawlstore rollback --forward` looks for a newer generation in free space; if there is "
+        "none that is whole, restore a backup"},
     Row{Errc::kUnknownName, "unknown_name", "no DRUM, segment or consumer of that name",
         "`crawlstore segments` lists what the file holds"},
     Row{Errc::kTypeMismatch, "type_mismatch", "opened with other types than it was created with",

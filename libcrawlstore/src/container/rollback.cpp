@@ -13,6 +13,15 @@
 #include "container/superblocks.h"
 
 namespace crawlstore::container {
+namespace {
+
+/// Damage as what it means to a rollback that it leaves nothing to; other errors as they are.
+tl::unexpected<Error> nothing_left(const Error& error, const char* text) {
+  if (category(error.code) != ErrorCategory::kDamage) return tl::unexpected<Error>(error);
+  return fail(Errc::kNoPreviousGeneration, text, error.offset, error.segment);
+}
+
+}  // namespace
 
 Result<Generation> rollback(Writer& writer) {
   CRAWLSTORE_TRY(writer.prepare());
@@ -21,9 +30,13 @@ Result<Generation> rollback(Writer& writer) {
   if (previous == nullptr) {
     return fail(Errc::kNoPreviousGeneration, "there is no previous generation in this file");
   }
-  CRAWLSTORE_TRY(const auto directory,
-                 load_previous_directory(writer.storage(), writer.identity().uuid, *previous,
-                                         writer.policy(), *writer.directory()->kinds));
+  const auto loaded = load_previous_directory(writer.storage(), writer.identity().uuid, *previous,
+                                              writer.policy(), *writer.directory()->kinds);
+  if (!loaded) {
+    return nothing_left(loaded.error(),
+                        "the directory of the previous generation is damaged; the newest is whole");
+  }
+  const DirectoryPtr& directory = *loaded;
 
   // The content of N-1, as changes against N: segments of N-1 with the `born` they had, and
   // removals. Extents that only N-1 refers to are in list(N); commit_restored() takes them off it.
@@ -52,7 +65,9 @@ Result<Generation> rollback(Writer& writer) {
 
 Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOptions options) {
   CRAWLSTORE_TRY(const auto identity, read_identity(*storage));
-  CRAWLSTORE_TRY(const auto set, read_superblocks(*storage, identity.uuid));
+  const auto read = read_superblocks(*storage, identity.uuid);
+  if (!read) return nothing_left(read.error(), "the superblocks of both generations are damaged");
+  const SuperblockSet& set = *read;
   const auto& winner = *set.winner();
   // The file may have been cut for the generation that is lost.
   if (set.lost_slot() &&
@@ -63,8 +78,12 @@ Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOpti
   } else {
     return fail(Errc::kInvalidArgument, "the newest generation is whole; roll back from it");
   }
-  CRAWLSTORE_TRY(auto writer, Writer::open(std::move(storage), options));
-  return writer->commit(true);
+  const auto writer = Writer::open(std::move(storage), options);
+  if (!writer) {
+    return nothing_left(writer.error(),
+                        "the directories of both generations are damaged; the older one here");
+  }
+  return (*writer)->commit(true);
 }
 
 namespace {

@@ -151,11 +151,10 @@ class SnapshotDiff {
     return !found.shape_differs && !found.seed_differs;
   }
 
-  /// Those that can be compared at all.
-  Result<std::vector<DrumInfo>> drums_of(const Snapshot& snapshot) const {
-    auto drums = list_drums(snapshot);
-    if (!drums || report.is_same_store) return drums;
-    std::erase_if(*drums, [](const DrumInfo& info) {
+  /// All but those of page databases, which hold not all keys of pages: some wait beside them.
+  static Result<std::vector<DrumInfo>> drums_of(const Snapshot& snapshot) {
+    CRAWLSTORE_TRY(auto drums, list_drums(snapshot));
+    std::erase_if(drums, [](const DrumInfo& info) {
       return info.key_scheme == static_cast<std::uint16_t>(format::KeyScheme::kPage);
     });
     return drums;

@@ -21,6 +21,11 @@ constexpr std::size_t kBatchLinks = std::size_t{1} << 18;
 constexpr std::size_t kTaskBlocks = 32;
 constexpr unsigned kThreadsMax = 8;
 
+template <class T>
+std::uint64_t bytes_of(const std::vector<T>& items) {
+  return items.capacity() * sizeof(T);
+}
+
 }  // namespace
 
 Result<void> DenseCutter::append(std::uint64_t page, std::span<const std::uint64_t> links) {
@@ -73,6 +78,10 @@ Result<void> DenseCutter::flush() {
   return {};
 }
 
+std::uint64_t DenseCutter::memory_bytes() const {
+  return bytes_of(pages_) + bytes_of(degrees_) + bytes_of(links_);
+}
+
 DenseSurvey::DenseSurvey()
     : encoder_(format::rough_dense_model()),
       cutter_([this](const DenseRows& block) { return take(block); }),
@@ -104,6 +113,10 @@ bool DenseSurvey::is_worth_it() const {
 format::DenseLengths DenseSurvey::model() const {
   const format::LinkTotals& totals = cutter_.totals();
   return format::dense_model(counts_, std::max(totals.last_page, totals.target_max));
+}
+
+std::uint64_t DenseSurvey::memory_bytes() const {
+  return sizeof *this - sizeof encoder_ + encoder_.memory_bytes() + cutter_.memory_bytes();
 }
 
 DenseWriter::State::State(container::RunWriter writer, const format::DenseLengths& lengths)
@@ -174,6 +187,16 @@ Result<void> DenseWriter::State::flush() {
   return {};
 }
 
+/// No vector here shrinks, so that this is the most that was held so far.
+std::uint64_t DenseWriter::State::held_bytes() const {
+  std::uint64_t bytes = sizeof *this + cutter.memory_bytes() + index.memory_bytes() +
+                        bytes_of(batch.blocks) + bytes_of(batch.pages) + bytes_of(batch.degrees) +
+                        bytes_of(batch.links) + bytes_of(coded);
+  for (const auto& task : coded) bytes += bytes_of(task);
+  for (const auto& encoder : encoders) bytes += encoder.memory_bytes();
+  return bytes;
+}
+
 Result<std::optional<format::RunRef>> DenseWriter::finish() {
   State& state = *state_;
   CRAWLSTORE_TRY(state.cutter.finish());
@@ -182,6 +205,7 @@ Result<std::optional<format::RunRef>> DenseWriter::finish() {
   std::vector<std::byte> tail;
   state.index.encode_tail(state.model, state.cutter.totals(), tail);
   CRAWLSTORE_TRY(state.run.append(tail));
+  state.memory_bytes = state.held_bytes() + bytes_of(tail);
   CRAWLSTORE_TRY(const auto run, state.run.finish(state.cutter.totals().link_count));
   return std::optional(run);
 }

@@ -50,6 +50,8 @@ class DenseCutter {
   /// The last block.
   Result<void> finish() { return pages_.empty() ? Result<void>{} : flush(); }
   [[nodiscard]] const format::LinkTotals& totals() const { return totals_; }
+  /// What its vectors hold, which never shrink.
+  [[nodiscard]] std::uint64_t memory_bytes() const;
   [[nodiscard]] std::uint64_t first_page() const { return first_page_; }
 
  private:
@@ -80,6 +82,8 @@ class DenseSurvey {
     return dense_gap_bytes(cutter_.first_page(), cutter_.totals().last_page);
   }
   [[nodiscard]] format::DenseLengths model() const;
+  /// What it holds, itself included; never less than before.
+  [[nodiscard]] std::uint64_t memory_bytes() const;
 
  private:
   Result<void> take(const DenseRows& block);
@@ -105,6 +109,8 @@ class DenseWriter {
   Result<void> append(std::uint64_t page, std::span<const std::uint64_t> links);
   Result<std::optional<format::RunRef>> finish();
   void give_back() { state_->run.give_back(); }
+  /// The most that it held, itself and its index included. After finish().
+  [[nodiscard]] std::uint64_t memory_bytes() const { return state_->memory_bytes; }
 
  private:
   /// Blocks that wait to be coded together.
@@ -125,6 +131,7 @@ class DenseWriter {
     Result<void> take(const DenseRows& block);
     Result<void> flush();
     void code(std::size_t task, unsigned worker);
+    [[nodiscard]] std::uint64_t held_bytes() const;
 
     container::RunWriter run;
     format::DenseLengths model;
@@ -133,6 +140,7 @@ class DenseWriter {
     std::vector<format::DenseBlockEncoder> encoders;  // one a thread
     std::vector<std::vector<std::byte>> coded;        // of each task
     format::DenseIndex index;
+    std::uint64_t memory_bytes = 0;
   };
   explicit DenseWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 

@@ -71,9 +71,13 @@ class Merge {
     DenseSurvey survey;
     CRAWLSTORE_TRY(copy_rows(survey, nullptr));
     CRAWLSTORE_TRY(survey.finish());
+    coder_bytes_ = survey.memory_bytes();
     if (!survey.is_worth_it()) return write(links, {});
     return in_room([&](bool reserve_all) { return write_dense(links, survey, reserve_all); });
   }
+
+  /// The most that survey and writer of write_compact() held.
+  [[nodiscard]] std::uint64_t coder_bytes() const { return coder_bytes_; }
 
   /// Puts what was written in the place of the runs.
   void install(SegmentId links, SegmentId gone) {
@@ -103,6 +107,7 @@ class Merge {
     CRAWLSTORE_TRY(copy_rows(writer, nullptr));
     CRAWLSTORE_TRY(const auto written, writer.finish());
     links_run_ = written;
+    coder_bytes_ = survey.memory_bytes() + writer.memory_bytes();
     if (links_run_) writer.give_back();
     return {};
   }
@@ -165,6 +170,7 @@ class Merge {
   container::WorkSteps& steps_;
   std::optional<RunRef> links_run_;
   std::optional<RunRef> gone_run_;
+  std::uint64_t coder_bytes_ = 0;
 };
 
 Result<void> merge_out(container::SegmentWriter& writer, const LinkSegments& segments,
@@ -264,24 +270,24 @@ Result<void> expect_compaction(container::SegmentWriter& writer, const LinkSegme
   return {};
 }
 
-Result<void> compact_out_links(container::SegmentWriter& writer, const LinkSegments& segments,
-                               container::WorkSteps& steps) {
+Result<std::uint64_t> compact_out_links(container::SegmentWriter& writer,
+                                        const LinkSegments& segments, container::WorkSteps& steps) {
   CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
-  if (!is_loose(view.out_runs())) return {};
+  if (!is_loose(view.out_runs())) return std::uint64_t{0};
   Merge merge(writer, view.out_runs(), 0, Combination::kReplace, steps);
   CRAWLSTORE_TRY(merge.write_compact(segments.out));
   merge.install(segments.out, {});
-  return {};
+  return merge.coder_bytes();
 }
 
-Result<void> compact_in_links(container::SegmentWriter& writer, const LinkSegments& segments,
-                              container::WorkSteps& steps) {
+Result<std::uint64_t> compact_in_links(container::SegmentWriter& writer,
+                                       const LinkSegments& segments, container::WorkSteps& steps) {
   CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
-  if (!is_loose(view.in_runs())) return {};
+  if (!is_loose(view.in_runs())) return std::uint64_t{0};
   Merge merge(writer, view.in_runs(), 0, Combination::kEdit, steps);
   CRAWLSTORE_TRY(merge.write_compact(segments.in));
   merge.install(segments.in, segments.gone);
-  return {};
+  return merge.coder_bytes();
 }
 
 }  // namespace crawlstore::links

@@ -50,11 +50,12 @@ Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments&
 
 /// Merges one way into one base, dense if it is large enough: no gone links are left, and no rows
 /// without links. Likewise, but that its steps are expected by expect_compaction(), of both. Some
-/// 100 ns a link, shared by the processor's cores; memory of DenseWriter.
-Result<void> compact_out_links(container::SegmentWriter& writer, const LinkSegments& segments,
-                               container::WorkSteps& steps);
-Result<void> compact_in_links(container::SegmentWriter& writer, const LinkSegments& segments,
-                              container::WorkSteps& steps);
+/// 100 ns a link, shared by the processor's cores. Returns the most bytes that survey and writer
+/// held; 0 when there was nothing to do.
+Result<std::uint64_t> compact_out_links(container::SegmentWriter& writer,
+                                        const LinkSegments& segments, container::WorkSteps& steps);
+Result<std::uint64_t> compact_in_links(container::SegmentWriter& writer,
+                                       const LinkSegments& segments, container::WorkSteps& steps);
 Result<void> expect_compaction(container::SegmentWriter& writer, const LinkSegments& segments,
                                container::WorkSteps& steps);
 

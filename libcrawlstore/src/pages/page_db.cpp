@@ -338,7 +338,7 @@ Result<ForgetReport> PageDb::forget(const std::function<bool(std::string_view ur
                              [&](auto& steps) { return impl_->forget(is_meant, options, steps); });
 }
 
-Result<void> PageDb::compact(const Progress& progress) {
+Result<JoinReport> PageDb::compact(const Progress& progress) {
   return container::in_steps(progress, [&](auto& steps) { return impl_->compact(steps); });
 }
 

@@ -106,13 +106,13 @@ struct PageDb::Impl : Participant {
   static void add_in_parts(CrawlEvent event, bool all_parsed, pages::Batch& into);
   Result<SuperstepReport> merge(container::WorkSteps& steps);
   Result<SuperstepReport> merge_locked(container::WorkSteps& steps);
-  Result<void> compact(container::WorkSteps& steps);
+  Result<JoinReport> compact(container::WorkSteps& steps);
   Result<void> make_room(std::uint64_t file_bytes, container::WorkSteps& steps);
   [[nodiscard]] bool has_loose_origins() const;
   [[nodiscard]] links::LinkSegments link_segments() const;
   Result<void> expect_joins(container::WorkSteps& steps);
-  Result<void> join_out_links(container::WorkSteps& steps);
-  Result<void> join_in_links(container::WorkSteps& steps);
+  Result<void> join_out_links(container::WorkSteps& steps, JoinReport& report);
+  Result<void> join_in_links(container::WorkSteps& steps, JoinReport& report);
   Result<void> join_origins(container::WorkSteps& steps);
   Result<void> join_keys(container::WorkSteps& steps);
   Result<ForgetReport> forget(const std::function<bool(std::string_view url)>& is_meant,

@@ -120,26 +120,28 @@ Result<SuperstepReport> PageDb::Impl::merge_locked(container::WorkSteps& steps) 
 
 /// Log by log, each in commits of its own and with its own turn: others wait for one at most, and
 /// the file needs room for one.
-Result<void> PageDb::Impl::compact(container::WorkSteps& steps) {
+Result<JoinReport> PageDb::Impl::compact(container::WorkSteps& steps) {
   CRAWLSTORE_TRY(merge(steps));
   const std::uint64_t file_bytes = store->writer->file_bytes();
-  using Join = Result<void> (Impl::*)(container::WorkSteps&);
-  constexpr Join kExpect = &Impl::expect_joins;
-  for (const Join join : {kExpect, &Impl::join_out_links, &Impl::join_in_links, &Impl::join_origins,
-                          &Impl::join_keys}) {
+  const auto in_turn = [&](const auto& join) -> Result<void> {
     CRAWLSTORE_TRY(make_room(file_bytes, steps));
     const std::lock_guard no_commit(store->turn);
     CRAWLSTORE_TRY(store->check_open());
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
-    const auto joined = store->change([&]() -> Result<void> {
+    return store->change([&]() -> Result<void> {
       CRAWLSTORE_TRY(land_and_commit(steps));
       const GrowsExactly exactly(*store->writer);
-      return (this->*join)(steps);
+      return join();
     });
-    if (!joined) return joined;
-  }
-  return {};
+  };
+  JoinReport report;
+  CRAWLSTORE_TRY(in_turn([&] { return expect_joins(steps); }));
+  CRAWLSTORE_TRY(in_turn([&] { return join_out_links(steps, report); }));
+  CRAWLSTORE_TRY(in_turn([&] { return join_in_links(steps, report); }));
+  CRAWLSTORE_TRY(in_turn([&] { return join_origins(steps); }));
+  CRAWLSTORE_TRY(in_turn([&] { return join_keys(steps); }));
+  return report;
 }
 
 /// Compacts the store when the file has grown much since it had `file_bytes`. Without locks.
@@ -176,14 +178,24 @@ Result<void> PageDb::Impl::expect_joins(container::WorkSteps& steps) {
   return links::expect_compaction(*store->writer, link_segments(), steps);
 }
 
-Result<void> PageDb::Impl::join_out_links(container::WorkSteps& steps) {
+Result<void> PageDb::Impl::join_out_links(container::WorkSteps& steps, JoinReport& report) {
   if (!state.table.out_links) return {};
-  return replace([&] { return links::compact_out_links(*store->writer, link_segments(), steps); });
+  return replace([&]() -> Result<void> {
+    CRAWLSTORE_TRY(const auto coder_bytes,
+                   links::compact_out_links(*store->writer, link_segments(), steps));
+    report.coder_bytes_max = std::max(report.coder_bytes_max, coder_bytes);
+    return {};
+  });
 }
 
-Result<void> PageDb::Impl::join_in_links(container::WorkSteps& steps) {
+Result<void> PageDb::Impl::join_in_links(container::WorkSteps& steps, JoinReport& report) {
   if (!state.table.out_links) return {};
-  return replace([&] { return links::compact_in_links(*store->writer, link_segments(), steps); });
+  return replace([&]() -> Result<void> {
+    CRAWLSTORE_TRY(const auto coder_bytes,
+                   links::compact_in_links(*store->writer, link_segments(), steps));
+    report.coder_bytes_max = std::max(report.coder_bytes_max, coder_bytes);
+    return {};
+  });
 }
 
 Result<void> PageDb::Impl::join_origins(container::WorkSteps& steps) {
