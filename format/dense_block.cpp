@@ -29,7 +29,8 @@ const std::uint64_t* copy_links(const std::uint64_t* from, std::uint64_t* to, st
 
 }  // namespace
 
-/// A friend of LinkRows.
+/// A friend of LinkRows. What reads becomes part of read(), so that the input stays in registers,
+/// and part of what calls that, so that it has the instructions of its caller.
 ///   Numbers  reads them: a DenseDecoder, or one that notes what it reads
 template <class Numbers>
 class DenseBlockReader {
@@ -46,8 +47,7 @@ class DenseBlockReader {
   }
 
   /// nullptr, or the text that names the broken rule.
-  const char* read(const DensePages& pages) {
-    // It stays in registers, for what reads is called in one place each and becomes part of this.
+  [[gnu::always_inline]] const char* read(const DensePages& pages) {
     DenseInput input(block_.data(), (block_.size() - kDenseSlackBytes) * 8);
     RowClass before = RowClass::kNone;
     for (std::size_t offset = 0; offset < pages.count; ++offset) {
@@ -74,7 +74,7 @@ class DenseBlockReader {
   }
 
  private:
-  std::uint64_t number(DenseInput& input, std::size_t context) const {
+  [[gnu::always_inline]] std::uint64_t number(DenseInput& input, std::size_t context) const {
     return numbers_.read(input, context);
   }
 
@@ -126,8 +126,9 @@ class DenseBlockReader {
   [[nodiscard]] std::uint32_t degree_before() const { return rows_.degrees_[rows_.row_count_ - 1]; }
 
   /// What the row takes of its reference.
-  const char* read_copies(DenseInput& input, std::span<const std::uint64_t> reference,
-                          std::uint64_t* row, std::size_t& copied) const {
+  [[gnu::always_inline]] const char* read_copies(DenseInput& input,
+                                                 std::span<const std::uint64_t> reference,
+                                                 std::uint64_t* row, std::size_t& copied) const {
     const std::uint64_t* from = reference.data();
     std::size_t left = reference.size();
     std::uint64_t run = number(input, first_run_context(left));
@@ -154,8 +155,8 @@ class DenseBlockReader {
   }
 
   /// The copied links stand at the end of the row. They move forward while extras come between.
-  const char* read_extras(DenseInput& input, std::uint64_t* row, std::size_t copied,
-                          std::size_t degree) const {
+  [[gnu::always_inline]] const char* read_extras(DenseInput& input, std::uint64_t* row,
+                                                 std::size_t copied, std::size_t degree) const {
     std::uint64_t* const end = row + degree;
     std::uint64_t* copy = end - copied;
     *end = ~std::uint64_t{0};
@@ -200,7 +201,7 @@ class DenseBlockReader {
     return link > kPageMax ? "a link of a dense block is out of range" : nullptr;
   }
 
-  std::uint64_t first_extra(DenseInput& input, std::size_t copied) const {
+  [[gnu::always_inline]] std::uint64_t first_extra(DenseInput& input, std::size_t copied) const {
     std::uint64_t first = number(input, first_extra_context(rows_.row_count_, copied));
     std::uint64_t base = rows_.pages_[rows_.row_count_];
     if (rows_.row_count_ > 0) {
@@ -239,11 +240,25 @@ class NotedNumbers {
 };
 
 template <class Numbers>
+const char* read_block(DenseBlockReader<Numbers>& reader, const DensePages& pages) {
+  return reader.read(pages);
+}
+
+#if defined(__x86_64__)
+/// Shifts a word in one instruction, which else takes three, and masks it in one.
+[[gnu::target("bmi,bmi2")]] const char* read_block_bmi2(DenseBlockReader<DenseDecoder>& reader,
+                                                        const DensePages& pages) {
+  return reader.read(pages);
+}
+#endif
+
+template <class Numbers>
 Result<void> decode_block(std::span<const std::byte> block, const Numbers& numbers,
-                          const DensePages& pages, LinkRows& rows) {
+                          const DensePages& pages, LinkRows& rows,
+                          const char* (*read)(DenseBlockReader<Numbers>&, const DensePages&)) {
   if (block.size() < kDenseSlackBytes) return invalid("a dense block is cut short");
   DenseBlockReader<Numbers> reader(block, numbers, rows);
-  if (const char* broken = reader.read(pages)) return invalid(broken);
+  if (const char* broken = read(reader, pages)) return invalid(broken);
   return {};
 }
 
@@ -251,14 +266,25 @@ Result<void> decode_block(std::span<const std::byte> block, const Numbers& numbe
 
 Result<void> decode_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
                                 const DensePages& pages, LinkRows& rows) {
-  return decode_block(block, decoder, pages, rows);
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2")) {
+    return decode_block(block, decoder, pages, rows, read_block_bmi2);
+  }
+#endif
+  return decode_dense_block_portable(block, decoder, pages, rows);
+}
+
+Result<void> decode_dense_block_portable(std::span<const std::byte> block,
+                                         const DenseDecoder& decoder, const DensePages& pages,
+                                         LinkRows& rows) {
+  return decode_block(block, decoder, pages, rows, read_block<DenseDecoder>);
 }
 
 Result<void> trace_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
                                const DensePages& pages, LinkRows& rows,
                                std::vector<DenseNumber>& numbers) {
   numbers.clear();
-  return decode_block(block, NotedNumbers(decoder, numbers), pages, rows);
+  return decode_block(block, NotedNumbers(decoder, numbers), pages, rows, read_block<NotedNumbers>);
 }
 
 }  // namespace crawlstore::format

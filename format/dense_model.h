@@ -129,7 +129,8 @@ class DenseDecoder {
   explicit DenseDecoder(const DenseLengths& lengths);
 
   /// The next number. Where a context has no codes, it is 0, and the input fails.
-  [[nodiscard]] std::uint64_t read(DenseInput& input, std::size_t context) const {
+  [[nodiscard, gnu::always_inline]] std::uint64_t read(DenseInput& input,
+                                                       std::size_t context) const {
     std::uint16_t entry = entries_[context][input.word() & kIndexMask];
     if ((entry & 63U) > input.word_bits()) [[unlikely]] {
       input.load_word();
