@@ -129,8 +129,10 @@ Action define_diff(Parser& parser) {
       "Exit code 0: equal; 1: they differ; 2: they cannot be compared, as one is damaged or not "
       "there; 3 and 4 as of every command. Segments are compared in states of one store only; "
       "they also differ when the same was written anew, as by `compact`. DRUMs are compared by "
-      "name: keys, values, waiting requests. Page databases too: pages, their links, waiting "
-      "edits; a page is known by its index in states of one store, and by its URL in two stores. "
+      "name: keys, values, waiting requests. Page databases too, instead of the DRUMs of their "
+      "keys: pages, their links, waiting edits; a page is known by its index in states of one "
+      "store, and by its URL in two stores. `other_kind`: pages have URLs in one state alone, or "
+      "scores are of pages in one and of hosts in the other; what is in them is not compared. "
       "Of scores the values are compared, where there are none as 0: how many differ, by how much "
       "together (L1), and the largest change. Of queues only the numbers of pages and runs are "
       "compared.");
