@@ -61,7 +61,9 @@ std::string zsh_argument(const CLI::Option& option, const std::string& name) {
     if (option.get_items_expected_max() > 1) text += '*';
     text += ":" + value_name(option);
   } else {
-    text += fmt::format("*{}[{}]", name, marked(option.get_description(), kSpecial, "\\"));
+    // The value is the next word, or stands behind a long name and =, or right behind a short one.
+    const char* joint = !takes_value(option) ? "" : name.starts_with("--") ? "=" : "+";
+    text += fmt::format("*{}{}[{}]", name, joint, marked(option.get_description(), kSpecial, "\\"));
     if (!takes_value(option)) return in_quotes(text);
     text += ":" + marked(value_name(option), kSpecial, "\\");
   }
@@ -99,27 +101,38 @@ std::string bash_completion(const CLI::App& app) {
     verbs.push_back(verb->get_name());
     std::vector<std::string> names;
     std::vector<std::string> words;
+    bool takes_path = false;
     for (const auto* option : options_of(*verb)) {
       for (const auto& name : option->get_lnames()) names.push_back("--" + name);
-      if (option->get_positional()) words = words_of(*option);
+      if (!option->get_positional()) continue;
+      words = words_of(*option);
+      takes_path = takes_path || is_path(*option);
     }
-    options += fmt::format("    {}) options='{}' arguments='{}' ;;\n", verb->get_name(),
-                           joined(names, " "), joined(words, " "));
+    options +=
+        fmt::format("    {}) options='{}' arguments='{}' argument_kind={} ;;\n", verb->get_name(),
+                    joined(names, " "), joined(words, " "), takes_path ? "files" : "none");
     values += bash_values(*verb);
   }
   return fmt::format(R"(# bash completion for crawlstore, made by: crawlstore completion bash
 _crawlstore() {{
-  local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}}
-  local options='' arguments='' words='' kind=''
+  local word=${{COMP_WORDS[COMP_CWORD]}} at=$COMP_CWORD before='' begin=''
+  local options='' arguments='' argument_kind='' words='' kind=''
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W '{} --help --version' -- "$word")
     return
   fi
+  # Words were taken apart at each : and =; what is offered replaces the last piece.
+  while ((at > 2)) && [[ $word == :* || ${{COMP_WORDS[at - 1]}} == : ]]; do
+    ((--at))
+    word=${{COMP_WORDS[at]}}$word
+    begin=${{word%"${{word##*:}}"}}
+  done
+  before=${{COMP_WORDS[at - 1]}}
   if [[ $word == = ]]; then
     word=''
   elif [[ $before == = ]]; then
-    before=${{COMP_WORDS[COMP_CWORD - 2]}}
+    before=${{COMP_WORDS[at - 2]}}
   fi
   case ${{COMP_WORDS[1]}} in
 {}  esac
@@ -129,7 +142,7 @@ _crawlstore() {{
     if [[ $word == -* ]]; then
       words=$options
     else
-      words=$arguments kind=files
+      words=$arguments kind=$argument_kind
     fi
   fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
@@ -138,6 +151,7 @@ _crawlstore() {{
     compopt -o filenames 2>/dev/null
     mapfile -t -O ${{#COMPREPLY[@]}} COMPREPLY < <(compgen -f -- "$word")
   fi
+  COMPREPLY=("${{COMPREPLY[@]#"$begin"}}")
 }}
 complete -F _crawlstore crawlstore
 )",

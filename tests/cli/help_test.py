@@ -172,10 +172,18 @@ class Completion(command.CommandTest):
                          ["edges", "events"])
         self.assertEqual(self.complete("crawlstore", "import", "--format", "=", "j"), ["jsonl"])
         self.assertEqual(self.complete("crawlstore", "rank", "x.crawl", "h"), ["hits"])
+        (self.folder / "fishes").touch()
         self.assertEqual(self.complete("crawlstore", "completion", "f"), ["fish"])
+        self.assertEqual(self.complete("crawlstore", "completion", ""), ["bash", "zsh", "fish"])
         self.assertEqual(self.complete("crawlstore", "pages", "--limit", ""), [])
         self.assertEqual(self.complete("crawlstore", "pages", "--sort", "s"),
                          ["state", "score", "score:"])
+        (self.folder / "a:b:c.crawl").touch()
+        # In pieces, as bash has them.
+        self.assertEqual(self.complete("crawlstore", "pages", "--sort", "score", ":", "a"), [])
+        self.assertEqual(self.complete("crawlstore", "pages", "a", ":", "b", ":", "c."),
+                         ["c.crawl"])
+        self.assertEqual(self.complete("crawlstore", "pages", "a", ":"), ["b:c.crawl"])
         self.assertEqual(self.complete("crawlstore", "segments", "--kind", "queue"),
                          ["queue", "queue_entries"])
         self.assertEqual(self.complete("crawlstore", "create", "--url-key", "r"), ["rabin"])
@@ -193,7 +201,7 @@ class Completion(command.CommandTest):
         self.assertIn("events", " ".join(options))
         sorts = self.run_shell("zsh", "-f", "-c", script % ("pages", 3))
         self.assertTrue(any(word == r"score\:)" for word in sorts), sorts)
-        self.assertTrue(any(word.startswith("*--format[the") for word in options), options)
+        self.assertTrue(any(word.startswith("*--format=[the") for word in options), options)
         self.assertTrue(any(":_files" in word for word in options), options)
 
     def test_is_right_for_fish(self):
