@@ -98,21 +98,28 @@ Action define_plan(Parser& parser) {
               "as in this crawl file, a page or link as there (default: a crawl of documentation)")
           .needs(pages);
   add_database(parser, options->like.database, "the page database of --like").needs(like);
-  add_count(parser, "--keys", options->keys, "how many different keys will come", {1})
-      .excludes(pages);
-  add_memory(parser, options->memory_bytes);
+  const auto keys =
+      add_count(parser, "--keys", options->keys, "how many different keys will come", {1})
+          .excludes(pages);
+  add_memory(parser, options->memory_bytes).needs(keys);
   add_count(parser, "--requests", options->requests,
-            "how many requests, repeats included (default: four times the keys)", {1});
+            "how many requests, repeats included (default: four times the keys)", {1})
+      .needs(keys);
   add_count(parser, "--buckets", options->buckets, "plan for this many instead of choosing",
-            {1, kBucketsMax});
-  add_bytes(parser, "--aux", options->aux_bytes, "bytes of a request's auxiliary (default: none)");
-  add_bytes(parser, "--value", options->value_bytes, "bytes of a key's value (default: none)");
-  add_count(parser, "--key-bytes", options->key_bytes, "length of keys: 8 (default) or 16",
-            {8, 16});
+            {1, kBucketsMax})
+      .needs(keys);
+  add_bytes(parser, "--aux", options->aux_bytes, "bytes of a request's auxiliary (default: none)")
+      .needs(keys);
+  add_bytes(parser, "--value", options->value_bytes, "bytes of a key's value (default: none)")
+      .needs(keys);
+  add_count(parser, "--key-bytes", options->key_bytes, "length of keys: 8 (default) or 16", {8, 16})
+      .needs(keys);
   add_bytes(parser, "--disk-read", options->disk_read,
-            "what the disk reads a second (default: 500MB)", 1);
+            "what the disk reads a second (default: 500MB)", 1)
+      .needs(keys);
   add_bytes(parser, "--disk-write", options->disk_write,
-            "what the disk writes a second (default: 200MB)", 1);
+            "what the disk writes a second (default: 200MB)", 1)
+      .needs(keys);
   add_json(parser, options->as_json);
   return [options] { return run(*options); };
 }

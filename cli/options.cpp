@@ -79,12 +79,13 @@ Option add_repeats(Parser& parser, Repeats& to) {
       .one_of({"answer", "drop"});
 }
 
-void add_memory(Parser& parser, std::optional<std::uint64_t>& to) {
+Option add_memory(Parser& parser, std::optional<std::uint64_t>& to) {
   constexpr std::uint64_t kLow = 64 * 1024;
-  add_bytes(parser, "--memory", to,
-            "budget for requests that wait, such as 256MiB; a merge needs up to 2.5 times as much "
-            "(default: a quarter of what the cgroup or the machine allows)",
-            kLow);
+  return add_bytes(
+      parser, "--memory", to,
+      "budget for requests that wait, such as 256MiB; a merge needs up to 2.5 times as much "
+      "(default: a quarter of what the cgroup or the machine allows)",
+      kLow);
 }
 
 void add_lock_wait(Parser& parser, double& seconds) {

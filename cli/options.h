@@ -34,7 +34,7 @@ Option add_count(Parser& parser, const std::string& name, std::optional<std::uin
 Option add_repeats(Parser& parser, Repeats& to);
 
 /// --memory with its default explained.
-void add_memory(Parser& parser, std::optional<std::uint64_t>& to);
+Option add_memory(Parser& parser, std::optional<std::uint64_t>& to);
 
 /// --lock-wait SECONDS.
 void add_lock_wait(Parser& parser, double& seconds);

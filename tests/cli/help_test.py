@@ -88,6 +88,8 @@ class Usage(command.CommandTest):
                       ["plan", "--keys", "1000", "--disk-read", "0"],
                       ["plan", "--keys", "1000", "--pages", "10"],
                       ["plan", "--pages", "10", "--database", "pages"],
+                      ["plan", "--pages", "10", "--memory", "1GiB"],
+                      ["plan", "--pages", "10", "--key-bytes", "16"],
                       ["plan", "--pages", 2**40 + 1],
                       ["plan", "--pages", "10", "--links", 2**40 + 1],
                       ["verify", "x.crawl", "--quick", "--deep"],
