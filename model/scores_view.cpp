@@ -271,6 +271,19 @@ Result<ScoreHistogram> score_histogram(const ScoreView& scores, const PagesProgr
   return histogram;
 }
 
+ReadableScores readable_scores(const PageView& pages) {
+  ReadableScores found;
+  for (const std::string& name : ScoreView::names(pages)) {
+    const auto scores = ScoreView::open(pages, name);
+    if (scores) {
+      found.arrays.push_back(scores->info());
+    } else {
+      found.problem = scores.error();
+    }
+  }
+  return found;
+}
+
 ScoreFields score_fields(const PageView& pages, std::uint64_t index) {
   ScoreFields found;
   for (const std::string& name : ScoreView::names(pages)) {

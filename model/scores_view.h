@@ -62,6 +62,13 @@ Result<RangeTop> top_in_range(const PageView& pages, const ScoreView& scores,
                               const ScoreRange& range, std::size_t count,
                               const PagesProgress& progress);
 
+/// The arrays that can be opened, by name, and why another one cannot.
+struct ReadableScores {
+  std::vector<ScoresInfo> arrays;
+  std::optional<Error> problem;
+};
+ReadableScores readable_scores(const PageView& pages);
+
 /// How many better pages there are, plus 1, in the order of ScoreView::top(); nothing for a page
 /// with 0 and for one that came since. errors of damage
 ///   cost  one pass over the array

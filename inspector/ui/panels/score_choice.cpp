@@ -7,15 +7,16 @@
 #include <imgui.h>
 
 #include "inspector/core/shown_text.h"
+#include "model/scores_view.h"
 
 namespace crawlstore::inspector {
 
 void ScoreChoice::look(const PageView& pages, std::uint64_t version) {
   if (version_ == version) return;
   version_ = version;
-  auto arrays = ScoreView::list(pages);
-  problem_ = arrays ? std::nullopt : std::optional(arrays.error());
-  arrays_ = arrays ? std::move(*arrays) : std::vector<ScoresInfo>();
+  auto [arrays, problem] = model::readable_scores(pages);
+  arrays_ = std::move(arrays);
+  problem_ = std::move(problem);
   std::erase_if(arrays_,
                 [](const ScoresInfo& array) { return array.subject != ScoreSubject::kPage; });
 }

@@ -37,7 +37,8 @@ class ScoresPanel final : public Panel {
     if (choice_.name() != database) clear_range();
     if (pages == nullptr) return let_go(ui.jobs);
     list_arrays(*pages);
-    if (problem_) return draw_problem(ui, *problem_);
+    if (problem_) draw_problem(ui, *problem_);
+    if (arrays_.empty() && problem_) return;
     if (arrays_.empty()) {
       draw_paragraph(ui, "There are no scores: `crawlstore rank FILE` computes PageRank.",
                      ui.palette.faint);
@@ -112,9 +113,9 @@ class ScoresPanel final : public Panel {
   void list_arrays(const PageView& pages) {
     if (version_ == choice_.version()) return;
     version_ = choice_.version();
-    auto arrays = ScoreView::list(pages);
-    problem_ = arrays ? std::nullopt : std::optional(arrays.error());
-    arrays_ = arrays ? std::move(*arrays) : std::vector<ScoresInfo>();
+    auto [arrays, problem] = model::readable_scores(pages);
+    arrays_ = std::move(arrays);
+    problem_ = std::move(problem);
   }
 
   /// Returns the array that is chosen.

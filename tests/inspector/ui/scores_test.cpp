@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The panel Scores against what the model gives.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +9,7 @@
 #include "inspector/pages_file.h"
 #include "model/score_pairs.h"
 #include "model/scores_view.h"
+#include "support/bytes.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -66,6 +69,30 @@ TEST_F(ScoresPanel, WritesTheRangeThatWasDraggedIntoTheFields) {
   const model::RangeTop top = best({from, to});
   ASSERT_GT(top.pages.size(), 0U);
   EXPECT_EQ(shown("top[0].index"), std::to_string(top.pages[0].index));
+}
+
+TEST_F(ScoresPanel, ShowsTheOtherArraysWhenOneIsDamaged) {
+  Extent damaged;
+  {
+    Store store = must(Store::open(path_));
+    const PageView pages = must(PageView::open(must(store.snapshot())));
+    const std::vector<float> scores(pages.info().page_count, 1);
+    must(store_scores(store, "damaged", pages, scores));
+    const Snapshot snapshot = must(store.snapshot());
+    const auto id = must(ScoreView::open(must(PageView::open(snapshot)), "damaged")).info().id;
+    const auto segments = snapshot.segments();
+    damaged = std::ranges::find(segments, id, &SegmentInfo::id)->runs.front().extent;
+  }
+  std::vector<std::byte> bytes = file_bytes(path_);
+  std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(damaged.offset_bytes),
+              damaged.length_bytes, std::byte{7});
+  put_file(path_, bytes);
+  run_step(shell_, "close");
+  open_file(shell_, path_);
+  run_step(shell_, "goto", "scores");
+  EXPECT_EQ(shown("scores.array.damaged"), "nothing");
+  EXPECT_TRUE(shell_.app().probe().shows("checksum"));
+  EXPECT_EQ(shown("top[0].rank"), "1");
 }
 
 TEST_F(ScoresPanel, KeepsTheRangeWhenOneGoesAwayAndBack) {
