@@ -45,8 +45,8 @@ int run(const Options& options) {
   const auto generation = Store::rollback(options.path, *open);
   if (!generation) return fail_with(options.path, generation.error());
   if (!options.quiet) {
-    note(fmt::format("{}: generation {} holds what the newest whole one before it held",
-                     options.path, generation->value));
+    note(fmt::format("{}: generation {} holds what the one before the newest held", options.path,
+                     generation->value));
   }
   return kExitDone;
 }
@@ -56,7 +56,8 @@ int run(const Options& options) {
 Action define_rollback(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
-      "Publishes the content of the previous generation anew. If the newest one cannot be read, or "
+      "Publishes the content of the previous generation anew, unless that is damaged where the "
+      "newest one is not. If the newest one cannot be read, or "
       "if the superblocks of a newer one are lost, it is given up: the newest whole one is "
       "published anew. With --forward nothing is given up: the newest generation that free space "
       "holds, newer than what the superblocks show, is checked as `verify --deep` does, and is the "

@@ -15,6 +15,7 @@ namespace crawlstore::cli {
 namespace {
 
 constexpr std::uint64_t kToldMax = 5;
+constexpr std::size_t kToldBytesMax = 500;  // of each
 
 }  // namespace
 
@@ -37,13 +38,15 @@ Result<UnparsedReport> UnparsedReport::open(const std::string& path, const std::
 }
 
 void UnparsedReport::add(std::string_view place, std::string_view url, UrlProblem problem) {
-  const std::string shown = model::format_printable(url);
   const std::string where = model::format_printable(place);
   if (++count_ <= kToldMax && !is_quiet_) {
-    note(fmt::format("{}: no URL, kept as it is: {} (it {})", where, shown, to_text(problem)));
+    note(fmt::format("{}: no URL, kept as it is: {}{} (it {})", where,
+                     model::format_printable(url.substr(0, kToldBytesMax)),
+                     url.size() > kToldBytesMax ? " ..." : "", to_text(problem)));
   }
   if (!file_ || !written_) return;
-  file_->tail() += fmt::format("{}\t{}\t{}\n", where, to_text(problem), shown);
+  file_->tail() +=
+      fmt::format("{}\t{}\t{}\n", where, to_text(problem), model::format_printable(url));
   written_ = file_->room();
 }
 

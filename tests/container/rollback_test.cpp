@@ -253,6 +253,26 @@ TEST_F(RollbackTest, RefusesWhenThePreviousGenerationIsDamagedToo) {
   EXPECT_NE(describe(done.error()).find("restore a backup"), std::string::npos);
 }
 
+TEST_F(RollbackTest, RefusesDamageThatOnlyThePreviousGenerationHas) {
+  const auto extent_of_blob = [&](bool previous) {
+    container::ReaderOptions options;
+    options.previous = previous;
+    return store_.reader(options)->directory().find(blob_)->runs.front().extent();
+  };
+  const auto damage = [&](Extent extent) {
+    must(store_.storage(OpenMode::kWrite)->write(extent.offset_bytes + 100, random_bytes(16, 9)));
+  };
+  const Extent older = extent_of_blob(true);
+  const Extent newer = extent_of_blob(false);
+  damage(older);
+  const auto done = rollback(*store_.writer());
+  ASSERT_EQ(code_of(done), Errc::kNoPreviousGeneration);
+  EXPECT_TRUE(older.offset_bytes <= done.error().offset && done.error().offset < older.end_bytes());
+  EXPECT_EQ(blob(), bytes_of_generation(4));
+  damage(newer);  // now each may be the better one
+  EXPECT_EQ(must(rollback(*store_.writer())).value, 5U);
+}
+
 TEST_F(RollbackTest, RefusesWhenNoSuperblockIsWhole) {
   for (const auto& slot : format::kSuperblockOffsets) {
     for (const std::uint64_t offset : slot) {

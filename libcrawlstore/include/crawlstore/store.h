@@ -83,7 +83,8 @@ class Store {
   [[nodiscard]] Result<Generation> commit();
 
   /// Back to the content of the previous generation, as a new generation. Pending requests are
-  /// dropped; DRUMs must not be open. errors kNoPreviousGeneration
+  /// dropped; DRUMs must not be open. Reads what only one of the two refers to.
+  ///   errors  kNoPreviousGeneration: there is none, or it is damaged where the newest is not
   [[nodiscard]] Result<Generation> rollback();
 
   /// rollback() for a file whose newest generation may be damaged, or lost: roll_forward.h.

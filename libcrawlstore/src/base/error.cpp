@@ -37,7 +37,8 @@ constexpr std::array kRows = {
         "a "
         "newer generation that is, `crawlstore rollback` goes on without it"},
     Row{Errc::kDirectoryDamaged, "directory_damaged", "directory damaged",
-        "run `crawlstore rollback` to return to the previous generation, or restore a backup"},
+        "run `crawlstore rollback`, which returns to the previous generation where that is whole; "
+        "else restore a backup"},
     Row{Errc::kDirectoryInvalid, "directory_invalid", "directory contradicts itself",
         "do not trust this file; restore a backup"},
     Row{Errc::kChunkDamaged, "chunk_damaged", "chunk damaged",

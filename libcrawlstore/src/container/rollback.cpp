@@ -21,6 +21,17 @@ tl::unexpected<Error> nothing_left(const Error& error, const char* text) {
   return fail(Errc::kNoPreviousGeneration, text, error.offset, error.segment);
 }
 
+/// The first damage in the runs of a generation that the other one does not refer to.
+Result<void> check_own_runs(Writer& writer, const Directory& directory, const Directory& other) {
+  const VerifyOptions options;
+  Verification verification{writer.storage(), options, *directory.kinds, writer.identity()};
+  auto tasks = runs_of(&other, &directory);
+  std::erase_if(tasks, [](const RunTask& task) { return task.kind == FindingKind::kDamaged; });
+  CRAWLSTORE_TRY(verify_runs(verification, tasks));
+  if (verification.report.findings.empty()) return {};
+  return tl::unexpected<Error>(verification.report.findings.front().error);
+}
+
 }  // namespace
 
 Result<Generation> rollback(Writer& writer) {
@@ -37,6 +48,11 @@ Result<Generation> rollback(Writer& writer) {
                         "the directory of the previous generation is damaged; the newest is whole");
   }
   const DirectoryPtr& directory = *loaded;
+  // Of two that are damaged each may be the better one, and another rollback leads back.
+  const auto whole = check_own_runs(writer, *directory, *writer.directory());
+  if (!whole && check_own_runs(writer, *writer.directory(), *directory)) {
+    return nothing_left(whole.error(), "the previous generation is damaged; the newest stays");
+  }
 
   // The content of N-1, as changes against N: segments of N-1 with the `born` they had, and
   // removals. Extents that only N-1 refers to are in list(N); commit_restored() takes them off it.

@@ -63,6 +63,11 @@ std::string describe(const Finding& finding) {
                  "`crawlstore rollback --forward` publishes the generation again");
     return text.substr(text.find(error.text));
   }
+  if (error.text == std::string_view(container::kGapText)) {
+    return describe(error,
+                    "nothing is lost, for nothing lies there, but something wrote into the file; "
+                    "`crawlstore snapshot` makes a clean copy");
+  }
   if (finding.kind == FindingKind::kDamaged || category(error.code) != ErrorCategory::kDamage) {
     return describe(error);
   }

@@ -8,6 +8,9 @@
 
 namespace crawlstore::container {
 
+/// Of a finding of no generation: damage that takes nothing away.
+inline constexpr const char* kGapText = "a gap beside the superblock copies is not zero";
+
 /// One call of verify(): what it was asked and what it has found so far.
 struct Verification {
   Storage& storage;

@@ -133,11 +133,7 @@ Result<void> verify_gaps(Verification& verification) {
                                              [](std::byte b) { return b != std::byte{0}; });
                bad != gap.end()) {
       const auto place = static_cast<std::uint64_t>(bad - gap.begin());
-      CRAWLSTORE_TRY(found({Errc::kSuperblockDamaged,
-                            0,
-                            {},
-                            begin + place,
-                            "a gap beside the superblock copies is not zero"}));
+      CRAWLSTORE_TRY(found({Errc::kSuperblockDamaged, 0, {}, begin + place, kGapText}));
     }
     verification.report.checked_bytes += gap.size();
     begin = end + kSuperblockBytes;
