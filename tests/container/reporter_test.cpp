@@ -4,6 +4,7 @@
 // TSan.
 #include <atomic>
 #include <cerrno>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "drum/memory_store.h"
 #include "format/layout.h"
 #include "support/recording_storage.h"
+#include "support/temporary_folder.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -216,6 +218,42 @@ TEST(Reports, TellOfACompactionAndEachOfItsCommits) {
   EXPECT_EQ(step.file_bytes_after, store->file_bytes());
   EXPECT_EQ(store.all<CommitReport>().size() - commits_before, returned.commit_count);
   EXPECT_EQ(report.generation, store->generation());
+  std::size_t still_count = 0;
+  for (const Report& commit : store.all<CommitReport>()) {
+    const auto& moved = step_of<CommitReport>(commit);
+    if (moved.added_bytes != 0) continue;
+    ++still_count;
+    EXPECT_EQ(moved.segment_count, 0U) << "the directory alone moved";
+  }
+  EXPECT_GT(still_count, 1U);
+}
+
+TEST(Reports, TellOfTheRollbackOfAFileThatCannotBeOpened) {
+  MemoryStore before;
+  auto keys = must(Keys::open(*before, "keys"));
+  update(keys, 0, 10);
+  const Generation newest = must(before->commit());
+  auto image = before.image();
+  const auto set = must(container::read_superblocks(
+      *open_memory_storage(make_memory_file(image), OpenMode::kRead), before->uuid()));
+  image[set.winner()->root_offset_bytes + 8] ^= std::byte{0x55};
+  const TemporaryFolder folder;
+  const std::string path = folder / "x.crawl";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(image.data()), static_cast<long>(image.size()));
+  std::vector<Report> reports;
+  OpenOptions options;
+  options.report = [&reports](const Report& report) { reports.push_back(report); };
+  EXPECT_EQ(Store::open(path, options).error().code, Errc::kDirectoryDamaged);
+  EXPECT_TRUE(reports.empty());
+  const Generation published = must(Store::rollback(path, options));
+  ASSERT_FALSE(reports.empty());
+  const Report& commit = reports.back();
+  ASSERT_TRUE(std::holds_alternative<CommitReport>(commit.step));
+  EXPECT_EQ(commit.generation, published);
+  EXPECT_EQ(published, newest.next());
+  EXPECT_EQ(step_of<CommitReport>(commit).segment_count, 0U);
+  EXPECT_GT(commit.storage.bytes_written, 0U);
 }
 
 TEST(Reports, TellOfACommitThatFailsOnAFullDisk) {

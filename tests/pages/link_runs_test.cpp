@@ -174,13 +174,23 @@ TEST(LinkRuns, CanStopReading) {
   const auto stopped = read_dense_rows(pages.view(), true, [](auto, auto) { return false; });
   ASSERT_FALSE(stopped);
   EXPECT_EQ(stopped.error().code, Errc::kCancelled);
+}
+
+TEST(LinkRuns, TellHowFarReadingIsUntilAllIsRead) {
+  SeededRandom random;
+  LinkedPages pages(graph(random));
+  pages.compact();
   std::uint64_t last = 0;
-  must(read_dense_rows(pages.view(), true, [&last](std::uint64_t done, std::uint64_t total) {
+  std::uint64_t end = 0;
+  must(read_dense_rows(pages.view(), true, [&](std::uint64_t done, std::uint64_t total) {
     EXPECT_LE(last, done);
     EXPECT_LE(done, total);
     last = done;
+    end = total;
     return true;
   }));
+  EXPECT_GT(end, 0U);
+  EXPECT_EQ(last, end);
 }
 
 TEST(LinkRuns, TakeAfterCompactionWhatWasEstimated) {

@@ -331,6 +331,26 @@ TEST(Pages, LastAsLongAsTheirStore) {
   EXPECT_TRUE(PageView::names(must(other->snapshot())).empty());
 }
 
+TEST(Pages, TellNoUnparsedUrlOfAnEditThatIsRefused) {
+  MemoryStore store;
+  auto options = small_options();
+  std::vector<std::string> told;
+  options.unparsed = [&told](std::string_view url, UrlProblem) { told.emplace_back(url); };
+  auto pages = must(PageDb::open(*store, "pages", options));
+  std::vector<EventLink> links(2);
+  links[0].url = "http://b test/";
+  links[1].index = 5;  // of pages with URLs
+  CrawlEvent event;
+  event.kind = CrawlEventKind::kPage;
+  event.url = "http://a test/";
+  event.links = links;
+  EXPECT_EQ(pages.add(event).error().code, Errc::kInvalidArgument);
+  EXPECT_TRUE(told.empty());
+  event.links = std::span(links).first(1);
+  must(pages.add(event));
+  EXPECT_EQ(told, (std::vector<std::string>{"http://a test/", "http://b test/"}));
+}
+
 /// covers: A24
 TEST(Pages, WithUnparsedUrlsAmongOthersAreFound) {
   MemoryStore store;

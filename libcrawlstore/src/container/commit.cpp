@@ -41,6 +41,7 @@ struct Writer::Draft {
   std::vector<Extent> published;      // new runs: in flight until now
   std::vector<Extent> freed_at_once;  // only by a mutant that forgets to list
   std::map<SegmentId, std::optional<format::SegmentEntry>> changes;
+  std::uint64_t changed_count = 0;  // without those that are only put for their table
 };
 
 void Writer::retire(Draft& draft, Extent extent, Generation born, bool listed) {
@@ -55,6 +56,8 @@ Result<void> Writer::apply_changes(Draft& draft) {
   const Generation born = draft.next->generation();
   for (auto& [id, entry] : draft.changes) {
     const auto* old = directory_->find(id);
+    const bool is_same = old != nullptr ? entry == *old : !entry;
+    draft.changed_count += is_same ? 0 : 1;
     if (old != nullptr) {
       for (const auto& run : old->runs) {
         if (!has_run(entry, run)) {
@@ -223,7 +226,7 @@ Result<void> Writer::sync_data() {
 
 /// Before anything is freed.
 CommitReport Writer::report_of(const Draft& draft) {
-  CommitReport report{.segment_count = draft.changes.size()};
+  CommitReport report{.segment_count = draft.changed_count};
   for (const Extent& extent : draft.published) report.added_bytes += extent.length_bytes;
   for (const Extent& extent : draft.reserved) report.directory_bytes += extent.length_bytes;
   for (const auto& held : draft.retired) report.retired_bytes += held.extent.length_bytes;

@@ -79,7 +79,8 @@ Result<Generation> rollback(Writer& writer) {
   return committed;
 }
 
-Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOptions options) {
+Result<std::unique_ptr<Writer>> open_past_damage(std::unique_ptr<Storage> storage,
+                                                 WriterOptions options) {
   CRAWLSTORE_TRY(const auto identity, read_identity(*storage));
   const auto read = read_superblocks(*storage, identity.uuid);
   if (!read) return nothing_left(read.error(), "the superblocks of both generations are damaged");
@@ -94,12 +95,15 @@ Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOpti
   } else {
     return fail(Errc::kInvalidArgument, "the newest generation is whole; roll back from it");
   }
-  const auto writer = Writer::open(std::move(storage), options);
-  if (!writer) {
-    return nothing_left(writer.error(),
-                        "the directories of both generations are damaged; the older one here");
-  }
-  return (*writer)->commit(true);
+  auto writer = Writer::open(std::move(storage), options);
+  if (writer) return writer;
+  return nothing_left(writer.error(),
+                      "the directories of both generations are damaged; the older one here");
+}
+
+Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOptions options) {
+  CRAWLSTORE_TRY(const auto writer, open_past_damage(std::move(storage), options));
+  return writer->commit(true);
 }
 
 namespace {

@@ -11,11 +11,15 @@ namespace crawlstore::container {
 /// commit()
 Result<Generation> rollback(Writer& writer);
 
-/// ROLLBACK when generation N cannot be read: opens N-1, provided that nobody pins N or later, and
-/// publishes N+1 with its content. When N can be read, but the other slot is lost: gives N+1 up,
-/// which that slot may have led to, and publishes N+2 with the content of N. Returns the
-/// generation published.
+/// ROLLBACK when generation N cannot be read: opens N-1, provided that nobody pins N or later. The
+/// next commit, which may be empty, publishes N+1 with its content. When N can be read, but the
+/// other slot is lost: gives N+1 up, which that slot may have led to, and the next commit publishes
+/// N+2 with the content of N.
 ///   errors  kNoPreviousGeneration, kBusyPinned, kInvalidArgument (N is whole: use rollback())
+Result<std::unique_ptr<Writer>> open_past_damage(std::unique_ptr<Storage> storage,
+                                                 WriterOptions options);
+
+/// The same, with that commit. Returns the generation published.
 Result<Generation> rollback_damaged(std::unique_ptr<Storage> storage, WriterOptions options);
 
 /// Roll forward of spec/format.md#rollback: publishes the newest generation above N that stands in

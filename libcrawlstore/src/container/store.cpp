@@ -44,6 +44,20 @@ Result<void> create_empty(const std::string& path, const CreateOptions& options)
   return create_file(path, fill_empty_store, &empty);
 }
 
+/// A store of this writer. Tells what opening it, which `meter` measured, passed over.
+std::shared_ptr<StoreImpl> make_impl(std::unique_ptr<container::Writer> writer,
+                                     const container::StepMeter& meter,
+                                     const OpenOptions& options) {
+  auto impl = std::make_shared<StoreImpl>();
+  impl->writer = std::move(writer);
+  impl->reporter.start(options.report);
+  const RecoveryReport recovery = impl->writer->recovery();
+  if (recovery.damaged_copy_count != 0 || recovery.lost_generation_count != 0) {
+    impl->report({}, meter.cost(), Result<RecoveryReport>(recovery));
+  }
+  return impl;
+}
+
 /// Compaction among the parts of a store.
 class Turns final : public container::CompactionTurns {
  public:
@@ -256,14 +270,7 @@ Result<Store> Store::open_or_create(const std::string& path, const CreateOptions
 Result<Store> Store::open(std::unique_ptr<Storage> storage, const OpenOptions& options) {
   const container::StepMeter meter(*storage);  // which the writer keeps
   CRAWLSTORE_TRY(auto writer, container::Writer::open(std::move(storage), writer_options(options)));
-  auto impl = std::make_shared<StoreImpl>();
-  impl->writer = std::move(writer);
-  impl->reporter.start(options.report);
-  const RecoveryReport recovery = impl->writer->recovery();
-  if (recovery.damaged_copy_count != 0 || recovery.lost_generation_count != 0) {
-    impl->report({}, meter.cost(), Result<RecoveryReport>(recovery));
-  }
-  return Store(std::move(impl));
+  return Store(make_impl(std::move(writer), meter, options));
 }
 
 Result<Generation> Store::commit() {
@@ -298,7 +305,12 @@ Result<Generation> Store::rollback(const std::string& path, const OpenOptions& o
     return tl::unexpected<Error>(store.error());
   }
   CRAWLSTORE_TRY(auto storage, open_storage(path, OpenMode::kWrite));
-  return container::rollback_damaged(std::move(storage), writer_options(options));
+  const container::StepMeter meter(*storage);  // which the writer keeps
+  CRAWLSTORE_TRY(auto writer,
+                 container::open_past_damage(std::move(storage), writer_options(options)));
+  const auto impl = make_impl(std::move(writer), meter, options);
+  const std::lock_guard lock(impl->turn);
+  return impl->report_commit([&] { return impl->writer->commit(true); });
 }
 
 Result<CompactReport> Store::compact(const Progress& progress) {

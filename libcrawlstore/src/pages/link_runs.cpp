@@ -28,6 +28,7 @@ Result<DenseRowSums> read_dense_rows(const PageView& view, bool incoming,
     for (const auto& run : runs) {
       CRAWLSTORE_TRY(pages::add_rows(run.run, sums, steps));
     }
+    CRAWLSTORE_TRY(steps.look());
     return sums;
   });
 }

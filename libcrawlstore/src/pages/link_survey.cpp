@@ -151,6 +151,7 @@ Result<void> add_rows(const LinksLookup& run, DenseRowSums& sums, container::Wor
   if (!run.is_dense()) return {};
   format::LinkRows rows;
   std::vector<format::DenseNumber> numbers;
+  std::uint64_t left_bytes = format::dense_model_offset(run.footer());
   for (std::uint64_t i = 0; i < format::dense_group_count(run.footer()); ++i) {
     CRAWLSTORE_TRY(const auto group, run.group(i));
     for (const format::DenseBlockPlace& place : group.blocks()) {
@@ -158,10 +159,11 @@ Result<void> add_rows(const LinksLookup& run, DenseRowSums& sums, container::Wor
       CRAWLSTORE_TRY(run.trace(place, rows, numbers));
       add_block(rows, numbers, sums);
       if (place.page_count == 0) --sums.plain_count;  // more of the row before
+      left_bytes -= std::min<std::uint64_t>(left_bytes, place.length_bytes);
       CRAWLSTORE_TRY(steps.add(place.length_bytes));
     }
   }
-  return {};
+  return steps.add(left_bytes);  // the padding behind the blocks
 }
 
 Result<std::uint64_t> estimate_compacted_bytes(const LinkView& view, bool is_incoming,

@@ -166,16 +166,15 @@ Result<void> PageDb::Impl::check_event(const CrawlEvent& event) const {
                   : "the pages of this database have indexes below 2^40, not URLs");
 }
 
-PageDb::Impl::NormalEvent PageDb::Impl::normalize(CrawlEvent event, bool tells) {
+PageDb::Impl::NormalEvent PageDb::Impl::normalize(CrawlEvent event) {
   if (!state.table.has_urls) return {event, false};
   normal_urls.clear();
+  unparsed_urls.clear();
   bool all_parsed = normalizer.name().empty();
   const auto normal = [&](std::string_view url) -> std::string_view {
     const NormalizedUrl normalized = normalizer.normalize(url);
     all_parsed = all_parsed && normalized.parsed;
-    if (tells && !normalized.parsed && options.unparsed) {
-      options.unparsed(url, normalized.problem);
-    }
+    if (!normalized.parsed && options.unparsed) unparsed_urls.emplace_back(url, normalized.problem);
     const char* const text = normalized.text.data();
     if (std::less_equal<>()(url.data(), text) &&
         std::less_equal<>()(text, url.data() + url.size())) {
@@ -201,9 +200,10 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
   {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
-    const NormalEvent normal = normalize(event, true);
+    const NormalEvent normal = normalize(event);
     CRAWLSTORE_TRY(check_event(normal.event));
     CRAWLSTORE_TRY(check_gaps(event));
+    for (const auto& [url, problem] : unparsed_urls) options.unparsed(url, problem);
     if (store->in_transaction()) {
       take(normal, *tentative);
       return {};
@@ -216,7 +216,7 @@ Result<void> PageDb::Impl::add(const CrawlEvent& event) {
   const auto merged = merge_when_full();
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
-  take(normalize(event, false), *batch);  // all the same; others have been added meanwhile
+  take(normalize(event), *batch);  // all the same; others have been added meanwhile
   return merged;
 }
 

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <crawlstore/pages.h>
@@ -99,8 +101,8 @@ struct PageDb::Impl : Participant {
     CrawlEvent event;
     bool all_parsed = false;
   };
-  /// Normalises the URLs of an event: views that the next call ends. `tells`: of unparsed ones.
-  NormalEvent normalize(CrawlEvent event, bool tells);
+  /// Normalises the URLs of an event: views that the next call ends.
+  NormalEvent normalize(CrawlEvent event);
   void take(NormalEvent normal, pages::Batch& into);
   /// Adds an event as the events of the file, so that edits are counted as they are there.
   static void add_in_parts(CrawlEvent event, bool all_parsed, pages::Batch& into);
@@ -149,6 +151,7 @@ struct PageDb::Impl : Participant {
 
   std::vector<EventLink> normal_links;  // of the event being added
   std::deque<std::string> normal_urls;  // what normalising rewrote of it; views into them stay
+  std::vector<std::pair<std::string_view, UrlProblem>> unparsed_urls;  // of it, if that is told
 };
 
 }  // namespace crawlstore
