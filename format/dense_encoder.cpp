@@ -258,7 +258,7 @@ void DenseBlockEncoder::count(std::uint64_t first_page, const LinkRowSpans& rows
 }
 
 std::uint64_t DenseBlockEncoder::memory_bytes() const {
-  std::uint64_t bytes = sizeof *this + rows_.capacity() * sizeof(rows_[0]);
+  std::uint64_t bytes = sizeof *this + rows_.capacity() * sizeof(decltype(rows_)::value_type);
   for (const Form* form : {&best_, &tried_}) {
     bytes += form->runs.capacity() * sizeof(std::uint32_t) +
              (form->extras.capacity() + form->gaps.capacity()) * sizeof(std::uint64_t);

@@ -16,7 +16,7 @@ void ScoreChoice::look(const PageView& pages, std::uint64_t version) {
   version_ = version;
   auto [arrays, problem] = model::readable_scores(pages);
   arrays_ = std::move(arrays);
-  problem_ = std::move(problem);
+  problem_ = problem;
   std::erase_if(arrays_,
                 [](const ScoresInfo& array) { return array.subject != ScoreSubject::kPage; });
 }

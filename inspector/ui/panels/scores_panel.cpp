@@ -115,7 +115,7 @@ class ScoresPanel final : public Panel {
     version_ = choice_.version();
     auto [arrays, problem] = model::readable_scores(pages);
     arrays_ = std::move(arrays);
-    problem_ = std::move(problem);
+    problem_ = problem;
   }
 
   /// Returns the array that is chosen.
