@@ -45,8 +45,10 @@ int run(const Options& options) {
   const auto generation = Store::rollback(options.path, *open);
   if (!generation) return fail_with(options.path, generation.error());
   if (!options.quiet) {
-    note(fmt::format("{}: generation {} holds what the one before the newest held", options.path,
-                     generation->value));
+    note(
+        fmt::format("{}: generation {} holds what one before it held; `crawlstore verify --deep` "
+                    "tells whether that is whole",
+                    options.path, generation->value));
   }
   return kExitDone;
 }

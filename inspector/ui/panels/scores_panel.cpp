@@ -38,8 +38,8 @@ class ScoresPanel final : public Panel {
     if (pages == nullptr) return let_go(ui.jobs);
     list_arrays(*pages);
     if (problem_) draw_problem(ui, *problem_);
-    if (arrays_.empty() && problem_) return;
     if (arrays_.empty()) {
+      if (problem_) return;
       draw_paragraph(ui, "There are no scores: `crawlstore rank FILE` computes PageRank.",
                      ui.palette.faint);
       return draw_link(ui, "scores.pages", "Pages", {"pages", {}});

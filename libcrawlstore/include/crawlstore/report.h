@@ -39,7 +39,7 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// A generation was made: by a commit, rollback() of an open store, or a step of a compaction. A
+/// A generation was made: by a commit, Store::rollback(), or a step of a compaction. A
 /// commit for which nothing waits makes none, and is no step. What the generation before refers to,
 /// and this one does not, is retired; a later commit frees it, when no generation that can be read
 /// refers to it.
