@@ -92,9 +92,14 @@ struct DensePages {
 ///   block       the bytes of the block and kDenseSlackBytes behind them; hostile, and may change
 ///               meanwhile
 ///   errors      kSegmentInvalid, offset relative to the block; `rows` is then not to be used
-///   cost        about 5 ns a link; memory 64 KB
+///   cost        about 5 ns a link with BMI2; memory 64 KB
 Result<void> decode_dense_block(std::span<const std::byte> block, const DenseDecoder& decoder,
                                 const DensePages& pages, LinkRows& rows);
+
+/// The same without instructions that not every machine has.
+Result<void> decode_dense_block_portable(std::span<const std::byte> block,
+                                         const DenseDecoder& decoder, const DensePages& pages,
+                                         LinkRows& rows);
 
 /// A number of a block, for people: bits begin_bits to end_bits of the block.
 struct DenseNumber {

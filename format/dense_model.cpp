@@ -125,12 +125,14 @@ DenseCodes::DenseCodes(const DenseLengths& lengths) {
 DenseDecoder::DenseDecoder(const DenseLengths& lengths) {
   for (std::size_t context = 0; context < kDenseContexts; ++context) {
     const auto codes = canonical_codes(lengths[context]);
+    entries_[context].fill(kLongCode);
     for (std::size_t token = 0; token < kDenseTokens; ++token) {
       const auto [bits, length] = codes[token];
       if (length == 0) continue;
       const std::size_t raw_bits = dense_raw_bits(token);
       const std::size_t top = token < 16 ? token : 2 + token % 2;
-      const auto entry = static_cast<std::uint16_t>(length | raw_bits << 4 | top << 10);
+      const auto entry =
+          static_cast<std::uint16_t>(length + raw_bits + (std::size_t{length} << 6) + (top << 10));
       if (length > kIndexBits) long_codes_[context].push_back({bits, entry});
       for (std::size_t i = bits; length <= kIndexBits && i < entries_[context].size();
            i += std::size_t{1} << length) {
@@ -142,7 +144,7 @@ DenseDecoder::DenseDecoder(const DenseLengths& lengths) {
 
 std::uint16_t DenseDecoder::long_code(std::size_t context, std::uint64_t word) const {
   for (const auto [bits, entry] : long_codes_[context]) {
-    if ((word & ~(~std::uint64_t{0} << (entry & 15))) == bits) return entry;
+    if ((word & ~(~std::uint64_t{0} << (entry >> 6 & 15))) == bits) return entry;
   }
   return 0;
 }

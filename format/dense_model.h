@@ -79,31 +79,47 @@ class DenseCodes {
   std::array<std::array<Code, kDenseTokens>, kDenseContexts> codes_{};
 };
 
-/// Bits that are read from hostile bytes. Behind `bit_count` bits, 8 more bytes must be readable.
-/// Whoever reads further than the end gets zeros or what lies there, and has failed().
+/// Bits that are read from hostile bytes, by way of a word in a register. Behind `bit_count` bits,
+/// 8 more bytes must be readable. Whoever reads further than the end gets zeros or what lies there,
+/// and has failed().
 class DenseInput {
  public:
+  /// A number takes at most as many bits: 15 of its code and 42 raw ones.
+  static constexpr unsigned kWordBits = 57;
+  static_assert(15 + dense_raw_bits(kDenseTokens - 1) <= kWordBits);
+
   DenseInput(const std::byte* data, std::uint64_t bit_count) : data_(data), end_(bit_count) {}
-  /// At least the next 57 bits, the first one lowest.
-  [[nodiscard]] std::uint64_t peek() const {
-    return load<std::uint64_t>(data_ + (position_ >> 3)) >> (position_ & 7);
-  }
-  void skip(std::uint64_t bits) {
-    position_ += bits;
-    if (position_ > end_) [[unlikely]] {
-      position_ = end_;
+  /// The next bits, the first one lowest; of these, word_bits() are certain.
+  [[nodiscard]] std::uint64_t word() const { return word_; }
+  [[nodiscard]] unsigned word_bits() const { return word_bits_; }
+  /// Makes kWordBits certain.
+  void load_word() {
+    std::uint64_t begin = position();
+    if (begin > end_) {
+      begin = end_;
       has_failed_ = true;
     }
+    word_ = load<std::uint64_t>(data_ + (begin >> 3)) >> (begin & 7);
+    word_bits_ = kWordBits;
+    word_end_ = begin + kWordBits;
+  }
+  /// Goes on behind the first `bits` of the word.
+  void skip(unsigned bits) {
+    word_ >>= bits;
+    word_bits_ -= bits;
   }
   void fail() { has_failed_ = true; }
-  [[nodiscard]] bool has_failed() const { return has_failed_; }
-  [[nodiscard]] std::uint64_t position() const { return position_; }
-  [[nodiscard]] std::uint64_t bits_left() const { return end_ - position_; }
+  [[nodiscard]] bool has_failed() const { return has_failed_ || position() > end_; }
+  [[nodiscard]] std::uint64_t position() const { return word_end_ - word_bits_; }
+  /// Unless it has failed.
+  [[nodiscard]] std::uint64_t bits_left() const { return end_ - position(); }
 
  private:
   const std::byte* data_;
   std::uint64_t end_;
-  std::uint64_t position_ = 0;
+  std::uint64_t word_ = 0;
+  unsigned word_bits_ = 0;
+  std::uint64_t word_end_ = 0;  // position behind the bits of the word that are certain
   bool has_failed_ = false;
 };
 
@@ -112,29 +128,38 @@ class DenseDecoder {
  public:
   explicit DenseDecoder(const DenseLengths& lengths);
 
-  /// The next number; 0 after the end. Where a context has no codes, the input fails.
-  [[nodiscard]] std::uint64_t read(DenseInput& input, std::size_t context) const {
-    const std::uint64_t word = input.peek();
-    std::uint16_t entry = entries_[context][word & ((1U << kIndexBits) - 1)];
-    if (entry == 0) [[unlikely]] {
-      entry = long_code(context, word);
-      if (entry == 0) input.fail();
+  /// The next number. Where a context has no codes, it is 0, and the input fails.
+  [[nodiscard, gnu::always_inline]] std::uint64_t read(DenseInput& input,
+                                                       std::size_t context) const {
+    std::uint16_t entry = entries_[context][input.word() & kIndexMask];
+    if ((entry & 63U) > input.word_bits()) [[unlikely]] {
+      input.load_word();
+      entry = entries_[context][input.word() & kIndexMask];
+      if (entry == kLongCode) {
+        entry = long_code(context, input.word());
+        if (entry == 0) input.fail();
+      }
     }
-    const unsigned length = entry & 15;
-    const unsigned raw_bits = entry >> 4 & 63;
-    input.skip(length + raw_bits);
+    const std::uint64_t word = input.word();
+    const unsigned bits = entry & 63;
+    const unsigned length = entry >> 6 & 15;
+    input.skip(bits);
+    const unsigned raw_bits = bits - length;
     return std::uint64_t{entry} >> 10 << raw_bits |
            (word >> length & ~(~std::uint64_t{0} << raw_bits));
   }
 
  private:
   static constexpr unsigned kIndexBits = 9;
+  static constexpr std::uint64_t kIndexMask = (1U << kIndexBits) - 1;
+  /// The code is longer than kIndexBits, or there is none: more bits than a word has.
+  static constexpr std::uint16_t kLongCode = 63;
   /// Of a code that is longer than kIndexBits; 0 if there is none.
   [[nodiscard]] std::uint16_t long_code(std::size_t context, std::uint64_t word) const;
 
-  /// The length of the code (4 bits), raw bits (6), and what stands above these (4, at most 15);
-  /// 0: the code is longer, or there is none.
-  std::array<std::array<std::uint16_t, std::size_t{1} << kIndexBits>, kDenseContexts> entries_{};
+  /// Bits of the number (6 bits), those of its code (4), and what stands above the raw ones (4, at
+  /// most 15).
+  std::array<std::array<std::uint16_t, std::size_t{1} << kIndexBits>, kDenseContexts> entries_;
   struct LongCode {
     std::uint16_t bits;  // the first one lowest
     std::uint16_t entry;

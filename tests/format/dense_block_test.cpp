@@ -19,13 +19,22 @@ namespace {
 
 using namespace crawlstore::testing;
 
-/// What decoding says; the bytes stand at the end of their memory.
+/// What both decoders say; the test fails where they differ. The bytes stand at the end of their
+/// memory.
 Result<void> decode(const DenseSample& block, const DenseDecoder& decoder, LinkRows& rows,
                     std::uint64_t last_page = kPageMax) {
   Bytes exact(block.bytes.begin(), block.bytes.end());
   exact.resize(exact.size() + kDenseSlackBytes);
   exact.shrink_to_fit();
-  return decode_dense_block(exact, decoder, {block.first_page, block.page_count, last_page}, rows);
+  const DensePages pages{block.first_page, block.page_count, last_page};
+  LinkRows portable;
+  const auto verdict = decode_dense_block_portable(exact, decoder, pages, portable);
+  auto decoded = decode_dense_block(exact, decoder, pages, rows);
+  EXPECT_EQ(text_of(decoded), text_of(verdict));
+  if (decoded) {
+    EXPECT_EQ(rows_in(rows), rows_in(portable));
+  }
+  return decoded;
 }
 
 /// The numbers of a block; they lie one behind the other up to `end_bits`.
