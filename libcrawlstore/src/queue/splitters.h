@@ -19,6 +19,12 @@ using Entry = format::QueueEntry;
 inline constexpr Entry kBeforeAll{};
 inline constexpr Entry kBehindAll{~std::uint64_t{0}, ~std::uint64_t{0}};
 
+/// An entry as what the processor compares without a branch.
+using Number = unsigned __int128;
+inline Number as_number(const Entry& entry) {
+  return Number{entry.order} << 64U | entry.page;
+}
+
 /// Ascending bounds: bucket i has what is not below bound i - 1, and below bound i. The last bucket
 /// has no bound.
 class Splitters {
@@ -65,10 +71,6 @@ class Splitters {
   }
 
  private:
-  /// What the processor compares without a branch.
-  using Number = unsigned __int128;
-  static Number as_number(const Entry& entry) { return Number{entry.order} << 64U | entry.page; }
-
   std::vector<Entry> bounds_;
 };
 

@@ -2,60 +2,15 @@
 #include "queue/stored_run.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
-
-#include "queue/sort_entries.h"
 
 namespace crawlstore::queue {
 
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr std::size_t kSamplesAGroup = 8;
-/// From here on a group is cut.
-constexpr std::size_t kGroupMax = 4 * kFragmentEntries;
-static_assert(kGroupMax <= format::kQueueFragmentEntriesMax);
 /// Bytes of an entry at most.
 constexpr std::uint64_t kEntryBytesMax = sizeof(Entry);
-
-/// Bounds between `group_count` groups of about the same size.
-std::vector<Entry> choose_bounds(std::span<const Entry> entries, std::size_t group_count) {
-  // Evenly, with a step that no pattern of the input is likely to have.
-  const std::size_t sample_count = group_count * kSamplesAGroup;
-  std::vector<Entry> samples;
-  samples.reserve(sample_count);
-  std::uint64_t random = 0x9E37'79B9'7F4A'7C15;
-  for (std::size_t i = 0; i < sample_count; ++i) {
-    random = random * 6364136223846793005U + 1442695040888963407U;
-    const std::size_t stratum = entries.size() / sample_count;
-    samples.push_back(entries[i * stratum + (random >> 33U) % stratum]);
-  }
-  std::ranges::sort(samples);
-  std::vector<Entry> bounds;
-  for (std::size_t i = kSamplesAGroup; i < sample_count; i += kSamplesAGroup) {
-    if (bounds.empty() || bounds.back() < samples[i]) bounds.push_back(samples[i]);
-  }
-  return bounds;
-}
-
-/// Sorts groups that came out too large, and cuts them.
-void cut_large_groups(std::vector<Entry>& entries, std::vector<std::size_t>& ends,
-                      std::vector<Entry>& room) {
-  std::vector<std::size_t> cut;
-  std::size_t begin = 0;
-  for (const std::size_t end : ends) {
-    if (end - begin > kGroupMax) {
-      sort_entries(std::span(entries).subspan(begin, end - begin), room);
-      for (std::size_t at = begin + kFragmentEntries; at < end; at += kFragmentEntries) {
-        cut.push_back(at);
-      }
-    }
-    if (end > begin) cut.push_back(end);
-    begin = end;
-  }
-  ends = std::move(cut);
-}
 
 }  // namespace
 
@@ -132,34 +87,6 @@ Result<StoredRunPtr> RunBuilder::finish() {
   CRAWLSTORE_TRY(run->bytes, output_->finish(index_.entry_count));
   run->index = std::move(index_);
   return run;
-}
-
-std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries, std::vector<Entry>& room) {
-  // Where there were more groups they are cut.
-  constexpr std::size_t kGroupsMax = std::numeric_limits<std::uint16_t>::max();
-  const std::size_t group_count = std::min(entries.size() / kFragmentEntries, kGroupsMax);
-  if (group_count < 2) return {entries.size()};
-  Splitters splitters;
-  splitters.insert(0, choose_bounds(entries, group_count));
-  std::vector<std::size_t> ends(splitters.size() + 1);
-  std::vector<std::uint16_t> groups;
-  groups.reserve(entries.size());
-  splitters.find_all(entries, [&](const Entry& /*entry*/, std::size_t group) {
-    ++ends[group];
-    groups.push_back(static_cast<std::uint16_t>(group));
-  });
-  std::vector<std::size_t> places;
-  std::size_t sum = 0;
-  for (std::size_t& end : ends) {
-    places.push_back(sum);
-    sum += end;
-    end = sum;
-  }
-  room.resize(entries.size());
-  for (std::size_t i = 0; i < entries.size(); ++i) room[places[groups[i]]++] = entries[i];
-  entries.swap(room);
-  cut_large_groups(entries, ends, room);
-  return ends;
 }
 
 Result<StoredRunPtr> write_run(RunSink& sink, std::vector<Entry>& entries,

@@ -9,12 +9,9 @@
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
 
-#include "queue/splitters.h"
+#include "queue/group_neighbours.h"
 
 namespace crawlstore::queue {
-
-/// About so many entries are in a fragment.
-inline constexpr std::size_t kFragmentEntries = 4096;
 
 /// Where the payload of a run lies. Threads: any number.
 class RunPayload {
@@ -93,11 +90,6 @@ class RunBuilder {
   format::QueueIndex index_;
   std::vector<std::byte> buffer_;
 };
-
-/// Puts entries into groups of about kFragmentEntries neighbours, which ascend.
-///   room     for work, to be used again
-///   returns  the ends of the groups
-std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries, std::vector<Entry>& room);
 
 /// Writes entries, at least one, as a run. They come out in another order.
 ///   room  as of group_neighbours()
