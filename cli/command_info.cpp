@@ -83,10 +83,10 @@ Action define_info(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "`link_directions` says what links take, and about what they would take after `compact`: "
-      "some "
-      "thousand "
-      "rows here and there are coded to see. Links are *fresh*, as imports write them, or *dense*, "
-      "as `compact` does.");
+      "some thousand rows here and there are coded to see. Links are *fresh*, as imports write "
+      "them, or *dense*, as `compact` does. A page database has a DRUM of its name: the keys of "
+      "its "
+      "pages, those in fresh runs beside it among them.");
   add_file(parser, options->path);
   parser.flag("--link-rows", options->link_rows,
               "also read all dense links, and say how many rows copy from others, and what takes "

@@ -63,6 +63,21 @@ Cell commit_time(Generation generation, const StoreInfo& current,
 
 }  // namespace
 
+Result<std::vector<DrumInfo>> drums_with_fresh_keys(const Snapshot& snapshot) {
+  CRAWLSTORE_TRY(auto drums, list_drums(snapshot));
+  const std::vector<SegmentInfo> segments = snapshot.segments();
+  for (const SegmentInfo& fresh : segments) {
+    if (fresh.kind != SegmentKind::kFreshKeys) continue;
+    const auto owner = std::ranges::find(segments, fresh.owner, &SegmentInfo::id);
+    if (owner == segments.end()) continue;
+    const auto drum = std::ranges::find(drums, owner->name, &DrumInfo::name);
+    if (drum == drums.end()) continue;
+    drum->key_count += fresh.record_count();
+    drum->partition_bytes += fresh.allocated_bytes();
+  }
+  return drums;
+}
+
 Table drums_table(const std::vector<DrumInfo>& drums) {
   Table table{"drums",
               {{"name", Unit::kText},
@@ -103,7 +118,7 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
 Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
                            std::int64_t ignored_pid) {
   CRAWLSTORE_TRY(const auto info, snapshot.info());
-  CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
+  CRAWLSTORE_TRY(const auto drums, drums_with_fresh_keys(snapshot));
   CRAWLSTORE_TRY(const auto databases, page_databases(snapshot));
   CRAWLSTORE_TRY(const auto pins, snapshot.pins());
 

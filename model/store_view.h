@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <crawlstore/drum_view.h>
 #include <crawlstore/snapshot.h>
@@ -24,6 +25,10 @@ namespace crawlstore::model {
 ///   errors        damage; kForked
 Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
                            std::int64_t ignored_pid);
+
+/// list_drums(), with keys that wait in fresh runs beside the DRUM of a page database among its
+/// keys, and these runs among its partitions. No key is in two of them.
+Result<std::vector<DrumInfo>> drums_with_fresh_keys(const Snapshot& snapshot);
 
 /// The table `drums`: one row a DRUM.
 Table drums_table(const std::vector<DrumInfo>& drums);
