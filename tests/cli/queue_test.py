@@ -4,12 +4,9 @@
 import itertools
 import json
 import os
-import pathlib
 import random
-import re
 import shutil
 import signal
-import time
 import unittest
 
 import command
@@ -304,15 +301,6 @@ class Fill(Crawl):
 
 
 class Insert(Crawl):
-    def opens_for_writing(self, process):
-        """Whether it has come to the lock of the writer."""
-        for info in pathlib.Path(f"/proc/{process.pid}/fdinfo").iterdir():
-            target = os.readlink(info.parent.parent / "fd" / info.name)
-            flags = int(re.search(r"flags:\s*([0-7]+)", info.read_text())[1], 8)
-            if target.endswith("x.crawl") and flags & os.O_ACCMODE == os.O_RDWR:
-                return True
-        return False
-
     def test_stops_when_a_signal_comes_late(self):
         """All lines were read; only the lock was waited for."""
         self.insert(b"7\thttp://a.test/3\n")
@@ -323,8 +311,7 @@ class Insert(Crawl):
         command.wait_until_read(writer.stdin.fileno())
         (self.folder / "lines").write_bytes(b"8\thttp://a.test/4\n")
         process = self.start("queue", "x.crawl", "--insert", "lines", "--lock-wait", "60")
-        while not self.opens_for_writing(process):
-            time.sleep(0.01)
+        command.wait_until_writer(process, self.folder / "x.crawl")
         process.send_signal(signal.SIGINT)
         writer.communicate(timeout=60)
         out, err = process.communicate(timeout=60)
