@@ -47,7 +47,8 @@ T must(Result<T> result) {
 }
 
 Graph read_graph(const std::filesystem::path& path) {
-  FILE* const pipe = ::popen(("zstd -dc '" + path.string() + "'").c_str(), "r");
+  // From its input: a path that is a symbolic link zstd leaves out.
+  FILE* const pipe = ::popen(("zstd -dc < '" + path.string() + "'").c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("zstd cannot be started");
   Graph graph(1);
   std::uint64_t number = 0;
@@ -63,7 +64,9 @@ Graph read_graph(const std::filesystem::path& path) {
     has_digits = false;
     if (letter == '\n') graph.emplace_back();
   }
-  ::pclose(pipe);
+  if (::pclose(pipe) != 0 || graph.size() < 2) {
+    throw std::runtime_error(path.string() + " holds no graph");
+  }
   graph.erase(graph.begin());  // the number of nodes
   graph.pop_back();
   return graph;

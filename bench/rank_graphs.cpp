@@ -143,8 +143,9 @@ std::vector<std::uint32_t> degrees_of(const Graph& graph) {
 }
 
 Graph read_adjacency(const std::string& path) {
+  // From its input: a path that is a symbolic link zstd leaves out.
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
-      ::popen(fmt::format("zstd -dc '{}'", path).c_str(), "r"), ::pclose);
+      ::popen(fmt::format("zstd -dc < '{}'", path).c_str(), "r"), ::pclose);
   if (pipe == nullptr) fail("zstd cannot be started");
   Graph graph;
   std::uint32_t number = 0;

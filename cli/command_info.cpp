@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
+#include <utility>
+
 #include <unistd.h>
 
 #include "cli/console.h"
@@ -26,23 +29,37 @@ struct Options {
   bool quiet = false;
 };
 
+/// A document, and the first thing that cannot be read for it.
+struct Description {
+  model::Document document;
+  std::optional<Error> problem;
+
+  /// What was read; where that failed, nothing, and the problem is noted.
+  template <class T>
+  T known(Result<T> read, T nothing = {}) {
+    if (read) return std::move(*read);
+    if (!problem) problem = read.error();
+    return nothing;
+  }
+};
+
 /// How links are stored; what their rows consist of, if that was asked for.
-Result<void> add_links(const Snapshot& snapshot, const Options& options, const StopSignals& stop,
-                       model::Document& document) {
-  CRAWLSTORE_TRY(const auto databases, model::page_views(snapshot));
-  document.tables.push_back(model::link_directions_table(databases));
-  document.tables.push_back(model::link_runs_table(databases));
-  if (!options.link_rows) return {};
+void add_links(const Snapshot& snapshot, const Options& options, const StopSignals& stop,
+               Description& to) {
+  const auto databases = to.known(model::page_views(snapshot));
+  to.document.tables.push_back(model::link_directions_table(databases));
+  to.document.tables.push_back(model::link_runs_table(databases));
+  if (!options.link_rows) return;
   WorkBar bar("link rows", stop, options.quiet);
   std::vector<model::DenseWay> ways;
   for (const PageView& view : databases) {
     for (const bool incoming : {false, true}) {
-      CRAWLSTORE_TRY(const auto sums, read_dense_rows(view, incoming, bar.progress()));
-      ways.push_back({view.info().name, incoming, sums});
+      const auto sums = read_dense_rows(view, incoming, bar.progress());
+      if (sums) ways.push_back({view.info().name, incoming, *sums});
+      if (!sums && !to.problem) to.problem = sums.error();
     }
   }
-  document.tables.push_back(model::dense_rows_table(ways));
-  return {};
+  to.document.tables.push_back(model::dense_rows_table(ways));
 }
 
 int run(const Options& options) {
@@ -56,25 +73,28 @@ int run(const Options& options) {
   if (!storage) return fail_with(options.path, storage.error());
   if (options.no_mmap) *storage = unmapped(std::move(*storage));
   const auto health = verify(**storage, quick);
-  auto document = model::info_view(*snapshot, health ? &*health : nullptr, ::getpid());
+  std::optional<Error> problem;
+  auto document = model::info_view(*snapshot, health ? &*health : nullptr, ::getpid(), problem);
   if (!document) return fail_with(options.path, document.error());
   const auto info = snapshot->info();
   if (!info) return fail_with(options.path, info.error());
   document->tables.push_back(model::space_table(*info, snapshot->segments()));
-  if (const auto links = add_links(*snapshot, options, stop, *document); !links) {
-    if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-    return fail_with(options.path, links.error());
-  }
-  auto scores = model::scores_table(*snapshot);
-  if (!scores) return fail_with(options.path, scores.error());
-  document->tables.push_back(std::move(*scores));
-  const auto queues = QueueView::list(*snapshot);
-  if (!queues) return fail_with(options.path, queues.error());
-  document->tables.push_back(model::queues_table(*queues));
+  Description described{std::move(*document), problem};
+  add_links(*snapshot, options, stop, described);
+  if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
+  auto& tables = described.document.tables;
+  tables.push_back(described.known(model::scores_table(*snapshot), {"scores", {}, {}}));
+  tables.push_back(model::queues_table(described.known(QueueView::list(*snapshot))));
   const auto copies = generations(**storage);
   if (!copies) return fail_with(options.path, copies.error());
-  document->tables.push_back(model::superblocks_table(*copies));
-  return print_document(*document, options.as_json);
+  tables.push_back(model::superblocks_table(*copies));
+  if (options.as_json) {
+    described.document.fields.push_back(
+        {"error", model::Unit::kText,
+         described.problem ? model::Cell{describe(*described.problem)} : model::Cell{}});
+  }
+  const int code = print_document(described.document, options.as_json);
+  return described.problem ? fail_with(options.path, *described.problem) : code;
 }
 
 }  // namespace
@@ -83,10 +103,10 @@ Action define_info(Parser& parser) {
   auto options = std::make_shared<Options>();
   parser.footer(
       "`link_directions` says what links take, and about what they would take after `compact`: "
-      "some "
-      "thousand "
-      "rows here and there are coded to see. Links are *fresh*, as imports write them, or *dense*, "
-      "as `compact` does.");
+      "some thousand rows here and there are coded to see. Links are *fresh*, as imports write "
+      "them, or *dense*, as `compact` does. A page database has a DRUM of its name: the keys of "
+      "its pages, those in fresh runs beside it among them. Of a damaged file all that can be read "
+      "is shown, and the exit code is 1.");
   add_file(parser, options->path);
   parser.flag("--link-rows", options->link_rows,
               "also read all dense links, and say how many rows copy from others, and what takes "

@@ -20,36 +20,26 @@ struct Options {
   bool quiet = false;
 };
 
-int run_forward(const Options& options, const OpenOptions& open) {
+int run(const Options& options) {
+  const auto open = open_options(options.lock_wait_seconds);
+  if (!open) return fail_with(options.path, open.error());
   const StopSignals stop;
-  ProgressBar progress("rollback", model::Unit::kBytes, "", options.quiet);
-  const auto generation =
-      roll_forward(options.path, open, [&](std::uint64_t done, std::uint64_t total) {
-        progress.update_of(done, total);
-        return stop.requested() == 0;
-      });
+  ProgressBar bar("rollback", model::Unit::kBytes, "", options.quiet);
+  const Progress progress = [&](std::uint64_t done, std::uint64_t total) {
+    bar.update_of(done, total);
+    return stop.requested() == 0;
+  };
+  const auto generation = options.forward ? roll_forward(options.path, *open, progress)
+                                          : Store::rollback(options.path, *open, progress);
   if (!generation) {
     if (generation.error().code == Errc::kCancelled) return exit_code_of_signal(stop.requested());
     return fail_with(options.path, generation.error());
   }
-  if (!options.quiet) {
-    note(fmt::format("{}: generation {} is the newest again", options.path, generation->value));
-  }
-  return kExitDone;
-}
-
-int run(const Options& options) {
-  const auto open = open_options(options.lock_wait_seconds);
-  if (!open) return fail_with(options.path, open.error());
-  if (options.forward) return run_forward(options, *open);
-  const auto generation = Store::rollback(options.path, *open);
-  if (!generation) return fail_with(options.path, generation.error());
-  if (!options.quiet) {
-    note(
-        fmt::format("{}: generation {} holds what one before it held; `crawlstore verify --deep` "
-                    "tells whether that is whole",
-                    options.path, generation->value));
-  }
+  if (options.quiet) return kExitDone;
+  note(fmt::format("{}: generation {} {}", options.path, generation->value,
+                   options.forward ? "is the newest again"
+                                   : "holds what one before it held; `crawlstore verify --deep` "
+                                     "tells whether that is whole"));
   return kExitDone;
 }
 

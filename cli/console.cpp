@@ -138,6 +138,11 @@ void note(std::string_view text) {
 }
 
 int fail_with(std::string_view subject, const Error& error) {
+  if (error.system_errno == EISDIR) {
+    return fail_with(
+        fmt::format("{}: a folder, where a file is wanted", model::format_printable(subject)),
+        kExitUsage);
+  }
   std::string text = fmt::format("{}: {}", model::format_printable(subject), describe(error));
   if (error.code == Errc::kLocked) {
     for (const std::int64_t pid : writer_processes(std::string(subject))) {

@@ -83,8 +83,10 @@ int read_page_list(const PageList& list, const PageView* pages, const StopSignal
   const std::string name = model::format_printable(list.path);
   const InputFile input(list.path);
   if (input.descriptor() < 0) {
-    const int code = exit_code(fail_errno(errno, "").value().code);
-    return fail_with(fmt::format("{}: the list of pages: {}", name, std::strerror(errno)), code);
+    const Error error = fail_errno(errno, "the list of pages").value();
+    if (error.system_errno == EISDIR) return fail_with(list.path, error);
+    return fail_with(fmt::format("{}: {}: {}", name, error.text, std::strerror(error.system_errno)),
+                     exit_code(error.code));
   }
   LineReader reader(input.descriptor(), stop);
   const auto read = read_lines(list, pages, reader, lost, visit);

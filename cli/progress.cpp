@@ -81,7 +81,7 @@ std::string ProgressBar::text(std::uint64_t done, double fraction, double second
 }
 
 bool WorkBar::update(std::uint64_t done, std::uint64_t total) {
-  if (!bar_ || done < done_) bar_.emplace(what_, model::Unit::kCount, " steps", quiet_);
+  if (!bar_ || done < done_) bar_.emplace(what_, model::Unit::kCount, noun_, quiet_);
   done_ = done;
   bar_->update_of(done, total);
   return stop_.requested() == 0;

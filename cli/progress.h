@@ -49,9 +49,9 @@ class ProgressBar {
 /// way when a signal came.
 class WorkBar {
  public:
-  /// `what`: "superstep". `stop` outlives it.
-  WorkBar(std::string what, const StopSignals& stop, bool quiet)
-      : what_(std::move(what)), stop_(stop), quiet_(quiet) {}
+  /// `what`: "superstep". `noun`: of what is counted. `stop` outlives it.
+  WorkBar(std::string what, const StopSignals& stop, bool quiet, std::string noun = " steps")
+      : what_(std::move(what)), stop_(stop), quiet_(quiet), noun_(std::move(noun)) {}
   WorkBar(const WorkBar&) = delete;
   WorkBar& operator=(const WorkBar&) = delete;
 
@@ -66,6 +66,7 @@ class WorkBar {
   std::string what_;
   const StopSignals& stop_;
   bool quiet_;
+  std::string noun_;
   std::optional<ProgressBar> bar_;  // of the call under way
   std::uint64_t done_ = 0;          // of it
 };

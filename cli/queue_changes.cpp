@@ -53,7 +53,9 @@ struct NamedQueue {
 
 /// All that `change` does to the queue is committed, or nothing of it.
 ///   empties  all that it had leaves first, also where it is damaged
+///   errors   kCancelled: a signal came before the commit began
 Result<Counts> change_queue(Store& store, const NamedQueue& named, bool empties,
+                            const StopSignals& stop,
                             const std::function<Result<Counts>(Queue&)>& change) {
   const auto& [name, options] = named;
   CRAWLSTORE_TRY(auto queue, empties ? Queue::open_unread(store, name, options)
@@ -61,6 +63,7 @@ Result<Counts> change_queue(Store& store, const NamedQueue& named, bool empties,
   CRAWLSTORE_TRY(auto changing, Transaction::begin(store));
   if (empties) CRAWLSTORE_TRY(queue.clear());
   CRAWLSTORE_TRY(auto counts, change(queue));
+  if (stop.requested() != 0) return fail(Errc::kCancelled, "cancelled");
   CRAWLSTORE_TRY(changing.commit());
   counts.insert(counts.begin(), {"name", model::Unit::kText, name});
   counts.push_back(count_field("page_count", queue.count()));
@@ -209,9 +212,9 @@ int fill_queue(const QueueSourceOptions& source, const QueueChange& change) {
                                   {change.scores, "--fill-from SCORE", change.quiet}, code);
   if (!scores) return code;
   const StopSignals stop;
-  WorkBar bar("fill", stop, change.quiet);
+  WorkBar bar("fill", stop, change.quiet, " pages");
   auto counts = change_queue(
-      *store, {name, queue_options(source)}, change.replaces,
+      *store, {name, queue_options(source)}, change.replaces, stop,
       [&](Queue& queue) { return fill(queue, *found->pages, *scores, change, bar.progress()); });
   if (counts) {
     counts->insert(counts->begin() + 1,
@@ -240,7 +243,7 @@ int change_by_list(const QueueSourceOptions& source, const QueueChange& change) 
   auto store = open_store(source.pages.path, change.lock_wait_seconds);
   if (!store) return fail_with(source.pages.path, store.error());
   const auto counts =
-      change_queue(*store, {queue_name(*found, source), queue_options(source)}, false,
+      change_queue(*store, {queue_name(*found, source), queue_options(source)}, false, stop,
                    [&](Queue& queue) -> Result<Counts> {
                      CRAWLSTORE_TRY(auto used, use_list(queue, change.use, listed));
                      used.push_back(count_field("unknown_count", lost.unknown_count));
@@ -258,9 +261,9 @@ int trim_queue(const QueueSourceOptions& source, const QueueChange& change) {
   const auto found = open_queues(source, {.queue = true, .may_be_damaged = empties}, code);
   if (!found || !check_chosen(*found, source, code)) return code;
   const StopSignals stop;
-  WorkBar bar("trim", stop, change.quiet);
+  WorkBar bar("trim", stop, change.quiet, " pages");
   const std::string name = queue_name(*found, source);
-  auto counts = change_queue(*store, {name, queue_options(source)}, empties,
+  auto counts = change_queue(*store, {name, queue_options(source)}, empties, stop,
                              [&](Queue& queue) -> Result<Counts> {
                                const std::uint64_t before = queue.count();
                                CRAWLSTORE_TRY(trim(queue, change.kept.value_or(0), bar.progress()));

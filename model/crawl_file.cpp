@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include <crawlstore/drum_view.h>
 #include <crawlstore/storage.h>
+
+#include "model/store_view.h"
 
 namespace crawlstore::model {
 namespace {
@@ -51,7 +52,7 @@ void fill(FileView& view, const Snapshot& snapshot) {
     view.problem = info.error();
   }
   view.segments = snapshot.segments();
-  auto drums = list_drums(snapshot);
+  auto drums = drums_with_fresh_keys(snapshot);
   if (drums) {
     view.drums = std::move(*drums);
   } else {

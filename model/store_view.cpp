@@ -63,6 +63,21 @@ Cell commit_time(Generation generation, const StoreInfo& current,
 
 }  // namespace
 
+Result<std::vector<DrumInfo>> drums_with_fresh_keys(const Snapshot& snapshot) {
+  CRAWLSTORE_TRY(auto drums, list_drums(snapshot));
+  const std::vector<SegmentInfo> segments = snapshot.segments();
+  for (const SegmentInfo& fresh : segments) {
+    if (fresh.kind != SegmentKind::kFreshKeys) continue;
+    const auto owner = std::ranges::find(segments, fresh.owner, &SegmentInfo::id);
+    if (owner == segments.end()) continue;
+    const auto drum = std::ranges::find(drums, owner->name, &DrumInfo::name);
+    if (drum == drums.end()) continue;
+    drum->key_count += fresh.record_count();
+    drum->partition_bytes += fresh.allocated_bytes();
+  }
+  return drums;
+}
+
 Table drums_table(const std::vector<DrumInfo>& drums) {
   Table table{"drums",
               {{"name", Unit::kText},
@@ -101,27 +116,33 @@ Table drums_table(const std::vector<DrumInfo>& drums) {
 }
 
 Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
-                           std::int64_t ignored_pid) {
+                           std::int64_t ignored_pid, std::optional<Error>& problem) {
   CRAWLSTORE_TRY(const auto info, snapshot.info());
-  CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
-  CRAWLSTORE_TRY(const auto databases, page_databases(snapshot));
   CRAWLSTORE_TRY(const auto pins, snapshot.pins());
+  const auto drums = drums_with_fresh_keys(snapshot);
+  const auto databases = page_databases(snapshot);
+  if (!databases) problem = databases.error();
+  if (!drums) problem = drums.error();
 
   Document document{store_fields(info), {}};
-  const auto urls = std::find_if(drums.begin(), drums.end(),
-                                 [](const DrumInfo& drum) { return drum.name == kUrlDrum; });
-  const bool has_urls = urls != drums.end();
-  document.fields.push_back({"key_count", Unit::kCount, has_urls ? urls->key_count : 0});
-  document.fields.push_back(
-      {"bytes_per_key", Unit::kRatio, has_urls ? urls->bytes_per_key() : 0.0});
-  for (Field& field : default_database_fields(databases)) {
+  const auto add = [&document](Field field, bool is_known) {
+    if (!is_known) field.value = {};
     document.fields.push_back(std::move(field));
+  };
+  const auto known_drums = drums.value_or(std::vector<DrumInfo>());
+  const auto urls = std::ranges::find(known_drums, kUrlDrum, &DrumInfo::name);
+  const DrumInfo of_urls = urls == known_drums.end() ? DrumInfo{} : *urls;
+  add({"key_count", Unit::kCount, of_urls.key_count}, drums.has_value());
+  add({"bytes_per_key", Unit::kRatio, of_urls.bytes_per_key()}, drums.has_value());
+  const auto known_databases = databases.value_or(std::vector<PagesInfo>());
+  for (Field& field : default_database_fields(known_databases)) {
+    add(std::move(field), databases.has_value());
   }
   if (health != nullptr) {
     document.fields.push_back({"health", Unit::kText, std::string(glance_of(*health))});
   }
-  document.tables.push_back(drums_table(drums));
-  document.tables.push_back(page_databases_table(databases));
+  document.tables.push_back(drums_table(known_drums));
+  document.tables.push_back(page_databases_table(known_databases));
   document.tables.push_back(pins_table(pins, ignored_pid));
   return document;
 }

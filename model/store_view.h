@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <crawlstore/drum_view.h>
 #include <crawlstore/snapshot.h>
@@ -21,9 +22,15 @@ namespace crawlstore::model {
 /// glance.
 ///   health        a quick verification of the same file; nullptr = not asked
 ///   ignored_pid   whoever asks pins as well, and is left out; 0 = nobody
-///   errors        damage; kForked
+///   problem       set where DRUMs or page databases cannot be read: fields have no value then, and
+///                 the table no rows
+///   errors        kForked
 Result<Document> info_view(const Snapshot& snapshot, const VerifyReport* health,
-                           std::int64_t ignored_pid);
+                           std::int64_t ignored_pid, std::optional<Error>& problem);
+
+/// list_drums(), with keys that wait in fresh runs beside the DRUM of a page database among its
+/// keys, and these runs among its partitions. No key is in two of them.
+Result<std::vector<DrumInfo>> drums_with_fresh_keys(const Snapshot& snapshot);
 
 /// The table `drums`: one row a DRUM.
 Table drums_table(const std::vector<DrumInfo>& drums);

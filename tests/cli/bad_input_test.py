@@ -51,7 +51,22 @@ class EveryVerb(command.CommandTest):
         self.assertEqual((self.folder / "empty").stat().st_size, 0)
 
     def test_refuses_a_directory(self):
-        self.refuse_all(4, "not a crawlstore file", ".", READING + WRITING)
+        self.refuse_all(4, "not a crawlstore file: a folder", ".", READING + WRITING)
+
+    def test_refuses_a_directory_as_an_input_or_output(self):
+        self.make_store()
+        pages = command.SOURCE / "tests/golden/valid/pages.crawl"
+        folder = os.open(self.folder, os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        for words in (["import", "x.crawl", "--format", "edges"],
+                      ["import", "x.crawl", "--format", "events"],
+                      ["queue", "x.crawl", "--insert"],
+                      ["export", pages, "--format", "edges", "--output"]):
+            with self.subTest(words):
+                self.refuse(2, r"\.: a folder, where a file is wanted", *words, ".")
+        answer = self.run_command("seen", "x.crawl", stdin=folder)
+        self.assertEqual((answer.code, answer.out), (2, b""))
+        self.assertIn(b"standard input: a folder, where a file is wanted", answer.err)
 
     def test_refuses_a_fifo_without_waiting(self):
         os.mkfifo(self.folder / "fifo")

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the real binary: what the tests of the command share."""
 
+import contextlib
 import fcntl
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -109,6 +111,19 @@ def wait_until_read(pipe):
     def left():
         return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
     wait_until(lambda: left() == 0)
+
+
+def wait_until_writer(process, file):
+    """Until the process has opened the file for writing: its next step is the writer's lock."""
+    def has_opened():
+        for info in pathlib.Path(f"/proc/{process.pid}/fdinfo").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # it was closed
+                target = os.readlink(info.parent.parent / "fd" / info.name)
+                flags = int(re.search(r"flags:\s*([0-7]+)", info.read_text())[1], 8)
+                if target == str(file) and flags & os.O_ACCMODE == os.O_RDWR:
+                    return True
+        return False
+    wait_until(has_opened)
 
 
 def wait_until_filled(pipe):

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import struct
 import unittest
 
@@ -317,6 +318,20 @@ class Maintenance(Fixed):
         answer = self.run_command("seen", "x.crawl", "--check", data=b"http://new.test/\n")
         self.assertIn((b"unique", b"http://new.test/"), answer.verdicts)
         self.assert_whole()
+
+    def test_rollback_stops_while_it_waits_for_a_writer(self):
+        writer = self.start("seen", "x.crawl", "--quiet")
+        writer.stdin.write(b"http://new.test/\n")
+        writer.stdin.flush()
+        command.wait_until_read(writer.stdin.fileno())
+        process = self.start("rollback", "x.crawl", "--lock-wait", "60")
+        command.wait_until_writer(process, self.folder / "x.crawl")
+        process.send_signal(signal.SIGINT)
+        writer.communicate(timeout=60)
+        _, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors), (130, b""))
+        answer = self.succeed("seen", "x.crawl", "--check", data=b"http://new.test/\n")
+        self.assertEqual(answer.verdicts, [(b"duplicate", b"http://new.test/")])
 
     def test_compact_makes_it_smaller_and_keeps_all(self):
         urls = b"".join(b"http://many.test/%d\n" % i for i in range(50_000))

@@ -74,6 +74,38 @@ class Json(command.CommandTest):
                 data[(81_920 + len(data)) // 2] ^= 1
                 (self.folder / "damaged.crawl").write_bytes(data)
 
+    def test_of_a_damaged_file_has_what_can_be_read(self):
+        whole = (command.SOURCE / "tests/golden/valid/queues.crawl").read_bytes()
+        (self.folder / "x.crawl").write_bytes(whole)
+        before = json.loads(self.succeed("info", "x.crawl", "--json").out)
+        found = json.loads(self.succeed("segments", "x.crawl", "--json").out)
+        self.assertEqual((before["error"], before["drums"]), (None, []))
+        self.assertNotEqual(before["queues"], [])
+        (table, *_) = [one["id"] for one in found["segments"] if one["kind"] == "queue"]
+        (run,) = [one for one in found["runs"] if one["segment"] == table]
+        damaged = bytearray(whole)
+        damaged[run["offset_bytes"]] ^= 1
+        (self.folder / "x.crawl").write_bytes(damaged)
+        answer = self.run_command("info", "x.crawl", "--json")
+        after = json.loads(answer.out)
+        jsonschema.Draft202012Validator(SCHEMA).validate({"info": after})
+        self.assertEqual(answer.code, 1)
+        self.assertIn(after["error"], answer.err.decode())
+        self.assertEqual(after | {"error": None}, before | {"queues": []})
+
+    def test_of_a_damaged_drum_has_no_counts(self):
+        golden = command.SOURCE / "tests/golden/valid/keys_and_pending.crawl"
+        data = bytearray(golden.read_bytes())
+        words = ["segments", golden, "--kind", "drum", "--json"]
+        (run,) = json.loads(self.succeed(*words).out)["runs"]
+        data[run["offset_bytes"]] ^= 1
+        (self.folder / "x.crawl").write_bytes(data)
+        answer = self.run_command("info", "x.crawl", "--json")
+        info = json.loads(answer.out)
+        jsonschema.Draft202012Validator(SCHEMA).validate({"info": info})
+        self.assertEqual((answer.code, info["drums"], info["key_count"]), (1, [], None))
+        self.assertIn("damaged", info["error"])
+
     def test_has_the_types_that_names_say(self):
         count = 0
         for one in object_schemas():

@@ -16,7 +16,7 @@ import unittest.mock
 import xml.etree.ElementTree
 
 import pages_model
-from command import SEED, wait_until_read
+from command import SEED, SOURCE, wait_until_read
 from pages_command import NO_PAGES, PagesTest, json_line, lines_of, named, url_in
 from url_model import normalise
 
@@ -112,6 +112,15 @@ class Events(PagesTest):
                           info["edit_count"]), (2, 1, 1, 0))
         again = json.loads(self.succeed("merge", "x.crawl", "--json").out)
         self.assertEqual(again["supersteps"][0]["edit_count"], 0)
+
+    def test_have_keys_in_fresh_runs_that_count(self):
+        golden = SOURCE / "tests/golden/valid/pages_fresh_keys.crawl"
+        (drum,) = self.info(golden)["drums"]
+        words = ["segments", golden, "--json", "--kind", "fresh_keys"]
+        (fresh,) = json.loads(self.succeed(*words).out)["segments"]
+        self.assertEqual(fresh["record_count"], 7)
+        self.assertEqual(drum["key_count"], self.info(golden)["page_count"])
+        self.assertEqual(drum["partition_bytes"], 8192 + fresh["allocated_bytes"])
 
     def test_that_wait_are_exported_as_events_and_counted_elsewhere(self):
         self.load(b"http://a.test/\thttp://b.test/\n", "edges")

@@ -5,7 +5,6 @@ import itertools
 import json
 import os
 import random
-import re
 import shutil
 import signal
 import unittest
@@ -302,6 +301,24 @@ class Fill(Crawl):
 
 
 class Insert(Crawl):
+    def test_stops_when_a_signal_comes_late(self):
+        """All lines were read; only the lock was waited for."""
+        self.insert(b"7\thttp://a.test/3\n")
+        waiting = self.next("--peek")
+        writer = self.start("seen", "x.crawl", "--quiet")
+        writer.stdin.write(b"http://a.test/\n")
+        writer.stdin.flush()
+        command.wait_until_read(writer.stdin.fileno())
+        (self.folder / "lines").write_bytes(b"8\thttp://a.test/4\n")
+        process = self.start("queue", "x.crawl", "--insert", "lines", "--lock-wait", "60")
+        command.wait_until_writer(process, self.folder / "x.crawl")
+        process.send_signal(signal.SIGINT)
+        writer.communicate(timeout=60)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out), (130, b""), err)
+        self.assertIn(b"stopped; the queue is as it was", err)
+        self.assertEqual(self.next("--peek"), waiting)
+
     def test_in_the_order_of_priorities(self):
         self.fill()
         lines = b"1e3\thttp://a.test/60\n-2.5\tHTTP://A.test:80/61\r\n\ninf\t#0\n"

@@ -313,7 +313,7 @@ class Inputs(command.CommandTest):
         self.assertRegex(answer.err, b"none.txt: no such file")
         self.assertEqual([url for _, url in answer.verdicts],
                          [b"http://a.test/", b"http://b.test/"])
-        self.refuse(3, r"\.: input or output failed: the input cannot be read", "seen", "x.crawl",
+        self.refuse(2, r"\.: a folder, where a file is wanted", "seen", "x.crawl",
                     ".")
 
 
@@ -391,7 +391,7 @@ class Import(command.CommandTest):
         self.assertEqual(answer.verdicts, [(b"duplicate", b"http://a.test/")])
 
     def test_refuses_a_folder_as_input(self):
-        self.refuse(3, r"\.: input or output failed: the input cannot be read \(Is a directory\)",
+        self.refuse(2, r"\.: a folder, where a file is wanted",
                     "import", "x.crawl", "--format", "urls", ".")
 
     def test_knows_no_other_format_yet(self):

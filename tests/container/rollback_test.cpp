@@ -56,6 +56,36 @@ TEST_F(RollbackTest, PublishesThePreviousContentAsANewGeneration) {
   EXPECT_EQ(store_.reader()->directory().find(log_)->runs.size(), 2U);
 }
 
+TEST_F(RollbackTest, TellsHowMuchItHasRead) {
+  std::uint64_t last = 0;
+  const auto tell = [&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_LE(last, done);
+    EXPECT_LE(done, total);
+    last = done;
+    return true;
+  };
+  must(rollback(*store_.writer(), tell));
+  EXPECT_GE(last, 40 * kKiB);
+  EXPECT_EQ(blob(), bytes_of_generation(3));
+}
+
+TEST_F(RollbackTest, IsStoppedAtItsFirstOrLastCall) {
+  int call_count = 0;
+  const auto count = [&](std::uint64_t /*done*/, std::uint64_t /*total*/) {
+    ++call_count;
+    return true;
+  };
+  must(rollback(*store_.writer(), count));
+  must(rollback(*store_.writer()));  // back again
+  ASSERT_EQ(blob(), bytes_of_generation(4));
+  for (const int last : {1, call_count}) {
+    int left = last;
+    const auto stop = [&](std::uint64_t /*done*/, std::uint64_t /*total*/) { return --left > 0; };
+    EXPECT_EQ(code_of(rollback(*store_.writer(), stop)), Errc::kCancelled);
+    EXPECT_EQ(blob(), bytes_of_generation(4));
+  }
+}
+
 /// Extents rule 3: another writer may have merged held extents that touch.
 // spec: format.md#extents rule 3
 TEST_F(RollbackTest, TakesPartsOffMergedHeldExtents) {

@@ -371,6 +371,21 @@ class RankDriver(unittest.TestCase):
             self.assertEqual(os.listdir(folder), [])
 
 
+@unittest.skipUnless((BUILD / "bin/links_codec").exists(), "the benchmarks are not built")
+class LinksDriver(unittest.TestCase):
+    def test_reads_a_graph_through_a_symbolic_link(self):
+        rows = "".join(f"{page + 1} {page + 2}\n" for page in range(98))
+        with tempfile.TemporaryDirectory() as kept, tempfile.TemporaryDirectory() as folder:
+            graph = pathlib.Path(kept, "graph")
+            subprocess.run(["zstd", "-q", "-o", graph], input=f"100\n{rows}\n\n".encode(),
+                           check=True)
+            pathlib.Path(folder, "small.adj.zst").symlink_to(graph)
+            done = subprocess.run([BUILD / "bin/links_codec", folder], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.stdout.count("| small, "), 4)
+
+
 @unittest.skipUnless((BUILD / "bin/queue_paper").exists(), "the benchmarks are not built")
 class PaperDriver(unittest.TestCase):
     def test_counts_all_parts(self):

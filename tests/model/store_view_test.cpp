@@ -44,7 +44,8 @@ Cell value_of(const Document& document, const std::string& name) {
 }
 
 TEST_F(StoreViews, ShowKeysOfTheUrlDrum) {
-  const auto document = info_view(open(), nullptr, 0);
+  std::optional<Error> problem;
+  const auto document = info_view(open(), nullptr, 0, problem);
   ASSERT_TRUE(document);
   EXPECT_EQ(value_of(*document, "key_count"), Cell{std::uint64_t{100}});
   EXPECT_EQ(value_of(*document, "created_us"), Cell{std::int64_t{1'700'000'000'000'000}});
@@ -55,7 +56,8 @@ TEST_F(StoreViews, ShowKeysOfTheUrlDrum) {
 }
 
 TEST_F(StoreViews, HaveAsManyCellsAsColumns) {
-  const auto info = info_view(open(), nullptr, 0);
+  std::optional<Error> problem;
+  const auto info = info_view(open(), nullptr, 0, problem);
   ASSERT_TRUE(info);
   std::vector<Table> tables = info->tables;
   for (const auto& table : segments_view(open()).tables) tables.push_back(table);

@@ -53,9 +53,9 @@ class OverviewPanel final : public Panel {
     number_ = view.number;
     if (!view.snapshot) return;  // the last values stay
     problem_.reset();
-    auto document = model::info_view(*view.snapshot, nullptr, ::getpid());
-    if (!document) {
-      problem_ = document.error();
+    auto document = model::info_view(*view.snapshot, nullptr, ::getpid(), problem_);
+    if (!document) problem_ = document.error();
+    if (problem_) {
       fields_.clear();
       drums_.reset();
     } else {

@@ -84,12 +84,14 @@ class Store {
 
   /// Back to the content of the previous generation, as a new generation. Pending requests are
   /// dropped; DRUMs must not be open. Reads what only one of the two refers to.
-  ///   errors  kNoPreviousGeneration: there is none, or it is damaged where the newest is not
-  [[nodiscard]] Result<Generation> rollback();
+  ///   progress  told of bytes read, and must not use the store; false: kCancelled, all stays
+  ///   errors    kNoPreviousGeneration: there is none, or it is damaged where the newest is not
+  [[nodiscard]] Result<Generation> rollback(const Progress& progress = {});
 
   /// rollback() for a file whose newest generation may be damaged, or lost: roll_forward.h.
   [[nodiscard]] static Result<Generation> rollback(const std::string& path,
-                                                   const OpenOptions& options = {});
+                                                   const OpenOptions& options = {},
+                                                   const Progress& progress = {});
 
   /// Moves everything to the front and gives the rest of the file back, in steps: each copies at
   /// most 64 MiB, or one run that is longer, while others may use the store, and then commits.

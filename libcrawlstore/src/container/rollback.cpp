@@ -22,11 +22,15 @@ tl::unexpected<Error> nothing_left(const Error& error, const char* text) {
 }
 
 /// The first damage in the runs of a generation that the other one does not refer to.
-Result<void> check_own_runs(Writer& writer, const Directory& directory, const Directory& other) {
-  const VerifyOptions options;
+Result<void> check_own_runs(Writer& writer, const Directory& directory, const Directory& other,
+                            const Progress& progress) {
+  VerifyOptions options;
+  options.progress = progress;
   Verification verification{writer.storage(), options, *directory.kinds, writer.identity()};
   auto tasks = runs_of(&other, &directory);
   std::erase_if(tasks, [](const RunTask& task) { return task.kind == FindingKind::kDamaged; });
+  for (const RunTask& task : tasks) verification.total_bytes += task.run.extent().length_bytes;
+  CRAWLSTORE_TRY(verification.advance(0));  // also where there is nothing to read
   CRAWLSTORE_TRY(verify_runs(verification, tasks));
   if (verification.report.findings.empty()) return {};
   return tl::unexpected<Error>(verification.report.findings.front().error);
@@ -34,7 +38,7 @@ Result<void> check_own_runs(Writer& writer, const Directory& directory, const Di
 
 }  // namespace
 
-Result<Generation> rollback(Writer& writer) {
+Result<Generation> rollback(Writer& writer, const Progress& progress) {
   CRAWLSTORE_TRY(writer.prepare());
   CRAWLSTORE_TRY(const auto set, read_superblocks(writer.storage(), writer.identity().uuid));
   const auto* previous = set.previous();
@@ -49,9 +53,14 @@ Result<Generation> rollback(Writer& writer) {
   }
   const DirectoryPtr& directory = *loaded;
   // Of two that are damaged each may be the better one, and another rollback leads back.
-  const auto whole = check_own_runs(writer, *directory, *writer.directory());
-  if (!whole && check_own_runs(writer, *writer.directory(), *directory)) {
-    return nothing_left(whole.error(), "the previous generation is damaged; the newest stays");
+  const auto whole = check_own_runs(writer, *directory, *writer.directory(), progress);
+  if (!whole && whole.error().code == Errc::kCancelled) return tl::unexpected<Error>(whole.error());
+  if (!whole) {
+    const auto newest = check_own_runs(writer, *writer.directory(), *directory, progress);
+    if (newest) {
+      return nothing_left(whole.error(), "the previous generation is damaged; the newest stays");
+    }
+    if (newest.error().code == Errc::kCancelled) return tl::unexpected<Error>(newest.error());
   }
 
   // The content of N-1, as changes against N: segments of N-1 with the `born` they had, and

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <crawlstore/store.h>
+
 #include "container/verify.h"
 #include "container/writer.h"
 
 namespace crawlstore::container {
 
 /// ROLLBACK of spec/format.md from a whole generation N: publishes N+1 with the content of N-1.
-/// Pending changes are dropped. errors kNoPreviousGeneration, those of load_directory() and
-/// commit()
-Result<Generation> rollback(Writer& writer);
+/// Pending changes are dropped.
+///   progress  bytes read of what only one of the two refers to, and all
+///   errors    kNoPreviousGeneration, kCancelled, those of load_directory() and commit()
+Result<Generation> rollback(Writer& writer, const Progress& progress = {});
 
 /// ROLLBACK when generation N cannot be read: opens N-1, provided that nobody pins N or later. The
 /// next commit, which may be empty, publishes N+1 with its content. When N can be read, but the

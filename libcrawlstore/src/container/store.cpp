@@ -283,7 +283,7 @@ Result<Generation> Store::commit() {
   return impl_->commit_all();
 }
 
-Result<Generation> Store::rollback() {
+Result<Generation> Store::rollback(const Progress& progress) {
   if (impl_->in_transaction()) {
     return fail(Errc::kReentrant, "Store::rollback() was called inside a transaction");
   }
@@ -294,13 +294,15 @@ Result<Generation> Store::rollback() {
     return fail(Errc::kInvalidArgument,
                 "rollback needs all DRUMs, page databases and queues of the store closed");
   }
-  return impl_->change(
-      [&] { return impl_->report_commit([&] { return container::rollback(*impl_->writer); }); });
+  return impl_->change([&] {
+    return impl_->report_commit([&] { return container::rollback(*impl_->writer, progress); });
+  });
 }
 
-Result<Generation> Store::rollback(const std::string& path, const OpenOptions& options) {
+Result<Generation> Store::rollback(const std::string& path, const OpenOptions& options,
+                                   const Progress& progress) {
   auto store = open(path, options);
-  if (store) return store->rollback();
+  if (store) return store->rollback(progress);
   if (category(store.error().code) != ErrorCategory::kDamage) {
     return tl::unexpected<Error>(store.error());
   }

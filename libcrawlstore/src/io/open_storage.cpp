@@ -23,8 +23,8 @@ std::string absolute_path(const std::string& path) {
   return failure ? path : absolute.string();
 }
 
-tl::unexpected<Error> not_a_regular_file() {
-  return fail(Errc::kNotACrawlFile, "a folder, FIFO, socket or device");
+tl::unexpected<Error> not_a_regular_file(mode_t mode) {
+  return fail(Errc::kNotACrawlFile, S_ISDIR(mode) ? "a folder" : "a FIFO, socket or device");
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Storage>> open_storage(const std::string& path, OpenMode 
   struct stat status = {};
   // Opening a device can already do something: ask first. What is opened is asked again.
   if (::stat(absolute.c_str(), &status) != 0) return fail_errno(errno, "cannot open the file");
-  if (!S_ISREG(status.st_mode)) return not_a_regular_file();
+  if (!S_ISREG(status.st_mode)) return not_a_regular_file(status.st_mode);
   const int access = mode == OpenMode::kWrite ? O_RDWR : O_RDONLY;
   int descriptor = io::open_descriptor(absolute.c_str(), access | O_NOCTTY | O_NONBLOCK);
   if (descriptor == -1 && errno == EWOULDBLOCK) {
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Storage>> open_storage(const std::string& path, OpenMode 
   if (descriptor == -1) return fail_errno(errno, "cannot open the file");
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return not_a_regular_file();
+    return not_a_regular_file(status.st_mode);
   }
   return std::make_unique<io::SystemStorage>(descriptor, absolute, mode);
 }
