@@ -64,44 +64,67 @@ const char* check_dense_footer(const LinkRunFooter& footer, std::uint64_t payloa
 
 Result<DenseGroup> DenseGroup::parse(std::span<const std::byte, sizeof(DenseIndexGroup)> bytes,
                                      const LinkRunFooter& footer, std::uint64_t number) {
-  const auto stored = load_struct<DenseIndexGroup>(bytes.data());
+  DenseGroup group;
+  const DenseIndexGroup& stored = group.stored_ = load_struct<DenseIndexGroup>(bytes.data());
   const std::uint64_t place = footer.index_offset_bytes + number * sizeof stored;
   const std::uint64_t blocks_end = dense_model_offset(footer);
-  DenseGroup group;
-  group.count_ = static_cast<std::size_t>(
+  group.block_count_ = static_cast<std::size_t>(
       std::min<std::uint64_t>(kDenseGroupBlocks, footer.block_count - number * kDenseGroupBlocks));
-  group.end_page_ = stored.first_page;
-  group.end_bytes_ = stored.offset_bytes;
-  if (stored.first_page > footer.last_page + 1 || stored.offset_bytes > blocks_end) {
-    return invalid("the index of a dense link run is out of range", place);
-  }
-  std::uint32_t unused = 0;
+  std::uint32_t page_count = 0;
+  std::uint32_t length_bytes = 0;
   for (std::size_t i = 0; i < kDenseGroupBlocks; ++i) {
-    const std::uint32_t page_count = stored.page_counts[i];
-    const std::uint32_t length_bytes = stored.block_bytes[i];
-    if (i >= group.count_) {
-      unused |= page_count | length_bytes;
-      continue;
-    }
-    group.blocks_[i] = {group.end_page_, group.end_bytes_, page_count, length_bytes};
-    group.end_page_ += page_count;
-    group.end_bytes_ += length_bytes;
-    if (page_count == 0 && length_bytes == 0) {
-      return invalid("a block of a dense link run has neither pages nor bytes", place + 16 + i);
-    }
+    page_count += stored.page_counts[i];
+    length_bytes += stored.block_bytes[i];
   }
-  if (unused != 0) return invalid("an unused entry of a dense link run's index is not zero", place);
-  if (group.end_page_ > footer.last_page + 1 || group.end_bytes_ > blocks_end) {
+  group.end_page_ = stored.first_page + page_count;
+  group.end_bytes_ = stored.offset_bytes + length_bytes;
+  for (std::size_t i = 0; i < kDenseGroupBlocks; ++i) {
+    const bool says_something = (stored.page_counts[i] | stored.block_bytes[i]) != 0;
+    if (says_something == (i < group.block_count_)) continue;
+    return says_something
+               ? invalid("an unused entry of a dense link run's index is not zero", place)
+               : invalid("a block of a dense link run has neither pages nor bytes", place + 16 + i);
+  }
+  if (stored.first_page > footer.last_page + 1 || stored.offset_bytes > blocks_end ||
+      group.end_page_ > footer.last_page + 1 || group.end_bytes_ > blocks_end) {
     return invalid("the index of a dense link run is out of range", place);
   }
   return group;
 }
 
+DenseBlockPlace DenseGroup::block(std::size_t number) const {
+  std::uint32_t pages_before = 0;
+  std::uint32_t bytes_before = 0;
+  for (std::size_t i = 0; i < number; ++i) {
+    pages_before += stored_.page_counts[i];
+    bytes_before += stored_.block_bytes[i];
+  }
+  return {stored_.first_page + pages_before, stored_.offset_bytes + bytes_before,
+          stored_.page_counts[number], stored_.block_bytes[number]};
+}
+
+std::vector<DenseBlockPlace> DenseGroup::blocks() const {
+  std::vector<DenseBlockPlace> places;
+  places.reserve(block_count_);
+  DenseBlockPlace place{stored_.first_page, stored_.offset_bytes, 0, 0};
+  for (std::size_t i = 0; i < block_count_; ++i) {
+    place.first_page += place.page_count;
+    place.offset_bytes += place.length_bytes;
+    place.page_count = stored_.page_counts[i];
+    place.length_bytes = stored_.block_bytes[i];
+    places.push_back(place);
+  }
+  return places;
+}
+
 std::size_t DenseGroup::find(std::uint64_t page) const {
-  const auto behind =
-      std::partition_point(blocks_.begin(), blocks_.begin() + count_,
-                           [page](const DenseBlockPlace& it) { return it.first_page <= page; });
-  return behind == blocks_.begin() ? 0 : static_cast<std::size_t>(behind - blocks_.begin()) - 1;
+  std::uint64_t first_page = stored_.first_page;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < block_count_ && first_page <= page; ++i) {
+    found = i;
+    first_page += stored_.page_counts[i];
+  }
+  return found;
 }
 
 }  // namespace crawlstore::format

@@ -81,18 +81,19 @@ class DenseGroup {
   static Result<DenseGroup> parse(std::span<const std::byte, sizeof(DenseIndexGroup)> bytes,
                                   const LinkRunFooter& footer, std::uint64_t number);
 
-  [[nodiscard]] std::span<const DenseBlockPlace> blocks() const {
-    return std::span(blocks_).first(count_);
-  }
-  /// The last of blocks() that begins at or before `page`; the first one if none does.
+  [[nodiscard]] std::size_t block_count() const { return block_count_; }
+  /// What the index says of a block, below block_count(): a sum over those before it.
+  [[nodiscard]] DenseBlockPlace block(std::size_t number) const;
+  [[nodiscard]] std::vector<DenseBlockPlace> blocks() const;
+  /// The last block that begins at or before `page`; the first one if none does.
   [[nodiscard]] std::size_t find(std::uint64_t page) const;
   /// Where the next group begins.
   [[nodiscard]] std::uint64_t end_page() const { return end_page_; }
   [[nodiscard]] std::uint64_t end_bytes() const { return end_bytes_; }
 
  private:
-  std::array<DenseBlockPlace, kDenseGroupBlocks> blocks_;
-  std::size_t count_ = 0;
+  DenseIndexGroup stored_{};
+  std::size_t block_count_ = 0;
   std::uint64_t end_page_ = 0;
   std::uint64_t end_bytes_ = 0;
 };

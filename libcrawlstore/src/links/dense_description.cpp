@@ -236,7 +236,7 @@ void describe_dense_run(Description& out, const RunSource& source,
   std::optional<format::DenseGroup> group;
   for (std::uint64_t i = 0; i < shown; ++i) {
     if (i % format::kDenseGroupBlocks == 0) group = parts.group(i / format::kDenseGroupBlocks);
-    if (group) parts.describe_block(i, group->blocks()[i % format::kDenseGroupBlocks]);
+    if (group) parts.describe_block(i, group->block(i % format::kDenseGroupBlocks));
   }
   out.close();
   parts.describe_model();
@@ -269,8 +269,8 @@ void describe_dense_run_at(Description& out, const RunSource& source,
   }
   const auto group = parts.group(low);
   if (!group) return parts.describe_group(low);
-  for (std::size_t i = 0; i < group->blocks().size(); ++i) {
-    const format::DenseBlockPlace& block = group->blocks()[i];
+  for (std::size_t i = 0; i < group->block_count(); ++i) {
+    const format::DenseBlockPlace block = group->block(i);
     if (place - block.offset_bytes < block.length_bytes) {
       return parts.describe_block(low * format::kDenseGroupBlocks + i, block);
     }

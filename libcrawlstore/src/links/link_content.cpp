@@ -159,12 +159,13 @@ class DenseRunWalk {
     std::uint64_t end_bytes = 0;
     for (std::uint64_t i = 0; i < format::dense_group_count(footer_); ++i) {
       CRAWLSTORE_TRY(const auto group, group_at(i));
-      const format::DenseBlockPlace& first = group.blocks().front();
+      const std::vector<format::DenseBlockPlace> blocks = group.blocks();
+      const format::DenseBlockPlace& first = blocks.front();
       if (first.first_page != end_page || first.offset_bytes != end_bytes) {
         return invalid("the groups of a dense link run's index do not follow each other",
                        footer_.index_offset_bytes + i * sizeof(format::DenseIndexGroup));
       }
-      for (const format::DenseBlockPlace& block : group.blocks()) {
+      for (const format::DenseBlockPlace& block : blocks) {
         CRAWLSTORE_TRY(walk_block(block, decoder));
       }
       CRAWLSTORE_TRY(progress_(group.end_bytes() - end_bytes));

@@ -225,7 +225,7 @@ Result<bool> LinksLookup::find_dense(std::uint64_t page, format::LinkRows& rows)
   CRAWLSTORE_TRY(auto number, find_group(page));
   CRAWLSTORE_TRY(auto group, this->group(number));
   std::size_t block = group.find(page);
-  const format::DenseBlockPlace place = group.blocks()[block];
+  const format::DenseBlockPlace place = group.block(block);
   if (page < place.first_page || page - place.first_page >= place.page_count) {
     return broken("the index of a dense link run does not ascend", place.offset_bytes);
   }
@@ -235,12 +235,12 @@ Result<bool> LinksLookup::find_dense(std::uint64_t page, format::LinkRows& rows)
   if (rows.row_count() == 0 || rows.pages().back() != page) return false;
   if (page - place.first_page + 1 != place.page_count) return true;
   while (true) {  // blocks that go on with the row
-    if (++block == group.blocks().size()) {
+    if (++block == group.block_count()) {
       if (++number == format::dense_group_count(footer_)) return true;
       CRAWLSTORE_TRY(group, this->group(number));
       block = 0;
     }
-    const format::DenseBlockPlace& next = group.blocks()[block];
+    const format::DenseBlockPlace next = group.block(block);
     if (next.page_count != 0) return true;
     if (next.first_page != page + 1) {
       return broken("the index of a dense link run does not ascend", next.offset_bytes);
@@ -257,7 +257,7 @@ Result<LinksCursor> LinksCursor::open(LinksLookup run, std::uint64_t page) {
     const bool is_behind = page > cursor.run_.footer().last_page;
     CRAWLSTORE_TRY(const auto number, cursor.run_.find_group(page));
     CRAWLSTORE_TRY(cursor.load_group(number));
-    cursor.block_ = is_behind ? cursor.group_.blocks().size() : cursor.group_.find(page);
+    cursor.block_ = is_behind ? cursor.blocks_.size() : cursor.group_.find(page);
   } else {
     CRAWLSTORE_TRY(const auto place, cursor.run_.find_block(page));
     cursor.offset_ = place.offset_bytes;
@@ -309,11 +309,12 @@ Result<void> LinksCursor::load_short_block() {
 Result<void> LinksCursor::load_group(std::uint64_t number) {
   const std::uint64_t end_page = group_.end_page();
   const std::uint64_t end_bytes = group_.end_bytes();
-  const bool goes_on = number != 0 && number == group_number_ + 1 && !group_.blocks().empty();
+  const bool goes_on = number != 0 && number == group_number_ + 1 && !blocks_.empty();
   CRAWLSTORE_TRY(group_, run_.group(number));
+  blocks_ = group_.blocks();
   group_number_ = number;
   block_ = 0;
-  const format::DenseBlockPlace& first = group_.blocks().front();
+  const format::DenseBlockPlace& first = blocks_.front();
   if (goes_on && (first.first_page != end_page || first.offset_bytes != end_bytes)) {
     return run_.broken("the index of a dense link run does not ascend", first.offset_bytes);
   }
@@ -321,11 +322,11 @@ Result<void> LinksCursor::load_group(std::uint64_t number) {
 }
 
 Result<const format::DenseBlockPlace*> LinksCursor::peek() {
-  if (block_ == group_.blocks().size()) {
+  if (block_ == blocks_.size()) {
     if (group_number_ + 1 == format::dense_group_count(run_.footer())) return nullptr;
     CRAWLSTORE_TRY(load_group(group_number_ + 1));
   }
-  return &group_.blocks()[block_];
+  return &blocks_[block_];
 }
 
 Result<std::span<const std::byte>> LinksCursor::take(const format::DenseBlockPlace& place) {

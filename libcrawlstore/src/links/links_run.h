@@ -150,7 +150,8 @@ class LinksCursor {
   std::uint64_t offset_ = 0;  // of the next block
   std::uint64_t group_number_ = 0;
   format::DenseGroup group_;
-  std::size_t block_ = 0;  // of the group, the next one
+  std::vector<format::DenseBlockPlace> blocks_;  // of the group
+  std::size_t block_ = 0;                        // the next one of these
   std::uint64_t window_offset_ = 0;
   std::span<const std::byte> window_;
   format::LinkRows rows_;
