@@ -61,6 +61,21 @@ TEST(GroupNeighbours, MakesGroupsThatAscend) {
   }
 }
 
+TEST(GroupNeighbours, CutsWhatIsSortedEvenly) {
+  std::vector<Entry> sorted;
+  sorted.reserve(3 * kFragmentEntries + 1);
+  for (std::uint64_t i = 0; i <= 3 * kFragmentEntries; ++i) sorted.push_back({i / 4, i});
+  const std::vector<std::size_t> even = {kFragmentEntries, 2 * kFragmentEntries,
+                                         3 * kFragmentEntries, 3 * kFragmentEntries + 1};
+  std::vector<Entry> room;
+  std::vector<Entry> entries = sorted;
+  EXPECT_EQ(queue::group_neighbours(entries, room), even);
+  EXPECT_EQ(entries, sorted);
+  std::ranges::reverse(entries);
+  EXPECT_EQ(queue::group_neighbours(entries, room), even);
+  EXPECT_EQ(entries, sorted);
+}
+
 /// So the bytes of a run depend on nothing but what was inserted.
 TEST(GroupNeighbours, KeepsTheOrderInsideOfAGroup) {
   SeededRandom random;

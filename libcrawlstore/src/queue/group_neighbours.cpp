@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <utility>
@@ -106,6 +107,17 @@ class GroupFinder {
   std::size_t half_ = 0;
 };
 
+/// The ends of groups of entries that ascend.
+std::vector<std::size_t> cut_evenly(std::size_t entry_count) {
+  std::vector<std::size_t> ends;
+  ends.reserve(entry_count / kFragmentEntries + 1);
+  for (std::size_t end = kFragmentEntries; end < entry_count; end += kFragmentEntries) {
+    ends.push_back(end);
+  }
+  ends.push_back(entry_count);
+  return ends;
+}
+
 /// Copies entries to `out`, each to the next place of its group.
 void scatter(std::span<const Entry> entries, std::span<const GroupNumber> groups,
              std::vector<std::size_t>& places, std::vector<Entry>& out) {
@@ -142,6 +154,8 @@ std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries, std::vect
   constexpr std::size_t kGroupsMax = std::numeric_limits<GroupNumber>::max();
   const std::size_t group_count = std::min(entries.size() / kFragmentEntries, kGroupsMax);
   if (group_count < 2) return {entries.size()};
+  if (std::ranges::is_sorted(entries, std::greater<>())) std::ranges::reverse(entries);
+  if (std::ranges::is_sorted(entries)) return cut_evenly(entries.size());
   const std::vector<Entry> bounds = choose_bounds(entries, group_count);
   std::vector<std::size_t> ends(bounds.size() + 1);
   std::vector<GroupNumber> groups(entries.size());
