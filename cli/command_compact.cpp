@@ -74,8 +74,9 @@ Action define_compact(Parser& parser) {
       "Page databases run their supersteps, and join their runs of links, origins and keys, first. "
       "That takes the memory that the edits which wait took when they were read "
       "(`import --memory`), and some megabytes; what coding links took is told as coder_bytes. "
-      "All else is copied through one megabyte. The file "
-      "may grow meanwhile, by the longest of these logs or 128 MiB. A first Ctrl-C stops it soon: "
+      "All else is copied through one megabyte, as it is: what `verify --deep` finds stays. The "
+      "file may grow meanwhile, by the longest of these logs or 128 MiB. A first Ctrl-C stops it "
+      "soon: "
       "what was done by then stands, a superstep or a join under way leaves no trace.");
   add_file(parser, options->path);
   add_json(parser, options->as_json);

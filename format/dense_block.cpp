@@ -48,6 +48,7 @@ class DenseBlockReader {
 
   /// nullptr, or the text that names the broken rule.
   [[gnu::always_inline]] const char* read(const DensePages& pages) {
+    link_max_ = pages.link_max;
     DenseInput input(block_.data(), (block_.size() - kDenseSlackBytes) * 8);
     RowClass before = RowClass::kNone;
     for (std::size_t offset = 0; offset < pages.count; ++offset) {
@@ -115,7 +116,7 @@ class DenseBlockReader {
       if (copied != 0) std::copy_backward(row, row + copied, row + degree);
       if (const char* broken = read_extras(input, row, copied, degree)) return broken;
     }
-    if (row[degree - 1] > kPageMax) return "a link of a dense block is out of range";
+    if (row[degree - 1] > link_max_) return "a link of a dense block is out of range";
     rows_.degrees_[rows_.row_count_] = static_cast<std::uint32_t>(degree);
     rows_.link_count_ += degree;
     rows_.row_ends_[rows_.row_count_] = static_cast<std::uint32_t>(rows_.link_count_);
@@ -161,7 +162,7 @@ class DenseBlockReader {
     std::uint64_t* copy = end - copied;
     *end = ~std::uint64_t{0};
     std::uint64_t link = first_extra(input, copied);
-    if (link > kPageMax) return "a link of a dense block is out of range";
+    if (link > link_max_) return "a link of a dense block is out of range";
     std::uint64_t* out = row;
     while (*copy < link) *out++ = *copy++;
     if (*copy == link) return "a link of a dense block is there twice";
@@ -198,7 +199,7 @@ class DenseBlockReader {
       if (left == 0) break;
       gap = number(input, gap_context(0)) + 1;
     }
-    return link > kPageMax ? "a link of a dense block is out of range" : nullptr;
+    return link > link_max_ ? "a link of a dense block is out of range" : nullptr;
   }
 
   [[gnu::always_inline]] std::uint64_t first_extra(DenseInput& input, std::size_t copied) const {
@@ -215,6 +216,7 @@ class DenseBlockReader {
   std::span<const std::byte> block_;
   const Numbers& numbers_;
   LinkRows& rows_;
+  std::uint64_t link_max_ = 0;
 };
 
 namespace {

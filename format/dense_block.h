@@ -82,10 +82,12 @@ class DenseBlockEncoder {
 ///   count      at least 1
 ///   last_read  rows behind this page need not be decoded; the end of the block is then not
 ///              checked, unless this is at least the last page of the block
+///   link_max   no link is above
 struct DensePages {
   std::uint64_t first = 0;
   std::size_t count = 1;
   std::uint64_t last_read = kPageMax;
+  std::uint64_t link_max = kPageMax;
 };
 
 /// Decodes a block.

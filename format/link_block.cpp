@@ -105,12 +105,14 @@ void grow(std::vector<T>& column, std::size_t count) {
 /// has been checked since, and never loaded again.
 class LinkBlockDecoder {
  public:
-  LinkBlockDecoder(const LinkBlockHeader& header, std::span<const std::byte> block, LinkRows& rows)
+  LinkBlockDecoder(const LinkBlockHeader& header, std::span<const std::byte> block, LinkRows& rows,
+                   std::uint64_t link_max)
       : header_(header),
         counts_(Counts::of(header)),
         selectors_(block.subspan(sizeof header, is_short(header) ? counts_.selectors() : 0)),
         data_(block.subspan(sizeof header + selectors_.size())),
-        rows_(rows) {
+        rows_(rows),
+        link_max_(link_max) {
     rows.row_count_ = header.row_count;
     rows.link_count_ = header.link_count;
     grow(rows.pages_, counts_.degrees);
@@ -221,7 +223,7 @@ class LinkBlockDecoder {
       highest = std::max({highest, first, link});
       begin += degree;
     }
-    return highest <= kPageMax;
+    return highest <= link_max_;
   }
 
   bool set_links_plain(std::span<const std::uint64_t> numbers) {
@@ -233,7 +235,7 @@ class LinkBlockDecoder {
       for (; i < end; ++i) {
         if (numbers[i] > 2 * kPageMax) return false;
         link += i == begin ? unzigzag(numbers[i]) : numbers[i] + 1;
-        if (link > kPageMax) return false;
+        if (link > link_max_) return false;
         rows_.links_[i] = link;
       }
     }
@@ -246,6 +248,7 @@ class LinkBlockDecoder {
   std::span<const std::byte> data_;  // may go on behind the data: padding
   std::uint64_t used_bytes_ = 0;
   LinkRows& rows_;
+  const std::uint64_t link_max_;
 };
 
 void LinkRows::append(std::span<const std::uint64_t> links) {
@@ -313,13 +316,14 @@ Result<std::uint64_t> link_block_bytes(const LinkBlockHeader& header) {
   return round_up(sizeof header + counts.selectors() + header.data_bytes, 8);
 }
 
-Result<void> decode_link_block(std::span<const std::byte> block, LinkRows& rows) {
+Result<void> decode_link_block(std::span<const std::byte> block, LinkRows& rows,
+                               std::uint64_t link_max) {
   if (block.size() < sizeof(LinkBlockHeader)) return invalid("a link block is cut short");
   const auto header = load_struct<LinkBlockHeader>(block.data());
   const auto length = link_block_bytes(header);
   if (!length) return tl::unexpected<Error>(length.error());
   if (*length != block.size()) return invalid("a link block has another length");
-  LinkBlockDecoder decoder(header, block, rows);
+  LinkBlockDecoder decoder(header, block, rows, link_max);
   const char* broken = is_short(header) ? decoder.decode_short() : decoder.decode_plain();
   if (broken != nullptr) return invalid(broken);
   const std::uint64_t end =

@@ -94,8 +94,10 @@ Result<std::uint64_t> link_block_bytes(const LinkBlockHeader& header);
 
 /// Decodes a block, hostile bytes that may change meanwhile. `block` is as long as the block.
 /// Checks every rule of a block except that its bytes are the shortest for its rows.
+///   link_max  no link is above
 ///   errors  kSegmentInvalid, offset relative to the block; `rows` is then not to be used
 ///   cost    about a nanosecond a link
-Result<void> decode_link_block(std::span<const std::byte> block, LinkRows& rows);
+Result<void> decode_link_block(std::span<const std::byte> block, LinkRows& rows,
+                               std::uint64_t link_max = kPageMax);
 
 }  // namespace crawlstore::format

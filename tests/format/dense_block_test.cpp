@@ -98,6 +98,23 @@ TEST(DenseBlock, ReturnsRowsThatReferToOthers) {
   expect_round_trip({{1, row}, {2, less}, {3, more}, {4, both}, {5, {159}}}, 1);
 }
 
+TEST(DenseBlock, RejectsLinksThatAreAboveTheHighest) {
+  for (const Rows& rows : {Rows{{1, {4, 9}}}, Rows{{1, {9}}}, Rows{{1, {9}}, {2, {9}}},
+                           Rows{{1, {4, 9}}, {2, {4, 8, 9}}}, Rows{{1, {4, 5, 6, 7, 8, 9}}}}) {
+    const DenseSample block = dense_block(rows, 1);
+    Bytes bytes = block.bytes;
+    bytes.resize(bytes.size() + kDenseSlackBytes);
+    const DenseDecoder decoder(block.model);
+    DensePages pages{1, block.page_count};
+    LinkRows found;
+    pages.link_max = 9;
+    EXPECT_EQ(text_of(decode_dense_block(bytes, decoder, pages, found)), "accepted");
+    pages.link_max = 8;
+    const auto verdict = decode_dense_block(bytes, decoder, pages, found);
+    EXPECT_EQ(text_of(verdict), "a link of a dense block is out of range");
+  }
+}
+
 TEST(DenseBlock, TellsItsNumbers) {
   const DenseSample block =
       dense_block({{2, {7, 9, 10}}, {3, {7, 9, 10}}, {4, {7, 10, 12}}, {9, {1}}}, 1);

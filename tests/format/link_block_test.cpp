@@ -214,6 +214,16 @@ TEST(LinkBlock, RejectsLinksOutOfRange) {
   EXPECT_EQ(verdict(with(block, first + 8, ~std::uint64_t{0} - 3)), kText);
 }
 
+TEST(LinkBlock, RejectsLinksThatAreAboveTheHighest) {
+  const std::uint64_t far = std::uint64_t{1} << 39;  // plain numbers
+  for (const std::uint64_t highest : {std::uint64_t{9}, far}) {
+    const Bytes block = link_block({{1, {4, highest}}, {2, {3}}});
+    LinkRows rows;
+    EXPECT_EQ(text_of(decode_link_block(block, rows, highest)), "accepted");
+    EXPECT_EQ(text_of(decode_link_block(block, rows, highest - 1)), "a link is out of range");
+  }
+}
+
 TEST(LinkBlock, AcceptsNoBlockThatIsCutShort) {
   for (const Rows& rows : {sample(), plain_sample()}) {
     Bytes block = link_block(rows);

@@ -158,6 +158,21 @@ TEST(LinkLog, AddsWhatWasGoneBefore) {
   EXPECT_EQ(rows_of(view.in_rows()), (Rows{{1, {6, 7}}, {2, {9}}}));
 }
 
+TEST(LinkLog, RefusesPagesThatAreNone) {
+  const ContainerStore store;
+  const auto writer = store.writer();
+  const auto segments = add_link_segments(*writer);
+  append_rows(*writer, segments.out, {{1, {5}}, {3, {2}}});
+  append_rows(*writer, segments.in, {{7, {1}}});
+  const auto view = must(LinkView::open(*writer, segments));
+  must(view.check_pages(8));
+  for (const std::uint64_t page_count : {7U, 5U, 0U}) {
+    const auto verdict = view.check_pages(page_count);
+    ASSERT_FALSE(verdict) << page_count;
+    EXPECT_EQ(verdict.error().code, Errc::kSegmentInvalid);
+  }
+}
+
 TEST(LinkLog, LeavesOneBaseEachWayAfterCompaction) {
   const ContainerStore store;
   const auto writer = store.writer();

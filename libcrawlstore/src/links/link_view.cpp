@@ -51,6 +51,17 @@ Result<LinkView> LinkView::open(container::SegmentWriter& writer, const LinkSegm
               segments);
 }
 
+Result<void> LinkView::check_pages(std::uint64_t page_count) const {
+  for (const auto* runs : {&out_, &in_}) {
+    for (const LogRun& run : *runs) {
+      const format::LinkRunFooter& footer = run.run.footer();
+      if (footer.last_page < page_count && footer.target_max < page_count) continue;
+      return run.run.broken("a row or a link is of a page that does not exist", 0);
+    }
+  }
+  return {};
+}
+
 Result<void> LinkView::out(std::uint64_t page, std::vector<std::uint64_t>& links) {
   links.clear();
   for (auto run = out_.rbegin(); run != out_.rend(); ++run) {

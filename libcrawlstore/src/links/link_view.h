@@ -38,6 +38,9 @@ class LinkView {
   static Result<LinkView> open(const Find& find, const OpenRun& open_run,
                                const LinkSegments& segments);
 
+  /// errors kSegmentInvalid: a row or a link may be of a page that is not below `page_count`
+  [[nodiscard]] Result<void> check_pages(std::uint64_t page_count) const;
+
   /// The links of a page, ascending; none for a page without a row. Replaces `links`.
   ///   errors  kSegmentInvalid, kChunkDamaged, those of storage
   ///   cost    of each run that covers the page: a binary search and one block

@@ -157,7 +157,7 @@ Result<bool> LinksLookup::find(std::uint64_t page, format::LinkRows& rows, std::
   }
   CRAWLSTORE_TRY(const auto place, find_block(page));
   CRAWLSTORE_TRY(const auto block, bytes(place.offset_bytes, place.length_bytes));
-  const auto decoded = format::decode_link_block(block, rows);
+  const auto decoded = format::decode_link_block(block, rows, footer_.target_max);
   if (!decoded) return broken(decoded.error(), place.offset_bytes);
   row = rows.find(page);
   return row != rows.row_count();
@@ -188,7 +188,7 @@ Result<void> LinksLookup::decode(const format::DenseBlockPlace& place,
                                  std::span<const std::byte> bytes, std::uint64_t last_page,
                                  format::LinkRows& rows) const {
   const auto decoded = format::decode_dense_block(
-      bytes, *decoder_, {place.first_page, place.page_count, last_page}, rows);
+      bytes, *decoder_, {place.first_page, place.page_count, last_page, footer_.target_max}, rows);
   if (!decoded) return broken(decoded.error(), place.offset_bytes);
   return {};
 }
@@ -297,7 +297,7 @@ Result<void> LinksCursor::load_short_block() {
       format::link_block_bytes(format::load_struct<format::LinkBlockHeader>(start.data()));
   if (!length) return run_.broken(length.error(), offset_);
   CRAWLSTORE_TRY(const auto block, window(*length));
-  const auto decoded = format::decode_link_block(block, rows_);
+  const auto decoded = format::decode_link_block(block, rows_, run_.footer().target_max);
   if (!decoded) return run_.broken(decoded.error(), offset_);
   if (last_page_ && rows_.page(0) <= *last_page_) {
     return run_.broken("the pages of a link run do not ascend from block to block", offset_);

@@ -68,7 +68,7 @@ class LinksLookup {
   /// True, and the row of `page` decoded into `rows` at `row`, if the run has one.
   ///   errors  kSegmentInvalid, and those of RunReader
   ///   cost    a binary search in the block index, and one block (3 to 5 us) or, of a dense run, a
-  ///           part of one (1 us)
+  ///           part of one (1 to 2 us)
   Result<bool> find(std::uint64_t page, format::LinkRows& rows, std::size_t& row) const;
 
   [[nodiscard]] const format::LinkRunFooter& footer() const { return footer_; }

@@ -69,6 +69,7 @@ Result<void> PageView::Impl::open_parts() {
   if (table.out_links && table.in_links) {
     CRAWLSTORE_TRY(auto opened, links::LinkView::open(
                                     reader, {table.out_links, table.in_links, table.gone_links}));
+    CRAWLSTORE_TRY(opened.check_pages(table.page_count));
     links.emplace(std::move(opened));
   }
   return table.has_urls ? open_keys() : Result<void>{};
