@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/console.h"
@@ -10,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
+#include "model/format_text.h"
 #include "model/generations_view.h"
 #include "model/links_view.h"
 #include "model/queue_view.h"
@@ -62,6 +66,14 @@ void add_links(const Snapshot& snapshot, const Options& options, const StopSigna
   to.document.tables.push_back(model::dense_rows_table(ways));
 }
 
+/// What cannot be read, or what a quick verification found; empty: all is whole.
+std::string damage_of(const Description& described, const Result<VerifyReport>& health) {
+  if (described.problem) return describe(*described.problem);
+  const auto damaged = [](const Finding& finding) { return finding.kind == FindingKind::kDamaged; };
+  const auto found = std::ranges::find_if(health->findings, damaged);
+  return found == health->findings.end() ? std::string() : describe(*found);
+}
+
 int run(const Options& options) {
   const StopSignals stop;
   const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
@@ -79,22 +91,28 @@ int run(const Options& options) {
   const auto info = snapshot->info();
   if (!info) return fail_with(options.path, info.error());
   document->tables.push_back(model::space_table(*info, snapshot->segments()));
+  if (!health) document->fields.push_back({"health", model::Unit::kText, {}});
   Description described{std::move(*document), problem};
   add_links(*snapshot, options, stop, described);
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
   auto& tables = described.document.tables;
   tables.push_back(described.known(model::scores_table(*snapshot), {"scores", {}, {}}));
-  tables.push_back(model::queues_table(described.known(QueueView::list(*snapshot))));
+  const auto [queues, queue_problem] = model::readable_queues(*snapshot);
+  tables.push_back(model::queues_table(queues));
+  if (!described.problem) described.problem = queue_problem;
   const auto copies = generations(**storage);
   if (!copies) return fail_with(options.path, copies.error());
   tables.push_back(model::superblocks_table(*copies));
+  if (!health && !described.problem) described.problem = health.error();
+  const std::string damage = damage_of(described, health);
   if (options.as_json) {
     described.document.fields.push_back(
-        {"error", model::Unit::kText,
-         described.problem ? model::Cell{describe(*described.problem)} : model::Cell{}});
+        {"error", model::Unit::kText, damage.empty() ? model::Cell{} : model::Cell{damage}});
   }
   const int code = print_document(described.document, options.as_json);
-  return described.problem ? fail_with(options.path, *described.problem) : code;
+  if (described.problem) return fail_with(options.path, *described.problem);
+  if (damage.empty()) return code;
+  return fail_with(fmt::format("{}: {}", model::format_printable(options.path), damage), kExitNo);
 }
 
 }  // namespace

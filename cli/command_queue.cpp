@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <span>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -18,8 +19,9 @@ struct Options {
 };
 
 /// All queues, and of the one that was chosen the first pages.
-Result<model::Document> describe_queues(const QueueSource& source, const Options& options) {
-  model::Document document{{}, {model::queues_table(source.queues)}};
+Result<model::Document> describe_queues(const QueueSource& source,
+                                        std::span<const QueueInfo> queues, const Options& options) {
+  model::Document document{{}, {model::queues_table(queues)}};
   if (!source.queue) return document;
   CRAWLSTORE_TRY(const auto first, source.queue->peek(options.change.limit.value_or(10)));
   model::Cell priority;
@@ -58,11 +60,13 @@ int run(const Options& options) {
   int code = kExitDone;
   const auto source = open_queues(options.source, {.queue = true}, code);
   if (!source) return code;
-  const auto document = describe_queues(*source, options);
+  const auto [queues, problem] = model::readable_queues(source->snapshot);
+  const auto document = describe_queues(*source, queues, options);
   if (!document) {
     return fail_with_queue(source->snapshot, options.source.pages.path, document.error());
   }
-  return print_document(*document, options.change.form);
+  code = print_document(*document, options.change.form);
+  return problem ? fail_with_queue(source->snapshot, options.source.pages.path, *problem) : code;
 }
 
 std::string check_given(const std::string& text) {
@@ -85,8 +89,9 @@ Action define_queue(Parser& parser) {
       "--insert, --update and --remove read all lines first, some 50 bytes of memory each, 120 "
       "where the page waits already, and make one commit. A page waits once: of one that waits "
       "already, or comes twice, the last priority counts (updated_count). --update and --remove "
-      "leave out pages that do not wait (absent_count). Of broken lines (malformed_count), and of "
-      "pages that are not in the database (unknown_count), they say how many there are. --insert "
+      "leave out pages that do not wait (absent_count). Of broken lines (malformed_count, then the "
+      "exit code is 1), and of pages that are not in the database (unknown_count), they say how "
+      "many there are. --insert "
       "and --fill-from make a queue that is not there. --trim removes the pages that would leave "
       "last, each of which costs as much as one of --remove; where most go, --clear and --insert "
       "of the first lines of an export are faster. --clear, --trim 0 and --replace do not read "

@@ -250,7 +250,8 @@ int change_by_list(const QueueSourceOptions& source, const QueueChange& change) 
                      used.push_back(count_field("malformed_count", lost.malformed_count));
                      return used;
                    });
-  return report(source, *found, stop, counts, change.form.as_json);
+  code = report(source, *found, stop, counts, change.form.as_json);
+  return code == kExitDone && lost.malformed_count != 0 ? kExitNo : code;
 }
 
 int trim_queue(const QueueSourceOptions& source, const QueueChange& change) {

@@ -42,20 +42,19 @@ bool has_chosen(const QueueSource& source, const QueueSourceOptions& options) {
 
 Result<void> read_queues(const QueueSourceOptions& options, bool may_be_damaged,
                          QueueSource& source) {
-  const auto is_skipped = [may_be_damaged](const auto& result) {
-    return !result && may_be_damaged && category(result.error().code) == ErrorCategory::kDamage;
-  };
   source.names = names_of_queues(source.snapshot);
-  const std::string name = queue_name(source, options);
-  if (auto queues = QueueView::list(source.snapshot); !is_skipped(queues)) {
-    CRAWLSTORE_TRY(source.queues, std::move(queues));
-    const auto meant = std::ranges::find(source.queues, name, &QueueInfo::name);
-    if (meant != source.queues.end()) source.page_count = meant->page_count;
-  }
   if (!has_chosen(source, options)) return {};
-  if (auto queue = QueueView::open(source.snapshot, name); !is_skipped(queue)) {
-    CRAWLSTORE_TRY(source.queue, std::move(queue));
-    source.page_count = source.queue->info().page_count;
+  const std::string name = queue_name(source, options);
+  auto queue = QueueView::open(source.snapshot, name);
+  if (queue) {
+    source.page_count = queue->info().page_count;
+    source.queue = std::move(*queue);
+    return {};
+  }
+  const bool is_damaged = category(queue.error().code) == ErrorCategory::kDamage;
+  if (!is_damaged || !may_be_damaged) return tl::unexpected<Error>(queue.error());
+  if (const auto queues = QueueView::list(source.snapshot)) {  // all tables are whole
+    source.page_count = std::ranges::find(*queues, name, &QueueInfo::name)->page_count;
   }
   return {};
 }

@@ -30,7 +30,6 @@ QueueOptions queue_options(const QueueSourceOptions& options);
 struct QueueSource {
   Snapshot snapshot;
   std::vector<std::string> names = {};           ///< of all queues, ascending
-  std::vector<QueueInfo> queues = {};            ///< none where one of them is damaged
   std::optional<QueueView> queue = {};           ///< none: nothing was named, and there are several
   std::optional<std::uint64_t> page_count = {};  ///< of the queue that is meant
   std::optional<PageView> pages = {};            ///< none: the store has no page database

@@ -173,6 +173,22 @@ Table queue_runs_table(const QueueInfo& queue, std::span<const QueueRunInfo> run
   return table;
 }
 
+ReadableQueues readable_queues(const Snapshot& snapshot) {
+  if (auto queues = QueueView::list(snapshot)) return {std::move(*queues), std::nullopt};
+  ReadableQueues found;
+  for (const SegmentInfo& segment : snapshot.segments()) {
+    if (segment.kind != SegmentKind::kQueue) continue;
+    const auto queue = QueueView::open(snapshot, segment.name);
+    if (queue) {
+      found.queues.push_back(queue->info());
+    } else {
+      found.problem = queue.error();
+    }
+  }
+  std::ranges::sort(found.queues, {}, &QueueInfo::name);
+  return found;
+}
+
 double place_among(std::span<const QueueBin> bins, double priority) {
   const auto bin = std::ranges::find_if(
       bins, [priority](const QueueBin& other) { return priority > other.last_priority; });
@@ -184,10 +200,10 @@ double place_among(std::span<const QueueBin> bins, double priority) {
 }
 
 std::vector<Field> queue_fields(const Snapshot& snapshot, std::uint64_t index) {
-  const auto queues = QueueView::list(snapshot);
-  if (!queues) return {{"queues", Unit::kText, describe(queues.error())}};
+  const auto [queues, problem] = readable_queues(snapshot);
   std::vector<Field> fields;
-  for (const QueueInfo& queue : *queues) {
+  if (problem) fields.push_back({"queues", Unit::kText, describe(*problem)});
+  for (const QueueInfo& queue : queues) {
     const std::string name = "place:" + queue.name;
     auto place = place_in(snapshot, queue.name, index);
     if (!place) {

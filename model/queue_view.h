@@ -4,6 +4,7 @@
 /// Queues and the pages that wait in them. Ownership: tables own all they hold. Threads: as
 /// Snapshot.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +15,13 @@
 #include "model/table.h"
 
 namespace crawlstore::model {
+
+/// The queues that can be opened, by name, and why another one cannot.
+struct ReadableQueues {
+  std::vector<QueueInfo> queues;
+  std::optional<Error> problem;
+};
+ReadableQueues readable_queues(const Snapshot& snapshot);
 
 /// The table `queues`: one row a queue.
 Table queues_table(std::span<const QueueInfo> queues);

@@ -185,6 +185,20 @@ class Damage(command.CommandTest):
                 self.succeed("seen", "x.crawl", data=b"http://next.test/\n")
                 self.succeed("verify", "--strict", "x.crawl")
 
+    def test_of_the_newest_superblock_shows_in_info(self):
+        whole = json.loads(self.succeed("info", "x.crawl", "--json").out)
+        self.assertIsNone(whole["error"])
+        data = bytearray(self.whole)
+        for copy in whole["superblocks"]:
+            if copy["generation"] == whole["generation"]:
+                data[copy["offset_bytes"] + 50] ^= 1
+        self.path.write_bytes(data)
+        answer = self.run_command("info", "x.crawl", "--json")
+        found = json.loads(answer.out)
+        self.assertEqual((answer.code, found["generation"]), (1, whole["generation"] - 1))
+        self.assertRegex(found["error"], "damaged")
+        self.assertRegex(answer.err, b"damaged")
+
     def test_of_the_identity_is_damage(self):
         self.flip(100)
         answer = self.run_command("verify", "x.crawl")

@@ -80,7 +80,7 @@ class Json(command.CommandTest):
         before = json.loads(self.succeed("info", "x.crawl", "--json").out)
         found = json.loads(self.succeed("segments", "x.crawl", "--json").out)
         self.assertEqual((before["error"], before["drums"]), (None, []))
-        self.assertNotEqual(before["queues"], [])
+        self.assertGreater(len(before["queues"]), 1)
         (table, *_) = [one["id"] for one in found["segments"] if one["kind"] == "queue"]
         (run,) = [one for one in found["runs"] if one["segment"] == table]
         damaged = bytearray(whole)
@@ -91,7 +91,8 @@ class Json(command.CommandTest):
         jsonschema.Draft202012Validator(SCHEMA).validate({"info": after})
         self.assertEqual(answer.code, 1)
         self.assertIn(after["error"], answer.err.decode())
-        self.assertEqual(after | {"error": None}, before | {"queues": []})
+        others = [one for one in before["queues"] if one["id"] != table]
+        self.assertEqual(after | {"error": None}, before | {"queues": others})
 
     def test_of_a_damaged_drum_has_no_counts(self):
         golden = command.SOURCE / "tests/golden/valid/keys_and_pending.crawl"

@@ -56,6 +56,23 @@ class Damaged(queue_test.Crawl):
                 self.refuse(1, advice, verb, "x.crawl", *rest, "--name", "queue")
             self.refuse(1, advice, "forget", "x.crawl", "--host", "a.test", "--queue", "queue")
 
+    def test_leaves_the_others_as_they_are(self):
+        for kind in KINDS:
+            self.damage(kind)
+            self.assertEqual(self.peek("other"), self.waiting)
+            # The list needs tables alone.
+            expected = (1, ["other"]) if kind == "queue" else (0, ["other", "queue"])
+            for words in (["queue", "x.crawl", "--name", "other"], ["info", "x.crawl"]):
+                answer = self.run_command(*words, "--json")
+                found = json.loads(answer.out)
+                self.assertEqual((answer.code, [one["name"] for one in found["queues"]]), expected)
+                self.assertEqual(b"damaged" in answer.err, kind == "queue")
+            self.succeed("export", "x.crawl", "--format", "queue", "--name", "other")
+            self.fill("--name", "third")
+            self.succeed("queue", "x.crawl", "--name", "other", "--trim", "3")
+            taken = self.next("-n", "2", "--name", "other")
+            self.assertEqual(taken, self.waiting[:2])
+
     def test_is_cleared(self):
         for kind, option in zip(KINDS, (["--clear"], ["--trim", "0"]), strict=True):
             self.damage(kind)

@@ -189,8 +189,10 @@ class Crawl(InterruptTest):
 
     def change(self, option, data, *words):
         """The document, and what was said beside it."""
-        answer = self.succeed("queue", "x.crawl", option, "-", "--json", *words, data=data)
-        return json.loads(answer.out), answer.err.decode().splitlines()
+        answer = self.run_command("queue", "x.crawl", option, "-", "--json", *words, data=data)
+        counts = json.loads(answer.out)
+        self.assertEqual(answer.code, 1 if counts["malformed_count"] else 0, answer.err)
+        return counts, answer.err.decode().splitlines()
 
     def insert(self, data, *words):
         return self.change("--insert", data, *words)

@@ -40,7 +40,8 @@ class QueuePanel final : public Panel {
                             ui.palette.faint);
     }
     list_queues(*view);
-    if (problem_) return draw_problem(ui, *problem_);
+    if (problem_) draw_problem(ui, *problem_);
+    if (problem_ && queues_.empty()) return;
     if (queues_.empty()) {
       draw_paragraph(ui, "There is no queue: `crawlstore queue FILE --fill-from SCORE` makes one.",
                      ui.palette.faint);
@@ -103,9 +104,9 @@ class QueuePanel final : public Panel {
   void list_queues(const model::FileView& view) {
     if (number_ == view.number) return;
     number_ = view.number;
-    auto queues = QueueView::list(*view.snapshot);
-    problem_ = queues ? std::nullopt : std::optional(queues.error());
-    queues_ = queues ? std::move(*queues) : std::vector<QueueInfo>();
+    auto [queues, problem] = model::readable_queues(*view.snapshot);
+    queues_ = std::move(queues);
+    problem_ = problem;
   }
 
   static void draw_facts(Ui& ui, const QueueInfo& info) {
