@@ -123,7 +123,7 @@ Action define_info(Parser& parser) {
       "`link_directions` says what links take, and about what they would take after `compact`: "
       "some thousand rows here and there are coded to see. Links are *fresh*, as imports write "
       "them, or *dense*, as `compact` does. A page database has a DRUM of its name: the keys of "
-      "its pages, those in fresh runs beside it among them. Of a damaged file all that can be read "
+      "its pages, those in fresh runs beside it among them. Of a damaged file what can be read "
       "is shown, and the exit code is 1.");
   add_file(parser, options->path);
   parser.flag("--link-rows", options->link_rows,

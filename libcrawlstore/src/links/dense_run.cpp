@@ -16,6 +16,10 @@ namespace {
 
 /// So many blocks are counted, then as many of twice as many, and so on.
 constexpr std::uint64_t kCountedBlocks = 2048;
+/// A block that has as many rows ends before it has more links: who looks a row up decodes those
+/// before it. On cnr-2000 99 % of rows take 4.5 us, not 6.7, and links 1 % (in) and 4 % more bits.
+constexpr std::size_t kManyRows = 16;
+constexpr std::size_t kManyRowsLinks = 512;
 /// Links of a batch, and blocks of a task.
 constexpr std::size_t kBatchLinks = std::size_t{1} << 18;
 constexpr std::size_t kTaskBlocks = 32;
@@ -33,8 +37,10 @@ Result<void> DenseCutter::append(std::uint64_t page, std::span<const std::uint64
   CRAWLSTORE_ASSERT(page <= format::kPageMax && links.back() <= format::kPageMax);
   CRAWLSTORE_ASSERT(totals_.row_count == 0 || page > totals_.last_page);
   if (totals_.row_count == 0) next_page_ = first_page_ = page;
+  const std::size_t links_max =
+      pages_.size() < kManyRows ? format::kDenseBlockLinks : kManyRowsLinks;
   const bool is_full = pages_.size() == format::kDenseBlockRows ||
-                       links_.size() + links.size() > format::kDenseBlockLinks ||
+                       links_.size() + links.size() > links_max ||
                        page - next_page_ >= format::kDenseBlockPages;
   const bool goes_on = !pages_.empty() && pages_.front() < next_page_;  // with the row before
   if (goes_on || (is_full && !pages_.empty())) CRAWLSTORE_TRY(flush());
