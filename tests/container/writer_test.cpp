@@ -108,6 +108,25 @@ TEST(Writer, RemovesSegments) {
   EXPECT_THAT(store.reader()->directory().find(blob), IsNull());
 }
 
+/// No reader would open the file again.
+TEST(Writer, PublishesNoTwoSegmentsOfOneName) {
+  const ContainerStore store;
+  const auto writer = store.writer();
+  const SegmentId first = add_drum(*writer, "web");
+  must(writer->commit());
+  add_drum(*writer, "web");
+  EXPECT_EQ(writer->commit().error().code, Errc::kInvalidArgument);
+  writer->drop_changes();
+  add_drum(*writer, "other");
+  add_drum(*writer, "other");
+  EXPECT_EQ(writer->commit().error().code, Errc::kInvalidArgument);
+  writer->drop_changes();
+  writer->remove(first);
+  const SegmentId second = add_drum(*writer, "web");
+  EXPECT_EQ(must(writer->commit()).value, 3U);
+  EXPECT_EQ(store.reader()->directory().find_named(SegmentKind::kDrum, "web")->id, second);
+}
+
 // spec: format.md#directory rule 4
 TEST(Writer, NeverGivesAnIdTwice) {
   const ContainerStore store;

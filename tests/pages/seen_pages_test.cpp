@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <crawlstore/drum_view.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/url_seen.h>
 
@@ -45,6 +46,24 @@ TEST(SeenPages, AreNotAskedWhereTheyAreNotWanted) {
   auto seen = must(UrlSeen::open(*store, "urls", options));
   EXPECT_FALSE(must(seen.contains("http://a.test/")));
   EXPECT_TRUE(must(seen.insert("http://a.test/")));
+}
+
+/// The keys of pages are in a DRUM of the name of their database, also before the first commit.
+TEST(SeenPages, HaveNotTheNameOfADatabase) {
+  for (const bool pages_first : {true, false}) {
+    MemoryStore store;
+    if (pages_first) {
+      auto pages = must(PageDb::open(*store, "web"));
+      EXPECT_EQ(UrlSeen::open(*store, "web").error().code, Errc::kTypeMismatch);
+      must(pages.add(CrawledPage("http://a.test/", 1)));
+    } else {
+      auto seen = must(UrlSeen::open(*store, "web"));
+      EXPECT_EQ(PageDb::open(*store, "web").error().code, Errc::kTypeMismatch);
+      must(seen.insert("http://a.test/"));
+    }
+    must(store->commit());
+    EXPECT_EQ(must(list_drums(must(store->snapshot()))).size(), 1U);
+  }
 }
 
 TEST(SeenPages, AreNewAgainWhenTheyAreForgotten) {

@@ -52,7 +52,30 @@ void Writer::retire(Draft& draft, Extent extent, Generation born, bool listed) {
   }
 }
 
+/// That no segment comes under a name that another one of its kind and owner has: no reader would
+/// open the file again. Segments keep their names, so only new ones are looked at.
+Result<void> Writer::check_names(const Draft& draft) const {
+  for (const auto& [id, entry] : draft.changes) {
+    if (!entry || entry->name.empty() || directory_->find(id) != nullptr) continue;
+    const auto has_its_name = [&](const format::SegmentEntry& other) {
+      return other.id != id && other.kind == entry->kind && other.owner == entry->owner &&
+             other.name == entry->name;
+    };
+    bool is_taken = std::ranges::any_of(draft.changes, [&](const auto& change) {
+      return change.second && has_its_name(*change.second);
+    });
+    directory_->for_each_segment([&](const format::SegmentEntry& other) {
+      is_taken = is_taken || (has_its_name(other) && !draft.changes.contains(other.id));
+    });
+    if (!is_taken) continue;
+    return fail(Errc::kInvalidArgument, "two segments of one kind would have the same name",
+                Error::kNoOffset, id);
+  }
+  return {};
+}
+
 Result<void> Writer::apply_changes(Draft& draft) {
+  CRAWLSTORE_TRY(check_names(draft));
   const Generation born = draft.next->generation();
   for (auto& [id, entry] : draft.changes) {
     const auto* old = directory_->find(id);

@@ -138,6 +138,7 @@ class Writer final : public SegmentWriter {
   Result<Extent> grow_locked(std::uint64_t length_bytes);
   tl::unexpected<Error> poison_with(const Error& error);
 
+  Result<void> check_names(const Draft& draft) const;
   Result<void> apply_changes(Draft& draft);
   Result<void> rebuild_tables(Draft& draft);
   Result<void> write_tables(Draft& draft, std::vector<format::SegmentEntry>& segments);

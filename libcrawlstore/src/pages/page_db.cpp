@@ -240,6 +240,10 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
     dirty = true;
   }
   if (state.table.has_urls) {
+    if (store->find(SegmentKind::kDrum, name) != nullptr) {
+      return fail(Errc::kTypeMismatch,
+                  "a DRUM of this name is open, and does not hold the keys of pages");
+    }
     CRAWLSTORE_TRY(normalizer, choose_normalizer(state.table.normalizer, options.normalizer));
     CRAWLSTORE_TRY(auto table, drum::KeyTable::open(writer, name,
                                                     {format::kPageValueBytes, options.bucket_count,
