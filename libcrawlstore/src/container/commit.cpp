@@ -55,14 +55,15 @@ void Writer::retire(Draft& draft, Extent extent, Generation born, bool listed) {
 /// That no segment comes under a name that another one of its kind and owner has: no reader would
 /// open the file again. Segments keep their names, so only new ones are looked at.
 Result<void> Writer::check_names(const Draft& draft) const {
-  for (const auto& [id, entry] : draft.changes) {
-    if (!entry || entry->name.empty() || directory_->find(id) != nullptr) continue;
-    const auto has_its_name = [&](const format::SegmentEntry& other) {
-      return other.id != id && other.kind == entry->kind && other.owner == entry->owner &&
-             other.name == entry->name;
+  for (const auto& [id, change] : draft.changes) {
+    if (!change || change->name.empty() || directory_->find(id) != nullptr) continue;
+    const format::SegmentEntry& entry = *change;
+    const auto has_its_name = [&entry](const format::SegmentEntry& other) {
+      return other.id != entry.id && other.kind == entry.kind && other.owner == entry.owner &&
+             other.name == entry.name;
     };
-    bool is_taken = std::ranges::any_of(draft.changes, [&](const auto& change) {
-      return change.second && has_its_name(*change.second);
+    bool is_taken = std::ranges::any_of(draft.changes, [&](const auto& other) {
+      return other.second && has_its_name(*other.second);
     });
     directory_->for_each_segment([&](const format::SegmentEntry& other) {
       is_taken = is_taken || (has_its_name(other) && !draft.changes.contains(other.id));
