@@ -76,8 +76,7 @@ Action define_compact(Parser& parser) {
       "(`import --memory`), and some megabytes; what coding links took is told as coder_bytes. "
       "All else is copied through one megabyte, as it is: what `verify --deep` finds stays. The "
       "file may grow meanwhile, by the longest of these logs or 128 MiB. A first Ctrl-C stops it "
-      "soon: "
-      "what was done by then stands, a superstep or a join under way leaves no trace.");
+      "soon: what was done by then stands, a superstep or a join under way leaves no trace.");
   add_file(parser, options->path);
   add_json(parser, options->as_json);
   add_quiet(parser, options->quiet);

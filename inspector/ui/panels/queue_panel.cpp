@@ -41,8 +41,8 @@ class QueuePanel final : public Panel {
     }
     list_queues(*view);
     if (problem_) draw_problem(ui, *problem_);
-    if (problem_ && queues_.empty()) return;
     if (queues_.empty()) {
+      if (problem_) return;
       draw_paragraph(ui, "There is no queue: `crawlstore queue FILE --fill-from SCORE` makes one.",
                      ui.palette.faint);
       return draw_link(ui, "queue.scores", "Scores", {"scores", {}});

@@ -260,8 +260,9 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
     impl->state = std::move(state);
   } else {
     if (inside->find(SegmentKind::kPages, name) != nullptr) {
-      return fail(Errc::kTypeMismatch,
-                  "a page database of this name is open, whose keys are in a DRUM of its name");
+      return fail(
+          Errc::kTypeMismatch,
+          "a page database of this name is open, and may keep its keys in a DRUM of its name");
     }
     const drum::Shape shape{options.key_bytes != 0 ? options.key_bytes : format::kKeyBytes,
                             value_bytes};
