@@ -15,7 +15,7 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct CompactOptions {
   std::string path;
   double lock_wait_seconds = 0;
   bool as_json = false;
@@ -37,7 +37,7 @@ Result<JoinReport> compact_pages(Store& store, WorkBar& bar) {
   return report;
 }
 
-int run(const Options& options) {
+int run(const CompactOptions& options) {
   auto store = open_store(options.path, options.lock_wait_seconds);
   if (!store) return fail_with(options.path, store.error());
   const std::uint64_t bytes_before = store->file_bytes();
@@ -69,7 +69,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_compact(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompactOptions>();
   parser.footer(
       "Page databases run their supersteps, and join their runs of links, origins and keys, first. "
       "That takes the memory that the edits which wait took when they were read "

@@ -18,7 +18,7 @@ constexpr std::uint64_t kBucketsMax = 65536;
 constexpr std::uint64_t kKeysMax = std::uint64_t{1} << 40;
 constexpr std::uint64_t kMemoryMin = 64 * 1024;
 
-struct Options {
+struct CreateVerbOptions {
   std::string path;
   std::optional<std::uint64_t> memory_bytes;
   std::optional<std::uint64_t> expect_keys;
@@ -40,7 +40,7 @@ std::uint32_t planned_buckets(const UrlSeen::Options& made) {
 }
 
 /// Made now when somebody said how.
-Result<void> make_url_drum(Store& store, const Options& options) {
+Result<void> make_url_drum(Store& store, const CreateVerbOptions& options) {
   if (!options.buckets && !options.expect_keys && !options.url_key) return {};
   UrlSeen::Options made;
   made.key = options.url_key;
@@ -52,7 +52,7 @@ Result<void> make_url_drum(Store& store, const Options& options) {
   return urls.drum().close();
 }
 
-int run(Options& options) {
+int run(CreateVerbOptions& options) {
   const auto time_us = source_date_us();
   if (!time_us) return fail_with(options.path, time_us.error());
   options.create.time_us = *time_us;
@@ -72,7 +72,7 @@ int run(Options& options) {
 }  // namespace
 
 Action define_create(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CreateVerbOptions>();
   parser.footer(
       "Never overwrites: exit code 1 when FILE exists. The DRUM `urls` is made by the first `seen` "
       "or `import`, or here and now when --expect-keys, --buckets or --url-key say how. With "
@@ -81,7 +81,7 @@ Action define_create(Parser& parser) {
   add_bytes(
       parser, "--memory", options->memory_bytes,
       "budget that `seen` and `import` will have; with --expect-keys it decides on the buckets "
-      "(default: a quarter of what the cgroup or the machine allows)",
+      "(default: a quarter of what the cgroup, ulimit and the machine allow)",
       kMemoryMin);
   add_count(parser, "--expect-keys", options->expect_keys,
             "how many different URLs will come, about: `plan` says what follows", {1, kKeysMax});

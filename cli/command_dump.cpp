@@ -14,7 +14,7 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct DumpOptions {
   std::string path;
   std::string place;
   std::optional<std::uint64_t> entries_max;
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> offset_of(const std::string& place) {
   return place.starts_with("0x") ? model::parse_count(place) : model::parse_bytes(place);
 }
 
-Result<std::vector<FieldInfo>> describe_place(const Options& options) {
+Result<std::vector<FieldInfo>> describe_place(const DumpOptions& options) {
   DescribeOptions describe_options;
   if (options.entries_max) describe_options.entries_max = *options.entries_max;
   if (options.place.empty()) return describe_file(options.path, describe_options);
@@ -66,7 +66,7 @@ std::string text_of(const std::vector<FieldInfo>& fields) {
   return text;
 }
 
-int run(const Options& options) {
+int run(const DumpOptions& options) {
   const auto fields = describe_place(options);
   if (!fields) return fail_with(options.path, fields.error());
   return options.as_json ? print_document(model::dump_view(*fields), true)
@@ -76,7 +76,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_dump(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DumpOptions>();
   parser.footer(
       "Without a place: identity, superblocks and directory. Columns: offset, length, name and "
       "type of the field, value; ! marks what breaks a rule of the format.");

@@ -28,7 +28,7 @@ constexpr std::uint64_t kDrawnLinksMax = 1'000'000;
 
 const char* const kQueue = "queue";
 
-struct Options {
+struct ExportOptions {
   PageSourceOptions source;
   std::string format;
   std::string name;  // of scores or a queue; empty: the default
@@ -38,16 +38,16 @@ struct Options {
   bool quiet = false;
 };
 
-bool is_drawn(const Options& options) {
+bool is_drawn(const ExportOptions& options) {
   return options.format == "dot" || options.format == "graphml";
 }
 
-bool is_of_scores(const Options& options) {
+bool is_of_scores(const ExportOptions& options) {
   return options.format.starts_with("scores-");
 }
 
 /// Empty: nothing speaks against it.
-std::string misuse(const Options& options) {
+std::string misuse(const ExportOptions& options) {
   if (options.only_other_hosts && options.format != "edges" && !is_drawn(options)) {
     return "--other-hosts goes with edges, dot and graphml: the other formats hold whole pages";
   }
@@ -99,7 +99,7 @@ Look look_with(ProgressBar& progress, const StopSignals& stop) {
   };
 }
 
-int finish(OutputFile& output, const Options& options) {
+int finish(OutputFile& output, const ExportOptions& options) {
   const auto finished = output.finish();
   if (finished) return kExitDone;
   return fail_with(options.output.empty() ? "standard output" : options.output, finished.error());
@@ -122,7 +122,7 @@ Result<void> write_queue(const QueueSource& source, OutputFile& output, const Lo
       });
 }
 
-int export_queue(const Options& options) {
+int export_queue(const ExportOptions& options) {
   const QueueSourceOptions source_options{options.source, options.name};
   int code = kExitDone;
   const auto source = open_queues(source_options, {.queue = true}, code);
@@ -130,14 +130,14 @@ int export_queue(const Options& options) {
   const StopSignals stop;
   auto output = OutputFile::open(options.output);
   if (!output) return fail_with_output(options.output, output.error());
-  ProgressBar progress("export", model::Unit::kCount, " pages", options.quiet);
+  ProgressBar progress("export", model::Unit::kCount, "pages", options.quiet);
   const auto written = write_queue(*source, *output, look_with(progress, stop));
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
   if (written) return finish(*output, options);
   return fail_with_queue(source->snapshot, options.source.path, written.error());
 }
 
-int run(const Options& options) {
+int run(const ExportOptions& options) {
   if (const std::string text = misuse(options); !text.empty()) return fail_with(text, kExitUsage);
   if (options.format == kQueue) return export_queue(options);
   int code = kExitDone;
@@ -161,7 +161,7 @@ int run(const Options& options) {
   const StopSignals stop;
   auto output = OutputFile::open(options.output);
   if (!output) return fail_with_output(options.output, output.error());
-  ProgressBar progress("export", model::Unit::kCount, " steps", options.quiet);
+  ProgressBar progress("export", model::Unit::kCount, "steps", options.quiet);
   const PageExport what{*views,
                         *output,
                         scores ? &*scores : nullptr,
@@ -175,7 +175,7 @@ int run(const Options& options) {
   return tell_losses(*losses, options.quiet) ? kExitDone : kExitNo;
 }
 
-constexpr const char* kFooter =
+constexpr const char* kExportFooter =
     "events, jsonl: the whole database as crawl events (as `import` describes them) which make it "
     "anew, with the same indexes, in a new store: pages, links, depths, scores, counts, waiting "
     "edits. Of crawls between the first and the last only the count is kept, and how often the "
@@ -199,8 +199,8 @@ constexpr const char* kFooter =
 }  // namespace
 
 Action define_export(Parser& parser) {
-  auto options = std::make_shared<Options>();
-  parser.footer(kFooter);
+  auto options = std::make_shared<ExportOptions>();
+  parser.footer(kExportFooter);
   add_page_source(parser, options->source);
   parser
       .text("--format F", options->format,

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
 
 #include <crawlstore/drum_core.h>
 #include <crawlstore/drum_view.h>
@@ -16,6 +20,7 @@
 #include "cli/queue_source.h"
 #include "cli/stop_signals.h"
 #include "cli/verb.h"
+#include "model/format_text.h"
 #include "model/report_view.h"
 
 namespace crawlstore::cli {
@@ -23,7 +28,7 @@ namespace {
 
 using Meant = std::function<bool(std::string_view url)>;
 
-struct Options {
+struct ForgetVerbOptions {
   std::string path;
   std::string database;
   Meant is_meant;                   // all that were given must agree
@@ -46,7 +51,7 @@ void narrow(Meant& meant, Meant also) {
 
 /// The queues that the pages leave; nothing, and why, when one that was named is not there.
 std::optional<std::vector<std::string>> choose_queues(const Snapshot& snapshot,
-                                                      const Options& options, int& code) {
+                                                      const ForgetVerbOptions& options, int& code) {
   const std::vector<std::string> names = names_of_queues(snapshot);
   for (const std::string& name : options.queues) {
     if (std::ranges::find(names, name) != names.end()) continue;
@@ -63,7 +68,7 @@ std::optional<std::vector<std::string>> choose_queues(const Snapshot& snapshot,
 
 /// Requests that wait in a DRUM of URLs are merged, since nothing can be taken from it before;
 /// their verdicts wait for `seen`.
-Result<void> merge_seen(Store& store, const Snapshot& snapshot, const Options& options) {
+Result<void> merge_seen(Store& store, const Snapshot& snapshot, const ForgetVerbOptions& options) {
   CRAWLSTORE_TRY(const auto drums, list_drums(snapshot));
   for (const DrumInfo& drum : drums) {
     const bool is_meant =
@@ -77,8 +82,8 @@ Result<void> merge_seen(Store& store, const Snapshot& snapshot, const Options& o
 }
 
 /// Nothing: what was named is not there, as was said.
-Result<std::optional<ForgetReport>> forget(Store& store, const Options& options, WorkBar& bar,
-                                           int& code) {
+Result<std::optional<ForgetReport>> forget(Store& store, const ForgetVerbOptions& options,
+                                           WorkBar& bar, int& code) {
   ForgetOptions forget_options;
   if (!options.seen.empty()) forget_options.seen = options.seen;
   {
@@ -109,18 +114,36 @@ Result<std::optional<ForgetReport>> forget(Store& store, const Options& options,
   return std::optional(report);
 }
 
-int run(const Options& options) {
+/// 0 where that cannot be told.
+std::uint64_t file_bytes(const std::string& path) {
+  std::error_code failure;
+  const std::uint64_t bytes = std::filesystem::file_size(path, failure);
+  return failure ? 0 : bytes;
+}
+
+/// What is left is written anew before what it replaces is free.
+void tell_growth(const std::string& path, std::uint64_t bytes_before) {
+  const std::uint64_t bytes = file_bytes(path);
+  if (bytes_before == 0 || bytes <= bytes_before) return;
+  const std::string name = model::format_printable(path);
+  note(fmt::format("{} grew from {} to {}; `crawlstore compact {}` gives back what is free in it",
+                   name, model::format_bytes(bytes_before), model::format_bytes(bytes), name));
+}
+
+int run(const ForgetVerbOptions& options) {
   if (!options.is_meant) {
     return fail_with("forget: say which pages: --host H, --domain D, --prefix P or --match REGEX",
                      kExitUsage);
   }
   auto store = open_store(options.path, options.lock_wait_seconds);
   if (!store) return fail_with(options.path, store.error());
+  const std::uint64_t bytes_before = file_bytes(options.path);
   const StopSignals stop;
   WorkBar bar("forget", stop, options.quiet);
   int code = kExitDone;
   const auto report = forget(*store, options, bar, code);
   if (!report && report.error().code == Errc::kCancelled) {
+    if (!options.quiet) note("stopped; the same command finishes what is left");
     return exit_code_of_signal(stop.requested());
   }
   if (!report) {
@@ -130,10 +153,12 @@ int run(const Options& options) {
   }
   if (const auto closed = store->close(); !closed) return fail_with(options.path, closed.error());
   if (!*report) return code;
-  return print_document(model::forget_view(**report), options.as_json);
+  code = print_document(model::forget_view(**report), options.as_json);
+  if (!options.quiet) tell_growth(options.path, bytes_before);
+  return code;
 }
 
-void add_selection(Parser& parser, Options& options) {
+void add_selection(Parser& parser, ForgetVerbOptions& options) {
   parser.parsed(
       "--host H",
       [&options](const std::string& text) {
@@ -170,7 +195,10 @@ void add_selection(Parser& parser, Options& options) {
         std::string problem;
         const auto pattern = UrlPattern::parse(text, problem);
         if (!pattern) return problem;
-        if (pattern->finds("")) return "it finds something in every URL: " + text;
+        // Only what finds the empty text and a URL that nobody has finds something in all.
+        if (pattern->finds("") && pattern->finds("x://\x01")) {
+          return "it finds something in every URL: " + text;
+        }
         narrow(options.is_meant, [pattern = *pattern](std::string_view url) {
           return pattern.finds(std::string(url));
         });
@@ -182,16 +210,18 @@ void add_selection(Parser& parser, Options& options) {
 }  // namespace
 
 Action define_forget(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ForgetVerbOptions>();
   parser.footer(
       "Removes keys, URLs, records and all links, both ways, of the pages that match all that is "
-      "given, in one commit; edits that wait are merged first. Score arrays of the database go "
-      "with them, as they tell what these pages were worth: `rank` computes them anew. Indexes "
-      "stay given: `page` shows such pages as gone. They leave the queues that --queue names; "
-      "without it all queues of the "
-      "file, or where it has several page databases, those of `pages` the queue `queue`. The file "
-      "keeps the bytes until they are reused; `compact` gives them back. A first Ctrl-C stops it "
-      "soon, with nothing forgotten.");
+      "given; edits that wait are merged first. Score arrays of the database go with them, as they "
+      "tell what these pages were worth: `rank` computes them anew. Indexes stay given: `page` "
+      "shows such pages as gone. They leave the queues that --queue names; without it all queues "
+      "of the file, or where it has several page databases, those of `pages` the queue `queue`. "
+      "What is left of what they stood in is written anew, part by part in several commits, so the "
+      "file may grow, which is said: by a quarter or so, by half where pages go that most others "
+      "link to; `compact` gives back what is free in it. After each commit a page is wholly there, "
+      "or wholly gone with its places in queues, and after several of them `rollback` brings no "
+      "page back. A first Ctrl-C stops it soon; the same command finishes it.");
   add_file(parser, options->path);
   add_database(parser, options->database, "the page database");
   add_selection(parser, *options);

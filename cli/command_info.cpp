@@ -24,7 +24,7 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct InfoOptions {
   std::string path;
   bool as_json = false;
   bool no_pin = false;
@@ -48,10 +48,10 @@ struct Description {
 };
 
 /// How links are stored; what their rows consist of, if that was asked for.
-void add_links(const Snapshot& snapshot, const Options& options, const StopSignals& stop,
+void add_links(const Snapshot& snapshot, const InfoOptions& options, const StopSignals& stop,
                Description& to) {
   const auto databases = to.known(model::page_views(snapshot));
-  to.document.tables.push_back(model::link_directions_table(databases));
+  to.document.tables.push_back(model::link_directions(databases).table);
   to.document.tables.push_back(model::link_runs_table(databases));
   if (!options.link_rows) return;
   WorkBar bar("link rows", stop, options.quiet);
@@ -74,7 +74,15 @@ std::string damage_of(const Description& described, const Result<VerifyReport>& 
   return found == health->findings.end() ? std::string() : describe(*found);
 }
 
-int run(const Options& options) {
+/// The entries of all queues, before what the file is worth; nothing when one cannot be read.
+void add_queued_count(const model::ReadableQueues& queues, std::vector<model::Field>& to) {
+  std::uint64_t count = 0;
+  for (const QueueInfo& queue : queues.queues) count += queue.page_count;
+  to.insert(std::ranges::find(to, "health", &model::Field::name),
+            {"queued_count", model::Unit::kCount, queues.problem ? model::Cell{} : count});
+}
+
+int run(const InfoOptions& options) {
   const StopSignals stop;
   const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
   if (!snapshot) return fail_with(options.path, snapshot.error());
@@ -97,9 +105,10 @@ int run(const Options& options) {
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
   auto& tables = described.document.tables;
   tables.push_back(described.known(model::scores_table(*snapshot), {"scores", {}, {}}));
-  const auto [queues, queue_problem] = model::readable_queues(*snapshot);
-  tables.push_back(model::queues_table(queues));
-  if (!described.problem) described.problem = queue_problem;
+  const auto queues = model::readable_queues(*snapshot);
+  add_queued_count(queues, described.document.fields);
+  tables.push_back(model::queues_table(queues.queues));
+  if (!described.problem) described.problem = queues.problem;
   const auto copies = generations(**storage);
   if (!copies) return fail_with(options.path, copies.error());
   tables.push_back(model::superblocks_table(*copies));
@@ -118,12 +127,13 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_info(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InfoOptions>();
   parser.footer(
       "`link_directions` says what links take, and about what they would take after `compact`: "
       "some thousand rows here and there are coded to see. Links are *fresh*, as imports write "
       "them, or *dense*, as `compact` does. A page database has a DRUM of its name: the keys of "
-      "its pages, those in fresh runs beside it among them. Of a damaged file what can be read "
+      "its pages, those in fresh runs beside it among them. `queued_count` counts what waits in "
+      "all queues, a page in two of them twice. Of a damaged file what can be read "
       "is shown, and the exit code is 1.");
   add_file(parser, options->path);
   parser.flag("--link-rows", options->link_rows,

@@ -16,7 +16,7 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct LinksOptions {
   PageSourceOptions source;
   std::string page;
   bool incoming = false;
@@ -32,7 +32,7 @@ void append_json_name(std::string& to, std::uint64_t index, std::string_view url
 
 /// Calls `visit`, which can fail, for each link that is meant.
 template <class Visit>
-Result<void> for_each_link(const PageView& view, std::uint64_t page, const Options& options,
+Result<void> for_each_link(const PageView& view, std::uint64_t page, const LinksOptions& options,
                            const Visit& visit) {
   CRAWLSTORE_TRY(const auto links, options.incoming ? view.in_links(page) : view.out_links(page));
   CRAWLSTORE_TRY(const auto page_url, view.url(page));
@@ -46,7 +46,7 @@ Result<void> for_each_link(const PageView& view, std::uint64_t page, const Optio
   return {};
 }
 
-Result<void> print_json(const PageView& view, std::uint64_t page, const Options& options,
+Result<void> print_json(const PageView& view, std::uint64_t page, const LinksOptions& options,
                         OutputFile& output) {
   CRAWLSTORE_TRY(const auto page_url, view.url(page));
   std::string& tail = output.tail();
@@ -67,7 +67,7 @@ Result<void> print_json(const PageView& view, std::uint64_t page, const Options&
   return output.finish();
 }
 
-Result<void> print_lines(const PageView& view, std::uint64_t page, const Options& options,
+Result<void> print_lines(const PageView& view, std::uint64_t page, const LinksOptions& options,
                          const model::TableLines& lines, OutputFile& output) {
   const bool is_table = options.form.is_table_only();
   std::string& tail = output.tail();
@@ -84,7 +84,7 @@ Result<void> print_lines(const PageView& view, std::uint64_t page, const Options
   return output.finish();
 }
 
-int run(const Options& options) {
+int run(const LinksOptions& options) {
   int code = kExitDone;
   const auto view = open_pages(options.source, code);
   if (!view) return code;
@@ -106,7 +106,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_links(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LinksOptions>();
   parser.footer(
       "#INDEX TAB URL a line, ascending. Exit code 1 when there is no such page. A URL with "
       "controls "

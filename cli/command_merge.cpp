@@ -18,7 +18,7 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct MergeOptions {
   std::string path;
   std::string drum;
   std::optional<std::uint64_t> memory_bytes;
@@ -42,7 +42,7 @@ Result<std::vector<DrumInfo>> chosen_drums(const Store& store, const std::string
   return drums;
 }
 
-Result<std::vector<model::DrumMerge>> merge_all(Store& store, const Options& options) {
+Result<std::vector<model::DrumMerge>> merge_all(Store& store, const MergeOptions& options) {
   CRAWLSTORE_TRY(const auto drums, chosen_drums(store, options.drum));
   std::vector<model::DrumMerge> merges;
   for (const DrumInfo& drum : drums) {
@@ -58,7 +58,8 @@ Result<std::vector<model::DrumMerge>> merge_all(Store& store, const Options& opt
 }
 
 /// None when one DRUM alone is asked for.
-Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const Options& options,
+Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store,
+                                                             const MergeOptions& options,
                                                              const StopSignals& stop) {
   std::vector<model::DatabaseSuperstep> supersteps;
   if (!options.drum.empty()) return supersteps;
@@ -77,7 +78,7 @@ Result<std::vector<model::DatabaseSuperstep>> run_supersteps(Store& store, const
   return supersteps;
 }
 
-int run(const Options& options) {
+int run(const MergeOptions& options) {
   auto store = open_store(options.path, options.lock_wait_seconds);
   if (!store) return fail_with(options.path, store.error());
   const auto merges = merge_all(*store, options);
@@ -97,7 +98,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_merge(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<MergeOptions>();
   parser.footer(
       "Merges the DRUMs, then runs the supersteps of page databases. Verdicts of requests that no "
       "running program waits for are kept in the file: the next "

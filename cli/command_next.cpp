@@ -25,7 +25,7 @@ namespace {
 const char* const kUrls = "urls";
 const char* const kTsv = "tsv";
 
-struct Options {
+struct NextOptions {
   QueueSourceOptions source;
   std::optional<std::uint64_t> count;
   std::string format = kUrls;
@@ -35,8 +35,9 @@ struct Options {
 };
 
 void append_json(std::string& to, const QueuedPage& page, std::string_view url) {
-  fmt::format_to(std::back_inserter(to), "{{\"index\":{},\"priority\":{},", page.page,
-                 std::isfinite(page.priority) ? fmt::to_string(page.priority) : "null");
+  const std::string text = fmt::to_string(page.priority);
+  fmt::format_to(std::back_inserter(to), R"({{"index":{},"priority":{},"priority_text":"{}",)",
+                 page.page, std::isfinite(page.priority) ? text : "null", text);
   if (url.empty()) {
     to += "\"url\":null";
   } else {
@@ -55,7 +56,7 @@ void append_line(std::string& to, const QueuedPage& page, std::string_view url, 
 
 /// Writes all of them. What is a file has them on the disk, as the commit that follows is.
 Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage>& pages,
-                         const Options& options) {
+                         const NextOptions& options) {
   CRAWLSTORE_TRY(auto output, OutputFile::open(""));
   std::string& tail = output.tail();
   if (options.as_json) tail += "{\n  \"pages\": [";
@@ -81,7 +82,7 @@ Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage
 }
 
 /// How many were shown. Of what fails before the commit nothing is taken.
-Result<std::size_t> take(const QueueSource& source, Store& store, const Options& options) {
+Result<std::size_t> take(const QueueSource& source, Store& store, const NextOptions& options) {
   CRAWLSTORE_TRY(auto queue,
                  Queue::open(store, source.queue->info().name, queue_options(options.source)));
   CRAWLSTORE_TRY(auto taking, Transaction::begin(store));
@@ -92,14 +93,14 @@ Result<std::size_t> take(const QueueSource& source, Store& store, const Options&
   return pages.size();
 }
 
-Result<std::size_t> peek(const QueueSource& source, const Options& options) {
+Result<std::size_t> peek(const QueueSource& source, const NextOptions& options) {
   CRAWLSTORE_TRY(const auto pages, source.queue->peek(options.count.value_or(1)));
   if (pages.empty()) return 0;
   CRAWLSTORE_TRY(write_pages(source, pages, options));
   return pages.size();
 }
 
-int run(const Options& options) {
+int run(const NextOptions& options) {
   const std::string& path = options.source.pages.path;
   std::error_code ignored;
   if (std::filesystem::equivalent("/dev/stdout", path, ignored)) {
@@ -126,7 +127,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_next(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NextOptions>();
   parser.footer(
       "Takes the pages with the highest priority, ties by index, out of the queue: a URL a line, "
       "or "
@@ -139,7 +140,8 @@ Action define_next(Parser& parser) {
       "twice, but what has not been written is never lost. What was written to a pipe counts, read "
       "or not: to be safe from a reader that dies, write to a file, or use --peek. "
       "Meanwhile no other writer has the file. With --json bytes that are no UTF-8 come as "
-      "hexadecimal digits in `url_hex` instead of `url`.");
+      "hexadecimal digits in `url_hex` instead of `url`; `priority_text` has the priority as tsv "
+      "does, `inf` and `-inf` too, for which `priority` is null.");
   add_queue_source(parser, options->source);
   add_count(parser, "-n,--limit", options->count, "so many pages (default: 1)", {1, 100'000'000});
   parser.flag("--peek", options->peeks, "only show them, beside any writer");

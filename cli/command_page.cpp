@@ -17,7 +17,7 @@ namespace {
 /// Of a longer way from the seed, the last pages.
 constexpr std::size_t kPathMax = 1000;
 
-struct Options {
+struct PageOptions {
   PageSourceOptions source;
   std::string page;
   bool as_json = false;
@@ -51,22 +51,22 @@ model::Table path_table(const std::vector<PageInfo>& path) {
 }
 
 /// A page, and what of its scores cannot be read.
-struct Description {
+struct PageDescription {
   model::Document document;
   std::vector<Error> problems;
 };
 
-void add_scores(const PageView& view, std::uint64_t index, Description& page) {
+void add_scores(const PageView& view, std::uint64_t index, PageDescription& page) {
   auto scores = model::score_fields(view, index);
   std::ranges::move(scores.fields, std::back_inserter(page.document.fields));
   for (const auto& [name, error] : scores.problems) page.problems.push_back(error);
 }
 
-Result<Description> describe_page(const PageView& view, std::uint64_t index, bool for_people) {
+Result<PageDescription> describe_page(const PageView& view, std::uint64_t index, bool for_people) {
   CRAWLSTORE_TRY(const auto page, view.page(index));
   CRAWLSTORE_TRY(const auto in_links, view.in_links(index));
   CRAWLSTORE_TRY(const auto out_links, view.out_links(index));
-  Description described{{model::page_fields(page), {}}, {}};
+  PageDescription described{{model::page_fields(page), {}}, {}};
   model::Document& document = described.document;
   if (for_people) {
     for (model::Field& field : document.fields) {
@@ -83,7 +83,7 @@ Result<Description> describe_page(const PageView& view, std::uint64_t index, boo
   return described;
 }
 
-int run(const Options& options) {
+int run(const PageOptions& options) {
   int code = kExitDone;
   const auto view = open_pages(options.source, code);
   if (!view) return code;
@@ -99,7 +99,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_page(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PageOptions>();
   parser.footer(
       "Exit code 1 when there is no such page, and when scores are damaged: all else is shown. "
       "`changes_per_day`: one more than were seen, over the time from the first to the last crawl. "

@@ -19,7 +19,7 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct PagesVerbOptions {
   PageSourceOptions source;
   PageSelection selection;
   std::string scores;    // the array to sort by; empty: a column
@@ -37,7 +37,7 @@ Result<std::optional<model::NamedScore>> score_of(const PageSelection& selection
 }
 
 /// With --json an error ends the document where it comes up.
-Result<void> print_pages(const PageView& view, const Options& options,
+Result<void> print_pages(const PageView& view, const PagesVerbOptions& options,
                          const model::TableLines& lines, OutputFile& output) {
   std::string& tail = output.tail();
   const bool as_json = options.form.as_json;
@@ -47,7 +47,7 @@ Result<void> print_pages(const PageView& view, const Options& options,
   } else {
     lines.append_header(tail);
   }
-  std::optional<ProgressBar> bar(std::in_place, "pages", model::Unit::kCount, " pages",
+  std::optional<ProgressBar> bar(std::in_place, "pages", model::Unit::kCount, "pages",
                                  options.quiet);  // until there are rows
   const auto look = [&bar](std::uint64_t done, std::uint64_t total) {
     if (bar) bar->update_of(done, total);
@@ -72,9 +72,9 @@ Result<void> print_pages(const PageView& view, const Options& options,
 }
 
 /// Hosts or domains with how much there is of each.
-int print_groups(const PageView& view, const Options& options) {
+int print_groups(const PageView& view, const PagesVerbOptions& options) {
   const auto hosts = [&] {
-    ProgressBar bar("pages", model::Unit::kCount, " steps", options.quiet);
+    ProgressBar bar("pages", model::Unit::kCount, "steps", options.quiet);
     return model::hosts_table(view, [&bar](std::uint64_t done, std::uint64_t total) {
       bar.update_of(done, total);
       return true;
@@ -94,7 +94,7 @@ int print_groups(const PageView& view, const Options& options) {
   return print_document({{}, {std::move(table)}}, options.form);
 }
 
-int run(Options& options) {
+int run(PagesVerbOptions& options) {
   int code = kExitDone;
   const auto view = open_pages(options.source, code);
   if (!view) return code;
@@ -141,7 +141,7 @@ Option add_domain(Parser& parser, PageSelection& selection) {
       "keys, and of other hosts one URL");
 }
 
-void add_selection(Parser& parser, Options& options) {
+void add_selection(Parser& parser, PagesVerbOptions& options) {
   PageSelection& selection = options.selection;
   const auto parse_pattern = [&selection](const std::string& text) {
     std::string problem;
@@ -190,7 +190,7 @@ void add_selection(Parser& parser, Options& options) {
 }  // namespace
 
 Action define_pages(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PagesVerbOptions>();
   parser.footer(
       "A line a page, or with --by a line a host or domain. Takes memory to sort: a key for "
       "each page that matches, with --limit N "

@@ -12,7 +12,7 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct PinsOptions {
   std::string path;
   TableForm form;
 };
@@ -21,7 +21,7 @@ std::string printable_name(std::int64_t pid) {
   return model::format_printable(model::process_name(pid));
 }
 
-int run(const Options& options) {
+int run(const PinsOptions& options) {
   const auto snapshot = open_snapshot(options.path, false);
   if (!snapshot) return fail_with(options.path, snapshot.error());
   std::optional<StoreInfo> previous;
@@ -39,7 +39,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_pins(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PinsOptions>();
   add_file(parser, options->path);
   add_table_form(parser, options->form);
   return [options] { return run(*options); };

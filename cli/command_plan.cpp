@@ -12,7 +12,7 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct PlanOptions {
   std::optional<std::uint64_t> pages;
   std::optional<std::uint64_t> links;
   PageSourceOptions like;  // no path: the usual figures
@@ -28,7 +28,7 @@ struct Options {
   bool as_json = false;
 };
 
-int plan_pages(const Options& options) {
+int plan_pages(const PlanOptions& options) {
   const std::uint64_t pages = options.pages.value_or(0);
   const std::uint64_t links = options.links.value_or(0);
   if (options.like.path.empty()) {
@@ -46,7 +46,7 @@ int plan_pages(const Options& options) {
   return print_document(model::pages_plan_view(pages, links, *figures), options.as_json);
 }
 
-int run(const Options& options) {
+int run(const PlanOptions& options) {
   if (options.pages) return plan_pages(options);
   if (!options.keys) {
     return fail_with("plan: --keys N plans a DRUM, --pages N --links M a page database",
@@ -72,7 +72,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_plan(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   constexpr std::uint64_t kBucketsMax = 65536;
   constexpr std::uint64_t kPagesOrLinksMax = std::uint64_t{1} << 40;
   parser.footer(

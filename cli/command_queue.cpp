@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <span>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -13,14 +16,26 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct QueueVerbOptions {
   QueueSourceOptions source;
   QueueChange change;
 };
 
+/// JSON has no infinities: adds each priority as a text.
+void add_priority_texts(std::span<const QueuedPage> first, model::Document& document) {
+  const auto text_of = [](const QueuedPage& page) { return fmt::to_string(page.priority); };
+  model::Field field{"first_priority_text", model::Unit::kText, {}};
+  if (!first.empty()) field.value = text_of(first.front());
+  document.fields.push_back(std::move(field));
+  model::Table& pages = document.tables.back();
+  pages.columns.push_back({"priority_text", model::Unit::kText});
+  for (std::size_t i = 0; i < first.size(); ++i) pages.rows[i].emplace_back(text_of(first[i]));
+}
+
 /// All queues, and of the one that was chosen the first pages.
 Result<model::Document> describe_queues(const QueueSource& source,
-                                        std::span<const QueueInfo> queues, const Options& options) {
+                                        std::span<const QueueInfo> queues,
+                                        const QueueVerbOptions& options) {
   model::Document document{{}, {model::queues_table(queues)}};
   if (!source.queue) return document;
   CRAWLSTORE_TRY(const auto first, source.queue->peek(options.change.limit.value_or(10)));
@@ -36,10 +51,11 @@ Result<model::Document> describe_queues(const QueueSource& source,
         return Result<void>{};
       }));
   document.tables.push_back(model::waiting_table(pages));
+  if (options.change.form.as_json) add_priority_texts(first, document);
   return document;
 }
 
-int run(const Options& options) {
+int run(const QueueVerbOptions& options) {
   const QueueChange& change = options.change;
   const bool fills = !change.scores.empty();
   const bool has_list = !change.lines_path.empty();
@@ -76,7 +92,7 @@ std::string check_given(const std::string& text) {
 }  // namespace
 
 Action define_queue(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QueueVerbOptions>();
   parser.footer(
       "All queues of the file, and of one of them the pages that leave first: highest priority "
       "first, ties by index. It reads beside any writer, and takes nothing: `crawlstore next` "
@@ -89,7 +105,10 @@ Action define_queue(Parser& parser) {
       "--insert, --update and --remove read all lines first, some 50 bytes of memory each, 120 "
       "where the page waits already, and make one commit. A page waits once: of one that waits "
       "already, or comes twice, the last priority counts (updated_count). --update and --remove "
-      "leave out pages that do not wait (absent_count). Of broken lines (malformed_count, then the "
+      "leave out pages that do not wait (absent_count). Empty lines and comments are skipped as "
+      "`import` skips those of edges; a TAB ends a page, and what comes after is left out "
+      "(cut_count); gzip and zstd are unpacked, as in `import`. Of broken lines (malformed_count, "
+      "then the "
       "exit code is 1), and of pages that are not in the database (unknown_count), they say how "
       "many there are. --insert "
       "and --fill-from make a queue that is not there. --trim removes the pages that would leave "

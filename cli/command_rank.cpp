@@ -31,7 +31,7 @@ const char* const kByPage = "page";
 const char* const kByHost = "host";
 const char* const kByDomain = "domain";
 
-struct Options {
+struct RankVerbOptions {
   std::string path;
   std::string scorer = "pagerank";
   RankOptions rank;
@@ -51,7 +51,7 @@ struct Options {
 };
 
 /// Reads --personalize. An exit code; on failure it has said why.
-int take_seeds(const PageView& pages, const StopSignals& stop, Options& options) {
+int take_seeds(const PageView& pages, const StopSignals& stop, RankVerbOptions& options) {
   LostLines lost;
   const int code =
       read_page_list({.path = options.seeds_path, .form = "URL and no #INDEX"}, &pages, stop, lost,
@@ -68,7 +68,7 @@ double fraction_done(double first, double residual, double precision) {
   return std::clamp(std::log(first / residual) / std::log(first / precision), 0.0, 1.0);
 }
 
-HitsOptions hits_options(const Options& options) {
+HitsOptions hits_options(const RankVerbOptions& options) {
   HitsOptions hits;
   if (!options.name.empty()) hits.authorities = options.name;
   if (!options.hubs.empty()) hits.hubs = options.hubs;
@@ -85,7 +85,7 @@ HitsOptions hits_options(const Options& options) {
 }
 
 /// Whether one is given that OPIC, which neither iterates nor teleports, has no use for.
-bool is_any_not_of_opic(const Options& options) {
+bool is_any_not_of_opic(const RankVerbOptions& options) {
   return options.damping != kNotGiven || !options.seeds_path.empty() || options.by != kByPage ||
          options.memory_bytes || options.max_iterations || options.threads ||
          options.rank.by_content_scores || options.shows_residuals || !options.name.empty() ||
@@ -93,7 +93,7 @@ bool is_any_not_of_opic(const Options& options) {
 }
 
 /// Takes the options of one scorer alone. An exit code; on failure it has said why.
-int take_scorer(Options& options) {
+int take_scorer(RankVerbOptions& options) {
   if (options.scorer == kOpic) {
     if (!is_any_not_of_opic(options)) return kExitDone;
     return fail_with("opic takes no options of pagerank and hits but --database and --cold",
@@ -116,7 +116,7 @@ int take_scorer(Options& options) {
   return kExitDone;
 }
 
-Result<RankedPages> compute(const PageView& pages, const Options& options) {
+Result<RankedPages> compute(const PageView& pages, const RankVerbOptions& options) {
   if (options.scorer == kHits) return compute_hits(pages, hits_options(options));
   if (options.scorer != kOpic) return compute_rank(pages, options.rank);
   return compute_opic(pages, {.database = options.rank.database,
@@ -124,9 +124,29 @@ Result<RankedPages> compute(const PageView& pages, const Options& options) {
                               .progress = options.rank.progress});
 }
 
+/// Whether the scores will find room, as far as can be told before they are computed.
+Result<void> check_room(const PageView& pages, const RankVerbOptions& options) {
+  std::error_code failure;
+  const auto space = std::filesystem::space(std::filesystem::absolute(options.path), failure);
+  if (failure || options.by != kByPage) return {};
+  CRAWLSTORE_TRY(const auto snapshot, Snapshot::open(options.path));
+  CRAWLSTORE_TRY(const auto info, snapshot.info());
+  const std::uint64_t array_count = options.scorer == kHits ? 2 : options.scorer == kOpic ? 3 : 1;
+  // At least: of a high precision they take twice as much.
+  const std::uint64_t needed = pages.info().page_count * array_count * sizeof(float);
+  const std::uint64_t there = space.available + info.free_bytes;
+  if (needed <= there) return {};
+  return tl::unexpected<Error>(Error{Errc::kNoSpace,
+                                     0,
+                                     {},
+                                     Error::kNoOffset,
+                                     "the scores find no room in the file system",
+                                     needed - there});
+}
+
 /// Others write the file meanwhile: the lock is taken when there is something to store.
-Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options& options) {
-  ProgressBar bar("rank", model::Unit::kCount, " iterations", options.quiet);
+Result<RankReport> rank(const PageView& pages, const StopSignals& stop, RankVerbOptions& options) {
+  ProgressBar bar("rank", model::Unit::kCount, "iterations", options.quiet);
   double first = 0;
   options.rank.progress = [&](std::uint32_t iteration, double residual) {
     if (iteration == 1) first = residual;
@@ -134,6 +154,7 @@ Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options&
                iteration == 0 ? "reading links" : fmt::format("residual {:.2e}", residual));
     return stop.requested() == 0;
   };
+  CRAWLSTORE_TRY(check_room(pages, options));
   CRAWLSTORE_TRY(const auto ranked, compute(pages, options));
   if (!ranked.report().converged) return ranked.report();
   CRAWLSTORE_TRY(auto store, open_store(options.path, options.lock_wait_seconds));
@@ -142,7 +163,7 @@ Result<RankReport> rank(const PageView& pages, const StopSignals& stop, Options&
   return report;
 }
 
-int run(Options& options) {
+int run(RankVerbOptions& options) {
   options.rank.is_warm = !options.is_cold;
   options.rank.max_iterations =
       static_cast<std::uint32_t>(options.max_iterations.value_or(options.rank.max_iterations));
@@ -188,7 +209,7 @@ int run(Options& options) {
 }  // namespace
 
 Action define_rank(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RankVerbOptions>();
   parser.footer(
       "PageRank: how often a surfer is on a page who follows links at random, and with the "
       "probability 1 - damping, or on a page without links, goes anywhere. HITS: good hubs link to "
@@ -196,7 +217,8 @@ Action define_rank(Parser& parser) {
       "residual is how much an iteration changed the scores, added over all pages. Readers and "
       "other writers go on meanwhile; when the new scores are done, they replace those before, for "
       "which another writer is waited for (--lock-wait). The scores before stay on Ctrl-C, "
-      "where the precision is not reached and when pages were forgotten meanwhile (exit code 1). "
+      "where the precision is not reached and when pages were forgotten, or the file rolled back, "
+      "meanwhile (exit code 1). "
       "Edits that wait are "
       "not seen, and pages that were forgotten get nothing. Memory: about 4 "
       "bytes a link and 40 a page (below a precision of 1e-7, 70), of HITS 8 and 24 (36), or 32 "
@@ -235,13 +257,15 @@ Action define_rank(Parser& parser) {
                                  "a URL or #INDEX a line, - for standard input: the surfer goes to "
                                  "one of these pages, or their hosts or domains, not anywhere");
   parser
-      .flag("--content-scores", options->rank.by_content_scores,
-            "the surfer goes to pages by the scores that the crawl gave them; links count by those "
-            "of the pages they lead to")
+      .flag(
+          "--content-scores", options->rank.by_content_scores,
+          "the surfer goes to pages by the scores that the crawl gave them; for the hubs of HITS, "
+          "not for its authorities, links count by those of the pages they lead to")
       .excludes(seeds);
   add_bytes(parser, "--memory", options->memory_bytes,
             "for links and scores, such as 4GiB; where they need more they lie in a file without a "
-            "name beside FILE (default: three quarters of what the cgroup or the machine allows)",
+            "name beside FILE (default: three quarters of what the cgroup, ulimit and the machine "
+            "allow)",
             1 << 20);
   parser.flag("--cold", options->is_cold, "do not begin with the scores of this name");
   parser.flag("--residuals", options->shows_residuals, "show the residual of each iteration");

@@ -13,14 +13,14 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct RollbackOptions {
   std::string path;
   double lock_wait_seconds = 0;
   bool forward = false;
   bool quiet = false;
 };
 
-int run(const Options& options) {
+int run(const RollbackOptions& options) {
   const auto open = open_options(options.lock_wait_seconds);
   if (!open) return fail_with(options.path, open.error());
   const StopSignals stop;
@@ -46,7 +46,7 @@ int run(const Options& options) {
 }  // namespace
 
 Action define_rollback(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RollbackOptions>();
   parser.footer(
       "Publishes the content of the previous generation anew, unless that is damaged where the "
       "newest one is not. If the newest one cannot be read, or if the superblocks of a newer one "

@@ -2,12 +2,14 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/options.h"
+#include "cli/refused_inputs.h"
 #include "cli/seen_run.h"
 #include "cli/verb.h"
 #include "model/format_text.h"
@@ -16,7 +18,7 @@
 namespace crawlstore::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kSeenFooter =
     "Reads URLs, a line each, from the inputs or from standard input, and prints `unique`, "
     "`duplicate` or (with --update) `updated`, a TAB and the line, in the order in which merges "
     "decide: arrival order inside a bucket. With --repeats drop many `duplicate` (and `updated`) "
@@ -32,6 +34,9 @@ constexpr const char* kFooter =
     "at least once, those of the last merge may come twice. What a pipe holds (64 KiB) when its "
     "reader goes away was written out. Lines that a killed run had read, and no merge had begun "
     "with, may be unknown to FILE: give such an input again.\n"
+    "Inputs that are packed by gzip or zstd are unpacked as they are read (zstd: windows of up to "
+    "128 MiB). What is bzip2, xz, UTF-16, WARC, ARC, XML or a crawl file by its first bytes is "
+    "refused (exit code 1), and the other inputs are read.\n"
     "A CR at the end of a line is dropped, and so is a UTF-8 byte order mark before the first. "
     "Empty lines are skipped. A URL that holds a TAB or a CR "
     "is refused (exit code 1); with --json it is taken and escaped. Where such a URL was left by "
@@ -39,8 +44,9 @@ constexpr const char* kFooter =
     "line: "
     "{\"verdict\":\"unique\",\"url\":\"...\"}; bytes that are no UTF-8 come as hexadecimal "
     "digits in `url_hex` instead of `url`.\n"
-    "FILE is created when it does not exist. On SIGINT or SIGTERM what was read is answered, then "
-    "the exit code is 130 or 143; a second signal ends at once, and the last commit stands.";
+    "FILE is created when it does not exist. On SIGHUP, SIGINT or SIGTERM what was read is "
+    "answered, then the exit code is 129, 130 or 143; a second SIGINT or SIGTERM ends at once, and "
+    "the last commit stands.";
 
 std::string summary(const model::LineCounts& counts, double seconds) {
   const auto number = model::format_count;
@@ -50,6 +56,9 @@ std::string summary(const model::LineCounts& counts, double seconds) {
   if (counts.dropped != 0) text += fmt::format(", {} dropped", number(counts.dropped));
   if (counts.skipped != 0) text += fmt::format(", {} empty", number(counts.skipped));
   if (counts.refused != 0) text += fmt::format(", {} refused", number(counts.refused));
+  if (counts.refused_inputs != 0) {
+    text += ", " + model::format_counted(counts.refused_inputs, "input") + " refused";
+  }
   if (counts.unparsed != 0) text += fmt::format("; {} no URLs", number(counts.unparsed));
   return text + fmt::format("; {}", model::format_duration(seconds));
 }
@@ -69,19 +78,23 @@ std::string parse_flush_every(const std::string& text, FlushEvery& to) {
   return fits ? std::string() : "from 1ms to 168h";
 }
 
-int run(const SeenOptions& options) {
+int run(SeenOptions options) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   const StopSignals stop;
   // A reader that goes away still ends us quietly, after what was read is in the file.
   std::signal(SIGPIPE, SIG_IGN);
+  auto inputs = options.inputs.empty() ? std::vector<std::string>{"-"} : options.inputs;
+  auto looked = drop_refused_inputs(inputs, options.session.path, stop);
+  if (inputs.empty()) return kExitNo;
+  if (!options.inputs.empty()) options.inputs = inputs;
   end_torn_line();
   auto session = UrlSession::open(options.session);
   if (!session) return fail_with(options.session.path, session.error());
   auto unparsed =
       UnparsedReport::open(options.unparsed, options.session.path, options.inputs, options.quiet);
   if (!unparsed) return fail_with_output(options.unparsed, unparsed.error());
-  SeenRun seen(options, *session, *unparsed);
+  SeenRun seen(options, *session, *unparsed, std::move(looked));
   const auto done = seen.run(stop);
   const auto output_failure = seen.output_failure();
   const auto closed = session->close();
@@ -90,6 +103,7 @@ int run(const SeenOptions& options) {
     std::signal(SIGPIPE, SIG_DFL);
     (void)std::raise(SIGPIPE);
   }
+  if (seen.is_of_input()) return fail_with_input(seen.subject(), done.error());
   if (!done) return fail_with(seen.subject(), done.error());
   if (!closed) return fail_with(options.session.path, closed.error());
   if (!listed) return fail_with(options.unparsed, listed.error());
@@ -97,14 +111,14 @@ int run(const SeenOptions& options) {
     note(summary(seen.counts(), std::chrono::duration<double>(Clock::now() - start).count()));
   }
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-  return seen.counts().refused == 0 ? kExitDone : kExitNo;
+  return seen.counts().refused + seen.counts().refused_inputs == 0 ? kExitDone : kExitNo;
 }
 
 }  // namespace
 
 Action define_seen(Parser& parser) {
   auto options = std::make_shared<SeenOptions>();
-  parser.footer(kFooter);
+  parser.footer(kSeenFooter);
   add_file(parser, options->session.path);
   parser.texts("INPUT", options->inputs,
                "files to read; - is standard input (default: standard input)");

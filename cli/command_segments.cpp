@@ -8,7 +8,7 @@
 namespace crawlstore::cli {
 namespace {
 
-struct Options {
+struct SegmentsOptions {
   std::string path;
   std::string kind;
   bool show_runs = false;
@@ -17,7 +17,7 @@ struct Options {
   bool no_mmap = false;
 };
 
-int run(const Options& options) {
+int run(const SegmentsOptions& options) {
   const auto snapshot = open_snapshot(options.path, options.no_pin, options.no_mmap);
   if (!snapshot) return fail_with(options.path, snapshot.error());
   auto document = model::segments_view(*snapshot, find_segment_kind(options.kind));
@@ -41,7 +41,7 @@ std::vector<std::string> kind_names() {
 }  // namespace
 
 Action define_segments(Parser& parser) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SegmentsOptions>();
   add_file(parser, options->path);
   parser.text("--kind K", options->kind, "only segments of this kind").one_of(kind_names());
   parser.flag("--runs", options->show_runs, "the place of each run as well");

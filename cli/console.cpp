@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,16 +54,9 @@ std::string text_of(const model::Document& document) {
   return text;
 }
 
-/// A terminal, and neither NO_COLOR nor a dumb one.
-bool wants_color(int descriptor) {
-  const char* terminal = std::getenv("TERM");
-  return is_terminal(descriptor) && !is_set("NO_COLOR") &&
-         (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
-
 struct ColorCodes {
   ColorCodes(int descriptor, Color color) {
-    if (!wants_color(descriptor)) return;
+    if (!knows_escapes(descriptor) || is_set("NO_COLOR")) return;
     on = fmt::format("\x1b[1;{}m", static_cast<int>(color));
     off = "\x1b[0m";
   }
@@ -153,6 +148,11 @@ int fail_with(std::string_view subject, const Error& error) {
   return fail_with(text, exit_code(error.code));
 }
 
+int fail_with_input(std::string_view input, const Error& error) {
+  if (error.system_errno != 0) return fail_with(input, error);
+  return fail_with(fmt::format("{}: {}", model::format_printable(input), error.text), kExitNo);
+}
+
 int fail_with(std::string_view text, int code) {
   const ColorCodes codes(STDERR_FILENO, Color::kRed);
   say(text, codes.on, codes.off);
@@ -161,6 +161,23 @@ int fail_with(std::string_view text, int code) {
 
 bool is_terminal(int descriptor) {
   return ::isatty(descriptor) == 1;
+}
+
+bool knows_escapes(int descriptor) {
+  const char* terminal = std::getenv("TERM");
+  return is_terminal(descriptor) && (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
+std::size_t terminal_width(int descriptor) {
+  const char* variable = std::getenv("COLUMNS");
+  const std::string_view text = variable == nullptr ? "" : variable;
+  std::uint16_t columns = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+  if (error == std::errc() && end == text.data() + text.size() && columns > 0) return columns;
+  winsize size = {};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  constexpr std::size_t kUsual = 80;
+  return kUsual;
 }
 
 int print_colored(std::string_view word, Color color) {

@@ -40,10 +40,19 @@ void note(std::string_view text);
 /// "crawlstore: SUBJECT: what, where, and what to do"; returns the exit code.
 int fail_with(std::string_view subject, const Error& error);
 
+/// The same of an input, about which the advice for crawl files does not go: where its content is
+/// wrong, "crawlstore: INPUT: what", and exit code 1.
+int fail_with_input(std::string_view input, const Error& error);
+
 /// "crawlstore: TEXT"; returns `code`.
 int fail_with(std::string_view text, int code);
 
 bool is_terminal(int descriptor);
+/// Whether escapes are understood there: a terminal, of which TERM does not say that it is dumb.
+bool knows_escapes(int descriptor);
+/// Columns of a terminal: COLUMNS where that is a number above 0, else what the terminal says, else
+/// 80.
+std::size_t terminal_width(int descriptor);
 
 /// A word of ours to standard output, in colour on a terminal that wants it.
 enum class Color : std::uint8_t { kRed = 31, kGreen = 32, kYellow = 33 };

@@ -11,8 +11,8 @@ namespace crawlstore::cli {
 namespace {
 
 /// An event with more than that is cut: what follows adds links to the same page.
-constexpr std::size_t kLinksMax = std::size_t{1} << 16;
-constexpr std::size_t kUrlBytesMax = std::size_t{4} << 20;
+constexpr std::size_t kEdgesMax = std::size_t{1} << 16;
+constexpr std::size_t kEdgeBytesMax = std::size_t{4} << 20;
 constexpr std::uint64_t kIndexEnd = std::uint64_t{1} << 40;
 const char* const kIndexAndUrl = "one end is an index, the other one a URL";
 
@@ -115,7 +115,7 @@ std::optional<std::uint64_t> parse_index_name(std::string_view text) {
   return text.empty() ? index : std::nullopt;
 }
 
-bool is_edge_comment(std::string_view line) {
+bool is_comment_line(std::string_view line) {
   line = without_leading_blanks(line);
   if (line.empty() || line.front() == '%') return true;
   if (line.front() != '#' || begins_signed_index(line)) return false;
@@ -140,7 +140,7 @@ Result<Edge> parse_edge(std::string_view line) {
 }
 
 bool fits_edge_from(std::string_view url) {
-  if (url.empty() || model::breaks_lines(url) || is_edge_comment(url)) return false;
+  if (url.empty() || model::breaks_lines(url) || is_comment_line(url)) return false;
   if (url.starts_with(kByteOrderMark)) return false;  // it would be lost in the first line
   return !take_index(url) && !is_signed_index(url);
 }
@@ -151,8 +151,8 @@ bool fits_edge_to(std::string_view url) {
 
 bool EdgeCollector::begins_event(const Edge& edge) const {
   return is_taken_ || empty() || edge.naming != naming_ || edge.from != from_ ||
-         edge.from_index != from_index_ || targets_.size() >= kLinksMax ||
-         url_bytes_.size() >= kUrlBytesMax;
+         edge.from_index != from_index_ || targets_.size() >= kEdgesMax ||
+         url_bytes_.size() >= kEdgeBytesMax;
 }
 
 void EdgeCollector::add(const Edge& edge) {

@@ -37,7 +37,7 @@ struct Edge {
 std::optional<std::uint64_t> parse_index_name(std::string_view text);
 
 /// Nothing but blanks, or a comment.
-bool is_edge_comment(std::string_view line);
+bool is_comment_line(std::string_view line);
 
 /// Of a line that is none.
 ///   errors  kInvalidArgument; the text says what is wrong with the line

@@ -14,7 +14,8 @@ std::span<const ExitCodeMeaning> exit_code_meanings() {
       ExitCodeMeaning{"2", "the command line is wrong"},
       ExitCodeMeaning{"3", "the system said no: I/O, space, permission, locked by another writer"},
       ExitCodeMeaning{"4", "not a crawl file, or of a version that this program does not read"},
-      ExitCodeMeaning{"130, 143", "ended cleanly after SIGINT or SIGTERM; the last commit stands"},
+      ExitCodeMeaning{"129, 130, 143",
+                      "ended cleanly after SIGHUP, SIGINT or SIGTERM; the last commit stands"},
   };
   return kMeanings;
 }

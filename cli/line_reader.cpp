@@ -5,10 +5,8 @@
 #include "cli/line_reader.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <span>
 #include <utility>
-
-#include <unistd.h>
 
 namespace crawlstore::cli {
 namespace {
@@ -16,16 +14,15 @@ namespace {
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 constexpr std::size_t kNotFound = ~std::size_t{0};
 
-/// Whatever the reason, it is the input that failed, not a crawl file.
-tl::unexpected<Error> unreadable(int system_errno) {
-  return tl::unexpected<Error>(
-      Error{Errc::kIo, system_errno, {}, Error::kNoOffset, "the input cannot be read"});
-}
-
 }  // namespace
 
 LineReader::LineReader(int descriptor, const StopSignals& stop, Patience patience)
-    : descriptor_(descriptor), stop_(&stop), patience_(std::move(patience)), buffer_(kBlockBytes) {}
+    : input_(descriptor, stop, std::move(patience)), buffer_(kBlockBytes) {}
+
+LineReader::LineReader(InputBytes input, Patience patience)
+    : input_(std::move(input)), buffer_(kBlockBytes) {
+  input_.be_patient(std::move(patience));
+}
 
 /// Reads what comes next behind what is there.
 Result<LineReader::Refill> LineReader::refill() {
@@ -39,23 +36,23 @@ Result<LineReader::Refill> LineReader::refill() {
   if (end_ == buffer_.size()) {
     buffer_.resize(std::min(2 * buffer_.size(), kLineBytesMax + kBlockBytes));
   }
-  ssize_t length = -1;
-  while (length < 0) {
-    const auto wait = stop_->wait(descriptor_, patience_ ? patience_() : std::nullopt);
-    if (wait == StopSignals::Wait::kTimeout) return Refill::kPause;
-    if (wait == StopSignals::Wait::kSignal) {
-      // A line that was read in part is not a line of the input: it is left out.
-      at_end_ = true;
-      end_ = begin_;
-      return Refill::kEnd;
-    }
-    length = ::read(descriptor_, &buffer_[end_], buffer_.size() - end_);
-    if (length < 0 && errno != EINTR && errno != EAGAIN) return unreadable(errno);
+  CRAWLSTORE_TRY(const auto read, input_.read(std::span(buffer_).subspan(end_)));
+  switch (read.got) {
+    case InputBytes::Got::kBytes:
+      end_ += read.length;
+      return Refill::kMore;
+    case InputBytes::Got::kPause:
+      return Refill::kPause;
+    case InputBytes::Got::kRefused:
+      return Refill::kRefused;
+    case InputBytes::Got::kStopped:
+      end_ = begin_;  // a line that was read in part is not a line of the input: it is left out
+      break;
+    case InputBytes::Got::kEnd:
+      break;
   }
-  at_end_ = length == 0;
-  end_ += static_cast<std::size_t>(length);
-  bytes_read_ += static_cast<std::uint64_t>(length);
-  return at_end_ ? Refill::kEnd : Refill::kMore;
+  at_end_ = true;
+  return Refill::kEnd;
 }
 
 std::size_t LineReader::find_line_end(std::size_t from) const {
@@ -80,6 +77,7 @@ Result<LineReader::Next> LineReader::next_in_new_block(std::string_view& line) {
     if (searched > kLineBytesMax) return skip_line();
     CRAWLSTORE_TRY(const auto refilled, refill());
     if (refilled == Refill::kPause) return Next::kPause;
+    if (refilled == Refill::kRefused) return Next::kRefused;
     if (refilled == Refill::kEnd) break;
     line_end = find_line_end(begin_ + searched);
   }

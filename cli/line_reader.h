@@ -2,6 +2,7 @@
 #pragma once
 
 /// The lines of an input, read in large blocks, without a copy or an allocation for each line.
+/// Packed inputs are unpacked (input_bytes.h).
 ///
 /// A line ends with LF or with the input; a CR right before that end is not part of the line, nor
 /// is a UTF-8 byte order mark at the start of the input.
@@ -17,29 +18,30 @@
 
 #include <crawlstore/error.h>
 
+#include "cli/input_bytes.h"
 #include "cli/stop_signals.h"
 
 namespace crawlstore::cli {
-
-/// In UTF-8.
-inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 class LineReader {
  public:
   /// Lines that are longer are skipped. What a DRUM takes as an auxiliary.
   static constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
 
-  /// kPause: nothing came for as long as the patience is; go on with the next call.
-  enum class Next : std::uint8_t { kLine, kTooLong, kPause, kEnd };
+  /// kPause: nothing came for as long as the patience is; go on with the next call. kRefused: the
+  /// input has no lines that are read, refusal() says why; it comes before any line or not at all.
+  enum class Next : std::uint8_t { kLine, kTooLong, kPause, kRefused, kEnd };
 
-  /// How long to wait for input that is not there; nullopt = for ever.
-  using Patience = std::function<std::optional<std::chrono::nanoseconds>()>;
+  using Patience = InputBytes::Patience;
 
   /// `stop`: reading ends, as at the end of the input, when a signal asks for it. `patience` is
   /// asked before each wait; without it there is no kPause.
   LineReader(int descriptor, const StopSignals& stop, Patience patience = {});
 
-  /// errors  those of read(2)
+  /// Goes on with an input that was looked at.
+  explicit LineReader(InputBytes input, Patience patience = {});
+
+  /// errors  those of InputBytes::read()
   Result<Next> next(std::string_view& line) {
     const std::size_t length = end_ - begin_;
     const void* found = length == 0 ? nullptr : std::memchr(&buffer_[begin_], '\n', length);
@@ -52,10 +54,12 @@ class LineReader {
   /// A line that was read to its end already. False: there is none.
   bool next_at_hand(std::string_view& line);
 
-  [[nodiscard]] std::uint64_t bytes_read() const { return bytes_read_; }
+  [[nodiscard]] const std::string& refusal() const { return input_.refusal(); }
+  /// Of the input as it is, packed or not.
+  [[nodiscard]] std::uint64_t bytes_read() const { return input_.bytes_read(); }
 
  private:
-  enum class Refill : std::uint8_t { kMore, kPause, kEnd };
+  enum class Refill : std::uint8_t { kMore, kPause, kRefused, kEnd };
 
   void take(std::string_view& line, std::size_t length) {
     line = {&buffer_[begin_], length};
@@ -68,13 +72,10 @@ class LineReader {
   Result<Refill> refill();
   [[nodiscard]] std::size_t find_line_end(std::size_t from) const;
 
-  int descriptor_;
-  const StopSignals* stop_;
-  Patience patience_;
+  InputBytes input_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  // of what was not handed out yet
   std::size_t end_ = 0;
-  std::uint64_t bytes_read_ = 0;
   bool at_start_ = true;  // no line was found yet
   bool at_end_ = false;
   bool skips_ = false;  // the rest of a line that is too long

@@ -21,6 +21,8 @@ constexpr const char* kEnds =
     ".SH EXAMPLES\n"
     "Which of these URLs are new, and remember them:\n"
     ".PP\n.EX\ncrawlstore seen crawl.db < urls.txt | grep \\(aq\\(haunique\\(aq | cut \\-f2\n.EE\n"
+    ".PP\nBegin a crawl with a list of seeds:\n"
+    ".PP\n.EX\ncrawlstore import web.crawl \\-\\-format urls seeds.txt\n.EE\n"
     ".PP\nA list of links, what they are worth, and the best ten pages:\n"
     ".PP\n.EX\ncrawlstore import web.crawl \\-\\-format edges edges.txt\n"
     "crawlstore rank web.crawl\ncrawlstore top web.crawl\n.EE\n"

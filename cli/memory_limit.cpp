@@ -2,6 +2,7 @@
 #include "cli/memory_limit.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <sstream>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 namespace crawlstore::cli {
 namespace {
@@ -108,10 +110,24 @@ std::uint64_t limit_of(const std::string& root, const Mount& mount) {
   }
 }
 
-std::uint64_t address_space_bytes() {
+/// What one of the limits of `ulimit` leaves, for more than memory that is touched counts there:
+/// the program and its libraries, then stacks and heaps of threads.
+///   used_bytes  what counts of it now
+std::uint64_t left_of(decltype(RLIMIT_AS) resource, std::uint64_t used_bytes) {
+  constexpr std::uint64_t kForThreads = std::uint64_t{64} << 20;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kNoLimit;
-  return limit.rlim_cur;
+  if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kNoLimit;
+  return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, used_bytes + kForThreads);
+}
+
+std::uint64_t address_space_bytes() {
+  // Pages: all that is mapped, four more numbers, then data and stack.
+  std::array<std::uint64_t, 6> pages{};
+  std::ifstream file("/proc/self/statm");
+  for (std::uint64_t& number : pages) file >> number;
+  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return std::min(left_of(RLIMIT_AS, pages.front() * page_bytes),
+                  left_of(RLIMIT_DATA, pages.back() * page_bytes));
 }
 
 }  // namespace

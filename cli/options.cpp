@@ -84,7 +84,7 @@ Option add_memory(Parser& parser, std::optional<std::uint64_t>& to) {
   return add_bytes(
       parser, "--memory", to,
       "budget for requests that wait, such as 256MiB; a merge needs up to 2.5 times as much "
-      "(default: a quarter of what the cgroup or the machine allows)",
+      "(default: a quarter of what the cgroup, ulimit and the machine allow)",
       kLow);
 }
 

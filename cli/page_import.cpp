@@ -2,23 +2,26 @@
 #include "cli/page_import.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <crawlstore/event_stream.h>
 
 #include "cli/console.h"
 #include "cli/edge_lines.h"
 #include "cli/exit_code.h"
-#include "cli/input_file.h"
 #include "cli/input_size.h"
 #include "cli/line_reader.h"
+#include "cli/open_input.h"
 #include "cli/page_sink.h"
 #include "cli/progress.h"
+#include "cli/refused_inputs.h"
 #include "cli/stop_signals.h"
 #include "cli/unparsed_report.h"
+#include "cli/url_lines.h"
 #include "model/event_json.h"
 #include "model/format_text.h"
 #include "model/pages_view.h"
@@ -28,7 +31,7 @@ namespace {
 
 using model::PageNaming;
 
-constexpr std::uint64_t kRefusalsShown = 5;
+constexpr std::uint64_t kPageRefusalsShown = 5;
 constexpr std::uint64_t kEventsPerLook = 1024;
 
 /// What ended an import: of the store, or, with a place, of an input.
@@ -40,13 +43,17 @@ struct Failure {
 
 class PageImport {
  public:
-  /// Without a sink lines are only checked.
-  PageImport(PageSink* sink, const PageImportOptions& options, const StopSignals& stop)
+  /// Without a sink lines are only checked. `counts` of what was done before; `first` is the input
+  /// that is read first, or nullptr if it is not open.
+  PageImport(PageSink* sink, const PageImportOptions& options, const StopSignals& stop,
+             const model::ImportCounts& counts, OpenInputPtr first = nullptr)
       : sink_(sink),
         options_(options),
         stop_(stop),
-        progress_("import", model::Unit::kCount, options.format == "events" ? " events" : " lines",
-                  options.quiet) {}
+        progress_("import", model::Unit::kCount, options.format == "events" ? "events" : "lines",
+                  options.quiet),
+        counts_(counts),
+        first_(std::move(first)) {}
 
   /// Where the event that is added now was read: a line, or the first and last of an edge's page.
   [[nodiscard]] std::string added_place() const;
@@ -54,21 +61,28 @@ class PageImport {
   bool read(const std::string& path);
   /// What was refused and not told one by one.
   void tell_untold() const;
+  /// Whether anything was.
+  [[nodiscard]] bool has_refused() const {
+    return counts_.refused + counts_.refused_links + counts_.refused_inputs != 0;
+  }
   [[nodiscard]] const Failure& failure() const { return failure_; }
   [[nodiscard]] const model::ImportCounts& counts() const { return counts_; }
 
  private:
-  bool read_lines(int descriptor);
-  bool read_events(int descriptor);
+  bool read_lines(OpenInput& input);
+  bool read_events(OpenInput& input);
   bool take_line(std::string_view line);
   bool take_edge(std::string_view line);
   bool finish_edges();
+  bool take_url(std::string_view line);
   bool take_json(std::string_view line);
   bool add(const CrawlEvent& event, PageNaming naming);
   bool add_batch(std::span<const CrawlEvent> events);
   bool fail_store(const Error& error);
   bool fail_input(std::string place, const Error& error);
   void refuse(const char* why);
+  void refuse_links(std::uint64_t count);
+  bool refuse_input(std::string_view why);
   /// Of the line or event that was read last.
   [[nodiscard]] std::string place() const {
     return options_.format == "events" ? fmt::format("{}: event {}", path_, event_)
@@ -80,11 +94,13 @@ class PageImport {
   const StopSignals& stop_;
   ProgressBar progress_;
   model::ImportCounts counts_;
+  OpenInputPtr first_;  // until it is read
   Failure failure_;
   std::string path_;                // of the input
   std::uint64_t line_ = 0;          // in the input
   std::uint64_t event_ = 0;         // in the input
   std::uint64_t listed_count_ = 0;  // lines with more than two columns
+  std::string first_cut_;           // where a URL first ended at a TAB
   EdgeCollector edges_;
   std::uint64_t first_edge_line_ = 0;  // of those that were collected
   std::uint64_t last_edge_line_ = 0;
@@ -104,6 +120,10 @@ PageNaming naming_of(const CrawlEvent& event, std::optional<PageNaming> usual) {
   return usual.value_or(PageNaming::kIndexes);
 }
 
+std::span<char> characters_of(std::span<std::byte> bytes) {
+  return {static_cast<char*>(static_cast<void*>(bytes.data())), bytes.size()};
+}
+
 bool PageImport::fail_store(const Error& error) {
   failure_ = {options_.path, error, false};
   return false;
@@ -115,15 +135,34 @@ bool PageImport::fail_input(std::string place, const Error& error) {
 }
 
 void PageImport::refuse(const char* why) {
-  if (++counts_.refused > kRefusalsShown) return;
+  if (++counts_.refused > kPageRefusalsShown) return;
   note(fmt::format("{}: refused: {}", model::format_printable(place()), why));
 }
 
+/// Some links of the line are refused, the others are taken.
+void PageImport::refuse_links(std::uint64_t count) {
+  const bool is_told = counts_.refused_links < kPageRefusalsShown;
+  counts_.refused_links += count;
+  if (!is_told) return;
+  note(fmt::format("{}: {} refused: {}", model::format_printable(place()),
+                   model::format_counted(count, "link"), parser_.broken_link_text()));
+}
+
+bool PageImport::refuse_input(std::string_view why) {
+  ++counts_.refused_inputs;
+  note_refused_input(path_, why);
+  return true;
+}
+
 void PageImport::tell_untold() const {
-  if (counts_.refused > kRefusalsShown) {
+  if (counts_.refused > kPageRefusalsShown) {
     note(fmt::format("{} more lines were refused",
-                     model::format_count(counts_.refused - kRefusalsShown)));
+                     model::format_count(counts_.refused - kPageRefusalsShown)));
   }
+  if (counts_.refused_links > kPageRefusalsShown) {
+    note(fmt::format("{} links were refused in all", model::format_count(counts_.refused_links)));
+  }
+  if (counts_.cut != 0 && !options_.quiet) note_cut_lines(counts_.cut, first_cut_);
   if (listed_count_ == 0) return;
   note(
       fmt::format("lines with more than two columns: {}; where they list the successors of a page, "
@@ -191,30 +230,40 @@ bool PageImport::finish_edges() {
   return add(edges_.take(), naming);
 }
 
+/// A seed: a page that is known, and not crawled.
+bool PageImport::take_url(std::string_view line) {
+  const auto [url, goes_on] = parse_url_line(line);
+  if (goes_on && counts_.cut++ == 0) first_cut_ = place();
+  return add({.kind = CrawlEventKind::kKnown, .url = url}, PageNaming::kUrls);
+}
+
 bool PageImport::take_json(std::string_view line) {
   const auto event = parser_.parse(line);
+  if (event && parser_.broken_link_count() != 0) refuse_links(parser_.broken_link_count());
   if (event) return add(*event, parser_.naming());
   refuse(event.error().text);
   return true;
 }
 
 bool PageImport::take_line(std::string_view line) {
-  const bool is_edge = options_.format == "edges";
-  if (line.empty() || (is_edge && is_edge_comment(line))) {
+  const bool is_json = options_.format == "jsonl";
+  if (line.empty() || (!is_json && is_comment_line(line))) {
     ++counts_.skipped;
     return true;
   }
-  return is_edge ? take_edge(line) : take_json(line);
+  if (is_json) return take_json(line);
+  return options_.format == "edges" ? take_edge(line) : take_url(line);
 }
 
-bool PageImport::read_lines(int descriptor) {
-  LineReader reader(descriptor, stop_);
-  const InputSize size(descriptor);
+bool PageImport::read_lines(OpenInput& input) {
+  LineReader reader(std::move(input.bytes()));
+  const InputSize size(input.descriptor());
   std::string_view line;
   while (true) {
     const auto next = reader.next(line);
     if (!next) return finish_edges() && fail_input(path_, next.error());
     if (*next == LineReader::Next::kEnd) return finish_edges();
+    if (*next == LineReader::Next::kRefused) return refuse_input(reader.refusal());
     ++counts_.lines;
     ++line_;
     if (*next == LineReader::Next::kTooLong) {
@@ -236,30 +285,27 @@ bool PageImport::add_batch(std::span<const CrawlEvent> events) {
   return true;
 }
 
-bool PageImport::read_events(int descriptor) {
-  const InputSize size(descriptor);
-  std::uint64_t bytes_read = 0;
+bool PageImport::read_events(OpenInput& input) {
+  const InputSize size(input.descriptor());
+  InputBytes& bytes = input.bytes();
   // A signal ends the stream between two reads: what was read of a message then is left out.
-  const EventSource bytes = descriptor_source(descriptor);
-  EventStreamReader reader(
-      [this, descriptor, &bytes, &bytes_read](std::span<std::byte> into) -> Result<std::size_t> {
-        if (!stop_.wait_readable(descriptor)) return std::size_t{0};
-        auto length = bytes(into);
-        if (length) bytes_read += *length;
-        return length;
-      });
+  EventStreamReader reader([&bytes](std::span<std::byte> into) -> Result<std::size_t> {
+    CRAWLSTORE_TRY(const auto read, bytes.read(characters_of(into)));
+    return read.length;
+  });
   while (true) {
     const auto batch = reader.next();
     if (!batch) {
       if (stop_.requested() != 0) return true;
-      const bool is_broken = category(batch.error().code) == ErrorCategory::kDamage;
+      const std::uint64_t offset = batch.error().offset;
       return fail_input(
-          is_broken ? fmt::format("{}: at byte {}", path_, batch.error().offset) : path_,
+          offset == Error::kNoOffset ? path_ : fmt::format("{}: at byte {}", path_, offset),
           batch.error());
     }
+    if (!bytes.refusal().empty()) return refuse_input(bytes.refusal());
     if (!*batch) return true;
     if (!add_batch(**batch)) return false;
-    progress_.update(counts_.events, size.fraction(bytes_read));
+    progress_.update(counts_.events, size.fraction(bytes.bytes_read()));
     if (stop_.requested() != 0) return true;
   }
 }
@@ -268,23 +314,16 @@ bool PageImport::read(const std::string& path) {
   path_ = path;
   line_ = 0;
   event_ = 0;
-  const InputFile file(path);
-  if (file.descriptor() < 0) {
-    return fail_input(path, fail_errno(errno, "the input").value());
+  const auto input = first_ ? std::move(first_) : std::make_unique<OpenInput>(path, stop_);
+  if (input->descriptor() < 0) {
+    return fail_input(path, fail_errno(input->open_errno(), "the input").value());
   }
-  return options_.format == "events" ? read_events(file.descriptor())
-                                     : read_lines(file.descriptor());
+  return options_.format == "events" ? read_events(*input) : read_lines(*input);
 }
 
-/// The advice in describe() is about crawl files: of an input only what and where is told.
 int tell(const Failure& failure) {
-  const Errc code = failure.error.code;
-  const bool is_of_content = code == Errc::kTypeMismatch || code == Errc::kInvalidArgument ||
-                             category(code) == ErrorCategory::kDamage;
-  if (!failure.is_of_input || !is_of_content) return fail_with(failure.subject, failure.error);
-  return fail_with(
-      fmt::format("{}: {}", model::format_printable(failure.subject), failure.error.text),
-      exit_code(code));
+  return failure.is_of_input ? fail_with_input(failure.subject, failure.error)
+                             : fail_with(failure.subject, failure.error);
 }
 
 void tell_waiting(std::uint64_t edit_count) {
@@ -292,35 +331,42 @@ void tell_waiting(std::uint64_t edit_count) {
                    model::format_count(edit_count)));
 }
 
-/// The superstep, then OPIC where it is in use. Returns how many pages gave their cash on. A signal
-/// that stops one of them is no error.
-Result<std::optional<std::uint64_t>> finish(PageSink& sink, const StopSignals& stop) {
-  const auto merged = sink.merge();
+/// The superstep, with OPIC where it is in use. Returns how many pages gave their cash on. A signal
+/// that stops it is no error.
+Result<std::optional<std::uint64_t>> finish(PageSink& sink) {
+  auto merged = sink.merge();
   if (!merged && merged.error().code == Errc::kCancelled) return std::nullopt;
-  if (!merged) return tl::unexpected<Error>(merged.error());
-  auto updated = sink.update_opic([&stop](std::uint32_t, double) { return stop.requested() == 0; });
-  if (!updated && updated.error().code == Errc::kCancelled) return std::nullopt;
-  return updated;
+  return merged;
 }
 
 /// Reads all lines, which are to be read again then, and takes none.
-int check_lines(const PageImportOptions& options, const StopSignals& stop) {
-  PageImport check(nullptr, options, stop);
+int check_lines(const PageImportOptions& options, const StopSignals& stop,
+                const model::ImportCounts& counts) {
+  PageImport check(nullptr, options, stop, counts);
   for (const std::string& path : options.inputs) {
     if (!check.read(path)) return tell(check.failure());
     if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
   }
+  if (!check.has_refused()) return kExitDone;
   check.tell_untold();
-  if (check.counts().refused == 0) return kExitDone;
   return fail_with("--strict: nothing was imported", kExitNo);
 }
 
 }  // namespace
 
-int import_pages(const PageImportOptions& options) {
+int import_pages(PageImportOptions options) {
   const StopSignals stop;
+  model::ImportCounts counts;
+  auto looked = drop_refused_inputs(options.inputs, options.path, stop);
+  counts.refused_inputs = looked.refused_count;
   if (options.is_strict) {
-    if (const int code = check_lines(options, stop); code != kExitDone) return code;
+    const int code = check_lines(options, stop, counts);
+    if (code != kExitDone) return code;
+  }
+  std::error_code ignored;
+  if (options.inputs.empty() && !std::filesystem::exists(options.path, ignored)) {
+    const int printed = print_document(model::import_view(counts, {}, {}), options.as_json);
+    return printed == kExitDone ? kExitNo : printed;
   }
   WorkBar bar("superstep", stop, options.quiet);
   auto unparsed =
@@ -333,7 +379,7 @@ int import_pages(const PageImportOptions& options) {
                                 unparsed->add(reader->added_place(), url, problem);
                               }});
   if (!sink) return fail_with(options.path, sink.error());
-  PageImport import(&*sink, options, stop);
+  PageImport import(&*sink, options, stop, counts, std::move(looked.first));
   reader = &import;
   bool is_read = true;
   for (const std::string& path : options.inputs) {
@@ -343,7 +389,7 @@ int import_pages(const PageImportOptions& options) {
   import.tell_untold();
   const Result<void> listed = unparsed->finish();
   Result<std::optional<std::uint64_t>> finished;
-  if (!options.no_merge && stop.requested() == 0) finished = finish(*sink, stop);
+  if (!options.no_merge && stop.requested() == 0) finished = finish(*sink);
   const PagesStatus status = sink->status();
   const Result<void> closed = sink->close();
   if (!is_read) return tell(import.failure());
@@ -358,7 +404,7 @@ int import_pages(const PageImportOptions& options) {
     if (status.edit_count != 0 && !options.quiet) tell_waiting(status.edit_count);
     return exit_code_of_signal(stop.requested());
   }
-  return import.counts().refused == 0 ? kExitDone : kExitNo;
+  return import.has_refused() ? kExitNo : kExitDone;
 }
 
 }  // namespace crawlstore::cli

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// `import` of pages and links: edges, crawl events, and crawl events as lines of JSON.
+/// `import` of pages and links: lists of URLs, edges, crawl events, and crawl events as lines of
+/// JSON.
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +13,7 @@ namespace crawlstore::cli {
 
 struct PageImportOptions {
   std::string path;
-  std::string format;  ///< edges, events or jsonl
+  std::string format;  ///< urls, edges, events or jsonl
   std::vector<std::string> inputs;
   std::string database;
   std::optional<std::uint64_t> memory_bytes;
@@ -29,6 +30,6 @@ struct PageImportOptions {
 /// Reads all inputs into the database, which is made when it is not there, runs the superstep, and
 /// prints what was done. Returns the exit code. An input that cannot be read, or a stream of events
 /// that names pages in another way than the database does, ends it; what was read before is kept.
-int import_pages(const PageImportOptions& options);
+int import_pages(PageImportOptions options);
 
 }  // namespace crawlstore::cli

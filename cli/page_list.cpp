@@ -14,6 +14,8 @@
 #include "cli/exit_code.h"
 #include "cli/input_file.h"
 #include "cli/line_reader.h"
+#include "cli/refused_inputs.h"
+#include "cli/url_lines.h"
 #include "model/format_text.h"
 
 namespace crawlstore::cli {
@@ -44,11 +46,14 @@ Result<void> read_lines(const PageList& list, const PageView* pages, LineReader&
   std::string_view line;
   for (std::uint64_t number = 1;; ++number) {
     CRAWLSTORE_TRY(const auto next, reader.next(line));
-    if (next == LineReader::Next::kEnd) return {};
+    if (next == LineReader::Next::kEnd || next == LineReader::Next::kRefused) return {};
     const bool is_whole = next == LineReader::Next::kLine;
-    if (is_whole && line.empty()) continue;
+    if (is_whole && is_comment_line(line)) continue;
     const bool has_page = is_whole && (!list.take_front || list.take_front(line));
     if (has_page) {
+      const auto [name, goes_on] = parse_url_line(line);
+      line = name;
+      if (goes_on && lost.cut_count++ == 0) lost.cut_line = number;
       CRAWLSTORE_TRY(const auto page, find_page(pages, line, list.takes_any_index));
       if (page) {
         visit(*page);
@@ -63,11 +68,15 @@ Result<void> read_lines(const PageList& list, const PageView* pages, LineReader&
   }
 }
 
-void note_lost_lines(const std::string& name, std::string_view form, const LostLines& lost) {
+void note_lost_lines(const PageList& list, const LostLines& lost) {
+  const std::string name = model::format_printable(list.path);
   if (lost.malformed_count != 0) {
     const std::uint64_t more = lost.malformed_count - 1;
-    note(fmt::format("{}: line {} is no {}{}", name, lost.malformed_line, form,
+    note(fmt::format("{}: line {} is no {}{}", name, lost.malformed_line, list.form,
                      more == 0 ? "" : ", nor are " + model::format_counted(more, "other line")));
+  }
+  if (lost.cut_count != 0) {
+    note_cut_lines(lost.cut_count, fmt::format("{}:{}", list.path, lost.cut_line));
   }
   if (lost.unknown_count != 0) {
     note(fmt::format("{}: {} not in the database, left out; the first: {}", name,
@@ -90,9 +99,13 @@ int read_page_list(const PageList& list, const PageView* pages, const StopSignal
   }
   LineReader reader(input.descriptor(), stop);
   const auto read = read_lines(list, pages, reader, lost, visit);
-  if (!read) return fail_with(list.path, read.error());
+  if (!read) return fail_with_input(list.path, read.error());
+  if (!reader.refusal().empty()) {
+    note_refused_input(list.path, reader.refusal());
+    return kExitNo;
+  }
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-  note_lost_lines(name, list.form, lost);
+  note_lost_lines(list, lost);
   return kExitDone;
 }
 

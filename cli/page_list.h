@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Lists of pages: a URL or #INDEX a line. Threads: one.
+/// Lists of pages: a URL or #INDEX a line, which a TAB ends. Empty lines and comments are skipped
+/// as in edges (edge_lines.h). Threads: one.
 
 #include <cstdint>
 #include <functional>
@@ -23,12 +24,14 @@ struct PageList {
   bool takes_any_index = false;  ///< each #INDEX names a page, also one that was forgotten
 };
 
-/// Lines that lead to no page.
+/// Lines that lead to no page, or of which something was left out.
 struct LostLines {
   std::uint64_t unknown_count = 0;  ///< pages that are not in the database
   std::string unknown_page;         ///< the first of them
   std::uint64_t malformed_count = 0;
   std::uint64_t malformed_line = 0;  ///< the first of them, counted from 1
+  std::uint64_t cut_count = 0;       ///< that went on after the TAB that ends a page
+  std::uint64_t cut_line = 0;        ///< the first of them
 };
 
 /// Calls `visit` for each page of the list. `pages` may be null: all of #INDEX are there. An exit

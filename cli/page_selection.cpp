@@ -77,7 +77,7 @@ class Places {
   std::vector<Place> places_;
 };
 
-using Look = std::function<void(std::uint64_t done, std::uint64_t total)>;
+using MatchLook = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 /// Calls `visit` for the pages of all hosts of a domain. Keys stand host by host, so one URL a host
 /// is enough to know which hosts these are.
@@ -103,7 +103,7 @@ Result<void> for_each_key_of_domain(const PageView& view, const std::string& dom
 
 /// The pages of the host or domain, ascending: neighbours share a block of URLs.
 Result<std::vector<std::uint64_t>> find_pages(const PageView& view, const PageSelection& selection,
-                                              const Look& look) {
+                                              const MatchLook& look) {
   std::vector<std::uint64_t> indexes;
   const auto note = [&](Key16 /*key*/, std::uint64_t index) {
     indexes.push_back(index);
@@ -117,7 +117,8 @@ Result<std::vector<std::uint64_t>> find_pages(const PageView& view, const PageSe
 }
 
 /// Calls `visit` for the pages that match, ascending, until it returns false.
-Result<void> for_each_match(const PageView& view, const PageSelection& selection, const Look& look,
+Result<void> for_each_match(const PageView& view, const PageSelection& selection,
+                            const MatchLook& look,
                             const std::function<bool(const PageInfo&)>& visit) {
   std::uint64_t done = 0;
   std::uint64_t total = view.info().page_count;
@@ -168,7 +169,8 @@ Result<std::optional<std::vector<std::uint64_t>>> walk_down_ranking(
 
 /// The matches that come first.
 Result<std::vector<std::uint64_t>> sort_matches(const PageView& view,
-                                                const PageSelection& selection, const Look& look) {
+                                                const PageSelection& selection,
+                                                const MatchLook& look) {
   Places places(selection);
   Result<void> done;
   const auto walked = for_each_match(view, selection, look, [&](const PageInfo& page) {
@@ -227,7 +229,7 @@ bool is_of_domain(std::string_view url, const std::string& domain) {
 }
 
 Result<void> for_each_selected(const PageView& view, const PageSelection& selection,
-                               const Look& look,
+                               const MatchLook& look,
                                const std::function<Result<void>(const PageInfo&)>& visit) {
   const bool is_in_order =
       !selection.scores && selection.column == model::PageColumn::kIndex && !selection.descending;

@@ -80,24 +80,11 @@ Result<void> PageSink::add(const CrawlEvent& event, model::PageNaming naming) {
   return pages_->add(event);
 }
 
-Result<void> PageSink::merge() {
-  if (!pages_) return {};
-  CRAWLSTORE_TRY(pages_->merge(pages_options_.progress));
-  return {};
-}
-
-Result<std::optional<std::uint64_t>> PageSink::update_opic(const RankProgress& progress) {
+Result<std::optional<std::uint64_t>> PageSink::merge() {
   if (!pages_) return std::nullopt;
-  CRAWLSTORE_TRY(const auto snapshot, store_.snapshot());
-  CRAWLSTORE_TRY(const auto view, PageView::open(snapshot, name_));
-  for (const Scorer scorer : {Scorer::kOpicCash, Scorer::kOpicHistory, Scorer::kOpicCrawls}) {
-    const auto scores = ScoreView::open(view, name_of(scorer));
-    if (!scores && scores.error().code == Errc::kUnknownName) return std::nullopt;
-    if (!scores) return tl::unexpected<Error>(scores.error());
-    if (scores->info().scorer != scorer || !scores->info().is_stale) return std::nullopt;
-  }
-  CRAWLSTORE_TRY(const auto report, opic(store_, {.database = name_, .progress = progress}));
-  return report.giver_count;
+  CRAWLSTORE_TRY(const auto report, merge_with_opic(*pages_, pages_options_.progress));
+  if (!report.opic) return std::nullopt;
+  return report.opic->giver_count;
 }
 
 PagesStatus PageSink::status() const {

@@ -46,11 +46,10 @@ class PageSink {
   ///         kTypeMismatch: the event names pages in another way than the database;
   ///         kInvalidArgument: a rule for events; those of PageDb::add()
   Result<void> add(const CrawlEvent& event, model::PageNaming naming);
-  /// The superstep. Without a database nothing happens. errors kCancelled: the edits still wait
-  Result<void> merge();
-  /// Brings OPIC up to date where the database has its three arrays and pages have changed since;
-  /// returns how many pages gave their cash on. Nothing elsewhere. errors of opic()
-  Result<std::optional<std::uint64_t>> update_opic(const RankProgress& progress);
+  /// The superstep, and OPIC in its commit where that is in use; returns how many pages gave their
+  /// cash on then. Without a database nothing happens. errors of merge_with_opic(), kCancelled too:
+  /// the edits still wait
+  Result<std::optional<std::uint64_t>> merge();
   /// Of the database now, and as it was when it was opened.
   [[nodiscard]] PagesStatus status() const;
   [[nodiscard]] const PagesStatus& first_status() const { return first_status_; }

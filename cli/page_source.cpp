@@ -17,7 +17,7 @@ std::string missing_database(const Snapshot& snapshot, const PageSourceOptions& 
                                  model::format_printable(options.path), options.database);
   const auto names = PageView::names(snapshot);
   if (names.empty()) {
-    return text + "; `crawlstore import FILE --format edges|events|jsonl INPUT` makes one";
+    return text + "; `crawlstore import FILE --format urls|edges|events|jsonl INPUT` makes one";
   }
   text += "; it has ";
   for (std::size_t i = 0; i < names.size(); ++i) {

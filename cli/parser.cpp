@@ -32,7 +32,7 @@ Option with_value_name(CLI::Option* option, const std::string& spelling) {
 std::string exit_codes() {
   std::string text = "Exit codes:";
   for (const auto& [codes, meaning] : exit_code_meanings()) {
-    text += fmt::format("\n  {:<10}{}", codes, meaning);
+    text += fmt::format("\n  {:<15}{}", codes, meaning);
   }
   return text;
 }

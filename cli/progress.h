@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How far long work is: a bar on a terminal, a plain line every few seconds elsewhere, nothing
-/// when quiet. All on standard error. Threads: one.
+/// How far long work is: a line with a bar, drawn over itself, on a terminal that knows escapes; a
+/// plain line every few seconds elsewhere; nothing when quiet. All on standard error. Threads: one.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,9 +18,14 @@
 
 namespace crawlstore::cli {
 
+/// A line of at most `width` columns: a bar between `what` and `rest`, as far as there is room.
+/// `fraction`: from 0 to 1; negative = not known, and no bar.
+std::string progress_line(std::string_view what, double fraction, std::string_view rest,
+                          std::size_t width);
+
 class ProgressBar {
  public:
-  /// `what`: "verify". `unit` of the numbers: kBytes or kCount, then `noun`s ("lines").
+  /// `what`: "verify". `unit` of the numbers: kBytes, without a noun, or kCount of "lines".
   ProgressBar(std::string what, model::Unit unit, std::string noun, bool quiet);
   ~ProgressBar();  ///< takes the bar away
   ProgressBar(const ProgressBar&) = delete;
@@ -34,12 +40,13 @@ class ProgressBar {
  private:
   using Clock = std::chrono::steady_clock;
   [[nodiscard]] std::string text(std::uint64_t done, double fraction, double seconds) const;
+  [[nodiscard]] std::string amount(std::uint64_t value) const;
 
   std::string what_;
   model::Unit unit_;
   std::string noun_;
   bool quiet_;
-  bool on_terminal_;
+  bool is_drawn_;  // over itself
   bool shown_ = false;
   Clock::time_point start_;
   Clock::time_point next_;
@@ -50,7 +57,7 @@ class ProgressBar {
 class WorkBar {
  public:
   /// `what`: "superstep". `noun`: of what is counted. `stop` outlives it.
-  WorkBar(std::string what, const StopSignals& stop, bool quiet, std::string noun = " steps")
+  WorkBar(std::string what, const StopSignals& stop, bool quiet, std::string noun = "steps")
       : what_(std::move(what)), stop_(stop), quiet_(quiet), noun_(std::move(noun)) {}
   WorkBar(const WorkBar&) = delete;
   WorkBar& operator=(const WorkBar&) = delete;

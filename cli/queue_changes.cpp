@@ -212,7 +212,7 @@ int fill_queue(const QueueSourceOptions& source, const QueueChange& change) {
                                   {change.scores, "--fill-from SCORE", change.quiet}, code);
   if (!scores) return code;
   const StopSignals stop;
-  WorkBar bar("fill", stop, change.quiet, " pages");
+  WorkBar bar("fill", stop, change.quiet, "pages");
   auto counts = change_queue(
       *store, {name, queue_options(source)}, change.replaces, stop,
       [&](Queue& queue) { return fill(queue, *found->pages, *scores, change, bar.progress()); });
@@ -248,6 +248,7 @@ int change_by_list(const QueueSourceOptions& source, const QueueChange& change) 
                      CRAWLSTORE_TRY(auto used, use_list(queue, change.use, listed));
                      used.push_back(count_field("unknown_count", lost.unknown_count));
                      used.push_back(count_field("malformed_count", lost.malformed_count));
+                     used.push_back(count_field("cut_count", lost.cut_count));
                      return used;
                    });
   code = report(source, *found, stop, counts, change.form.as_json);
@@ -262,7 +263,7 @@ int trim_queue(const QueueSourceOptions& source, const QueueChange& change) {
   const auto found = open_queues(source, {.queue = true, .may_be_damaged = empties}, code);
   if (!found || !check_chosen(*found, source, code)) return code;
   const StopSignals stop;
-  WorkBar bar("trim", stop, change.quiet, " pages");
+  WorkBar bar("trim", stop, change.quiet, "pages");
   const std::string name = queue_name(*found, source);
   auto counts = change_queue(*store, {name, queue_options(source)}, empties, stop,
                              [&](Queue& queue) -> Result<Counts> {

@@ -16,7 +16,7 @@ namespace crawlstore::cli {
 namespace {
 
 /// The least that a queue takes.
-constexpr std::uint64_t kMemoryMin = std::uint64_t{32} << 20;
+constexpr std::uint64_t kQueueMemoryMin = std::uint64_t{32} << 20;
 
 /// What there is instead.
 std::string missing_queue(const QueueSourceOptions& options, const QueueSource& source) {
@@ -72,17 +72,16 @@ void add_queue_source(Parser& parser, QueueSourceOptions& options) {
 }
 
 void add_queue_memory(Parser& parser, QueueSourceOptions& options) {
-  add_bytes(
-      parser, "--memory", options.memory_bytes,
-      "what the queue may keep in memory, such as 256MiB, at least 32MiB; with little, many "
-      "changes write it anew more often (default: a quarter of what the cgroup or the machine "
-      "allows, 32 MiB to 1 GiB)",
-      kMemoryMin);
+  add_bytes(parser, "--memory", options.memory_bytes,
+            "what the queue may keep in memory, such as 256MiB, at least 32MiB; with little, many "
+            "changes write it anew more often (default: a quarter of what the cgroup, ulimit and "
+            "the machine allow, 32 MiB to 1 GiB)",
+            kQueueMemoryMin);
 }
 
 QueueOptions queue_options(const QueueSourceOptions& options) {
   const std::uint64_t usual =
-      std::clamp(default_memory_bytes(), kMemoryMin, QueueOptions{}.memory_bytes);
+      std::clamp(default_memory_bytes(), kQueueMemoryMin, QueueOptions{}.memory_bytes);
   return {.memory_bytes = options.memory_bytes.value_or(usual)};
 }
 

@@ -17,7 +17,11 @@ std::string missing_scores(const PageView& pages, const PageSourceOptions& sourc
   std::string text = fmt::format("{}: no scores `{}`", path, model::format_printable(choice.name));
   const auto arrays = ScoreView::list(pages);
   if (!arrays || arrays->empty()) {
-    return text + fmt::format("; `crawlstore rank {}` computes PageRank", path);
+    return text +
+           fmt::format("; `crawlstore rank {}{}` computes PageRank", path, choice.rank_words);
+  }
+  if (!choice.rank_words.empty()) {
+    text += fmt::format("; `crawlstore rank {}{}` computes them", path, choice.rank_words);
   }
   text += "; there are ";
   for (std::size_t i = 0; i < arrays->size(); ++i) {
@@ -40,7 +44,7 @@ std::optional<ScoreView> open_scores(const PageView& pages, const PageSourceOpti
   if (scores->info().subject != ScoreSubject::kPage && !choice.takes_hosts) {
     code = fail_with(
         fmt::format("{}: the scores `{}` are of hosts or domains, not of pages; `crawlstore top "
-                    "--by` shows them",
+                    "--name` shows them",
                     model::format_printable(source.path), model::format_printable(choice.name)),
         kExitNo);
     return std::nullopt;

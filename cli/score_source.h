@@ -17,8 +17,9 @@ namespace crawlstore::cli {
 struct ScoresChoice {
   std::string_view name;
   std::string_view option;
-  bool quiet = false;        ///< nothing is said of stale ones
-  bool takes_hosts = false;  ///< and domains
+  bool quiet = false;                ///< nothing is said of stale ones
+  bool takes_hosts = false;          ///< and domains
+  std::string_view rank_words = "";  ///< by which `crawlstore rank FILE` makes them: " --by host"
 };
 
 /// Opens scores, and notes when they are stale. On failure says why, and which there are,

@@ -111,11 +111,14 @@ Result<void> SeenAsker::print_batch() {
   return input_order_.start_batch();
 }
 
+/// The one way of a line into the store: a page's URL is remembered before it is asked for,
+/// whoever gets the verdict.
 Result<void> SeenAsker::submit(const KeyedLines& lines, std::size_t begin, std::size_t end) {
   requests_.clear();
   requests_.reserve(end - begin);
   for (std::size_t i = begin; i < end; ++i) {
     const auto [url, key] = lines[i];
+    CRAWLSTORE_TRY(session_.remember_page(url, key));
     requests_.push_back(
         {options_.operation, 0, key.head, {}, std::as_bytes(std::span(url)), key.tail});
   }
@@ -126,7 +129,6 @@ Result<void> SeenAsker::ask_some(const KeyedLines& lines, std::size_t end) {
   std::uint64_t url_bytes = 0;
   for (std::size_t i = asked_count_; i < end; ++i) {
     const auto [url, key] = lines[i];
-    CRAWLSTORE_TRY(session_.remember_page(url, key));
     if (ordered_) CRAWLSTORE_TRY(input_order_.add(key.head, url));
     url_bytes += url.size();
   }
@@ -140,7 +142,7 @@ Result<void> SeenAsker::ask_some(const KeyedLines& lines, std::size_t end) {
 
 Result<void> SeenAsker::ask(const KeyedLines& lines) {
   asked_count_ = 0;
-  if (lines.unparsed_count() != 0) session_.core().count_unparsed(lines.unparsed_count());
+  count_unparsed(lines);
   while (asked_count_ < lines.size()) {
     const auto room =
         std::min<std::uint64_t>(kLinesPerLook, options_.flush_every.lines - waiting_lines_);
@@ -167,8 +169,18 @@ std::optional<std::chrono::nanoseconds> SeenAsker::patience() const {
       kPause, std::max<std::chrono::nanoseconds>(kPause, most) - waited);
 }
 
-void SeenAsker::keep(const KeyedLines& lines, std::size_t from) {
-  if (from < lines.size()) (void)submit(lines, from, lines.size());
+void SeenAsker::keep_rest(const KeyedLines& lines) {
+  if (asked_count_ < lines.size()) (void)submit(lines, asked_count_, lines.size());
+}
+
+void SeenAsker::keep(const KeyedLines& lines) {
+  if (lines.empty()) return;
+  count_unparsed(lines);
+  (void)submit(lines, 0, lines.size());
+}
+
+void SeenAsker::count_unparsed(const KeyedLines& lines) {
+  if (lines.unparsed_count() != 0) session_.core().count_unparsed(lines.unparsed_count());
 }
 
 }  // namespace crawlstore::cli

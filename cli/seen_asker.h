@@ -34,10 +34,10 @@ class SeenAsker {
   Result<void> ask(const KeyedLines& lines);
   /// Merges everything, or only when a bucket calls for it, and prints what that answered.
   Result<void> merge(bool everything);
-  /// Nobody takes verdicts any more: the lines that ask() did not reach, and others, wait in the
-  /// file. Stops at the first that the store does not take.
-  void keep_rest(const KeyedLines& lines) { keep(lines, asked_count_); }
-  void keep(const KeyedLines& lines, std::size_t from = 0);
+  /// Leaves lines in the file for the next run, after the output failed: those that ask() was
+  /// given last and did not reach, or others. Stops at the first that the store does not take.
+  void keep_rest(const KeyedLines& lines);
+  void keep(const KeyedLines& lines);
 
   /// How long the next line may keep those that wait from being answered; nullopt: none waits.
   [[nodiscard]] std::optional<std::chrono::nanoseconds> patience() const;
@@ -50,6 +50,7 @@ class SeenAsker {
   Result<void> answer_leftovers();
   Result<void> ask_some(const KeyedLines& lines, std::size_t end);
   Result<void> submit(const KeyedLines& lines, std::size_t begin, std::size_t end);
+  void count_unparsed(const KeyedLines& lines);
   Result<void> look();
   Result<void> print_batch();
   void note_answered(Clock::time_point merge_start);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/seen_run.h"
 
-#include <cerrno>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "cli/console.h"
-#include "cli/input_file.h"
 #include "cli/input_size.h"
 #include "model/format_text.h"
 
@@ -20,12 +18,14 @@ constexpr std::uint64_t kRefusalsShown = 5;
 
 }  // namespace
 
-SeenRun::SeenRun(const SeenOptions& options, UrlSession& session, UnparsedReport& unparsed)
+SeenRun::SeenRun(const SeenOptions& options, UrlSession& session, UnparsedReport& unparsed,
+                 LookedInputs looked)
     : options_(options),
       session_(session),
       unparsed_(unparsed),
+      looked_(std::move(looked)),
       keyer_(session.keyer()),
-      progress_("seen", model::Unit::kCount, " lines", options.quiet),
+      progress_("seen", model::Unit::kCount, "lines", options.quiet),
       subject_(options.session.path),
       asker_(options, session, counts_) {}
 
@@ -85,53 +85,65 @@ Result<void> SeenRun::take_pause() {
   return is_settled() ? asker_.merge(true) : settle();
 }
 
-Result<void> SeenRun::take_line(std::string_view line) {
+/// Counts the line, and adds it to those that are asked for next unless it is empty or refused.
+void SeenRun::add_line(std::string_view line) {
+  ++counts_.lines;
   if (line.empty()) {
     ++counts_.skipped;
-    return {};
+    return;
   }
   if (const auto why = refusal_of(line)) {
     refuse(*why);
-    return {};
+    return;
   }
   const Key16 key = keyer_(line);
   const UrlProblem problem = keyer_.problem();
   if (problem != UrlProblem::kNone) unparsed_.add(place(), line, problem);
   lines_.add(line, key, problem == UrlProblem::kNone);
+}
+
+Result<void> SeenRun::take_line(std::string_view line) {
+  add_line(line);
   return lines_.is_full() ? hand_over() : Result<void>{};
 }
 
-/// Nobody takes verdicts any more: the lines that were taken out of the input, and are not asked
-/// yet, wait in the file with the others.
-void SeenRun::keep_unasked(LineReader& reader) {
-  asker_.keep_rest(asked_);
+/// Adds the lines that were taken out of the input already, which nobody can read again.
+void SeenRun::take_at_hand(LineReader& reader) {
   std::string_view line;
-  while (reader.next_at_hand(line)) {
-    if (line.empty() || refusal_of(line)) continue;
-    lines_.add(line, keyer_(line), true);
-  }
+  while (reader.next_at_hand(line)) add_line(line);
+}
+
+/// After the output failed: leaves all lines that were read and are not answered in the file.
+void SeenRun::keep_unasked() {
+  asker_.keep_rest(asked_);
   asker_.keep(lines_);
 }
 
 Result<void> SeenRun::read(const std::string& path, const StopSignals& stop) {
-  const InputFile file(path);
-  if (file.descriptor() < 0) {
-    input_failure_ = fail_errno(errno, "the input").value();
+  const auto input =
+      looked_.first ? std::move(looked_.first) : std::make_unique<OpenInput>(path, stop);
+  if (input->descriptor() < 0) {
+    input_failure_ = fail_errno(input->open_errno(), "the input").value();
     return {};
   }
-  LineReader reader(file.descriptor(), stop, [this] { return patience(); });
-  const InputSize size(file.descriptor());
+  LineReader reader(std::move(input->bytes()), [this] { return patience(); });
+  const InputSize size(input->descriptor());
   std::string_view line;
   while (true) {
     const auto next = reader.next(line);
     if (!next) input_failure_ = next.error();
     if (!next || *next == LineReader::Next::kEnd) return {};
+    if (*next == LineReader::Next::kRefused) {
+      ++counts_.refused_inputs;
+      note_refused_input(path, reader.refusal());
+      return {};
+    }
     Result<void> done;
     if (*next == LineReader::Next::kPause) {
       done = take_pause();
     } else {
-      ++counts_.lines;
       if (*next == LineReader::Next::kTooLong) {
+        ++counts_.lines;
         refuse("it is longer than 64 MiB");
       } else {
         done = take_line(line);
@@ -141,7 +153,7 @@ Result<void> SeenRun::read(const std::string& path, const StopSignals& stop) {
       }
     }
     if (done) continue;
-    if (output_failure()) keep_unasked(reader);
+    if (output_failure()) take_at_hand(reader);
     return done;
   }
 }
@@ -155,16 +167,16 @@ Result<void> SeenRun::answer_inputs(const StopSignals& stop) {
     if (input_failure_) subject_ = path == "-" ? "standard input" : path;
     if (input_failure_ || stop.requested() != 0) break;
   }
-  const auto settled = settle();
-  if (!settled && output_failure()) asker_.keep_rest(asked_);
-  CRAWLSTORE_TRY(settled);
+  CRAWLSTORE_TRY(settle());
   return asker_.merge(true);
 }
 
 Result<void> SeenRun::run(const StopSignals& stop) {
   Result<void> done = asker_.start();
   if (done) done = answer_inputs(stop);
+  if (output_failure()) keep_unasked();
   counts_.unparsed = keyer_.unparsed_count();
+  counts_.refused_inputs += looked_.refused_count;
   counts_.dropped = session_.core().status().dropped_count;
   if (const auto failure = output_failure()) {
     subject_ = options_.session.path;
@@ -174,8 +186,9 @@ Result<void> SeenRun::run(const StopSignals& stop) {
     subject_ = options_.session.path;
     return done;
   }
-  if (input_failure_) return tl::unexpected<Error>(*input_failure_);
-  return {};
+  if (!input_failure_) return {};
+  is_of_input_ = true;
+  return tl::unexpected<Error>(*input_failure_);
 }
 
 }  // namespace crawlstore::cli

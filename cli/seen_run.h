@@ -17,6 +17,7 @@
 #include "cli/keyed_lines.h"
 #include "cli/line_reader.h"
 #include "cli/progress.h"
+#include "cli/refused_inputs.h"
 #include "cli/seen_asker.h"
 #include "cli/seen_options.h"
 #include "cli/unparsed_report.h"
@@ -27,7 +28,9 @@ namespace crawlstore::cli {
 
 class SeenRun {
  public:
-  SeenRun(const SeenOptions& options, UrlSession& session, UnparsedReport& unparsed);
+  /// `looked` tells which inputs were refused before.
+  SeenRun(const SeenOptions& options, UrlSession& session, UnparsedReport& unparsed,
+          LookedInputs looked);
 
   /// Reads the inputs to their ends. An input that cannot be read is the last one: what was read
   /// before is answered. errors of the inputs, the store, the output
@@ -36,6 +39,8 @@ class SeenRun {
   [[nodiscard]] const model::LineCounts& counts() const { return counts_; }
   /// What a failure of run() is about: FILE, an input, standard output.
   [[nodiscard]] const std::string& subject() const { return subject_; }
+  /// Whether it is about an input.
+  [[nodiscard]] bool is_of_input() const { return is_of_input_; }
   /// Why standard output took no more, if that ended run(). The lines at hand were submitted then.
   [[nodiscard]] std::optional<Error> output_failure() const { return asker_.output_failure(); }
 
@@ -43,11 +48,13 @@ class SeenRun {
   Result<void> answer_inputs(const StopSignals& stop);
   Result<void> read(const std::string& path, const StopSignals& stop);
   Result<void> take_line(std::string_view line);
+  void add_line(std::string_view line);
   Result<void> await_asked();
   Result<void> hand_over();
   Result<void> settle();
   Result<void> take_pause();
-  void keep_unasked(LineReader& reader);
+  void take_at_hand(LineReader& reader);
+  void keep_unasked();
   [[nodiscard]] std::optional<std::chrono::nanoseconds> patience() const;
   [[nodiscard]] bool is_settled() const { return lines_.empty() && !asking_.valid(); }
   [[nodiscard]] std::optional<const char*> refusal_of(std::string_view url) const;
@@ -58,6 +65,7 @@ class SeenRun {
   const SeenOptions& options_;
   UrlSession& session_;
   UnparsedReport& unparsed_;
+  LookedInputs looked_;
   UrlKeyer keyer_;
   model::LineCounts counts_;
   ProgressBar progress_;
@@ -65,6 +73,7 @@ class SeenRun {
   std::string input_;  // the path of the one that is read; empty: standard input, not named
   std::uint64_t lines_before_input_ = 0;
   std::optional<Error> input_failure_;
+  bool is_of_input_ = false;
   KeyedLines lines_;  // that were read last
   KeyedLines asked_;  // those before
   SeenAsker asker_;   // while asking_ is valid, of the other thread

@@ -13,7 +13,7 @@
 namespace crawlstore::cli {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 /// A file that no path leads to; -1 and errno.
 int open_nameless(const std::string& folder) {
@@ -51,7 +51,7 @@ Result<void> Spool::spill() {
 }
 
 Result<void> Spool::drain_file(const std::function<Result<void>(std::string_view)>& visit) const {
-  std::string block(std::min<std::uint64_t>(kBlockBytes, spilled_bytes_), '\0');
+  std::string block(std::min<std::uint64_t>(kReadBytes, spilled_bytes_), '\0');
   std::uint64_t offset = 0;
   while (offset < spilled_bytes_) {
     const std::size_t wanted = std::min<std::uint64_t>(block.size(), spilled_bytes_ - offset);

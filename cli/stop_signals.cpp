@@ -23,16 +23,19 @@ timespec timespec_of(std::chrono::nanoseconds time) {
   return parts;
 }
 
-/// The first one is a wish; the second one, of whatever kind, has its default effect: SA_RESETHAND
-/// has restored that, and the signal comes again when the handler returns.
+/// SA_RESETHAND has restored the default effect of a second SIGINT or SIGTERM, of whatever kind the
+/// first was; raised here, the signal comes again when the handler returns.
 extern "C" void remember_signal(int signal_number) {
-  if (stop_signal.exchange(signal_number) != 0) (void)::raise(signal_number);
+  int none = 0;
+  if (stop_signal.compare_exchange_strong(none, signal_number)) return;
+  if (signal_number != SIGHUP) (void)::raise(signal_number);
 }
 
-struct sigaction action_of_first_signal() {
+struct sigaction action_of(int signal_number) {
   struct sigaction action = {};
   action.sa_handler = remember_signal;
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  action.sa_flags = SA_RESTART;
+  if (signal_number != SIGHUP) action.sa_flags |= static_cast<int>(SA_RESETHAND);
   sigemptyset(&action.sa_mask);
   return action;
 }
@@ -41,17 +44,19 @@ struct sigaction action_of_first_signal() {
 
 StopSignals::StopSignals() {
   stop_signal = 0;
-  const struct sigaction action = action_of_first_signal();
-  ::sigaction(SIGINT, &action, &earlier_interrupt_);
-  ::sigaction(SIGTERM, &action, &earlier_terminate_);
-  // What was ignored stays so: a background job of a shell does not take its Ctrl-C.
-  if (earlier_interrupt_.sa_handler == SIG_IGN) ::sigaction(SIGINT, &earlier_interrupt_, nullptr);
-  if (earlier_terminate_.sa_handler == SIG_IGN) ::sigaction(SIGTERM, &earlier_terminate_, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    // What was ignored stays so: a background job of a shell does not take its Ctrl-C.
+    ::sigaction(kSignals[i], nullptr, &earlier_[i]);
+    if (earlier_[i].sa_handler == SIG_IGN) continue;
+    const struct sigaction action = action_of(kSignals[i]);
+    ::sigaction(kSignals[i], &action, nullptr);
+  }
 }
 
 StopSignals::~StopSignals() {
-  ::sigaction(SIGINT, &earlier_interrupt_, nullptr);
-  ::sigaction(SIGTERM, &earlier_terminate_, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], &earlier_[i], nullptr);
+  }
 }
 
 int StopSignals::requested() const {
@@ -62,13 +67,12 @@ StopSignals::Wait StopSignals::wait(int descriptor,
                                     std::optional<std::chrono::nanoseconds> patience) const {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  // Blocked between the look at the wish and the wait, so that none comes unseen in between.
-  sigset_t both;
+  // Signals are blocked from the look at the request to the wait: none comes unseen in between.
+  sigset_t ours;
   sigset_t earlier;
-  sigemptyset(&both);
-  sigaddset(&both, SIGINT);
-  sigaddset(&both, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &both, &earlier);
+  sigemptyset(&ours);
+  for (const int signal_number : kSignals) sigaddset(&ours, signal_number);
+  ::pthread_sigmask(SIG_BLOCK, &ours, &earlier);
   pollfd input{descriptor, POLLIN, 0};
   int ready = -1;
   while (requested() == 0 && ready < 0) {

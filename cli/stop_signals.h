@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// SIGINT and SIGTERM as a wish: while one of these lives, the first signal asks to stop, and a
-/// second one of its kind ends the process at once (the last commit stands).
+/// Turns SIGINT, SIGTERM and SIGHUP into a request that work looks at when it can stop. While a
+/// StopSignals lives, the first signal asks to stop, and another SIGINT or SIGTERM ends the process
+/// at once (the last commit stands). Another SIGHUP has no effect: a shell that ends sends one, and
+/// the kernel a second for its terminal. Signals that were ignored, by nohup for example, stay so.
 /// Threads: requested() from any thread. One at a time in a process.
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -19,7 +22,7 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// The number of the signal that came; 0 = none.
+  /// Returns the number of the signal that came, or 0.
   [[nodiscard]] int requested() const;
 
   enum class Wait : std::uint8_t { kReadable, kTimeout, kSignal };
@@ -33,8 +36,8 @@ class StopSignals {
   }
 
  private:
-  struct sigaction earlier_interrupt_ = {};
-  struct sigaction earlier_terminate_ = {};
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> earlier_ = {};  // of kSignals
 };
 
 }  // namespace crawlstore::cli

@@ -42,8 +42,9 @@ set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME crawlstore)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION web)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS fonts-dejavu-core)
-set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS "libgl1-mesa-dri, publicsuffix")
-set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS fonts-droid-fallback)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS
+    "fonts-droid-fallback, libgl1-mesa-dri, publicsuffix")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS fonts-noto-core)
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION
     "A crawl file holds which URLs a crawler has seen, pages and the links between
 them, their scores, and queues of what to fetch next. This package has the

@@ -28,6 +28,7 @@ endif()
 if(CRAWLSTORE_CLI)
   find_package(CLI11 CONFIG REQUIRED)
   pkg_check_modules(crawlstore_simdjson REQUIRED IMPORTED_TARGET simdjson)
+  pkg_check_modules(crawlstore_zlib REQUIRED IMPORTED_TARGET zlib)  # packed inputs
 endif()
 if(CRAWLSTORE_CLI OR CRAWLSTORE_INSPECTOR)
   pkg_check_modules(crawlstore_re2 REQUIRED IMPORTED_TARGET re2)

@@ -36,6 +36,7 @@ crawlstore_build_packages=(
   pkg-config
   publicsuffix
   robin-map-dev
+  zlib1g-dev
 )
 
 # What `./quickstart --package` needs on top.
@@ -68,6 +69,7 @@ crawlstore_test_packages=(
   python3-xlib
   shared-mime-info
   spin
+  x11-utils
   xdotool
   xvfb
   zstd

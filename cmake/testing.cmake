@@ -16,7 +16,8 @@ function(crawlstore_register_test)
     ${arg_NAME}
     PROPERTIES
       LABELS "${arg_LABELS}" TIMEOUT 600 ENVIRONMENT
-      "CRAWLSTORE_SOURCE_DIR=${PROJECT_SOURCE_DIR};CRAWLSTORE_BUILD_DIR=${PROJECT_BINARY_DIR}")
+      "CRAWLSTORE_SOURCE_DIR=${PROJECT_SOURCE_DIR};CRAWLSTORE_BUILD_DIR=${PROJECT_BINARY_DIR};\
+TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.suppressions")
   if(arg_PROPERTIES)
     set_tests_properties(${arg_NAME} PROPERTIES ${arg_PROPERTIES})
   endif()
@@ -42,6 +43,7 @@ function(crawlstore_test name)
   cmake_parse_arguments(arg LONG SHARDS "LABELS;SOURCES;LIBRARIES;PROPERTIES" ${ARGN})
   set(target tests_${name})
   add_executable(${target} ${arg_SOURCES})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)  # each source is a world of its own
   target_link_libraries(${target} PRIVATE crawlstore_tests_support ${arg_LIBRARIES})
   target_precompile_headers(${target} REUSE_FROM crawlstore_tests_support)
   crawlstore_label_target(${target} ${arg_LABELS})

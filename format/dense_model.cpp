@@ -14,12 +14,12 @@ namespace {
 
 constexpr unsigned kCodeBitsMax = 15;
 
-using Counts = std::array<std::uint64_t, kDenseTokens>;
+using TokenCounts = std::array<std::uint64_t, kDenseTokens>;
 using Lengths = std::array<std::uint8_t, kDenseTokens>;
 
 /// Lengths by Huffman's algorithm. Of equal weights the one that came first counts as less, so
 /// equal counts give equal lengths everywhere.
-Lengths huffman_lengths(const Counts& counts) {
+Lengths huffman_lengths(const TokenCounts& counts) {
   using Node = std::pair<std::uint64_t, std::size_t>;  // weight, number
   std::priority_queue<Node, std::vector<Node>, std::greater<>> nodes;
   std::array<std::size_t, 2 * kDenseTokens> parents{};
@@ -47,7 +47,7 @@ Lengths huffman_lengths(const Counts& counts) {
 }
 
 /// Flatter counts until no code is too long; in the end all counts are 1, and codes of 7 bits.
-Lengths bounded_lengths(Counts counts) {
+Lengths bounded_lengths(TokenCounts counts) {
   Lengths lengths = huffman_lengths(counts);
   while (*std::max_element(lengths.begin(), lengths.end()) > kCodeBitsMax) {
     for (std::uint64_t& count : counts) count = count / 2 + count % 2;

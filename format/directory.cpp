@@ -18,7 +18,7 @@ namespace {
 /// nullptr, or the text that names the broken rule.
 using Broken = const char*;
 
-tl::unexpected<Error> invalid(Broken text, const ParseLimits& limits) {
+tl::unexpected<Error> invalid_directory(Broken text, const ParseLimits& limits) {
   return fail(Errc::kDirectoryInvalid, text, limits.base_offset);
 }
 
@@ -281,7 +281,8 @@ std::vector<std::byte> encode_root(const DirectoryRoot& root) {
   }
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(fb::CreateRootDirect(builder, root.generation.value, root.next_segment_id,
-                                      root.next_run_id, &tables, &held, &held_tables));
+                                      root.next_run_id, &tables, &held, &held_tables,
+                                      root.taken_back.value));
   return padded_bytes(builder);
 }
 
@@ -318,11 +319,11 @@ std::vector<std::byte> encode_held_table(std::span<const HeldExtent> entries) {
 
 Result<DirectoryRoot> parse_root(std::span<const std::byte> bytes, const ParseLimits& limits) {
   if (bytes.size() > kRootBytesMax) {
-    return invalid("the directory root is too long", limits);
+    return invalid_directory("the directory root is too long", limits);
   }
   const FlatbufferInput<fb::Root> input(bytes);
   if (input.root() == nullptr) {
-    return invalid("the directory root is not a FlatBuffer of its schema", limits);
+    return invalid_directory("the directory root is not a FlatBuffer of its schema", limits);
   }
   const fb::Root& from = *input.root();
   DirectoryRoot root;
@@ -330,22 +331,26 @@ Result<DirectoryRoot> parse_root(std::span<const std::byte> bytes, const ParseLi
   root.next_segment_id = from.next_segment_id();
   root.next_run_id = from.next_run_id();
   if (root.generation != limits.generation) {
-    return invalid("the directory root is of another generation", limits);
+    return invalid_directory("the directory root is of another generation", limits);
   }
   if (root.next_segment_id == 0 || root.next_run_id == 0) {
-    return invalid("the next id is zero", limits);
+    return invalid_directory("the next id is zero", limits);
+  }
+  root.taken_back = {from.taken_back()};
+  if (root.taken_back >= root.generation) {
+    return invalid_directory("a generation was taken back that had not been made", limits);
   }
   if (const Broken broken = copy_tables(from, limits, root)) {
-    return invalid(broken, limits);
+    return invalid_directory(broken, limits);
   }
   if (const Broken broken = copy_held(from.held(), limits, root.held)) {
-    return invalid(broken, limits);
+    return invalid_directory(broken, limits);
   }
   if (const Broken broken = copy_held_tables(from, limits, root)) {
-    return invalid(broken, limits);
+    return invalid_directory(broken, limits);
   }
   if (const Broken broken = check_root_extents(root)) {
-    return invalid(broken, limits);
+    return invalid_directory(broken, limits);
   }
   return root;
 }
@@ -353,12 +358,12 @@ Result<DirectoryRoot> parse_root(std::span<const std::byte> bytes, const ParseLi
 Result<std::vector<SegmentEntry>> parse_table(std::span<const std::byte> bytes,
                                               const ParseLimits& limits) {
   if (bytes.size() > kTableBytesMax) {
-    return invalid("a table is too long", limits);
+    return invalid_directory("a table is too long", limits);
   }
   const FlatbufferInput<fb::SegmentTable> input(bytes, kTableSegmentsMax,
                                                 &fb::SegmentTable::segments);
   if (input.root() == nullptr) {
-    return invalid("a table is not a FlatBuffer of its schema", limits);
+    return invalid_directory("a table is not a FlatBuffer of its schema", limits);
   }
   const auto* from = input.root()->segments();
   std::vector<SegmentEntry> segments(size_of(from));
@@ -369,10 +374,10 @@ Result<std::vector<SegmentEntry>> parse_table(std::span<const std::byte> bytes,
     // References may share what they point to: without this a small table could unfold to a lot.
     copied_bytes += view_of(entry.name()).size() + size_of(entry.runs()) * sizeof(fb::Run);
     if (copied_bytes > bytes.size()) {
-      return invalid("parts of a table overlap", limits);
+      return invalid_directory("parts of a table overlap", limits);
     }
     if (const Broken broken = copy_segment(entry, previous, limits, segments[i])) {
-      return invalid(broken, limits);
+      return invalid_directory(broken, limits);
     }
     previous = segments[i].id;
   }
@@ -382,18 +387,18 @@ Result<std::vector<SegmentEntry>> parse_table(std::span<const std::byte> bytes,
 Result<std::vector<HeldExtent>> parse_held_table(std::span<const std::byte> bytes,
                                                  const ParseLimits& limits) {
   if (bytes.size() > kTableBytesMax) {
-    return invalid("a held table is too long", limits);
+    return invalid_directory("a held table is too long", limits);
   }
   const FlatbufferInput<fb::HeldTable> input(bytes);
   if (input.root() == nullptr) {
-    return invalid("a held table is not a FlatBuffer of its schema", limits);
+    return invalid_directory("a held table is not a FlatBuffer of its schema", limits);
   }
   if (size_of(input.root()->entries()) > kHeldTableEntriesMax) {
-    return invalid("the entry count of a held table is out of range", limits);
+    return invalid_directory("the entry count of a held table is out of range", limits);
   }
   std::vector<HeldExtent> entries;
   if (const Broken broken = copy_held(input.root()->entries(), limits, entries)) {
-    return invalid(broken, limits);
+    return invalid_directory(broken, limits);
   }
   return entries;
 }

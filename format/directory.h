@@ -93,6 +93,7 @@ struct DirectoryRoot {
   std::vector<TableRef> tables;  ///< ascending first_segment, disjoint id ranges
   std::vector<HeldExtent> held;  ///< we write at most kHeldInlineMax, any count is read
   std::vector<HeldTableRef> held_tables;
+  Generation taken_back;  ///< the newest that a rollback took back; 0: none
 };
 
 /// Bytes as FlatBuffers, padded with zeros to a multiple of 8. Deterministic. Of a tiled segment

@@ -206,6 +206,8 @@ Fields describe_root(std::span<const std::byte> bytes, std::size_t entries_max) 
     out.structs("tables", root.tables(), kTableRef);
     out.structs("held", root.held(), kHeldExtent);
     out.structs("held_tables", root.held_tables(), kHeldTableRef);
+    const std::uint8_t* taken_back = place_of(root, R::VT_TAKEN_BACK);
+    if (taken_back != nullptr) out.number("taken_back", taken_back, root.taken_back());
   };
   return describe_buffer<fb::Root>(bytes, entries_max, describe);
 }

@@ -12,19 +12,13 @@
 
 namespace crawlstore::format {
 
-namespace {
-
-bool is_short(const LinkBlockHeader& header) {
-  return header.codec == static_cast<std::uint16_t>(LinkCodec::kShort);
-}
-
 /// How many numbers of each part a block has.
-struct Counts {
+struct LinkBlockCounts {
   std::uint64_t gaps = 0;
   std::uint64_t degrees = 0;
   std::uint64_t links = 0;
 
-  static Counts of(const LinkBlockHeader& header) {
+  static LinkBlockCounts of(const LinkBlockHeader& header) {
     const bool has_gaps = (header.flags & kLinkPageGaps) != 0;
     return {has_gaps ? header.row_count - 1U : 0U, header.row_count, header.link_count};
   }
@@ -33,6 +27,12 @@ struct Counts {
   }
   [[nodiscard]] std::uint64_t all() const { return gaps + degrees + links; }
 };
+
+namespace {
+
+bool is_short(const LinkBlockHeader& header) {
+  return header.codec == static_cast<std::uint16_t>(LinkCodec::kShort);
+}
 
 /// The numbers of a block, before their lengths are chosen.
 struct Numbers {
@@ -108,7 +108,7 @@ class LinkBlockDecoder {
   LinkBlockDecoder(const LinkBlockHeader& header, std::span<const std::byte> block, LinkRows& rows,
                    std::uint64_t link_max)
       : header_(header),
-        counts_(Counts::of(header)),
+        counts_(LinkBlockCounts::of(header)),
         selectors_(block.subspan(sizeof header, is_short(header) ? counts_.selectors() : 0)),
         data_(block.subspan(sizeof header + selectors_.size())),
         rows_(rows),
@@ -243,7 +243,7 @@ class LinkBlockDecoder {
   }
 
   const LinkBlockHeader header_;
-  const Counts counts_;
+  const LinkBlockCounts counts_;
   std::span<const std::byte> selectors_;
   std::span<const std::byte> data_;  // may go on behind the data: padding
   std::uint64_t used_bytes_ = 0;
@@ -279,7 +279,7 @@ void encode_link_block(const LinkRowSpans& rows, std::vector<std::byte>& out) {
   header.codec =
       static_cast<std::uint16_t>(numbers.fits_short ? LinkCodec::kShort : LinkCodec::kPlain);
   header.flags = numbers.gaps.empty() ? std::uint16_t{0} : kLinkPageGaps;
-  const Counts counts = Counts::of(header);
+  const LinkBlockCounts counts = LinkBlockCounts::of(header);
   const std::uint64_t selectors_bytes = numbers.fits_short ? counts.selectors() : 0;
   const std::uint64_t number_bytes = numbers.fits_short ? 4 : 8;
   const std::size_t start = out.size();
@@ -306,7 +306,7 @@ void encode_link_block(const LinkRowSpans& rows, std::vector<std::byte>& out) {
 
 Result<std::uint64_t> link_block_bytes(const LinkBlockHeader& header) {
   if (const char* broken = check_header(header)) return invalid(broken);
-  const Counts counts = Counts::of(header);
+  const LinkBlockCounts counts = LinkBlockCounts::of(header);
   if (!is_short(header)) {
     if (header.data_bytes != counts.all() * 8) {
       return invalid("the data of a link block have another length");
@@ -326,8 +326,8 @@ Result<void> decode_link_block(std::span<const std::byte> block, LinkRows& rows,
   LinkBlockDecoder decoder(header, block, rows, link_max);
   const char* broken = is_short(header) ? decoder.decode_short() : decoder.decode_plain();
   if (broken != nullptr) return invalid(broken);
-  const std::uint64_t end =
-      sizeof header + header.data_bytes + (is_short(header) ? Counts::of(header).selectors() : 0);
+  const std::uint64_t end = sizeof header + header.data_bytes +
+                            (is_short(header) ? LinkBlockCounts::of(header).selectors() : 0);
   if (!is_zero(block.subspan(end))) return invalid("padding of a link block is not zero", end);
   return {};
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kColumns = std::tuple_size_v<decltype(RecordTileHeader::columns)>;
 /// The numbers of one column before they are packed.
-using Numbers = std::vector<std::uint64_t>;
+using ColumnNumbers = std::vector<std::uint64_t>;
 
 constexpr std::size_t at(RecordColumnId id) {
   return static_cast<std::size_t>(id);
@@ -27,7 +27,7 @@ std::uint8_t width_of(std::uint64_t number) {
 
 /// Turns numbers into differences to a base, the lowest of them. Where 0 has a meaning of its own
 /// it stays 0, and the lowest other number becomes 1.
-RecordColumn pack(bool keeps_zero, Numbers& numbers) {
+RecordColumn pack(bool keeps_zero, ColumnNumbers& numbers) {
   const auto is_packed = [keeps_zero](std::uint64_t number) { return !keeps_zero || number != 0; };
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint64_t number : numbers) {
@@ -44,8 +44,8 @@ RecordColumn pack(bool keeps_zero, Numbers& numbers) {
 }
 
 /// First crawls one later than they were: 0 says that there was none.
-std::array<Numbers, kColumns> columns_of(std::span<const PageRecord> records) {
-  std::array<Numbers, kColumns> columns;
+std::array<ColumnNumbers, kColumns> columns_of(std::span<const PageRecord> records) {
+  std::array<ColumnNumbers, kColumns> columns;
   const auto add = [&columns](RecordColumnId id, std::uint64_t number) {
     columns[at(id)].push_back(number);
   };

@@ -24,7 +24,7 @@ struct FrameHeader {
 };
 
 /// Nothing when it is cut short, or of a frame that is not allowed here.
-std::optional<FrameHeader> parse_header(std::span<const std::byte> frame) {
+std::optional<FrameHeader> parse_frame_header(std::span<const std::byte> frame) {
   if (frame.size() <= kDescriptorOffset || load<std::uint32_t>(frame.data()) != kFrameMagic) {
     return std::nullopt;
   }
@@ -99,7 +99,7 @@ Result<FrameDecompressor> FrameDecompressor::make(std::span<const std::byte> dic
 
 const char* FrameDecompressor::decompress(std::span<const std::byte> frame,
                                           std::span<std::byte> raw) {
-  const auto header = parse_header(frame);
+  const auto header = parse_frame_header(frame);
   if (!header || header->window_bytes > kFrameWindowBytesMax) {
     return "the header of a zstd frame is not one that is allowed";
   }

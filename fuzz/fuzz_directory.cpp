@@ -53,7 +53,8 @@ void check_root(std::span<const std::byte> bytes) {
     require(extents.size() * 32 <= bytes.size() && check_disjoint(extents).has_value());
     const auto again = parse_root(encode_root(*root), limits);
     require(again.has_value() && again->tables == root->tables && again->held == root->held &&
-            again->held_tables == root->held_tables);
+            again->held_tables == root->held_tables && again->taken_back == root->taken_back &&
+            root->taken_back < root->generation);
   }
 }
 

@@ -61,7 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   visit(shell);
   const auto report = verify(file.path(), {.level = VerifyLevel::kDeep, .progress = {}});
   if (!report) return 0;
-  fuzz::require(shell.app().session().checked.has_value());
-  fuzz::require(shell.app().session().checked->report.findings.size() == report->findings.size());
+  const auto& checked = shell.app().session().health.checked();
+  fuzz::require(checked.has_value());
+  fuzz::require(checked->report.findings.size() == report->findings.size());
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -30,8 +31,8 @@ struct Arguments {
   std::string screenshot;
   std::string theme;
   float scale = 0;
-  int width = 1280;
-  int height = 800;
+  std::optional<int> width;
+  std::optional<int> height;
   bool holds_pin = false;
   bool has_labels = false;
   bool no_pin = false;
@@ -65,9 +66,10 @@ Settings settings_of(const Arguments& arguments, Settings settings) {
 }
 
 int run_headless(const Arguments& arguments) {
-  HeadlessShell shell({arguments.width,
-                       arguments.height,
-                       settings_of(arguments, {}),
+  const Settings settings = settings_of(arguments, {});
+  HeadlessShell shell({arguments.width.value_or(settings.window_width),
+                       arguments.height.value_or(settings.window_height),
+                       settings,
                        /*settings_path=*/{},
                        {!arguments.no_pin, !arguments.no_mmap}});
   if (!arguments.file.empty()) {
@@ -115,12 +117,10 @@ void define(CLI::App& app, Arguments& arguments) {
   app.add_option("--theme", arguments.theme, "dark, light or contrast")->check(theme);
   app.add_option("--scale", arguments.scale, "size of everything, 1 to 2")
       ->check(CLI::Range(1.0, 2.0));
-  app.add_option("--width", arguments.width, "of the window, in pixels")
-      ->check(CLI::Range(200, 8192))
-      ->capture_default_str();
-  app.add_option("--height", arguments.height, "of the window, in pixels")
-      ->check(CLI::Range(150, 8192))
-      ->capture_default_str();
+  app.add_option("--width", arguments.width, "of the window, in pixels; else as it was left")
+      ->check(CLI::Range(Settings::kWindowWidthMin, Settings::kWindowSideMax));
+  app.add_option("--height", arguments.height, "of the window, in pixels; else as it was left")
+      ->check(CLI::Range(Settings::kWindowHeightMin, Settings::kWindowSideMax));
   app.add_flag("--hold-pin", arguments.holds_pin,
                "keep the generation pinned however long nobody touches the window");
   app.add_flag("--no-pin", arguments.no_pin, "take no lock: for file systems without them");

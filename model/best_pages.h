@@ -15,8 +15,11 @@ namespace crawlstore::model {
 class BestPages {
  public:
   explicit BestPages(std::size_t count) : count_(count) {}
+  static bool is_better(const ScoredPage& a, const ScoredPage& b) {
+    return a.score != b.score ? a.score > b.score : a.index < b.index;
+  }
   void add(const ScoredPage& page) {
-    if (best_.size() == count_ && (best_.empty() || !Better()(page, best_.top()))) return;
+    if (best_.size() == count_ && (best_.empty() || !is_better(page, best_.top()))) return;
     best_.push(page);
     if (best_.size() > count_) best_.pop();
   }
@@ -29,9 +32,7 @@ class BestPages {
 
  private:
   struct Better {
-    bool operator()(const ScoredPage& a, const ScoredPage& b) const {
-      return a.score != b.score ? a.score > b.score : a.index < b.index;
-    }
+    bool operator()(const ScoredPage& a, const ScoredPage& b) const { return is_better(a, b); }
   };
   std::size_t count_ = 0;
   std::priority_queue<ScoredPage, std::vector<ScoredPage>, Better> best_;  // the worst on top

@@ -6,6 +6,8 @@
 
 #include <crawlstore/storage.h>
 
+#include "model/queue_view.h"
+#include "model/scores_view.h"
 #include "model/store_view.h"
 
 namespace crawlstore::model {
@@ -39,6 +41,9 @@ void fill_pages(FileView& view, const Snapshot& snapshot) {
       view.pages_problem = opened.error();
       continue;
     }
+    auto [arrays, problem] = readable_scores(*opened);
+    view.scores.push_back(std::move(arrays));
+    if (problem) view.scores_problem = problem;
     view.pages.push_back(opened->info());
     view.page_views.push_back(std::move(*opened));
   }
@@ -59,6 +64,9 @@ void fill(FileView& view, const Snapshot& snapshot) {
     view.drums_problem = drums.error();
   }
   fill_pages(view, snapshot);
+  auto [queues, problem] = readable_queues(snapshot);
+  view.queues = std::move(queues);
+  view.queues_problem = problem;
 }
 
 Result<std::shared_ptr<const FileView>> look(const std::string& path,
@@ -133,6 +141,12 @@ bool CrawlFile::has_news() const {
   const Trace now = trace_of(path_);
   return now.error != trace_.error || now.is_cut != trace_.is_cut ||
          !std::ranges::equal(now.copies, trace_.copies, is_same);
+}
+
+std::optional<Generation> CrawlFile::newest() const {
+  const Trace now = trace_of(path_);
+  const auto winner = std::ranges::find_if(now.copies, &GenerationInfo::is_winner);
+  return winner == now.copies.end() ? std::nullopt : std::optional(winner->generation);
 }
 
 void CrawlFile::refresh() {

@@ -18,6 +18,8 @@
 #include <crawlstore/drum_view.h>
 #include <crawlstore/generations.h>
 #include <crawlstore/page_view.h>
+#include <crawlstore/queue.h>
+#include <crawlstore/scores.h>
 #include <crawlstore/snapshot.h>
 
 namespace crawlstore::model {
@@ -37,6 +39,10 @@ struct FileView {
   std::vector<PagesInfo> pages;      ///< its page databases, those that can be read
   std::vector<PageView> page_views;  ///< the same, open; empty once the pin was released
   std::optional<Error> pages_problem;
+  std::vector<QueueInfo> queues;  ///< those that can be read, by name
+  std::optional<Error> queues_problem;
+  std::vector<std::vector<ScoresInfo>> scores;  ///< of each of `pages`: arrays that can be read
+  std::optional<Error> scores_problem;
 };
 
 /// Which of view.pages is meant: that of the name; for "" the one called "pages", or the first.
@@ -65,6 +71,9 @@ class CrawlFile {
   /// another file at the path, or none? What it has found already is no news. Reads the superblocks
   /// only; after release() as well.
   [[nodiscard]] bool has_news() const;
+  /// The newest generation in the file now, whichever is shown; nullopt: there is none whole. Reads
+  /// the superblocks only.
+  [[nodiscard]] std::optional<Generation> newest() const;
   /// Opens the newest generation; the old pin is dropped when the last holder of the old view is
   /// gone, so the new one is taken before. A failure shows in view()->problem.
   void refresh();

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "model/bucket_bars.h"
 #include "model/key_text.h"
 
 namespace crawlstore::model {
@@ -53,13 +54,20 @@ std::string_view operation_name(DrumOperation operation) {
 
 class KeyRows final : public RowSource {
  public:
-  explicit KeyRows(DrumView view) : view_(std::move(view)) {}
+  KeyRows(DrumView view, std::uint64_t bucket) : view_(std::move(view)) {
+    const auto& buckets = view_.buckets();
+    if (bucket >= buckets.size()) return;
+    count_ = buckets[bucket].key_count;
+    for (std::uint64_t i = 0; i < bucket; ++i) first_ += buckets[i].key_count;
+  }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
-  [[nodiscard]] std::uint64_t row_count() const override { return view_.info().key_count; }
+  [[nodiscard]] std::uint64_t row_count() const override { return count_; }
   [[nodiscard]] Result<std::vector<Row>> rows(std::uint64_t first,
                                               std::size_t count_max) const override {
-    CRAWLSTORE_TRY(const auto found, keys_at(view_, first, count_max));
+    const std::uint64_t begin = std::min(first, count_);
+    const auto count = std::min<std::uint64_t>(count_max, count_ - begin);
+    CRAWLSTORE_TRY(const auto found, keys_at(view_, first_ + begin, count));
     std::vector<Row> rows;
     rows.reserve(found.size());
     for (const KeyRow& key : found) {
@@ -72,7 +80,7 @@ class KeyRows final : public RowSource {
   [[nodiscard]] Result<Row> whole_row(std::uint64_t number, Row row) const override {
     constexpr std::size_t kValue = 2;
     if (row.size() <= kValue || !is_cut(row[kValue], 2 * kValueShown)) return row;
-    CRAWLSTORE_TRY(const auto found, keys_at(view_, number, 1));
+    CRAWLSTORE_TRY(const auto found, keys_at(view_, first_ + number, 1));
     if (found.empty()) return row;
     CRAWLSTORE_TRY(const auto value, view_.lookup(found.front().key));
     if (value) row[kValue] = hex(*value, value->size());
@@ -81,6 +89,8 @@ class KeyRows final : public RowSource {
 
  private:
   DrumView view_;
+  std::uint64_t first_ = 0;  // row of the bucket's first key
+  std::uint64_t count_ = 0;
   std::string name_ = "keys";
   std::vector<Column> columns_{{"row", Unit::kCount},
                                {"key", Unit::kText},
@@ -138,18 +148,6 @@ class PendingRows final : public RowSource {
                                {"run_id", Unit::kId},      {"run_offset_bytes", Unit::kOffset}};
 };
 
-/// What is said of each bucket, from how near it is to its merge.
-std::vector<Cell> merge_marks(const std::vector<std::optional<double>>& ratios) {
-  std::vector<Cell> marks(ratios.size());
-  const auto fullest = std::max_element(ratios.begin(), ratios.end());
-  if (fullest == ratios.end() || fullest->value_or(0) == 0) return marks;
-  for (std::size_t i = 0; i < ratios.size(); ++i) {
-    if (ratios[i].value_or(0) > 1) marks[i] = "merge due";
-  }
-  if (**fullest <= 1) marks[static_cast<std::size_t>(fullest - ratios.begin())] = "merge next";
-  return marks;
-}
-
 }  // namespace
 
 Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segments) {
@@ -177,22 +175,20 @@ Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segmen
     return found == by_id.end() ? none : *found->second;
   };
   const auto id_cell = [](SegmentId id) { return id ? Cell{id.value} : Cell{}; };
-  std::vector<std::optional<double>> ratios;
-  for (std::uint64_t number = 0; number < view.buckets().size(); ++number) {
-    const auto fill = bucket_fill(view, number);
-    ratios.push_back(fill ? fill->merge_ratio : std::nullopt);
-  }
-  const std::vector<Cell> marks = merge_marks(ratios);
+  const std::vector<BucketBar> bars = bucket_bars(view).bars;
   std::uint64_t number = 0;
   for (const DrumView::Bucket& bucket : view.buckets()) {
-    const std::optional<double> ratio = ratios[number];
-    const Cell& mark = marks[number];
+    const auto fill = bucket_fill(view, number);
+    Cell ratio;
+    if (fill && fill->merge_ratio) ratio = *fill->merge_ratio;
+    const BucketMark mark = bars[number].mark;
     const SegmentInfo& partition = find(bucket.partition);
     const SegmentInfo& key_log = find(bucket.key_log);
     const auto bits = 8.0 * static_cast<double>(partition.payload_bytes());
     table.rows.push_back(
-        {number++, format_key(Key16(bucket.first_key), false), bucket.key_count,
-         ratio ? Cell{*ratio} : Cell{}, mark, partition.allocated_bytes(),
+        {number++, format_key(Key16(bucket.first_key), false), bucket.key_count, ratio,
+         mark == BucketMark::kNone ? Cell{} : Cell{std::string(name_of(mark))},
+         partition.allocated_bytes(),
          bucket.key_count == 0 ? Cell{} : Cell{bits / static_cast<double>(bucket.key_count)},
          bucket.pending_count, key_log.allocated_bytes(), find(bucket.aux_log).allocated_bytes(),
          std::uint64_t{key_log.runs.size()}, id_cell(bucket.partition), id_cell(bucket.key_log),
@@ -201,24 +197,27 @@ Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segmen
   return table;
 }
 
-std::shared_ptr<const RowSource> key_rows(const DrumView& view) {
-  return std::make_shared<KeyRows>(view);
+std::shared_ptr<const RowSource> key_rows(const DrumView& view, std::uint64_t bucket) {
+  return std::make_shared<KeyRows>(view, bucket);
 }
 
 std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket) {
   return std::make_shared<PendingRows>(view, bucket);
 }
 
-Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place) {
+Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place,
+                        const std::optional<std::uint64_t>& page) {
   const std::string found = place.stored && place.pending_count > 0 ? "partition and log"
                             : place.stored                          ? "partition"
                             : place.pending_count > 0               ? "log"
-                                                                    : "not in the file";
+                            : page ? "fresh keys, which no bucket has yet"
+                                   : "not in the file";
   Document document{{{"key", Unit::kText, format_key(key, view.info().key_bytes > 8)},
                      {"found_in", Unit::kText, found},
                      {"bucket", Unit::kId, place.bucket},
                      {"pending_count", Unit::kCount, place.pending_count}},
                     {}};
+  if (page) document.fields.push_back({"page", Unit::kId, *page});
   if (place.stored) {
     document.fields.push_back({"row", Unit::kCount, place.stored->row});
     document.fields.push_back({"partition", Unit::kId, place.stored->partition.value});
@@ -236,6 +235,22 @@ Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place) 
         {"aux", Unit::kText, text_of(place.pending->aux, place.pending->aux_bytes)});
   }
   return document;
+}
+
+Result<std::optional<std::uint64_t>> page_of_key(
+    const PageView& pages, Key16 key,
+    const std::function<bool(std::uint64_t done, std::uint64_t total)>& progress) {
+  constexpr std::uint64_t kKeysBetweenReports = 4096;
+  std::optional<std::uint64_t> found;
+  std::uint64_t done = 0;
+  bool is_cancelled = false;
+  CRAWLSTORE_TRY(pages.for_each_key([&](Key16 other, std::uint64_t page) {
+    if (other == key) found = page;
+    is_cancelled = done++ % kKeysBetweenReports == 0 && !progress(done, pages.info().page_count);
+    return other < key && !is_cancelled;
+  }));
+  if (is_cancelled) return fail(Errc::kCancelled, "it was cancelled");
+  return found;
 }
 
 Table gaps_table(const GapHistogram& histogram) {

@@ -5,6 +5,7 @@
 /// Ownership: a source shares its view, and with it the pin. Threads: any.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include <crawlstore/drum_cursor.h>
 #include <crawlstore/drum_statistics.h>
+#include <crawlstore/page_view.h>
 
 #include "model/row_source.h"
 #include "model/table.h"
@@ -25,9 +27,10 @@ namespace crawlstore::model {
 /// equal. Both are empty where the file does not state when.
 Table buckets_table(const DrumView& view, const std::vector<SegmentInfo>& segments);
 
-/// The table `keys`: all keys of a DRUM, ascending: row, key, the first bytes of the value in
-/// hexadecimal, partition, block_offset_bytes. whole_row() has all bytes of the value.
-std::shared_ptr<const RowSource> key_rows(const DrumView& view);
+/// The table `keys`: the keys of a bucket, ascending: row among all keys of the DRUM, key, the
+/// first bytes of the value in hexadecimal, partition, block_offset_bytes. whole_row() has all
+/// bytes of the value. No rows when there is no such bucket.
+std::shared_ptr<const RowSource> key_rows(const DrumView& view, std::uint64_t bucket);
 
 /// The table `pending`: the requests that wait in a bucket, in arrival order: sequence, operation,
 /// key, aux, value ... Auxiliaries are as they are, byte for byte, up to kRowBytesMax; longer ones
@@ -35,7 +38,15 @@ std::shared_ptr<const RowSource> key_rows(const DrumView& view);
 std::shared_ptr<const RowSource> pending_rows(const DrumView& view, std::uint64_t bucket);
 
 /// Where a key is: bucket, partition or log or neither, row, place in the file.
-Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place);
+///   page  that has the key, as page_of_key() says; also where no bucket has it yet
+Document key_place_view(const DrumView& view, Key16 key, const KeyPlace& place,
+                        const std::optional<std::uint64_t>& page = {});
+/// The page that has a key; nullopt = none.
+///   errors  kCancelled; of damage
+///   cost    a pass over the keys before it
+Result<std::optional<std::uint64_t>> page_of_key(
+    const PageView& pages, Key16 key,
+    const std::function<bool(std::uint64_t done, std::uint64_t total)>& progress);
 
 /// The table `gaps`: how many gaps there are of each power of two.
 Table gaps_table(const GapHistogram& histogram);

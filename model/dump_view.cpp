@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/dump_view.h"
 
+#include <charconv>
+
 #include "model/format_text.h"
 
 namespace crawlstore::model {
@@ -22,6 +24,15 @@ Document dump_view(const std::vector<FieldInfo>& fields) {
   return {{}, {std::move(table)}};
 }
 
+std::string field_text(const FieldInfo& field) {
+  if (field.type != "time_us") return field.value;
+  std::int64_t time_us = 0;
+  const char* const end = field.value.data() + field.value.size();
+  const auto [rest, error] = std::from_chars(field.value.data(), end, time_us);
+  if (error != std::errc() || rest != end) return field.value;
+  return field.value + " (" + format_time(time_us) + ")";
+}
+
 Table field_tree(const std::vector<FieldInfo>& fields) {
   Table table{"fields",
               {{"name", Unit::kText},
@@ -32,8 +43,9 @@ Table field_tree(const std::vector<FieldInfo>& fields) {
                {"problem", Unit::kText}},
               {}};
   for (const FieldInfo& field : fields) {
-    table.rows.push_back({std::string(std::size_t{3} * field.depth, ' ') + field.name, field.value,
-                          field.type, field.offset_bytes, field.length_bytes, field.problem});
+    table.rows.push_back({std::string(std::size_t{3} * field.depth, ' ') + field.name,
+                          field_text(field), field.type, field.offset_bytes, field.length_bytes,
+                          field.problem});
   }
   return table;
 }

@@ -24,7 +24,7 @@ struct GraphNode {
   PageState state{};             ///< of the page
   std::uint32_t depth = 0;       ///< of the page
   float score = 0;               ///< of the page
-  std::uint64_t page_count = 1;  ///< of a host: pages of it that were seen
+  std::uint64_t page_count = 1;  ///< of a host: its pages
   /// Neighbours, going that way, that are not in the graph; nullopt = not counted.
   std::optional<std::uint64_t> hidden_count;
 };
@@ -39,6 +39,8 @@ struct EgoGraph {
   std::vector<GraphNode> nodes;  ///< the centre first
   std::vector<GraphEdge> edges;  ///< by from, then to; each once, none from a node to itself
   bool is_of_hosts = false;
+  /// Of hosts: pages that were not looked at, of those in the graph; of pages 0.
+  std::uint64_t unseen_page_count = 0;
 };
 
 enum class GraphDirection : std::uint8_t { kOut, kIn, kBoth };
@@ -51,6 +53,8 @@ struct EgoGraphOptions {
   /// in which they were asked for: each adds kExpandedMax nodes over the budget.
   std::vector<std::uint64_t> expanded;
   static constexpr std::size_t kExpandedMax = 20;
+  /// Of a host so many pages are looked at, as they stand by their keys.
+  std::size_t host_pages_max = 1000;
   /// By which of more pages the best are chosen; nothing: by the scores of their records.
   std::optional<ScoreView> scores = std::nullopt;
 };
@@ -66,11 +70,12 @@ Result<EgoGraph> page_graph(const PageView& view, std::uint64_t centre,
                             const EgoGraphOptions& options, const PagesProgress& progress);
 
 /// Hosts around a host: an edge stands for all links between pages of two hosts. Of a host the
-/// first 1,000 pages are looked at, and of a page the first 1,000 links; of more neighbours than
+/// first host_pages_max pages are looked at, and of a page the first 1,000 links; of more than
 /// there is room for come those with most links. Edges are those of the hosts that were looked at:
 /// not those among hosts at the last level.
 ///   errors  kInvalidArgument: no page is of this host; kCancelled; of damage
-///   cost    links of each page that is looked at, and a URL of each page at their other end
+///   cost    links of each page that is looked at, a URL of each page at their other end, and a key
+///           of each page of a host that is not
 Result<EgoGraph> host_graph(const PageView& view, std::string_view host,
                             const EgoGraphOptions& options, const PagesProgress& progress);
 

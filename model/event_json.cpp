@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "model/broken_strings.h"
 #include "model/format_text.h"
 #include "model/json.h"
 #include "model/parse_text.h"
@@ -18,7 +19,11 @@
 namespace crawlstore::model {
 namespace {
 
-using Json = nlohmann::json;
+using EventJson = nlohmann::json;
+
+constexpr const char* kHalfCharacter =
+    "the URL holds half of a surrogate pair, which is no character; `url_hex` takes any bytes";
+constexpr const char* kNoUtf8 = "the URL holds bytes that are no UTF-8; `url_hex` takes any bytes";
 
 constexpr std::array kKinds{CrawlEventKind::kPage,      CrawlEventKind::kKnown,
                             CrawlEventKind::kGone,      CrawlEventKind::kFailed,
@@ -28,16 +33,16 @@ tl::unexpected<Error> broken(const char* text) {
   return fail(Errc::kInvalidArgument, text);
 }
 
-const Json* find(const Json& object, const char* key) {
+const EventJson* find(const EventJson& object, const char* key) {
   const auto found = object.find(key);
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-const std::string* text_of(const Json& json) {
-  return json.get_ptr<const Json::string_t*>();
+const std::string* text_of(const EventJson& json) {
+  return json.get_ptr<const EventJson::string_t*>();
 }
 
-Result<float> score_of(const Json& json) {
+Result<float> score_of(const EventJson& json) {
   if (!json.is_number()) return broken("`score` is no number");
   const auto score = json.get<double>();
   if (!(std::abs(score) <= static_cast<double>(std::numeric_limits<float>::max()))) {
@@ -46,7 +51,7 @@ Result<float> score_of(const Json& json) {
   return static_cast<float>(score);
 }
 
-Result<std::int64_t> time_of(const Json& json) {
+Result<std::int64_t> time_of(const EventJson& json) {
   if (json.is_number_unsigned()) {
     const auto time_us = json.get<std::uint64_t>();
     if (time_us <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
@@ -124,17 +129,17 @@ struct EventLineParser::Reader {
     to = keep(bytes);
     return note_naming(PageNaming::kUrls);
   }
-  Result<void> take_index(const Json& json, std::uint64_t& to) {
+  Result<void> take_index(const EventJson& json, std::uint64_t& to) {
     if (!json.is_number_unsigned()) return broken("`index` is no whole number from 0 on");
     to = json.get<std::uint64_t>();
     return note_naming(PageNaming::kIndexes);
   }
 
   /// The name of a page or of a link: exactly one of three keys.
-  Result<void> take_name(const Json& object, std::string_view& url, std::uint64_t& index) {
-    const Json* const text = find(object, "url");
-    const Json* const digits = find(object, "url_hex");
-    const Json* const number = find(object, "index");
+  Result<void> take_name(const EventJson& object, std::string_view& url, std::uint64_t& index) {
+    const EventJson* const text = find(object, "url");
+    const EventJson* const digits = find(object, "url_hex");
+    const EventJson* const number = find(object, "index");
     if ((text != nullptr) + (digits != nullptr) + (number != nullptr) != 1) {
       return broken("a page is named by one of `url`, `url_hex` and `index`");
     }
@@ -147,7 +152,7 @@ struct EventLineParser::Reader {
     return take_url(*bytes, url);
   }
 
-  Result<void> take_link(const Json& json) {
+  Result<void> take_link(const EventJson& json) {
     EventLink link;
     if (const std::string* text = text_of(json)) {
       CRAWLSTORE_TRY(take_url(*text, link.url));
@@ -155,7 +160,7 @@ struct EventLineParser::Reader {
       CRAWLSTORE_TRY(take_index(json, link.index));
     } else if (json.is_object()) {
       CRAWLSTORE_TRY(take_name(json, link.url, link.index));
-      if (const Json* score = find(json, "score")) {
+      if (const EventJson* score = find(json, "score")) {
         CRAWLSTORE_TRY(const auto value, score_of(*score));
         link.score = value;
       }
@@ -167,7 +172,8 @@ struct EventLineParser::Reader {
   }
 
   /// `links`: what came of reading them.
-  Result<void> take_links(const Json& json, const Result<void>& links, CrawlEvent& event) const {
+  Result<void> take_links(const EventJson& json, const Result<void>& links,
+                          CrawlEvent& event) const {
     if (!json.is_array()) return broken("`links` is no list");
     const bool is_empty = links && parser.links_.empty();
     if (!has_links(event.kind) && !is_empty) return broken("an event of this kind has no links");
@@ -175,7 +181,7 @@ struct EventLineParser::Reader {
     return links;
   }
 
-  Result<void> take_hash(const Json& json, CrawlEvent& event) {
+  Result<void> take_hash(const EventJson& json, CrawlEvent& event) {
     const std::string* digits = text_of(json);
     const auto bytes = digits == nullptr ? std::nullopt : parse_hex_bytes(*digits);
     if (!bytes) return broken("`content_hash` is not of pairs of hexadecimal digits");
@@ -184,8 +190,8 @@ struct EventLineParser::Reader {
     return {};
   }
 
-  Result<void> take_kind(const Json& object, CrawlEvent& event) {
-    const Json* json = find(object, "kind");
+  Result<void> take_kind(const EventJson& object, CrawlEvent& event) {
+    const EventJson* json = find(object, "kind");
     const std::string* name = json == nullptr ? nullptr : text_of(*json);
     if (name == nullptr) return broken("`kind` is missing");
     const auto kind = find_event_kind(*name);
@@ -194,20 +200,22 @@ struct EventLineParser::Reader {
     return {};
   }
 
-  Result<CrawlEvent> read(const Json& object, const Result<void>& links) {
+  Result<CrawlEvent> read(const EventJson& object, bool has_broken_url, const Result<void>& links) {
     CrawlEvent event;
     CRAWLSTORE_TRY(take_kind(object, event));
+    if (has_broken_url) return broken(parser.broken_text_);
     CRAWLSTORE_TRY(take_name(object, event.url, event.index));
-    if (const Json* json = find(object, "time")) {
+    if (const EventJson* json = find(object, "time")) {
       CRAWLSTORE_TRY(const auto time_us, time_of(*json));
       event.time_us = time_us;
     }
-    if (const Json* json = find(object, "score")) {
+    if (const EventJson* json = find(object, "score")) {
       CRAWLSTORE_TRY(const auto score, score_of(*json));
       event.score = score;
     }
-    if (const Json* json = find(object, "content_hash")) CRAWLSTORE_TRY(take_hash(*json, event));
-    if (const Json* json = find(object, "links")) {
+    if (const EventJson* json = find(object, "content_hash"))
+      CRAWLSTORE_TRY(take_hash(*json, event));
+    if (const EventJson* json = find(object, "links")) {
       CRAWLSTORE_TRY(take_links(*json, links, event));
     }
     parser.naming_ = *naming;
@@ -219,11 +227,15 @@ struct EventLineParser::Reader {
 /// those of one link at a time; a list or an object that stands for such a field is kept empty. So
 /// neither a line that is nested nor one of many small things takes memory.
 struct EventLineParser::Line {
-  explicit Line(Reader& to) : reader(to) {}
+  Line(Reader& to, std::span<const std::size_t> broken) : reader(to), broken_strings(broken) {}
 
   Reader& reader;
-  Json event = Json::object();
-  Json link;
+  std::span<const std::size_t> broken_strings;  // that are still to come
+  std::size_t string_count = 0;                 // that have come
+  bool has_broken_url = false;                  // the event
+  bool has_broken_link = false;                 // the link, its URL
+  EventJson event = EventJson::object();
+  EventJson link;
   std::string key_of_event;
   std::string key_of_link;
   std::uint64_t depth = 0;  // of objects and lists that are open
@@ -232,13 +244,13 @@ struct EventLineParser::Line {
   bool in_link = false;     // the object at depth 3
   Result<void> links;       // the first one that is wrong
 
-  void take_link(const Json& json) {
+  void take_link(const EventJson& json) {
     if (!links) return;
     links = reader.parser.links_.size() < kLinksMax ? reader.take_link(json)
                                                     : broken("it has more than 2,097,152 links");
   }
   /// A value that is whole, or one that has just been opened.
-  bool take(Json value) {
+  bool take(EventJson value) {
     if (depth == 1 && is_object && (is_known_key(key_of_event) || key_of_event == "links")) {
       event[key_of_event] = std::move(value);
     } else if (depth == 2 && in_links) {
@@ -253,9 +265,27 @@ struct EventLineParser::Line {
   bool number_integer(std::int64_t value) { return take(value); }
   bool number_unsigned(std::uint64_t value) { return take(value); }
   bool number_float(double value, const std::string& /*text*/) { return take(value); }
-  bool string(std::string& value) { return take(std::move(value)); }
-  bool binary(Json::binary_t& /*value*/) { return false; }
+  /// Whether the string that comes now is broken.
+  bool next_is_broken() {
+    const bool is_broken = !broken_strings.empty() && broken_strings.front() == string_count;
+    if (is_broken) broken_strings = broken_strings.subspan(1);
+    ++string_count;
+    return is_broken;
+  }
+  bool string(std::string& value) {
+    const bool is_broken = next_is_broken();
+    if (depth == 1 && key_of_event == "url") has_broken_url = is_broken;
+    if (depth == 3 && in_link && key_of_link == "url") has_broken_link = is_broken;
+    if (depth == 2 && in_links && is_broken) return leave_link_out();
+    return take(std::move(value));
+  }
+  bool leave_link_out() {
+    ++reader.parser.broken_link_count_;
+    return true;
+  }
+  bool binary(EventJson::binary_t& /*value*/) { return false; }
   bool key(std::string& name) {
+    (void)next_is_broken();  // then it is none that is known
     if (depth == 1) {
       key_of_event = std::move(name);
     } else if (depth == 3) {
@@ -267,9 +297,10 @@ struct EventLineParser::Line {
     if (depth == 0) is_object = true;
     if (depth == 2 && in_links) {
       in_link = true;
-      link = Json::object();
+      has_broken_link = false;
+      link = EventJson::object();
     } else {
-      take(Json::object());
+      take(EventJson::object());
     }
     ++depth;
     return true;
@@ -278,13 +309,17 @@ struct EventLineParser::Line {
     --depth;
     if (depth != 2 || !in_link) return true;
     in_link = false;
+    if (has_broken_link) return leave_link_out();
     take_link(link);
     return true;
   }
   bool start_array(std::size_t /*count*/) {
-    take(Json::array());
+    take(EventJson::array());
     if (depth == 1) in_links = is_object && key_of_event == "links";
-    if (depth == 1 && in_links) reader.parser.links_.clear();
+    if (depth == 1 && in_links) {
+      reader.parser.links_.clear();
+      reader.parser.broken_link_count_ = 0;
+    }
     ++depth;
     return true;
   }
@@ -294,27 +329,38 @@ struct EventLineParser::Line {
     return true;
   }
   static bool parse_error(std::size_t /*at*/, const std::string& /*last*/,
-                          const Json::exception& /*error*/) {
+                          const EventJson::exception& /*error*/) {
     return false;
   }
 };
 
 Result<CrawlEvent> EventLineParser::parse(std::string_view line) {
   links_.clear();
+  broken_link_count_ = 0;
   if (const auto event = parse_quickly(line)) return *event;
   links_.clear();
   return parse_slowly(line);
 }
 
 Result<CrawlEvent> EventLineParser::parse_slowly(std::string_view line) {
+  const auto mended = mend_broken_strings(line);
+  if (!mended) return parse_text(line, {});
+  broken_text_ = mended->has_bytes ? kNoUtf8 : kHalfCharacter;
+  return parse_text(mended->text, mended->broken_strings);
+}
+
+Result<CrawlEvent> EventLineParser::parse_text(std::string_view line,
+                                               std::span<const std::size_t> broken_strings) {
   // What is written takes at least as many bytes in the line.
   bytes_.clear();
   bytes_.reserve(line.size());
   Reader reader{*this, {}};
-  Line read(reader);
-  if (!Json::sax_parse(line, &read)) return broken("it is no JSON");
+  Line read(reader, broken_strings);
+  // The parser takes a zero byte for the end.
+  const bool is_cut = line.find('\0') != std::string_view::npos;
+  if (is_cut || !EventJson::sax_parse(line, &read)) return broken("it is no JSON");
   if (!read.is_object) return broken("it is no JSON object");
-  return reader.read(read.event, read.links);
+  return reader.read(read.event, read.has_broken_url, read.links);
 }
 
 void append_event_line(std::string& to, const CrawlEvent& event, PageNaming naming) {

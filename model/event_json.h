@@ -10,12 +10,15 @@
 /// bytes are no UTF-8 comes as hexadecimal digits, `url_hex`. Where pages have no URLs there is
 /// `index` instead, and a link without a score is a number. `time` may be microseconds since the
 /// epoch. Only `kind` and a name of the page must be there; keys that are not known are passed
-/// over. A line of up to 1 MiB that is right is read at once by simdjson, into 14 bytes a byte; of
+/// over. A link whose URL is a broken string (broken_strings.h) is left out alone.
+/// A line of up to 1 MiB that is right is read at once by simdjson, into 14 bytes a byte; of
 /// any other, what it holds besides strings takes 32 bytes a link, however it is nested.
 /// Ownership: what a parser gives are views into it. Threads: one at a time.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +50,10 @@ class EventLineParser {
   Result<CrawlEvent> parse(std::string_view line);
   /// How that event names its page and its links: all of them in the same way.
   [[nodiscard]] PageNaming naming() const { return naming_; }
+  /// How many links of that event were left out.
+  [[nodiscard]] std::uint64_t broken_link_count() const { return broken_link_count_; }
+  /// Why they were.
+  [[nodiscard]] const char* broken_link_text() const { return broken_text_; }
 
  private:
   /// So many fit the message of an event, of 64 MiB.
@@ -57,10 +64,14 @@ class EventLineParser {
   /// Nothing: the line is wrong, or unusual.
   std::optional<CrawlEvent> parse_quickly(std::string_view line);
   Result<CrawlEvent> parse_slowly(std::string_view line);
+  /// `broken_strings` of those in the text, counted as they come, are broken.
+  Result<CrawlEvent> parse_text(std::string_view text, std::span<const std::size_t> broken_strings);
 
   std::string bytes_;  // of URLs and the hash; never moves while a line is read
   std::vector<EventLink> links_;
   PageNaming naming_ = PageNaming::kUrls;
+  std::uint64_t broken_link_count_ = 0;
+  const char* broken_text_ = "";  // what is wrong with the URLs of the line that are broken
   std::size_t quick_bytes_max_;
   std::unique_ptr<Quick> quick_;
 };

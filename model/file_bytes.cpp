@@ -99,7 +99,7 @@ std::vector<Field> byte_values(std::span<const std::byte> bytes) {
     const std::string bits = std::to_string(8 * size);
     const std::uint64_t little = number(bytes, size, false);
     fields.push_back({"u" + bits, Unit::kCount, little});
-    fields.push_back({"i" + bits, Unit::kId, signed_number(little, size)});
+    fields.push_back({"i" + bits, Unit::kCount, signed_number(little, size)});
     if (size > 1) fields.push_back({"u" + bits + " be", Unit::kCount, number(bytes, size, true)});
   }
   if (bytes.size() >= 4) {

@@ -10,7 +10,7 @@ constexpr double kSegmentBytes = 104;  // of a directory table: a segment with o
 constexpr double kRunBytes = 48;
 constexpr double kHeldBytes = 32;
 constexpr double kTableRefBytes = 40;
-constexpr double kBucketBytes = 48;  // of the DRUM table
+constexpr double kTableBucketBytes = 48;  // of the DRUM table
 constexpr double kHeaderBytes = 160;
 
 double units(double bytes) {
@@ -93,7 +93,7 @@ CommitBytes commit_bytes(const CommitWorkload& workload) {
       kHeaderBytes + kTableRefBytes * tables + kHeldBytes * std::min<double>(held, kHeldInlineMax);
   CommitBytes bytes;
   bytes.extents =
-      static_cast<double>(extent_bytes(whole(kHeaderBytes + kBucketBytes * workload.buckets)));
+      static_cast<double>(extent_bytes(whole(kHeaderBytes + kTableBucketBytes * workload.buckets)));
   bytes.extents += tables <= 1 ? units(all_bytes) : changed * units(kTableBytes);
   bytes.extents += units(root);
   if (held > kHeldInlineMax) bytes.extents += units(kHeldBytes * held);

@@ -36,7 +36,10 @@ struct CellText {
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::int64_t number) const {
     if (unit == Unit::kTimeUs) return format_time(number);
-    return number < 0 ? fmt::to_string(number) : (*this)(static_cast<std::uint64_t>(number));
+    if (number >= 0) return (*this)(static_cast<std::uint64_t>(number));
+    // Its size, not its negation, which the least number does not have.
+    if (unit == Unit::kCount) return "-" + format_count(-static_cast<std::uint64_t>(number));
+    return fmt::to_string(number);
   }
   std::string operator()(std::uint64_t number) const {
     switch (unit) {

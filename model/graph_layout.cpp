@@ -62,9 +62,10 @@ struct Repulsion {
   }
 };
 
-/// Pairs of nodes in the same cell of a grid, or in neighbouring ones; of a cell at most kCellMax,
-/// so that a crowd takes no longer than as many nodes apart. (Boost's own grid has lists for cells
-/// and no such bound.)
+/// Pairs of nodes that are no farther apart than a cell of a grid is wide, whichever cells they are
+/// in: a bound that followed the cells would show them as a pattern. Of a cell at most kCellMax, so
+/// that a crowd takes no longer than as many nodes apart. (Boost's own grid has lists for cells and
+/// no such bound.)
 class NearPairs {
  public:
   explicit NearPairs(const std::vector<Point>& places) : places_(places) {
@@ -92,16 +93,21 @@ class NearPairs {
   }
 
  private:
-  static constexpr std::size_t kCellMax = 32;
+  static constexpr std::size_t kCellMax = 64;
   [[nodiscard]] std::size_t row_of(double place) const {
     const double cell = (place + 0.5) * static_cast<double>(side_);
     return std::min(side_ - 1, static_cast<std::size_t>(std::max(cell, 0.0)));
   }
   template <class ApplyForce>
-  static void push_from(const std::vector<std::uint32_t>& cell, std::uint32_t node,
-                        ApplyForce& apply_force) {
+  void push_from(const std::vector<std::uint32_t>& cell, std::uint32_t node,
+                 ApplyForce& apply_force) const {
+    const double reach = 1 / static_cast<double>(side_ * side_);
     const std::size_t step = cell.size() / kCellMax + 1;
-    for (std::size_t i = node % step; i < cell.size(); i += step) apply_force(cell[i], node);
+    for (std::size_t i = node % step; i < cell.size(); i += step) {
+      const double x = places_[cell[i]][0] - places_[node][0];
+      const double y = places_[cell[i]][1] - places_[node][1];
+      if (x * x + y * y < reach) apply_force(cell[i], node);
+    }
   }
 
   const std::vector<Point>& places_;

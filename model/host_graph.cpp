@@ -12,7 +12,6 @@
 namespace crawlstore::model {
 namespace {
 
-constexpr std::size_t kHostPagesMax = 1000;
 constexpr std::size_t kPageLinksMax = 1000;
 
 class HostGraphBuilder {
@@ -64,10 +63,17 @@ class HostGraphBuilder {
       node.score = std::max(node.score, page.score);
       if (page.state == PageState::kCrawled) node.state = page.state;
       pages.push_back(page.index);
-      return pages.size() < kHostPagesMax;
+      return pages.size() < options_.host_pages_max;
     });
     if (!read) return tl::unexpected<Error>(read.error());
     node.page_count = pages.size();
+    if (pages.size() < options_.host_pages_max) return pages;
+    node.page_count = 0;
+    const auto counted = view_.for_each_key_of(host, [&node](Key16 /*key*/, std::uint64_t) {
+      ++node.page_count;
+      return true;
+    });
+    if (!counted) return tl::unexpected<Error>(counted.error());
     return pages;
   }
 
@@ -77,6 +83,8 @@ class HostGraphBuilder {
     node.label = host.empty() ? "(no host)" : host;
     node.distance = distance;
     CRAWLSTORE_TRY(auto pages, pages_of(host, node));
+    graph_.unseen_page_count +=
+        node.page_count - std::min<std::uint64_t>(node.page_count, pages.size());
     pages_.push_back(std::move(pages));
     places_.emplace(host, static_cast<std::uint32_t>(graph_.nodes.size()));
     graph_.nodes.push_back(std::move(node));

@@ -47,22 +47,24 @@ Result<std::vector<PageView>> page_views(const Snapshot& snapshot) {
   return views;
 }
 
-Table link_directions_table(const std::vector<PageView>& databases) {
-  Table table{"link_directions",
-              {{"database", Unit::kText},
-               {"direction", Unit::kText},
-               {"run_count", Unit::kCount},
-               {"dense_run_count", Unit::kCount},
-               {"link_count", Unit::kCount},
-               {"allocated_bytes", Unit::kBytes},
-               {"bits_per_link", Unit::kRatio},
-               {"compacted_bytes", Unit::kBytes},
-               {"compacted_bits_per_link", Unit::kRatio}},
-              {}};
+LinkDirections link_directions(const std::vector<PageView>& databases) {
+  LinkDirections found;
+  found.table = Table{"link_directions",
+                      {{"database", Unit::kText},
+                       {"direction", Unit::kText},
+                       {"run_count", Unit::kCount},
+                       {"dense_run_count", Unit::kCount},
+                       {"link_count", Unit::kCount},
+                       {"allocated_bytes", Unit::kBytes},
+                       {"bits_per_link", Unit::kRatio},
+                       {"compacted_bytes", Unit::kBytes},
+                       {"compacted_bits_per_link", Unit::kRatio}},
+                      {}};
   for (const PageView& view : databases) {
     const std::uint64_t link_count = view.info().link_count;
     const auto runs = link_runs(view);
     const auto compacted = estimate_compacted_links(view);
+    if (!compacted) found.problems.push_back(compacted.error());
     for (const bool incoming : {false, true}) {
       const Way way = sum_of(runs, incoming);
       Cell bytes;
@@ -72,11 +74,12 @@ Table link_directions_table(const std::vector<PageView>& databases) {
         bytes = of_way;
         bits = bits_each(of_way, link_count);
       }
-      table.rows.push_back({view.info().name, way_name(incoming), way.run_count, way.dense_count,
-                            link_count, way.bytes, bits_each(way.bytes, link_count), bytes, bits});
+      found.table.rows.push_back({view.info().name, way_name(incoming), way.run_count,
+                                  way.dense_count, link_count, way.bytes,
+                                  bits_each(way.bytes, link_count), bytes, bits});
     }
   }
-  return table;
+  return found;
 }
 
 Table link_runs_table(const std::vector<PageView>& databases) {

@@ -15,7 +15,11 @@ namespace crawlstore::model {
 
 /// `link_directions`: a row for each database and way: what the links take, and what they would
 /// take after compaction, as an estimate; that is null where links cannot be read.
-Table link_directions_table(const std::vector<PageView>& databases);
+struct LinkDirections {
+  Table table;
+  std::vector<Error> problems;  ///< why something is null
+};
+LinkDirections link_directions(const std::vector<PageView>& databases);
 
 /// `link_runs`: a row a run, with the bytes of its parts.
 Table link_runs_table(const std::vector<PageView>& databases);

@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+
+#include "model/format_sizes.h"
 
 namespace crawlstore::model {
 namespace {
-
-constexpr std::uint64_t kUnitBytes = 4096;
 
 Cell number_or_none(std::uint64_t value) {
   return value == 0 ? Cell{} : Cell{value};
@@ -116,6 +117,64 @@ std::vector<MapCell> map_cells(const std::vector<ExtentInfo>& extents, std::uint
     cells.push_back(cell);
   }
   return cells;
+}
+
+std::vector<Extent> damaged_extents(const std::vector<ExtentInfo>& extents,
+                                    const std::vector<Finding>& findings) {
+  std::vector<Extent> damaged;
+  for (const Finding& finding : findings) {
+    const std::uint64_t offset = finding.error.offset;
+    const std::size_t at = find_extent(extents, offset);
+    if (at == extents.size()) continue;
+    const Extent whole = extents[at].extent;
+    const std::uint64_t rest = whole.end_bytes() - offset;
+    if (extents[at].use != ExtentUse::kRun) {
+      damaged.push_back(whole);
+    } else if (finding.error.code == Errc::kChunkDamaged) {
+      damaged.push_back({offset, std::min(rest, kChunkBytes)});
+    } else {
+      damaged.push_back({offset, 1});
+    }
+  }
+  std::ranges::sort(damaged, {}, &Extent::offset_bytes);
+  std::vector<Extent> apart;
+  for (const Extent& extent : damaged) {
+    if (apart.empty() || apart.back().end_bytes() < extent.offset_bytes) {
+      apart.push_back(extent);
+      continue;
+    }
+    Extent& last = apart.back();
+    last.length_bytes = std::max(last.end_bytes(), extent.end_bytes()) - last.offset_bytes;
+  }
+  return apart;
+}
+
+std::uint64_t damaged_bytes(const std::vector<Extent>& damaged, Extent extent) {
+  std::uint64_t sum = 0;
+  auto at = std::ranges::upper_bound(damaged, extent.offset_bytes, {}, &Extent::end_bytes);
+  for (; at != damaged.end() && at->offset_bytes < extent.end_bytes(); ++at) {
+    sum += std::min(at->end_bytes(), extent.end_bytes()) -
+           std::max(at->offset_bytes, extent.offset_bytes);
+  }
+  return sum;
+}
+
+std::vector<MapArea> merge_small_areas(const std::vector<double>& sizes, double least) {
+  std::vector<MapArea> areas;
+  for (std::size_t i = 0; i < sizes.size() && sizes[i] >= least; ++i)
+    areas.push_back({sizes[i], sizes[i], i});
+  const std::size_t first = areas.size();
+  MapArea small{0, 0, first, sizes.size() - first};
+  for (std::size_t i = first; i < sizes.size(); ++i) small.size += sizes[i];
+  if (small.count == 0) return areas;
+  constexpr double kLeastShare = 0.02;
+  double sum = small.size;
+  for (const MapArea& area : areas) sum += area.size;
+  small.shown = std::max(small.size, kLeastShare * sum);
+  const auto place =
+      std::ranges::upper_bound(areas, small.shown, std::greater<>{}, &MapArea::shown);
+  areas.insert(place, small);
+  return areas;
 }
 
 std::vector<MapTile> squarify(const std::vector<double>& sizes, float width, float height) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <crawlstore/file_map.h>
+#include <crawlstore/verify.h>
 
 #include "model/table.h"
 
@@ -38,6 +39,26 @@ std::uint64_t map_cell_bytes(std::uint64_t file_bytes, std::uint64_t cells);
 
 /// The extent that holds a byte, by binary search; the number of extents when none does.
 std::size_t find_extent(const std::vector<ExtentInfo>& extents, std::uint64_t offset);
+
+/// The bytes that findings spoil: of a damaged chunk the whole chunk, of other findings in a run
+/// the byte at their offset, of the file's own structures the whole structure. Ascending, each
+/// once.
+std::vector<Extent> damaged_extents(const std::vector<ExtentInfo>& extents,
+                                    const std::vector<Finding>& findings);
+/// How many bytes of an extent these have; `damaged` as damaged_extents() gives them.
+std::uint64_t damaged_bytes(const std::vector<Extent>& damaged, Extent extent);
+
+/// An area of a treemap that stands for sizes [first, first + count) of a descending list.
+struct MapArea {
+  double size = 0;
+  double shown = 0;  ///< as the map shows it
+  std::size_t first = 0;
+  std::size_t count = 1;
+};
+
+/// One area a size, but all below `least` in one. That one is shown with at least 2 % of the sum,
+/// or nobody would see it. Descending as they are shown.
+std::vector<MapArea> merge_small_areas(const std::vector<double>& sizes, double least);
 
 /// One rectangle of a treemap, in the units of the whole.
 struct MapTile {

@@ -15,7 +15,7 @@
 namespace crawlstore::model {
 namespace {
 
-Cell time_cell(std::int64_t time_us) {
+Cell crawl_time(std::int64_t time_us) {
   return time_us == 0 ? Cell() : Cell(time_us);
 }
 
@@ -25,7 +25,11 @@ std::string hex(const std::vector<std::byte>& bytes) {
   return text;
 }
 
-std::vector<Field> fields_of(const PageInfo& page, std::size_t out_count, std::size_t in_count) {
+Cell count_of(const PageList& list) {
+  return list == nullptr ? Cell() : Cell(std::uint64_t{list->size()});
+}
+
+std::vector<Field> fields_of(const PageInfo& page, const PageDetail& detail) {
   return {{"index", Unit::kId, page.index},
           {"url", Unit::kText, page.url},
           {"host", Unit::kText, url_host(page.url)},
@@ -33,15 +37,42 @@ std::vector<Field> fields_of(const PageInfo& page, std::size_t out_count, std::s
           {"score", Unit::kScore, score_value(page.score)},
           {"depth", Unit::kCount, std::uint64_t{page.depth}},
           {"linked_from", Unit::kId, page.linked_from ? Cell(*page.linked_from) : Cell()},
-          {"out_link_count", Unit::kCount, std::uint64_t{out_count}},
-          {"in_link_count", Unit::kCount, std::uint64_t{in_count}},
+          {"out_link_count", Unit::kCount, count_of(detail.out_links)},
+          {"in_link_count", Unit::kCount, count_of(detail.in_links)},
           {"crawl_count", Unit::kCount, std::uint64_t{page.crawl_count}},
           {"change_count", Unit::kCount, std::uint64_t{page.change_count}},
           {"changes_per_day", Unit::kRatio, changes_per_day(page)},
-          {"first_crawl_us", Unit::kTimeUs, time_cell(page.first_crawl_us)},
-          {"last_crawl_us", Unit::kTimeUs, time_cell(page.last_crawl_us)},
+          {"first_crawl_us", Unit::kTimeUs, crawl_time(page.first_crawl_us)},
+          {"last_crawl_us", Unit::kTimeUs, crawl_time(page.last_crawl_us)},
           {"content_hash", Unit::kText,
            page.content_hash.empty() ? Cell() : Cell(hex(page.content_hash))}};
+}
+
+/// Of a page whose URL or record is damaged.
+PageInfo readable_page(const PageView& view, std::uint64_t index) {
+  PageInfo page;
+  page.index = index;
+  page.url = view.url(index).value_or(std::string());
+  return page;
+}
+
+/// The same: the fields that can be read all the same.
+std::vector<Field> readable_fields(const PageView& view, std::uint64_t index,
+                                   const PageDetail& detail) {
+  std::vector<Field> fields{{"index", Unit::kId, index}};
+  if (const auto url = view.url(index)) {
+    fields.push_back({"url", Unit::kText, *url});
+    fields.push_back({"host", Unit::kText, url_host(*url)});
+  }
+  if (const auto state = view.state(index)) {
+    fields.push_back({"state", Unit::kText, std::string(name_of(*state))});
+  }
+  if (const auto score = view.score(index)) {
+    fields.push_back({"score", Unit::kScore, score_value(*score)});
+  }
+  fields.push_back({"out_link_count", Unit::kCount, count_of(detail.out_links)});
+  fields.push_back({"in_link_count", Unit::kCount, count_of(detail.in_links)});
+  return fields;
 }
 
 /// Where scores cannot be read, why.
@@ -56,7 +87,7 @@ void add_scores(const PageView& view, std::uint64_t index, std::vector<Field>& f
   }
 }
 
-PageList list_of(std::vector<std::uint64_t> pages) {
+PageList shared_list(std::vector<std::uint64_t> pages) {
   return std::make_shared<const std::vector<std::uint64_t>>(std::move(pages));
 }
 
@@ -77,17 +108,28 @@ Result<std::vector<std::uint64_t>> path_from_seed(const PageView& view, std::uin
 }
 
 Result<PageDetail> page_detail(const PageView& view, std::uint64_t index) {
-  CRAWLSTORE_TRY(auto page, view.page(index));
-  CRAWLSTORE_TRY(auto path, path_from_seed(view, index));
-  CRAWLSTORE_TRY(auto out, view.out_links(index));
-  CRAWLSTORE_TRY(auto in, view.in_links(index));
   PageDetail detail;
-  detail.fields = fields_of(page, out.size(), in.size());
+  const auto note = [&detail](const Error& problem) {
+    if (std::ranges::find(detail.problems, problem) == detail.problems.end()) {
+      detail.problems.push_back(problem);
+    }
+  };
+  const auto list_of = [&note](const Result<std::vector<std::uint64_t>>& read) {
+    if (read) return shared_list(*read);
+    note(read.error());
+    return PageList();
+  };
+  auto page = view.page(index);
+  if (!page && page.error().code == Errc::kInvalidArgument) {
+    return tl::unexpected<Error>(page.error());
+  }
+  if (!page) note(page.error());
+  detail.path = list_of(path_from_seed(view, index));
+  detail.out_links = list_of(view.out_links(index));
+  detail.in_links = list_of(view.in_links(index));
+  detail.fields = page ? fields_of(*page, detail) : readable_fields(view, index, detail);
   add_scores(view, index, detail.fields);
-  detail.page = std::move(page);
-  detail.path = list_of(std::move(path));
-  detail.out_links = list_of(std::move(out));
-  detail.in_links = list_of(std::move(in));
+  detail.page = page ? std::move(*page) : readable_page(view, index);
   return detail;
 }
 

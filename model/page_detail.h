@@ -25,15 +25,16 @@ inline constexpr std::size_t kPathPagesMax = 1000;
 Result<std::vector<std::uint64_t>> path_from_seed(const PageView& view, std::uint64_t index);
 
 struct PageDetail {
-  PageInfo page;
+  PageInfo page;              ///< of a damaged one index and URL, as far as it can be read
   std::vector<Field> fields;  ///< index, url, host, state ... content_hash, and scores, or why not
   PageList path;              ///< path_from_seed()
   PageList out_links;         ///< ascending
-  PageList in_links;          ///< ascending
+  PageList in_links;          ///< ascending; like the other lists nullptr where it is damaged
+  std::vector<Error> problems;  ///< why something is not there
 };
 
 /// Reads it: a few blocks, a page a step of the path, 8 bytes a link, and the score arrays.
-///   errors  as path_from_seed()
+///   errors  kInvalidArgument: no page has this index
 Result<PageDetail> page_detail(const PageView& view, std::uint64_t index);
 
 }  // namespace crawlstore::model

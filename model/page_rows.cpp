@@ -46,7 +46,7 @@ std::uint64_t unsigned_order(float number) {
 }
 
 /// 0 means: never.
-Cell time_cell(std::int64_t time_us) {
+Cell crawl_time_cell(std::int64_t time_us) {
   return time_us == 0 ? Cell{} : Cell{time_us};
 }
 
@@ -146,8 +146,8 @@ std::vector<Field> page_fields(const PageInfo& page) {
           {"state", Unit::kText, std::string(name_of(page.state))},
           {"crawl_count", Unit::kCount, std::uint64_t{page.crawl_count}},
           {"change_count", Unit::kCount, std::uint64_t{page.change_count}},
-          {"first_crawl_us", Unit::kTimeUs, time_cell(page.first_crawl_us)},
-          {"last_crawl_us", Unit::kTimeUs, time_cell(page.last_crawl_us)},
+          {"first_crawl_us", Unit::kTimeUs, crawl_time_cell(page.first_crawl_us)},
+          {"last_crawl_us", Unit::kTimeUs, crawl_time_cell(page.last_crawl_us)},
           {"changes_per_day", Unit::kRatio, changes_per_day(page)},
           {"score", Unit::kRatio, score_value(page.score)},
           {"content_hash", Unit::kText, page.content_hash.empty() ? Cell{} : Cell{hash_text(page)}},
@@ -192,8 +192,8 @@ std::vector<Cell> page_cells(const PageInfo& page, const std::optional<NamedScor
                           std::string(name_of(page.state)),
                           std::uint64_t{page.crawl_count},
                           std::uint64_t{page.change_count},
-                          time_cell(page.first_crawl_us),
-                          time_cell(page.last_crawl_us),
+                          crawl_time_cell(page.first_crawl_us),
+                          crawl_time_cell(page.last_crawl_us),
                           score_value(page.score),
                           std::uint64_t{page.depth}};
   if (score) cells.push_back(score->value ? Cell(*score->value) : Cell());

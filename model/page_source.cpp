@@ -14,9 +14,13 @@
 namespace crawlstore::model {
 namespace {
 
-constexpr std::size_t kUrl = 1;
-constexpr std::size_t kInLinks = 5;
-constexpr std::size_t kOutLinks = 6;
+constexpr std::size_t kOwnColumns = 12;
+constexpr std::size_t kUrlColumn = 1;
+constexpr std::size_t kState = 2;
+constexpr std::size_t kScore = 3;
+// From the end, which a column of scores in the middle does not move.
+constexpr std::size_t kInLinksFromEnd = 7;
+constexpr std::size_t kOutLinksFromEnd = 6;
 
 Cell time_cell(std::int64_t time_us) {
   return time_us == 0 ? Cell() : Cell(time_us);
@@ -39,8 +43,14 @@ Row row_of(const PageInfo& page) {
 
 class PageRows final : public RowSource {
  public:
-  PageRows(PageView view, PageList pages, std::string name)
-      : view_(std::move(view)), pages_(std::move(pages)), name_(std::move(name)) {}
+  PageRows(PageView view, PageList pages, std::string name, std::optional<ScoreView> scores)
+      : view_(std::move(view)),
+        pages_(std::move(pages)),
+        name_(std::move(name)),
+        scores_(std::move(scores)) {
+    if (!scores_) return;
+    columns_.insert(columns_.begin() + kScore, {"score:" + scores_->info().name, Unit::kScore});
+  }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] const std::vector<Column>& columns() const override { return columns_; }
   [[nodiscard]] std::uint64_t row_count() const override {
@@ -53,12 +63,13 @@ class PageRows final : public RowSource {
     std::vector<Row> rows;
     for (std::uint64_t number = begin; number < end; ++number) {
       CRAWLSTORE_TRY(const auto page, view_.page(pages_ ? (*pages_)[number] : number));
-      rows.push_back(row_of(page));
+      Row& row = rows.emplace_back(row_of(page));
+      CRAWLSTORE_TRY(add_score(page.index, row));
     }
     return rows;
   }
   [[nodiscard]] bool is_costly(std::size_t column) const override {
-    return column == kOutLinks || column == kInLinks;
+    return column == out_links_column() || column == in_links_column();
   }
   [[nodiscard]] Result<std::vector<Row>> full_rows(std::uint64_t first,
                                                    std::size_t count_max) const override {
@@ -67,17 +78,27 @@ class PageRows final : public RowSource {
     for (Row& row : *found) {
       const auto index = std::get<std::uint64_t>(row.front());
       CRAWLSTORE_TRY(const auto counts, link_counts(index));
-      row[kOutLinks] = counts.out;
-      row[kInLinks] = counts.in;
+      row[out_links_column()] = counts.out;
+      row[in_links_column()] = counts.in;
+    }
+    return found;
+  }
+  [[nodiscard]] ReadableRows readable_rows(std::uint64_t first,
+                                           std::size_t count_max) const override {
+    ReadableRows found;
+    const std::uint64_t begin = std::min(first, row_count());
+    const std::uint64_t end = begin + std::min<std::uint64_t>(count_max, row_count() - begin);
+    for (std::uint64_t number = begin; number < end; ++number) {
+      found.rows.push_back(readable_row(pages_ ? (*pages_)[number] : number, found));
     }
     return found;
   }
   [[nodiscard]] Result<Row> whole_row(std::uint64_t number, Row row) const override {
     if (row.size() != columns_.size() || number >= row_count()) return row;
-    const auto* url = std::get_if<std::string>(&row[kUrl]);
+    const auto* url = std::get_if<std::string>(&row[kUrlColumn]);
     if (url == nullptr || url->size() <= kRowUrlBytesMax) return row;
     CRAWLSTORE_TRY(auto whole, view_.url(pages_ ? (*pages_)[number] : number));
-    row[kUrl] = std::move(whole);
+    row[kUrlColumn] = std::move(whole);
     return row;
   }
 
@@ -86,6 +107,40 @@ class PageRows final : public RowSource {
     std::uint64_t out = 0;
     std::uint64_t in = 0;
   };
+  [[nodiscard]] std::size_t in_links_column() const { return columns_.size() - kInLinksFromEnd; }
+  [[nodiscard]] std::size_t out_links_column() const { return columns_.size() - kOutLinksFromEnd; }
+  /// The cell of the array, if there is one; it stays empty where the score cannot be read.
+  Result<void> add_score(std::uint64_t index, Row& row) const {
+    if (!scores_) return {};
+    row.emplace_back();
+    std::rotate(row.begin() + kScore, row.end() - 1, row.end());
+    CRAWLSTORE_TRY(const auto score, scores_->score(index));
+    if (!score) return {};
+    const bool is_double = scores_->info().has_doubles;
+    row[kScore] = is_double ? *score : score_value(static_cast<float>(*score));
+    return {};
+  }
+  /// The URL, the record, the links and the score of a page lie in different places.
+  Row readable_row(std::uint64_t index, ReadableRows& found) const {
+    Row row(kOwnColumns);
+    if (const auto page = view_.page(index)) {
+      row = row_of(*page);
+    } else {
+      found.note(page.error());
+      row.front() = index;
+      if (const auto url = view_.url(index)) row[kUrlColumn] = row_url(*url);
+      if (const auto state = view_.state(index)) row[kState] = std::string(name_of(*state));
+      if (const auto score = view_.score(index)) row[kScore] = score_value(*score);
+    }
+    if (const auto scored = add_score(index, row); !scored) found.note(scored.error());
+    if (const auto counts = link_counts(index)) {
+      row[out_links_column()] = counts->out;
+      row[in_links_column()] = counts->in;
+    } else {
+      found.note(counts.error());
+    }
+    return row;
+  }
   /// Remembered: a million links of a hub are not read again for each row that is scrolled by.
   Result<LinkCounts> link_counts(std::uint64_t index) const {
     {
@@ -106,6 +161,7 @@ class PageRows final : public RowSource {
   PageView view_;
   PageList pages_;
   std::string name_;
+  std::optional<ScoreView> scores_;
   std::vector<Column> columns_{{"index", Unit::kId},
                                {"url", Unit::kText},
                                {"state", Unit::kText},
@@ -146,13 +202,21 @@ Result<PageList> top_pages(const PageView& view, std::size_t count_max) {
   return PageList(std::move(pages));
 }
 
+Result<PageList> top_pages(const ScoreView& scores, std::size_t count_max) {
+  CRAWLSTORE_TRY(const auto best, scores.top(count_max));
+  auto pages = std::make_shared<std::vector<std::uint64_t>>(best.size());
+  std::ranges::transform(best, pages->begin(), &ScoredPage::index);
+  return PageList(std::move(pages));
+}
+
 std::string row_url(std::string_view url) {
   if (url.size() <= kRowUrlBytesMax) return std::string(url);
   return std::string(url.substr(0, kRowUrlBytesMax)) + fmt::format(" ... {} bytes", url.size());
 }
 
-std::shared_ptr<const RowSource> page_rows(const PageView& view, PageList pages, std::string name) {
-  return std::make_shared<PageRows>(view, std::move(pages), std::move(name));
+std::shared_ptr<const RowSource> page_rows(const PageView& view, PageList pages, std::string name,
+                                           std::optional<ScoreView> scores) {
+  return std::make_shared<PageRows>(view, std::move(pages), std::move(name), std::move(scores));
 }
 
 }  // namespace crawlstore::model

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <crawlstore/page_view.h>
+#include <crawlstore/scores.h>
 
 #include "model/row_source.h"
 
@@ -27,15 +29,21 @@ using PageList = std::shared_ptr<const std::vector<std::uint64_t>>;
 /// crawl_count, change_count, first_crawl_us, last_crawl_us. The counts of links cost a look into
 /// the links for each row: only full_rows() has them.
 ///   name    of the table
+///   scores  an array by page: a column `score:NAME` stands in front of `score` then
 ///   cost    of a row: a block of URLs, which neighbours share, and a record
 std::shared_ptr<const RowSource> page_rows(const PageView& view, PageList pages = nullptr,
-                                           std::string name = "pages");
+                                           std::string name = "pages",
+                                           std::optional<ScoreView> scores = {});
 
 /// Of the pages with the best scores at most so many, the best first; of equal scores the smaller
 /// index.
 ///   errors  of damage
 ///   cost    reads all records; 4 bytes a page
 Result<PageList> top_pages(const PageView& view, std::size_t count_max);
+/// The same by the scores of an array by page; pages with 0 are left out.
+///   errors  kSegmentInvalid: a value is no score; of damage
+///   cost    as ScoreView::top()
+Result<PageList> top_pages(const ScoreView& scores, std::size_t count_max);
 
 /// A URL as a row has it: whole, or its beginning and how long it is.
 std::string row_url(std::string_view url);

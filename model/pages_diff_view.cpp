@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/pages_diff_view.h"
 
+#include <algorithm>
+#include <vector>
+
+#include <crawlstore/page_key.h>
+
 #include "model/page_rows.h"
 
 namespace crawlstore::model {
@@ -129,8 +134,15 @@ std::string PagesDiffView::page_name(std::string_view database, bool in_new, std
 }
 
 void PagesDiffView::add_page(const PageDiff& page) {
-  if (!has_room(pages_)) return;
   const PageInfo& any = page.newer ? *page.newer : *page.older;
+  if (!any.url.empty()) {
+    HostChanges& host = hosts_[{std::string(page.database), url_host(any.url)}];
+    if (page.change == Change::kAdded) ++host.added;
+    if (page.change == Change::kGone) ++host.gone;
+    if (!page.newer) ++host.forgotten;
+    if (page.change == Change::kChanged) ++host.changed;
+  }
+  if (!has_room(pages_)) return;
   const std::string name = any.url.empty() ? index_name(any.index) : any.url;
   pages_.rows.push_back({std::string(page.database), std::string(name_of(page.change)),
                          state_cell(page.older), state_cell(page.newer),
@@ -185,6 +197,34 @@ PagesDiffSink PagesDiffView::sink() {
   return sink;
 }
 
+Table PagesDiffView::hosts_table() const {
+  Table table{"hosts",
+              {{"database", Unit::kText},
+               {"host", Unit::kText},
+               {"page_delta", Unit::kCount},
+               {"added_page_count", Unit::kCount},
+               {"gone_page_count", Unit::kCount},
+               {"forgotten_page_count", Unit::kCount},
+               {"changed_page_count", Unit::kCount}},
+              {}};
+  std::vector<decltype(hosts_)::const_iterator> order;
+  for (auto host = hosts_.begin(); host != hosts_.end(); ++host) order.push_back(host);
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
+    const std::int64_t left = a->second.growth();
+    const std::int64_t right = b->second.growth();
+    if (left != right) return left > right;
+    return a->second.gone + a->second.changed > b->second.gone + b->second.changed;
+  });
+  for (const auto& host : order) {
+    if (!has_room(table)) break;
+    const auto& [name, changes] = *host;
+    table.rows.push_back({name.first, name.second.empty() ? "(no host)" : name.second,
+                          changes.growth(), changes.added, changes.gone, changes.forgotten,
+                          changes.changed});
+  }
+  return table;
+}
+
 Result<void> PagesDiffView::add_to(Document& document,
                                    const std::vector<PagesDiff>& databases) const {
   if (problem_) return tl::unexpected<Error>(*problem_);
@@ -193,6 +233,7 @@ Result<void> PagesDiffView::add_to(Document& document,
   }
   document.tables.push_back(databases_table(databases));
   document.tables.push_back(pages_);
+  document.tables.push_back(hosts_table());
   document.tables.push_back(page_links_);
   document.tables.push_back(edits_);
   document.tables.push_back(links_);

@@ -25,8 +25,9 @@ class PagesDiffView {
   /// that it keeps.
   [[nodiscard]] PagesDiffSink sink();
 
-  /// Adds the tables `page_databases`, `pages`, `page_links`, `edits` and `links` to the document
-  /// of a DiffView, and makes its field `is_different` true where a database differs.
+  /// Adds the tables `page_databases`, `pages`, `hosts` (those that grew most first; `page_delta`
+  /// is by how much), `page_links`, `edits` and `links` to the document of a DiffView, and makes
+  /// its field `is_different` true where a database differs.
   ///   errors  of damage: a page could not be named
   Result<void> add_to(Document& document, const std::vector<PagesDiff>& databases) const;
 
@@ -36,6 +37,7 @@ class PagesDiffView {
   }
   void add_page(const PageDiff& page);
   void add_links(const PageLinksDiff& links);
+  [[nodiscard]] Table hosts_table() const;
   void add_link_rows(const PageLinksDiff& links, bool in_new);
   /// The URL, or `#N` where pages have none.
   std::string page_name(std::string_view database, bool in_new, std::uint64_t index);
@@ -47,6 +49,17 @@ class PagesDiffView {
   Table page_links_;
   Table edits_;
   Table links_;
+  /// Pages of a host, of a database.
+  struct HostChanges {
+    std::uint64_t added = 0;
+    std::uint64_t gone = 0;
+    std::uint64_t forgotten = 0;  ///< of these
+    std::uint64_t changed = 0;
+    [[nodiscard]] std::int64_t growth() const {
+      return static_cast<std::int64_t>(added) - static_cast<std::int64_t>(forgotten);
+    }
+  };
+  std::map<std::pair<std::string, std::string>, HostChanges> hosts_;
   std::map<std::pair<std::string, bool>, PageView> views_;
   std::optional<Error> problem_;  // the first one
 };

@@ -10,7 +10,7 @@
 namespace crawlstore::model {
 namespace {
 
-double each(std::uint64_t amount, std::uint64_t count) {
+double mean_bytes(std::uint64_t amount, std::uint64_t count) {
   return count == 0 ? 0.0 : static_cast<double>(amount) / static_cast<double>(count);
 }
 
@@ -66,17 +66,17 @@ Result<PagesFigures> figures_of(const PageView& view) {
   const PagesInfo& info = view.info();
   PagesFigures figures;
   figures.source = "the database " + info.name;
-  figures.key_bytes = each(info.key_bytes, info.page_count);
-  figures.origin_bytes = each(info.origin_bytes, info.page_count);
-  figures.record_bytes = each(info.record_bytes, info.page_count);
+  figures.key_bytes = mean_bytes(info.key_bytes, info.page_count);
+  figures.origin_bytes = mean_bytes(info.origin_bytes, info.page_count);
+  figures.record_bytes = mean_bytes(info.record_bytes, info.page_count);
   const auto runs = link_runs(view);
   if (std::ranges::none_of(runs, &LinkRunInfo::is_dense)) {
-    figures.fresh_out_bits = 8 * each(info.out_link_bytes, info.link_count);
-    figures.fresh_in_bits = 8 * each(info.in_link_bytes, info.link_count);
+    figures.fresh_out_bits = 8 * mean_bytes(info.out_link_bytes, info.link_count);
+    figures.fresh_in_bits = 8 * mean_bytes(info.in_link_bytes, info.link_count);
   }
   CRAWLSTORE_TRY(const auto compacted, estimate_compacted_links(view));
-  figures.compacted_out_bits = 8 * each(compacted.out_bytes, info.link_count);
-  figures.compacted_in_bits = 8 * each(compacted.in_bytes, info.link_count);
+  figures.compacted_out_bits = 8 * mean_bytes(compacted.out_bytes, info.link_count);
+  figures.compacted_in_bits = 8 * mean_bytes(compacted.in_bytes, info.link_count);
   return figures;
 }
 

@@ -35,10 +35,13 @@ Table supersteps_table(const std::vector<DatabaseSuperstep>& supersteps);
 
 /// What an import of pages has read.
 struct ImportCounts {
-  std::uint64_t lines = 0;    ///< of text
-  std::uint64_t events = 0;   ///< of a stream, or that lines became
-  std::uint64_t skipped = 0;  ///< empty lines
-  std::uint64_t refused = 0;  ///< lines that are not of the format
+  std::uint64_t lines = 0;           ///< of text
+  std::uint64_t events = 0;          ///< of a stream, or that lines became
+  std::uint64_t skipped = 0;         ///< empty lines, and comments
+  std::uint64_t refused = 0;         ///< lines that are not of the format
+  std::uint64_t cut = 0;             ///< lines that went on after the TAB that ends a URL
+  std::uint64_t refused_links = 0;   ///< of lines that were taken
+  std::uint64_t refused_inputs = 0;  ///< that are no text, or no events
 };
 /// Counts, and what became of the database between two states of it.
 Document import_view(const ImportCounts& counts, const PagesStatus& before,

@@ -195,18 +195,19 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
 }
 
 std::optional<std::chrono::nanoseconds> parse_duration(std::string_view text) {
-  struct Unit {
+  struct DurationUnit {
     std::string_view name;
     double nanoseconds;
   };
-  constexpr std::array<Unit, 4> kUnits = {{{"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}}};
+  constexpr std::array<DurationUnit, 4> kUnits = {
+      {{"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"h", 3600e9}}};
   const auto number_end =
       std::find_if_not(text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; });
   const auto number = text.substr(0, static_cast<std::size_t>(number_end - text.begin()));
   std::string_view name = text.substr(number.size());
   if (name.starts_with(' ')) name.remove_prefix(1);
   const auto unit = std::find_if(kUnits.begin(), kUnits.end(),
-                                 [name](const Unit& one) { return one.name == name; });
+                                 [name](const DurationUnit& one) { return one.name == name; });
   double count = 0;
   const char* end = number.data() + number.size();
   const auto [stopped, error] =

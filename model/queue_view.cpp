@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <utility>
 
 #include <crawlstore/page_key.h>
@@ -57,39 +56,6 @@ Table queues_table(std::span<const QueueInfo> queues) {
   return table;
 }
 
-Result<void> add_queues_diff(const Snapshot& older, const Snapshot& newer, Document& document) {
-  CRAWLSTORE_TRY(const auto before, QueueView::list(older));
-  CRAWLSTORE_TRY(const auto after, QueueView::list(newer));
-  struct Both {
-    const QueueInfo* older = nullptr;
-    const QueueInfo* newer = nullptr;
-  };
-  std::map<std::string, Both> queues;
-  for (const QueueInfo& info : before) queues[info.name].older = &info;
-  for (const QueueInfo& info : after) queues[info.name].newer = &info;
-  Table table{"queues",
-              {{"name", Unit::kText},
-               {"old_page_count", Unit::kCount},
-               {"new_page_count", Unit::kCount},
-               {"old_run_count", Unit::kCount},
-               {"new_run_count", Unit::kCount}},
-              {}};
-  const auto cell = [](const QueueInfo* info, auto field) {
-    return info == nullptr ? Cell{} : Cell{std::uint64_t{info->*field}};
-  };
-  bool differs = false;
-  for (const auto& [name, both] : queues) {
-    const Cell old_count = cell(both.older, &QueueInfo::page_count);
-    const Cell new_count = cell(both.newer, &QueueInfo::page_count);
-    differs = differs || old_count != new_count;
-    table.rows.push_back({name, old_count, new_count, cell(both.older, &QueueInfo::run_count),
-                          cell(both.newer, &QueueInfo::run_count)});
-  }
-  document.tables.push_back(std::move(table));
-  if (differs) document.fields.front().value = true;
-  return {};
-}
-
 Table waiting_table(std::span<const WaitingPage> pages) {
   Table table{
       "pages", {{"priority", Unit::kScore}, {"index", Unit::kId}, {"url", Unit::kText}}, {}};
@@ -114,7 +80,7 @@ Result<std::vector<WaitingPage>> waiting_pages(const QueueView& queue, const Pag
   return waiting;
 }
 
-Table first_table(std::span<const WaitingPage> pages) {
+Table first_table(std::span<const WaitingPage> pages, std::uint64_t before_count) {
   Table table{"first",
               {{"index", Unit::kId},
                {"place", Unit::kCount},
@@ -129,21 +95,9 @@ Table first_table(std::span<const WaitingPage> pages) {
       host = url_host(page.url);
       url = row_url(page.url);
     }
-    table.rows.push_back({page.queued.page, std::uint64_t{table.rows.size()} + 1,
+    table.rows.push_back({page.queued.page, before_count + table.rows.size() + 1,
                           page.queued.priority, std::move(host), std::move(url)});
   }
-  return table;
-}
-
-Table waiting_hosts_table(std::span<const WaitingPage> pages) {
-  std::map<std::string, std::uint64_t> counts;
-  for (const WaitingPage& page : pages) {
-    if (!page.url.empty()) ++counts[url_host(page.url)];
-  }
-  Table table{"hosts", {{"host", Unit::kText}, {"page_count", Unit::kCount}}, {}};
-  for (const auto& [host, count] : counts) table.rows.push_back({host, count});
-  std::ranges::stable_sort(table.rows, std::greater<>(),
-                           [](const auto& row) { return std::get<std::uint64_t>(row[1]); });
   return table;
 }
 
@@ -197,6 +151,23 @@ double place_among(std::span<const QueueBin> bins, double priority) {
   const double share = std::isfinite(width) ? (bin->first_priority - priority) / width : 0;
   return (static_cast<double>(bin - bins.begin()) + std::clamp(share, 0.0, 1.0)) /
          static_cast<double>(bins.size());
+}
+
+double priority_among(std::span<const QueueBin> bins, double place) {
+  const double in_bins = std::clamp(place, 0.0, 1.0) * static_cast<double>(bins.size());
+  const auto bin = std::min(static_cast<std::size_t>(in_bins), bins.size() - 1);
+  const double width = bins[bin].first_priority - bins[bin].last_priority;
+  const double share = in_bins - static_cast<double>(bin);
+  if (!std::isfinite(width)) {
+    return share < 1 ? bins[bin].first_priority : bins[bin].last_priority;
+  }
+  return bins[bin].first_priority - share * width;
+}
+
+std::uint64_t remaining_before(std::span<const QueueBin> bins, std::size_t bin) {
+  std::uint64_t count = 0;
+  for (const QueueBin& before : bins.first(bin)) count += before.remaining_count;
+  return count;
 }
 
 std::vector<Field> queue_fields(const Snapshot& snapshot, std::uint64_t index) {

@@ -26,11 +26,6 @@ ReadableQueues readable_queues(const Snapshot& snapshot);
 /// The table `queues`: one row a queue.
 Table queues_table(std::span<const QueueInfo> queues);
 
-/// Adds the table `queues` of two states to what differs between them: how many pages and runs, not
-/// which. Where there are queues of one state alone, or with more or fewer pages, the first field,
-/// `differs`, becomes true. errors of damage
-Result<void> add_queues_diff(const Snapshot& older, const Snapshot& newer, Document& document);
-
 /// A page that waits, and its URL; empty: it has none.
 struct WaitingPage {
   QueuedPage queued;
@@ -44,9 +39,8 @@ Table waiting_table(std::span<const WaitingPage> pages);
 Result<std::vector<WaitingPage>> waiting_pages(const QueueView& queue, const PageView* pages,
                                                std::size_t count);
 /// The table `first`: index, place, priority, host, url as in row_url(). Place 1 leaves first.
-Table first_table(std::span<const WaitingPage> pages);
-/// The table `hosts`: one row a host of these pages, with how many they are; most pages first.
-Table waiting_hosts_table(std::span<const WaitingPage> pages);
+///   before_count  pages that leave before these
+Table first_table(std::span<const WaitingPage> pages, std::uint64_t before_count = 0);
 
 /// The table `runs`: one row a run of a queue.
 ///   segments  of the same generation: they know where a run lies, and since when
@@ -55,6 +49,10 @@ Table queue_runs_table(const QueueInfo& queue, std::span<const QueueRunInfo> run
 
 /// Where a priority lies among bins of QueueView::distribution(): from 0, before all, to 1.
 double place_among(std::span<const QueueBin> bins, double priority);
+/// The priority at a place from 0 to 1; `bins` has at least one.
+double priority_among(std::span<const QueueBin> bins, double place);
+/// About how many pages leave before those of a bin: entries that remain in the bins before it.
+std::uint64_t remaining_before(std::span<const QueueBin> bins, std::size_t bin);
 
 /// Pages that queue_fields() looks at.
 inline constexpr std::size_t kPlacesMax = 1000;

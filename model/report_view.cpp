@@ -48,7 +48,9 @@ Document lines_view(const LineCounts& counts) {
            {"dropped_count", Unit::kCount, counts.dropped},
            {"unparsed_count", Unit::kCount, counts.unparsed},
            {"skipped_count", Unit::kCount, counts.skipped},
-           {"refused_count", Unit::kCount, counts.refused}},
+           {"refused_count", Unit::kCount, counts.refused},
+           {"cut_count", Unit::kCount, counts.cut},
+           {"refused_input_count", Unit::kCount, counts.refused_inputs}},
           {}};
 }
 

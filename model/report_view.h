@@ -32,10 +32,12 @@ struct LineCounts {
   std::uint64_t unique = 0;
   std::uint64_t duplicate = 0;
   std::uint64_t updated = 0;
-  std::uint64_t dropped = 0;   ///< repeats that nobody was told of
-  std::uint64_t unparsed = 0;  ///< of these: no URL by the URL Standard, keyed by their bytes
-  std::uint64_t skipped = 0;   ///< empty lines
-  std::uint64_t refused = 0;   ///< too long, or not to be printed in plain output
+  std::uint64_t dropped = 0;         ///< repeats that nobody was told of
+  std::uint64_t unparsed = 0;        ///< of these: no URL by the URL Standard, keyed by their bytes
+  std::uint64_t skipped = 0;         ///< empty lines
+  std::uint64_t refused = 0;         ///< too long, or not to be printed in plain output
+  std::uint64_t cut = 0;             ///< lines that went on after the TAB that ends a URL
+  std::uint64_t refused_inputs = 0;  ///< that are no text
 };
 Document lines_view(const LineCounts& counts);
 

@@ -18,7 +18,7 @@ std::optional<long double> number_of(const Cell& cell) {
   return std::nullopt;
 }
 
-int rank_of(const Cell& cell) {
+int kind_rank(const Cell& cell) {
   if (std::holds_alternative<std::monostate>(cell)) return 0;
   // What is no number compares with none: sorting needs it to have a place.
   if (const auto* number = std::get_if<double>(&cell); number != nullptr && std::isnan(*number)) {
@@ -31,6 +31,25 @@ int rank_of(const Cell& cell) {
 
 Result<std::vector<Row>> RowSource::full_rows(std::uint64_t first, std::size_t count_max) const {
   return rows(first, count_max);
+}
+
+void ReadableRows::note(const Error& problem) {
+  if (std::ranges::find(problems, problem) == problems.end()) problems.push_back(problem);
+}
+
+ReadableRows RowSource::readable_rows(std::uint64_t first, std::size_t count_max) const {
+  auto all = full_rows(first, count_max);
+  if (all) return {std::move(*all), {}};
+  ReadableRows found;
+  const std::uint64_t begin = std::min(first, row_count());
+  const std::uint64_t end = begin + std::min<std::uint64_t>(count_max, row_count() - begin);
+  for (std::uint64_t number = begin; number < end; ++number) {
+    auto row = full_rows(number, 1);
+    if (!row) found.note(row.error());
+    const bool is_there = row && !row->empty();
+    found.rows.push_back(is_there ? std::move(row->front()) : Row(columns().size()));
+  }
+  return found;
 }
 
 Result<Row> RowSource::whole_row(std::uint64_t /*number*/, Row row) const {
@@ -53,7 +72,7 @@ std::shared_ptr<const RowSource> take_table(Document& document, const std::strin
 }
 
 bool is_less(const Cell& a, const Cell& b) {
-  if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b);
+  if (kind_rank(a) != kind_rank(b)) return kind_rank(a) < kind_rank(b);
   const auto left = number_of(a);
   const auto right = number_of(b);
   if (left && right) return *left < *right;

@@ -17,6 +17,14 @@ namespace crawlstore::model {
 
 using Row = std::vector<Cell>;
 
+/// Rows as far as they can be read: cells that cannot are empty.
+struct ReadableRows {
+  std::vector<Row> rows;
+  std::vector<Error> problems;  ///< each once
+
+  void note(const Error& problem);
+};
+
 class RowSource {
  public:
   RowSource() = default;
@@ -35,6 +43,9 @@ class RowSource {
   /// As rows(), with the costly columns: for what is on the screen or asked for by name.
   [[nodiscard]] virtual Result<std::vector<Row>> full_rows(std::uint64_t first,
                                                            std::size_t count_max) const;
+  /// As full_rows(), but what is damaged takes no other row with it: for the screen.
+  [[nodiscard]] virtual ReadableRows readable_rows(std::uint64_t first,
+                                                   std::size_t count_max) const;
   /// A row that rows() gave, with what it left out of long cells, if it did. errors of damage
   [[nodiscard]] virtual Result<Row> whole_row(std::uint64_t number, Row row) const;
   /// All rows are in memory: sorting by any column is cheap.

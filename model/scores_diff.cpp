@@ -89,7 +89,9 @@ class Values {
 
 /// In what two arrays differ.
 struct Difference {
-  std::uint64_t count = 0;
+  std::uint64_t changed = 0;  ///< entries of both
+  std::uint64_t added = 0;    ///< entries of the newer one alone, and not 0
+  std::uint64_t gone = 0;     ///< entries of the older one alone, and not 0
   double l1_distance = 0;
   double largest = 0;  ///< the newer score minus the older one
   Entry old_entry;     ///< what has it
@@ -173,11 +175,13 @@ class Comparison {
       CRAWLSTORE_TRY(tell(before.count() + entry, before.count() + after.count()));
       if (!is_compared[entry]) CRAWLSTORE_TRY(add(before, {}, after, entry, found));
     }
-    row[5] = found.count;
-    row[6] = found.l1_distance;
-    if (found.count == 0) return false;
-    row[7] = found.largest;
-    CRAWLSTORE_TRY(row[8], name_of_largest(before, after, found));
+    row[5] = found.changed;
+    row[6] = found.added;
+    row[7] = found.gone;
+    row[8] = found.l1_distance;
+    if (found.changed + found.added + found.gone == 0) return false;
+    row[9] = found.largest;
+    CRAWLSTORE_TRY(row[10], name_of_largest(before, after, found));
     return true;
   }
 
@@ -198,7 +202,7 @@ class Comparison {
     CRAWLSTORE_TRY(const double new_score, blame(true, after.value(new_entry)));
     const double change = new_score - old_score;
     if (change == 0) return {};
-    ++found.count;
+    ++(old_entry && new_entry ? found.changed : new_entry ? found.added : found.gone);
     found.l1_distance += std::abs(change);
     if (std::abs(change) <= std::abs(found.largest)) return {};
     found.largest = change;
@@ -240,9 +244,11 @@ Result<void> add_scores_diff(const Snapshot& older, const Snapshot& newer,
                {"old_page_count", Unit::kCount},
                {"new_page_count", Unit::kCount},
                {"changed_score_count", Unit::kCount},
+               {"added_score_count", Unit::kCount},
+               {"gone_score_count", Unit::kCount},
                {"l1_distance", Unit::kScore},
                {"score_change_max", Unit::kScore},
-               {"page", Unit::kText}},
+               {"changed_most", Unit::kText}},  // the page, host or domain
               {}};
   for (const PagesDiff& database : databases) {
     Comparison comparison(database, options, table);

@@ -31,17 +31,18 @@ std::string ranked_name(std::string url, ScoreSubject subject);
 
 struct TopPage {
   std::uint64_t index = 0;  ///< of a host or domain that of its first page
+  std::uint64_t rank = 0;   ///< among all of the array; 1 is the best
   std::string url;          ///< of a host or domain its name
   double score = 0;
   std::optional<std::uint64_t> in_link_count;   ///< pages that link to it; of pages only
   std::optional<std::uint64_t> out_link_count;  ///< pages that it links to
+  std::optional<PageState> state;               ///< of pages only, if the record can be read
 };
 /// The best pages of an array, best first, with their whole URLs. errors of damage
 Result<std::vector<TopPage>> top_pages(const PageView& pages, const ScoreView& scores,
                                        std::size_t count);
-/// The table `top`; rank 1 is the best.
-///   better_count  pages that are better than the first of these
-Table top_table(const std::vector<TopPage>& pages, std::uint64_t better_count = 0);
+/// The table `pages`, or that of what else the array is of, `hosts` or `domains`.
+Table top_table(const std::vector<TopPage>& pages, ScoreSubject subject);
 
 /// Scores from `low` to `high`, both included, as the array has them: 0.1 also means the float
 /// nearest to it.
@@ -50,17 +51,30 @@ struct ScoreRange {
   double high = std::numeric_limits<double>::infinity();
   bool operator==(const ScoreRange&) const = default;
 };
+/// A question for the best pages of an array.
+struct TopQuestion {
+  ScoreRange range;
+  bool is_of_known = false;  ///< only pages in the state `known`: not crawled yet; not of hosts
+  std::size_t count = 0;     ///< at most so many, the best
+  bool operator==(const TopQuestion&) const = default;
+};
 struct RangeTop {
   std::vector<TopPage> pages;      ///< best first; URLs are those of row_url(), to bound memory
-  std::uint64_t page_count = 0;    ///< in the range, above 0
+  std::uint64_t page_count = 0;    ///< that were looked for, above 0
   std::uint64_t better_count = 0;  ///< above the range
+  std::optional<Error> problem;    ///< why the state of a page is not known
 };
-/// The best `count` pages of those whose score lies in a range; pages with 0 are none of them.
+/// The best of those pages whose score lies in a range; pages with 0 are none of them, nor, where
+/// the state matters, those whose record cannot be read.
 ///   errors  kCancelled; kSegmentInvalid: a value is no score; of damage
-///   cost    one pass over the array; memory for `count` pages
+///   cost    two passes over the array, and the records where the state matters; memory for
+///           `count` pages
 Result<RangeTop> top_in_range(const PageView& pages, const ScoreView& scores,
-                              const ScoreRange& range, std::size_t count,
-                              const PagesProgress& progress);
+                              const TopQuestion& question, const PagesProgress& progress);
+
+/// The array that a list of the best pages goes by: `pagerank`, or else the first one by page that
+/// can be opened; nullptr = there is none.
+const ScoresInfo* find_best_scores(const std::vector<ScoresInfo>& arrays);
 
 /// The arrays that can be opened, by name, and why another one cannot.
 struct ReadableScores {
@@ -88,6 +102,19 @@ struct ScoreHistogram {
 ///   errors  kCancelled; of damage
 ///   cost    one pass over the array
 Result<ScoreHistogram> score_histogram(const ScoreView& scores, const PagesProgress& progress);
+
+/// Scores that shares of all pages of an array do not exceed, pages with 0 among them.
+struct ScoreQuantiles {
+  double median = 0;
+  double p90 = 0;
+  double p99 = 0;
+};
+/// Each is the lowest score of the array that at least so many pages have at most, exactly, with as
+/// few digits as give it back; nothing of an array without pages.
+///   errors  kCancelled; of damage
+///   cost    two passes over an array of floats, four over one of doubles; 1.5 MiB
+Result<std::optional<ScoreQuantiles>> score_quantiles(const ScoreView& scores,
+                                                      const PagesProgress& progress);
 
 /// A field `score:NAME` and a field `rank:NAME` of each array, empty for a page that came since,
 /// and of an array that cannot be read.

@@ -44,29 +44,33 @@ std::string_view glance_of(const VerifyReport& report) {
              : "superblocks and directory with reduced redundancy; `verify` reads the rest";
 }
 
-Document verify_view(const VerifyReport& report, VerifyLevel level) {
-  Table findings{"findings",
-                 {{"kind", Unit::kText},
-                  {"generation", Unit::kId},
-                  {"code", Unit::kText},
-                  {"segment", Unit::kId},
-                  {"offset_bytes", Unit::kOffset},
-                  {"text", Unit::kText}},
-                 {}};
-  for (const Finding& finding : report.findings) {
+Table findings_table(const std::vector<Finding>& findings) {
+  Table table{"findings",
+              {{"kind", Unit::kText},
+               {"generation", Unit::kId},
+               {"code", Unit::kText},
+               {"segment", Unit::kId},
+               {"offset_bytes", Unit::kOffset},
+               {"text", Unit::kText}},
+              {}};
+  for (const Finding& finding : findings) {
     const Error& error = finding.error;
-    findings.rows.push_back(
+    table.rows.push_back(
         {kind_name(finding.kind),
          finding.generation.value == 0 ? Cell{} : Cell{finding.generation.value},
          std::string(name_of(error.code)), error.segment ? Cell{error.segment.value} : Cell{},
          error.offset == Error::kNoOffset ? Cell{} : Cell{error.offset}, describe(finding)});
   }
+  return table;
+}
+
+Document verify_view(const VerifyReport& report, VerifyLevel level) {
   return {{{"health", Unit::kText, std::string(health_name(report))},
            {"level", Unit::kText, level_name(level)},
            {"generation_count", Unit::kCount, report.generations},
            {"checked_segment_count", Unit::kCount, report.checked_segments},
            {"checked_bytes", Unit::kBytes, report.checked_bytes}},
-          {std::move(findings)}};
+          {findings_table(report.findings)}};
 }
 
 }  // namespace crawlstore::model

@@ -4,6 +4,7 @@
 /// What a verification found, as a table.
 
 #include <string_view>
+#include <vector>
 
 #include <crawlstore/verify.h>
 
@@ -17,8 +18,9 @@ std::string_view health_name(const VerifyReport& report);
 /// The same of a quick verification, in words that say what it looked at.
 std::string_view glance_of(const VerifyReport& report);
 
-/// Fields: health, level, what was checked. Table `findings`: kind, generation, code, segment,
-/// offset_bytes and a text that says what to do.
+/// Table `findings`: kind, generation, code, segment, offset_bytes and a text that says what to do.
+Table findings_table(const std::vector<Finding>& findings);
+/// Fields: health, level, what was checked. Table `findings`.
 Document verify_view(const VerifyReport& report, VerifyLevel level);
 
 }  // namespace crawlstore::model

@@ -8,6 +8,9 @@
  *   An environment that kills the writer, cuts the power, fails write-back, evicts pages and
  *   damages one directory, at any point and (FAILSYNC=n and DAMAGE apart) any number of times.
  *
+ *   Not modelled: the looks of rule 16 that find another writer. Here the lock keeps it away, so a
+ *   look could only end the writer, which a kill does at any point.
+ *
  * THE ABSTRACTION
  *   Token       one attempt at a generation: its number and its directory. Two attempts at the same
  *               number are two tokens, so "the number returned with other content" is visible.

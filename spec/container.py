@@ -307,6 +307,7 @@ class CrawlFile:
         next_segment_id, next_run_id = root.scalar(1, 'Q'), root.scalar(2, 'Q')
         demand(root.scalar(0, 'Q') == sb.generation, 'rule 3: generation')
         demand(next_segment_id >= 1 and next_run_id >= 1, 'rule 4: next ids')
+        demand(root.scalar(6, 'Q') < sb.generation, 'rule 18: taken_back')
         extents = [(sb.root_offset_bytes, root_extent(sb))]
         for ref in tables + held_tables:
             demand(8 <= ref.payload_bytes <= 16384 and ref.payload_bytes % 8 == 0,

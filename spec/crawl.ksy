@@ -263,6 +263,7 @@ types:
       - {id: tables_vector, type: 'fb_vector(root.table, 3)'}
       - {id: held_vector, type: 'fb_vector(root.table, 4)'}
       - {id: held_tables_vector, type: 'fb_vector(root.table, 5)'}
+      - {id: taken_back, type: 'fb_number(root.table, 6, 8)'}
     instances:
       tables:
         pos: tables_vector.first

@@ -43,8 +43,8 @@ struct Event {
   # known.
   timeUs @3 :Int64;
 
-  # What the crawler thinks the page is worth; higher is better, 0 if it has no opinion. Of the
-  # kinds page and known; of others write 0, nobody looks.
+  # What the crawler thinks the page is worth; higher is better, 0 if it has no opinion: then a
+  # page keeps the score that it has. Of the kinds page and known; of others write 0, nobody looks.
   score @4 :Float32;
 
   # Any hash of the content, of 0 to 64 bytes; other bytes than at the last crawl: the page has

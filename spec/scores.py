@@ -71,5 +71,5 @@ def check_score_array(array, pages, generation):
     """Against the page database that owns it, in the directory of a generation."""
     footer = array.footer
     demand(footer.page_count <= pages.page_count and
-           footer.superstep_count <= pages.superstep_count and footer.generation < generation,
+           footer.superstep_count <= pages.superstep_count and footer.generation <= generation,
            'Score arrays rule 13')

@@ -10,6 +10,7 @@
 #include <re2/re2.h>
 
 #include "inspector/core/shown_text.h"
+#include "model/label.h"
 #include "model/parse_text.h"
 
 namespace crawlstore::inspector {
@@ -84,22 +85,49 @@ struct Filter::Parser {
   [[nodiscard]] std::string_view rest() const { return text.substr(at); }
   void skip_blanks() { at = std::min(text.find_first_not_of(kBlanks, at), text.size()); }
 
+  /// The column of that name; or else, in any case, of that label.
+  [[nodiscard]] std::optional<std::size_t> find_column(std::string_view name) const {
+    const auto& columns = filter.columns_;
+    auto column = std::ranges::find(columns, name, &model::Column::name);
+    if (column == columns.end()) {
+      column = std::ranges::find(columns, lower(name), [](const model::Column& one) {
+        return lower(model::label_of(one.name));
+      });
+    }
+    if (column == columns.end()) return std::nullopt;
+    return static_cast<std::size_t>(column - columns.begin());
+  }
+
+  /// Whether what begins with that name and colon is a URL, also one that is not typed to its end,
+  /// or a time.
+  [[nodiscard]] bool is_word(std::string_view begin) const {
+    const std::string_view value = rest().substr(begin.size());
+    const std::string_view text_of_value = value.substr(0, value.find_first_of(kBlanks));
+    const bool is_url =
+        text_of_value.starts_with("//") || std::string_view("//").starts_with(text_of_value);
+    return is_url || (begin.front() >= '0' && begin.front() <= '9');
+  }
+
   /// The column and the operator, if the word begins so.
   bool parse_column(Term& term) {
-    const auto end = rest().find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
+    const bool is_quoted = rest().starts_with("\"");
+    const auto end = is_quoted ? rest().find('"', 1)
+                               : rest().find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789");
     if (end == rest().npos || end == 0) return true;
+    const std::string_view name = is_quoted ? rest().substr(1, end - 1) : rest().substr(0, end);
+    const std::size_t size = is_quoted ? end + 1 : end;
     for (const Operator& known : kOperators) {
-      if (!rest().substr(end).starts_with(known.text)) continue;
-      const std::string_view name = rest().substr(0, end);
-      const auto& columns = filter.columns_;
-      const auto column = std::ranges::find(columns, name, &model::Column::name);
-      if (column == columns.end()) {
-        // "http://..." is a word, not a column.
-        return known.text == ":" || fail(at, "no column \"" + std::string(name) + "\" here");
+      if (!rest().substr(size).starts_with(known.text)) continue;
+      const auto column = find_column(name);
+      if (!column) {
+        if (is_quoted || (known.text == ":" && is_word(rest().substr(0, size + 1)))) return true;
+        std::string problem = "no column \"" + std::string(name) + "\" here";
+        if (known.text == ":") problem += "; a text with a colon goes in quotes";
+        return fail(at, std::move(problem));
       }
-      term.column = static_cast<std::size_t>(column - columns.begin());
+      term.column = column;
       term.test = known.test;
-      at += end + known.text.size();
+      at += size + known.text.size();
       return true;
     }
     return true;

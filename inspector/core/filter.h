@@ -4,7 +4,7 @@
 /// The filter language of all tables. Words between blanks; a row is shown when all hold:
 ///
 ///   word              some column shows it, in any case;  "two words" likewise
-///   kind:partition    that column shows it; where there is no such column: a word, as http://x
+///   kind:partition    that column shows it; http://x is a word, and so is 21:30
 ///   kind=drum         that column shows exactly this, in any case, or the same number
 ///   bytes>1MiB        < <= > >= = != compare numbers, sizes, offsets, exactly; a text that is a
 ///                     number counts as one, and nothing is neither less nor more than anything
@@ -12,6 +12,8 @@
 ///                     name~^ur as well, as far as the next blank
 ///   -word             not; before any of these
 ///
+/// A column may be called by its label too, "links in">3, in quotes unless it is one word. Where
+/// there is no such column, that is a problem, not a word that no row shows.
 /// In quotes a quote is written twice, in an expression between slashes a slash as \/.
 /// Values are immutable once parsed; any thread may match.
 

@@ -10,6 +10,7 @@ constexpr int kLetter = 1;
 constexpr int kWordStart = 8;
 constexpr int kNextLetter = 5;
 constexpr int kSkippedMax = 5;
+constexpr int kLetterOfWord = 4;
 
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -40,6 +41,21 @@ bool holds(std::string_view text, std::size_t from, std::string_view wanted) {
   return true;
 }
 
+/// ASCII letters and digits, and what is part of a letter in UTF-8.
+bool is_word_letter(char c) {
+  const char small = lower(c);
+  return (small >= 'a' && small <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0;
+}
+
+bool begins_a_word(std::string_view sentence, std::string_view wanted) {
+  for (std::size_t at = 0; at + wanted.size() <= sentence.size(); ++at) {
+    if (at > 0 && is_word_letter(sentence[at - 1])) continue;
+    const auto is_same = [](char a, char b) { return lower(a) == lower(b); };
+    if (std::ranges::equal(sentence.substr(at, wanted.size()), wanted, is_same)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<int> fuzzy_score(std::string_view wanted, std::string_view text) {
@@ -63,6 +79,18 @@ std::optional<int> fuzzy_score(std::string_view wanted, std::string_view text) {
     next = at + 1;
   }
   return score;
+}
+
+std::optional<int> words_score(std::string_view wanted, std::string_view sentence) {
+  int score = 0;
+  while (!wanted.empty()) {
+    const std::string_view word = wanted.substr(0, wanted.find(' '));
+    wanted.remove_prefix(std::min(wanted.size(), word.size() + 1));
+    if (word.empty()) continue;
+    if (!begins_a_word(sentence, word)) return std::nullopt;
+    score += kLetterOfWord * static_cast<int>(word.size());
+  }
+  return score > 0 ? std::optional(score) : std::nullopt;
 }
 
 }  // namespace crawlstore::inspector

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "model/host_name.h"
+
 namespace crawlstore::inspector {
 namespace {
 
@@ -40,7 +42,7 @@ Thing thing_of(const model::Column& column, const model::Cell& cell, const std::
   }
   if (const auto* text = std::get_if<std::string>(&cell);
       text != nullptr && column.name == "host") {
-    return HostThing{pages, *text};
+    return HostThing{pages, model::host_of_name(*text)};
   }
   const auto number = number_of(cell);
   if (!number) return {};

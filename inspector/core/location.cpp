@@ -90,6 +90,16 @@ std::optional<Thing> parse_page_or_host(const std::vector<std::string_view>& wor
   return PageThing{std::move(*pages), *index};
 }
 
+/// queue/NAME, scores/NAME, scores/NAME@PAGES. No encoded name has a '@'.
+std::optional<Thing> parse_queue_or_scores(std::string_view kind, std::string_view text) {
+  const auto at = kind == "scores" ? text.find('@') : text.npos;
+  auto name = percent_decode(text.substr(0, at));
+  auto pages = percent_decode(at == text.npos ? "" : text.substr(at + 1));
+  if (!name || !pages) return std::nullopt;
+  if (kind == "queue") return QueueThing{std::move(*name)};
+  return ScoresThing{std::move(*pages), std::move(*name)};
+}
+
 std::optional<Thing> parse_thing(const std::vector<std::string_view>& words) {
   const std::string_view kind = words[0];
   if (kind == "offset" && words.size() == 2) return parse_extent(words[1]);
@@ -103,6 +113,7 @@ std::optional<Thing> parse_thing(const std::vector<std::string_view>& words) {
   }
   if (kind == "page" || kind == "host") return parse_page_or_host(words);
   if (words.size() != 2) return std::nullopt;
+  if (kind == "queue" || kind == "scores") return parse_queue_or_scores(kind, words[1]);
   const auto number = model::parse_count(words[1]);
   if (!number) return std::nullopt;
   if (kind == "segment") return SegmentThing{SegmentId{*number}};
@@ -144,6 +155,13 @@ struct ThingText {
   }
   std::string operator()(const HostThing& thing) const {
     return "host/" + prefix(thing.pages) + percent_encode(thing.host);
+  }
+  std::string operator()(const QueueThing& thing) const {
+    return "queue/" + percent_encode(thing.name);
+  }
+  std::string operator()(const ScoresThing& thing) const {
+    return "scores/" + percent_encode(thing.name) +
+           (thing.pages.empty() ? "" : "@" + percent_encode(thing.pages));
   }
   static std::string prefix(const std::string& pages) {
     return pages.empty() ? "" : percent_encode(pages) + "/";

@@ -8,10 +8,12 @@
 ///   offset/0x14000            the same thing in the panel that is its home
 ///   segment/12   generation/7   bucket/urls/3   key/urls/9f3c0081aa551100   row/17
 ///   page/123   host/example.org      of the page database "pages"; page/NAME/123 of another one
+///   queue/NAME   scores/NAME     a score array of "pages"; scores/NAME@PAGES of another one
 ///   overview                  a panel, nothing chosen
 ///
-/// Names of DRUMs, page databases and hosts stand percent-encoded. Ids of panels are lower-case
-/// letters and '_', and none of the words above that name a thing. Values; any thread.
+/// Names stand percent-encoded. Ids of panels are lower-case letters and '_'; where one is also the
+/// word of a thing, that thing has two words, and things in that panel have more. Values; any
+/// thread.
 
 #include <cstdint>
 #include <optional>
@@ -64,8 +66,18 @@ struct HostThing {
   bool operator==(const HostThing&) const = default;
 };
 
+struct QueueThing {
+  std::string name;
+  bool operator==(const QueueThing&) const = default;
+};
+struct ScoresThing {
+  std::string pages;  ///< as in PageThing
+  std::string name;   ///< of the score array
+  bool operator==(const ScoresThing&) const = default;
+};
+
 using Thing = std::variant<std::monostate, SegmentThing, ExtentThing, GenerationThing, BucketThing,
-                           KeyThing, RowThing, PageThing, HostThing>;
+                           KeyThing, RowThing, PageThing, HostThing, QueueThing, ScoresThing>;
 
 struct Location {
   std::string panel;  ///< id of a panel; empty = the home of the thing

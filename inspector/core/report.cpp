@@ -11,7 +11,7 @@
 namespace crawlstore::inspector {
 namespace {
 
-constexpr std::size_t kRowsMax = 100;
+constexpr std::size_t kReportRowsMax = 100;
 
 /// A cell of a Markdown table.
 std::string cell_text(const model::Cell& cell, model::Unit unit) {
@@ -29,15 +29,15 @@ void append_table(std::string& to, const model::Table& table) {
   to += "\n|";
   for (std::size_t i = 0; i < table.columns.size(); ++i) to += "---|";
   to += "\n";
-  for (std::size_t row = 0; row < table.rows.size() && row < kRowsMax; ++row) {
+  for (std::size_t row = 0; row < table.rows.size() && row < kReportRowsMax; ++row) {
     to += "|";
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       to += " " + cell_text(table.rows[row][i], table.columns[i].unit) + " |";
     }
     to += "\n";
   }
-  if (table.rows.size() > kRowsMax) {
-    to += "\n... and " + model::format_count(table.rows.size() - kRowsMax) + " more\n";
+  if (table.rows.size() > kReportRowsMax) {
+    to += "\n... and " + model::format_count(table.rows.size() - kReportRowsMax) + " more\n";
   }
 }
 
@@ -60,16 +60,8 @@ std::string make_report(const Session& session) {
     append_table(text, model::space_table(view->info, view->segments));
     append_table(text, model::drums_table(view->drums));
   }
-  if (session.checked) {
-    const model::Document checked =
-        model::verify_view(session.checked->report, session.checked->level);
-    text += "\n";
-    for (const model::Field& field : checked.fields) {
-      text += "- " + field.name + ": " + cell_text(field.value, field.unit) + "\n";
-    }
-    if (session.checked->is_partial) text += "- the check was cancelled before its end\n";
-    for (const model::Table& table : checked.tables) append_table(text, table);
-  }
+  text += "\n- health: " + session.health.verdict() + "\n- " + session.health.share_text() + "\n";
+  append_table(text, model::findings_table(session.health.problems()));
   return text;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the inspector has before it: the open file, what checks of it found, and what happened.
+/// The state of the inspector: the open file, what is wrong with it, and what happened.
 /// Plain data of the drawing thread; panels see it const.
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include <crawlstore/verify.h>
-
+#include "inspector/core/health.h"
 #include "inspector/core/location.h"
+#include "inspector/core/queue_trend.h"
 #include "model/crawl_file.h"
 
 namespace crawlstore::inspector {
@@ -26,23 +26,16 @@ struct LogEntry {
   std::string text;
 };
 
-/// What a verification found so far.
-struct Checked {
-  VerifyReport report;
-  VerifyLevel level{};
-  bool is_partial = false;  ///< it was cancelled
-  std::int64_t time_us = 0;
-  std::uint64_t number = 0;  ///< another number, another result
-};
-
 /// A commit that was seen while following.
 struct SeenCommit {
   Generation generation;
   std::int64_t commit_time_us = 0;
+  std::int64_t before_us = 0;  ///< when the one seen before was made
   std::int64_t key_delta = 0;  ///< of all DRUMs, against the one seen before
   std::int64_t pending_delta = 0;
   std::int64_t file_bytes_delta = 0;
   std::int64_t page_delta = 0;  ///< of all page databases
+  std::int64_t crawled_delta = 0;
   std::int64_t link_delta = 0;
 };
 
@@ -51,11 +44,14 @@ struct Session {
   static constexpr std::size_t kCommitsMax = 1000;
 
   std::optional<model::CrawlFile> file;
-  std::optional<Checked> checked;
+  Health health;
   std::deque<LogEntry> log;        ///< oldest first
   std::deque<SeenCommit> commits;  ///< oldest first
-  std::uint64_t log_count = 0;     ///< all entries there ever were
-  bool is_following = true;
+  QueueTrends queue_trends;
+  std::uint64_t log_count = 0;  ///< all entries there ever were
+  bool is_following = true;     ///< of this file
+  std::string news;             ///< what is newer than what is shown, where nobody follows
+  bool is_leaving = false;      ///< the pin goes when this is drawn
 
   /// nullptr = no file is open.
   [[nodiscard]] std::shared_ptr<const model::FileView> view() const {

@@ -111,11 +111,27 @@ void Settings::remember(const std::string& path) {
   if (recent.size() > kRecentMax) recent.resize(kRecentMax);
 }
 
+void Settings::keep_width(const std::string& column, float width) {
+  if (!(width > 0)) {
+    column_widths.erase(column);
+  } else if (column_widths.size() < kWidthsMax || column_widths.contains(column)) {
+    column_widths[column] = std::clamp(width, kWidthLeast, kWidthMost);
+  }
+}
+
+void Settings::keep_window_size(int width, int height) {
+  if (width < kWindowWidthMin || width > kWindowSideMax) return;
+  if (height < kWindowHeightMin || height > kWindowSideMax) return;
+  window_width = width;
+  window_height = height;
+}
+
 std::string to_json(const Settings& settings) {
   nlohmann::ordered_json json;
   json["theme"] = settings.theme;
   json["scale"] = settings.scale;
-  json["is_following"] = settings.is_following;
+  json["window_width"] = settings.window_width;
+  json["window_height"] = settings.window_height;
   json["layout"] = layout_json(settings.layout);
   json["saved_layouts"] = nlohmann::ordered_json::array();
   for (const PaneLayout& layout : settings.saved_layouts) {
@@ -125,6 +141,7 @@ std::string to_json(const Settings& settings) {
   for (const std::string& path : settings.recent) {
     if (model::is_utf8(path)) json["recent"].push_back(path);
   }
+  json["column_widths"] = settings.column_widths;
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -136,14 +153,22 @@ std::optional<Settings> parse_settings(const std::string& text) {
   const Settings defaults;
   take("theme", settings.theme);
   take("scale", settings.scale);
-  take("is_following", settings.is_following);
   take("recent", settings.recent);
+  const auto side = [&take](const char* name) {
+    double pixels = 0;
+    take(name, pixels);
+    return pixels > 0 && pixels <= Settings::kWindowSideMax ? static_cast<int>(pixels) : 0;
+  };
+  settings.keep_window_size(side("window_width"), side("window_height"));
   if (const auto found = json.find("layout"); found != json.end()) {
     settings.layout = parse_layout(*found).value_or(defaults.layout);
   }
   if (const auto found = json.find("saved_layouts"); found != json.end() && found->is_array()) {
     settings.saved_layouts = parse_layouts(*found);
   }
+  std::map<std::string, float> widths;
+  take("column_widths", widths);
+  for (const auto& [column, width] : widths) settings.keep_width(column, width);
   settings.theme = find_palette(settings.theme).name;
   settings.scale = between(settings.scale, 1, 2, defaults.scale);
   if (settings.recent.size() > Settings::kRecentMax) settings.recent.resize(Settings::kRecentMax);

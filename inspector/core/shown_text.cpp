@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/core/shown_text.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -50,6 +51,25 @@ std::string shown_text(std::string_view bytes) {
 std::string shown_text(const model::Cell& cell, model::Unit unit) {
   const auto* text = std::get_if<std::string>(&cell);
   return text != nullptr ? shown_text(*text) : model::format_cell(cell, unit);
+}
+
+std::string broken_at_blanks(std::string_view text, float room,
+                             const std::function<float(std::string_view)>& width_of) {
+  std::string broken;
+  while (!text.empty()) {
+    const auto line_end = std::min(text.find('\n'), text.size());
+    std::size_t fits = std::min(text.find(' '), line_end);
+    while (fits < line_end) {
+      const auto next = std::min(text.find(' ', fits + 1), line_end);
+      if (width_of(text.substr(0, next)) > room) break;
+      fits = next;
+    }
+    broken += text.substr(0, fits);
+    // The blank, or the break that was there.
+    if (fits < text.size()) broken += '\n';
+    text.remove_prefix(std::min(fits + 1, text.size()));
+  }
+  return broken;
 }
 
 CopiedText copied_text(const model::Cell& cell, model::Unit unit) {

@@ -2,6 +2,7 @@
 #include "inspector/shell/glfw_shell.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
 #include <ctime>
@@ -14,6 +15,7 @@
 #include <backends/imgui_impl_opengl3.h>
 
 #include "inspector/core/atomic_file.h"
+#include "inspector/shell/icon.h"
 #include "inspector/shell/imgui_events.h"
 #include "inspector/shell/picture.h"
 
@@ -189,6 +191,7 @@ class Window {
 
  private:
   void wait();
+  void follow_size();
   void take_events();
   void draw();
   void draw_timed();
@@ -205,6 +208,8 @@ class Window {
   MaskTextures textures_;
   std::string picture_path_;
   std::string title_;
+  int width_ = 0;  // last seen
+  int height_ = 0;
   bool has_fonts_ = false;
   double last_frame_s_ = 0;
   GLFWcursor* hand_ = glfwCreateStandardCursor(GLFW_HAND_CURSOR);
@@ -228,6 +233,7 @@ Window::Window(GLFWwindow* window, const WindowOptions& options)
     return glfwGetClipboardString(static_cast<GLFWwindow*>(from));
   };
   name_keys(io);
+  glfwGetWindowSize(window, &width_, &height_);
   ImGui_ImplOpenGL3_Init("#version 130");
   take_callbacks(window, events_);
   Platform platform;
@@ -265,6 +271,18 @@ void Window::wait() {
   } else {
     glfwWaitEventsTimeout(static_cast<double>(every_us) / 1e6);
   }
+}
+
+/// A window of another size is drawn anew, and remembered: somebody dragged its edge.
+void Window::follow_size() {
+  int width = 0;
+  int height = 0;
+  glfwGetWindowSize(window_, &width, &height);
+  if (width == width_ && height == height_) return;
+  width_ = width;
+  height_ = height;
+  app_->keep_window_size(width, height);
+  app_->want_frames();
 }
 
 void Window::take_events() {
@@ -359,10 +377,41 @@ void Window::write_times() const {
 void Window::run() {
   while (glfwWindowShouldClose(window_) == 0) {
     wait();
+    follow_size();
     take_events();
     if (app_->poll() || !events_.empty() || app_->wants_fonts()) draw_timed();
   }
   if (!times_path_.empty()) write_times();
+}
+
+/// Keeps a size that fits one of the screens: the one on which the window was left may be gone.
+void fit_screens(Settings& settings) {
+  int width_max = 0;
+  int height_max = 0;
+  int count = 0;
+  GLFWmonitor** const monitors = glfwGetMonitors(&count);
+  for (int i = 0; i < count; ++i) {
+    int width = 0;
+    int height = 0;
+    glfwGetMonitorWorkarea(monitors[i], nullptr, nullptr, &width, &height);
+    width_max = std::max(width_max, width);
+    height_max = std::max(height_max, height);
+  }
+  settings.keep_window_size(std::min(settings.window_width, width_max),
+                            std::min(settings.window_height, height_max));
+}
+
+/// For task bars, which choose one of the sizes.
+void set_icon(GLFWwindow* window) {
+  std::array pictures{draw_icon(16), draw_icon(32), draw_icon(48), draw_icon(64), draw_icon(128)};
+  std::array<GLFWimage, pictures.size()> images{};
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    Picture& picture = pictures[i];
+    // tidy: raw bytes, GLFW's pixels are bytes: red, green, blue, alpha
+    auto* pixels = reinterpret_cast<unsigned char*>(picture.pixels.data());
+    images[i] = {picture.width, picture.height, pixels};
+  }
+  glfwSetWindowIcon(window, static_cast<int>(images.size()), images.data());
 }
 
 std::string last_glfw_error() {
@@ -380,12 +429,19 @@ std::string run_window(const WindowOptions& options) {
   if (!glfw.is_ready()) return "no display: " + last_glfw_error() + std::string(kHint);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 0);
+  // The .desktop file names this class, so that a task bar knows whose window this is.
+  glfwWindowHintString(GLFW_X11_CLASS_NAME, "crawlstore-inspector");
+  glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "crawlstore-inspector");
+  WindowOptions scaled = options;
+  fit_screens(scaled.settings);
   const std::unique_ptr<GLFWwindow, WindowDeleter> window(
-      glfwCreateWindow(options.width, options.height, "crawlstore inspector", nullptr, nullptr));
+      glfwCreateWindow(options.width.value_or(scaled.settings.window_width),
+                       options.height.value_or(scaled.settings.window_height),
+                       "crawlstore inspector", nullptr, nullptr));
   if (window == nullptr) return "no window: " + last_glfw_error() + std::string(kHint);
+  set_icon(window.get());
   glfwMakeContextCurrent(window.get());
   glfwSwapInterval(1);
-  WindowOptions scaled = options;
   float scale = 1;
   glfwGetWindowContentScale(window.get(), &scale, nullptr);
   if (scale > scaled.settings.scale && scale <= 2) scaled.settings.scale = scale;

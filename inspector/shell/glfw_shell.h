@@ -3,6 +3,7 @@
 
 /// The inspector in a window. Draws when something happened, and not otherwise.
 
+#include <optional>
 #include <string>
 
 #include "inspector/ui/app.h"
@@ -10,8 +11,8 @@
 namespace crawlstore::inspector {
 
 struct WindowOptions {
-  int width = 1280;
-  int height = 800;
+  std::optional<int> width{};  ///< else as the settings have it, if a screen is that large
+  std::optional<int> height{};
   Settings settings{};
   std::string settings_path;
   bool holds_pin = false;

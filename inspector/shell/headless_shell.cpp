@@ -130,7 +130,7 @@ void HeadlessShell::press(int button, bool is_down) {
   event.kind = Event::Kind::kMouseButton;
   event.code = button;
   event.is_down = is_down;
-  send(event);
+  events_.push(event);
 }
 
 std::string HeadlessShell::point(const std::string& label, ImVec2& place) {
@@ -150,6 +150,7 @@ std::string HeadlessShell::click(const std::string& label, int button, int times
     press(button, true);
     press(button, false);
   }
+  settle();  // not between the clicks of a double click, for then time passes
   return {};
 }
 
@@ -163,12 +164,14 @@ std::string HeadlessShell::drag(const std::string& argument) {
   if (auto problem = point(label, place); !problem.empty()) return problem;
   move_to(place);
   press(0, true);
+  settle();
   constexpr int kMoves = 8;
   for (int i = 1; i <= kMoves; ++i) {
     const float part = static_cast<float>(i) / kMoves;
     move_to(ImVec2(place.x + x * part, place.y + y * part));
   }
   press(0, false);
+  settle();
   return {};
 }
 

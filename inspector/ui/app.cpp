@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "inspector/core/absent.h"
 #include "inspector/core/require.h"
 #include "inspector/core/shown_text.h"
 #include "inspector/ui/app_modals.h"
+#include "inspector/ui/internal.h"
 #include "model/format_text.h"
 
 namespace crawlstore::inspector {
@@ -55,7 +57,6 @@ App::App(Platform platform, AppOptions options)
       modals_(std::make_unique<Modals>()),
       jobs_(platform_.wake, platform_.now_us) {
   if (options.has_probe) probe_.turn_on();
-  session_.is_following = settings_.is_following;
   last_input_us_ = platform_.now_us();
   add_commands();
   open_panel("start");
@@ -86,11 +87,13 @@ Result<void> App::open_at(const FileLocation& file) {
   close_file();
   panels_.clear();
   session_.file = std::move(*opened);
+  note_look();
   open_tabs();
   open_problem_.clear();
   settings_.remember(path);
   save();
   const auto view = session_.view();
+  see_queues(*view, false);
   say(Severity::kNote, "opened " + std::filesystem::path(path).filename().string());
   if (view->problem) {
     say(Severity::kBad, "the newest generation cannot be shown: " + describe(*view->problem));
@@ -109,13 +112,18 @@ void App::close_file() {
   note_layout();
   jobs_.cancel_slot("verify");
   session_.file.reset();
-  session_.checked.reset();
+  session_.is_leaving = false;
+  session_.is_following = true;
+  session_.health = {};
+  session_.news.clear();
   session_.commits.clear();
-  key_delta_ = 0;
+  session_.queue_trends.clear();
+  page_delta_ = key_delta_ = 0;
   panels_.clear();
   wanted_layout_.reset();
   front_ = "start";
   details_ = {};
+  absent_.clear();
   go({"start", {}});
   want_frames();
 }
@@ -145,16 +153,23 @@ void App::go(const Location& location) {
 }
 
 void App::arrive(const Visit& visit) {
-  OpenPanel& open = open_panel(visit.location.panel);
+  const OpenPanel& open = open_panel(visit.location.panel);
   // What is in front when somebody goes to the start panel is in front of the next file, too.
   note_layout();
   front_ = open.kind->id;
   must_select_tab_ = true;
   details_ = {};
   focus_.enter_new_panel();
-  open.panel->show(visit.location.thing);
+  show_thing();
   if (!visit.view_state.empty()) open.panel->restore(visit.view_state);
   want_frames();
+}
+
+/// A thing that is not there may come with a later generation.
+void App::show_thing() {
+  const auto view = session_.view();
+  absent_ = view == nullptr ? "" : why_absent(*view, location());
+  if (absent_.empty()) current_panel().show(location().thing);
 }
 
 Location App::location() const {
@@ -163,8 +178,9 @@ Location App::location() const {
 
 bool App::take_event(const Event& event) {
   last_input_us_ = platform_.now_us();
-  key_delta_ = 0;
+  page_delta_ = key_delta_ = 0;
   want_frames();
+  session_.is_leaving = false;
   if (session_.file && session_.file->is_released()) look_again();
   if (event.kind == Event::Kind::kDrop) {
     if (!event.paths.empty()) open(event.paths.front());
@@ -175,6 +191,11 @@ bool App::take_event(const Event& event) {
     return true;
   }
   if (event.kind != Event::Kind::kKey || !event.is_down) return false;
+  // Menus and boxes close before a job is cancelled.
+  if (event.chord.key == kKeyEscape && has_popup()) {
+    must_close_popups_ = true;
+    return true;
+  }
   const Command* command = commands_.find(event.chord);
   if (command == nullptr || !command->enabled()) return false;
   // Keys that edit text are the text field's while it has the focus.
@@ -203,28 +224,80 @@ bool App::poll() {
   return wants_frame();
 }
 
+/// When nobody looks, the pin goes as soon as all is read that the panels show. Who follows sees
+/// new generations all the same: each is pinned while it is read.
 void App::follow() {
-  if (session_.is_following && session_.file->has_news()) look_again();
+  if (session_.file->has_news()) session_.is_following ? look_again() : announce();
   const bool is_idle = platform_.now_us() - last_input_us_ >= kReleaseAfterUs;
-  if (!is_idle || holds_pin_ || session_.file->is_released()) return;
-  session_.file->release();
-  // Whoever follows sees new generations all the same: each is pinned while it is read.
+  const bool is_reading = wants_frame() || !jobs_.idle();
+  if (!is_idle || is_reading || holds_pin_ || session_.file->is_released()) return;
   if (!session_.is_following) {
     say(Severity::kNote, "generation " +
                              model::format_count(session_.view()->info.generation.value) +
                              " released: nobody looked for a minute");
   }
-  want_frames();
+  leave();
+}
+
+/// Lets go of the pin; what the window shows stays, for nothing is drawn until the file is looked
+/// at again. Who does not follow is told by the last frames.
+void App::leave() {
+  session_.is_leaving = !session_.is_following;
+  if (session_.is_leaving) {
+    want_frames();
+  } else {
+    release();
+  }
+}
+
+void App::release() {
+  session_.is_leaving = false;
+  session_.file->release();
+  for (OpenPanel& open : panels_) {
+    open.panel->let_go(jobs_);
+    open.number = session_.view()->number;
+  }
 }
 
 void App::look_again() {
+  session_.is_leaving = false;
   const auto before = session_.view();
   session_.file->refresh();
   const auto after = session_.view();
+  const bool is_other =
+      after->snapshot && before->info.uuid != after->info.uuid && before->info.uuid != Uuid{};
+  if (is_other) {
+    session_.health = {};
+    session_.commits.clear();
+    session_.queue_trends.clear();
+    page_delta_ = key_delta_ = 0;
+    say(Severity::kWarning, "another crawl file is at this path now");
+    verify(VerifyLevel::kQuick);
+  }
   if (after->problem && before->problem != after->problem) {
     say(Severity::kBad, describe(*after->problem));
   }
-  note_commit(*before, *after);
+  note_look();
+  // Another file at this path is not a commit of the one before it.
+  note_commit(is_other ? *after : *before, *after);
+  if (!absent_.empty()) show_thing();
+  want_frames();
+}
+
+void App::note_look() {
+  session_.news.clear();
+  session_.health.look(*session_.view());
+}
+
+/// Who does not follow is told that there is something to follow.
+void App::announce() {
+  const auto newest = session_.file->newest();
+  const bool is_newer = newest && *newest > session_.view()->info.generation;
+  std::string news = is_newer
+                         ? "generation " + model::format_count(newest->value) + " is there (F5)"
+                         : "the file has changed (F5)";
+  if (news == session_.news) return;
+  session_.news = std::move(news);
   want_frames();
 }
 
@@ -245,17 +318,28 @@ void App::note_commit(const model::FileView& before, const model::FileView& afte
   const auto difference = [](std::uint64_t now, std::uint64_t then) {
     return static_cast<std::int64_t>(now - then);
   };
-  SeenCommit commit{
-      after.info.generation,
-      after.info.commit_time_us,
-      difference(all_keys(after), all_keys(before)),
-      difference(all_pending(after), all_pending(before)),
-      difference(after.info.file_bytes, before.info.file_bytes),
-      difference(all_of(after, &PagesInfo::page_count), all_of(before, &PagesInfo::page_count)),
-      difference(all_of(after, &PagesInfo::link_count), all_of(before, &PagesInfo::link_count))};
+  SeenCommit commit;
+  commit.generation = after.info.generation;
+  commit.commit_time_us = after.info.commit_time_us;
+  commit.before_us = before.info.commit_time_us;
+  commit.key_delta = difference(all_keys(after), all_keys(before));
+  commit.pending_delta = difference(all_pending(after), all_pending(before));
+  commit.file_bytes_delta = difference(after.info.file_bytes, before.info.file_bytes);
+  const auto of_pages = [&](std::uint64_t PagesInfo::*count) {
+    return difference(all_of(after, count), all_of(before, count));
+  };
+  commit.page_delta = of_pages(&PagesInfo::page_count);
+  commit.crawled_delta = of_pages(&PagesInfo::crawled_count);
+  commit.link_delta = of_pages(&PagesInfo::link_count);
+  page_delta_ += commit.page_delta;
   key_delta_ += commit.key_delta;
+  see_queues(after, session_.is_following);
   session_.commits.push_back(commit);
   if (session_.commits.size() > Session::kCommitsMax) session_.commits.pop_front();
+}
+
+void App::see_queues(const model::FileView& view, bool is_followed) {
+  session_.queue_trends.see(platform_.now_us(), view.info.generation, view.queues, is_followed);
 }
 
 void App::verify(VerifyLevel level) {
@@ -285,14 +369,13 @@ void App::verify(VerifyLevel level) {
                   if (problem) {
                     say(Severity::kBad, "the check stopped: " + describe(*problem));
                   } else {
-                    take_checked({so_far, level, is_partial, platform_.now_us(), 0});
+                    take_checked({so_far, level, is_partial, platform_.now_us()});
                   }
                 };
               });
 }
 
 void App::take_checked(Checked checked) {
-  checked.number = session_.checked ? session_.checked->number + 1 : 1;
   const std::size_t count = checked.report.findings.size();
   const bool is_bad = checked.report.damaged();
   if (count > 0) {
@@ -303,7 +386,7 @@ void App::take_checked(Checked checked) {
                              model::format_bytes(checked.report.checked_bytes) +
                              (checked.is_partial ? ", so far" : ""));
   }
-  session_.checked = std::move(checked);
+  session_.health.take(std::move(checked));
 }
 
 void App::copy(const std::string& text, std::string_view what) {
@@ -314,6 +397,12 @@ void App::copy(const std::string& text, std::string_view what) {
 void App::say(Severity severity, std::string text) {
   session_.say(platform_.now_us(), severity, std::move(text));
   want_frames();
+}
+
+void App::meet(const Error& error) {
+  // Without a pin a writer may have reused what was read.
+  if (!file_options_.pin && session_.file && session_.file->has_news()) return;
+  if (session_.health.meet(error)) say(Severity::kBad, describe(error));
 }
 
 void App::run(std::string_view command, std::string_view argument) {

@@ -16,7 +16,7 @@
 
 namespace crawlstore::inspector {
 
-/// What the shell provides.
+/// Services of the shell.
 struct Platform {
   std::function<std::int64_t()> now_us;  ///< since the epoch, UTC
   std::function<void()> wake;            ///< from any thread: draw soon
@@ -58,6 +58,8 @@ class App final : private Actions {
   /// After a change there are some frames in which ImGui settles.
   [[nodiscard]] bool wants_frame() const { return frames_wanted_ > 0; }
   void want_frames() { frames_wanted_ = kSettlingFrames; }
+  /// The window has this size now; the next one begins with it.
+  void keep_window_size(int width, int height) { settings_.keep_window_size(width, height); }
   /// How long a shell may sleep until the next poll(); 0 = until something happens.
   [[nodiscard]] std::int64_t poll_every_us() const;
 
@@ -66,7 +68,7 @@ class App final : private Actions {
   void build_fonts();
 
   [[nodiscard]] const Probe& probe() const { return probe_; }
-  /// What the keys go to when they are no command's.
+  /// The pane that takes keys which are no command's.
   [[nodiscard]] const FocusWalk& focus() const { return focus_; }
   [[nodiscard]] const CommandRegistry& commands() const { return commands_; }
   [[nodiscard]] const Session& session() const { return session_; }
@@ -91,7 +93,11 @@ class App final : private Actions {
   void verify(VerifyLevel level) override;
   void copy(const std::string& text, std::string_view what) override;
   void say(Severity severity, std::string text) override;
+  void meet(const Error& error) override;
   void run(std::string_view command, std::string_view argument = {}) override;
+  void keep_width(const std::string& column, float width) override {
+    settings_.keep_width(column, width);
+  }
   void redraw() override { want_frames(); }
   ImTextureID texture(const std::shared_ptr<const Mask>& mask) override {
     return platform_.texture ? platform_.texture(mask) : nullptr;
@@ -106,14 +112,21 @@ class App final : private Actions {
   void add_pane_commands();
   void add_work_commands();
   void add_row_commands();
+  void add_table_commands();
   void add_help_commands();
 
   void follow();
+  void leave();
+  void release();
   void look_again();
+  void note_look();
+  void see_queues(const model::FileView& view, bool is_followed);
+  void announce();
   void let_go_of_hidden();
   void note_commit(const model::FileView& before, const model::FileView& after);
   void take_checked(Checked checked);
   void arrive(const Visit& visit);
+  void show_thing();
   OpenPanel& open_panel(std::string_view id);
   void close_panel(std::string_view id);
   void open_tabs();
@@ -132,15 +145,18 @@ class App final : private Actions {
   void draw_file_state(Ui& ui);
   void draw_banner(Ui& ui);
   void draw_navigator(Ui& ui);
-  void draw_databases(Ui& ui, const model::FileView& view);
+  void draw_named_things(Ui& ui, const model::FileView& view);
   void draw_navigator_group(Ui& ui, std::string_view group);
   void draw_tabs(Ui& ui);
+  void draw_absent(Ui& ui);
   /// Where somebody's words lead; returns why nowhere.
   std::string go_to(const std::string& to);
   std::string go_to_url(const std::string& url);
   std::string draw_tab_items();
   void settle_tab_order();
   void draw_details(Ui& ui);
+  void settle_details();
+  [[nodiscard]] bool shows_details() { return are_details_open_ && current_panel().has_details(); }
   void draw_details_pane(Ui& ui, ImVec2 at, ImVec2 size);
   void draw_status_bar(Ui& ui);
   void draw_status_line(Ui& ui);
@@ -167,14 +183,22 @@ class App final : private Actions {
   std::vector<std::pair<std::size_t, std::string>> hidden_tabs_;
   bool must_select_tab_ = false;
   bool must_order_tabs_ = false;
+  bool must_close_popups_ = false;
   bool must_build_fonts_ = true;
   bool has_told_of_fonts_ = false;
   int frames_wanted_ = kSettlingFrames;
   std::int64_t last_input_us_ = 0;
   std::int64_t last_poll_us_ = 0;
-  std::int64_t key_delta_ = 0;  // since the last input: "+1,204 keys"
+  std::int64_t page_delta_ = 0;  // since the last input: "+1,204 pages"
+  std::int64_t key_delta_ = 0;   // shown where no pages came
   std::string open_problem_;
   Details details_;
+  bool are_details_open_ = false;
+  bool has_wheel_ = false;  // what is under the mouse takes the wheel itself
+  int bring_frames_ = 0;    // in which the main table of the panel in front comes into sight
+  ImVec2 panel_size_;       // in the frame before
+  std::string details_of_;  // id of the panel that was in front in the frame before
+  std::string absent_;      // why the thing of this place cannot be shown; empty = it is there
   std::optional<Location> wanted_;           // where to go when the frame is drawn
   std::optional<PaneLayout> wanted_layout_;  // likewise
   std::optional<std::string> to_open_;       // likewise

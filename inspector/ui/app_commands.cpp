@@ -33,6 +33,7 @@ void App::add_commands() {
   add_layout_commands();
   add_pane_commands();
   add_work_commands();
+  add_table_commands();
   add_row_commands();
   add_help_commands();
 }
@@ -42,7 +43,8 @@ void App::add_file_commands() {
   commands_.add({"open", "Open a file ...", "File", "Ctrl+O", "opens a crawl file",
                  [this](std::string_view path) {
                    if (path.empty()) {
-                     go({"start", {}});
+                     if (location().panel != "start") go({"start", {}});
+                     focus_.enter_field("start.path");
                    } else {
                      open(std::string(path));
                    }
@@ -53,17 +55,15 @@ void App::add_file_commands() {
                  "shows each new generation when it is committed",
                  [this](std::string_view) {
                    session_.is_following = !session_.is_following;
-                   settings_.is_following = session_.is_following;
                    save();
-                   if (session_.is_following && session_.file) look_again();
+                   if (!session_.is_following || !session_.file) return;
+                   look_again();
+                   see_queues(*session_.view(), false);
                  },
                  [] { return true; }, [this] { return session_.is_following; }});
   commands_.add({"release", "Release the pin", "File", "",
                  "lets the writer reuse what only this generation holds",
-                 [this](std::string_view) {
-                   session_.file->release();
-                   want_frames();
-                 },
+                 [this](std::string_view) { leave(); },
                  [this] { return session_.file && !session_.file->is_released(); }});
   commands_.add(
       {"export", "Export the table ...", "File", "Ctrl+E",
@@ -141,8 +141,8 @@ void App::add_go_commands() {
     const unsigned key = ++(is_of_pages ? pages_number : number);
     const std::string keys =
         key > kKeysMax ? "" : (is_of_pages ? "Ctrl+Shift+" : "Ctrl+") + std::to_string(key);
-    commands_.add({"show_" + id, std::string(kind.title), "Go", keys, std::string(kind.help),
-                   [this, id](std::string_view) {
+    commands_.add({"show_" + id, std::string(kind.title), "Go", keys,
+                   std::string(kind.first_sentence()), [this, id](std::string_view) {
                      go({id, {}});
                    }});
   }
@@ -219,11 +219,12 @@ void App::add_work_commands() {
   };
   constexpr std::array kLevels{
       Level{"verify_quick", "Check superblocks and directories", "",
-            "reads the directory of both generations", VerifyLevel::kQuick},
-      Level{"verify", "Check all checksums", "F7", "reads both generations once",
-            VerifyLevel::kNormal},
+            "looks for damage in the directories of both generations", VerifyLevel::kQuick},
+      Level{"verify", "Check all checksums", "F7",
+            "looks for damaged bytes: reads both generations once", VerifyLevel::kNormal},
       Level{"verify_deep", "Check everything", "Ctrl+F7",
-            "every checksum, and every rule of every segment's format", VerifyLevel::kDeep},
+            "looks for damage by every checksum, and every rule of every segment's format",
+            VerifyLevel::kDeep},
   };
   for (const Level& level : kLevels) {
     commands_.add({level.id, level.title, "Work", level.keys, level.help,
@@ -233,6 +234,15 @@ void App::add_work_commands() {
                    },
                    has_file});
   }
+  commands_.add({"compare_previous", "Compare with the previous generation", "Work", "Ctrl+D",
+                 "what the newest commit changed: pages, links, scores, queues, keys",
+                 [this](std::string_view) {
+                   go({"diff", GenerationThing{session_.view()->info.generation}});
+                 },
+                 [this] {
+                   const auto view = session_.view();
+                   return view != nullptr && view->snapshot && view->info.has_previous;
+                 }});
   commands_.add({"cancel", "Cancel the newest job", "Work", "Escape", "stops what runs",
                  [this](std::string_view) {
                    if (jobs_.cancel_newest()) say(Severity::kNote, "cancelled");
@@ -252,9 +262,26 @@ void App::add_help_commands() {
                  },
                  [this] { return session_.file.has_value(); }});
   commands_.add({"help_panel", "What does this panel show?", "Help", "Shift+F1",
-                 "says what the panel in front is for", [this](std::string_view) {
+                 "says what the panel in front is for, and what its signs mean",
+                 [this](std::string_view) {
                    const PanelKind& kind = *open_panel(front_).kind;
-                   say(Severity::kNote, std::string(kind.title) + ": " + std::string(kind.help));
+                   modals_->help.open(std::string(kind.title), std::string(kind.help));
+                   want_frames();
+                 }});
+}
+
+void App::add_table_commands() {
+  commands_.add({"filter", "Filter the table", "Go", "Ctrl+F",
+                 "into the field that filters the table of this panel, or that searches bytes",
+                 [this](std::string_view) {
+                   focus_.enter_filter();
+                   want_frames();
+                 }});
+  commands_.add({"next_row", "Next row", "Go", "F3",
+                 "selects the next row that the filter lets through; finds the next bytes",
+                 [this](std::string_view) {
+                   focus_.ask_for_row();
+                   want_frames();
                  }});
 }
 

@@ -9,6 +9,7 @@
 #include "inspector/ui/internal.h"
 #include "inspector/ui/style.h"
 #include "model/format_text.h"
+#include "model/label.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -19,6 +20,7 @@ constexpr ImGuiWindowFlags kPlainWindow =
     ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoScrollbar |
     ImGuiWindowFlags_NoScrollWithMouse;
 constexpr float kSplitter = 6;
+constexpr float kShortWindow = 400;
 constexpr std::array<std::string_view, 4> kGroups{"File", "DRUM", kPagesGroup, "Inspector"};
 constexpr std::array<std::string_view, 5> kMenus{"File", "Go", "View", "Work", "Help"};
 
@@ -33,6 +35,35 @@ void draw_tooltip(Ui& ui, std::string_view text) {
   draw_text(ui, text);
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
+}
+
+std::uint64_t count_of(const DrumInfo& drum) {
+  return drum.key_count;
+}
+template <class Info>
+std::uint64_t count_of(const Info& info) {
+  return info.page_count;
+}
+
+/// A heading, and below it a link for each thing, with how much there is of it.
+///   label        of a link: the name follows
+///   location_of  where a link leads
+template <class Info, class LocationOf>
+void draw_things(Ui& ui, const char* title, const std::string& label,
+                 const std::vector<Info>& infos, const LocationOf& location_of) {
+  if (infos.empty()) return;
+  draw_text(ui, title, ui.palette.faint);
+  for (const Info& info : infos) {
+    const std::string name = shown_text(info.name);
+    const std::string count = model::format_count(count_of(info));
+    draw_text(ui, "  ");
+    ImGui::SameLine(0, 0);
+    const float room =
+        ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x - text_width(count);
+    draw_link(ui, label + name, fit_text(ui, name, room), location_of(info));
+    ImGui::SameLine();
+    draw_text(ui, count, ui.palette.faint);
+  }
 }
 
 }  // namespace
@@ -118,28 +149,40 @@ void App::draw_file_state(Ui& ui) {
   const std::string generation = model::format_count(view->info.generation.value);
   std::string text = model::format_bytes(view->info.file_bytes);
   if (view->info.generation.value != 0) text += "   generation " + generation;
-  place_beside(text_width(text), ui.px(24));
-  draw_text(ui, text);
-  const bool is_released = session_.file->is_released();
   std::string state = "pins " + generation;
   Colour colour = ui.palette.faint;
-  if (is_released && !session_.is_following) {
+  if (session_.is_leaving) {
     state = "RELEASED";
     colour = ui.palette.warning;
   } else if (view->problem && view->problem->code == Errc::kLocked) {
     state = "LOCKED";
     colour = ui.palette.bad;
-  } else if (!view->snapshot && !is_released) {
-    state = "DAMAGED";
+  } else if (!view->snapshot) {
+    state = session_.health.is_lost() ? "LOST" : "DAMAGED";
     colour = ui.palette.bad;
   } else if (session_.is_following) {
     state = "FOLLOWING";
     colour = ui.palette.good;
   }
+  // A second line would cost the table of a short window a row.
+  ImGui::SameLine(0, ui.px(24));
+  const float needed = text_width(text) + ui.px(16) + text_width(state);
+  const bool is_short = ImGui::GetIO().DisplaySize.y < ui.px(kShortWindow);
+  if (!is_short || ImGui::GetContentRegionAvail().x >= needed) {
+    place_beside(text_width(text), ui.px(24));
+    draw_text(ui, text);
+  }
   place_beside(text_width(state), ui.px(16));
   draw_text(ui, state, colour);
-  if (key_delta_ == 0) return;
-  const std::string delta = signed_count(key_delta_) + " keys";
+  if (ImGui::IsItemHovered()) draw_tooltip(ui, text);
+  if (!session_.news.empty()) {
+    place_beside(text_width(session_.news), ui.px(10));
+    draw_text(ui, session_.news, ui.palette.warning);
+    if (ImGui::IsItemClicked()) run("refresh");
+  }
+  if (page_delta_ == 0 && key_delta_ == 0) return;
+  const std::string delta =
+      page_delta_ != 0 ? signed_count(page_delta_) + " pages" : signed_count(key_delta_) + " keys";
   place_beside(text_width(delta), ui.px(10));
   draw_text(ui, delta, ui.palette.good);
 }
@@ -155,18 +198,22 @@ void App::draw_address_bar(Ui& ui) {
   ImGui::SameLine(0, ui.px(10));
   // Breadcrumbs: file, panel, thing.
   const Location here = location();
+  // "page", not "page_detail", which has the longer id so that locations are told apart.
+  const std::string panel = here.panel.substr(0, here.panel.find('_'));
   if (session_.file) {
     const std::string& path = session_.file->path();
     const std::string name = path.substr(path.rfind('/') + 1);
     const float room = ImGui::GetContentRegionAvail().x * 0.6F;
     draw_link(ui, "crumb.file", fit_text(ui, shown_text(name), room), {"overview", {}});
     if (ImGui::IsItemHovered()) draw_tooltip(ui, shown_text(path));
-    place_beside(text_width("# " + here.panel), ui.px(6));
+    place_beside(text_width("# " + panel), ui.px(6));
     draw_text(ui, "#", ui.palette.faint);
     ImGui::SameLine(0, ui.px(6));
   }
-  draw_link(ui, "crumb.panel", here.panel, {here.panel, {}});
-  if (const std::string thing = describe_thing(here.thing); !thing.empty()) {
+  draw_link(ui, "crumb.panel", panel, {here.panel, {}});
+  std::string thing = describe_thing(here.thing);
+  if (thing.starts_with(panel + " ")) thing.erase(0, panel.size() + 1);
+  if (!thing.empty()) {
     place_beside(text_width(thing), ui.px(6));
     draw_text(ui, fit_text(ui, thing, ImGui::GetContentRegionAvail().x));
   }
@@ -181,9 +228,11 @@ void App::draw_banner(Ui& ui) {
     text = "The newest generation is damaged; this is the one before. ";
   } else if (view->problem && view->snapshot) {
     text = "Not all of this generation can be read. ";
+  } else if (session_.health.is_lost()) {
+    text = "The file was removed, emptied or replaced by something else. ";
   } else if (view->problem) {
     text = "No generation can be opened; the bytes and the problems can be looked at. ";
-  } else if (session_.file->is_released() && !session_.is_following) {
+  } else if (session_.is_leaving) {
     text =
         "The pin is released, so that the writer can reuse space: what is shown is as it was. "
         "F5 opens the newest generation.";
@@ -215,25 +264,37 @@ void App::draw_navigator_group(Ui& ui, std::string_view group) {
     probe_.note_item(label, kind.title);
     if (take_stop(ui, label) || is_clicked) go({std::string(kind.id), {}});
     if (kind.id == front_) focus_.prefer();
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", std::string(kind.help).c_str());
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", std::string(kind.first_sentence()).c_str());
   }
   ImGui::Dummy(ImVec2(0, ui.px(6)));
 }
 
-void App::draw_databases(Ui& ui, const model::FileView& view) {
-  draw_text(ui, "Page databases", ui.palette.faint);
-  for (const PagesInfo& pages : view.pages) {
-    const std::string name = shown_text(pages.name);
-    const std::string count = model::format_count(pages.page_count);
-    draw_text(ui, "  ");
-    ImGui::SameLine(0, 0);
-    const float room =
-        ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x - text_width(count);
-    draw_link(ui, "pages." + name, fit_text(ui, name, room), {"pages", PageThing{pages.name, 0}});
-    ImGui::SameLine();
-    draw_text(ui, count, ui.palette.faint);
+/// The things of the file that have names. Of several page databases, each has its score arrays.
+void App::draw_named_things(Ui& ui, const model::FileView& view) {
+  const auto leave_gap_after = [&ui](const auto& infos) {
+    if (!infos.empty()) ImGui::Dummy(ImVec2(0, ui.px(6)));
+  };
+  draw_things(ui, "Page databases", "pages.", view.pages, [](const PagesInfo& pages) {
+    return Location{"pages", PageThing{pages.name, 0}};
+  });
+  leave_gap_after(view.pages);
+  draw_things(ui, "Queues", "queue_of.", view.queues, [](const QueueInfo& queue) {
+    return Location{"queue", QueueThing{queue.name}};
+  });
+  leave_gap_after(view.queues);
+  for (std::size_t i = 0; i < view.scores.size(); ++i) {
+    const bool is_only = view.pages.size() == 1;
+    const std::string pages = is_only ? "" : view.pages[i].name;
+    const std::string title = is_only ? "Scores" : "Scores of " + shown_text(pages);
+    draw_things(ui, title.c_str(), "scores_of." + pages + (is_only ? "" : "."), view.scores[i],
+                [&pages](const ScoresInfo& array) {
+                  return Location{"scores", ScoresThing{pages, array.name}};
+                });
+    leave_gap_after(view.scores[i]);
   }
-  ImGui::Dummy(ImVec2(0, ui.px(6)));
+  draw_things(ui, "DRUMs", "drum.", view.drums, [](const DrumInfo& drum) {
+    return Location{"buckets", BucketThing{drum.name, 0}};
+  });
 }
 
 void App::draw_navigator(Ui& ui) {
@@ -242,20 +303,7 @@ void App::draw_navigator(Ui& ui) {
   for (const std::string_view group : kGroups) {
     if (group != kPagesGroup || has_pages) draw_navigator_group(ui, group);
   }
-  if (has_pages) draw_databases(ui, *view);
-  if (view == nullptr || view->drums.empty()) return;
-  draw_text(ui, "DRUMs", ui.palette.faint);
-  for (const DrumInfo& drum : view->drums) {
-    const std::string name = shown_text(drum.name);
-    const std::string count = model::format_count(drum.key_count);
-    draw_text(ui, "  ");
-    ImGui::SameLine(0, 0);
-    const float room =
-        ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x - text_width(count);
-    draw_link(ui, "drum." + name, fit_text(ui, name, room), {"buckets", BucketThing{drum.name, 0}});
-    ImGui::SameLine();
-    draw_text(ui, count, ui.palette.faint);
-  }
+  if (view != nullptr) draw_named_things(ui, *view);
 }
 
 void App::draw_details(Ui& ui) {
@@ -272,17 +320,32 @@ void App::draw_details(Ui& ui) {
   ImGui::Separator();
   float name_width = ui.px(40);
   for (const DetailLine& line : details_.lines) {
-    name_width = std::max(name_width, ImGui::CalcTextSize(line.name.c_str()).x);
+    name_width = std::max(name_width, text_width(model::label_of(line.name)));
   }
   name_width = std::min(name_width, ui.px(150)) + ui.px(16);
   for (const DetailLine& line : details_.lines) {
-    const float text_room = kTextLines * (ImGui::GetContentRegionAvail().x - name_width);
+    // Beside the name, or below it, where draw_field() finds too little room.
+    const float room_beside = ImGui::GetContentRegionAvail().x - name_width;
+    const float text_room = kTextLines * std::max(room_beside, ui.px(60));
     draw_field(ui, line.name, fit_text(ui, line.text, text_room), line.thing, name_width);
   }
   ImGui::Dummy(ImVec2(0, ui.px(6)));
   if (draw_button(ui, "details.copy", "Copy", "name and value a line (Ctrl+Shift+C)")) {
     run("copy_row");
   }
+}
+
+/// Details come with the first selection and stay while that panel is in front: what is clicked
+/// must not move at each click, nor between those of a double click. Another panel begins without
+/// them, unless something is selected.
+void App::settle_details() {
+  const bool is_new = std::exchange(details_of_, front_) != front_;
+  const bool has_any = !details_.lines.empty() || !details_.title.empty();
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool may_click_again = ImGui::GetTime() - io.MouseClickedTime[0] < io.MouseDoubleClickTime;
+  if (has_any && !are_details_open_ && may_click_again) return want_frames();
+  const bool was_open = std::exchange(are_details_open_, has_any || (are_details_open_ && !is_new));
+  if (was_open != are_details_open_) want_frames();
 }
 
 void App::draw_details_pane(Ui& ui, ImVec2 at, ImVec2 size) {
@@ -300,17 +363,18 @@ void App::draw_details_pane(Ui& ui, ImVec2 at, ImVec2 size) {
   ImGui::EndChild();
 }
 
-/// What the last check found, in the colour and with the sign of the worst of it.
+/// All that is known to be wrong, in the colour and with the sign of the worst of it.
 void App::draw_health(Ui& ui) {
-  if (!session_.checked) return draw_link(ui, "status.problems", "not checked", {"problems", {}});
-  const VerifyReport& report = session_.checked->report;
-  const std::size_t count = report.findings.size();
-  std::string text = count == 0 ? "no problems" : model::format_counted(count, "problem");
-  if (session_.checked->is_partial) text += " so far";
-  if (count == 0) return draw_link(ui, "status.problems", text, {"problems", {}});
-  const Severity severity = report.damaged() ? Severity::kBad : Severity::kWarning;
-  draw_sign(ui, severity);
-  draw_link(ui, "status.problems", text, {"problems", {}}, colour_of(ui, severity));
+  const Health& health = session_.health;
+  const std::string text = health.short_verdict();
+  if (health.problems().empty()) {
+    draw_link(ui, "status.problems", text, {"problems", {}});
+  } else {
+    const Severity severity = health.is_damaged() ? Severity::kBad : Severity::kWarning;
+    draw_sign(ui, severity);
+    draw_link(ui, "status.problems", text, {"problems", {}}, colour_of(ui, severity));
+  }
+  if (ImGui::IsItemHovered()) draw_tooltip(ui, health.share_text());
 }
 
 void App::draw_job_state(Ui& ui) {
@@ -359,10 +423,13 @@ void App::draw_status_bar(Ui& ui) {
 void App::draw_modals(Ui& ui) {
   modals_->palette.draw(ui);
   modals_->question.draw(ui);
+  modals_->help.draw(ui);
 }
 
 void App::draw() {
+  if (session_.file && session_.file->is_released()) look_again();
   if (frames_wanted_ > 0) --frames_wanted_;
+  if (std::exchange(must_close_popups_, false)) close_popups();
   probe_.begin_frame();
   focus_.begin_frame();
   Ui ui = make_ui();
@@ -380,7 +447,7 @@ void App::draw() {
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float height = room.y - status;
   const float left = std::min(ui.px(settings_.layout.navigator_width), room.x * 0.3F);
-  const bool has_details = current_panel().has_details();
+  const bool has_details = shows_details();
   const float right =
       has_details ? std::min(ui.px(settings_.layout.details_width), room.x * 0.35F) + bar : 0;
   ImGui::BeginChild("navigator", ImVec2(left, height), false, kPane);
@@ -399,6 +466,7 @@ void App::draw() {
   draw_tabs(ui);
   ImGui::EndChild();
   details_ = std::move(ui.details);
+  settle_details();
   if (has_details)
     draw_details_pane(ui, ImVec2(at.x + room.x - right, at.y), ImVec2(right, height));
   ImGui::SetCursorScreenPos(ImVec2(at.x, at.y + height + ui.px(4)));
@@ -407,6 +475,7 @@ void App::draw() {
   draw_modals(ui);
   ImGui::End();
 
+  if (focus_.take_miss()) say(Severity::kNote, "this panel has no table");
   if (fonts_.is_stale()) want_frames();
   if (wanted_) {
     const Location to = *std::exchange(wanted_, std::nullopt);
@@ -415,6 +484,7 @@ void App::draw() {
   }
   if (wanted_layout_) take_layout(*std::exchange(wanted_layout_, std::nullopt));
   if (to_open_) (void)open_at({*std::exchange(to_open_, std::nullopt), {}});  // it is said
+  if (session_.is_leaving && !wants_frame() && jobs_.idle()) release();
 }
 
 }  // namespace crawlstore::inspector

@@ -69,6 +69,7 @@ void App::open_tabs() {
   }
   if (panels_.empty()) open_panel("overview");
   const std::string& front = settings_.layout.front;
+  details_of_.clear();
   front_ = find_kind(front) != nullptr ? front : std::string(panels_.front().kind->id);
   open_panel(front_);
   must_order_tabs_ = true;
@@ -149,15 +150,14 @@ void App::add_pane_commands() {
       Target{"pane_status", "Pane: status bar", "Alt+4", Pane::kStatus},
   };
   for (const Target& target : kTargets) {
-    commands_.add({target.id, target.title, "View/Pane", target.keys,
-                   "the keys go there: Tab and arrows to walk, Enter to choose, Escape to leave",
-                   [this, pane = target.pane](std::string_view) {
-                     focus_.enter(pane);
-                     want_frames();
-                   },
-                   [this, pane = target.pane] {
-                     return pane != Pane::kDetails || current_panel().has_details();
-                   }});
+    commands_.add(
+        {target.id, target.title, "View/Pane", target.keys,
+         "the keys go there: Tab and arrows to walk, Enter to choose, Escape to leave",
+         [this, pane = target.pane](std::string_view) {
+           focus_.enter(pane);
+           want_frames();
+         },
+         [this, pane = target.pane] { return pane != Pane::kDetails || shows_details(); }});
   }
 }
 
@@ -195,6 +195,12 @@ void App::settle_tab_order() {
   }
 }
 
+void App::draw_absent(Ui& ui) {
+  draw_paragraph(ui, absent_, ui.palette.warning);
+  const PanelKind& kind = *open_panel(front_).kind;
+  draw_link(ui, "absent.panel", kind.title, {front_, {}});
+}
+
 void App::draw_tabs(Ui& ui) {
   if (!ImGui::BeginTabBar("panels",
                           ImGuiTabBarFlags_Reorderable | ImGuiTabBarFlags_FittingPolicyScroll)) {
@@ -209,12 +215,23 @@ void App::draw_tabs(Ui& ui) {
   if (must_select_tab_) want_frames();
   must_select_tab_ = false;
   if (!closed.empty()) close_panel(closed);
-  ImGui::BeginChild("panel", ImVec2(0, 0), false, kPane | ImGuiWindowFlags_NoNavInputs);
-  ImGui::PushID(front_.c_str());
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const bool is_as_before = room.x == panel_size_.x && room.y == panel_size_.y;
+  if (!is_as_before || front_ != details_of_) bring_frames_ = kSettlingFrames;
+  panel_size_ = room;
+  ui.brings_table = bring_frames_ > 0;
+  const auto wheel = has_wheel_ ? ImGuiWindowFlags_NoScrollWithMouse : 0;
+  ImGui::BeginChild(("panel " + front_).c_str(), ImVec2(0, 0), false,
+                    kPane | ImGuiWindowFlags_NoNavInputs | wheel);
   focus_.begin_pane(Pane::kPanel);
-  current_panel().draw(ui);
+  if (absent_.empty()) {
+    current_panel().draw(ui);
+  } else {
+    draw_absent(ui);
+  }
+  if (bring_frames_ > 0 && !ui.brings_table) --bring_frames_;
+  has_wheel_ = ui.has_wheel;
   focus_.end_pane(ui.palette.accent);
-  ImGui::PopID();
   ImGui::EndChild();
 }
 

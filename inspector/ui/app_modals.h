@@ -9,6 +9,7 @@ namespace crawlstore::inspector {
 struct App::Modals {
   CommandPalette palette;
   Question question;
+  HelpBox help;
 };
 
 }  // namespace crawlstore::inspector

@@ -36,6 +36,46 @@ void FocusWalk::enter_new_panel() {
   known_.clear();
 }
 
+void FocusWalk::enter_filter() {
+  leave_text_field();
+  if (pane_ != Pane::kPanel) known_.clear();
+  pane_ = Pane::kPanel;
+  must_find_filter_ = true;
+}
+
+/// Among the stops of the panel, all of which were drawn in this frame.
+void FocusWalk::find_filter() {
+  must_find_filter_ = false;
+  Stop& chosen = at(Pane::kPanel);
+  const auto is_filter = [](const Stop& stop) {
+    return stop.label.ends_with(".filter") || stop.label.ends_with(".find");
+  };
+  if (is_filter(chosen)) {
+    must_press_ = true;
+    return;
+  }
+  auto found = std::ranges::find(drawn_, chosen.label + ".filter", &Stop::label);
+  if (found == drawn_.end()) found = std::ranges::find_if(drawn_, is_filter);
+  has_missed_ = found == drawn_.end();
+  if (!has_missed_) press(*found);
+}
+
+/// The panel of the field may come with the next frame.
+void FocusWalk::find_field() {
+  const auto found = std::ranges::find(drawn_, sought_, &Stop::label);
+  if (found == drawn_.end()) return;
+  sought_.clear();
+  press(*found);
+}
+
+/// Chooses a stop of the panel, which is pressed in the next frame.
+void FocusWalk::press(const Stop& stop) {
+  at(Pane::kPanel) = stop;
+  must_press_ = true;
+  must_scroll_ = true;
+  is_shown_ = true;
+}
+
 void FocusWalk::step(bool is_back) {
   is_shown_ = true;
   must_scroll_ = true;
@@ -74,8 +114,7 @@ void FocusWalk::begin_frame() {
   is_pressed_ = false;
   has_owner_ = false;
   has_ring_ = false;
-  const bool has_box = ImGui::IsPopupOpen(
-      nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);  // menus, questions
+  const bool has_box = has_popup();
   is_blocked_ = has_box || ImGui::GetIO().WantTextInput;
   if (has_box) return;
   if (ImGui::IsMouseClicked(0) || ImGui::IsMouseClicked(1)) {
@@ -83,6 +122,7 @@ void FocusWalk::begin_frame() {
     enter_new_panel();
   }
   take_keys();
+  if (std::exchange(must_press_, false)) is_pressed_ = true;
 }
 
 void FocusWalk::begin_pane(Pane pane) {
@@ -94,7 +134,10 @@ void FocusWalk::begin_pane(Pane pane) {
 
 void FocusWalk::end_pane(ImU32 ring) {
   is_drawing_ = false;
+  if (drawn_pane_ == Pane::kPanel && std::exchange(must_step_, false)) has_missed_ = true;
   if (drawn_pane_ != pane_) return;
+  if (must_find_filter_ && pane_ == Pane::kPanel) find_filter();
+  if (!sought_.empty() && pane_ == Pane::kPanel) find_field();
   known_.swap(drawn_);
   Stop& stop = at(pane_);
   if (!stop.label.empty() && std::ranges::find(known_, stop) == known_.end()) stop = {};
@@ -156,6 +199,16 @@ bool FocusWalk::owns_keys(std::string_view label, ImVec2 min, ImVec2 max) {
   if (drawn_pane_ != pane_ || is_blocked_ || is_pressed_) return false;
   const Stop& chosen = at(pane_);
   return chosen.is_owner ? chosen == drawn_.back() : is_first;
+}
+
+bool FocusWalk::takes_row_step(std::string_view label) {
+  if (!must_step_ || !is_drawing_ || drawn_pane_ != Pane::kPanel) return false;
+  const Stop& chosen = at(Pane::kPanel);
+  const bool is_of_table = chosen.is_owner || chosen.label.ends_with(".filter");
+  const bool is_this = chosen.label == label || chosen.label == std::string(label) + ".filter";
+  if (is_of_table && !is_this) return false;
+  must_step_ = false;
+  return true;
 }
 
 }  // namespace crawlstore::inspector

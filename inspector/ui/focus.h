@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <imgui.h>
@@ -27,6 +28,16 @@ class FocusWalk {
   void enter(Pane pane);
   /// To the panel, and in it to no stop: another one stands there now.
   void enter_new_panel();
+  /// Into the field that filters or searches what the panel shows: that of the table with the keys,
+  /// else the first one.
+  void enter_filter();
+  /// Into the field of that label, as soon as the panel has one.
+  void enter_field(std::string_view label) { sought_ = label; }
+  /// Asks the table with the keys, or in whose filter somebody writes, or else the first one, for
+  /// its next row; what searches bytes is asked for the next place.
+  void ask_for_row() { must_step_ = true; }
+  /// Whether what was asked for by the two above is not in the panel. Told once.
+  bool take_miss() { return std::exchange(has_missed_, false); }
 
   /// Takes the keys of a frame, before the panes are drawn.
   void begin_frame();
@@ -43,6 +54,8 @@ class FocusWalk {
   /// A stop that reads keys itself. True = they are its own: it is the one, or the panel's first
   /// such and no such was chosen.
   bool owns_keys(std::string_view label, ImVec2 min, ImVec2 max);
+  /// Whether it is the one that was asked for its next row. Of a table after owns_keys().
+  bool takes_row_step(std::string_view label);
 
   [[nodiscard]] Pane pane() const { return pane_; }
   /// The label of the stop with the keys; empty = none was chosen.
@@ -62,6 +75,9 @@ class FocusWalk {
   void step(bool is_back);
   void take_keys();
   void scroll_pane() const;
+  void find_filter();
+  void find_field();
+  void press(const Stop& stop);
 
   Pane pane_ = Pane::kPanel;
   std::array<Stop, 4> stops_{};  // by pane: the one that is chosen
@@ -75,6 +91,11 @@ class FocusWalk {
   bool is_pressed_ = false;
   bool must_scroll_ = false;
   bool has_owner_ = false;
+  bool must_find_filter_ = false;
+  std::string sought_;       // label of a field of the panel
+  bool must_press_ = false;  // in the next frame
+  bool must_step_ = false;   // to the next row
+  bool has_missed_ = false;
   ImVec2 ring_min_;
   ImVec2 ring_max_;
   bool has_ring_ = false;

@@ -8,12 +8,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "inspector/core/shown_text.h"
 #include "model/format_text.h"
-#include "model/graph_labels.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -24,8 +24,55 @@ constexpr std::size_t kArrowsMax = 600;
 constexpr std::size_t kProbedMax = 500;
 constexpr std::uint8_t kEdgeOpacity = 70;
 
-bool overlaps(const ImVec4& a, const ImVec4& b) {
-  return a.x < b.z && b.x < a.z && a.y < b.w && b.y < a.w;
+/// A letter of the font, as large as that: a rectangle of its texture, which costs a tenth of a
+/// drawn shape. False: the font does not have it, or not yet.
+bool draw_letter(ImDrawList& list, ImWchar letter, ImVec2 at, float radius, Colour colour) {
+  const ImFont* font = ImGui::GetFont();
+  const ImFontGlyph* glyph = font->FindGlyphNoFallback(letter);
+  if (glyph == nullptr || glyph->X1 <= glyph->X0) return false;
+  const float scale = 2 * radius / (glyph->X1 - glyph->X0);
+  const ImVec2 place(at.x - (glyph->X0 + glyph->X1) / 2 * scale,
+                     at.y - (glyph->Y0 + glyph->Y1) / 2 * scale);
+  font->RenderChar(&list, font->FontSize * scale, place, colour, letter);
+  return true;
+}
+
+/// The shapes of draw_shape() without outlines, for many nodes.
+bool draw_letters(const Ui& ui, PageState state, ImVec2 at, float radius, Colour colour) {
+  constexpr ImWchar kDisc = 0x25cf;
+  constexpr ImWchar kSquare = 0x25a0;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const bool is_round = state == PageState::kKnown || state == PageState::kCrawled;
+  const ImWchar letter = is_round ? kDisc : kSquare;
+  if (!draw_letter(list, letter, at, radius, colour)) return false;
+  const bool is_hollow = state == PageState::kKnown || state == PageState::kGone;
+  return !is_hollow || draw_letter(list, letter, at, radius * 0.5F, ui.palette.panel);
+}
+
+/// A second sign beside colour: crawled is full, known a ring, failed a square, gone hollow. The
+/// outline is there for colours that are near that of the ground.
+void draw_shape(const Ui& ui, PageState state, ImVec2 at, float radius, Colour colour) {
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 low(at.x - radius, at.y - radius);
+  const ImVec2 high(at.x + radius, at.y + radius);
+  const Colour outline = with_alpha(ui.palette.text, 110);
+  switch (state) {
+    case PageState::kCrawled:
+      list.AddCircleFilled(at, radius, colour);
+      list.AddCircle(at, radius, outline, 0, 1);
+      break;
+    case PageState::kFailed:
+      list.AddRectFilled(low, high, colour);
+      list.AddRect(low, high, outline, 0, 0, 1);
+      break;
+    case PageState::kGone:
+      list.AddRect(low, high, colour, 0, 0, std::min(ui.px(2), radius * 0.6F));
+      break;
+    case PageState::kKnown:
+      list.AddCircleFilled(at, radius, ui.palette.panel);
+      list.AddCircle(at, radius, colour, 0, std::min(ui.px(2), radius * 0.6F));
+      break;
+  }
 }
 
 }  // namespace
@@ -37,12 +84,13 @@ ImVec2 GraphCanvas::place_of(const model::GraphPoint& point) const {
 
 /// Smaller where nodes are near each other, so that they do not cover each other.
 float GraphCanvas::radius_of(const Ui& ui, float size) const {
-  return std::max(1.5F, ui.px(radius_of(size)) * std::min(1.0F, view_.zoom / ui.px(45)));
+  return std::max(ui.px(2.5F), ui.px(radius_of(size)) * std::min(1.0F, view_.zoom / ui.px(45)));
 }
 
 void GraphCanvas::fit_now(const Ui& ui, const GraphScene& scene) {
   must_fit_ = false;
   is_moved_ = false;
+  fitted_height_ = max_.y - min_.y;
   if (scene.points.empty()) return;
   const auto [left, right] = std::ranges::minmax(scene.points, {}, &model::GraphPoint::x);
   const auto [top, bottom] = std::ranges::minmax(scene.points, {}, &model::GraphPoint::y);
@@ -201,11 +249,15 @@ void GraphCanvas::draw_edges(Ui& ui, const std::shared_ptr<const GraphScene>& sc
     ask_edges(ui, scene);
     draw_edge_picture(ui);
   } else {
+    // More edges, paler ones: nodes stay in sight.
+    const double many = std::sqrt(1 + static_cast<double>(scene->graph.edges.size()) / 500);
+    const auto inside = static_cast<std::uint32_t>(110 / many);
+    const auto across = static_cast<std::uint32_t>(150 / many);
     for (const model::GraphEdge& edge : scene->graph.edges) {
       const bool is_inside = scene->graph.nodes[edge.from].host == scene->graph.nodes[edge.to].host;
       draw_edge(
           ui, *scene, edge,
-          with_alpha(is_inside ? ui.palette.faint : ui.palette.accent, is_inside ? 110 : 150));
+          is_inside ? with_alpha(ui.palette.faint, inside) : with_alpha(ui.palette.accent, across));
     }
   }
   draw_marked_edges(ui, *scene);
@@ -232,26 +284,10 @@ void GraphCanvas::draw_node(const Ui& ui, const GraphScene& scene, std::uint32_t
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const ImVec2 low(at.x - radius, at.y - radius);
   const ImVec2 high(at.x + radius, at.y + radius);
-  if (scene.points.size() > kDrawnShapesMax) {
-    list.AddRectFilled(ImVec2(at.x - 2, at.y - 2), ImVec2(at.x + 2, at.y + 2), colour);
-  } else {
-    // A second sign beside colour: crawled is full, known a ring, failed a square, gone hollow.
-    switch (scene.graph.nodes[node].state) {
-      case PageState::kCrawled:
-        list.AddCircleFilled(at, radius, colour);
-        break;
-      case PageState::kFailed:
-        list.AddRectFilled(low, high, colour);
-        break;
-      case PageState::kGone:
-        list.AddRect(low, high, colour, 0, 0, ui.px(2));
-        break;
-      case PageState::kKnown:
-        list.AddCircleFilled(at, radius, ui.palette.panel);
-        list.AddCircle(at, radius, colour, 0, ui.px(2));
-        break;
-    }
-  }
+  const PageState state = scene.graph.nodes[node].state;
+  const bool is_letter =
+      scene.points.size() > kDrawnShapesMax && draw_letters(ui, state, at, radius, colour);
+  if (!is_letter) draw_shape(ui, state, at, radius, colour);
   if (node == 0) list.AddCircle(at, radius + ui.px(4), ui.palette.text, 0, ui.px(1.5F));
   if (selected_ == node) {
     list.AddRect(ImVec2(low.x - ui.px(3), low.y - ui.px(3)),
@@ -261,6 +297,7 @@ void GraphCanvas::draw_node(const Ui& ui, const GraphScene& scene, std::uint32_t
 
 void GraphCanvas::draw_nodes(Ui& ui, const GraphScene& scene,
                              const std::vector<Colour>& colours) const {
+  if (scene.points.size() > kDrawnShapesMax) ui.fonts.want("\xe2\x97\x8f\xe2\x96\xa0");
   for (std::size_t i = scene.points.size(); i-- > 0;) {
     const auto node = static_cast<std::uint32_t>(i);
     draw_node(ui, scene, node, i < colours.size() ? colours[i] : ui.palette.text);
@@ -269,34 +306,6 @@ void GraphCanvas::draw_nodes(Ui& ui, const GraphScene& scene,
     ui.probe.note(fmt::format("graph.node[{}]", scene.graph.nodes[i].page),
                   shown_text(scene.graph.nodes[i].label), ImVec2(at.x - 2, at.y - 2),
                   ImVec2(at.x + 2, at.y + 2));
-  }
-}
-
-void GraphCanvas::draw_labels(Ui& ui, const GraphScene& scene) const {
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  std::vector<ImVec4> taken;
-  const float height = ImGui::GetTextLineHeight();
-  const std::size_t labels_max =
-      scene.points.size() > kDrawnShapesMax ? kLabelsMax / 3 : kLabelsMax;
-  for (const std::uint32_t node : scene.ranked) {
-    if (taken.size() >= labels_max) break;
-    const ImVec2 at = place_of(scene.points[node]);
-    if (at.x < min_.x || at.x > max_.x || at.y < min_.y || at.y > max_.y) continue;
-    const std::string text = fit_middle(
-        ui, shown_text(model::short_label(scene.graph, scene.graph.nodes[node])), ui.px(170));
-    const float gap = radius_of(ui, scene.sizes[node]) + ui.px(4);
-    const float width = text_width(text);
-    const bool is_cut = at.x + gap + width > max_.x;
-    const float left = is_cut ? at.x - gap - width : at.x + gap;
-    const ImVec4 box(left, at.y - height / 2, left + width, at.y + height / 2);
-    if (std::ranges::any_of(taken, [&](const ImVec4& other) { return overlaps(box, other); })) {
-      continue;
-    }
-    taken.push_back(box);
-    list.AddRectFilled(ImVec2(box.x, box.y), ImVec2(box.z, box.w),
-                       with_alpha(ui.palette.panel, 160));
-    list.AddText(ImVec2(box.x, box.y), node == 0 ? ui.palette.text : ui.palette.faint, text.c_str(),
-                 text.c_str() + text.size());
   }
 }
 
@@ -326,10 +335,13 @@ void GraphCanvas::draw(Ui& ui, const std::shared_ptr<const GraphScene>& scene,
   max_ = ImVec2(min_.x + std::max(room.x, ui.px(160)), min_.y + std::max(room.y, ui.px(100)));
   if (scene_number_ != scene->number) {
     scene_number_ = scene->number;
+    labels_.clear();
     if (selected_ && *selected_ >= scene->points.size()) selected_.reset();
     hovered_.reset();
   }
-  if (must_fit_ || view_.zoom <= 0) fit_now(ui, *scene);
+  // A line above it may come and go with a job. Details beside it move no node from the pointer.
+  const bool is_other_height = !is_moved_ && max_.y - min_.y != fitted_height_;
+  if (must_fit_ || is_other_height || view_.zoom <= 0) fit_now(ui, *scene);
   ImGui::InvisibleButton("graph", ImVec2(max_.x - min_.x, max_.y - min_.y));
   ui.probe.note_item("graph", {});
   take_input(ui, *scene);

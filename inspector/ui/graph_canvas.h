@@ -6,6 +6,7 @@
 /// panning never waits.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,13 +28,15 @@ struct GraphScene {
   std::vector<std::uint32_t> ranked;         ///< nodes, those first that get a label first
   std::optional<model::GraphScores> scores;  ///< of the array that was chosen
   std::uint64_t number = 0;                  ///< another number, another scene
+  bool is_rough = false;                     ///< it was made in a hurry: a better one takes longer
 };
 
 class GraphCanvas {
  public:
-  static constexpr std::size_t kDrawnEdgesMax = 2000;   ///< more are a picture
-  static constexpr std::size_t kDrawnShapesMax = 1500;  ///< more nodes are plain squares
+  static constexpr std::size_t kDrawnEdgesMax = 2000;  ///< more are a picture
+  static constexpr std::size_t kDrawnShapesMax = 500;  ///< more nodes are letters of the font
   static constexpr std::size_t kLabelsMax = 60;
+  static constexpr std::size_t kBestMax = 6;  ///< with the centre; labels of these find room
 
   /// Draws it into all the room there is.
   ///   colours  of the nodes
@@ -86,15 +89,33 @@ class GraphCanvas {
   void draw_marked_edges(const Ui& ui, const GraphScene& scene) const;
   void draw_nodes(Ui& ui, const GraphScene& scene, const std::vector<Colour>& colours) const;
   void draw_node(const Ui& ui, const GraphScene& scene, std::uint32_t node, Colour colour) const;
-  void draw_labels(Ui& ui, const GraphScene& scene) const;
+  void draw_labels(Ui& ui, const GraphScene& scene);
+  /// The room that nodes on the screen and their labels take.
+  class Covered;
+  /// Beside its node, where it covers neither a node nor a label; of the best nodes, where there is
+  /// no such place, farther off; nullopt = nowhere.
+  [[nodiscard]] std::optional<ImVec4> place_of_label(const Ui& ui, const GraphScene& scene,
+                                                     std::uint32_t node, float width,
+                                                     const Covered& covered) const;
+  /// From a label that is not beside its node.
+  void draw_leader(const Ui& ui, const GraphScene& scene, std::uint32_t node,
+                   const ImVec4& label) const;
+  struct Label {
+    std::string text;
+    float width = 0;
+  };
+  const Label& label_of(Ui& ui, const GraphScene& scene, std::uint32_t node);
   void draw_hovered(Ui& ui, const GraphScene& scene) const;
 
   View view_;
   bool must_fit_ = true;
+  float fitted_height_ = 0;  // of the canvas
   bool is_moved_ = false;
   std::uint64_t scene_number_ = 0;
   ImVec2 min_;
   ImVec2 max_;
+  std::map<std::uint32_t, Label> labels_;  // of nodes of the scene that were wanted so far
+  float labels_scale_ = 0;
   std::optional<std::uint32_t> selected_;
   std::optional<std::uint32_t> hovered_;
   std::optional<std::uint32_t> chosen_;

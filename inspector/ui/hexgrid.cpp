@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kColumns = 16;
 constexpr std::uint64_t kUnitLines = 4096 / kColumns;
-constexpr float kScrollbar = 14;
+constexpr float kGridScrollbar = 14;
 constexpr std::uint64_t kWheelLines = 3;
 
 bool is_letter(std::byte byte) {
@@ -158,7 +158,7 @@ void HexGrid::draw(Ui& ui, const model::FileBytes& bytes, const std::vector<HexM
   layout.line_height = ImGui::GetTextLineHeight() + ui.px(2);
   size_ = bytes.size().value_or(0);
   const float width = layout.letter * 82;
-  const float bar = ui.px(kScrollbar);
+  const float bar = ui.px(kGridScrollbar);
   const ImVec2 corner = ImGui::GetCursorScreenPos();
   ImGui::BeginChild("bytes", ImVec2(width, height), false,
                     ImGuiWindowFlags_NoNavInputs | ImGuiWindowFlags_NoScrollbar |

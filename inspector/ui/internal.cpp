@@ -86,6 +86,14 @@ void leave_text_field() {
   ImGui::ClearActiveID();
 }
 
+bool has_popup() {
+  return ImGui::IsPopupOpen(nullptr, ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+}
+
+void close_popups() {
+  if (has_popup()) ImGui::ClosePopupToLevel(0, true);
+}
+
 void scroll_into_sight(ImVec2 min, ImVec2 max) {
   (void)ImGui::ScrollToBringRectIntoView(ImGui::GetCurrentWindow(), ImRect(min, max));
 }

@@ -39,6 +39,10 @@ bool is_clipped(ImVec2 min, ImVec2 max);
 bool is_disabled();
 /// Whoever writes in a text field stops, and what was written stays.
 void leave_text_field();
+/// Whether a menu, a box or a question is open.
+bool has_popup();
+/// Closes all of them.
+void close_popups();
 /// Scrolls the current window, and those around it, until the rectangle can be seen.
 void scroll_into_sight(ImVec2 min, ImVec2 max);
 

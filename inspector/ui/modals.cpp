@@ -25,11 +25,7 @@ bool begin_box(const Ui& ui, const char* id, bool& must_open) {
   ImGui::SetNextWindowPos(ImVec2((screen.x - width) / 2, screen.y * 0.12F));
   ImGui::SetNextWindowSize(ImVec2(width, 0));
   ImGui::SetNextWindowSizeConstraints(ImVec2(width, 0), ImVec2(width, screen.y * 0.85F));
-  if (!ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove)) return false;
-  if (!ImGui::IsKeyPressed(kKeyEscape)) return true;
-  ImGui::CloseCurrentPopup();
-  ImGui::EndPopup();
-  return false;
+  return ImGui::BeginPopup(id, ImGuiWindowFlags_NoMove);
 }
 
 }  // namespace
@@ -48,36 +44,49 @@ std::vector<CommandPalette::Match> CommandPalette::find(Ui& ui) const {
                           return kind.id == location->panel;
                         });
   if (location && (location->panel.empty() || is_panel)) {
-    matches.push_back({1000, "Go to " + format_location(*location), "",
+    matches.push_back({1000, "Go to " + format_location(*location), "", "",
                        [location](Ui& at) { at.actions.go(*location); }});
   }
   if (text_.starts_with('#') || is_url(text_)) {
     matches.push_back({1000, "Go to the page " + fit_middle(ui, shown_text(text_), ui.px(440)), "",
-                       [text = text_](Ui& at) { at.actions.run("go_to", text); }});
+                       "", [text = text_](Ui& at) { at.actions.run("go_to", text); }});
   }
   for (const Command& command : ui.commands.all()) {
-    const auto score = fuzzy_score(text_, command.title + " " + command.id);
+    // nullopt is less than any score.
+    const auto score = std::max(fuzzy_score(text_, command.title + " " + command.id),
+                                words_score(text_, command.help));
     if (!score || !command.enabled() || command.id == "palette") continue;
-    matches.push_back(
-        {*score, command.title, command.keys, [id = command.id](Ui& at) { at.actions.run(id); }});
+    matches.push_back({*score, command.title, command.help, command.keys,
+                       [id = command.id](Ui& at) { at.actions.run(id); }});
   }
   std::ranges::stable_sort(matches, std::greater<>{}, &Match::score);
   if (matches.size() > kMatchesMax) matches.resize(kMatchesMax);
   return matches;
 }
 
+/// Draws the help behind the title, as far as there is room, and the keys at the right edge.
+void CommandPalette::draw_match(Ui& ui, const Match& match, float left) {
+  const float right = ImGui::GetContentRegionMax().x - text_width(match.keys);
+  const float help_left = left + text_width(match.title) + ui.px(16);
+  const float room = right - ui.px(12) - help_left;
+  if (!match.help.empty() && room > ui.px(60)) {
+    ImGui::SameLine(help_left);
+    draw_text(ui, fit_text(ui, match.help, room), ui.palette.faint);
+  }
+  if (match.keys.empty()) return;
+  ImGui::SameLine(right);
+  draw_text(ui, match.keys, ui.palette.faint);
+}
+
 void CommandPalette::draw_matches(Ui& ui, const std::vector<Match>& matches) {
   for (std::size_t i = 0; i < matches.size(); ++i) {
     ImGui::PushID(static_cast<int>(i));
+    const float left = ImGui::GetCursorPosX();
     const bool is_clicked = ImGui::Selectable(matches[i].title.c_str(), i == chosen_);
     ui.probe.note_item("palette[" + std::to_string(i) + "]", matches[i].title);
     const bool is_walked = ImGui::IsKeyPressed(kKeyDown) || ImGui::IsKeyPressed(kKeyUp);
     if (i == chosen_ && is_walked) ImGui::SetScrollHereY();
-    if (!matches[i].keys.empty()) {
-      const float width = ImGui::CalcTextSize(matches[i].keys.c_str()).x;
-      ImGui::SameLine(ImGui::GetContentRegionMax().x - width);
-      draw_text(ui, matches[i].keys, ui.palette.faint);
-    }
+    draw_match(ui, matches[i], left);
     ImGui::PopID();
     if (!is_clicked) continue;
     matches[i].run(ui);
@@ -137,6 +146,22 @@ void Question::draw(Ui& ui) {
       must_focus_ = true;
     }
   }
+  ImGui::EndPopup();
+}
+
+void HelpBox::open(std::string title, std::string text) {
+  must_open_ = true;
+  title_ = std::move(title);
+  text_ = std::move(text);
+}
+
+void HelpBox::draw(Ui& ui) {
+  if (!begin_box(ui, "help", must_open_)) return;
+  draw_heading(ui, title_);
+  draw_paragraph(ui, text_, ui.palette.text);
+  ImGui::Dummy(ImVec2(0, ui.px(4)));
+  const bool is_clicked = draw_button(ui, "help.close", "Close");
+  if (is_clicked || ImGui::IsKeyPressed(kKeyEnter)) ImGui::CloseCurrentPopup();
   ImGui::EndPopup();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a panel is. A new one is a file in panels/ and a line in panels.cpp.
+/// The interface of panels. A new one is a file in panels/ and a line in panels.cpp.
 
 #include <memory>
 #include <span>
@@ -31,7 +31,7 @@ class Panel {
   virtual void let_go(Jobs& jobs) = 0;
   /// Turns to a thing: selects it, scrolls to it.
   virtual void show(const Thing& /*thing*/) {}
-  /// What going back has to bring back, as text; and that.
+  /// The state that going back brings back, as text; and its return.
   [[nodiscard]] virtual std::string view_state() const { return {}; }
   virtual void restore(std::string_view /*state*/) {}
   /// False: the panel tells of its selection itself, and takes the room of the details.
@@ -39,7 +39,7 @@ class Panel {
   /// Writes what the panel shows, filtered as it is, to a file: ".csv", ".tsv" or ".jsonl". False =
   /// nothing here can be written.
   virtual bool export_to(Ui& /*ui*/, const std::string& /*path*/) { return false; }
-  /// What such a path may end with, the usual one first.
+  /// Endings that such a path may have, the usual one first.
   [[nodiscard]] virtual std::span<const std::string_view> export_endings() const;
 };
 
@@ -50,10 +50,14 @@ struct PanelKind {
   std::string_view id;     ///< in locations: "segments"
   std::string_view title;  ///< on the tab
   std::string_view group;  ///< in the navigator: "File", "DRUM", "Work"
-  std::string_view help;   ///< what it shows, in a sentence
+  /// What it shows, in a sentence for tooltips; what can be done there, what its signs mean.
+  std::string_view help;
   /// The panel in which such a thing is shown when nothing else is said.
   bool (*is_home)(const Thing& thing);
   std::unique_ptr<Panel> (*make)();
+
+  /// Returns the first sentence of the help, without its full stop.
+  [[nodiscard]] std::string_view first_sentence() const { return help.substr(0, help.find(". ")); }
 };
 
 /// In the order of the navigator.

@@ -8,55 +8,13 @@
 #include <limits>
 #include <optional>
 
+#include "inspector/ui/log_axis.h"
 #include "model/format_text.h"
 
 namespace crawlstore::inspector {
 namespace {
 
 constexpr std::uint32_t kPale = 72;  // of 255: what has left a queue
-
-/// 2 -> "100", -5 -> "1e-5".
-std::string power_text(int exponent) {
-  constexpr std::array kPlain{"1", "10", "100"};
-  if (exponent >= 0 && exponent < static_cast<int>(kPlain.size())) {
-    return kPlain[static_cast<std::size_t>(exponent)];
-  }
-  return "1e" + std::to_string(exponent);
-}
-
-/// An axis of powers of ten, from one pixel to another.
-class LogAxis {
- public:
-  LogAxis(double low, double high, float from, float to)
-      : low_(std::log10(low)), high_(std::max(std::log10(high), low_ + 1)), from_(from), to_(to) {}
-
-  [[nodiscard]] float place(double value) const {
-    return from_ + (to_ - from_) * static_cast<float>((std::log10(value) - low_) / (high_ - low_));
-  }
-  [[nodiscard]] double value_at(float place) const {
-    const double part = static_cast<double>(place - from_) / static_cast<double>(to_ - from_);
-    return std::pow(10, low_ + (high_ - low_) * std::clamp(part, 0.0, 1.0));
-  }
-  /// Calls `draw` with each power of ten that has so many pixels to the next one.
-  template <class Draw>
-  void for_each_tick(float distance_min, const Draw& draw) const {
-    const float a_power = std::abs(to_ - from_) / static_cast<float>(high_ - low_);
-    const int step = std::max(1, static_cast<int>(std::ceil(distance_min / a_power)));
-    int exponent = static_cast<int>(std::ceil(low_));
-    for (; exponent % step != 0; ++exponent) {
-    }
-    for (; exponent <= high_; exponent += step) {
-      draw(from_ + a_power * static_cast<float>(exponent - low_) * (to_ > from_ ? 1.0F : -1.0F),
-           power_text(exponent));
-    }
-  }
-
- private:
-  double low_ = 0;
-  double high_ = 1;
-  float from_ = 0;
-  float to_ = 0;
-};
 
 /// Where a plot with axes has its bars or its line.
 struct PlotArea {
@@ -92,7 +50,8 @@ void draw_left_axis(const Ui& ui, const PlotArea& area, const LogAxis& axis) {
 void draw_foot(const Ui& ui, const PlotArea& area, float x, const std::string& text) {
   ImDrawList& list = *ImGui::GetWindowDrawList();
   list.AddLine(ImVec2(x, area.high.y), ImVec2(x, area.high.y + ui.px(3)), ui.palette.border);
-  const float left = std::min(x - text_width(text) / 2, area.high.x - text_width(text));
+  const float width = text_width(text);
+  const float left = std::max(std::min(x - width / 2, area.high.x - width), area.low.x);
   list.AddText(ImVec2(left, area.high.y + ui.px(4)), ui.palette.faint, text.c_str());
 }
 
@@ -121,29 +80,91 @@ void draw_range(const Ui& ui, const PlotArea& area, float left, float right) {
   }
 }
 
+/// Pixels from the left to the right.
+struct PixelRange {
+  float left = 0;
+  float right = 0;
+};
+
 /// Draws the range that is chosen, or the one that is being dragged over the item drawn last.
-///   returns  as draw_scores()
-std::optional<model::ScoreRange> drag_range(const Ui& ui, const PlotArea& area, const LogAxis& axis,
-                                            const model::ScoreRange& chosen) {
+///   returns  what was dragged and let go just now; after a click a range of no width
+std::optional<PixelRange> drag_range(const Ui& ui, const PlotArea& area,
+                                     const std::optional<PixelRange>& chosen) {
   constexpr float kClick = 4;  // pixels that a pointer may move between press and release
   const ImVec2 pressed = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Left];
   const auto [left, right] = std::minmax({pressed.x, ImGui::GetMousePos().x});
   const bool is_drag = right - left > kClick;
-  if (ImGui::IsItemDeactivated()) {
-    if (!is_drag) return model::ScoreRange();
-    return model::ScoreRange{axis.value_at(left), axis.value_at(right)};
-  }
+  if (ImGui::IsItemDeactivated()) return is_drag ? PixelRange{left, right} : PixelRange{};
   if (ImGui::IsItemActive()) {
     if (is_drag) draw_range(ui, area, left, right);
-  } else if (chosen != model::ScoreRange()) {
-    // The axis has no place for 0, nor for what is endless.
-    const auto place = [&](double score) {
-      if (score > 0 && std::isfinite(score)) return axis.place(score);
-      return score > 0 ? area.high.x : area.low.x;
-    };
-    draw_range(ui, area, place(chosen.low), place(chosen.high));
+  } else if (chosen) {
+    draw_range(ui, area, chosen->left, chosen->right);
   }
   return std::nullopt;
+}
+
+/// Bars of one width, from the left edge of the area on.
+struct BarAxis {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  float left = 0;
+  float step = 1;
+
+  [[nodiscard]] float place(std::size_t bar) const {
+    return left + step * (static_cast<float>(bar) - static_cast<float>(first));
+  }
+  [[nodiscard]] std::size_t bar_at(float x) const {
+    const float place = std::clamp((x - left) / step, 0.0F, static_cast<float>(count) - 0.5F);
+    return first + static_cast<std::size_t>(place);
+  }
+};
+
+std::optional<BarRange> drag_bars(const Ui& ui, const PlotArea& area, const BarAxis& axis,
+                                  const BarRange& chosen) {
+  std::optional<PixelRange> shown;
+  if (chosen != BarRange()) shown = {axis.place(chosen.first), axis.place(chosen.last + 1)};
+  const auto dragged = drag_range(ui, area, shown);
+  if (!dragged) return std::nullopt;
+  if (dragged->left == dragged->right) return BarRange();
+  return BarRange{axis.bar_at(dragged->left), axis.bar_at(dragged->right)};
+}
+
+std::optional<model::ScoreRange> drag_scores(const Ui& ui, const PlotArea& area,
+                                             const LogAxis& axis, const model::ScoreRange& chosen) {
+  // The axis has no place for 0, nor for what is endless.
+  const auto place = [&](double score) {
+    if (score > 0 && std::isfinite(score)) return axis.place(score);
+    return score > 0 ? area.high.x : area.low.x;
+  };
+  std::optional<PixelRange> shown;
+  if (chosen != model::ScoreRange()) shown = {place(chosen.low), place(chosen.high)};
+  const auto dragged = drag_range(ui, area, shown);
+  if (!dragged) return std::nullopt;
+  if (dragged->left == dragged->right) return model::ScoreRange();
+  return model::ScoreRange{axis.value_at(dragged->left), axis.value_at(dragged->right)};
+}
+
+/// A drag that goes beyond an edge of the plot has no limit there.
+std::optional<model::PriorityRange> drag_priorities(const Ui& ui, const PlotArea& area,
+                                                    const QueuePlot& plot) {
+  const float width = area.high.x - area.low.x;
+  const auto place = [&](double priority) {
+    return area.low.x + width * static_cast<float>(model::place_among(plot.bins, priority));
+  };
+  std::optional<PixelRange> shown;
+  if (plot.chosen != model::PriorityRange()) {
+    shown = {place(plot.chosen.first), place(plot.chosen.last)};
+  }
+  const auto dragged = drag_range(ui, area, shown);
+  if (!dragged) return std::nullopt;
+  model::PriorityRange range;
+  if (dragged->left == dragged->right) return range;
+  const auto priority_at = [&](float x) {
+    return model::priority_among(plot.bins, static_cast<double>((x - area.low.x) / width));
+  };
+  if (dragged->left > area.low.x) range.first = priority_at(dragged->left);
+  if (dragged->right < area.high.x) range.last = priority_at(dragged->right);
+  return range;
 }
 
 void draw_bar(ImVec2 low, ImVec2 high, Colour colour) {
@@ -151,30 +172,55 @@ void draw_bar(ImVec2 low, ImVec2 high, Colour colour) {
   ImGui::GetWindowDrawList()->AddRectFilled(low, high, colour);
 }
 
-void draw_queue_bins(Ui& ui, std::string_view label, std::span<const QueueBin> bins,
-                     const PlotArea& area) {
+/// From a half, so that a single entry has a bar.
+LogAxis axis_of(std::span<const QueueBin> bins, const PlotArea& area) {
   const auto most = std::ranges::max_element(bins, {}, &QueueBin::entry_count)->entry_count;
+  return {0.5, static_cast<double>(std::max<std::uint64_t>(most, 1)), area.high.y, area.low.y};
+}
+
+/// The number of waiting pages that leave before a bin. Bins that are not counted also have stale
+/// entries, and are known only about: their sum is as good as all pages.
+std::uint64_t count_before(const QueuePlot& plot, std::size_t bin) {
+  const std::uint64_t all = model::remaining_before(plot.bins, plot.bins.size());
+  if (all == 0) return 0;
+  const auto before = static_cast<double>(model::remaining_before(plot.bins, bin));
+  return static_cast<std::uint64_t>(
+      std::llround(before / static_cast<double>(all) * static_cast<double>(plot.page_count)));
+}
+
+std::string text_of(const QueuePlot& plot, std::size_t number) {
+  const QueueBin& bin = plot.bins[number];
+  const std::string about = plot.is_counted ? "" : "about ";
+  std::string text = score_text(bin.first_priority) + " to " + score_text(bin.last_priority) +
+                     ": " + about + model::format_count(bin.remaining_count) + " wait";
+  if (bin.remaining_count > 0) {
+    text +=
+        ", from " + about + "place " + model::format_count(count_before(plot, number) + 1) + " on";
+  }
+  const std::uint64_t left_count = bin.entry_count - bin.remaining_count;
+  if (left_count > 0) text += "; about " + model::format_count(left_count) + " have left";
+  return text;
+}
+
+void draw_queue_bins(Ui& ui, std::string_view label, const QueuePlot& plot, const PlotArea& area) {
+  const std::span<const QueueBin> bins = plot.bins;
+  const LogAxis counts = axis_of(bins, area);
+  draw_left_axis(ui, area, counts);
   const float step = (area.high.x - area.low.x) / static_cast<float>(bins.size());
-  const auto height = [&](std::uint64_t count) {
-    return (area.high.y - area.low.y) * static_cast<float>(count) /
-           static_cast<float>(std::max<std::uint64_t>(most, 1));
+  const auto top = [&](std::uint64_t count) {
+    return count == 0 ? area.high.y : counts.place(static_cast<double>(count));
   };
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const QueueBin& bin = bins[i];
     if (bin.entry_count == 0) continue;
     const float left = area.low.x + step * static_cast<float>(i);
-    const std::string text = score_text(bin.first_priority) + " to " +
-                             score_text(bin.last_priority) + ": about " +
-                             model::format_count(bin.remaining_count) + " remain of " +
-                             model::format_count(bin.entry_count);
     const bool is_hovered =
-        note_value(ui, std::string(label) + "[" + std::to_string(i) + "]", text,
+        note_value(ui, std::string(label) + "[" + std::to_string(i) + "]", text_of(plot, i),
                    {ImVec2(left, area.low.y), ImVec2(left + step, area.high.y)});
     const Colour colour = is_hovered ? ui.palette.link : ui.palette.accent;
     const float right = left + step - (step > 3 ? 1.0F : 0.0F);
-    const float middle = area.high.y - height(bin.remaining_count);
-    draw_bar(ImVec2(left, area.high.y - height(bin.entry_count)), ImVec2(right, middle),
-             with_alpha(colour, kPale));
+    const float middle = top(bin.remaining_count);
+    draw_bar(ImVec2(left, top(bin.entry_count)), ImVec2(right, middle), with_alpha(colour, kPale));
     draw_bar(ImVec2(left, middle), ImVec2(right, area.high.y), colour);
   }
 }
@@ -212,6 +258,32 @@ void draw_queue_runs(Ui& ui, std::string_view label, std::span<const QueueBin> b
   }
 }
 
+/// Ticks of both axes: priorities below, and above them about which place such a page has.
+void draw_queue_axes(Ui& ui, std::string_view label, const QueuePlot& plot, const PlotArea& area) {
+  const std::span<const QueueBin> bins = plot.bins;
+  constexpr std::size_t kTicks = 4;
+  const float line = ImGui::GetTextLineHeight();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  for (std::size_t i = 0; i <= kTicks; ++i) {
+    const std::size_t bin = i * bins.size() / kTicks;
+    if (i > 0 && bin == (i - 1) * bins.size() / kTicks) continue;
+    const float x = area.low.x + (area.high.x - area.low.x) * static_cast<float>(bin) /
+                                     static_cast<float>(bins.size());
+    draw_foot(ui, area, x,
+              score_text(bin == 0 ? bins.front().first_priority : bins[bin - 1].last_priority));
+    const std::uint64_t before = count_before(plot, bin);
+    // Of what has left there are no places.
+    if (i > 0 && before == 0) continue;
+    const std::string place = model::format_count(std::min(before + 1, plot.page_count));
+    list.AddLine(ImVec2(x, area.low.y - ui.px(3)), ImVec2(x, area.low.y), ui.palette.border);
+    const ImVec2 at(std::min(x - text_width(place) / 2, area.high.x - text_width(place)),
+                    area.low.y - line - ui.px(3));
+    list.AddText(at, ui.palette.faint, place.c_str());
+    ui.probe.note(std::string(label) + ".place[" + std::to_string(i) + "]", place, at,
+                  ImVec2(at.x + text_width(place), at.y + line));
+  }
+}
+
 /// An axis that has room for what is above 0 on one side of the pairs, and a little around it: what
 /// stands on the very edge of an item cannot be clicked.
 LogAxis axis_of(std::span<const model::ScorePair> pairs, double model::ScorePair::*side, float from,
@@ -228,40 +300,45 @@ LogAxis axis_of(std::span<const model::ScorePair> pairs, double model::ScorePair
 
 }  // namespace
 
-void draw_histogram(Ui& ui, std::string_view label, const std::vector<HistogramBar>& bars,
-                    float height) {
+std::optional<BarRange> draw_histogram(Ui& ui, std::string_view label,
+                                       std::span<const HistogramBar> bars, const BarRange& chosen,
+                                       ImVec2 size) {
   const auto is_filled = [](const HistogramBar& bar) { return bar.count > 0; };
   const auto first = std::ranges::find_if(bars, is_filled);
-  if (first == bars.end()) return draw_text(ui, "nothing to count", ui.palette.faint);
-  const auto last = std::find_if(bars.rbegin(), bars.rend(), is_filled).base();
-  const std::uint64_t most = std::ranges::max_element(bars, {}, &HistogramBar::count)->count;
-  const auto count = static_cast<float>(last - first);
-  const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float foot = ImGui::GetTextLineHeight() + ui.px(4);
-  const float width = std::min(ImGui::GetContentRegionAvail().x / count, ui.px(64));
-  const float room = std::max(height - foot - ui.px(24), ui.px(40));
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  float left = at.x;
-  for (auto bar = first; bar != last; ++bar, left += width) {
-    const float share = static_cast<float>(bar->count) / static_cast<float>(most);
-    const ImVec2 low(left + 1, at.y + room * (1 - share));
-    const ImVec2 high(left + width - 1, at.y + room);
-    const bool is_hovered =
-        ImGui::IsMouseHoveringRect(ImVec2(left, at.y), ImVec2(left + width, high.y + foot));
-    list.AddRectFilled(low, high, is_hovered ? ui.palette.link : ui.palette.accent);
-    const std::string text = bar->label + ": " + model::format_count(bar->count);
-    ui.probe.note(std::string(label) + "." + bar->label, text, low, high);
-    if (is_hovered) {
-      ImGui::BeginTooltip();
-      draw_text(ui, text);
-      ImGui::EndTooltip();
-    }
-    if (ImGui::CalcTextSize(bar->label.c_str()).x < width) {
-      list.AddText(ImVec2(left + 2, high.y + ui.px(2)), ui.palette.faint, bar->label.c_str());
-    }
+  if (first == bars.end()) {
+    draw_text(ui, "nothing to count", ui.palette.faint);
+    return std::nullopt;
   }
-  list.AddLine(ImVec2(at.x, at.y + room), ImVec2(left, at.y + room), ui.palette.border);
-  ImGui::Dummy(ImVec2(left - at.x, room + foot));
+  const auto last = std::find_if(bars.rbegin(), bars.rend(), is_filled).base();
+  const PlotArea area = begin_plot(ui, label, size);
+  const std::uint64_t most = std::ranges::max_element(bars, {}, &HistogramBar::count)->count;
+  // From a half, so that a single one has a bar.
+  const LogAxis counts(0.5, static_cast<double>(most), area.high.y, area.low.y);
+  BarAxis axis{static_cast<std::size_t>(first - bars.begin()),
+               static_cast<std::size_t>(last - first), area.low.x};
+  axis.step = std::min((area.high.x - area.low.x) / static_cast<float>(axis.count), ui.px(64));
+  const auto dragged = drag_bars(ui, area, axis, chosen);
+  draw_left_axis(ui, area, counts);
+  float labelled_to = area.low.x;
+  for (std::size_t i = axis.first; i < axis.first + axis.count; ++i) {
+    const HistogramBar& bar = bars[i];
+    const float left = axis.place(i);
+    const std::string text = bar.label + ": " + model::format_count(bar.count);
+    const bool is_hovered =
+        note_value(ui, std::string(label) + "." + bar.label, text,
+                   {ImVec2(left, area.low.y), ImVec2(left + axis.step, area.high.y)});
+    if (bar.count > 0) {
+      draw_bar(ImVec2(left + 1, counts.place(static_cast<double>(bar.count))),
+               ImVec2(left + axis.step - 1, area.high.y),
+               is_hovered ? ui.palette.link : ui.palette.accent);
+    }
+    const float middle = left + axis.step / 2;
+    const float half = text_width(bar.label) / 2;
+    if (middle - half < labelled_to) continue;
+    draw_foot(ui, area, middle, bar.label);
+    labelled_to = middle + half + ui.px(8);
+  }
+  return dragged;
 }
 
 std::optional<model::ScoreRange> draw_scores(Ui& ui, std::string_view label,
@@ -276,7 +353,7 @@ std::optional<model::ScoreRange> draw_scores(Ui& ui, std::string_view label,
   // From a half, so that a single page has a bar.
   const LogAxis counts(0.5, static_cast<double>(most), area.high.y, area.low.y);
   const LogAxis scores(bins.front().low, bins.back().high, area.low.x, area.high.x);
-  const auto dragged = drag_range(ui, area, scores, chosen);
+  const auto dragged = drag_scores(ui, area, scores, chosen);
   draw_left_axis(ui, area, counts);
   scores.for_each_tick(text_width("1e-300 "),
                        [&](float x, const std::string& text) { draw_foot(ui, area, x, text); });
@@ -286,7 +363,7 @@ std::optional<model::ScoreRange> draw_scores(Ui& ui, std::string_view label,
     const float left = scores.place(bin.low);
     const float right = std::max(scores.place(bin.high) - 1, left + 1);
     const std::string text = score_text(bin.low) + " to " + score_text(bin.high) + ": " +
-                             model::format_counted(bin.page_count, "page");
+                             model::format_count(bin.page_count);
     const std::string name = std::string(label) + "[" + std::to_string(i) + "]";
     const bool is_hovered = note_value(
         ui, name, text, {ImVec2(left, area.low.y), ImVec2(scores.place(bin.high), area.high.y)});
@@ -367,33 +444,27 @@ void draw_residuals(Ui& ui, std::string_view label, std::span<const double> resi
   }
 }
 
-void draw_queue(Ui& ui, std::string_view label, std::span<const QueueBin> bins,
-                std::span<const QueueRunInfo> runs, ImVec2 size) {
-  const PlotArea area = begin_plot(ui, label, size);
+std::optional<model::PriorityRange> draw_queue(Ui& ui, std::string_view label,
+                                               const QueuePlot& plot, ImVec2 size) {
+  PlotArea area = begin_plot(ui, label, size);
   const float line = ImGui::GetTextLineHeight();
+  area.low.y += line / 2 + ui.px(4);
   const float height = area.high.y - area.low.y;
-  const float of_runs = std::min(height / 2, static_cast<float>(runs.size()) * ui.px(12));
+  const float of_runs = std::min(height / 2, static_cast<float>(plot.runs.size()) * ui.px(12));
   const PlotArea bars{area.low, ImVec2(area.high.x, area.high.y - of_runs - ui.px(4))};
-  draw_queue_bins(ui, label, bins, bars);
-  draw_queue_runs(ui, label, bins, runs, {ImVec2(area.low.x, area.high.y - of_runs), area.high});
-  ImDrawList& list = *ImGui::GetWindowDrawList();
-  list.AddLine(ImVec2(bars.low.x, bars.high.y), bars.high, ui.palette.border);
-  const auto name = [&](const std::string& text, float y) {
-    const ImVec2 at(area.low.x - text_width(text) - ui.px(4), y);
-    list.AddText(at, ui.palette.faint, text.c_str());
+  const auto dragged = drag_priorities(ui, bars, plot);
+  draw_queue_bins(ui, label, plot, bars);
+  draw_queue_runs(ui, label, plot.bins, plot.runs,
+                  {ImVec2(area.low.x, area.high.y - of_runs), area.high});
+  draw_queue_axes(ui, label, plot, area);
+  const auto name = [&](const char* text, float y) {
+    const ImVec2 at(area.low.x - text_width(text) - ui.px(8), y);
+    ImGui::GetWindowDrawList()->AddText(at, ui.palette.faint, text);
   };
-  const auto most = std::ranges::max_element(bins, {}, &QueueBin::entry_count)->entry_count;
-  name(model::format_count(most), bars.low.y);
+  name("place", area.low.y - line - ui.px(3));
   name("runs", area.high.y - (of_runs + line) / 2);
-  constexpr std::size_t kTicks = 4;
-  for (std::size_t i = 0; i <= kTicks; ++i) {
-    const std::size_t bin = i * bins.size() / kTicks;
-    if (i > 0 && bin == (i - 1) * bins.size() / kTicks) continue;
-    const float x = area.low.x + (area.high.x - area.low.x) * static_cast<float>(bin) /
-                                     static_cast<float>(bins.size());
-    draw_foot(ui, area, x,
-              score_text(bin == 0 ? bins.front().first_priority : bins[bin - 1].last_priority));
-  }
+  name("priority", area.high.y + ui.px(4));
+  return dragged;
 }
 
 }  // namespace crawlstore::inspector

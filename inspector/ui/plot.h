@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "inspector/ui/ui.h"
+#include "model/queue_pass.h"
 #include "model/queue_view.h"
 #include "model/score_pairs.h"
 #include "model/scores_view.h"
@@ -20,12 +21,22 @@ struct HistogramBar {
   std::uint64_t count = 0;
 };
 
-/// Bars side by side, as high as their counts; the empty ones at both ends are left out. The bar
-/// under the pointer says its numbers.
-void draw_histogram(Ui& ui, std::string_view label, const std::vector<HistogramBar>& bars,
-                    float height);
+/// Neighbouring bars, by their places; by default all.
+struct BarRange {
+  std::size_t first = 0;
+  std::size_t last = SIZE_MAX;
+  friend bool operator==(const BarRange&, const BarRange&) = default;
+};
 
-/// How scores are spread: bars of pages by score, both axes logarithmic; and over them the range
+/// Bars side by side over their labels, the axis of their counts logarithmic; the empty ones at
+/// both ends are left out. Over them the range that is chosen. The bar under the pointer says its
+/// numbers.
+///   returns  the bars over which the pointer was dragged and let go just now; after a click all
+std::optional<BarRange> draw_histogram(Ui& ui, std::string_view label,
+                                       std::span<const HistogramBar> bars, const BarRange& chosen,
+                                       ImVec2 size);
+
+/// The spread of scores: bars of pages by score, both axes logarithmic; and over them the range
 /// that is chosen.
 ///   returns  the range that was dragged and let go just now; after a click the one of all scores
 std::optional<model::ScoreRange> draw_scores(Ui& ui, std::string_view label,
@@ -38,15 +49,23 @@ std::optional<model::ScoreRange> draw_scores(Ui& ui, std::string_view label,
 std::optional<std::size_t> draw_pairs(Ui& ui, std::string_view label,
                                       std::span<const model::ScorePair> pairs, ImVec2 size);
 
-/// How a computation converged: the residual of each iteration, its axis logarithmic, and the
+/// The convergence of a computation: the residual of each iteration, its axis logarithmic, and the
 /// precision that was asked for as a line across, unless it is 0. Residuals of 0 are left out.
 void draw_residuals(Ui& ui, std::string_view label, std::span<const double> residuals,
                     double precision, ImVec2 size);
 
-/// A queue over the axis of its priorities, the highest at the left: bars of entries, and below
-/// them a bar a run. What has left is pale; runs of changes are in another colour.
-///   bins  at least one
-void draw_queue(Ui& ui, std::string_view label, std::span<const QueueBin> bins,
-                std::span<const QueueRunInfo> runs, ImVec2 size);
+struct QueuePlot {
+  std::span<const QueueBin> bins;  ///< at least one
+  std::span<const QueueRunInfo> runs;
+  std::uint64_t page_count = 0;  ///< that wait
+  model::PriorityRange chosen;
+  bool is_counted = false;  ///< what remains in each bin is exact
+};
+/// A queue over the axis of its priorities, the highest at the left, and above it that of places:
+/// bars of entries, their axis logarithmic, and below them a bar a run. What has left is pale; runs
+/// of changes are in another colour.
+///   returns  as draw_scores()
+std::optional<model::PriorityRange> draw_queue(Ui& ui, std::string_view label,
+                                               const QueuePlot& plot, ImVec2 size);
 
 }  // namespace crawlstore::inspector

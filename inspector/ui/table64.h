@@ -3,7 +3,9 @@
 
 /// A table of up to 2^64 rows. Only the rows on the screen are ever asked for; the scroll position
 /// is a row number, so that row 3,123,456,789 is exactly there. Filters and sorts run in the
-/// background and show their first hits at once.
+/// background; filters show their first hits at once. A source that is not in memory is not sorted
+/// as a whole: a job finds its kTopRows largest or smallest rows. A column of URLs takes the width
+/// that others leave; borders can be dragged, and the settings keep the widths.
 
 #include <atomic>
 #include <cstdint>
@@ -30,7 +32,11 @@ class RowSelection {
   [[nodiscard]] std::vector<std::uint64_t> rows(std::uint64_t first, std::size_t count_max) const;
   /// Where that row of the source is; nullopt = not, or not yet.
   [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t row) const;
+  /// Finds the first one whose number is larger; nullopt = none is. Only where nothing is
+  /// sorted.
+  [[nodiscard]] std::optional<std::uint64_t> find_after(std::uint64_t row) const;
   std::atomic<std::uint64_t> scanned_count{0};
+  std::atomic<std::uint64_t> matched_count{0};  ///< that the filter lets through: of these the best
   std::atomic<bool> is_complete{false};
 
  private:
@@ -50,6 +56,8 @@ struct TableOptions {
   bool has_filter = true;
   /// No taller than its rows, as far as they fit: for short tables between other things.
   bool fits_rows = false;
+  /// The panel is for this table: where it has no room, what stands above it scrolls away.
+  bool is_main = false;
   /// The first column marks kinds of segments with their colours.
   bool has_swatches = false;
   /// Columns of numbers with a bar behind each cell, as long as it is large. In-memory sources
@@ -61,6 +69,10 @@ struct TableOptions {
 
 class Table64 {
  public:
+  static constexpr std::size_t kTopRows = 1000;
+  /// Rows that a table has room for, or all that it has; the panel scrolls when there is none.
+  static constexpr std::uint64_t kRowsLeast = 5;
+
   /// Draws the table. `source` may change from frame to frame: the selection and the top row are
   /// found again by their first cell. Not kept beyond the call, neither by a filter that runs.
   void draw(Ui& ui, const std::shared_ptr<const model::RowSource>& source,
@@ -98,17 +110,27 @@ class Table64 {
   void fetch(std::size_t count);
   void draw_filter(Ui& ui, const TableOptions& options);
   void draw_header(Ui& ui, const Layout& layout);
+  void place_columns(const Ui& ui, float room, Layout& layout) const;
+  [[nodiscard]] std::string width_key(std::size_t column) const;
+  bool take_border(Ui& ui, const Layout& layout);
+  void take_header_click(Ui& ui, const Layout& layout);
+  void sort_by(Ui& ui, std::size_t column);
   void draw_rows(Ui& ui, const Layout& layout, const TableOptions& options);
   void draw_row(Ui& ui, const Layout& layout, const TableOptions& options, std::size_t index);
   void draw_cell(Ui& ui, const Layout& layout, const TableOptions& options, std::size_t index,
                  std::size_t column);
   void take_input(Ui& ui, const Layout& layout, const TableOptions& options);
+  void take_wheel(Ui& ui, std::uint64_t page);
+  [[nodiscard]] ImVec2 size_of(const Ui& ui, float row_height, const TableOptions& options) const;
   void scroll_by(std::int64_t rows, std::uint64_t page);
   void move_selection(std::int64_t rows, std::uint64_t page);
+  void select_next(std::uint64_t page);
   void measure(const Ui& ui, const TableOptions& options);
   [[nodiscard]] bool has_swatch(const TableOptions& options, std::size_t column) const;
   static float draw_kind(const Ui& ui, const std::string& name, ImVec2 at);
-  void draw_menu(Ui& ui);
+  void draw_problems(Ui& ui, const Layout& layout) const;
+  void draw_menu(Ui& ui, const TableOptions& options);
+  void draw_menu_places(Ui& ui, const TableOptions& options, const model::Row& row);
   void show_details(Ui& ui, const TableOptions& options) const;
   [[nodiscard]] std::uint64_t row_count() const;
   [[nodiscard]] Location link_of(const TableOptions& options, std::size_t column,
@@ -123,6 +145,7 @@ class Table64 {
   std::shared_ptr<RowSelection> selection_;  // empty = all rows, in their order
   std::string selection_of_;                 // what it was made for
   std::uint64_t first_ = 0;                  // row of the view at the top
+  float wheel_left_ = 0;                     // notches beyond the ends, for the panel around
   int used_frame_ = 0;                       // when it had the focus last
   std::optional<std::uint64_t> selected_;
   std::optional<model::Row> selected_cells_;
@@ -135,10 +158,16 @@ class Table64 {
     std::uint64_t view_rows = 0;
     std::vector<std::uint64_t> numbers;  // of the source
     std::vector<model::Row> rows;
-    std::optional<Error> problem;
+    std::vector<Error> problems;
   };
   Window window_;
-  std::vector<float> widths_;
+  std::vector<float> widths_;  // what the cells seen so far need
+  struct Drag {
+    std::size_t column = 0;
+    float from = 0;   // of the mouse
+    float width = 0;  // of the column then
+  };
+  std::optional<Drag> drag_;
   std::vector<double> bar_max_;  // by column; 0 = no bars
   std::optional<std::size_t> menu_row_;
   std::size_t menu_column_ = 0;

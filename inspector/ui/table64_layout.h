@@ -3,7 +3,10 @@
 
 /// The inside of Table64, shared by its sources.
 
+#include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inspector/ui/table64.h"
@@ -15,6 +18,16 @@ constexpr float kCellPad = 6;
 constexpr float kScrollbar = 14;
 constexpr float kSwatch = 16;
 constexpr float kColumnMax = 460;
+constexpr float kUrlLeast = 220;
+constexpr float kBorder = 4;  // on each side of a border, where it can be dragged
+
+/// Whether a column holds URLs, which take the width that is left and are cut in the middle. The
+/// columns of a comparison name the pages that they are of.
+inline bool is_url_column(const model::Column& column) {
+  constexpr std::array<std::string_view, 4> kNames{"url", "page", "from", "to"};
+  return column.unit == model::Unit::kText &&
+         std::ranges::find(kNames, column.name) != kNames.end();
+}
 
 struct Table64::Layout {
   ImVec2 origin;       // of the header, on the screen, scrolled

@@ -27,36 +27,106 @@ bool names_costly(const Filter& filter, const model::RowSource& source) {
   return false;
 }
 
-/// Rows that the filter lets through, as they are found; until the owner of the source drops it.
-std::optional<Error> scan(const std::weak_ptr<const model::RowSource>& watched,
-                          const SelectionOrder& order, RowSelection& into, JobContext& context) {
+/// A piece from row `first` on. Where some of it is damaged a short one, as far as it can be read.
+model::ReadableRows read_piece(const model::RowSource& source, const Filter& filter,
+                               std::uint64_t first) {
+  auto rows = names_costly(filter, source) ? source.full_rows(first, kCostlyPiece)
+                                           : source.rows(first, kPiece);
+  if (rows) return {std::move(*rows), {}};
+  return source.readable_rows(first, kCostlyPiece);
+}
+
+/// What a job does: until the owner of the source drops it.
+struct Scan {
+  std::weak_ptr<const model::RowSource> watched;
+  SelectionOrder order;
+  std::shared_ptr<RowSelection> into;
+};
+
+/// Were all rows looked at, and what of them could not be read?
+struct Looked {
+  bool is_whole = false;
+  std::vector<Error> problems;
+};
+
+/// Gives the rows that the filter lets through to `take`, with their numbers.
+template <class Take>
+Looked scan(const Scan& scan, JobContext& context, const Take& take) {
+  model::ReadableRows all;
   for (std::uint64_t first = 0;;) {
-    const auto source = watched.lock();
+    const auto source = scan.watched.lock();
     if (source == nullptr) break;
     const std::uint64_t count = source->row_count();
-    into.is_complete = first >= count;
-    if (into.is_complete) break;
-    const auto rows = names_costly(order.filter, *source) ? source->full_rows(first, kCostlyPiece)
-                                                          : source->rows(first, kPiece);
-    if (!rows) return rows.error();
-    if (rows->empty()) break;
+    if (first >= count) return {true, std::move(all.problems)};
+    const auto piece = read_piece(*source, scan.order.filter, first);
+    if (piece.rows.empty()) break;
+    for (const Error& problem : piece.problems) all.note(problem);
     std::vector<std::uint64_t> found;
-    for (std::size_t i = 0; i < rows->size(); ++i) {
-      if (order.filter.matches((*rows)[i])) found.push_back(first + i);
+    for (std::size_t i = 0; i < piece.rows.size(); ++i) {
+      if (scan.order.filter.matches(piece.rows[i])) found.push_back(i);
     }
-    into.append(found);
-    first += rows->size();
-    into.scanned_count = first;
+    scan.into->matched_count += found.size();
+    take(first, piece.rows, found);
+    first += piece.rows.size();
+    scan.into->scanned_count = first;
     if (!context.progress(first, count) && first < count) break;
   }
-  return std::nullopt;
+  return {false, std::move(all.problems)};
+}
+
+/// Rows as they are found.
+std::vector<Error> take_all(const Scan& order, JobContext& context) {
+  auto looked = scan(order, context,
+                     [&](std::uint64_t first, const std::vector<model::Row>& /*rows*/,
+                         std::vector<std::uint64_t> found) {
+                       for (std::uint64_t& row : found) row += first;
+                       order.into->append(found);
+                     });
+  order.into->is_complete = looked.is_whole;
+  return std::move(looked.problems);
+}
+
+/// The largest or smallest rows of a source of any length, in the memory that these need. Cells
+/// without a value are neither.
+std::vector<Error> take_top(const Scan& order, JobContext& context) {
+  using Ranked = std::pair<model::Cell, std::uint64_t>;
+  const auto is_before = [is_descending = order.order.is_descending](const Ranked& a,
+                                                                     const Ranked& b) {
+    if (model::is_less(a.first, b.first)) return !is_descending;
+    if (model::is_less(b.first, a.first)) return is_descending;
+    return a.second < b.second;
+  };
+  std::vector<Ranked> best;  // a heap, the last of the order in front
+  auto looked = scan(order, context,
+                     [&](std::uint64_t first, const std::vector<model::Row>& rows,
+                         const std::vector<std::uint64_t>& found) {
+                       for (const std::uint64_t i : found) {
+                         Ranked next{rows[i][*order.order.column], first + i};
+                         if (std::holds_alternative<std::monostate>(next.first)) continue;
+                         if (best.size() == Table64::kTopRows && !is_before(next, best.front()))
+                           continue;
+                         best.push_back(std::move(next));
+                         std::ranges::push_heap(best, is_before);
+                         if (best.size() <= Table64::kTopRows) continue;
+                         std::ranges::pop_heap(best, is_before);
+                         best.pop_back();
+                       }
+                     });
+  if (!looked.is_whole) return std::move(looked.problems);  // half a look knows no order
+  std::ranges::sort_heap(best, is_before);
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(best.size());
+  for (const Ranked& ranked : best) numbers.push_back(ranked.second);
+  order.into->append(numbers);
+  order.into->is_complete = true;
+  return std::move(looked.problems);
 }
 
 /// All at once: what is sorted is in memory, and a half-sorted list helps nobody.
-std::optional<Error> sort(const model::RowSource& source, const SelectionOrder& order,
-                          RowSelection& into) {
+std::vector<Error> sort(const model::RowSource& source, const SelectionOrder& order,
+                        RowSelection& into) {
   const auto rows = source.rows(0, static_cast<std::size_t>(source.row_count()));
-  if (!rows) return rows.error();
+  if (!rows) return {rows.error()};
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < rows->size(); ++i) {
     if (order.filter.matches((*rows)[i])) numbers.push_back(i);
@@ -70,7 +140,7 @@ std::optional<Error> sort(const model::RowSource& source, const SelectionOrder& 
   into.append(numbers);
   into.scanned_count = rows->size();
   into.is_complete = true;
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace
@@ -100,8 +170,16 @@ std::optional<std::uint64_t> RowSelection::find(std::uint64_t row) const {
   return static_cast<std::uint64_t>(found - rows_.begin());
 }
 
+std::optional<std::uint64_t> RowSelection::find_after(std::uint64_t row) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::upper_bound(rows_, row);
+  if (found == rows_.end()) return std::nullopt;
+  return static_cast<std::uint64_t>(found - rows_.begin());
+}
+
 void Table64::start_selection(Ui& ui) {
-  const bool is_sorted = sort_column_.has_value() && source_->is_in_memory();
+  const bool is_sorted = sort_column_.has_value();
+  const bool is_top = is_sorted && !source_->is_in_memory();
   std::string wanted = filter_text_;
   if (is_sorted) wanted += "\n" + std::to_string(*sort_column_) + (is_descending_ ? "-" : "+");
   if (wanted == selection_of_) return;
@@ -118,16 +196,23 @@ void Table64::start_selection(Ui& ui) {
   }
   first_ = 0;
   selection_ = std::make_shared<RowSelection>();
-  ui.jobs.start((is_sorted ? "sort " : "filter ") + source_->name(), slot,
-                [watched = drawn_, order, into = selection_,
+  const std::string what = is_top ? "best of " : is_sorted ? "sort " : "filter ";
+  ui.jobs.start(what + source_->name(), slot,
+                [scan = Scan{drawn_, order, selection_}, is_top,
                  &actions = ui.actions](JobContext& context) -> Jobs::Finish {
-                  const auto source = order.column ? watched.lock() : nullptr;
-                  if (order.column && source == nullptr) return nullptr;
-                  const auto problem = order.column ? sort(*source, order, *into)
-                                                    : scan(watched, order, *into, context);
-                  if (!problem) return nullptr;
-                  return [&actions, text = describe(*problem)] {
-                    actions.say(Severity::kBad, "the filter stopped: " + text);
+                  std::vector<Error> problems;
+                  if (is_top) {
+                    problems = take_top(scan, context);
+                  } else if (!scan.order.column) {
+                    problems = take_all(scan, context);
+                  } else if (const auto source = scan.watched.lock(); source != nullptr) {
+                    problems = sort(*source, scan.order, *scan.into);
+                  }
+                  if (problems.empty()) return nullptr;
+                  return [&actions, problems] {
+                    for (const Error& problem : problems) actions.meet(problem);
+                    actions.say(Severity::kBad, "rows that cannot be read were passed over: " +
+                                                    describe(problems.front()));
                   };
                 });
 }

@@ -7,13 +7,28 @@
 
 #include <crawlstore/error.h>
 
+#include "inspector/core/shown_text.h"
 #include "inspector/ui/internal.h"
 #include "model/format_text.h"
 #include "model/graph_labels.h"
+#include "model/label.h"
 
 namespace crawlstore::inspector {
+namespace {
+
+/// A piece of text is one list of at most 2^16 corners: more is cut in the middle.
+std::string_view drawable(std::string_view text, std::string& cut) {
+  constexpr std::size_t kBytesMax = 8192;
+  if (text.size() <= kBytesMax) return text;
+  cut = model::cut_middle(text, kBytesMax / 4);
+  return cut;
+}
+
+}  // namespace
 
 void draw_text(Ui& ui, std::string_view text) {
+  std::string cut;
+  text = drawable(text, cut);
   ui.fonts.want(text);
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
   ui.probe.note_item({}, text);
@@ -26,10 +41,19 @@ void draw_text(Ui& ui, std::string_view text, Colour colour) {
 }
 
 void draw_paragraph(Ui& ui, std::string_view text, Colour colour) {
+  std::string cut;
+  text = drawable(text, cut);
   // At the edge that can be seen: 0 would be that of what can be scrolled to.
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x);
-  draw_text(ui, text, colour);
+  const float room = ImGui::GetContentRegionAvail().x;
+  ui.fonts.want(text);
+  const std::string lines =
+      text_width(text) > room ? broken_at_blanks(text, room, text_width) : std::string(text);
+  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + room);
+  ImGui::PushStyleColor(ImGuiCol_Text, colour);
+  ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
+  ImGui::PopStyleColor();
   ImGui::PopTextWrapPos();
+  ui.probe.note_item({}, text);
 }
 
 float text_width(std::string_view text) {
@@ -119,10 +143,25 @@ void draw_link(Ui& ui, std::string_view label, std::string_view text, const Loca
   ImGui::PopID();
 }
 
+float draw_name(Ui& ui, std::string_view name) {
+  const std::string label = model::label_of(name);
+  draw_text(ui, label, ui.palette.faint);
+  if (ImGui::IsItemHovered()) draw_schema_name(ui, name, label);
+  return text_width(label);
+}
+
+void draw_schema_name(Ui& ui, std::string_view name, std::string_view label) {
+  if (name == label) return;
+  ImGui::BeginTooltip();
+  draw_text(ui, name);
+  draw_text(ui, "in filters, exports and the command", ui.palette.faint);
+  ImGui::EndTooltip();
+}
+
 void draw_field(Ui& ui, std::string_view name, std::string_view text, const Thing& thing,
                 float name_width) {
-  draw_text(ui, name, ui.palette.faint);
-  ImGui::SameLine(std::max(name_width, text_width(name) + ui.px(16)));
+  const float width = draw_name(ui, name);
+  ImGui::SameLine(std::max(name_width, width + ui.px(16)));
   if (ImGui::GetContentRegionAvail().x < ui.px(60)) {  // too little even for broken lines
     ImGui::NewLine();
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + ui.px(16));
@@ -176,21 +215,27 @@ bool draw_input(Ui& ui, std::string_view label, const char* hint, std::string& t
 }
 
 bool take_stop(Ui& ui, std::string_view label) {
-  // What is disabled is no stop.
+  // A disabled item is no stop.
   if (is_disabled()) return false;
   return ui.focus.stop(label, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
 }
 
 void draw_problem(Ui& ui, const Error& error) {
+  ui.actions.meet(error);
   draw_paragraph(ui, describe(error), ui.palette.bad);
-  if (error.offset != Error::kNoOffset) {
+  draw_problem_links(ui, error);
+}
+
+void draw_problem_links(Ui& ui, const Error& error) {
+  const bool has_offset = error.offset != Error::kNoOffset;
+  if (has_offset) {
     draw_link(ui, "problem_offset", "look at " + model::format_offset(error.offset),
               {"hex", ExtentThing{{error.offset, 0}}});
   }
-  if (error.segment) {
-    draw_link(ui, "problem_segment", "segment " + std::to_string(error.segment.value),
-              {{}, SegmentThing{error.segment}});
-  }
+  if (!error.segment) return;
+  if (has_offset) ImGui::SameLine(0, ui.px(16));
+  draw_link(ui, "problem_segment", "segment " + std::to_string(error.segment.value),
+            {{}, SegmentThing{error.segment}});
 }
 
 void draw_no_file(Ui& ui) {

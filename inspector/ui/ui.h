@@ -56,7 +56,11 @@ class Actions {
   /// To the clipboard; `what` is said in the log.
   virtual void copy(const std::string& text, std::string_view what) = 0;
   virtual void say(Severity severity, std::string text) = 0;
+  /// Counts what could not be read among the problems of the file. At once, and each once.
+  virtual void meet(const Error& error) = 0;
   virtual void run(std::string_view command, std::string_view argument = {}) = 0;
+  /// Keeps the width of a table's column, in pixels at scale 1; 0 = as wide as it needs again.
+  virtual void keep_width(const std::string& /*column*/, float /*width*/) {}
   /// The panel will look different in a moment: draw again.
   virtual void redraw() = 0;
   /// As a texture that this frame may draw; nullptr = the shell has none.
@@ -79,6 +83,8 @@ struct Ui {
   float scale = 1;
   std::int64_t now_us = 0;
   Details details{};
+  bool has_wheel = false;     ///< the mouse is on what takes the wheel itself
+  bool brings_table = false;  ///< the first main table that is drawn comes into sight
 
   /// Pixels at this scale.
   [[nodiscard]] float px(float at_scale_1) const { return at_scale_1 * scale; }
@@ -102,7 +108,12 @@ void draw_link(Ui& ui, std::string_view label, std::string_view text, const Loca
 /// In another colour than that of links.
 void draw_link(Ui& ui, std::string_view label, std::string_view text, const Location& location,
                Colour colour);
-/// A name, and behind it, in one column for all, its value; a link when `thing` is something.
+/// What people call a field of the schema, with its name in a tooltip. Returns how wide it is.
+float draw_name(Ui& ui, std::string_view name);
+/// The tooltip of such a label, where it is not the name itself.
+void draw_schema_name(Ui& ui, std::string_view name, std::string_view label);
+/// A field of the schema as draw_name(), and behind it, in one column for all, its value; a link
+/// when `thing` is something.
 void draw_field(Ui& ui, std::string_view name, std::string_view text, const Thing& thing,
                 float name_width);
 /// A button; true when it was clicked.
@@ -113,8 +124,11 @@ bool draw_choice(Ui& ui, std::string_view label, std::string_view text, bool is_
 bool draw_input(Ui& ui, std::string_view label, const char* hint, std::string& text);
 /// The item drawn last can be walked to by keys; true when Enter was pressed there.
 bool take_stop(Ui& ui, std::string_view label);
-/// Says in place why there is nothing to see. With the place in the file when there is one.
+/// Says in place why there is nothing to see, with the place in the file when there is one, and
+/// counts it among the problems of the file.
 void draw_problem(Ui& ui, const Error& error);
+/// Links to its bytes and to its segment, on one line.
+void draw_problem_links(Ui& ui, const Error& error);
 /// For panels without a file.
 void draw_no_file(Ui& ui);
 /// A small filled square, hatched for kinds that a colour-blind person might mix up.

@@ -167,6 +167,24 @@ class FullDisk(SeenTest):
         self.refuse(3, "no space left", "create", "disk/x.crawl")
         self.assertEqual(os.listdir(self.folder / "disk"), ["filler"])
 
+    def test_is_told_before_pages_are_forgotten_or_ranked(self):
+        self.mount.resize("64m")
+        links = "".join(f"http://h{i % 50}.test/{i}\thttp://h{i * 7 % 50}.test/{i * 13 % 20_000}\n"
+                        for i in range(20_000)).encode()
+        self.succeed("import", "disk/x.crawl", "-", "--format", "edges", data=links)
+        self.succeed("compact", "disk/x.crawl", "-q")
+        def content():  # behind the superblocks, which any writer writes again
+            return (self.folder / "disk/x.crawl").read_bytes()[80 << 10:]
+        before = content()
+        with contextlib.suppress(OSError), open(self.folder / "disk/filler", "wb", 0) as filler:
+            while True:
+                filler.write(bytes(4096))
+        for words in (["forget", "--match", "7"], ["rank"], ["rank", "hits"]):
+            answer = self.run_command(words[0], "disk/x.crawl", "-q", *words[1:])
+            self.assertEqual(answer.code, 3, words)
+            self.assertRegex(answer.err, rb"no space left.*[0-9] KiB are needed.*free some space")
+            self.assertEqual(content(), before)
+
     def test_stops_a_copy_that_does_not_fit(self):
         self.succeed("seen", "x.crawl", data=lines(url_inputs.made_up(400_000, 400_000)))
         self.refuse(3, "no space left", "snapshot", "x.crawl", "disk/copy.crawl")
@@ -259,10 +277,29 @@ class Kill(SeenTest):
         return whole_lines(out)
 
 
+class ShortAddressSpace(SeenTest):
+    """`ulimit -v`, with the default --memory."""
+
+    def test_is_enough_for_an_import_and_ranks(self):
+        if command.IS_SANITIZED:
+            self.skipTest("a sanitizer needs all addresses")
+        generator = random.Random(1)
+        urls = [b"http://h%d.test/some/longer/path/%d" % (i % 997, i) for i in range(150_000)]
+        (self.folder / "e.tsv").write_bytes(lines(
+            [b"%s\t%s" % (url, generator.choice(urls)) for url in urls[:50_000]
+             for _ in range(4)]))
+        for kibibytes in (150_000, 200_000):
+            limit = kibibytes << 10
+            name = f"{kibibytes}.crawl"
+            for words in (["import", name, "--format", "edges", "e.tsv"], ["rank", name]):
+                self.succeed(*words, preexec_fn=lambda n=limit: resource.setrlimit(
+                    resource.RLIMIT_AS, (n, n)))
+
+
 class Signals(SeenTest):
     def test_that_ask_to_stop_are_obeyed_cleanly(self):
         urls = url_inputs.made_up(5_000, 4_000)
-        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)):
             name = f"{code}.crawl"
             process = self.start("seen", name, "--ordered")
             process.stdin.write(lines(urls))
@@ -329,14 +366,41 @@ class Signals(SeenTest):
         self.assertTrue(20_000 < len(rest) < len(urls), len(rest))
 
     def test_that_were_ignored_stay_ignored(self):
-        process = self.start("seen", "x.crawl",
-                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
-        process.stdin.write(b"http://a.test/\n")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the last as nohup does
+            process = self.start("seen", f"{number}.crawl",
+                                 preexec_fn=lambda n=number: signal.signal(n, signal.SIG_IGN))
+            process.stdin.write(b"http://a.test/\n")
+            process.stdin.flush()
+            wait_until_read(process.stdin.fileno())
+            process.send_signal(number)
+            out, _ = process.communicate(b"http://b.test/\n", timeout=60)
+            self.assertEqual((process.returncode, out.count(b"unique")), (0, 2), number)
+
+    def test_of_a_hang_up_can_come_twice(self):
+        """From a shell that ends, and from the kernel for its terminal."""
+        urls = url_inputs.made_up(20_000, 20_000)
+        for numbers, code in (((signal.SIGHUP, signal.SIGHUP), 129),
+                              ((signal.SIGTERM, signal.SIGHUP), 143)):
+            process = self.start_blocked(f"{code}.crawl", data=lines(urls))
+            for number in numbers:
+                process.send_signal(number)
+                time.sleep(0.1)
+            self.assertIsNone(process.poll())  # it waits for the reader
+            out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, len(whole_lines(out))), (code, len(urls)), err)
+            self.assert_whole(f"{code}.crawl")
+
+    def test_of_a_hang_up_lose_no_edit_that_was_read(self):
+        process = self.start("import", "x.crawl", "--format", "edges", "-")
+        process.stdin.write(b"".join(b"http://a.test/%d\thttp://b.test/%d\n" % (i, i)
+                                     for i in range(10_000)))
         process.stdin.flush()
         wait_until_read(process.stdin.fileno())
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(b"http://b.test/\n", timeout=60)
-        self.assertEqual((process.returncode, out.count(b"unique")), (0, 2))
+        process.send_signal(signal.SIGHUP)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 129, err)
+        self.assertIn(b"10,000 edits wait", err)
+        self.assert_whole()
 
 
 class Leftovers(SeenTest):
@@ -355,7 +419,8 @@ class Leftovers(SeenTest):
     def test_are_not_swallowed_by_an_import(self):
         urls = url_inputs.made_up(20_000, 15_000)
         self.kill_printing("x.crawl", data=lines(urls))
-        self.succeed("import", "x.crawl", "--format", "urls", "-", data=lines(urls[:100]))
+        self.succeed("import", "x.crawl", "--format", "urls", "--drum", "urls", "-",
+                     data=lines(urls[:100]))
         answer = self.succeed("seen", "x.crawl").verdicts
         self.assertEqual(by_key(answer, Seen()), by_key(expected(urls), Seen()))
 
@@ -427,7 +492,7 @@ class Replaced(SeenTest):
         os.rename(self.folder / "other.crawl", self.folder / "x.crawl")
         out, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, out), (3, b""), err)
-        self.assertRegex(err, rb"path no longer leads to the opened file")
+        self.assertRegex(err, rb"another file is at the path now")
         self.assertEqual((self.folder / "x.crawl").read_bytes(), other)
 
 

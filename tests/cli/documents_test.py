@@ -141,6 +141,7 @@ class Documents(Fixed):
                               data=b"http://a.test/\thttp://b.test/\nhttp://a.test/\tx\n\n")
         self.assertEqual(json.loads(answer.out),
                          {"line_count": 3, "event_count": 1, "skipped_count": 1, "refused_count": 0,
+                          "cut_count": 0, "refused_link_count": 0, "refused_input_count": 0,
                           "new_page_count": 3, "page_count": 3, "crawled_count": 0,
                           "link_count": 2, "edit_count": 0, "superstep_count": 1,
                           "collision_count": 0, "unparsed_count": 1})

@@ -51,10 +51,10 @@ TEST(ParseEdge, KeepsTheBlanksOfUrls) {
 TEST(IsEdgeComment, TakesSignsAndBlankLines) {
   for (const char* line : {"", " ", "\t \t", "#", "# Nodes: 3", "#FromNodeId\tToNodeId", "%",
                            "% 1 2", "  # 1", "##1 2", "#-", "#--1", "#-x 1"}) {
-    EXPECT_TRUE(is_edge_comment(line)) << line;
+    EXPECT_TRUE(is_comment_line(line)) << line;
   }
   for (const char* line : {"#1\t#2", "1", " #0", "a\t#", "-", ";", "//", "\v", "#-1\t#2", " #+1"}) {
-    EXPECT_FALSE(is_edge_comment(line)) << line;
+    EXPECT_FALSE(is_comment_line(line)) << line;
   }
 }
 
@@ -70,7 +70,7 @@ TEST(FitsEdge, MeansThatTheLineIsTakenBack) {
       if (!fits_edge_from(from) || !fits_edge_to(to)) continue;
       const std::string line = from + '\t' + to;
       ++fit_count;
-      EXPECT_FALSE(is_edge_comment(line)) << line;
+      EXPECT_FALSE(is_comment_line(line)) << line;
       EXPECT_EQ(edge_of(line).from, from) << line;
       EXPECT_EQ(edge_of(line).to, to) << line;
       EXPECT_EQ(edge_of(line).naming, model::PageNaming::kUrls) << line;

@@ -39,6 +39,19 @@ class Forget(pages_command.PagesTest):
         self.succeed("verify", "--deep", "x.crawl")
         self.assertEqual(self.forget("--host", "b.test"), forgotten(0, 0))
 
+    def test_says_that_the_file_grew_and_what_to_do(self):
+        self.load(b"".join(b"http://h%d.test/%d\thttp://h%d.test/%d\n" % (i % 7, i, j % 7, j)
+                           for i in range(5000) for j in {i // 2, i // 3}), "edges")
+        self.succeed("compact", "x.crawl")
+        before = (self.folder / "x.crawl").stat().st_size
+        answer = self.succeed("forget", "x.crawl", "--host", "h3.test")
+        after = (self.folder / "x.crawl").stat().st_size
+        self.assertGreater(after, before)
+        self.assertRegex(answer.err.decode(), "x.crawl grew from .* to .*; "
+                                              "`crawlstore compact x.crawl` gives back")
+        self.assertEqual(self.succeed("forget", "x.crawl", "--host", "h3.test").err, b"")
+        self.assertEqual(self.succeed("forget", "x.crawl", "-q", "--host", "h4.test").err, b"")
+
     def test_takes_what_all_options_mean(self):
         self.assertEqual(self.forget("--prefix", "http://a.", "--match", "2$")["page_count"], 1)
         self.assertEqual(len(self.urls()), 4)

@@ -61,7 +61,7 @@ class Supersteps(InterruptTest):
         self.load(edges(3000, PAGES), "edges", "--no-merge", name="base.crawl")
         self.copy("base.crawl", "whole.crawl")
 
-    def interrupt(self, *words):
+    def interrupt(self, *words, said=b""):
         """At some writes of keys, the first ones of the superstep. Each time all edits wait, and
         another run ends it."""
         before = self.waiting("base.crawl")
@@ -73,7 +73,7 @@ class Supersteps(InterruptTest):
         for at in (1, 2, 5, 10):
             self.copy("base.crawl")
             answer = self.signalled(words[0], "x.crawl", *words[1:], SIGNAL_AT_PWRITE=at)
-            self.assertEqual((answer.code, answer.out, answer.err), (130, b"", b""), at)
+            self.assertEqual((answer.code, answer.out, answer.err), (130, b"", said), at)
             self.assert_whole()
             self.assertEqual(self.waiting(), before, at)
             self.assertEqual(self.info()["page_count"], 3000)
@@ -88,7 +88,8 @@ class Supersteps(InterruptTest):
         self.interrupt("compact")
 
     def test_of_forget_stop(self):
-        self.interrupt("forget", "--host", "h3.test")
+        self.interrupt("forget", "--host", "h3.test",
+                       said=b"crawlstore: stopped; the same command finishes what is left\n")
 
 
 class Joins(InterruptTest):

@@ -17,8 +17,9 @@ from json_corpus import RUNS
 SCHEMA = json.loads((command.SOURCE / "spec/cli.schema.json").read_text())
 # spec/json.md#names, in its order: the first that fits says the type.
 RULE = [(r"score:.+", "number"), (r"rank:.+", "ordinal"), (r"(.+_)?hex", "hex"),
-        (r"(.+_)?count", "count"), (r"(.+_)?bytes", "bytes"), (r".+_us", "time_us"),
-        (r"(.+_)?seconds", "seconds"), (r".+_per_.+", "rate"), (r"(.+_)?share", "share"),
+        (r"(.+_)?count", "count"), (r".+_delta", "delta"), (r"(.+_)?bytes", "bytes"),
+        (r".+_us", "time_us"), (r"(.+_)?seconds", "seconds"), (r".+_per_.+", "rate"),
+        (r"(.+_)?share", "share"),
         (r"(is|has)_.+", "flag"), (r"features_.+", "bits"),
         (r"(.+_)?(id|index|generation|sequence)", "ordinal"),
         (r"rank|depth|pid|pass|born|owner|segment|iteration|linked_from|first_page|"
@@ -92,7 +93,7 @@ class Json(command.CommandTest):
         self.assertEqual(answer.code, 1)
         self.assertIn(after["error"], answer.err.decode())
         others = [one for one in before["queues"] if one["id"] != table]
-        self.assertEqual(after | {"error": None}, before | {"queues": others})
+        self.assertEqual(after | {"error": None}, before | {"queues": others, "queued_count": None})
 
     def test_of_a_damaged_drum_has_no_counts(self):
         golden = command.SOURCE / "tests/golden/valid/keys_and_pending.crawl"

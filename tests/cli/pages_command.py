@@ -9,7 +9,7 @@ import subprocess
 import command
 
 DATA = command.SOURCE.parent / "shared/data"
-NO_PAGES = r"the store has no page database `pages`; `crawlstore import FILE --format edges"
+NO_PAGES = r"the store has no page database `pages`; `crawlstore import FILE --format urls\|edges"
 
 
 def named(url):

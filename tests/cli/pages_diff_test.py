@@ -34,6 +34,9 @@ class PagesDiff(PagesTest):
             "name": "pages", "change": "changed", "old_page_count": 2, "new_page_count": 3,
             "added_page_count": 1, "gone_page_count": 1, "changed_page_count": 1,
             "old_link_count": 1, "new_link_count": 1, "added_link_count": 1, "gone_link_count": 1})
+        # + and - are what came and went: what became gone is still there.
+        self.assertEqual(found["summary"],
+                         "+1 page, 1 became gone, 1 changed, +1 and -1 links")
         self.assertEqual([(row["change"], row["page"], row["fields"]) for row in found["pages"]], [
             ("gone", "http://a.test/", "state"),
             ("changed", "http://b.test/", "state crawl_count first_crawl_us last_crawl_us"),
@@ -42,6 +45,17 @@ class PagesDiff(PagesTest):
         self.assertEqual(self.links(found, "gone"), {("http://a.test/", "http://b.test/")})
         text = self.run_command("diff", "old.crawl", "x.crawl").out.decode()
         self.assertRegex(text, r"(?m)^pages +added .* http://c.test/$")
+
+    def test_lists_hosts_by_how_much_they_grew(self):
+        self.load(b"http://a.test/\thttp://b.test/\n", "edges")
+        shutil.copy(self.folder / "x.crawl", self.folder / "old.crawl")
+        self.load(b"http://a.test/1\thttp://a.test/2\nhttp://b.test/1\thttp://c.test/\n", "edges")
+        self.succeed("forget", "x.crawl", "--host", "b.test")
+        self.assertEqual([(row["host"], row["page_delta"]) for row in
+                          self.diff("old.crawl", "x.crawl")["hosts"]],
+                         [("a.test", 2), ("c.test", 1), ("b.test", -1)])
+        text = self.run_command("diff", "old.crawl", "x.crawl").out.decode()
+        self.assertRegex(text, r"(?m)^summary +\+3 and -1 pages")
 
     def test_of_a_forgotten_page_says_gone(self):
         self.load(b"http://a.test/\thttp://b.test/\n", "edges")
@@ -84,12 +98,25 @@ class PagesDiff(PagesTest):
         self.assertEqual([(row["name"], row["change"]) for row in found["scores"]],
                          [("authorities", "added"), ("hubs", "added"), ("pagerank", "changed")])
         row = found["scores"][2]
-        self.assertEqual((row["changed_score_count"], row["page"]), (3, f"#{most}"))
+        self.assertEqual((row["changed_score_count"], row["changed_most"]), (3, f"#{most}"))
+        self.assertEqual((row["added_score_count"], row["gone_score_count"]), (0, 0))
+        self.assertEqual(found["summary"], "+2 score arrays, 3 scores changed")
         self.assertAlmostEqual(row["l1_distance"], sum(map(abs, changes.values())), 9)
         self.assertAlmostEqual(row["score_change_max"], changes[most], 9)
         self.assertFalse(self.diff("x.crawl", "x.crawl", code=0)["is_different"])
         self.assertRegex(self.run_command("diff", "x.crawl", "--previous").out.decode(),
                          r"(?m)^pages +hubs +added ")
+
+    def test_tells_the_host_whose_score_changed_most(self):
+        self.load(b"http://a.test/\thttp://b.test/\nhttp://b.test/\thttp://a.test/\n", "edges")
+        self.succeed("rank", "x.crawl", "--by", "host")
+        shutil.copy(self.folder / "x.crawl", self.folder / "old.crawl")
+        self.load(b"http://c.test/\thttp://b.test/\n", "edges")
+        self.succeed("rank", "x.crawl", "--by", "host")
+        (row,) = self.diff("old.crawl", "x.crawl")["scores"]
+        self.assertNotIn("page", row)
+        self.assertRegex(row["changed_most"], r"^[abc]\.test$")
+        self.assertEqual((row["changed_score_count"], row["added_score_count"]), (2, 1))
 
     def test_of_compacted_databases_is_none(self):
         for n in range(3):

@@ -48,12 +48,13 @@ class Pages:
             page.change_count += 1
         page.first, page.last = min(page.first, time), max(page.last, time)
         page.crawl_count += 1
-        page.state, page.score, page.hash = "crawled", event.get("score", 0.0), found
+        page.state, page.hash = "crawled", found
+        page.score = event.get("score") or page.score
         page.links = targets
 
     def known(self, page, event, _):
         if page.crawl_count == 0:
-            page.score = event.get("score", 0.0)
+            page.score = event.get("score") or page.score
         if page.state == "gone":
             page.state = "crawled" if page.crawl_count else "known"
 

@@ -42,7 +42,7 @@ class Events(PagesTest):
                (b'{"kind":"page","url":"x","links":[true]}', "a link is"),
                (b'{"kind":"page","url":"x","links":[1]}', "by URLs and by indexes"),
                (b'{"kind":"gone","url":"x","links":["y"]}', "has no links"),
-               (b'{"kind":"page","url":"\xff"}', "no JSON"),
+               (b'{"kind":"page","url":"\xff"}', "bytes that are no UTF-8"),
                (b"[" * 100_000, "no JSON")]
         for line, why in bad:
             with self.subTest(line[:60]):
@@ -67,6 +67,23 @@ class Events(PagesTest):
                  for i, time in enumerate(times)]
         self.load("".join(json.dumps(line) + "\n" for line in lines).encode(), "jsonl")
         self.assertEqual([row["last_crawl"] for row in self.rows()], list(times.values()))
+
+    def test_ahead_of_the_clock_are_named_when_verify_is_strict(self):
+        self.load(b'{"kind":"page","url":"http://a.test/","time":"2026-11-21T10:11:12Z"}\n'
+                  b'{"kind":"page","url":"http://b.test/","time":"2206-04-05T10:11:12Z"}\n',
+                  "jsonl")
+        self.succeed("verify", "x.crawl")
+        strict = self.run_command("verify", "--strict", "x.crawl")
+        self.assertEqual(strict.code, 1)
+        self.assertRegex(strict.out, rb"(?m)^time ahead, generation \d+: pages of `pages` that "
+                                     rb"were crawled ahead of the clock: 1; the furthest is page "
+                                     rb"1 at 2206-04-05")
+        answer = self.run_command("verify", "--strict", "--json", "x.crawl")
+        self.assertEqual(answer.code, 1)
+        [finding] = json.loads(answer.out)["findings"]
+        self.assertEqual(finding["kind"], "time_ahead")
+        self.load(b'{"kind":"page","url":"http://b.test/"}\n', "jsonl")
+        self.succeed("verify", "--strict", "x.crawl")
 
     def test_without_a_time_are_of_now(self):
         self.load(b'{"kind":"page","url":"http://a.test/"}\n', "jsonl")

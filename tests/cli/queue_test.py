@@ -79,7 +79,8 @@ class Next(QueueTest):
 
     def test_has_a_document(self):
         pages = json.loads(self.succeed("next", "x.crawl", "-n", "3", "--json").out)["pages"]
-        self.assertEqual(pages, [{"index": int(page[1:]), "priority": priority, "url": None}
+        self.assertEqual(pages, [{"index": int(page[1:]), "priority": priority,
+                                  "priority_text": f"{priority:g}", "url": None}
                                  for priority, page in self.waiting[:3]])
         self.assertEqual(self.peek(), self.waiting[3:])
 
@@ -160,8 +161,8 @@ class Shown(QueueTest):
         self.assertAlmostEqual(queues["queue"]["bytes_per_page"],
                                queues["queue"]["allocated_bytes"] / len(self.waiting))
         empty = json.loads(self.succeed("queue", "x.crawl", "--name", "empty", "--json").out)
-        self.assertEqual((empty["page_count"], empty["first_priority"], empty["pages"]),
-                         (0, None, []))
+        self.assertEqual((empty["page_count"], empty["first_priority"],
+                          empty["first_priority_text"], empty["pages"]), (0, None, None, []))
         self.assertRegex(self.succeed("queue", "x.crawl", "-n", "1").out,
                          rb"(?m)^first_priority +1010\.5\n")
         self.refuse(2, "from 1", "queue", "x.crawl", "-n", "0")
@@ -342,7 +343,8 @@ class Insert(Crawl):
         self.refuse(1, "the store has no queue", "queue", "x.crawl")
         counts, notes = self.insert(lines)
         self.assertEqual(counts, {"name": "queue", "inserted_count": 2, "updated_count": 0,
-                                  "unknown_count": 2, "malformed_count": 5, "page_count": 2})
+                                  "unknown_count": 2, "malformed_count": 5, "cut_count": 0,
+                                  "page_count": 2})
         self.assertEqual(notes[1], "crawlstore: -: 2 pages not in the database, left out; "
                                    "the first: http://none.test/")
         self.assertEqual(self.next("-n", "9"), [(2, "http://a.test/2"), (1, "http://a.test/1")])
@@ -357,12 +359,21 @@ class Insert(Crawl):
         self.assertEqual(self.insert(taken)[0]["inserted_count"], 30)
         self.assertEqual(self.next("-n", "1,000"), before)
 
+    def test_of_both_infinities(self):
+        self.insert(b"inf\t#0\n-inf\t#1\n-1.5e300\t#2\n")
+        for words in (["queue"], ["next", "-n", "9"]):
+            found = json.loads(self.succeed(*words, "x.crawl", "--json").out)
+            self.assertEqual([(row["priority"], row["priority_text"]) for row in found["pages"]],
+                             [(None, "inf"), (-1.5e300, "-1.5e+300"), (None, "-inf")])
+            self.assertEqual(found.get("first_priority_text", "inf"), "inf")
+
     def test_of_a_url_that_is_no_utf8(self):
         self.load(b'{"kind": "page", "url_hex": "687474703a2f2f612e74657374ff2f"}\n', "jsonl")
         (page,) = self.rows("--match", r"test\xff/")
         self.insert(b"9\t#%d\n" % page["index"])
         self.assertEqual(json.loads(self.succeed("next", "x.crawl", "--json").out)["pages"],
-                         [{"index": page["index"], "priority": 9, "url_hex": page["url_hex"]}])
+                         [{"index": page["index"], "priority": 9, "priority_text": "9",
+                           "url_hex": page["url_hex"]}])
 
     def test_into_a_store_without_pages(self):
         self.make_store("y.crawl")
@@ -396,7 +407,7 @@ class Update(Crawl):
                     data=lines)
         counts, _ = self.change("--update", lines)
         self.assertEqual(counts, {"name": "queue", "updated_count": 1, "absent_count": 1,
-                                  "unknown_count": 3, "malformed_count": 1,
+                                  "unknown_count": 3, "malformed_count": 1, "cut_count": 0,
                                   "page_count": len(before)})
         self.assertEqual(self.next("-n", "1,000"),
                          [(50, before[9][1]), *before[:9], *before[10:]])
@@ -416,7 +427,7 @@ class Remove(Crawl):
         self.assertEqual(self.next("--peek", "-n", "1,000"), before)
         counts, _ = self.change("--remove", lines)
         self.assertEqual(counts, {"name": "queue", "removed_count": 2, "absent_count": 2,
-                                  "unknown_count": 1, "malformed_count": 0,
+                                  "unknown_count": 1, "malformed_count": 0, "cut_count": 0,
                                   "page_count": len(before) - 2})
         del before[20], before[5]
         self.assertEqual(self.next("-n", "1,000"), before)
@@ -529,10 +540,13 @@ class Carried(Crawl):
         self.succeed("verify", "--deep", "--strict", "x.crawl")
 
     def test_info_has_a_table_of_them(self):
-        (row,) = self.info()["queues"]
-        self.assertEqual((row["name"], row["page_count"]), ("queue", len(self.waiting)))
-        shown = self.succeed("queue", "x.crawl", "--json")
-        self.assertEqual([row], json.loads(shown.out)["queues"])
+        self.fill("--name", "other", "-n", "4")
+        rows = self.info()["queues"]
+        self.assertEqual([(row["name"], row["page_count"]) for row in rows],
+                         [("other", 4), ("queue", len(self.waiting))])
+        self.assertEqual(self.info()["queued_count"], 4 + len(self.waiting))
+        shown = self.succeed("queue", "x.crawl", "--name", "queue", "--json")
+        self.assertEqual(rows, json.loads(shown.out)["queues"])
 
     def test_diff_counts_their_pages(self):
         self.succeed("snapshot", "x.crawl", "old.crawl")

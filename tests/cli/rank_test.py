@@ -9,6 +9,8 @@ import io
 import json
 import random
 import re
+import shutil
+import signal
 import struct
 import unittest
 
@@ -64,8 +66,8 @@ class Rank(pages_command.PagesTest):
     def rank(self, *words):
         return json.loads(self.succeed("rank", "x.crawl", "--json", *words).out)
 
-    def top(self, *words):
-        return json.loads(self.succeed("top", "x.crawl", "--json", *words).out)["pages"]
+    def top(self, *words, rows="pages"):
+        return json.loads(self.succeed("top", "x.crawl", "--json", *words).out)[rows]
 
     def scores(self):
         return json.loads(self.succeed("info", "x.crawl", "--json").out)["scores"]
@@ -101,7 +103,7 @@ class Rank(pages_command.PagesTest):
 
     def assert_scores(self, name, expected):
         scores = dict.fromkeys(range(len(expected)), 0.0)
-        for row in self.top("--limit", len(expected), "--by", name):
+        for row in self.top("--limit", len(expected), "--name", name):
             scores[row["index"]] = row["score"]
         error = sum(abs(scores[page] - expected[page]) for page in scores)
         self.assertLess(error, 1e-5)
@@ -143,7 +145,7 @@ class Rank(pages_command.PagesTest):
         return json.loads(answer.out)
 
     def cash(self, name="opic_cash"):
-        return {row["url"][-1]: row["score"] for row in self.top("--by", name)}
+        return {row["url"][-1]: row["score"] for row in self.top("--name", name)}
 
     # covers: P26
     def test_passes_cash_on_with_each_crawl(self):
@@ -169,17 +171,45 @@ class Rank(pages_command.PagesTest):
             self.refuse(2, "opic takes no options", "rank", "x.crawl", "opic", *words)
         self.succeed("verify", "--deep", "--strict", "x.crawl")
 
+    def test_takes_pages_and_cash_back_together(self):
+        def told():
+            info = self.info()
+            tables = [info[name] for name in ("drums", "page_databases", "scores")]
+            return tables, self.cash(), self.cash("opic_history")
+
+        self.crawl_pages({0: [1, 2], 1: [0]})
+        self.rank("opic")
+        before = told()
+        shutil.copy(self.folder / "x.crawl", self.folder / "before.crawl")
+        generation = self.info()["generation"]
+        self.assertEqual(self.crawl_pages({0: [2], 3: []})["opic_giver_count"], 2)
+        self.assertEqual(self.info()["generation"], generation + 1)
+        self.assertNotEqual(told(), before)
+        self.assert_whole()
+        self.succeed("rollback", "x.crawl")
+        self.assertEqual(told(), before)
+        self.succeed("diff", "before.crawl", "x.crawl")
+        self.assertEqual(self.crawl_pages({0: [2], 3: []})["opic_giver_count"], 2)
+        self.assertEqual(self.cash(), {"0": 0.5, "2": 1, "3": 0.5})
+        self.assert_whole()
+
     def test_ranks_hosts_and_domains(self):
         self.load(b"http://www.a.test/\thttp://b.co.uk/1\nhttp://www.a.test/\thttp://c.b.co.uk/\n"
                   b"http://b.co.uk/1\thttp://c.b.co.uk/\nhttp://c.b.co.uk/\thttp://b.co.uk/2\n",
                   "edges")
         self.rank("--by", "host")
-        rows = self.top("--by", "pagerank_by_host")
-        self.assertEqual({row["url"] for row in rows}, {"www.a.test", "b.co.uk", "c.b.co.uk"})
-        self.assertEqual([row["in_link_count"] for row in rows], [None] * 3)
+        rows = self.top("--by", "host", rows="hosts")
+        self.assertEqual({row["host"] for row in rows}, {"www.a.test", "b.co.uk", "c.b.co.uk"})
+        self.assertEqual(rows, self.top("--name", "pagerank_by_host", rows="hosts"))
+        self.assertEqual(list(rows[0]), ["first_page", "rank", "score", "host"])
         self.assertAlmostEqual(sum(row["score"] for row in rows), 1, 5)
         self.rank("--by", "domain", "--name", "owners")
-        self.assertEqual([row["url"] for row in self.top("--by", "owners")], ["b.co.uk", "a.test"])
+        self.assertEqual([row["domain"] for row in self.top("--name", "owners", rows="domains")],
+                         ["b.co.uk", "a.test"])
+        self.refuse(1, "`crawlstore rank x.crawl --by domain` computes them; there are `owners`",
+                    "top", "x.crawl", "--by", "domain")
+        self.refuse(2, "excludes", "top", "x.crawl", "--by", "host", "--name", "owners")
+        self.refuse(2, "owners", "top", "x.crawl", "--by", "owners")
         self.assertEqual([(row["name"], row["subject"]) for row in self.scores()],
                          [("owners", "domain"), ("pagerank_by_host", "host")])
         self.refuse(2, "are of pagerank", "rank", "x.crawl", "hits", "--by", "host")
@@ -199,8 +229,8 @@ class Rank(pages_command.PagesTest):
         short = ("hits", "--memory", "1MiB", "--cold", "--name", "short", "--hubs", "short_hubs")
         self.assertIn(b"they lay in a file", self.succeed("rank", "x.crawl", *short).err)
         for name, other in (("authorities", "short"), ("hubs", "short_hubs")):
-            self.assertEqual(self.top("--limit", 3000, "--by", name),
-                             self.top("--limit", 3000, "--by", other))
+            self.assertEqual(self.top("--limit", 3000, "--name", name),
+                             self.top("--limit", 3000, "--name", other))
 
     def test_goes_to_the_pages_of_a_list(self):
         links = {page: {(page + 1) % 5} for page in range(5)}
@@ -220,7 +250,7 @@ class Rank(pages_command.PagesTest):
         lines = b"HTTP://A.test\n\na.test\nno url\n#7\nhttp://b.test/\n1\n#x\n"
         answer = self.succeed("rank", "x.crawl", "--personalize", "-", "-q", data=lines)
         self.assertEqual(answer.err.decode().splitlines(), [
-            "crawlstore: -: line 3 is no URL and no #INDEX, nor are 2 other lines",
+            "crawlstore: -: line 3 is no URL and no #INDEX, nor are 1 other line",
             "crawlstore: -: 2 pages not in the database, left out; the first: #7"])
         self.assert_ranked(power_iteration({0: {1}, 1: set()}, DAMPING, [0.5, 0.5]), 1e-5)
         answer = self.refuse(1, "none of its pages", "rank", "x.crawl", "--personalize", "-",
@@ -253,7 +283,7 @@ class Rank(pages_command.PagesTest):
         self.load(b"http://e.test/\thttp://a.test/\n", "edges", "--no-merge")
         self.assertRegex(self.succeed("rank", "x.crawl").err, rb"1 edit that waited: not seen")
         self.assertEqual(len(self.top()), 4)
-        self.refuse(1, "there are `pagerank`", "top", "x.crawl", "--by", "hits")
+        self.refuse(1, "there are `pagerank`", "top", "x.crawl", "--name", "hits")
         self.assertEqual(json.loads(self.succeed("forget", "x.crawl", "--host", "d.test",
                                                  "--json").out)["score_array_count"], 1)
         self.refuse(1, "no scores", "top", "x.crawl")
@@ -396,6 +426,37 @@ class Rank(pages_command.PagesTest):
         report = json.loads(second.communicate(timeout=60)[0])
         self.assertTrue(report["is_converged"])
         self.assertEqual(self.scores()[0]["iteration_count"], report["iteration_count"])
+        self.assert_whole()
+
+    def load_host(self, host):
+        self.load(f"http://{host}/\thttp://{host}/2\n".encode(), "edges")
+
+    def test_stores_nothing_after_a_rollback(self):
+        """While it waits for the lock, others take pages back and bring as many."""
+        self.load_host("a.test")
+        self.load_host("b.test")
+        holder = self.start("import", "x.crawl", "--format", "edges", "-")
+        holder.stdin.write(b"http://lost.test/\n")
+        holder.stdin.flush()
+        command.wait_until_read(holder.stdin.fileno())  # it has the lock
+        waiting = [self.start("rank", "x.crawl", scorer) for scorer in ("pagerank", "hits", "opic")]
+        for rank in waiting:
+            command.wait_until_writer(rank, self.folder / "x.crawl")
+            rank.send_signal(signal.SIGSTOP)
+        holder.kill()
+        holder.communicate(timeout=60)
+        self.succeed("rollback", "x.crawl")
+        self.assertEqual(len(self.rows()), 2)
+        self.load_host("c.test")
+        self.assertEqual(len(self.rows()), 4)
+        for rank in waiting:
+            rank.send_signal(signal.SIGCONT)
+            out, err = rank.communicate(timeout=60)
+            self.assertEqual((rank.returncode, out), (1, b""), err)
+            self.assertIn(b"the file was rolled back since", err)
+        self.assertEqual(self.scores(), [])
+        self.rank()  # of what is there now
+        self.assertEqual(self.scores()[0]["page_count"], 4)
         self.assert_whole()
 
     def damage(self, name):

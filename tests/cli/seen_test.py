@@ -3,7 +3,11 @@
 memory, the order, the spelling and the bytes."""
 
 import json
+import os
 import select
+import shutil
+import signal
+import subprocess
 import threading
 import time
 import unittest
@@ -65,7 +69,8 @@ class Verdicts(command.CommandTest):
                 self.succeed("create", kind, "--url-key", kind)
                 first = self.succeed("seen", kind, "--ordered", "--memory", "64KiB",
                                      data=lines(urls[:15_000]))
-                self.succeed("import", kind, "--format", "urls", "-", data=lines(urls[:100]))
+                self.succeed("import", kind, "--format", "urls", "--drum", "urls", "-",
+                             data=lines(urls[:100]))
                 second = self.succeed("seen", kind, "--ordered", data=lines(urls[15_000:]))
                 self.assertEqual(first.verdicts + second.verdicts, wanted)
                 self.succeed("merge", kind)
@@ -194,9 +199,11 @@ class Lines(command.CommandTest):
                          [b"http://a.test/", b"http://b.test/"])
         self.assertRegex(answer.err, rb"line 2 refused: it is longer than 64 MiB")
         (self.folder / "long.txt").write_bytes(data)
-        answer = self.run_command("import", "y.crawl", "--format", "urls", "long.txt", "--quiet")
-        self.assertEqual((answer.code, answer.err),
-                         (1, b"crawlstore: long.txt:2: refused: it is longer than 64 MiB\n"))
+        for name, words in (("y.crawl", []), ("z.crawl", ["--drum", "urls"])):
+            answer = self.run_command("import", name, "--format", "urls", *words, "long.txt",
+                                      "--quiet")
+            self.assertEqual((answer.code, answer.err),
+                             (1, b"crawlstore: long.txt:2: refused: it is longer than 64 MiB\n"))
 
 
 class Stream(command.CommandTest):
@@ -289,6 +296,77 @@ class Stream(command.CommandTest):
         self.assertLess(size, 6 << 20)
 
 
+class AfterTheOutputFailed(command.CommandTest):
+    """What a run had read is answered by the next one, once, as this run would have answered it."""
+
+    def setUp(self):
+        super().setUp()
+        self.pages = [b"http://u.test/%d" % number for number in range(50)]
+        self.news = [b"http://new.test/%d" % number for number in range(50)]
+        self.succeed("import", "-q", "--format", "edges", "x.crawl", "-",
+                     data=lines([b"http://from.test/\t" + url for url in self.pages]))
+
+    def fail_into_full(self, urls, *words):
+        (self.folder / "in").write_bytes(lines(urls))
+        with open("/dev/full", "wb") as full:
+            answer = self.run_command("seen", "x.crawl", "-q", *words, "in", stdout=full)
+        self.assertEqual(answer.code, 3, answer.err)
+
+    def end_with_the_reader(self, urls, *words):
+        """As `| head -n 1` does, but that no pipe holds what comes after its end."""
+        out, into = os.pipe()
+        os.close(out)
+        with open(into, "wb") as broken:
+            answer = self.run_command("seen", "x.crawl", "-q", *words, data=lines(urls),
+                                      stdout=broken)
+        self.assertEqual(answer.code, -signal.SIGPIPE, answer.err)
+
+    def assert_answered_next(self, urls, known, *words):
+        answer = self.succeed("seen", "x.crawl", "-q", *words)
+        self.assertEqual(sorted(answer.verdicts),
+                         sorted((b"duplicate" if url in known else b"unique", url)
+                                for url in urls))
+        self.assert_whole()
+
+    def test_pages_are_known_to_the_next_run(self):
+        urls = [url for pair in zip(self.pages, self.news) for url in pair]
+        for fail in (self.fail_into_full, self.end_with_the_reader):
+            for words in ([], ["--ordered"], ["--flush-every", "10"],
+                          ["--flush-every", "10", "--ordered"]):
+                with self.subTest(fail=fail.__name__, words=words):
+                    shutil.copy(self.folder / "x.crawl", self.folder / "before.crawl")
+                    fail(urls, *words)
+                    self.assert_answered_next(urls, set(self.pages))
+                    (self.folder / "before.crawl").replace(self.folder / "x.crawl")
+
+    def test_pages_are_known_to_a_check(self):
+        self.fail_into_full(self.pages, "--check", "--flush-every", "10")
+        self.assert_answered_next(self.pages, set(self.pages), "--check")
+        self.assert_answered_next([], set())
+
+    def test_pages_are_known_after_a_reader_that_took_one_line(self):
+        read = subprocess.run(
+            f"'{command.BINARY}' seen x.crawl -q --flush-every 10 | head -n 1", shell=True,
+            input=lines(self.pages), capture_output=True, cwd=self.folder, check=True)
+        self.assertRegex(read.stdout, rb"\Aduplicate\thttp://u\.test/\d+\n\Z")
+        again = self.succeed("seen", "x.crawl", "-q", data=lines(self.pages))
+        self.assertEqual({verdict for verdict, _ in again.verdicts}, {b"duplicate"})
+
+    def test_lines_are_kept_that_were_read_beside_those_that_were_asked_for(self):
+        urls = [b"http://many.test/%d" % number for number in range(20_000)]
+        self.fail_into_full(urls, "--flush-every", "10")
+        self.assert_answered_next(urls, set())
+
+    def test_what_is_no_url_is_counted_and_listed(self):
+        urls = [b"no url %d" % number for number in range(20_000)]
+        self.fail_into_full(urls, "--flush-every", "10", "--unparsed", "list")
+        self.assertEqual((self.folder / "list").read_bytes().count(b"\n"), 20_000)
+        self.assert_answered_next(urls, set())
+        drums = json.loads(self.succeed("info", "--json", "x.crawl").out)["drums"]
+        self.assertEqual(next(drum["unparsed_count"] for drum in drums if drum["name"] == "urls"),
+                         20_000)
+
+
 class Inputs(command.CommandTest):
     def setUp(self):
         super().setUp()
@@ -322,7 +400,8 @@ class Import(command.CommandTest):
         urls = url_inputs.made_up(30_000, 10_000)
         (self.folder / "a.txt").write_bytes(lines(urls[:20_000], b"\r\n") + b"\n")
         (self.folder / "b.txt").write_bytes(lines(urls[20_000:]))
-        answer = self.succeed("import", "x.crawl", "--format", "urls", "a.txt", "b.txt", "--json")
+        answer = self.succeed("import", "x.crawl", "--format", "urls", "--drum", "urls", "--json",
+                              "a.txt", "b.txt")
         verdicts = [verdict for verdict, _ in expected(urls, Seen())]
         counts = json.loads(answer.out)
         found = [counts[name] for name in ("line_count", "unique_count", "duplicate_count",
@@ -377,22 +456,22 @@ class Import(command.CommandTest):
                       answer.err)
 
     def test_counts_urls_that_no_parser_takes(self):
-        answer = self.succeed("import", "x.crawl", "--format", "urls", "-", "--json",
-                              data=b"http://a.test/\nhttp://a test/\xff\n\tx\n")
+        answer = self.succeed("import", "x.crawl", "--format", "urls", "--drum", "urls", "--json",
+                              "-", data=b"http://a.test/\nhttp://a test/\xff\n\tx\n")
         self.assertEqual(json.loads(answer.out)["unparsed_count"], 2)
         held = json.loads(self.succeed("info", "--json", "x.crawl").out)
         self.assertEqual((held["key_count"], held["drums"][0]["unparsed_count"]), (3, 2))
 
     def test_reports_an_input_that_is_not_there_and_keeps_the_rest(self):
         (self.folder / "a.txt").write_bytes(b"http://a.test/\n")
-        self.refuse(1, "b.txt: no such file", "import", "x.crawl", "--format", "urls", "a.txt",
-                    "b.txt")
+        self.refuse(1, "b.txt: no such file", "import", "x.crawl", "--format", "urls", "--drum",
+                    "urls", "a.txt", "b.txt")
         answer = self.succeed("seen", "x.crawl", "--check", data=b"http://a.test/\n")
         self.assertEqual(answer.verdicts, [(b"duplicate", b"http://a.test/")])
 
     def test_refuses_a_folder_as_input(self):
         self.refuse(2, r"\.: a folder, where a file is wanted",
-                    "import", "x.crawl", "--format", "urls", ".")
+                    "import", "x.crawl", "--format", "urls", "--drum", "urls", ".")
 
     def test_knows_no_other_format_yet(self):
         self.refuse(2, "--format", "import", "x.crawl", "--format", "warc", "-")

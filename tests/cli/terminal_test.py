@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a file or an input holds is shown on terminals, never obeyed; elsewhere bytes stay bytes."""
 
+import fcntl
 import json
 import os
 import pty
+import struct
+import termios
+import time
 import tty
 import unittest
 
@@ -22,12 +26,19 @@ class Terminals(pages_command.PagesTest):
         self.load("".join(lines[1:]).encode(), "jsonl", "--raw")
         (self.folder / "urls").write_bytes(b"\n".join(URLS) + b"\n")
 
-    def on_terminal(self, *words, stream="stdout", **extra):
-        """All that the command writes to a terminal."""
+    def on_terminal(self, *words, stream="stdout", columns=0, slow=(), **extra):
+        """All that the command writes to a terminal; it reads the pieces of `slow` one by one."""
         master, slave = pty.openpty()
         tty.setraw(slave)
+        if columns:
+            fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
         process = self.start(*words, **{stream: slave}, env=extra)
         os.close(slave)
+        for piece in slow:
+            process.stdin.write(piece)
+            process.stdin.flush()
+            time.sleep(0.05)
+        process.stdin.close()
         seen = b""
         while True:
             try:
@@ -37,7 +48,9 @@ class Terminals(pages_command.PagesTest):
             if not piece:
                 break
             seen += piece
-        process.communicate()
+        process.wait()
+        for pipe in filter(None, (process.stdout, process.stderr)):
+            pipe.close()
         os.close(master)
         return seen
 
@@ -69,6 +82,30 @@ class Terminals(pages_command.PagesTest):
     def test_have_colour_all_the_same(self):
         self.assertIn(b"x.crawl: \x1b[1;32mwhole\x1b[0m; ", self.on_terminal("verify", "x.crawl"))
         self.assertIn(b"x.crawl: whole; ", self.on_terminal("verify", "x.crawl", NO_COLOR="1"))
+
+    def progress_on_terminal(self, **options):
+        """What a run of more than a second shows on standard error."""
+        slow = [b"http://a.test/\thttp://b.test/\n" * 1024] * 30
+        return self.on_terminal("import", "y.crawl", "--format", "edges", "-", stream="stderr",
+                                slow=slow, **options).decode()
+
+    def assert_drawn(self, seen, columns):
+        """Lines over one another, none of which wraps."""
+        self.assertTrue(seen.startswith("\rimport: ") and seen.endswith("\r\x1b[K"), seen)
+        self.assertNotIn("\n", seen)
+        widths = [len(line.removesuffix("\x1b[K")) for line in seen.split("\r")[1:]]
+        self.assertGreater(len(widths), 2)
+        self.assertEqual(max(widths), columns - 1, seen)
+
+    def test_are_measured_for_progress(self):
+        self.assert_drawn(self.progress_on_terminal(columns=20), 20)
+        self.assert_drawn(self.progress_on_terminal(columns=20, COLUMNS="15"), 15)
+        self.assert_drawn(self.progress_on_terminal(columns=15, COLUMNS="wide"), 15)
+        self.assertIn(" lines, ", self.progress_on_terminal(columns=60))
+
+    def test_that_are_dumb_get_no_escapes(self):
+        self.assertNotIn("\x1b", self.progress_on_terminal(TERM="dumb"))
+        self.assertNotIn(b"\x1b", self.on_terminal("verify", "x.crawl", TERM="dumb"))
 
     def test_are_not_what_a_pipe_is(self):
         for url in URLS:

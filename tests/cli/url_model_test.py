@@ -15,7 +15,8 @@ class UrlInputs(unittest.TestCase):
             text = normalise(url)
             self.assertTrue(text[2])
             spellings = {url_inputs.spell(generator, url) for _ in range(2000)}
-            self.assertGreater(len(spellings), 100)
+            # Nine ways, one of them with as many spellings as the dice give: 97 to 180 in all.
+            self.assertGreater(len(spellings), 50)
             for spelling in spellings:
                 self.assertEqual(normalise(spelling), text, spelling)
 

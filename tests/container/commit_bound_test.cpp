@@ -2,6 +2,8 @@
 //
 // A commit that changes k bytes in s segments writes at most 1.25 k + 24 KiB * s + 64 KiB,
 // superblocks included, whether the file has 10 or 100,000 segments (spec/design.md).
+#include <ctime>
+
 #include <gmock/gmock.h>
 
 #include "container/container_store.h"
@@ -165,6 +167,31 @@ TEST_P(CommitBound, HoldsForRemovals) {
 TEST_P(CommitBound, HoldsForAnEmptyCommit) {
   const auto writer_bytes = many_.written_by({0, 0});
   EXPECT_EQ(writer_bytes, 0U) << "nothing changed, nothing written";
+}
+
+/// Processor seconds of a commit that makes so many segments with names.
+double seconds_of_naming(std::size_t count) {
+  const ContainerStore store(std::uint64_t{4} << 30);
+  const auto writer = store.writer();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Extent extent = must(writer->reserve(format::kUnitBytes));
+    const format::RunRef run{extent.offset_bytes, {0}, writer->new_run_ids(1), 8, 1, 0};
+    writer->put({writer->new_segment_id(),
+                 SegmentKind::kQueue,
+                 StorageClass::kBlob,
+                 {},
+                 "queue " + std::to_string(i),
+                 {run}});
+  }
+  const std::clock_t begin = std::clock();
+  must(writer->commit());
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/// Linear work gives 20, quadratic work 400.
+TEST(Commit, TakesTimeInProportionToNewNames) {
+  const double few = std::min(seconds_of_naming(1'000), seconds_of_naming(1'000));
+  EXPECT_LT(seconds_of_naming(20'000), 100 * std::max(few, 0.0005));
 }
 
 INSTANTIATE_TEST_SUITE_P(Segments, CommitBound, ::testing::Values(10, 1'000, 100'000));

@@ -86,6 +86,26 @@ TEST_F(CompactTest, ClosesGapsThatNoRunFitsInto) {
   expect_whole();
 }
 
+/// The file is longer at no time, for work that must not let it grow.
+TEST_F(CompactTest, ClosesGapsWithoutMoreRoom) {
+  add_with_gaps(40, [](std::size_t i) { return 8 * (1 + i * 1000); });
+  commit();
+  const std::uint64_t before = store_.size_bytes();
+  std::uint64_t highest = 0;
+  const Progress note_size = [&](auto, auto) {
+    highest = std::max<std::uint64_t>(highest, store_.size_bytes());
+    return true;
+  };
+  writer_->place_from(format::kDataStart + kMiB);  // the caller's, which stays
+  container::CompactionTurns alone;
+  const auto report = must(container::close_gaps(*writer_, note_size, alone));
+  EXPECT_EQ(writer_->place_from(std::nullopt), format::kDataStart + kMiB);
+  EXPECT_LE(highest, before);
+  EXPECT_EQ(report.file_bytes_after, store_.size_bytes());
+  EXPECT_LT(report.file_bytes_after, live_bytes() * 5 / 4);
+  expect_whole();
+}
+
 TEST_F(CompactTest, MovesRunsOfLogs) {
   const SegmentId log = add_log(*writer_, drum_);
   const SegmentId first = add(kMiB);

@@ -11,6 +11,7 @@
 #include "container/crash_workloads.h"
 #include "drum/memory_store.h"
 #include "pages/page_model.h"
+#include "support/another_thread.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -203,14 +204,17 @@ void record_compaction_beside(Scenario& scenario) {
   auto pages = must(PageDb::open(store, "pages", page_options()));
   auto drum = must(Drum<std::uint64_t>::open(store, "numbers", drum_options));
   int look = 0;
-  must(store.compact([&](auto, auto) {
+  const auto go_on = [&] {
     if (++look == 2) add_some(pages, crawl, 10);
     if (look == 4) must(pages.merge());
     if (look == 5) add_numbers(drum, 100);
     if (look == 7) must(drum.merge());
-    if (look % 3 != 2 || look > 9) return true;
+    if (look % 3 != 2 || look > 9) return;
     must(store.commit());
     scenario.acknowledge();
+  };
+  must(store.compact([&](auto, auto) {
+    on_another_thread(go_on);
     return true;
   }));
   scenario.acknowledge();

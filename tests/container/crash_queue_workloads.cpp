@@ -10,6 +10,7 @@
 
 #include "container/crash_workloads.h"
 #include "queue/queue_words.h"
+#include "support/another_thread.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -129,7 +130,7 @@ void record_transactions(Scenario& scenario) {
   for (const bool commits : {false, true, false, true}) transact(commits);
   int look = 0;
   must(store.compact([&](auto, auto) {
-    if (++look <= 4) transact(look % 2 == 0);
+    if (++look <= 4) on_another_thread([&] { transact(look % 2 == 0); });
     return true;
   }));
   scenario.acknowledge();

@@ -251,6 +251,38 @@ TEST(Directory, RejectsSegmentsWithoutTheirFeatureBit) {
   EXPECT_EQ(error_of(file).code, Errc::kDirectoryInvalid);
 }
 
+format::SegmentEntry queue(std::uint64_t id, const std::string& name) {
+  return {{id}, SegmentKind::kQueue, StorageClass::kBlob, {}, name, {}};
+}
+
+TEST(Directory, FindsNamesFromTheFirstQuestionOn) {
+  container::Directory directory;
+  for (const std::uint64_t id : {1U, 3U}) {
+    const auto name = std::to_string(id);
+    directory.tables.push_back(std::make_shared<const container::Table>(
+        format::TableRef{}, std::vector{drum(id, name, run_at(id, id)), queue(id + 1, name)}));
+  }
+  for (int i = 0; i < 3; ++i) {
+    const auto* const found = directory.find_named(SegmentKind::kQueue, "3");
+    ASSERT_THAT(found, NotNull());
+    EXPECT_EQ(found->id, SegmentId{4});
+    EXPECT_THAT(directory.find_named(SegmentKind::kQueue, "2"), IsNull());
+    EXPECT_THAT(directory.find_named(SegmentKind::kPages, "3"), IsNull());
+  }
+}
+
+/// A generation in which 20,000 queues are opened is asked for as many names.
+TEST(Directory, WalksOverItsTablesForTheFirstTwoNamesOnly) {
+  const auto table = std::make_shared<const container::Table>(
+      format::TableRef{}, std::vector{queue(1, "a"), queue(2, "b")});
+  container::Directory directory;
+  directory.tables = {table};
+  EXPECT_THAT(directory.find_named(SegmentKind::kQueue, "a"), NotNull());
+  EXPECT_THAT(directory.find_named(SegmentKind::kQueue, "a"), NotNull());
+  directory.tables.clear();  // a walk would find nothing now
+  EXPECT_THAT(directory.find_named(SegmentKind::kQueue, "b"), NotNull());
+}
+
 TEST(Directory, RefusesUnknownFeaturesBeforeAnythingElse) {
   DirectoryFile file;
   file.superblock().features_incompat = 1 | std::uint64_t{1} << 62U;

@@ -108,16 +108,15 @@ void check_intruder_noticed(const CommitPolicy& policy) {
   Scenario scenario(policy);
   scenario.begin_with(fill);
   const auto writer = scenario.open_writer();
-  bool intruded = false;
+  int sync_count = 0;
   scenario.recorder().set_hook([&](CallKind kind, Extent) {
-    if (kind != CallKind::kSync || intruded) return;
-    intruded = true;
+    if (kind != CallKind::kSync || ++sync_count != 2) return;
     auto superblock = writer->directory()->superblock;
     const std::uint32_t slot = container::slot_of(++superblock.generation);
     const auto storage = open_memory_storage(scenario.file(), OpenMode::kWrite);
     must(container::write_superblock(*storage, superblock, writer->identity().uuid, slot, 0));
   });
-  require(code_of(writer->prepare()) == Errc::kPoisoned, "another winner after step 0 was missed");
+  require(code_of(writer->prepare()) == Errc::kReplaced, "another winner after step 0 was missed");
 }
 
 /// Another writer commits and leaves just before the lock is ours.
@@ -224,6 +223,95 @@ void require_last_goes_first(Scenario& scenario, const std::vector<std::uint64_t
           "step 0 wrote over the only durable copy");
 }
 
+/// As step 0 of a writer that no lock kept away: the pass of one copy is raised.
+void settle_elsewhere(Scenario& scenario, const Writer& writer) {
+  auto superblock = writer.directory()->superblock;
+  superblock.pass += 100;
+  const auto storage = open_memory_storage(scenario.file(), OpenMode::kWrite);
+  must(container::write_superblock(*storage, superblock, writer.identity().uuid,
+                                   superblock.slot_index, 0));
+}
+
+/// Intrudes at the first call of a kind, once.
+void intrude_at(Scenario& scenario, const Writer& writer, CallKind at,
+                std::vector<std::uint64_t>& offsets) {
+  scenario.recorder().set_hook([&, at, intruded = false](CallKind kind, Extent extent) mutable {
+    const bool is_superblock = extent.offset_bytes < format::kDataStart;
+    if (kind == CallKind::kWrite && is_superblock) offsets.push_back(extent.offset_bytes);
+    if (kind != at || intruded || !is_superblock) return;
+    intruded = true;
+    settle_elsewhere(scenario, writer);
+  });
+}
+
+std::size_t operation_count(Scenario& scenario) {
+  return scenario.recorder().log().operations.size();
+}
+
+void check_look_in_step_0(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const auto writer = scenario.open_writer();
+  std::vector<std::uint64_t> written;
+  intrude_at(scenario, *writer, CallKind::kSync, written);
+  require(code_of(writer->prepare()) == Errc::kReplaced && written.empty(),
+          "step 0 wrote after another one");
+}
+
+void check_look_before_reserve(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const auto writer = scenario.open_writer();
+  must(writer->commit(true));
+  settle_elsewhere(scenario, *writer);
+  const auto before = operation_count(scenario);
+  require(code_of(writer->reserve(4096)) == Errc::kReplaced && operation_count(scenario) == before,
+          "bytes were reserved beside another writer");
+}
+
+void check_look_before_write(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const auto writer = scenario.open_writer();
+  const Extent place = must(writer->reserve(4096));
+  settle_elsewhere(scenario, *writer);
+  require(code_of(writer->write(place.offset_bytes, random_bytes(4096, 1))) == Errc::kReplaced,
+          "a run was written beside another writer");
+}
+
+void check_look_before_draft(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const auto writer = scenario.open_writer();
+  put_blob(*writer, {2}, 9000, 5);
+  settle_elsewhere(scenario, *writer);
+  const auto before = operation_count(scenario);
+  require(code_of(writer->commit()) == Errc::kReplaced && operation_count(scenario) == before,
+          "a directory was written beside another writer");
+}
+
+void check_look_before_publish(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const auto writer = scenario.open_writer();
+  put_blob(*writer, {2}, 9000, 5);
+  std::vector<std::uint64_t> written;
+  intrude_at(scenario, *writer, CallKind::kSync, written);
+  require(code_of(writer->commit()) == Errc::kReplaced && written.empty(),
+          "a commit was published beside another writer");
+}
+
+void check_look_after_publish(const CommitPolicy& policy) {
+  Scenario scenario(policy);
+  scenario.begin_with(fill);
+  const auto writer = scenario.open_writer();
+  put_blob(*writer, {2}, 9000, 5);
+  std::vector<std::uint64_t> written;
+  intrude_at(scenario, *writer, CallKind::kWrite, written);
+  require(code_of(writer->commit()) == Errc::kReplaced,
+          "a commit was acknowledged beside another writer");
+}
+
 /// Step 0 stops in its last sync: one copy is durable, the other one may be.
 void check_step_0_after_half_of_one(const CommitPolicy& policy) {
   Scenario scenario(policy);
@@ -273,6 +361,12 @@ std::span<const ProtocolCheck> protocol_checks() {
       {"step 0 after a rollback", check_step_0_after_a_rollback},
       {"a commit writes both copies", check_both_copies_written},
       {"step 0 notices an intruder", check_intruder_noticed},
+      {"step 0 looks after its first sync", check_look_in_step_0},
+      {"a reservation looks", check_look_before_reserve},
+      {"a write looks", check_look_before_write},
+      {"a commit looks before it allocates", check_look_before_draft},
+      {"a commit looks before it publishes", check_look_before_publish},
+      {"a commit looks before it is acknowledged", check_look_after_publish},
       {"the lock comes before the reading", check_locked_before_read},
       {"a hidden slot is not written over", check_hidden_slot_refused},
       {"a reader reads again under its pin", check_reader_rereads},

@@ -135,7 +135,7 @@ TEST_F(ReaderTest, ReportsAGenerationThatWasTakenBack) {
   const auto file = store_.storage(OpenMode::kWrite);
   const Bytes zeros(4 * kKiB);
   for (const std::uint64_t offset : format::kSuperblockOffsets[1]) must(file->write(offset, zeros));
-  EXPECT_EQ(code_of(reader->newest()), Errc::kPoisoned);
+  EXPECT_EQ(code_of(reader->newest()), Errc::kReplaced);
 }
 
 TEST_F(ReaderTest, ReportsAGenerationThatCameBackWithOtherContent) {
@@ -146,7 +146,7 @@ TEST_F(ReaderTest, ReportsAGenerationThatCameBackWithOtherContent) {
   for (const std::uint32_t copy : {0U, 1U}) {
     must(container::write_superblock(*file, other, reader->identity().uuid, 1, copy));
   }
-  EXPECT_EQ(code_of(reader->newest()), Errc::kPoisoned);
+  EXPECT_EQ(code_of(reader->newest()), Errc::kReplaced);
 }
 
 TEST_F(ReaderTest, FollowsASettledGeneration) {

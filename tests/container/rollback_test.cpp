@@ -56,6 +56,24 @@ TEST_F(RollbackTest, PublishesThePreviousContentAsANewGeneration) {
   EXPECT_EQ(store_.reader()->directory().find(log_)->runs.size(), 2U);
 }
 
+// spec: format.md#rollback rule 7
+TEST_F(RollbackTest, RemembersTheNewestGenerationThatWasTakenBack) {
+  const auto writer = store_.writer();
+  EXPECT_EQ(writer->directory()->taken_back, Generation{});
+  EXPECT_TRUE(writer->directory()->continues({4}));
+  must(rollback(*writer));  // of 4
+  EXPECT_EQ(writer->directory()->taken_back, Generation{4});
+  must(writer->commit(true));
+  const auto reader = store_.reader();
+  EXPECT_EQ(reader->directory().taken_back, Generation{4});
+  EXPECT_FALSE(reader->directory().continues({4}));
+  EXPECT_TRUE(reader->directory().continues({5}));
+  EXPECT_TRUE(reader->directory().continues({6}));
+  EXPECT_FALSE(reader->directory().continues({7}));
+  must(rollback(*writer));
+  EXPECT_EQ(store_.reader()->directory().taken_back, Generation{6});
+}
+
 TEST_F(RollbackTest, TellsHowMuchItHasRead) {
   std::uint64_t last = 0;
   const auto tell = [&](std::uint64_t done, std::uint64_t total) {
@@ -229,6 +247,7 @@ TEST_F(RollbackTest, GoesOnWithCommitsPastADamagedGeneration) {
   replace_blob(*writer, blob_, 40 * kKiB, 7);
   EXPECT_EQ(must(writer->commit()).value, 6U);
   must(writer->commit(true));
+  EXPECT_EQ(writer->directory()->taken_back, Generation{4});
   EXPECT_EQ(blob(), bytes_of_generation(7));
   EXPECT_EQ(text_of(store_.verified()), "");
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "container/container_store.h"
+#include "support/lockless_storage.h"
 #include "support/recording_storage.h"
 
 namespace crawlstore::testing {
@@ -48,6 +49,12 @@ class Slots {
     return must(read_superblock_set(*storage_, kUuid));
   }
   [[nodiscard]] Storage& storage() { return *storage_; }
+  /// As a writer has them that opens the file now.
+  [[nodiscard]] container::OwnSuperblocks own() {
+    container::OwnSuperblocks own(*storage_, kUuid);
+    must(own.read_valid_set());
+    return own;
+  }
   [[nodiscard]] Recorder& recorder() { return recorder_; }
 
  private:
@@ -158,9 +165,10 @@ TEST(Superblocks, ReportsASlotThatCannotBeReadAtAll) {
 
 /// The writes and syncs of step 0 behind its first sync, as "write <slot>.<copy>", "zero
 /// <slot>.<copy>", "sync".
-std::vector<std::string> settle(Slots& slots, std::uint64_t generation) {
+std::vector<std::string> settle(Slots& slots) {
   const std::size_t before = slots.recorder().log().operations.size();
-  EXPECT_TRUE(must(settle_superblocks(slots.storage(), kUuid, superblock(generation), {})));
+  auto own = slots.own();
+  must(settle_superblocks(own, {}));
   std::vector<std::string> steps;
   EXPECT_EQ(slots.recorder().log().operations.at(before).kind, OperationKind::kSync);
   const OperationLog log = slots.recorder().log();
@@ -184,43 +192,43 @@ std::vector<std::string> settle(Slots& slots, std::uint64_t generation) {
 TEST(Superblocks, RewritesOneCopyAtATime) {
   Slots slots;
   slots.put_both(4).put_both(5);
-  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.0", "sync", "write 1.1", "sync"));
+  EXPECT_THAT(settle(slots), ElementsAre("write 1.0", "sync", "write 1.1", "sync"));
 }
 
 TEST(Superblocks, RewritesTheInvalidCopyFirst) {
   Slots slots;
   slots.put_both(4).put_both(5).tear(1, 1);
-  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
+  EXPECT_THAT(settle(slots), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
 }
 
 TEST(Superblocks, RewritesTheOlderCopyFirst) {
   Slots slots;
   slots.put_both(4).put(5, 0).put(3, 1);
-  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
+  EXPECT_THAT(settle(slots), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
 }
 
 TEST(Superblocks, RewritesTheCopyWithTheHigherPassFirst) {
   Slots slots;
   slots.put_both(4).put(5, 0, 1).put(5, 1, 2);
-  EXPECT_THAT(settle(slots, 5), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
+  EXPECT_THAT(settle(slots), ElementsAre("write 1.1", "sync", "write 1.0", "sync"));
 }
 
 TEST(Superblocks, MendsTheWorseCopyOfTheOtherSlot) {
   Slots torn;
   torn.put_both(4).put_both(5).tear(0, 0);
-  EXPECT_THAT(settle(torn, 5), ElementsAre("write 1.0", "sync", "write 1.1", "write 0.0", "sync"));
+  EXPECT_THAT(settle(torn), ElementsAre("write 1.0", "sync", "write 1.1", "write 0.0", "sync"));
   EXPECT_EQ(generation_of(torn.read().previous()), 4U);
   EXPECT_EQ(torn.read().copies[0][0].superblock.generation, 4U);
   Slots older;
   older.put(4, 0).put(2, 1).put_both(5);
-  EXPECT_THAT(settle(older, 5), ElementsAre("write 1.0", "sync", "write 1.1", "write 0.1", "sync"));
+  EXPECT_THAT(settle(older), ElementsAre("write 1.0", "sync", "write 1.1", "write 0.1", "sync"));
 }
 
 TEST(Superblocks, ClearsTheOtherSlotWhenThereWasOneCommit) {
   Slots slots;
   slots.put_both(1).tear(0, 0);
   EXPECT_FALSE(slots.read().lost_slot());
-  EXPECT_THAT(settle(slots, 1), ElementsAre("write 1.0", "sync", "write 1.1", "zero 0.0", "sync"));
+  EXPECT_THAT(settle(slots), ElementsAre("write 1.0", "sync", "write 1.1", "zero 0.0", "sync"));
 }
 
 // spec: format.md#rollback rule 4
@@ -228,8 +236,8 @@ TEST(Superblocks, PutsATombstoneIntoALostSlotBeforeAnythingElse) {
   Slots slots;
   slots.put_both(5).tear(0, 0).tear(0, 1);
   EXPECT_EQ(slots.read().lost_slot(), 0U);
-  EXPECT_THAT(settle(slots, 5), ElementsAre("write 0.0", "sync", "write 0.1", "sync", "write 1.0",
-                                            "sync", "write 1.1", "sync"));
+  EXPECT_THAT(settle(slots), ElementsAre("write 0.0", "sync", "write 0.1", "sync", "write 1.0",
+                                         "sync", "write 1.1", "sync"));
   const auto set = slots.read();
   EXPECT_EQ(generation_of(set.winner()), 5U);
   EXPECT_EQ(set.highest_generation(), 6U);
@@ -240,20 +248,48 @@ TEST(Superblocks, PutsATombstoneIntoALostSlotBeforeAnythingElse) {
 TEST(Superblocks, RaisesThePassOfBothCopiesTheSecondByOneMore) {
   Slots slots;
   slots.put(5, 0, 3).put(5, 1, 1);
-  settle(slots, 5);
+  settle(slots);
   const auto set = slots.read();
   EXPECT_EQ(set.copies[1][0].superblock.pass, 4U);
   EXPECT_EQ(set.copies[1][1].superblock.pass, 5U);
 }
 
 // spec: format.md#commit rule 1
-TEST(Superblocks, RefusesToSettleAnotherGenerationThanTheOpenedOne) {
+TEST(Superblocks, RefusesToSettleOthersThanTheOpenedOnes) {
+  for (const std::uint64_t generation : {3UL, 5UL, 6UL}) {
+    Slots slots;
+    slots.put_both(4).put_both(5);
+    auto own = slots.own();
+    slots.put(generation, 1, 7);
+    const std::size_t before = slots.recorder().log().operations.size();
+    EXPECT_EQ(code_of(settle_superblocks(own, {})), Errc::kReplaced) << generation;
+    EXPECT_EQ(slots.recorder().log().operations.size(), before);
+  }
+}
+
+TEST(Superblocks, FindsEachCopyThatAnotherProgramChanged) {
+  for (const std::uint32_t slot : {0U, 1U}) {
+    for (const std::uint32_t copy : {0U, 1U}) {
+      Slots slots;
+      slots.put(4, 0).put(5, 0).put(5, 1);
+      const auto own = slots.own();
+      EXPECT_TRUE(own.check());
+      slots.tear(slot, copy);
+      EXPECT_EQ(code_of(own.check()), Errc::kReplaced) << slot << copy;
+    }
+  }
+}
+
+TEST(Superblocks, FindsNoFaultInACopyThatCannotBeReadBesideOneThatCan) {
   Slots slots;
-  slots.put_both(5);
-  EXPECT_FALSE(must(settle_superblocks(slots.storage(), kUuid, superblock(4), {})));
-  auto other = superblock(5);
-  other.commit_time_us = 1;
-  EXPECT_FALSE(must(settle_superblocks(slots.storage(), kUuid, other, {})));
+  slots.put_both(4).put_both(5);
+  LocklessStorage storage(slots.recorder().open(OpenMode::kWrite));  // whose calls can all fail
+  container::OwnSuperblocks own(storage, kUuid);
+  must(own.read_valid_set());
+  slots.recorder().inject({.calls = calls(CallKind::kRead)});
+  EXPECT_TRUE(own.check());
+  slots.recorder().inject({.calls = calls(CallKind::kRead), .forever = true});
+  EXPECT_EQ(code_of(own.check()), Errc::kIo);
 }
 
 TEST(Superblocks, KeepsOneWholeCopyWhereverSettlingStops) {
@@ -261,11 +297,12 @@ TEST(Superblocks, KeepsOneWholeCopyWhereverSettlingStops) {
     Slots slots;
     slots.put_both(4).put_both(5).tear(1, 1);
     slots.recorder().inject({.nth = nth, .forever = true, .short_bytes = 700});
-    const auto settled = settle_superblocks(slots.storage(), kUuid, superblock(5), {});
+    auto own = slots.own();
+    const auto settled = settle_superblocks(own, {});
     const bool failed = slots.recorder().has_injected();
     slots.recorder().stop_injecting();
     EXPECT_EQ(generation_of(slots.read().winner()), 5U) << "failing call " << nth;
-    EXPECT_EQ(settled.value_or(false), !failed);
+    EXPECT_EQ(settled.has_value(), !failed);
     if (!failed) break;
   }
 }

@@ -38,7 +38,8 @@ class VerifyTest : public ::testing::Test {
   [[nodiscard]] container::DirectoryPtr directory(bool previous) const {
     container::ReaderOptions options;
     options.previous = previous;
-    return std::make_shared<const container::Directory>(store_.reader(options)->directory());
+    const std::shared_ptr<const container::Reader> reader = store_.reader(options);
+    return {reader, &reader->directory()};
   }
   [[nodiscard]] static std::uint64_t place(const container::Directory& directory, SegmentId id) {
     return directory.find(id)->runs.front().offset_bytes;

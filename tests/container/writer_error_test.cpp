@@ -163,7 +163,7 @@ TEST(WriterError, RefusesAFileThatShowsAnotherGenerationByNow) {
   later.generation = 4;
   const auto other = recorded.store.storage(OpenMode::kWrite);
   must(container::write_superblock(*other, later, writer->identity().uuid, 0, 0));
-  EXPECT_EQ(code_of(writer->prepare()), Errc::kPoisoned);
+  EXPECT_EQ(code_of(writer->prepare()), Errc::kReplaced);
   EXPECT_TRUE(writer->poisoned());
 }
 

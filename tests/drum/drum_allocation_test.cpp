@@ -232,7 +232,9 @@ class Allocations : public ::testing::TestWithParam<bool> {
     const auto storage = open_memory_storage(world.file, OpenMode::kRead);
     VerifyOptions deep;
     deep.level = VerifyLevel::kDeep;
-    EXPECT_TRUE(must(verify(*storage, deep)).findings.empty()) << step.name;
+    // A root that was never published may stand in free space, as after a killed commit: test
+    // builds look at each commit before its superblock, and that allocates (PublishCheck).
+    EXPECT_TRUE(must(verify(*storage, deep)).whole()) << step.name;
     MemoryStore again(contents(*world.file));
     EXPECT_TRUE(again->commit()) << step.name;
   }

@@ -69,6 +69,25 @@ TEST(DrumDispatch, CommitsWhatItSubmitsElsewhereTogetherWithTheMerge) {
   }
 }
 
+TEST(DrumDispatch, StaysAttachedWhenOneMergeHasAnother) {
+  World world;
+  must(world.seen.check_update(1));
+  CallLog alone;
+  must(world.seen.merge(alone));
+  EXPECT_EQ(alone.calls, Calls{"unique update 1"});
+  must(world.seen.check_update(2));
+  must(world.seen.merge());
+  EXPECT_EQ(world.log.calls, Calls{"unique update 2"});
+
+  world.log.then = [&](const std::string&) {
+    EXPECT_EQ(world.seen.merge(alone).error().code, Errc::kReentrant);
+  };
+  for (std::uint64_t key = 3; key < 6; ++key) must(world.seen.check_update(key));
+  must(world.seen.merge());
+  EXPECT_EQ(world.log.calls.size(), 4U);
+  EXPECT_EQ(alone.calls.size(), 1U);
+}
+
 TEST(DrumDispatch, KeepsEffectsExactlyOnceWhenItThrowsLater) {
   for (const DrumOptions& options : {DrumOptions{}, tiny_arrays()}) {
     World world(options);

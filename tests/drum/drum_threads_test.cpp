@@ -309,5 +309,29 @@ TEST(DrumThreads, AttachingWaitsForTheDispatcherOfBefore) {
   merging.join();
 }
 
+/// Counts all that it is told of check_update().
+struct Counter {
+  std::atomic<std::uint64_t>* count;
+  void unique_key_update(const auto& /*answer*/) { ++*count; }
+  void duplicate_key_update(const auto& /*answer*/) { ++*count; }
+};
+
+/// Each thread merges with a dispatcher of its own: one of them hears of each key, and none waits.
+TEST(DrumThreads, TellEachAnswerToTheDispatcherOfSomeMerge) {
+  MemoryStore store;
+  auto keys = must(Drum<std::uint64_t>::open(*store, "keys"));
+  std::atomic<std::uint64_t> told{0};
+  run_threads(
+      [&](std::uint64_t i) {
+        must(keys.check_update(i * kSpread));
+        Counter counter{&told};
+        must(keys.merge(counter));
+      },
+      [] { std::this_thread::yield(); });
+  EXPECT_EQ(told, 2000U);
+  Counter waiting{&told};
+  EXPECT_EQ(must(keys.take_results(waiting)), 0U);
+}
+
 }  // namespace
 }  // namespace crawlstore::testing

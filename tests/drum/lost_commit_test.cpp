@@ -95,6 +95,25 @@ TEST_F(LostCommit, IsReadWhateverHappensToARangeOf28KiB) {
   }
 }
 
+// spec: format.md#rollback rule 6
+TEST_F(LostCommit, IsNotPublishedAfterAnotherProgramHasWritten) {
+  set_slot(newest_, Bytes(after_.size()));
+  Bytes written;
+  const auto progress = [&](std::uint64_t /*done*/, std::uint64_t /*total*/) {
+    const auto other = storage();
+    const auto set = must(container::read_superblock_set(*other, fixed_identity().uuid));
+    auto superblock = *set.winner();
+    ++superblock.pass;
+    must(container::write_superblock(*other, superblock, fixed_identity().uuid,
+                                     superblock.slot_index, 0));
+    written = contents(*file_);
+    return true;
+  };
+  const auto forwarded = container::roll_forward(storage(), 0, progress, container::all_kinds());
+  EXPECT_EQ(code_of(forwarded), Errc::kReplaced);
+  EXPECT_TRUE(contents(*file_) == written);
+}
+
 TEST_F(LostCommit, IsNamedAndPublishedAgainWhenItsSlotIsGone) {
   const Extent lost = root();
   set_slot(newest_, Bytes(after_.size()));

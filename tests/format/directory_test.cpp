@@ -33,6 +33,7 @@ DirectoryRoot valid_root() {
   root.tables = {{unit(1), {3}, 111, {1}, 800, 5}, {unit(2), {10}, 222, {6}, 5000, 94}};
   root.held = {{{unit(4), 2 * kUnitBytes}, {2}, {9}}, {{unit(6), kUnitBytes}, {1}, {10}}};
   root.held_tables = {{unit(7), {9}, 333, 1000, 30}};
+  root.taken_back = {9};
   return root;
 }
 
@@ -56,6 +57,7 @@ TEST(DirectoryRoot, ReturnsWhatWasEncoded) {
   EXPECT_EQ(root->tables, valid_root().tables);
   EXPECT_EQ(root->held, valid_root().held);
   EXPECT_EQ(root->held_tables, valid_root().held_tables);
+  EXPECT_EQ(root->taken_back, Generation{9});
 }
 
 TEST(DirectoryRoot, AcceptsTheEmptyStore) {
@@ -116,6 +118,12 @@ TEST(DirectoryRoot, RejectsMoreThan64MiB) {
 TEST(DirectoryRoot, RejectsAnotherGeneration) {
   EXPECT_EQ(verdict_after([](auto& root) { root.generation = {9}; }),
             "the directory root is of another generation");
+}
+
+// spec: format.md#directory rule 18
+TEST(DirectoryRoot, RejectsAGenerationThatWasTakenBackBeforeItWasMade) {
+  EXPECT_EQ(verdict_after([](auto& root) { root.taken_back = {10}; }),
+            "a generation was taken back that had not been made");
 }
 
 // spec: format.md#directory rule 4

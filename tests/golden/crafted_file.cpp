@@ -36,6 +36,7 @@ CraftedFile::CraftedFile(std::vector<std::byte> whole) : bytes(std::move(whole))
   root.next_segment_id = directory->next_segment_id;
   root.next_run_id = directory->next_run_id;
   root.held = directory->held;
+  root.taken_back = directory->taken_back;
   for (const auto& table : directory->tables) {
     tables.push_back(table->segments);
     root.tables.push_back(table->ref);

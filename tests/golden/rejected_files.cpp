@@ -164,6 +164,8 @@ void add_directory(Maker& make) {
       Errc::kDirectoryInvalid);
   make.directory("directory_next_segment_id", base, [](auto& f) { f.root.next_segment_id = 1; });
   make.directory("directory_next_run_id", base, [](auto& f) { f.root.next_run_id = 1; });
+  make.directory("directory_taken_back", base,
+                 [](auto& f) { f.root.taken_back = f.root.generation; });
   make.directory("directory_ids_descend", base,
                  [](auto& f) { std::swap(f.tables[0][0], f.tables[0][1]); });
   make.directory("directory_id_zero", base, [](auto& f) { f.tables[0][0].id = {0}; });

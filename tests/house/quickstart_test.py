@@ -17,7 +17,7 @@ DOWNLOAD = '[[ " $* " != *" download "* ]] || cp "$PACKAGES/${@: -1}"_*.deb .'
 BUILD = """
 if [[ $1 == --preset ]]; then
   mkdir -p build/release/bin && touch build/release/build.ninja
-else
+elif [[ $1 == --build ]]; then
   for program in doc_crawl crawlstore crawlstore-inspector; do
     [[ -x build/release/bin/$program ]] || cp "$PROGRAMS/$program" build/release/bin/
   done
@@ -31,12 +31,18 @@ class Quickstart(unittest.TestCase):
         for name, path in (FP, PIKE):
             self.sandbox.make_package(name, {path: "<a href=x.html>"})
         self.sandbox.stand_in("doc_crawl", 'ls "$3" "$5" >/dev/null && echo crawled >"$1"')
-        self.sandbox.stand_in("crawlstore", '[[ $(cat "$2") == crawled ]]')
+        self.crawlstore(in_links=10)
         self.sandbox.stand_in("crawlstore-inspector", "true")
         self.sandbox.stand_in("cmake", BUILD)
         self.sandbox.stand_in("apt-get", DOWNLOAD)
         # Every package counts as installed.
         self.sandbox.stand_in("dpkg-query", 'shift; printf "installed %s\\n" "$@"')
+
+    def crawlstore(self, in_links):
+        """Stands in for the command; that many pages link to the first one."""
+        self.sandbox.stand_in("crawlstore", '[[ $(cat "$2") == crawled ]] || exit\n'
+                              f'[[ $1 != page ]] || printf "{{\\n  \\"url\\": \\"\\",\\n  '
+                              f'\\"in_link_count\\": {in_links},\\n}}\\n"')
 
     def start(self, **extra):
         return self.sandbox.start("./quickstart", PACKAGES=str(self.sandbox.folder / "packages"),
@@ -58,13 +64,20 @@ class Quickstart(unittest.TestCase):
             "crawlstore compact build/quickstart.crawl",
             "crawlstore verify build/quickstart.crawl", "crawlstore info build/quickstart.crawl",
             "crawlstore pages build/quickstart.crawl --limit 5",
-            "crawlstore links build/quickstart.crawl #0 --in",
+            "crawlstore links build/quickstart.crawl #0 --in --limit 10",
+            "crawlstore page build/quickstart.crawl #0 --json",
             "crawlstore rank build/quickstart.crawl", "crawlstore top build/quickstart.crawl",
             "crawlstore queue build/quickstart.crawl --fill-from pagerank --replace",
             "crawlstore next build/quickstart.crawl -n 5 --peek"])
         crawl = self.sandbox.calls("doc_crawl")[0].split()
         self.assertEqual(crawl[2::2], ["https://www.freepascal.org/docs-html/3.2.2/",
                                        "https://pike.lysator.liu.se/generated/"])
+
+    def test_says_how_many_links_it_does_not_show(self):
+        self.assertNotIn("more", self.run_quickstart()[1])
+        self.crawlstore(in_links=730)
+        shutil.rmtree(self.sandbox.folder / "build/release")
+        self.assertIn("\n... and 720 more\n", self.run_quickstart()[1])
 
     def test_makes_packages_and_crawls_nothing(self):
         self.sandbox.stand_in("cpack", 'mkdir -p "$4" && touch "$4/crawlstore_0.1.0_amd64.deb"')

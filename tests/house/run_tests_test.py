@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """./run-tests and .ci/run: the last line sums all runs, whatever fails shows in the exit code."""
 
+import re
 import unittest
 
-from sandbox import Sandbox
+from sandbox import SOURCE, Sandbox
 
 # Writes a report of one passed test; in the preset $BAD one failed test beside it.
 CTEST = """
@@ -160,23 +161,60 @@ class RunTests(unittest.TestCase):
         path.write_text(f"#!/bin/bash\nexit {code}\n")
         path.chmod(0o755)
 
+    def quickstart(self, code):
+        """Stands in for ./quickstart, which has built what it runs, and ends with a code."""
+        path = self.sandbox.folder / "quickstart"
+        path.symlink_to("stand-ins/quickstart")
+        self.sandbox.stand_in("quickstart", "mkdir -p build/release/bin; cd build/release/bin; "
+                              f"touch doc_crawl; chmod +x doc_crawl; (($#)) || exit {code}")
+
     def test_ci_ends_with_the_sum(self):
         self.lint(0)
+        self.quickstart(0)
         code, output, last = self.run_tests(program=".ci/run")
         self.assertEqual((code, last), (0, "3 passed, 0 failed, 0 skipped"), output)
 
+    def test_ci_runs_the_quick_starts_of_the_readme_in_its_order(self):
+        self.lint(0)
+        self.quickstart(0)
+        self.run_tests(program=".ci/run")
+        calls = (self.sandbox.folder / "calls").read_text().splitlines()
+        ran = [call.strip() for call in calls if call.startswith("quickstart")]
+        blocks = re.findall(r'```sh\n(.*?)```', (SOURCE / "README.md").read_text(), re.DOTALL)
+        wanted = [line.split("#")[0].strip().removeprefix("./")
+                  for line in "".join(blocks).splitlines()
+                  if line.startswith("./quickstart")]
+        self.assertEqual(ran, wanted)
+
+    def test_ci_goes_on_without_documentation_packages(self):
+        self.lint(0)
+        self.quickstart(3)
+        code, output, last = self.run_tests(program=".ci/run")
+        self.assertEqual((code, last), (0, "3 passed, 0 failed, 0 skipped"), output)
+        self.assertIn("NOT RUN: what quickstart does", output)
+
+    def test_ci_counts_a_failed_command_of_the_readme(self):
+        self.lint(0)
+        self.quickstart(5)
+        code, output, last = self.run_tests(program=".ci/run")
+        self.assertEqual((code, last), (1, "3 passed, 1 failed, 0 skipped"), output)
+        self.assertIn("FAILED: ./quickstart ended with exit code 5", output)
+
     def test_ci_counts_failed_source_checks(self):
         self.lint(1)
+        self.quickstart(0)
         code, output, last = self.run_tests(program=".ci/run")
         self.assertEqual((code, last), (1, "3 passed, 1 failed, 0 skipped"), output)
 
     def test_ci_fails_when_the_tests_fail(self):
         self.lint(0)
+        self.quickstart(0)
         code, output, last = self.run_tests(program=".ci/run", bad="release")
         self.assertEqual((code, last), (1, "3 passed, 1 failed, 0 skipped"), output)
 
     def test_ci_fails_when_the_tests_never_ran(self):
         self.lint(0)
+        self.quickstart(0)
         code, output, _ = self.run_tests("--no-such-option", program=".ci/run")
         self.assertEqual(code, 2, output)
 

@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("CRAWLSTORE_SOURCE_DIR", ".")).resolve()
@@ -95,8 +96,13 @@ class Files(Test):
         live = self.folder / "live.crawl"
         with subprocess.Popen([command, "seen", "--memory", "16MiB", live], stdin=subprocess.PIPE,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as writer:
+            writer.stdin.write(b"http://example.com/\n")  # no input, no file
+            writer.stdin.flush()
+            end = time.monotonic() + WAIT_SECONDS
             while not live.exists() or not has_writer(live):
                 self.assertIsNone(writer.poll())
+                self.assertLess(time.monotonic(), end)
+                time.sleep(0.01)
             code, shown, said = self.labels(live)
             self.assertEqual((code, said), (0, ""))
             self.assertIn("FOLLOWING", shown)

@@ -6,8 +6,12 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include <gtest/gtest.h>
+
+#include <crawlstore/file_map.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
 #include <crawlstore/queue.h>
@@ -15,6 +19,7 @@
 #include <crawlstore/scores.h>
 
 #include "drum/memory_store.h"
+#include "support/bytes.h"
 
 namespace crawlstore::testing {
 
@@ -71,6 +76,77 @@ inline void fill_queues(Store& store) {
   must(later.close());
 }
 
+/// Writes the store's file.
+inline void write_image(const MemoryStore& store, const std::string& path) {
+  const std::vector<std::byte> image = store.image();
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(image.data()),
+             static_cast<std::streamsize>(image.size()));
+}
+
+/// Flips a bit of the longest run of that kind, so far in.
+///   returns  the offset of the byte
+inline std::uint64_t damage_longest_run(const std::string& path, std::string_view kind,
+                                        double share = 0.5) {
+  Extent longest;
+  for (const ExtentInfo& extent : must(extents(must(Snapshot::open(path, {.pin = false}))))) {
+    if (extent.use != ExtentUse::kRun || name_of(extent.kind) != kind) continue;
+    if (extent.extent.length_bytes > longest.length_bytes) longest = extent.extent;
+  }
+  EXPECT_NE(longest.length_bytes, 0U) << "no run of " << kind;
+  const std::uint64_t offset =
+      longest.offset_bytes +
+      static_cast<std::uint64_t>(share * static_cast<double>(longest.length_bytes));
+  auto bytes = file_bytes(path);
+  bytes.at(offset) ^= std::byte{1};
+  put_file(path, bytes);
+  return offset;
+}
+
+/// Hosts of several sizes: big.example with 40 pages, of which 7 wait in queues; 12 of a name
+/// beyond ASCII, of which 2 wait; mid.example with 5, of which 3 failed; 2 pages without a host.
+inline void write_hosts_file(const std::string& path) {
+  MemoryStore store;
+  PageDb pages = must(PageDb::open(*store));
+  const auto crawl = [&](const std::string& prefix, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      must(pages.add(CrawledPage(prefix + std::to_string(i), kCrawlTimeUs)));
+    }
+  };
+  crawl("http://mid.example/", 5);
+  crawl("file:///folder/", 2);
+  crawl("http://big.example/", 40);
+  crawl(
+      "http://b\xc3\xbc"
+      "cher.example/",
+      12);
+  for (const char* number : {"1", "3", "4"}) {
+    const std::string url = std::string("http://mid.example/") + number;
+    CrawlEvent failed;
+    failed.kind = CrawlEventKind::kFailed;
+    failed.url = url;
+    failed.time_us = kCrawlTimeUs + 1;
+    must(pages.add(failed));
+  }
+  must(pages.merge());
+  const PageView view = must(PageView::open(must(store->snapshot())));
+  Queue queue = must(Queue::open(*store));
+  const auto wait = [&](const std::string& prefix, std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto page = must(view.find(prefix + std::to_string(i)));
+      must(queue.insert(std::vector<QueuedPage>{{*page, static_cast<double>(i)}}));
+    }
+  };
+  wait("http://big.example/", 7);
+  wait(
+      "http://b\xc3\xbc"
+      "cher.example/",
+      2);
+  must(queue.close());
+  must(pages.close());
+  write_image(store, path);
+}
+
 /// The file: two crawls of a web of 6 hosts, failures, deletions, and edits that wait.
 ///   has_scores  in_degree, stale; and pagerank
 ///   has_queue   see fill_queues()
@@ -108,10 +184,7 @@ inline void write_pages_file(const std::string& path, bool has_scores = false,
     must(store->commit());
     must(pages.close());
   }
-  const std::vector<std::byte> image = store.image();
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(image.data()),
-             static_cast<std::streamsize>(image.size()));
+  write_image(store, path);
 }
 
 }  // namespace crawlstore::testing

@@ -5,6 +5,7 @@ acceptance: 7, 19, 22"""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -42,7 +43,8 @@ class Window(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         read, write = os.pipe()
         self.server = subprocess.Popen(
-            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"],
+            ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp",
+             "-noreset"],  # else it is away for a moment after the last client has left
             pass_fds=[write], stderr=subprocess.DEVNULL)
         self.addCleanup(self.server.wait)
         self.addCleanup(self.server.terminate)
@@ -120,6 +122,55 @@ class Window(unittest.TestCase):
         self.do("mousemove", *self.place_of("graph.node[0]"))
         self.do("click", "--repeat", 2, "--delay", 60, 1)
         self.wait_for_text("3 pages, 2 edges")
+
+    def size_of(self, window):
+        lines = subprocess.run(["xdotool", "getwindowgeometry", "--shell", window], text=True,
+                               env=self.environment, check=True, stdout=subprocess.PIPE).stdout
+        fields = dict(line.split("=") for line in lines.split())
+        return int(fields["WIDTH"]), int(fields["HEIGHT"])
+
+    def find_window(self):
+        """Number of the window of the class that the desktop entry names."""
+        entry = (SOURCE / "inspector/desktop/crawlstore-inspector.desktop").read_text()
+        name = re.search("^StartupWMClass=(.+)$", entry, re.MULTILINE)[1]
+
+        def search():
+            return subprocess.run(["xdotool", "search", "--class", f"^{name}$"], text=True,
+                                  env=self.environment, stdout=subprocess.PIPE,
+                                  check=False).stdout.split()
+        return wait_for(search, f"a window of the class {name}")[0]
+
+    def test_comes_back_in_the_size_in_which_it_was_left(self):
+        program = self.start(FILE)
+        self.wait_for_text("Health")
+        window = self.find_window()
+        self.assertEqual(self.size_of(window), (1280, 800))
+        low = self.place_of("status.problems")[1]
+        self.do("windowsize", window, 900, 600)
+        # Drawn anew although nobody touches it.
+        wait_for(lambda: self.place_of("status.problems")[1] < low, "the smaller window")
+        self.do("key", "--window", window, "ctrl+q")
+        self.assertEqual(program.wait(WAIT_SECONDS), 0)
+        self.start(FILE)
+        self.assertEqual(self.size_of(self.find_window()), (900, 600))
+
+    @unittest.skipIf(shutil.which("xprop") is None, "x11-utils is not installed")
+    def test_has_the_icon_in_the_sizes_that_task_bars_ask_for(self):
+        self.start(FILE)
+        self.wait_for_text("Health")
+        answer = subprocess.run(
+            ["xprop", "-id", self.find_window(), "-notype", "-len", str(1 << 20),
+             "-f", "_NET_WM_ICON", "32c", "=$0+\n", "_NET_WM_ICON"],
+            env=self.environment, check=True, text=True, stdout=subprocess.PIPE).stdout
+        words = [int(word) for word in answer.split("=")[1].split(",")]
+        sizes = []
+        while words:
+            width, height = words[:2]
+            sizes.append((width, height))
+            # Of the first segment, opaque: 0xAARRGGBB.
+            self.assertEqual(words[2 + 10 * height // 64 * width + 20 * width // 64], 0xff1f6fb2)
+            words = words[2 + width * height:]
+        self.assertEqual(sizes, [(side, side) for side in (16, 32, 48, 64, 128)])
 
     @unittest.skipIf(xdnd is None, "python3-xlib is not installed")
     def test_opens_a_file_that_is_dropped_on_it(self):

@@ -63,6 +63,7 @@ class Desktop(unittest.TestCase):
         entry.read(self.entry)
         entry = entry["Desktop Entry"]
         self.assertEqual((entry["TryExec"], entry["Exec"]), (PROGRAM, f"{PROGRAM} %f"))
+        self.assertEqual(entry["StartupWMClass"], PROGRAM)
         self.assertEqual(entry["MimeType"], f"{TYPE};")
         about = ElementTree.parse(self.metainfo).getroot()
         self.assertEqual(about.find("launchable").text, self.entry.name)

@@ -47,9 +47,9 @@ class Package(unittest.TestCase):
         paths = {line.split()[5][1:] for line in lines if not line.endswith("/")}
         return {re.sub(r'/lib/[^/]+-linux-gnu[^/]*/', "/lib/*/", path) for path in paths}
 
-    def depends(self, package):
-        field = run("dpkg-deb", "--field", self.packages[package], "Depends")
-        return {name.split()[0] for name in field.split(", ")}
+    def depends(self, package, field="Depends"):
+        names = run("dpkg-deb", "--field", self.packages[package], field)
+        return {name.split()[0] for name in names.split(", ")}
 
     def test_there_are_two_packages(self):
         self.assertEqual(set(self.packages), {"crawlstore", "libcrawlstore-dev"})
@@ -70,6 +70,9 @@ class Package(unittest.TestCase):
 
     def test_tools_depend_on_their_shared_libraries(self):
         self.assertLessEqual({"libc6", "libglfw3"}, self.depends("crawlstore"))
+
+    def test_tools_recommend_letters_for_chinese_and_japanese(self):
+        self.assertIn("fonts-droid-fallback", self.depends("crawlstore", "Recommends"))
 
     def test_lintian_finds_nothing(self):
         self.assertEqual(run("lintian", "--allow-root", "--fail-on", "error,warning",

@@ -11,10 +11,12 @@
 #include <gtest/gtest.h>
 
 #include <crawlstore/drum_view.h>
+#include <crawlstore/pages.h>
 #include <crawlstore/url_seen.h>
 
 #include "drum/memory_store.h"
 #include "golden/patch.h"
+#include "inspector/pages_file.h"
 #include "model/key_text.h"
 #include "support/seeded.h"
 
@@ -70,23 +72,34 @@ std::string shown_aux(std::span<const std::byte> aux) {
 }
 
 void expect_keys(const DrumView& view) {
-  const auto source = key_rows(view);
-  EXPECT_EQ(source->name(), "keys");
-  const auto rows = all_rows(*source);
-  const std::size_t key_column = column_of(source->columns(), "key");
-  const std::size_t value_column = column_of(source->columns(), "value");
+  std::vector<Row> rows;
+  std::vector<std::string> values;
+  for (std::uint64_t bucket = 0; bucket < view.buckets().size(); ++bucket) {
+    const auto source = key_rows(view, bucket);
+    EXPECT_EQ(source->name(), "keys");
+    EXPECT_EQ(source->row_count(), view.buckets()[bucket].key_count);
+    const std::size_t value_column = column_of(source->columns(), "value");
+    std::uint64_t number = 0;
+    for (const Row& row : all_rows(*source)) {
+      rows.push_back(row);
+      const auto whole = must(source->whole_row(number++, row));
+      values.push_back(std::get<std::string>(whole[value_column]));
+    }
+    EXPECT_EQ(number, source->row_count());
+    EXPECT_TRUE(must(source->rows(number, 100)).empty()) << "not those of the next bucket";
+  }
   std::size_t at = 0;
   must(view.for_each_key([&](Key16 key, std::span<const std::byte> value) {
     EXPECT_LT(at, rows.size());
     if (at >= rows.size()) return false;
     EXPECT_EQ(rows[at][0], Cell{std::uint64_t{at}});
-    EXPECT_EQ(rows[at][key_column], Cell{format_key(key, view.info().key_bytes > 8)});
-    const auto whole = must(source->whole_row(at, rows[at]));
-    EXPECT_EQ(whole[value_column], Cell{hex_of(value)});
+    EXPECT_EQ(rows[at][1], Cell{format_key(key, view.info().key_bytes > 8)});
+    EXPECT_EQ(values[at], hex_of(value));
     ++at;
     return true;
   }));
   EXPECT_EQ(at, rows.size());
+  EXPECT_EQ(key_rows(view, view.buckets().size())->row_count(), 0U);
 }
 
 void expect_pending(const DrumView& view) {
@@ -167,9 +180,9 @@ TEST(DrumRows, NeverCrashOnARejectedGolden) {
     for (const DrumInfo& info : *drums) {
       const auto view = DrumView::open(*snapshot, info.name);
       if (!view) continue;
-      error_count += key_rows(*view)->rows(0, 100'000) ? 0 : 1;
       static_cast<void>(buckets_table(*view, snapshot->segments()));
       for (std::uint64_t bucket = 0; bucket < view->buckets().size() && bucket < 100; ++bucket) {
+        error_count += key_rows(*view, bucket)->rows(0, 100'000) ? 0 : 1;
         error_count += pending_rows(*view, bucket)->rows(0, 100'000) ? 0 : 1;
       }
     }
@@ -244,6 +257,35 @@ TEST(KeyPlaceView, SaysWhereAKeyIs) {
     EXPECT_EQ(find_field(document, "block_offset_bytes") != nullptr, key <= 2);
     EXPECT_EQ(find_field(document, "run_offset_bytes") != nullptr, key == 2 || key == 3);
   }
+}
+
+TEST(KeyPlaceView, KnowsThePagesOfFreshKeys) {
+  MemoryStore store;
+  PageDb database = must(PageDb::open(*store));
+  testing::crawl_web(database, 2, 20, testing::kCrawlTimeUs);
+  must(database.merge());
+  testing::crawl_web(database, 3, 20, testing::kCrawlTimeUs);
+  must(database.merge());
+  const auto pages = must(PageView::open(must(store->snapshot())));
+  const auto drum = testing::drum_view(*store, "pages");
+  const auto go_on = [](auto...) { return true; };
+  std::uint64_t fresh_count = 0;
+  must(pages.for_each_key([&](Key16 key, std::uint64_t index) {
+    EXPECT_EQ(must(page_of_key(pages, key, go_on)), index);
+    const KeyPlace place = must(find_key(drum, key));
+    if (place.stored) return true;
+    ++fresh_count;
+    const Document document = key_place_view(drum, key, place, index);
+    EXPECT_EQ(find_field(document, "found_in")->value,
+              Cell{std::string("fresh keys, which no bucket has yet")});
+    EXPECT_EQ(find_field(document, "page")->value, Cell{index});
+    return true;
+  }));
+  EXPECT_EQ(fresh_count, pages.info().page_count - drum.info().key_count);
+  EXPECT_GT(fresh_count, 0U);
+  EXPECT_EQ(must(page_of_key(pages, Key16(1), go_on)), std::nullopt);
+  EXPECT_EQ(page_of_key(pages, Key16(1), [](auto...) { return false; }).error().code,
+            Errc::kCancelled);
 }
 
 TEST(GapsTable, HasARowAPowerThatOccurs) {

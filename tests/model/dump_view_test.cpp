@@ -40,6 +40,19 @@ TEST(DumpView, ShowsBytesThatATerminalCanShow) {
   EXPECT_EQ(row[5], Cell{std::string("a\\x1b\\xff")});
 }
 
+TEST(FieldText, SaysATimeInUtcToo) {
+  FieldInfo field;
+  field.type = "time_us";
+  field.value = "1600000000000000";
+  EXPECT_EQ(field_text(field), "1600000000000000 (2020-09-13T12:26:40Z)");
+  EXPECT_EQ(field_tree({field}).rows[0][1], Cell{field_text(field)});
+  field.value = "no number";
+  EXPECT_EQ(field_text(field), "no number");
+  field.type = "u64";
+  field.value = "1600000000000000";
+  EXPECT_EQ(field_text(field), field.value);
+}
+
 TEST(FieldTree, IndentsByDepth) {
   std::vector<FieldInfo> fields(3);
   for (std::uint32_t depth = 0; depth < 3; ++depth) {

@@ -190,6 +190,23 @@ TEST_F(EgoGraphs, OfHostsCountTheLinksBetweenThem) {
   EXPECT_EQ(host_graph(*view_, "none.example", {}, go_on).error().code, Errc::kInvalidArgument);
 }
 
+TEST_F(EgoGraphs, OfHostsSayHowManyPagesWereNotLookedAt) {
+  EgoGraphOptions options{GraphDirection::kBoth, 2, 100, {}};
+  const auto all = must(host_graph(*view_, "h3.example", options, go_on));
+  EXPECT_EQ(all.unseen_page_count, 0U);
+  options.host_pages_max = 2;
+  const auto some = must(host_graph(*view_, "h3.example", options, go_on));
+  std::uint64_t page_count = 0;
+  for (const GraphNode& node : some.nodes) {
+    const auto same = std::ranges::find(all.nodes, node.host, &GraphNode::host);
+    ASSERT_NE(same, all.nodes.end());
+    EXPECT_EQ(node.page_count, same->page_count) << "all pages are counted";
+    page_count += node.page_count - std::min<std::uint64_t>(node.page_count, 2);
+  }
+  EXPECT_EQ(some.unseen_page_count, page_count);
+  EXPECT_GT(page_count, 0U);
+}
+
 TEST_F(EgoGraphs, StopWhenTheyAreToldTo) {
   const auto stop = [](std::uint64_t, std::uint64_t) { return false; };
   EXPECT_EQ(page_graph(*view_, 1, {}, stop).error().code, Errc::kCancelled);

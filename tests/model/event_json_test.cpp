@@ -92,6 +92,8 @@ TEST(EventLineParser, SaysWhatIsWrong) {
   const std::string hash(130, '0');
   EXPECT_EQ(again(""), "it is no JSON");
   EXPECT_EQ(again("1"), "it is no JSON object");
+  const std::string two("{\"kind\":\"known\",\"url\":\"a\"}\0{}", 29);
+  EXPECT_EQ(again(two), "it is no JSON");  // a zero byte ends nothing
   EXPECT_EQ(again(R"({"url":"a"})"), "`kind` is missing");
   EXPECT_EQ(again(R"({"kind":"Page","url":"a"})"), "this `kind` is not known");
   EXPECT_EQ(again(R"({"kind":"page","url":"a","links":["b",1]})"),

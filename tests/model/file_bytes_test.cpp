@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/format_text.h"
 #include "support/bytes.h"
 #include "support/seeded.h"
 #include "support/temporary_folder.h"
@@ -154,6 +155,17 @@ TEST(ByteValues, ReadsBothByteOrders) {
   EXPECT_EQ(value_of(fields, "i64"),
             Cell{static_cast<std::int64_t>(std::uint64_t{0xf807060580ff0201})});
   EXPECT_EQ(value_of(byte_values(bytes_of("\xff")), "i8"), Cell{std::int64_t{-1}});
+}
+
+TEST(ByteValues, AreGroupedAlikeWithAndWithoutASign) {
+  const auto fields = byte_values(bytes_of("\x89\x43\x01\x80"));
+  const auto shown = [&](const char* name) {
+    const auto found = std::ranges::find(fields, name, &Field::name);
+    return format_cell(found->value, found->unit);
+  };
+  EXPECT_EQ(shown("u16"), "17,289");
+  EXPECT_EQ(shown("i16"), "17,289");
+  EXPECT_EQ(shown("i32"), "-2,147,400,823");
 }
 
 TEST(ByteValues, ReadsVarintsAndFloats) {

@@ -66,6 +66,11 @@ TEST(FormatDuration, TakesTheUnitsThatFit) {
 }
 
 TEST(FormatCell, FollowsTheUnit) {
+  EXPECT_EQ(format_cell(std::int64_t{-1234}, Unit::kCount), "-1,234");
+  EXPECT_EQ(format_cell(std::int64_t{1234}, Unit::kCount), "1,234");
+  EXPECT_EQ(format_cell(std::numeric_limits<std::int64_t>::min(), Unit::kCount),
+            "-9,223,372,036,854,775,808");
+  EXPECT_EQ(format_cell(std::int64_t{-1234}, Unit::kId), "-1234");
   EXPECT_EQ(format_cell(std::uint64_t{81920}, Unit::kOffset), "0x14000");
   EXPECT_EQ(format_cell(std::uint64_t{81920}, Unit::kCount), "81,920");
   EXPECT_EQ(format_cell(std::uint64_t{81920}, Unit::kId), "81920");

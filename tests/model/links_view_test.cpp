@@ -38,7 +38,7 @@ double number(const Table& table, std::size_t row, std::string_view name) {
 
 TEST(LinksView, SaysWhatLinksTakeNowAndCompacted) {
   const auto views = linked_pages(false);
-  const Table links = link_directions_table(views);
+  const Table links = link_directions(views).table;
   ASSERT_EQ(links.rows.size(), 2u);
   EXPECT_EQ(cell(links, 0, "direction"), Cell(std::string("out")));
   EXPECT_EQ(cell(links, 1, "direction"), Cell(std::string("in")));
@@ -48,7 +48,7 @@ TEST(LinksView, SaysWhatLinksTakeNowAndCompacted) {
   EXPECT_EQ(cell(links, 0, "dense_run_count"), Cell(std::uint64_t{0}));
   EXPECT_LT(number(links, 0, "compacted_bits_per_link"), number(links, 0, "bits_per_link"));
   const auto compacted = linked_pages(true);
-  const Table after = link_directions_table(compacted);
+  const Table after = link_directions(compacted).table;
   EXPECT_EQ(cell(after, 0, "dense_run_count"), Cell(std::uint64_t{1}));
   EXPECT_EQ(cell(after, 0, "compacted_bytes"), cell(after, 0, "allocated_bytes"));
   EXPECT_NEAR(number(links, 0, "compacted_bytes"), number(after, 0, "compacted_bytes"),

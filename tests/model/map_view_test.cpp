@@ -215,5 +215,59 @@ TEST(Squarify, IsCloseToSquares) {
   EXPECT_NEAR(tiles[0].height, 2.0, 1e-5);
 }
 
+Finding finding_at(std::uint64_t offset, Errc code) {
+  Finding finding;
+  finding.error.code = code;
+  finding.error.offset = offset;
+  return finding;
+}
+
+ExtentInfo piece(std::uint64_t offset, std::uint64_t length, ExtentUse use) {
+  ExtentInfo info;
+  info.extent = {offset, length};
+  info.use = use;
+  return info;
+}
+
+TEST(Damage, IsWholeChunksWithinTheirRun) {
+  const Extents extents{piece(0, 4096, ExtentUse::kSuperblock),
+                        piece(4096, 200'000, ExtentUse::kRun),
+                        piece(204'096, 4096, ExtentUse::kFree)};
+  constexpr std::uint64_t kChunk = 65536;
+  const auto damaged = damaged_extents(
+      extents, {finding_at(4096 + 3 * kChunk, Errc::kChunkDamaged),  // the last, cut by the run
+                finding_at(4096, Errc::kChunkDamaged), finding_at(4096, Errc::kChunkDamaged),
+                finding_at(4096 + kChunk + 8, Errc::kSegmentInvalid),
+                finding_at(40, Errc::kSuperblockDamaged), finding_at(Error::kNoOffset, Errc::kIo),
+                finding_at(1 << 30, Errc::kIo)});
+  const std::vector<Extent> expected{
+      {0, 4096 + kChunk}, {4096 + kChunk + 8, 1}, {4096 + 3 * kChunk, 200'000 - 3 * kChunk}};
+  EXPECT_EQ(damaged, expected);
+  EXPECT_EQ(damaged_bytes(damaged, extents[0].extent), 4096U);
+  EXPECT_EQ(damaged_bytes(damaged, extents[1].extent), kChunk + 1 + 200'000 - 3 * kChunk);
+  EXPECT_EQ(damaged_bytes(damaged, extents[2].extent), 0U);
+  EXPECT_EQ(damaged_bytes(damaged, {4096 + kChunk - 1, 4096}), 2U);
+  EXPECT_EQ(damaged_bytes({}, extents[0].extent), 0U);
+}
+
+TEST(SmallAreas, AreOneInItsPlace) {
+  const std::vector<double> sizes{100, 50, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+  const auto areas = merge_small_areas(sizes, 5);
+  ASSERT_EQ(areas.size(), 3U);
+  EXPECT_EQ(areas[1].count, 16U) << "between the larger and the smaller one";
+  EXPECT_EQ(areas[1].first, 2U);
+  EXPECT_EQ(areas[1].size, 64);
+  EXPECT_EQ(areas[2].size, 50);
+  EXPECT_EQ(areas[2].first, 1U);
+  EXPECT_EQ(merge_small_areas(sizes, 4).size(), sizes.size()) << "none is below";
+  ASSERT_EQ(merge_small_areas(sizes, 101).size(), 1U);
+  EXPECT_EQ(merge_small_areas(sizes, 101)[0].size, 214);
+  EXPECT_TRUE(merge_small_areas({}, 1).empty());
+  const auto hidden = merge_small_areas({1e9, 3, 2}, 5);
+  ASSERT_EQ(hidden.size(), 2U);
+  EXPECT_EQ(hidden[1].size, 5);
+  EXPECT_NEAR(hidden[1].shown, 0.02 * 1e9, 1) << "to be seen";
+}
+
 }  // namespace
 }  // namespace crawlstore::model

@@ -68,6 +68,10 @@ TEST(PagesDiffView, ShowsPagesLinksAndEdits) {
   EXPECT_EQ(pages[1][1], text("added"));
   EXPECT_EQ(pages[1][2], Cell{});
   EXPECT_EQ(pages[1][3], text("known"));
+  const std::vector<std::vector<Cell>> hosts{{text("pages"), text("a.org"), std::int64_t{1},
+                                              std::uint64_t{1}, std::uint64_t{0}, std::uint64_t{0},
+                                              std::uint64_t{1}}};
+  EXPECT_EQ(table_of(document, "hosts").rows, hosts);
   const std::vector<std::vector<Cell>> page_links{
       {text("pages"), std::uint64_t{1}, std::uint64_t{1}, text("http://a.org/")}};
   EXPECT_EQ(table_of(document, "page_links").rows, page_links);
@@ -81,6 +85,40 @@ TEST(PagesDiffView, ShowsPagesLinksAndEdits) {
   const auto& databases = table_of(document, "page_databases");
   EXPECT_EQ(databases.rows.at(0).size(), databases.columns.size());
   EXPECT_EQ(databases.rows[0][1], text("changed"));
+}
+
+/// Tells the view of pages of hosts: +3 of a host are pages that came, -1 pages that went, and 0
+/// one that became gone.
+void tell_pages(const PagesDiffSink& sink, const std::vector<std::pair<std::string, int>>& pages) {
+  for (const auto& [host, change] : pages) {
+    PageInfo info;
+    info.url = "http://" + host + "/";
+    PageDiff page{"pages", change > 0 ? Change::kAdded : Change::kGone, {}, {}, {}};
+    if (change <= 0) page.older = info;
+    if (change >= 0) page.newer = info;
+    for (int i = 0; i < std::max(1, std::abs(change)); ++i) sink.page(page);
+  }
+}
+
+TEST(PagesDiffView, ListsHostsByHowMuchTheyGrew) {
+  const States states;
+  PagesDiffView view(*states.older, *states.newer, {});
+  tell_pages(view.sink(), {{"calm.org", 0},
+                           {"lost.org", -5},
+                           {"grew.org", 3},
+                           {"both.org", 4},
+                           {"both.org", -2},
+                           {"both.org", 0}});
+  Document document{{{"is_different", Unit::kFlag, false}}, {}};
+  ASSERT_TRUE(view.add_to(document, {}));
+  const auto row = [](const char* host, std::int64_t delta, std::uint64_t added, std::uint64_t gone,
+                      std::uint64_t forgotten) {
+    return std::vector<Cell>{text("pages"), text(host), delta, added, gone, forgotten, Cell(0UL)};
+  };
+  EXPECT_EQ(
+      table_of(document, "hosts").rows,
+      (std::vector<std::vector<Cell>>{row("grew.org", 3, 3, 0, 0), row("both.org", 2, 4, 3, 2),
+                                      row("calm.org", 0, 0, 1, 0), row("lost.org", -5, 0, 5, 5)}));
 }
 
 TEST(PagesDiffView, ListsNoMoreRowsThanItIsAskedFor) {

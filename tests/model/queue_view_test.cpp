@@ -62,22 +62,10 @@ TEST_F(QueueTables, NameTheFirstPagesWithHostsWhereTheyHaveURLs) {
   EXPECT_EQ(table.rows[1], (std::vector<Cell>{kNoPage, std::uint64_t{2}, 1.0, std::monostate(),
                                               std::monostate()}));
   EXPECT_EQ(std::get<std::uint64_t>(table.rows[2][0]), 0U);
+  EXPECT_EQ(first_table(pages, 7).rows[2][1], Cell(std::uint64_t{10}));
   const auto without = must(waiting_pages(this->view(), nullptr, 3));
   EXPECT_EQ(without[0].queued, pages[0].queued);
   EXPECT_EQ(without[0].url, "");
-}
-
-TEST_F(QueueTables, CountThePagesOfHostsMostFirst) {
-  const std::vector<WaitingPage> pages{{{1, 1}, "http://b.example/1"},
-                                       {{2, 1}, ""},
-                                       {{3, 1}, "http://c.example/"},
-                                       {{4, 1}, "http://c.example/2"},
-                                       {{5, 1}, "http://a.example/"}};
-  const Table table = waiting_hosts_table(pages);
-  EXPECT_EQ(table.rows,
-            (std::vector<std::vector<Cell>>{{std::string("c.example"), std::uint64_t{2}},
-                                            {std::string("a.example"), std::uint64_t{1}},
-                                            {std::string("b.example"), std::uint64_t{1}}}));
 }
 
 TEST_F(QueueTables, SayWhereRunsLieAndSinceWhen) {
@@ -128,6 +116,24 @@ TEST(PlaceAmong, FollowsTheBins) {
   EXPECT_EQ(place_among(bins, -3), 1);
   EXPECT_EQ(place_among({}, 3), 1);
   EXPECT_EQ(place_among(std::vector<QueueBin>{{kEndless, 1, 0, 0}}, 5), 0);
+}
+
+TEST(PriorityAmong, IsTheOtherWayRound) {
+  const std::vector<QueueBin> bins{{8, 4, 10, 6}, {4, 0, 7, 7}, {0, -2, 1, 1}};
+  EXPECT_EQ(priority_among(bins, -1), 8);
+  EXPECT_EQ(priority_among(bins, 0), 8);
+  EXPECT_EQ(priority_among(bins, 1), -2);
+  EXPECT_EQ(priority_among(bins, 2), -2);
+  for (const double priority : {8.0, 7.0, 4.0, 3.0, 1.0, 0.0, -1.0, -2.0}) {
+    EXPECT_NEAR(priority_among(bins, place_among(bins, priority)), priority, 1e-12);
+  }
+  EXPECT_EQ(remaining_before(bins, 0), 0U);
+  EXPECT_EQ(remaining_before(bins, 2), 13U);
+  EXPECT_EQ(remaining_before(bins, 3), 14U);
+  constexpr double kEndless = std::numeric_limits<double>::infinity();
+  const std::vector<QueueBin> endless{{kEndless, 1, 0, 0}};
+  EXPECT_EQ(priority_among(endless, 0.5), kEndless);
+  EXPECT_EQ(priority_among(endless, 1), 1);
 }
 
 }  // namespace

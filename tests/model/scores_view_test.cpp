@@ -15,6 +15,7 @@
 #include "drum/memory_store.h"
 #include "inspector/pages_file.h"
 #include "model/page_detail.h"
+#include "model/page_rows.h"
 #include "model/page_source.h"
 
 namespace crawlstore::model {
@@ -89,7 +90,9 @@ TEST_F(ScoresView, StopsWhenItIsToldTo) {
   const auto stop = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return false; };
   const auto scores = store_values({1});
   EXPECT_EQ(score_histogram(scores, stop).error().code, Errc::kCancelled);
-  EXPECT_EQ(top_in_range(view(), scores, {}, 1, stop).error().code, Errc::kCancelled);
+  EXPECT_EQ(score_quantiles(scores, stop).error().code, Errc::kCancelled);
+  EXPECT_EQ(top_in_range(view(), scores, {.range = {}, .count = 1}, stop).error().code,
+            Errc::kCancelled);
 }
 
 TEST_F(ScoresView, RanksPagesInTheOrderOfTheBest) {
@@ -105,11 +108,12 @@ TEST_F(ScoresView, RanksPagesInTheOrderOfTheBest) {
 
 TEST_F(ScoresView, GivesTheBestPagesWithRankAndLinks) {
   const auto scores = store_values({1, 3, 0, 2});
-  const Table table = top_table(must(top_pages(view(), scores, 2)));
+  const Table table = top_table(must(top_pages(view(), scores, 2)), ScoreSubject::kPage);
   ASSERT_EQ(table.rows.size(), 2U);
   const std::vector<Cell> second{std::uint64_t{3},
                                  std::uint64_t{2},
                                  2.0,
+                                 std::string("crawled"),
                                  std::uint64_t{must(view().in_links(3)).size()},
                                  std::uint64_t{must(view().out_links(3)).size()},
                                  must(view().url(3))};
@@ -118,11 +122,11 @@ TEST_F(ScoresView, GivesTheBestPagesWithRankAndLinks) {
 
 TEST_F(ScoresView, GivesTheBestPagesOfARangeWithBothEnds) {
   const auto scores = store_values({0.5F, 0.1F, 0, 4, 0.3F, 0.5F, 0.25F});
-  const RangeTop top = must(top_in_range(view(), scores, {0.1, 0.5}, 3, go_on));
+  const RangeTop top = must(top_in_range(view(), scores, {.range = {0.1, 0.5}, .count = 3}, go_on));
   EXPECT_EQ(top.page_count, 5U);
   EXPECT_EQ(top.better_count, 1U);
   ASSERT_EQ(top.pages.size(), 3U);
-  const Table table = top_table(top.pages, top.better_count);
+  const Table table = top_table(top.pages, ScoreSubject::kPage);
   const std::vector<std::pair<std::uint64_t, std::uint64_t>> wanted{{0, 2}, {5, 3}, {4, 4}};
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     EXPECT_EQ(table.rows[i][0], Cell(wanted[i].first));
@@ -135,7 +139,7 @@ TEST_F(ScoresView, GivesInAnEndlessRangeWhatTheArrayPutsFirst) {
   const auto scores = store_values({1, 3, 0, 3, 2, 3.4e38F});
   for (const std::size_t count : {0U, 1U, 3U, 100U}) {
     const auto best = must(scores.top(count));
-    const auto top = must(top_in_range(view(), scores, {}, count, go_on));
+    const auto top = must(top_in_range(view(), scores, {.range = {}, .count = count}, go_on));
     EXPECT_EQ(top.page_count, 5U);
     EXPECT_EQ(top.better_count, 0U);
     ASSERT_EQ(top.pages.size(), best.size());
@@ -145,9 +149,72 @@ TEST_F(ScoresView, GivesInAnEndlessRangeWhatTheArrayPutsFirst) {
 
 TEST_F(ScoresView, GivesNoPagesOfARangeThatNoScoreIsIn) {
   const auto scores = store_values({1, 3, 0, 2});
-  EXPECT_EQ(must(top_in_range(view(), scores, {3.5, 9}, 10, go_on)).page_count, 0U);
-  EXPECT_EQ(must(top_in_range(view(), scores, {2, 1}, 10, go_on)).page_count, 0U) << "turned round";
-  EXPECT_EQ(must(top_in_range(view(), scores, {0, 0}, 10, go_on)).better_count, 3U);
+  EXPECT_EQ(must(top_in_range(view(), scores, {.range = {3.5, 9}, .count = 10}, go_on)).page_count,
+            0U);
+  EXPECT_EQ(must(top_in_range(view(), scores, {.range = {2, 1}, .count = 10}, go_on)).page_count,
+            0U)
+      << "turned round";
+  EXPECT_EQ(must(top_in_range(view(), scores, {.range = {0, 0}, .count = 10}, go_on)).better_count,
+            3U);
+}
+
+TEST_F(ScoresView, GivesTheBestKnownPagesWithTheirRanksAmongAll) {
+  std::vector<float> values;
+  std::vector<std::uint64_t> known;
+  for (std::uint64_t i = 0; i < view().info().page_count; ++i) {
+    values.push_back(static_cast<float>(1 + i % 5));
+    if (must(view().state(i)) == PageState::kKnown) known.push_back(i);
+  }
+  ASSERT_GT(known.size(), 3U);
+  ASSERT_LT(known.size(), values.size());
+  const auto scores = store_values(values);
+  for (const std::size_t count : {std::size_t{0}, std::size_t{3}, values.size()}) {
+    const RangeTop top = must(
+        top_in_range(view(), scores, {.range = {}, .is_of_known = true, .count = count}, go_on));
+    EXPECT_EQ(top.page_count, known.size());
+    ASSERT_EQ(top.pages.size(), std::min(count, known.size()));
+    for (const TopPage& page : top.pages) {
+      EXPECT_EQ(page.state, PageState::kKnown);
+      EXPECT_EQ(page.rank, must(rank_of(scores, page.index)));
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(top.pages, {}, &TopPage::rank));
+  }
+}
+
+TEST_F(ScoresView, GivesTheLowestScoresThatSharesOfPagesHaveAtMost) {
+  crawl_web(pages_, 3, 40, kCrawlTimeUs + 1);
+  must(pages_.merge());
+  std::vector<float> values(view().info().page_count);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = i % 7 == 0 ? 0.0F : std::pow(1.37F, static_cast<float>(i * 31 % 97) - 60);
+  }
+  const auto quantiles = must(score_quantiles(store_values(values), go_on)).value();
+  std::ranges::sort(values);
+  const auto expected = [&](double share) {
+    const double place = std::ceil(share * static_cast<double>(values.size())) - 1;
+    return score_value(values[static_cast<std::size_t>(place)]);
+  };
+  EXPECT_EQ(quantiles.median, expected(0.5));
+  EXPECT_EQ(quantiles.p90, expected(0.9));
+  EXPECT_EQ(quantiles.p99, expected(0.99));
+  EXPECT_GT(quantiles.p99, quantiles.p90);
+  const auto none = must(score_quantiles(store_values({}), go_on)).value();
+  EXPECT_EQ(none.p99, 0) << "pages with 0 count";
+}
+
+TEST_F(ScoresView, FindsTheArrayThatTheBestPagesGoBy) {
+  EXPECT_EQ(find_best_scores({}), nullptr);
+  std::vector<ScoresInfo> arrays(3);
+  arrays[0].name = "hosts";
+  arrays[0].subject = ScoreSubject::kHost;
+  arrays[1].name = "own";
+  arrays[1].subject = ScoreSubject::kPage;
+  arrays[2].name = ScoreView::kDefaultName;
+  arrays[2].subject = ScoreSubject::kPage;
+  EXPECT_EQ(find_best_scores({arrays[0]}), nullptr);
+  EXPECT_EQ(find_best_scores(arrays), &arrays[2]);
+  arrays.pop_back();
+  EXPECT_EQ(find_best_scores(arrays), &arrays[1]);
 }
 
 TEST_F(ScoresView, CutsLongUrlsOfARange) {
@@ -157,7 +224,8 @@ TEST_F(ScoresView, CutsLongUrlsOfARange) {
   std::vector<float> values(view().info().page_count);
   values[must(view().find(url)).value()] = 1;
   const auto scores = store_values(values);
-  EXPECT_EQ(must(top_in_range(view(), scores, {}, 1, go_on)).pages.at(0).url, row_url(url));
+  EXPECT_EQ(must(top_in_range(view(), scores, {.range = {}, .count = 1}, go_on)).pages.at(0).url,
+            row_url(url));
   EXPECT_EQ(must(top_pages(view(), scores, 1)).at(0).url, url);
 }
 

@@ -11,10 +11,12 @@
 #include <crawlstore/drum.h>
 #include <crawlstore/page_view.h>
 #include <crawlstore/pages.h>
-#include <crawlstore/verify.h>
+#include <crawlstore/scores.h>
 
 #include "drum/memory_store.h"
 #include "pages/page_model.h"
+#include "pages/page_words.h"
+#include "support/another_thread.h"
 #include "support/seeded.h"
 
 namespace crawlstore::testing {
@@ -93,13 +95,6 @@ class Crawl {
   std::uint64_t next_ = 0;
 };
 
-void expect_whole(const MemoryStore& store) {
-  VerifyOptions options;
-  options.level = VerifyLevel::kDeep;
-  const auto report = must(verify(*open_memory_storage(store.file(), OpenMode::kRead), options));
-  for (const Finding& finding : report.findings) ADD_FAILURE() << describe(finding.error);
-}
-
 /// Whatever a crawl may do between two steps of compaction.
 void do_something(Crawl& crawl, SeededRandom& random) {
   switch (random.below(8)) {
@@ -137,7 +132,7 @@ TEST_P(CompactBeside, KeepsWhatOthersDoBetweenItsSteps) {
         must(store->compact([&](std::uint64_t done, std::uint64_t total) {
           EXPECT_LE(done, total);
           if (!random.one_in(8)) return true;
-          do_something(crawl, random);
+          on_another_thread([&] { do_something(crawl, random); });
           ++actions;
           return true;
         }));
@@ -175,8 +170,10 @@ TEST_P(CompactBeside, EndsThoughOthersNeverDo) {
   }
   int calls = 0;
   must(store->compact([&](auto, auto) {
-    crawl.add_numbers(60);
-    crawl.merge_numbers();
+    on_another_thread([&] {
+      crawl.add_numbers(60);
+      crawl.merge_numbers();
+    });
     return ++calls < 200;
   }));
   crawl.expect_stored();
@@ -248,12 +245,48 @@ TEST(CompactBesideOthers, IsDoneByOneThreadAtATime) {
   crawl.merge_pages();
   Errc code{};
   must(store->compact([&](auto, auto) {
-    const auto second = store->compact();
+    const auto second = on_another_thread([&] { return store->compact(); });
     if (!second) code = second.error().code;
     return true;
   }));
   EXPECT_EQ(code, Errc::kInvalidArgument);
   must(store->compact());
+}
+
+/// A store whose file has gaps, so that compaction has something to do.
+void fill_with_gaps(Store& store) {
+  auto numbers = must(Drum<std::uint64_t>::open(store, "numbers", drum_options(false)));
+  for (std::uint64_t key = 0; key < 3000; ++key) {
+    must(numbers.check_update(key * kSpread));
+    if (key % 500 == 499) must(numbers.merge());
+  }
+  must(numbers.close());
+}
+
+/// Lets `change` commit beside a page database that is new, and expects a whole file of it.
+template <class Change>
+void expect_whole_beside_new_pages(const Change& change) {
+  MemoryStore store;
+  fill_with_gaps(*store);
+  auto other = must(PageDb::open(*store, "other"));
+  must(other.add(CrawledPage("http://a.test/")));
+  must(other.merge());
+  auto pages = must(PageDb::open(*store, "pages"));
+  change(*store);
+  expect_whole(MemoryStore(store.image()));
+  must(pages.add(CrawledPage("http://b.test/")));
+  must(pages.merge());
+  expect_whole(store);
+  EXPECT_EQ(view_of(*store).info().page_count, 1U);
+}
+
+TEST(NewPages, AreLeftOutOfCommitsOfOthers) {
+  expect_whole_beside_new_pages([](Store& store) { must(store.compact()); });
+  expect_whole_beside_new_pages([](Store& store) {
+    const auto other = must(PageView::open(must(store.snapshot()), "other"));
+    must(store_scores(store, "own", other, std::vector<float>{1}));
+    must(remove_scores(store, "own", "other"));
+  });
 }
 
 }  // namespace

@@ -241,5 +241,29 @@ TEST(Forget, TakesUrlsOutOfTheSeenOnes) {
   EXPECT_EQ(must(view_of(*store).find("http://a.org/")), 0U);
 }
 
+/// A new copy of all keys and URLs comes beside the old one; links that stay are not copied, and
+/// little more is reserved than is written.
+TEST(Forget, TakesNoMoreRoomThanThePagesHaveNow) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store));
+  Random random(3);
+  const auto url_of = [](std::uint64_t page) {
+    return "http://documentation.example/reference/manual/page-" + std::to_string(page) + ".html";
+  };
+  for (std::uint64_t page = 0; page < 20'000; ++page) {
+    CrawledPage crawled(url_of(page), 1);
+    for (int i = 0; i < 20; ++i) crawled.add_link(url_of(page - page % 50 + random.below(50)));
+    must(pages.add(crawled));
+  }
+  must(pages.compact());
+  must(store->compact());
+  const std::uint64_t before = store->file_bytes();
+  const auto report =
+      must(pages.forget([](std::string_view url) { return url.ends_with("50.html"); }));
+  EXPECT_EQ(report.page_count, 200U);
+  EXPECT_LT(store->file_bytes(), 2 * before + 256 * 1024);
+  expect_whole(store);
+}
+
 }  // namespace
 }  // namespace crawlstore::testing

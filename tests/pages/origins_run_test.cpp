@@ -14,6 +14,7 @@
 #include "container/container_store.h"
 #include "format/origin_samples.h"
 #include "pages/origin_content.h"
+#include "pages/origins_pieces.h"
 
 namespace crawlstore::testing {
 namespace {
@@ -350,6 +351,7 @@ TEST(JoinOriginRuns, KeepsEveryPage) {
       must(join_origin_runs(log.writer(), log.log, count, unasked));
     }
     log.log.runs.push_back(must(log.write(pages, all.size())));
+    (void)log.writer().new_run_ids(1);  // others are written between them
     all.insert(all.end(), pages.begin(), pages.end());
   }
   EXPECT_LT(log.log.runs.size(), 32u);
@@ -386,14 +388,48 @@ TEST(JoinOriginRuns, KeepsBlocksOfOneDictionary) {
   const std::string first = payloads(log.log.runs[0]);
   const std::string second = payloads(log.log.runs[1]);
   must(join_origin_runs(log.writer(), log.log, 4, unasked));
-  const format::RunRef joined = log.log.runs.at(0);
-  EXPECT_EQ(must(log.walk(joined)), all);
-  EXPECT_EQ(log.verdict(joined), "accepted");
-  const std::string whole = payloads(joined);
-  const auto blocks_begin = static_cast<std::ptrdiff_t>(dictionary.size());
-  EXPECT_EQ(whole.find(first.substr(0, first.size() / 2)), 0U);
-  EXPECT_NE(whole.find(second.substr(static_cast<std::size_t>(blocks_begin), second.size() / 2)),
-            std::string::npos);
+  Pages walked;
+  std::string whole;  // of runs that follow each other
+  for (const auto& joined : log.log.runs) {
+    EXPECT_EQ(log.verdict(joined), "accepted");
+    EXPECT_EQ(must(pages::read_dictionary(log.reader(joined))), dictionary);
+    const Pages part = must(log.walk(joined));
+    walked.insert(walked.end(), part.begin(), part.end());
+    whole += payloads(joined);
+  }
+  EXPECT_EQ(walked, all);
+  EXPECT_EQ(pages::origin_group_count(log.log.runs), 1U) << "they were written together";
+  EXPECT_GT(log.log.runs.size(), 1U);
+  constexpr std::uint64_t kSomeBytes = 10'000;
+  EXPECT_EQ(whole.find(first.substr(0, kSomeBytes)), 0U);
+  const std::string some = second.substr(dictionary.size(), kSomeBytes);
+  EXPECT_NE(whole.find(some), std::string::npos);
+}
+
+/// As many as there are sixteenths, of a mebibyte at least; whatever the URLs' lengths.
+TEST(OriginsPieces, EndAfterSoManyBytes) {
+  for (const std::uint64_t piece_bytes : {std::uint64_t{1} << 12, std::uint64_t{1} << 20}) {
+    OriginLog log(1024 * kMiB);
+    Pages all = site_pages(3000);
+    const Pages odd = odd_pages(400, all.size(), 5000, 3);
+    all.insert(all.end(), odd.begin(), odd.end());
+    const auto plan = plan_of(all, 0);
+    const std::uint64_t count_max = pages::origin_pieces_max(plan, piece_bytes);
+    const RunId first = log.writer().new_run_ids(count_max);
+    pages::OriginsPieces pieces(log.writer(), log.log.id, first, plan, piece_bytes);
+    for (const auto& page : all) must(pieces.append(page.origin()));
+    log.log.runs = must(pieces.finish());
+    pieces.give_back();
+    Pages walked;
+    for (const auto& run : log.log.runs) {
+      EXPECT_EQ(log.verdict(run), "accepted");
+      const Pages part = must(log.walk(run));
+      walked.insert(walked.end(), part.begin(), part.end());
+    }
+    EXPECT_EQ(walked, all);
+    EXPECT_LE(log.log.runs.size(), count_max);
+    EXPECT_GE(log.log.runs.size(), plan.url_bytes / (2 * piece_bytes));
+  }
 }
 
 TEST(JoinOriginRuns, LeavesTheLogAsItIsWhenARunIsBroken) {

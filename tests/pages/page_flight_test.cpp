@@ -17,6 +17,7 @@
 
 #include "drum/memory_store.h"
 #include "pages/page_model.h"
+#include "support/bytes.h"
 #include "support/child_process.h"
 #include "support/recording_storage.h"
 #include "support/temporary_folder.h"
@@ -183,6 +184,20 @@ TEST(PageFlight, IsPublishedByACommitWithTheEditsThatCameSince) {
   auto again = must(PageDb::open(*after_a_crash, "pages", options_of(true)));
   must(again.merge());
   expect_same(view_of(*after_a_crash), filling.model);
+}
+
+TEST(PageFlight, IsNotRolledBackUnderWay) {
+  MemoryStore store;
+  Filling filling(5);
+  auto pages = must(PageDb::open(*store, "pages", options_of(true)));
+  launch(pages, filling);
+  EXPECT_EQ(code_of(store->rollback()), Errc::kInvalidArgument);
+  EXPECT_EQ(pages.status().superstep_count, 0U);
+  must(pages.close());  // it lands
+  EXPECT_EQ(view_of(*store).info().superstep_count, 1U);
+  must(store->rollback());
+  EXPECT_TRUE(PageView::names(must(store->snapshot())).empty());
+  expect_whole(store.file());
 }
 
 TEST(PageFlight, LeavesEditsWaitingWhenItFails) {

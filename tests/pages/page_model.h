@@ -89,12 +89,12 @@ class PageModel {
         page.first_us = std::min(page.first_us, edit.time_us);
         page.last_us = std::max(page.last_us, edit.time_us);
         page.state = PageState::kCrawled;
-        page.score = edit.score;
+        if (edit.score != 0) page.score = edit.score;
         page.content_hash = edit.content_hash;
         set_links(index, targets);
         break;
       case CrawlEventKind::kKnown:
-        if (page.crawl_count == 0) page.score = edit.score;
+        if (page.crawl_count == 0 && edit.score != 0) page.score = edit.score;
         if (page.state == PageState::kGone) {
           page.state = page.crawl_count == 0 ? PageState::kKnown : PageState::kCrawled;
         }

@@ -400,5 +400,36 @@ TEST(PagesLimits, DoNotOpenOnAPoisonedStoreNorDoesADrum) {
   }
 }
 
+/// A machine without a battery for its clock may begin in 1969.
+TEST(CrawlTimes, AreNotNegativeBefore1970) {
+  const auto file = make_empty_store_file(std::uint64_t{1} << 28);
+  OpenOptions before_1970;
+  before_1970.time_us = -5;
+  auto store = must(Store::open(open_memory_storage(file, OpenMode::kWrite), before_1970));
+  auto pages = must(PageDb::open(store));
+  must(pages.add(CrawledPage("http://a.org/")));
+  must(pages.merge());
+  EXPECT_EQ(must(view_of(store).page(0)).last_crawl_us, 1);
+}
+
+TEST(CrawlTimes, AheadOfNowAreReplaced) {
+  using Times = std::pair<std::int64_t, std::int64_t>;
+  constexpr std::int64_t kIn2106 = 4'300'000'000'000'000;
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store));
+  const auto times_after = [&](std::int64_t time_us) {
+    must(pages.add(CrawledPage("http://a.org/", time_us)));
+    must(pages.merge());
+    const PageInfo page = must(view_of(*store).page(0));
+    return Times(page.first_crawl_us, page.last_crawl_us);
+  };
+  EXPECT_EQ(times_after(kIn2106), Times(kIn2106, kIn2106));
+  EXPECT_EQ(times_after(2000), Times(2000, 2000));
+  EXPECT_EQ(times_after(kIn2106), Times(2000, kIn2106));
+  EXPECT_EQ(times_after(1000), Times(1000, 2000));
+  EXPECT_EQ(times_after(3000), Times(1000, 3000));
+  expect_whole(store);
+}
+
 }  // namespace
 }  // namespace crawlstore::testing

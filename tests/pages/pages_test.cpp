@@ -106,6 +106,23 @@ TEST(Pages, GiveTheExampleOfTheSeed) {
 }
 
 /// covers: A25
+TEST(Pages, KeepTheScoreOfBeforeWhereAnEditHasNoOpinion) {
+  MemoryStore store;
+  auto pages = must(PageDb::open(*store, "pages", small_options()));
+  const auto score_after = [&](CrawlEventKind kind, const std::string& url, float score) {
+    must(pages.add(CrawlEvent{.kind = kind, .url = url, .score = score}));
+    must(pages.merge());
+    const PageView view = view_of(*store);
+    return must(view.score(must(view.find(url)).value()));
+  };
+  EXPECT_EQ(score_after(CrawlEventKind::kKnown, "http://a.test/", 2), 2);
+  EXPECT_EQ(score_after(CrawlEventKind::kKnown, "http://a.test/", 0), 2);
+  EXPECT_EQ(score_after(CrawlEventKind::kPage, "http://a.test/", 0), 2);
+  EXPECT_EQ(score_after(CrawlEventKind::kPage, "http://a.test/", 3), 3);
+  EXPECT_EQ(score_after(CrawlEventKind::kPage, "http://a.test/", 0), 3);
+  EXPECT_EQ(score_after(CrawlEventKind::kPage, "http://b.test/", 0), 0);
+}
+
 TEST(LinkStreams, LeaveOutLinksInsideAHost) {
   MemoryStore store;
   auto pages = must(PageDb::open(*store, "pages", small_options()));

@@ -120,6 +120,20 @@ TEST(Closing, IsMadeGoodByWhoeverOpensNextAfterADestructor) {
   world.expect_everything_is_stored();
 }
 
+/// Else the end of 20,000 queues would ask each 20,000 times whether something waits.
+TEST(Closing, CommitsNothingForAQueueOfWhichNothingWaits) {
+  World world;
+  Queue other = must(Queue::open(*world.store, "other"));
+  must(world.store->commit());
+  must(world.queue->insert(QueuedPages{{2, 2}}));
+  must(other.close());
+  EXPECT_EQ(stored_pages(*world.store), (QueuedPages{{1, 1}}));
+  EXPECT_EQ(code_of(other.insert(QueuedPages{{1, 1}})), Errc::kClosed);
+  must(world.queue->close());
+  EXPECT_EQ(stored_pages(*world.store), (QueuedPages{{2, 2}, {1, 1}}));
+  must(Queue::open(*world.store, "other"));
+}
+
 /// Of a store that is poisoned nothing more can be saved: it lets go of the file.
 TEST(Closing, GivesThePlaceOfEachFailedCallBackOrLosesTheStore) {
   std::uint64_t poisoned_count = 0;

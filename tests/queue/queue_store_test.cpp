@@ -12,6 +12,7 @@
 #include "container/writer.h"
 #include "format/queue_table.h"
 #include "queue/queue_words.h"
+#include "support/another_thread.h"
 #include "support/bytes.h"
 #include "support/recording_storage.h"
 #include "support/seeded.h"
@@ -60,7 +61,7 @@ TEST(QueueStore, IsCompactedWithAnOpenQueue) {
     EXPECT_EQ(must(queue.take(20'000)), model.take(20'000));
     must(store->commit());
     const auto report = must(store->compact([&](auto, auto) {
-      do_something(*store, queue, random, model);
+      on_another_thread([&] { do_something(*store, queue, random, model); });
       return true;
     }));
     EXPECT_GT(report.moved_bytes, 0U);

@@ -74,6 +74,34 @@ TEST(QueueView, StaysWhileTheWriterTakes) {
   EXPECT_EQ(view.info().page_count, model.count());
 }
 
+/// The first `count` pages that a visitor is told of.
+QueuedPages visited_pages(const QueueView& view, std::size_t count) {
+  QueuedPages visited;
+  must(view.for_each_page([&](const QueuedPage& page) {
+    visited.push_back(page);
+    return visited.size() < count;
+  }));
+  return visited;
+}
+
+TEST(QueueView, VisitsThePagesInTheOrderOfTheQueueUntilItIsStopped) {
+  MemoryStore store;
+  auto queue = must(Queue::open(*store));
+  Random random(1);
+  QueueModel model;
+  fill_queue(*store, queue, random, model);
+  const QueuedPages more = random_pages(random, 200'000);
+  model.insert(more);
+  must(queue.insert(more));
+  must(store->commit());
+  const auto view = must(QueueView::open(must(store->snapshot())));
+  ASSERT_GT(model.count(), 150'000U) << "several pieces, with changed pages";
+  EXPECT_EQ(visited_pages(view, kAllPages), model.all());
+  EXPECT_EQ(visited_pages(view, 70'001), model.first(70'001));
+  must(queue.clear());
+  EXPECT_EQ(visited_pages(must(QueueView::open(commit_all(store))), kAllPages), QueuedPages{});
+}
+
 TEST(QueueView, IsThatOfTheOlderStateAfterARollback) {
   MemoryStore store;
   {

@@ -11,23 +11,12 @@
 #include <crawlstore/scores.h>
 #include <crawlstore/transaction.h>
 
-#include "pages/page_words.h"
+#include "scores/opic_words.h"
 #include "support/seeded.h"
 
 namespace crawlstore::testing {
 namespace {
 
-void crawl(PageDb& pages, const std::string& url, const std::vector<std::string>& links) {
-  CrawledPage page(url, 1'000'000);
-  for (const std::string& link : links) page.add_link(link, 0);
-  must(pages.add(page));
-}
-
-std::vector<double> values_of(const Store& store, std::string_view name) {
-  const auto scores = must(ScoreView::open(view_of(store), name));
-  const auto values = must(scores.doubles());
-  return {values.begin(), values.end()};
-}
 std::vector<double> cash_of(const Store& store) {
   return values_of(store, "opic_cash");
 }
@@ -84,17 +73,6 @@ void expect_equal(const Store& store, const Textbook& book) {
   EXPECT_NEAR(std::accumulate(cash.begin(), cash.end(), 0.0), home_count, 1e-6 * home_count);
 }
 
-/// Crawls pages of the first `limit` URLs, with links to others of them.
-void crawl_some(PageDb& pages, Random& random, std::uint64_t limit, int crawl_count) {
-  const auto url = [&] { return "http://a.test/" + std::to_string(random.below(limit)); };
-  for (int i = 0; i < crawl_count; ++i) {
-    std::vector<std::string> links(random.below(4));
-    for (std::string& link : links) link = url();
-    crawl(pages, url(), links);
-  }
-  must(pages.merge());
-}
-
 TEST(Opic, EqualsTheTextbookOnGraphsThatGrow) {
   const std::uint64_t seed = test_seed();
   SCOPED_TRACE(seed);
@@ -106,6 +84,7 @@ TEST(Opic, EqualsTheTextbookOnGraphsThatGrow) {
   for (std::uint64_t round = 1; round <= 8; ++round) {
     // In every other round so few that their links are looked up.
     crawl_some(pages, random, 50 * round, round % 2 == 0 ? 2 : 40);
+    must(pages.merge());
     book.update(view_of(*store));
     const RankReport report = must(opic(*store));
     EXPECT_EQ(report.home_count, book.homes.size());

@@ -14,10 +14,12 @@ PUBLIC = "libcrawlstore/include/crawlstore/"
 
 
 class Tree:
-    """texts: path -> text of every text file; paths: those of the binary files too."""
+    """texts: path -> text of every text file; paths: those of the binary files too; commits: those
+    of commit_rules.read_commits()."""
 
-    def __init__(self, texts, paths=()):
+    def __init__(self, texts, paths=(), commits=()):
         self.texts = texts
+        self.commits = commits
         self.paths = sorted(set(texts) | set(paths))
         self.cache = {}
 
@@ -32,14 +34,45 @@ class Tree:
             self.cache[path] = blank(self.texts[path])
         return self.cache[path]
 
+    def directives_blanked(self, path):
+        """code() without the lines of the preprocessor."""
+        key = path, "directives"
+        if key not in self.cache:
+            self.cache[key] = without_directives(self.code(path))
+        return self.cache[key]
+
+    def blocks(self, path):
+        """The blocks() of a file, as a list."""
+        key = path, "blocks"
+        if key not in self.cache:
+            self.cache[key] = list(blocks(self.code(path)))
+        return self.cache[key]
+
+
+def git(root, *words):
+    """What git prints; None when it fails or is not there."""
+    try:
+        done = subprocess.run(["git", *words], cwd=root, check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL)
+    except OSError:
+        return None
+    return done.stdout.decode(errors="surrogateescape") if done.returncode == 0 else None
+
+
+def walked(root):
+    """The files below root but those of hidden folders, build folders and caches."""
+    for path in pathlib.Path(root).rglob("*"):
+        name = path.relative_to(root)
+        if not any(part == "__pycache__" or part[0] == "." for part in name.parts) and (
+                name.parts[0] != "build"):
+            yield name.as_posix()
+
 
 def load(root):
-    """The files that git knows or would add: no build folders, nothing ignored."""
-    names = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root,
-        check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
+    """The files that git knows or would add: no build folders, nothing ignored. Without git all."""
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     texts, paths = {}, []
-    for name in filter(None, names):
+    for name in filter(None, listed.split("\0") if listed else walked(root)):
         file = pathlib.Path(root, name)
         if not file.is_file():
             continue
@@ -94,6 +127,12 @@ def excused(text, line, tag):
     return re.search(rf'tidy: {tag}, \w', near) is not None
 
 
+def without_directives(code):
+    """Code with the lines of the preprocessor blanked out."""
+    return re.sub(r'^[ \t]*#(?:\\\n|[^\n])*', lambda m: re.sub(r"[^\n]", " ", m.group()), code,
+                  flags=re.MULTILINE)
+
+
 SCOPE = re.compile(r'(?:^|[\s;{}>])(?:namespace|class|struct|union|enum|extern)\b[^;()=]*$')
 INITIALISERS = re.compile(r'\)\s*(?:noexcept\b\s*(?:\([^()]*\))?)?\s*:(?!:)')
 
@@ -121,8 +160,7 @@ def kind_of_block(head, parent):
 
 def blocks(code):
     """The Blocks of blanked code, inner ones before those around them."""
-    code = re.sub(r'^[ \t]*#(?:\\\n|[^\n])*', lambda m: re.sub(r"[^\n]", " ", m.group()), code,
-                  flags=re.MULTILINE)
+    code = without_directives(code)
     stack, start, parentheses = [], 0, 0
     for offset, char in enumerate(code):
         if char in "()":
@@ -141,9 +179,9 @@ def blocks(code):
             start = head if kind == "other" else offset + 1
 
 
-def functions(code):
-    """(name, first line, lines of the body with its braces) of each function."""
-    for block in blocks(code):
+def functions(code, found=None):
+    """(name, first line, lines of the body with its braces) of each function; found: blocks()."""
+    for block in found or blocks(code):
         if block.kind == "function":
             head = code[block.start:block.open]
             name = re.search(r'([\w:]*operator\s*\S+?|[\w:~]+)\s*\(', head)
@@ -151,11 +189,10 @@ def functions(code):
             yield (name.group(1) if name else "?"), first, line_of(code, block.end) - first + 1
 
 
-def namespace_statements(code):
-    """(line, statement) of what stands at namespace scope, bodies emptied."""
-    text = list(re.sub(r'^[ \t]*#(?:\\\n|[^\n])*', lambda m: re.sub(r"[^\n]", " ", m.group()), code,
-                       flags=re.MULTILINE))
-    for block in blocks(code):
+def namespace_statements(code, found=None):
+    """(line, statement) of what stands at namespace scope, bodies emptied; found: blocks()."""
+    text = list(without_directives(code))
+    for block in found or blocks(code):
         if block.kind == "namespace":
             head = range(block.start, block.open + 1)
             for offset in (*head, block.end):

@@ -100,7 +100,7 @@ def check_mutable_state(tree):
         if path == "libcrawlstore/src/io/sigbus_guard.cpp":
             continue
         code = tree.code(path)
-        found = [line for line, statement in namespace_statements(code)
+        found = [line for line, statement in namespace_statements(code, tree.blocks(path))
                  if is_mutable_variable(re.sub(r'^\[\[.*?\]\]\s*', "", statement))]
         for match in re.finditer(r'\b(?:static|thread_local|inline static)\b[^;{}()=]*[;{=]', code):
             if not STATE_CONST.search(match.group()) and "static_assert" not in match.group():
@@ -117,8 +117,7 @@ RESULT = re.compile(r'(?:^|[;{}>]|\b(?:public|protected|private)\s*:)\s*'
 def check_nodiscard(tree):
     """tl::expected is not [[nodiscard]]: each public function that returns a Result says it."""
     for path, _ in tree.cxx(PUBLIC):
-        code = re.sub(r'^[ \t]*#(?:\\\n|[^\n])*', lambda m: re.sub(r"[^\n]", " ", m.group()),
-                      tree.code(path), flags=re.MULTILINE)
+        code = tree.directives_blanked(path)
         for match in RESULT.finditer(code):
             yield Finding(path, line_of(code, code.index("Result<", match.start())),
                           "a function that returns a Result is [[nodiscard]]")

@@ -9,7 +9,7 @@ from source import CXX, PUBLIC, Finding, blank, functions, line_of
 ROWS = [f"D{number}" for number in range(1, 27)]
 SOURCE_FOLDERS = ("format/", "libcrawlstore/", "model/", "cli/", "examples/", "tests/", "fuzz/",
                   "bench/", "inspector/")
-DOC_LINES = {"spec/format.md": None, "CONTRIBUTING.md": 120}
+DOC_LINES = {"spec/format.md": None, "CONTRIBUTING.md": 130}
 
 
 def count_lines(text):
@@ -24,7 +24,7 @@ def check_sizes(tree):
             most = 100
         if count_lines(text) > most:
             yield Finding(path, most + 1, f"{count_lines(text)} lines, at most {most}")
-        for name, line, lines in functions(tree.code(path)):
+        for name, line, lines in functions(tree.code(path), tree.blocks(path)):
             limit = 60 if name == "main" and path.startswith("cli/") else 70
             if lines > limit:
                 yield Finding(path, line, f"{name} has {lines} lines, at most {limit}")

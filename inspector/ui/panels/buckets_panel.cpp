@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A DRUM: its buckets with what they hold, keys, requests that wait, gaps; and where a key is.
+// A DRUM: its buckets as a picture or a table; keys, requests that wait and gaps of one of them;
+// and where a key is.
 #include <algorithm>
 
 #include <imgui.h>
 
+#include "inspector/core/links.h"
 #include "inspector/core/shown_text.h"
+#include "inspector/ui/panels/buckets_picture.h"
 #include "inspector/ui/panels/choices.h"
+#include "inspector/ui/panels/gaps_part.h"
 #include "inspector/ui/panels/panels.h"
-#include "inspector/ui/plot.h"
 #include "inspector/ui/table64.h"
+#include "model/bucket_bars.h"
 #include "model/drum_rows.h"
 #include "model/format_text.h"
 #include "model/key_text.h"
@@ -17,7 +21,8 @@
 namespace crawlstore::inspector {
 namespace {
 
-enum class Part : std::uint8_t { kKeys, kPending, kGaps };
+enum class BucketPart : std::uint8_t { kKeys, kPending, kGaps };
+enum class BucketsLook : std::uint8_t { kByKey, kByFill, kTable };
 
 class BucketsPanel final : public Panel {
  public:
@@ -34,72 +39,69 @@ class BucketsPanel final : public Panel {
     draw_drums(ui, *view);
     if (problem_) return draw_problem(ui, *problem_);
     if (drum_) {
-      draw_summary(ui);
+      draw_summary(ui, *view);
       draw_lookup(ui, *view);
+      choose_found();
     }
     if (buckets_ == nullptr) return;
-    TableOptions options{.id = "buckets", .drum = name_};
-    options.height = ImGui::GetContentRegionAvail().y * 0.42F;
-    draw_scales(ui, options);
-    buckets_table_.draw(ui, buckets_, options);
-    if (!drum_) {
-      return draw_paragraph(
-          ui, "Keys and requests can be read again when the file is looked at again (F5).",
-          ui.palette.faint);
+    draw_looks(ui);
+    if (look_ == BucketsLook::kTable) {
+      draw_table(ui);
+    } else {
+      draw_picture(ui);
     }
+    if (!drum_) return;
     Details of_bucket = ui.details;
     draw_parts(ui);
-    if (part_ == Part::kGaps || !has_details_) ui.details = std::move(of_bucket);
+    if (!has_details_) ui.details = std::move(of_bucket);
     show_place(ui);
   }
 
   void let_go(Jobs& jobs) override {
     jobs.cancel_slot("look up");
-    jobs.cancel_slot("gaps");
-    gaps_.reset();
+    gaps_.let_go(jobs);
     number_ = 0;
     close();
   }
   void show(const Thing& thing) override {
     if (const auto* bucket = std::get_if<BucketThing>(&thing)) {
       choose(bucket->drum);
-      wanted_bucket_ = bucket->bucket;
+      select(bucket->bucket);
     }
     if (const auto* key = std::get_if<KeyThing>(&thing)) {
       if (!key->drum.empty()) choose(key->drum);
       lookup_ = model::format_key(key->key, key->is_wide);
       must_look_up_ = true;
+      is_bucket_wanted_ = true;
     }
   }
   [[nodiscard]] std::string view_state() const override {
-    return std::to_string(static_cast<int>(part_)) + "\n" + name_ + "\n" + lookup_ + "\n" +
-           buckets_table_.view_state();
+    return std::to_string(static_cast<int>(part_)) + "\n" +
+           std::to_string(static_cast<int>(look_)) + "\n" + std::to_string(bucket_) + "\n" + name_ +
+           "\n" + lookup_ + "\n" + buckets_table_.view_state();
   }
   void restore(std::string_view state) override {
-    const auto part = state.find('\n');
-    const auto name = state.find('\n', part + 1);
-    const auto lookup = state.find('\n', name + 1);
-    if (part == state.npos || name == state.npos || lookup == state.npos) return;
-    part_ = static_cast<Part>(
-        std::min<std::uint64_t>(2, model::parse_count(state.substr(0, part)).value_or(0)));
-    choose(std::string(state.substr(part + 1, name - part - 1)));
-    lookup_ = state.substr(name + 1, lookup - name - 1);
-    buckets_table_.restore(state.substr(lookup + 1));
-    wanted_bucket_.reset();
+    const auto lines = take_lines<5>(state);
+    if (!lines) return;
+    const auto number = [&lines](std::size_t line, std::uint64_t max) {
+      return std::min(max, model::parse_count((*lines)[line]).value_or(0));
+    };
+    part_ = static_cast<BucketPart>(number(0, 2));
+    look_ = static_cast<BucketsLook>(number(1, 2));
+    choose(std::string((*lines)[3]));
+    bucket_ = number(2, UINT64_MAX);
+    has_choice_ = true;
+    lookup_ = (*lines)[4];
+    buckets_table_.restore(state);
   }
   bool export_to(Ui& ui, const std::string& path) override {
-    const Table64& part = part_ == Part::kPending ? pending_table_ : keys_table_;
-    if (part_ == Part::kGaps) return buckets_table_.export_to(ui, path);
-    return Table64::last_used({&buckets_table_, &part}).export_to(ui, path);
+    const Table64* part = part_ == BucketPart::kPending ? &pending_table_ : &keys_table_;
+    if (part_ == BucketPart::kGaps) part = gaps_.table();
+    if (part == nullptr) return buckets_table_.export_to(ui, path);
+    return Table64::last_used({&buckets_table_, part}).export_to(ui, path);
   }
 
  private:
-  /// What a job finds out, shared with it; a newer question gets a box of its own.
-  struct Gaps {
-    std::optional<GapHistogram> histogram;
-    std::optional<Error> problem;
-  };
-
   void choose(const std::string& name) {
     if (name_ == name) return;
     name_ = name;
@@ -107,7 +109,15 @@ class BucketsPanel final : public Panel {
     buckets_.reset();
     number_ = 0;
     place_.reset();
-    gaps_.reset();
+    bucket_ = 0;
+    has_choice_ = false;
+    shown_bucket_.reset();
+  }
+
+  void select(std::uint64_t bucket) {
+    bucket_ = bucket;
+    has_choice_ = true;
+    buckets_table_.select(bucket);
   }
 
   void follow(const model::FileView& view) {
@@ -123,14 +133,21 @@ class BucketsPanel final : public Panel {
     drum_ = opened ? std::optional(std::move(*opened)) : std::nullopt;
     if (!drum_) return;
     buckets_ = std::make_shared<model::TableRows>(model::buckets_table(*drum_, view.segments));
-    keys_ = model::key_rows(*drum_);
+    bars_ = model::bucket_bars(*drum_);
+    by_fill_ = bars_;
+    model::sort_by_fill(by_fill_.bars);
+    // The first look is at the fullest one, and stays there.
+    if (!has_choice_ && !by_fill_.bars.empty()) select(by_fill_.bars.front().bucket);
     const DrumInfo& info = drum_->info();
     keys_max_ = info.partition_keys_max;
     merge_at_.clear();
+    merge_number_.clear();
     if (info.merge_bytes != 0) {
-      merge_at_ = model::format_bytes(info.merge_bytes) + " of a log";
+      merge_number_ = model::format_bytes(info.merge_bytes);
+      merge_at_ = merge_number_ + " of a log";
     } else if (info.merge_requests != 0) {
-      merge_at_ = model::format_count(info.merge_requests) + " requests";
+      merge_number_ = model::format_count(info.merge_requests);
+      merge_at_ = merge_number_ + " requests";
     }
     must_look_up_ = must_look_up_ || place_.has_value();
   }
@@ -140,7 +157,7 @@ class BucketsPanel final : public Panel {
     drum_.reset();
     keys_.reset();
     pending_.reset();
-    pending_of_.reset();
+    rows_of_.reset();
   }
 
   void draw_drums(Ui& ui, const model::FileView& view) {
@@ -148,7 +165,7 @@ class BucketsPanel final : public Panel {
     if (chosen != name_) ui.actions.go({"buckets", BucketThing{chosen, 0}});
   }
 
-  void draw_summary(Ui& ui) {
+  void draw_summary(Ui& ui, const model::FileView& view) {
     const DrumInfo& info = drum_->info();
     std::string text = model::format_count(info.key_count) + " keys of " +
                        std::to_string(info.key_bytes) + " bytes in " +
@@ -161,26 +178,82 @@ class BucketsPanel final : public Panel {
             model::format_bytes(info.pending_bytes) + "; " + model::format_count(info.merge_count) +
             " merges";
     draw_paragraph(ui, text, ui.palette.text);
-    draw_paragraph(ui, "What a live writer still keeps in memory is not in the file.",
+    const auto pages = std::ranges::find(view.pages, info.name, &PagesInfo::name);
+    const bool has_fresh = pages != view.pages.end() && pages->page_count > info.key_count;
+    draw_paragraph(ui,
+                   has_fresh ? "Keys of pages that came lately are in the page database's fresh "
+                               "keys, and in no bucket yet."
+                             : "What a live writer still keeps in memory is not in the file.",
                    ui.palette.faint);
   }
 
-  /// What the bars are measured by; the same numbers in words.
-  void draw_scales(Ui& ui, TableOptions& options) const {
-    options.bars = {"partition_bytes", "pending_count", "key_log_bytes", "aux_log_bytes"};
-    std::string text = "merge at " + merge_at_;
-    if (merge_at_.empty()) {
-      text = "when its writer merges is not stated";
-    } else {
-      options.bars_against.emplace_back("merge_ratio", 1);
+  void draw_looks(Ui& ui) {
+    constexpr std::pair<BucketsLook, const char*> kLooks[] = {
+        {BucketsLook::kByKey, "In key order"},
+        {BucketsLook::kByFill, "Fullest first"},
+        {BucketsLook::kTable, "As a table"}};
+    for (const auto& [look, text] : kLooks) {
+      if (look != kLooks[0].first) place_beside(choice_width(text));
+      if (draw_choice(ui, std::string("buckets.") + text, text, look_ == look)) look_ = look;
     }
+    // The thresholds in words: a picture has no room for them.
+    std::string text =
+        merge_at_.empty() ? "when its writer merges is not stated" : "merge at " + merge_at_;
+    if (keys_max_ != 0) text += ", split at " + model::format_count(keys_max_) + " keys";
+    if (look_ == BucketsLook::kTable) text += "; other bars against the largest";
+    draw_paragraph(ui, text, ui.palette.faint);
+    draw_merges(ui);
+  }
+
+  /// Which bucket is merged next, or how many should be already.
+  void draw_merges(Ui& ui) const {
+    if (by_fill_.bars.empty() || by_fill_.bars.front().mark == model::BucketMark::kNone) return;
+    const model::BucketBar& fullest = by_fill_.bars.front();
+    const auto due =
+        std::ranges::count(by_fill_.bars, model::BucketMark::kMergeDue, &model::BucketBar::mark);
+    std::string text = "merge next: bucket " + model::format_count(fullest.bucket);
+    if (due > 0) {
+      text = "merge due: " + model::format_counted(static_cast<std::uint64_t>(due), "bucket") +
+             ", the fullest is bucket " + model::format_count(fullest.bucket);
+    }
+    place_beside(text_width(text));
+    draw_link(ui, "buckets.fullest", text, {"buckets", BucketThing{name_, fullest.bucket}});
+  }
+
+  void draw_picture(Ui& ui) {
+    const ImVec2 room = ImGui::GetContentRegionAvail();
+    const ImVec2 size(room.x, std::max(room.y * 0.42F, ui.px(90)));
+    const auto clicked = draw_buckets(ui,
+                                      {look_ == BucketsLook::kByKey ? bars_ : by_fill_, bucket_,
+                                       merge_number_, model::format_count(keys_max_)},
+                                      size);
+    if (clicked) select(*clicked);
+    const auto rows = buckets_->rows(bucket_, 1);
+    if (!rows || rows->empty()) return;
+    ui.details.title = "bucket " + model::format_count(bucket_);
+    ui.details.lines.clear();
+    for (std::size_t i = 1; i < buckets_->columns().size(); ++i) {
+      const model::Column& column = buckets_->columns()[i];
+      const model::Cell& cell = rows->front()[i];
+      ui.details.lines.push_back(
+          {column.name, shown_text(cell, column.unit), thing_of(column, cell, name_)});
+    }
+  }
+
+  /// Its bars are measured by the thresholds, or by the largest.
+  void draw_table(Ui& ui) {
+    TableOptions options{.id = "buckets", .drum = name_};
+    options.is_main = true;
+    options.height = ImGui::GetContentRegionAvail().y * 0.42F;
+    options.bars = {"partition_bytes", "pending_count", "key_log_bytes", "aux_log_bytes"};
+    if (!merge_at_.empty()) options.bars_against.emplace_back("merge_ratio", 1);
     if (keys_max_ != 0) {
       options.bars_against.emplace_back("key_count", static_cast<double>(keys_max_));
-      text += ", split at " + model::format_count(keys_max_) + " keys";
     } else {
       options.bars.emplace_back("key_count");
     }
-    draw_paragraph(ui, text + "; other bars against the largest", ui.palette.faint);
+    buckets_table_.draw(ui, buckets_, options);
+    if (buckets_table_.selected()) bucket_ = *buckets_table_.selected();
   }
 
   void draw_lookup(Ui& ui, const model::FileView& view) {
@@ -206,17 +279,40 @@ class BucketsPanel final : public Panel {
                                              " hexadecimal digits");
       return;
     }
-    look_up(ui, *key);
+    if (is_entered || is_clicked) is_bucket_wanted_ = true;
+    look_up(ui, view, *key);
   }
 
   /// A few blocks, and the keys of one bucket's log: in the background, for logs may be large.
-  void look_up(Ui& ui, Key16 key) {
-    ui.jobs.start("look up " + lookup_, "look up",
-                  [drum = *drum_, key, box = found_](JobContext&) -> Jobs::Finish {
-                    auto place = std::make_shared<Result<KeyPlace>>(find_key(drum, key));
-                    return [box, place, key] { *box = Found{key, place}; };
+  /// Keys of pages that came lately are in no bucket, but known to the page database.
+  void look_up(Ui& ui, const model::FileView& view, Key16 key) {
+    std::optional<PageView> pages;
+    for (const PageView& database : view.page_views) {
+      if (database.info().name == drum_->info().name) pages = database;
+    }
+    ui.jobs.start("look up " + shown_text(lookup_), "look up",
+                  [drum = *drum_, key, pages, box = found_](JobContext& context) -> Jobs::Finish {
+                    Found found{key, std::make_shared<Result<KeyPlace>>(find_key(drum, key)), {}};
+                    if (pages && *found.place && !(**found.place).stored) {
+                      auto page = model::page_of_key(
+                          *pages, key, [&](auto... at) { return context.progress(at...); });
+                      if (!page) *found.place = tl::unexpected<Error>(page.error());
+                      if (page) found.page = *page;
+                    }
+                    return [box, found] { *box = found; };
                   });
     place_ = key;
+  }
+
+  [[nodiscard]] bool is_found() const {
+    return place_ && *found_ && (*found_)->key == *place_ && *(*found_)->place;
+  }
+
+  /// Once after each question, and not when a new generation is asked the same.
+  void choose_found() {
+    if (!is_bucket_wanted_ || !is_found()) return;
+    is_bucket_wanted_ = false;
+    select((**(*found_)->place).bucket);
   }
 
   void show_place(Ui& ui) const {
@@ -228,7 +324,8 @@ class BucketsPanel final : public Panel {
       return;
     }
     ui.details.title = lookup_;
-    for (const model::Field& field : model::key_place_view(*drum_, *place_, *place).fields) {
+    for (const model::Field& field :
+         model::key_place_view(*drum_, *place_, *place, (*found_)->page).fields) {
       Thing thing;
       const auto* number = std::get_if<std::uint64_t>(&field.value);
       if (number != nullptr && field.unit == model::Unit::kOffset) {
@@ -236,96 +333,56 @@ class BucketsPanel final : public Panel {
       }
       if (number != nullptr && field.name == "partition") thing = SegmentThing{{*number}};
       if (number != nullptr && field.name == "bucket") thing = BucketThing{name_, *number};
+      if (number != nullptr && field.name == "page") thing = PageThing{name_, *number};
       ui.details.lines.push_back(
           {field.name, shown_text(field.value, field.unit), std::move(thing)});
     }
   }
 
-  [[nodiscard]] std::uint64_t selected_bucket() const {
-    return buckets_table_.selected().value_or(0);
-  }
-
   void draw_parts(Ui& ui) {
-    if (wanted_bucket_) buckets_table_.select(*std::exchange(wanted_bucket_, std::nullopt));
-    constexpr std::pair<Part, const char*> kParts[] = {
-        {Part::kKeys, "Keys"}, {Part::kPending, "Requests that wait"}, {Part::kGaps, "Gaps"}};
+    constexpr std::pair<BucketPart, const char*> kParts[] = {
+        {BucketPart::kKeys, "Keys"},
+        {BucketPart::kPending, "Requests that wait"},
+        {BucketPart::kGaps, "Gaps"}};
     ImGui::Dummy(ImVec2(0, ui.px(4)));
     for (const auto& [part, text] : kParts) {
       if (part != kParts[0].first) place_beside(choice_width(text));
       if (draw_choice(ui, std::string("buckets.") + text, text, part_ == part)) part_ = part;
     }
-    const std::string of = "of bucket " + model::format_count(selected_bucket());
+    const std::string of = "of bucket " + model::format_count(bucket_);
     place_beside(text_width(of));
     draw_text(ui, of, ui.palette.faint);
     has_details_ = false;
-    if (part_ == Part::kKeys) draw_keys(ui);
-    if (part_ == Part::kPending) draw_pending(ui);
-    if (part_ == Part::kGaps) draw_gaps(ui);
+    follow_bucket();
+    if (part_ == BucketPart::kKeys) draw_rows(ui, keys_table_, keys_, "keys");
+    if (part_ == BucketPart::kPending) draw_rows(ui, pending_table_, pending_, "pending");
+    if (part_ != BucketPart::kGaps) return;
+    gaps_.draw(ui, *drum_, bucket_, number_);
+    has_details_ = gaps_.has_details();
   }
 
-  /// All keys, with the first one of the selected bucket on top.
-  void draw_keys(Ui& ui) {
-    if (keys_of_ != selected_bucket()) {
-      keys_of_ = selected_bucket();
-      std::uint64_t row = 0;
-      for (std::uint64_t i = 0; i < *keys_of_ && i < drum_->buckets().size(); ++i) {
-        row += drum_->buckets()[i].key_count;
-      }
-      keys_table_.scroll_to_top(row);
-    }
-    keys_table_.draw(ui, keys_, {.id = "keys", .drum = name_});
-    has_details_ = keys_table_.selected().has_value();
+  /// What the tables below show is of the chosen bucket alone.
+  void follow_bucket() {
+    if (rows_of_ == bucket_) return;
+    rows_of_ = bucket_;
+    keys_ = model::key_rows(*drum_, bucket_);
+    pending_ = model::pending_rows(*drum_, bucket_);
+    if (shown_bucket_ == bucket_) return;
+    shown_bucket_ = bucket_;
+    keys_table_ = Table64();
+    pending_table_ = Table64();
   }
 
-  void draw_pending(Ui& ui) {
-    if (pending_of_ != selected_bucket()) {
-      pending_of_ = selected_bucket();
-      pending_ = model::pending_rows(*drum_, *pending_of_);
-      pending_table_ = Table64();
-    }
-    pending_table_.draw(ui, pending_, {.id = "pending", .drum = name_});
-    has_details_ = pending_table_.selected().has_value();
-  }
-
-  void draw_gaps(Ui& ui) {
-    if (gaps_ == nullptr || gaps_of_ != selected_bucket() || gaps_number_ != number_) {
-      gaps_ = std::make_shared<Gaps>();
-      gaps_of_ = selected_bucket();
-      gaps_number_ = number_;
-      ui.jobs.start(
-          "gaps of bucket " + model::format_count(gaps_of_), "gaps",
-          [drum = *drum_, bucket = gaps_of_, box = gaps_](JobContext& context) -> Jobs::Finish {
-            GapOptions options;
-            options.bucket = bucket;
-            options.progress = [&context](std::uint64_t done, std::uint64_t total) {
-              return context.progress(done, total);
-            };
-            auto result = std::make_shared<Result<GapHistogram>>(gap_histogram(drum, options));
-            return [box, result] {
-              if (*result) {
-                box->histogram = **result;
-              } else {
-                box->problem = result->error();
-              }
-            };
-          });
-    }
-    if (gaps_->problem) return draw_problem(ui, *gaps_->problem);
-    if (!gaps_->histogram) return draw_text(ui, "reading the keys ...", ui.palette.faint);
-    draw_paragraph(ui,
-                   "gaps between neighbouring keys by their power of two, of " +
-                       model::format_count(gaps_->histogram->key_count) + " keys",
-                   ui.palette.faint);
-    std::vector<HistogramBar> bars;
-    for (std::size_t i = 0; i < gaps_->histogram->counts.size(); ++i) {
-      bars.push_back({"2^" + std::to_string(i), gaps_->histogram->counts[i]});
-    }
-    draw_histogram(ui, "gaps", bars, std::max(ImGui::GetContentRegionAvail().y, ui.px(80)));
+  void draw_rows(Ui& ui, Table64& table, const std::shared_ptr<const model::RowSource>& rows,
+                 const char* id) {
+    table.draw(ui, rows, {.id = id, .drum = name_});
+    has_details_ = table.selected().has_value();
   }
 
   struct Found {
     Key16 key;
     std::shared_ptr<Result<KeyPlace>> place;
+    std::optional<std::uint64_t> page;  // that has it, where no bucket does
   };
   std::uint64_t number_ = 0;
   std::string name_;
@@ -333,22 +390,26 @@ class BucketsPanel final : public Panel {
   std::optional<Error> problem_;
   std::uint64_t keys_max_ = 0;  // as the file states them, and 0 and empty where it does not
   std::string merge_at_;
+  std::string merge_number_;  // of it
   std::shared_ptr<const model::RowSource> buckets_;
+  model::BucketBars bars_;  // in the order of their keys, and by how full they are
+  model::BucketBars by_fill_;
+  std::uint64_t bucket_ = 0;  // that is chosen
+  bool has_choice_ = false;
   std::shared_ptr<const model::RowSource> keys_;
   std::shared_ptr<const model::RowSource> pending_;
-  std::optional<std::uint64_t> keys_of_;
-  std::optional<std::uint64_t> pending_of_;
-  std::optional<std::uint64_t> wanted_bucket_;
-  Part part_ = Part::kKeys;
+  std::optional<std::uint64_t> rows_of_;       // bucket that they read
+  std::optional<std::uint64_t> shown_bucket_;  // that their tables were scrolled in
+  BucketsLook look_ = BucketsLook::kByKey;
+  BucketPart part_ = BucketPart::kKeys;
   bool has_details_ = false;
   std::string lookup_;
   bool must_look_up_ = false;
+  bool is_bucket_wanted_ = false;  // the one of the key that is looked up
   std::optional<Key16> place_;
   // Shared with the job that fills it, which may outlive the panel.
   std::shared_ptr<std::optional<Found>> found_ = std::make_shared<std::optional<Found>>();
-  std::shared_ptr<Gaps> gaps_;
-  std::uint64_t gaps_of_ = 0;
-  std::uint64_t gaps_number_ = 0;
+  GapsPart gaps_;
   Table64 buckets_table_;
   Table64 keys_table_;
   Table64 pending_table_;

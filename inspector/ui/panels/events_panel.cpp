@@ -38,6 +38,7 @@ class EventsPanel final : public Panel {
     if (found == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
     if (found->problem) return draw_problem(ui, *found->problem);
     TableOptions options{.id = "events"};
+    options.is_main = true;
     options.pages = choice_.name();
     options.choose = [&](const model::Row& row) { go_to_page(ui, *pages, row); };
     table_.draw(ui, found->rows, options);
@@ -128,6 +129,7 @@ class EventsPanel final : public Panel {
       return ui.actions.go({"page_detail", PageThing{choice_.name(), *index}});
     }
     const auto found = pages.find(std::get<std::string>(row[kPage]));
+    if (!found) ui.actions.meet(found.error());
     if (!found) return ui.actions.say(Severity::kBad, describe(found.error()));
     if (!*found) return ui.actions.say(Severity::kWarning, "there is no such page yet");
     ui.actions.go({"page_detail", PageThing{choice_.name(), **found}});

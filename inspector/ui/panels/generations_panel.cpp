@@ -31,11 +31,10 @@ class GenerationsPanel final : public Panel {
       draw_paragraph(ui, "not known: no generation can be opened", ui.palette.faint);
     } else {
       draw_paragraph(ui,
-                     ui.session.file->is_released()
-                         ? "This window pins nothing now."
-                         : "This window pins generation " +
-                               model::format_count(view->info.generation.value) +
-                               "; not following, it lets go after a minute without input.",
+                     ui.session.is_leaving ? "This window pins nothing now."
+                                           : "This window pins generation " +
+                                                 model::format_count(view->info.generation.value) +
+                                                 "; it lets go after a minute without input.",
                      ui.palette.faint);
       draw_table(ui, pins_table_, pins_, "pins", ui.px(180));
     }

@@ -30,11 +30,11 @@ GraphColours colour_by_host(const Palette& palette, const std::vector<GraphNode>
   ranked.reserve(counts.size());
   for (const auto& [host, count] : counts) ranked.emplace_back(count, host);
   std::ranges::stable_sort(ranked, std::greater<>{}, [](const auto& entry) { return entry.first; });
-  const std::size_t shown = std::min(ranked.size(), palette.kinds.size() - 1);
+  const std::size_t shown = std::min(ranked.size(), palette.hues.size() - 1);
   for (std::size_t i = 0; i < shown; ++i) {
-    colours.legend.emplace_back(ranked[i].second, palette.kinds[i + 1]);
+    colours.legend.emplace_back(ranked[i].second, palette.hues[i + 1]);
   }
-  if (shown < ranked.size()) colours.legend.emplace_back("other hosts", palette.kinds[0]);
+  if (shown < ranked.size()) colours.legend.emplace_back("other hosts", palette.hues[0]);
   for (const GraphNode& node : nodes) {
     const auto entry =
         std::ranges::find(colours.legend, node.host, [](const auto& host) { return host.first; });
@@ -47,10 +47,10 @@ GraphColours colour_by_host(const Palette& palette, const std::vector<GraphNode>
 GraphColours colour_by_state(const Palette& palette, const std::vector<GraphNode>& nodes) {
   GraphColours colours;
   // As PageState counts.
-  colours.legend = {{"known (ring)", palette.kinds[0]},
-                    {"crawled (disc)", palette.kinds[2]},
-                    {"gone (frame)", palette.kinds[6]},
-                    {"failed (square)", palette.kinds[4]}};
+  colours.legend = {{"known (ring)", palette.hues[0]},
+                    {"crawled (disc)", palette.hues[2]},
+                    {"gone (frame)", palette.hues[6]},
+                    {"failed (square)", palette.hues[4]}};
   for (const GraphNode& node : nodes) {
     const std::size_t place = static_cast<std::size_t>(node.state) % colours.legend.size();
     colours.nodes.push_back(colours.legend[place].second);
@@ -76,7 +76,7 @@ GraphColours colour_by_score(const Palette& palette, const model::GraphScores& s
   const Shades& scale = shades(palette);
   for (const model::NodeScore& node : scores.nodes) {
     const std::size_t shade = model::shade_of(node.size, scale.size());
-    colours.nodes.push_back(node.score ? scale[shade] : palette.kinds[0]);
+    colours.nodes.push_back(node.score ? scale[shade] : palette.hues[0]);
   }
   if (scores.scored_count > 0) {
     colours.scale.assign(scale.begin(), scale.end());
@@ -84,7 +84,7 @@ GraphColours colour_by_score(const Palette& palette, const model::GraphScores& s
     colours.highest = model::format_cell(scores.highest, model::Unit::kScore);
   }
   if (scores.scored_count < scores.nodes.size()) {
-    colours.legend.emplace_back("no score", palette.kinds[0]);
+    colours.legend.emplace_back("no score", palette.hues[0]);
   }
   return colours;
 }

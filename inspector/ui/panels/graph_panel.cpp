@@ -48,6 +48,11 @@ class GraphPanel final : public Panel {
     ask(ui, *pages);
     const auto& found = *found_;
     if (found == nullptr) return draw_text(ui, "gathering ...", ui.palette.faint);
+    const auto* host = std::get_if<HostThing>(&wanted_.centre);
+    if (host != nullptr && found->problem && found->problem->code == Errc::kInvalidArgument) {
+      return draw_paragraph(ui, "No page is of the host " + shown_text(host->host) + ".",
+                            ui.palette.faint);
+    }
     if (found->problem) return draw_problem(ui, *found->problem);
     take_scene(ui, found->scene);
     draw_state(ui);
@@ -169,20 +174,27 @@ class GraphPanel final : public Panel {
   }
 
   void ask(Ui& ui, const PageView& pages) {
-    if (std::holds_alternative<std::monostate>(wanted_.centre)) {
-      wanted_.centre = PageThing{choice_.name(), 0};
-    }
+    // A page of another database is another page.
+    const auto* page = std::get_if<PageThing>(&wanted_.centre);
+    if (page != nullptr && page->pages != choice_.name()) wanted_.centre = {};
     wanted_.version = choice_.version();
     wanted_.scores = is_of_hosts() ? "" : score_choice_.name();
-    if (asked_ == wanted_) return;
+    wanted_.is_thorough = asked_ && asked_->is_thorough;
+    const bool is_other = asked_ != wanted_;
+    // Once a first picture is there, a better one.
+    const bool is_shown = scene_ != nullptr && scene_->number == asked_count_;
+    if (!is_other && (wanted_.is_thorough || !is_shown || !scene_->is_rough)) return;
+    wanted_.is_thorough = !is_other;
     if (asked_ && asked_->centre != wanted_.centre) *found_ = nullptr;
     const bool has_view = std::exchange(is_restored_, false);
     if (asked_ && !is_like(*asked_, wanted_) && !has_view) canvas_.fit();
+    if (is_other) before_ = *found_ == nullptr ? nullptr : scene_;
     asked_ = wanted_;
     ++asked_count_;
-    ui.jobs.start("graph around " + describe_thing(wanted_.centre), "graph",
-                  [pages, question = wanted_, before = *found_ == nullptr ? nullptr : scene_,
-                   number = asked_count_, box = found_](JobContext& context) -> Jobs::Finish {
+    const std::string centre = describe_thing(wanted_.centre);
+    ui.jobs.start("graph around " + (centre.empty() ? "the best page" : centre), "graph",
+                  [pages, question = wanted_, before = before_, number = asked_count_,
+                   box = found_](JobContext& context) -> Jobs::Finish {
                     const auto progress = [&](auto... at) { return context.progress(at...); };
                     auto found = find_scene(pages, question, before.get(), number, progress);
                     if (found == nullptr) return nullptr;
@@ -204,7 +216,8 @@ class GraphPanel final : public Panel {
         {{GraphDirection::kOut, "out"},
          {GraphDirection::kIn, "in"},
          {GraphDirection::kBoth, "both"}}};
-    place_beside(text_width("links"), ui.px(20));
+    // A label goes to the next line with its first choice.
+    place_beside(text_width("links ") + choice_width("out"), ui.px(20));
     draw_text(ui, "links", ui.palette.faint);
     for (const auto& [direction, text] : kDirections) {
       place_beside(choice_width(text));
@@ -213,7 +226,7 @@ class GraphPanel final : public Panel {
         wanted_.direction = direction;
       }
     }
-    place_beside(text_width("nodes"), ui.px(20));
+    place_beside(text_width("nodes ") + choice_width("100"), ui.px(20));
     draw_text(ui, "nodes", ui.palette.faint);
     for (const std::size_t budget : GraphQuestion::kBudgets) {
       const std::string text = model::format_count(budget);
@@ -285,6 +298,12 @@ class GraphPanel final : public Panel {
       canvas_.fit_unless_moved();
       keep_selection(*scene);
       scene_ = scene;
+      // Whatever is best later, this one stays in the middle.
+      if (std::holds_alternative<std::monostate>(wanted_.centre)) {
+        wanted_.centre = PageThing{choice_.name(), scene->graph.nodes.front().page};
+        if (asked_) asked_->centre = wanted_.centre;
+      }
+      if (scene->is_rough) ui.actions.redraw();
       coloured_ = 0;
       want_letters(ui);
     }
@@ -305,11 +324,34 @@ class GraphPanel final : public Panel {
 
   void draw_state(Ui& ui) const {
     const EgoGraph& graph = scene_->graph;
-    const std::string text =
+    std::string text =
+        fit_middle(ui, shown_text(graph.nodes.front().label), ui.px(320)) + ": " +
         model::format_counted(graph.nodes.size(), graph.is_of_hosts ? "host" : "page") + ", " +
-        model::format_counted(graph.edges.size(), "edge");
-    draw_text(ui, text, ui.palette.faint);
+        model::format_counted(graph.edges.size(), "edge") + left_out(graph);
+    if (scene_->is_rough) text += "; a better picture is on its way";
+    draw_paragraph(ui, text, ui.palette.faint);
+    ui.probe.note_item("graph.state", text);
     draw_legend(ui, colours_);
+  }
+
+  /// What the picture does not have.
+  static std::string left_out(const EgoGraph& graph) {
+    std::uint64_t hidden = 0;
+    bool is_known = true;
+    for (const GraphNode& node : graph.nodes) {
+      hidden += node.hidden_count.value_or(0);
+      is_known = is_known && node.hidden_count.has_value();
+    }
+    std::string text;
+    if (hidden > 0) {
+      text += std::string("; links to what is not shown: ") + (is_known ? "" : "at least ") +
+              model::format_count(hidden);
+    }
+    if (graph.unseen_page_count > 0) {
+      text += "; pages of these hosts that were not looked at: " +
+              model::format_count(graph.unseen_page_count);
+    }
+    return text;
   }
 
   [[nodiscard]] Thing thing_of(const GraphNode& node) const {
@@ -344,7 +386,7 @@ class GraphPanel final : public Panel {
     }
     add("depth", std::to_string(node.depth));
     add("distance", std::to_string(node.distance));
-    if (is_host) add("pages seen", model::format_count(node.page_count));
+    if (is_host) add("pages", model::format_count(node.page_count));
     if (node.hidden_count) add("not shown", model::format_count(*node.hidden_count));
     ui.details.lines.front().bytes.reset();
   }
@@ -358,6 +400,8 @@ class GraphPanel final : public Panel {
   std::shared_ptr<std::shared_ptr<const FoundGraph>> found_ =
       std::make_shared<std::shared_ptr<const FoundGraph>>();
   std::shared_ptr<const GraphScene> scene_;
+  // What was shown when the question was asked: both pictures begin there.
+  std::shared_ptr<const GraphScene> before_;
   GraphColours colours_;
   std::uint64_t coloured_ = 0;  // number of the scene that colours_ is for
   std::string_view palette_;

@@ -2,6 +2,7 @@
 #include "inspector/ui/panels/graph_scene.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -9,12 +10,18 @@
 
 #include <crawlstore/scores.h>
 
+#include "model/page_source.h"
+
 namespace crawlstore::inspector {
 namespace {
 
 using model::EgoGraph;
 using model::EgoGraphOptions;
 using model::GraphNode;
+
+/// Of a host, where there is time.
+constexpr std::size_t kThoroughHostPages = 50'000;
+constexpr std::chrono::milliseconds kFirstLayout{1000};
 
 std::vector<float> sizes_of(const GraphScene& scene) {
   std::vector<float> sizes;
@@ -37,10 +44,21 @@ std::vector<float> sizes_of(const GraphScene& scene) {
   return sizes;
 }
 
+/// The page to begin with.
+Result<std::uint64_t> best_page(const PageView& pages, const std::optional<ScoreView>& scores) {
+  if (scores) {
+    CRAWLSTORE_TRY(const auto best, scores->top(1));
+    if (!best.empty()) return best.front().index;
+  }
+  CRAWLSTORE_TRY(const auto best, model::top_pages(pages, 1));
+  return best->empty() ? 0 : best->front();
+}
+
 Result<EgoGraph> gather(const PageView& pages, const GraphQuestion& question,
                         const std::optional<ScoreView>& scores,
                         const model::PagesProgress& progress) {
   EgoGraphOptions options;
+  if (question.is_thorough) options.host_pages_max = kThoroughHostPages;
   options.direction = question.direction;
   options.depth = question.depth;
   options.nodes_max = question.nodes_max;
@@ -49,7 +67,10 @@ Result<EgoGraph> gather(const PageView& pages, const GraphQuestion& question,
   if (const auto* host = std::get_if<HostThing>(&question.centre)) {
     return model::host_graph(pages, host->host, options, progress);
   }
-  return model::page_graph(pages, std::get<PageThing>(question.centre).index, options, progress);
+  const auto* page = std::get_if<PageThing>(&question.centre);
+  CRAWLSTORE_TRY(const std::uint64_t centre,
+                 page != nullptr ? Result<std::uint64_t>(page->index) : best_page(pages, scores));
+  return model::page_graph(pages, centre, options, progress);
 }
 
 /// Nodes that were there already do not jump, and where nothing has changed, none moves.
@@ -62,7 +83,7 @@ std::vector<model::GraphPoint> points_of(const EgoGraph& graph, const GraphScene
                        std::ranges::equal(graph.nodes, before->graph.nodes, {}, &GraphNode::page,
                                           &GraphNode::page) &&
                        std::ranges::equal(graph.edges, before->graph.edges, is_same_edge);
-  if (is_same) return before->points;
+  if (is_same && !before->is_rough) return before->points;
   std::map<std::uint64_t, model::GraphPoint> known;
   for (std::size_t i = 0; before != nullptr && i < before->points.size(); ++i) {
     known.emplace(before->graph.nodes[i].page, before->points[i]);
@@ -106,7 +127,15 @@ std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQ
     if (of_nodes) scene->scores = std::move(*of_nodes);
     if (!of_nodes) found->scores_problem = of_nodes.error();
   }
-  scene->points = points_of(*graph, before, progress);
+  // A first picture in good time.
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + kFirstLayout;
+  scene->is_rough = !question.is_thorough && graph->unseen_page_count > 0;
+  scene->points = points_of(*graph, before, [&](std::uint64_t done, std::uint64_t total) {
+    const bool is_late = !question.is_thorough && Clock::now() > end;
+    scene->is_rough = scene->is_rough || is_late;
+    return !is_late && progress(done, total);
+  });
   scene->graph = std::move(*graph);
   scene->sizes = sizes_of(*scene);
   for (std::uint32_t i = 0; i < scene->points.size(); ++i) scene->ranked.push_back(i);

@@ -23,12 +23,13 @@ namespace crawlstore::inspector {
 struct GraphQuestion {
   static constexpr std::array<std::size_t, 5> kBudgets{100, 300, 1000, 3000, 10'000};
 
-  Thing centre;
+  Thing centre;  // nothing = the page with the best score
   model::GraphDirection direction = model::GraphDirection::kBoth;
   std::uint32_t depth = 1;
   std::size_t nodes_max = kBudgets[1];
   std::vector<std::uint64_t> expanded;
   std::string scores;         // the array; empty = none
+  bool is_thorough = false;   // no first picture, but the best one
   std::uint64_t version = 0;  // of the look at the file
   bool operator==(const GraphQuestion&) const = default;
 };

@@ -156,7 +156,9 @@ class HexPanel final : public Panel {
     ImGui::SetNextItemWidth(ui.px(220));
     const bool is_entered = draw_input(ui, "hex.find", "find \"text\" or 89 43 52 57", find_);
     place_beside(button_width("Find next"));
-    if (draw_button(ui, "hex.next", "Find next", "from the cursor on") || is_entered) find(ui);
+    const bool is_asked = ui.focus.takes_row_step("hex.find") && !find_.empty();
+    const bool is_clicked = draw_button(ui, "hex.next", "Find next", "F3: from the cursor on");
+    if (is_clicked || is_entered || is_asked) find(ui);
     place_beside(button_width("Copy 256 bytes"));
     if (draw_button(ui, "hex.copy", "Copy 256 bytes", "as a hex dump, from the cursor on")) {
       if (const auto bytes = bytes_->read(grid_.cursor(), 256)) {
@@ -190,9 +192,9 @@ class HexPanel final : public Panel {
   }
 
   void draw_problem_buttons(Ui& ui) {
-    if (!ui.session.checked || ui.session.checked->report.findings.empty()) return;
+    if (ui.session.health.problems().empty()) return;
     std::vector<std::uint64_t> offsets;
-    for (const Finding& finding : ui.session.checked->report.findings) {
+    for (const Finding& finding : ui.session.health.problems()) {
       if (finding.error.offset != Error::kNoOffset) offsets.push_back(finding.error.offset);
     }
     std::ranges::sort(offsets);
@@ -215,7 +217,7 @@ class HexPanel final : public Panel {
   void draw_meaning(Ui& ui) {
     if (const FieldInfo* field = field_of(grid_.hovered().value_or(grid_.cursor()))) {
       draw_text(ui, field->name, ui.palette.accent);
-      const std::string value = field->type + "  " + shown_text(field->value);
+      const std::string value = field->type + "  " + shown_text(model::field_text(*field));
       place_beside(text_width(value));
       draw_paragraph(ui, value, ui.palette.text);
       if (!field->problem.empty()) draw_paragraph(ui, field->problem, ui.palette.bad);

@@ -16,8 +16,8 @@
 namespace crawlstore::inspector {
 namespace {
 
-enum class Part : std::uint8_t { kWays, kRuns, kRows };
-constexpr std::size_t kParts = 3;
+enum class LinkPart : std::uint8_t { kWays, kRuns, kRows };
+constexpr std::size_t kLinkParts = 3;
 
 class LinksPanel final : public Panel {
  public:
@@ -33,14 +33,15 @@ class LinksPanel final : public Panel {
     asked_ = wanted;
     draw_facts(ui, info);
     draw_parts(ui);
-    if (part_ == Part::kRows) ask_rows(ui, *pages);
-    const auto& shown = part_ == Part::kRows ? *rows_ : *ways_;
+    if (part_ == LinkPart::kRows) ask_rows(ui, *pages);
+    const auto& shown = part_ == LinkPart::kRows ? *rows_ : *ways_;
     if (shown == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
-    if (shown->problem) return draw_problem(ui, *shown->problem);
-    const auto& source = part_ == Part::kRuns ? runs_ : shown->table;
+    for (const Error& problem : shown->problems) draw_problem(ui, problem);
+    const auto& source = part_ == LinkPart::kRuns ? runs_ : shown->table;
     TableOptions options{.id = source->name()};
+    options.is_main = true;
     options.pages = choice_.name();
-    options.bars = {part_ == Part::kRuns ? "block_bytes" : "link_count"};
+    options.bars = {part_ == LinkPart::kRuns ? "block_bytes" : "link_count"};
     table().draw(ui, source, options);
   }
 
@@ -61,8 +62,8 @@ class LinksPanel final : public Panel {
     const auto lines = take_lines<2>(state);
     if (!lines) return;
     choice_.choose(std::string((*lines)[0]));
-    part_ = static_cast<Part>(
-        std::min<std::uint64_t>(kParts - 1, model::parse_count((*lines)[1]).value_or(0)));
+    part_ = static_cast<LinkPart>(
+        std::min<std::uint64_t>(kLinkParts - 1, model::parse_count((*lines)[1]).value_or(0)));
     table().restore(state);
   }
   bool export_to(Ui& ui, const std::string& path) override { return table().export_to(ui, path); }
@@ -71,10 +72,10 @@ class LinksPanel final : public Panel {
   /// What it depends on: database, supersteps, and bytes, which compaction changes. Other commits
   /// do not begin the work again.
   using Asked = std::tuple<std::string, std::uint64_t, std::uint64_t, std::uint64_t>;
-  /// A table that a job makes, or why it cannot. In memory: it holds no pin.
+  /// A table that a job makes, as far as links can be read. In memory: it holds no pin.
   struct Found {
     std::shared_ptr<const model::RowSource> table;
-    std::optional<Error> problem;
+    std::vector<Error> problems;
   };
   using Box = std::shared_ptr<std::shared_ptr<const Found>>;
 
@@ -88,7 +89,9 @@ class LinksPanel final : public Panel {
     runs_ = rows_of(model::link_runs_table({pages}));
     ui.jobs.start("links", "links", [pages, box = ways_](JobContext& /*context*/) -> Jobs::Finish {
       auto found = std::make_shared<Found>();
-      found->table = rows_of(model::link_directions_table({pages}));
+      auto ways = model::link_directions({pages});
+      found->table = rows_of(std::move(ways.table));
+      found->problems = std::move(ways.problems);
       return [box, found] { *box = found; };
     });
   }
@@ -104,8 +107,8 @@ class LinksPanel final : public Panel {
                       const auto sums = read_dense_rows(
                           pages, incoming, [&](auto... at) { return context.progress(at...); });
                       if (!sums) {
-                        found->problem = sums.error();
-                        break;
+                        found->problems.push_back(sums.error());
+                        continue;
                       }
                       ways.push_back({pages.info().name, incoming, *sums});
                     }
@@ -128,10 +131,12 @@ class LinksPanel final : public Panel {
   }
 
   void draw_parts(Ui& ui) {
-    constexpr std::array<std::pair<Part, const char*>, kParts> kTitles{
-        {{Part::kWays, "Compaction"}, {Part::kRuns, "Runs"}, {Part::kRows, "Dense rows"}}};
+    constexpr std::array<std::pair<LinkPart, const char*>, kLinkParts> kTitles{
+        {{LinkPart::kWays, "Compaction"},
+         {LinkPart::kRuns, "Runs"},
+         {LinkPart::kRows, "Dense rows"}}};
     for (const auto& [part, title] : kTitles) {
-      if (part != Part::kWays) place_beside(choice_width(title));
+      if (part != LinkPart::kWays) place_beside(choice_width(title));
       const std::string label = std::string("links.part.") + title;
       if (draw_choice(ui, label, title, part_ == part)) part_ = part;
     }
@@ -142,12 +147,12 @@ class LinksPanel final : public Panel {
 
   PagesChoice choice_;
   std::optional<Asked> asked_;
-  Part part_ = Part::kWays;
+  LinkPart part_ = LinkPart::kWays;
   bool has_asked_rows_ = false;
   Box ways_ = std::make_shared<std::shared_ptr<const Found>>();
   Box rows_ = std::make_shared<std::shared_ptr<const Found>>();
   std::shared_ptr<const model::RowSource> runs_;
-  std::array<Table64, kParts> tables_;  // by Part
+  std::array<Table64, kLinkParts> tables_;  // by LinkPart
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
 #include "model/format_text.h"
+#include "model/label.h"
 #include "model/map_view.h"
 #include "model/parse_text.h"
 
@@ -15,9 +16,11 @@ namespace {
 
 constexpr float kCellWidth = 9;
 constexpr float kCellHeight = 14;
-constexpr float kScrollbar = 14;
+constexpr float kMapScrollbar = 14;
 constexpr float kEnlargedMax = 4;
-constexpr std::size_t kTilesMax = 4000;
+constexpr float kTileLeast = 7;  // the side of a square
+constexpr float kHatchStep = 6;
+constexpr std::uint32_t kDimAlpha = 48;
 
 enum class Mode : std::uint8_t { kLinear, kTreemap, kTable };
 
@@ -36,11 +39,13 @@ class MapPanel final : public Panel {
     draw_tools(ui);
     if (mode_ == Mode::kTable) {
       TableOptions options{.id = "extents"};
+      options.is_main = true;
       options.has_swatches = true;
       table_.draw(ui, rows_, options);
       return;
     }
     draw_legend(ui);
+    follow_damage(ui);
     if (mode_ == Mode::kLinear) {
       draw_linear(ui);
     } else {
@@ -87,6 +92,13 @@ class MapPanel final : public Panel {
     rows_ = std::make_shared<model::TableRows>(model::extents_table(extents_));
     by_size_.clear();
     cells_.clear();
+    legend_.clear();
+    for (std::size_t i = 0; i < extents_.size(); ++i) {
+      const std::string_view name = model::extent_name(extents_[i]);
+      const auto known = std::ranges::find(legend_, name, [](const auto& e) { return e.first; });
+      if (known == legend_.end()) legend_.emplace_back(name, i);
+    }
+    if (std::ranges::none_of(legend_, [&](const auto& e) { return e.first == lit_; })) lit_.clear();
     if (wanted_segment_) show(SegmentThing{*wanted_segment_});
     wanted_segment_.reset();
   }
@@ -116,72 +128,111 @@ class MapPanel final : public Panel {
     return {std::max(room.x, ui.px(200)), std::max(room.y, ui.px(120))};
   }
 
-  void draw_legend(Ui& ui) const {
-    std::vector<std::string_view> names;
-    for (const ExtentInfo& extent : extents_) {
-      const std::string_view name = model::extent_name(extent);
-      if (std::ranges::find(names, name) != names.end()) continue;
+  /// Draws the swatch of a kind with the sign that it has on the map.
+  static void draw_legend_mark(Ui& ui, const ExtentInfo& extent) {
+    const float height = ImGui::GetTextLineHeight();
+    const float size = height * 0.7F;
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 low(at.x, at.y + (height - size) / 2);
+    draw_swatch(ui, colour_of_extent(ui, extent));
+    draw_sign(ui, low, ImVec2(low.x + size, low.y + size), extent.use);
+  }
+
+  /// Every kind that the file has; a click dims all others, and the same click again none.
+  void draw_legend(Ui& ui) {
+    for (const auto& [name, example] : legend_) {
       const float swatch = ImGui::GetTextLineHeight() + ui.px(6);
-      if (!names.empty()) place_beside(swatch + text_width(name), ui.px(14));
-      names.push_back(name);
-      draw_swatch(ui, colour_of_extent(ui, extent));
-      draw_text(ui, name, ui.palette.faint);
-      if (names.size() == 12) return;
+      const std::string text = model::label_of(name);
+      if (name != legend_.front().first) place_beside(swatch + text_width(text), ui.px(14));
+      const std::string label = "legend." + std::string(name);
+      ImGui::PushID(label.c_str());
+      ImGui::BeginGroup();
+      draw_legend_mark(ui, extents_[example]);
+      draw_text(ui, text, lit_ == name ? ui.palette.accent : ui.palette.faint);
+      ImGui::EndGroup();
+      const bool is_clicked = ImGui::IsItemClicked();
+      ui.probe.note_item(label, text);
+      const bool is_chosen = take_stop(ui, label) || is_clicked;
+      if (ImGui::IsItemHovered()) {
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        draw_schema_name(ui, name, text);
+      }
+      ImGui::PopID();
+      if (is_chosen) lit_ = lit_ == name ? std::string() : std::string(name);
     }
   }
 
   [[nodiscard]] static Colour colour_of_extent(const Ui& ui, const ExtentInfo& extent) {
-    switch (extent.use) {
-      case ExtentUse::kRun:
-        return kind_colour(ui.palette, static_cast<unsigned>(extent.kind));
-      case ExtentUse::kIdentity:
-      case ExtentUse::kSuperblock:
-        return space_colour(ui.palette, "superblocks", 0);
-      case ExtentUse::kHeld:
-        return space_colour(ui.palette, "held", 0);
-      case ExtentUse::kZeros:
-      case ExtentUse::kFree:
-      case ExtentUse::kBehind:
-        return ui.palette.raised;
-      default:
-        return space_colour(ui.palette, "directory", 0);
+    if (extent.use == ExtentUse::kRun) {
+      return kind_colour(ui.palette, static_cast<unsigned>(extent.kind));
     }
+    const bool is_free = extent.use == ExtentUse::kFree || extent.use == ExtentUse::kBehind;
+    return is_free ? ui.palette.raised : space_colour(ui.palette, name_of(extent.use), 0);
   }
 
-  /// Is a problem known of these bytes?
-  [[nodiscard]] static bool is_damaged(const Ui& ui, Extent extent) {
-    if (!ui.session.checked) return false;
-    return std::ranges::any_of(ui.session.checked->report.findings, [&](const Finding& finding) {
-      return finding.error.offset >= extent.offset_bytes &&
-             finding.error.offset < extent.end_bytes();
-    });
+  /// Findings change with each check, and what they spoil with each generation.
+  void follow_damage(const Ui& ui) {
+    const std::pair wanted(number_, ui.session.health.number());
+    if (damaged_of_ == wanted) return;
+    damaged_of_ = wanted;
+    damaged_.clear();
+    damaged_ = model::damaged_extents(extents_, ui.session.health.problems());
   }
 
-  void draw_mark(const Ui& ui, ImVec2 low, ImVec2 high, const ExtentInfo& extent, Extent bytes) {
+  void draw_mark(const Ui& ui, ImVec2 low, ImVec2 high, std::size_t index) const {
+    const ExtentInfo& extent = extents_[index];
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(low, high, colour_of_extent(ui, extent));
-    // A second sign beside colour: held has a stripe, free a dot, damage a cross.
+    const bool is_dim = !lit_.empty() && lit_ != model::extent_name(extent);
+    const Colour colour = colour_of_extent(ui, extent);
+    list.AddRectFilled(low, high, is_dim ? with_alpha(colour, kDimAlpha) : colour);
+    draw_sign(ui, low, high, extent.use);
+  }
+
+  /// A second sign beside colour: what is held has a stripe, what is free a dot, what nobody uses a
+  /// frame; what lies behind the high water mark both of these.
+  static void draw_sign(const Ui& ui, ImVec2 low, ImVec2 high, ExtentUse use) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
     const ImVec2 middle((low.x + high.x) / 2, (low.y + high.y) / 2);
-    if (extent.use == ExtentUse::kHeld) {
+    if (use == ExtentUse::kHeld || use == ExtentUse::kHeldTable) {
       list.AddLine(ImVec2(low.x, high.y), ImVec2(high.x, low.y), ui.palette.panel);
-    } else if (extent.use == ExtentUse::kFree || extent.use == ExtentUse::kBehind) {
+    }
+    if (use == ExtentUse::kFree || use == ExtentUse::kBehind) {
       list.AddRectFilled(ImVec2(middle.x - 1, middle.y - 1), ImVec2(middle.x + 1, middle.y + 1),
                          ui.palette.faint);
     }
-    if (is_damaged(ui, bytes)) {
-      list.AddLine(low, high, ui.palette.bad, ui.px(2));
-      list.AddLine(ImVec2(low.x, high.y), ImVec2(high.x, low.y), ui.palette.bad, ui.px(2));
+    if (use == ExtentUse::kZeros || use == ExtentUse::kBehind) {
+      list.AddRect(low, high, ui.palette.faint);
     }
-    if (selected_ && *selected_ < extents_.size() && &extents_[*selected_] == &extent) {
-      list.AddRect(low, high, ui.palette.text, 0, 0, ui.px(1.5F));
+  }
+
+  /// Stripes on the panel's ground over the whole rectangle, whatever colour was there.
+  static void draw_hatch(Ui& ui, ImVec2 low, ImVec2 high) {
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(low, high, ui.palette.panel);
+    list.PushClipRect(low, high, true);
+    const float height = high.y - low.y;
+    // In step with the window, so that neighbours are hatched as one.
+    const float step = ui.px(kHatchStep);
+    const float begin = std::floor((low.x + low.y) / step) * step - low.y;
+    const auto count = static_cast<int>(std::ceil((high.x + height - begin) / step));
+    for (int i = 0; i < count; ++i) {
+      const float x = begin + step * static_cast<float>(i);
+      list.AddLine(ImVec2(x, low.y), ImVec2(x - height, high.y), ui.palette.bad, ui.px(2));
     }
+    list.PopClipRect();
+    ui.probe.note("map.damaged", {}, low, high);
+  }
+
+  void draw_frame(const Ui& ui, ImVec2 low, ImVec2 high, std::size_t index) const {
+    if (selected_ != index) return;
+    ImGui::GetWindowDrawList()->AddRect(low, high, ui.palette.text, 0, 0, ui.px(1.5F));
   }
 
   void take_click(Ui& ui, std::size_t extent, ImVec2 low, ImVec2 high) {
     if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(low, high)) return;
     const ExtentInfo& info = extents_[extent];
     ImGui::BeginTooltip();
-    draw_text(ui, std::string(model::extent_name(info)) + "  " +
+    draw_text(ui, model::label_of(model::extent_name(info)) + "  " +
                       model::format_offset(info.extent.offset_bytes) + "  " +
                       model::format_bytes(info.extent.length_bytes));
     if (info.segment) draw_text(ui, "segment " + std::to_string(info.segment.value));
@@ -195,7 +246,7 @@ class MapPanel final : public Panel {
   void draw_linear(Ui& ui) {
     const ImVec2 room = canvas_room(ui);
     const float label = ImGui::CalcTextSize("000000000000").x + ui.px(10);
-    const float bar = ui.px(kScrollbar);
+    const float bar = ui.px(kMapScrollbar);
     const std::uint64_t size = extents_.back().extent.end_bytes();
     const float larger = enlargement(ui, ImVec2(room.x - label - bar, room.y), size);
     const float cell_width = ui.px(kCellWidth) * larger;
@@ -225,7 +276,11 @@ class MapPanel final : public Panel {
       const auto y = static_cast<float>(line);
       const ImVec2 low(corner.x + label + x * cell_width, corner.y + y * cell_height);
       const ImVec2 high(low.x + cell_width - 1, low.y + cell_height - 1);
-      draw_mark(ui, low, high, extents_[cells_[i].extent], {cells_[i].offset_bytes, cell_bytes_});
+      draw_mark(ui, low, high, cells_[i].extent);
+      if (model::damaged_bytes(damaged_, {cells_[i].offset_bytes, cell_bytes_}) > 0) {
+        draw_hatch(ui, low, high);
+      }
+      draw_frame(ui, low, high, cells_[i].extent);
       take_click(ui, cells_[i].extent, low, high);
       if (column != 0) continue;
       const std::string offset = model::format_offset(cells_[i].offset_bytes);
@@ -268,38 +323,91 @@ class MapPanel final : public Panel {
     cells_ = model::map_cells(extents_, first_byte, cell_bytes_, count);
   }
 
-  void draw_treemap(Ui& ui) {
+  /// The tiles, laid out anew when the file or the room changed. What would be too small to be seen
+  /// and hit is one tile together.
+  void take_tiles(const Ui& ui, ImVec2 room) {
     if (by_size_.empty()) {
       for (std::size_t i = 0; i < extents_.size(); ++i) by_size_.push_back(i);
       std::ranges::stable_sort(by_size_, std::greater<>{},
                                [&](std::size_t i) { return extents_[i].extent.length_bytes; });
+    } else if (tiles_room_.x == room.x && tiles_room_.y == room.y) {
+      return;
     }
-    const ImVec2 room = canvas_room(ui);
-    const std::size_t count = std::min(by_size_.size(), kTilesMax);
+    tiles_room_ = room;
     std::vector<double> sizes;
-    for (std::size_t i = 0; i < count; ++i) {
-      sizes.push_back(static_cast<double>(extents_[by_size_[i]].extent.length_bytes));
+    for (const std::size_t i : by_size_) {
+      sizes.push_back(static_cast<double>(extents_[i].extent.length_bytes));
     }
+    const auto all = static_cast<double>(extents_.back().extent.end_bytes());
+    const auto side = static_cast<double>(ui.px(kTileLeast));
+    areas_ = model::merge_small_areas(
+        sizes, all * side * side / (static_cast<double>(room.x) * static_cast<double>(room.y)));
+    sizes.clear();
+    for (const model::MapArea& area : areas_) sizes.push_back(area.shown);
+    tiles_ = model::squarify(sizes, room.x, room.y);
+  }
+
+  void draw_treemap(Ui& ui) {
+    const ImVec2 room = canvas_room(ui);
+    take_tiles(ui, room);
     const ImVec2 corner = ImGui::GetCursorScreenPos();
     ImGui::BeginChild("tiles", room, false, ImGuiWindowFlags_NoNavInputs);
-    const auto tiles = model::squarify(sizes, room.x, room.y);
-    for (std::size_t i = 0; i < tiles.size(); ++i) {
-      const ExtentInfo& extent = extents_[by_size_[i]];
-      const ImVec2 low(corner.x + tiles[i].x, corner.y + tiles[i].y);
-      const ImVec2 high(low.x + tiles[i].width - 1, low.y + tiles[i].height - 1);
+    for (std::size_t i = 0; i < tiles_.size(); ++i) {
+      const ImVec2 low(corner.x + tiles_[i].x, corner.y + tiles_[i].y);
+      const ImVec2 high(low.x + tiles_[i].width - 1, low.y + tiles_[i].height - 1);
       if (high.x <= low.x || high.y <= low.y) continue;
-      draw_mark(ui, low, high, extent, extent.extent);
-      take_click(ui, by_size_[i], low, high);
-      draw_tile_name(ui, low, high, extent);
+      if (areas_[i].count > 1) {
+        draw_small(ui, low, high, areas_[i]);
+        continue;
+      }
+      const std::size_t index = by_size_[areas_[i].first];
+      draw_mark(ui, low, high, index);
+      draw_damaged_share(ui, low, high, areas_[i]);
+      draw_frame(ui, low, high, index);
+      take_click(ui, index, low, high);
+      draw_tile_name(ui, low, high, extents_[index]);
     }
     ImGui::EndChild();
+  }
+
+  /// Hatches as much of a tile, from below, as is damaged of it, but so much that it can be seen.
+  void draw_damaged_share(Ui& ui, ImVec2 low, ImVec2 high, const model::MapArea& area) const {
+    std::uint64_t damaged = 0;
+    for (std::size_t i = area.first; i < area.first + area.count && !damaged_.empty(); ++i) {
+      damaged += model::damaged_bytes(damaged_, extents_[by_size_[i]].extent);
+    }
+    if (damaged == 0) return;
+    const float height = high.y - low.y;
+    const auto share = static_cast<float>(static_cast<double>(damaged) / area.size) * height;
+    draw_hatch(ui, ImVec2(low.x, high.y - std::min(height, std::max(share, ui.px(8)))), high);
+  }
+
+  void draw_small(Ui& ui, ImVec2 low, ImVec2 high, const model::MapArea& area) {
+    const std::string name = model::format_count(area.count) + " small";
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(low, high, ui.palette.hovered);
+    list.AddRect(low, high, ui.palette.faint);
+    draw_damaged_share(ui, low, high, area);
+    const ImVec2 size = ImGui::CalcTextSize(name.c_str());
+    if (size.x + ui.px(8) <= high.x - low.x && size.y + ui.px(4) <= high.y - low.y) {
+      list.AddText(ImVec2(low.x + ui.px(4), low.y + ui.px(2)), ui.palette.text, name.c_str());
+    }
+    ui.probe.note("tile.small", name, low, high);
+    if (!ImGui::IsWindowHovered() || !ImGui::IsMouseHoveringRect(low, high)) return;
+    ImGui::BeginTooltip();
+    draw_text(ui, name + ", " + model::format_bytes(static_cast<std::uint64_t>(area.size)) +
+                      " together; a click shows the table");
+    ImGui::EndTooltip();
+    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) mode_ = Mode::kTable;
   }
 
   static void draw_tile_name(Ui& ui, ImVec2 low, ImVec2 high, const ExtentInfo& extent) {
     std::string name(model::extent_name(extent));
     if (extent.segment) name += " " + std::to_string(extent.segment.value);
-    ui.probe.note("tile." + name, name, low, high);
-    const ImVec2 size = ImGui::CalcTextSize(name.c_str());
+    std::string text = model::label_of(model::extent_name(extent));
+    if (extent.segment) text += " " + std::to_string(extent.segment.value);
+    ui.probe.note("tile." + name, text, low, high);
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     if (size.x + ui.px(8) > high.x - low.x || size.y + ui.px(4) > high.y - low.y) return;
     // Dark letters on bright tiles, bright ones on dark tiles.
     const Colour ground = colour_of_extent(ui, extent);
@@ -342,7 +450,14 @@ class MapPanel final : public Panel {
   std::uint64_t cells_first_ = 0;
   std::uint64_t cells_bytes_ = 0;
   std::size_t cells_count_ = 0;
+  std::vector<std::pair<std::string_view, std::size_t>> legend_;  // name, and an extent of it
+  std::string lit_;                                               // name; empty = all
+  std::vector<Extent> damaged_;
+  std::pair<std::uint64_t, std::uint64_t> damaged_of_;  // numbers of the view, of the check
   std::vector<std::size_t> by_size_;
+  std::vector<model::MapArea> areas_;
+  std::vector<model::MapTile> tiles_;
+  ImVec2 tiles_room_;
   std::optional<std::size_t> selected_;
   std::optional<std::uint64_t> wanted_;
   std::optional<SegmentId> wanted_segment_;

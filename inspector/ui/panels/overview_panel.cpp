@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the file is, at one look: identity, health, where the bytes are, the DRUMs.
+// How the crawl is, at one look; below, what the file is: where the bytes are, the DRUMs, identity.
 #include <algorithm>
 #include <utility>
 
 #include <unistd.h>
 
+#include "inspector/ui/panels/dashboard.h"
 #include "inspector/ui/panels/panels.h"
 #include "inspector/ui/table64.h"
 #include "model/format_text.h"
 #include "model/space_view.h"
 #include "model/store_view.h"
-#include "model/verify_view.h"
 
 namespace crawlstore::inspector {
 namespace {
@@ -21,7 +21,7 @@ class OverviewPanel final : public Panel {
     const auto view = ui.session.view();
     if (view == nullptr) return draw_no_file(ui);
     follow(*view);
-    draw_health(ui);
+    dashboard_.draw(ui, *view);
     draw_space(ui, *view);
     draw_heading(ui, "DRUMs");
     if (view->drums_problem) {
@@ -41,7 +41,7 @@ class OverviewPanel final : public Panel {
     draw_fields(ui);
     draw_pins(ui, *view);
   }
-  void let_go(Jobs& /*jobs*/) override {}
+  void let_go(Jobs& jobs) override { dashboard_.let_go(jobs); }
   bool export_to(Ui& ui, const std::string& path) override {
     return space_table_.export_to(ui, path);
   }
@@ -86,33 +86,6 @@ class OverviewPanel final : public Panel {
                  "holds back " + model::format_bytes(pin.held_bytes), {}, ui.px(190));
     }
     if (pins_.empty()) draw_paragraph(ui, "none that the system shows", ui.palette.faint);
-  }
-
-  static void draw_health(Ui& ui) {
-    draw_heading(ui, "Health");
-    if (draw_button(ui, "overview.verify", "Check all checksums", "F7")) ui.actions.run("verify");
-    place_beside(text_width("not checked yet"), ui.px(16));
-    if (!ui.session.checked) return draw_text(ui, "not checked yet", ui.palette.faint);
-    const Checked& checked = *ui.session.checked;
-    const bool is_bad = checked.report.damaged();
-    // What was not looked at may be anything.
-    const bool is_whole = checked.report.findings.empty() && !checked.is_partial;
-    const Colour colour = is_bad ? ui.palette.bad : is_whole ? ui.palette.good : ui.palette.warning;
-    const std::string_view health = is_bad                            ? "DAMAGED"
-                                    : is_whole                        ? "whole"
-                                    : checked.report.findings.empty() ? "partly checked"
-                                                                      : "reduced redundancy";
-    draw_text(ui, health, colour);
-    const std::string problems = model::format_counted(checked.report.findings.size(), "problem");
-    place_beside(text_width(problems));
-    draw_link(ui, "overview.problems", problems, {"problems", {}});
-    constexpr std::string_view kLevels[] = {"superblocks and directories", "all checksums",
-                                            "everything"};
-    const std::string check = "after a check of " +
-                              std::string(kLevels[static_cast<std::size_t>(checked.level)]) +
-                              (checked.is_partial ? ", which was cancelled" : "");
-    place_beside(text_width(check));
-    draw_paragraph(ui, check, ui.palette.faint);
   }
 
   /// A bar of all bytes by kind, and the same as numbers.
@@ -163,6 +136,7 @@ class OverviewPanel final : public Panel {
     }
   }
 
+  Dashboard dashboard_;
   std::uint64_t number_ = 0;
   std::vector<model::Field> fields_;
   std::optional<Error> problem_;

@@ -18,7 +18,7 @@
 namespace crawlstore::inspector {
 namespace {
 
-enum class Part : std::uint8_t { kPath, kOut, kIn };
+enum class PagePart : std::uint8_t { kPath, kOut, kIn };
 
 class PagePanel final : public Panel {
  public:
@@ -36,6 +36,7 @@ class PagePanel final : public Panel {
     const auto& found = *found_;
     if (found == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
     if (found->problem) return draw_problem(ui, *found->problem);
+    for (const Error& problem : found->detail.problems) draw_problem(ui, problem);
     draw_tools(ui, *found);
     draw_fields(ui, *found);
     draw_lists(ui, *found);
@@ -63,7 +64,7 @@ class PagePanel final : public Panel {
     if (end == state.npos) return;
     const auto part =
         std::min<std::uint64_t>(2, model::parse_count(state.substr(0, end)).value_or(0));
-    part_ = static_cast<Part>(part);
+    part_ = static_cast<PagePart>(part);
     tables_[part].restore(state.substr(end + 1));
   }
   bool export_to(Ui& ui, const std::string& path) override {
@@ -75,7 +76,7 @@ class PagePanel final : public Panel {
   struct Found {
     std::uint64_t index = 0;
     model::PageDetail detail;
-    std::array<std::shared_ptr<const model::RowSource>, 3> lists;  // by Part
+    std::array<std::shared_ptr<const model::RowSource>, 3> lists;  // by PagePart
     std::optional<Error> problem;
   };
 
@@ -92,9 +93,13 @@ class PagePanel final : public Panel {
                     found->index = index;
                     auto detail = model::page_detail(pages, index);
                     if (detail) {
-                      found->lists = {model::page_rows(pages, detail->path, "path"),
-                                      model::page_rows(pages, detail->out_links, "out_links"),
-                                      model::page_rows(pages, detail->in_links, "in_links")};
+                      const auto rows = [&pages](const model::PageList& list, const char* name) {
+                        const auto none = std::make_shared<const std::vector<std::uint64_t>>();
+                        return model::page_rows(pages, list ? list : none, name);
+                      };
+                      found->lists = {rows(detail->path, "path"),
+                                      rows(detail->out_links, "out_links"),
+                                      rows(detail->in_links, "in_links")};
                       found->detail = std::move(*detail);
                       if (snapshot) {
                         std::ranges::move(model::queue_fields(*snapshot, index),
@@ -128,6 +133,12 @@ class PagePanel final : public Panel {
     if (draw_button(ui, "page.table", "Show it in the table")) {
       ui.actions.go({"pages", PageThing{choice_.name(), found.index}});
     }
+    if (ui.session.view()->queues.empty()) return;
+    place_beside(button_width("Its place in the queue"));
+    if (draw_button(ui, "page.queue", "Its place in the queue",
+                    "whether it waits, and why it is not next")) {
+      ui.actions.go({"queue", PageThing{choice_.name(), found.index}});
+    }
   }
 
   [[nodiscard]] Thing thing_of_field(const model::Field& field) const {
@@ -153,9 +164,8 @@ class PagePanel final : public Panel {
       ImGui::BeginGroup();
       for (std::size_t i = column * rows; i < std::min((column + 1) * rows, fields.size()); ++i) {
         const float room = half - name_width - ui.px(12);
-        draw_text(ui, fields[i].name, ui.palette.faint);
+        const float gap = name_width - draw_name(ui, fields[i].name);
         ImGui::SameLine(0, 0);
-        const float gap = name_width - text_width(fields[i].name);
         ImGui::SetCursorPosX(ImGui::GetCursorPosX() + std::max(gap, ui.px(8)));
         draw_value(ui, fields[i], room);
       }
@@ -178,14 +188,15 @@ class PagePanel final : public Panel {
   }
 
   void draw_lists(Ui& ui, const Found& found) {
-    constexpr std::array<std::pair<Part, const char*>, 3> kParts{{{Part::kPath, "How it was found"},
-                                                                  {Part::kOut, "What it links to"},
-                                                                  {Part::kIn, "What links to it"}}};
+    constexpr std::array<std::pair<PagePart, const char*>, 3> kParts{
+        {{PagePart::kPath, "How it was found"},
+         {PagePart::kOut, "What it links to"},
+         {PagePart::kIn, "What links to it"}}};
     ImGui::Dummy(ImVec2(0, ui.px(4)));
     for (const auto& [part, title] : kParts) {
       const auto& list = *found.lists[static_cast<std::size_t>(part)];
       const std::string text = std::string(title) + " " + model::format_count(list.row_count());
-      if (part != Part::kPath) place_beside(choice_width(text));
+      if (part != PagePart::kPath) place_beside(choice_width(text));
       if (draw_choice(ui, std::string("page.") + list.name(), text, part_ == part)) part_ = part;
     }
     const auto at = static_cast<std::size_t>(part_);
@@ -199,11 +210,11 @@ class PagePanel final : public Panel {
 
   PagesChoice choice_;
   std::optional<std::uint64_t> index_;
-  Part part_ = Part::kPath;
+  PagePart part_ = PagePart::kPath;
   std::optional<std::pair<std::uint64_t, std::uint64_t>> asked_;  // version, index
   std::shared_ptr<std::shared_ptr<const Found>> found_ =
       std::make_shared<std::shared_ptr<const Found>>();
-  std::array<Table64, 3> tables_;  // by Part
+  std::array<Table64, 3> tables_;  // by PagePart
 };
 
 }  // namespace

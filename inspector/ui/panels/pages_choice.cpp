@@ -33,12 +33,7 @@ const PageView* PagesChoice::draw(Ui& ui, const model::FileView& view, std::stri
     const auto& chosen = draw_names(ui, std::string(label) + ".database.", view.pages, before);
     if (chosen.name != before) choose(chosen.name);
   }
-  const PageView* open = model::open_pages(view, name_);
-  if (open == nullptr) {
-    draw_paragraph(ui, "Pages can be read again when the file is looked at again (F5).",
-                   ui.palette.faint);
-  }
-  return open;
+  return model::open_pages(view, name_);
 }
 
 }  // namespace crawlstore::inspector

@@ -14,10 +14,10 @@ class ReportPanel final : public Panel {
   void draw(Ui& ui) override {
     const auto view = ui.session.view();
     if (view == nullptr) return draw_no_file(ui);
-    const std::uint64_t checked = ui.session.checked ? ui.session.checked->number : 0;
-    if (text_.empty() || number_ != view->number || checked_ != checked) {
+    const std::uint64_t health = ui.session.health.number();
+    if (text_.empty() || number_ != view->number || health_ != health) {
       number_ = view->number;
-      checked_ = checked;
+      health_ = health;
       text_ = make_report(ui.session);
     }
     if (draw_button(ui, "report.copy", "Copy", "as Markdown")) ui.actions.copy(text_, "report");
@@ -33,7 +33,7 @@ class ReportPanel final : public Panel {
 
  private:
   std::uint64_t number_ = 0;
-  std::uint64_t checked_ = 0;
+  std::uint64_t health_ = 0;
   std::string text_;
 };
 

@@ -19,13 +19,14 @@
 #include "inspector/ui/plot.h"
 #include "inspector/ui/table64.h"
 #include "model/format_text.h"
+#include "model/label.h"
 #include "model/parse_text.h"
 #include "model/scores_view.h"
 
 namespace crawlstore::inspector {
 namespace {
 
-constexpr std::size_t kTopPages = 1000;
+constexpr std::size_t kTopScores = 10'000;
 
 class ScoresPanel final : public Panel {
  public:
@@ -51,13 +52,17 @@ class ScoresPanel final : public Panel {
     if (found == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
     if (found->problem) return draw_problem(ui, *found->problem);
     draw_plots(ui, *pages, info, *found);
+    draw_quantiles(ui, *found);
     draw_range(ui);
+    draw_known(ui, info);
     ask_best(ui, *pages, info);
     const auto& best = *best_;
     if (best == nullptr) return draw_text(ui, "reading ...", ui.palette.faint);
-    if (best->problem) return draw_problem(ui, *best->problem);
+    if (best->problem) draw_problem(ui, *best->problem);
+    if (best->rows == nullptr) return;
     draw_text(ui, best->title, ui.palette.faint);
     TableOptions options{.id = "top"};
+    options.is_main = true;
     options.pages = choice_.name();
     options.choose = [&ui, name = choice_.name()](const model::Row& row) {
       ui.actions.go({"page_detail", PageThing{name, std::get<std::uint64_t>(row.front())}});
@@ -76,18 +81,27 @@ class ScoresPanel final : public Panel {
     arrays_.clear();
     version_ = 0;
   }
+  void show(const Thing& thing) override {
+    const auto* scores = std::get_if<ScoresThing>(&thing);
+    if (scores == nullptr) return;
+    if (scores->pages != choice_.name() || scores->name != name_) clear_range();
+    choice_.choose(scores->pages);
+    name_ = scores->name;
+  }
   [[nodiscard]] std::string view_state() const override {
     return choice_.name() + "\n" + name_ + "\n" + text_of(range_.low) + "\n" +
-           text_of(range_.high) + "\n" + against_ + "\n" + table_.view_state();
+           text_of(range_.high) + "\n" + against_ + "\n" + (is_of_known_ ? "known" : "") + "\n" +
+           table_.view_state();
   }
   void restore(std::string_view state) override {
-    const auto lines = take_lines<5>(state);
+    const auto lines = take_lines<6>(state);
     if (!lines) return;
     choice_.choose(std::string((*lines)[0]));
     name_ = (*lines)[1];
     from_ = (*lines)[2];
     to_ = (*lines)[3];
     against_ = (*lines)[4];
+    is_of_known_ = !(*lines)[5].empty();
     range_ = range_of_fields().value_or(model::ScoreRange());
     table_.restore(state);
   }
@@ -97,14 +111,15 @@ class ScoresPanel final : public Panel {
   /// What a job finds out, shared with it.
   struct Found {
     model::ScoreHistogram histogram;
+    std::optional<model::ScoreQuantiles> quantiles;
     std::vector<double> residuals;
     std::optional<Error> problem;
   };
-  /// The best pages of a range, which another job finds.
+  /// The best pages that were asked for, which another job finds.
   struct Best {
     std::string title;
     std::shared_ptr<const model::RowSource> rows;  // in memory: it holds no pin
-    std::optional<Error> problem;
+    std::optional<Error> problem;                  // with rows: of single ones
   };
   /// What it depends on: database, segment, and what has changed the pages since. Other commits do
   /// not begin the work again.
@@ -123,6 +138,9 @@ class ScoresPanel final : public Panel {
     const ScoresInfo& chosen = draw_names(ui, "scores.array.", arrays_, name_);
     if (chosen.name != name_ && !name_.empty()) clear_range();  // scores of another size
     if (chosen.name == against_) against_ = name_;
+    if (chosen.name != name_ && !name_.empty()) {
+      ui.actions.go({"scores", ScoresThing{choice_.name(), chosen.name}});
+    }
     name_ = chosen.name;
     return chosen;
   }
@@ -130,7 +148,7 @@ class ScoresPanel final : public Panel {
   static void draw_facts(Ui& ui, const ScoresInfo& info) {
     const auto score = [](double value) { return model::format_cell(value, model::Unit::kScore); };
     const auto exact = [](double value) { return model::format_cell(value, model::Unit::kExact); };
-    std::string text = std::string(name_of(info.scorer)) + " of " +
+    std::string text = model::label_of(name_of(info.scorer)) + " of " +
                        model::format_counted(info.page_count, "page") + " and " +
                        model::format_counted(info.link_count, "link");
     if (info.is_content_weighted) text += ", by the pages' own scores";
@@ -139,7 +157,8 @@ class ScoresPanel final : public Panel {
     text += "; " + model::format_counted(info.iteration_count, "iteration");
     if (info.iteration_count > 0) text += ", residual " + score(info.residual);
     if (info.precision > 0) text += " of " + exact(info.precision) + " that was asked for";
-    text += "; sum " + score(info.sum) + (info.has_doubles ? "; doubles, " : "; floats, ") +
+    text += "; sum " + score(info.sum) +
+            (info.has_doubles ? "; 8 bytes a score, " : "; 4 bytes a score, ") +
             model::format_bytes(info.allocated_bytes);
     draw_paragraph(ui, text, ui.palette.text);
     const std::string since =
@@ -172,42 +191,60 @@ class ScoresPanel final : public Panel {
   static Result<void> look(const PageView& pages, const std::string& name, Found& found,
                            JobContext& context) {
     CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages, name));
-    CRAWLSTORE_TRY(found.histogram, model::score_histogram(scores, [&](auto... at) {
-                     return context.progress(at...);
-                   }));
+    const auto progress = [&](auto... at) { return context.progress(at...); };
+    CRAWLSTORE_TRY(found.histogram, model::score_histogram(scores, progress));
+    CRAWLSTORE_TRY(found.quantiles, model::score_quantiles(scores, progress));
     CRAWLSTORE_TRY(found.residuals, scores.residuals());
     return {};
   }
 
   /// As ask(), of the table: another range does not count the scores again.
   void ask_best(Ui& ui, const PageView& pages, const ScoresInfo& info) {
-    const std::pair wanted{*asked_, range_};
+    const model::TopQuestion question{range_, is_of_known(info), kTopScores};
+    const std::pair wanted{*asked_, question};
     if (best_asked_ == wanted) return;
     best_asked_ = wanted;
-    ui.jobs.start("best pages of " + shown_text(info.name), "best scores",
-                  [pages, name = info.name, range = range_,
-                   box = best_](JobContext& context) -> Jobs::Finish {
-                    auto best = std::make_shared<Best>();
-                    const auto read = look_for_best(pages, name, range, *best, context);
-                    if (!read) best->problem = read.error();
-                    return [box, best] { *box = best; };
-                  });
+    ui.jobs.start(
+        "best pages of " + shown_text(info.name), "best scores",
+        [pages, name = info.name, question, box = best_](JobContext& context) -> Jobs::Finish {
+          auto best = std::make_shared<Best>();
+          const auto read = look_for_best(pages, name, question, *best, context);
+          if (!read) best->problem = read.error();
+          return [box, best] { *box = best; };
+        });
   }
 
   static Result<void> look_for_best(const PageView& pages, const std::string& name,
-                                    const model::ScoreRange& range, Best& best,
+                                    const model::TopQuestion& question, Best& best,
                                     JobContext& context) {
     CRAWLSTORE_TRY(const auto scores, ScoreView::open(pages, name));
     const auto progress = [&](auto... at) { return context.progress(at...); };
-    CRAWLSTORE_TRY(const auto top, model::top_in_range(pages, scores, range, kTopPages, progress));
-    best.title = "the best " + model::format_counted(top.pages.size(), "page");
-    if (range != model::ScoreRange()) {
-      best.title = "the best " + model::format_count(top.pages.size()) + " of " +
-                   model::format_counted(top.page_count, "page") + " in the range; " +
-                   model::format_count(top.better_count) + " better";
-    }
-    best.rows = std::make_shared<model::TableRows>(model::top_table(top.pages, top.better_count));
+    CRAWLSTORE_TRY(const auto top, model::top_in_range(pages, scores, question, progress));
+    best.title = title_of(top, question, noun_of(scores.info()));
+    best.problem = top.problem;
+    best.rows =
+        std::make_shared<model::TableRows>(model::top_table(top.pages, scores.info().subject));
     return {};
+  }
+
+  static const char* noun_of(const ScoresInfo& info) {
+    if (info.subject == ScoreSubject::kPage) return "page";
+    return info.subject == ScoreSubject::kHost ? "host" : "domain";
+  }
+  static std::string title_of(const model::RangeTop& top, const model::TopQuestion& question,
+                              const char* noun) {
+    const bool has_range = question.range != model::ScoreRange();
+    const std::string count = model::format_count(top.pages.size());
+    const std::string pages = model::format_counted(top.page_count, noun);
+    if (!has_range && !question.is_of_known) {
+      return "the best " + model::format_counted(top.pages.size(), noun);
+    }
+    std::string title = "the best " + count + " of " + pages;
+    if (question.is_of_known) title += " not yet crawled";
+    if (has_range) {
+      title += " in the range; " + model::format_count(top.better_count) + " better";
+    }
+    return title;
   }
 
   static std::string text_of(double score) {
@@ -263,6 +300,39 @@ class ScoresPanel final : public Panel {
     }
   }
 
+  /// Draws the quantiles; a click lists the pages from one of them on.
+  void draw_quantiles(Ui& ui, const Found& found) {
+    if (!found.quantiles) return;
+    const auto [median, p90, p99] = *found.quantiles;
+    const auto shown = [](double value) { return model::format_cell(value, model::Unit::kScore); };
+    ImGui::AlignTextToFramePadding();
+    draw_text(ui, "median " + shown(median) + ", p90 " + shown(p90) + ", p99 " + shown(p99),
+              ui.palette.faint);
+    const auto offer = [&](std::string_view label, std::string_view text, double low) {
+      place_beside(button_width(text));
+      if (low > 0 && draw_button(ui, label, text, "lists the pages from " + text_of(low) + " on")) {
+        choose_range({.low = low});
+      }
+    };
+    offer("scores.top_tenth", "top 10 %", p90);
+    offer("scores.top_hundredth", "top 1 %", p99);
+  }
+
+  /// Hosts and domains have no state.
+  [[nodiscard]] bool is_of_known(const ScoresInfo& info) const {
+    return is_of_known_ && info.subject == ScoreSubject::kPage;
+  }
+  void draw_known(Ui& ui, const ScoresInfo& info) {
+    if (info.subject != ScoreSubject::kPage) return;
+    const bool before = is_of_known_;
+    if (draw_choice(ui, "scores.all_states", "all pages", !is_of_known_)) is_of_known_ = false;
+    place_beside(choice_width("not yet crawled"));
+    if (draw_choice(ui, "scores.known", "not yet crawled", is_of_known_)) is_of_known_ = true;
+    if (is_of_known_ == before) return;
+    best_asked_.reset();
+    table_.scroll_to_top(0);
+  }
+
   /// Side by side where there is room.
   void draw_plots(Ui& ui, const PageView& pages, const ScoresInfo& info, const Found& found) {
     const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -270,7 +340,7 @@ class ScoresPanel final : public Panel {
     const float gap = ui.px(24);
     const ImVec2 size(is_wide ? (room.x - gap) / 2 : room.x,
                       std::clamp(room.y * 0.36F, ui.px(90), ui.px(260)));
-    std::string title = "pages by score";
+    std::string title = std::string(noun_of(info)) + "s by score";
     if (found.histogram.zero_count > 0) {
       title += "; " + model::format_count(found.histogram.zero_count) + " more have 0";
     }
@@ -336,7 +406,8 @@ class ScoresPanel final : public Panel {
   model::ScoreRange range_;
   std::string from_;  // the fields
   std::string to_;
-  std::optional<std::pair<Asked, model::ScoreRange>> best_asked_;
+  bool is_of_known_ = false;
+  std::optional<std::pair<Asked, model::TopQuestion>> best_asked_;
   std::shared_ptr<std::shared_ptr<const Best>> best_ =
       std::make_shared<std::shared_ptr<const Best>>();
   Table64 table_;

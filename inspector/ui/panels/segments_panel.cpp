@@ -28,6 +28,7 @@ class SegmentsPanel final : public Panel {
     turn_to_wanted();
     const float height = ImGui::GetContentRegionAvail().y;
     TableOptions options{.id = "segments", .height = height * 0.52F};
+    options.is_main = true;
     options.has_swatches = true;
     options.link = [](const model::Column& column, const model::Row& row) -> Location {
       if (column.name != "name" || std::get<std::string>(row[4]).empty()) return {};

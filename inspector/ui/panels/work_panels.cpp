@@ -14,6 +14,8 @@ class JobsPanel final : public Panel {
     const auto jobs = ui.jobs.list();
     if (jobs.empty()) draw_text(ui, "Nothing has run yet.", ui.palette.faint);
     for (const JobInfo& job : jobs) draw_job(ui, job);
+    // ImGui decides on a vertical scrollbar without the room that a horizontal one takes.
+    ImGui::Dummy(ImVec2(0, ImGui::GetStyle().ScrollbarSize));
   }
   void let_go(Jobs& /*jobs*/) override {}
 
@@ -73,7 +75,7 @@ class LogPanel final : public Panel {
       }
       entries_ = std::make_shared<model::TableRows>(std::move(table));
     }
-    table_.draw(ui, entries_, {.id = "log"});
+    table_.draw(ui, entries_, {.id = "log", .is_main = true});
   }
   void let_go(Jobs& /*jobs*/) override {}
   [[nodiscard]] std::string view_state() const override { return table_.view_state(); }

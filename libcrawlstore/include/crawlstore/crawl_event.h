@@ -21,8 +21,8 @@ namespace crawlstore {
 enum class CrawlEventKind : std::uint16_t {
   kPage = 0,         ///< was crawled: fetched, with content
   kKnown = 1,        ///< is worth remembering, not crawled: a seed, a score of such a page
-  kGone = 2,         ///< was deleted
-  kFailed = 3,       ///< could not be fetched this time
+  kGone = 2,         ///< was deleted: its out-links go; kKnown brings it back, without them
+  kFailed = 3,       ///< could not be fetched this time: all else stays; kKnown changes no state
   kLinkAdded = 4,    ///< has the listed links more than before
   kLinkRemoved = 5,  ///< has the listed links no longer
 };
@@ -45,7 +45,8 @@ struct EventLink {
 /// One thing that happened to one page.
 ///   url, index    the page, as in EventLink
 ///   time_us       microseconds since 1970 in UTC, from 0 on; 0 = not known
-///   score         what the page is worth, of kPage and kKnown; finite, 0 = no opinion
+///   score         what the page is worth, of kPage and kKnown; finite, 0 = no opinion: what the
+///                 page has stays
 ///   content_hash  of kPage, at most 64 bytes; empty = not known
 ///   links         of kPage all links, in order; of kLinkAdded and kLinkRemoved those; else none
 struct CrawlEvent {

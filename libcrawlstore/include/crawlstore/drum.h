@@ -101,6 +101,7 @@ class Drum {
     std::array<RawRequest, kBatch> raw;
     std::array<typename ValueTraits<Value>::Buffer, kBatch> values;
     std::array<typename AuxTraits<Aux>::Buffer, kBatch> auxes;
+    const auto core = core_;  // the Drum may go inside a dispatcher
     while (!requests.empty()) {
       const std::size_t count = std::min(requests.size(), kBatch);
       for (std::size_t i = 0; i < count; ++i) {
@@ -108,7 +109,7 @@ class Drum {
         raw[i].value = ValueTraits<Value>::bytes(requests[i].value, values[i]);
         raw[i].aux = AuxTraits<Aux>::bytes(requests[i].aux, auxes[i]);
       }
-      CRAWLSTORE_TRY(core_->submit(std::span(raw).first(count)));
+      CRAWLSTORE_TRY(core->submit(std::span(raw).first(count)));
       requests = requests.subspan(count);
     }
     return {};
@@ -124,14 +125,11 @@ class Drum {
   ///           dispatched since the last commit, its bucket and the ones after it are still
   ///           pending, and come again; nothing of the transaction stays
   [[nodiscard]] Result<MergeReport> merge() { return core_->merge(); }
-
-  /// merge() with a dispatcher for this call only, as consumer 0, which has none afterwards.
+  /// merge() with a dispatcher for this call alone, in the place of that of consumer 0, which has
+  /// the answers of other merges, as before.
   template <class Dispatcher>
   [[nodiscard]] Result<MergeReport> merge(Dispatcher& dispatcher) {
-    attach(dispatcher);
-    auto report = core_->merge();
-    detach();
-    return report;
+    return core_->merge(make_sink<Key, Value, Aux>(dispatcher));
   }
 
   /// Sends the answers that waited for `consumer` to `dispatcher` and removes them, in one commit.
@@ -171,7 +169,6 @@ class Drum {
   [[nodiscard]] DrumStatus status() const { return core_->status(); }
   /// Changes what can be changed at run time. errors kInvalidArgument
   [[nodiscard]] Result<void> tune(const DrumOptions& options) { return core_->tune(options); }
-
   /// Commits what is pending and closes; after an error it stays open with it, try again. The
   /// destructor leaves it to the store's next commit then. Use afterwards gives kClosed.
   [[nodiscard]] Result<void> close() { return core_->close(); }

@@ -96,6 +96,8 @@ class DrumCore {
                                          std::uint16_t consumer);
   /// As Drum::merge.
   [[nodiscard]] Result<MergeReport> merge();
+  /// merge() that sends answers of consumer 0 to `sink`. The sink that is attached stays so.
+  [[nodiscard]] Result<MergeReport> merge(RawSink sink);
   /// Merges if some bucket calls for it; what submissions do by themselves with auto_merge.
   [[nodiscard]] Result<MergeReport> merge_if_full();
   /// As Drum::take_results. errors kUnknownName, kReentrant, kDispatcherFailed (nothing is removed)
@@ -128,6 +130,7 @@ class DrumCore {
   [[nodiscard]] Result<void> submit_any_keys(DrumOperation operation, std::span<const Key> keys,
                                              std::uint16_t consumer);
   explicit DrumCore(std::shared_ptr<Impl> impl);
+  friend struct Inside;  ///< for UrlSeen, whose rules are callbacks
   std::shared_ptr<Impl> impl_;
 };
 

@@ -20,7 +20,8 @@
 ///
 /// Order: bucket by bucket, arrival order inside a bucket. A member may submit to any DRUM of the
 /// store: that belongs to the transaction which commits the answered bucket. It may throw: the
-/// transaction is dropped, its requests are kept. It must not merge or commit (kReentrant).
+/// transaction is dropped, its requests are kept. It must not merge or commit (kReentrant). Handles
+/// of the store and its parts that go inside are closed when the merge ends.
 /// Ownership: the DRUM refers to the dispatcher until another is attached. Threads: members are
 /// called on the merging thread, one at a time.
 

@@ -4,7 +4,8 @@
 /// Looking into a DRUM without its writer: any process, any generation that can be pinned.
 ///
 /// Ownership: a view shares its snapshot, so the pin lasts as long as the view. Spans handed to
-/// visitors live until the visitor returns.
+/// visitors live until the visitor returns. The view must outlive each call on it, visitors
+/// included.
 /// Threads: any number, of one view too: none waits while another one reads. Damage is reported
 /// with segment and offset, at the first touch of a chunk. What is pending is not in the repository
 /// yet: for_each_pending() shows it, lookup() does not.

@@ -46,7 +46,7 @@ enum class Errc : std::uint16_t {
   kLocked = 40,      ///< another writer has the store open
   kBusyPinned = 41,  ///< a generation that was lost in a crash is still pinned by a reader
   kNoLocks = 42,     ///< the file system has no open-file-description locks
-  kReplaced = 43,    ///< the path no longer leads to the opened file
+  kReplaced = 43,    ///< another file is at the path, or another program wrote into it
   kForked = 44,      ///< a forked child used its parent's store
   kReadOnly = 45,    ///< writing was asked of a store that is open for reading
   // The system said no. `system_errno` holds its reason.
@@ -63,7 +63,7 @@ enum class Errc : std::uint16_t {
   kClosed = 81,  ///< use after close()
   kPoisoned =
       82,  ///< a sync or an allocation failed: reopen the store; what was acknowledged is safe
-  kReentrant = 83,         ///< merge(), commit() and the like inside a transaction
+  kReentrant = 83,         ///< merge(), commit() and the like inside a transaction or callback
   kDispatcherFailed = 84,  ///< the dispatcher threw; the transaction was dropped, requests are kept
   kTooLarge = 85,          ///< a value, an auxiliary or a name over its limit
   kNoPreviousGeneration = 86,  ///< nothing to roll back to
@@ -80,6 +80,7 @@ enum class ErrorCategory : std::uint8_t { kFormat, kDamage, kConflict, kSystem, 
 ///   offset        byte offset in the file; kNoOffset = does not apply
 ///   text          a literal in plain English, without place or errno
 ///   system_errno  0, or the errno behind it
+///   needed_bytes  of kNoSpace and kFileSizeLimit: by how much the file was to grow; 0 = unknown
 struct [[nodiscard]] Error {
   static constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
 
@@ -88,6 +89,7 @@ struct [[nodiscard]] Error {
   SegmentId segment;
   std::uint64_t offset = kNoOffset;
   const char* text = "";
+  std::uint64_t needed_bytes = 0;
 
   friend bool operator==(const Error& a, const Error& b) {
     return a.code == b.code && a.segment == b.segment && a.offset == b.offset;

@@ -4,9 +4,9 @@
 /// The pages and links of one generation, for reading: any process, beside the writer.
 ///
 /// Ownership: a view shares its snapshot, so the pin lasts as long as the view; what it returns are
-/// copies. Threads: any number, of one view too.
-/// Errors: damage is reported with segment and offset, at the first touch of a chunk. Edits that
-/// wait are not seen (for_each_event() shows those that are in the file).
+/// copies. The view must outlive calls on it, visitors included. Threads: any number, of one view
+/// too. Errors: damage is reported with segment and offset, at the first touch of a chunk. Edits
+/// that wait are not seen (for_each_event() shows those that are in the file).
 ///
 ///   auto snapshot = Snapshot::open("my.crawl");
 ///   auto pages = PageView::open(*snapshot);
@@ -55,7 +55,7 @@ struct PagesInfo {
 /// Everything that is known of a page. Times in microseconds since the epoch, UTC; 0: never
 /// crawled.
 struct PageInfo {
-  std::uint64_t index = 0;
+  std::uint64_t index = 0;                   ///< for ever, unless a rollback takes the page back
   std::string url;                           ///< normalised; empty where pages have no URLs
   std::optional<std::uint64_t> linked_from;  ///< the page that linked to it first; none: a seed
   std::uint32_t depth = 0;                   ///< links on the way from a seed

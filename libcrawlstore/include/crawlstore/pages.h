@@ -54,7 +54,8 @@ struct PagesOptions {
   bool has_urls = true;
   /// nullopt: as the database has it; version 2 when it is made now.
   std::optional<UrlNormalizer> normalizer{};
-  /// Told, inside add(), of each URL of an edit that no parser takes; it is added all the same.
+  /// Told, inside add(), of each URL of an edit that no parser takes; it is added all the same,
+  /// unless this throws. A callback (store.h).
   std::function<void(std::string_view url, UrlProblem problem)> unparsed{};
   /// Of pages without URLs: by how much an index may exceed all that were named before. Each index
   /// below the largest is a page with a record, so one wild number in an input would make a
@@ -85,7 +86,7 @@ struct ForgetOptions {
   /// all with the normalizer of this database.
   std::optional<std::vector<std::string>> seen{};
   /// Queues of pages of this database (queue.h), open or not: the pages are taken from them, too.
-  /// Those that the store does not have are left out.
+  /// Those that are not there are left out. They know pages by index alone: name none of another's.
   std::vector<std::string> queues = {"queue"};
   /// Told how far forget() is. See merge().
   Progress progress{};
@@ -118,7 +119,8 @@ class PageDb {
  public:
   /// Opens the database `name`, or makes it.
   ///   errors  kTypeMismatch (with and without URLs; another normalizer; a DRUM of that name holds
-  ///           something else), kInvalidArgument, kTooLarge (name), of damage; kReentrant
+  ///           something else), kInvalidArgument (or it is open), kTooLarge (name), of damage;
+  ///           kReentrant
   ///   cost    what waits in the file is read
   [[nodiscard]] static Result<PageDb> open(Store& store, std::string_view name = kDefaultName,
                                            const PagesOptions& options = {});
@@ -134,7 +136,7 @@ class PageDb {
   ///           kInvalidArgument (score that is not finite, time before 1970, index where there are
   ///           URLs or the other way round, an index not below PagesStatus::index_end); those of
   ///           merge(), when memory was full: the edit was taken all the same (kCancelled: memory
-  ///           grows, and the next edit begins the superstep anew)
+  ///           grows, and the next edit begins the superstep anew), but not if progress throws
   ///   cost    hashes every URL; amortised, its share of a superstep
   [[nodiscard]] Result<void> add(const CrawledPage& page);
   /// Any edit.
@@ -143,23 +145,30 @@ class PageDb {
   /// Runs the superstep over what waits, and commits. Nothing waits: commits nothing but a database
   /// that is new.
   ///   progress  called every few milliseconds (0.2 s apart while a dictionary is trained, a second
-  ///             while four million keys are sorted), in this thread and with the store locked: it
-  ///             must not use it. Steps are keys, URLs, records and links; their total is an
-  ///             estimate, and grows when runs are to be joined. Not asked while it commits
+  ///             while four million keys are sorted), in this thread and with the store locked.
+  ///             Steps are keys, URLs, records and links; their total is an estimate, and grows
+  ///             when runs are to be joined. Not asked while it commits
   ///   errors  kNoSpace and the like, kCancelled: nothing changed, the edits still wait; kReentrant
   ///   cost    reads and writes forwards: all keys, the records of pages that change, the links of
   ///           pages that were crawled anew; now and then joins runs (spec/format.md)
   [[nodiscard]] Result<SuperstepReport> merge(const Progress& progress = {});
 
-  /// Takes the pages whose URL `is_meant` out of the database: keys, URLs, records, all links from
-  /// and to them, and their places in queues, in one commit, after merging what waits. Score arrays
+  /// Takes the pages whose URL `is_meant` (a callback) out of the database: keys, URLs, records,
+  /// all links from and to them, and their places in queues, after merging what waits. Score arrays
   /// go with them, as they are of these pages, too. Indexes stay given, to pages that are gone and
   /// have no URL. A URL that comes up again is a new page. Pages that one of them linked to first
   /// are seeds now, of depth 0, and depths behind them follow.
+  ///
+  /// In one commit, if that writes no more than a twentieth of the file or 128 KiB; else in
+  /// several, so that the file grows by a quarter or so, and not by all that is left: more where
+  /// one host has most keys, or pages go that most others link to. After each commit a page is
+  /// wholly there or wholly gone, with its places in queues; scores go with the first page, seen
+  /// URLs some commits before their pages. Whatever stops it, a second call finishes it. A rollback
+  /// brings no page back after several commits.
   ///   errors  kInvalidArgument (pages without URLs; the DRUM is open, or requests wait in it; its
-  ///           keys are not made from URLs), kUnknownName (no such DRUM), kNoSpace and the like,
-  ///           kCancelled: nothing was forgotten, but what waited may have been merged
-  ///   cost    reads and writes all URLs, reads all links; memory: 33 bits a page, and what goes
+  ///           keys are not made from URLs), kUnknownName (no such DRUM), kNoSpace (told before
+  ///           any page goes) and the like, kCancelled. What waited may have been merged
+  ///   cost    reads and writes all URLs, reads links twice; memory: 34 bits a page, and what goes
   [[nodiscard]] Result<ForgetReport> forget(
       const std::function<bool(std::string_view url)>& is_meant, const ForgetOptions& options = {});
 
@@ -183,6 +192,7 @@ class PageDb {
 
  private:
   explicit PageDb(std::shared_ptr<Impl> impl);
+  friend struct Inside;
   std::shared_ptr<Impl> impl_;
 };
 

@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -94,18 +95,15 @@ class Queue {
   ///           indexes of a page database
   [[nodiscard]] Result<QueueInserted> insert(std::span<const QueuedPage> pages);
 
-  /// The same with those that wait; others are left out.
-  ///   returns  how many waited; a page that comes twice counts twice
+  /// The same with those that wait. Returns how many did; a page that comes twice counts twice.
   [[nodiscard]] Result<std::uint64_t> update(std::span<const QueuedPage> pages);
 
-  /// The pages wait no more; others are left out. Nothing changes after an error.
-  ///   returns  how many waited
+  /// The pages wait no more; nothing changes after an error. Returns how many waited.
   ///   errors, cost  as insert() of pages that wait
   [[nodiscard]] Result<std::uint64_t> remove(std::span<const std::uint64_t> pages);
 
   /// The first `page_count` pages stay, and the others wait no more: a bound for a queue that would
-  /// grow and grow. After an error some of them wait no more.
-  ///   returns  how many these are
+  /// grow and grow. Returns how many wait no more; after an error these are some.
   ///   cost     reads the pages that go, and is remove() of them: rather some thousand at once than
   ///            after each insertion
   [[nodiscard]] Result<std::uint64_t> trim(std::uint64_t page_count);
@@ -113,8 +111,7 @@ class Queue {
   /// No page waits any more. Cost: none.
   [[nodiscard]] Result<void> clear();
 
-  /// Takes the first `count` pages, or all if there are fewer.
-  ///   errors  kNoSpace and the like, of damage: none was taken
+  /// Takes the first `count` pages, or all if there are fewer; after an error none.
   ///   cost    reads what has not been read before, of each run in pieces of 4,096 pages; sorts it.
   ///           Changed pages are looked up in memory
   [[nodiscard]] Result<std::vector<QueuedPage>> take(std::size_t count,
@@ -123,7 +120,7 @@ class Queue {
   /// Pages that wait, also those that no commit has. Cost: none.
   [[nodiscard]] std::uint64_t count() const;
 
-  /// Commits what waits, and closes. Again: no effect.
+  /// Commits the store if something of the queue waits, and closes. Again: no effect.
   ///   errors  kReentrant inside a transaction; those of Store::commit(): it stays open with what
   ///           waits, try again
   [[nodiscard]] Result<void> close();
@@ -179,13 +176,16 @@ class QueueView {
   ///   errors  kSegmentInvalid: there are fewer than the file says; of damage
   ///   cost    as Queue::take(), each time
   [[nodiscard]] Result<std::vector<QueuedPage>> peek(std::size_t count) const;
-
+  /// Visits pages in the order in which they would leave, until the visitor returns false.
+  ///   errors, cost  as peek() of these, but memory for 65,536 pages at once only
+  using VisitPage = std::function<bool(const QueuedPage& page)>;
+  [[nodiscard]] Result<void> for_each_page(const VisitPage& visit) const;
   /// The runs in the order in which the queue has them, those of changes last. Cost: as below.
   [[nodiscard]] std::vector<QueueRunInfo> runs() const;
   /// How the priorities of all runs but those of changes are spread, the highest first: bins that
   /// are equally wide on a logarithmic axis, or on a linear one where some are below 0. Exact to a
   /// fragment of each run: inside of one, entries count as spread evenly. Stale ones count, too.
-  ///   returns  `bin_count` of them; one when all priorities are the same, none without runs
+  ///   returns  `bin_count`; one when all priorities are the same, none without runs
   ///   cost     a pass over the indexes, which are in memory; reads nothing
   [[nodiscard]] std::vector<QueueBin> distribution(std::size_t bin_count) const;
 

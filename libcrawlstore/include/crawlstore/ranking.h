@@ -11,16 +11,19 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include <crawlstore/pages.h>
 #include <crawlstore/scores.h>
 
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
 /// Called after each iteration, counted from 1, with the L1 change that it made, and now and then
-/// with 0 while links are read. False stops the work.
+/// with 0 while links are read. False stops the work. Of calls that take a Store, a callback
+/// (store.h), which must not destroy that Store; no locks are held, so that other threads go on.
 using RankProgress = std::function<bool(std::uint32_t iteration, double residual)>;
 
 struct RankOptions {
@@ -44,7 +47,7 @@ struct RankOptions {
   /// Not empty: teleports go to these pages, or their hosts or domains, alone, evenly.
   std::vector<std::uint64_t> seeds{};
   bool is_warm = true;      ///< begins with the array that is replaced
-  RankProgress progress{};  ///< called in the calling thread, without locks
+  RankProgress progress{};  ///< called in the calling thread
 };
 
 struct RankReport {
@@ -126,6 +129,21 @@ struct OpicOptions {
 ///           they are fewer than 1 in 16; memory: 24 bytes a page
 [[nodiscard]] Result<RankReport> opic(Store& store, const OpicOptions& options = {});
 
+struct OpicMergeReport {
+  SuperstepReport merged;
+  std::optional<RankReport> opic{};  ///< nothing: it was not brought up to date
+};
+
+/// Runs PageDb::merge(), and brings OPIC up to date in the same commit, so that a rollback takes
+/// back both. OPIC is brought up to date where the database has its three arrays and pages came
+/// since; elsewhere this is merge(). Supersteps that memory called for before have been commits of
+/// their own, and the update is in the last one. Where no edit waits, it is a commit of its own.
+///   progress  as of merge(), of both together
+///   errors  as PageDb::merge() and opic(): the last superstep is not stored either, its
+///           edits still wait
+///   cost    of both, all of it with the store locked
+[[nodiscard]] Result<OpicMergeReport> merge_with_opic(PageDb& pages, const Progress& progress = {});
+
 /// Scores of pages that were computed, and are not stored yet. Ownership: it holds them, and no
 /// snapshot. Copies are the same ones.
 class RankedPages {
@@ -149,9 +167,9 @@ class RankedPages {
 [[nodiscard]] Result<RankedPages> compute_opic(const PageView& pages,
                                                const OpicOptions& options = {});
 /// Stores them, unless they did not converge. Pages may have come since: then they are stale.
-///   errors  kInvalidArgument: of another store; kUnknownName: pages were forgotten since, or went
-///           with the database or in a rollback, or, of OPIC, the arrays before were replaced;
-///           kNoSpace and the like: the array before stays
+///   errors  kInvalidArgument: of another store; kUnknownName: pages were forgotten, or the file
+///           was rolled back, since they were read: compute again; of OPIC also, the arrays before
+///           were replaced; kNoSpace and the like: the array before stays
 [[nodiscard]] Result<RankReport> store_ranked(Store& store, const RankedPages& ranked);
 
 }  // namespace crawlstore

@@ -18,9 +18,9 @@
 /// Ownership: what a report refers to lives until the function returns.
 /// Threads: the function is called by the thread whose call ended the step, never twice at once,
 /// and with the store locked: whoever wants to change the store waits for it, and so do
-/// generation(), file_bytes() and snapshot() of other threads. It must not wait for a thread that
-/// uses the store. It may ask Store::counters() and open snapshots by path; other calls of the
-/// store and its parts fail with kReentrant, close() too, and handles must not go inside.
+/// generation(), file_bytes() and snapshot() of other threads. It is a callback (store.h): what
+/// changes the store or a part of it gives kReentrant, and it must not wait for a thread that uses
+/// the store.
 /// Errors: what the function throws is dropped, as the step has ended, and stands. A step that ends
 /// with an exception (std::bad_alloc) is neither told of nor counted.
 /// Cost: two looks at the clock and at StorageCounters a step, with a function or without.

@@ -118,7 +118,9 @@ class Snapshot {
   /// Every pin that the system shows, this snapshot's own among them; ascending generation.
   [[nodiscard]] Result<std::vector<PinInfo>> pins() const;
 
-  /// The newest generation in the file now. errors kPoisoned: this one was taken back by a crash
+  /// The newest generation in the file now. A file that is overwritten while it is read is known
+  /// here, and by the checksums of what had not been read before; not by what had.
+  ///   errors  kReplaced: the file no longer holds this generation
   [[nodiscard]] Result<Generation> newest() const;
 
   /// Verified payload bytes of a whole run, copied.

@@ -8,8 +8,20 @@
 /// and snapshots opened from it must be gone by then (a DRUM that is not gives kClosed afterwards).
 /// Threads: commit(), rollback(), compact(), merges and DRUM submissions may be called from any
 /// thread; they take turns. Moving or closing a Store needs it for oneself.
+/// A handle that was moved from may only be destroyed, or assigned to; so it is of all classes.
 /// Fork: a child process must not use its parent's store (kForked); it may exit normally.
 /// Errors: every call may also fail with kClosed, kForked, kPoisoned.
+///
+/// Callbacks: functions of the program that are called in the middle of the work: Progress,
+/// RankProgress, reports, PagesOptions::unparsed, what PageDb::forget() asks, rules of a
+/// normalizer. Inside one, every call that changes, commits or closes the store or a part of it
+/// gives kReentrant, and so do those that read what waits, or the writer: Store::snapshot(),
+/// Drum::lookup(), Drum::contains(). Counters, generation, file_bytes and status are free, and so
+/// are snapshots that are open, or opened by path.
+/// Other threads may use the store, but may have to wait for the work, so that the callback must
+/// not wait for them. What it throws stops the work as a "no" would, and is thrown on: the store
+/// is as it was before, but for commits that the call makes on its way. A handle that goes inside
+/// is closed when the call ends. Dispatchers have a rule of their own: drum_dispatcher.h.
 
 #include <cstdint>
 #include <functional>
@@ -39,14 +51,14 @@ struct CreateOptions {
 struct OpenOptions {
   /// How long to wait for another writer. 0: fail at once with kLocked.
   std::uint32_t lock_wait_ms = 0;
-  /// Commit time to write; default: the clock.
+  /// Commit time to write, and crawl time of pages that come without one; default: the clock.
   std::optional<std::int64_t> time_us;
   /// Told of each step, until the store and all its parts are gone: report.h.
   ReportFunction report{};
 };
 
-/// Told about long work. Returns false to stop it: the call then ends with kCancelled, and what was
-/// committed stands.
+/// Told about long work; a callback (see above). Returns false to stop it: the call then ends with
+/// kCancelled, and what was committed stands.
 using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
 class Store {
@@ -73,19 +85,23 @@ class Store {
 
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
-  ~Store();  ///< close(); after an error it is closed all the same, and what waited is lost
+  /// close(); after an error it is closed all the same, and what waited is lost. Inside a callback
+  /// or a transaction, and so in a dispatcher, the store stays open until that ends.
+  ~Store();
 
   /// Publishes everything that waits: pending requests of all DRUMs become durable. Returns the
   /// generation that holds them; the current one when nothing waited, which is durable as well.
   ///   errors  kNoSpace and the like: nothing changed, try again; kReentrant inside a transaction;
-  ///           kReplaced when the path leads elsewhere by now
+  ///           kReplaced when another file is at the path by now, or another program has written
+  ///           into this one: then nothing more is written, and every later call says so, too
   ///   cost    two fdatasync and the bytes that changed (bounds: spec/design.md)
   [[nodiscard]] Result<Generation> commit();
 
   /// Back to the content of the previous generation, as a new generation. Pending requests are
-  /// dropped; DRUMs must not be open. Reads what only one of the two refers to.
-  ///   progress  told of bytes read, and must not use the store; false: kCancelled, all stays
-  ///   errors    kNoPreviousGeneration: there is none, or it is damaged where the newest is not
+  /// dropped. Reads what only one of the two refers to.
+  ///   progress  told of bytes read; false: kCancelled, all stays
+  ///   errors    kNoPreviousGeneration: there is none, or it is damaged where the newest is not;
+  ///             kInvalidArgument: a DRUM, a page database or a queue is open
   [[nodiscard]] Result<Generation> rollback(const Progress& progress = {});
 
   /// rollback() for a file whose newest generation may be damaged, or lost: roll_forward.h.
@@ -99,14 +115,14 @@ class Store {
   /// commit of a step at most; what they write or replace meanwhile, or a merge reads, does not
   /// move, so that the call ends however much they write.
   /// Readers keep their generations (what they pin stays).
-  ///   progress  called between steps and copies, without locks: it may use the store
+  ///   progress  called between steps and copies, without locks: other threads go on
   ///   errors  kCancelled: the steps until then stand; kReentrant inside a transaction;
   ///           kInvalidArgument: another thread is compacting
   ///   cost    reads and writes what moves; beside what others write the file grows by no more than
   ///           its longest run and three directories
   [[nodiscard]] Result<CompactReport> compact(const Progress& progress = {});
 
-  /// A pinned view of the current generation, without what is still pending.
+  /// A pinned view of the current generation, without what is still pending. errors kReplaced
   [[nodiscard]] Result<Snapshot> snapshot() const;
 
   [[nodiscard]] Generation generation() const;
@@ -123,7 +139,8 @@ class Store {
 
   /// Commits what waits, gives excess free space back, releases the lock. Again: no effect.
   ///   errors  those of commit(): it stays open with what waits, try again; kPoisoned, and where a
-  ///           commit poisons the store: it is closed, what waited is lost
+  ///           commit poisons the store, or another program wrote into the file: it is closed, what
+  ///           waited is lost
   [[nodiscard]] Result<void> close();
 
  private:

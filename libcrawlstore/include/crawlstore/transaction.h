@@ -18,7 +18,7 @@
 /// are merged afterwards as all others. merge(), Store::commit(), compaction, opening and closing
 /// fail with kReentrant.
 ///
-/// Ownership: a Transaction shares its store, which must not be closed before it ends.
+/// Ownership: a Transaction shares its store. A Store that goes inside is closed when it ends.
 /// Threads: it holds the store's turn. Other threads may submit and add, but their merges, commits
 /// and calls of queues wait until it ends, and so does whoever runs out of memory. Another thread
 /// may end it, when the one that began it is done; what that thread does is no part of it.
@@ -43,16 +43,17 @@ class Transaction {
   /// Publishes the transaction, and what was submitted before it to the same buckets of DRUMs and
   /// the same page databases, and what was done before it to all queues. Durable when it
   /// returns.
-  ///   errors  kNoSpace and the like: nothing changed; commit again, or drop. kClosed: it has ended
+  ///   errors  kNoSpace and the like: nothing changed; commit again, or drop. kClosed: it ended.
+  ///           kReentrant: in a callback (store.h)
   ///   cost    as Store::commit
   [[nodiscard]] Result<Generation> commit();
 
-  /// Forgets all of it. Again, or after commit(): no effect.
+  /// Forgets all of it; in a callback (store.h), when the call has ended that it is inside. Again,
+  /// or after commit(): no effect.
   void drop();
 
  private:
   explicit Transaction(std::shared_ptr<StoreImpl> store);
-  void end();
   std::shared_ptr<StoreImpl> impl_;  // none: it has ended
 };
 

@@ -91,7 +91,9 @@ class UrlNormalizer {
  public:
   /// Writes the normal form of a URL to `out`, which is empty; returns whether it takes the URL. It
   /// must give the same answer for ever, leave its own results as they are, and stay within
-  /// kUrlTextBytesMax. Copies of a normalizer call copies of it, each by one thread at a time.
+  /// kUrlTextBytesMax. Copies of a normalizer call copies of it, each by one thread at a time. For
+  /// page databases and UrlSeen it is a callback (store.h); it must not destroy the UrlNormalizer
+  /// or UrlSeen that calls it.
   using Rules = std::function<bool(std::string_view url, std::string& out)>;
 
   UrlNormalizer() = default;

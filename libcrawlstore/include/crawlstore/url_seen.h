@@ -6,7 +6,7 @@
 ///
 /// One crawl has one memory: pages of the store's page databases count as seen, too, as of the last
 /// commit, so that a link to a page is no new URL; only databases with the DRUM's normalizer are
-/// asked. What a page has is remembered in the DRUM when it is first asked for. PageDb::forget()
+/// asked. What a page has is remembered in the DRUM when it is first submitted. PageDb::forget()
 /// takes URLs out of both. In a store with such pages a UrlSeen pins the commit that it looked at
 /// last, until it is asked again.
 ///
@@ -129,7 +129,8 @@ class UrlSeen {
  private:
   UrlSeen(Answers drum, UrlKeyer keyer, std::shared_ptr<pages::SeenPages> pages)
       : drum_(std::move(drum)), keyer_(std::move(keyer)), pages_(std::move(pages)) {}
-  Key16 request_key(std::string_view url);
+  [[nodiscard]] Result<Key16> request_key(std::string_view url);
+  std::string_view text_of(std::string_view url);
 
   Answers drum_;
   UrlKeyer keyer_;                           // of requests

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which normalizer a DRUM of URLs or a page database is opened with.
+/// The choice of the normalizer that a DRUM of URLs or a page database is opened with.
 
 #include <optional>
 #include <string_view>
@@ -17,7 +17,7 @@ namespace crawlstore {
 [[nodiscard]] Result<UrlNormalizer> choose_normalizer(std::string_view stored_name,
                                                       const std::optional<UrlNormalizer>& given);
 
-/// Has a normalizer of rules a name that may stand in the file for them?
+/// Rejects a normalizer of rules whose name may not stand in the file for them.
 ///   errors  kInvalidArgument
 [[nodiscard]] Result<void> check_normalizer(const std::optional<UrlNormalizer>& given);
 

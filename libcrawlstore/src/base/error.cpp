@@ -53,8 +53,9 @@ constexpr std::array kRows = {
         "let the reader close or reopen its snapshot (`crawlstore pins` names it), then try again"},
     Row{Errc::kNoLocks, "no_locks", "the file system has no open-file-description locks",
         "move the store to a local file system, or read it without pins (`--no-pin`)"},
-    Row{Errc::kReplaced, "replaced", "the path no longer leads to the opened file",
-        "somebody moved, deleted or replaced the file: nothing was written; reopen the store"},
+    Row{Errc::kReplaced, "replaced", "the path or the file holds other content than was opened",
+        "it was moved, deleted, or written to by another program: look that only one writes to it, "
+        "then reopen the store"},
     Row{Errc::kForked, "forked", "a forked child used its parent's store",
         "open the store anew in the child"},
     Row{Errc::kReadOnly, "read_only", "the store is open for reading only", "open it for writing"},
@@ -80,8 +81,8 @@ constexpr std::array kRows = {
     Row{Errc::kPoisoned, "poisoned",
         "an earlier write or allocation failed, so nothing more is written",
         "reopen the store; what was acknowledged is safe"},
-    Row{Errc::kReentrant, "reentrant", "called inside a transaction",
-        "end the transaction, or let the dispatcher return, first"},
+    Row{Errc::kReentrant, "reentrant", "called inside a transaction or a callback",
+        "end the transaction, or let the dispatcher or callback return, first"},
     Row{Errc::kDispatcherFailed, "dispatcher_failed", "the dispatcher threw an exception",
         "correct the dispatcher and merge again: the requests are kept"},
     Row{Errc::kTooLarge, "too_large", "larger than its limit",
@@ -177,6 +178,10 @@ std::string describe(const Error& error, std::string_view advice) {
   std::string prose(row.title);
   if (error.text != nullptr && *error.text != '\0' && row.title != error.text) {
     prose.append(": ").append(error.text);
+  }
+  if (error.needed_bytes != 0) {
+    prose.append(", ").append(std::to_string((error.needed_bytes >> 10) + 1));
+    prose.append(" KiB are needed");
   }
   if (error.segment) prose.append(", segment ").append(std::to_string(error.segment.value));
   if (error.offset != Error::kNoOffset) {

@@ -37,7 +37,7 @@ bool is_normal_escape(std::string_view text, std::size_t i) {
          !is_small(text[i + 2]);
 }
 
-// Does a dot at `i` begin the segment "." or ".."?
+// Whether a dot at `i` begins the segment "." or "..".
 bool begins_dot_segment(std::string_view url, std::size_t i) {
   if (url[i - 1] != '/') return false;
   if (i + 1 < url.size() && url[i + 1] == '.') ++i;
@@ -102,7 +102,7 @@ std::size_t normal_size(std::string_view url) {
   return is_whole && end <= kUrlTextBytesMax ? end : kNone;
 }
 
-// What rule 1 removes inside of a URL.
+// Whether rule 1 removes the character inside of a URL.
 bool is_removed(char c) {
   return c == '\t' || c == '\n' || c == '\r';
 }

@@ -75,7 +75,7 @@ constexpr bool is_letter(char c) {
   return lower(c) >= 'a' && lower(c) <= 'z';
 }
 
-/// What a hexadecimal digit of either case is worth; -1 for any other byte.
+/// Returns the value of a hexadecimal digit of either case; -1 for any other byte.
 constexpr int hex_value(char c) {
   if (is_digit(c)) return c - '0';
   const char small = lower(c);

@@ -132,7 +132,7 @@ void append_ipv4(std::string& out, std::uint32_t address) {
 
 constexpr UChar32 kGone = -1;
 
-// What Unicode 16 maps and ICU 72, of Unicode 15, refuses: characters, and what the first of them
+// Characters that Unicode 16 maps and ICU 72, of Unicode 15, refuses, and what the first of them
 // becomes; kGone: they go.
 struct LateMapping {
   UChar32 first;
@@ -178,12 +178,12 @@ bool is_known_character(UChar32 c) {
   return age[0] != 0 && age[0] <= kUnicodeMax && c != 0x1806;
 }
 
-// What a name may need in any encoding, in units of it.
+// The units that a name may need in any encoding.
 constexpr std::int32_t kUnitsMax = kUrlHostBytesMax;
 using Utf16 = std::array<char16_t, kUnitsMax>;
 using Utf32 = std::array<UChar32, kUnitsMax>;
 
-// How many characters; nothing if there are too many, or an unknown one.
+// Returns the number of characters; nothing if there are too many, or an unknown one.
 std::optional<std::int32_t> read_characters(const Utf16& text, std::int32_t size, Utf32& out) {
   constexpr std::int32_t kCharactersMax = 1000;  // ICU has such a limit for labels
   UErrorCode status = U_ZERO_ERROR;
@@ -194,7 +194,7 @@ std::optional<std::int32_t> read_characters(const Utf16& text, std::int32_t size
   return is_known ? std::optional(count) : std::nullopt;
 }
 
-// Does a label begin with "xn--"? What Punycode stands for must not.
+// Whether a label begins with "xn--". The name that Punycode stands for must not have one.
 bool has_punycode(std::span<const UChar32> name) {
   constexpr std::array<UChar32, 4> kPrefix{'x', 'n', '-', '-'};
   for (auto label = name.begin(); label != name.end();) {

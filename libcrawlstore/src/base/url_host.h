@@ -20,7 +20,7 @@ enum class HostOf { kSpecialScheme, kOtherScheme };
 ///   cost  one pass over names of ASCII; others take ICU's time, some 2 microseconds
 [[nodiscard]] bool append_host(std::string& out, std::string_view host, HostOf scheme);
 
-/// Does a label that stands last make a host an IPv4 address?
+/// Whether a label that stands last makes a host an IPv4 address.
 [[nodiscard]] bool is_number_label(std::string_view label);
 
 }  // namespace crawlstore::url_text

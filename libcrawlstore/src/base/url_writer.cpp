@@ -41,7 +41,7 @@ void append_component(std::string& out, std::string_view text, ByteSet set) {
 
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
+constexpr std::size_t kNowhere = std::string_view::npos;
 
 // The special schemes, with the port that needs no mention. "file" has none.
 struct SpecialScheme {
@@ -76,8 +76,8 @@ class Writer {
     if (url.starts_with('#') && base != nullptr && base->is_opaque) return write_all_of(*base);
     url = url.substr(0, url.find('#'));
     const std::size_t colon = find_scheme_end(url);
-    if (colon == kNone && base == nullptr) return refuse(UrlProblem::kNoScheme);
-    if (colon == kNone) return write_reference(url, *base);
+    if (colon == kNowhere && base == nullptr) return refuse(UrlProblem::kNoScheme);
+    if (colon == kNowhere) return write_reference(url, *base);
     std::transform(url.begin(), url.begin() + static_cast<std::ptrdiff_t>(colon),
                    std::back_inserter(out_), lower);
     set_scheme(out_);
@@ -106,10 +106,10 @@ class Writer {
   }
 
   static std::size_t find_scheme_end(std::string_view url) {
-    if (url.empty() || !is_letter(url[0])) return kNone;
+    if (url.empty() || !is_letter(url[0])) return kNowhere;
     const auto end =
         std::find_if(url.begin(), url.end(), [](char c) { return !is_in(c, kScheme); });
-    return end == url.end() || *end != ':' ? kNone : static_cast<std::size_t>(end - url.begin());
+    return end == url.end() || *end != ':' ? kNowhere : static_cast<std::size_t>(end - url.begin());
   }
 
   void set_scheme(std::string_view scheme) {
@@ -127,7 +127,7 @@ class Writer {
     while (begins_with_slash(text)) text.remove_prefix(1);
     return text;
   }
-  // Where an authority or a segment that begins at `i` ends.
+  // Returns the end of an authority or a segment that begins at `i`.
   [[nodiscard]] std::size_t segment_end(std::string_view text, std::size_t i) const {
     while (i < text.size() && text[i] != '?' && !is_slash(text[i])) ++i;
     return i;
@@ -180,7 +180,7 @@ class Writer {
 
   bool write_authority(std::string_view authority) {
     const std::size_t at = authority.rfind('@');
-    if (at != kNone) {
+    if (at != kNowhere) {
       write_user_info(authority.substr(0, at));
       authority.remove_prefix(at + 1);
       if (authority.empty()) return refuse(UrlProblem::kNoHost);
@@ -277,8 +277,8 @@ class Writer {
   }
 
   // Path and query. `path`: where in the output the path began, if some of it is there already.
-  bool write_segments(std::string_view text, bool has_authority, std::size_t path = kNone) {
-    if (path == kNone) path = out_.size();
+  bool write_segments(std::string_view text, bool has_authority, std::size_t path = kNowhere) {
+    if (path == kNowhere) path = out_.size();
     std::size_t i = 0;
     const bool is_empty = text.empty() || text[0] == '?';
     if (!is_empty || special_ != nullptr) {

@@ -5,10 +5,11 @@
 // Invariants: until publish() begins, a failure leaves generation N and its list in force and gives
 // back what the draft reserved; once publish() has begun, a failure poisons the writer.
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "base/assert.h"
 #include "base/clock.h"
-#include "container/superblocks.h"
 #include "container/writer.h"
 #include "format/checksum.h"
 #include "format/endian.h"
@@ -52,27 +53,31 @@ void Writer::retire(Draft& draft, Extent extent, Generation born, bool listed) {
   }
 }
 
-/// That no segment comes under a name that another one of its kind and owner has: no reader would
-/// open the file again. Segments keep their names, so only new ones are looked at.
+/// Refuses a second segment with the name, kind and owner of another: no reader would open the file
+/// again. Segments keep their names, so each is only compared with the new ones, by binary search.
 Result<void> Writer::check_names(const Draft& draft) const {
+  std::vector<const format::SegmentEntry*> added;
   for (const auto& [id, change] : draft.changes) {
-    if (!change || change->name.empty() || directory_->find(id) != nullptr) continue;
-    const format::SegmentEntry& entry = *change;
-    const auto has_its_name = [&entry](const format::SegmentEntry& other) {
-      return other.id != entry.id && other.kind == entry.kind && other.owner == entry.owner &&
-             other.name == entry.name;
-    };
-    bool is_taken = std::ranges::any_of(draft.changes, [&](const auto& other) {
-      return other.second && has_its_name(*other.second);
-    });
-    directory_->for_each_segment([&](const format::SegmentEntry& other) {
-      is_taken = is_taken || (has_its_name(other) && !draft.changes.contains(other.id));
-    });
-    if (!is_taken) continue;
-    return fail(Errc::kInvalidArgument, "two segments of one kind would have the same name",
-                Error::kNoOffset, id);
+    const bool is_new = change && !change->name.empty() && directory_->find(id) == nullptr;
+    if (is_new) added.push_back(&*change);
   }
-  return {};
+  if (added.empty()) return {};
+  const auto has_smaller_name = [](const auto* a, const auto* b) {
+    return std::tie(a->kind, a->owner, a->name) < std::tie(b->kind, b->owner, b->name);
+  };
+  std::ranges::sort(added, has_smaller_name);
+  const auto same = std::ranges::adjacent_find(
+      added, [&](const auto* a, const auto* b) { return !has_smaller_name(a, b); });
+  const format::SegmentEntry* refused = same != added.end() ? *same : nullptr;
+  directory_->for_each_segment([&](const format::SegmentEntry& old) {
+    const auto change = draft.changes.find(old.id);
+    if (change != draft.changes.end() && !change->second) return;  // its name becomes free
+    const auto found = std::ranges::lower_bound(added, &old, has_smaller_name);
+    if (found != added.end() && !has_smaller_name(&old, *found)) refused = *found;
+  });
+  if (refused == nullptr) return {};
+  return fail(Errc::kInvalidArgument, "two segments of one kind would have the same name",
+              Error::kNoOffset, refused->id);
 }
 
 Result<void> Writer::apply_changes(Draft& draft) {
@@ -224,6 +229,7 @@ Result<void> Writer::write_root(Draft& draft) {
   root.generation = next.generation();
   root.next_segment_id = next.next_segment_id = next_segment_id_;
   root.next_run_id = next.next_run_id = next_run_id_;
+  root.taken_back = next.taken_back = taken_back_;
   for (const auto& table : next.tables) root.tables.push_back(table->ref);
   root.held = next.held;
   for (const auto& table : next.held_tables) root.held_tables.push_back(table->ref);
@@ -257,6 +263,24 @@ CommitReport Writer::report_of(const Draft& draft) {
   return report;
 }
 
+/// Steps 4 and 5.
+Result<void> Writer::publish_superblock(Draft& draft, std::uint32_t slot) {
+  auto& superblock = draft.next->superblock;
+  // One copy at a time: whatever happens, the slot keeps a whole one. The second is made durable by
+  // the next sync of whoever writes next; of a higher pass, so that step 0 can tell which one may
+  // not be durable.
+  CRAWLSTORE_TRY(superblocks_->write(superblock, slot, 0));
+  if (!policy().superblock_last) CRAWLSTORE_TRY(sync_data());
+  if (policy().sync_superblock) CRAWLSTORE_TRY(storage_->sync());
+  // Whoever began to write between the look before copy 0 and copy 0 may have taken the extents of
+  // this commit for free. Whoever begins later sees it.
+  if (policy().look_after_publish) CRAWLSTORE_TRY(look_locked());
+  if (!policy().write_second_copy) return {};
+  if (policy().publish_passes_differ) superblock.pass = 1;
+  return superblocks_->write(superblock, slot, 1);
+}
+
+/// Requires look_mutex_.
 Result<Generation> Writer::publish(Draft& draft) {
   const Generation generation = draft.next->generation();
   const std::uint32_t slot = policy().alternate_slots ? slot_of(generation.value)
@@ -266,19 +290,9 @@ Result<Generation> Writer::publish(Draft& draft) {
   if (!policy().ask_after_publish) {
     if (auto pins = storage_->pinned({0}, generation)) early_pins = std::move(*pins);
   }
-  // One copy at a time: whatever happens, the slot keeps a whole one. The second is made durable by
-  // the next sync of whoever writes next; of a higher pass, so that step 0 can tell which one may
-  // not be durable.
-  const auto published = [&]() -> Result<void> {
-    auto& superblock = draft.next->superblock;
-    CRAWLSTORE_TRY(write_superblock(*storage_, superblock, identity_.uuid, slot, 0));
-    if (!policy().superblock_last) CRAWLSTORE_TRY(sync_data());
-    if (policy().sync_superblock) CRAWLSTORE_TRY(storage_->sync());
-    if (!policy().write_second_copy) return {};
-    if (policy().publish_passes_differ) superblock.pass = 1;
-    return write_superblock(*storage_, superblock, identity_.uuid, slot, 1);
-  }();
+  const auto published = publish_superblock(draft, slot);
   if (!published) return poison_with(published.error());
+  look_is_due_.store(true, std::memory_order_relaxed);
 
   last_commit_ = report_of(draft);
   skipped_generations_ = 0;
@@ -292,6 +306,7 @@ Result<Generation> Writer::publish(Draft& draft) {
     for (const Extent& extent : draft.reserved) in_flight_.erase(extent.offset_bytes);
     for (const Extent& extent : draft.freed_at_once) free_.insert(extent);
   }
+  runs->published(*directory_);
   if (!policy().ask_after_publish) {
     last_commit_.freed_bytes = free_unheld(early_pins);
     return generation;
@@ -346,12 +361,14 @@ Result<Generation> Writer::commit_restored(const std::vector<Extent>& restored) 
   const auto held = held_;
   const auto held_tables = held_tables_;
   const auto dissolved = dissolved_;
+  const Generation taken_back = std::exchange(taken_back_, Generation{next_generation().value - 1});
   if (policy().rollback_unholds) unhold(restored);
   auto committed = commit(true);
   if (!committed) {
     held_ = held;
     held_tables_ = held_tables;
     dissolved_ = dissolved;
+    taken_back_ = taken_back;
   }
   return committed;
 }
@@ -364,12 +381,13 @@ Result<Generation> Writer::commit(bool even_empty) {
   if (directory_->superblock.generation + skipped_generations_ >= format::kGenerationMax) {
     return fail(Errc::kTooLarge, "the store has had all generations that the format can count");
   }
+  CRAWLSTORE_TRY(check_usable());
   if (changes_.empty() && !even_empty) {
-    CRAWLSTORE_TRY(check_usable());
+    CRAWLSTORE_TRY(look());
     return directory_->generation();
   }
-  CRAWLSTORE_TRY(check_usable());
   CRAWLSTORE_TRY(prepare());
+  if (policy().look_before_draft) CRAWLSTORE_TRY(look());
   Draft draft;
   draft.changes = changes_;
   draft.next->superblock = directory_->superblock;
@@ -390,7 +408,11 @@ Result<Generation> Writer::commit(bool even_empty) {
     return write_root(draft);
   }();
   Result<void> ready = built;
+  if (ready && publish_check_ != nullptr) ready = publish_check_->check(draft.next->superblock);
   if (ready && policy().superblock_last) ready = sync_data();
+  // Between a copy and what is known of it no other thread looks.
+  const std::lock_guard looking(look_mutex_);
+  if (ready && policy().look_before_publish) ready = look_locked();
   if (!ready) {
     for (const Extent& extent : draft.reserved) release(extent);
     return tl::unexpected<Error>(ready.error());

@@ -32,7 +32,13 @@ struct CommitPolicy {
   bool list_retired_runs = true;         ///< replaced runs go to the list
   bool keep_born = true;                 ///< an unchanged reference keeps its `born`
   bool poison_after_failed_sync = true;  ///< a failed sync ends the writer
+  bool look_after_first_sync = true;     ///< step 0: the superblocks again before it writes
   bool reread_after_settle = true;       ///< step 0 reads again before it believes
+  bool look_before_reserve = true;       ///< the superblocks, at the first reservation of a commit
+  bool look_before_write = true;         ///< the superblocks, at each write of a run
+  bool look_before_draft = true;         ///< the superblocks, before a commit allocates
+  bool look_before_publish = true;       ///< the superblocks, after step 3
+  bool look_after_publish = true;        ///< the superblocks, before step 5
   bool lock_before_read = true;     ///< the writer lock is taken before the superblocks are read
   bool rollback_keeps_born = true;  ///< rollback keeps the `born` of N-1's references
   bool rollback_unholds = true;     ///< rollback takes restored extents off the list
@@ -41,6 +47,7 @@ struct CommitPolicy {
   bool refuse_hidden_slot = true;         ///< no writing while a slot cannot be read at all
   bool reread_after_pin = true;           ///< a reader believes only what it reads under its pin
   bool allocate_really = true;            ///< step 1 calls fallocate
+  bool check_published = false;           ///< of no protocol: PublishCheck looks at each commit
 };
 
 #if defined(CRAWLSTORE_MUTANTS)

@@ -94,7 +94,7 @@ class Compaction {
       : writer_(writer), progress_(progress), turns_(turns) {}
   ~Compaction() {
     give_back();
-    writer_.place_from(std::nullopt);
+    if (is_placing_) writer_.place_from(placed_from_);
   }
   Compaction(const Compaction&) = delete;
   Compaction& operator=(const Compaction&) = delete;
@@ -102,24 +102,46 @@ class Compaction {
   Result<CompactReport> compact() {
     CRAWLSTORE_TRY(turns_.plan([this] { return writer_.prepare(); }));
     report_.file_bytes_before = writer_.file_bytes();
-    bool has_gaps = false;
-    CRAWLSTORE_TRY(turns_.plan([&]() -> Result<void> {
-      has_gaps = has_much_free();
-      if (has_gaps) writer_.place_from(format::kDataStart);
+    CRAWLSTORE_TRY(turns_.plan([this]() -> Result<void> {
+      if (has_much_free()) place_low();
       return {};
     }));
-    if (has_gaps) {
+    if (is_placing_) {
       CRAWLSTORE_TRY(commit_times(kCommitsUntilFree));
       CRAWLSTORE_TRY(move_directory_behind());
       CRAWLSTORE_TRY(move_runs());
       CRAWLSTORE_TRY(move_directory_to_front());
     }
+    return finish();
+  }
+
+  Result<CompactReport> close_gaps() {
+    CRAWLSTORE_TRY(turns_.plan([this] { return writer_.prepare(); }));
+    report_.file_bytes_before = writer_.file_bytes();
+    CRAWLSTORE_TRY(turns_.plan([this]() -> Result<void> {
+      place_low();
+      measure();
+      return settle_down();
+    }));
+    while (!planned_.empty()) {
+      CRAWLSTORE_TRY(commit_times(1 + kCommitsUntilFree));
+      CRAWLSTORE_TRY(turns_.plan([this] { return settle_down(); }));
+    }
+    return finish();
+  }
+
+ private:
+  Result<CompactReport> finish() {
     CRAWLSTORE_TRY(turns_.plan([this] { return writer_.trim(0); }));
     report_.file_bytes_after = writer_.file_bytes();
     return report_;
   }
 
- private:
+  void place_low() {
+    placed_from_ = writer_.place_from(format::kDataStart);
+    is_placing_ = true;
+  }
+
   /// False when the file holds hardly more than what is live: so it is after compact().
   [[nodiscard]] bool has_much_free() const {
     std::uint64_t live_bytes = format::kDataStart;
@@ -157,8 +179,8 @@ class Compaction {
   }
 
   Result<void> report_progress() {
-    const std::uint64_t total = std::max(expected_bytes_, report_.moved_bytes);
-    if (!progress_ || progress_(report_.moved_bytes, total)) return {};
+    const std::uint64_t moved = report_.moved_bytes;
+    if (!progress_ || progress_(moved, std::max(expected_bytes_, moved))) return {};
     return fail(Errc::kCancelled, "compacting was stopped");
   }
 
@@ -187,14 +209,11 @@ class Compaction {
   }
 
   Result<void> move_directory_behind() {
-    bool has_runs = false;
-    CRAWLSTORE_TRY(turns_.plan([&]() -> Result<void> {
-      const auto runs = live_runs();
-      has_runs = !runs.empty();
-      if (has_runs) measure(runs);
+    CRAWLSTORE_TRY(turns_.plan([this]() -> Result<void> {
+      measure();
       return {};
     }));
-    if (!has_runs) return {};
+    if (floor_bytes_ == 0) return {};
     writer_.place_from(floor_bytes_);
     auto committed = commit(true);
     if (committed) committed = commit_times(kCommitsUntilFree);
@@ -204,7 +223,9 @@ class Compaction {
     return {};
   }
 
-  void measure(const std::vector<LiveRun>& runs) {
+  void measure() {
+    const auto runs = live_runs();
+    if (runs.empty()) return;
     first_new_run_ = writer_.new_run_ids(1);
     floor_bytes_ = runs.back().extent.end_bytes();
     std::uint64_t live_bytes = 0;
@@ -212,8 +233,8 @@ class Compaction {
     slide_bytes_min_ = std::max(format::kUnitBytes, live_bytes / kSlackPart);
     moves_left_bytes_ = 8 * live_bytes;
     for (const LiveRun& run : runs) {
-      const bool is_behind = run.extent.end_bytes() > format::kDataStart + live_bytes;
-      if (is_behind) expected_bytes_ += run.extent.length_bytes;
+      const std::uint64_t end = run.extent.end_bytes();
+      if (end > format::kDataStart + live_bytes) expected_bytes_ += run.extent.length_bytes;
     }
   }
 
@@ -241,7 +262,8 @@ class Compaction {
     std::uint64_t too_long = std::numeric_limits<std::uint64_t>::max();  // no gap for so much
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
       const std::uint64_t length = run->extent.length_bytes;
-      if (length >= too_long || is_new(*run) || busy.contains(run->run)) continue;
+      const bool is_new = !run->is_node && run->run >= first_new_run_;  // nodes are written here
+      if (length >= too_long || is_new || busy.contains(run->run)) continue;
       if (moves_left_bytes_ < length || (!planned_.empty() && budget < length)) break;
       const auto place =
           writer_.reserve_below(length, std::min(run->extent.offset_bytes, floor_bytes_));
@@ -253,11 +275,6 @@ class Compaction {
       budget -= std::min(budget, length);
     }
     return {};
-  }
-
-  /// Nodes are written anew by compaction itself.
-  [[nodiscard]] bool is_new(const LiveRun& run) const {
-    return !run.is_node && run.run >= first_new_run_;
   }
 
   /// Plans to move the runs behind the first gap out of the way, behind all others.
@@ -392,7 +409,9 @@ class Compaction {
     for (const LiveRun& run : runs) {
       refs.emplace(run.run, *writer_.directory()->find(run.segment)->find_run(run.run));
     }
-    if (!refs.empty()) turns_.moved(refs);
+    if (refs.empty()) return;
+    writer_.runs->moved(refs);
+    turns_.moved(refs);
   }
 
   Result<void> write_nodes(format::SegmentEntry& entry, TileMoves& moves) {
@@ -438,7 +457,7 @@ class Compaction {
       if (got < buffer_.size()) {
         return fail(Errc::kTruncated, "the file ends inside a segment", from.offset_bytes + done);
       }
-      CRAWLSTORE_TRY(writer_.storage().write(to + done, buffer_));
+      CRAWLSTORE_TRY(writer_.write(to + done, buffer_));
       report_.moved_bytes += buffer_.size();
       CRAWLSTORE_TRY(report_progress());
     }
@@ -461,6 +480,8 @@ class Compaction {
   std::uint64_t expected_bytes_ = 0;    // to be moved, an estimate
   std::uint64_t moves_left_bytes_ = 0;  // against surprises: no file needs so much
   std::uint64_t floor_bytes_ = 0;
+  bool is_placing_ = false;
+  std::optional<std::uint64_t> placed_from_;  // before that
   RunId first_new_run_;
   std::uint64_t slide_bytes_min_ = 0;
   std::uint64_t front_bytes_ = 0;  // where the first gap began at the last push_up()
@@ -470,6 +491,10 @@ class Compaction {
 
 Result<CompactReport> compact(Writer& writer, const Progress& progress, CompactionTurns& turns) {
   return Compaction(writer, progress, turns).compact();
+}
+
+Result<CompactReport> close_gaps(Writer& writer, const Progress& progress, CompactionTurns& turns) {
+  return Compaction(writer, progress, turns).close_gaps();
 }
 
 }  // namespace crawlstore::container

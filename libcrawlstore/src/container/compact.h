@@ -44,6 +44,12 @@ class CompactionTurns {
 ///   errors  kCancelled, those of the turns, of Writer::commit() and of the storage
 Result<CompactReport> compact(Writer& writer, const Progress& progress, CompactionTurns& turns);
 
+/// The part of compact() that needs no room, for work that must not let the file grow: runs move
+/// from the end of the file to gaps that they fit into, and what is free at the end is given back.
+/// The directory stays where it is, and no run makes way for a longer one.
+///   errors  as compact()
+Result<CompactReport> close_gaps(Writer& writer, const Progress& progress, CompactionTurns& turns);
+
 /// compact() by whoever is alone with the writer, which has no changes.
 inline Result<CompactReport> compact(Writer& writer, const Progress& progress) {
   CompactionTurns alone;

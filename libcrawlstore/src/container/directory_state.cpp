@@ -202,13 +202,35 @@ const format::SegmentEntry* Directory::find(SegmentId id) const {
   return place != segments.end() && place->id == id ? &*place : nullptr;
 }
 
-const format::SegmentEntry* Directory::find_named(SegmentKind kind, std::string_view name) const {
-  for (const auto& table : tables) {
-    for (const auto& segment : table->segments) {
-      if (segment.kind == kind && segment.name == name) return &segment;
+const format::SegmentEntry* SegmentNames::find(const Tables& tables, SegmentKind kind,
+                                               std::string_view name) const {
+  if (!was_asked_.exchange(true, std::memory_order_relaxed)) {
+    for (const auto& table : tables) {
+      for (const auto& segment : table->segments) {
+        if (segment.kind == kind && segment.name == name) return &segment;
+      }
     }
+    return nullptr;
   }
-  return nullptr;
+  using Name = std::pair<SegmentKind, std::string_view>;
+  const auto name_of = [](const format::SegmentEntry* entry) {
+    return Name(entry->kind, entry->name);
+  };
+  std::call_once(once_, [&] {
+    std::vector<const format::SegmentEntry*> sorted;
+    for (const auto& table : tables) {
+      for (const auto& segment : table->segments) sorted.push_back(&segment);
+    }
+    std::ranges::stable_sort(sorted, {}, name_of);  // of the same name the lowest id first
+    sorted_ = std::move(sorted);
+  });
+  const Name wanted(kind, name);
+  const auto found = std::ranges::lower_bound(sorted_, wanted, {}, name_of);
+  return found != sorted_.end() && name_of(*found) == wanted ? *found : nullptr;
+}
+
+const format::SegmentEntry* Directory::find_named(SegmentKind kind, std::string_view name) const {
+  return names.find(tables, kind, name);
 }
 
 void Directory::for_each_segment(
@@ -235,6 +257,10 @@ std::vector<Extent> Directory::live_extents() const {
     }
   }
   return extents;
+}
+
+bool Directory::continues(Generation older) const {
+  return older > taken_back && older <= generation();
 }
 
 std::uint64_t Directory::segment_count() const {
@@ -268,6 +294,7 @@ Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Supe
   CRAWLSTORE_TRY(check_pieces(root, directory->root_extent));
   directory->next_segment_id = root.next_segment_id;
   directory->next_run_id = root.next_run_id;
+  directory->taken_back = root.taken_back;
   directory->held = std::move(root.held);
   for (const auto& ref : root.tables) {
     CRAWLSTORE_TRY(auto table, loader.load_table(ref));
@@ -307,6 +334,13 @@ Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
     }
   }
   return directory;
+}
+
+Result<bool> has_root(Storage& storage, const Uuid& uuid, const format::Superblock& superblock) {
+  const Extent extent = format::root_extent(superblock);
+  std::vector<std::byte> bytes(extent.length_bytes);
+  CRAWLSTORE_TRY(const auto got, storage.read(extent.offset_bytes, bytes));
+  return got == bytes.size() && format::is_root_whole(bytes, uuid, superblock);
 }
 
 }  // namespace crawlstore::container

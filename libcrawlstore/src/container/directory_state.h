@@ -3,8 +3,11 @@
 
 /// One generation's directory in private memory: immutable, shared by snapshots and the writer.
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <string_view>
 #include <vector>
 
 #include <crawlstore/storage.h>
@@ -33,22 +36,47 @@ struct HeldTable {
   HeldTable(const format::HeldTableRef& place, std::vector<format::HeldExtent> extents);
 };
 
+/// Segments of a directory by their names. The first question walks over all of them, as most
+/// generations are asked once; the second sorts the names.
+///
+/// Threads: any.
+class SegmentNames {
+ public:
+  using Tables = std::vector<std::shared_ptr<const Table>>;
+
+  /// The segment of this kind and name, or nullptr. `tables` are the same each time.
+  [[nodiscard]] const format::SegmentEntry* find(const Tables& tables, SegmentKind kind,
+                                                 std::string_view name) const;
+
+ private:
+  mutable std::atomic<bool> was_asked_{false};
+  mutable std::once_flag once_;
+  mutable std::vector<const format::SegmentEntry*> sorted_;  // after once_
+};
+
 struct Directory {
   format::Superblock superblock;  // the copy it was reached through
   Extent root_extent;
   std::uint64_t next_segment_id = 1;
   std::uint64_t next_run_id = 1;
+  Generation taken_back;                             // the newest that a rollback took back
   std::vector<std::shared_ptr<const Table>> tables;  // ascending first segment
   std::vector<format::HeldExtent> held;
   std::vector<std::shared_ptr<const HeldTable>> held_tables;
   const KindSet* kinds = nullptr;  // that it was loaded with
+  SegmentNames names;              // of the tables, which are all there before it is asked
 
   [[nodiscard]] Generation generation() const { return {superblock.generation}; }
+
+  /// Whether this generation continues `older`, so that nothing of `older` was taken back since.
+  /// Returns false for all generations before a rollback: only the newest rollback is known.
+  [[nodiscard]] bool continues(Generation older) const;
 
   /// The segment, or nullptr. O(log n).
   [[nodiscard]] const format::SegmentEntry* find(SegmentId id) const;
 
-  /// The segment of this kind and name, or nullptr. O(n).
+  /// The segment of this kind and name, or nullptr. O(n) for the first question, O(n log n) for the
+  /// second, O(log n) from then on.
   [[nodiscard]] const format::SegmentEntry* find_named(SegmentKind kind,
                                                        std::string_view name) const;
 
@@ -79,5 +107,8 @@ Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
 Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
                                              const format::Superblock& superblock,
                                              const CommitPolicy& policy, const KindSet& kinds);
+
+/// Whether the root that the superblock leads to is whole where it belongs. errors kIo
+Result<bool> has_root(Storage& storage, const Uuid& uuid, const format::Superblock& superblock);
 
 }  // namespace crawlstore::container

@@ -4,7 +4,6 @@
 #include <crawlstore/generations.h>
 
 #include "container/superblocks.h"
-#include "container/writer.h"
 #include "format/endian.h"
 #include "format/layout.h"
 #include "format/root_extent.h"

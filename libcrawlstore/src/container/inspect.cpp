@@ -11,7 +11,6 @@
 #include "container/inspect_directory.h"
 #include "container/reader.h"
 #include "container/superblocks.h"
-#include "container/writer.h"
 #include "io/pin_holders.h"
 
 namespace crawlstore::container {

@@ -33,7 +33,7 @@ enum class CommitScope : std::uint8_t {
 ///   leave(), let_go()                  its last commit, and close()
 ///
 /// Locks: StoreImpl::turn before `mutex`.
-class Participant {
+class Participant : public std::enable_shared_from_this<Participant> {
  public:
   Participant(std::shared_ptr<StoreImpl> of_store, SegmentKind of_kind)
       : store(std::move(of_store)), kind(of_kind) {}
@@ -46,7 +46,10 @@ class Participant {
   mutable std::recursive_mutex mutex;  ///< guards what the part keeps in memory
   bool closed = false;                 ///< changed with the store's turn and `mutex`
 
-  /// Does it keep its lock while it commits? Then it is locked before all others.
+  /// A part without one stays open as long as its store; beyond the file it has only what comes
+  /// with the next commit.
+  [[nodiscard]] virtual bool has_handle() const { return true; }
+  /// Those that keep their locks while they commit are locked before all others.
   [[nodiscard]] virtual bool is_locked_first() const { return false; }
   /// Unique among the parts of its kind.
   [[nodiscard]] virtual std::string_view name() const = 0;
@@ -69,7 +72,7 @@ class Participant {
   /// Adds the runs that work under way reads where they are. Called with the store's turn.
   virtual void note_busy(std::set<RunId>& /*runs*/) const {}
   /// Compaction has published these runs elsewhere. All locks are held.
-  virtual void moved(const std::map<RunId, format::RunRef>& runs) = 0;
+  virtual void moved(const std::map<RunId, format::RunRef>& /*runs*/) {}
 
   /// No further use. Gives back what no commit has published. Called with the store's turn.
   virtual void close() = 0;
@@ -80,8 +83,8 @@ class Participant {
   ///   errors  kReentrant inside a transaction, which may need it; those of the commit: it stays
   ///           open with what waits, unless the store is poisoned
   virtual Result<void> leave();
-  /// leave() for a destructor. Inside a transaction, and while it fails, the part lingers: later
-  /// commits of the store have what waits in it.
+  /// leave() for a destructor. Inside a transaction or a function of the caller, and while it
+  /// fails, the part lingers: later commits of the store have what waits in it.
   static void let_go(const std::shared_ptr<Participant>& part) noexcept;
 };
 

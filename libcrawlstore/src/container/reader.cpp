@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Invariants: directory_ belongs to the generation that is pinned; it was reached only through
-// bytes that were read after the pin was held.
+// bytes that were read after the pin was held. Or it is what this process is about to publish.
 #include "container/reader.h"
 
 #include "container/superblocks.h"
-#include "container/writer.h"
 
 namespace crawlstore::container {
 
@@ -58,6 +57,14 @@ Result<std::shared_ptr<Reader>> Reader::open(std::shared_ptr<Storage> storage,
   return fail(Errc::kBusyPinned, "the store commits faster than a generation can be pinned");
 }
 
+std::shared_ptr<Reader> Reader::open_unpublished(std::shared_ptr<Storage> storage,
+                                                 const format::Identity& identity,
+                                                 DirectoryPtr directory) {
+  std::shared_ptr<Reader> reader(new Reader(std::move(storage), identity));
+  reader->directory_ = std::move(directory);
+  return reader;
+}
+
 std::shared_ptr<const RunReader> Reader::run_reader(SegmentId segment, const format::RunRef& run) {
   const std::lock_guard lock(mutex_);
   auto& place = run_readers_[run.run_id];
@@ -70,13 +77,25 @@ std::shared_ptr<const RunReader> Reader::run_reader(SegmentId segment, const for
 
 Result<Generation> Reader::newest() {
   CRAWLSTORE_TRY(storage_->check_process());
-  CRAWLSTORE_TRY(const auto set, read_superblocks(*storage_, identity_.uuid));
-  const auto* winner = set.winner();
+  const auto replaced =
+      fail(Errc::kReplaced, "the file no longer holds the generation that was read; open it again");
+  const auto set = read_superblocks(*storage_, identity_.uuid);
+  if (!set) {  // those of another store look damaged
+    const auto identity = read_identity(*storage_);
+    if (identity && identity->uuid != identity_.uuid) return replaced;
+    return tl::unexpected<Error>(set.error());
+  }
+  const auto* winner = set->winner();
   const auto& mine = directory_->superblock;
-  const bool other_content =
+  const bool has_other_content =
       winner->generation == mine.generation && !format::same_generation(*winner, mine);
-  if (winner->generation < mine.generation || other_content) {
-    return fail(Errc::kPoisoned, "the generation that was read has been taken back; open it again");
+  if (winner->generation < mine.generation || has_other_content) return replaced;
+  // A copy of the store that went on by itself shows newer generations, too; but no writer that
+  // sees the pin reuses what the pinned one refers to.
+  if (pinned_) {
+    const auto is_there = has_root(*storage_, identity_.uuid, mine);
+    if (!is_there) return tl::unexpected<Error>(is_there.error());
+    if (!*is_there) return replaced;
   }
   return Generation{winner->generation};
 }

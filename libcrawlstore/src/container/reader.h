@@ -20,7 +20,8 @@ struct ReaderOptions {
   const KindSet* kinds = &all_kinds();
 };
 
-/// One pinned generation. Never writes. Threads: any number.
+/// One pinned generation, or the one that a writer is about to publish. Never writes. Threads: any
+/// number.
 class Reader {
  public:
   /// PIN of spec/format.md: locks the generation's byte, reads the superblocks again, uses only
@@ -28,6 +29,11 @@ class Reader {
   ///   errors  those of read_identity(), read_superblocks(), load_directory(); kNoLocks
   static Result<std::shared_ptr<Reader>> open(std::shared_ptr<Storage> storage,
                                               const ReaderOptions& options);
+  /// Reads what a writer is about to publish (Writer::next_directory()). Unpinned: the writer
+  /// keeps its place in the meantime.
+  static std::shared_ptr<Reader> open_unpublished(std::shared_ptr<Storage> storage,
+                                                  const format::Identity& identity,
+                                                  DirectoryPtr directory);
   ~Reader();
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -40,7 +46,7 @@ class Reader {
   std::shared_ptr<const RunReader> run_reader(SegmentId segment, const format::RunRef& run);
 
   /// FOLLOW: the newest generation in the file now.
-  ///   errors  kPoisoned when the pinned generation was taken back: reopen
+  ///   errors  kReplaced when the file no longer holds the generation that is read: reopen
   Result<Generation> newest();
 
  private:

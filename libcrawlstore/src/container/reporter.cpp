@@ -136,12 +136,10 @@ void Reporter::report(const Report& report) noexcept {
   if (report.error) totals.failed_count.fetch_add(1, std::memory_order_relaxed);
   totals.duration_us.fetch_add(report.duration_us, std::memory_order_relaxed);
   if (!function_) return;
-  reporting_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   try {
     function_(report);
   } catch (...) {  // the step has ended
   }
-  reporting_.store({}, std::memory_order_relaxed);
 }
 
 template <class Step>

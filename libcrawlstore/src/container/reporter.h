@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <thread>
 
 #include <crawlstore/report.h>
 
@@ -31,16 +30,12 @@ class StepMeter {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Threads: counters() and is_reporting() any, the others one at a time.
+/// Threads: counters() any, the others one at a time.
 class Reporter {
  public:
   /// From now on `function` is told; it may be empty.
   void start(ReportFunction function) { function_ = std::move(function); }
   void report(const Report& report) noexcept;
-  /// Is this thread inside the function?
-  [[nodiscard]] bool is_reporting() const {
-    return reporting_.load(std::memory_order_relaxed) == std::this_thread::get_id();
-  }
   [[nodiscard]] StoreCounters counters(const StorageCounters& storage) const;
 
  private:
@@ -53,7 +48,6 @@ class Reporter {
   [[nodiscard]] StepTotals totals() const;
 
   ReportFunction function_;
-  std::atomic<std::thread::id> reporting_{};
   std::array<Totals, std::variant_size_v<decltype(Report::step)>> totals_;  // by kind of step
 };
 

@@ -137,21 +137,21 @@ Result<void> check_whole(Storage& storage, const format::Identity& identity,
 }
 
 /// Makes both copies of the slot lead to the generation, one at a time.
-Result<void> publish(Storage& storage, const Uuid& uuid, format::Superblock superblock,
-                     const SuperblockSet& set) {
+Result<void> publish(Storage& storage, OwnSuperblocks& own, format::Superblock superblock) {
   const std::uint32_t slot = slot_of(superblock.generation);
+  const SuperblockSet set = own.set();
   CRAWLSTORE_TRY(storage.check_path());
-  CRAWLSTORE_TRY(storage.sync());
+  CRAWLSTORE_TRY(own.sync());
+  CRAWLSTORE_TRY(own.check());
   const auto* other = set.best_of(1 - slot);
   const std::uint64_t before = superblock.generation - 1;
-  if (other == nullptr && before != 0) CRAWLSTORE_TRY(write_tombstone(storage, uuid, before));
+  if (other == nullptr && before != 0) CRAWLSTORE_TRY(own.write_tombstone(before));
   for (superblock.pass = 0; superblock.pass < 2; ++superblock.pass) {
-    CRAWLSTORE_TRY(write_superblock(storage, superblock, uuid, slot,
-                                    static_cast<std::uint32_t>(superblock.pass)));
-    CRAWLSTORE_TRY(storage.sync());
+    CRAWLSTORE_TRY(own.write(superblock, slot, static_cast<std::uint32_t>(superblock.pass)));
+    CRAWLSTORE_TRY(own.sync());
   }
   if (other == nullptr || other->generation == before) return {};
-  return write_tombstone(storage, uuid, before);
+  return own.write_tombstone(before);
 }
 
 }  // namespace
@@ -162,7 +162,9 @@ Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t 
   CRAWLSTORE_TRY(const auto identity, read_identity(*storage));
   CRAWLSTORE_TRY(storage->lock_writer(lock_wait_ms));
   const WriterLock lock{*storage};
-  CRAWLSTORE_TRY(const auto set, read_superblock_set(*storage, identity.uuid));
+  OwnSuperblocks own(*storage, identity.uuid);
+  CRAWLSTORE_TRY(own.read_set());
+  const SuperblockSet& set = own.set();
   if (set.hides_a_slot()) return fail(Errc::kIo, "a superblock slot cannot be read", 0);
   const auto* winner = set.winner();
   const std::uint64_t above = winner == nullptr ? 0 : winner->generation;
@@ -201,7 +203,7 @@ Result<Generation> roll_forward(std::unique_ptr<Storage> storage, std::uint32_t 
     if (!is_whole) continue;
     const auto whole = check_whole(*storage, identity, root, options, kinds);
     if (whole) {
-      CRAWLSTORE_TRY(publish(*storage, identity.uuid, root, set));
+      CRAWLSTORE_TRY(publish(*storage, own, root));
       return Generation{root.generation};
     }
     if (whole.error().code == Errc::kCancelled) return tl::unexpected<Error>(whole.error());

@@ -76,8 +76,8 @@ Result<format::RunRef> write_run_at(SegmentWriter& writer, SegmentId segment, Ru
         payload.subspan(begin, std::min<std::size_t>(kChunkBytes, payload.size() - begin)));
   }
   const auto tail = tree.finish(payload.size());
-  CRAWLSTORE_TRY(writer.storage().write(place.offset_bytes, payload));
-  CRAWLSTORE_TRY(writer.storage().write(place.offset_bytes + payload.size(), tail.bytes));
+  CRAWLSTORE_TRY(writer.write(place.offset_bytes, payload));
+  CRAWLSTORE_TRY(writer.write(place.offset_bytes + payload.size(), tail.bytes));
   return format::RunRef{place.offset_bytes, {0}, run, payload.size(), 0, tail.checksum};
 }
 
@@ -121,7 +121,7 @@ Result<void> RunWriter::flush(bool last) {
     tree_.add_chunk(bytes.subspan(begin, std::min<std::size_t>(kChunkBytes, length - begin)));
   }
   if (flushed_bytes_ + length > extent_.length_bytes) return too_long();
-  CRAWLSTORE_TRY(writer_->storage().write(extent_.offset_bytes + flushed_bytes_, bytes));
+  CRAWLSTORE_TRY(writer_->write(extent_.offset_bytes + flushed_bytes_, bytes));
   flushed_bytes_ += length;
   buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<long>(length));
   return {};
@@ -144,7 +144,7 @@ Result<format::RunRef> RunWriter::finish(std::uint64_t record_count) {
   used_bytes_ = format::extent_bytes(payload_bytes_);
   if (used_bytes_ > extent_.length_bytes) return too_long();
   const auto tail = tree_.finish(payload_bytes_);
-  CRAWLSTORE_TRY(writer_->storage().write(extent_.offset_bytes + flushed_bytes_, tail.bytes));
+  CRAWLSTORE_TRY(writer_->write(extent_.offset_bytes + flushed_bytes_, tail.bytes));
   return format::RunRef{extent_.offset_bytes, {0},          name_.run,
                         payload_bytes_,       record_count, tail.checksum};
 }

@@ -121,6 +121,7 @@ class RunReader {
   }
 
   [[nodiscard]] const format::RunRef& run() const { return run_; }
+  [[nodiscard]] SegmentId segment() const { return name_.segment; }
 
  private:
   Result<std::span<const std::byte>> view(std::uint64_t offset, std::uint64_t length) const;

@@ -27,6 +27,9 @@ class SegmentDraft final : public SegmentWriter {
   Result<Extent> reserve(std::uint64_t length_bytes) override {
     return writer_.reserve(length_bytes);
   }
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override {
+    return writer_.write(offset, bytes);
+  }
   void release(Extent extent) noexcept override { writer_.release(extent); }
   void release_unpublished(const format::SegmentEntry& entry) noexcept override {
     writer_.release_unpublished(entry);

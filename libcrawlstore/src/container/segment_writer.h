@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+
 #include <crawlstore/storage.h>
 
 #include "format/directory.h"
@@ -24,6 +26,9 @@ class SegmentWriter {
 
   /// An extent of really allocated bytes that no readable generation refers to.
   virtual Result<Extent> reserve(std::uint64_t length_bytes) = 0;
+  /// Writes into a reserved extent, unless another program has written into the file. errors of the
+  /// storage, kReplaced, kPoisoned
+  virtual Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
   /// Gives a reserved, unpublished extent back, or its tail.
   virtual void release(Extent extent) noexcept = 0;
   /// Gives back what of this segment was reserved and not published. Others may be published.

@@ -12,7 +12,8 @@
 #include "container/create.h"
 #include "container/reader.h"
 #include "container/rollback.h"
-#include "container/store_impl.h"
+#include "container/store_call.h"
+#include "container/work_steps.h"
 
 namespace crawlstore {
 namespace {
@@ -21,6 +22,7 @@ container::WriterOptions writer_options(const OpenOptions& options) {
   container::WriterOptions writer;
   writer.lock_wait_ms = options.lock_wait_ms;
   writer.fixed_time_us = options.time_us.value_or(0);
+  writer.policy.check_published = true;  // release builds have no policy to change
   return writer;
 }
 
@@ -56,6 +58,13 @@ std::shared_ptr<StoreImpl> make_impl(std::unique_ptr<container::Writer> writer,
     impl->report({}, meter.cost(), Result<RecoveryReport>(recovery));
   }
   return impl;
+}
+
+/// Free space that stays in the file for reuse: at least 64 MiB.
+std::uint64_t kept_free_bytes(const container::Directory& directory) {
+  std::uint64_t live_bytes = 0;
+  for (const Extent& extent : directory.live_extents()) live_bytes += extent.length_bytes;
+  return std::max(std::uint64_t{64} << 20, live_bytes / 4);
 }
 
 /// Compaction among the parts of a store.
@@ -99,12 +108,17 @@ class Turns final : public container::CompactionTurns {
 
 Result<void> StoreImpl::check_open() const {
   if (closed) return fail(Errc::kClosed, "the store has been closed");
-  return check_not_reporting();
+  return check_outside();
 }
 
-Result<void> StoreImpl::check_not_reporting() const {
-  if (!reporter.is_reporting()) return {};
-  return fail(Errc::kReentrant, "the store was used by the function that it reports to");
+Result<void> StoreImpl::check_outside() const {
+  if (!CallerFunction::is_inside(*this)) return {};
+  return fail(Errc::kReentrant, "the store was used by a function that it calls");
+}
+
+Result<void> StoreImpl::check_outside(const char* in_transaction_text) const {
+  if (in_transaction()) return fail(Errc::kReentrant, in_transaction_text);
+  return check_outside();
 }
 
 Result<void> StoreImpl::check_ready() {
@@ -113,14 +127,8 @@ Result<void> StoreImpl::check_ready() {
   return finish_lingering();
 }
 
-Participant* StoreImpl::find(SegmentKind kind, std::string_view name) const {
-  const auto found = std::ranges::find_if(participants, [&](const Participant* part) {
-    return part->kind == kind && part->name() == name;
-  });
-  return found == participants.end() ? nullptr : *found;
-}
-
-StoreImpl::AllLocked::AllLocked(const StoreImpl& store) : participants_(store.participants) {
+StoreImpl::AllLocked::AllLocked(const StoreImpl& store)
+    : participants_(store.participants.begin(), store.participants.end()) {
   std::stable_partition(participants_.begin(), participants_.end(),
                         [](const Participant* part) { return part->is_locked_first(); });
   for (const Participant* participant : participants_) participant->mutex.lock();
@@ -141,29 +149,12 @@ Result<Generation> StoreImpl::commit_locked(CommitScope scope) {
     }
     ready.push_back(participant);
   }
-  if (committed) {
-    for (const auto& entry : tentative_segments) writer->put(entry);
-    for (const SegmentId id : tentative_removals) writer->remove(id);
-    committed = writer->commit();
-  }
+  if (committed) committed = writer->commit();
   if (!committed) writer->drop_changes();
   for (Participant* participant : ready) {
     committed ? participant->published() : participant->dropped();
   }
-  if (committed) {
-    tentative_segments.clear();
-    tentative_removals.clear();
-  }
   return committed;
-}
-
-Result<void> StoreImpl::finish_lingering() {
-  if (in_transaction()) return {};
-  while (!lingering.empty()) {
-    CRAWLSTORE_TRY(lingering.back()->leave());
-    lingering.pop_back();
-  }
-  return {};
 }
 
 Result<void> StoreImpl::keep_tentative() {
@@ -175,25 +166,48 @@ Result<void> StoreImpl::keep_tentative() {
 
 void StoreImpl::drop_tentative() {
   for (Participant* participant : participants) participant->drop_tentative();
-  for (const auto& entry : tentative_segments) writer->release_unpublished(entry);
-  tentative_segments.clear();
-  tentative_removals.clear();
 }
 
 void StoreImpl::end() {
   for (Participant* participant : participants) participant->close();
   participants.clear();
-  lingering.clear();
+  without_handle.clear();
+  {
+    const std::lock_guard lock(lingering_mutex);
+    lingering.clear();
+  }
   closed = true;
   if (writer != nullptr) last_counters = writer->storage().counters();
   writer.reset();
+}
+
+Result<void> StoreImpl::close() {
+  if (closed) return {};
+  CRAWLSTORE_TRY(writer->storage().check_process());
+  if (auto committed = commit_all(); !committed) {
+    if (writer->poisoned()) end();
+    return tl::unexpected<Error>(committed.error());
+  }
+  const std::uint64_t keep_bytes = kept_free_bytes(*writer->directory());
+  if (writer->free_bytes() > keep_bytes) CRAWLSTORE_TRY(writer->trim(keep_bytes));
+  end();
+  return {};
+}
+
+void StoreImpl::close_anyway() noexcept {
+  try {
+    (void)close();
+  } catch (...) {  // no memory to commit with: it is lost, as after an error
+  }
+  end();
 }
 
 Result<std::shared_ptr<Storage>> StoreImpl::open_for_reading() const {
   return writer->storage().reopen();
 }
 
-Result<CompactReport> StoreImpl::compact(const Progress& progress) {
+template <class Compact>
+Result<CompactReport> StoreImpl::compact_with(const Compact& work) {
   {
     const std::lock_guard lock(turn);
     CRAWLSTORE_TRY(check_open());
@@ -213,10 +227,19 @@ Result<CompactReport> StoreImpl::compact(const Progress& progress) {
   } ending{*this};
   Turns turns(*this);
   const container::StepMeter meter(writer->storage());
-  auto compacted = container::compact(*writer, progress, turns);
+  auto compacted = work(turns);
   const std::lock_guard lock(turn);
   report({}, meter.cost(), compacted);
   return compacted;
+}
+
+Result<CompactReport> StoreImpl::compact(const Progress& progress) {
+  return compact_with([&](Turns& turns) { return container::compact(*writer, progress, turns); });
+}
+
+Result<CompactReport> StoreImpl::close_gaps(const Progress& progress) {
+  return compact_with(
+      [&](Turns& turns) { return container::close_gaps(*writer, progress, turns); });
 }
 
 Store::Store(std::shared_ptr<StoreImpl> impl) : impl_(std::move(impl)) {}
@@ -231,13 +254,14 @@ Store& Store::operator=(Store&& other) noexcept {
 }
 
 Store::~Store() {
-  if (impl_ == nullptr || impl_->in_transaction()) return;
-  const std::lock_guard lock(impl_->turn);
-  try {
-    (void)close();
-  } catch (...) {  // no memory to commit with: it is lost, as after an error
+  if (impl_ == nullptr) return;
+  if (!impl_->check_outside("")) {
+    impl_->outlive_handle();
+    return;
   }
-  impl_->end();
+  const StoreCall call(impl_);
+  const std::lock_guard lock(impl_->turn);
+  impl_->close_anyway();
 }
 
 Result<Store> Store::create(const std::string& path, const CreateOptions& options) {
@@ -274,28 +298,34 @@ Result<Store> Store::open(std::unique_ptr<Storage> storage, const OpenOptions& o
 }
 
 Result<Generation> Store::commit() {
-  if (impl_->in_transaction()) {
-    return fail(Errc::kReentrant, "Store::commit() was called inside a transaction");
-  }
-  const std::lock_guard lock(impl_->turn);
-  CRAWLSTORE_TRY(impl_->check_open());
-  CRAWLSTORE_TRY(impl_->settle());  // where nothing waits, what is there becomes durable
-  return impl_->commit_all();
+  const auto impl = impl_;  // the Store may go inside a report
+  CRAWLSTORE_TRY(impl->check_outside("Store::commit() was called inside a transaction"));
+  const StoreCall call(impl);
+  const std::lock_guard lock(impl->turn);
+  CRAWLSTORE_TRY(impl->check_open());
+  CRAWLSTORE_TRY(impl->settle());  // where nothing waits, what is there becomes durable
+  return impl->commit_all();
 }
 
 Result<Generation> Store::rollback(const Progress& progress) {
-  if (impl_->in_transaction()) {
-    return fail(Errc::kReentrant, "Store::rollback() was called inside a transaction");
-  }
-  const std::lock_guard lock(impl_->turn);
-  CRAWLSTORE_TRY(impl_->check_open());
-  CRAWLSTORE_TRY(impl_->finish_lingering());
-  if (!impl_->participants.empty()) {
+  const auto impl = impl_;  // the Store may go inside
+  CRAWLSTORE_TRY(impl->check_outside("Store::rollback() was called inside a transaction"));
+  const StoreCall call(impl);
+  const std::lock_guard lock(impl->turn);
+  CRAWLSTORE_TRY(impl->check_open());
+  CRAWLSTORE_TRY(impl->finish_lingering());
+  if (std::ranges::any_of(impl->participants, &Participant::has_handle)) {
     return fail(Errc::kInvalidArgument,
                 "rollback needs all DRUMs, page databases and queues of the store closed");
   }
-  return impl_->change([&] {
-    return impl_->report_commit([&] { return container::rollback(*impl_->writer, progress); });
+  return container::in_steps(impl.get(), progress, [&](container::WorkSteps& steps) {
+    const Progress asked = [&steps](std::uint64_t done, std::uint64_t total) {
+      return steps.look(done, total).has_value();
+    };
+    return impl->change([&] {
+      return impl->report_commit(
+          [&] { return container::rollback(*impl->writer, progress ? asked : Progress()); });
+    });
   });
 }
 
@@ -316,17 +346,21 @@ Result<Generation> Store::rollback(const std::string& path, const OpenOptions& o
 }
 
 Result<CompactReport> Store::compact(const Progress& progress) {
-  if (impl_->in_transaction()) {
-    return fail(Errc::kReentrant, "Store::compact() was called inside a transaction");
-  }
-  return impl_->compact(progress);
+  CRAWLSTORE_TRY(impl_->check_outside("Store::compact() was called inside a transaction"));
+  const auto impl = impl_;  // the Store may go inside
+  const StoreCall call(impl);
+  return impl->compact(called_by(*impl, progress));
 }
 
 Result<Snapshot> Store::snapshot() const {
+  CRAWLSTORE_TRY(impl_->check_outside());
   const std::lock_guard lock(impl_->turn);
   CRAWLSTORE_TRY(impl_->check_open());
   CRAWLSTORE_TRY(auto storage, impl_->open_for_reading());
-  return Snapshot::open(std::move(storage));
+  CRAWLSTORE_TRY(auto snapshot, Snapshot::open(std::move(storage)));
+  // A poisoned store does not know which generation the file shows.
+  if (!impl_->writer->poisoned()) CRAWLSTORE_TRY(impl_->writer->look_unless_publishing());
+  return snapshot;
 }
 
 Generation Store::generation() const {
@@ -359,23 +393,10 @@ StoreCounters Store::counters() const {
 }
 
 Result<void> Store::close() {
-  if (impl_->in_transaction()) {
-    return fail(Errc::kReentrant, "Store::close() was called inside a transaction");
-  }
+  CRAWLSTORE_TRY(impl_->check_outside("Store::close() was called inside a transaction"));
+  const StoreCall call(impl_);
   const std::lock_guard lock(impl_->turn);
-  if (impl_->closed) return {};
-  CRAWLSTORE_TRY(impl_->check_not_reporting());
-  CRAWLSTORE_TRY(impl_->writer->storage().check_process());
-  if (auto committed = impl_->commit_all(); !committed) {
-    if (impl_->writer->poisoned()) impl_->end();
-    return tl::unexpected<Error>(committed.error());
-  }
-  const std::uint64_t keep_bytes = impl_->writer->kept_free_bytes();
-  if (impl_->writer->free_bytes() > keep_bytes) {
-    CRAWLSTORE_TRY(impl_->writer->trim(keep_bytes));
-  }
-  impl_->end();
-  return {};
+  return impl_->close();
 }
 
 }  // namespace crawlstore

@@ -3,13 +3,16 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <crawlstore/store.h>
 
+#include "base/this_thread.h"
+#include "container/caller_function.h"
+#include "container/open_parts.h"
 #include "container/participant.h"
 #include "container/reporter.h"
 #include "container/turn.h"
@@ -22,17 +25,17 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   Turn turn;  ///< one commit, merge, transaction or maintenance at a time
   std::unique_ptr<container::Writer> writer;
   container::Reporter reporter;
-  std::string path;                        ///< empty: opened on a storage
-  std::vector<Participant*> participants;  ///< guarded by `turn`
-  /// Those whose last handle went inside a transaction, or could not commit, until
-  /// finish_lingering().
+  std::string path;        ///< empty: opened on a storage
+  OpenParts participants;  ///< guarded by `turn`
+  /// Parts whose last handle went inside a transaction or a function of the caller, or could not
+  /// commit, until finish_lingering(). Guarded by `lingering_mutex`, after which nothing is locked.
   std::vector<std::shared_ptr<Participant>> lingering;
-  /// Segments that the transaction under way has made, and those it removes. Guarded by `turn`.
-  std::vector<format::SegmentEntry> tentative_segments;
-  std::vector<SegmentId> tentative_removals;
-  /// The thread inside a transaction, if any: in a dispatcher, or between Transaction::begin() and
-  /// its end.
-  std::atomic<std::thread::id> transacting{};
+  std::mutex lingering_mutex;
+  /// Parts that stay as long as the store, for no handle owns them. Guarded by `turn`.
+  std::vector<std::shared_ptr<Participant>> without_handle;
+  /// The thread inside a transaction: in a dispatcher, or between Transaction::begin() and its end.
+  /// As this_thread_number() names it; 0: none.
+  std::atomic<std::uint64_t> transacting{0};
   bool closed = false;
   StorageCounters last_counters;  ///< once it is closed
   bool compacting = false;        ///< guarded by `turn`
@@ -40,16 +43,23 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   Result<std::shared_ptr<Storage>> open_for_reading() const;
 
   [[nodiscard]] bool in_transaction() const {
-    return transacting.load(std::memory_order_relaxed) == std::this_thread::get_id();
+    const std::uint64_t thread = transacting.load(std::memory_order_relaxed);
+    return thread != 0 && thread == this_thread_number();
   }
   Result<void> check_open() const;
-  /// errors kReentrant: the store was used by the function that it reports to
-  [[nodiscard]] Result<void> check_not_reporting() const;
+  /// Comes before any lock: what the function was called by may hold others.
+  ///   errors  kReentrant: this thread is inside a function that the store calls
+  [[nodiscard]] Result<void> check_outside() const;
+  /// check_outside(), and before calls that no transaction may hold.
+  ///   errors  kReentrant, with this text inside a transaction
+  [[nodiscard]] Result<void> check_outside(const char* in_transaction) const;
   /// Before a part is opened, with the turn: the store can be written to, and what lingered is
   /// gone.
   Result<void> check_ready();
-  /// The open part of this kind and name; nullptr: none.
-  [[nodiscard]] Participant* find(SegmentKind kind, std::string_view name) const;
+  /// The open part of this kind and name, or nullptr.
+  [[nodiscard]] Participant* find(SegmentKind kind, std::string_view name) const {
+    return participants.find(kind, name);
+  }
 
   /// What `work` returns. When it throws, memory is out and what is half changed must never be
   /// published: the writer is poisoned, and what was acknowledged stands.
@@ -69,6 +79,7 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
     Report report{name, writer->directory()->generation(), cost.duration_us, cost.storage, {}, {}};
     report.step = ended.value_or(Step{});
     if (!ended) report.error = ended.error();
+    const CallerFunction inside(this);
     reporter.report(report);
   }
   /// What `work` returns, which may be a commit. The turn is held.
@@ -107,19 +118,43 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   /// Commits and closes the parts whose handles went without it; after an error they linger on. No
   /// effect inside a transaction. The turn is held.
   Result<void> finish_lingering();
+  /// Keeps a part whose last handle goes until finish_lingering().
+  void linger(const std::shared_ptr<Participant>& part);
+  /// Keeps the store open though its Store goes, until finish_gone().
+  void outlive_handle();
+  /// Keeps the transaction though its Transaction goes, until finish_gone().
+  void drop_later();
+  /// Whether a handle went on this thread and finish_gone() has not been there since.
+  [[nodiscard]] bool has_gone_here() const;
+  /// Ends what went inside a function of the caller or a transaction, if this thread is outside of
+  /// both: drops the transaction, closes parts, closes the store. No lock is held.
+  void finish_gone() noexcept;
+  /// Ends a transaction that was committed or dropped. The turn is held, in addition to its hold.
+  void end_transaction() noexcept;
+  /// Forgets what the transaction did, and ends it. Its thread has given the turn up.
+  void drop_transaction() noexcept;
   /// Ends a transaction without a commit. After an error nothing is kept.
   Result<void> keep_tentative();
-  [[nodiscard]] bool has_tentative_segments() const {
-    return !tentative_segments.empty() || !tentative_removals.empty();
-  }
   void drop_tentative();
   /// Store::compact(), not from inside a transaction.
   Result<CompactReport> compact(const Progress& progress);
+  /// container::close_gaps(), likewise.
+  Result<CompactReport> close_gaps(const Progress& progress);
+  /// Store::close(), with the turn.
+  Result<void> close();
+  /// close(); after an error it is closed all the same, and what waited is lost. The turn is held.
+  void close_anyway() noexcept;
   /// Closes the participants and the writer. The turn is held.
   void end();
 
  private:
+  // Numbers of threads, 0: none. See gone_handles.cpp.
+  std::atomic<std::uint64_t> gone_on_ = 0;          // the thread that a handle went on
+  std::atomic<std::uint64_t> dropping_thread_ = 0;  // the thread that a Transaction went on
+  std::atomic<bool> is_orphaned_ = false;           // the Store went
   Result<Generation> commit_locked(CommitScope scope);
+  template <class Compact>
+  Result<CompactReport> compact_with(const Compact& work);
 };
 
 }  // namespace crawlstore

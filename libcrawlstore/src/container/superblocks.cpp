@@ -4,9 +4,12 @@
 // a copy that cannot be read is not an invalid copy and is never overwritten blindly.
 #include "container/superblocks.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <span>
 #include <thread>
+#include <utility>
 
 #include "format/layout.h"
 
@@ -102,23 +105,57 @@ std::uint64_t highest_pass(const SuperblockSet& set, std::uint32_t slot) {
 
 /// Makes the copies of a slot what the valid one of them is, so that what a crash left of a commit
 /// cannot come back. Without a valid one the slot was never used: its copies become empty.
-Result<void> mend_slot(Storage& storage, const Uuid& uuid, const SuperblockSet& set,
-                       std::uint32_t slot) {
-  const CopyBytes zeros{};
-  const auto* best = set.best_of(slot);
+Result<void> mend_slot(OwnSuperblocks& own, std::uint32_t slot) {
+  const SuperblockSet& set = own.set();
+  const auto* best = set.best_of(slot);  // its copy is not written
   for (std::uint32_t copy = 0; copy < 2; ++copy) {
     const auto* superblock = valid(set.copies[slot][copy]);
     if (best == nullptr) {
       if (set.copies[slot][copy].state != State::kInvalid) continue;
-      CRAWLSTORE_TRY(storage.write(kSuperblockOffsets[slot][copy], zeros));
+      CRAWLSTORE_TRY(own.write_zeros(slot, copy));
     } else if (superblock == nullptr || !format::same_generation(*superblock, *best)) {
-      CRAWLSTORE_TRY(write_superblock(storage, *best, uuid, slot, copy));
+      CRAWLSTORE_TRY(own.write(*best, slot, copy));
     }
   }
   return {};
 }
 
+/// READ SB into `bytes`, which then hold what the set says.
+Result<SuperblockSet> read_valid(Storage& storage, const Uuid& uuid, SetBytes& bytes) {
+  auto before = std::make_unique<SetBytes>();
+  Error error;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    auto set = read_set(storage, uuid, bytes);
+    if (!set) return set;
+    if (set->winner() != nullptr) return set;
+    error = error_of(*set);
+    if (attempt > 0 && bytes == *before) break;
+    *before = bytes;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return tl::unexpected<Error>(error);
+}
+
+/// Writes a tombstone by `write`, which takes superblock, slot and copy.
+template <class Write>
+Result<void> write_tombstone_by(Storage& storage, std::uint64_t generation, const Write& write) {
+  format::Superblock tombstone{};
+  tombstone.generation = generation;
+  for (std::uint32_t copy = 0; copy < 2; ++copy) {
+    CRAWLSTORE_TRY(write(tombstone, slot_of(generation), copy));
+    CRAWLSTORE_TRY(storage.sync());
+    ++tombstone.pass;
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<format::Identity> read_identity(Storage& storage) {
+  std::array<std::byte, sizeof(format::Identity)> page{};
+  CRAWLSTORE_TRY(const auto got, storage.read(0, page));
+  return format::parse_identity(std::span(page).first(got));
+}
 
 const format::Superblock* SuperblockSet::best_of(std::uint32_t slot) const {
   return better(valid(copies[slot][0]), valid(copies[slot][1]));
@@ -184,18 +221,7 @@ Result<SuperblockSet> read_superblock_set(Storage& storage, const Uuid& uuid) {
 
 Result<SuperblockSet> read_superblocks(Storage& storage, const Uuid& uuid) {
   auto bytes = std::make_unique<SetBytes>();
-  auto before = std::make_unique<SetBytes>();
-  Error error;
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    auto set = read_set(storage, uuid, *bytes);
-    if (!set) return set;
-    if (set->winner() != nullptr) return set;
-    error = error_of(*set);
-    if (attempt > 0 && *bytes == *before) break;
-    std::swap(bytes, before);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return tl::unexpected<Error>(error);
+  return read_valid(storage, uuid, *bytes);
 }
 
 Result<void> write_superblock(Storage& storage, const format::Superblock& superblock,
@@ -206,48 +232,96 @@ Result<void> write_superblock(Storage& storage, const format::Superblock& superb
 }
 
 Result<void> write_tombstone(Storage& storage, const Uuid& uuid, std::uint64_t generation) {
-  format::Superblock tombstone{};
-  tombstone.generation = generation;
-  for (std::uint32_t copy = 0; copy < 2; ++copy) {
-    CRAWLSTORE_TRY(write_superblock(storage, tombstone, uuid, slot_of(generation), copy));
-    CRAWLSTORE_TRY(storage.sync());
-    ++tombstone.pass;
+  return write_tombstone_by(storage, generation,
+                            [&](const format::Superblock& tombstone, auto slot, auto copy) {
+                              return write_superblock(storage, tombstone, uuid, slot, copy);
+                            });
+}
+
+OwnSuperblocks::OwnSuperblocks(Storage& storage, const Uuid& uuid)
+    : storage_(storage), uuid_(uuid) {
+  if (auto lookout = storage.reopen()) lookout_ = std::move(*lookout);
+}
+
+Result<void> OwnSuperblocks::read_set() {
+  CRAWLSTORE_TRY(set_, container::read_set(storage_, uuid_, bytes_));
+  return {};
+}
+
+Result<void> OwnSuperblocks::read_valid_set() {
+  CRAWLSTORE_TRY(set_, read_valid(storage_, uuid_, bytes_));
+  return {};
+}
+
+Result<void> OwnSuperblocks::write(const format::Superblock& superblock, std::uint32_t slot,
+                                   std::uint32_t copy) {
+  const format::Superblock sealed = format::seal_superblock(superblock, uuid_, slot, copy);
+  const auto bytes = std::as_bytes(std::span<const format::Superblock, 1>(&sealed, 1));
+  CRAWLSTORE_TRY(storage_.write(kSuperblockOffsets[slot][copy], bytes));
+  set_.copies[slot][copy] = {State::kValid, sealed, {}};
+  std::ranges::copy(bytes, bytes_[slot][copy].begin());
+  return {};
+}
+
+Result<void> OwnSuperblocks::write_zeros(std::uint32_t slot, std::uint32_t copy) {
+  const CopyBytes zeros{};
+  CRAWLSTORE_TRY(storage_.write(kSuperblockOffsets[slot][copy], zeros));
+  set_.copies[slot][copy] = {State::kEmpty, {}, {}};
+  bytes_[slot][copy] = zeros;
+  return {};
+}
+
+Result<void> OwnSuperblocks::write_tombstone(std::uint64_t generation) {
+  return write_tombstone_by(storage_, generation,
+                            [this](const format::Superblock& tombstone, auto slot, auto copy) {
+                              return write(tombstone, slot, copy);
+                            });
+}
+
+Result<void> OwnSuperblocks::check() const {
+  Storage& from = lookout_ != nullptr ? *lookout_ : storage_;
+  CopyBytes now;
+  for (std::uint32_t slot = 0; slot < 2; ++slot) {
+    int unreadable_count = 0;
+    for (std::uint32_t copy = 0; copy < 2; ++copy) {
+      const std::uint64_t offset = kSuperblockOffsets[slot][copy];
+      now.fill(std::byte{0});
+      if (const auto got = from.read(offset, now); !got) {
+        if (++unreadable_count == 2) return tl::unexpected<Error>(got.error());
+        continue;
+      }
+      if (set_.copies[slot][copy].state == State::kUnreadable) continue;  // of unknown content
+      if (std::memcmp(now.data(), bytes_[slot][copy].data(), now.size()) == 0) continue;
+      return fail(Errc::kReplaced, kOverwrittenText, offset);
+    }
   }
   return {};
 }
 
-Result<bool> settle_superblocks(Storage& storage, const Uuid& uuid,
-                                const format::Superblock& opened, const CommitPolicy& policy,
+Result<void> settle_superblocks(OwnSuperblocks& own, const CommitPolicy& policy,
                                 bool past_damaged_winner) {
-  const auto shown = [past_damaged_winner](const SuperblockSet& set) {
-    return past_damaged_winner ? set.previous() : set.winner();
-  };
-  CRAWLSTORE_TRY(auto before, read_superblocks(storage, uuid));
-  const auto* winner = shown(before);
-  if (winner == nullptr || !format::same_generation(*winner, opened)) return false;
+  CRAWLSTORE_TRY(own.check());
+  const SuperblockSet& set = own.set();
+  format::Superblock settled = past_damaged_winner ? *set.previous() : *set.winner();
+  const std::uint32_t slot = settled.slot_index;
+  const std::uint32_t first = first_to_rewrite(set, slot);
+  const bool has_lost_slot = set.lost_slot().has_value();
+  if (policy.settle_raises_pass) settled.pass = highest_pass(set, slot) + 1;
   // What a writer that was killed has left in flight: no copy is written beside another one of its
   // slot that is not durable.
-  if (policy.settle_syncs_before) CRAWLSTORE_TRY(storage.sync());
-  if (before.lost_slot()) CRAWLSTORE_TRY(write_tombstone(storage, uuid, opened.generation + 1));
-  const std::uint32_t slot = winner->slot_index;
-  format::Superblock settled = *winner;
-  if (policy.settle_raises_pass) settled.pass = highest_pass(before, slot) + 1;
-  const std::uint32_t first = first_to_rewrite(before, slot);
+  if (policy.settle_syncs_before) CRAWLSTORE_TRY(own.sync());
+  // Another writer that began at the same time would raise the pass to the same value.
+  if (policy.look_after_first_sync) CRAWLSTORE_TRY(own.check());
+  if (has_lost_slot) CRAWLSTORE_TRY(own.write_tombstone(settled.generation + 1));
 
-  CRAWLSTORE_TRY(write_superblock(storage, settled, uuid, slot, first));
-  if (policy.settle_sync_first) CRAWLSTORE_TRY(storage.sync());
+  CRAWLSTORE_TRY(own.write(settled, slot, first));
+  if (policy.settle_sync_first) CRAWLSTORE_TRY(own.sync());
   // The copy of the higher pass is the one that may not be durable when this stops half way.
   if (policy.settle_raises_pass && policy.settle_passes_differ) ++settled.pass;
-  CRAWLSTORE_TRY(write_superblock(storage, settled, uuid, slot, 1 - first));
-  if (policy.settle_mends_other_slot && !before.lost_slot()) {
-    CRAWLSTORE_TRY(mend_slot(storage, uuid, before, 1 - slot));
-  }
-  if (policy.settle_sync_second) CRAWLSTORE_TRY(storage.sync());
-
-  if (!policy.reread_after_settle) return true;
-  CRAWLSTORE_TRY(auto after, read_superblocks(storage, uuid));
-  const auto* still = shown(after);
-  return still != nullptr && format::same_generation(*still, opened);
+  CRAWLSTORE_TRY(own.write(settled, slot, 1 - first));
+  if (policy.settle_mends_other_slot && !has_lost_slot) CRAWLSTORE_TRY(mend_slot(own, 1 - slot));
+  if (policy.settle_sync_second) CRAWLSTORE_TRY(own.sync());
+  return policy.reread_after_settle ? own.check() : Result<void>{};
 }
 
 }  // namespace crawlstore::container

@@ -4,11 +4,13 @@
 /// Reading, choosing and writing superblocks: spec/format.md#superblock, READ SB and step 0.
 
 #include <array>
+#include <memory>
 #include <optional>
 
 #include <crawlstore/storage.h>
 
 #include "container/commit_policy.h"
+#include "format/layout.h"
 #include "format/superblock.h"
 
 namespace crawlstore::container {
@@ -43,6 +45,9 @@ struct SuperblockSet {
   [[nodiscard]] std::uint64_t damaged_copy_count() const;
 };
 
+/// Reads and checks the identity page. errors as format::parse_identity
+Result<format::Identity> read_identity(Storage& storage);
+
 /// Reads all copies once. errors kIo only when no copy at all can be read.
 Result<SuperblockSet> read_superblock_set(Storage& storage, const Uuid& uuid);
 
@@ -58,13 +63,53 @@ Result<void> write_superblock(Storage& storage, const format::Superblock& superb
 /// Writes a tombstone of `generation` into both copies of its slot, one at a time, and syncs.
 Result<void> write_tombstone(Storage& storage, const Uuid& uuid, std::uint64_t generation);
 
+/// The text of kReplaced where other superblocks are in the file than its writer left there.
+inline constexpr const char* kOverwrittenText =
+    "another program has written into the file; nothing more is written to it from here";
+
+/// The superblocks as their one writer knows them: what it read first, and what it wrote since.
+/// Other bytes in the file are another program's, which no lock has kept away.
+///
+/// Threads: one at a time. The storage outlives it.
+class OwnSuperblocks {
+ public:
+  OwnSuperblocks(Storage& storage, const Uuid& uuid);
+
+  /// Reads all copies once, or by READ SB. errors as the functions of these names
+  Result<void> read_set();
+  Result<void> read_valid_set();
+  [[nodiscard]] const SuperblockSet& set() const { return set_; }
+
+  Result<void> write(const format::Superblock& superblock, std::uint32_t slot, std::uint32_t copy);
+  Result<void> write_zeros(std::uint32_t slot, std::uint32_t copy);
+  Result<void> sync() { return storage_.sync(); }
+  /// As the function of this name.
+  Result<void> write_tombstone(std::uint64_t generation);
+
+  /// Whether all copies still hold the bytes that this writer knows. A copy that cannot be read
+  /// says nothing as long as the other one of its slot can.
+  ///   errors  kReplaced when they do not; kIo when no copy of a slot can be read
+  [[nodiscard]] Result<void> check() const;
+
+ private:
+  using CopyBytes = std::array<std::byte, format::kSuperblockBytes>;
+
+  Storage& storage_;
+  // Another handle, so that looks are no part of what a commit or merge is told to have read;
+  // nullptr where there can be none.
+  std::shared_ptr<Storage> lookout_;
+  Uuid uuid_;
+  SuperblockSet set_;
+  std::array<std::array<CopyBytes, 2>, 2> bytes_{};
+};
+
 /// Step 0: rewrites the winner's slot, one copy at a time, and makes both copies of the other slot
 /// what the valid one of them is. A lost slot (see lost_slot()) gets a tombstone.
-///   opened   what the writer opened: the winner, or the previous generation when rollback passes a
-///            damaged winner over; when the file shows another one the result is false: reopen
-///   errors   of the storage; the writer is poisoned by any of them
-Result<bool> settle_superblocks(Storage& storage, const Uuid& uuid,
-                                const format::Superblock& opened, const CommitPolicy& policy,
+///   own      as it was read when the store was opened
+///   past_damaged_winner  rewrites the slot of the previous generation, which rollback opened
+///   errors   kReplaced when the file shows other superblocks, and those of the storage; the writer
+///            is poisoned by any of them
+Result<void> settle_superblocks(OwnSuperblocks& own, const CommitPolicy& policy,
                                 bool past_damaged_winner = false);
 
 /// The slot that generation `generation` lives in.

@@ -5,9 +5,30 @@
 #include <crawlstore/transaction.h>
 
 #include "base/inside.h"
-#include "container/store_impl.h"
+#include "container/store_call.h"
 
 namespace crawlstore {
+namespace {
+
+/// Makes this thread the holder of a turn, and the one before again unless keep() is called: a
+/// transaction whose commit fails stays that of the thread that began it.
+class TakenTurn {
+ public:
+  explicit TakenTurn(Turn& turn) : turn_(turn), before_(turn.take_over()) {}
+  TakenTurn(const TakenTurn&) = delete;
+  TakenTurn& operator=(const TakenTurn&) = delete;
+  ~TakenTurn() {
+    if (!is_kept_) turn_.pass_to(before_);
+  }
+  void keep() { is_kept_ = true; }
+
+ private:
+  Turn& turn_;
+  const std::uint64_t before_;
+  bool is_kept_ = false;
+};
+
+}  // namespace
 
 Transaction::Transaction(std::shared_ptr<StoreImpl> store) : impl_(std::move(store)) {}
 Transaction::Transaction(Transaction&&) noexcept = default;
@@ -21,57 +42,41 @@ Transaction& Transaction::operator=(Transaction&& other) noexcept {
 }
 
 Transaction::~Transaction() {
-  try {
-    drop();
-  } catch (...) {  // no memory; nothing of the store is written any more
-    impl_->writer->poison();
-    end();
-  }
+  drop();
 }
 
 Result<Transaction> Transaction::begin(Store& store) {
   auto inside = Inside::of(store).shared_from_this();
-  if (inside->in_transaction()) {
-    return fail(Errc::kReentrant, "a transaction was begun inside a transaction");
-  }
+  CRAWLSTORE_TRY(inside->check_outside("a transaction was begun inside a transaction"));
   const std::lock_guard lock(inside->turn);
   CRAWLSTORE_TRY(inside->check_ready());
   CRAWLSTORE_TRY(inside->writer->storage().check_process());
-  inside->turn.lock();  // until end()
-  inside->transacting.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  inside->turn.lock();  // until its end
+  inside->transacting.store(this_thread_number(), std::memory_order_relaxed);
   return Transaction(std::move(inside));
 }
 
 Result<Generation> Transaction::commit() {
   if (impl_ == nullptr) return fail(Errc::kClosed, "the transaction has ended");
-  const auto inside = impl_;  // outlives the lock
-  inside->turn.take_over();
+  CRAWLSTORE_TRY(impl_->check_outside());
+  const auto inside = impl_;
+  const StoreCall call(inside);
+  TakenTurn taken(inside->turn);
   const std::lock_guard lock(inside->turn);
   CRAWLSTORE_TRY(inside->settle());
   CRAWLSTORE_TRY(const auto generation, inside->commit_all(CommitScope::kTransaction));
-  end();
+  impl_ = nullptr;
+  taken.keep();
+  inside->end_transaction();
   return generation;
 }
 
 void Transaction::drop() {
-  if (impl_ == nullptr) return;
-  const auto inside = impl_;  // outlives the lock
-  inside->turn.take_over();
-  const std::lock_guard lock(inside->turn);
-  inside->drop_tentative();
-  end();
-}
-
-/// The turn is held.
-void Transaction::end() {
   const auto inside = std::exchange(impl_, nullptr);
-  inside->transacting.store({}, std::memory_order_relaxed);
-  try {
-    // Parts that linger keep the store open, and nobody may come after this to close them.
-    (void)inside->finish_lingering();
-  } catch (...) {  // what their progress callbacks throw, or no memory: they linger on
-  }
-  inside->turn.unlock();
+  if (inside == nullptr) return;
+  if (!inside->check_outside()) return inside->drop_later();
+  inside->drop_transaction();
+  inside->finish_gone();
 }
 
 }  // namespace crawlstore

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
-#include <thread>
+#include <utility>
+
+#include "base/this_thread.h"
 
 namespace crawlstore {
 
@@ -12,7 +15,7 @@ class Turn {
  public:
   void lock() {
     std::unique_lock guard(mutex_);
-    const auto self = std::this_thread::get_id();
+    const std::uint64_t self = this_thread_number();
     if (holder_ != self) {
       ended_.wait(guard, [this] { return depth_ == 0; });
       holder_ = self;
@@ -21,7 +24,7 @@ class Turn {
   }
   bool try_lock() {
     const std::lock_guard guard(mutex_);
-    const auto self = std::this_thread::get_id();
+    const std::uint64_t self = this_thread_number();
     if (holder_ != self && depth_ != 0) return false;
     holder_ = self;
     ++depth_;
@@ -30,19 +33,21 @@ class Turn {
   void unlock() {
     const std::lock_guard guard(mutex_);
     if (--depth_ != 0) return;
-    holder_ = {};
+    holder_ = 0;
     ended_.notify_one();
   }
-  /// The turn goes on as this thread's. The thread that held it until now has given it up.
-  void take_over() {
+  /// Makes this thread the holder, and returns the one before, which has given the turn up.
+  std::uint64_t take_over() { return pass_to(this_thread_number()); }
+  /// Makes another thread the holder, as this_thread_number() names it; returns the one before.
+  std::uint64_t pass_to(std::uint64_t thread) {
     const std::lock_guard guard(mutex_);
-    holder_ = std::this_thread::get_id();
+    return std::exchange(holder_, thread);
   }
 
  private:
   std::mutex mutex_;  // guards the rest
   std::condition_variable ended_;
-  std::thread::id holder_;
+  std::uint64_t holder_ = 0;  // this_thread_number()
   unsigned depth_ = 0;
 };
 

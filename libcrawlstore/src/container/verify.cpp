@@ -67,7 +67,7 @@ Result<SuperblockReading> pin_both(Verification& verification, Pins& pins) {
     if (previous != nullptr) {
       CRAWLSTORE_TRY(pins.previous.take(storage, {previous->generation}));
     }
-    auto after = read_superblock_copies(storage, verification.identity.uuid);
+    auto after = read_superblock_copies(storage, verification.identity.uuid, verification.settle);
     if (shows_same(winner, after.set.winner()) && shows_same(previous, after.set.previous())) {
       return after;
     }
@@ -182,9 +182,10 @@ Result<void> verify_segments(Verification& verification, const Directory* newest
   if (counted != nullptr) verification.report.checked_segments = counted->segment_count();
   CRAWLSTORE_TRY(verification.advance(0));
   const SortedFindings sorted(verification.report.findings);
-  CRAWLSTORE_TRY(auto damaged_runs, verify_runs(verification, tasks));
+  CRAWLSTORE_TRY(const auto damaged_runs, verify_runs(verification, tasks));
   if (!deep) return {};
-  SegmentVerifier segments(verification, std::move(damaged_runs));
+  SegmentVerifier segments(verification,
+                           [&](const RunKey& key) { return damaged_runs.contains(key); });
   for (const auto& [directory, kind] : {std::pair(newest, FindingKind::kDamaged),
                                         std::pair(previous, FindingKind::kReducedRedundancy)}) {
     if (directory == nullptr) continue;
@@ -194,8 +195,9 @@ Result<void> verify_segments(Verification& verification, const Directory* newest
 }
 
 Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options,
-                                    const KindSet& kinds) {
+                                    const KindSet& kinds, std::chrono::milliseconds settle) {
   Verification verification{storage, options, kinds};
+  verification.settle = settle;
   CRAWLSTORE_TRY(verify_all(verification));
   return std::move(verification.report);
 }
@@ -211,7 +213,9 @@ Result<VerifyReport> verify(Storage& storage, const VerifyOptions& options) {
 Result<VerifyReport> verify(const std::string& path, const VerifyOptions& options) {
   CRAWLSTORE_TRY(auto storage, open_storage(path, OpenMode::kRead));
   if (!options.mapped) storage = unmapped(std::move(storage));
-  return verify(*storage, options);
+  // Between its two copies of a superblock a writer waits for the disk.
+  constexpr std::chrono::milliseconds kSettle{250};
+  return container::verify_storage(*storage, options, container::all_kinds(), kSettle);
 }
 
 }  // namespace crawlstore

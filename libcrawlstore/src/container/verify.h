@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <set>
 #include <vector>
 
@@ -11,8 +12,9 @@
 namespace crawlstore::container {
 
 /// What crawlstore::verify() does.
+///   settle  of read_superblock_copies()
 Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options,
-                                    const KindSet& kinds);
+                                    const KindSet& kinds, std::chrono::milliseconds settle = {});
 
 /// Verifies the runs of both generations, and at the deep level their content. Either may be null.
 ///   errors  kCancelled

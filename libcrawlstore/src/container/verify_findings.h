@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+
 #include <crawlstore/verify.h>
 
 #include "container/kind.h"
@@ -20,6 +22,9 @@ struct Verification {
   VerifyReport report{};
   std::uint64_t total_bytes = 0;
   std::uint64_t done_bytes = 0;  ///< like report.checked_bytes, but a second pass counts again
+  /// Segments of one owner with more records are not compared with each other.
+  std::uint64_t compared_max = ~std::uint64_t{0};
+  std::chrono::milliseconds settle{};  ///< of read_superblock_copies()
 
   /// Notes a finding. At most kFindingsMax are kept, and one that says "damaged" always.
   void found(FindingKind kind, Generation generation, const Error& error);

@@ -6,6 +6,7 @@
 #include "container/verify_segments.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "container/run_io.h"
 
@@ -31,6 +32,7 @@ Result<void> SegmentVerifier::verify(const Directory& directory, FindingKind kin
   kind_ = kind;
   named_.clear();
   unread_.clear();
+  known_ = std::exchange(contents_, {});
   for (const Kind& one : directory.kinds->all()) CRAWLSTORE_TRY(verify_kind(one));
   return {};
 }
@@ -69,7 +71,7 @@ Result<std::optional<std::vector<std::byte>>> SegmentVerifier::read_table(
     const format::SegmentEntry& entry, std::uint64_t bytes_max, const char* too_long) {
   std::optional<std::vector<std::byte>> payload;
   const format::RunRef& run = entry.runs.front();
-  if (damaged_runs_.contains(RunKey::of(entry, run))) return payload;
+  if (is_passed_over_(RunKey::of(entry, run))) return payload;
   if (run.payload_bytes > bytes_max) {
     broken(entry.id, run.offset_bytes, too_long);
     return payload;
@@ -85,7 +87,10 @@ Result<const RunContent*> SegmentVerifier::checked(const format::SegmentEntry& e
                                                    const format::RunRef& run) {
   const RunKey key = RunKey::of(entry, run);
   auto place = contents_.find(key);
-  if (place == contents_.end()) {
+  if (place != contents_.end()) return place->second.get();
+  if (auto known = known_.extract(key)) {
+    place = contents_.insert(std::move(known)).position;
+  } else {
     CRAWLSTORE_TRY(auto content, read_content(entry, run));
     place = contents_.emplace(key, std::move(content)).first;
   }
@@ -94,7 +99,7 @@ Result<const RunContent*> SegmentVerifier::checked(const format::SegmentEntry& e
 
 Result<RunContentPtr> SegmentVerifier::read_content(const format::SegmentEntry& entry,
                                                     const format::RunRef& run) {
-  if (damaged_runs_.contains(RunKey::of(entry, run))) return RunContentPtr();
+  if (is_passed_over_(RunKey::of(entry, run))) return RunContentPtr();
   const Kind& kind = directory_->kinds->of(entry);
   if (kind.check == nullptr) {
     broken(entry.id, run.offset_bytes, "a segment of this kind has no runs of its own");

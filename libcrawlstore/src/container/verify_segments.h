@@ -3,6 +3,7 @@
 
 /// VerifyLevel::kDeep: every rule of the segments of a generation, and that they fit each other.
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -38,11 +39,12 @@ struct RunKey {
 /// What Kind::verify works with.
 class SegmentVerifier {
  public:
-  /// `damaged_runs`: those whose checksums did not match. Their content is not looked at.
-  SegmentVerifier(Verification& verification, std::set<RunKey> damaged_runs)
-      : verification_(verification), damaged_runs_(std::move(damaged_runs)) {}
+  /// `is_passed_over`: of a run whose content is not looked at, because its checksums did not match
+  /// or nobody asks for it.
+  SegmentVerifier(Verification& verification, std::function<bool(const RunKey& key)> is_passed_over)
+      : verification_(verification), is_passed_over_(std::move(is_passed_over)) {}
 
-  /// Notes findings of this kind. Content that an earlier call has seen is not read again.
+  /// Notes findings of this kind. Content that the call before has seen is not read again.
   ///   errors  kCancelled, kOutOfMemory and the like; what is about the file is a finding
   Result<void> verify(const Directory& directory, FindingKind kind);
 
@@ -88,7 +90,8 @@ class SegmentVerifier {
   Result<RunContentPtr> read_content(const format::SegmentEntry& entry, const format::RunRef& run);
 
   Verification& verification_;
-  const std::set<RunKey> damaged_runs_;
+  const std::function<bool(const RunKey& key)> is_passed_over_;
+  std::map<RunKey, RunContentPtr> known_;  // what the call before has seen
   std::map<RunKey, RunContentPtr> contents_;
 
   // Of the generation being verified.

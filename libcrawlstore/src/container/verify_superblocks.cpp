@@ -5,8 +5,6 @@
 #include <chrono>
 #include <thread>
 
-#include "container/writer.h"
-
 namespace crawlstore::container {
 namespace {
 
@@ -15,19 +13,19 @@ using format::kSuperblockOffsets;
 using State = SuperblockCopy::State;
 
 /// One copy as bytes, or why it cannot be read.
-struct CopyBytes {
+struct SlotCopy {
   std::array<std::byte, kSuperblockBytes> bytes{};
   std::optional<Error> failure;
-  friend bool operator==(const CopyBytes& a, const CopyBytes& b) {
+  friend bool operator==(const SlotCopy& a, const SlotCopy& b) {
     return a.failure == b.failure && a.bytes == b.bytes;
   }
 };
-using SetBytes = std::array<std::array<CopyBytes, 2>, 2>;
+using SlotCopies = std::array<std::array<SlotCopy, 2>, 2>;
 
-void read_copies(Storage& storage, SetBytes& copies) {
+void read_copies(Storage& storage, SlotCopies& copies) {
   for (std::size_t slot = 0; slot < 2; ++slot) {
     for (std::size_t copy = 0; copy < 2; ++copy) {
-      CopyBytes& place = copies[slot][copy];
+      SlotCopy& place = copies[slot][copy];
       const std::uint64_t offset = kSuperblockOffsets[slot][copy];
       place.bytes.fill(std::byte{0});
       const auto got = storage.read(offset, place.bytes);
@@ -41,12 +39,12 @@ void read_copies(Storage& storage, SetBytes& copies) {
   }
 }
 
-/// Fills the reading. Returns whether every copy is valid or empty.
-bool parse_copies(const SetBytes& copies, const Uuid& uuid, SuperblockReading& reading) {
+/// Fills the reading. Returns whether every copy is valid or empty, and the two of a slot agree.
+bool parse_copies(const SlotCopies& copies, const Uuid& uuid, SuperblockReading& reading) {
   bool clean = true;
   for (std::uint32_t slot = 0; slot < 2; ++slot) {
     for (std::uint32_t copy = 0; copy < 2; ++copy) {
-      const CopyBytes& place = copies[slot][copy];
+      const SlotCopy& place = copies[slot][copy];
       SuperblockCopy& out = reading.set.copies[slot][copy];
       Error& error = reading.errors[slot][copy];
       out = {};
@@ -67,6 +65,10 @@ bool parse_copies(const SetBytes& copies, const Uuid& uuid, SuperblockReading& r
       }
       clean = clean && (out.state == State::kValid || out.state == State::kEmpty);
     }
+    const auto& [first, second] = reading.set.copies[slot];
+    clean = clean && first.state == second.state &&
+            (first.state == State::kEmpty ||
+             format::same_generation(first.superblock, second.superblock));
   }
   return clean;
 }
@@ -141,14 +143,19 @@ Result<void> verify_gaps(Verification& verification) {
   return {};
 }
 
-SuperblockReading read_superblock_copies(Storage& storage, const Uuid& uuid) {
-  auto bytes = std::make_unique<SetBytes>();
-  auto before = std::make_unique<SetBytes>();
+SuperblockReading read_superblock_copies(Storage& storage, const Uuid& uuid,
+                                         std::chrono::milliseconds settle) {
+  using Clock = std::chrono::steady_clock;
+  auto bytes = std::make_unique<SlotCopies>();
+  auto before = std::make_unique<SlotCopies>();
   SuperblockReading reading;
+  auto same_since = Clock::now();
   for (int attempt = 0; attempt < 100; ++attempt) {
     read_copies(storage, *bytes);
     if (parse_copies(*bytes, uuid, reading)) break;
-    if (attempt > 0 && *bytes == *before) break;
+    const bool is_same = attempt > 0 && *bytes == *before;
+    if (!is_same) same_since = Clock::now();
+    if (is_same && Clock::now() - same_since >= settle) break;
     if (attempt > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     std::swap(bytes, before);
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+
 #include "container/superblocks.h"
 #include "container/verify_findings.h"
 
@@ -17,8 +19,10 @@ struct SuperblockReading {
   std::array<std::array<Error, 2>, 2> errors{};
 };
 
-/// Reads all copies; a copy counts as not valid only when two readings gave the same bytes.
-SuperblockReading read_superblock_copies(Storage& storage, const Uuid& uuid);
+/// Reads all copies. One counts as not valid, or as another than the one beside it, only when two
+/// readings gave the same bytes, `settle` apart: a writer may be between the two.
+SuperblockReading read_superblock_copies(Storage& storage, const Uuid& uuid,
+                                         std::chrono::milliseconds settle = {});
 
 /// Notes every copy that is not what its slot asks for.
 void verify_superblocks(Verification& verification, const SuperblockReading& reading);

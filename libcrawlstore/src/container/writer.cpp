@@ -7,7 +7,9 @@
 // - Each unit of the file is in exactly one of: live in the directory, held, free, in flight,
 //   superblock area.
 // - After a failed sync, or when memory ran out in the middle of a change, nothing is written any
-//   more (poisoned_).
+//   more (refusal_); nor once the file has been found to hold other superblocks than superblocks_.
+// - Nothing is written without a look at the superblocks: at each write into a reserved extent, at
+//   the first reservation after a commit, and in a commit three times.
 #include "container/writer.h"
 
 #include <algorithm>
@@ -30,20 +32,20 @@ constexpr std::size_t kHeldRewrittenMax = format::kHeldTableEntriesMax;
 constexpr std::uint64_t kIdsSkipped = std::uint64_t{1} << 40;
 /// A file that names higher ones as its next is refused: what is left no writer can use up.
 constexpr std::uint64_t kNextIdMax = std::uint64_t{1} << 63;
-constexpr std::uint64_t kKeptFreeMin = 64 * 1024 * 1024;
+
+/// The error of a file that was to grow by so much.
+tl::unexpected<Error> needing(Error error, std::uint64_t bytes) {
+  error.needed_bytes = bytes;
+  return tl::unexpected<Error>(error);
+}
 
 }  // namespace
-
-Result<format::Identity> read_identity(Storage& storage) {
-  std::array<std::byte, sizeof(format::Identity)> page{};
-  CRAWLSTORE_TRY(const auto got, storage.read(0, page));
-  return format::parse_identity(std::span(page).first(got));
-}
 
 Writer::Writer(std::unique_ptr<Storage> storage, const WriterOptions& options)
     : storage_(std::move(storage)), policy_(options.policy), options_(options) {}
 
 Writer::~Writer() {
+  runs->end();
   if (locked_ && storage_->check_process()) storage_->unlock_writer();
 }
 
@@ -56,7 +58,9 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
     CRAWLSTORE_TRY(writer->storage_->lock_writer(options.lock_wait_ms));
     writer->locked_ = true;
   }
-  CRAWLSTORE_TRY(auto set, read_superblocks(*writer->storage_, identity.uuid));
+  writer->superblocks_.emplace(*writer->storage_, identity.uuid);
+  CRAWLSTORE_TRY(writer->superblocks_->read_valid_set());
+  const SuperblockSet& set = writer->superblocks_->set();
   if (writer->policy().refuse_hidden_slot && set.hides_a_slot()) {
     return fail(Errc::kIo, "a superblock slot cannot be read; writing would be a gamble",
                 format::kSuperblockOffsets[0][0]);
@@ -87,9 +91,11 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   CRAWLSTORE_TRY(auto directory, load(*writer->storage_, identity.uuid, *superblock,
                                       writer->policy(), *options.kinds));
   writer->directory_ = std::move(directory);
+  writer->taken_back_ = writer->directory_->taken_back;
   writer->next_segment_id_ = writer->directory_->next_segment_id;
   writer->next_run_id_ = writer->directory_->next_run_id;
   if (writer->skipped_generations_ != 0) {
+    writer->taken_back_ = {highest};
     writer->next_segment_id_ += kIdsSkipped;
     writer->next_run_id_ += kIdsSkipped;
   }
@@ -98,18 +104,73 @@ Result<std::unique_ptr<Writer>> Writer::open(std::unique_ptr<Storage> storage,
   }
   writer->held_ = writer->directory_->held;
   writer->held_tables_ = writer->directory_->held_tables;
+  if (writer->policy().check_published) {
+    if (auto own = writer->storage_->reopen()) {
+      writer->publish_check_ = std::make_unique<PublishCheck>(
+          std::move(*own), identity, *options.kinds, RunId{writer->next_run_id_});
+    }
+  }
   return writer;
 }
 
+void Writer::refuse(Refusal reason) {
+  Refusal none = Refusal::kNone;  // the first reason stays
+  refusal_.compare_exchange_strong(none, reason, std::memory_order_relaxed);
+}
+
 tl::unexpected<Error> Writer::poison_with(const Error& error) {
-  poison();
+  refuse(error.code == Errc::kReplaced ? Refusal::kReplaced : Refusal::kPoisoned);
   return tl::unexpected<Error>(error);
 }
 
 Result<void> Writer::check_not_poisoned() const {
-  if (!poisoned()) return {};
+  switch (refusal_.load(std::memory_order_relaxed)) {
+    case Refusal::kNone:
+      return {};
+    case Refusal::kReplaced:
+      return fail(Errc::kReplaced, kOverwrittenText);
+    case Refusal::kPoisoned:
+      break;
+  }
   return fail(Errc::kPoisoned,
               "an earlier write or allocation for this store failed; open it again");
+}
+
+/// A file that is shorter than this writer made it was cut, or is being copied over. Without
+/// mutex_, which may be held by who writes what a hook of the storage looks at: so a length that
+/// another thread changes meanwhile is asked for again.
+Result<void> Writer::check_length() {
+  for (;;) {
+    const std::uint64_t file_bytes = file_bytes_;
+    CRAWLSTORE_TRY(const auto size, storage_->size());
+    if (size >= file_bytes) return {};
+    if (file_bytes == file_bytes_) return fail(Errc::kReplaced, kOverwrittenText, size);
+  }
+}
+
+Result<void> Writer::look_locked() {
+  CRAWLSTORE_TRY(check_not_poisoned());
+  auto looked = superblocks_->check();
+  if (looked) looked = check_length();
+  if (!looked && looked.error().code == Errc::kReplaced) refuse(Refusal::kReplaced);
+  return looked;
+}
+
+Result<void> Writer::look() {
+  const std::lock_guard lock(look_mutex_);
+  return look_locked();
+}
+
+Result<void> Writer::look_unless_publishing() {
+  const std::unique_lock lock(look_mutex_, std::try_to_lock);
+  return lock ? look_locked() : check_not_poisoned();
+}
+
+Result<void> Writer::look_if_due() {
+  if (!policy().look_before_reserve || !look_is_due_.load(std::memory_order_relaxed)) return {};
+  CRAWLSTORE_TRY(look());
+  look_is_due_.store(false, std::memory_order_relaxed);
+  return {};
 }
 
 Result<void> Writer::check_usable() {
@@ -134,19 +195,14 @@ Result<void> Writer::prepare() {
   const std::lock_guard once(prepare_mutex_);
   if (prepared_.load(std::memory_order_relaxed) && !poisoned()) return {};
   CRAWLSTORE_TRY(check_usable());
-  if (options_.give_up_lost_slot) CRAWLSTORE_TRY(lengthen_file());
+  if (options_.give_up_lost_slot) {
+    CRAWLSTORE_TRY(look());
+    CRAWLSTORE_TRY(lengthen_file());
+  }
   if (policy().settle_first) {
-    const auto settled = settle_superblocks(*storage_, identity_.uuid, directory_->superblock,
-                                            policy(), options_.past_damaged_winner);
+    const std::lock_guard looking(look_mutex_);
+    const auto settled = settle_superblocks(*superblocks_, policy(), options_.past_damaged_winner);
     if (!settled) return poison_with(settled.error());
-    if (!*settled) {
-      return poison_with(
-          {Errc::kPoisoned,
-           0,
-           {},
-           Error::kNoOffset,
-           "the file shows another generation than when it was opened; open it again"});
-    }
   }
   if (policy().check_lost_pins) CRAWLSTORE_TRY(check_lost_pins());
   CRAWLSTORE_TRY(lengthen_file());
@@ -237,7 +293,7 @@ Result<Extent> Writer::grow_locked(std::uint64_t length_bytes) {
     step = length_bytes;
     grown = storage_->allocate({file_bytes_, step});
   }
-  if (!grown) return tl::unexpected<Error>(grown.error());
+  if (!grown) return needing(grown.error(), length_bytes);
   const Extent extent{file_bytes_, length_bytes};
   if (step > length_bytes) free_.insert({extent.end_bytes(), step - length_bytes});
   file_bytes_ += step;
@@ -251,12 +307,11 @@ Result<Extent> Writer::reserve_locked(std::uint64_t length_bytes) {
     const auto allocated = policy().allocate_really ? storage_->allocate(*found) : Result<void>{};
     if (!allocated) {
       free_.insert(*found);
-      return tl::unexpected<Error>(allocated.error());
+      return needing(allocated.error(), length_bytes);
     }
   } else {
-    const auto grown = grow_locked(length_bytes);
-    if (!grown) return grown;
-    found = *grown;
+    CRAWLSTORE_TRY(const auto grown, grow_locked(length_bytes));
+    found = grown;
   }
   in_flight_.emplace(found->offset_bytes, found->length_bytes);
   return *found;
@@ -265,8 +320,25 @@ Result<Extent> Writer::reserve_locked(std::uint64_t length_bytes) {
 Result<Extent> Writer::reserve(std::uint64_t length_bytes) {
   CRAWLSTORE_TRY(check_not_poisoned());
   CRAWLSTORE_TRY(prepare());
+  CRAWLSTORE_TRY(look_if_due());
   const std::lock_guard lock(mutex_);
   return reserve_locked(length_bytes);
+}
+
+Result<void> Writer::check_room(std::uint64_t bytes) {
+  CRAWLSTORE_TRY(check_not_poisoned());
+  CRAWLSTORE_TRY(prepare());
+  CRAWLSTORE_TRY(look_if_due());
+  const std::lock_guard lock(mutex_);
+  std::uint64_t more = format::round_up(bytes, format::kUnitBytes);
+  for (const Extent& extent : free_.extents()) {  // they may be holes
+    if (more == 0 || !storage_->allocate(extent)) break;
+    more -= std::min(more, extent.length_bytes);
+  }
+  if (more == 0) return {};
+  const auto allocated = storage_->allocate({file_bytes_, more});
+  CRAWLSTORE_TRY(storage_->truncate(file_bytes_));
+  return allocated ? Result<void>{} : needing(allocated.error(), more);
 }
 
 std::optional<std::uint64_t> Writer::place_from(std::optional<std::uint64_t> from_bytes) {
@@ -275,7 +347,7 @@ std::optional<std::uint64_t> Writer::place_from(std::optional<std::uint64_t> fro
 }
 
 std::optional<Extent> Writer::reserve_below(std::uint64_t length_bytes, std::uint64_t end_bytes) {
-  if (!prepare()) return std::nullopt;
+  if (!prepare() || !look_if_due()) return std::nullopt;
   const std::lock_guard lock(mutex_);
   const auto found = free_.take_below(length_bytes, end_bytes);
   if (!found) return std::nullopt;
@@ -285,6 +357,11 @@ std::optional<Extent> Writer::reserve_below(std::uint64_t length_bytes, std::uin
   }
   in_flight_.emplace(found->offset_bytes, found->length_bytes);
   return found;
+}
+
+Result<void> Writer::write(std::uint64_t offset, std::span<const std::byte> bytes) {
+  CRAWLSTORE_TRY(policy().look_before_write ? look_unless_publishing() : check_not_poisoned());
+  return storage_->write(offset, bytes);
 }
 
 void Writer::release_unpublished(const format::SegmentEntry& entry) noexcept {
@@ -349,10 +426,23 @@ void Writer::remove(SegmentId id) {
   }
 }
 
-std::uint64_t Writer::kept_free_bytes() const {
-  std::uint64_t live = 0;
-  for (const Extent& extent : directory_->live_extents()) live += extent.length_bytes;
-  return std::max(kKeptFreeMin, live / 4);
+DirectoryPtr Writer::next_directory() const {
+  std::vector<format::SegmentEntry> segments;
+  directory_->for_each_segment([&](const format::SegmentEntry& entry) {
+    if (!changes_.contains(entry.id)) segments.push_back(entry);
+  });
+  for (const auto& [id, change] : changes_) {
+    if (change) segments.push_back(*change);
+  }
+  std::ranges::sort(segments, {}, &format::SegmentEntry::id);
+  auto next = std::make_shared<Directory>();
+  next->superblock = directory_->superblock;
+  next->superblock.generation = next_generation().value;
+  next->kinds = directory_->kinds;
+  if (!segments.empty()) {
+    next->tables.push_back(std::make_shared<const Table>(format::TableRef{}, std::move(segments)));
+  }
+  return next;
 }
 
 std::uint64_t Writer::file_bytes() const {
@@ -373,6 +463,7 @@ std::vector<Extent> Writer::free_extents() const {
 Result<void> Writer::trim(std::uint64_t keep_bytes) {
   CRAWLSTORE_TRY(check_usable());
   CRAWLSTORE_TRY(prepare());
+  CRAWLSTORE_TRY(look());
   const std::lock_guard lock(mutex_);
   std::uint64_t end = directory_->superblock.high_water_bytes;
   if (!in_flight_.empty()) {
@@ -382,19 +473,20 @@ Result<void> Writer::trim(std::uint64_t keep_bytes) {
   if (end < file_bytes_ && free_.total_bytes() > keep_bytes) {
     const std::uint64_t excess = free_.total_bytes() - keep_bytes;
     const std::uint64_t cut = format::round_up(
-        std::max(end, file_bytes_ - std::min(file_bytes_, excess)), format::kUnitBytes);
-    CRAWLSTORE_TRY(storage_->truncate(cut));
+        std::max(end, file_bytes_ - std::min(file_bytes_.load(), excess)), format::kUnitBytes);
+    const std::uint64_t before = file_bytes_.exchange(cut);  // before check_length() can see it cut
+    if (const auto truncated = storage_->truncate(cut); !truncated) {
+      file_bytes_ = before;
+      return truncated;
+    }
     free_.cut(cut);
-    file_bytes_ = cut;
   }
-  auto extents = free_.extents();
+  const auto extents = free_.extents();
   std::uint64_t left = free_.total_bytes();
-  while (left > keep_bytes && !extents.empty()) {
-    const Extent last = extents.back();
-    extents.pop_back();
-    const auto punched = storage_->punch(last);
+  for (auto last = extents.rbegin(); last != extents.rend() && left > keep_bytes; ++last) {
+    const auto punched = storage_->punch(*last);
     if (!punched && punched.error().code != Errc::kUnsupported) return punched;
-    left -= last.length_bytes;
+    left -= last->length_bytes;
   }
   return {};
 }

@@ -14,7 +14,10 @@
 #include "container/commit_policy.h"
 #include "container/directory_state.h"
 #include "container/free_map.h"
+#include "container/publish_check.h"
+#include "container/run.h"
 #include "container/segment_writer.h"
+#include "container/superblocks.h"
 #include "format/checksum.h"
 
 namespace crawlstore::container {
@@ -32,17 +35,14 @@ struct WriterOptions {
   const KindSet* kinds = &all_kinds();
 };
 
-/// Reads and checks the identity page. errors as format::parse_identity
-Result<format::Identity> read_identity(Storage& storage);
-
 /// The one writer of a store: holds the writer lock, hands out extents, and publishes generations
 /// by the protocol of spec/format.md#commit.
 ///
 /// Whoever reserves an extent owns it until a commit has published it in a segment, and releases it
 /// otherwise. put() and remove() collect changes; commit() publishes all of them or none.
 ///
-/// Threads: reserve(), release(), place_from(), sizes and the id counters lock inside; everything
-/// else from one thread.
+/// Threads: reserve(), write(), release(), place_from(), sizes and the id counters lock inside;
+/// everything else from one thread.
 class Writer final : public SegmentWriter {
  public:
   /// Takes the writer lock, then reads superblocks and directory. Writes nothing.
@@ -56,15 +56,29 @@ class Writer final : public SegmentWriter {
   [[nodiscard]] const DirectoryPtr& directory() const { return directory_; }
   [[nodiscard]] Storage& storage() override { return *storage_; }
   [[nodiscard]] const CommitPolicy& policy() const { return policy_(); }
+  /// The runs that open parts name.
+  const std::shared_ptr<Runs> runs = std::make_shared<Runs>(*this);
 
   /// Step 0, once: afterwards the opened generation is durable. Further calls do nothing. Any
   /// thread: those that submit come here, too.
-  ///   errors  kBusyPinned, kPoisoned (the file shows another generation now: reopen), of storage
+  ///   errors  kBusyPinned, kReplaced, those of the storage
   Result<void> prepare();
+
+  /// Looks whether the file still holds the superblocks that this writer knows, and is as long. If
+  /// not, nothing is written any more. Any thread; waits while a commit publishes.
+  ///   errors  kReplaced, kIo; kPoisoned
+  Result<void> look();
+  /// The same, but passes while a commit publishes, which looks itself.
+  Result<void> look_unless_publishing();
 
   /// An extent of really allocated bytes that no readable generation refers to. Grows the file when
   /// needed. errors kNoSpace, kFileSizeLimit, and those of prepare()
   Result<Extent> reserve(std::uint64_t length_bytes) override;
+  /// Whether there is room for so much, in the file or behind it. It is as long as before.
+  ///   errors  kNoSpace, kFileSizeLimit, with what is needed; those of prepare()
+  Result<void> check_room(std::uint64_t bytes);
+  /// Looks first, unless a commit is being published, which does so itself.
+  Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
   void release(Extent extent) noexcept override;
   void release_unpublished(const format::SegmentEntry& entry) noexcept override;
 
@@ -80,6 +94,10 @@ class Writer final : public SegmentWriter {
   [[nodiscard]] const format::SegmentEntry* find(SegmentId id) const override;
   void put(format::SegmentEntry entry) override;
   void remove(SegmentId id) override;
+  /// The segments of the generation that commit() would make now. Where the directory itself will
+  /// lie, and what it will hold for older generations, is not known yet.
+  ///   cost    O(segments)
+  [[nodiscard]] DirectoryPtr next_directory() const;
   [[nodiscard]] bool has_changes() const { return !changes_.empty(); }
   /// Forgets put() and remove() since the last commit. Reserved extents stay reserved.
   void drop_changes() { changes_.clear(); }
@@ -103,8 +121,6 @@ class Writer final : public SegmentWriter {
   /// Truncates and punches free space beyond what is kept for reuse. Outside the commit path.
   ///   keep_bytes  free bytes to leave
   Result<void> trim(std::uint64_t keep_bytes);
-  /// max(64 MiB, a quarter of the live bytes).
-  [[nodiscard]] std::uint64_t kept_free_bytes() const;
 
   /// Like reserve(), but only below `end_bytes`: for compaction. Nothing when there is no room.
   std::optional<Extent> reserve_below(std::uint64_t length_bytes, std::uint64_t end_bytes);
@@ -119,17 +135,26 @@ class Writer final : public SegmentWriter {
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] std::vector<Extent> free_extents() const;
   [[nodiscard]] std::uint64_t file_bytes() const;
-  [[nodiscard]] bool poisoned() const { return poisoned_.load(std::memory_order_relaxed); }
+  /// Whether nothing is written any more.
+  [[nodiscard]] bool poisoned() const {
+    return refusal_.load(std::memory_order_relaxed) != Refusal::kNone;
+  }
   /// From now on nothing is written: for who has changed half of what belongs together. Any thread.
-  void poison() { poisoned_.store(true, std::memory_order_relaxed); }
-  /// errors kPoisoned
+  void poison() { refuse(Refusal::kPoisoned); }
+  /// errors kPoisoned; kReplaced when another program has written into the file
   [[nodiscard]] Result<void> check_not_poisoned() const;
 
  private:
+  /// Why nothing is written any more.
+  enum class Refusal : std::uint8_t { kNone, kPoisoned, kReplaced };
   struct Draft;
   Writer(std::unique_ptr<Storage> storage, const WriterOptions& options);
 
+  void refuse(Refusal reason);
   Result<void> check_usable();
+  Result<void> check_length();
+  Result<void> look_locked();
+  Result<void> look_if_due();
   Result<void> check_lost_pins();
   Result<void> lengthen_file();
   void rebuild_free_map();
@@ -147,6 +172,7 @@ class Writer final : public SegmentWriter {
   Result<Extent> write_piece(Draft& draft, const std::vector<std::byte>& payload,
                              format::ChecksumDomain domain, std::uint64_t& checksum);
   Result<Generation> publish(Draft& draft);
+  Result<void> publish_superblock(Draft& draft, std::uint32_t slot);
   static CommitReport report_of(const Draft& draft);
   Result<void> sync_data();
   void retire(Draft& draft, Extent extent, Generation born, bool listed);
@@ -155,21 +181,27 @@ class Writer final : public SegmentWriter {
   std::unique_ptr<Storage> storage_;
   PolicyHolder policy_;
   WriterOptions options_;
+  std::unique_ptr<PublishCheck> publish_check_;  // of test builds
   format::Identity identity_{};
   DirectoryPtr directory_;
   std::uint64_t skipped_generations_ = 0;  // given up or damaged, newer than directory_
   std::uint64_t damaged_copy_count_ = 0;   // of superblocks, when it was opened
+  Generation taken_back_;                  // what the next root will say
   CommitReport last_commit_;
   std::mutex prepare_mutex_;
   std::atomic<bool> prepared_{false};  // set once free_ and all it comes from is there
-  std::atomic<bool> poisoned_{false};
+  std::atomic<Refusal> refusal_{Refusal::kNone};
   bool locked_ = false;
+
+  std::mutex look_mutex_;                      // guards superblocks_; taken before mutex_
+  std::optional<OwnSuperblocks> superblocks_;  // set by open()
+  std::atomic<bool> look_is_due_{false};       // before anything is reserved
 
   mutable std::mutex mutex_;  // guards free_, in_flight_, file_bytes_, place_from_, next ids
   FreeMap free_;
   std::map<std::uint64_t, std::uint64_t> in_flight_;  // offset -> length, reserved, unpublished
-  std::uint64_t file_bytes_ = 0;
-  std::optional<std::uint64_t> place_from_;  // set while compacting
+  std::atomic<std::uint64_t> file_bytes_ = 0;         // changed with mutex_; looked at without
+  std::optional<std::uint64_t> place_from_;           // set while compacting
   std::uint64_t next_segment_id_ = 1;
   std::uint64_t next_run_id_ = 1;
 

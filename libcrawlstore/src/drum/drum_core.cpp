@@ -64,8 +64,8 @@ bool is_like(drum::Shape shape, std::int32_t value_bytes, const DrumOptions& opt
 }  // namespace
 
 Result<void> DrumCore::Impl::check_usable() const {
+  CRAWLSTORE_TRY(store->check_outside());
   if (closed) return fail(Errc::kClosed, "the DRUM has been closed");
-  CRAWLSTORE_TRY(store->check_not_reporting());
   return store->writer->storage().check_process();
 }
 
@@ -229,9 +229,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
     return fail(Errc::kInvalidArgument, "values have at most 16 MiB");
   }
   const auto inside = Inside::of(store).shared_from_this();
-  if (inside->in_transaction()) {
-    return fail(Errc::kReentrant, "a DRUM cannot be opened inside a transaction");
-  }
+  CRAWLSTORE_TRY(inside->check_outside("a DRUM cannot be opened inside a transaction"));
   const std::lock_guard lock(inside->turn);
   CRAWLSTORE_TRY(inside->check_ready());
   if (Participant* const known = inside->find(SegmentKind::kDrum, name)) {
@@ -295,11 +293,12 @@ void DrumCore::attach(std::uint16_t consumer, RawSink sink) {
 }
 
 Result<void> DrumCore::submit(const RawRequest& request) {
-  return impl_->submit(request);
+  return submit(std::span(&request, 1));
 }
 
 Result<void> DrumCore::submit(std::span<const RawRequest> requests) {
-  return impl_->submit_many(requests);
+  StoreCall call;
+  return impl_->submit_many(requests, call);
 }
 
 template <class Key>
@@ -311,19 +310,22 @@ Result<void> DrumCore::submit_any_keys(DrumOperation operation, std::span<const 
   const RawRequest any{operation, consumer, 0, {}, {}};
   const bool needs_value = operation != DrumOperation::kCheck && impl_->state.value_bytes > 0;
   if (needs_value) return fail(Errc::kInvalidArgument, "this DRUM's updates need values");
+  Impl* const impl = impl_.get();
+  StoreCall call;
   {
-    const std::lock_guard lock(impl_->mutex);
-    CRAWLSTORE_TRY(impl_->check_request(any));
+    const std::lock_guard lock(impl->mutex);
+    CRAWLSTORE_TRY(impl->check_request(any));
   }
-  if (impl_->state.value_bytes != 0) {
+  if (impl->state.value_bytes != 0) {
     for (const auto key : keys) {
       const Key16 both{key};
-      CRAWLSTORE_TRY(impl_->submit({operation, consumer, both.head, {}, {}, both.tail}));
+      const RawRequest request{operation, consumer, both.head, {}, {}, both.tail};
+      CRAWLSTORE_TRY(impl->submit_many({&request, 1}, call));
     }
     return {};
   }
-  return impl_->submit_keys(format::make_tag(static_cast<format::Operation>(operation), consumer),
-                            keys);
+  return impl->submit_keys(format::make_tag(static_cast<format::Operation>(operation), consumer),
+                           keys, call);
 }
 
 Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const std::uint64_t> keys,
@@ -337,7 +339,13 @@ Result<void> DrumCore::submit_keys(DrumOperation operation, std::span<const Key1
 }
 
 Result<MergeReport> DrumCore::merge() {
+  const StoreCall call(impl_);
   return impl_->merge(MergeCall::kAll);
+}
+
+Result<MergeReport> DrumCore::merge(RawSink sink) {
+  const StoreCall call(impl_);
+  return impl_->merge_with(std::move(sink));
 }
 
 Result<MergeReport> DrumCore::merge_if_full() {
@@ -348,12 +356,14 @@ Result<MergeReport> DrumCore::merge_if_full() {
     wants_relief = impl_->wants_relief();
     if (!wants_relief && !impl_->has_full_bucket) return MergeReport{};
   }
+  const StoreCall call(impl_);
   if (wants_relief) return impl_->relieve();
   const bool only_full = impl_->current_options().merge_scope == MergeScope::kFull;
   return impl_->merge(only_full ? MergeCall::kFullBuckets : MergeCall::kWhenFull);
 }
 
 Result<std::uint64_t> DrumCore::take_results(std::uint16_t consumer, const RawSink& sink) {
+  const StoreCall call(impl_);
   return impl_->take_results(consumer, sink);
 }
 
@@ -428,6 +438,7 @@ Result<void> DrumCore::tune(const DrumOptions& options) {
 }
 
 Result<void> DrumCore::close() {
+  const StoreCall call(impl_);
   return impl_->leave();
 }
 

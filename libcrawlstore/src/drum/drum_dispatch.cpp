@@ -26,9 +26,9 @@ RawAnswer answer_to(std::uint16_t tag) {
 class DispatchScope {
  public:
   explicit DispatchScope(StoreImpl& store) : store_(store) {
-    store_.transacting.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    store_.transacting.store(this_thread_number(), std::memory_order_relaxed);
   }
-  ~DispatchScope() { store_.transacting.store({}, std::memory_order_relaxed); }
+  ~DispatchScope() { store_.transacting.store(0, std::memory_order_relaxed); }
   DispatchScope(const DispatchScope&) = delete;
   DispatchScope& operator=(const DispatchScope&) = delete;
 
@@ -253,9 +253,7 @@ Result<void> DrumCore::Impl::dispatch(Group& group, const drum::MergeOutcome& ou
 }
 
 Result<std::uint64_t> DrumCore::Impl::take_results(std::uint16_t consumer, const RawSink& sink) {
-  if (store->in_transaction()) {
-    return fail(Errc::kReentrant, "results were asked for inside a transaction");
-  }
+  CRAWLSTORE_TRY(store->check_outside("results were asked for inside a transaction"));
   const std::lock_guard store_lock(store->turn);
   return store->change([&] { return take_results_locked(consumer, sink); });
 }

@@ -11,7 +11,7 @@
 
 #include <crawlstore/drum_core.h>
 
-#include "container/store_impl.h"
+#include "container/store_call.h"
 #include "drum/bucket_merge.h"
 #include "drum/drum_state.h"
 #include "drum/inserted_keys.h"
@@ -108,16 +108,16 @@ struct DrumCore::Impl : Participant {
   Result<Insertion> insertion_of(Key16 key);
   Result<Insertion> try_insert(Key16 key, std::span<const std::byte> value, bool has_merged,
                                Wants& wanted);
-  Result<bool> insert(Key16 key, std::span<const std::byte> value);
+  Result<bool> insert(Key16 key, std::span<const std::byte> value, StoreCall& call);
 
   // drum_submit.cpp
   Result<void> check_request(const RawRequest& request);
   /// Calls append() under the lock, and again after a merge when a log was full.
   template <class Append>
-  Result<void> take(const Append& append);
+  Result<void> take(const Append& append, StoreCall& call);
   [[nodiscard]] Wants wants() const;
-  Result<void> submit(const RawRequest& request);
-  Result<void> submit_many(std::span<const RawRequest> requests);
+  /// `call` is that of the DRUM's handle, and outlives the part.
+  Result<void> submit_many(std::span<const RawRequest> requests, StoreCall& call);
   Result<void> append_some(std::span<const RawRequest>& requests);
   Result<void> append(const RawRequest& request);
   [[nodiscard]] std::size_t recent_key_count() const;
@@ -125,7 +125,7 @@ struct DrumCore::Impl : Participant {
   template <bool kLooks, class Key>
   std::size_t append_plain(std::uint16_t tag, std::span<const Key> keys);
   template <class Key>  // std::uint64_t or Key16, as the DRUM's keys are
-  Result<void> submit_keys(std::uint16_t tag, std::span<const Key> keys);
+  Result<void> submit_keys(std::uint16_t tag, std::span<const Key> keys, StoreCall& call);
   template <class Key>
   Result<void> append_keys(std::uint16_t tag, std::span<const Key>& keys);
   [[nodiscard]] bool may_merge_for(const Error& error) const;
@@ -160,6 +160,7 @@ struct DrumCore::Impl : Participant {
 
   // drum_merge.cpp
   Result<MergeReport> merge(MergeCall call);
+  Result<MergeReport> merge_with(RawSink sink);
   template <class Work>
   Result<MergeReport> reported(const Work& work);
   Result<MergeReport> merge_locked(MergeCall call);
@@ -218,6 +219,7 @@ struct DrumCore::Impl::Wants {
   bool relief = false;
   bool merge = false;
   bool only_full = false;
+  [[nodiscard]] bool is_anything() const { return commit || relief || merge; }
 };
 
 /// What a merge did since its last commit.

@@ -64,7 +64,7 @@ Result<DrumCore::Impl::Insertion> DrumCore::Impl::try_insert(Key16 key,
   return insertion;
 }
 
-Result<bool> DrumCore::Impl::insert(Key16 key, std::span<const std::byte> value) {
+Result<bool> DrumCore::Impl::insert(Key16 key, std::span<const std::byte> value, StoreCall& call) {
   Wants wanted;
   for (bool has_merged = false;;) {
     const auto insertion = try_insert(key, value, has_merged, wanted);
@@ -72,10 +72,12 @@ Result<bool> DrumCore::Impl::insert(Key16 key, std::span<const std::byte> value)
       return tl::unexpected<Error>(insertion.error());
     }
     if (!insertion) {
+      call.hold(*this);
       CRAWLSTORE_TRY(merge(MergeCall::kAll));
       has_merged = true;
     } else if (*insertion == Insertion::kCallsForMerge) {
       wanted.commit = false;
+      call.hold(*this);
       CRAWLSTORE_TRY(after_submit(wanted));
       has_merged = true;
     } else if (*insertion == Insertion::kUndecided) {
@@ -88,12 +90,14 @@ Result<bool> DrumCore::Impl::insert(Key16 key, std::span<const std::byte> value)
   }
   wanted.relief = false;
   wanted.merge = false;
+  if (wanted.commit) call.hold(*this);
   CRAWLSTORE_TRY(after_submit(wanted));
   return true;
 }
 
 Result<bool> DrumCore::insert(Key16 key, std::span<const std::byte> value) {
-  return impl_->insert(key, value);
+  StoreCall call;
+  return impl_->insert(key, value, call);
 }
 
 }  // namespace crawlstore

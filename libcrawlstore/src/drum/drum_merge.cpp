@@ -59,7 +59,7 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
   Result<void> done = install(group);
   if (done) {
     reshape_arrays();
-    if (options.durability == Durability::kNone && !store->has_tentative_segments()) {
+    if (options.durability == Durability::kNone) {
       done = store->keep_tentative();
     } else if (const auto committed = store->commit_all(scope); !committed) {
       done = tl::unexpected<Error>(committed.error());
@@ -278,11 +278,24 @@ Result<MergeReport> DrumCore::Impl::merge_planned(std::span<const PlannedMerge> 
 }
 
 Result<MergeReport> DrumCore::Impl::merge(MergeCall call) {
-  if (store->in_transaction()) {
-    return fail(Errc::kReentrant, "a merge was asked for inside a transaction");
-  }
+  CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
   const std::lock_guard lock(store->turn);
   return store->change([&] { return reported([&] { return merge_locked(call); }); });
+}
+
+/// A merge of which `sink` has the answers of consumer 0. It keeps the turn, so that no other merge
+/// uses it.
+Result<MergeReport> DrumCore::Impl::merge_with(RawSink sink) {
+  CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
+  const std::lock_guard no_other(store->turn);
+  const auto exchange_sink = [this](RawSink next) {
+    const std::lock_guard lock(mutex);
+    return std::exchange(sinks[0], std::move(next));
+  };
+  const RawSink before = exchange_sink(std::move(sink));
+  auto merged = merge(MergeCall::kAll);
+  exchange_sink(before);
+  return merged;
 }
 
 /// What `work` returns, which may be a merge.

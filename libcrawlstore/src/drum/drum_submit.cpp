@@ -133,7 +133,7 @@ DrumCore::Impl::Wants DrumCore::Impl::wants() const {
 }
 
 template <class Append>
-Result<void> DrumCore::Impl::take(const Append& append) {
+Result<void> DrumCore::Impl::take(const Append& append, StoreCall& call) {
   Wants wanted;
   const auto try_once = [&]() -> Result<void> {
     const std::lock_guard lock(mutex);
@@ -144,6 +144,7 @@ Result<void> DrumCore::Impl::take(const Append& append) {
     return {};
   };
   auto taken = try_once();
+  if (!taken || wanted.is_anything()) call.hold(*this);
   if (!taken && may_merge_for(taken.error())) {
     CRAWLSTORE_TRY(merge(MergeCall::kAll));
     taken = try_once();
@@ -152,12 +153,8 @@ Result<void> DrumCore::Impl::take(const Append& append) {
   return after_submit(wanted);
 }
 
-Result<void> DrumCore::Impl::submit(const RawRequest& request) {
-  return submit_many({&request, 1});
-}
-
-Result<void> DrumCore::Impl::submit_many(std::span<const RawRequest> requests) {
-  while (!requests.empty()) CRAWLSTORE_TRY(take([&] { return append_some(requests); }));
+Result<void> DrumCore::Impl::submit_many(std::span<const RawRequest> requests, StoreCall& call) {
+  while (!requests.empty()) CRAWLSTORE_TRY(take([&] { return append_some(requests); }, call));
   return {};
 }
 
@@ -242,15 +239,18 @@ std::size_t DrumCore::Impl::recent_key_count() const {
 }
 
 template <class Key>
-Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const Key> keys) {
+Result<void> DrumCore::Impl::submit_keys(std::uint16_t tag, std::span<const Key> keys,
+                                         StoreCall& call) {
   while (!keys.empty()) {
-    CRAWLSTORE_TRY(take([&] { return append_keys(tag, keys); }));
+    CRAWLSTORE_TRY(take([&] { return append_keys(tag, keys); }, call));
   }
   return {};
 }
 
-template Result<void> DrumCore::Impl::submit_keys(std::uint16_t, std::span<const std::uint64_t>);
-template Result<void> DrumCore::Impl::submit_keys(std::uint16_t, std::span<const Key16>);
+template Result<void> DrumCore::Impl::submit_keys(std::uint16_t, std::span<const std::uint64_t>,
+                                                  StoreCall&);
+template Result<void> DrumCore::Impl::submit_keys(std::uint16_t, std::span<const Key16>,
+                                                  StoreCall&);
 
 template <bool kLooks, class Key>
 std::size_t DrumCore::Impl::append_plain(std::uint16_t tag, std::span<const Key> keys) {

@@ -64,8 +64,9 @@ DrumInfo info_of(const container::Directory& directory, const format::SegmentEnt
 /// The table of a DRUM.
 Result<format::DrumTable> read_table(const Snapshot& snapshot, const format::SegmentEntry& entry) {
   CRAWLSTORE_TRY(const auto payload, snapshot.read_run(entry.id, entry.runs.front().run_id));
-  CRAWLSTORE_TRY(auto table, format::parse_drum_table(payload));
-  return table;
+  auto table = format::parse_drum_table(payload);
+  if (table) return std::move(*table);
+  return fail(table.error().code, table.error().text, entry.runs.front().offset_bytes, entry.id);
 }
 
 }  // namespace

@@ -17,6 +17,10 @@
 namespace crawlstore::drum {
 namespace {
 
+/// A partition from which keys go is packed anew, and may grow by a part of its bytes, and some.
+constexpr std::uint64_t kShrunkPartMore = 32;
+constexpr std::uint64_t kShrunkBytesMore = 4096;
+
 /// Walks the keys of a bucket and the edits up to its last head side by side; hands on what is to
 /// be kept.
 template <class Emit>
@@ -137,8 +141,12 @@ Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeyS
         replacements.empty() && bucket.partition ? bucket.partition : writer_->new_segment_id();
     run = writer_->new_run_ids(1);
     // The last piece may get more keys than it should, when many share their head.
-    const std::uint64_t bytes = partition_bytes_max(left, state_.last_key(index) - first_key,
-                                                    left * value_bytes, state_.shape().is_wide());
+    std::uint64_t bytes = partition_bytes_max(left, state_.last_key(index) - first_key,
+                                              left * value_bytes, state_.shape().is_wide());
+    if (only_shrinks_ && bucket.partition_run) {
+      const std::uint64_t now = bucket.partition_run->payload_bytes;
+      bytes = std::min(bytes, now + now / kShrunkPartMore + kShrunkBytesMore);
+    }
     CRAWLSTORE_TRY(auto started, container::RunWriter::start(*writer_, segment, run, bytes));
     piece.emplace(std::move(started), state_.shape());
     Bucket added;
@@ -212,6 +220,61 @@ Result<void> KeyTable::apply(container::SegmentWriter& target, KeySource& edits,
   auto applied = apply_all(target, edits, steps);
   if (!applied) dropped();
   return applied;
+}
+
+std::span<const KeyEdit> KeyTable::choose_edits(std::span<const KeyEdit> edits,
+                                                std::uint64_t bytes_max) const {
+  struct Touched {
+    std::size_t first;
+    std::size_t end;
+    std::uint64_t bytes;
+  };
+  std::vector<Touched> touched;  // a bucket each
+  for (std::size_t i = 0; i < edits.size();) {
+    const std::size_t index = state_.bucket_of(edits[i].key.head);
+    const auto& run = state_.buckets[index].partition_run;
+    Touched bucket{i, i, run ? run->payload_bytes : 0};
+    while (i < edits.size() && edits[i].key.head <= state_.last_key(index)) ++i;
+    bucket.end = i;
+    touched.push_back(bucket);
+  }
+  if (touched.empty()) return {};
+  auto end = std::max_element(touched.begin(), touched.end(),
+                              [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
+  const std::size_t first = end->first;
+  std::uint64_t bytes = end->bytes;
+  for (++end; end != touched.end() && bytes + end->bytes <= bytes_max; ++end) bytes += end->bytes;
+  return edits.subspan(first, std::prev(end)->end - first);
+}
+
+Result<void> KeyTable::remove(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+                              container::WorkSteps& steps) {
+  const auto try_in = [&](bool only_shrinks) {
+    only_shrinks_ = only_shrinks;
+    EditKeys source(edits);
+    auto applied = apply(target, source, steps);
+    only_shrinks_ = false;
+    return applied;
+  };
+  auto removed = try_in(true);
+  if (!removed && removed.error().code == Errc::kTooLarge) removed = try_in(false);
+  return removed;
+}
+
+std::uint64_t KeyTable::partition_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Bucket& bucket : state_.buckets) {
+    if (bucket.partition_run) bytes += bucket.partition_run->payload_bytes;
+  }
+  return bytes;
+}
+
+std::uint64_t KeyTable::longest_partition_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Bucket& bucket : state_.buckets) {
+    if (bucket.partition_run) bytes = std::max(bytes, bucket.partition_run->payload_bytes);
+  }
+  return bytes;
 }
 
 /// What was written and then written again is in no generation.

@@ -65,6 +65,17 @@ class KeyTable {
     container::WorkSteps unasked;
     return apply(target, source, unasked);
   }
+  /// Some of the edits, which follow each other, that make apply() write partitions of about
+  /// `bytes_max`, but at least one: the largest that edits concern, and those behind it. So those
+  /// that come later fit the room that the first one leaves.
+  [[nodiscard]] std::span<const KeyEdit> choose_edits(std::span<const KeyEdit> edits,
+                                                      std::uint64_t bytes_max) const;
+  /// apply() of edits that remove keys: reserves little more than the partitions have now.
+  Result<void> remove(container::SegmentWriter& target, std::span<const KeyEdit> edits,
+                      container::WorkSteps& steps);
+  /// Bytes of all partitions, and of the longest.
+  [[nodiscard]] std::uint64_t partition_bytes() const;
+  [[nodiscard]] std::uint64_t longest_partition_bytes() const;
   /// After the commit with the edits. Also after a commit without any.
   void committed();
   /// Compaction has published these runs elsewhere. Not while something is applied.
@@ -85,6 +96,7 @@ class KeyTable {
 
   container::Writer* writer_;
   KeyTableOptions options_;
+  bool only_shrinks_ = false;  // as rewrite() may assume
   DrumState state_;
   DrumState saved_;                      // as the last commit has it
   std::vector<format::RunRef> written_;  // by apply(), not committed

@@ -16,7 +16,7 @@ namespace {
 constexpr mode_t kOwnerOnly = 0600;
 
 /// A file that goes with its last descriptor and mapping. -1 and errno.
-int open_nameless(const std::string& folder) {
+int open_private(const std::string& folder) {
   const int descriptor = open_descriptor(folder.c_str(), O_TMPFILE | O_RDWR, kOwnerOnly);
   if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR)) return descriptor;
   std::string name = folder + "/crawlstore-XXXXXX";  // a file system that cannot
@@ -26,7 +26,7 @@ int open_nameless(const std::string& folder) {
 }
 
 Result<void*> map_file(std::uint64_t length_bytes, const std::string& folder) {
-  const int descriptor = open_nameless(folder);
+  const int descriptor = open_private(folder);
   if (descriptor < 0) return fail_errno(errno, "cannot make a file for lack of memory");
   void* mapped = MAP_FAILED;
   // Blocks for all of it now: a disk that fills later could only say so by a signal.
@@ -37,7 +37,7 @@ Result<void*> map_file(std::uint64_t length_bytes, const std::string& folder) {
   }
   (void)::close(descriptor);
   if (mapped != MAP_FAILED) {
-    // What was read or written goes first, not what is next. A wish.
+    // A wish: bytes that were read or written go first, not those that are next.
     (void)::madvise(mapped, length_bytes, MADV_SEQUENTIAL);
     return mapped;
   }

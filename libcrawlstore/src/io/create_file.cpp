@@ -39,7 +39,7 @@ class Descriptor {
 };
 
 template <class Call>
-int retrying(Call call) {
+int repeat_interrupted(Call call) {
   for (;;) {
     const int result = call();
     if (result != -1 || errno != EINTR) return result;
@@ -56,7 +56,7 @@ Result<void> sync_folder(const std::string& folder) {
   const Descriptor opened(open_descriptor(folder.c_str(), O_RDONLY | O_DIRECTORY));
   if (opened.number() == -1) return fail_errno(errno, "cannot open the folder to sync it");
   // Some network file systems do not sync folders and say so with EINVAL: nothing to be done.
-  if (retrying([&] { return ::fsync(opened.number()); }) != 0 && errno != EINVAL) {
+  if (repeat_interrupted([&] { return ::fsync(opened.number()); }) != 0 && errno != EINVAL) {
     return fail_errno(errno, "cannot sync the folder");
   }
   return {};
@@ -76,7 +76,7 @@ Result<void> fill_and_sync(int descriptor, Result<void> (*fill)(Storage&, void*)
     CRAWLSTORE_TRY(fill(storage, context));
   }
   const FileSizeSignalBlock block;
-  if (retrying([&] { return ::fsync(descriptor); }) != 0) {
+  if (repeat_interrupted([&] { return ::fsync(descriptor); }) != 0) {
     return fail_errno(errno, "cannot sync the new file");
   }
   return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How create_file() of the public header makes its file; apart, so that tests reach both ways.
+/// The two ways in which create_file() of the public header makes its file; tests reach both here.
 
 #include <cstdint>
 #include <string>

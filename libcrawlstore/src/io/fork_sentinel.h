@@ -19,7 +19,7 @@ class ForkSentinel {
   ForkSentinel(const ForkSentinel&) = delete;
   ForkSentinel& operator=(const ForkSentinel&) = delete;
 
-  /// True in every process but the one that made the sentinel.
+  /// Whether this is another process than the one that made the sentinel.
   [[nodiscard]] bool forked() const;
 
  private:

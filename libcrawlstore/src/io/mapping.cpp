@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "io/thread_sanitizer.h"
 
@@ -24,11 +25,19 @@ constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kRegionAlignment = 2 * kMiB;
 constexpr std::uint64_t kFileSizeEnd = std::uint64_t{1} << 62;
 
-/// The length that is tried first, before it is halved.
+/// The length that is tried first, before it is halved. Where `ulimit -v` counts address space, it
+/// is a small part of that: halving alone would leave other memory as much as each region takes.
 std::uint64_t wanted_length(std::uint64_t file_size_bytes) {
   constexpr std::uint64_t kLongest = std::uint64_t{1} << 44;
+  constexpr std::uint64_t kLimitShare = 16;
   if (kThreadSanitizer) return 1024 * kMiB;  // shadow memory costs several times this
-  return std::max(std::min(4 * std::min(file_size_bytes, kLongest), kLongest), 65536 * kMiB);
+  const std::uint64_t roomy =
+      std::max(std::min(4 * std::min(file_size_bytes, kLongest), kLongest), 65536 * kMiB);
+  rlimit limit{};
+  const bool is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  if (!is_limited) return roomy;
+  const std::uint64_t share = limit.rlim_cur / kLimitShare;
+  return std::min(roomy, share / kRegionAlignment * kRegionAlignment);
 }
 
 std::uint64_t round_up(std::uint64_t value) {
@@ -101,8 +110,8 @@ Result<const Mapping::Region*> Mapping::add_region(Extent extent, std::uint64_t 
     length_bytes = std::max(round_up(length_bytes / 2), needed_bytes);
   }
   auto* const base = static_cast<std::byte*>(mapped);
-  // Who looks something up touches a page here and there: reading ahead would fetch megabytes for
-  // each, and push out as much. Who wants more says so: Storage::prefetch().
+  // A lookup touches a page here and there: reading ahead would fetch megabytes for each, and push
+  // out as much. A caller that wants more calls Storage::prefetch().
   (void)::madvise(base, length_bytes, MADV_RANDOM);
   Result<GuardedRange> guard = GuardedRange::make(base, length_bytes);
   if (!guard) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Who holds the locks of a file, as far as /proc tells. For display only: processes come and go
-/// while it is read, and those of other users and containers cannot be seen.
+/// The processes that hold the locks of a file, as far as /proc tells. For display only: they come
+/// and go while it is read, and those of other users and containers cannot be seen.
 
 #include <string>
 #include <string_view>

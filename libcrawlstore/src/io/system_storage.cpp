@@ -36,7 +36,7 @@ constexpr std::size_t kWritebackBytes = 64 * 1024;
 
 constexpr std::uint64_t kOffsetEnd = std::uint64_t{std::numeric_limits<off_t>::max()};
 
-/// True when the extent ends before the largest file offset, so that off_t can name it.
+/// Whether the extent ends before the largest file offset, so that off_t can name it.
 bool fits_offsets(std::uint64_t offset, std::uint64_t length_bytes) {
   return offset <= kOffsetEnd && length_bytes <= kOffsetEnd - offset;
 }

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kUnitBytes = 4096;
 constexpr std::uint64_t kUnitsPerNumber = 16;
 constexpr std::uint64_t kReadBytesMax = std::uint64_t{1} << 20;
-constexpr std::uint64_t kOffsetEnd = std::uint64_t{1} << 62;
+constexpr std::uint64_t kLengthEnd = std::uint64_t{1} << 62;
 constexpr std::uint64_t kRegionBytes = std::uint64_t{1} << (kThreadSanitizer ? 30 : 36);
 
 std::uint64_t round_down(std::uint64_t offset) {
@@ -130,7 +130,7 @@ Result<void> UnmappedStorage::fill(Region& region, Extent extent) {
 
 Result<const std::byte*> UnmappedStorage::view(Extent extent) {
   CRAWLSTORE_TRY(inner_->check_process());
-  if (extent.offset_bytes > kOffsetEnd || extent.length_bytes > kOffsetEnd) {
+  if (extent.offset_bytes > kLengthEnd || extent.length_bytes > kLengthEnd) {
     return fail(Errc::kInvalidArgument, "extent outside any file", extent.offset_bytes);
   }
   const Extent units = units_around(extent);

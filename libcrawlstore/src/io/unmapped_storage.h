@@ -25,7 +25,7 @@ class UnmappedStorage final : public Storage {
   Result<const std::byte*> view(Extent extent) override;
   void forget(Extent extent) override;
   Result<std::shared_ptr<Storage>> reopen() override;
-  /// How much of the file is in memory. cost: O of that
+  /// Returns the bytes of the file that are in memory. cost: O of that
   [[nodiscard]] std::uint64_t kept_bytes();
 
   Result<std::uint64_t> size() override { return inner_->size(); }
@@ -68,7 +68,7 @@ class UnmappedStorage final : public Storage {
     const std::uint64_t offset_bytes;
     std::byte* const base;
     const std::uint64_t length_bytes;
-    /// Which units hold the bytes of the file: a bit each, of 16 units a number.
+    /// The units that hold the bytes of the file: a bit each, of 16 units a number.
     std::unordered_map<std::uint64_t, std::uint16_t> filled;
   };
 

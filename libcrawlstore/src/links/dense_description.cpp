@@ -24,7 +24,7 @@ using container::RunSource;
 
 namespace {
 
-constexpr std::uint64_t kGroupBytes = sizeof(format::DenseIndexGroup);
+constexpr std::uint64_t kIndexGroupBytes = sizeof(format::DenseIndexGroup);
 /// Numbers of a row that are shown of a block that is described alone; most rows have fewer.
 constexpr std::size_t kNumbersShown = 64;
 
@@ -94,27 +94,27 @@ class DenseParts {
 
   /// What the index says of a group's blocks, if it can be relied on.
   [[nodiscard]] std::optional<format::DenseGroup> group(std::uint64_t number) const {
-    const auto bytes = source_.read(group_place(number), kGroupBytes);
-    if (bytes.bytes.size() < kGroupBytes) return std::nullopt;
+    const auto bytes = source_.read(group_place(number), kIndexGroupBytes);
+    if (bytes.bytes.size() < kIndexGroupBytes) return std::nullopt;
     const auto group = format::DenseGroup::parse(
-        std::span<const std::byte>(bytes.bytes).first<kGroupBytes>(), footer_, number);
+        std::span<const std::byte>(bytes.bytes).first<kIndexGroupBytes>(), footer_, number);
     return group ? std::optional(*group) : std::nullopt;
   }
 
   void describe_group(std::uint64_t number) {
     const std::uint64_t base = start_ + group_place(number);
     const std::size_t mark = out_.mark();
-    out_.open("index[" + std::to_string(number) + "]", "struct", {base, kGroupBytes});
-    const RunBytes bytes = source_.read(group_place(number), kGroupBytes);
+    out_.open("index[" + std::to_string(number) + "]", "struct", {base, kIndexGroupBytes});
+    const RunBytes bytes = source_.read(group_place(number), kIndexGroupBytes);
     out_.add_fields(format::describe_dense_index_group(bytes.bytes), base);
-    if (bytes.bytes.size() == kGroupBytes) {
+    if (bytes.bytes.size() == kIndexGroupBytes) {
       const auto stored = format::load_struct<format::DenseIndexGroup>(bytes.bytes.data());
       add_list("page_counts", "u8", base + offsetof(format::DenseIndexGroup, page_counts),
                stored.page_counts);
       add_list("block_bytes", "u16", base + offsetof(format::DenseIndexGroup, block_bytes),
                stored.block_bytes);
       const auto parsed = format::DenseGroup::parse(
-          std::span<const std::byte>(bytes.bytes).first<kGroupBytes>(), footer_, number);
+          std::span<const std::byte>(bytes.bytes).first<kIndexGroupBytes>(), footer_, number);
       note(mark, bytes, start_, container::error_of(parsed));
     } else {
       note(mark, bytes, base, std::nullopt);
@@ -172,7 +172,7 @@ class DenseParts {
 
  private:
   [[nodiscard]] std::uint64_t group_place(std::uint64_t number) const {
-    return footer_.index_offset_bytes + number * kGroupBytes;
+    return footer_.index_offset_bytes + number * kIndexGroupBytes;
   }
 
   void note(std::size_t mark, const RunBytes& bytes, std::uint64_t base,
@@ -240,7 +240,7 @@ void describe_dense_run(Description& out, const RunSource& source,
   }
   out.close();
   parts.describe_model();
-  out.open("index", "list", {start + footer.index_offset_bytes, group_count * kGroupBytes},
+  out.open("index", "list", {start + footer.index_offset_bytes, group_count * kIndexGroupBytes},
            std::to_string(group_count));
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(group_count, out.entries_max()); ++i) {
     parts.describe_group(i);
@@ -253,7 +253,7 @@ void describe_dense_run_at(Description& out, const RunSource& source,
   DenseParts parts(out, source, footer, kNumbersShown);
   const std::uint64_t group_count = format::dense_group_count(footer);
   if (place >= footer.index_offset_bytes) {
-    const std::uint64_t number = (place - footer.index_offset_bytes) / kGroupBytes;
+    const std::uint64_t number = (place - footer.index_offset_bytes) / kIndexGroupBytes;
     if (number < group_count) parts.describe_group(number);
     return;
   }
@@ -262,7 +262,7 @@ void describe_dense_run_at(Description& out, const RunSource& source,
   for (std::uint64_t high = group_count; high - low > 1;) {
     const std::uint64_t middle = low + (high - low) / 2;
     const auto entry =
-        source.read(footer.index_offset_bytes + middle * kGroupBytes + 8, 8);  // offset_bytes
+        source.read(footer.index_offset_bytes + middle * kIndexGroupBytes + 8, 8);  // offset_bytes
     const bool is_before =
         entry.bytes.size() == 8 && format::load<std::uint64_t>(entry.bytes.data()) <= place;
     (is_before ? low : high) = middle;

@@ -78,6 +78,7 @@ class DenseSurvey {
   Result<void> finish() { return cutter_.finish(); }
   /// Whether the run should be dense; not if a row is too long for one.
   [[nodiscard]] bool is_worth_it() const;
+  [[nodiscard]] std::uint64_t link_count() const { return cutter_.totals().link_count; }
   [[nodiscard]] std::uint64_t gap_bytes() const {
     return dense_gap_bytes(cutter_.first_page(), cutter_.totals().last_page);
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "base/assert.h"
@@ -99,11 +100,17 @@ class Merge {
   }
 
   Result<void> write_dense(SegmentId links, const DenseSurvey& survey, bool reserve_all) {
-    const std::uint64_t bytes_max = reserve_bytes(runs_, false, reserve_all) + survey.gap_bytes() +
-                                    sizeof(format::LinkRunFooter) + format::kDenseModelBytes;
-    CRAWLSTORE_TRY(auto writer,
-                   DenseWriter::start(writer_, links, writer_.new_run_ids(1),
-                                      bytes_max + (reserve_all ? bytes_max : 0), survey.model()));
+    std::uint64_t bytes_max = reserve_bytes(runs_, false, reserve_all) + survey.gap_bytes() +
+                              sizeof(format::LinkRunFooter) + format::kDenseModelBytes;
+    const LinksLookup& base = runs_.front().run;
+    if (reserve_all) {
+      bytes_max += bytes_max;
+    } else if (base.is_dense() && survey.link_count() <= base.footer().link_count) {
+      const std::uint64_t base_bytes = base.run().payload_bytes;  // which held more links
+      bytes_max = std::min(bytes_max, base_bytes + base_bytes / 16 + format::kDenseModelBytes);
+    }
+    CRAWLSTORE_TRY(auto writer, DenseWriter::start(writer_, links, writer_.new_run_ids(1),
+                                                   bytes_max, survey.model()));
     CRAWLSTORE_TRY(copy_rows(writer, nullptr));
     CRAWLSTORE_TRY(const auto written, writer.finish());
     links_run_ = written;
@@ -260,6 +267,47 @@ Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments&
   const std::size_t first = choose_merge(sizes, kFreshRunsMax - 1);
   steps.expect(merge_steps(view.in_runs(), first));
   return merge_in(writer, segments, view, first, steps);
+}
+
+namespace {
+
+/// Whether the runs besides the base take half as much as it does.
+bool is_loosened(std::span<const LogRun> runs) {
+  const auto sizes = sizes_of(runs);
+  return !sizes.empty() &&
+         std::accumulate(sizes.begin() + 1, sizes.end(), std::uint64_t{0}) > sizes.front() / 2;
+}
+
+/// Compacts runs that are loosened; of others, too many, it merges those besides the base.
+template <class Compact, class MergeFresh>
+Result<void> bound_shrunk(std::span<const LogRun> runs, const Compact& compact,
+                          const MergeFresh& merge_fresh, container::WorkSteps& steps) {
+  if (is_loosened(runs)) {
+    steps.expect(compaction_steps(runs));
+    const auto compacted = compact();
+    return compacted ? Result<void>{} : tl::unexpected<Error>(compacted.error());
+  }
+  if (runs.size() <= kFreshRunsMax + 1) return {};
+  steps.expect(merge_steps(runs, 1));
+  return merge_fresh();
+}
+
+}  // namespace
+
+Result<void> bound_shrunk_out_runs(container::SegmentWriter& writer, const LinkSegments& segments,
+                                   container::WorkSteps& steps) {
+  CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
+  return bound_shrunk(
+      view.out_runs(), [&] { return compact_out_links(writer, segments, steps); },
+      [&] { return merge_out(writer, segments, view, 1, steps); }, steps);
+}
+
+Result<void> bound_shrunk_in_runs(container::SegmentWriter& writer, const LinkSegments& segments,
+                                  container::WorkSteps& steps) {
+  CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
+  return bound_shrunk(
+      view.in_runs(), [&] { return compact_in_links(writer, segments, steps); },
+      [&] { return merge_in(writer, segments, view, 1, steps); }, steps);
 }
 
 Result<void> expect_compaction(container::SegmentWriter& writer, const LinkSegments& segments,

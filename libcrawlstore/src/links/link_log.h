@@ -39,6 +39,10 @@ std::uint64_t joined_bytes_max(std::span<const LogRun> runs);
 /// kept_max 8: 4.6 times for 1,000 runs, 8.8 for 10,000, 13.5 for 100,000.
 std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_max);
 
+/// Whether the oldest run may be merged with others: it has most links, and may be dense, which
+/// what it is merged into is not.
+enum class BaseRun : std::uint8_t { kMayGo, kStays };
+
 /// Merges the newest runs if there are more than kFreshRunsMax besides the base. Each row and each
 /// link that is written counts as one of `steps`.
 ///   errors  those of reading runs, kNoSpace and the like, kCancelled
@@ -47,6 +51,12 @@ Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments
                             container::WorkSteps& steps);
 Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments& segments,
                            container::WorkSteps& steps);
+/// The same where links go, and the file should grow little: the base, which may be dense, stays as
+/// it is until the others take half as much; then all become as dense as compaction makes them.
+Result<void> bound_shrunk_out_runs(container::SegmentWriter& writer, const LinkSegments& segments,
+                                   container::WorkSteps& steps);
+Result<void> bound_shrunk_in_runs(container::SegmentWriter& writer, const LinkSegments& segments,
+                                  container::WorkSteps& steps);
 
 /// Merges one way into one base, dense if it is large enough: no gone links are left, and no rows
 /// without links. Likewise, but that its steps are expected by expect_compaction(), of both. Some

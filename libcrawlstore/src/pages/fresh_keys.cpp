@@ -39,9 +39,10 @@ Result<std::unique_ptr<drum::MergedKeys>> merged(container::SegmentWriter& write
   return drum::MergedKeys::open(std::move(sources));
 }
 
-/// Writes all keys of the source, of which there are some, as one run.
-Result<format::RunRef> write_run(container::SegmentWriter& writer, SegmentId segment,
-                                 drum::KeySource& source, container::WorkSteps& steps) {
+}  // namespace
+
+Result<format::RunRef> write_key_run(container::SegmentWriter& writer, SegmentId segment,
+                                     drum::KeySource& source, container::WorkSteps& steps) {
   CRAWLSTORE_TRY(const auto count, source.count_to(~std::uint64_t{0}));
   const std::uint64_t bytes = drum::partition_bytes_max(
       count, ~std::uint64_t{0}, count * format::kPageValueBytes, kPageKeyShape.is_wide());
@@ -49,7 +50,9 @@ Result<format::RunRef> write_run(container::SegmentWriter& writer, SegmentId seg
                  container::RunWriter::start(writer, segment, writer.new_run_ids(1), bytes));
   drum::PartitionWriter partition(std::move(started), kPageKeyShape);
   while (!source.at_end()) {
-    CRAWLSTORE_TRY(partition.append(source.key(), source.edit().value));
+    if (!source.edit().removes) {
+      CRAWLSTORE_TRY(partition.append(source.key(), source.edit().value));
+    }
     CRAWLSTORE_TRY(source.advance());
     CRAWLSTORE_TRY(steps.add(1));
   }
@@ -58,7 +61,17 @@ Result<format::RunRef> write_run(container::SegmentWriter& writer, SegmentId seg
   return done.run;
 }
 
-}  // namespace
+Result<std::optional<format::RunRef>> write_key_run_without(container::SegmentWriter& writer,
+                                                            SegmentId segment,
+                                                            const format::RunRef& run,
+                                                            std::span<const drum::KeyEdit> removals,
+                                                            container::WorkSteps& steps) {
+  if (removals.size() >= run.record_count) return std::nullopt;
+  steps.expect(run.record_count);
+  CRAWLSTORE_TRY(const auto source, merged(writer, segment, std::span(&run, 1), removals));
+  CRAWLSTORE_TRY(const auto written, write_key_run(writer, segment, *source, steps));
+  return std::optional(written);
+}
 
 Result<FreshKeys> FreshKeys::open(container::SegmentWriter& writer, SegmentId segment) {
   FreshKeys keys;
@@ -73,6 +86,18 @@ Result<FreshKeys> FreshKeys::open(container::SegmentWriter& writer, SegmentId se
     keys.runs_.push_back(std::move(opened));
   }
   return keys;
+}
+
+Result<void> find_in_run(container::SegmentWriter& writer, SegmentId segment,
+                         const format::RunRef& run, std::span<const Key16> keys,
+                         const drum::VisitFound& visit) {
+  const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
+  const auto name = container::run_name(writer.identity(), segment, run.run_id);
+  CRAWLSTORE_TRY(
+      const auto opened,
+      drum::PartitionLookup::open(std::make_shared<const container::RunReader>(storage, name, run),
+                                  kPageKeyShape));
+  return drum::find_sorted(opened, keys, 0, keys.size(), visit);
 }
 
 Result<void> FreshKeys::find_sorted(std::span<const Key16> keys,
@@ -104,7 +129,7 @@ Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum:
   const auto joined = std::span<const format::RunRef>(runs).subspan(first);
   steps.expect(key_count_of(joined) + edits.size());
   CRAWLSTORE_TRY(const auto source, merged(writer, segment, joined, edits));
-  CRAWLSTORE_TRY(const auto written, write_run(writer, segment, *source, steps));
+  CRAWLSTORE_TRY(const auto written, write_key_run(writer, segment, *source, steps));
   runs.resize(first);
   runs.push_back(written);
   writer.put({segment, SegmentKind::kFreshKeys, StorageClass::kLog, state.id, {}, std::move(runs)});

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,6 +36,23 @@ class FreshKeys {
  private:
   std::vector<std::shared_ptr<const drum::PartitionLookup>> runs_;
 };
+
+/// Looks for keys, which ascend, in one run of fresh keys.
+Result<void> find_in_run(container::SegmentWriter& writer, SegmentId segment,
+                         const format::RunRef& run, std::span<const Key16> keys,
+                         const drum::VisitFound& visit);
+
+/// Writes the keys of the source, of which there are some, as one run; those that it removes are
+/// left out.
+Result<format::RunRef> write_key_run(container::SegmentWriter& writer, SegmentId segment,
+                                     drum::KeySource& source, container::WorkSteps& steps);
+
+/// Writes a run anew without some of its keys; nothing when these are all of them.
+Result<std::optional<format::RunRef>> write_key_run_without(container::SegmentWriter& writer,
+                                                            SegmentId segment,
+                                                            const format::RunRef& run,
+                                                            std::span<const drum::KeyEdit> removals,
+                                                            container::WorkSteps& steps);
 
 /// Makes keys of pages: `edits` ascend, and none of them is there. They become a run, joined with
 /// runs that are there when these would be too many; or all go into the DRUM, when they are more

@@ -22,7 +22,7 @@ Result<DenseRowSums> read_dense_rows(const PageView& view, bool incoming,
   const auto& links = Inside::of(view).links;
   if (!links) return DenseRowSums{};
   const auto& runs = incoming ? links->in_runs() : links->out_runs();
-  return container::in_steps(progress, [&](container::WorkSteps& steps) -> Result<DenseRowSums> {
+  const auto read = [&](container::WorkSteps& steps) -> Result<DenseRowSums> {
     DenseRowSums sums;
     for (const auto& run : runs) pages::expect_rows(run.run, steps);
     for (const auto& run : runs) {
@@ -30,7 +30,8 @@ Result<DenseRowSums> read_dense_rows(const PageView& view, bool incoming,
     }
     CRAWLSTORE_TRY(steps.look());
     return sums;
-  });
+  };
+  return container::in_steps(nullptr, progress, read);
 }
 
 Result<LinkBytes> estimate_compacted_links(const PageView& view) {

@@ -20,10 +20,10 @@ constexpr std::uint64_t kProgressBytes = 1024 * 1024;
 constexpr std::uint64_t kBlockBytesMax = std::uint64_t{17} << 20;
 
 /// Walks the blocks of an origin run beside its index.
-class OriginWalk {
+class OriginBlockWalk {
  public:
-  OriginWalk(const PayloadSource& payload, const format::OriginFooter& footer,
-             format::OriginBlockDecoder decoder, const ContentProgress& progress)
+  OriginBlockWalk(const PayloadSource& payload, const format::OriginFooter& footer,
+                  format::OriginBlockDecoder decoder, const ContentProgress& progress)
       : footer_(footer),
         decoder_(std::move(decoder)),
         rules_(footer),
@@ -112,7 +112,7 @@ Result<container::RunContentPtr> check_origin_run(const PayloadSource& payload,
   }
   CRAWLSTORE_TRY(auto decoder, format::OriginBlockDecoder::make(codec_of(footer), dictionary));
   CRAWLSTORE_TRY(
-      OriginWalk(payload, footer, std::move(decoder), progress).walk(payload.length_bytes));
+      OriginBlockWalk(payload, footer, std::move(decoder), progress).walk(payload.length_bytes));
   auto content = std::make_unique<OriginContent>(footer.page_count);
   content->page_min = footer.first_page;
   content->page_max = footer.first_page + footer.page_count - 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs of origins joined into one.
+// Runs of origins joined into few.
 #include "base/assert.h"
-#include "pages/origins_run.h"
+#include "pages/origins_pieces.h"
 
 namespace crawlstore::pages {
 namespace {
@@ -10,27 +10,53 @@ namespace {
 /// What a joined run may take beside the runs and an eighth, before it is tried with all it may
 /// need.
 constexpr std::uint64_t kJoinedBytesMore = std::uint64_t{1} << 20;
-constexpr std::size_t kRunsMax = 32;
+/// Runs of a log; those that were written together count as one.
+constexpr std::size_t kGroupsMax = 32;
+/// The format has room for twice as many.
+constexpr std::size_t kRunsMax = 128;
+
+/// Some runs of a log, from `first` on, that were written together.
+struct RunGroup {
+  std::size_t first = 0;
+  std::uint64_t payload_bytes = 0;
+};
+
+/// Ids of other segments lie between those of runs that were not written together.
+std::vector<RunGroup> groups_of(std::span<const format::RunRef> runs) {
+  std::vector<RunGroup> groups;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const bool goes_on = i != 0 && runs[i].run_id.value == runs[i - 1].run_id.value + 1;
+    if (!goes_on) groups.push_back({i, 0});
+    groups.back().payload_bytes += runs[i].payload_bytes;
+  }
+  return groups;
+}
 
 }  // namespace
 
+std::size_t origin_group_count(std::span<const format::RunRef> runs) {
+  return groups_of(runs).size();
+}
+
 std::size_t origin_runs_to_join(std::span<const format::RunRef> runs) {
-  if (runs.size() < kRunsMax) return 0;
-  std::size_t count = 1;
-  std::uint64_t joined_bytes = runs.back().payload_bytes;
-  while (count < runs.size()) {
-    const std::uint64_t older_bytes = runs[runs.size() - count - 1].payload_bytes;
-    if (count > 1 && older_bytes > joined_bytes) break;
+  if (runs.size() >= kRunsMax) return runs.size();
+  const auto groups = groups_of(runs);
+  if (groups.size() < kGroupsMax) return 0;
+  std::size_t first = groups.size() - 1;
+  std::uint64_t joined_bytes = groups.back().payload_bytes;
+  while (first > 0) {
+    const std::uint64_t older_bytes = groups[first - 1].payload_bytes;
+    if (first + 1 < groups.size() && older_bytes > joined_bytes) break;
     joined_bytes += older_bytes;
-    ++count;
+    --first;
   }
-  return count;
+  return runs.size() - groups[first].first;
 }
 
 namespace {
 
 /// `keeps`: blocks stay as they are, for both runs have one dictionary.
-Result<void> append_all(OriginsCursor& from, OriginsWriter& to, bool keeps,
+Result<void> append_all(OriginsCursor& from, OriginsPieces& to, bool keeps,
                         container::WorkSteps& steps) {
   while (!from.at_end()) {
     if (keeps && from.begins_block() && from.block().page_count() >= kKeptBlockPages) {
@@ -57,12 +83,15 @@ struct Joinable {
   SegmentId segment;
   std::span<const format::RunRef> runs;
   std::vector<format::OriginFooter> footers;
+  std::uint64_t log_url_bytes = 0;  // of all its runs
 };
 
-Result<format::RunRef> write_joined(container::SegmentWriter& writer, const Joinable& from,
-                                    const OriginsPlan& plan, container::WorkSteps& steps) {
-  CRAWLSTORE_TRY(auto joined,
-                 OriginsWriter::start(writer, from.segment, writer.new_run_ids(1), plan));
+Result<std::vector<format::RunRef>> write_joined(container::SegmentWriter& writer,
+                                                 const Joinable& from, const OriginsPlan& plan,
+                                                 container::WorkSteps& steps) {
+  const std::uint64_t piece_bytes = origin_piece_bytes(from.log_url_bytes);
+  const RunId first_run = writer.new_run_ids(origin_pieces_max(plan, piece_bytes));
+  OriginsPieces joined(writer, from.segment, first_run, plan, piece_bytes);
   for (std::size_t i = 0; i < from.runs.size(); ++i) {
     CRAWLSTORE_TRY(const auto cursor, open_run(writer, from.segment, from.runs[i]));
     if (cursor->footer() != from.footers[i]) {
@@ -73,19 +102,22 @@ Result<format::RunRef> write_joined(container::SegmentWriter& writer, const Join
         plan.source == DictionarySource::kGiven && cursor->dictionary() == plan.dictionary;
     CRAWLSTORE_TRY(append_all(*cursor, joined, keeps, steps));
   }
-  auto run = joined.finish();
-  if (run) joined.give_back();
-  return run;
+  auto runs = joined.finish();
+  if (runs) joined.give_back();
+  return runs;
 }
 
 Result<void> join(container::SegmentWriter& writer, format::SegmentEntry& log, std::size_t count,
                   bool keeps_blocks, container::WorkSteps& steps) {
   // All are opened twice, one at a time: each takes a buffer of a megabyte.
-  Joinable from = {log.id, std::span<const format::RunRef>(log.runs).last(count), {}};
+  CRAWLSTORE_TRY(const auto log_url_bytes, origin_url_bytes(writer, log));
+  Joinable from = {
+      log.id, std::span<const format::RunRef>(log.runs).last(count), {}, log_url_bytes};
   OriginsPlan plan;
   plan.is_thorough = true;
   plan.reserve_bytes = kJoinedBytesMore;
   std::uint64_t largest_bytes = 0;
+  std::vector<std::byte> first_dictionary;
   for (const auto& run : from.runs) {
     CRAWLSTORE_TRY(const auto cursor, open_run(writer, log.id, run));
     const auto& footer = from.footers.emplace_back(cursor->footer());
@@ -98,21 +130,24 @@ Result<void> join(container::SegmentWriter& writer, format::SegmentEntry& log, s
     plan.page_count += footer.page_count;
     plan.url_bytes += footer.url_bytes;
     plan.reserve_bytes += run.payload_bytes + run.payload_bytes / 8;
+    if (from.footers.size() == 1) first_dictionary = cursor->dictionary();
     if (footer.url_bytes > largest_bytes) {
       largest_bytes = footer.url_bytes;
       plan.dictionary = cursor->dictionary();
     }
   }
-  // Without a dictionary the largest one was short, and all together may pay for one.
+  // Several runs: see origins_run.h, which pages a dictionary may be of.
+  if (plan.url_bytes > origin_piece_bytes(log_url_bytes)) plan.dictionary = first_dictionary;
+  // Without a dictionary it was short, and all together may pay for one.
   if (keeps_blocks && !plan.dictionary.empty()) plan.source = DictionarySource::kGiven;
-  auto run = write_joined(writer, from, plan, steps);
-  if (!run && run.error().code == Errc::kTooLarge) {  // together they compress worse
-    plan.reserve_bytes = origins_bytes_max(plan);
-    run = write_joined(writer, from, plan, steps);
+  auto runs = write_joined(writer, from, plan, steps);
+  if (!runs && runs.error().code == Errc::kTooLarge) {  // together they compress worse
+    plan.reserve_bytes = ~std::uint64_t{0};
+    runs = write_joined(writer, from, plan, steps);
   }
-  if (!run) return tl::unexpected<Error>(run.error());
+  if (!runs) return tl::unexpected<Error>(runs.error());
   log.runs.erase(log.runs.end() - static_cast<std::ptrdiff_t>(count), log.runs.end());
-  log.runs.push_back(*run);
+  log.runs.insert(log.runs.end(), runs->begin(), runs->end());
   return {};
 }
 

@@ -34,8 +34,10 @@ tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId 
 }
 
 /// What a codec says is relative to the payload.
-tl::unexpected<Error> in_file(Error error, const format::RunRef& run) {
-  if (error.code == Errc::kSegmentInvalid) error.offset += run.offset_bytes;
+tl::unexpected<Error> in_file(Error error, const container::RunReader& reader) {
+  if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);
+  error.offset += reader.run().offset_bytes;
+  error.segment = reader.segment();
   return tl::unexpected<Error>(error);
 }
 
@@ -123,9 +125,18 @@ Result<void> OriginsWriter::append(const format::Origin& origin) {
     return fail(Errc::kSegmentInvalid, "there are more origins than were counted");
   }
   if (!batch_.has_room(origin.url.size())) CRAWLSTORE_TRY(close_batch());
+  if (plan_.unlearned != nullptr && !compressor_) learn(origin.url);
   batch_.add(origin);
   url_bytes_ += origin.url.size();
   return {};
+}
+
+/// Keeps the URL of the next page for the dictionary, unless it is one to forget.
+void OriginsWriter::learn(std::string_view url) {
+  const std::uint64_t page = plan_.first_page + page_count();
+  if (page < plan_.unlearned->size() && (*plan_.unlearned)[page]) return;
+  if (learned_.empty() || !learned_.back().has_room(url.size())) learned_.emplace_back(page);
+  learned_.back().add({url, {}, 0});
 }
 
 Result<void> OriginsWriter::close_batch() {
@@ -140,8 +151,10 @@ Result<void> OriginsWriter::close_batch() {
 
 /// Writes the dictionary, if there is to be one, and what waited for it.
 Result<void> OriginsWriter::settle() {
+  const auto& learned = plan_.unlearned != nullptr ? learned_ : waiting_;
   CRAWLSTORE_TRY(
-      begin_with(choose_dictionary(waiting_, plan_, plan_.is_thorough ? kThoroughLevel : kLevel)));
+      begin_with(choose_dictionary(learned, plan_, plan_.is_thorough ? kThoroughLevel : kLevel)));
+  learned_ = {};
   for (const auto& batch : waiting_) CRAWLSTORE_TRY(write(batch));
   waiting_ = {};
   return {};
@@ -149,7 +162,7 @@ Result<void> OriginsWriter::settle() {
 
 Result<void> OriginsWriter::begin_with(std::span<const std::byte> dictionary) {
   compressor_.emplace(dictionary, plan_.is_thorough ? kThoroughLevel : kLevel);
-  dictionary_bytes_ = static_cast<std::uint32_t>(dictionary.size());
+  dictionary_.assign(dictionary.begin(), dictionary.end());
   return dictionary.empty() ? Result<void>{} : run_.append(dictionary);
 }
 
@@ -181,7 +194,7 @@ Result<format::RunRef> OriginsWriter::finish() {
   footer.first_page = plan_.first_page;
   footer.page_count = closed_page_count_;
   footer.url_bytes = url_bytes_;
-  footer.dictionary_bytes = dictionary_bytes_;
+  footer.dictionary_bytes = static_cast<std::uint32_t>(dictionary_.size());
   footer.codec = static_cast<std::uint16_t>(format::OriginCodec::kZstd);
   encoded_.clear();
   format::encode_origin_tail(entries_, footer, run_.payload_bytes(), encoded_);
@@ -298,31 +311,27 @@ Result<void> OriginsCursor::finish() {
   return invalid(kChangedFooter, run_.offset_bytes + footer_offset, segment_);
 }
 
-namespace {
-
-Result<format::OriginFooter> read_footer_of(const container::RunReader& reader) {
+Result<format::OriginFooter> read_origin_footer(const container::RunReader& reader) {
   const std::uint64_t payload_bytes = reader.run().payload_bytes;
   const auto length = std::min<std::uint64_t>(payload_bytes, sizeof(format::OriginFooter));
   CRAWLSTORE_TRY(const auto bytes, reader.bytes(payload_bytes - length, length));
   const auto footer = format::parse_origin_footer(bytes, payload_bytes);
-  if (!footer) return in_file(footer.error(), reader.run());
+  if (!footer) return in_file(footer.error(), reader);
   return *footer;
 }
 
-}  // namespace
-
 Result<std::vector<std::byte>> read_dictionary(const container::RunReader& reader) {
-  CRAWLSTORE_TRY(const auto footer, read_footer_of(reader));
+  CRAWLSTORE_TRY(const auto footer, read_origin_footer(reader));
   CRAWLSTORE_TRY(const auto bytes, reader.bytes(0, footer.dictionary_bytes));
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
 Result<std::unique_ptr<OriginsLookup>> OriginsLookup::open(
     const std::shared_ptr<const container::RunReader>& reader) {
-  CRAWLSTORE_TRY(const auto footer, read_footer_of(*reader));
+  CRAWLSTORE_TRY(const auto footer, read_origin_footer(*reader));
   CRAWLSTORE_TRY(const auto dictionary, reader->bytes(0, footer.dictionary_bytes));
   auto decoder = format::OriginBlockDecoder::make(codec_of(footer), dictionary);
-  if (!decoder) return in_file(decoder.error(), reader->run());
+  if (!decoder) return in_file(decoder.error(), *reader);
   std::unique_ptr<OriginsLookup> made(new OriginsLookup(reader, footer, std::move(*decoder)));
   return made;
 }
@@ -372,7 +381,7 @@ Result<format::Origin> OriginsLookup::find(std::uint64_t page) {
       page >= decoder_.first_page() && page - decoder_.first_page() < decoder_.page_count();
   if (!is_kept) {
     const auto loaded = load_block(page - footer_.first_page);
-    if (!loaded) return in_file(loaded.error(), reader_->run());
+    if (!loaded) return in_file(loaded.error(), *reader_);
   }
   return decoder_.origin(page - decoder_.first_page());
 }

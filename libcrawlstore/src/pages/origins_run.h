@@ -3,6 +3,9 @@
 
 /// Writing, reading and joining the runs of a page_origins log: spec/format.md#origin-runs. The
 /// runs of a log cover ascending pages without gaps, from page 0 on.
+///
+/// A dictionary holds pieces of URLs: of pages of its run, or of runs below, but of none above. So
+/// nothing is left of a page that is forgotten when its run and all above it are written anew.
 
 #include <cstdint>
 #include <memory>
@@ -38,13 +41,17 @@ struct OriginsPlan {
   std::vector<std::byte> dictionary{};  ///< of other runs of the log; empty: they have none
   /// What is reserved at most; a run that grows longer ends with kTooLarge.
   std::uint64_t reserve_bytes = ~std::uint64_t{0};
+  /// Pages of whose URLs the dictionary holds nothing, as they will be forgotten: it outlives the
+  /// writer. nullptr: none.
+  const std::vector<bool>* unlearned = nullptr;
 };
 
 /// Bytes that the payload needs at most.
 std::uint64_t origins_bytes_max(const OriginsPlan& plan);
 
-/// Takes pages in the order of their indexes, writes a run. Memory: the first 2 MiB of URLs, until
-/// it has settled on a dictionary; then some blocks, and 16 bytes for each 64 pages.
+/// Takes pages in the order of their indexes, writes a run. Memory: the first 2 MiB of URLs, twice
+/// if some are not learned from, until it has settled on a dictionary; then some blocks, and 16
+/// bytes for each 64 pages.
 /// Threads: one.
 class OriginsWriter {
  public:
@@ -66,12 +73,15 @@ class OriginsWriter {
 
   /// Needs a page.
   Result<format::RunRef> finish();
+  /// After finish(): the one that the run has.
+  [[nodiscard]] const std::vector<std::byte>& dictionary() const { return dictionary_; }
   /// Caller's thread: see RunWriter::give_back().
   void give_back() { run_.give_back(); }
 
  private:
   OriginsWriter(container::RunWriter run, const OriginsPlan& plan)
       : run_(std::move(run)), plan_(plan), batch_(plan.first_page) {}
+  void learn(std::string_view url);
   Result<void> close_batch();
   Result<void> settle();
   Result<void> begin_with(std::span<const std::byte> dictionary);
@@ -82,8 +92,9 @@ class OriginsWriter {
   format::OriginBatch batch_;
   std::vector<format::OriginBatch> waiting_;  // until compressor_ is there
   std::uint64_t waiting_bytes_ = 0;           // of their URLs
+  std::vector<format::OriginBatch> learned_;  // of them, if not all
   std::optional<format::FrameCompressor> compressor_;
-  std::uint32_t dictionary_bytes_ = 0;
+  std::vector<std::byte> dictionary_;
   std::uint64_t closed_page_count_ = 0;
   std::uint64_t url_bytes_ = 0;
   std::vector<format::OriginEntry> entries_;
@@ -168,16 +179,23 @@ class OriginsLookup {
   format::OriginBlockDecoder decoder_;
 };
 
+/// The footer of a run. errors kSegmentInvalid, and those of RunReader::bytes()
+Result<format::OriginFooter> read_origin_footer(const container::RunReader& reader);
+
 /// The dictionary of a run. errors kSegmentInvalid, and those of RunReader::bytes()
 Result<std::vector<std::byte>> read_dictionary(const container::RunReader& reader);
 
-/// How many of the newest runs of a log should be joined into one before it gets another: 0, or at
-/// least 2. A log that follows this has at most 32 runs; a page is written again about once each
-/// time that the log has grown some hundred times.
+/// Groups of runs that were written together: those whose ids follow each other.
+std::size_t origin_group_count(std::span<const format::RunRef> runs);
+
+/// How many of the newest runs of a log should be joined before it gets another: 0, or at least 2.
+/// A log that follows this has at most 32 groups, and at most 128 runs; a page is written again
+/// about once each time that the log has grown some hundred times.
 std::size_t origin_runs_to_join(std::span<const format::RunRef> runs);
 
-/// Joins the newest `count` runs, at least 2, of a log into one, which takes their place in `log`;
-/// the caller owns its extent until it has put and committed the log.
+/// Joins the newest `count` runs, at least 2, of a log into as few as origin_piece_bytes() allows,
+/// which take their place in `log`; the caller owns their extents until it has put and committed
+/// the log.
 /// Each page counts as a step of `steps`, which expects them already.
 ///   errors  kSegmentInvalid, kChunkDamaged and the like: of what is read; those of RunWriter;
 ///           kCancelled. `log` stays as it is

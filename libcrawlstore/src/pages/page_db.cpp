@@ -12,8 +12,8 @@
 
 #include "base/assert.h"
 #include "base/choose_normalizer.h"
-#include "base/clock.h"
 #include "base/inside.h"
+#include "container/store_call.h"
 #include "format/crawl_events.h"
 #include "format/name.h"
 #include "pages/page_db_impl.h"
@@ -43,8 +43,8 @@ Result<void> check_open_options(std::string_view name, const PagesOptions& optio
 }  // namespace
 
 Result<void> PageDb::Impl::check_usable() const {
+  CRAWLSTORE_TRY(store->check_outside());
   if (closed) return fail(Errc::kClosed, "the page database has been closed");
-  CRAWLSTORE_TRY(store->check_not_reporting());
   CRAWLSTORE_TRY(store->writer->check_not_poisoned());
   return store->writer->storage().check_process();
 }
@@ -81,7 +81,10 @@ Result<void> PageDb::Impl::prepare(CommitScope scope) {
   in_commit->batch = batch->mark();
   in_commit->only_lands = only_lands || scope == CommitScope::kNothing;
   Result<void> written = in_commit->only_lands ? Result<void>{} : write_waiting();
-  if (written && (dirty || in_commit->state.table != state.table)) {
+  // A new database waits for a commit that writes its keys, too: it is whole in the file, or not
+  // there.
+  const bool is_new = dirty && !in_commit->only_lands;
+  if (written && (is_new || in_commit->state.table != state.table)) {
     written = put_state(*store->writer, in_commit->state);
   }
   in_commit->entries = entries_of(*store->writer, in_commit->state);
@@ -112,7 +115,7 @@ void PageDb::Impl::published() {
     written_edits = batch->edits().size();
     tentative->clear();
   }
-  dirty = false;
+  if (!in_commit->only_lands || in_commit->has_landed) dirty = false;
   in_commit.reset();
 }
 
@@ -171,6 +174,7 @@ PageDb::Impl::NormalEvent PageDb::Impl::normalize(CrawlEvent event) {
   normal_urls.clear();
   unparsed_urls.clear();
   bool all_parsed = normalizer.name().empty();
+  const CallerFunction inside(store.get());  // rules may be the caller's
   const auto normal = [&](std::string_view url) -> std::string_view {
     const NormalizedUrl normalized = normalizer.normalize(url);
     all_parsed = all_parsed && normalized.parsed;
@@ -191,19 +195,27 @@ PageDb::Impl::NormalEvent PageDb::Impl::normalize(CrawlEvent event) {
 
 void PageDb::Impl::take(NormalEvent normal, pages::Batch& into) {
   CrawlEvent& event = normal.event;
-  if (event.kind == CrawlEventKind::kPage && event.time_us == 0) event.time_us = now_us();
+  if (event.kind == CrawlEventKind::kPage && event.time_us == 0) {
+    event.time_us = std::max<std::int64_t>(1, store->writer->commit_time_us());
+  }
   note_indexes(event);
   add_in_parts(event, normal.all_parsed, into);
 }
 
+void PageDb::Impl::tell_unparsed() const {
+  const CallerFunction inside(store.get());
+  for (const auto& [url, problem] : unparsed_urls) options.unparsed(url, problem);
+}
+
 Result<void> PageDb::Impl::add(const CrawlEvent& event) {
+  CRAWLSTORE_TRY(store->check_outside());
   {
     const std::lock_guard lock(mutex);
     CRAWLSTORE_TRY(check_usable());
     const NormalEvent normal = normalize(event);
     CRAWLSTORE_TRY(check_event(normal.event));
     CRAWLSTORE_TRY(check_gaps(event));
-    for (const auto& [url, problem] : unparsed_urls) options.unparsed(url, problem);
+    tell_unparsed();
     if (store->in_transaction()) {
       take(normal, *tentative);
       return {};
@@ -262,10 +274,11 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
 
 /// Who wants to end now does not wait for a superstep, whose edits can wait in the file.
 Result<void> PageDb::Impl::leave() {
-  CRAWLSTORE_TRY(store->check_not_reporting());
-  return container::in_steps(options.progress, [this](auto& steps) -> Result<void> {
+  CRAWLSTORE_TRY(store->check_outside("a page database cannot be closed inside a transaction"));
+  const Progress progress = has_handle ? options.progress : Progress();
+  return container::in_steps(store.get(), progress, [this](auto& steps) -> Result<void> {
     const std::lock_guard lock(store->turn);
-    if (!closed && !store->in_transaction()) stop_flight_if_told(steps);
+    if (!closed) stop_flight_if_told(steps);
     return Participant::leave();
   });
 }
@@ -283,18 +296,16 @@ PageDb& PageDb::operator=(PageDb&& other) noexcept {
 
 PageDb::~PageDb() {
   if (impl_ == nullptr) return;
-  Participant::let_go(impl_);
   // One that lingers must not call what may be gone with its handle.
-  const std::lock_guard lock(impl_->store->turn);
-  impl_->options.progress = {};
+  if (!impl_->store->check_outside("")) impl_->has_handle = false;
+  Participant::let_go(impl_);
+  impl_->has_handle = false;
 }
 
 Result<PageDb> PageDb::open(Store& store, std::string_view name, const PagesOptions& options) {
   CRAWLSTORE_TRY(check_open_options(name, options));
   const auto inside = Inside::of(store).shared_from_this();
-  if (inside->in_transaction()) {
-    return fail(Errc::kReentrant, "a page database cannot be opened inside a transaction");
-  }
+  CRAWLSTORE_TRY(inside->check_outside("a page database cannot be opened inside a transaction"));
   const std::lock_guard lock(inside->turn);
   CRAWLSTORE_TRY(inside->check_ready());
   if (inside->find(SegmentKind::kPages, name) != nullptr) {
@@ -309,15 +320,20 @@ Result<PageDb> PageDb::open(Store& store, std::string_view name, const PagesOpti
 }
 
 Result<void> PageDb::add(const CrawledPage& page) {
-  return impl_->add(page.event());
+  return add(page.event());
 }
 
 Result<void> PageDb::add(const CrawlEvent& event) {
-  return impl_->add(event);
+  const auto impl = impl_;  // the PageDb may go inside
+  const StoreCall call(impl);
+  return impl->add(event);
 }
 
 Result<SuperstepReport> PageDb::merge(const Progress& progress) {
-  return container::in_steps(progress, [&](auto& steps) { return impl_->merge(steps); });
+  const auto impl = impl_;
+  const StoreCall call(impl);
+  return container::in_steps(impl->store.get(), progress,
+                             [&](auto& steps) { return impl->merge(steps); });
 }
 
 PagesStatus PageDb::status() const {
@@ -338,16 +354,23 @@ PagesStatus PageDb::status() const {
 
 Result<ForgetReport> PageDb::forget(const std::function<bool(std::string_view url)>& is_meant,
                                     const ForgetOptions& options) {
-  return container::in_steps(options.progress,
-                             [&](auto& steps) { return impl_->forget(is_meant, options, steps); });
+  const auto impl = impl_;
+  const StoreCall call(impl);
+  return container::in_steps(impl->store.get(), options.progress,
+                             [&](auto& steps) { return impl->forget(is_meant, options, steps); });
 }
 
 Result<JoinReport> PageDb::compact(const Progress& progress) {
-  return container::in_steps(progress, [&](auto& steps) { return impl_->compact(steps); });
+  const auto impl = impl_;
+  const StoreCall call(impl);
+  return container::in_steps(impl->store.get(), progress,
+                             [&](auto& steps) { return impl->compact(steps); });
 }
 
 Result<void> PageDb::close() {
-  return impl_->leave();
+  const auto impl = impl_;
+  const StoreCall call(impl);
+  return impl->leave();
 }
 
 }  // namespace crawlstore

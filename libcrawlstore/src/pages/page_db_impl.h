@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -24,12 +25,20 @@
 #include "pages/pages_state.h"
 
 namespace crawlstore {
+namespace queue {
+class Removal;
+}
+namespace pages {
+struct Portion;
+class GatheredKeys;
+}  // namespace pages
 
 /// What the commit under way takes with it, until it is known how it ended.
 struct PagesInCommit {
   pages::PagesState state;                    // as it will be
   pages::Batch::Mark batch;                   // before tentative edits joined it
   std::vector<format::SegmentEntry> entries;  // ours, with what is new
+  std::vector<container::RunPtr> made;        // by the companion of a superstep
   bool has_landed = false;                    // the flight is part of it
   bool only_lands = false;                    // it publishes the flight, and nothing that waits
 };
@@ -42,6 +51,7 @@ struct PageDb::Impl : Participant {
       : Participant(std::move(of_store), SegmentKind::kPages) {}
 
   PagesOptions options;
+  std::atomic<bool> has_handle = true;  // false: what the options call may be gone
   pages::PagesState state;
   std::optional<drum::KeyTable> keys;  // none where pages have no URLs
   UrlNormalizer normalizer;
@@ -103,13 +113,23 @@ struct PageDb::Impl : Participant {
   };
   /// Normalises the URLs of an event: views that the next call ends.
   NormalEvent normalize(CrawlEvent event);
+  /// Tells the caller which URLs of the event that was normalised last no parser takes.
+  void tell_unparsed() const;
   void take(NormalEvent normal, pages::Batch& into);
   /// Adds an event as the events of the file, so that edits are counted as they are there.
   static void add_in_parts(CrawlEvent event, bool all_parsed, pages::Batch& into);
-  Result<SuperstepReport> merge(container::WorkSteps& steps);
-  Result<SuperstepReport> merge_locked(container::WorkSteps& steps);
+  /// Adds to the writer's changes, which hold the superstep, what one commit is to publish with it.
+  /// `made` takes the runs that it writes, until the commit has ended.
+  using Companion = std::function<Result<void>(container::WorkSteps& steps,
+                                               std::vector<container::RunPtr>& made)>;
+  /// Where nothing waits, the companion has a commit of its own.
+  Result<SuperstepReport> merge(container::WorkSteps& steps, const Companion& companion = {});
+  Result<SuperstepReport> merge_locked(container::WorkSteps& steps,
+                                       const Companion& companion = {});
   Result<JoinReport> compact(container::WorkSteps& steps);
+  Result<void> free_replaced();
   Result<void> make_room(std::uint64_t file_bytes, container::WorkSteps& steps);
+  Result<void> close_gaps(container::WorkSteps& steps);
   [[nodiscard]] bool has_loose_origins() const;
   [[nodiscard]] links::LinkSegments link_segments() const;
   Result<void> expect_joins(container::WorkSteps& steps);
@@ -122,6 +142,20 @@ struct PageDb::Impl : Participant {
   Result<ForgetReport> forget_locked(const std::function<bool(std::string_view url)>& is_meant,
                                      const ForgetOptions& forget_options,
                                      container::WorkSteps& steps);
+  struct ForgetWork;
+  [[nodiscard]] std::uint64_t room_for_parts(const ForgetWork& work) const;
+  Result<void> forget_uses(ForgetWork& work, std::span<const std::uint64_t> pages,
+                           ForgetReport& report);
+  Result<void> forget_seen(ForgetWork& work, drum::KeyTable& seen,
+                           std::vector<drum::KeyEdit>& removals, std::uint64_t bytes_max);
+  Result<void> forget_at_once(ForgetWork& work, const pages::Portion& all);
+  Result<void> forget_in_parts(ForgetWork& work);
+  Result<void> forget_all_seen(ForgetWork& work, std::span<const std::string> urls);
+  Result<void> forget_portion(ForgetWork& work, pages::GatheredKeys& gathered,
+                              std::uint64_t first_page);
+  Result<void> put_changed_state();
+  Result<void> forget_round(ForgetWork& work, pages::GatheredKeys& gathered,
+                            std::uint64_t first_page);
   template <class Change>
   Result<void> commit_change(const Change& change);
   template <class Change>

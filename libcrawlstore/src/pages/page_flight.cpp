@@ -39,7 +39,7 @@ Result<void> PageDb::Impl::Flight::run(drum::KeyTable* key_table) {
     expected_steps = total;
     return !is_stopped;
   };
-  container::WorkSteps steps(progress);
+  container::WorkSteps steps(nullptr, progress);
   const container::StepMeter meter(draft.storage());
   Result<void> ended = pages::Superstep(draft, state, key_table, *batch, steps)
                            .run()
@@ -168,7 +168,7 @@ Result<void> PageDb::Impl::merge_when_full() {
   const std::lock_guard lock(mutex);
   CRAWLSTORE_TRY(check_usable());
   if (!fills(options.memory_bytes)) return {};  // another thread was here
-  return container::in_steps(options.progress, [this](auto& steps) {
+  return container::in_steps(store.get(), options.progress, [this](auto& steps) {
     return store->change([&]() -> Result<void> {
       CRAWLSTORE_TRY(land_and_commit(steps));
       if (options.parallel && !flight_failed) return launch(steps);

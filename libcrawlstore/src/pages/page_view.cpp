@@ -16,7 +16,7 @@
 namespace crawlstore {
 namespace {
 
-std::uint64_t allocated_bytes(const format::SegmentEntry* entry) {
+std::uint64_t segment_allocated_bytes(const format::SegmentEntry* entry) {
   std::uint64_t bytes = 0;
   if (entry == nullptr) return bytes;
   for (const auto& run : entry->runs) bytes += run.extent().length_bytes;
@@ -137,16 +137,16 @@ Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name)
   info.collision_count = table->collision_count;
   info.unparsed_count = table->unparsed_count;
   info.normalizer = table->normalizer;
-  info.origin_bytes = allocated_bytes(directory.find(table->origins));
-  info.record_bytes = allocated_bytes(directory.find(table->records));
-  info.out_link_bytes = allocated_bytes(directory.find(table->out_links));
-  info.in_link_bytes = allocated_bytes(directory.find(table->in_links)) +
-                       allocated_bytes(directory.find(table->gone_links));
-  info.event_bytes = allocated_bytes(directory.find(table->events));
-  info.key_bytes = allocated_bytes(directory.find(table->fresh_keys));
+  info.origin_bytes = segment_allocated_bytes(directory.find(table->origins));
+  info.record_bytes = segment_allocated_bytes(directory.find(table->records));
+  info.out_link_bytes = segment_allocated_bytes(directory.find(table->out_links));
+  info.in_link_bytes = segment_allocated_bytes(directory.find(table->in_links)) +
+                       segment_allocated_bytes(directory.find(table->gone_links));
+  info.event_bytes = segment_allocated_bytes(directory.find(table->events));
+  info.key_bytes = segment_allocated_bytes(directory.find(table->fresh_keys));
   directory.for_each_segment([&](const format::SegmentEntry& other) {
     if (table->keys && (other.id == table->keys || other.owner == table->keys)) {
-      info.key_bytes += allocated_bytes(&other);
+      info.key_bytes += segment_allocated_bytes(&other);
     }
   });
   CRAWLSTORE_TRY(impl->open_parts());

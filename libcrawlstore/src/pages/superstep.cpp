@@ -15,9 +15,9 @@ constexpr std::size_t kKeysPerLook = std::size_t{1} << 16;
 constexpr std::size_t kIndexBytes = 5;
 static_assert(kIndexBytes + sizeof(std::uint32_t) == format::kPageValueBytes);
 
-using KeyValue = std::array<std::byte, format::kPageValueBytes>;
+}  // namespace
 
-KeyValue make_value(std::uint64_t index, std::uint32_t witness) {
+KeyValue make_key_value(std::uint64_t index, std::uint32_t witness) {
   KeyValue value{};
   std::array<std::byte, sizeof(index)> number{};
   format::store(number.data(), index);
@@ -25,8 +25,6 @@ KeyValue make_value(std::uint64_t index, std::uint32_t witness) {
   format::store(value.data() + kIndexBytes, witness);
   return value;
 }
-
-}  // namespace
 
 std::uint64_t index_in(std::span<const std::byte> value) {
   std::array<std::byte, sizeof(std::uint64_t)> number{};
@@ -152,7 +150,7 @@ Result<void> Superstep::write_keys(std::span<const LocalId> by_key) {
   edits.reserve(new_pages_.size());
   for (const LocalId page : by_key) {
     if (is_refused(page) || indexes_[page] < first_new_) continue;
-    values.push_back(make_value(indexes_[page], batch_.witness(page)));
+    values.push_back(make_key_value(indexes_[page], batch_.witness(page)));
     edits.push_back({batch_.key(page), false, values.back()});
   }
   if (state_.table.keys) return add_keys(writer_, state_, *keys_, edits, steps_);

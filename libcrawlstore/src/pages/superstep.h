@@ -14,12 +14,14 @@
 /// Everything is read forwards and written forwards. Nothing is committed here: what was written
 /// lies in the writer's changes.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include <crawlstore/pages.h>
 
+#include "base/clock.h"
 #include "container/tile_writer.h"
 #include "container/work_steps.h"
 #include "container/writer.h"
@@ -97,6 +99,7 @@ class Superstep {
   const Batch& batch_;
   container::WorkSteps& steps_;
   SuperstepReport report_;
+  const std::int64_t now_us_ = now_us();
   std::uint64_t first_new_ = 0;            // index of the first new page
   ByPage<std::uint64_t> indexes_;          // kNoIndex: refused
   std::vector<LocalId> new_pages_;         // in the order of their indexes
@@ -116,7 +119,10 @@ class Superstep {
       gone_;  // target and source of those that went
 };
 
-/// The two halves of a value in the keys of pages.
+/// The value of a key of a page.
+using KeyValue = std::array<std::byte, format::kPageValueBytes>;
+KeyValue make_key_value(std::uint64_t index, std::uint32_t witness);
+/// Its two halves.
 std::uint64_t index_in(std::span<const std::byte> value);
 std::uint32_t witness_in(std::span<const std::byte> value);
 

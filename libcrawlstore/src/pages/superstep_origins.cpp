@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Origins of a superstep: the new pages, appended as one run.
+// Origins of a superstep: the new pages, appended as one run, or as several when they are many.
 #include <algorithm>
 
 #include "pages/origins_log.h"
+#include "pages/origins_pieces.h"
 #include "pages/superstep.h"
 #include "pages/unparsed_urls.h"
 
@@ -71,7 +72,10 @@ Result<void> Superstep::write_origins() {
   plan.page_count = new_pages_.size();
   for (const LocalId page : new_pages_) plan.url_bytes += batch_.url(page).size();
   CRAWLSTORE_TRY(share_dictionary(log, plan));
-  CRAWLSTORE_TRY(auto run, OriginsWriter::start(writer_, segment, writer_.new_run_ids(1), plan));
+  CRAWLSTORE_TRY(const auto older_bytes, origin_url_bytes(writer_, log));
+  const std::uint64_t piece_bytes = origin_piece_bytes(older_bytes + plan.url_bytes);
+  OriginsPieces runs(writer_, segment, writer_.new_run_ids(origin_pieces_max(plan, piece_bytes)),
+                     plan, piece_bytes);
   UnparsedUrls unparsed(writer_.identity().key_seed);
   for (const LocalId page : new_pages_) {
     format::Origin origin{batch_.url(page), std::nullopt, 0};
@@ -82,18 +86,18 @@ Result<void> Superstep::write_origins() {
       origin.depth = depths_[page] = depths_[linker] + 1;
     }
     CRAWLSTORE_TRY(steps_.add(1));
-    CRAWLSTORE_TRY(run.append(origin));
+    CRAWLSTORE_TRY(runs.append(origin));
   }
-  CRAWLSTORE_TRY(const auto ref, run.finish());
-  run.give_back();
-  log.runs.push_back(ref);
+  CRAWLSTORE_TRY(const auto added, runs.finish());
+  runs.give_back();
+  log.runs.insert(log.runs.end(), added.begin(), added.end());
   writer_.put(log);
   const std::size_t count = origin_runs_to_join(log.runs);
   if (count == 0) return {};
   for (const auto& joined : std::span(log.runs).last(count)) steps_.expect(joined.record_count);
   CRAWLSTORE_TRY(join_origin_runs(writer_, log, count, steps_));
   writer_.put(std::move(log));
-  writer_.release(ref.extent());  // in no generation
+  for (const auto& run : added) writer_.release(run.extent());  // in no generation
   return {};
 }
 

@@ -15,8 +15,23 @@ namespace {
 constexpr std::uint32_t kCountMax = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t kNoTile = std::numeric_limits<std::uint64_t>::max();
 
-/// The page was crawled once more. Crawls may come out of order.
-void record_crawl(const BatchEdit& edit, std::span<const std::byte> hash,
+/// Adds the time of a crawl to a record that has some. Crawls may come out of order. A time that
+/// lies ahead of now is of a clock that ran ahead: one that does not replaces it.
+void add_crawl_time(std::int64_t time_us, std::int64_t now_us, format::PageRecord& record) {
+  if (record.last_crawl_us > now_us && time_us <= now_us) {
+    record.last_crawl_us = record.first_crawl_us <= now_us ? record.first_crawl_us : time_us;
+  }
+  record.first_crawl_us = std::min(record.first_crawl_us, time_us);
+  record.last_crawl_us = std::max(record.last_crawl_us, time_us);
+}
+
+/// The score of an edit, unless it has no opinion: then what the page is worth stays.
+void take_opinion(const BatchEdit& edit, format::PageRecord& record) {
+  if (edit.score != 0) record.score = edit.score;
+}
+
+/// Records that the page was crawled once more.
+void record_crawl(const BatchEdit& edit, std::span<const std::byte> hash, std::int64_t now_us,
                   format::PageRecord& record) {
   const std::span<const std::byte> old(record.hash.data(), record.hash_bytes);
   if (record.crawl_count == 0) {
@@ -26,11 +41,10 @@ void record_crawl(const BatchEdit& edit, std::span<const std::byte> hash,
              record.change_count < kCountMax - 1) {
     ++record.change_count;  // stays below crawl_count
   }
-  record.first_crawl_us = std::min(record.first_crawl_us, edit.time_us);
-  record.last_crawl_us = std::max(record.last_crawl_us, edit.time_us);
+  add_crawl_time(edit.time_us, now_us, record);
   if (record.crawl_count < kCountMax) ++record.crawl_count;
   record.state = PageState::kCrawled;
-  record.score = edit.score;
+  take_opinion(edit, record);
   record.hash = {};
   record.hash_bytes = static_cast<std::uint8_t>(hash.size());
   std::copy(hash.begin(), hash.end(), record.hash.begin());
@@ -42,10 +56,10 @@ void Superstep::apply_edit(const BatchEdit& edit, format::PageRecord& record) {
   switch (edit.kind) {
     case CrawlEventKind::kPage:
       if (record.crawl_count == 0) ++state_.table.crawled_count;
-      record_crawl(edit, batch_.content_hash(edit), record);
+      record_crawl(edit, batch_.content_hash(edit), now_us_, record);
       return;
     case CrawlEventKind::kKnown:
-      if (record.crawl_count == 0) record.score = edit.score;
+      if (record.crawl_count == 0) take_opinion(edit, record);
       if (record.state == PageState::kGone) {
         record.state = record.crawl_count == 0 ? PageState::kKnown : PageState::kCrawled;
       }

@@ -5,6 +5,8 @@
 
 #include "base/choose_normalizer.h"
 #include "base/inside.h"
+#include "container/caller_function.h"
+#include "drum/drum_impl.h"
 #include "format/drum_table.h"
 #include "format/key_block.h"
 #include "pages/seen_pages.h"
@@ -20,6 +22,11 @@ std::optional<UrlKeyKind> kind_of(const DrumCore& core) {
   if (core.key_scheme() == kUrlRabin) return UrlKeyKind::kRabin;
   if (core.key_scheme() != kUrl) return std::nullopt;
   return core.key_bytes() == format::kWideKeyBytes ? UrlKeyKind::kXxh3Wide : UrlKeyKind::kXxh3;
+}
+
+/// While the rules of a normaliser run, which may be the caller's.
+CallerFunction in_rules_of(const DrumCore& core) {
+  return CallerFunction(Inside::of(core).store.get());
 }
 
 }  // namespace
@@ -58,54 +65,68 @@ Result<UrlSeen> UrlSeen::open(Store& store, std::string_view name, const Options
 }
 
 Key16 UrlSeen::key_of(std::string_view url) {
+  const CallerFunction inside = in_rules_of(drum_.core());
   return keyer()(url);
 }
 
 /// The key, for a request: URLs that no parser took are counted.
-Key16 UrlSeen::request_key(std::string_view url) {
+Result<Key16> UrlSeen::request_key(std::string_view url) {
+  CRAWLSTORE_TRY(Inside::of(drum_.core()).store->check_outside());  // the rules may call us
   const std::uint64_t before = keyer_.unparsed_count();
-  const Key16 key = keyer_(url);
+  const Key16 key = [&] {
+    const CallerFunction inside = in_rules_of(drum_.core());
+    return keyer_(url);
+  }();
   if (keyer_.unparsed_count() != before) drum_.core().count_unparsed(1);
   return key;
 }
 
+/// What the key is made of, until the keyer's next call.
+std::string_view UrlSeen::text_of(std::string_view url) {
+  const CallerFunction inside = in_rules_of(drum_.core());
+  return keyer_.text_of(url);
+}
+
 Result<void> UrlSeen::remember_page(std::string_view url, Key16 key) {
+  CRAWLSTORE_TRY(Inside::of(drum_.core()).store->check_outside());
   if (pages_ == nullptr) return {};
   CRAWLSTORE_TRY(const bool are_there, pages_->are_there());
   if (!are_there) return {};
   CRAWLSTORE_TRY(const bool is_known, drum_.contains(key));
   if (is_known) return {};
-  CRAWLSTORE_TRY(const bool is_page, pages_->contain(keyer_.text_of(url)));
+  CRAWLSTORE_TRY(const bool is_page, pages_->contain(text_of(url)));
   if (is_page) CRAWLSTORE_TRY(drum_.insert(key));
   return {};
 }
 
 Result<void> UrlSeen::check_update(std::string_view url) {
-  const Key16 key = request_key(url);
+  CRAWLSTORE_TRY(const Key16 key, request_key(url));
   CRAWLSTORE_TRY(remember_page(url, key));
   return drum_.check_update(key, {}, url);
 }
 
 Result<void> UrlSeen::check(std::string_view url) {
-  const Key16 key = request_key(url);
+  CRAWLSTORE_TRY(const Key16 key, request_key(url));
   CRAWLSTORE_TRY(remember_page(url, key));
   return drum_.check(key, url);
 }
 
 Result<void> UrlSeen::update(std::string_view url) {
-  return drum_.update(request_key(url), {}, url);
+  CRAWLSTORE_TRY(const Key16 key, request_key(url));
+  return drum_.update(key, {}, url);
 }
 
 Result<bool> UrlSeen::insert(std::string_view url) {
-  const Key16 key = request_key(url);
+  CRAWLSTORE_TRY(const Key16 key, request_key(url));
   CRAWLSTORE_TRY(remember_page(url, key));
   return drum_.insert(key);
 }
 
 Result<bool> UrlSeen::contains(std::string_view url) {
+  CRAWLSTORE_TRY(Inside::of(drum_.core()).store->check_outside());
   CRAWLSTORE_TRY(const bool is_known, drum_.contains(key_of(url)));
   if (is_known || pages_ == nullptr) return is_known;
-  return pages_->contain(keyer_.text_of(url));
+  return pages_->contain(text_of(url));
 }
 
 }  // namespace crawlstore

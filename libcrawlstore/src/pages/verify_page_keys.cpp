@@ -13,7 +13,7 @@
 namespace crawlstore::pages {
 namespace {
 
-constexpr std::uint64_t kWindowPages = std::uint64_t{1} << 23;
+constexpr std::uint64_t kCheckedPages = std::uint64_t{1} << 23;
 
 /// What a key says of a page, as one number; never 0.
 std::uint64_t print_of(Key16 key, std::uint32_t witness) {
@@ -34,7 +34,7 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
 
 Result<void> PageKeysVerifier::verify() {
   do {
-    end_ = std::min(parts_.page_count, first_ + kWindowPages);
+    end_ = std::min(parts_.page_count, first_ + kCheckedPages);
     CRAWLSTORE_TRY(verify_window());
     first_ = end_;
   } while (first_ < parts_.page_count);

@@ -156,7 +156,7 @@ class PagesVerifier {
     const bool is_known = (out_ != nullptr || !table_.out_links) &&
                           (in_ != nullptr || !table_.in_links) &&
                           (gone_ != nullptr || !table_.gone_links);
-    if (!is_whole || !is_known) return {};
+    if (!is_whole || !is_known || table_.link_count > verification_.compared_max) return {};
     if (const auto compared = compare_links(); !compared) return segments_.failed(compared.error());
     return {};
   }
@@ -260,6 +260,7 @@ class PagesVerifier {
       CRAWLSTORE_TRY(const auto content, segments_.content_of(*partition, partition->runs.front()));
       if (content == nullptr) return {};
     }
+    if (table_.page_count > verification_.compared_max) return {};
     const PageKeyParts parts{directory_, *drum, *table, fresh_, origins_, table_.page_count};
     const auto right = PageKeysVerifier(verification_, parts).verify();
     if (!right) return segments_.failed(right.error());

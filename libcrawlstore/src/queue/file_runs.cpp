@@ -43,12 +43,12 @@ Result<QueueSegments> read_segments(const container::Directory& directory,
   return found;
 }
 
-Result<StoredRunPtr> open_run(RunPlacePtr place, SegmentId segment) {
-  const container::RunReader& reader = *place->reader;
-  const format::RunRef& ref = reader.run();
+Result<StoredRunPtr> open_run(container::RunPtr run) {
+  const container::RunReader& reader = run->reader();
+  const format::RunRef& ref = run->ref();
   const auto in_file = [&](Error error) {
     if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);
-    error.segment = segment;
+    error.segment = reader.segment();
     error.offset = ref.offset_bytes + (error.offset == Error::kNoOffset ? 0 : error.offset);
     return tl::unexpected<Error>(error);
   };
@@ -63,10 +63,10 @@ Result<StoredRunPtr> open_run(RunPlacePtr place, SegmentId segment) {
                  reader.bytes(ref.payload_bytes - footer_bytes - index_bytes, index_bytes));
   auto index = format::parse_queue_index(index_view, *footer, ref.payload_bytes);
   if (!index) return in_file(index.error());
-  auto run = std::make_shared<StoredRun>();
-  run->index = std::move(*index);
-  run->bytes = std::make_unique<FileRun>(std::move(place));
-  return run;
+  auto stored = std::make_shared<StoredRun>();
+  stored->index = std::move(*index);
+  stored->bytes = std::make_unique<FileRun>(std::move(run));
+  return stored;
 }
 
 }  // namespace crawlstore::queue

@@ -11,7 +11,7 @@
 #include <crawlstore/queue.h>
 
 #include "container/directory_state.h"
-#include "container/run_io.h"
+#include "container/run.h"
 #include "format/queue_table.h"
 #include "queue/page_queue.h"
 
@@ -19,36 +19,21 @@ namespace crawlstore::queue {
 
 std::vector<QueuedPage> pages_of(std::span<const Entry> entries);
 
-/// Where a run lies. Compaction moves it.
-struct RunPlace {
-  std::shared_ptr<const container::RunReader> reader;
-  bool is_published = true;  ///< false: its extent belongs to the queue that wrote it
-};
-using RunPlacePtr = std::shared_ptr<RunPlace>;
-
 /// Reads the index of a run.
 ///   errors  kSegmentInvalid, with the segment and the place in the file; of damage
-Result<StoredRunPtr> open_run(RunPlacePtr place, SegmentId segment);
+Result<StoredRunPtr> open_run(container::RunPtr run);
 
 class FileRun final : public RunPayload {
  public:
-  explicit FileRun(RunPlacePtr place) : place_(std::move(place)) {}
+  explicit FileRun(container::RunPtr run) : run_(std::move(run)) {}
   [[nodiscard]] Result<std::span<const std::byte>> view(Extent place) const override {
-    return place_->reader->bytes(place.offset_bytes, place.length_bytes);
+    return run_->reader().bytes(place.offset_bytes, place.length_bytes);
   }
-  void prefetch(Extent place) const override { place_->reader->prefetch(place); }
-  [[nodiscard]] const format::RunRef& ref() const { return place_->reader->run(); }
+  void prefetch(Extent place) const override { run_->reader().prefetch(place); }
+  [[nodiscard]] const format::RunRef& ref() const { return run_->ref(); }
 
  private:
-  RunPlacePtr place_;
-};
-
-/// Of a queue from which pages leave in memory only.
-class NoSink final : public RunSink {
- public:
-  Result<std::unique_ptr<RunOutput>> start(std::uint64_t /*payload_bytes_max*/) override {
-    return fail(Errc::kReadOnly, "a queue that is read takes no runs");
-  }
+  container::RunPtr run_;
 };
 
 /// The reference to a run that is a FileRun.
@@ -66,14 +51,12 @@ Result<QueueSegments> read_segments(const container::Directory& directory,
                                     std::span<const std::byte> table);
 
 /// Reads the indexes of all runs.
-///   place_of  RunPlacePtr(const format::RunRef&)
-///   errors    kSegmentInvalid, with the segment and the place in the file; of damage
-template <class PlaceOf>
-Result<PageQueue::State> open_runs(const QueueSegments& found, const PlaceOf& place_of) {
+///   run_of  container::RunPtr(const format::RunRef&)
+///   errors  kSegmentInvalid, with the segment and the place in the file; of damage
+template <class RunOf>
+Result<PageQueue::State> open_runs(const QueueSegments& found, const RunOf& run_of) {
   PageQueue::State state{{}, found.table.entry_count, found.table.page_count, {}};
-  const auto open = [&](RunId run) {
-    return open_run(place_of(*found.entries->find_run(run)), found.entries->id);
-  };
+  const auto open = [&](RunId run) { return open_run(run_of(*found.entries->find_run(run))); };
   for (const format::QueueRunState& run : found.table.runs) {
     CRAWLSTORE_TRY(auto stored, open(run.run));
     state.runs.push_back({std::move(stored), run.cut});

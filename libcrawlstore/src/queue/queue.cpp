@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants: runs that no commit has published are reserved in the file, and belong to `places`.
-// Of a queue that is not read `pages` and `places` are empty, and `committed` is nothing: the first
+// Invariant: of a queue that is not read `pages` is empty, and `committed` is nothing: the first
 // commit after clear() writes a table, and removes or replaces the log.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include <crawlstore/queue.h>
 
 #include "base/inside.h"
-#include "container/store_impl.h"
+#include "container/store_call.h"
 #include "format/name.h"
 #include "format/pages_table.h"
 #include "queue/file_runs.h"
@@ -70,7 +67,7 @@ struct Queue::Impl final : Participant, queue::RunSink {
   SegmentId id;
   SegmentId log;  // of the runs; 0: there is none
   PageQueue pages{*this, limits};
-  std::map<RunId, queue::RunPlacePtr> places;
+  bool is_touched = false;         // since the last commit, or by it: its state may be another one
   std::optional<State> committed;  // nothing: the file does not have the queue
   std::optional<State> in_commit;  // what the commit under way publishes, or leaves as it is
   std::optional<State> before;     // as it was when the transaction under way touched it first
@@ -90,8 +87,6 @@ struct Queue::Impl final : Participant, queue::RunSink {
   Result<void> check_read() const;
   Result<void> begin_change();
   Result<void> put(const State& next);
-  void release_unused();
-  std::shared_ptr<const container::RunReader> reader_of(const format::RunRef& run) const;
 
   class Output;
   Result<std::unique_ptr<queue::RunOutput>> start(std::uint64_t payload_bytes_max) override;
@@ -101,8 +96,9 @@ struct Queue::Impl final : Participant, queue::RunSink {
   void dropped() override;
   void keep_tentative() override { before.reset(); }
   void drop_tentative() override;
-  void moved(const std::map<RunId, format::RunRef>& runs) override;
+  Result<void> leave() override;
   void close() override;
+  [[nodiscard]] bool is_settled() const;
   [[nodiscard]] std::string_view name() const override { return own_name; }
 };
 
@@ -115,11 +111,8 @@ class Queue::Impl::Output final : public queue::RunOutput {
   Result<std::unique_ptr<const queue::RunPayload>> finish(std::uint64_t entry_count) override {
     CRAWLSTORE_TRY(const auto run, writer_.finish(entry_count));
     writer_.give_back();
-    const auto place = std::make_shared<queue::RunPlace>();
-    place->is_published = false;
-    place->reader = owner_->reader_of(run);
-    owner_->places[run.run_id] = place;
-    return std::unique_ptr<const queue::RunPayload>(std::make_unique<queue::FileRun>(place));
+    return std::unique_ptr<const queue::RunPayload>(
+        std::make_unique<queue::FileRun>(owner_->store->writer->runs->add(owner_->log, run)));
   }
 
  private:
@@ -135,14 +128,6 @@ Result<std::unique_ptr<queue::RunOutput>> Queue::Impl::start(std::uint64_t paylo
   return std::unique_ptr<queue::RunOutput>(std::make_unique<Output>(*this, std::move(run)));
 }
 
-std::shared_ptr<const container::RunReader> Queue::Impl::reader_of(
-    const format::RunRef& run) const {
-  container::Writer& writer = *store->writer;
-  return std::make_shared<const container::RunReader>(
-      std::shared_ptr<Storage>(std::shared_ptr<void>(), &writer.storage()),
-      container::run_name(writer.identity(), log, run.run_id), run);
-}
-
 Result<void> Queue::Impl::load(const format::SegmentEntry& entry) {
   container::Writer& writer = *store->writer;
   id = entry.id;
@@ -152,11 +137,8 @@ Result<void> Queue::Impl::load(const format::SegmentEntry& entry) {
       writer.storage(), container::run_name(writer.identity(), id, run.run_id), run, payload));
   CRAWLSTORE_TRY(const auto found, queue::read_segments(*writer.directory(), entry, payload));
   log = found.table.entries;
-  CRAWLSTORE_TRY(committed, queue::open_runs(found, [this](const format::RunRef& of_table) {
-                   auto place = std::make_shared<queue::RunPlace>();
-                   place->reader = reader_of(of_table);
-                   places[of_table.run_id] = place;
-                   return place;
+  CRAWLSTORE_TRY(committed, queue::open_runs(found, [&](const format::RunRef& of_table) {
+                   return writer.runs->add(log, of_table);
                  }));
   pages = PageQueue(*this, *committed, limits);
   return {};
@@ -180,6 +162,7 @@ Result<void> Queue::Impl::check_read() const {
 /// it has failed: what it did is in no commit any more.
 template <class Work>
 auto Queue::Impl::change(const Work& work) -> decltype(work()) {
+  CRAWLSTORE_TRY(store->check_outside());
   const std::lock_guard turn(store->turn);
   CRAWLSTORE_TRY(store->check_open());
   const std::lock_guard lock(mutex);
@@ -188,6 +171,7 @@ auto Queue::Impl::change(const Work& work) -> decltype(work()) {
   CRAWLSTORE_TRY(store->writer->storage().check_process());
   return store->change([&]() -> decltype(work()) {
     CRAWLSTORE_TRY(begin_change());
+    is_touched = true;
     auto done = work();
     if (done) CRAWLSTORE_TRY(store->writer->check_not_poisoned());
     return done;
@@ -214,6 +198,7 @@ Result<void> Queue::Impl::begin_change() {
 
 Result<void> Queue::Impl::prepare(CommitScope scope) {
   if (scope == CommitScope::kNothing || is_unread) return {};
+  if (committed && !is_touched) return {};
   CRAWLSTORE_TRY(pages.flush());
   in_commit = pages.state();
   if (committed && are_equal(*in_commit, *committed)) return {};
@@ -224,12 +209,8 @@ Result<void> Queue::Impl::prepare(CommitScope scope) {
 
 Result<void> Queue::Impl::put(const State& next) {
   container::Writer& writer = *store->writer;
-  const format::SegmentEntry* const old = writer.directory()->find(log);
   format::SegmentEntry runs{log, SegmentKind::kQueueEntries, StorageClass::kLog, id, {}, {}};
-  for_each_run(next, [&](const format::RunRef& ref) {
-    const auto* const there = old == nullptr ? nullptr : old->find_run(ref.run_id);
-    runs.runs.push_back(there == nullptr ? ref : *there);
-  });
+  for_each_run(next, [&](const format::RunRef& ref) { runs.runs.push_back(ref); });
   format::QueueTable to_write{
       runs.runs.empty() ? SegmentId{} : log, next.entry_count, next.page_count, {}, {}};
   for (const LiveRun& run : next.runs) {
@@ -245,7 +226,7 @@ Result<void> Queue::Impl::put(const State& next) {
   writer.put(*table);
   if (!runs.runs.empty()) {
     writer.put(std::move(runs));
-  } else if (old != nullptr) {
+  } else if (writer.directory()->find(log) != nullptr) {
     writer.remove(log);
   }
   return {};
@@ -253,16 +234,11 @@ Result<void> Queue::Impl::put(const State& next) {
 
 void Queue::Impl::published() {
   if (!in_commit) return;
-  bool has_runs = false;
-  for_each_run(*in_commit, [&](const format::RunRef& ref) {
-    places[ref.run_id]->is_published = true;
-    has_runs = true;
-  });
-  if (!has_runs) log = {};
+  if (in_commit->runs.empty() && in_commit->changes.empty()) log = {};
   committed = std::exchange(in_commit, std::nullopt);
+  is_touched = false;
   before.reset();
   table.reset();
-  release_unused();
 }
 
 void Queue::Impl::dropped() {
@@ -278,36 +254,32 @@ void Queue::Impl::drop_tentative() {
   pages = PageQueue(*this, std::move(*before), limits);
   is_unread = was_unread;
   before.reset();
-  release_unused();
 }
 
-/// Gives back what was written, and is in no state any more.
-void Queue::Impl::release_unused() {
-  std::set<RunId> used;
-  for_each_run(pages.state(), [&used](const format::RunRef& ref) { used.insert(ref.run_id); });
-  for (auto at = places.begin(); at != places.end();) {
-    if (used.contains(at->first)) {
-      ++at;
-      continue;
-    }
-    const queue::RunPlace& place = *at->second;
-    if (!place.is_published) store->writer->release(place.reader->run().extent());
-    at = places.erase(at);
-  }
+/// Whether a commit would leave the queue in the file as it is. Requires the turn.
+bool Queue::Impl::is_settled() const {
+  container::Writer& writer = *store->writer;
+  const bool is_usable = writer.check_not_poisoned() && writer.storage().check_process();
+  return is_usable && (committed || is_unread) && !is_touched;
 }
 
-void Queue::Impl::moved(const std::map<RunId, format::RunRef>& runs) {
-  for (const auto& [run, place] : places) {
-    const auto to = runs.find(run);
-    if (to != runs.end()) place->reader = reader_of(to->second);
-  }
+/// Closes a queue of which nothing waits without a commit, which asks all parts of the store:
+/// thousands of queues close one after another.
+Result<void> Queue::Impl::leave() {
+  if (store->in_transaction() || !store->check_outside()) return Participant::leave();
+  const std::lock_guard lock(store->turn);
+  if (closed || !is_settled()) return Participant::leave();
+  store->participants.erase(this);
+  close();
+  return {};
 }
 
 void Queue::Impl::close() {
   const std::lock_guard lock(mutex);
   closed = true;
   pages.clear();
-  release_unused();
+  committed.reset();
+  before.reset();
 }
 
 namespace queue {
@@ -323,36 +295,45 @@ Removal::Removal(StoreImpl& store) : store_(store) {}
 Removal::~Removal() {
   for (const Part& part : parts_) {
     if (part.opened == nullptr) continue;
-    std::erase(store_.participants, part.queue);
+    store_.participants.erase(part.queue);
     part.opened->close();
   }
 }
 
 Result<std::uint64_t> Removal::remove(std::string_view name, std::span<const std::uint64_t> pages) {
-  const auto* const entry = store_.writer->directory()->find_named(SegmentKind::kQueue, name);
   if (pages.empty()) return 0;
-  Part part{{}, static_cast<Queue::Impl*>(store_.find(SegmentKind::kQueue, name)), {}};
-  if (part.queue == nullptr) {
-    if (entry == nullptr) return 0;
-    part.opened = std::make_shared<Queue::Impl>(store_.shared_from_this(), name, QueueOptions{});
-    CRAWLSTORE_TRY(part.opened->load(*entry));
-    part.queue = part.opened.get();
-    part.queue->admit();
+  auto part = std::ranges::find_if(
+      parts_, [name](const Part& known) { return known.queue->own_name == name; });
+  if (part == parts_.end()) {
+    Part found{{}, static_cast<Queue::Impl*>(store_.find(SegmentKind::kQueue, name)), {}};
+    if (found.queue == nullptr) {
+      const auto* const entry = store_.writer->directory()->find_named(SegmentKind::kQueue, name);
+      if (entry == nullptr) return 0;
+      found.opened = std::make_shared<Queue::Impl>(store_.shared_from_this(), name, QueueOptions{});
+      CRAWLSTORE_TRY(found.opened->load(*entry));
+      found.queue = found.opened.get();
+      found.queue->admit();
+    }
+    part = parts_.insert(parts_.end(), std::move(found));
   }
-  const std::lock_guard lock(part.queue->mutex);
-  CRAWLSTORE_TRY(part.queue->check_read());
-  parts_.push_back(part);
-  CRAWLSTORE_TRY(part.queue->pages.flush());
-  parts_.back().before = part.queue->pages.state();
-  return part.queue->pages.remove(pages);
+  const std::lock_guard lock(part->queue->mutex);
+  CRAWLSTORE_TRY(part->queue->check_read());
+  part->queue->is_touched = true;
+  CRAWLSTORE_TRY(part->queue->pages.flush());
+  if (!part->before) part->before = part->queue->pages.state();
+  return part->queue->pages.remove(pages);
+}
+
+void Removal::committed() {
+  for (Part& part : parts_) part.before.reset();
 }
 
 void Removal::undo() {
-  for (const Part& part : parts_) {
+  for (Part& part : parts_) {
     if (!part.before) continue;
     const std::lock_guard lock(part.queue->mutex);
-    part.queue->pages = PageQueue(*part.queue, *part.before, part.queue->limits);
-    part.queue->release_unused();
+    part.queue->pages =
+        PageQueue(*part.queue, *std::exchange(part.before, std::nullopt), part.queue->limits);
   }
 }
 
@@ -380,9 +361,7 @@ Result<Queue> Queue::Impl::open(Store& store, std::string_view name, const Queue
     return fail(Errc::kInvalidArgument, "a queue needs 32 MiB of memory");
   }
   const auto inside = Inside::of(store).shared_from_this();
-  if (inside->in_transaction()) {
-    return fail(Errc::kReentrant, "a queue cannot be opened inside a transaction");
-  }
+  CRAWLSTORE_TRY(inside->check_outside("a queue cannot be opened inside a transaction"));
   const std::lock_guard lock(inside->turn);
   CRAWLSTORE_TRY(inside->check_ready());
   if (inside->find(SegmentKind::kQueue, name) != nullptr) {
@@ -452,6 +431,7 @@ std::uint64_t Queue::count() const {
 }
 
 Result<void> Queue::close() {
+  const StoreCall call(impl_);
   return impl_->leave();
 }
 

@@ -67,14 +67,12 @@ Result<bool> verify_queue(container::SegmentVerifier& segments, const format::Se
     CRAWLSTORE_TRY(const auto* const content, segments.content_of(*found->entries, run));
     if (content == nullptr) return true;
   }
-  NoSink sink;
+  RunSink sink;  // it takes no runs
   container::Verification& verification = segments.verification();
   const auto state = open_runs(*found, [&](const format::RunRef& run) {
-    auto place = std::make_shared<RunPlace>();
-    place->reader = std::make_shared<const container::RunReader>(
+    return std::make_shared<const container::Run>(std::make_shared<const container::RunReader>(
         std::shared_ptr<Storage>(std::shared_ptr<void>(), &verification.storage),
-        container::run_name(verification.identity, found->entries->id, run.run_id), run);
-    return place;
+        container::run_name(verification.identity, found->entries->id, run.run_id), run));
   });
   const Result<void> checked =
       state ? PageQueue(sink, *state).check() : tl::unexpected<Error>(state.error());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include <crawlstore/queue.h>
@@ -10,6 +11,10 @@
 
 namespace crawlstore {
 namespace {
+
+/// Pages that for_each_page() takes at once: few at first, since a visitor may stop soon.
+constexpr std::size_t kVisitedAtFirst = 1024;
+constexpr std::size_t kVisitedAtOnceMax = 65'536;
 
 Result<queue::QueueSegments> segments_of(const Snapshot& snapshot,
                                          const format::SegmentEntry& entry) {
@@ -86,11 +91,10 @@ Result<QueueView> QueueView::open(const Snapshot& snapshot, std::string_view nam
   }
   CRAWLSTORE_TRY(const auto found, segments_of(snapshot, *entry));
   auto impl = std::make_shared<Impl>(Impl{snapshot, info_of(found), {}});
-  CRAWLSTORE_TRY(impl->state, queue::open_runs(found, [&](const format::RunRef& run) {
-                   auto place = std::make_shared<queue::RunPlace>();
-                   place->reader = reader.run_reader(found.entries->id, run);
-                   return place;
-                 }));
+  CRAWLSTORE_TRY(
+      impl->state, queue::open_runs(found, [&](const format::RunRef& run) {
+        return std::make_shared<const container::Run>(reader.run_reader(found.entries->id, run));
+      }));
   return QueueView(std::move(impl));
 }
 
@@ -99,11 +103,26 @@ const QueueInfo& QueueView::info() const {
 }
 
 Result<std::vector<QueuedPage>> QueueView::peek(std::size_t count) const {
-  queue::NoSink sink;
+  queue::RunSink sink;  // it takes no runs
   queue::PageQueue pages(sink, impl_->state);
   std::vector<queue::Entry> taken;
   CRAWLSTORE_TRY(pages.take(count, true, taken));
   return queue::pages_of(taken);
+}
+
+Result<void> QueueView::for_each_page(const VisitPage& visit) const {
+  queue::RunSink sink;  // it takes no runs
+  queue::PageQueue pages(sink, impl_->state);
+  std::vector<queue::Entry> taken;
+  for (std::size_t count = kVisitedAtFirst; pages.count() > 0;
+       count = std::min(2 * count, kVisitedAtOnceMax)) {
+    taken.clear();
+    CRAWLSTORE_TRY(pages.take(count, true, taken));
+    for (const QueuedPage& page : queue::pages_of(taken)) {
+      if (!visit(page)) return {};
+    }
+  }
+  return {};
 }
 
 std::vector<QueueRunInfo> QueueView::runs() const {

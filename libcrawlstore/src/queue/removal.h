@@ -15,7 +15,8 @@ struct StoreImpl;
 
 namespace crawlstore::queue {
 
-/// Takes pages out of queues, open or not, as part of a change that somebody else commits.
+/// Takes pages out of queues, open or not, as part of changes that somebody else commits. Queues
+/// stay open from one to the next.
 /// Threads: with the store's turn, as long as it lives.
 class Removal {
  public:
@@ -28,7 +29,9 @@ class Removal {
   /// The next commit of everything has it.
   ///   returns  how many waited; 0, too, when there is no such queue
   Result<std::uint64_t> remove(std::string_view queue, std::span<const std::uint64_t> pages);
-  /// The commit failed: the pages wait as before.
+  /// The commit has them.
+  void committed();
+  /// The commit failed: what was removed since the last one waits as before.
   void undo();
 
  private:

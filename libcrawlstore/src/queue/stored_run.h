@@ -63,14 +63,17 @@ class RunOutput {
   virtual Result<std::unique_ptr<const RunPayload>> finish(std::uint64_t entry_count) = 0;
 };
 
-/// Where new runs go. errors  kNoSpace and the like
+/// Where new runs go: of a queue from which pages leave in memory only, nowhere.
 class RunSink {
  public:
   RunSink() = default;
   RunSink(const RunSink&) = delete;
   RunSink& operator=(const RunSink&) = delete;
   virtual ~RunSink() = default;
-  virtual Result<std::unique_ptr<RunOutput>> start(std::uint64_t payload_bytes_max) = 0;
+  /// errors  kNoSpace and the like
+  virtual Result<std::unique_ptr<RunOutput>> start(std::uint64_t /*payload_bytes_max*/) {
+    return fail(Errc::kReadOnly, "a queue that is read takes no runs");
+  }
 };
 
 /// Writes fragments, ascending, as one run.

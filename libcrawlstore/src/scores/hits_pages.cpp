@@ -6,6 +6,8 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/ranking.h>
 
+#include "base/inside.h"
+#include "container/store_call.h"
 #include "scores/hits.h"
 #include "scores/link_cache.h"
 #include "scores/rank_input.h"
@@ -94,9 +96,13 @@ Result<RankedPages> compute_hits(const PageView& pages, const HitsOptions& optio
 }
 
 Result<RankReport> hits(Store& store, const HitsOptions& options) {
+  const auto inside = Inside::of(store).shared_from_this();
+  const StoreCall call(inside);
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
   CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, options.database));
-  CRAWLSTORE_TRY(const auto ranked, compute_hits(pages, options));
+  HitsOptions asked = options;
+  asked.progress = called_by(*inside, options.progress);
+  CRAWLSTORE_TRY(const auto ranked, compute_hits(pages, asked));
   return store_ranked(store, ranked);
 }
 

@@ -4,6 +4,8 @@
 // - The three arrays are of one generation, and so are the counts of crawls that they are compared
 //   with: a crawl is told from those that OPIC knows, and each makes its page give once.
 // - They replace those that they were computed from, or nothing: no update is lost.
+// - What joins a superstep is computed from its pages before they are published, with the turn, so
+//   that nothing comes in between.
 #include <array>
 #include <memory>
 #include <mutex>
@@ -14,10 +16,14 @@
 #include <crawlstore/ranking.h>
 
 #include "base/inside.h"
+#include "container/reader.h"
+#include "container/store_call.h"
 #include "container/work_steps.h"
 #include "format/score_array.h"
+#include "pages/page_db_impl.h"
 #include "pages/page_view_impl.h"
 #include "scores/opic.h"
+#include "scores/pending_arrays.h"
 #include "scores/rank_input.h"
 #include "scores/ranked_pages.h"
 
@@ -182,11 +188,11 @@ Result<void> bring_up(const PageView& pages, std::uint64_t known_count, Arrays& 
   return {};
 }
 
-}  // namespace
-
-Result<RankedPages> compute_opic(const PageView& pages, const OpicOptions& options) {
+/// compute_opic() in steps that may be part of longer work.
+Result<RankedPages> compute_in_steps(const PageView& pages, bool is_warm,
+                                     container::WorkSteps& steps) {
   std::vector<ScoreView> before;
-  if (options.is_warm) {
+  if (is_warm) {
     CRAWLSTORE_TRY(before, views_before(pages));
   }
   const std::uint64_t page_count = pages.info().page_count;
@@ -197,11 +203,9 @@ Result<RankedPages> compute_opic(const PageView& pages, const OpicOptions& optio
   CRAWLSTORE_TRY(const std::uint64_t known_count, fill_in(before, arrays));
   const auto ranked = std::make_shared<RankedPages::Impl>();
   RankReport& report = ranked->report;
-  const auto bring = [&](container::WorkSteps& steps) {
-    steps.expect(page_count + pages.info().link_count);
-    return bring_up(pages, known_count, arrays, report, steps);
-  };
-  CRAWLSTORE_TRY(container::in_steps(scores::as_progress(options.progress), bring));
+  steps.expect(page_count + pages.info().link_count);
+  CRAWLSTORE_TRY(steps.look());
+  CRAWLSTORE_TRY(bring_up(pages, known_count, arrays, report, steps));
   report.converged = true;
   report.waiting_count = pages.info().event_count;
   report.memory_bytes = page_count * kScorers.size() * sizeof(double);
@@ -216,10 +220,71 @@ Result<RankedPages> compute_opic(const PageView& pages, const OpicOptions& optio
   return RankedPages(ranked);
 }
 
+/// Whether the three arrays are there, and pages or links have come since.
+Result<bool> is_behind(const PageView& pages) {
+  for (const Scorer scorer : kScorers) {
+    const auto scores = ScoreView::open(pages, name_of(scorer));
+    if (!scores && scores.error().code == Errc::kUnknownName) return false;
+    if (!scores) return tl::unexpected<Error>(scores.error());
+    if (scores->info().scorer != scorer || !scores->info().is_stale) return false;
+  }
+  return true;
+}
+
+/// Brings OPIC up to date with what the writer is about to publish, where it is in use, as part of
+/// that. Requires the turn.
+Result<std::optional<RankReport>> join_opic(StoreImpl& store, std::string_view database,
+                                            container::WorkSteps& steps,
+                                            std::vector<container::RunPtr>& made) {
+  container::Writer& writer = *store.writer;
+  const auto* const entry = writer.directory()->find_named(SegmentKind::kPages, database);
+  if (entry == nullptr || scores::find_arrays(*writer.directory(), entry->id).empty()) {
+    return std::nullopt;
+  }
+  CRAWLSTORE_TRY(auto storage, store.open_for_reading());
+  const auto snapshot = Inside::make<Snapshot>(container::Reader::open_unpublished(
+      std::move(storage), writer.identity(), writer.next_directory()));
+  CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, database));
+  CRAWLSTORE_TRY(const bool is_to_do, is_behind(pages));
+  if (!is_to_do) return std::nullopt;
+  CRAWLSTORE_TRY(const auto ranked, compute_in_steps(pages, true, steps));
+  std::vector<scores::NewArray> arrays = Inside::of(ranked).arrays;
+  CRAWLSTORE_TRY(const auto stored, scores::put_arrays(writer, pages.info().id, arrays, made));
+  RankReport report = ranked.report();
+  report.scores = stored.front();
+  return report;
+}
+
+}  // namespace
+
+Result<RankedPages> compute_opic(const PageView& pages, const OpicOptions& options) {
+  return container::in_steps(
+      nullptr, scores::as_progress(options.progress),
+      [&](container::WorkSteps& steps) { return compute_in_steps(pages, options.is_warm, steps); });
+}
+
+Result<OpicMergeReport> merge_with_opic(PageDb& pages, const Progress& progress) {
+  const auto inside = std::static_pointer_cast<PageDb::Impl>(Inside::of(pages).shared_from_this());
+  const StoreCall call(inside);
+  OpicMergeReport report;
+  const PageDb::Impl::Companion companion = [&](container::WorkSteps& steps, auto& made) {
+    return join_opic(*inside->store, inside->name(), steps, made)
+        .map([&](const std::optional<RankReport>& joined) { report.opic = joined; });
+  };
+  CRAWLSTORE_TRY(report.merged,
+                 container::in_steps(inside->store.get(), progress,
+                                     [&](auto& steps) { return inside->merge(steps, companion); }));
+  return report;
+}
+
 Result<RankReport> opic(Store& store, const OpicOptions& options) {
+  const auto inside = Inside::of(store).shared_from_this();
+  const StoreCall call(inside);
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
   CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, options.database));
-  CRAWLSTORE_TRY(const auto ranked, compute_opic(pages, options));
+  OpicOptions asked = options;
+  asked.progress = called_by(*inside, options.progress);
+  CRAWLSTORE_TRY(const auto ranked, compute_opic(pages, asked));
   return store_ranked(store, ranked);
 }
 

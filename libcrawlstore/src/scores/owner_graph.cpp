@@ -19,8 +19,8 @@ namespace {
 /// So many pairs are gathered before those that came twice are taken out.
 constexpr std::size_t kPairsMin = std::size_t{1} << 20;
 
-constexpr unsigned kTargetBits = 32;
-constexpr std::uint64_t kTargetMask = (std::uint64_t{1} << kTargetBits) - 1;
+constexpr unsigned kOwnerBits = 32;
+constexpr std::uint64_t kOwnerMask = (std::uint64_t{1} << kOwnerBits) - 1;
 
 void sort_out(std::vector<std::uint64_t>& pairs) {
   std::ranges::sort(pairs);
@@ -109,7 +109,7 @@ Result<void> OwnerGraph::find_links(const PageView& pages, const Progress& progr
       for (const std::uint64_t link : rows.links()) {
         CRAWLSTORE_TRY(const auto target, owner_of(link));
         if (source == kNoOwner || target == kNoOwner || source == target) continue;
-        pairs.push_back(source << kTargetBits | target);
+        pairs.push_back(source << kOwnerBits | target);
       }
       CRAWLSTORE_TRY(steps.add(rows.links().size()));
       if (pairs.size() < limit) continue;
@@ -117,13 +117,13 @@ Result<void> OwnerGraph::find_links(const PageView& pages, const Progress& progr
       limit = std::max(kPairsMin, 2 * pairs.size());
     }
   };
-  if (Inside::of(pages).links) CRAWLSTORE_TRY(container::in_steps(progress, read));
+  if (Inside::of(pages).links) CRAWLSTORE_TRY(container::in_steps(nullptr, progress, read));
   sort_out(pairs);
   row_ends_.assign(first_pages_.size(), 0);
-  for (const std::uint64_t pair : pairs) ++row_ends_[pair >> kTargetBits];
+  for (const std::uint64_t pair : pairs) ++row_ends_[pair >> kOwnerBits];
   std::uint64_t end = 0;
   for (std::uint64_t& row_end : row_ends_) row_end = end += row_end;
-  for (std::uint64_t& pair : pairs) pair &= kTargetMask;
+  for (std::uint64_t& pair : pairs) pair &= kOwnerMask;
   targets_ = std::move(pairs);
   return {};
 }

@@ -5,6 +5,8 @@
 #include <crawlstore/page_view.h>
 #include <crawlstore/ranking.h>
 
+#include "base/inside.h"
+#include "container/store_call.h"
 #include "scores/link_cache.h"
 #include "scores/page_rank.h"
 #include "scores/rank_input.h"
@@ -119,9 +121,13 @@ Result<RankedPages> compute_rank(const PageView& pages, const RankOptions& optio
 }
 
 Result<RankReport> rank_pages(Store& store, const RankOptions& options) {
+  const auto inside = Inside::of(store).shared_from_this();
+  const StoreCall call(inside);
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
   CRAWLSTORE_TRY(const auto pages, PageView::open(snapshot, options.database));
-  CRAWLSTORE_TRY(const auto ranked, compute_rank(pages, options));
+  RankOptions asked = options;
+  asked.progress = called_by(*inside, options.progress);
+  CRAWLSTORE_TRY(const auto ranked, compute_rank(pages, asked));
   return store_ranked(store, ranked);
 }
 

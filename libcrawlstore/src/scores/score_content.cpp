@@ -50,7 +50,7 @@ Result<bool> verify_score_array(container::SegmentVerifier& segments,
   if (array.superstep_count > table.superstep_count) {
     broken("a score array is of more supersteps than there were");
   }
-  if (array.generation >= segments.directory().generation()) {
+  if (array.generation > segments.directory().generation()) {
     broken("a score array is of a generation that was not there");
   }
   return true;

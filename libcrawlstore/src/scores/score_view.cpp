@@ -10,6 +10,7 @@
 #include "container/reader.h"
 #include "format/score_array.h"
 #include "pages/page_view_impl.h"
+#include "scores/pending_arrays.h"
 #include "scores/stored_array.h"
 
 namespace crawlstore {

@@ -9,9 +9,10 @@
 
 #include "base/inside.h"
 #include "container/run_io.h"
-#include "container/store_impl.h"
+#include "container/store_call.h"
 #include "format/name.h"
 #include "pages/page_view_impl.h"
+#include "scores/pending_arrays.h"
 
 namespace crawlstore::scores {
 namespace {
@@ -44,41 +45,18 @@ Result<format::RunRef> write_array(container::Writer& writer, SegmentId segment,
   return ref;
 }
 
-/// Takes the array of this name away and puts another there, if any, when finish() is called.
-/// Returns whether there was one. The turn is held.
-bool replace(StoreImpl& store, SegmentId database, std::string_view name,
-             const std::optional<format::SegmentEntry>& entry) {
-  bool was_there = false;
-  auto& made = store.tentative_segments;
-  for (auto it = made.begin(); it != made.end();) {
-    if (it->kind != SegmentKind::kScoreArray || it->owner != database || it->name != name) {
-      ++it;
-      continue;
-    }
-    was_there = true;
-    store.writer->release_unpublished(*it);
-    it = made.erase(it);
-  }
-  auto& removed = store.tentative_removals;
-  for (const format::SegmentEntry& old : find_arrays(*store.writer->directory(), database)) {
-    if (old.name != name || std::ranges::find(removed, old.id) != removed.end()) continue;
-    was_there = true;
-    removed.push_back(old.id);
-  }
-  if (entry) made.push_back(*entry);
-  return was_there;
-}
-
-/// Makes all replacements part of the transaction of this thread, or a commit of their own. The
-/// turn is held.
-Result<void> finish(StoreImpl& store) {
+/// Makes changes of `pending` part of the transaction of this thread, or a commit of their own; in
+/// case of an error nothing is pending that was not before. The turn is held.
+template <class Work>
+Result<void> change(PendingArrays& pending, const Work& work) {
+  StoreImpl& store = *pending.store;
+  PendingArrays::State before = pending.state;
+  work(pending.state);
   if (store.in_transaction()) return {};
-  if (const auto committed = store.commit_all(CommitScope::kNothing); !committed) {
-    store.tentative_segments.clear();  // the caller still owns the runs
-    store.tentative_removals.clear();
-    return tl::unexpected<Error>(committed.error());
-  }
-  return {};
+  const auto committed = store.commit_all(CommitScope::kNothing);
+  if (committed) return {};
+  pending.state = std::move(before);
+  return tl::unexpected<Error>(committed.error());
 }
 
 /// errors kUnknownName
@@ -88,6 +66,15 @@ Result<SegmentId> find_database(const StoreImpl& store, std::string_view name) {
   return fail(Errc::kUnknownName, "the store has no page database of this name");
 }
 
+/// Fails if a rollback may have given the indexes of pages that were read to others, or taken back
+/// crawls and links that counted. Requires the turn.
+Result<void> check_continues(const StoreImpl& store, const NewArray& array) {
+  if (store.writer->directory()->continues(array.array.generation)) return {};
+  return fail(Errc::kUnknownName,
+              "the file was rolled back since the generation that the scores were computed from, "
+              "and nothing was stored: compute them again");
+}
+
 /// What was read is there still; pages may have come. The turn is held.
 Result<void> check_pages(const Store& store, const NewArray& array) {
   CRAWLSTORE_TRY(const auto snapshot, store.snapshot());
@@ -95,32 +82,18 @@ Result<void> check_pages(const Store& store, const NewArray& array) {
   const NewArray now = array_of(pages);
   const bool is_there = now.forgotten_count == array.forgotten_count &&
                         now.array.page_count >= array.array.page_count &&
-                        now.array.superstep_count >= array.array.superstep_count &&
-                        now.array.generation >= array.array.generation;
+                        now.array.superstep_count >= array.array.superstep_count;
   if (is_there) return {};
   return fail(Errc::kUnknownName,
-              "pages were forgotten or taken back while their scores were computed");
-}
-
-/// The array of this name, as this thread would commit it; 0: there is none. The turn is held.
-SegmentId current_array(const StoreImpl& store, SegmentId database, std::string_view name) {
-  for (const format::SegmentEntry& made : store.tentative_segments) {
-    const bool is_it =
-        made.kind == SegmentKind::kScoreArray && made.owner == database && made.name == name;
-    if (is_it) return made.id;
-  }
-  const auto& removed = store.tentative_removals;
-  for (const format::SegmentEntry& old : find_arrays(*store.writer->directory(), database)) {
-    if (old.name == name && std::ranges::find(removed, old.id) == removed.end()) return old.id;
-  }
-  return {};
+              "pages were forgotten since the generation that the scores were computed from, and "
+              "nothing was stored: compute them again");
 }
 
 /// Arrays that were computed from those before them find these still. The turn is held.
-Result<void> check_replaced(const StoreImpl& store, SegmentId database,
+Result<void> check_replaced(const PendingArrays& pending, SegmentId database,
                             std::span<const NewArray> arrays) {
   for (const NewArray& array : arrays) {
-    if (!array.replaced || *array.replaced == current_array(store, database, array.name)) continue;
+    if (!array.replaced || *array.replaced == pending.find(database, array.name)) continue;
     return fail(Errc::kUnknownName,
                 "the scores that these were computed from were replaced or removed meanwhile, and "
                 "nothing was stored: try again");
@@ -130,16 +103,17 @@ Result<void> check_replaced(const StoreImpl& store, SegmentId database,
 
 /// In the places of the arrays of their names. The turn is held.
 Result<void> publish(StoreImpl& store, std::string_view database,
-                     std::span<const format::SegmentEntry> entries) {
+                     std::span<const WrittenArray> arrays) {
   CRAWLSTORE_TRY(store.check_open());
   const auto owner = find_database(store, database);
-  for (const format::SegmentEntry& entry : entries) {
-    if (!owner || *owner != entry.owner) {
-      return fail(Errc::kUnknownName, "the page database went away while its scores were computed");
-    }
-    replace(store, *owner, entry.name, entry);
+  if (!owner || *owner != arrays.front().entry.owner) {
+    return fail(Errc::kUnknownName, "the page database went away while its scores were computed");
   }
-  return finish(store);
+  return change(PendingArrays::of(store), [&](PendingArrays::State& state) {
+    for (const WrittenArray& array : arrays) {
+      state.insert_or_assign({*owner, array.entry.name}, array);
+    }
+  });
 }
 
 /// Fills in what follows from the values and residuals of an array.
@@ -167,29 +141,31 @@ Result<void> complete(NewArray& array) {
   return {};
 }
 
-/// Writes arrays beside all that others do. Runs of `entries` belong to the caller, on errors too.
-Result<void> write_arrays(container::Writer& writer, SegmentId database, std::span<NewArray> arrays,
-                          std::vector<format::SegmentEntry>& entries) {
+/// What is said of arrays that are stored now.
+std::vector<ScoresInfo> infos_of(std::span<const WrittenArray> written,
+                                 std::span<const NewArray> arrays) {
+  std::vector<ScoresInfo> infos;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    infos.push_back(info_of(written[i].entry, arrays[i].array));
+  }
+  return infos;
+}
+
+/// Writes arrays beside all that others do.
+Result<std::vector<WrittenArray>> write_arrays(container::Writer& writer, SegmentId database,
+                                               std::span<NewArray> arrays) {
+  std::vector<WrittenArray> written;
   for (NewArray& array : arrays) {
     const SegmentId id = writer.new_segment_id();
-    CRAWLSTORE_TRY(const auto run, write_array(writer, id, array));
-    entries.push_back(
-        {id, SegmentKind::kScoreArray, StorageClass::kBlob, database, array.name, {run}});
+    CRAWLSTORE_TRY(const auto ref, write_array(writer, id, array));
+    written.push_back(
+        {{id, SegmentKind::kScoreArray, StorageClass::kBlob, database, array.name, {ref}},
+         writer.runs->add(id, ref)});
   }
-  return {};
+  return written;
 }
 
 }  // namespace
-
-std::vector<format::SegmentEntry> find_arrays(const container::Directory& directory,
-                                              SegmentId database) {
-  std::vector<format::SegmentEntry> arrays;
-  directory.for_each_segment([&](const format::SegmentEntry& entry) {
-    if (entry.kind == SegmentKind::kScoreArray && entry.owner == database) arrays.push_back(entry);
-  });
-  std::ranges::sort(arrays, {}, &format::SegmentEntry::name);
-  return arrays;
-}
 
 Result<format::ScoreArray> read_footer(const container::RunReader& run, SegmentId segment) {
   const std::uint64_t payload_bytes = run.run().payload_bytes;
@@ -243,6 +219,8 @@ NewArray array_of(const PageView& pages) {
 
 Result<std::vector<ScoresInfo>> store_arrays(Store& store, std::span<NewArray> arrays) {
   StoreImpl& inside = Inside::of(store);
+  CRAWLSTORE_TRY(inside.check_outside());
+  const StoreCall call(inside.shared_from_this());
   for (NewArray& array : arrays) CRAWLSTORE_TRY(complete(array));
   const std::string& owner = arrays.front().database;
   container::Writer* writer = nullptr;
@@ -254,31 +232,39 @@ Result<std::vector<ScoresInfo>> store_arrays(Store& store, std::span<NewArray> a
     if (arrays.front().store != store.uuid()) {
       return fail(Errc::kInvalidArgument, "the scores are of pages of another store");
     }
+    CRAWLSTORE_TRY(check_continues(inside, arrays.front()));  // before anything is written
     writer = inside.writer.get();
     CRAWLSTORE_TRY(database, find_database(inside, owner));
     for (NewArray& array : arrays) array.array.time_us = writer->commit_time_us();
   }
-  std::vector<format::SegmentEntry> entries;
-  Result<void> stored = write_arrays(*writer, database, arrays, entries);
+  CRAWLSTORE_TRY(const auto written, write_arrays(*writer, database, arrays));
   const std::lock_guard lock(inside.turn);
-  if (stored) {
-    stored = inside.change([&]() -> Result<void> {
-      CRAWLSTORE_TRY(check_pages(store, arrays.front()));
-      CRAWLSTORE_TRY(check_replaced(inside, database, arrays));
-      return publish(inside, owner, entries);
-    });
+  const auto stored = inside.change([&]() -> Result<void> {
+    CRAWLSTORE_TRY(check_continues(inside, arrays.front()));
+    CRAWLSTORE_TRY(check_pages(store, arrays.front()));
+    CRAWLSTORE_TRY(check_replaced(PendingArrays::of(inside), database, arrays));
+    return publish(inside, owner, written);
+  });
+  if (!stored) return tl::unexpected<Error>(stored.error());
+  return infos_of(written, arrays);
+}
+
+Result<std::vector<ScoresInfo>> put_arrays(container::Writer& writer, SegmentId database,
+                                           std::span<NewArray> arrays,
+                                           std::vector<container::RunPtr>& made) {
+  for (NewArray& array : arrays) {
+    CRAWLSTORE_TRY(complete(array));
+    array.array.time_us = writer.commit_time_us();
   }
-  if (!stored) {
-    for (const format::SegmentEntry& entry : entries) {
-      if (inside.writer != nullptr) inside.writer->release(entry.runs.front().extent());
-    }
-    return tl::unexpected<Error>(stored.error());
+  CRAWLSTORE_TRY(const auto written, write_arrays(writer, database, arrays));
+  for (const format::SegmentEntry& old : find_arrays(*writer.directory(), database)) {
+    if (std::ranges::find(arrays, old.name, &NewArray::name) != arrays.end()) writer.remove(old.id);
   }
-  std::vector<ScoresInfo> infos;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    infos.push_back(info_of(entries[i], arrays[i].array));
+  for (const WrittenArray& array : written) {
+    writer.put(array.entry);
+    made.push_back(array.run);
   }
-  return infos;
+  return infos_of(written, arrays);
 }
 
 }  // namespace crawlstore::scores
@@ -302,17 +288,21 @@ Result<ScoresInfo> store_scores(Store& store, std::string_view name, const PageV
 
 Result<void> remove_scores(Store& store, std::string_view name, std::string_view database) {
   StoreImpl& inside = Inside::of(store);
+  CRAWLSTORE_TRY(inside.check_outside());
+  const StoreCall call(inside.shared_from_this());
   const std::lock_guard lock(inside.turn);
   CRAWLSTORE_TRY(inside.check_open());
   CRAWLSTORE_TRY(inside.finish_lingering());
   CRAWLSTORE_TRY(const auto owner, scores::find_database(inside, database));
-  bool was_there = false;
-  CRAWLSTORE_TRY(inside.change([&] {
-    was_there = scores::replace(inside, owner, name, std::nullopt);
-    return scores::finish(inside);
-  }));
-  if (was_there) return {};
-  return fail(Errc::kUnknownName, "the page database has no scores of this name");
+  return inside.change([&]() -> Result<void> {
+    auto& pending = scores::PendingArrays::of(inside);
+    if (!pending.find(owner, std::string(name))) {
+      return fail(Errc::kUnknownName, "the page database has no scores of this name");
+    }
+    return scores::change(pending, [&](scores::PendingArrays::State& state) {
+      state.insert_or_assign({owner, std::string(name)}, std::nullopt);
+    });
+  });
 }
 
 }  // namespace crawlstore

@@ -13,7 +13,8 @@
 #include <crawlstore/scores.h>
 
 #include "container/directory_state.h"
-#include "container/run_io.h"
+#include "container/run.h"
+#include "container/writer.h"
 #include "format/score_array.h"
 
 namespace crawlstore::scores {
@@ -44,9 +45,12 @@ NewArray array_of(const PageView& pages);
 /// the places of those of their names. errors  as store_ranked()
 Result<std::vector<ScoresInfo>> store_arrays(Store& store, std::span<NewArray> arrays);
 
-/// The arrays of a page database, in the order of their names.
-std::vector<format::SegmentEntry> find_arrays(const container::Directory& directory,
-                                              SegmentId database);
+/// Writes arrays of one database into the writer's changes, in the places of those of their names.
+/// Requires the turn, outside of a transaction; `arrays` are of the generation that comes next.
+///   made    takes the new runs, which the caller keeps until its commit has ended
+Result<std::vector<ScoresInfo>> put_arrays(container::Writer& writer, SegmentId database,
+                                           std::span<NewArray> arrays,
+                                           std::vector<container::RunPtr>& made);
 
 /// Reads the footer of an array. errors  kSegmentInvalid, kChunkDamaged, of storage
 Result<format::ScoreArray> read_footer(const container::RunReader& run, SegmentId segment);

@@ -52,6 +52,20 @@ TEST(Filter, ShowsEverythingWhenItIsEmpty) {
   }
 }
 
+TEST(Filter, TakesTheLabelOfAColumnForItsName) {
+  const Row cells = row("log", "pages", 10, 3);
+  EXPECT_TRUE(matches("live=yes offset=0x14000", cells));
+  EXPECT_FALSE(matches("offset>0x14000", cells));
+  const std::vector<Column> links = {{"in_link_count", Unit::kCount}, {"url", Unit::kText}};
+  const auto lets_through = [&](const std::string& text, std::uint64_t count) {
+    return Filter::parse(text, links).matches({count, std::string("http://a b:c")});
+  };
+  EXPECT_TRUE(lets_through("\"links in\">3", 4));
+  EXPECT_TRUE(lets_through("\"Links in\"<=3 -\"links in\"=2", 3));
+  EXPECT_FALSE(lets_through("\"links in\">3", 3));
+  EXPECT_TRUE(lets_through("\"a b\":c", 0)) << "no such column: two words";
+}
+
 TEST(Filter, FindsWordsInAnyColumnAndCase) {
   const Row cells = row("drum_partition", "My Urls", 2 << 20);
   for (const char* text : {"drum", "PARTITION", "urls", "\"my urls\"", "\"Y U\"", "urls drum",
@@ -144,15 +158,21 @@ TEST(Filter, ComparesFractionsAndNegativeNumbers) {
   }
 }
 
-TEST(Filter, TakesAWordForWhatIsNoColumn) {
+TEST(Filter, TakesUrlsAndTimesForWords) {
   EXPECT_TRUE(matches("http://h.test/?a=1", row("x", "http://h.test/?a=1&b=2", 1)));
-  EXPECT_FALSE(matches("nosuch:x", row("x", "x", 1)));
+  EXPECT_TRUE(matches("http:/", row("x", "http://h.test/", 1))) << "while it is typed";
+  EXPECT_TRUE(matches("http: x", row("x", "http://h.test/", 1)));
+  EXPECT_FALSE(matches("http:", row("x", "x", 1)));
+  EXPECT_TRUE(matches("21:30", row("x", "at 21:30:59", 1)));
+  EXPECT_TRUE(matches("\"mailto:x\"", row("x", "mailto:x@h.test", 1)));
   EXPECT_TRUE(matches("-", row("x", "a-b", 1)));
 }
 
 TEST(Filter, SaysWhereItIsWrong) {
   expect_problem("urls nosuch>1", 5);
   expect_problem("nosuch=1", 0);
+  expect_problem("urls nosuch:x", 5);
+  expect_problem("-nosuch:x", 1);
   expect_problem("a b nosuch~/x/", 4);
   expect_problem("a \"open", 2);
   std::string words;

@@ -81,5 +81,21 @@ TEST(FuzzyScore, EndsSoonOnLongTexts) {
   EXPECT_FALSE(fuzzy_score(many + "b", many + many));
 }
 
+TEST(WordsScore, WantsEachWordToBeginAWord) {
+  const std::string help = "looks for damage: every checksum, and na\xc3\xafve rules";
+  for (const char* wanted : {"damage", "Dam", "every damage", "  looks ", "and", "rules for"}) {
+    EXPECT_TRUE(words_score(wanted, help)) << wanted;
+  }
+  for (const char* wanted : {"", "  ", "amage", "damages", "damage crawl", "\xaf", "ve"}) {
+    EXPECT_FALSE(words_score(wanted, help)) << wanted;
+  }
+}
+
+TEST(WordsScore, IsBetweenLettersInARowAndLettersApart) {
+  const auto words = words_score("crawl", "opens a crawl file");
+  EXPECT_LT(words, fuzzy_score("crawl", "Crawl"));
+  EXPECT_GT(words, fuzzy_score("crawl", "accurate newlines"));
+}
+
 }  // namespace
 }  // namespace crawlstore::inspector

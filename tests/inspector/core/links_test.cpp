@@ -39,6 +39,8 @@ TEST(Links, LeadToPagesAndHostsOfTheShownDatabase) {
   }
   EXPECT_EQ(thing_of({"host", Unit::kText}, Cell{std::string("a.example")}, {}),
             Thing(HostThing{"", "a.example"}));
+  EXPECT_EQ(thing_of({"host", Unit::kText}, Cell{std::string("(no host)")}, {}),
+            Thing(HostThing{"", ""}));
 }
 
 TEST(Links, LeadNowhereWithoutAValue) {

@@ -15,7 +15,7 @@ namespace {
 using testing::SeededRandom;
 
 Thing random_thing(SeededRandom& random) {
-  switch (random.below(9)) {
+  switch (random.below(11)) {
     case 0:
       return SegmentThing{{random.number()}};
     case 1: {
@@ -38,6 +38,10 @@ Thing random_thing(SeededRandom& random) {
       return PageThing{random.hostile_text(8), random.number()};
     case 7:
       return HostThing{random.hostile_text(8), random.hostile_text(12)};
+    case 8:
+      return QueueThing{random.hostile_text(8)};
+    case 9:
+      return ScoresThing{random.hostile_text(8), random.hostile_text(8)};
     default:
       return {};
   }
@@ -60,6 +64,13 @@ TEST(Location, ReadsTheFormsOfItsHeader) {
       {"graph/page/other/123", {"graph", PageThing{"other", 123}}},
       {"pages/host/example.org", {"pages", HostThing{"", "example.org"}}},
       {"host/other/", {"", HostThing{"other", ""}}},
+      {"queue/later", {"", QueueThing{"later"}}},
+      {"queue", {"queue", {}}},
+      {"queue/queue/later", {"queue", QueueThing{"later"}}},
+      {"queue/page/7", {"queue", PageThing{"", 7}}},
+      {"scores/page%40rank", {"", ScoresThing{"", "page@rank"}}},
+      {"scores/pagerank@other", {"", ScoresThing{"other", "pagerank"}}},
+      {"scores/page/7", {"scores", PageThing{"", 7}}},
   };
   for (const auto& [text, location] : forms) {
     EXPECT_EQ(parse_location(text), location) << text;

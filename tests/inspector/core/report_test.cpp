@@ -96,11 +96,12 @@ TEST_F(Reports, ListWhatAVerificationFound) {
   error.offset = 0x14000;
   error.text = "the checksum is wrong";
   checked.report.findings.push_back({FindingKind::kDamaged, Generation{2}, error});
-  session_.checked = checked;
+  session_.health.take(checked);
   const std::string report = make_report(session_);
   expect_holds(report, "damaged");
   expect_holds(report, "0x14000");
-  session_.checked->is_partial = true;
+  checked.is_partial = true;
+  session_.health.take(checked);
   EXPECT_NE(make_report(session_), report) << "half a check says so";
 }
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -38,17 +39,22 @@ Settings random_settings(testing::SeededRandom& random) {
   Settings settings;
   settings.theme = palettes()[random.below(3)].name;
   settings.scale = 1.0F + static_cast<float>(random.below(1001)) / 1000.0F;
+  settings.keep_window_size(200 + static_cast<int>(random.below(7993)),
+                            150 + static_cast<int>(random.below(8043)));
   settings.layout = random_layout(random, named_layouts()[random.below(4)].layout.name);
   for (const NamedLayout& named : named_layouts()) {
     if (!random.one_in(2)) continue;
     settings.saved_layouts.push_back(random_layout(random, named.layout.name));
   }
-  settings.is_following = random.one_in(2);
   for (std::uint64_t i = random.below(Settings::kRecentMax + 1); i > 0;) {
     const std::string path = "/" + std::to_string(i) + random.hostile_text(6);
     if (!model::is_utf8(path)) continue;
     settings.recent.push_back(path);
     --i;
+  }
+  for (std::uint64_t i = random.below(5); i > 0; --i) {
+    settings.keep_width("pages." + std::to_string(i),
+                        1.0F + static_cast<float>(random.below(5000)));
   }
   return settings;
 }
@@ -71,6 +77,12 @@ TEST(Settings, TakeDefaultsForWhatIsOutOfRange) {
         R"({"scale": -1})",
         R"({"scale": "2"})",
         R"({"scale": null})",
+        R"({"window_width": 900, "window_height": 1e300})",
+        R"({"window_width": 4294968296, "window_height": 700})",
+        R"({"window_width": -900, "window_height": 700})",
+        R"({"window_width": 199, "window_height": 700})",
+        R"({"window_width": 900, "window_height": "700"})",
+        R"({"window_width": 900})",
         R"({"theme": 3})",
         R"({"layout": "explore"})",
         R"({"layout": {"name": "no such", "tabs": ["map"]}})",
@@ -168,6 +180,25 @@ TEST(SettingsFile, IsKeptAsideWhenItIsDamaged) {
   EXPECT_EQ(load_settings(path), Settings{});
   EXPECT_FALSE(fs::exists(path));
   EXPECT_EQ(text_of(path + ".damaged"), "{\"theme\": \"li");
+}
+
+TEST(Settings, KeepWidthsWithinBounds) {
+  Settings settings;
+  settings.keep_width("pages.url", 300);
+  settings.keep_width("pages.state", 1);
+  settings.keep_width("pages.score", 1e9F);
+  const std::map<std::string, float> expected{{"pages.url", 300},
+                                              {"pages.state", Settings::kWidthLeast},
+                                              {"pages.score", Settings::kWidthMost}};
+  EXPECT_EQ(settings.column_widths, expected);
+  settings.keep_width("pages.url", 0);
+  EXPECT_FALSE(settings.column_widths.contains("pages.url"));
+  for (std::size_t i = 0; i < 2 * Settings::kWidthsMax; ++i) {
+    settings.keep_width("t." + std::to_string(i), 100);
+  }
+  EXPECT_EQ(settings.column_widths.size(), Settings::kWidthsMax);
+  EXPECT_TRUE(parse_settings(R"({"column_widths": {"a.b": "x"}})")->column_widths.empty());
+  EXPECT_TRUE(parse_settings(R"({"column_widths": {"a.b": -3}})")->column_widths.empty());
 }
 
 TEST(SettingsFile, StaysAsItWasWhenSavingFails) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/core/shown_text.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -69,6 +70,31 @@ TEST(ShownText, IsAlwaysOneDrawableLine) {
     EXPECT_TRUE(model::is_utf8(shown));
     for (const char c : shown) EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
     EXPECT_EQ(shown_text(shown), shown);
+  }
+}
+
+/// With letters of width 1.
+std::string broken(std::string_view text, float room) {
+  return broken_at_blanks(text, room,
+                          [](std::string_view part) { return static_cast<float>(part.size()); });
+}
+
+TEST(BrokenAtBlanks, BreaksNoNumberAndNoName) {
+  EXPECT_EQ(broken("12,681 keys; 21.19 bytes a key", 20), "12,681 keys; 21.19\nbytes a key");
+  EXPECT_EQ(broken("12,681 keys; 21.19 bytes a key", 16), "12,681 keys;\n21.19 bytes a\nkey");
+  EXPECT_EQ(broken("at learn.microsoft.com", 12), "at\nlearn.microsoft.com");
+}
+
+TEST(BrokenAtBlanks, KeepsTheBreaksAndTheWords) {
+  EXPECT_EQ(broken("one\n\ntwo three", 5), "one\n\ntwo\nthree");
+  EXPECT_EQ(broken("", 5), "");
+  EXPECT_EQ(broken("end ", 2), "end\n");
+  testing::SeededRandom random;
+  for (int i = 0; i < 500; ++i) {
+    std::string text = random.hostile_text(40);
+    std::string lines = broken(text, 7);
+    for (std::string* one : {&text, &lines}) std::ranges::replace(*one, ' ', '\n');
+    EXPECT_EQ(lines, text);
   }
 }
 

@@ -48,7 +48,7 @@ TEST_F(InspectorWithWriter, SaysSoWhenTheFileIsCutWhileItIsOpen) {
     run_step(shell, "goto", std::string(kind.id));
   }
   run_step(shell, "command", "verify");
-  EXPECT_THAT(shell.app().session().checked->report.findings, ::testing::Not(IsEmpty()));
+  EXPECT_THAT(shell.app().session().health.problems(), ::testing::Not(IsEmpty()));
 }
 
 // acceptance: 9

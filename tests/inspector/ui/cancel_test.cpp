@@ -152,8 +152,8 @@ TEST_F(InspectorWithHeldJob, ShowsACancelledCheckAsFarAsItCame) {
   press("Ctrl+F7");
   app_.wait_for_jobs();
   frames(2);
-  const std::uint64_t all_bytes = app_.session().checked->report.checked_bytes;
-  const std::uint64_t number = app_.session().checked->number;
+  const std::uint64_t all_bytes = app_.session().health.checked()->report.checked_bytes;
+  const std::uint64_t number = app_.session().health.number();
   EXPECT_FALSE(app_.probe().shows("so far"));
 
   gate_.close_after(70);
@@ -165,34 +165,52 @@ TEST_F(InspectorWithHeldJob, ShowsACancelledCheckAsFarAsItCame) {
   EXPECT_EQ(app_.location().panel, "problems");
   EXPECT_THAT(shown("status.job"), ::testing::MatchesRegex("deep check  [1-9][0-9] %"));
   EXPECT_EQ(shown("status.cancel"), "cancel");
-  press("Ctrl+1");
+  press("Ctrl+3");
   frames(3);
-  EXPECT_EQ(app_.location().panel, "start");
-  EXPECT_EQ(app_.session().checked->number, number);  // that of before, until there is another
+  EXPECT_EQ(app_.location().panel, "segments");
+  EXPECT_EQ(app_.session().health.number(), number);  // that of before, until there is another
   press("Escape");
   frames(3);
   gate_.open();
   app_.wait_for_jobs();
   frames(3);
 
-  const auto& checked = *app_.session().checked;
-  EXPECT_EQ(checked.number, number + 1);
+  const auto& checked = *app_.session().health.checked();
+  EXPECT_GT(app_.session().health.number(), number);
   EXPECT_TRUE(checked.is_partial);
   EXPECT_GT(checked.report.checked_bytes, all_bytes / 10);
   EXPECT_LT(checked.report.checked_bytes, all_bytes / 2);
   EXPECT_EQ(shown("status.job"), "nothing");
-  EXPECT_EQ(shown("status.problems"), "no problems so far");
+  EXPECT_THAT(shown("status.problems"),
+              ::testing::MatchesRegex("no problems, [1-4][0-9].[0-9] % checked"));
   app_.go({"problems", {}});
   frames(3);
-  EXPECT_TRUE(app_.probe().shows("partly checked"));
-  EXPECT_TRUE(app_.probe().shows("so far: the check was cancelled"));
+  EXPECT_TRUE(app_.probe().shows("nothing found so far"));
+  EXPECT_TRUE(app_.probe().shows("then it was cancelled"));
   app_.go({"overview", {}});
   frames(3);
   EXPECT_FALSE(app_.probe().shows("whole"));
-  EXPECT_TRUE(app_.probe().shows("which was cancelled"));
+  EXPECT_TRUE(app_.probe().shows("then it was cancelled"));
   app_.go({"jobs", {}});
   frames(3);
   EXPECT_TRUE(app_.probe().shows("cancelled"));
+}
+
+TEST_F(InspectorWithHeldJob, ClosesThePaletteBeforeItCancels) {
+  gate_.close_after(0);
+  press("Ctrl+F7");
+  gate_.wait_for_somebody();
+  press("Ctrl+P");
+  frames(3);
+  EXPECT_TRUE(app_.probe().shows("Quit"));
+  press("Escape");
+  frames(3);
+  EXPECT_FALSE(app_.probe().shows("Quit"));
+  EXPECT_EQ(shown("status.cancel"), "cancel") << "the check still runs";
+  press("Escape");
+  gate_.open();
+  app_.wait_for_jobs();
+  EXPECT_TRUE(app_.session().health.checked()->is_partial);
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST_P(Clipping, LeavesWhatIsWrongWhole) {
   auto window = shell();
   open_file(window, path);
   run_step(window, "command", "verify_deep");
-  ASSERT_TRUE(window.app().session().checked->report.damaged());
+  ASSERT_TRUE(window.app().session().health.is_damaged());
   for (const auto& kind : inspector::panel_kinds()) {
     run_step(window, "goto", std::string(kind.id));
     EXPECT_THAT(clipped(window), IsEmpty()) << kind.id;

@@ -120,6 +120,7 @@ TEST_F(Export, WritesTheRowsThatTheFilterShowsAndNoOthers) {
 // acceptance: 20
 TEST_F(Export, IsOfTheTableThatWasUsedLast) {
   EXPECT_THAT(read_csv(export_to("a.csv")).at(0).at(0), "sequence");
+  run_step(shell_, "click", "buckets.As a table");
   run_step(shell_, "click", "buckets[0].key_count");
   EXPECT_THAT(read_csv(export_to("b.csv")).at(0).at(0), "bucket");
   run_step(shell_, "click", "buckets.Keys");

@@ -77,10 +77,11 @@ TEST(Focus, GoesToTheTableThatWasClicked) {
   HeadlessShell shell({});
   open_file(shell, golden("keys_and_pending"));
   run_step(shell, "goto", "buckets");
+  run_step(shell, "click", "buckets.As a table");
   run_step(shell, "click", "buckets[0].first_key");
   run_step(shell, "key", "Down");
   EXPECT_TRUE(shell.app().probe().shows("of bucket 1"));
-  run_step(shell, "click", "keys[5].row");
+  run_step(shell, "click", "keys[1].row");
   run_step(shell, "key", "Up");
   EXPECT_TRUE(shell.app().probe().shows("of bucket 1"));
   EXPECT_EQ(shell.app().focus().label(), "keys");
@@ -106,7 +107,7 @@ TEST(Focus, PressesOnlyTheButtonThatHasIt) {
   run_step(shell, "key", "Tab");
   ASSERT_EQ(shell.app().focus().label(), "problems.deep");
   run_step(shell, "key", "Enter");
-  EXPECT_EQ(shell.app().session().checked->level, VerifyLevel::kDeep);
+  EXPECT_EQ(shell.app().session().health.checked()->level, VerifyLevel::kDeep);
 }
 
 TEST(StatusBar, ShowsASignForWhatIsWrong) {
@@ -126,7 +127,7 @@ TEST(StatusBar, ShowsAnotherSignForAFileThatIsDamaged) {
   HeadlessShell shell({});
   open_file(shell, folder / "a.crawl");
   run_step(shell, "command", "verify");
-  ASSERT_TRUE(shell.app().session().checked->report.damaged());
+  ASSERT_TRUE(shell.app().session().health.is_damaged());
   EXPECT_NE(shell.app().probe().find("sign.bad"), nullptr);
   EXPECT_EQ(shell.app().probe().find("sign.warning"), nullptr);
   EXPECT_THAT(shell.app().probe().find("status.problems")->text, ::testing::EndsWith("problem"));

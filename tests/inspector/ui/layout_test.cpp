@@ -192,6 +192,7 @@ TEST_F(InspectorLayout, KeepsWidthsThatAreDragged) {
   HeadlessShell shell = start();
   open_file(shell, golden("many_blocks"));
   run_step(shell, "goto", "segments");
+  run_step(shell, "click", "segments[0].kind");
   const auto& layout = shell.app().settings().layout;
   const float navigator = layout.navigator_width;
   const float details = layout.details_width;

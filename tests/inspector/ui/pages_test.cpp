@@ -6,6 +6,7 @@
 
 #include "inspector/inspector_file.h"
 #include "inspector/pages_file.h"
+#include "model/format_text.h"
 #include "model/host_rows.h"
 #include "model/page_source.h"
 #include "support/random.h"
@@ -119,6 +120,33 @@ TEST_F(PagesPanels, ListTheBestPages) {
   const auto best = *must(model::top_pages(*view_, 10));
   for (std::size_t i = 0; i < best.size(); ++i) {
     EXPECT_EQ(shown(shell_, "pages[" + std::to_string(i) + "].index"), std::to_string(best[i]));
+  }
+}
+
+TEST_F(PagesPanels, SayThatTheBestPagesGoByNoArrayWhereThereIsNone) {
+  run_step(shell_, "goto", "pages");
+  EXPECT_FALSE(shell_.app().probe().shows("crawlstore rank FILE"));
+  run_step(shell_, "click", "pages.top");
+  EXPECT_TRUE(shell_.app().probe().shows("There is no array of scores"));
+  EXPECT_TRUE(shell_.app().probe().shows("crawlstore rank FILE"));
+}
+
+TEST_F(PagesPanels, ListTheBestPagesByTheBestArray) {
+  const std::string path = folder_ / "scores.crawl";
+  write_pages_file(path, true);
+  open_file(shell_, path);
+  run_step(shell_, "goto", "pages");
+  run_step(shell_, "click", "pages.top");
+  EXPECT_EQ(shown(shell_, "pages.top"), "best 1,000 by pagerank");
+  EXPECT_FALSE(shell_.app().probe().shows("There is no array of scores"));
+  const auto view = must(PageView::open(must(Snapshot::open(path, {.pin = false}))));
+  const auto best = must(must(ScoreView::open(view)).top(10));
+  ASSERT_EQ(best.size(), 10U);
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const std::string row = "pages[" + std::to_string(i) + "].";
+    EXPECT_EQ(shown(shell_, row + "index"), std::to_string(best[i].index));
+    EXPECT_EQ(shown(shell_, row + "score:pagerank"),
+              model::format_cell(best[i].score, model::Unit::kScore));
   }
 }
 
@@ -254,19 +282,31 @@ TEST_F(PagesPanels, ExportTheRowsOfAFilter) {
 }
 
 TEST_F(PagesPanels, KeepTheirValuesWhenThePinIsReleased) {
-  for (const char* panel : {"pages", "page_detail/page/3", "hosts", "events", "graph"}) {
+  run_step(shell_, "key", "F6");
+  const std::vector<std::pair<std::string, std::string>> panels{{"pages", "pages[0].url"},
+                                                                {"page/3", "page.out_links"},
+                                                                {"hosts", "hosts[0].host"},
+                                                                {"events", "events[0].url"},
+                                                                {"graph", "graph.depth.2"}};
+  for (const auto& [panel, label] : panels) {
     run_step(shell_, "goto", panel);
+    const std::string before = shown(shell_, label);
+    EXPECT_NE(before, "nothing") << label;
     run_step(shell_, "command", "release");
-    EXPECT_TRUE(shell_.app().probe().shows("can be read again")) << panel;
+    EXPECT_TRUE(shell_.app().session().file->is_released());
+    EXPECT_TRUE(shell_.app().probe().shows("RELEASED"));
+    EXPECT_EQ(shown(shell_, label), before);
     run_step(shell_, "key", "F5");
-    EXPECT_FALSE(shell_.app().probe().shows("can be read again")) << panel;
+    EXPECT_FALSE(shell_.app().probe().shows("RELEASED")) << panel;
+    EXPECT_EQ(shown(shell_, label), before);
   }
 }
 
 TEST_F(PagesPanels, DrawTheGraphAroundAPageAndAHost) {
   run_step(shell_, "goto", "graph/page/0");
   // It links to itself, too.
-  const std::string few = std::to_string(must(view_->out_links(0)).size()) + " pages, ";
+  const std::string few =
+      "http://a.example/: " + std::to_string(must(view_->out_links(0)).size()) + " pages, ";
   EXPECT_FALSE(is_first_words(few));
   run_step(shell_, "click", "graph.links.out");
   EXPECT_TRUE(is_first_words(few));
@@ -279,7 +319,7 @@ TEST_F(PagesPanels, DrawTheGraphAroundAPageAndAHost) {
   run_step(shell_, "click", "graph.fold");
   EXPECT_TRUE(is_first_words(few));
   run_step(shell_, "goto", "graph/host/a.example");
-  EXPECT_TRUE(shell_.app().probe().shows("hosts, "));
+  EXPECT_TRUE(shell_.app().probe().shows("a.example: "));
   for (const char* name : {"g.dot", "g.svg", "g.png"}) {
     run_step(shell_, "command", "export " + (folder_ / name));
     EXPECT_GT(std::filesystem::file_size(folder_ / name), 100U) << name;

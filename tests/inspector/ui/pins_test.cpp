@@ -117,6 +117,32 @@ TEST_F(InspectorPins, AreDroppedWithTheRowsOfAHostWhenNobodyLooks) {
   EXPECT_THAT(pinned(), ElementsAre());
 }
 
+/// A window that is left open beside a writer.
+TEST_F(InspectorPins, AreNotNeededToKeepWhatPanelsShow) {
+  const std::vector<std::pair<std::string, std::string>> places{
+      {"buckets", "keys[0].key"},  {"pages/host/a.example", "pages[1].url"},
+      {"page/1", "path[0].url"},   {"page/1", "page.out_links"},
+      {"hosts", "hosts[0].host"},  {"scores", "top[0].url"},
+      {"events", "events[0].url"}, {"graph/host/a.example", "graph.depth.2"}};
+  for (const auto& [place, label] : places) {
+    visit(place);
+    const auto is_shown = [&, wanted = label] {
+      return shell_.app().probe().find(wanted) != nullptr;
+    };
+    EXPECT_TRUE(is_shown()) << label;
+    for (int minute = 0; minute < 2; ++minute) {
+      run_step(shell_, "advance", "61");
+      EXPECT_THAT(pinned(), ElementsAre()) << place;
+      EXPECT_TRUE(is_shown()) << label;
+      see_a_commit();
+      EXPECT_EQ(shell_.app().session().view()->info.generation, store_.generation());
+      EXPECT_TRUE(is_shown()) << label;
+      run_step(shell_, "advance", "0.25");
+      EXPECT_THAT(pinned(), ElementsAre()) << place;
+    }
+  }
+}
+
 TEST_F(InspectorPins, ComeBackWithThePanel) {
   const std::vector<std::pair<std::string, std::string>> places{
       {"buckets", "keys[0].key"},

@@ -2,6 +2,7 @@
 // The panel Queue against what the library gives; beside a writer; of a damaged file.
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -65,17 +66,91 @@ TEST_F(QueuePanel, FollowsAWriterThatTakes) {
   must(store.commit());
   look();
   EXPECT_EQ(shown("first[0].index"), "1");
+  EXPECT_TRUE(shows("not known yet"));
+  run_step(shell_, "advance", "9");
   must(queue.take(1));
   must(store.commit());
   run_step(shell_, "advance", "1");
   EXPECT_EQ(shown("first[0].index"), "2");
   EXPECT_TRUE(shows("2 pages in 1 run"));
+  EXPECT_TRUE(shows("1 page fewer than at "));
+  EXPECT_TRUE(shows(" a second; empty at about "));
   must(queue.clear());
   must(store.commit());
   run_step(shell_, "advance", "1");
   EXPECT_TRUE(shows("0 pages in 0 runs"));
   EXPECT_EQ(shown("first[0].index"), "nothing");
   must(store.close());
+}
+
+TEST_F(QueuePanel, ShowsAQueueAsSoonAsItIsThere) {
+  auto store = must(Store::create(path_));
+  Queue queue = must(Queue::open(store));
+  must(queue.insert(std::vector<QueuedPage>{{1, 3}, {2, 2}}));
+  must(store.commit());
+  open_file(shell_, path_);
+  run_step(shell_, "goto", "queue/soon");
+  EXPECT_TRUE(shows("There is no queue \"soon\" in this generation: it has \"queue\"."));
+  Queue soon = must(Queue::open(store, "soon"));
+  must(soon.insert(std::vector<QueuedPage>{{7, 1}}));
+  must(store.commit());
+  run_step(shell_, "advance", "1");
+  EXPECT_FALSE(shows("There is no queue"));
+  EXPECT_EQ(shown("first[0].index"), "7");
+  must(soon.close());
+  must(store.close());
+}
+
+TEST_F(QueuePanel, AnswersForThePageInTheFieldInEachGeneration) {
+  auto store = must(Store::create(path_));
+  Queue queue = must(Queue::open(store));
+  must(queue.insert(std::vector<QueuedPage>{{1, 3}, {2, 2}, {3, 1}}));
+  must(store.commit());
+  open_file(shell_, path_);
+  run_step(shell_, "goto", "queue/page/2");
+  EXPECT_TRUE(shows("It waits with priority 2 at place 2 of 3."));
+  must(queue.take(1));
+  must(store.commit());
+  run_step(shell_, "advance", "1");
+  EXPECT_TRUE(shows("It waits with priority 2 at place 1 of 2. It is next."));
+  must(queue.take(1));
+  must(store.commit());
+  run_step(shell_, "advance", "1");
+  EXPECT_TRUE(shows("It does not wait here."));
+  must(store.close());
+}
+
+TEST_F(QueuePanel, KeepsItsValuesWhenThePinIsReleased) {
+  write_pages_file(path_, false, true);
+  look();
+  run_step(shell_, "click", "queue.hosts");
+  const std::string first = shown("hosts[0].host");
+  run_step(shell_, "command", "release");
+  EXPECT_EQ(shown("hosts[0].host"), first);
+  EXPECT_TRUE(shows("57 pages in 3 runs"));
+}
+
+TEST_F(QueuePanel, CountsTheHostsOfAllThatWaits) {
+  write_pages_file(path_, false, true);
+  look();
+  run_step(shell_, "click", "queue.count.10");
+  run_step(shell_, "click", "queue.hosts");
+  const Snapshot snapshot = must(Snapshot::open(path_, {.pin = false}));
+  const PageView pages = must(PageView::open(snapshot));
+  std::map<std::string, std::uint64_t> counts;
+  for (const QueuedPage& page : first("queue", 1000)) {
+    const std::string url = must(pages.url(page.page));
+    ++counts[url.substr(7, url.find('/', 7) - 7)];
+  }
+  ASSERT_GT(counts.size(), 3U);
+  std::uint64_t before = 57;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const std::string row = "hosts[" + std::to_string(i) + "].";
+    const std::uint64_t count = counts.at(shown(row + "host"));
+    EXPECT_EQ(shown(row + "page_count"), std::to_string(count));
+    EXPECT_LE(count, before) << "largest first";
+    before = count;
+  }
 }
 
 TEST_F(QueuePanel, SaysThatThereIsNoQueue) {

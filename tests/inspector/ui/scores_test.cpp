@@ -39,7 +39,8 @@ class ScoresPanel : public ::testing::Test {
   [[nodiscard]] model::RangeTop best(const model::ScoreRange& range) const {
     const auto pages = must(PageView::open(must(Snapshot::open(path_, {.pin = false}))));
     const auto go_on = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return true; };
-    return must(model::top_in_range(pages, must(ScoreView::open(pages)), range, 1000, go_on));
+    return must(model::top_in_range(pages, must(ScoreView::open(pages)),
+                                    {.range = range, .count = 10'000}, go_on));
   }
 
   TemporaryFolder folder_;
@@ -121,6 +122,37 @@ TEST_F(ScoresPanel, ShowsAnEmptyTableForARangeWithoutPages) {
   EXPECT_EQ(shown("top[0].index"), "nothing");
   run_step(shell_, "key", "Escape");
   EXPECT_EQ(shown("top[0].rank"), "1");
+}
+
+TEST_F(ScoresPanel, ListsTheBestPagesThatAreNotCrawledYet) {
+  run_step(shell_, "click", "scores.known");
+  const auto pages = must(PageView::open(must(Snapshot::open(path_, {.pin = false}))));
+  const auto best = must(must(ScoreView::open(pages)).top(1000));
+  std::size_t row = 0;
+  for (std::size_t i = 0; i < best.size() && row < 5; ++i) {
+    if (must(pages.state(best[i].index)) != PageState::kKnown) continue;
+    const std::string label = "top[" + std::to_string(row++) + "].";
+    EXPECT_EQ(shown(label + "index"), std::to_string(best[i].index));
+    EXPECT_EQ(shown(label + "rank"), std::to_string(i + 1));
+    EXPECT_EQ(shown(label + "state"), "known");
+  }
+  EXPECT_EQ(row, 5U);
+  EXPECT_TRUE(shell_.app().probe().shows("pages not yet crawled"));
+  run_step(shell_, "click", "scores.all_states");
+  EXPECT_EQ(shown("top[0].rank"), "1");
+}
+
+TEST_F(ScoresPanel, ListsTheTopHundredth) {
+  const auto pages = must(PageView::open(must(Snapshot::open(path_, {.pin = false}))));
+  const auto go_on = [](std::uint64_t /*done*/, std::uint64_t /*total*/) { return true; };
+  const auto quantiles = must(model::score_quantiles(must(ScoreView::open(pages)), go_on)).value();
+  run_step(shell_, "click", "scores.top_hundredth");
+  const model::RangeTop top = best({.low = quantiles.p99});
+  EXPECT_GE(top.page_count * 100, pages.info().page_count);
+  EXPECT_TRUE(shell_.app().probe().shows(
+      fmt::format("the best {} of {} pages in the range", top.pages.size(), top.page_count)));
+  EXPECT_EQ(shown("top[0].index"), std::to_string(top.pages[0].index));
+  EXPECT_EQ(shown("top[" + std::to_string(top.pages.size()) + "].index"), "nothing");
 }
 
 TEST_F(ScoresPanel, TellsHowAlikeTwoArraysAre) {

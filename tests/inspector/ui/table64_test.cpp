@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/ui/table64.h"
 
+#include <algorithm>
+#include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "inspector/ui/style.h"
+#include "model/format_text.h"
 #include "support/temporary_folder.h"
 
 namespace crawlstore::testing {
@@ -42,6 +47,34 @@ class CountedRows final : public model::RowSource {
   std::vector<model::Column> columns_{{"number", model::Unit::kId}};
 };
 
+/// Ranks in no order, of a table that is not in memory; every third row has none.
+class RankedRows final : public model::RowSource {
+ public:
+  static constexpr std::uint64_t kCount = 10'007;  // a prime
+  /// nullopt = none. Each rank once.
+  static std::optional<std::uint64_t> rank_of(std::uint64_t row) {
+    return row % 3 == 0 ? std::nullopt : std::optional(row * 7919 % kCount);
+  }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] const std::vector<model::Column>& columns() const override { return columns_; }
+  [[nodiscard]] std::uint64_t row_count() const override { return kCount; }
+  [[nodiscard]] bool is_costly(std::size_t column) const override { return column == 2; }
+  [[nodiscard]] Result<std::vector<model::Row>> rows(std::uint64_t first,
+                                                     std::size_t count_max) const override {
+    std::vector<model::Row> rows;
+    for (std::uint64_t row = first; row < kCount && rows.size() < count_max; ++row) {
+      const auto rank = rank_of(row);
+      rows.push_back({row, rank ? model::Cell{*rank} : model::Cell{}, {}});
+    }
+    return rows;
+  }
+
+ private:
+  std::string name_ = "ranked";
+  std::vector<model::Column> columns_{
+      {"number", model::Unit::kId}, {"rank", model::Unit::kCount}, {"far", model::Unit::kCount}};
+};
+
 class NoActions final : public Actions {
  public:
   void go(const Location& location) override { gone_to = location; }
@@ -49,6 +82,7 @@ class NoActions final : public Actions {
   void verify(VerifyLevel /*level*/) override {}
   void copy(const std::string& /*text*/, std::string_view /*what*/) override {}
   void say(Severity /*severity*/, std::string text) override { said = std::move(text); }
+  void meet(const Error& /*error*/) override {}
   void run(std::string_view /*command*/, std::string_view /*argument*/) override {}
   void redraw() override {}
   Location gone_to;
@@ -80,7 +114,7 @@ class Table64Test : public ::testing::Test {
     ImGui::Begin("window", nullptr, ImGuiWindowFlags_NoDecoration);
     probe_.begin_frame();
     Ui ui = make_ui();
-    table_.draw(ui, rows_, {.id = "t", .has_filter = false});
+    table_.draw(ui, shown_, {.id = "t", .has_filter = false});
     ImGui::End();
     ImGui::Render();
     ImGui::GetIO().MouseWheel = 0;
@@ -92,6 +126,25 @@ class Table64Test : public ::testing::Test {
     ASSERT_NE(item, nullptr) << label;
     EXPECT_EQ(item->text, std::to_string(first));
     EXPECT_EQ(probe_.find("t[" + std::to_string(first - 1) + "].number"), nullptr);
+  }
+  void click(const std::string& label) {
+    const auto* item = probe_.find(label);
+    ASSERT_NE(item, nullptr) << label;
+    ImGuiIO& io = ImGui::GetIO();
+    io.MousePos = ImVec2((item->min.x + item->max.x) / 2, (item->min.y + item->max.y) / 2);
+    for (const bool is_down : {false, true, false}) {
+      io.MouseDown[0] = is_down;
+      io.DeltaTime = 1;  // no double click
+      draw();
+    }
+    jobs_.wait();
+    jobs_.take_finished();
+    draw();
+  }
+  /// The text of a cell on the screen; empty = it is not there.
+  std::string cell(std::uint64_t row, const std::string& column) {
+    const auto* item = probe_.find("t[" + std::to_string(row) + "]." + column);
+    return item == nullptr ? "" : item->text;
   }
   void point() { ImGui::GetIO().MousePos = ImVec2(100, 150); }
 
@@ -105,6 +158,7 @@ class Table64Test : public ::testing::Test {
   inspector::Probe probe_;
   inspector::Jobs jobs_{[] {}, [] { return std::int64_t{0}; }};
   std::shared_ptr<CountedRows> rows_ = std::make_shared<CountedRows>();
+  std::shared_ptr<const model::RowSource> shown_ = rows_;
   Table64 table_;
 };
 
@@ -164,6 +218,37 @@ TEST_F(Table64Test, BringsItsStateBack) {
   table_.restore(state);
   draw();
   expect_on_top(4'000'000'000);
+}
+
+TEST_F(Table64Test, FindsTheLargestAndTheSmallestOfWhatIsNotInMemory) {
+  shown_ = std::make_shared<RankedRows>();
+  draw();
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranked;  // rank, row
+  for (std::uint64_t row = 0; row < RankedRows::kCount; ++row) {
+    if (const auto rank = RankedRows::rank_of(row)) ranked.emplace_back(*rank, row);
+  }
+  std::ranges::sort(ranked);
+  click("column.rank");
+  EXPECT_EQ(probe_.find("column.rank")->text, "rank v");
+  EXPECT_EQ(cell(ranked.back().second, "rank"), model::format_count(ranked.back().first));
+  table_.select(ranked[ranked.size() - Table64::kTopRows].second);
+  draw();
+  EXPECT_NE(cell(ranked[ranked.size() - Table64::kTopRows].second, "rank"), "") << "the last one";
+  click("column.rank");
+  EXPECT_EQ(probe_.find("column.rank")->text, "rank ^");
+  EXPECT_EQ(cell(ranked.front().second, "rank"), model::format_count(ranked.front().first));
+  click("column.rank");
+  EXPECT_EQ(cell(0, "number"), "0") << "as it was";
+}
+
+TEST_F(Table64Test, SaysWhyThereIsNoOrder) {
+  shown_ = std::make_shared<RankedRows>();
+  draw();
+  click("column.far");
+  EXPECT_EQ(actions_.said,
+            "no order by far: each value takes a look elsewhere in the file. A filter such as "
+            "\"far\">10 looks through all 10,007 rows");
+  EXPECT_EQ(cell(0, "number"), "0");
 }
 
 /// Bytes of all files of a folder.
