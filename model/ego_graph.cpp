@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -40,6 +42,7 @@ class PageGraphBuilder {
       CRAWLSTORE_TRY(add_neighbours(at->second, EgoGraphOptions::kExpandedMax, distance));
     }
     CRAWLSTORE_TRY(add_edges());
+    count_hidden();
     find_distances(graph_, options_.direction);
     return std::move(graph_);
   }
@@ -58,26 +61,27 @@ class PageGraphBuilder {
     places_.emplace(index, static_cast<std::uint32_t>(graph_.nodes.size()));
     graph_.nodes.push_back(std::move(node));
     is_exhausted_.push_back(false);
+    neighbour_counts_.emplace_back();
     return {};
   }
 
   /// Pages at the other end of its links, going the way asked for; ascending, each once.
   Result<std::vector<std::uint64_t>> neighbours(std::uint64_t index) const {
-    std::vector<std::uint64_t> found;
-    if (options_.direction != GraphDirection::kIn) {
-      auto out = view_.out_links(index);
-      if (!out) return out;
-      found = std::move(*out);
-    }
-    if (options_.direction != GraphDirection::kOut) {
-      auto in = view_.in_links(index);
-      if (!in) return in;
-      const auto middle = static_cast<std::ptrdiff_t>(found.size());
-      found.insert(found.end(), in->begin(), in->end());
-      std::inplace_merge(found.begin(), found.begin() + middle, found.end());
-      found.erase(std::unique(found.begin(), found.end()), found.end());
-    }
-    return found;
+    if (options_.direction == GraphDirection::kIn) return view_.in_links(index);
+    CRAWLSTORE_TRY(auto out, view_.out_links(index));
+    return with_in_links(index, std::move(out));
+  }
+
+  /// Its out-links are known.
+  Result<std::vector<std::uint64_t>> with_in_links(std::uint64_t index,
+                                                   std::vector<std::uint64_t> out) const {
+    if (options_.direction == GraphDirection::kOut) return out;
+    CRAWLSTORE_TRY(auto in, view_.in_links(index));
+    if (options_.direction == GraphDirection::kIn) return in;
+    std::vector<std::uint64_t> all;
+    all.reserve(out.size() + in.size());
+    std::ranges::set_union(out, in, std::back_inserter(all));
+    return all;
   }
 
   /// What has no score is as good as 0.
@@ -131,6 +135,7 @@ class PageGraphBuilder {
   Result<void> add_neighbours(std::size_t at, std::size_t room, std::uint32_t distance) {
     if (!progress_(graph_.nodes.size(), 0)) return fail(Errc::kCancelled, "it was cancelled");
     CRAWLSTORE_TRY(auto pages, neighbours(graph_.nodes[at].page));
+    neighbour_counts_[at] = count_others(graph_.nodes[at].page, pages);
     std::erase_if(pages, [&](std::uint64_t page) { return is_known(page, distance); });
     CRAWLSTORE_TRY(const auto best, best_of(pages, room));
     for (const std::uint64_t page : best) CRAWLSTORE_TRY(add(page, distance));
@@ -155,7 +160,7 @@ class PageGraphBuilder {
     for (std::uint32_t from = 0; from < graph_.nodes.size(); ++from) {
       if (!progress_(from, graph_.nodes.size())) return fail(Errc::kCancelled, "it was cancelled");
       const std::uint64_t page = graph_.nodes[from].page;
-      CRAWLSTORE_TRY(const auto out, view_.out_links(page));
+      CRAWLSTORE_TRY(auto out, view_.out_links(page));
       const std::size_t before = graph_.edges.size();
       for (const std::uint64_t target : out) {
         const auto to = places_.find(target);
@@ -163,11 +168,34 @@ class PageGraphBuilder {
       }
       std::ranges::sort(graph_.edges.begin() + static_cast<std::ptrdiff_t>(before),
                         graph_.edges.end(), {}, &GraphEdge::to);
-      CRAWLSTORE_TRY(const auto all, neighbours(page));
-      graph_.nodes[from].hidden_count = static_cast<std::uint64_t>(std::ranges::count_if(
-          all, [this](std::uint64_t other) { return !places_.contains(other); }));
+      if (neighbour_counts_[from]) continue;
+      CRAWLSTORE_TRY(const auto all, with_in_links(page, std::move(out)));
+      neighbour_counts_[from] = count_others(page, all);
     }
     return {};
+  }
+
+  /// A page may link to itself.
+  static std::uint64_t count_others(std::uint64_t page, const std::vector<std::uint64_t>& pages) {
+    return pages.size() - (std::ranges::binary_search(pages, page) ? 1 : 0);
+  }
+
+  /// All neighbours but those that edges lead to.
+  void count_hidden() {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> shown;
+    for (const GraphEdge& edge : graph_.edges) {
+      if (options_.direction != GraphDirection::kIn) shown.emplace_back(edge.from, edge.to);
+      if (options_.direction != GraphDirection::kOut) shown.emplace_back(edge.to, edge.from);
+    }
+    std::ranges::sort(shown);
+    shown.erase(std::unique(shown.begin(), shown.end()), shown.end());
+    for (std::size_t at = 0; at < graph_.nodes.size(); ++at) {
+      graph_.nodes[at].hidden_count = neighbour_counts_[at];
+    }
+    for (const auto& [at, other] : shown) {
+      auto& hidden = graph_.nodes[at].hidden_count;
+      if (hidden > 0) --*hidden;  // in a hostile file, one side of a link may lack the other
+    }
   }
 
   const PageView& view_;
@@ -176,7 +204,8 @@ class PageGraphBuilder {
   EgoGraph graph_;
   std::unordered_map<std::uint64_t, std::uint32_t> places_;  // of pages, in nodes
   std::vector<bool> is_exhausted_;                           // all neighbours of the node are there
-  bool is_changed_ = false;                                  // by this round through the levels
+  std::vector<std::optional<std::uint64_t>> neighbour_counts_;  // of nodes, those not shown too
+  bool is_changed_ = false;                                     // by this round through the levels
 };
 
 }  // namespace

@@ -21,7 +21,9 @@ using model::GraphNode;
 
 /// Of a host, where there is time.
 constexpr std::size_t kThoroughHostPages = 50'000;
-constexpr std::chrono::milliseconds kFirstLayout{1000};
+/// A first picture in good time, and of a layout so much whatever went before.
+constexpr std::chrono::milliseconds kFirstPicture{1500};
+constexpr std::chrono::milliseconds kFirstLayoutMin{300};
 
 std::vector<float> sizes_of(const GraphScene& scene) {
   std::vector<float> sizes;
@@ -99,8 +101,11 @@ std::vector<model::GraphPoint> points_of(const EgoGraph& graph, const GraphScene
 }  // namespace
 
 std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQuestion& question,
-                                             const GraphScene* before, std::uint64_t number,
+                                             const GraphScene* before, const GraphScene* rough,
+                                             std::uint64_t number,
                                              const model::PagesProgress& progress) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
   auto found = std::make_shared<FoundGraph>();
   std::optional<ScoreView> scores;
   if (!question.scores.empty()) {
@@ -108,7 +113,9 @@ std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQ
     if (opened) scores = std::move(*opened);
     if (!opened) found->scores_problem = opened.error();
   }
-  auto graph = gather(pages, question, scores, progress);
+  const bool is_gathered = rough != nullptr && rough->graph.unseen_page_count == 0;
+  Result<EgoGraph> graph =
+      is_gathered ? Result<EgoGraph>(rough->graph) : gather(pages, question, scores, progress);
   if (!graph && scores && graph.error().code != Errc::kCancelled) {
     // Scores that cannot be read are no reason to show nothing.
     found->scores_problem = graph.error();
@@ -127,9 +134,7 @@ std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQ
     if (of_nodes) scene->scores = std::move(*of_nodes);
     if (!of_nodes) found->scores_problem = of_nodes.error();
   }
-  // A first picture in good time.
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + kFirstLayout;
+  const auto end = std::max(start + kFirstPicture, Clock::now() + kFirstLayoutMin);
   scene->is_rough = !question.is_thorough && graph->unseen_page_count > 0;
   scene->points = points_of(*graph, before, [&](std::uint64_t done, std::uint64_t total) {
     const bool is_late = !question.is_thorough && Clock::now() > end;

@@ -42,9 +42,11 @@ struct FoundGraph {
 };
 
 /// Returns nothing when it was cancelled.
-///   before  the scene that is shown, or nullptr
+///   before  the scene that was shown before the question, or nullptr
+///   rough   the first picture that answers it, when a better one is asked for, or nullptr
 std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQuestion& question,
-                                             const GraphScene* before, std::uint64_t number,
+                                             const GraphScene* before, const GraphScene* rough,
+                                             std::uint64_t number,
                                              const model::PagesProgress& progress);
 
 }  // namespace crawlstore::inspector
