@@ -16,12 +16,21 @@
 namespace crawlstore::inspector {
 namespace {
 
+char lower_letter(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
 std::string lower(std::string_view text) {
   std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  std::ranges::transform(result, result.begin(), lower_letter);
   return result;
+}
+
+/// Nearly all texts: they are shown as they are.
+bool is_plain(std::string_view text) {
+  bool is_other = false;
+  for (const char c : text) is_other |= c < ' ' || c > '~';
+  return !is_other;
 }
 
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -232,13 +241,16 @@ bool Filter::holds(const Term& term, const std::vector<model::Cell>& row) const 
 /// Of bytes that cannot be shown as they are, what they are and what is shown instead are looked
 /// at.
 bool Filter::shows(const Term& term, const model::Cell& cell, model::Unit unit) {
+  const auto* bytes = std::get_if<std::string>(&cell);
+  if (term.test == Test::kShows && bytes != nullptr && is_plain(*bytes)) {
+    return !std::ranges::search(*bytes, term.text, {}, lower_letter).empty();
+  }
   const auto is_it = [&term](const std::string& text) {
     if (term.test == Test::kFinds) return re2::RE2::PartialMatch(text, *term.expression);
     if (term.test == Test::kShows) return lower(text).find(term.text) != std::string::npos;
     return lower(text) == term.text;
   };
   const std::string shown = shown_text(cell, unit);
-  const auto* bytes = std::get_if<std::string>(&cell);
   return is_it(shown) || (bytes != nullptr && *bytes != shown && is_it(*bytes));
 }
 
