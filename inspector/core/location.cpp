@@ -172,7 +172,11 @@ struct ThingText {
 
 std::optional<Location> parse_location(std::string_view text) {
   auto words = split(text);
-  if (auto thing = parse_thing(words)) return Location{{}, std::move(*thing)};
+  if (auto thing = parse_thing(words)) {
+    Location location;
+    location.thing = std::move(*thing);
+    return location;
+  }
   if (!is_panel_id(words[0])) return std::nullopt;
   Location location{std::string(words[0]), {}};
   if (words.size() == 1) return location;
