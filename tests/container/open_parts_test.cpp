@@ -29,7 +29,6 @@ class NamedPart final : public Participant {
   void dropped() override {}
   void keep_tentative() override {}
   void drop_tentative() override {}
-  void moved(const std::map<RunId, format::RunRef>& /*runs*/) override {}
   void close() override {}
 
  private:

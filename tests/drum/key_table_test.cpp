@@ -7,6 +7,7 @@
 
 #include <crawlstore/drum_view.h>
 
+#include "container/compact.h"
 #include "container/container_store.h"
 #include "format/endian.h"
 #include "support/random.h"
@@ -155,6 +156,63 @@ TEST(KeyTable, GivesBackWhatItDrops) {
   }
   const std::uint64_t grown = writer->file_bytes() - file_bytes;
   EXPECT_EQ(writer->free_bytes(), free_bytes + grown);
+}
+
+/// Edits of which the second cannot be read.
+struct BrokenEdits final : drum::EditKeys {
+  using EditKeys::EditKeys;
+  Result<void> advance() override { return fail(Errc::kIo, "broken"); }
+};
+
+TEST(KeyTable, KeepsWhatWasAppliedBeforeEditsThatFail) {
+  ContainerStore store;
+  auto writer = store.writer();
+  auto table = open_table(*writer, 4, 50);
+  Random random(4);
+  Model model;
+  const Edits edits = random_edits(random, 200);
+  must(table.apply(*writer, edits.list));
+  edits.apply_to(model);
+  const std::uint64_t free_bytes = writer->free_bytes();
+  const std::uint64_t file_bytes = writer->file_bytes();
+  const Edits others = random_edits(random, 200);
+  BrokenEdits broken(others.list);
+  container::WorkSteps unasked;
+  EXPECT_EQ(table.apply(*writer, broken, unasked).error().code, Errc::kIo);
+  EXPECT_EQ(writer->free_bytes() - free_bytes, writer->file_bytes() - file_bytes);
+  expect_finds(table, model);
+  must(writer->commit());
+  table.committed();
+  expect_same(store, table, model);
+}
+
+TEST(KeyTable, FindsAndRewritesWhatCompactionHasMoved) {
+  ContainerStore store;
+  auto writer = store.writer();
+  const SegmentId drum = add_drum(*writer);
+  std::vector<SegmentId> blobs(20);  // in front of the table
+  for (SegmentId& blob : blobs) blob = add_blob(*writer, drum, 4 * kKiB, 1);
+  auto table = open_table(*writer, 4, 50);
+  Random random(5);
+  Model model;
+  const auto commit_edits = [&] {
+    const Edits edits = random_edits(random, 200);
+    must(table.apply(*writer, edits.list));
+    must(writer->commit());
+    table.committed();
+    edits.apply_to(model);
+  };
+  commit_edits();
+  expect_finds(table, model);
+  for (const SegmentId blob : blobs) writer->remove(blob);
+  must(writer->commit());
+  EXPECT_NE(must(container::compact(*writer, {})).moved_bytes, 0U);
+  for (std::size_t i = 0; i < blobs.size(); ++i) add_blob(*writer, drum, 4 * kKiB, 2);
+  must(writer->commit());
+  expect_finds(table, model);
+  commit_edits();
+  expect_finds(table, model);
+  expect_same(store, table, model);
 }
 
 TEST(KeyTable, RefusesDrumsOfOthers) {

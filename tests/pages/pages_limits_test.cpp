@@ -3,6 +3,7 @@
 // Page databases at their edges: large, odd, many at once.
 #include <cerrno>
 #include <limits>
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -281,12 +282,13 @@ TEST(PagesLimits, LeaveOutUrlsWhoseKeyAnotherHas) {
     must(pages.merge());
   }
   const PageKey stolen = page_key(url_of(1), kFixedKeySeed);
-  MemoryStore again(after(store, [&stolen](container::Writer& writer) {
-    auto keys = must(drum::KeyTable::open(writer, "pages", {format::kPageValueBytes, 1, 100}));
+  std::optional<drum::KeyTable> keys;  // until the commit
+  MemoryStore again(after(store, [&](container::Writer& writer) {
+    keys = must(drum::KeyTable::open(writer, "pages", {format::kPageValueBytes, 1, 100}));
     std::array<std::byte, format::kPageValueBytes> value{};
     format::store(value.data() + 5, stolen.witness ^ 1);
     const drum::KeyEdit edit{stolen.key, false, value};
-    must(keys.apply(writer, std::span(&edit, 1)));
+    must(keys->apply(writer, std::span(&edit, 1)));
   }));
   auto pages = must(PageDb::open(*again, "pages", small_options()));
   CrawledPage page(url_of(2), 1);

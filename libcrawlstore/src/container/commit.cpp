@@ -297,6 +297,7 @@ Result<Generation> Writer::publish(Draft& draft) {
   last_commit_ = report_of(draft);
   skipped_generations_ = 0;
   directory_ = draft.next;
+  runs->published(*directory_);  // first: what follows may run out of memory
   held_ = directory_->held;
   held_tables_ = directory_->held_tables;
   dissolved_.clear();
@@ -306,7 +307,6 @@ Result<Generation> Writer::publish(Draft& draft) {
     for (const Extent& extent : draft.reserved) in_flight_.erase(extent.offset_bytes);
     for (const Extent& extent : draft.freed_at_once) free_.insert(extent);
   }
-  runs->published(*directory_);
   if (!policy().ask_after_publish) {
     last_commit_.freed_bytes = free_unheld(early_pins);
     return generation;

@@ -409,9 +409,7 @@ class Compaction {
     for (const LiveRun& run : runs) {
       refs.emplace(run.run, *writer_.directory()->find(run.segment)->find_run(run.run));
     }
-    if (refs.empty()) return;
-    writer_.runs->moved(refs);
-    turns_.moved(refs);
+    if (!refs.empty()) writer_.runs->moved(refs);
   }
 
   Result<void> write_nodes(format::SegmentEntry& entry, TileMoves& moves) {

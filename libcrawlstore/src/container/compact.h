@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <set>
 
 #include <crawlstore/store.h>
@@ -27,8 +26,6 @@ class CompactionTurns {
   virtual Result<void> publish(const Work& work) { return work(); }
   /// Adds the runs that work under way reads where they are. In a turn only.
   virtual void note_busy(std::set<RunId>& /*runs*/) const {}
-  /// These runs are published, elsewhere than before. At the end of `work` of publish() only.
-  virtual void moved(const std::map<RunId, format::RunRef>& /*runs*/) {}
 };
 
 /// Moves runs from the end of the file to free space nearer the front, then the directory, and

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -10,8 +9,6 @@
 
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
-
-#include "format/directory.h"
 
 namespace crawlstore {
 
@@ -71,8 +68,6 @@ class Participant : public std::enable_shared_from_this<Participant> {
 
   /// Adds the runs that work under way reads where they are. Called with the store's turn.
   virtual void note_busy(std::set<RunId>& /*runs*/) const {}
-  /// Compaction has published these runs elsewhere. All locks are held.
-  virtual void moved(const std::map<RunId, format::RunRef>& /*runs*/) {}
 
   /// No further use. Gives back what no commit has published. Called with the store's turn.
   virtual void close() = 0;

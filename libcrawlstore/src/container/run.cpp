@@ -7,6 +7,13 @@ Run::~Run() {
   if (runs_ != nullptr) runs_->forget(*this);
 }
 
+const RunReader& Run::reader() const {
+  if (runs_ == nullptr) return *reader_;
+  const std::lock_guard lock(runs_->mutex_);
+  if (reader_ == nullptr) reader_ = runs_->reader_of(segment_, ref_);
+  return *reader_;
+}
+
 std::shared_ptr<const RunReader> Runs::reader_of(SegmentId segment,
                                                  const format::RunRef& ref) const {
   // The storage lives as long as the writer, without which nothing is read.
@@ -16,36 +23,32 @@ std::shared_ptr<const RunReader> Runs::reader_of(SegmentId segment,
 }
 
 RunPtr Runs::add(SegmentId segment, const format::RunRef& ref) {
-  // Before the lock, which its destructor takes when memory is out below.
-  const auto run = std::make_shared<Run>(reader_of(segment, ref), shared_from_this());
+  const auto run = std::make_shared<Run>(shared_from_this(), segment, ref);
   const std::lock_guard lock(mutex_);
-  if (ref.born.value == 0) unpublished_.insert(run.get());
-  runs_.insert(run.get());
+  link(*run);
   return run;
 }
 
 void Runs::published(const Directory& directory) {
   const std::lock_guard lock(mutex_);
-  for (auto at = unpublished_.begin(); at != unpublished_.end();) {
-    Run& run = **at;
-    const auto* const entry = directory.find(run.reader().segment());
+  for (Run* next = unpublished_; next != nullptr;) {
+    Run& run = *std::exchange(next, next->after_);
+    const auto* const entry = directory.find(run.segment_);
     const auto* const ref = entry == nullptr ? nullptr : entry->find_run(run.ref_.run_id);
-    if (ref == nullptr) {
-      ++at;
-      continue;
-    }
+    if (ref == nullptr) continue;
+    unlink(run);
     run.ref_ = *ref;
-    at = unpublished_.erase(at);
+    link(run);
   }
 }
 
 void Runs::moved(const std::map<RunId, format::RunRef>& places) {
   const std::lock_guard lock(mutex_);
-  for (Run* const run : runs_) {
+  for (Run* run = published_; run != nullptr; run = run->after_) {
     const auto place = places.find(run->ref_.run_id);
     if (place == places.end()) continue;
     run->ref_ = place->second;
-    run->reader_ = reader_of(run->reader().segment(), run->ref_);
+    run->reader_ = nullptr;
   }
 }
 
@@ -54,11 +57,23 @@ void Runs::end() {
   writer_ = nullptr;
 }
 
+void Runs::link(Run& run) noexcept {
+  Run*& first = list_of(run);
+  run.before_ = nullptr;
+  run.after_ = first;
+  if (first != nullptr) first->before_ = &run;
+  first = &run;
+}
+
+void Runs::unlink(Run& run) noexcept {
+  (run.before_ != nullptr ? run.before_->after_ : list_of(run)) = run.after_;
+  if (run.after_ != nullptr) run.after_->before_ = run.before_;
+}
+
 void Runs::forget(Run& run) noexcept {
   const std::lock_guard lock(mutex_);
-  runs_.erase(&run);
-  if (unpublished_.erase(&run) == 0 || writer_ == nullptr) return;
-  writer_->release(run.ref_.extent());
+  unlink(run);
+  if (run.ref_.born.value == 0 && writer_ != nullptr) writer_->release(run.ref_.extent());
 }
 
 }  // namespace crawlstore::container

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <utility>
 
 #include "container/directory_state.h"
@@ -24,21 +23,27 @@ class Runs;
 /// Threads: any number, but for those changes.
 class Run {
  public:
-  /// Without `runs` it stays where it is, in a generation that is read.
-  explicit Run(std::shared_ptr<const RunReader> reader, std::shared_ptr<Runs> runs = nullptr)
-      : ref_(reader->run()), reader_(std::move(reader)), runs_(std::move(runs)) {}
+  /// A run that stays where it is, in a generation that is read.
+  explicit Run(std::shared_ptr<const RunReader> reader)
+      : segment_(reader->segment()), ref_(reader->run()), reader_(std::move(reader)) {}
+  Run(std::shared_ptr<Runs> runs, SegmentId segment, const format::RunRef& ref)
+      : segment_(segment), ref_(ref), runs_(std::move(runs)) {}
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run();
 
   [[nodiscard]] const format::RunRef& ref() const { return ref_; }
-  [[nodiscard]] const RunReader& reader() const { return *reader_; }
+  /// Makes the reader at the first call: most runs of a DRUM of many buckets need none.
+  [[nodiscard]] const RunReader& reader() const;
 
  private:
   friend class Runs;
+  const SegmentId segment_;
   format::RunRef ref_;
-  std::shared_ptr<const RunReader> reader_;  // knows another `born` perhaps
-  std::shared_ptr<Runs> runs_;
+  mutable std::shared_ptr<const RunReader> reader_;  // knows another `born` perhaps
+  const std::shared_ptr<Runs> runs_;                 // whose mutex guards what follows, and reader_
+  Run* before_ = nullptr;
+  Run* after_ = nullptr;
 };
 
 using RunPtr = std::shared_ptr<const Run>;
@@ -57,17 +62,24 @@ class Runs : public std::enable_shared_from_this<Runs> {
   void moved(const std::map<RunId, format::RunRef>& places);
   /// The writer goes. What is in no generation is lost with it.
   void end();
+  /// Makes a reader of a run where it is now, which the writer outlives.
+  [[nodiscard]] std::shared_ptr<const RunReader> reader_of(SegmentId segment,
+                                                           const format::RunRef& ref) const;
 
  private:
   friend class Run;
-  [[nodiscard]] std::shared_ptr<const RunReader> reader_of(SegmentId segment,
-                                                           const format::RunRef& ref) const;
+  /// The first run of the list that a run is in.
+  [[nodiscard]] Run*& list_of(const Run& run) {
+    return run.ref_.born.value == 0 ? unpublished_ : published_;
+  }
+  void link(Run& run) noexcept;
+  void unlink(Run& run) noexcept;
   void forget(Run& run) noexcept;
 
   std::mutex mutex_;  // guards what follows
   SegmentWriter* writer_;
-  std::set<Run*> runs_;
-  std::set<Run*> unpublished_;  // of runs_
+  Run* published_ = nullptr;
+  Run* unpublished_ = nullptr;
 };
 
 }  // namespace crawlstore::container

@@ -96,10 +96,6 @@ class Turns final : public container::CompactionTurns {
     for (const Participant* participant : store_.participants) participant->note_busy(runs);
   }
 
-  void moved(const std::map<RunId, format::RunRef>& runs) override {
-    for (Participant* participant : store_.participants) participant->moved(runs);
-  }
-
  private:
   StoreImpl& store_;
 };

@@ -123,27 +123,25 @@ Result<void> DrumCore::Impl::prepare(CommitScope scope) {
   if (scope != CommitScope::kNothing) CRAWLSTORE_TRY(write_arrays(scope));
   commit_is_whole = scope == CommitScope::kEverything;
   sequence_in_commit = std::max(state.next_sequence, state.sequence_limit);
-  if (dirty) {
-    CRAWLSTORE_TRY(auto run, drum::put_state(*store->writer, state,
-                                             {merge_thresholds(), options.partition_keys_max}));
-    table_run_in_commit = run;
-  }
-  return {};
+  if (!dirty) return {};
+  return drum::put_state(*store->writer, *store->writer->runs, state,
+                         {merge_thresholds(), options.partition_keys_max});
 }
 
 void DrumCore::Impl::published() {
   if (commit_is_whole) last_commit = std::chrono::steady_clock::now();
-  if (!table_run_in_commit) return;
-  drum::refresh_state(*store->writer, state);
+  if (state.table_run == nullptr) return;
+  for (auto& bucket : state.buckets) {
+    bucket.keep_tentative();
+    if (bucket.pending.keys.empty()) bucket.key_log = {};
+    if (bucket.pending.auxes.empty()) bucket.aux_log = {};
+  }
+  for (auto& consumer : state.consumers) {
+    if (consumer.runs.empty()) consumer.results = {};
+  }
   published_sequence = sequence_in_commit;
   dirty = false;
-  table_run_in_commit.reset();
-}
-
-void DrumCore::Impl::dropped() {
-  if (!table_run_in_commit) return;
-  store->writer->release(table_run_in_commit->extent());
-  table_run_in_commit.reset();
+  state.table_run.reset();
 }
 
 Result<void> DrumCore::Impl::write_arrays(CommitScope scope) {
@@ -165,17 +163,9 @@ void DrumCore::Impl::note_busy(std::set<RunId>& runs) const {
   }
 }
 
-void DrumCore::Impl::moved(const std::map<RunId, format::RunRef>& runs) {
-  drum::note_moved(state, runs);
-  lookups.clear();
-}
-
 void DrumCore::Impl::keep_tentative() {
   const std::lock_guard lock(mutex);
-  for (auto& bucket : state.buckets) {
-    bucket.pending.add(bucket.tentative);
-    bucket.tentative = {};
-  }
+  for (auto& bucket : state.buckets) bucket.keep_tentative();
   tentative_keys.clear();
   look_for_full_buckets();
 }
@@ -184,33 +174,18 @@ void DrumCore::Impl::drop_tentative() {
   const std::lock_guard lock(mutex);
   for (auto& columns : tentative_arrays) columns.clear();
   tentative_keys.clear();
-  for (auto& bucket : state.buckets) {
-    drum::release_unpublished(*store->writer, bucket.tentative.keys);
-    drum::release_unpublished(*store->writer, bucket.tentative.auxes);
-    bucket.tentative = {};
-  }
+  for (auto& bucket : state.buckets) bucket.tentative = {};
 }
 
-/// What no commit has published is lost with us.
-void DrumCore::Impl::release_unpublished() {
-  for (const auto& bucket : state.buckets) {
-    for (const auto* log : {&bucket.pending, &bucket.tentative}) {
-      drum::release_unpublished(*store->writer, log->keys);
-      drum::release_unpublished(*store->writer, log->auxes);
-    }
-    if (bucket.partition_run) {
-      drum::release_unpublished(*store->writer, {&*bucket.partition_run, 1});
-    }
-  }
-  for (const auto& consumer : state.consumers) {
-    drum::release_unpublished(*store->writer, consumer.runs);
-  }
-}
-
+/// Lets go of all runs; what is counted stays.
 void DrumCore::Impl::close() {
   cancel_flight();
   const std::lock_guard lock(mutex);
-  if (!store->writer->poisoned()) release_unpublished();
+  for (auto& bucket : state.buckets) {
+    for (auto* log : {&bucket.pending, &bucket.tentative}) log->keys = log->auxes = {};
+    bucket.partition_run.reset();
+  }
+  for (auto& consumer : state.consumers) consumer.runs.clear();
   closed = true;
 }
 

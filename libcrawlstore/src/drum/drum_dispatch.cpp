@@ -274,9 +274,8 @@ Result<std::uint64_t> DrumCore::Impl::take_results_locked(std::uint16_t consumer
   const auto deliver_all = [&]() -> Result<void> {
     std::vector<std::byte> payload;
     for (const auto& run : saved.runs) {
-      CRAWLSTORE_TRY(container::read_run(
-          writer.storage(), container::run_name(writer.identity(), saved.results, run.run_id), run,
-          payload));
+      const auto name = container::run_name(writer.identity(), saved.results, run->ref().run_id);
+      CRAWLSTORE_TRY(container::read_run(writer.storage(), name, run->ref(), payload));
       CRAWLSTORE_TRY(drum::for_each_answer(
           payload, [&](std::span<const RawAnswer> answers) { return call_sink(sink, answers); }));
     }

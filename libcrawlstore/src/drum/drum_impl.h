@@ -61,12 +61,12 @@ struct DrumCore::Impl : Participant {
   bool has_hot_array = false;      // some array takes too much of the memory
   std::unique_ptr<Flight> flight;  // guarded by StoreImpl::turn
   std::map<std::uint16_t, RawSink> sinks;
-  /// By bucket, opened when they are needed; empty, or one may be of a partition of before.
-  std::vector<std::shared_ptr<const drum::PartitionLookup>> lookups;
+  /// By bucket, opened when they are needed; empty, or one may be of a partition of before, or of
+  /// the place where it was.
+  std::vector<drum::LookupPtr> lookups;
   std::vector<drum::LoggedKeys> pending_keys;  // by bucket, as far as somebody asked; or empty
   std::vector<drum::LoggedKeys> tentative_keys;
   drum::RequestColumns::Encoded scratch;
-  std::optional<format::RunRef> table_run_in_commit;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
   std::uint16_t nobody = 0;  // the consumer of inserts; 0: there is none yet
   std::uint64_t transfer_count = 0;
@@ -82,14 +82,12 @@ struct DrumCore::Impl : Participant {
   // drum_core.cpp
   Result<void> prepare(CommitScope scope) override;
   void published() override;
-  void dropped() override;
+  void dropped() override { state.table_run.reset(); }
   Result<void> write_arrays(CommitScope scope) override;
   void keep_tentative() override;
   void drop_tentative() override;
   void note_busy(std::set<RunId>& runs) const override;
-  void moved(const std::map<RunId, format::RunRef>& runs) override;
   void close() override;
-  void release_unpublished();
   [[nodiscard]] std::string_view name() const override { return state.name; }
   Result<void> check_usable() const;
   [[nodiscard]] DrumOptions current_options() const;
@@ -153,10 +151,10 @@ struct DrumCore::Impl : Participant {
   [[nodiscard]] std::size_t waiting_count(std::size_t bucket) const;
   Result<void> ensure_room_for_run(std::size_t bucket_index);
   Result<void> join_runs(drum::Bucket& bucket);
-  Result<void> read_requests(const drum::Bucket& bucket, std::span<const format::RunRef> keys,
-                             std::span<const format::RunRef> auxes,
+  Result<void> read_requests(const drum::Bucket& bucket, std::span<const container::RunPtr> keys,
+                             std::span<const container::RunPtr> auxes,
                              const std::function<void(const RawRequest&, std::uint64_t)>& visit);
-  Result<void> redistribute(Group& group, std::size_t first, std::size_t count);
+  Result<void> redistribute(std::size_t first, std::size_t count);
 
   // drum_merge.cpp
   Result<MergeReport> merge(MergeCall call);
@@ -195,7 +193,7 @@ struct DrumCore::Impl : Participant {
 
   // drum_install.cpp
   Result<void> install(Group& group);
-  Result<void> join_results(drum::Consumer& consumer, Group& group);
+  Result<void> join_results(drum::Consumer& consumer);
   Result<void> install_outcome(Group& group, drum::MergeOutcome& outcome);
 
   // drum_dispatch.cpp
@@ -226,8 +224,6 @@ struct DrumCore::Impl::Wants {
 struct DrumCore::Impl::Group {
   std::vector<drum::MergeOutcome> outcomes;
   std::map<std::uint16_t, drum::ResultColumns> results;  // of consumers that are absent
-  std::vector<format::RunRef> written;                   // to release if the commit fails
-  std::vector<format::RunRef> superseded;                // to release when it succeeded
   /// What was sealed in the buckets (named by first key) that are installed.
   std::vector<std::pair<std::uint64_t, std::vector<drum::WaitingRequests>>> answered;
   std::uint64_t bytes = 0;  // of the new partitions

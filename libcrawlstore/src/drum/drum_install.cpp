@@ -21,54 +21,37 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
   splits_under_way -= job.piece_writers.size() - 1;
   // As they are now: a commit may have published them, or what was sealed, since the merge began.
   const std::size_t run_count = job.is_last_slice ? bucket.locked_run_count : job.key_runs.size();
-  drum::LogRuns rest = bucket.pending;
-  rest.drop_front(run_count);
-  const auto& runs = bucket.pending;
-  group.superseded.insert(group.superseded.end(), runs.keys.begin(),
-                          runs.keys.end() - static_cast<std::ptrdiff_t>(rest.keys.size()));
-  group.superseded.insert(group.superseded.end(), runs.auxes.begin(),
-                          runs.auxes.end() - static_cast<std::ptrdiff_t>(rest.auxes.size()));
-  bucket.pending = std::move(rest);
+  bucket.pending.drop_front(run_count);
   bucket.locked_run_count -= run_count;
   if (job.is_last_slice) bucket.is_planned = false;
   if (!outcome.changed) return {};
 
-  if (bucket.partition_run) group.superseded.push_back(*bucket.partition_run);
-  for (std::size_t piece = 0; piece < outcome.pieces.size(); ++piece) {
-    outcome.job.piece_writers[piece].give_back();
-    group.written.push_back(outcome.pieces[piece].run);
-  }
-  bucket.partition = job.piece_segments.front();
-  bucket.partition_run = outcome.pieces.front().run;
-  bucket.key_count = outcome.pieces.front().key_count;
-  for (std::size_t piece = 1; piece < outcome.pieces.size(); ++piece) {
-    drum::Bucket added;
-    added.first_key = outcome.pieces[piece].first_key;
-    added.partition = job.piece_segments[piece];
-    added.partition_run = outcome.pieces[piece].run;
-    added.key_count = outcome.pieces[piece].key_count;
-    state.buckets.insert(state.buckets.begin() + static_cast<std::ptrdiff_t>(index + piece), added);
+  for (std::size_t i = 0; i < outcome.pieces.size(); ++i) {
+    const auto& piece = outcome.pieces[i];
+    const auto place = state.buckets.begin() + static_cast<std::ptrdiff_t>(index + i);
+    drum::Bucket& written = i == 0 ? *place : *state.buckets.insert(place, drum::Bucket());
+    if (i != 0) written.first_key = piece.first_key;
+    written.partition = job.piece_segments[i];
+    written.partition_run = store->writer->runs->add(written.partition, piece.run);
+    outcome.job.piece_writers[i].give_back();
+    written.key_count = piece.key_count;
   }
   if (outcome.pieces.size() == 1) return {};
   group.report.split_count += outcome.pieces.size() - 1;
-  const auto& source = state.buckets[index];
-  for (const auto* log : {&source.pending, &source.tentative}) {
-    group.superseded.insert(group.superseded.end(), log->keys.begin(), log->keys.end());
-    group.superseded.insert(group.superseded.end(), log->auxes.begin(), log->auxes.end());
-  }
-  return redistribute(group, index, outcome.pieces.size());
+  return redistribute(index, outcome.pieces.size());
 }
 
 /// Joins the newest runs of a results log that has many: those behind a run have its size. A joined
 /// run is read whole, so it holds at most kJoinedResultsBytesMax.
-Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer, Group& group) {
+Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer) {
   auto& runs = consumer.runs;
   if (runs.size() <= format::kRunsPerLogMax / 2) return {};
   std::size_t first = runs.size();
   std::uint64_t behind = 0;
-  while (first > 0 && (first + 2 > runs.size() || runs[first - 1].payload_bytes <= behind) &&
-         behind + runs[first - 1].payload_bytes <= kJoinedResultsBytesMax) {
-    behind += runs[--first].payload_bytes;
+  const auto bytes_of = [&runs](std::size_t i) { return runs[i]->ref().payload_bytes; };
+  while (first > 0 && (first + 2 > runs.size() || bytes_of(first - 1) <= behind) &&
+         behind + bytes_of(first - 1) <= kJoinedResultsBytesMax) {
+    behind += bytes_of(--first);
   }
   if (runs.size() - first < 2) {
     if (runs.size() <= format::kRunsPerLogMax) return {};
@@ -78,20 +61,19 @@ Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer, Group& group
   drum::ResultColumns joined;
   std::vector<std::byte> payload;
   for (std::size_t i = first; i < runs.size(); ++i) {
-    const auto name = container::run_name(writer.identity(), consumer.results, runs[i].run_id);
-    CRAWLSTORE_TRY(container::read_run(writer.storage(), name, runs[i], payload));
+    const format::RunRef& run = runs[i]->ref();
+    const auto name = container::run_name(writer.identity(), consumer.results, run.run_id);
+    CRAWLSTORE_TRY(container::read_run(writer.storage(), name, run, payload));
     CRAWLSTORE_TRY(
         drum::for_each_answer(payload, [&](std::span<const RawAnswer> answers) -> Result<void> {
           for (const RawAnswer& answer : answers) joined.append(answer, state.shape());
           return {};
         }));
-    group.superseded.push_back(runs[i]);
   }
-  CRAWLSTORE_TRY(auto run,
+  CRAWLSTORE_TRY(const auto run,
                  joined.write(writer, consumer.results, writer.new_run_ids(1), state.value_bytes));
-  group.written.push_back(run);
   runs.resize(first);
-  runs.push_back(run);
+  runs.push_back(writer.runs->add(consumer.results, run));
   return {};
 }
 
@@ -104,10 +86,9 @@ Result<void> DrumCore::Impl::install(Group& group) {
     if (!consumer.results) consumer.results = writer.new_segment_id();
     CRAWLSTORE_TRY(auto run, results->second.write(writer, consumer.results, writer.new_run_ids(1),
                                                    state.value_bytes));
-    group.written.push_back(run);
-    consumer.runs.push_back(run);
+    consumer.runs.push_back(writer.runs->add(consumer.results, run));
     consumer.result_count += results->second.count();
-    CRAWLSTORE_TRY(join_results(consumer, group));
+    CRAWLSTORE_TRY(join_results(consumer));
   }
   dirty = true;
   return {};

@@ -11,20 +11,8 @@ Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) 
   const auto& bucket = state.buckets[index];
   if (!bucket.partition_run) return std::optional<std::vector<std::byte>>{};
   if (lookups.size() != state.buckets.size()) lookups.assign(state.buckets.size(), nullptr);
-  auto& known = lookups[index];
-  if (known == nullptr || known->reader().run().run_id != bucket.partition_run->run_id) {
-    container::Writer& writer = *store->writer;
-    // The storage lives as long as the writer, and lookups end with the DRUM's last use.
-    const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer.storage());
-    const auto name =
-        container::run_name(writer.identity(), bucket.partition, bucket.partition_run->run_id);
-    auto opened = drum::PartitionLookup::open(
-        std::make_shared<const container::RunReader>(storage, name, *bucket.partition_run),
-        state.shape());
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    known = std::move(*opened);
-  }
-  return known->find(key);
+  CRAWLSTORE_TRY(drum::open_lookup(*store->writer->runs, bucket, state.shape(), lookups[index]));
+  return lookups[index]->find(key);
 }
 
 /// Will the key be there when all that waits is merged, though it may not be there now?

@@ -39,7 +39,6 @@ std::uint64_t DrumCore::Impl::Group::total_bytes() const {
 /// Makes what the group did part of the state, and commits it.
 Result<void> DrumCore::Impl::finish_group(Group& group) {
   if (group.outcomes.empty()) return {};
-  container::Writer& writer = *store->writer;
   const StoreImpl::AllLocked locked(*store);
   for (const auto& outcome : group.outcomes) {
     if (outcome.pieces.size() < 2) continue;
@@ -73,18 +72,14 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
     for (auto& [first_key, waiting] : group.answered) {
       sealed[state.bucket_of(first_key)] = std::move(waiting);
     }
-    drum::release_unpublished(writer, group.written);
     return done;
   }
   for (const auto& [first_key, waiting] : group.answered) forget_sealed(waiting);
-  drum::release_unpublished(writer, group.superseded);
   for (std::size_t b = 0; b < pending_keys.size() && b < state.buckets.size(); ++b) {
     if (state.buckets[b].pending.empty()) pending_keys[b] = {};
   }
   group.outcomes.clear();
   group.results.clear();
-  group.written.clear();
-  group.superseded.clear();
   group.answered.clear();
   group.bytes = 0;
   return {};

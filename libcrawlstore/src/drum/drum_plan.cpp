@@ -66,7 +66,7 @@ Result<void> DrumCore::Impl::plan_bucket(std::size_t index, std::vector<PlannedM
     }
     requests += count;
   };
-  for (const auto& run : bucket.pending.keys) {
+  for (const format::RunRef& run : drum::refs_of(bucket.pending.keys)) {
     begin_slice(run.record_count);
     ++slice.run_count;
     slice.request_bytes +=
@@ -101,7 +101,7 @@ bool DrumCore::Impl::should_merge(std::size_t first, std::size_t end) const {
   std::uint64_t log_bytes = 0;
   for (std::size_t b = first; b < end; ++b) {
     const drum::Bucket& bucket = state.buckets[b];
-    if (bucket.partition_run) partition_bytes += bucket.partition_run->payload_bytes;
+    if (bucket.partition_run) partition_bytes += bucket.partition_run->ref().payload_bytes;
     memory_bytes += arrays[b].logged_bytes();
     for (const auto& waiting : sealed[b]) memory_bytes += waiting.columns->logged_bytes();
     log_bytes +=
@@ -175,17 +175,16 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   job.first_key = bucket.first_key;
   job.last_key = state.last_key(index);
   job.old_partition = bucket.partition;
-  job.old_run = bucket.partition_run;
+  job.old_run = bucket.partition_ref();
   job.old_key_count = bucket.key_count;
   job.key_log = bucket.key_log;
   job.aux_log = bucket.aux_log;
   job.shape = state.shape();
   drum::LogRuns rest = bucket.pending;
   rest.drop_front(run_count);
-  job.key_runs.assign(bucket.pending.keys.begin(),
-                      bucket.pending.keys.begin() + static_cast<std::ptrdiff_t>(run_count));
-  job.aux_runs.assign(bucket.pending.auxes.begin(),
-                      bucket.pending.auxes.end() - static_cast<std::ptrdiff_t>(rest.auxes.size()));
+  const std::span auxes(bucket.pending.auxes);
+  job.key_runs = drum::refs_of(std::span(bucket.pending.keys).first(run_count));
+  job.aux_runs = drum::refs_of(auxes.first(auxes.size() - rest.auxes.size()));
 
   std::uint64_t requests = bucket.pending.request_count - rest.request_count;
   std::uint64_t value_bytes = bucket.pending.key_bytes - rest.key_bytes;
@@ -198,8 +197,7 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   const std::uint64_t keys_max = bucket.key_count + requests;
   std::uint64_t value_total = static_cast<std::uint64_t>(std::max(0, state.value_bytes)) * keys_max;
   if (state.value_bytes < 0) {
-    value_total = (bucket.partition_run ? bucket.partition_run->payload_bytes : 0) + keys_max * 4 +
-                  value_bytes;
+    value_total = (job.old_run ? job.old_run->payload_bytes : 0) + keys_max * 4 + value_bytes;
   }
   job.piece_keys_max = keys_max;
   if (planned.is_last_slice && keys_max > options.partition_keys_max) {

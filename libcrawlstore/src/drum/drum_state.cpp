@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Invariants: a run with born 0 is written but not published, and owned by this DRUM; every other
-// run is in the writer's directory.
 #include "drum/drum_state.h"
 
 #include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "base/assert.h"
 #include "container/run_io.h"
-#include "drum/partition.h"
 #include "format/endian.h"
 #include "format/layout.h"
 
 namespace crawlstore::drum {
 namespace {
 
-/// Runs of both lists, ascending: in the order in which they were written.
-std::vector<format::RunRef> in_order(const std::vector<format::RunRef>& a,
-                                     const std::vector<format::RunRef>& b) {
-  std::vector<format::RunRef> all;
-  all.reserve(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all),
-             [](const auto& left, const auto& right) { return left.run_id < right.run_id; });
-  return all;
+/// Adds ascending items to ascending ones: both in the order in which they were written.
+template <class Item, class IdOf>
+void merge_in(std::vector<Item>& items, const std::vector<Item>& more, IdOf id_of) {
+  const auto count = static_cast<std::ptrdiff_t>(items.size());
+  items.insert(items.end(), more.begin(), more.end());
+  std::ranges::inplace_merge(items, items.begin() + count, {}, id_of);
+}
+
+RunId id_of(const container::RunPtr& run) {
+  return run->ref().run_id;
 }
 
 /// An entry without runs is a log that is no longer there; without an id, one that never was.
-void put_log(container::SegmentWriter& writer, format::SegmentEntry entry) {
+void put_log(container::SegmentWriter& writer, format::SegmentEntry entry,
+             const std::vector<container::RunPtr>& runs,
+             const std::vector<container::RunPtr>& tentative = {}) {
   if (!entry.id) return;
+  entry.runs = refs_of(runs);
+  merge_in(entry.runs, refs_of(tentative), &format::RunRef::run_id);
   const auto* old = writer.find(entry.id);
   if (entry.runs.empty()) {
     if (old != nullptr) writer.remove(entry.id);
@@ -40,13 +42,13 @@ void put_log(container::SegmentWriter& writer, format::SegmentEntry entry) {
 void put_partition(container::SegmentWriter& writer, SegmentId owner, const Bucket& bucket) {
   if (!bucket.partition_run) return;
   const auto* old = writer.find(bucket.partition);
-  if (old != nullptr && old->runs.front() == *bucket.partition_run) return;
+  if (old != nullptr && old->runs.front() == bucket.partition_run->ref()) return;
   writer.put({bucket.partition,
               SegmentKind::kDrumPartition,
               StorageClass::kBlob,
               owner,
               {},
-              {*bucket.partition_run}});
+              {bucket.partition_run->ref()}});
 }
 
 format::DrumTable table_of(const DrumState& state) {
@@ -84,6 +86,13 @@ Result<const format::SegmentEntry*> segment(container::Writer& writer, SegmentId
   return entry;
 }
 
+std::vector<container::RunPtr> add_all(container::Writer& writer, const format::SegmentEntry& log) {
+  std::vector<container::RunPtr> runs;
+  runs.reserve(log.runs.size());
+  for (const auto& run : log.runs) runs.push_back(writer.runs->add(log.id, run));
+  return runs;
+}
+
 Result<void> load_logs(container::Writer& writer, SegmentId owner, const format::DrumBucket& stored,
                        Shape shape, Bucket& bucket) {
   if (stored.key_log) {
@@ -91,13 +100,13 @@ Result<void> load_logs(container::Writer& writer, SegmentId owner, const format:
                    segment(writer, stored.key_log, SegmentKind::kDrumKeyLog, owner));
     for (const auto& run : log->runs) {
       CRAWLSTORE_TRY(check_request_count(run, shape));
-      bucket.pending.add(RequestColumns::Runs{run, {}});
+      bucket.pending.add({writer.runs->add(log->id, run), {}});
     }
   }
   if (stored.aux_log) {
     CRAWLSTORE_TRY(const auto log,
                    segment(writer, stored.aux_log, SegmentKind::kDrumAuxLog, owner));
-    bucket.pending.auxes = log->runs;
+    bucket.pending.auxes = add_all(writer, *log);
     for (const auto& run : log->runs) bucket.pending.aux_bytes += run.payload_bytes;
   }
   if (bucket.pending.request_count != stored.pending_count) {
@@ -107,9 +116,8 @@ Result<void> load_logs(container::Writer& writer, SegmentId owner, const format:
   return {};
 }
 
-Result<Bucket> load_bucket(container::Writer& writer, SegmentId owner,
-                           const format::DrumBucket& stored, Shape shape) {
-  Bucket bucket;
+Result<void> load_bucket(container::Writer& writer, SegmentId owner,
+                         const format::DrumBucket& stored, Shape shape, Bucket& bucket) {
   bucket.first_key = stored.first_key;
   bucket.key_count = stored.key_count;
   bucket.partition = stored.partition;
@@ -118,31 +126,33 @@ Result<Bucket> load_bucket(container::Writer& writer, SegmentId owner,
   if (stored.partition) {
     CRAWLSTORE_TRY(const auto entry,
                    segment(writer, stored.partition, SegmentKind::kDrumPartition, owner));
-    bucket.partition_run = entry->runs.front();
-    CRAWLSTORE_TRY(check_partition_count(*bucket.partition_run, stored.key_count, shape));
+    CRAWLSTORE_TRY(check_partition_count(entry->runs.front(), stored.key_count, shape));
+    bucket.partition_run = writer.runs->add(entry->id, entry->runs.front());
   }
-  CRAWLSTORE_TRY(load_logs(writer, owner, stored, shape, bucket));
-  return bucket;
-}
-
-void refresh_log(const container::Writer& writer, SegmentId id, std::vector<format::RunRef>& runs) {
-  if (const auto* entry = id ? writer.find(id) : nullptr) runs = entry->runs;
+  return load_logs(writer, owner, stored, shape, bucket);
 }
 
 }  // namespace
 
-void LogRuns::add(const RequestColumns::Runs& runs) {
-  keys.push_back(runs.keys);
-  request_count += runs.keys.record_count;
-  key_bytes += runs.keys.payload_bytes;
-  if (runs.auxes.payload_bytes == 0) return;
-  auxes.push_back(runs.auxes);
-  aux_bytes += runs.auxes.payload_bytes;
+std::vector<format::RunRef> refs_of(std::span<const container::RunPtr> runs) {
+  std::vector<format::RunRef> refs;
+  refs.reserve(runs.size());
+  for (const auto& run : runs) refs.push_back(run->ref());
+  return refs;
+}
+
+void LogRuns::add(RequestRuns runs) {
+  request_count += runs.keys->ref().record_count;
+  key_bytes += runs.keys->ref().payload_bytes;
+  keys.push_back(std::move(runs.keys));
+  if (runs.auxes == nullptr) return;
+  aux_bytes += runs.auxes->ref().payload_bytes;
+  auxes.push_back(std::move(runs.auxes));
 }
 
 void LogRuns::add(const LogRuns& other) {
-  keys = in_order(keys, other.keys);
-  auxes = in_order(auxes, other.auxes);
+  merge_in(keys, other.keys, id_of);
+  merge_in(auxes, other.auxes, id_of);
   request_count += other.request_count;
   key_bytes += other.key_bytes;
   aux_bytes += other.aux_bytes;
@@ -151,14 +161,23 @@ void LogRuns::add(const LogRuns& other) {
 void LogRuns::drop_front(std::size_t key_run_count) {
   CRAWLSTORE_ASSERT(key_run_count <= keys.size());
   for (std::size_t i = 0; i < key_run_count; ++i) {
-    request_count -= keys[i].record_count;
-    key_bytes -= keys[i].payload_bytes;
-    if (!auxes.empty() && auxes.front().run_id.value == keys[i].run_id.value + 1) {
-      aux_bytes -= auxes.front().payload_bytes;
+    const format::RunRef& run = keys[i]->ref();
+    request_count -= run.record_count;
+    key_bytes -= run.payload_bytes;
+    if (!auxes.empty() && auxes.front()->ref().run_id.value == run.run_id.value + 1) {
+      aux_bytes -= auxes.front()->ref().payload_bytes;
       auxes.erase(auxes.begin());
     }
   }
   keys.erase(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(key_run_count));
+}
+
+std::optional<format::RunRef> Bucket::partition_ref() const {
+  return partition_run != nullptr ? std::optional(partition_run->ref()) : std::nullopt;
+}
+
+void Bucket::keep_tentative() {
+  if (!tentative.empty()) pending.add(std::exchange(tentative, {}));
 }
 
 std::size_t DrumState::bucket_of(std::uint64_t key) const {
@@ -219,99 +238,59 @@ Result<DrumState> load_state(container::Writer& writer, const format::SegmentEnt
   state.merge_count = table->merge_count;
   state.unparsed_count = table->unparsed_count;
   state.normalizer = table->normalizer;
-  state.table_run = entry.runs.front();
+  state.buckets.reserve(table->buckets.size());
   for (const auto& stored : table->buckets) {
-    CRAWLSTORE_TRY(auto bucket, load_bucket(writer, entry.id, stored, state.shape()));
-    state.buckets.push_back(std::move(bucket));
+    CRAWLSTORE_TRY(
+        load_bucket(writer, entry.id, stored, state.shape(), state.buckets.emplace_back()));
   }
   for (const auto& stored : table->consumers) {
     Consumer consumer{stored.id, stored.name, stored.results, {}, stored.result_count};
     if (stored.results) {
       CRAWLSTORE_TRY(const auto log,
                      segment(writer, stored.results, SegmentKind::kDrumResults, entry.id));
-      consumer.runs = log->runs;
+      consumer.runs = add_all(writer, *log);
     }
     state.consumers.push_back(std::move(consumer));
   }
   return state;
 }
 
-Result<format::RunRef> put_state(container::SegmentWriter& writer, const DrumState& state,
-                                 const Thresholds& thresholds) {
+Result<void> put_state(container::SegmentWriter& writer, container::Runs& runs, DrumState& state,
+                       const Thresholds& thresholds) {
   format::DrumTable table = table_of(state);
   table.merge_bytes = thresholds.merge.bytes;
   table.merge_requests = thresholds.merge.requests;
   table.partition_keys_max = thresholds.partition_keys_max;
   const auto payload = format::encode_drum_table(table);
-  auto run = container::write_run(writer, state.id, writer.new_run_ids(1), payload, 1);
-  if (!run) return run;
+  CRAWLSTORE_TRY(const auto run,
+                 container::write_run(writer, state.id, writer.new_run_ids(1), payload, 1));
+  state.table_run = runs.add(state.id, run);
+  const auto log = [&state](SegmentId id, SegmentKind kind) {
+    return format::SegmentEntry{id, kind, StorageClass::kLog, state.id, {}, {}};
+  };
   for (const Bucket& bucket : state.buckets) {
     put_partition(writer, state.id, bucket);
-    put_log(writer, {bucket.key_log,
-                     SegmentKind::kDrumKeyLog,
-                     StorageClass::kLog,
-                     state.id,
-                     {},
-                     in_order(bucket.pending.keys, bucket.tentative.keys)});
-    put_log(writer, {bucket.aux_log,
-                     SegmentKind::kDrumAuxLog,
-                     StorageClass::kLog,
-                     state.id,
-                     {},
-                     in_order(bucket.pending.auxes, bucket.tentative.auxes)});
+    put_log(writer, log(bucket.key_log, SegmentKind::kDrumKeyLog), bucket.pending.keys,
+            bucket.tentative.keys);
+    put_log(writer, log(bucket.aux_log, SegmentKind::kDrumAuxLog), bucket.pending.auxes,
+            bucket.tentative.auxes);
   }
   for (const Consumer& consumer : state.consumers) {
-    put_log(writer, {consumer.results,
-                     SegmentKind::kDrumResults,
-                     StorageClass::kLog,
-                     state.id,
-                     {},
-                     consumer.runs});
+    put_log(writer, log(consumer.results, SegmentKind::kDrumResults), consumer.runs);
   }
-  writer.put({state.id, SegmentKind::kDrum, StorageClass::kBlob, {}, state.name, {*run}});
-  return run;
+  writer.put({state.id, SegmentKind::kDrum, StorageClass::kBlob, {}, state.name, {run}});
+  return {};
 }
 
-void refresh_state(const container::Writer& writer, DrumState& state) {
-  for (Bucket& bucket : state.buckets) {
-    bucket.pending.add(bucket.tentative);
-    bucket.tentative = {};
-    if (bucket.pending.keys.empty()) bucket.key_log = {};
-    if (bucket.pending.auxes.empty()) bucket.aux_log = {};
-    refresh_log(writer, bucket.key_log, bucket.pending.keys);
-    refresh_log(writer, bucket.aux_log, bucket.pending.auxes);
-    if (bucket.partition_run) bucket.partition_run = writer.find(bucket.partition)->runs.front();
+Result<void> open_lookup(const container::Runs& runs, const Bucket& bucket, Shape shape,
+                         LookupPtr& known) {
+  const format::RunRef& run = bucket.partition_run->ref();
+  if (known != nullptr && known->reader().run().run_id == run.run_id &&
+      known->reader().run().offset_bytes == run.offset_bytes) {
+    return {};
   }
-  for (Consumer& consumer : state.consumers) {
-    if (consumer.runs.empty()) consumer.results = {};
-    refresh_log(writer, consumer.results, consumer.runs);
-  }
-  state.table_run = writer.find(state.id)->runs.front();
-}
-
-void note_moved(DrumState& state, const std::map<RunId, format::RunRef>& moved) {
-  const auto note = [&moved](format::RunRef& run) {
-    const auto found = moved.find(run.run_id);
-    if (found != moved.end()) run = found->second;
-  };
-  for (Bucket& bucket : state.buckets) {
-    if (bucket.partition_run) note(*bucket.partition_run);
-    for (LogRuns* log : {&bucket.pending, &bucket.tentative}) {
-      std::for_each(log->keys.begin(), log->keys.end(), note);
-      std::for_each(log->auxes.begin(), log->auxes.end(), note);
-    }
-  }
-  for (Consumer& consumer : state.consumers) {
-    std::for_each(consumer.runs.begin(), consumer.runs.end(), note);
-  }
-  if (state.table_run) note(*state.table_run);
-}
-
-void release_unpublished(container::SegmentWriter& writer,
-                         std::span<const format::RunRef> runs) noexcept {
-  for (const auto& run : runs) {
-    if (run.born.value == 0 && run.payload_bytes != 0) writer.release(run.extent());
-  }
+  CRAWLSTORE_TRY(known, PartitionLookup::open(runs.reader_of(bucket.partition, run), shape));
+  return {};
 }
 
 }  // namespace crawlstore::drum

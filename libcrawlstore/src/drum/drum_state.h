@@ -4,7 +4,7 @@
 /// What an open DRUM keeps in memory beside its arrays, and how that becomes segments.
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,7 +14,7 @@
 
 #include "container/store_impl.h"
 #include "drum/log_rules.h"
-#include "drum/request_columns.h"
+#include "drum/partition.h"
 #include "drum/shape.h"
 #include "format/drum_table.h"
 
@@ -22,16 +22,24 @@ namespace crawlstore::drum {
 
 static_assert(kLogRunsMax == format::kRunsPerLogMax);
 
-/// Runs of a bucket's two logs, ascending run ids, and so ascending sequences. An auxiliary run
-/// belongs to the key run whose id is one less.
+/// Where these runs are now.
+std::vector<format::RunRef> refs_of(std::span<const container::RunPtr> runs);
+
+/// A key run, and the auxiliary run that belongs to it, if there is one: its id is one more.
+struct RequestRuns {
+  container::RunPtr keys;
+  container::RunPtr auxes;
+};
+
+/// Runs of a bucket's two logs, ascending run ids, and so ascending sequences.
 struct LogRuns {
-  std::vector<format::RunRef> keys;
-  std::vector<format::RunRef> auxes;
+  std::vector<container::RunPtr> keys;
+  std::vector<container::RunPtr> auxes;
   std::uint64_t request_count = 0;
   std::uint64_t key_bytes = 0;
   std::uint64_t aux_bytes = 0;
 
-  void add(const RequestColumns::Runs& runs);
+  void add(RequestRuns runs);
   void add(const LogRuns& other);
   /// Removes the first `key_run_count` key runs and their auxiliary runs.
   void drop_front(std::size_t key_run_count);
@@ -42,13 +50,17 @@ struct Bucket {
   std::uint64_t first_key = 0;
   std::uint64_t key_count = 0;
   SegmentId partition;
-  std::optional<format::RunRef> partition_run;
+  container::RunPtr partition_run;
   SegmentId key_log;  // 0 until the first run is written
   SegmentId aux_log;
   LogRuns pending;                   // published or not; merged by the next merge
   LogRuns tentative;                 // of the transaction that is being dispatched
   std::size_t locked_run_count = 0;  // leading runs of `pending` that a merge has planned to take
   bool is_planned = false;           // a merge will take those runs, and what is sealed
+
+  [[nodiscard]] std::optional<format::RunRef> partition_ref() const;
+  /// The transaction's runs are pending as all others.
+  void keep_tentative();
 };
 
 /// The name of the consumer whose answers are neither told nor kept: that of inserts.
@@ -58,11 +70,12 @@ struct Consumer {
   std::uint16_t id = 0;
   std::string name;
   SegmentId results;
-  std::vector<format::RunRef> runs;
+  std::vector<container::RunPtr> runs;
   std::uint64_t result_count = 0;
 };
 
-/// Everything a commit publishes of a DRUM.
+/// Everything a commit publishes of a DRUM. A copy is a version of it: what was written since goes
+/// when no version names it.
 struct DrumState {
   SegmentId id;
   std::string name;
@@ -78,8 +91,7 @@ struct DrumState {
   std::string normalizer;           // of URLs; empty: version 2
   std::vector<Bucket> buckets;      // ascending first_key; the first has 0
   std::vector<Consumer> consumers;  // ascending id; 0 always there
-  std::optional<format::RunRef> table_run;
-
+  container::RunPtr table_run;      // that put_state() wrote last
   [[nodiscard]] Shape shape() const { return {key_bytes, value_bytes}; }
   /// The bucket of a key, or of a head. O(log buckets).
   [[nodiscard]] std::size_t bucket_of(std::uint64_t key) const;
@@ -100,19 +112,14 @@ struct Thresholds {
   std::uint64_t partition_keys_max = 0;
 };
 
-/// Puts all segments of the DRUM into the writer's changes and writes a new table.
-/// The caller owns the returned table run until the commit is published.
-Result<format::RunRef> put_state(container::SegmentWriter& writer, const DrumState& state,
-                                 const Thresholds& thresholds);
+/// Puts all segments of the DRUM into the changes of `writer` and writes a new table.
+Result<void> put_state(container::SegmentWriter& writer, container::Runs& runs, DrumState& state,
+                       const Thresholds& thresholds);
 
-/// After a commit: takes over `born` of everything that was new.
-void refresh_state(const container::Writer& writer, DrumState& state);
-
-/// Compaction has published these runs elsewhere.
-void note_moved(DrumState& state, const std::map<RunId, format::RunRef>& moved);
-
-/// Releases runs that no commit has published (born 0).
-void release_unpublished(container::SegmentWriter& writer,
-                         std::span<const format::RunRef> runs) noexcept;
+using LookupPtr = std::shared_ptr<const PartitionLookup>;
+/// Opens the bucket's partition, unless `known` is of it, where it is.
+///   errors  of damage
+Result<void> open_lookup(const container::Runs& runs, const Bucket& bucket, Shape shape,
+                         LookupPtr& known);
 
 }  // namespace crawlstore::drum

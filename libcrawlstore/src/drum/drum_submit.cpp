@@ -62,17 +62,23 @@ bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawReque
 }
 
 bool DrumCore::Impl::calls_for_merge(const drum::Bucket& bucket) const {
-  const auto runs = std::span(bucket.pending.keys).subspan(bucket.locked_run_count);
-  if (runs.empty()) return false;  // a merge has them already
-  drum::LogSize log{.run_count = runs.size(), .newest_run_requests = runs.back().record_count};
-  for (const auto& run : runs) {
-    log.key_bytes += run.payload_bytes;
-    log.request_count += run.record_count;
+  const drum::LogRuns& log = bucket.pending;
+  const std::size_t locked = bucket.locked_run_count;
+  if (log.keys.size() == locked) return false;  // a merge has them already
+  drum::LogSize free{.run_count = log.keys.size() - locked,
+                     .request_count = log.request_count,
+                     .newest_run_requests = log.keys.back()->ref().record_count,
+                     .key_bytes = log.key_bytes,
+                     .aux_bytes = log.aux_bytes};
+  for (const auto& run : std::span(log.keys).first(locked)) {
+    free.key_bytes -= run->ref().payload_bytes;
+    free.request_count -= run->ref().record_count;
   }
-  for (const auto& run : bucket.pending.auxes) {
-    log.aux_bytes += runs.front().run_id < run.run_id ? run.payload_bytes : 0;
+  for (const auto& run : log.auxes) {
+    if (log.keys[locked]->ref().run_id < run->ref().run_id) break;
+    free.aux_bytes -= run->ref().payload_bytes;
   }
-  return drum::calls_for_merge(log, merge_thresholds());
+  return drum::calls_for_merge(free, merge_thresholds());
 }
 
 /// By bytes where those are given by hand, else by requests.

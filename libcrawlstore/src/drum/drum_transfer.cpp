@@ -2,9 +2,9 @@
 //
 // Arrays to runs, runs to fewer runs, runs to other buckets.
 #include <algorithm>
-#include <array>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "base/in_parallel.h"
 #include "container/run_io.h"
@@ -46,11 +46,11 @@ JoinedTail tail_to_join(const drum::LogRuns& log, std::size_t fixed, std::uint64
   std::uint64_t behind = 0;
   std::uint64_t taken = 0;
   while (first > fixed) {
-    const auto& run = log.keys[first - 1];
+    const format::RunRef& run = log.keys[first - 1]->ref();
     if (first + 2 <= log.keys.size() && run.record_count > behind) break;
-    const bool has_aux = aux > 0 && log.auxes[aux - 1].run_id.value == run.run_id.value + 1;
+    const bool has_aux = aux > 0 && log.auxes[aux - 1]->ref().run_id.value == run.run_id.value + 1;
     const std::uint64_t bytes =
-        run.payload_bytes + (has_aux ? log.auxes[aux - 1].payload_bytes : 0);
+        run.payload_bytes + (has_aux ? log.auxes[aux - 1]->ref().payload_bytes : 0);
     if (behind + run.record_count > requests_max || taken + bytes > bytes_max) break;
     taken += bytes;
     behind += run.record_count;
@@ -60,11 +60,17 @@ JoinedTail tail_to_join(const drum::LogRuns& log, std::size_t fixed, std::uint64
   return {first, taken};
 }
 
-/// Where the bucket's next runs go; makes its logs the first time.
-drum::RequestColumns::Place next_place(container::Writer& writer, drum::Bucket& bucket) {
+/// Writes the bucket's next runs; makes its logs the first time.
+Result<drum::RequestRuns> write_runs(container::Writer& writer, drum::Bucket& bucket,
+                                     const drum::RequestColumns::Encoded& encoded) {
   if (!bucket.key_log) bucket.key_log = writer.new_segment_id();
   if (!bucket.aux_log) bucket.aux_log = writer.new_segment_id();
-  return {bucket.key_log, bucket.aux_log, writer.new_run_ids(2)};
+  CRAWLSTORE_TRY(const auto runs,
+                 drum::RequestColumns::write(
+                     writer, {bucket.key_log, bucket.aux_log, writer.new_run_ids(2)}, encoded));
+  drum::RequestRuns written{writer.runs->add(bucket.key_log, runs.keys), {}};
+  if (runs.auxes.payload_bytes != 0) written.auxes = writer.runs->add(bucket.aux_log, runs.auxes);
+  return written;
 }
 
 }  // namespace
@@ -76,7 +82,7 @@ struct DrumCore::Impl::Transferred {
   Source source;
   const drum::RequestColumns* columns;
   std::uint64_t first_sequence;
-  drum::RequestColumns::Runs runs{};
+  drum::RequestRuns runs{};
 };
 
 /// Before the first request of an array: there must be room for the run that it will become, so
@@ -115,26 +121,17 @@ Result<void> DrumCore::Impl::encode(std::span<const Transferred> some,
 
 /// Writes the runs of all, or of none, in this order, whatever the number of threads.
 Result<void> DrumCore::Impl::write(std::span<Transferred> all) {
-  container::Writer& writer = *store->writer;
   std::vector<drum::RequestColumns::Encoded> encoded(std::min(all.size(), kEncodedAtOnce));
-  std::size_t count = 0;
-  const auto write_some = [&](std::span<Transferred> some) -> Result<void> {
+  while (!all.empty()) {
+    const auto some = all.first(std::min(all.size(), kEncodedAtOnce));
+    all = all.subspan(some.size());
     CRAWLSTORE_TRY(encode(some, encoded));
-    for (std::size_t i = 0; i < some.size(); ++i, ++count) {
-      const auto place = next_place(writer, state.buckets[some[i].bucket]);
-      CRAWLSTORE_TRY(some[i].runs, drum::RequestColumns::write(writer, place, encoded[i]));
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      drum::Bucket& bucket = state.buckets[some[i].bucket];
+      CRAWLSTORE_TRY(some[i].runs, write_runs(*store->writer, bucket, encoded[i]));
     }
-    return {};
-  };
-  Result<void> done;
-  while (done && count < all.size()) {
-    done = write_some(all.subspan(count, std::min(all.size() - count, kEncodedAtOnce)));
   }
-  if (done) return {};
-  for (const auto& entry : all.first(count)) {
-    drum::release_unpublished(writer, std::array{entry.runs.keys, entry.runs.auxes});
-  }
-  return done;
+  return {};
 }
 
 /// Writes what waits in the memory of the wanted buckets as runs, in arrival order. All or nothing.
@@ -161,9 +158,9 @@ Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wan
   state.next_sequence = sequence;
   dirty = true;
   ++transfer_count;
-  for (const auto& [b, source, columns, first_sequence, runs] : all) {
+  for (auto& [b, source, columns, first_sequence, runs] : all) {
     drum::Bucket& bucket = state.buckets[b];
-    (source == Source::kTentative ? bucket.tentative : bucket.pending).add(runs);
+    (source == Source::kTentative ? bucket.tentative : bucket.pending).add(std::move(runs));
     if (source == Source::kSealed) {
       // Of a merge that will take them, they go as its locked runs.
       if (bucket.is_planned) ++bucket.locked_run_count;
@@ -199,24 +196,26 @@ Result<void> DrumCore::Impl::transfer_tentative() {
 }
 
 Result<void> DrumCore::Impl::read_requests(
-    const drum::Bucket& bucket, std::span<const format::RunRef> keys,
-    std::span<const format::RunRef> auxes,
+    const drum::Bucket& bucket, std::span<const container::RunPtr> keys,
+    std::span<const container::RunPtr> auxes,
     const std::function<void(const RawRequest&, std::uint64_t)>& visit) {
   container::Writer& writer = *store->writer;
   std::vector<std::byte> key_payload;
   std::vector<std::byte> aux_payload;
-  for (const auto& ref : keys) {
+  for (const auto& run : keys) {
+    const format::RunRef& ref = run->ref();
     CRAWLSTORE_TRY(container::read_run(
         writer.storage(), container::run_name(writer.identity(), bucket.key_log, ref.run_id), ref,
         key_payload));
-    const auto aux_ref = std::find_if(auxes.begin(), auxes.end(), [&ref](const auto& candidate) {
-      return candidate.run_id.value == ref.run_id.value + 1;
+    const auto aux = std::find_if(auxes.begin(), auxes.end(), [&ref](const auto& candidate) {
+      return candidate->ref().run_id.value == ref.run_id.value + 1;
     });
     aux_payload.clear();
-    if (aux_ref != auxes.end()) {
+    if (aux != auxes.end()) {
+      const format::RunRef& aux_ref = (*aux)->ref();
       CRAWLSTORE_TRY(container::read_run(
-          writer.storage(), container::run_name(writer.identity(), bucket.aux_log, aux_ref->run_id),
-          *aux_ref, aux_payload));
+          writer.storage(), container::run_name(writer.identity(), bucket.aux_log, aux_ref.run_id),
+          aux_ref, aux_payload));
     }
     std::uint64_t count = 0;
     const auto count_and_visit = [&](const RawRequest& request, std::uint64_t sequence) {
@@ -238,7 +237,7 @@ Result<void> DrumCore::Impl::read_requests(
 Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   // The log with the newest run; of it, the runs behind all of the other log.
   const auto newest_of = [](const drum::LogRuns& runs) {
-    return runs.empty() ? RunId{} : runs.keys.back().run_id;
+    return runs.empty() ? RunId{} : runs.keys.back()->ref().run_id;
   };
   const bool is_tentative = newest_of(bucket.pending) < newest_of(bucket.tentative);
   drum::LogRuns& log = is_tentative ? bucket.tentative : bucket.pending;
@@ -246,7 +245,7 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   std::size_t fixed = is_tentative ? 0 : bucket.locked_run_count;
   if (!other.empty()) {
     const auto newest = newest_of(other);
-    while (fixed < log.keys.size() && log.keys[fixed].run_id < newest) ++fixed;
+    while (fixed < log.keys.size() && log.keys[fixed]->ref().run_id < newest) ++fixed;
   }
   const std::uint64_t requests_max = std::min<std::uint64_t>(
       drum::kSortCountMax, std::max(drum::kJoinedRequestsMin, slice_requests_max()));
@@ -260,8 +259,7 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
     budget = joins.bytes / 2;
     if (log.keys.size() - first < 2) return {};
     joined.clear();
-    const std::span<const format::RunRef> tail(log.keys.data() + first, log.keys.size() - first);
-    CRAWLSTORE_TRY(read_requests(bucket, tail, log.auxes,
+    CRAWLSTORE_TRY(read_requests(bucket, std::span(log.keys).subspan(first), log.auxes,
                                  [&](const RawRequest& request, std::uint64_t sequence) {
                                    if (joined.request_bytes() > bytes_max) return;
                                    joined.append(tag_of(request), drum::key_of(request),
@@ -271,10 +269,8 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
     if (joined.request_bytes() <= bytes_max) break;
   }
   if (!joined.can_hold(joined.last_sequence())) return {};
-  container::Writer& writer = *store->writer;
   joined.encode(0, state.value_bytes, scratch);
-  CRAWLSTORE_TRY(auto runs,
-                 drum::RequestColumns::write(writer, next_place(writer, bucket), scratch));
+  CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, bucket, scratch));
   drum::LogRuns kept = log;
   drum::LogRuns dropped = log;
   dropped.drop_front(first);
@@ -283,19 +279,15 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   kept.request_count -= dropped.request_count;
   kept.key_bytes -= dropped.key_bytes;
   kept.aux_bytes -= dropped.aux_bytes;
-  kept.add(runs);
-  drum::release_unpublished(writer, dropped.keys);
-  drum::release_unpublished(writer, dropped.auxes);
+  kept.add(std::move(runs));
   log = std::move(kept);
   dirty = true;
   return {};
 }
 
 /// After bucket `first` was cut into `count` buckets: gives each the requests of its range,
-/// tentative ones among them, in few runs, which the group owns. The caller releases what is
-/// replaced and was never published.
-Result<void> DrumCore::Impl::redistribute(Group& group, std::size_t first, std::size_t count) {
-  container::Writer& writer = *store->writer;
+/// tentative ones among them, in few runs.
+Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) {
   drum::LogRuns log = state.buckets[first].pending;
   log.add(state.buckets[first].tentative);
   if (log.empty()) return {};
@@ -307,11 +299,8 @@ Result<void> DrumCore::Impl::redistribute(Group& group, std::size_t first, std::
     drum::Bucket& bucket = state.buckets[first + i];
     if (run_count(bucket) >= format::kRunsPerLogMax) return too_many_runs();
     parts[i].encode(0, state.value_bytes, scratch);
-    CRAWLSTORE_TRY(auto runs,
-                   drum::RequestColumns::write(writer, next_place(writer, bucket), scratch));
-    group.written.push_back(runs.keys);
-    if (runs.auxes.payload_bytes != 0) group.written.push_back(runs.auxes);
-    bucket.pending.add(runs);
+    CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, bucket, scratch));
+    bucket.pending.add(std::move(runs));
     parts[i].clear();
     return {};
   };

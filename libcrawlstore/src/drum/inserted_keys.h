@@ -11,7 +11,7 @@
 #include <crawlstore/error.h>
 #include <crawlstore/types.h>
 
-#include "format/directory.h"
+#include "container/run.h"
 
 namespace crawlstore::drum {
 
@@ -40,15 +40,15 @@ class LoggedKeys {
   /// Does one of the log's runs insert the key? read(run): its payload, verified.
   ///   cost  O(log n) searches; each run is read once, and its keys are merged O(log n) times
   template <class Read>
-  Result<bool> contain(std::span<const format::RunRef> runs, Key16 key, const Read& read) {
+  Result<bool> contain(std::span<const container::RunPtr> runs, Key16 key, const Read& read) {
     if (!covers_front_of(runs)) *this = {};
     for (; run_count_ < runs.size(); ++run_count_) {
-      const Result<std::vector<std::byte>> payload = read(runs[run_count_]);
+      const Result<std::vector<std::byte>> payload = read(runs[run_count_]->ref());
       if (!payload) return tl::unexpected<Error>(payload.error());
       CRAWLSTORE_TRY(auto list, InsertedKeys::of_run(*payload));
       add(std::move(list));
-      if (run_count_ == 0) first_run_ = runs.front().run_id;
-      last_run_ = runs[run_count_].run_id;
+      if (run_count_ == 0) first_run_ = runs.front()->ref().run_id;
+      last_run_ = runs[run_count_]->ref().run_id;
     }
     return std::any_of(lists_.begin(), lists_.end(),
                        [&](const InsertedKeys& list) { return list.contains(key); });
@@ -57,9 +57,10 @@ class LoggedKeys {
  private:
   /// Runs go from the front, are joined at the end, and no other gets the id of one: so if the
   /// first and the last are where they were, so are those between.
-  [[nodiscard]] bool covers_front_of(std::span<const format::RunRef> runs) const {
-    return run_count_ == 0 || (run_count_ <= runs.size() && runs.front().run_id == first_run_ &&
-                               runs[run_count_ - 1].run_id == last_run_);
+  [[nodiscard]] bool covers_front_of(std::span<const container::RunPtr> runs) const {
+    return run_count_ == 0 ||
+           (run_count_ <= runs.size() && runs.front()->ref().run_id == first_run_ &&
+            runs[run_count_ - 1]->ref().run_id == last_run_);
   }
   void add(InsertedKeys list);
 

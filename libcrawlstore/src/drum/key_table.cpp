@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants:
-// - saved_ is what the current generation holds (a table that was never committed: no keys);
-//   written_ are all runs of state_ that are not in it.
-// - No bucket has requests: no log is ever made.
+// Invariants: the first version is what the current generation holds (a table that was never
+// committed: no keys). No bucket has requests: no log is ever made.
 #include "drum/key_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/assert.h"
@@ -42,6 +40,10 @@ Result<void> merge_keys(PartitionCursor& old, KeySource& edits, std::uint64_t la
   }
   while (!edits.at_end() && edits.key().head <= last_head) CRAWLSTORE_TRY(take_edit());
   return old.finish();
+}
+
+std::uint64_t bytes_of(const Bucket& bucket) {
+  return bucket.partition_run != nullptr ? bucket.partition_run->ref().payload_bytes : 0;
 }
 
 }  // namespace
@@ -83,33 +85,18 @@ Result<KeyTable> KeyTable::open_seen(container::Writer& writer, std::string_view
   return KeyTable(writer, std::move(state), options);
 }
 
-Result<std::shared_ptr<const PartitionLookup>> KeyTable::lookup(const Bucket& bucket) {
-  auto& known = lookups_[bucket.partition_run->run_id];
-  if (known != nullptr) return known;
-  // The storage lives as long as the writer, which outlives this table.
-  const std::shared_ptr<Storage> storage(std::shared_ptr<void>(), &writer_->storage());
-  const auto name =
-      container::run_name(writer_->identity(), bucket.partition, bucket.partition_run->run_id);
-  auto opened = PartitionLookup::open(
-      std::make_shared<const container::RunReader>(storage, name, *bucket.partition_run),
-      state_.shape());
-  if (!opened) {
-    lookups_.erase(bucket.partition_run->run_id);
-    return opened;
-  }
-  return known = std::move(*opened);
-}
-
 Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const VisitFound& visit) {
   std::size_t place = 0;
   while (place < keys.size()) {
-    const std::size_t index = state_.bucket_of(keys[place].head);
-    const std::uint64_t last_head = state_.last_key(index);
+    const std::size_t index = state().bucket_of(keys[place].head);
+    const Bucket& bucket = state().buckets[index];
+    const std::uint64_t last_head = state().last_key(index);
     std::size_t end = place;
     while (end < keys.size() && keys[end].head <= last_head) ++end;
-    if (state_.buckets[index].partition_run) {
-      CRAWLSTORE_TRY(const auto found, lookup(state_.buckets[index]));
-      CRAWLSTORE_TRY(drum::find_sorted(found, keys, place, end, visit));
+    if (bucket.partition_run != nullptr) {
+      LookupPtr& known = lookups_[bucket.partition];
+      CRAWLSTORE_TRY(open_lookup(*writer_->runs, bucket, state().shape(), known));
+      CRAWLSTORE_TRY(drum::find_sorted(known, keys, place, end, visit));
     }
     place = end;
   }
@@ -119,18 +106,18 @@ Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const VisitFound
 /// Writes the keys of one bucket anew, in as many pieces as partition_keys_max asks for.
 Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeySource& edits,
                                container::WorkSteps& steps, std::vector<Bucket>& replacements) {
-  const Bucket& bucket = state_.buckets[index];
+  const Bucket& bucket = state().buckets[index];
+  const auto old_run = bucket.partition_ref();
   const std::uint64_t keys_max = bucket.key_count + edit_count;
   const std::uint64_t piece_count = (keys_max - 1) / options_.partition_keys_max + 1;
   const std::uint64_t piece_keys = (keys_max + piece_count - 1) / piece_count;
   const auto value_bytes = static_cast<std::uint64_t>(options_.value_bytes);
 
-  PartitionCursor old(
-      writer_->storage(),
-      container::run_name(writer_->identity(), bucket.partition,
-                          bucket.partition_run ? bucket.partition_run->run_id : RunId{}),
-      bucket.partition_run, bucket.key_count, state_.shape());
-  CRAWLSTORE_TRY(old.start(bucket.first_key, state_.last_key(index)));
+  PartitionCursor old(writer_->storage(),
+                      container::run_name(writer_->identity(), bucket.partition,
+                                          old_run ? old_run->run_id : RunId{}),
+                      old_run, bucket.key_count, state().shape());
+  CRAWLSTORE_TRY(old.start(bucket.first_key, state().last_key(index)));
 
   std::optional<PartitionWriter> piece;
   SegmentId segment;
@@ -141,14 +128,14 @@ Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeyS
         replacements.empty() && bucket.partition ? bucket.partition : writer_->new_segment_id();
     run = writer_->new_run_ids(1);
     // The last piece may get more keys than it should, when many share their head.
-    std::uint64_t bytes = partition_bytes_max(left, state_.last_key(index) - first_key,
-                                              left * value_bytes, state_.shape().is_wide());
-    if (only_shrinks_ && bucket.partition_run) {
-      const std::uint64_t now = bucket.partition_run->payload_bytes;
+    std::uint64_t bytes = partition_bytes_max(left, state().last_key(index) - first_key,
+                                              left * value_bytes, state().shape().is_wide());
+    if (only_shrinks_ && old_run) {
+      const std::uint64_t now = old_run->payload_bytes;
       bytes = std::min(bytes, now + now / kShrunkPartMore + kShrunkBytesMore);
     }
     CRAWLSTORE_TRY(auto started, container::RunWriter::start(*writer_, segment, run, bytes));
-    piece.emplace(std::move(started), state_.shape());
+    piece.emplace(std::move(started), state().shape());
     Bucket added;
     added.first_key = replacements.empty() ? bucket.first_key : first_key;
     replacements.push_back(added);
@@ -156,13 +143,12 @@ Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeyS
   };
   const auto end_piece = [&]() -> Result<void> {
     CRAWLSTORE_TRY(const auto done, piece->finish());
-    piece->give_back();
-    piece.reset();
-    written_.push_back(done.run);
     Bucket& added = replacements.back();
     added.partition = segment;
-    added.partition_run = done.run;
+    added.partition_run = writer_->runs->add(segment, done.run);
     added.key_count = done.key_count;
+    piece->give_back();
+    piece.reset();
     return {};
   };
   const auto keep = [&](Key16 key, std::span<const std::byte> value) {
@@ -177,49 +163,39 @@ Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeyS
     if (auto counted = steps.add(1); !counted) return counted;
     return piece->append(key, value);
   };
-  CRAWLSTORE_TRY(merge_keys(old, edits, state_.last_key(index), keep));
+  CRAWLSTORE_TRY(merge_keys(old, edits, state().last_key(index), keep));
   if (piece) return end_piece();
-  if (bucket.partition) emptied_.push_back(bucket.partition);
   Bucket empty;
   empty.first_key = bucket.first_key;
   replacements.push_back(empty);
   return {};
 }
 
-Result<void> KeyTable::apply_all(container::SegmentWriter& target, KeySource& edits,
-                                 container::WorkSteps& steps) {
-  std::vector<Bucket> buckets;
-  for (std::size_t i = 0; i < state_.buckets.size(); ++i) {
-    CRAWLSTORE_TRY(const auto edit_count, edits.count_to(state_.last_key(i)));
+Result<void> KeyTable::apply(container::SegmentWriter& target, KeySource& edits,
+                             container::WorkSteps& steps) {
+  DrumState next = state();
+  std::vector<SegmentId> emptied;
+  std::vector<Bucket> old = std::exchange(next.buckets, {});
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    CRAWLSTORE_TRY(const auto edit_count, edits.count_to(state().last_key(i)));
     if (edit_count == 0) {
-      buckets.push_back(state_.buckets[i]);
-      CRAWLSTORE_TRY(steps.add(state_.buckets[i].key_count));
+      CRAWLSTORE_TRY(steps.add(old[i].key_count));
+      next.buckets.push_back(std::move(old[i]));
       continue;
     }
     std::vector<Bucket> replacements;
     CRAWLSTORE_TRY(rewrite(i, edit_count, edits, steps, replacements));
-    buckets.insert(buckets.end(), replacements.begin(), replacements.end());
+    if (old[i].partition && !replacements.front().partition) emptied.push_back(old[i].partition);
+    next.buckets.insert(next.buckets.end(), replacements.begin(), replacements.end());
   }
-  if (buckets.size() > format::kBucketsMax) {
+  if (next.buckets.size() > format::kBucketsMax) {
     return fail(Errc::kTooLarge, "the keys of pages would need more than 65536 buckets");
   }
-  state_.buckets = std::move(buckets);
-  ++state_.merge_count;
-  return put(target);
-}
-
-Result<void> KeyTable::put(container::SegmentWriter& target) {
-  CRAWLSTORE_TRY(auto table, put_state(target, state_, {}));
-  written_.push_back(table);
-  for (const SegmentId id : emptied_) target.remove(id);
+  ++next.merge_count;
+  CRAWLSTORE_TRY(put_state(target, *writer_->runs, next, {}));
+  for (const SegmentId id : emptied) target.remove(id);
+  versions_.push_back(std::move(next));
   return {};
-}
-
-Result<void> KeyTable::apply(container::SegmentWriter& target, KeySource& edits,
-                             container::WorkSteps& steps) {
-  auto applied = apply_all(target, edits, steps);
-  if (!applied) dropped();
-  return applied;
 }
 
 std::span<const KeyEdit> KeyTable::choose_edits(std::span<const KeyEdit> edits,
@@ -231,10 +207,9 @@ std::span<const KeyEdit> KeyTable::choose_edits(std::span<const KeyEdit> edits,
   };
   std::vector<Touched> touched;  // a bucket each
   for (std::size_t i = 0; i < edits.size();) {
-    const std::size_t index = state_.bucket_of(edits[i].key.head);
-    const auto& run = state_.buckets[index].partition_run;
-    Touched bucket{i, i, run ? run->payload_bytes : 0};
-    while (i < edits.size() && edits[i].key.head <= state_.last_key(index)) ++i;
+    const std::size_t index = state().bucket_of(edits[i].key.head);
+    Touched bucket{i, i, bytes_of(state().buckets[index])};
+    while (i < edits.size() && edits[i].key.head <= state().last_key(index)) ++i;
     bucket.end = i;
     touched.push_back(bucket);
   }
@@ -263,49 +238,22 @@ Result<void> KeyTable::remove(container::SegmentWriter& target, std::span<const 
 
 std::uint64_t KeyTable::partition_bytes() const {
   std::uint64_t bytes = 0;
-  for (const Bucket& bucket : state_.buckets) {
-    if (bucket.partition_run) bytes += bucket.partition_run->payload_bytes;
-  }
+  for (const Bucket& bucket : state().buckets) bytes += bytes_of(bucket);
   return bytes;
 }
 
 std::uint64_t KeyTable::longest_partition_bytes() const {
   std::uint64_t bytes = 0;
-  for (const Bucket& bucket : state_.buckets) {
-    if (bucket.partition_run) bytes = std::max(bytes, bucket.partition_run->payload_bytes);
-  }
+  for (const Bucket& bucket : state().buckets) bytes = std::max(bytes, bytes_of(bucket));
   return bytes;
 }
 
-/// What was written and then written again is in no generation.
 void KeyTable::committed() {
-  if (written_.empty()) return;
-  refresh_state(*writer_, state_);
-  std::set<RunId> live{state_.table_run->run_id};
-  for (const Bucket& bucket : state_.buckets) {
-    if (bucket.partition_run) live.insert(bucket.partition_run->run_id);
-  }
-  for (const auto& run : written_) {
-    if (!live.contains(run.run_id)) writer_->release(run.extent());
-  }
-  std::erase_if(lookups_, [&live](const auto& known) { return !live.contains(known.first); });
-  saved_ = state_;
-  written_.clear();
-  emptied_.clear();
-}
-
-void KeyTable::moved(const std::map<RunId, format::RunRef>& runs) {
-  note_moved(state_, runs);
-  note_moved(saved_, runs);
-  std::erase_if(lookups_, [&runs](const auto& known) { return runs.contains(known.first); });
+  versions_.erase(versions_.begin(), std::prev(versions_.end()));
 }
 
 void KeyTable::dropped() {
-  for (const auto& run : written_) lookups_.erase(run.run_id);
-  release_unpublished(*writer_, written_);
-  state_ = saved_;
-  written_.clear();
-  emptied_.clear();
+  versions_.erase(std::next(versions_.begin()), versions_.end());
 }
 
 }  // namespace crawlstore::drum

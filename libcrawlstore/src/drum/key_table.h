@@ -27,7 +27,8 @@ struct KeyTableOptions {
   std::uint64_t partition_keys_max = std::uint64_t{1} << 22;  ///< a partition with more keys splits
 };
 
-/// Threads: one at a time. Ownership: the writer outlives the table.
+/// Threads: one at a time. Ownership: the writer outlives the table, and what the table wrote since
+/// the last commit goes with it.
 class KeyTable {
  public:
   /// The DRUM `name` with keys of 16 bytes and the key scheme of pages; made when it is not there.
@@ -40,11 +41,11 @@ class KeyTable {
   ///           lengths of their own; kInvalidArgument: requests wait in it; of damage
   static Result<KeyTable> open_seen(container::Writer& writer, std::string_view name);
 
-  [[nodiscard]] std::uint16_t key_bytes() const { return state_.key_bytes; }
-  [[nodiscard]] format::KeyScheme key_scheme() const { return state_.key_scheme; }
-  [[nodiscard]] const std::string& normalizer() const { return state_.normalizer; }
-  [[nodiscard]] SegmentId segment() const { return state_.id; }
-  [[nodiscard]] std::uint64_t key_count() const { return state_.key_count(); }
+  [[nodiscard]] std::uint16_t key_bytes() const { return state().key_bytes; }
+  [[nodiscard]] format::KeyScheme key_scheme() const { return state().key_scheme; }
+  [[nodiscard]] const std::string& normalizer() const { return state().normalizer; }
+  [[nodiscard]] SegmentId segment() const { return state().id; }
+  [[nodiscard]] std::uint64_t key_count() const { return state().key_count(); }
 
   /// `keys` ascend. As of what was applied, committed or not.
   ///   cost    the blocks that hold the keys, read forwards
@@ -78,30 +79,26 @@ class KeyTable {
   [[nodiscard]] std::uint64_t longest_partition_bytes() const;
   /// After the commit with the edits. Also after a commit without any.
   void committed();
-  /// Compaction has published these runs elsewhere. Not while something is applied.
-  void moved(const std::map<RunId, format::RunRef>& runs);
   /// Instead: everything since the last commit is forgotten, what it wrote is given back.
   void dropped();
 
  private:
   KeyTable(container::Writer& writer, DrumState state, const KeyTableOptions& options)
-      : writer_(&writer), options_(options), state_(std::move(state)), saved_(state_) {}
+      : writer_(&writer), options_(options) {
+    versions_.push_back(std::move(state));
+  }
 
-  Result<std::shared_ptr<const PartitionLookup>> lookup(const Bucket& bucket);
+  [[nodiscard]] const DrumState& state() const { return versions_.back(); }
   Result<void> rewrite(std::size_t bucket, std::uint64_t edit_count, KeySource& edits,
                        container::WorkSteps& steps, std::vector<Bucket>& replacements);
-  Result<void> apply_all(container::SegmentWriter& target, KeySource& edits,
-                         container::WorkSteps& steps);
-  Result<void> put(container::SegmentWriter& target);
 
   container::Writer* writer_;
   KeyTableOptions options_;
   bool only_shrinks_ = false;  // as rewrite() may assume
-  DrumState state_;
-  DrumState saved_;                      // as the last commit has it
-  std::vector<format::RunRef> written_;  // by apply(), not committed
-  std::vector<SegmentId> emptied_;       // partitions that lost their last key
-  std::map<RunId, std::shared_ptr<const PartitionLookup>> lookups_;
+  /// The committed one, and what each apply() since has made of it. All stay until the commit, so
+  /// that no run takes the place of one that the same commit replaces.
+  std::vector<DrumState> versions_;
+  std::map<SegmentId, LookupPtr> lookups_;  // by partition; one may be of a run of before
 };
 
 }  // namespace crawlstore::drum

@@ -139,10 +139,6 @@ void PageDb::Impl::drop_tentative() {
   tentative->clear();
 }
 
-void PageDb::Impl::moved(const std::map<RunId, format::RunRef>& runs) {
-  if (keys) keys->moved(runs);
-}
-
 void PageDb::Impl::close() {
   const std::lock_guard lock(mutex);
   closed = true;

@@ -94,7 +94,6 @@ struct PageDb::Impl : Participant {
   void dropped() override;
   void keep_tentative() override;
   void drop_tentative() override;
-  void moved(const std::map<RunId, format::RunRef>& runs) override;
   void close() override;
   Result<void> leave() override;
   [[nodiscard]] bool is_locked_first() const override { return true; }
