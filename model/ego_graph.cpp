@@ -136,7 +136,7 @@ class PageGraphBuilder {
     if (!progress_(graph_.nodes.size(), 0)) return fail(Errc::kCancelled, "it was cancelled");
     CRAWLSTORE_TRY(auto pages, neighbours(graph_.nodes[at].page));
     neighbour_counts_[at] = count_others(graph_.nodes[at].page, pages);
-    std::erase_if(pages, [&](std::uint64_t page) { return is_known(page, distance); });
+    leave_out_known(pages, distance);
     CRAWLSTORE_TRY(const auto best, best_of(pages, room));
     for (const std::uint64_t page : best) CRAWLSTORE_TRY(add(page, distance));
     is_exhausted_[at] = best.size() == pages.size();
@@ -144,16 +144,27 @@ class PageGraphBuilder {
     return {};
   }
 
-  /// Is it in the graph? Who came in on a longer way is nearer from now on.
-  bool is_known(std::uint64_t page, std::uint32_t distance) {
-    const auto at = places_.find(page);
-    if (at == places_.end()) return false;
-    GraphNode& node = graph_.nodes[at->second];
-    if (distance < node.distance) {
-      node.distance = distance;
-      is_changed_ = true;
+  /// Those that are in the graph. Who came in on a longer way is nearer from now on.
+  void leave_out_known(std::vector<std::uint64_t>& pages, std::uint32_t distance) {
+    std::vector<std::uint64_t> known;
+    if (pages.size() < graph_.nodes.size()) {
+      std::ranges::copy_if(pages, std::back_inserter(known),
+                           [&](std::uint64_t page) { return places_.contains(page); });
+    } else {
+      for (const GraphNode& node : graph_.nodes) {
+        if (std::ranges::binary_search(pages, node.page)) known.push_back(node.page);
+      }
+      std::ranges::sort(known);
     }
-    return true;
+    for (const std::uint64_t page : known) {
+      GraphNode& node = graph_.nodes[places_.at(page)];
+      is_changed_ = is_changed_ || distance < node.distance;
+      node.distance = std::min(distance, node.distance);
+    }
+    std::vector<std::uint64_t> others;
+    others.reserve(pages.size() - known.size());
+    std::ranges::set_difference(pages, known, std::back_inserter(others));
+    pages = std::move(others);
   }
 
   Result<void> add_edges() {

@@ -22,8 +22,8 @@ using model::GraphNode;
 /// Of a host, where there is time.
 constexpr std::size_t kThoroughHostPages = 50'000;
 /// A first picture in good time, and of a layout so much whatever went before.
-constexpr std::chrono::milliseconds kFirstPicture{1500};
-constexpr std::chrono::milliseconds kFirstLayoutMin{300};
+constexpr std::chrono::milliseconds kFirstPicture{1200};
+constexpr std::chrono::milliseconds kFirstLayoutMin{200};
 
 std::vector<float> sizes_of(const GraphScene& scene) {
   std::vector<float> sizes;
