@@ -23,6 +23,7 @@ using model::GraphNode;
 constexpr std::size_t kThoroughHostPages = 50'000;
 /// A first picture in good time, and of a layout so much whatever went before.
 constexpr std::chrono::milliseconds kFirstPicture{1200};
+constexpr std::size_t kFirstNodes = 3000;
 constexpr std::chrono::milliseconds kFirstLayoutMin{200};
 
 std::vector<float> sizes_of(const GraphScene& scene) {
@@ -63,7 +64,8 @@ Result<EgoGraph> gather(const PageView& pages, const GraphQuestion& question,
   if (question.is_thorough) options.host_pages_max = kThoroughHostPages;
   options.direction = question.direction;
   options.depth = question.depth;
-  options.nodes_max = question.nodes_max;
+  options.nodes_max =
+      question.is_thorough ? question.nodes_max : std::min(question.nodes_max, kFirstNodes);
   options.expanded = question.expanded;
   options.scores = scores;
   if (const auto* host = std::get_if<HostThing>(&question.centre)) {
@@ -73,6 +75,12 @@ Result<EgoGraph> gather(const PageView& pages, const GraphQuestion& question,
   CRAWLSTORE_TRY(const std::uint64_t centre,
                  page != nullptr ? Result<std::uint64_t>(page->index) : best_page(pages, scores));
   return model::page_graph(pages, centre, options, progress);
+}
+
+/// Is this a first picture of which more can be gathered?
+bool lacks_nodes(const EgoGraph& graph, const GraphQuestion& question) {
+  const std::size_t count = graph.nodes.size();
+  return graph.unseen_page_count > 0 || (count >= kFirstNodes && count < question.nodes_max);
 }
 
 /// Nodes that were there already do not jump, and where nothing has changed, none moves.
@@ -113,7 +121,7 @@ std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQ
     if (opened) scores = std::move(*opened);
     if (!opened) found->scores_problem = opened.error();
   }
-  const bool is_gathered = rough != nullptr && rough->graph.unseen_page_count == 0;
+  const bool is_gathered = rough != nullptr && !lacks_nodes(rough->graph, question);
   Result<EgoGraph> graph =
       is_gathered ? Result<EgoGraph>(rough->graph) : gather(pages, question, scores, progress);
   if (!graph && scores && graph.error().code != Errc::kCancelled) {
@@ -135,7 +143,7 @@ std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQ
     if (!of_nodes) found->scores_problem = of_nodes.error();
   }
   const auto end = std::max(start + kFirstPicture, Clock::now() + kFirstLayoutMin);
-  scene->is_rough = !question.is_thorough && graph->unseen_page_count > 0;
+  scene->is_rough = !question.is_thorough && lacks_nodes(*graph, question);
   scene->points = points_of(*graph, before, [&](std::uint64_t done, std::uint64_t total) {
     const bool is_late = !question.is_thorough && Clock::now() > end;
     scene->is_rough = scene->is_rough || is_late;

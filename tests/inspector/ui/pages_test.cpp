@@ -6,6 +6,7 @@
 
 #include "inspector/inspector_file.h"
 #include "inspector/pages_file.h"
+#include "inspector/ui/panels/graph_scene.h"
 #include "model/format_text.h"
 #include "model/host_rows.h"
 #include "model/page_source.h"
@@ -401,6 +402,24 @@ TEST_F(LargePagesPanels, DrawManyEdgesAsOnePicture) {
   run_step(shell_, "drag", "graph -200 -100");
   run_step(shell_, "hover", "crumb.panel");
   EXPECT_TRUE(shell_.app().probe().shows("3,000 pages"));
+}
+
+TEST_F(LargePagesPanels, GatherTheFirstOfManyNodesForAFirstPicture) {
+  const PageView view = must(PageView::open(must(Snapshot::open(path_, {.pin = false}))));
+  inspector::GraphQuestion question;
+  question.centre = inspector::PageThing{"pages", 7};
+  question.depth = 2;
+  question.nodes_max = 10'000;
+  constexpr std::uint64_t kRounds = 100;  // of the layout, which takes seconds
+  const auto gather_only = [](std::uint64_t, std::uint64_t total) { return total != kRounds; };
+  const auto first = inspector::find_scene(view, question, nullptr, nullptr, 1, gather_only);
+  EXPECT_EQ(first->scene->graph.nodes.size(), 3000);
+  EXPECT_TRUE(first->scene->is_rough);
+  question.is_thorough = true;
+  const auto best =
+      inspector::find_scene(view, question, nullptr, first->scene.get(), 2, gather_only);
+  EXPECT_EQ(best->scene->graph.nodes.size(), 10'000);
+  EXPECT_FALSE(best->scene->is_rough);
 }
 
 // acceptance: 4
