@@ -282,15 +282,4 @@ Result<void> put_state(container::SegmentWriter& writer, container::Runs& runs, 
   return {};
 }
 
-Result<void> open_lookup(const container::Runs& runs, const Bucket& bucket, Shape shape,
-                         LookupPtr& known) {
-  const format::RunRef& run = bucket.partition_run->ref();
-  if (known != nullptr && known->reader().run().run_id == run.run_id &&
-      known->reader().run().offset_bytes == run.offset_bytes) {
-    return {};
-  }
-  CRAWLSTORE_TRY(known, PartitionLookup::open(runs.reader_of(bucket.partition, run), shape));
-  return {};
-}
-
 }  // namespace crawlstore::drum

@@ -51,7 +51,8 @@ struct Bucket {
   std::uint64_t key_count = 0;
   SegmentId partition;
   container::RunPtr partition_run;
-  SegmentId key_log;  // 0 until the first run is written
+  std::shared_ptr<const PartitionLookup> lookup;  // of partition_run, once somebody asked
+  SegmentId key_log;                              // 0 until the first run is written
   SegmentId aux_log;
   LogRuns pending;                   // published or not; merged by the next merge
   LogRuns tentative;                 // of the transaction that is being dispatched
@@ -115,11 +116,5 @@ struct Thresholds {
 /// Puts all segments of the DRUM into the changes of `writer` and writes a new table.
 Result<void> put_state(container::SegmentWriter& writer, container::Runs& runs, DrumState& state,
                        const Thresholds& thresholds);
-
-using LookupPtr = std::shared_ptr<const PartitionLookup>;
-/// Opens the bucket's partition, unless `known` is of it, where it is.
-///   errors  of damage
-Result<void> open_lookup(const container::Runs& runs, const Bucket& bucket, Shape shape,
-                         LookupPtr& known);
 
 }  // namespace crawlstore::drum
