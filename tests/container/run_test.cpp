@@ -86,6 +86,24 @@ TEST(SharedRun, IsReadWhereCompactionHasMovedIt) {
   EXPECT_TRUE(std::ranges::equal(moved, bytes));
 }
 
+TEST(SharedRun, StaysWhereWorkUnderWayUsesIt) {
+  const ContainerStore store;
+  const auto writer = store.writer();
+  const SegmentId drum = add_drum(*writer);
+  const SegmentId in_front = add_blob(*writer, drum, 200 * kKiB, 1);
+  const auto blob = write_blob(*writer, drum);
+  must(writer->commit());
+  const std::uint64_t offset_bytes = blob.run->ref().offset_bytes;
+  writer->remove(in_front);
+  must(writer->commit());
+  auto use = container::Run::use(blob.run);
+  must(container::compact(*writer, {}));
+  EXPECT_EQ(blob.run->ref().offset_bytes, offset_bytes);
+  use.reset();
+  must(container::compact(*writer, {}));
+  EXPECT_LT(blob.run->ref().offset_bytes, offset_bytes);
+}
+
 TEST(SharedRun, OutlivesItsWriter) {
   const ContainerStore store;
   auto writer = store.writer();

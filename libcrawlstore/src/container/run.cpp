@@ -7,6 +7,12 @@ Run::~Run() {
   if (runs_ != nullptr) runs_->forget(*this);
 }
 
+Run::Use Run::use(std::shared_ptr<const Run> run) {
+  ++run->use_count_;
+  const Run* const used = run.get();
+  return {used, [run = std::move(run)](const Run*) { --run->use_count_; }};
+}
+
 std::shared_ptr<const RunReader> Run::reader() const {
   if (runs_ == nullptr) return reader_;
   const std::lock_guard lock(runs_->mutex_);
@@ -38,6 +44,15 @@ void Runs::published(const Directory& directory) {
     run.ref_ = *ref;
     link(run);
   }
+}
+
+std::set<RunId> Runs::busy() {
+  const std::lock_guard lock(mutex_);
+  std::set<RunId> busy;
+  for (const Run* run = published_; run != nullptr; run = run->after_) {
+    if (run->use_count_ != 0) busy.insert(run->ref_.run_id);
+  }
+  return busy;
 }
 
 void Runs::moved(const std::map<RunId, format::RunRef>& places) {

@@ -83,7 +83,6 @@ struct DrumCore::Impl : Participant {
   Result<void> write_arrays(CommitScope scope) override;
   void keep_tentative() override;
   void drop_tentative() override;
-  void note_busy(std::set<RunId>& runs) const override;
   void close() override;
   [[nodiscard]] std::string_view name() const override { return state.name; }
   Result<void> check_usable() const;

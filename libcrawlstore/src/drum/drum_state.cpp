@@ -172,10 +172,6 @@ void LogRuns::drop_front(std::size_t key_run_count) {
   keys.erase(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(key_run_count));
 }
 
-std::optional<format::RunRef> Bucket::partition_ref() const {
-  return partition_run != nullptr ? std::optional(partition_run->ref()) : std::nullopt;
-}
-
 void Bucket::keep_tentative() {
   if (!tentative.empty()) pending.add(std::exchange(tentative, {}));
 }

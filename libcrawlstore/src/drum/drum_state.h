@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,7 +58,6 @@ struct Bucket {
   std::size_t locked_run_count = 0;  // leading runs of `pending` that a merge has planned to take
   bool is_planned = false;           // a merge will take those runs, and what is sealed
 
-  [[nodiscard]] std::optional<format::RunRef> partition_ref() const;
   /// The transaction's runs are pending as all others.
   void keep_tentative();
 };

@@ -109,7 +109,8 @@ Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const VisitFound
 Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeySource& edits,
                                container::WorkSteps& steps, std::vector<Bucket>& replacements) {
   const Bucket& bucket = state().buckets[index];
-  const auto old_run = bucket.partition_ref();
+  std::optional<format::RunRef> old_run;
+  if (bucket.partition_run) old_run = bucket.partition_run->ref();
   const std::uint64_t keys_max = bucket.key_count + edit_count;
   const std::uint64_t piece_count = (keys_max - 1) / options_.partition_keys_max + 1;
   const std::uint64_t piece_keys = (keys_max + piece_count - 1) / piece_count;
