@@ -73,14 +73,35 @@ TEST(SharedRun, IsReadWhereCompactionHasMovedIt) {
   const auto blob = write_blob(*writer, drum);
   must(writer->commit());
   const std::uint64_t offset_bytes = blob.run->ref().offset_bytes;
-  const auto view = must(blob.run->reader().bytes(0, 100 * kKiB));
+  const auto reader = blob.run->reader();  // moves with it
+  const auto view = must(reader->bytes(0, 100 * kKiB));
   const Bytes bytes(view.begin(), view.end());
   writer->remove(in_front);
   must(writer->commit());
   must(container::compact(*writer, {}));
   EXPECT_LT(blob.run->ref().offset_bytes, offset_bytes);
-  const auto moved = must(blob.run->reader().bytes(0, 100 * kKiB));
+  EXPECT_EQ(reader->run().offset_bytes, blob.run->ref().offset_bytes);
+  const auto moved = must(reader->bytes(0, 100 * kKiB));
+  EXPECT_NE(moved.data(), view.data());
   EXPECT_TRUE(std::ranges::equal(moved, bytes));
+}
+
+TEST(SharedRun, StaysWhereWorkUnderWayUsesIt) {
+  const ContainerStore store;
+  const auto writer = store.writer();
+  const SegmentId drum = add_drum(*writer);
+  const SegmentId in_front = add_blob(*writer, drum, 200 * kKiB, 1);
+  const auto blob = write_blob(*writer, drum);
+  must(writer->commit());
+  const std::uint64_t offset_bytes = blob.run->ref().offset_bytes;
+  writer->remove(in_front);
+  must(writer->commit());
+  auto use = container::Run::use(blob.run);
+  must(container::compact(*writer, {}));
+  EXPECT_EQ(blob.run->ref().offset_bytes, offset_bytes);
+  use.reset();
+  must(container::compact(*writer, {}));
+  EXPECT_LT(blob.run->ref().offset_bytes, offset_bytes);
 }
 
 TEST(SharedRun, OutlivesItsWriter) {

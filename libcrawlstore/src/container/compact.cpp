@@ -257,7 +257,7 @@ class Compaction {
   /// Plans to move runs, the last one first, to the lowest gap that they fit into.
   Result<void> settle_down() {
     const auto runs = live_runs();
-    const auto busy = busy_runs();
+    const auto busy = writer_.runs->busy();
     std::uint64_t budget = std::min(kBytesPerCommit, moves_left_bytes_);
     std::uint64_t too_long = std::numeric_limits<std::uint64_t>::max();  // no gap for so much
     for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
@@ -293,7 +293,7 @@ class Compaction {
       end = (first++)->extent.end_bytes();
     if (first == runs.end() || end <= front_bytes_) return {};
     front_bytes_ = end;
-    const auto busy = busy_runs();
+    const auto busy = writer_.runs->busy();
     std::uint64_t room = std::min(longest, moves_left_bytes_);
     for (auto run = first; run != runs.end() && run->extent.length_bytes <= room; ++run) {
       if (busy.contains(run->run)) break;
@@ -304,12 +304,6 @@ class Compaction {
       plan(*run, *place);
     }
     return {};
-  }
-
-  [[nodiscard]] std::set<RunId> busy_runs() const {
-    std::set<RunId> busy;
-    turns_.note_busy(busy);
-    return busy;
   }
 
   void plan(const LiveRun& run, Extent place) {
@@ -338,7 +332,7 @@ class Compaction {
     std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
       return std::tie(a.run.segment, a.run.run) < std::tie(b.run.segment, b.run.run);
     });
-    Published published{busy_runs(), {}, {}};
+    Published published{writer_.runs->busy(), {}, {}};
     for (auto begin = moves.cbegin(); begin != moves.cend();) {
       const SegmentId segment = begin->run.segment;
       const auto end = std::find_if(

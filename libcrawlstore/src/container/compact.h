@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <set>
 
 #include <crawlstore/store.h>
 
@@ -24,8 +23,6 @@ class CompactionTurns {
   /// Calls `work`, which commits, while nobody else uses the writer, and it has no changes.
   ///   errors  as plan()
   virtual Result<void> publish(const Work& work) { return work(); }
-  /// Adds the runs that work under way reads where they are. In a turn only.
-  virtual void note_busy(std::set<RunId>& /*runs*/) const {}
 };
 
 /// Moves runs from the end of the file to free space nearer the front, then the directory, and

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string_view>
 
 #include <crawlstore/error.h>
@@ -65,9 +64,6 @@ class Participant : public std::enable_shared_from_this<Participant> {
   virtual void keep_tentative() = 0;
   /// Forgets what was submitted inside a transaction that is dropped.
   virtual void drop_tentative() = 0;
-
-  /// Adds the runs that work under way reads where they are. Called with the store's turn.
-  virtual void note_busy(std::set<RunId>& /*runs*/) const {}
 
   /// No further use. Gives back what no commit has published. Called with the store's turn.
   virtual void close() = 0;

@@ -65,12 +65,11 @@ std::shared_ptr<Reader> Reader::open_unpublished(std::shared_ptr<Storage> storag
   return reader;
 }
 
-std::shared_ptr<const RunReader> Reader::run_reader(SegmentId segment, const format::RunRef& run) {
+std::shared_ptr<RunReader> Reader::run_reader(SegmentId segment, const format::RunRef& run) {
   const std::lock_guard lock(mutex_);
   auto& place = run_readers_[run.run_id];
   if (place == nullptr) {
-    place =
-        std::make_shared<const RunReader>(storage_, run_name(identity_, segment, run.run_id), run);
+    place = std::make_shared<RunReader>(storage_, run_name(identity_, segment, run.run_id), run);
   }
   return place;
 }

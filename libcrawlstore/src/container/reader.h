@@ -43,7 +43,7 @@ class Reader {
   [[nodiscard]] const std::shared_ptr<Storage>& storage() const { return storage_; }
 
   /// Random access to a run of this generation; one reader a run, kept.
-  std::shared_ptr<const RunReader> run_reader(SegmentId segment, const format::RunRef& run);
+  std::shared_ptr<RunReader> run_reader(SegmentId segment, const format::RunRef& run);
 
   /// FOLLOW: the newest generation in the file now.
   ///   errors  kReplaced when the file no longer holds the generation that is read: reopen
@@ -59,7 +59,7 @@ class Reader {
   DirectoryPtr directory_;
   bool pinned_ = false;
   std::mutex mutex_;  // guards run_readers_
-  std::map<RunId, std::shared_ptr<const RunReader>> run_readers_;
+  std::map<RunId, std::shared_ptr<RunReader>> run_readers_;
 };
 
 }  // namespace crawlstore::container

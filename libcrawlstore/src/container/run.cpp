@@ -7,19 +7,23 @@ Run::~Run() {
   if (runs_ != nullptr) runs_->forget(*this);
 }
 
-const RunReader& Run::reader() const {
-  if (runs_ == nullptr) return *reader_;
-  const std::lock_guard lock(runs_->mutex_);
-  if (reader_ == nullptr) reader_ = runs_->reader_of(segment_, ref_);
-  return *reader_;
+Run::Use Run::use(std::shared_ptr<const Run> run) {
+  ++run->use_count_;
+  const Run* const used = run.get();
+  return {used, [run = std::move(run)](const Run*) { --run->use_count_; }};
 }
 
-std::shared_ptr<const RunReader> Runs::reader_of(SegmentId segment,
-                                                 const format::RunRef& ref) const {
-  // The storage lives as long as the writer, without which nothing is read.
-  return std::make_shared<const RunReader>(
-      std::shared_ptr<Storage>(std::shared_ptr<void>(), &writer_->storage()),
-      run_name(writer_->identity(), segment, ref.run_id), ref);
+std::shared_ptr<const RunReader> Run::reader() const {
+  if (runs_ == nullptr) return reader_;
+  const std::lock_guard lock(runs_->mutex_);
+  if (reader_ == nullptr) {
+    // The storage lives as long as the writer, without which nothing is read.
+    SegmentWriter& writer = *runs_->writer_;
+    reader_ = std::make_shared<RunReader>(
+        std::shared_ptr<Storage>(std::shared_ptr<void>(), &writer.storage()),
+        run_name(writer.identity(), segment_, ref_.run_id), ref_);
+  }
+  return reader_;
 }
 
 RunPtr Runs::add(SegmentId segment, const format::RunRef& ref) {
@@ -42,13 +46,22 @@ void Runs::published(const Directory& directory) {
   }
 }
 
+std::set<RunId> Runs::busy() {
+  const std::lock_guard lock(mutex_);
+  std::set<RunId> busy;
+  for (const Run* run = published_; run != nullptr; run = run->after_) {
+    if (run->use_count_ != 0) busy.insert(run->ref_.run_id);
+  }
+  return busy;
+}
+
 void Runs::moved(const std::map<RunId, format::RunRef>& places) {
   const std::lock_guard lock(mutex_);
   for (Run* run = published_; run != nullptr; run = run->after_) {
     const auto place = places.find(run->ref_.run_id);
     if (place == places.end()) continue;
     run->ref_ = place->second;
-    run->reader_ = nullptr;
+    if (run->reader_ != nullptr) run->reader_->move_to(run->ref_);
   }
 }
 

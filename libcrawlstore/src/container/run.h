@@ -3,9 +3,11 @@
 
 /// Shared ownership of runs: one belongs to the states that name it.
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "container/directory_state.h"
@@ -24,7 +26,7 @@ class Runs;
 class Run {
  public:
   /// A run that stays where it is, in a generation that is read.
-  explicit Run(std::shared_ptr<const RunReader> reader)
+  explicit Run(std::shared_ptr<RunReader> reader)
       : segment_(reader->segment()), ref_(reader->run()), reader_(std::move(reader)) {}
   Run(std::shared_ptr<Runs> runs, SegmentId segment, const format::RunRef& ref)
       : segment_(segment), ref_(ref), runs_(std::move(runs)) {}
@@ -33,15 +35,20 @@ class Run {
   ~Run();
 
   [[nodiscard]] const format::RunRef& ref() const { return ref_; }
-  /// Makes the reader at the first call: most runs of a DRUM of many buckets need none.
-  [[nodiscard]] const RunReader& reader() const;
+  /// For work under way, which reads the run where it is: compaction lets it stay there.
+  using Use = std::shared_ptr<const Run>;
+  static Use use(std::shared_ptr<const Run> run);
+  /// Makes the reader at the first call: most runs of a DRUM of many buckets need none. It stays,
+  /// and moves with the run.
+  [[nodiscard]] std::shared_ptr<const RunReader> reader() const;
 
  private:
   friend class Runs;
   const SegmentId segment_;
   format::RunRef ref_;
-  mutable std::shared_ptr<const RunReader> reader_;  // knows another `born` perhaps
-  const std::shared_ptr<Runs> runs_;                 // whose mutex guards what follows, and reader_
+  mutable std::shared_ptr<RunReader> reader_;  // knows another `born` perhaps
+  mutable std::atomic<std::uint32_t> use_count_{0};
+  const std::shared_ptr<Runs> runs_;  // whose mutex guards what follows, and reader_
   Run* before_ = nullptr;
   Run* after_ = nullptr;
 };
@@ -58,13 +65,12 @@ class Runs : public std::enable_shared_from_this<Runs> {
   RunPtr add(SegmentId segment, const format::RunRef& ref);
   /// A commit has succeeded: the runs that it published own no extent any more.
   void published(const Directory& directory);
+  /// Those that work under way uses.
+  [[nodiscard]] std::set<RunId> busy();
   /// Compaction has published these elsewhere.
   void moved(const std::map<RunId, format::RunRef>& places);
   /// The writer goes. What is in no generation is lost with it.
   void end();
-  /// Makes a reader of a run where it is now, which the writer outlives.
-  [[nodiscard]] std::shared_ptr<const RunReader> reader_of(SegmentId segment,
-                                                           const format::RunRef& ref) const;
 
  private:
   friend class Run;

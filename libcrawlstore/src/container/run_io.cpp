@@ -257,9 +257,13 @@ RunReader::RunReader(std::shared_ptr<Storage> storage, const format::RunName& na
     first_bit_.push_back(bits);
     bits += level.entry_count;
   }
-  first_bit_.push_back(bits);
-  ++bits;  // the top
+  first_bit_.push_back(bits);  // the top
   verified_ = std::make_unique<std::atomic<std::uint64_t>[]>(bits / 64 + 1);
+}
+
+void RunReader::move_to(const format::RunRef& run) {
+  run_ = run;
+  for (std::uint64_t i = 0; i <= first_bit_.back() / 64; ++i) verified_[i] = 0;
 }
 
 /// The bytes [offset, offset + length) of the extent, verified or not.

@@ -102,7 +102,7 @@ class RunStream {
 };
 
 /// Random access to a run through views; a chunk is verified when it is first touched.
-/// Threads: any number.
+/// Threads: any number, but for move_to().
 class RunReader {
  public:
   RunReader(std::shared_ptr<Storage> storage, const format::RunName& name,
@@ -119,6 +119,9 @@ class RunReader {
   void prefetch(Extent place) const {
     storage_->prefetch({run_.offset_bytes + place.offset_bytes, place.length_bytes});
   }
+
+  /// Reads the run at another place from now on, where nothing is verified yet.
+  void move_to(const format::RunRef& run);
 
   [[nodiscard]] const format::RunRef& run() const { return run_; }
   [[nodiscard]] SegmentId segment() const { return name_.segment; }

@@ -92,10 +92,6 @@ class Turns final : public container::CompactionTurns {
     return committed ? Result<void>{} : tl::unexpected<Error>(committed.error());
   }
 
-  void note_busy(std::set<RunId>& runs) const override {
-    for (const Participant* participant : store_.participants) participant->note_busy(runs);
-  }
-
  private:
   StoreImpl& store_;
 };

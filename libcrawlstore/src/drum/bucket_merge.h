@@ -12,6 +12,7 @@
 
 #include <crawlstore/drum_core.h>
 
+#include "container/run.h"
 #include "drum/partition.h"
 #include "drum/request_columns.h"
 #include "drum/sort_requests.h"
@@ -34,10 +35,11 @@ struct MergeJob {
   std::uint64_t old_key_count = 0;
   SegmentId key_log;
   SegmentId aux_log;
-  std::vector<format::RunRef> key_runs;  // in arrival order, consumed whole
-  std::vector<format::RunRef> aux_runs;  // those of key_runs that have auxiliaries
-  std::vector<WaitingRequests> waiting;  // behind those of the runs
-  bool is_last_slice = true;             // of the bucket's requests
+  std::vector<format::RunRef> key_runs;   // in arrival order, consumed whole
+  std::vector<format::RunRef> aux_runs;   // those of key_runs that have auxiliaries
+  std::vector<container::Run::Use> uses;  // of old_run, key_runs and aux_runs
+  std::vector<WaitingRequests> waiting;   // behind those of the runs
+  bool is_last_slice = true;              // of the bucket's requests
   Shape shape;
   std::uint64_t piece_keys_max = 0;       // a partition with more keys is cut, where heads differ
   std::vector<SegmentId> piece_segments;  // one a piece, with its writer

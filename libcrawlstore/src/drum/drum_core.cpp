@@ -152,17 +152,6 @@ Result<void> DrumCore::Impl::write_arrays(CommitScope scope) {
   return transfer_tentative();
 }
 
-/// Merges of a flight read their runs on a thread of their own.
-void DrumCore::Impl::note_busy(std::set<RunId>& runs) const {
-  if (flight == nullptr) return;
-  for (const drum::MergeOutcome& outcome : flight->outcomes) {
-    const drum::MergeJob& job = outcome.job;
-    if (job.old_run) runs.insert(job.old_run->run_id);
-    for (const auto& run : job.key_runs) runs.insert(run.run_id);
-    for (const auto& run : job.aux_runs) runs.insert(run.run_id);
-  }
-}
-
 void DrumCore::Impl::keep_tentative() {
   const std::lock_guard lock(mutex);
   for (auto& bucket : state.buckets) bucket.keep_tentative();

@@ -61,9 +61,6 @@ struct DrumCore::Impl : Participant {
   bool has_hot_array = false;      // some array takes too much of the memory
   std::unique_ptr<Flight> flight;  // guarded by StoreImpl::turn
   std::map<std::uint16_t, RawSink> sinks;
-  /// By bucket, opened when they are needed; empty, or one may be of a partition of before, or of
-  /// the place where it was.
-  std::vector<drum::LookupPtr> lookups;
   std::vector<drum::LoggedKeys> pending_keys;  // by bucket, as far as somebody asked; or empty
   std::vector<drum::LoggedKeys> tentative_keys;
   drum::RequestColumns::Encoded scratch;
@@ -86,7 +83,6 @@ struct DrumCore::Impl : Participant {
   Result<void> write_arrays(CommitScope scope) override;
   void keep_tentative() override;
   void drop_tentative() override;
-  void note_busy(std::set<RunId>& runs) const override;
   void close() override;
   [[nodiscard]] std::string_view name() const override { return state.name; }
   Result<void> check_usable() const;

@@ -33,6 +33,7 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
     if (i != 0) written.first_key = piece.first_key;
     written.partition = job.piece_segments[i];
     written.partition_run = store->writer->runs->add(written.partition, piece.run);
+    written.lookup = nullptr;
     outcome.job.piece_writers[i].give_back();
     written.key_count = piece.key_count;
   }

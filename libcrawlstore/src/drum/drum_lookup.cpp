@@ -7,12 +7,13 @@
 namespace crawlstore {
 
 Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) {
-  const std::size_t index = ranges.find(key.head);
-  const auto& bucket = state.buckets[index];
+  drum::Bucket& bucket = state.buckets[ranges.find(key.head)];
   if (!bucket.partition_run) return std::optional<std::vector<std::byte>>{};
-  if (lookups.size() != state.buckets.size()) lookups.assign(state.buckets.size(), nullptr);
-  CRAWLSTORE_TRY(drum::open_lookup(*store->writer->runs, bucket, state.shape(), lookups[index]));
-  return lookups[index]->find(key);
+  if (bucket.lookup == nullptr) {
+    CRAWLSTORE_TRY(bucket.lookup,
+                   drum::PartitionLookup::open(bucket.partition_run->reader(), state.shape()));
+  }
+  return bucket.lookup->find(key);
 }
 
 /// Will the key be there when all that waits is merged, though it may not be there now?

@@ -172,10 +172,14 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   const drum::Bucket& bucket = state.buckets[index];
   const std::size_t run_count = planned.is_last_slice ? bucket.locked_run_count : planned.run_count;
   drum::MergeJob job;
+  const auto use = [&job](std::span<const container::RunPtr> runs) {
+    for (const auto& run : runs) job.uses.push_back(container::Run::use(run));
+    return drum::refs_of(runs);
+  };
   job.first_key = bucket.first_key;
   job.last_key = state.last_key(index);
   job.old_partition = bucket.partition;
-  job.old_run = bucket.partition_ref();
+  if (bucket.partition_run) job.old_run = use({&bucket.partition_run, 1}).front();
   job.old_key_count = bucket.key_count;
   job.key_log = bucket.key_log;
   job.aux_log = bucket.aux_log;
@@ -183,8 +187,8 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   drum::LogRuns rest = bucket.pending;
   rest.drop_front(run_count);
   const std::span auxes(bucket.pending.auxes);
-  job.key_runs = drum::refs_of(std::span(bucket.pending.keys).first(run_count));
-  job.aux_runs = drum::refs_of(auxes.first(auxes.size() - rest.auxes.size()));
+  job.key_runs = use(std::span(bucket.pending.keys).first(run_count));
+  job.aux_runs = use(auxes.first(auxes.size() - rest.auxes.size()));
 
   std::uint64_t requests = bucket.pending.request_count - rest.request_count;
   std::uint64_t value_bytes = bucket.pending.key_bytes - rest.key_bytes;

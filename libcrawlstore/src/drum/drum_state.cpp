@@ -172,10 +172,6 @@ void LogRuns::drop_front(std::size_t key_run_count) {
   keys.erase(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(key_run_count));
 }
 
-std::optional<format::RunRef> Bucket::partition_ref() const {
-  return partition_run != nullptr ? std::optional(partition_run->ref()) : std::nullopt;
-}
-
 void Bucket::keep_tentative() {
   if (!tentative.empty()) pending.add(std::exchange(tentative, {}));
 }
@@ -279,17 +275,6 @@ Result<void> put_state(container::SegmentWriter& writer, container::Runs& runs, 
     put_log(writer, log(consumer.results, SegmentKind::kDrumResults), consumer.runs);
   }
   writer.put({state.id, SegmentKind::kDrum, StorageClass::kBlob, {}, state.name, {run}});
-  return {};
-}
-
-Result<void> open_lookup(const container::Runs& runs, const Bucket& bucket, Shape shape,
-                         LookupPtr& known) {
-  const format::RunRef& run = bucket.partition_run->ref();
-  if (known != nullptr && known->reader().run().run_id == run.run_id &&
-      known->reader().run().offset_bytes == run.offset_bytes) {
-    return {};
-  }
-  CRAWLSTORE_TRY(known, PartitionLookup::open(runs.reader_of(bucket.partition, run), shape));
   return {};
 }
 

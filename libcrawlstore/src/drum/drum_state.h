@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,14 +50,14 @@ struct Bucket {
   std::uint64_t key_count = 0;
   SegmentId partition;
   container::RunPtr partition_run;
-  SegmentId key_log;  // 0 until the first run is written
+  std::shared_ptr<const PartitionLookup> lookup;  // of partition_run, once somebody asked
+  SegmentId key_log;                              // 0 until the first run is written
   SegmentId aux_log;
   LogRuns pending;                   // published or not; merged by the next merge
   LogRuns tentative;                 // of the transaction that is being dispatched
   std::size_t locked_run_count = 0;  // leading runs of `pending` that a merge has planned to take
   bool is_planned = false;           // a merge will take those runs, and what is sealed
 
-  [[nodiscard]] std::optional<format::RunRef> partition_ref() const;
   /// The transaction's runs are pending as all others.
   void keep_tentative();
 };
@@ -115,11 +114,5 @@ struct Thresholds {
 /// Puts all segments of the DRUM into the changes of `writer` and writes a new table.
 Result<void> put_state(container::SegmentWriter& writer, container::Runs& runs, DrumState& state,
                        const Thresholds& thresholds);
-
-using LookupPtr = std::shared_ptr<const PartitionLookup>;
-/// Opens the bucket's partition, unless `known` is of it, where it is.
-///   errors  of damage
-Result<void> open_lookup(const container::Runs& runs, const Bucket& bucket, Shape shape,
-                         LookupPtr& known);
 
 }  // namespace crawlstore::drum

@@ -89,14 +89,16 @@ Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const VisitFound
   std::size_t place = 0;
   while (place < keys.size()) {
     const std::size_t index = state().bucket_of(keys[place].head);
-    const Bucket& bucket = state().buckets[index];
+    Bucket& bucket = versions_.back().buckets[index];
     const std::uint64_t last_head = state().last_key(index);
     std::size_t end = place;
     while (end < keys.size() && keys[end].head <= last_head) ++end;
     if (bucket.partition_run != nullptr) {
-      LookupPtr& known = lookups_[bucket.partition];
-      CRAWLSTORE_TRY(open_lookup(*writer_->runs, bucket, state().shape(), known));
-      CRAWLSTORE_TRY(drum::find_sorted(known, keys, place, end, visit));
+      if (bucket.lookup == nullptr) {
+        CRAWLSTORE_TRY(bucket.lookup,
+                       PartitionLookup::open(bucket.partition_run->reader(), state().shape()));
+      }
+      CRAWLSTORE_TRY(drum::find_sorted(bucket.lookup, keys, place, end, visit));
     }
     place = end;
   }
@@ -107,7 +109,8 @@ Result<void> KeyTable::find_sorted(std::span<const Key16> keys, const VisitFound
 Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeySource& edits,
                                container::WorkSteps& steps, std::vector<Bucket>& replacements) {
   const Bucket& bucket = state().buckets[index];
-  const auto old_run = bucket.partition_ref();
+  std::optional<format::RunRef> old_run;
+  if (bucket.partition_run) old_run = bucket.partition_run->ref();
   const std::uint64_t keys_max = bucket.key_count + edit_count;
   const std::uint64_t piece_count = (keys_max - 1) / options_.partition_keys_max + 1;
   const std::uint64_t piece_keys = (keys_max + piece_count - 1) / piece_count;

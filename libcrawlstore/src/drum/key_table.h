@@ -6,7 +6,6 @@
 /// go straight into the partitions, in the commit that publishes whatever else belongs to them.
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -98,7 +97,6 @@ class KeyTable {
   /// The committed one, and what each apply() since has made of it. All stay until the commit, so
   /// that no run takes the place of one that the same commit replaces.
   std::vector<DrumState> versions_;
-  std::map<SegmentId, LookupPtr> lookups_;  // by partition; one may be of a run of before
 };
 
 }  // namespace crawlstore::drum

@@ -44,23 +44,23 @@ Result<QueueSegments> read_segments(const container::Directory& directory,
 }
 
 Result<StoredRunPtr> open_run(container::RunPtr run) {
-  const container::RunReader& reader = run->reader();
+  const auto reader = run->reader();
   const format::RunRef& ref = run->ref();
   const auto in_file = [&](Error error) {
     if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);
-    error.segment = reader.segment();
+    error.segment = reader->segment();
     error.offset = ref.offset_bytes + (error.offset == Error::kNoOffset ? 0 : error.offset);
     return tl::unexpected<Error>(error);
   };
   const std::uint64_t footer_bytes =
       std::min<std::uint64_t>(ref.payload_bytes, sizeof(format::QueueRunFooter));
   CRAWLSTORE_TRY(const auto footer_view,
-                 reader.bytes(ref.payload_bytes - footer_bytes, footer_bytes));
+                 reader->bytes(ref.payload_bytes - footer_bytes, footer_bytes));
   const auto footer = format::parse_queue_footer(footer_view, ref.payload_bytes);
   if (!footer) return in_file(footer.error());
   const std::uint64_t index_bytes = footer->fragment_count * sizeof(format::QueueFragment);
   CRAWLSTORE_TRY(const auto index_view,
-                 reader.bytes(ref.payload_bytes - footer_bytes - index_bytes, index_bytes));
+                 reader->bytes(ref.payload_bytes - footer_bytes - index_bytes, index_bytes));
   auto index = format::parse_queue_index(index_view, *footer, ref.payload_bytes);
   if (!index) return in_file(index.error());
   auto stored = std::make_shared<StoredRun>();

@@ -27,9 +27,9 @@ class FileRun final : public RunPayload {
  public:
   explicit FileRun(container::RunPtr run) : run_(std::move(run)) {}
   [[nodiscard]] Result<std::span<const std::byte>> view(Extent place) const override {
-    return run_->reader().bytes(place.offset_bytes, place.length_bytes);
+    return run_->reader()->bytes(place.offset_bytes, place.length_bytes);
   }
-  void prefetch(Extent place) const override { run_->reader().prefetch(place); }
+  void prefetch(Extent place) const override { run_->reader()->prefetch(place); }
   [[nodiscard]] const format::RunRef& ref() const { return run_->ref(); }
 
  private:

@@ -73,7 +73,7 @@ struct Queue::Impl final : Participant, queue::RunSink {
   std::optional<State> before;     // as it was when the transaction under way touched it first
   bool is_unread = false;          // until clear()
   bool was_unread = false;         // is_unread of `before`
-  std::optional<format::SegmentEntry> table;  // of in_commit
+  container::RunPtr table;         // of in_commit
 
   Result<void> load(const format::SegmentEntry& entry);
   void leave_unread(const format::SegmentEntry& entry);
@@ -222,8 +222,8 @@ Result<void> Queue::Impl::put(const State& next) {
   const auto payload = format::encode_queue_table(to_write);
   CRAWLSTORE_TRY(const auto run,
                  container::write_run(writer, id, writer.new_run_ids(1), payload, 1));
-  table = format::SegmentEntry{id, SegmentKind::kQueue, StorageClass::kBlob, {}, own_name, {run}};
-  writer.put(*table);
+  table = writer.runs->add(id, run);
+  writer.put({id, SegmentKind::kQueue, StorageClass::kBlob, {}, own_name, {run}});
   if (!runs.runs.empty()) {
     writer.put(std::move(runs));
   } else if (writer.directory()->find(log) != nullptr) {
@@ -242,10 +242,8 @@ void Queue::Impl::published() {
 }
 
 void Queue::Impl::dropped() {
-  if (!in_commit) return;
-  if (table) store->writer->release_unpublished(*table);
+  table.reset();  // first: its place is free before those of the log
   in_commit.reset();
-  table.reset();
 }
 
 void Queue::Impl::drop_tentative() {

@@ -70,7 +70,7 @@ Result<bool> verify_queue(container::SegmentVerifier& segments, const format::Se
   RunSink sink;  // it takes no runs
   container::Verification& verification = segments.verification();
   const auto state = open_runs(*found, [&](const format::RunRef& run) {
-    return std::make_shared<const container::Run>(std::make_shared<const container::RunReader>(
+    return std::make_shared<const container::Run>(std::make_shared<container::RunReader>(
         std::shared_ptr<Storage>(std::shared_ptr<void>(), &verification.storage),
         container::run_name(verification.identity, found->entries->id, run.run_id), run));
   });
