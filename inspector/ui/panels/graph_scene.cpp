@@ -77,7 +77,7 @@ Result<EgoGraph> gather(const PageView& pages, const GraphQuestion& question,
   return model::page_graph(pages, centre, options, progress);
 }
 
-/// Is this a first picture of which more can be gathered?
+/// More can be gathered than the first picture has.
 bool lacks_nodes(const EgoGraph& graph, const GraphQuestion& question) {
   const std::size_t count = graph.nodes.size();
   return graph.unseen_page_count > 0 || (count >= kFirstNodes && count < question.nodes_max);
