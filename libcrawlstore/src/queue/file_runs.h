@@ -25,15 +25,16 @@ Result<StoredRunPtr> open_run(container::RunPtr run);
 
 class FileRun final : public RunPayload {
  public:
-  explicit FileRun(container::RunPtr run) : run_(std::move(run)) {}
+  explicit FileRun(container::RunPtr run) : run_(std::move(run)), reader_(run_->reader()) {}
   [[nodiscard]] Result<std::span<const std::byte>> view(Extent place) const override {
-    return run_->reader()->bytes(place.offset_bytes, place.length_bytes);
+    return reader_->bytes(place.offset_bytes, place.length_bytes);
   }
-  void prefetch(Extent place) const override { run_->reader()->prefetch(place); }
+  void prefetch(Extent place) const override { reader_->prefetch(place); }
   [[nodiscard]] const format::RunRef& ref() const { return run_->ref(); }
 
  private:
   container::RunPtr run_;
+  std::shared_ptr<const container::RunReader> reader_;  // of each block, without a lock
 };
 
 /// The reference to a run that is a FileRun.
