@@ -192,15 +192,15 @@ class GraphPanel final : public Panel {
     asked_ = wanted_;
     ++asked_count_;
     const std::string centre = describe_thing(wanted_.centre);
-    ui.jobs.start("graph around " + (centre.empty() ? "the best page" : centre), "graph",
-                  [pages, question = wanted_, before = before_, rough = is_other ? nullptr : scene_,
-                   number = asked_count_, box = found_](JobContext& context) -> Jobs::Finish {
-                    const auto progress = [&](auto... at) { return context.progress(at...); };
-                    auto found =
-                        find_scene(pages, question, before.get(), rough.get(), number, progress);
-                    if (found == nullptr) return nullptr;
-                    return [box, found = std::move(found)] { *box = found; };
-                  });
+    ui.jobs.start(
+        "graph around " + (centre.empty() ? "the best page" : centre), "graph",
+        [pages, question = wanted_, before = before_, rough = is_other ? nullptr : scene_,
+         number = asked_count_, box = found_](JobContext& context) -> Jobs::Finish {
+          const auto progress = [&](auto... at) { return context.progress(at...); };
+          auto found = find_scene(pages, question, {before.get(), rough.get()}, number, progress);
+          if (found == nullptr) return nullptr;
+          return [box, found = std::move(found)] { *box = found; };
+        });
   }
 
   void draw_tools(Ui& ui) {

@@ -109,8 +109,7 @@ std::vector<model::GraphPoint> points_of(const EgoGraph& graph, const GraphScene
 }  // namespace
 
 std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQuestion& question,
-                                             const GraphScene* before, const GraphScene* rough,
-                                             std::uint64_t number,
+                                             const EarlierScenes& earlier, std::uint64_t number,
                                              const model::PagesProgress& progress) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
@@ -121,6 +120,7 @@ std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQ
     if (opened) scores = std::move(*opened);
     if (!opened) found->scores_problem = opened.error();
   }
+  const GraphScene* const rough = earlier.rough;
   const bool is_gathered = rough != nullptr && !lacks_nodes(rough->graph, question);
   Result<EgoGraph> graph =
       is_gathered ? Result<EgoGraph>(rough->graph) : gather(pages, question, scores, progress);
@@ -144,7 +144,7 @@ std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQ
   }
   const auto end = std::max(start + kFirstPicture, Clock::now() + kFirstLayoutMin);
   scene->is_rough = !question.is_thorough && lacks_nodes(*graph, question);
-  scene->points = points_of(*graph, before, [&](std::uint64_t done, std::uint64_t total) {
+  scene->points = points_of(*graph, earlier.shown, [&](std::uint64_t done, std::uint64_t total) {
     const bool is_late = !question.is_thorough && Clock::now() > end;
     scene->is_rough = scene->is_rough || is_late;
     return !is_late && progress(done, total);

@@ -41,12 +41,15 @@ struct FoundGraph {
   std::optional<Error> scores_problem;  // the scene has no scores
 };
 
+/// Scenes of before, or nullptr.
+struct EarlierScenes {
+  const GraphScene* shown = nullptr;  ///< before the question: its nodes do not jump
+  const GraphScene* rough = nullptr;  ///< the first picture, when a better one is asked for
+};
+
 /// Returns nothing when it was cancelled.
-///   before  the scene that was shown before the question, or nullptr
-///   rough   the first picture that answers it, when a better one is asked for, or nullptr
 std::shared_ptr<const FoundGraph> find_scene(const PageView& pages, const GraphQuestion& question,
-                                             const GraphScene* before, const GraphScene* rough,
-                                             std::uint64_t number,
+                                             const EarlierScenes& earlier, std::uint64_t number,
                                              const model::PagesProgress& progress);
 
 }  // namespace crawlstore::inspector

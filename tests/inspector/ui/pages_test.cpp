@@ -412,12 +412,12 @@ TEST_F(LargePagesPanels, GatherTheFirstOfManyNodesForAFirstPicture) {
   question.nodes_max = 10'000;
   constexpr std::uint64_t kRounds = 100;  // of the layout, which takes seconds
   const auto gather_only = [](std::uint64_t, std::uint64_t total) { return total != kRounds; };
-  const auto first = inspector::find_scene(view, question, nullptr, nullptr, 1, gather_only);
+  const auto first = inspector::find_scene(view, question, {}, 1, gather_only);
   EXPECT_EQ(first->scene->graph.nodes.size(), 3000);
   EXPECT_TRUE(first->scene->is_rough);
   question.is_thorough = true;
   const auto best =
-      inspector::find_scene(view, question, nullptr, first->scene.get(), 2, gather_only);
+      inspector::find_scene(view, question, {nullptr, first->scene.get()}, 2, gather_only);
   EXPECT_EQ(best->scene->graph.nodes.size(), 10'000);
   EXPECT_FALSE(best->scene->is_rough);
 }
