@@ -121,7 +121,7 @@ std::uint64_t file_bytes(const std::string& path) {
   return failure ? 0 : bytes;
 }
 
-/// What is left is written anew before what it replaces is free.
+/// The rest is written anew before the old copy is free.
 void tell_growth(const std::string& path, std::uint64_t bytes_before) {
   const std::uint64_t bytes = file_bytes(path);
   if (bytes_before == 0 || bytes <= bytes_before) return;

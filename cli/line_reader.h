@@ -55,7 +55,7 @@ class LineReader {
   bool next_at_hand(std::string_view& line);
 
   [[nodiscard]] const std::string& refusal() const { return input_.refusal(); }
-  /// Of the input as it is, packed or not.
+  /// Bytes of the input file itself, packed or not.
   [[nodiscard]] std::uint64_t bytes_read() const { return input_.bytes_read(); }
 
  private:

@@ -45,7 +45,7 @@ struct sigaction action_of(int signal_number) {
 StopSignals::StopSignals() {
   stop_signal = 0;
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    // What was ignored stays so: a background job of a shell does not take its Ctrl-C.
+    // Ignored signals stay ignored: a background job of a shell does not take its Ctrl-C.
     ::sigaction(kSignals[i], nullptr, &earlier_[i]);
     if (earlier_[i].sa_handler == SIG_IGN) continue;
     const struct sigaction action = action_of(kSignals[i]);

@@ -34,7 +34,7 @@ class Unpacker {
   virtual Result<Step> step(std::span<char> packed, std::span<char> plain) = 0;
   /// Whether the packed data may end here.
   [[nodiscard]] virtual bool may_end() const = 0;
-  /// What to say when they end elsewhere.
+  /// The error when they end elsewhere.
   [[nodiscard]] virtual const char* cut_off_text() const = 0;
 };
 

@@ -20,7 +20,7 @@ constexpr std::size_t kKeysAtOnce = 4096;
 /// URLs in, keys out. The URLs themselves are not kept: nobody waits for their verdicts.
 class UrlImport {
  public:
-  /// Of the counts it writes those of verdicts and of what is no URL.
+  /// It writes the counts of verdicts and of lines that are no URL, and no others.
   UrlImport(UrlSession& session, UnparsedReport& unparsed, model::LineCounts& counts)
       : session_(session), keyer_(session.keyer()), unparsed_(unparsed), counts_(counts) {}
 

@@ -289,7 +289,7 @@ void App::note_look() {
   session_.health.look(*session_.view());
 }
 
-/// Who does not follow is told that there is something to follow.
+/// Tells users who do not follow that there is a newer generation.
 void App::announce() {
   const auto newest = session_.file->newest();
   const bool is_newer = newest && *newest > session_.view()->info.generation;

@@ -50,7 +50,7 @@ struct PanelKind {
   std::string_view id;     ///< in locations: "segments"
   std::string_view title;  ///< on the tab
   std::string_view group;  ///< in the navigator: "File", "DRUM", "Work"
-  /// What it shows, in a sentence for tooltips; what can be done there, what its signs mean.
+  /// One sentence for tooltips, then the actions of the panel and the meaning of its signs.
   std::string_view help;
   /// The panel in which such a thing is shown when nothing else is said.
   bool (*is_home)(const Thing& thing);
