@@ -6,11 +6,17 @@ BUILD_DIR/reports/<test>.xml. Prints "PASSED FAILED SKIPPED SECONDS": a GoogleTe
 one, so does every other ctest. A program that died before it wrote its report counts as one
 failure, and so does one that ended badly although all its cases passed (a leak, a race). Whatever
 died, a program or ctest itself, is named in a sentence on standard error.
+
+The lines after the first say which failed and what they said of it, 20 lines of each at most: in
+the middle of what a whole run prints nobody finds them.
 """
 
 import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
+
+
+FAILURE_LINES = 20  # of what a failed test said
 
 
 class RunDied(Exception):
@@ -73,15 +79,39 @@ def verdict(build_dir, test):
     return int(status == "run"), int(status != "run"), 0
 
 
-def count_run(build_dir):
-    """(passed, failed, skipped, seconds) of a whole ctest run."""
-    tests, root = verdicts(build_dir)
+def count_run(tests, root):
+    """(passed, failed, skipped, seconds) of a whole ctest run, from its verdicts."""
     sums = [sum(column) for column in zip(*(counts for _, *counts in tests))] or [0, 0, 0]
     return (*sums, round(float(root.get("time", "0"))))
 
 
+def failed_cases(report):
+    """(name, message) of each case of a GoogleTest report that failed."""
+    for case in report.iter("testcase"):
+        said = [part.get("message") or "" for part in case if part.tag in ("failure", "error")]
+        if said:
+            yield f"{case.get('classname')}.{case.get('name')}", "\n".join(said)
+
+
+def failures(build_dir, tests, root):
+    """Texts, one of each GoogleTest case or other ctest of a run that failed."""
+    for (name, _, failed, _), test in zip(tests, root.iter("testcase")):
+        if failed == 0:
+            continue
+        report, _ = read_report(build_dir / "reports" / (name + ".xml"))
+        cases = [] if report is None else list(failed_cases(report))
+        for case, said in cases:
+            yield "\n    ".join([f"{name}: {case}", *said.splitlines()[:FAILURE_LINES]])
+        if not cases:
+            said = (test.findtext("system-out") or "").splitlines()[-FAILURE_LINES:]
+            yield "\n    ".join([f"{name}, which ended so:", *said])
+
+
 if __name__ == "__main__":
     try:
-        print(*count_run(pathlib.Path(sys.argv[1])))
+        folder = pathlib.Path(sys.argv[1])
+        run = verdicts(folder)
+        print(*count_run(*run))
+        print(*failures(folder, *run), sep="\n", end="")
     except RunDied as died:
         sys.exit(str(died))

@@ -36,7 +36,7 @@ class CountRun(unittest.TestCase):
             lines.append(f'<testcase name="{name}" status="{status}">{inner}</testcase>')
         (self.build / "junit.xml").write_text(
             f'<testsuite time="7">{"".join(lines)}</testsuite>')
-        return count_tests.count_run(self.build)
+        return count_tests.count_run(*count_tests.verdicts(self.build))
 
     def report(self, name, text):
         (self.build / "reports" / f"{name}.xml").write_text(text)
@@ -76,6 +76,19 @@ class CountRun(unittest.TestCase):
             [sys.executable, "-B", SOURCE / "cmake/count_tests.py", self.build], text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         return done.returncode, done.stdout, done.stderr
+
+    def test_tells_what_failed_and_what_it_said(self):
+        self.report("tests_x", CASES.format(more=FAILED.replace(
+            'name="D"', 'classname="S" name="D"').replace('"m"', '"a.cpp:7&#xA;Failure"')))
+        said = "".join(f"line {number}\n" for number in range(25))
+        (self.build / "junit.xml").write_text(
+            '<testsuite time="7"><testcase name="tests_x" status="fail"/>'
+            '<testcase name="good" status="run"><system-out>no</system-out></testcase>'
+            f'<testcase name="script" status="fail"><system-out>{said}</system-out></testcase>'
+            '</testsuite>')
+        self.assertEqual(self.run_script(), (0, "\n".join([
+            "3 2 1 7", "tests_x: S.D", "    a.cpp:7", "    Failure", "script, which ended so:",
+            *(f"    line {number}" for number in range(5, 25))]), ""))
 
     def test_says_in_a_sentence_that_ctest_died(self):
         self.assertEqual(self.run_script(), (

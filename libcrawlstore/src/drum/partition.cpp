@@ -184,15 +184,16 @@ Result<std::shared_ptr<const PartitionLookup>> PartitionLookup::open(
     std::shared_ptr<const container::RunReader> reader, Shape shape) {
   const auto payload = reader->run().payload_bytes;
   const auto offset = reader->run().offset_bytes;
+  const SegmentId segment = reader->segment();
   if (payload < sizeof(format::PartitionFooter)) {
-    return invalid("a partition is shorter than its footer", offset, {});
+    return invalid("a partition is shorter than its footer", offset, segment);
   }
   CRAWLSTORE_TRY(const auto bytes, reader->bytes(payload - sizeof(format::PartitionFooter),
                                                  sizeof(format::PartitionFooter)));
   const auto footer = format::parse_partition_footer(bytes, payload);
-  if (!footer) return invalid(footer.error().text, offset, {});
+  if (!footer) return invalid(footer.error().text, offset, segment);
   if (footer->value_bytes != shape.value_bytes || footer->key_bytes != shape.key_bytes) {
-    return invalid("a partition has keys or values of another size than its DRUM", offset, {});
+    return invalid("a partition has keys or values of another size than its DRUM", offset, segment);
   }
   PartitionLookup lookup(std::move(reader), *footer, shape);
   return std::make_shared<const PartitionLookup>(std::move(lookup));
