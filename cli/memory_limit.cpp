@@ -110,8 +110,8 @@ std::uint64_t limit_of(const std::string& root, const Mount& mount) {
   }
 }
 
-/// What one of the limits of `ulimit` leaves, for more than memory that is touched counts there:
-/// the program and its libraries, then stacks and heaps of threads.
+/// Bytes that a limit of `ulimit` leaves for arrays. It counts memory that nobody touched, too:
+/// that of the program and its libraries, and what threads reserve for stacks and heaps.
 ///   used_bytes  what counts of it now
 std::uint64_t left_of(decltype(RLIMIT_AS) resource, std::uint64_t used_bytes) {
   constexpr std::uint64_t kForThreads = std::uint64_t{64} << 20;
