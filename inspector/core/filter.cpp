@@ -243,7 +243,9 @@ bool Filter::holds(const Term& term, const std::vector<model::Cell>& row) const 
 bool Filter::shows(const Term& term, const model::Cell& cell, model::Unit unit) {
   const auto* bytes = std::get_if<std::string>(&cell);
   if (term.test == Test::kShows && bytes != nullptr && is_plain(*bytes)) {
-    return !std::ranges::search(*bytes, term.text, {}, lower_letter).empty();
+    const auto found = std::search(bytes->begin(), bytes->end(), term.text.begin(), term.text.end(),
+                                   [](char a, char b) { return lower_letter(a) == b; });
+    return found != bytes->end() || term.text.empty();
   }
   const auto is_it = [&term](const std::string& text) {
     if (term.test == Test::kFinds) return re2::RE2::PartialMatch(text, *term.expression);
