@@ -46,9 +46,10 @@ class RunTests(unittest.TestCase):
         presets = [call.split()[2] for call in self.sandbox.calls("ctest")]
         self.assertEqual(presets, ["asan", "tsan", "release"])
 
-    def test_goes_on_after_a_failed_test(self):
+    def test_goes_on_after_a_failed_test_and_names_it_at_the_end(self):
         code, output, last = self.run_tests(bad="asan")
         self.assertEqual((code, last), (1, "3 passed, 1 failed, 0 skipped"), output)
+        self.assertIn("\n== what failed\nb, which ended so:\n\nwhat ran ", output)
 
     def test_counts_a_failed_build_and_goes_on(self):
         code, output, last = self.run_tests(unbuilt="tsan")
