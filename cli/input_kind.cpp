@@ -7,7 +7,7 @@
 namespace crawlstore::cli {
 namespace {
 
-using std::string_view_literals::operator""sv;
+using namespace std::string_view_literals;
 
 /// kPartly: all bytes that are there match, and more are wanted.
 enum class Match : std::uint8_t { kNo, kPartly, kYes };

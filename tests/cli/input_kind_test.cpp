@@ -12,7 +12,7 @@
 namespace crawlstore::cli {
 namespace {
 
-using std::string_literals::operator""s;
+using namespace std::string_literals;
 
 struct Case {
   std::string head;
