@@ -209,45 +209,6 @@ TEST(LinkLog, LeavesNothingWhenEverythingIsGone) {
   }
 }
 
-/// Runs of one size, merged as choose_merge() says: how often a link is rewritten in the mean, and
-/// the most runs that stand side by side.
-double rewrites(std::size_t steps, std::size_t kept_max) {
-  std::vector<std::uint64_t> sizes;
-  std::uint64_t rewritten = 0;
-  for (std::size_t step = 0; step < steps; ++step) {
-    sizes.push_back(1'000);
-    if (sizes.size() <= kept_max + 1) continue;
-    const std::size_t first = links::choose_merge(sizes, kept_max);
-    EXPECT_LE(first, kept_max);
-    const auto begin = sizes.begin() + static_cast<long>(first);
-    const std::uint64_t merged = std::accumulate(begin, sizes.end(), std::uint64_t{0});
-    rewritten += merged;
-    sizes.erase(begin, sizes.end());
-    sizes.push_back(merged);
-  }
-  return static_cast<double>(rewritten) / (1'000.0 * static_cast<double>(steps));
-}
-
-TEST(LinkLog, RewritesALinkAsSeldomAsItsBoundSays) {
-  for (const std::size_t steps : {10U, 100U, 1'000U, 10'000U, 100'000U}) {
-    for (const std::size_t kept_max : {7U, 8U}) {
-      const auto total = static_cast<double>(steps);
-      const double ratio = std::max(2.0, std::pow(total, 1.0 / static_cast<double>(kept_max)));
-      const double mean = rewrites(steps, kept_max);
-      EXPECT_LE(mean, std::log(total) / std::log1p(1 / ratio)) << steps;
-      RecordProperty("rewrites_" + std::to_string(steps) + "_" + std::to_string(kept_max),
-                     std::to_string(mean));
-    }
-  }
-}
-
-TEST(LinkLog, LeavesALargeBaseAlone) {
-  std::vector<std::uint64_t> sizes{1'000'000'000};
-  for (int i = 0; i < 9; ++i) sizes.push_back(1'000);
-  EXPECT_EQ(links::choose_merge(sizes, 8), 1u);
-  EXPECT_EQ(links::choose_merge(std::vector<std::uint64_t>(10, 7), 8), 0u);
-}
-
 /// Compaction of twelve supersteps while one I/O call fails: the links are what they were.
 /// Returns whether it did fail.
 bool fails_harmlessly(const FailurePlan& plan) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "container/choose_join.h"
 #include "container/run_io.h"
 #include "drum/drum_impl.h"
 
@@ -42,18 +43,19 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
   return redistribute(index, outcome.pieces.size());
 }
 
-/// Joins the newest runs of a results log that has many: those behind a run have its size. A joined
-/// run is read whole, so it holds at most kJoinedResultsBytesMax.
+/// Joins the newest runs of a results log that has many. A joined run is read whole, so it holds at
+/// most kJoinedResultsBytesMax.
 Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer) {
   auto& runs = consumer.runs;
   if (runs.size() <= format::kRunsPerLogMax / 2) return {};
-  std::size_t first = runs.size();
-  std::uint64_t behind = 0;
-  const auto bytes_of = [&runs](std::size_t i) { return runs[i]->ref().payload_bytes; };
-  while (first > 0 && (first + 2 > runs.size() || bytes_of(first - 1) <= behind) &&
-         behind + bytes_of(first - 1) <= kJoinedResultsBytesMax) {
-    behind += bytes_of(--first);
-  }
+  std::uint64_t bytes = 0;
+  const auto bytes_of = [&](std::size_t i) { return runs[i]->ref().payload_bytes; };
+  const auto fits = [&](std::size_t i) {
+    if (bytes + bytes_of(i) > kJoinedResultsBytesMax) return false;
+    bytes += bytes_of(i);
+    return true;
+  };
+  const std::size_t first = container::choose_join(0, runs.size(), bytes_of, fits);
   if (runs.size() - first < 2) {
     if (runs.size() <= format::kRunsPerLogMax) return {};
     return fail(Errc::kTooLarge, "too many answers wait for a consumer; take its results");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/in_parallel.h"
+#include "container/choose_join.h"
 #include "container/run_io.h"
 #include "drum/drum_impl.h"
 
@@ -41,23 +42,23 @@ struct JoinedTail {
 /// As join_runs() says; the runs before `fixed` stay.
 JoinedTail tail_to_join(const drum::LogRuns& log, std::size_t fixed, std::uint64_t requests_max,
                         std::uint64_t bytes_max) {
-  std::size_t first = log.keys.size();
   std::size_t aux = log.auxes.size();
-  std::uint64_t behind = 0;
-  std::uint64_t taken = 0;
-  while (first > fixed) {
-    const format::RunRef& run = log.keys[first - 1]->ref();
-    if (first + 2 <= log.keys.size() && run.record_count > behind) break;
+  std::uint64_t requests = 0;
+  std::uint64_t bytes = 0;
+  const auto fits = [&](std::size_t i) {
+    const format::RunRef& run = log.keys[i]->ref();
     const bool has_aux = aux > 0 && log.auxes[aux - 1]->ref().run_id.value == run.run_id.value + 1;
-    const std::uint64_t bytes =
+    const std::uint64_t more =
         run.payload_bytes + (has_aux ? log.auxes[aux - 1]->ref().payload_bytes : 0);
-    if (behind + run.record_count > requests_max || taken + bytes > bytes_max) break;
-    taken += bytes;
-    behind += run.record_count;
+    if (requests + run.record_count > requests_max || bytes + more > bytes_max) return false;
+    requests += run.record_count;
+    bytes += more;
     if (has_aux) --aux;
-    --first;
-  }
-  return {first, taken};
+    return true;
+  };
+  const auto size_of = [&](std::size_t i) { return log.keys[i]->ref().record_count; };
+  const std::size_t first = container::choose_join(fixed, log.keys.size(), size_of, fits);
+  return {first, bytes};
 }
 
 /// Writes the bucket's next runs; makes its logs the first time.

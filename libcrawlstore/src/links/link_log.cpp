@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "base/assert.h"
+#include "container/choose_join.h"
 #include "links/dense_run.h"
 
 namespace crawlstore::links {
@@ -227,33 +228,12 @@ std::uint64_t joined_bytes_max(std::span<const LogRun> runs) {
   return reserve_bytes(runs, false, true);
 }
 
-std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_max) {
-  CRAWLSTORE_ASSERT(kept_max > 0 && sizes.size() > kept_max);
-  std::vector<double> newer(sizes.size() + 1, 0.0);  // of each run and all newer ones
-  for (std::size_t i = sizes.size(); i-- > 0;) {
-    newer[i] = newer[i + 1] + static_cast<double>(sizes[i]);
-  }
-  const auto smallest = static_cast<double>(*std::min_element(sizes.begin(), sizes.end()));
-  // At least the ratio of the spec, 2 or a root. Raised to its power here: a root is not the same
-  // number on all processors, and equal work gives equal files.
-  const auto stands_alone = [&](std::size_t i) {
-    const double ratio = static_cast<double>(sizes[i]) / newer[i + 1];
-    double power = 1;
-    for (std::size_t k = 0; k < kept_max; ++k) power *= ratio;
-    return ratio >= 2 && power >= newer[0] / smallest;
-  };
-  std::size_t first = kept_max;
-  while (first > 0 && stands_alone(first)) --first;  // what is newer than a run that stands alone
-  while (first > 0 && !stands_alone(first - 1)) --first;
-  return first;
-}
-
 Result<void> bound_out_runs(container::SegmentWriter& writer, const LinkSegments& segments,
                             container::WorkSteps& steps) {
   CRAWLSTORE_TRY(const auto view, LinkView::open(writer, segments));
   const auto sizes = sizes_of(view.out_runs());
   if (sizes.size() <= kFreshRunsMax + 1) return {};
-  const std::size_t first = choose_merge(sizes, kFreshRunsMax);
+  const std::size_t first = container::choose_join_to_few(sizes, kFreshRunsMax);
   steps.expect(merge_steps(view.out_runs(), first));
   return merge_out(writer, segments, view, first, steps);
 }
@@ -264,7 +244,7 @@ Result<void> bound_in_runs(container::SegmentWriter& writer, const LinkSegments&
   const auto sizes = sizes_of(view.in_runs());
   if (sizes.size() <= kFreshRunsMax + 1) return {};
   // A merge may leave two runs: what was added, and what is gone.
-  const std::size_t first = choose_merge(sizes, kFreshRunsMax - 1);
+  const std::size_t first = container::choose_join_to_few(sizes, kFreshRunsMax - 1);
   steps.expect(merge_steps(view.in_runs(), first));
   return merge_in(writer, segments, view, first, steps);
 }

@@ -28,17 +28,6 @@ void append_run(container::SegmentWriter& writer, SegmentId segment, const forma
 /// The payload of a run with all rows of these, by their footers, which the runs' lengths bound.
 std::uint64_t joined_bytes_max(std::span<const LogRun> runs);
 
-/// The first of the newest runs to merge, for runs of these sizes, oldest first, of which
-/// `kept_max` may stay as they are. More than that must be there. 0: all are merged into a base.
-///
-/// Let T be the size of all, m that of the smallest, and r = max(2, (T / m)^(1 / kept_max)). Runs
-/// are merged so that each is left at least r times as large as all newer ones together. So
-/// whenever a link is rewritten, the run that it lies in grows to at least 1 + 1 / r times its
-/// size, unless an older and smaller run joins it: of runs of one size m a link is rewritten at
-/// most log(T / m) / log(1 + 1 / r) times until they make T. In the mean, as measured with
-/// kept_max 8: 4.6 times for 1,000 runs, 8.8 for 10,000, 13.5 for 100,000.
-std::size_t choose_merge(std::span<const std::uint64_t> sizes, std::size_t kept_max);
-
 /// Whether the oldest run may be merged with others: it has most links, and may be dense, which
 /// what it is merged into is not.
 enum class BaseRun : std::uint8_t { kMayGo, kStays };

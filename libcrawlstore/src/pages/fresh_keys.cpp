@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "links/link_log.h"
+#include "container/choose_join.h"
 
 namespace crawlstore::pages {
 namespace {
@@ -123,7 +123,7 @@ Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum:
     std::transform(runs.begin(), runs.end(), sizes.begin(),
                    [](const format::RunRef& run) { return run.record_count; });
     sizes.push_back(edits.size());
-    first = links::choose_merge(sizes, kFreshKeyRunsMax);
+    first = container::choose_join_to_few(sizes, kFreshKeyRunsMax);
   }
   if (!segment) segment = writer.new_segment_id();
   const auto joined = std::span<const format::RunRef>(runs).subspan(first);

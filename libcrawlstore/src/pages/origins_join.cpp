@@ -2,6 +2,7 @@
 //
 // Runs of origins joined into few.
 #include "base/assert.h"
+#include "container/choose_join.h"
 #include "pages/origins_pieces.h"
 
 namespace crawlstore::pages {
@@ -42,14 +43,9 @@ std::size_t origin_runs_to_join(std::span<const format::RunRef> runs) {
   if (runs.size() >= kRunsMax) return runs.size();
   const auto groups = groups_of(runs);
   if (groups.size() < kGroupsMax) return 0;
-  std::size_t first = groups.size() - 1;
-  std::uint64_t joined_bytes = groups.back().payload_bytes;
-  while (first > 0) {
-    const std::uint64_t older_bytes = groups[first - 1].payload_bytes;
-    if (first + 1 < groups.size() && older_bytes > joined_bytes) break;
-    joined_bytes += older_bytes;
-    --first;
-  }
+  const std::size_t first = container::choose_join(
+      0, groups.size(), [&](std::size_t i) { return groups[i].payload_bytes; },
+      [](std::size_t) { return true; });
   return runs.size() - groups[first].first;
 }
 
