@@ -41,8 +41,16 @@ struct Writer::Draft {
   std::vector<Extent> reserved;       // directory pieces of this draft
   std::vector<Extent> published;      // new runs: in flight until now
   std::vector<Extent> freed_at_once;  // only by a mutant that forgets to list
-  std::map<SegmentId, std::optional<format::SegmentEntry>> changes;
+  SegmentChanges changes;
   std::uint64_t changed_count = 0;  // without those that are only put for their table
+
+  [[nodiscard]] CommitReport report() const {
+    CommitReport report{.segment_count = changed_count};
+    for (const Extent& extent : published) report.added_bytes += extent.length_bytes;
+    for (const Extent& extent : reserved) report.directory_bytes += extent.length_bytes;
+    for (const auto& held : retired) report.retired_bytes += held.extent.length_bytes;
+    return report;
+  }
 };
 
 void Writer::retire(Draft& draft, Extent extent, Generation born, bool listed) {
@@ -107,7 +115,7 @@ Result<void> Writer::apply_changes(Draft& draft) {
         continue;
       }
       // A tile that was written for a generation which another commit made.
-      CRAWLSTORE_ASSERT(!in_flight_.contains(run.offset_bytes));
+      CRAWLSTORE_ASSERT(!in_flight_.begins_at(run.offset_bytes));
       if (!policy().keep_born) run.born = born;
     }
   }
@@ -255,14 +263,6 @@ Result<void> Writer::sync_data() {
 }
 
 /// Before anything is freed.
-CommitReport Writer::report_of(const Draft& draft) {
-  CommitReport report{.segment_count = draft.changed_count};
-  for (const Extent& extent : draft.published) report.added_bytes += extent.length_bytes;
-  for (const Extent& extent : draft.reserved) report.directory_bytes += extent.length_bytes;
-  for (const auto& held : draft.retired) report.retired_bytes += held.extent.length_bytes;
-  return report;
-}
-
 /// Steps 4 and 5.
 Result<void> Writer::publish_superblock(Draft& draft, std::uint32_t slot) {
   auto& superblock = draft.next->superblock;
@@ -294,7 +294,7 @@ Result<Generation> Writer::publish(Draft& draft) {
   if (!published) return poison_with(published.error());
   look_is_due_.store(true, std::memory_order_relaxed);
 
-  last_commit_ = report_of(draft);
+  last_commit_ = draft.report();
   skipped_generations_ = 0;
   directory_ = draft.next;
   runs->published(*directory_);  // first: what follows may run out of memory
@@ -303,8 +303,8 @@ Result<Generation> Writer::publish(Draft& draft) {
   dissolved_.clear();
   {
     const std::lock_guard lock(mutex_);
-    for (const Extent& extent : draft.published) in_flight_.erase(extent.offset_bytes);
-    for (const Extent& extent : draft.reserved) in_flight_.erase(extent.offset_bytes);
+    in_flight_.published(draft.published);
+    in_flight_.published(draft.reserved);
     for (const Extent& extent : draft.freed_at_once) free_.insert(extent);
   }
   if (!policy().ask_after_publish) {

@@ -9,7 +9,7 @@
 //   was left behind is free again. Afterwards the first gap is wide enough for a run, which fills
 //   it from its start: the front grows with each use, so that the number of uses is bounded by that
 //   of runs.
-// - Extents reserved here are in reserved_ until a commit has published them.
+// - Extents reserved here are in reserved_ until a pending change names them.
 // - Runs that others write meanwhile stay where they were put: a call moves what it found, and ends
 //   however much is written beside it.
 // - What a turn finds out of the directory holds for that turn only: publish_moves() looks again
@@ -48,7 +48,7 @@ constexpr std::uint64_t kSlackBytes = 8 * format::kUnitBytes;
 constexpr std::uint64_t kSlackPart = 128;
 
 /// `tree_position`: of a tiled segment, the entry of its tree_order.
-struct LiveRun {
+struct PlacedRun {
   SegmentId segment;
   RunId run;
   Extent extent;
@@ -58,15 +58,14 @@ struct LiveRun {
 
 /// A run that moves. A node is not copied, but written anew.
 struct Move {
-  LiveRun run;
+  PlacedRun run;
   Extent place;
 };
 
 /// What becomes of planned moves in the turn that publishes them.
 struct Published {
-  std::set<RunId> busy;        // they stay
-  std::vector<LiveRun> runs;   // that moved, but for those of tiled segments; where they were
-  std::vector<Extent> unused;  // places
+  std::set<RunId> busy;         // they stay
+  std::vector<PlacedRun> runs;  // that moved, but for those of tiled segments; where they were
 };
 
 /// A tiled segment of which runs move. Nodes are written when the moves are committed.
@@ -76,13 +75,13 @@ struct TileMoves {
 };
 
 /// Adds the runs of a segment, ascending run id.
-void append_runs(const format::SegmentEntry& entry, std::vector<LiveRun>& runs) {
+void append_runs(const format::SegmentEntry& entry, std::vector<PlacedRun>& runs) {
   const std::size_t begin = runs.size();
   for (const auto& run : entry.runs) runs.push_back({entry.id, run.run_id, run.extent()});
   if (entry.tree_order.empty()) return;
   const std::uint64_t tiles = tile_count(entry);
   for (std::size_t i = 0; i < entry.tree_order.size(); ++i) {
-    LiveRun& run = runs[begin + entry.tree_order[i]];
+    PlacedRun& run = runs[begin + entry.tree_order[i]];
     run.tree_position = i;
     run.is_node = i >= tiles;
   }
@@ -171,7 +170,7 @@ class Compaction {
     return {};
   }
 
-  /// Gives back what was reserved and not published.
+  /// Gives back what was reserved and is not needed.
   void give_back() {
     for (const Extent& extent : reserved_) writer_.release(extent);
     reserved_.clear();
@@ -185,21 +184,21 @@ class Compaction {
   }
 
   /// Ascending offset.
-  [[nodiscard]] std::vector<LiveRun> live_runs() const {
-    std::vector<LiveRun> runs;
+  [[nodiscard]] std::vector<PlacedRun> live_runs() const {
+    std::vector<PlacedRun> runs;
     writer_.directory()->for_each_segment(
         [&runs](const format::SegmentEntry& entry) { append_runs(entry, runs); });
-    std::sort(runs.begin(), runs.end(), [](const LiveRun& a, const LiveRun& b) {
+    std::sort(runs.begin(), runs.end(), [](const PlacedRun& a, const PlacedRun& b) {
       return a.extent.offset_bytes < b.extent.offset_bytes;
     });
     return runs;
   }
 
   /// Bytes below the end of the last run that are not runs.
-  static std::uint64_t gap_bytes(const std::vector<LiveRun>& runs) {
+  static std::uint64_t gap_bytes(const std::vector<PlacedRun>& runs) {
     if (runs.empty()) return 0;
     std::uint64_t bytes = runs.back().extent.end_bytes() - format::kDataStart;
-    for (const LiveRun& run : runs) bytes -= run.extent.length_bytes;
+    for (const PlacedRun& run : runs) bytes -= run.extent.length_bytes;
     return bytes;
   }
 
@@ -229,10 +228,10 @@ class Compaction {
     first_new_run_ = writer_.new_run_ids(1);
     floor_bytes_ = runs.back().extent.end_bytes();
     std::uint64_t live_bytes = 0;
-    for (const LiveRun& run : runs) live_bytes += run.extent.length_bytes;
+    for (const PlacedRun& run : runs) live_bytes += run.extent.length_bytes;
     slide_bytes_min_ = std::max(format::kUnitBytes, live_bytes / kSlackPart);
     moves_left_bytes_ = 8 * live_bytes;
-    for (const LiveRun& run : runs) {
+    for (const PlacedRun& run : runs) {
       const std::uint64_t end = run.extent.end_bytes();
       if (end > format::kDataStart + live_bytes) expected_bytes_ += run.extent.length_bytes;
     }
@@ -286,7 +285,7 @@ class Compaction {
     if (!pins.empty()) return {};
 
     std::uint64_t longest = 0;
-    for (const LiveRun& run : runs) longest = std::max(longest, run.extent.length_bytes);
+    for (const PlacedRun& run : runs) longest = std::max(longest, run.extent.length_bytes);
     auto first = runs.begin();
     std::uint64_t end = format::kDataStart;
     while (first != runs.end() && first->extent.offset_bytes == end)
@@ -306,8 +305,8 @@ class Compaction {
     return {};
   }
 
-  void plan(const LiveRun& run, Extent place) {
-    reserved_.push_back(place);
+  void plan(const PlacedRun& run, Extent place) {
+    reserved_.insert(place);
     planned_.push_back({run, place});
     moves_left_bytes_ -= run.extent.length_bytes;
   }
@@ -332,7 +331,7 @@ class Compaction {
     std::sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) {
       return std::tie(a.run.segment, a.run.run) < std::tie(b.run.segment, b.run.run);
     });
-    Published published{writer_.runs->busy(), {}, {}};
+    Published published{writer_.runs->busy(), {}};
     for (auto begin = moves.cbegin(); begin != moves.cend();) {
       const SegmentId segment = begin->run.segment;
       const auto end = std::find_if(
@@ -340,14 +339,8 @@ class Compaction {
       CRAWLSTORE_TRY(put_moves({begin, end}, published));
       begin = end;
     }
-    // A commit that throws may have published them.
-    auto reserved = std::exchange(reserved_, {});
-    const auto committed = writer_.commit(true);
-    if (!committed) {
-      reserved_ = std::move(reserved);
-      return tl::unexpected<Error>(committed.error());
-    }
-    for (const Extent& place : published.unused) writer_.release(place);
+    CRAWLSTORE_TRY(writer_.commit(true));
+    give_back();
     tell_moved(published.runs);
     return {};
   }
@@ -355,20 +348,17 @@ class Compaction {
   /// Puts one segment with those of its `moves` that still hold.
   Result<void> put_moves(std::span<const Move> moves, Published& published) {
     const auto* entry = writer_.find(moves.front().run.segment);
-    std::vector<LiveRun> now;
+    std::vector<PlacedRun> now;
     if (entry != nullptr) append_runs(*entry, now);
     std::optional<format::SegmentEntry> changed;
     std::optional<TileMoves> tiles;
     for (const Move& move : moves) {
       const auto found =
           std::lower_bound(now.begin(), now.end(), move.run.run,
-                           [](const LiveRun& run, RunId wanted) { return run.run < wanted; });
+                           [](const PlacedRun& run, RunId wanted) { return run.run < wanted; });
       const bool holds = found != now.end() && found->run == move.run.run &&
                          found->extent == move.run.extent && !published.busy.contains(found->run);
-      if (!holds) {
-        published.unused.push_back(move.place);
-        continue;
-      }
+      if (!holds) continue;
       if (!changed) changed = *entry;
       if (!found->tree_position) {
         format::RunRef& ref = changed->runs[static_cast<std::size_t>(found - now.begin())];
@@ -381,11 +371,13 @@ class Compaction {
       move_in_tree(*tiles, *found, move.place);
     }
     if (tiles) CRAWLSTORE_TRY(write_nodes(*changed, *tiles));
-    if (changed) writer_.put(std::move(*changed));
+    if (!changed) return {};
+    for (const auto& run : changed->runs) reserved_.erase(run.extent());
+    writer_.put(std::move(*changed));
     return {};
   }
 
-  void move_in_tree(TileMoves& moves, const LiveRun& run, Extent place) {
+  void move_in_tree(TileMoves& moves, const PlacedRun& run, Extent place) {
     const TilePlace at = moves.tree.place_of(*run.tree_position);
     if (run.is_node) {
       moves.tree.touch(at);
@@ -398,9 +390,9 @@ class Compaction {
     moves.tree.set_tile(at.index, ref);
   }
 
-  void tell_moved(const std::vector<LiveRun>& runs) {
+  void tell_moved(const std::vector<PlacedRun>& runs) {
     std::map<RunId, format::RunRef> refs;
-    for (const LiveRun& run : runs) {
+    for (const PlacedRun& run : runs) {
       refs.emplace(run.run, *writer_.directory()->find(run.segment)->find_run(run.run));
     }
     if (!refs.empty()) writer_.runs->moved(refs);
@@ -438,7 +430,7 @@ class Compaction {
       if (!behind) return behind;
       place = *behind;
     }
-    reserved_.push_back(*place);
+    reserved_.insert(*place);
     return *place;
   }
 
@@ -467,7 +459,7 @@ class Compaction {
   CompactReport report_;
   CompactionTurns& turns_;
   std::vector<Move> planned_;
-  std::vector<Extent> reserved_;  // for what is planned, and for nodes
+  std::set<Extent> reserved_;  // for what is planned, and for nodes
   std::vector<std::byte> buffer_;
   std::uint64_t expected_bytes_ = 0;    // to be moved, an estimate
   std::uint64_t moves_left_bytes_ = 0;  // against surprises: no file needs so much

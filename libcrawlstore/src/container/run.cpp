@@ -30,6 +30,7 @@ RunPtr Runs::add(SegmentId segment, const format::RunRef& ref) {
   const auto run = std::make_shared<Run>(shared_from_this(), segment, ref);
   const std::lock_guard lock(mutex_);
   link(*run);
+  if (ref.born.value == 0) writer_->hand_to_run(ref.extent());
   return run;
 }
 

@@ -10,15 +10,16 @@ namespace crawlstore::container {
 
 /// Changes of segments that the writer does not know of yet, so that they can be made on another
 /// thread while it is used. They begin with the writer's generation, without its pending changes,
-/// and hold for the next one only: the writer is told before it commits, or they are dropped.
+/// and hold for the next one only: the writer is told before it commits, or they are dropped with
+/// the draft, and what they reserved is free again.
 ///
 /// Threads: one at a time, beside that of the writer; the constructor and tell() on that of the
-/// writer. Ownership: the writer outlives the draft. Whoever drops a draft releases what its
-/// segments reserved.
+/// writer. Ownership: the writer outlives the draft.
 class SegmentDraft final : public SegmentWriter {
  public:
   explicit SegmentDraft(Writer& writer)
       : writer_(writer), base_(writer.directory()), next_(writer.next_generation()) {}
+  ~SegmentDraft() override { writer_.give_back(changes_); }
 
   [[nodiscard]] const format::Identity& identity() const override { return writer_.identity(); }
   [[nodiscard]] Storage& storage() override { return writer_.storage(); }
@@ -31,9 +32,7 @@ class SegmentDraft final : public SegmentWriter {
     return writer_.write(offset, bytes);
   }
   void release(Extent extent) noexcept override { writer_.release(extent); }
-  void release_unpublished(const format::SegmentEntry& entry) noexcept override {
-    writer_.release_unpublished(entry);
-  }
+  void hand_to_run(Extent extent) override { writer_.hand_to_run(extent); }
   SegmentId new_segment_id() override { return writer_.new_segment_id(); }
   RunId new_run_ids(std::uint64_t count) override { return writer_.new_run_ids(count); }
 
@@ -50,7 +49,7 @@ class SegmentDraft final : public SegmentWriter {
   Writer& writer_;
   DirectoryPtr base_;
   Generation next_;
-  std::map<SegmentId, std::optional<format::SegmentEntry>> changes_;
+  SegmentChanges changes_;
 };
 
 }  // namespace crawlstore::container

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <optional>
 #include <span>
 
 #include <crawlstore/storage.h>
@@ -9,6 +11,9 @@
 #include "format/layout.h"
 
 namespace crawlstore::container {
+
+/// Pending changes: the segments that were put, and nothing for those that were removed.
+using SegmentChanges = std::map<SegmentId, std::optional<format::SegmentEntry>>;
 
 /// What it takes to change segments: room in the file, and a place to note what they become. The
 /// Writer is one; a SegmentDraft is another, of which the writer is told later.
@@ -31,8 +36,9 @@ class SegmentWriter {
   virtual Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) = 0;
   /// Gives a reserved, unpublished extent back, or its tail.
   virtual void release(Extent extent) noexcept = 0;
-  /// Gives back what of this segment was reserved and not published. Others may be published.
-  virtual void release_unpublished(const format::SegmentEntry& entry) noexcept = 0;
+  /// A Run owns this reserved extent from now on, and releases it; whoever wrote it still gives
+  /// back the room behind it that it did not need.
+  virtual void hand_to_run(Extent extent) = 0;
   virtual SegmentId new_segment_id() = 0;
   /// The first of `count` consecutive new run ids.
   virtual RunId new_run_ids(std::uint64_t count) = 0;

@@ -47,8 +47,7 @@ TileWriter::TileWriter(TileWriter&& other) noexcept
       tree_(std::move(other.tree_)),
       changed_(other.changed_),
       own_(std::move(other.own_)),
-      replaced_(std::move(other.replaced_)),
-      written_(std::move(other.written_)) {}
+      replaced_(std::move(other.replaced_)) {}
 
 TileWriter::~TileWriter() {
   if (writer_ == nullptr) return;
@@ -121,9 +120,6 @@ Result<void> TileWriter::finish() {
   tree_.store_in(entry_);
   SegmentWriter& writer = *std::exchange(writer_, nullptr);
   for (const Extent& extent : replaced_) writer.release(extent);
-  for (const auto& run : entry_.runs) {
-    if (run.born == writer.next_generation()) written_.push_back(run.extent());
-  }
   writer.put(std::move(entry_));
   return {};
 }

@@ -20,7 +20,6 @@ namespace crawlstore::container {
 /// together at most n / 63 + 5. A superstep that changes r records rewrites at most r tiles, those
 /// they are in, and never one in which nothing changed.
 ///
-/// Whoever drops the pending change after finish(), instead of committing it, releases written().
 /// Threads: that of the writer's commits.
 class TileWriter {
  public:
@@ -59,9 +58,6 @@ class TileWriter {
   ///   errors  those of reserve() and of writing; nothing was put
   Result<void> finish();
 
-  /// After finish(): the extents of the pending change that are not published yet.
-  [[nodiscard]] const std::vector<Extent>& written() const { return written_; }
-
  private:
   TileWriter(SegmentWriter& writer, format::SegmentEntry entry, TileTree tree)
       : writer_(&writer), entry_(std::move(entry)), tree_(std::move(tree)) {}
@@ -75,7 +71,6 @@ class TileWriter {
   bool changed_ = false;
   std::set<Extent> own_;          // reserved here, and in the tree
   std::vector<Extent> replaced_;  // of an earlier change that was not committed yet
-  std::vector<Extent> written_;
 };
 
 }  // namespace crawlstore::container

@@ -313,7 +313,7 @@ Result<Extent> Writer::reserve_locked(std::uint64_t length_bytes) {
     CRAWLSTORE_TRY(const auto grown, grow_locked(length_bytes));
     found = grown;
   }
-  in_flight_.emplace(found->offset_bytes, found->length_bytes);
+  in_flight_.add(*found);
   return *found;
 }
 
@@ -355,7 +355,7 @@ std::optional<Extent> Writer::reserve_below(std::uint64_t length_bytes, std::uin
     free_.insert(*found);
     return std::nullopt;
   }
-  in_flight_.emplace(found->offset_bytes, found->length_bytes);
+  in_flight_.add(*found);
   return found;
 }
 
@@ -364,30 +364,28 @@ Result<void> Writer::write(std::uint64_t offset, std::span<const std::byte> byte
   return storage_->write(offset, bytes);
 }
 
-void Writer::release_unpublished(const format::SegmentEntry& entry) noexcept {
-  for (const auto& run : entry.runs) {
-    const Extent extent = run.extent();
-    const auto is_ours = [&] {
-      const std::lock_guard lock(mutex_);
-      const auto place = in_flight_.find(extent.offset_bytes);
-      return place != in_flight_.end() && place->second == extent.length_bytes;
-    };
-    if (is_ours()) release(extent);
+void Writer::hand_to_run(Extent extent) {
+  const std::lock_guard lock(mutex_);
+  in_flight_.hand_to_run(extent);
+}
+
+void Writer::give_back(const SegmentChanges& changes) noexcept {
+  const auto is_ours = [this](Extent extent) {
+    const std::lock_guard lock(mutex_);
+    return in_flight_.is_free_of_runs(extent);
+  };
+  for (const auto& [id, entry] : changes) {
+    if (!entry) continue;
+    for (const auto& run : entry->runs) {
+      if (is_ours(run.extent())) release(run.extent());
+    }
   }
 }
 
 void Writer::release(Extent extent) noexcept {
   if (extent.length_bytes == 0) return;
   const std::lock_guard lock(mutex_);
-  auto place = in_flight_.upper_bound(extent.offset_bytes);
-  CRAWLSTORE_ASSERT(place != in_flight_.begin());
-  --place;
-  CRAWLSTORE_ASSERT(place->first + place->second == extent.end_bytes());
-  if (place->first == extent.offset_bytes) {
-    in_flight_.erase(place);
-  } else {
-    place->second = extent.offset_bytes - place->first;
-  }
+  in_flight_.remove(extent);
   try {
     free_.insert(extent);
   } catch (...) {  // no memory; destructors come here, so the next call has to say it
@@ -424,6 +422,11 @@ void Writer::remove(SegmentId id) {
   } else {
     changes_.erase(id);
   }
+}
+
+void Writer::drop_changes() noexcept {
+  give_back(changes_);
+  changes_.clear();
 }
 
 DirectoryPtr Writer::next_directory() const {
@@ -465,11 +468,8 @@ Result<void> Writer::trim(std::uint64_t keep_bytes) {
   CRAWLSTORE_TRY(prepare());
   CRAWLSTORE_TRY(look());
   const std::lock_guard lock(mutex_);
-  std::uint64_t end = directory_->superblock.high_water_bytes;
-  if (!in_flight_.empty()) {
-    const auto last = std::prev(in_flight_.end());
-    end = std::max(end, last->first + last->second);
-  }
+  const std::uint64_t end =
+      std::max(directory_->superblock.high_water_bytes, in_flight_.end_bytes());
   if (end < file_bytes_ && free_.total_bytes() > keep_bytes) {
     const std::uint64_t excess = free_.total_bytes() - keep_bytes;
     const std::uint64_t cut = format::round_up(

@@ -14,6 +14,7 @@
 #include "container/commit_policy.h"
 #include "container/directory_state.h"
 #include "container/free_map.h"
+#include "container/in_flight.h"
 #include "container/publish_check.h"
 #include "container/run.h"
 #include "container/segment_writer.h"
@@ -38,8 +39,9 @@ struct WriterOptions {
 /// The one writer of a store: holds the writer lock, hands out extents, and publishes generations
 /// by the protocol of spec/format.md#commit.
 ///
-/// Whoever reserves an extent owns it until a commit has published it in a segment, and releases it
-/// otherwise. put() and remove() collect changes; commit() publishes all of them or none.
+/// put() and remove() collect changes; commit() publishes all of them or none. Whoever reserves an
+/// extent owns it until a Run does, or else a pending change names it, which owns it then until a
+/// commit has published it.
 ///
 /// Threads: reserve(), write(), release(), place_from(), sizes and the id counters lock inside;
 /// everything else from one thread.
@@ -80,7 +82,9 @@ class Writer final : public SegmentWriter {
   /// Looks first, unless a commit is being published, which does so itself.
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
   void release(Extent extent) noexcept override;
-  void release_unpublished(const format::SegmentEntry& entry) noexcept override;
+  void hand_to_run(Extent extent) override;
+  /// Releases what these changes reserved, unless a Run owns it: nobody else names it any more.
+  void give_back(const SegmentChanges& changes) noexcept;
 
   SegmentId new_segment_id() override;
   RunId new_run_ids(std::uint64_t count) override;
@@ -99,8 +103,8 @@ class Writer final : public SegmentWriter {
   ///   cost    O(segments)
   [[nodiscard]] DirectoryPtr next_directory() const;
   [[nodiscard]] bool has_changes() const { return !changes_.empty(); }
-  /// Forgets put() and remove() since the last commit. Reserved extents stay reserved.
-  void drop_changes() { changes_.clear(); }
+  /// Forgets put() and remove() since the last commit, and gives back what they reserved.
+  void drop_changes() noexcept;
 
   /// Publishes the pending changes as the next generation; durable when it returns. Without changes
   /// it returns the current generation and writes nothing, unless `even_empty`.
@@ -173,7 +177,6 @@ class Writer final : public SegmentWriter {
                              format::ChecksumDomain domain, std::uint64_t& checksum);
   Result<Generation> publish(Draft& draft);
   Result<void> publish_superblock(Draft& draft, std::uint32_t slot);
-  static CommitReport report_of(const Draft& draft);
   Result<void> sync_data();
   void retire(Draft& draft, Extent extent, Generation born, bool listed);
   void unhold(std::vector<Extent> restored);
@@ -199,9 +202,9 @@ class Writer final : public SegmentWriter {
 
   mutable std::mutex mutex_;  // guards free_, in_flight_, file_bytes_, place_from_, next ids
   FreeMap free_;
-  std::map<std::uint64_t, std::uint64_t> in_flight_;  // offset -> length, reserved, unpublished
-  std::atomic<std::uint64_t> file_bytes_ = 0;         // changed with mutex_; looked at without
-  std::optional<std::uint64_t> place_from_;           // set while compacting
+  InFlight in_flight_;
+  std::atomic<std::uint64_t> file_bytes_ = 0;  // changed with mutex_; looked at without
+  std::optional<std::uint64_t> place_from_;    // set while compacting
   std::uint64_t next_segment_id_ = 1;
   std::uint64_t next_run_id_ = 1;
 
@@ -210,7 +213,7 @@ class Writer final : public SegmentWriter {
   std::vector<std::shared_ptr<const HeldTable>> held_tables_;
   std::vector<format::HeldExtent> dissolved_;  // extents of dropped held tables; retired = 0
 
-  std::map<SegmentId, std::optional<format::SegmentEntry>> changes_;
+  SegmentChanges changes_;
 };
 
 }  // namespace crawlstore::container

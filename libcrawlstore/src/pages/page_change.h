@@ -34,7 +34,6 @@ Result<void> PageDb::Impl::commit_change(const Change& change) {
   in_commit->state = state;
   in_commit->batch = batch->mark();
   Result<void> done = change();
-  in_commit->entries = entries_of(*store->writer, in_commit->state);
   if (done) {
     in_superstep = true;
     const auto committed = store->commit_all();

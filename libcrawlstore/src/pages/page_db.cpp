@@ -49,25 +49,6 @@ Result<void> PageDb::Impl::check_usable() const {
   return store->writer->storage().check_process();
 }
 
-/// The entries of a page database, with what is new.
-std::vector<format::SegmentEntry> PageDb::Impl::entries_of(const container::SegmentWriter& writer,
-                                                           const pages::PagesState& pages) {
-  std::vector<format::SegmentEntry> entries;
-  const auto note = [&](SegmentId id) {
-    if (const auto* entry = writer.find(id)) entries.push_back(*entry);
-  };
-  note(pages.id);
-  pages::for_each_segment(pages.table, [&](SegmentId id) {
-    if (id != pages.table.keys) note(id);  // the key table cares for its own
-  });
-  return entries;
-}
-
-/// Gives back what no commit has published.
-void PageDb::Impl::release_entries(const std::vector<format::SegmentEntry>& entries) {
-  for (const auto& entry : entries) store->writer->release_unpublished(entry);
-}
-
 void PageDb::Impl::join_tentative() {
   batch->append(*tentative);
 }
@@ -87,7 +68,6 @@ Result<void> PageDb::Impl::prepare(CommitScope scope) {
   if (written && (is_new || in_commit->state.table != state.table)) {
     written = put_state(*store->writer, in_commit->state);
   }
-  in_commit->entries = entries_of(*store->writer, in_commit->state);
   if (!written) dropped();
   return written;
 }
@@ -121,7 +101,6 @@ void PageDb::Impl::published() {
 
 void PageDb::Impl::dropped() {
   if (!in_commit) return;
-  release_entries(in_commit->entries);
   if (keys) keys->dropped();
   batch->cut_back(in_commit->batch);
   if (in_commit->has_landed) take_back_flight();

@@ -35,12 +35,11 @@ class GatheredKeys;
 
 /// What the commit under way takes with it, until it is known how it ended.
 struct PagesInCommit {
-  pages::PagesState state;                    // as it will be
-  pages::Batch::Mark batch;                   // before tentative edits joined it
-  std::vector<format::SegmentEntry> entries;  // ours, with what is new
-  std::vector<container::RunPtr> made;        // by the companion of a superstep
-  bool has_landed = false;                    // the flight is part of it
-  bool only_lands = false;                    // it publishes the flight, and nothing that waits
+  pages::PagesState state;              // as it will be
+  pages::Batch::Mark batch;             // before tentative edits joined it
+  std::vector<container::RunPtr> made;  // by the companion of a superstep
+  bool has_landed = false;              // the flight is part of it
+  bool only_lands = false;              // it publishes the flight, and nothing that waits
 };
 
 /// An open page database.
@@ -161,9 +160,6 @@ struct PageDb::Impl : Participant {
   Result<void> replace(const Change& change);
   Result<void> load(const format::SegmentEntry* entry, std::string_view name);
   void join_tentative();
-  static std::vector<format::SegmentEntry> entries_of(const container::SegmentWriter& writer,
-                                                      const pages::PagesState& pages);
-  void release_entries(const std::vector<format::SegmentEntry>& entries);
 
   // page_flight.cpp
   [[nodiscard]] bool fills(std::uint64_t memory_bytes) const;

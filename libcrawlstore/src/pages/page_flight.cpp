@@ -117,7 +117,6 @@ void PageDb::Impl::land() {
 /// The flight ended, and nothing of it was published.
 void PageDb::Impl::take_back_flight() {
   const auto failed = std::move(flight);
-  release_entries(entries_of(failed->draft, failed->state));
   if (keys) keys->dropped();
   failed->batch->append(*batch);
   batch->clear();
