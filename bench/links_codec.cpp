@@ -31,7 +31,7 @@
 #include "container/run_io.h"  // tidy: inside, the codec itself is measured
 #include "container/writer.h"  // tidy: inside, the codec itself is measured
 #include "links/dense_run.h"   // tidy: inside, the codec itself is measured
-#include "links/links_run.h"   // tidy: inside, the codec itself is measured
+#include "links/plain_run.h"   // tidy: inside, the codec itself is measured
 
 namespace crawlstore::bench {
 namespace {

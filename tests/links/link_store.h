@@ -13,7 +13,7 @@
 #include "format/link_samples.h"
 #include "links/link_log.h"
 #include "links/link_view.h"
-#include "links/links_run.h"
+#include "links/plain_run.h"
 
 namespace crawlstore::testing {
 

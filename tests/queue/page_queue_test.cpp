@@ -319,7 +319,7 @@ TEST(PageQueue, ChecksItsState) {
   MemorySink sink;
   const auto run = [&sink](std::vector<Entry> entries) {
     std::vector<Entry> room;
-    return must(queue::write_run(sink, entries, room));
+    return must(queue::store_run(sink, entries, room));
   };
   const auto check = [&sink](std::vector<StoredRunPtr> runs, std::uint64_t entry_count,
                              std::uint64_t page_count, std::vector<StoredRunPtr> changes) {

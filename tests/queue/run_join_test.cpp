@@ -36,7 +36,7 @@ std::vector<LiveRun> random_runs(MemorySink& sink, SeededRandom& random) {
     Entries entries;
     for (std::size_t k = 0; k <= random.below(30'000); ++k) entries.push_back(random_entry(random));
     Entries room;
-    runs.push_back({.stored = must(queue::write_run(sink, entries, room))});
+    runs.push_back({.stored = must(queue::store_run(sink, entries, room))});
     if (random.one_in(2)) runs.back().cut = random_entry(random);
   }
   return runs;

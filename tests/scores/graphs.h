@@ -16,7 +16,7 @@
 #include "format/link_samples.h"
 #include "scores/link_cache.h"
 #include "scores/page_rank.h"
-#include "scores/row_source.h"
+#include "scores/rank_rows.h"
 #include "support/seeded.h"
 
 namespace crawlstore::testing {

@@ -17,8 +17,8 @@ namespace crawlstore::testing {
 namespace {
 
 using scores::hits;
-using scores::HitsOptions;
 using scores::HitsResult;
+using scores::HitsSolverOptions;
 
 struct Caches {
   scores::LinkCache out;
@@ -30,7 +30,7 @@ Caches caches_of(const Rows& rows, std::uint64_t page_count,
   return {cache_of(rows, page_count, options), cache_of(turned(rows), page_count, options)};
 }
 
-HitsResult rank(const Rows& rows, std::uint64_t page_count, const HitsOptions& options = {}) {
+HitsResult rank(const Rows& rows, std::uint64_t page_count, const HitsSolverOptions& options = {}) {
   const Caches caches = caches_of(rows, page_count);
   return must(hits(caches.out, caches.in, options));
 }
@@ -88,7 +88,7 @@ TEST(Hits, EqualsThePowerIterationOnRandomGraphs) {
     std::vector<float> weights(page_count);
     for (float& weight : weights) weight = static_cast<float>(random.below(4));
     weights[1] = 2;
-    HitsOptions options{.max_iterations = 10'000};
+    HitsSolverOptions options{.max_iterations = 10'000};
     if (random.below(2) == 0) options.target_weights = weights;
     const auto exact = dense_hits(rows, page_count, options.target_weights);
     if (!exact) continue;
@@ -115,7 +115,7 @@ TEST(Hits, GivesTheSameBitsWhateverThreadsAndStripes) {
     for (const unsigned bits : {12U, 18U}) {
       const auto caches = caches_of(rows, page_count, {.threads = 2, .stripe_bits = bits});
       for (const unsigned threads : {1U, 2U, 8U}) {
-        const HitsOptions options{.precision = precision, .threads = threads};
+        const HitsSolverOptions options{.precision = precision, .threads = threads};
         const auto result = must(hits(caches.out, caches.in, options));
         EXPECT_EQ(result.residuals, expected.residuals);
         EXPECT_EQ(numbers_of(result.hubs), numbers_of(expected.hubs)) << bits << ' ' << threads;
@@ -134,7 +134,7 @@ TEST(Hits, GivesTheSameBitsInAFile) {
   const auto caches =
       caches_of(rows, page_count, {.threads = 2, .stripe_bits = 12, .folder = folder.path()});
   for (const double precision : {1e-6, 1e-9}) {
-    HitsOptions options{.precision = precision, .target_weights = weights};
+    HitsSolverOptions options{.precision = precision, .target_weights = weights};
     const auto expected = rank(rows, page_count, options);
     for (const unsigned threads : {1U, 2U, 8U}) {
       options.threads = threads;
@@ -165,7 +165,7 @@ TEST(Hits, RanksAllAlikeWhereNoLinkCounts) {
   // Links lead to pages of weight 0, whatever was before.
   const std::vector<float> weights = {1, 0, 0, 0};
   const std::vector<float> before = {5, 0, 0, 0};
-  const HitsOptions options{.target_weights = weights, .start = before};
+  const HitsSolverOptions options{.target_weights = weights, .start = before};
   EXPECT_EQ(numbers_of(rank({{0, {1, 2}}}, 4, options).authorities), alike);
   const std::vector<float> present = {1, 0, 1, 0};
   EXPECT_EQ(numbers_of(rank({}, 4, {.present = present}).hubs),
@@ -183,7 +183,7 @@ TEST(Hits, CountsLinksToThePageItself) {
 TEST(Hits, WeighsLinksByTheirTargets) {
   // h0 = w1 a1 + w2 a2, h1 = w2 a2, a1 = h0, a2 = h0 + h1. With w1 = 0 and w2 = 3: h0 = h1.
   const std::vector<float> weights = {0, 0, 3, 0};
-  const HitsOptions options{.precision = 1e-12, .target_weights = weights};
+  const HitsSolverOptions options{.precision = 1e-12, .target_weights = weights};
   const HitsResult result = rank({{0, {1, 2}}, {3, {2}}}, 4, options);
   const auto hubs = numbers_of(result.hubs);
   const auto authorities = numbers_of(result.authorities);
@@ -214,7 +214,7 @@ TEST(Hits, SaysWhenIterationsWereTooFew) {
 TEST(Hits, StopsWhenToldTo) {
   SeededRandom random;
   const auto caches = caches_of(random_graph(random, 500, 6), 500);
-  HitsOptions options;
+  HitsSolverOptions options;
   std::vector<double> seen;
   options.progress = [&](std::uint32_t iteration, double residual) {
     EXPECT_EQ(iteration, seen.size() + 1);
@@ -260,7 +260,7 @@ TEST(Hits, FindsACommunityWhosePagesWereNoHubsBefore) {
 
 TEST(Hits, RefusesWeightsThatAreNone) {
   const auto caches = caches_of({{0, {1}}}, 3);
-  const auto code_of = [&](const HitsOptions& options) {
+  const auto code_of = [&](const HitsSolverOptions& options) {
     return hits(caches.out, caches.in, options).error().code;
   };
   const float infinite = std::numeric_limits<float>::infinity();
@@ -292,10 +292,10 @@ TEST(Hits, RefusesOptionsOutOfRangeAndLinksOfTwoGraphs) {
   const auto caches = caches_of({{0, {1}}}, 3);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double precision : {-1e-9, nan}) {
-    const HitsOptions options{.precision = precision};
+    const HitsSolverOptions options{.precision = precision};
     EXPECT_EQ(hits(caches.out, caches.in, options).error().code, Errc::kInvalidArgument);
   }
-  const HitsOptions options{.max_iterations = 0};
+  const HitsSolverOptions options{.max_iterations = 0};
   EXPECT_EQ(hits(caches.out, caches.in, options).error().code, Errc::kInvalidArgument);
   EXPECT_EQ(hits(caches.out, cache_of({}, 3), {}).error().code, Errc::kInvalidArgument);
   EXPECT_EQ(hits(caches.out, cache_of({{0, {1}}}, 2), {}).error().code, Errc::kInvalidArgument);

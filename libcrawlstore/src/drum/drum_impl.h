@@ -32,7 +32,7 @@ enum class MergeCall : std::uint8_t { kAll, kWhenFull, kFullBuckets };
 struct DrumCore::Impl : Participant {
   struct PlannedMerge;
   struct Group;
-  struct Flight;
+  struct MergeFlight;
   struct Transferred;
   struct Wants;
   class Auxes;
@@ -55,11 +55,11 @@ struct DrumCore::Impl : Participant {
   /// Requests that came before those of arrays[b], and have their sequences: a merge has planned to
   /// take them from memory, or has failed to. Newer than the bucket's runs.
   std::vector<std::vector<drum::WaitingRequests>> sealed;
-  std::uint64_t array_bytes = 0;   // of the requests in `arrays`
-  std::uint64_t sealed_bytes = 0;  // of those in `sealed`
-  std::uint64_t sweep_key = 0;     // where the next automatic merge from memory goes on
-  bool has_hot_array = false;      // some array takes too much of the memory
-  std::unique_ptr<Flight> flight;  // guarded by StoreImpl::turn
+  std::uint64_t array_bytes = 0;        // of the requests in `arrays`
+  std::uint64_t sealed_bytes = 0;       // of those in `sealed`
+  std::uint64_t sweep_key = 0;          // where the next automatic merge from memory goes on
+  bool has_hot_array = false;           // some array takes too much of the memory
+  std::unique_ptr<MergeFlight> flight;  // guarded by StoreImpl::turn
   std::map<std::uint16_t, RawSink> sinks;
   std::vector<drum::LoggedKeys> pending_keys;  // by bucket, as far as somebody asked; or empty
   std::vector<drum::LoggedKeys> tentative_keys;
@@ -164,10 +164,10 @@ struct DrumCore::Impl : Participant {
   Result<void> reserve_sequences();
   Result<void> start_merge(MergeCall call, std::vector<PlannedMerge>& plan);
   Result<void> launch(std::span<const PlannedMerge> planned);
-  Result<void> merge_some(Flight& merging);
-  Result<void> arrive(Flight& landing);
-  Result<void> land(Flight& landing, Group& group);
-  Result<void> dispatch_all(Flight& landing, Group& group);
+  Result<void> merge_some(MergeFlight& merging);
+  Result<void> arrive(MergeFlight& landing);
+  Result<void> land(MergeFlight& landing, Group& group);
+  Result<void> dispatch_all(MergeFlight& landing, Group& group);
   Result<void> land_and_commit(MergeReport& report);
   Result<void> send_off(std::span<const PlannedMerge> plan, MergeReport& report);
   Result<void> finish_group(Group& group);
@@ -239,7 +239,7 @@ struct DrumCore::Impl::PlannedMerge {
 
 /// Merges under way. Each is made by whoever takes it first: the thread of the flight, or the one
 /// that waits for it.
-struct DrumCore::Impl::Flight {
+struct DrumCore::Impl::MergeFlight {
   std::vector<drum::MergeOutcome> outcomes;
   std::atomic<std::size_t> taken_count{0};
   bool ends_slice = false;          // more of its last bucket is to come

@@ -146,7 +146,7 @@ Result<void> DrumCore::Impl::start_merge(MergeCall call, std::vector<PlannedMerg
 /// Starts the merges of whole buckets, or of one slice.
 Result<void> DrumCore::Impl::launch(std::span<const PlannedMerge> planned) {
   CRAWLSTORE_ASSERT(flight == nullptr && !planned.empty());
-  auto next = std::make_unique<Flight>();
+  auto next = std::make_unique<MergeFlight>();
   next->ends_slice = !planned.back().is_last_slice;
   for (const PlannedMerge& one : planned) {
     CRAWLSTORE_TRY(auto job, make_job(one));
@@ -164,7 +164,7 @@ Result<void> DrumCore::Impl::launch(std::span<const PlannedMerge> planned) {
 }
 
 /// Makes merges of the flight until none is left to take. On any thread.
-Result<void> DrumCore::Impl::merge_some(Flight& merging) {
+Result<void> DrumCore::Impl::merge_some(MergeFlight& merging) {
   container::Writer& writer = *store->writer;
   auto& outcomes = merging.outcomes;
   drum::SortedRequests sorted;
@@ -184,14 +184,14 @@ Result<void> DrumCore::Impl::merge_some(Flight& merging) {
 }
 
 /// Returns when the flight's merges are made; helps with what is left.
-Result<void> DrumCore::Impl::arrive(Flight& landing) {
+Result<void> DrumCore::Impl::arrive(MergeFlight& landing) {
   const Result<void> own = merge_some(landing);
   const Result<void> other = landing.other.valid() ? landing.other.get() : Result<void>{};
   return own ? other : own;
 }
 
 /// Dispatches what came out, while the disk takes what the flight wrote.
-Result<void> DrumCore::Impl::land(Flight& landing, Group& group) {
+Result<void> DrumCore::Impl::land(MergeFlight& landing, Group& group) {
   const DrumOptions now = current_options();
   std::future<Result<void>> synced;
   try {
@@ -209,7 +209,7 @@ Result<void> DrumCore::Impl::land(Flight& landing, Group& group) {
   return done;
 }
 
-Result<void> DrumCore::Impl::dispatch_all(Flight& landing, Group& group) {
+Result<void> DrumCore::Impl::dispatch_all(MergeFlight& landing, Group& group) {
   for (auto& outcome : landing.outcomes) {
     for (const auto& piece : outcome.pieces) group.bytes += piece.run.payload_bytes;
     group.report.request_count += outcome.request_count;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "links/links_run.h"
+#include "links/plain_run.h"
 
 namespace crawlstore::links {
 

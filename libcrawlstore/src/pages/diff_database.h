@@ -10,8 +10,8 @@
 
 #include <crawlstore/pages_diff.h>
 
+#include "pages/compared_pages.h"
 #include "pages/page_pairs.h"
-#include "pages/pages_side.h"
 
 namespace crawlstore::pages {
 
@@ -19,8 +19,8 @@ namespace crawlstore::pages {
 class DatabaseDiff {
  public:
   /// Both with URLs, or both without; one of them may not exist.
-  DatabaseDiff(PagesSide older, PagesSide newer, bool is_same_store, const PagesDiffSink& sink,
-               DiffWork& work)
+  DatabaseDiff(ComparedPages older, ComparedPages newer, bool is_same_store,
+               const PagesDiffSink& sink, DiffWork& work)
       : older_(std::move(older)),
         newer_(std::move(newer)),
         is_same_store_(is_same_store),
@@ -51,8 +51,8 @@ class DatabaseDiff {
   Result<void> diff_edits();
   Result<void> tell_edits(bool in_new, EventWalk& edits);
 
-  PagesSide older_;
-  PagesSide newer_;
+  ComparedPages older_;
+  ComparedPages newer_;
   const bool is_same_store_;
   const PagesDiffSink& sink_;
   DiffWork& work_;

@@ -12,8 +12,8 @@
 namespace crawlstore {
 namespace {
 
+using pages::ComparedPages;
 using pages::DatabaseDiff;
-using pages::PagesSide;
 
 /// The database of that name; nothing when the state has none.
 Result<std::optional<PageView>> open_database(const Snapshot& snapshot, const std::string& name,
@@ -49,7 +49,7 @@ Result<PagesDiff> diff_database(const Snapshot& older, const Snapshot& newer,
     found.kind_differs = old_view->info().has_urls != new_view->info().has_urls;
   }
   if (found.kind_differs) return found;
-  DatabaseDiff both(PagesSide(std::move(old_view)), PagesSide(std::move(new_view)),
+  DatabaseDiff both(ComparedPages(std::move(old_view)), ComparedPages(std::move(new_view)),
                     older.uuid() == newer.uuid(), sink, work);
   CRAWLSTORE_TRY(both.run(found));
   return found;

@@ -12,8 +12,8 @@
 
 #include "container/tile_tree.h"
 #include "container/tile_writer.h"
-#include "pages/link_rows.h"
 #include "pages/origins_pieces.h"
+#include "pages/put_links.h"
 #include "pages/unparsed_urls.h"
 
 namespace crawlstore::pages {
@@ -304,7 +304,8 @@ Result<void> Forgetting::write_records(PagesState& state, const Portion& portion
         return fail(Errc::kSegmentInvalid, "a tile of records has fewer pages than there are",
                     Error::kNoOffset, state.table.records);
       }
-      if (records[place].crawl_count != 0) CRAWLSTORE_TRY(take_off(state.table.crawled_count, 1));
+      if (records[place].crawl_count != 0)
+        CRAWLSTORE_TRY(subtract_gone(state.table.crawled_count, 1));
       records[place] = {};
       records[place].state = PageState::kGone;
     }
@@ -328,7 +329,7 @@ Result<void> Forgetting::write_links(PagesState& state, const Portion& portion,
     for (const GoneLink& link : gone) pairs.emplace_back(link.target, link.source);
     CRAWLSTORE_TRY(put_gone_links(writer_, {segments.gone, state.table.page_count}, pairs, steps_));
     report.link_count += gone.size();
-    CRAWLSTORE_TRY(take_off(state.table.link_count, gone.size()));
+    CRAWLSTORE_TRY(subtract_gone(state.table.link_count, gone.size()));
   }
   return {};
 }

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "links/link_view.h"
-#include "pages/link_rows.h"
 #include "pages/origins_run.h"
+#include "pages/put_links.h"
 
 namespace crawlstore::pages {
 

@@ -23,7 +23,7 @@ struct WantedKey {
 };
 
 /// False: an index names different pages, so the states do not follow each other.
-Result<bool> pair_by_index(const PagesSide& older, const PagesSide& newer, DiffWork& work,
+Result<bool> pair_by_index(const ComparedPages& older, const ComparedPages& newer, DiffWork& work,
                            PagePairs& pairs) {
   auto old_runs = older.origin_runs();
   auto new_runs = newer.origin_runs();
@@ -71,7 +71,7 @@ Result<void> find_keys(const PageKeys& keys, const std::vector<WantedKey>& wante
       });
 }
 
-Result<void> pair_by_url(const PagesSide& older, const PagesSide& newer, DiffWork& work,
+Result<void> pair_by_url(const ComparedPages& older, const ComparedPages& newer, DiffWork& work,
                          PagePairs& pairs) {
   pairs = {};
   pairs.by_url = true;
@@ -105,7 +105,7 @@ Result<void> pair_by_url(const PagesSide& older, const PagesSide& newer, DiffWor
   return {};
 }
 
-std::uint64_t pages_in(const PagesSide& side, std::size_t shared) {
+std::uint64_t pages_in(const ComparedPages& side, std::size_t shared) {
   const auto runs = side.origin_runs();
   std::uint64_t count = 0;
   for (std::size_t i = shared; i < runs.size(); ++i) count += runs[i].record_count;
@@ -131,8 +131,8 @@ std::size_t count_shared(const std::vector<format::RunRef>& older,
   return static_cast<std::size_t>(a - older.begin());
 }
 
-Result<PagePairs> pair_pages(const PagesSide& older, const PagesSide& newer, bool is_same_store,
-                             DiffWork& work) {
+Result<PagePairs> pair_pages(const ComparedPages& older, const ComparedPages& newer,
+                             bool is_same_store, DiffWork& work) {
   PagePairs pairs;
   const bool both = older.exists() && newer.exists();
   if (!both || !older.has_urls()) return pairs;

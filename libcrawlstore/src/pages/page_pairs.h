@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "pages/pages_side.h"
+#include "pages/compared_pages.h"
 
 namespace crawlstore::pages {
 
@@ -53,8 +53,8 @@ struct PagePairs {
 };
 
 /// Pairs the pages of two databases, both with URLs or both without.
-Result<PagePairs> pair_pages(const PagesSide& older, const PagesSide& newer, bool is_same_store,
-                             DiffWork& work);
+Result<PagePairs> pair_pages(const ComparedPages& older, const ComparedPages& newer,
+                             bool is_same_store, DiffWork& work);
 
 /// How many runs at the front of both lists are the same; 0 in two stores.
 std::size_t count_shared(const std::vector<format::RunRef>& older,

@@ -3,11 +3,14 @@
 
 /// What an open page database knows of its segments, and how that gets into a commit.
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "container/writer.h"
 #include "format/pages_table.h"
+#include "format/record_tile.h"
 
 namespace crawlstore::pages {
 
@@ -28,13 +31,12 @@ Result<void> check_page_count(const format::PagesTable& table, const format::Seg
 /// Writes the table anew and puts it into the writer's changes.
 Result<void> put_state(container::SegmentWriter& writer, const PagesState& state);
 
-/// Calls `visit` with the id of each segment that the table names, its drum among them.
-template <class Visit>
-void for_each_segment(const format::PagesTable& table, const Visit& visit) {
-  for (const SegmentId id : {table.keys, table.origins, table.records, table.out_links,
-                             table.in_links, table.gone_links, table.events, table.fresh_keys}) {
-    if (id) visit(id);
-  }
-}
+/// Takes from a count of the table what was found to go.
+///   errors  kSegmentInvalid: there were not so many
+Result<void> subtract_gone(std::uint64_t& count, std::uint64_t gone);
+
+/// All records of a tile of the segment; replaces `records`. errors kSegmentInvalid
+Result<void> decode_records(std::span<const std::byte> payload, SegmentId segment,
+                            std::vector<format::PageRecord>& records);
 
 }  // namespace crawlstore::pages

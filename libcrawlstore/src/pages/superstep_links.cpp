@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "pages/link_rows.h"
+#include "pages/put_links.h"
 #include "pages/superstep.h"
 
 namespace crawlstore::pages {
@@ -43,7 +43,7 @@ Result<void> Superstep::write_links() {
   report_.added_link_count = added_targets_.size();
   report_.gone_link_count = gone_.size();
   state_.table.link_count += report_.added_link_count;
-  CRAWLSTORE_TRY(take_off(state_.table.link_count, report_.gone_link_count));
+  CRAWLSTORE_TRY(subtract_gone(state_.table.link_count, report_.gone_link_count));
   CRAWLSTORE_TRY(links::bound_out_runs(writer_, segments, steps_));
   return links::bound_in_runs(writer_, segments, steps_);
 }

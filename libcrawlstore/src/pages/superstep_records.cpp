@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "container/tile_writer.h"
-#include "pages/link_rows.h"
+#include "pages/put_links.h"
 #include "pages/superstep.h"
 
 namespace crawlstore::pages {

@@ -122,7 +122,7 @@ void EntryQueue::demote() {
 }
 
 Result<void> EntryQueue::write_tail() {
-  CRAWLSTORE_TRY(auto run, write_run(*sink_, tail_, room_));
+  CRAWLSTORE_TRY(auto run, store_run(*sink_, tail_, room_));
   front_.add({.stored = std::move(run)});
   tail_.clear();
   std::vector<LiveRun> runs;
@@ -327,7 +327,7 @@ Result<void> EntryQueue::write_all(std::vector<LiveRun>& runs) {
 
 Result<void> EntryQueue::write_rest(std::vector<Entry>& entries, std::vector<LiveRun>& runs) {
   if (entries.empty()) return {};
-  CRAWLSTORE_TRY(auto run, write_run(*sink_, entries, room_));
+  CRAWLSTORE_TRY(auto run, store_run(*sink_, entries, room_));
   runs.push_back({.stored = std::move(run)});
   return {};
 }

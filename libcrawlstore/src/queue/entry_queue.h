@@ -97,7 +97,7 @@ class EntryQueue {
   std::vector<Entry> tail_;              // inserted from the horizon on, and in no run
   std::unique_ptr<RunJoin> join_;        // of large runs, step by step
   bool is_rewriting_ = false;            // join_ is that of rewrite()
-  std::vector<Entry> room_;              // of write_run()
+  std::vector<Entry> room_;              // of store_run()
   std::uint64_t count_ = 0;
 };
 

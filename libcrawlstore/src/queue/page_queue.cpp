@@ -258,7 +258,7 @@ Result<void> PageQueue::write_changes() {
     }));
   }
   std::vector<Entry> room;
-  CRAWLSTORE_TRY(auto run, write_run(*sink_, changes, room));
+  CRAWLSTORE_TRY(auto run, store_run(*sink_, changes, room));
   change_runs_.resize(kept_count);
   change_runs_.push_back(std::move(run));
   unsaved_.clear();

@@ -89,7 +89,7 @@ Result<StoredRunPtr> RunBuilder::finish() {
   return run;
 }
 
-Result<StoredRunPtr> write_run(RunSink& sink, std::vector<Entry>& entries,
+Result<StoredRunPtr> store_run(RunSink& sink, std::vector<Entry>& entries,
                                std::vector<Entry>& room) {
   CRAWLSTORE_TRY(auto builder, RunBuilder::start(sink, entries.size()));
   std::size_t begin = 0;

@@ -96,7 +96,7 @@ class RunBuilder {
 
 /// Writes entries, at least one, as a run. They come out in another order.
 ///   room  as of group_neighbours()
-Result<StoredRunPtr> write_run(RunSink& sink, std::vector<Entry>& entries,
+Result<StoredRunPtr> store_run(RunSink& sink, std::vector<Entry>& entries,
                                std::vector<Entry>& room);
 
 }  // namespace crawlstore::queue

@@ -22,14 +22,14 @@ constexpr double kFreshShare = 0.01;
 /// Hubs, authorities, and what links bring.
 constexpr std::uint64_t kArrays = 3;
 
-bool needs_doubles(const HitsOptions& options) {
+bool needs_doubles(const HitsSolverOptions& options) {
   return options.precision < kFloatPrecisionMin;
 }
 
 template <class Real>
 class HitsIteration {
  public:
-  HitsIteration(const LinkCache& out, const LinkCache& in, const HitsOptions& options)
+  HitsIteration(const LinkCache& out, const LinkCache& in, const HitsSolverOptions& options)
       : out_(out),
         in_(in),
         options_(options),
@@ -51,7 +51,7 @@ class HitsIteration {
 
   const LinkCache& out_;
   const LinkCache& in_;
-  const HitsOptions& options_;
+  const HitsSolverOptions& options_;
   const std::uint64_t page_count_;
   PageBlocks blocks_;
   StartScores alike_;
@@ -198,7 +198,7 @@ Result<HitsResult> HitsIteration<Real>::run() {
 
 }  // namespace
 
-std::uint64_t hits_memory_bytes(std::uint64_t page_count, const HitsOptions& options) {
+std::uint64_t hits_memory_bytes(std::uint64_t page_count, const HitsSolverOptions& options) {
   page_count = std::min(page_count, kPageCountMax + 1);
   const std::uint64_t real_bytes = needs_doubles(options) ? sizeof(double) : sizeof(float);
   const std::uint64_t stripe_count = (page_count >> kStripeBitsMin) + 1;
@@ -208,7 +208,7 @@ std::uint64_t hits_memory_bytes(std::uint64_t page_count, const HitsOptions& opt
          workers * (sizeof(double) << kStripeBitsMax);
 }
 
-Result<void> check_options(const HitsOptions& options) {
+Result<void> check_options(const HitsSolverOptions& options) {
   if (!(options.precision >= 0)) {
     return fail(Errc::kInvalidArgument, "the precision is a number, 0 or more");
   }
@@ -218,7 +218,8 @@ Result<void> check_options(const HitsOptions& options) {
   return {};
 }
 
-Result<HitsResult> hits(const LinkCache& out, const LinkCache& in, const HitsOptions& options) {
+Result<HitsResult> hits(const LinkCache& out, const LinkCache& in,
+                        const HitsSolverOptions& options) {
   CRAWLSTORE_TRY(check_options(options));
   if (out.page_count() != in.page_count() || out.link_count() != in.link_count()) {
     return fail(Errc::kInvalidArgument, "the links of pages are not those to pages");

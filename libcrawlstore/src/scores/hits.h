@@ -33,7 +33,7 @@ namespace crawlstore::scores {
 /// converged.
 inline constexpr double kHitsPrecisionMin = 0x1p-48;
 
-struct HitsOptions {
+struct HitsSolverOptions {
   /// It ends when an iteration changes authorities, and hubs, by less in sum of absolute values. 0:
   /// when it changes no more than doubles can show, which is 2^-48.
   double precision = 1e-6;
@@ -65,10 +65,10 @@ struct HitsResult {
 
 /// What hits() takes, the result included, both caches and the given weights not.
 [[nodiscard]] std::uint64_t hits_memory_bytes(std::uint64_t page_count,
-                                              const HitsOptions& options = {});
+                                              const HitsSolverOptions& options = {});
 
 /// What hits() says of numbers out of their range, before the links are read.
-Result<void> check_options(const HitsOptions& options);
+Result<void> check_options(const HitsSolverOptions& options);
 
 ///   out, in  the links of pages, and those to pages
 ///   errors   kInvalidArgument: as check_options(); caches of different graphs; a weight that is
@@ -76,6 +76,7 @@ Result<void> check_options(const HitsOptions& options);
 ///            0
 ///            kCancelled, kOutOfMemory
 ///   cost     an iteration reads both caches once, 8 bytes a link, and some 40 bytes a page
-Result<HitsResult> hits(const LinkCache& out, const LinkCache& in, const HitsOptions& options);
+Result<HitsResult> hits(const LinkCache& out, const LinkCache& in,
+                        const HitsSolverOptions& options);
 
 }  // namespace crawlstore::scores

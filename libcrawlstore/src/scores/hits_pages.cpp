@@ -34,7 +34,7 @@ Result<Weights> read_weights(const PageView& pages, const HitsOptions& options) 
   return weights;
 }
 
-Result<void> check(const HitsOptions& options, const scores::HitsOptions& hits) {
+Result<void> check(const HitsOptions& options, const scores::HitsSolverOptions& hits) {
   CRAWLSTORE_TRY(scores::check_options(hits));
   if (options.authorities == options.hubs) {
     return fail(Errc::kInvalidArgument, "hubs and authorities need names of their own");
@@ -44,7 +44,7 @@ Result<void> check(const HitsOptions& options, const scores::HitsOptions& hits) 
 
 /// Computes scores, notes where they lie, and fills in all of the report but what is stored.
 Result<scores::HitsResult> solve(const PageView& pages, const HitsOptions& options,
-                                 scores::HitsOptions& hits, RankReport& report) {
+                                 scores::HitsSolverOptions& hits, RankReport& report) {
   using scores::LinkCache;
   const scores::Stopwatch building;
   const PagesInfo& info = pages.info();
@@ -73,7 +73,7 @@ Result<scores::HitsResult> solve(const PageView& pages, const HitsOptions& optio
 }  // namespace
 
 Result<RankedPages> compute_hits(const PageView& pages, const HitsOptions& options) {
-  scores::HitsOptions hits;
+  scores::HitsSolverOptions hits;
   hits.precision = options.precision + 0.0;  // of -0 it makes 0, which alone the format takes
   hits.max_iterations = options.max_iterations;
   hits.threads = scores::threads_of(options.thread_count);

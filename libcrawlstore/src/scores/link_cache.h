@@ -20,7 +20,7 @@
 #include <crawlstore/store.h>
 
 #include "io/anonymous_array.h"
-#include "scores/row_source.h"
+#include "scores/rank_rows.h"
 
 namespace crawlstore::scores {
 

@@ -14,7 +14,7 @@
 #include <crawlstore/store.h>
 #include <crawlstore/types.h>
 
-#include "scores/row_source.h"
+#include "scores/rank_rows.h"
 
 namespace crawlstore::scores {
 

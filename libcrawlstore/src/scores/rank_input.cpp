@@ -13,7 +13,7 @@
 #include "base/inside.h"
 #include "format/score_array.h"
 #include "pages/page_view_impl.h"
-#include "scores/row_source.h"
+#include "scores/rank_rows.h"
 
 namespace crawlstore::scores {
 namespace {

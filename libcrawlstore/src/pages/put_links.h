@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What supersteps and forgetting both do with runs of links and tiles of records.
+/// Puts links of pages into their segments, for supersteps and for forgetting.
 
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "format/record_tile.h"
 #include "links/link_log.h"
 #include "pages/pages_state.h"
 
@@ -31,13 +30,5 @@ struct GoneLinksPlace {
 Result<void> put_gone_links(container::SegmentWriter& writer, const GoneLinksPlace& place,
                             std::vector<std::pair<std::uint64_t, std::uint64_t>>& links,
                             container::WorkSteps& steps);
-
-/// Takes from a count of the table what was found to go.
-///   errors  kSegmentInvalid: there were not so many
-Result<void> take_off(std::uint64_t& count, std::uint64_t gone);
-
-/// All records of a tile of the segment; replaces `records`. errors kSegmentInvalid
-Result<void> decode_records(std::span<const std::byte> payload, SegmentId segment,
-                            std::vector<format::PageRecord>& records);
 
 }  // namespace crawlstore::pages

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scores/row_source.h"
+#include "scores/rank_rows.h"
 
 #include <utility>
 

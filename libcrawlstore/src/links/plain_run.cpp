@@ -2,7 +2,7 @@
 //
 // Invariants: a block is decoded only inside of [0, index_offset_bytes) of the payload, from bytes
 // whose checksums matched; whatever the index says is bounded when it is used.
-#include "links/links_run.h"
+#include "links/plain_run.h"
 
 #include <algorithm>
 #include <functional>

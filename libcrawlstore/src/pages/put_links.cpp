@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pages/link_rows.h"
+#include "pages/put_links.h"
 
 #include <algorithm>
 
@@ -69,31 +69,6 @@ Result<void> put_gone_links(container::SegmentWriter& writer, const GoneLinksPla
     put = put_pairs(writer, place.segment, links, bytes_max, steps);
   }
   return put;
-}
-
-Result<void> take_off(std::uint64_t& count, std::uint64_t gone) {
-  if (gone > count) {
-    return fail(Errc::kSegmentInvalid, "a page database holds more than its table counts");
-  }
-  count -= gone;
-  return {};
-}
-
-Result<void> decode_records(std::span<const std::byte> payload, SegmentId segment,
-                            std::vector<format::PageRecord>& records) {
-  const auto broken = [segment](const Error& error) {
-    return fail(error.code, error.text, Error::kNoOffset, segment);
-  };
-  const auto tile = format::RecordTile::parse(payload);
-  if (!tile) return broken(tile.error());
-  records.clear();
-  records.reserve(format::kTilePagesMax);
-  for (std::uint32_t i = 0; i < tile->page_count(); ++i) {
-    const auto record = tile->record(i);
-    if (!record) return broken(record.error());
-    records.push_back(*record);
-  }
-  return {};
 }
 
 }  // namespace crawlstore::pages

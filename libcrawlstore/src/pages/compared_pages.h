@@ -18,9 +18,9 @@
 namespace crawlstore::pages {
 
 /// Threads: one.
-class PagesSide {
+class ComparedPages {
  public:
-  explicit PagesSide(std::optional<PageView> view) : view_(std::move(view)) {}
+  explicit ComparedPages(std::optional<PageView> view) : view_(std::move(view)) {}
 
   [[nodiscard]] bool exists() const { return view_.has_value(); }
   [[nodiscard]] const PageView& view() const { return *view_; }
@@ -60,7 +60,7 @@ class PagesSide {
 /// Origins of runs that follow each other, page by page. Threads: one.
 class OriginWalk {
  public:
-  OriginWalk(const PagesSide& side, std::vector<format::RunRef> runs)
+  OriginWalk(const ComparedPages& side, std::vector<format::RunRef> runs)
       : side_(side), runs_(std::move(runs)) {}
   /// Before anything else.
   Result<void> start() { return settle(); }
@@ -73,7 +73,7 @@ class OriginWalk {
  private:
   Result<void> settle();
 
-  const PagesSide& side_;
+  const ComparedPages& side_;
   std::vector<format::RunRef> runs_;
   std::size_t next_run_ = 0;
   std::unique_ptr<OriginsCursor> cursor_;  // at a page, or there are no more

@@ -2,29 +2,30 @@
 //
 // Invariants: a walk stands at something, or there is no more; a run of origins is left only when
 // all its checksums were right.
-#include "pages/pages_side.h"
+#include "pages/compared_pages.h"
 
 #include "base/inside.h"
 #include "container/run_io.h"
 
 namespace crawlstore::pages {
 
-std::vector<format::RunRef> PagesSide::runs_of(SegmentId id) const {
+std::vector<format::RunRef> ComparedPages::runs_of(SegmentId id) const {
   const auto* entry = id ? Inside::of(inside().snapshot).directory().find(id) : nullptr;
   return entry == nullptr ? std::vector<format::RunRef>{} : entry->runs;
 }
 
-std::vector<links::LogRun> PagesSide::out_runs() const {
+std::vector<links::LogRun> ComparedPages::out_runs() const {
   if (!exists() || !inside().links) return {};
   return inside().links->out_runs();
 }
 
-const format::RunRef* PagesSide::tile_ref(std::uint64_t tile) const {
+const format::RunRef* ComparedPages::tile_ref(std::uint64_t tile) const {
   if (!exists() || !inside().records || tile >= inside().records->tile_count()) return nullptr;
   return &inside().records->ref(tile);
 }
 
-Result<bool> PagesSide::is_forgotten(std::uint64_t index, const format::PageRecord& record) const {
+Result<bool> ComparedPages::is_forgotten(std::uint64_t index,
+                                         const format::PageRecord& record) const {
   format::PageRecord left;
   left.state = PageState::kGone;
   if (!has_urls() || record != left) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // covers: A13
-#include "links/links_run.h"
+#include "links/plain_run.h"
 
 #include <cstdint>
 #include <vector>
