@@ -33,8 +33,15 @@ def missing(kind):
         if not shutil.which(name):
             return f"no {name}"
     known = pathlib.Path("/proc/filesystems").read_text().split()
-    absent = [name for name in (kind, "fuse") if name not in known]
-    return f"the kernel has no file system {absent[0]}" if absent else None
+    for name in (kind, "fuse"):
+        if name not in known and not is_module(name):
+            return f"the kernel has no file system {name}"
+    return None
+
+
+def is_module(name):
+    return shutil.which("modprobe") and subprocess.run(
+        ["modprobe", "-qn", name], check=False).returncode == 0
 
 
 def run(*words):
