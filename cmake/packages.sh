@@ -71,6 +71,7 @@ crawlstore_test_packages=(
   spin
   x11-utils
   xdotool
+  xfsprogs
   xvfb
   zstd
 )
