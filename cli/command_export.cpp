@@ -66,6 +66,9 @@ std::string misuse(const ExportOptions& options) {
   if (!is_stdout && std::filesystem::equivalent(options.output, options.source.path, ignored)) {
     return "the output is the crawl file itself";
   }
+  if (options.source.skips_damaged && is_of_scores(options)) {
+    return "--skip-damaged does not go with scores: `rank` computes them again";
+  }
   return {};
 }
 
@@ -133,8 +136,9 @@ int export_queue(const ExportOptions& options) {
   ProgressBar progress("export", model::Unit::kCount, "pages", options.quiet);
   const auto written = write_queue(*source, *output, look_with(progress, stop));
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-  if (written) return finish(*output, options);
-  return fail_with_queue(source->snapshot, options.source.path, written.error());
+  if (!written) return fail_with_queue(source->snapshot, options.source.path, written.error());
+  if (const int finished = finish(*output, options); finished != kExitDone) return finished;
+  return tell_gaps(source->gaps(), options.source);
 }
 
 int run(const ExportOptions& options) {
@@ -172,7 +176,9 @@ int run(const ExportOptions& options) {
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
   if (!losses) return fail_with(options.source.path, losses.error());
   if (const int finished = finish(*output, options); finished != kExitDone) return finished;
-  return tell_losses(*losses, options.quiet) ? kExitDone : kExitNo;
+  const bool is_whole = tell_losses(*losses, options.quiet);
+  const int told = tell_gaps(views->gaps(), options.source);
+  return is_whole ? told : kExitNo;
 }
 
 constexpr const char* kExportFooter =
@@ -202,6 +208,7 @@ Action define_export(Parser& parser) {
   auto options = std::make_shared<ExportOptions>();
   parser.footer(kExportFooter);
   add_page_source(parser, options->source);
+  add_skip_damaged(parser, options->source);
   parser
       .text("--format F", options->format,
             "the format of the output: events, jsonl, csv, edges, dot, graphml, scores-csv, "

@@ -63,7 +63,9 @@ Result<void> print_json(const PageView& view, std::uint64_t page, const LinksOpt
         is_first = false;
         return output.room();
       }));
-  tail += is_first ? "]}\n" : "\n]}\n";
+  tail += is_first ? "]" : "\n]";
+  if (options.source.skips_damaged) append_gaps_json(tail, gaps_of(view));
+  tail += "}\n";
   return output.finish();
 }
 
@@ -100,7 +102,8 @@ int run(const LinksOptions& options) {
   if (!output) return fail_with("standard output", output.error());
   const auto printed = options.form.as_json ? print_json(*view, *page, options, *output)
                                             : print_lines(*view, *page, options, *lines, *output);
-  return printed ? kExitDone : fail_with(options.source.path, printed.error());
+  if (!printed) return fail_with(options.source.path, printed.error());
+  return tell_gaps(gaps_of(*view), options.source);
 }
 
 }  // namespace
@@ -113,6 +116,7 @@ Action define_links(Parser& parser) {
       "is escaped; with --json bytes that are no UTF-8 come as hexadecimal digits in `url_hex` "
       "instead of `url`.");
   add_page_source(parser, options->source);
+  add_skip_damaged(parser, options->source);
   parser.text("PAGE", options->page, "a URL, or #INDEX (in quotes, for the shell)").required();
   const auto in = parser.flag("--in", options->incoming, "the pages that link to it");
   parser

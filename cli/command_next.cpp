@@ -71,7 +71,11 @@ Result<void> write_pages(const QueueSource& source, const std::vector<QueuedPage
     return output.room();
   };
   const auto shown = for_each_url(source, pages, write);
-  if (options.as_json) model::append_json_list_end(tail, is_first, shown);
+  if (options.as_json) {
+    std::string damaged;
+    if (options.source.pages.skips_damaged) append_gaps_json(damaged, source.gaps());
+    model::append_json_list_end(tail, is_first, shown, damaged);
+  }
   if (!shown && !options.as_json) return shown;
   const auto written = output.finish();
   CRAWLSTORE_TRY(shown);
@@ -118,7 +122,7 @@ int run(const NextOptions& options) {
   if (!source || !check_chosen(*source, options.source, code)) return code;
   const auto shown = store ? take(*source, *store, options) : peek(*source, options);
   if (!shown) return fail_with_queue(source->snapshot, path, shown.error());
-  if (*shown != 0) return kExitDone;
+  if (*shown != 0) return tell_gaps(source->gaps(), options.source.pages);
   return fail_with(fmt::format("{}: the queue `{}` is empty", model::format_printable(path),
                                source->queue->info().name),
                    kExitNo);
@@ -144,7 +148,9 @@ Action define_next(Parser& parser) {
       "does, `inf` and `-inf` too, for which `priority` is null.");
   add_queue_source(parser, options->source);
   add_count(parser, "-n,--limit", options->count, "so many pages (default: 1)", {1, 100'000'000});
-  parser.flag("--peek", options->peeks, "only show them, beside any writer");
+  const auto peek_option =
+      parser.flag("--peek", options->peeks, "only show them, beside any writer");
+  add_skip_damaged(parser, options->source.pages).needs(peek_option);
   const auto format =
       parser.text("--format FORMAT", options->format, "urls (default), or tsv: PRIORITY TAB URL")
           .one_of({kUrls, kTsv});

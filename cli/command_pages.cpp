@@ -65,7 +65,11 @@ Result<void> print_pages(const PageView& view, const PagesVerbOptions& options,
         is_first = false;
         return output.room();
       });
-  if (as_json) model::append_json_list_end(tail, is_first, shown);
+  if (as_json) {
+    std::string damaged;
+    if (options.source.skips_damaged) append_gaps_json(damaged, gaps_of(view));
+    model::append_json_list_end(tail, is_first, shown, damaged);
+  }
   if (!shown && !as_json) return shown;
   const auto written = output.finish();
   return shown ? written : shown;
@@ -102,6 +106,11 @@ int run(PagesVerbOptions& options) {
   if (selection.pattern && !check_has_urls(*view, options.source, "--match")) return kExitUsage;
   if (selection.host && !check_has_urls(*view, options.source, "--host")) return kExitUsage;
   if (selection.domain && !check_has_urls(*view, options.source, "--domain")) return kExitUsage;
+  selection.goes_past_damage = options.source.skips_damaged;
+  if (selection.goes_past_damage && !options.grouping.empty()) {
+    return fail_with("pages: --skip-damaged does not go with --by, whose counts it would falsify",
+                     kExitUsage);
+  }
   if (!options.grouping.empty()) {
     return check_has_urls(*view, options.source, "--by") ? print_groups(*view, options)
                                                          : kExitUsage;
@@ -118,7 +127,8 @@ int run(PagesVerbOptions& options) {
   auto output = OutputFile::open("");
   if (!output) return fail_with("standard output", output.error());
   const auto printed = print_pages(*view, options, *lines, *output);
-  return printed ? kExitDone : fail_with(options.source.path, printed.error());
+  if (!printed) return fail_with(options.source.path, printed.error());
+  return tell_gaps(gaps_of(*view), options.source);
 }
 
 Option add_host(Parser& parser, PageSelection& selection) {
@@ -202,6 +212,7 @@ Action define_pages(Parser& parser) {
       "the "
       "list of public suffixes of the system, the newest that there is.");
   add_page_source(parser, options->source);
+  add_skip_damaged(parser, options->source);
   add_selection(parser, *options);
   add_table_form(parser, options->form);
   add_quiet(parser, options->quiet);

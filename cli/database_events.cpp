@@ -93,9 +93,16 @@ Result<void> DatabaseEvents::name_page(const PageInfo& page) {
 
 Result<void> DatabaseEvents::find_linker(std::uint64_t index) {
   if (linker_ && linker_->index == index) return {};
-  CRAWLSTORE_TRY(auto linker, look_up_.page(index));
+  auto linker = look_up_.page(index);
+  if (!linker && !gaps_of(look_up_).empty()) {
+    PageInfo unread;  // as one that was forgotten
+    unread.index = index;
+    unread.state = PageState::kGone;
+    linker = std::move(unread);
+  }
+  if (!linker) return tl::unexpected<Error>(linker.error());
   CRAWLSTORE_TRY(linker_links_, look_up_.out_links(index));
-  linker_ = std::move(linker);
+  linker_ = std::move(*linker);
   return {};
 }
 
@@ -211,9 +218,10 @@ Result<std::span<const std::uint64_t>> DatabaseEvents::fill_links(
   }
   std::size_t begin = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    links_.push_back({std::string_view(url_bytes_).substr(begin, url_ends_[i] - begin),
-                      has_urls ? 0 : links[i], 0});
+    const auto url = std::string_view(url_bytes_).substr(begin, url_ends_[i] - begin);
     begin = url_ends_[i];
+    if (has_urls && url.empty()) continue;  // it cannot be read
+    links_.push_back({url, has_urls ? 0 : links[i], 0});
   }
   return links.subspan(count);
 }

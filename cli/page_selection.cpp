@@ -127,6 +127,13 @@ Result<void> for_each_match(const PageView& view, const PageSelection& selection
     return (selection.pattern && !selection.pattern->finds(page.url)) || visit(page);
   };
   if (!selection.host && !selection.domain) return view.for_each_page(look_at);
+  if (selection.goes_past_damage) {
+    return view.for_each_page([&](const PageInfo& page) {
+      const bool is_meant = selection.host ? url_host(page.url) == *selection.host
+                                           : is_of_domain(page.url, *selection.domain);
+      return !is_meant || look_at(page);
+    });
+  }
   CRAWLSTORE_TRY(const auto indexes, find_pages(view, selection, look));
   total = indexes.size();
   for (const std::uint64_t index : indexes) {
@@ -143,7 +150,10 @@ Result<std::optional<std::vector<std::uint64_t>>> walk_down_ranking(
   constexpr std::uint64_t kPagesABlock = 64;
   constexpr std::uint64_t kGrowth = 8;
   std::optional<std::vector<std::uint64_t>> found;
-  if (!selection.scores || selection.descending || selection.host || selection.domain) return found;
+  if (!selection.scores || selection.descending || selection.host || selection.domain ||
+      selection.goes_past_damage) {
+    return found;
+  }
   const std::uint64_t limit = selection.limit.value_or(view.info().page_count);
   const std::uint64_t looked_max =
       selection.pattern ? view.info().page_count / kPagesABlock : limit;

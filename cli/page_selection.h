@@ -44,6 +44,7 @@ struct PageSelection {
   std::optional<ScoreView> scores;  ///< by these, not by a column: best first, none last
   bool descending = false;          ///< of `scores`: worst first, none last
   std::optional<std::uint64_t> limit;
+  bool goes_past_damage = false;  ///< as the view: finds hosts by URLs, for keys may be damaged
 };
 
 /// The host as keys have it: "Example.ORG" -> "example.org". Nothing: it is no host.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/page_source.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/console.h"
@@ -8,6 +10,7 @@
 #include "cli/exit_code.h"
 #include "cli/options.h"
 #include "model/format_text.h"
+#include "model/json.h"
 
 namespace crawlstore::cli {
 namespace {
@@ -31,7 +34,8 @@ std::vector<PageView> open_views(const Snapshot& snapshot, const PageSourceOptio
                                  std::size_t count, int& code) {
   std::vector<PageView> views;
   while (views.size() < count) {
-    auto view = PageView::open(snapshot, options.database);
+    auto view = options.skips_damaged ? open_past_damage(snapshot, options.database)
+                                      : PageView::open(snapshot, options.database);
     if (!view) {
       code = view.error().code == Errc::kUnknownName
                  ? fail_with(missing_database(snapshot, options), kExitNo)
@@ -66,6 +70,54 @@ void add_page_source(Parser& parser, PageSourceOptions& options) {
   add_no_mmap(parser, options.no_mmap);
 }
 
+Option add_skip_damaged(Parser& parser, PageSourceOptions& options) {
+  return parser.flag(
+      "--skip-damaged", options.skips_damaged,
+      "leave out what cannot be read, and say what that is; exit code 1 if there was any");
+}
+
+std::string describe_gap(const PageGap& gap) {
+  const std::uint64_t last = gap.end_page - 1;
+  const std::string reason = describe(gap.error);
+  if (gap.part == PagePart::kEvents) {
+    return fmt::format("{} edits that wait: {}", model::format_count(gap.end_page - gap.first_page),
+                       reason);
+  }
+  if (gap.first_page == last) {
+    return fmt::format("{} of page {}: {}", name_of(gap.part), model::format_count(last), reason);
+  }
+  return fmt::format("{} of pages {} to {}: {}", name_of(gap.part),
+                     model::format_count(gap.first_page), model::format_count(last), reason);
+}
+
+int tell_gaps(const std::vector<PageGap>& gaps, const PageSourceOptions& options) {
+  constexpr std::size_t kToldMax = 20;
+  if (gaps.empty()) return kExitDone;
+  const std::string file = model::format_printable(options.path);
+  for (std::size_t i = 0; i < std::min(gaps.size(), kToldMax); ++i) {
+    note(fmt::format("{}: left out: {}", file, describe_gap(gaps[i])));
+  }
+  if (gaps.size() > kToldMax) {
+    note(fmt::format("{}: left out: {} ranges more (--json names all)", file,
+                     model::format_count(gaps.size() - kToldMax)));
+  }
+  note(fmt::format("{}: `crawlstore verify --deep` names all damage", file));
+  return kExitNo;
+}
+
+void append_gaps_json(std::string& to, const std::vector<PageGap>& gaps) {
+  to += ",\n  \"page_gaps\": [";
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const PageGap& gap = gaps[i];
+    fmt::format_to(std::back_inserter(to),
+                   "{}\n    {{\"part\": \"{}\", \"first\": {}, \"end\": {}, \"error\": ",
+                   i == 0 ? "" : ",", name_of(gap.part), gap.first_page, gap.end_page);
+    model::append_json_text(to, describe(gap.error));
+    to += '}';
+  }
+  to += gaps.empty() ? "]" : "\n  ]";
+}
+
 std::optional<PageView> open_pages(const PageSourceOptions& options, int& code) {
   auto views = open_views(options, 1, code);
   if (views.empty()) return std::nullopt;
@@ -83,6 +135,18 @@ std::optional<PageViews> open_page_views(const PageSourceOptions& options, int& 
   auto views = open_views(options, 2, code);
   if (views.empty()) return std::nullopt;
   return PageViews{std::move(views[0]), std::move(views[1])};
+}
+
+std::vector<PageGap> PageViews::gaps() const {
+  std::vector<PageGap> all = gaps_of(walk);
+  for (const PageGap& gap : gaps_of(look)) {
+    const bool is_known = std::ranges::any_of(all, [&gap](const PageGap& known) {
+      return known.part == gap.part && known.first_page <= gap.first_page &&
+             gap.end_page <= known.end_page;
+    });
+    if (!is_known) all.push_back(gap);
+  }
+  return all;
 }
 
 std::optional<std::uint64_t> choose_page(const PageView& view, const PageSourceOptions& options,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <crawlstore/page_gaps.h>
 #include <crawlstore/page_view.h>
 
 #include "cli/parser.h"
@@ -22,9 +23,12 @@ struct PageSourceOptions {
   bool names_database = false;  ///< was it given?
   bool no_pin = false;
   bool no_mmap = false;
+  bool skips_damaged = false;
 };
 /// FILE, --database, --no-pin, --no-mmap.
 void add_page_source(Parser& parser, PageSourceOptions& options);
+/// --skip-damaged: views go on past damage, and tell_gaps() says what that left out.
+Option add_skip_damaged(Parser& parser, PageSourceOptions& options);
 
 /// Opens the database. On failure says why, and what to do, and leaves the exit code in `code`.
 std::optional<PageView> open_pages(const PageSourceOptions& options, int& code);
@@ -37,8 +41,19 @@ std::optional<PageView> open_pages(const Snapshot& snapshot, const PageSourceOpt
 struct PageViews {
   PageView walk;
   PageView look;
+
+  /// Those of both.
+  [[nodiscard]] std::vector<PageGap> gaps() const;
 };
 std::optional<PageViews> open_page_views(const PageSourceOptions& options, int& code);
+
+/// Says on standard error what could not be read of the pages, and how to go on. Returns the exit
+/// code of a verb that has done its work otherwise.
+int tell_gaps(const std::vector<PageGap>& gaps, const PageSourceOptions& options);
+/// "records of pages 8,192 to 16,383: chunk damaged ..."
+std::string describe_gap(const PageGap& gap);
+/// Appends them as the member `page_gaps` of an object, behind others.
+void append_gaps_json(std::string& to, const std::vector<PageGap>& gaps);
 
 /// The index of the page that URL or `#INDEX` names. When there is none, or on failure, says so and
 /// leaves the exit code in `code`.

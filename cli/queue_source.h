@@ -33,6 +33,11 @@ struct QueueSource {
   std::optional<QueueView> queue = {};           ///< none: nothing was named, and there are several
   std::optional<std::uint64_t> page_count = {};  ///< of the queue that is meant
   std::optional<PageView> pages = {};            ///< none: the store has no page database
+
+  /// Those of `pages`.
+  [[nodiscard]] std::vector<PageGap> gaps() const {
+    return pages ? gaps_of(*pages) : std::vector<PageGap>();
+  }
 };
 struct QueueNeeds {
   bool queue = false;           ///< that there is one, and the one that was named

@@ -107,8 +107,11 @@ void append_json_text(std::string& to, std::string_view text) {
   to += '"';
 }
 
-void append_json_list_end(std::string& to, bool is_empty, const Result<void>& read) {
-  to += is_empty ? "],\n  \"error\": " : "\n  ],\n  \"error\": ";
+void append_json_list_end(std::string& to, bool is_empty, const Result<void>& read,
+                          std::string_view members) {
+  to += is_empty ? "]" : "\n  ]";
+  to += members;
+  to += ",\n  \"error\": ";
   if (read) {
     to += "null";
   } else {

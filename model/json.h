@@ -30,7 +30,8 @@ void append_json_text(std::string& to, std::string_view text);
 
 /// Ends a document that is one list, printed while it was read: with the member `error`, which is
 /// null, or why there are no more rows.
-void append_json_list_end(std::string& to, bool is_empty, const Result<void>& read);
+void append_json_list_end(std::string& to, bool is_empty, const Result<void>& read,
+                          std::string_view members = {});
 
 /// Appends two hexadecimal digits a byte.
 void append_hex(std::string& to, std::string_view bytes);

@@ -42,37 +42,66 @@ Result<const format::SegmentEntry*> PageView::Impl::part(SegmentId id, SegmentKi
 }
 
 Result<void> PageView::Impl::open_parts() {
-  container::Reader& reader = Inside::of(snapshot);
-  CRAWLSTORE_TRY(const auto log, part(table.origins, SegmentKind::kPageOrigins));
-  if (log != nullptr) {
-    auto opened = pages::OriginsLog::open(*log, table.page_count, [&](const format::RunRef& run) {
-      return reader.run_reader(table.origins, run);
-    });
-    if (!opened) return tl::unexpected<Error>(opened.error());
-    origins.emplace(std::move(*opened));
+  const auto unless_noted = [this](PagePart part, std::uint64_t end, const Result<void>& opened) {
+    return opened ? opened : note_gap(part, 0, end, opened.error());
+  };
+  const std::uint64_t end = table.page_count;
+  CRAWLSTORE_TRY(unless_noted(PagePart::kUrl, end, open_origins()));
+  CRAWLSTORE_TRY(unless_noted(PagePart::kRecord, end, open_records()));
+  if (const auto opened = open_links(); !opened) {
+    CRAWLSTORE_TRY(note_gap(PagePart::kOutLinks, 0, end, opened.error()));
+    CRAWLSTORE_TRY(note_gap(PagePart::kInLinks, 0, end, opened.error()));
   }
+  CRAWLSTORE_TRY(unless_noted(PagePart::kEvents, std::max<std::uint64_t>(1, table.event_count),
+                              part(table.events, SegmentKind::kPageEvents).map([](auto) {})));
+  if (!table.has_urls) return {};
+  const auto opened = open_keys();
+  if (!opened) keys_error = opened.error();
+  return unless_noted(PagePart::kKey, end, opened);
+}
+
+Result<void> PageView::Impl::open_origins() {
+  CRAWLSTORE_TRY(const auto log, part(table.origins, SegmentKind::kPageOrigins));
+  if (log == nullptr) return {};
+  auto opened = pages::OriginsLog::open(*log, table.page_count, [&](const format::RunRef& run) {
+    return Inside::of(snapshot).run_reader(table.origins, run);
+  });
+  if (!opened) return tl::unexpected<Error>(opened.error());
+  origins.emplace(std::move(*opened));
+  return {};
+}
+
+Result<void> PageView::Impl::open_records() {
   CRAWLSTORE_TRY(const auto tiles, part(table.records, SegmentKind::kPageRecords));
   CRAWLSTORE_TRY(pages::check_page_count(table, tiles));
-  if (tiles != nullptr) {
-    const auto owner = std::make_shared<Snapshot>(snapshot);
-    CRAWLSTORE_TRY(auto opened,
-                   container::TileReader::open({owner, &Inside::of(*owner)}, table.records));
-    records.emplace(std::move(opened));
-  }
+  if (tiles == nullptr) return {};
+  const auto owner = std::make_shared<Snapshot>(snapshot);
+  CRAWLSTORE_TRY(auto opened,
+                 container::TileReader::open({owner, &Inside::of(*owner)}, table.records));
+  records.emplace(std::move(opened));
+  return {};
+}
+
+Result<void> PageView::Impl::open_links() {
   const std::array link_parts{std::pair{table.out_links, SegmentKind::kOutLinks},
                               std::pair{table.in_links, SegmentKind::kInLinks},
-                              std::pair{table.gone_links, SegmentKind::kGoneLinks},
-                              std::pair{table.events, SegmentKind::kPageEvents}};
-  for (const auto& [id, kind] : link_parts) {
-    CRAWLSTORE_TRY(part(id, kind));
-  }
-  if (table.out_links && table.in_links) {
-    CRAWLSTORE_TRY(auto opened, links::LinkView::open(
-                                    reader, {table.out_links, table.in_links, table.gone_links}));
-    CRAWLSTORE_TRY(opened.check_pages(table.page_count));
-    links.emplace(std::move(opened));
-  }
-  return table.has_urls ? open_keys() : Result<void>{};
+                              std::pair{table.gone_links, SegmentKind::kGoneLinks}};
+  for (const auto& [id, kind] : link_parts) CRAWLSTORE_TRY(part(id, kind));
+  if (!table.out_links || !table.in_links) return {};
+  CRAWLSTORE_TRY(auto opened,
+                 links::LinkView::open(Inside::of(snapshot),
+                                       {table.out_links, table.in_links, table.gone_links}));
+  CRAWLSTORE_TRY(opened.check_pages(table.page_count));
+  links.emplace(std::move(opened));
+  return {};
+}
+
+/// Notes a gap in a view that goes on past damage; in any other returns the error.
+Result<void> PageView::Impl::note_gap(PagePart part, std::uint64_t first, std::uint64_t end,
+                                      const Error& error) const {
+  if (!goes_on_past(error)) return tl::unexpected<Error>(error);
+  gaps->add(part, first, end, error);
+  return {};
 }
 
 Result<void> PageView::Impl::open_keys() {
@@ -108,6 +137,13 @@ std::vector<std::string> PageView::names(const Snapshot& snapshot) {
 }
 
 Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name) {
+  return Impl::open(snapshot, name, nullptr).map([](auto impl) {
+    return PageView(std::move(impl));
+  });
+}
+
+Result<std::shared_ptr<PageView::Impl>> PageView::Impl::open(
+    const Snapshot& snapshot, std::string_view name, std::unique_ptr<pages::GapNotes> gaps) {
   const auto& directory = Inside::of(snapshot).directory();
   const auto* entry = directory.find_named(SegmentKind::kPages, name);
   if (entry == nullptr) {
@@ -125,6 +161,7 @@ Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name)
   }
   auto impl = std::make_shared<Impl>(snapshot);
   impl->table = *table;
+  impl->gaps = std::move(gaps);
   PagesInfo& info = impl->info;
   info.id = entry->id;
   info.name = entry->name;
@@ -150,7 +187,7 @@ Result<PageView> PageView::open(const Snapshot& snapshot, std::string_view name)
     }
   });
   CRAWLSTORE_TRY(impl->open_parts());
-  return PageView(std::move(impl));
+  return impl;
 }
 
 const PagesInfo& PageView::info() const {
@@ -164,6 +201,7 @@ Result<std::optional<std::uint64_t>> PageView::find(std::string_view url) const 
 
 Result<std::optional<std::uint64_t>> PageView::find_text(std::string_view text) const {
   using Found = std::optional<std::uint64_t>;
+  if (impl_->keys_error) return tl::unexpected<Error>(*impl_->keys_error);
   if (!impl_->keys) return Found{};
   const PageKey key = page_key(text, Inside::of(impl_->snapshot).identity().key_seed);
   CRAWLSTORE_TRY(const auto value, impl_->keys->lookup(key.key));
@@ -186,6 +224,7 @@ Result<std::uint64_t> PageView::Impl::index_of_key(std::span<const std::byte> va
 }
 
 Result<void> PageView::Impl::for_each_key(const VisitKey& visit, Key16 from) const {
+  if (keys_error) return tl::unexpected<Error>(*keys_error);
   if (!keys) return {};
   Result<void> done;
   const auto walked = keys->for_each_key(
@@ -200,17 +239,28 @@ Result<void> PageView::Impl::for_each_key(const VisitKey& visit, Key16 from) con
 }
 
 Result<void> PageView::Impl::fill_origin(std::uint64_t index, PageInfo& page) const {
+  if (!origins && table.origins) return fail(Errc::kSegmentInvalid, "no origin can be read");
   if (!origins) return {};
   const std::lock_guard lock(mutex);
-  CRAWLSTORE_TRY(const auto origin, origins->find(index));
-  page.url = origin.url;
-  page.linked_from = origin.linked_from;
-  page.depth = origin.depth;
+  const auto origin = origins->find(index);
+  if (!origin) {
+    (void)note_gap(PagePart::kUrl, index, index + 1, origin.error());
+    return tl::unexpected<Error>(origin.error());
+  }
+  page.url = origin->url;
+  page.linked_from = origin->linked_from;
+  page.depth = origin->depth;
   return {};
 }
 
 Result<format::PageRecord> PageView::Impl::record(std::uint64_t index) const {
   CRAWLSTORE_TRY(check_index(index));
+  auto record = read_record(index);
+  if (!record) (void)note_gap(PagePart::kRecord, index, index + 1, record.error());
+  return record;
+}
+
+Result<format::PageRecord> PageView::Impl::read_record(std::uint64_t index) const {
   const auto broken = [&](const char* text) {
     return fail(Errc::kSegmentInvalid, text, Error::kNoOffset, table.records);
   };
@@ -249,7 +299,8 @@ Result<PageInfo> PageView::page(std::uint64_t index) const {
 Result<std::string> PageView::url(std::uint64_t index) const {
   CRAWLSTORE_TRY(impl_->check_index(index));
   PageInfo page;
-  CRAWLSTORE_TRY(impl_->fill_origin(index, page));
+  const auto filled = impl_->fill_origin(index, page);
+  if (!filled && !impl_->goes_on_past(filled.error())) return tl::unexpected<Error>(filled.error());
   return std::move(page.url);
 }
 
@@ -266,7 +317,10 @@ Result<std::vector<std::uint64_t>> PageView::out_links(std::uint64_t index) cons
   std::vector<std::uint64_t> found;
   if (!impl_->links) return found;
   links::LinkView view = *impl_->links;  // each thread a copy of its own
-  CRAWLSTORE_TRY(view.out(index, found));
+  if (const auto read = view.out(index, found); !read) {
+    CRAWLSTORE_TRY(impl_->note_gap(PagePart::kOutLinks, index, index + 1, read.error()));
+    found.clear();
+  }
   return found;
 }
 
@@ -275,14 +329,20 @@ Result<std::vector<std::uint64_t>> PageView::in_links(std::uint64_t index) const
   std::vector<std::uint64_t> found;
   if (!impl_->links) return found;
   links::LinkView view = *impl_->links;
-  CRAWLSTORE_TRY(view.in(index, found));
+  if (const auto read = view.in(index, found); !read) {
+    CRAWLSTORE_TRY(impl_->note_gap(PagePart::kInLinks, index, index + 1, read.error()));
+    found.clear();
+  }
   return found;
 }
 
 Result<void> PageView::for_each_page(const VisitPage& visit, std::uint64_t first) const {
+  if (impl_->lacks_a_part()) return {};
   for (std::uint64_t index = first; index < impl_->table.page_count; ++index) {
-    CRAWLSTORE_TRY(const auto found, page(index));
-    if (!visit(found)) return {};
+    const auto found = page(index);
+    if (!found && impl_->goes_on_past(found.error())) continue;
+    if (!found) return tl::unexpected<Error>(found.error());
+    if (!visit(*found)) return {};
   }
   return {};
 }
@@ -303,6 +363,7 @@ Result<void> PageView::for_each_page_of(std::string_view host, const VisitPage& 
   const auto walked = for_each_key_of(host, [&](Key16 /*key*/, std::uint64_t index) {
     const auto found = page(index);
     if (found) return visit(*found);
+    if (impl_->goes_on_past(found.error())) return true;
     done = tl::unexpected<Error>(found.error());
     return false;
   });
@@ -322,10 +383,14 @@ Result<void> PageView::for_each_event(
     const std::function<bool(const CrawlEvent& event)>& visit) const {
   if (!impl_->table.events) return {};
   const auto* entry = Inside::of(impl_->snapshot).directory().find(impl_->table.events);
+  if (entry == nullptr) return {};
   auto events = impl_->walk_events(entry->runs);
-  CRAWLSTORE_TRY(events.start());
-  while (!events.at_end() && visit(events.event())) CRAWLSTORE_TRY(events.advance());
-  return {};
+  std::uint64_t count = 0;
+  auto read = events.start();
+  for (; read && !events.at_end() && visit(events.event()); ++count) read = events.advance();
+  if (read) return read;
+  const std::uint64_t end = std::max(count + 1, impl_->table.event_count);
+  return impl_->note_gap(PagePart::kEvents, count, end, read.error());
 }
 
 Result<std::vector<float>> PageView::scores() const {
@@ -346,78 +411,6 @@ Result<std::vector<std::uint64_t>> PageView::Impl::hosts() const {
   };
   CRAWLSTORE_TRY(for_each_key(note, {}));
   return heads;
-}
-
-struct LinkStream::Impl {
-  std::shared_ptr<PageView::Impl> view;
-  LinkStreamOptions options;
-  std::vector<std::uint64_t> hosts;  // by page; empty: links inside a host come along
-  std::optional<links::RowStream> rows;
-  std::vector<std::uint64_t> kept;
-  std::span<const std::uint64_t> links;
-
-  Result<void> start() {
-    rows.reset();
-    if (!view->links) return {};
-    CRAWLSTORE_TRY(auto opened, options.incoming ? view->links->in_rows(options.first_page)
-                                                 : view->links->out_rows(options.first_page));
-    rows.emplace(std::move(opened));
-    return {};
-  }
-  /// The links of the row, without those inside a host.
-  Result<void> filter() {
-    links = rows->links();
-    if (hosts.empty()) return {};
-    const std::uint64_t page = rows->page();
-    kept.clear();
-    for (const std::uint64_t link : links) {
-      if (page >= hosts.size() || link >= hosts.size()) {
-        return fail(Errc::kSegmentInvalid, "a link leads to a page that does not exist");
-      }
-      if (hosts[page] != hosts[link]) kept.push_back(link);
-    }
-    links = kept;
-    return {};
-  }
-};
-
-Result<LinkStream> PageView::links(const LinkStreamOptions& options) const {
-  auto impl = std::make_shared<LinkStream::Impl>();
-  impl->view = impl_;
-  impl->options = options;
-  if (options.only_other_hosts && impl_->keys) {
-    CRAWLSTORE_TRY(auto hosts, impl_->hosts());
-    impl->hosts = std::move(hosts);
-  }
-  CRAWLSTORE_TRY(impl->start());
-  return LinkStream(std::move(impl));
-}
-
-LinkStream::LinkStream(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
-
-Result<bool> LinkStream::next() {
-  while (impl_->rows) {
-    const auto more = impl_->rows->next();
-    if (!more || !*more) {
-      impl_->rows.reset();
-      return more;
-    }
-    CRAWLSTORE_TRY(impl_->filter());
-    if (!impl_->links.empty()) return true;
-  }
-  return false;
-}
-
-std::uint64_t LinkStream::page() const {
-  return impl_->rows->page();
-}
-
-std::span<const std::uint64_t> LinkStream::links() const {
-  return impl_->links;
-}
-
-Result<void> LinkStream::reset() {
-  return impl_->start();
 }
 
 }  // namespace crawlstore
