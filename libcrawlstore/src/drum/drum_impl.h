@@ -207,7 +207,7 @@ struct DrumCore::Impl : Participant {
   Result<std::uint64_t> take_results_locked(std::uint16_t consumer, const RawSink& sink);
 };
 
-/// What is to be done after requests were taken.
+/// The steps that follow after requests were taken.
 struct DrumCore::Impl::Wants {
   bool commit = false;
   bool relief = false;
