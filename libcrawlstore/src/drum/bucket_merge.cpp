@@ -146,7 +146,7 @@ class Walk {
     return {format::operation_of(tag), value_of(batch, index, job_.shape.value_bytes)};
   }
 
-  /// The writer with room for a key. Keys with one head stay in one piece, however many they are.
+  /// Returns the writer with room for a key. Keys with one head stay in one piece, however many.
   Result<PartitionWriter*> writer(std::uint64_t head) {
     PartitionWriter* writer = &job_.piece_writers[piece_];
     if (writer->key_count() >= job_.piece_keys_max &&
@@ -197,7 +197,7 @@ class Walk {
     return {};
   }
 
-  /// Where the next keys go, of which `head` is the first; never empty.
+  /// Returns the room for the next keys, of which `head` is the first; never empty.
   struct Room {
     PartitionWriter* writer = nullptr;
     std::span<std::uint64_t> keys;
@@ -209,7 +209,7 @@ class Walk {
     return Room{writer, writer->room(keys_max), writer->tail_room()};
   }
 
-  /// Keys alone, as many as the writer takes at a time: returns how many.
+  /// Copies keys without values, as many as the writer takes at a time, and returns their number.
   Result<std::size_t> emit_keys(std::span<const std::uint64_t> keys,
                                 std::span<const std::uint64_t> tails) {
     CRAWLSTORE_TRY(const auto room, this->room(keys.front()));
@@ -221,8 +221,8 @@ class Walk {
     return count;
   }
 
-  /// check_update of keys without values: all that matters is which arrival is the first of a key,
-  /// and whether the key was there.
+  /// Merges check_updates of keys without values. Only the first arrival of a key matters, and
+  /// whether the key was there.
   template <bool kIsWide>
   Result<void> walk_plain(PartitionCursor& cursor) {
     sorted_.keep_first(out_.duplicate);
@@ -262,8 +262,8 @@ class Walk {
     std::size_t stored = 0;
     std::size_t merged = 0;
   };
-  /// Merges until the shortest of the three could end. Without branches: which side is next cannot
-  /// be foreseen.
+  /// Merges until the shortest of the three could end. It has no branches on keys, as no processor
+  /// can predict the next side.
   template <bool kIsWide>
   Step merge_step(const Keys& requests, const Keys& stored, const std::uint32_t* arrivals,
                   const Room& merged) {
@@ -313,7 +313,7 @@ class Walk {
     return {};
   }
 
-  /// All requests of one key.
+  /// Merges all requests of one key.
   Result<void> answer_group(PartitionCursor& cursor, Key16 key,
                             std::span<const std::uint32_t> arrivals, bool was_present) {
     bool present = was_present;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The merge of one bucket (or of a slice of its requests): load, sort, walk once against the
-/// partition, write the new one. Answers are dispatched from the outcome, in arrival order.
+/// The merge of one bucket, or of a slice of its requests: loads and sorts them, walks once against
+/// the partition, writes the new one. The outcome has the answers, dispatched in arrival order.
 
 #include <cstdint>
 #include <memory>
@@ -20,13 +20,13 @@
 
 namespace crawlstore::drum {
 
-/// Requests that never were in a log, in arrival order.
+/// Requests that were never in a log, in arrival order.
 struct WaitingRequests {
   std::shared_ptr<const RequestColumns> columns;
   std::uint64_t first_sequence = 0;
 };
 
-/// What a merge needs; made on the caller's thread, with all extents reserved.
+/// The input of a merge. The caller's thread makes it and reserves all extents.
 struct MergeJob {
   std::uint64_t first_key = 0;  // the bucket's range of keys or heads, both ends included
   std::uint64_t last_key = 0;
@@ -38,21 +38,22 @@ struct MergeJob {
   std::vector<format::RunRef> key_runs;   // in arrival order, consumed whole
   std::vector<format::RunRef> aux_runs;   // those of key_runs that have auxiliaries
   std::vector<container::Run::Use> uses;  // of old_run, key_runs and aux_runs
-  std::vector<WaitingRequests> waiting;   // behind those of the runs
+  std::vector<WaitingRequests> waiting;   // they arrived after those of the runs
   bool is_last_slice = true;              // of the bucket's requests
   Shape shape;
   std::uint64_t piece_keys_max = 0;       // a partition with more keys is cut, where heads differ
-  std::vector<SegmentId> piece_segments;  // one a piece, with its writer
+  std::vector<SegmentId> piece_segments;  // one for each piece, as are the writers
   std::vector<PartitionWriter> piece_writers;
 };
 
-/// Requests of one run, verified, or of one array.
+/// The requests of one run, verified, or of one array.
 struct RequestBatch {
-  std::vector<std::byte> payload;   // of a run, as far as the spans point into it, and
-  std::vector<std::uint64_t> keys;  // its keys unpacked, or
-  std::shared_ptr<const RequestColumns> waiting;           // an array: what the spans point into
+  // The spans point into the first two if this is a run, else into the third.
+  std::vector<std::byte> payload;                          // the part of it that the spans need
+  std::vector<std::uint64_t> keys;                         // unpacked
+  std::shared_ptr<const RequestColumns> waiting;           // the array
   RunId run;                                               // of a run
-  std::vector<std::span<const std::uint64_t>> key_spans;   // one behind the other
+  std::vector<std::span<const std::uint64_t>> key_spans;   // together all keys
   std::vector<std::span<const std::uint64_t>> tail_spans;  // of 16-byte keys, cut as key_spans
   std::uint64_t key_count = 0;
   const RepeatNotes* repeats = nullptr;  // of an array: requests that no merge needs
@@ -64,7 +65,7 @@ struct RequestBatch {
   std::vector<std::uint64_t> value_begins;  // variable values: n + 1 offsets
 };
 
-/// What came out. The payloads and answers stay until forget_answers().
+/// The result of a merge. The payloads and answers stay until forget_answers().
 struct MergeOutcome {
   MergeJob job;
   std::vector<RequestBatch> batches;
@@ -76,14 +77,14 @@ struct MergeOutcome {
   std::uint64_t unique_count = 0;
   std::uint64_t duplicate_count = 0;
   std::uint64_t key_count = 0;  // afterwards
-  bool changed = false;         // some key or value did change
+  bool changed = false;         // whether some key or value changed
 
-  /// Frees what only the dispatch needs; a group of outcomes waits for its commit.
+  /// Frees all that only the dispatch needs, while the outcome waits for the commit of its group.
   void forget_answers();
 };
 
 /// Merges `outcome.job`. Runs on any thread; touches only the storage and the job's own extents.
-///   sorted  memory that one merge after the other uses
+///   sorted  memory that merges reuse, one at a time
 ///   errors  damage of the old partition or the runs; I/O
 Result<void> merge_bucket(Storage& storage, const format::Identity& identity,
                           SortedRequests& sorted, MergeOutcome& outcome);
@@ -92,7 +93,7 @@ Result<void> merge_bucket(Storage& storage, const format::Identity& identity,
   return batch.repeats != nullptr ? batch.repeats->count() : 0;
 }
 
-/// The value that came with a request of a batch.
+/// Returns the value that came with a request of a batch.
 std::span<const std::byte> value_of(const RequestBatch& batch, std::size_t index,
                                     std::int32_t value_bytes);
 

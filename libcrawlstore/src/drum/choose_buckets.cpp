@@ -12,18 +12,18 @@
 namespace crawlstore::drum {
 namespace {
 
-/// What a bucket's merge sorts within the second-level cache.
+/// Requests that a bucket's merge sorts within the second-level cache.
 constexpr double kCachedRequests = 131072;
-/// What a merge of logs sorts at most, when a request has 8 bytes: with more the sort costs more
-/// than more buckets would. Of longer requests the sort is a smaller part of all costs.
+/// Requests of 8 bytes that a merge of logs sorts at most: sorting more costs more than more
+/// buckets do. For longer requests the sort is a smaller part of all costs.
 constexpr double kLoggedRequests = 4 * kCachedRequests;
-/// A sweep finds arrays with nearly twice their mean content.
+/// Content of the array that a sweep takes next, as a multiple of the mean: nearly twice.
 constexpr double kSweepShare = 1.75;
-/// Fewer keys a partition: padding to units is more than a thirtieth.
+/// Keys of a partition below which padding to units is more than a thirtieth.
 constexpr double kPartitionKeysLeast = 16384;
-/// Where arrays are emptied in turn, no one of them may take a quarter of the memory.
+/// Buckets at least when arrays are emptied in turn, so that none takes a quarter of the memory.
 constexpr double kSweptBuckets = 8;
-/// Requests for each key, where nothing is known of them.
+/// Requests assumed for each key.
 constexpr double kRequestsPerKey = 4;
 
 std::uint32_t power_of_two(double at_least) {
@@ -34,7 +34,7 @@ std::uint32_t power_of_two(double at_least) {
 }  // namespace
 
 std::uint32_t choose_buckets(const DrumOptions& options, Shape shape) {
-  // Of a value of any length nothing is known; its length takes 4.
+  // A value of any length counts as the 4 bytes of its length.
   const auto value = static_cast<std::uint64_t>(shape.value_bytes < 0 ? 4 : shape.value_bytes);
   const std::uint64_t beside = shape.key_bytes - std::uint64_t{8} + value;
   const double request = static_cast<double>(8 + beside);
@@ -44,14 +44,14 @@ std::uint32_t choose_buckets(const DrumOptions& options, Shape shape) {
 
   const double keys = static_cast<double>(options.expected_keys);
   const double key_bytes = (64 - std::log2(keys) + 2.3) / 8 + static_cast<double>(beside);
-  // A merge of logs pays once they hold twice the bytes of the partitions: so many requests in all.
-  // Until then those of each bucket must fit one slice.
+  // A merge of logs pays once they hold twice the bytes of the partitions, which is `logged`
+  // requests. Until then the requests of each bucket must fit one slice.
   const double logged = 2 * keys * key_bytes / request;
   const double slice = static_cast<double>(slice_requests_max(options.memory_bytes, beside));
   const double wanted = std::max({cached, logged / slice, logged / kLoggedRequests * 8 / request});
   const std::uint32_t most = std::bit_floor(
       std::max(1U, static_cast<std::uint32_t>(std::min(keys / kPartitionKeysLeast, 65536.0))));
-  // No partition may split soon, for that writes it once more.
+  // No partition may split soon, as a split writes it once more.
   const double least = std::max(kRequestsPerKey * keys * request < memory / 4 ? 1 : kSweptBuckets,
                                 2 * keys / static_cast<double>(options.partition_keys_max));
   return std::max(power_of_two(least), std::min(power_of_two(wanted), most));

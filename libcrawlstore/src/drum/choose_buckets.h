@@ -7,7 +7,7 @@
 
 namespace crawlstore::drum {
 
-/// How many buckets a new DRUM gets of which bucket_count says 0: spec/design.md, cost model.
+/// Returns the number of buckets of a new DRUM whose bucket_count is 0: spec/design.md, cost model.
 std::uint32_t choose_buckets(const DrumOptions& options, Shape shape);
 
 }  // namespace crawlstore::drum

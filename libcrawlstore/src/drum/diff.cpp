@@ -21,7 +21,7 @@ using drum::DiffSide;
 using format::RunRef;
 using format::SegmentEntry;
 
-/// Runs of `a` that `b` does not have.
+/// Returns the runs of `a` that `b` does not have.
 std::vector<RunId> missing_runs(const std::vector<RunRef>& a, const std::vector<RunRef>& b) {
   std::vector<RunId> missing;
   auto other = b.begin();
@@ -39,7 +39,7 @@ std::uint64_t allocated_bytes(const SegmentEntry* entry) {
   return bytes;
 }
 
-/// One of both may be null; `any` is one that is not.
+/// Compares two states of a segment, of which one may be null; `any` is one that is not.
 SegmentDiff compare(const SegmentEntry* older, const SegmentEntry* newer, const SegmentEntry& any) {
   const std::vector<RunRef> none;
   const auto& old_runs = older == nullptr ? none : older->runs;
@@ -307,7 +307,7 @@ class SnapshotDiff {
     return tell(older.pending_count(range.older) + newer.pending_count(range.newer));
   }
 
-  /// The requests of `a` that `b` does not have: how many.
+  /// Counts the requests of `a` that `b` does not have.
   std::uint64_t tell_requests(Change change, std::string_view drum,
                               const std::vector<drum::WaitingRequest>& a,
                               const std::vector<drum::WaitingRequest>& b) const {

@@ -82,7 +82,7 @@ Result<void> DiffSide::advance() {
   return settle();
 }
 
-/// To the next key, in this partition or a later one.
+/// Goes to the next key, in this partition or a later one.
 Result<void> DiffSide::settle() {
   while (!cursor_ || cursor_->at_end()) {
     if (cursor_) CRAWLSTORE_TRY(cursor_->finish());

@@ -15,7 +15,7 @@ struct BucketSpan {
   [[nodiscard]] std::size_t count() const { return end - first; }
 };
 
-/// A request as it is compared: sequences are unique in a DRUM, but not among stores.
+/// A request as diffs compare it: sequences are unique in a DRUM, but not among stores.
 struct WaitingRequest {
   std::uint64_t sequence = 0;
   Key16 key;
@@ -32,20 +32,20 @@ class DiffSide {
   [[nodiscard]] std::size_t bucket_count() const {
     return view_ == nullptr ? 0 : view_->buckets.size();
   }
-  /// Of bucket number `bucket`; nothing behind the last one.
+  /// Returns the first key of a bucket; nothing after the last bucket.
   [[nodiscard]] std::optional<std::uint64_t> first_key(std::size_t bucket) const;
-  /// The bucket's partition; nothing when it has no keys.
+  /// Returns the bucket's partition; nothing if the bucket has no keys.
   Result<std::optional<format::RunRef>> partition_run(std::size_t bucket) const;
   [[nodiscard]] std::uint64_t key_count(BucketSpan buckets) const;
   [[nodiscard]] std::uint64_t pending_count(BucketSpan buckets) const;
 
-  /// The runs of their key logs.
+  /// Returns the runs of the buckets' key logs.
   Result<std::vector<format::RunRef>> log_runs(BucketSpan buckets) const;
-  /// The requests in these logs but for the runs that `skipped` has too; sorted.
+  /// Returns the requests in these logs, sorted, without those of the runs in `skipped`.
   Result<std::vector<WaitingRequest>> waiting(BucketSpan buckets,
                                               const std::vector<format::RunRef>& skipped) const;
 
-  /// Goes to the first key of these buckets; then from key to key.
+  /// Goes to the first key of these buckets; advance() goes to the next.
   Result<void> start(BucketSpan buckets);
   [[nodiscard]] bool at_end() const { return !cursor_; }
   [[nodiscard]] Key16 key() const { return cursor_->key(); }
@@ -61,7 +61,7 @@ class DiffSide {
   std::optional<PartitionCursor> cursor_;
 };
 
-/// The same run with the same content, in the two states of one store.
+/// Whether both are one run with one content, in the two states of one store.
 bool is_same_run(const format::RunRef& a, const format::RunRef& b);
 
 }  // namespace crawlstore::drum

@@ -31,7 +31,7 @@ class IndexWalk {
         tails_(payload, {heads_end(), footer.block_count * (footer.key_bytes - 8U)}, progress),
         offsets_(payload, {offsets_begin(), rest_bytes(payload.length_bytes)}, progress) {}
 
-  /// The next one; nothing behind the last.
+  /// Returns the next entry; nothing after the last.
   Result<std::optional<format::PartitionIndexEntry>> next() {
     if (count_ == footer_.block_count) {
       CRAWLSTORE_TRY(check_padding());
@@ -58,7 +58,7 @@ class IndexWalk {
   [[nodiscard]] std::uint64_t offsets_begin() const {
     return footer_.index_offset_bytes + footer_.block_count * footer_.key_bytes;
   }
-  /// Of the index, from the offsets on.
+  /// Returns the bytes of the index from the offsets on.
   [[nodiscard]] std::uint64_t rest_bytes(std::uint64_t payload_bytes) const {
     return payload_bytes - sizeof(format::PartitionFooter) - offsets_begin();
   }
@@ -77,7 +77,7 @@ class IndexWalk {
   std::uint64_t count_ = 0;
 };
 
-/// Walks the blocks of a partition beside its index.
+/// Walks the blocks of a partition along with its index.
 class PartitionWalk {
  public:
   PartitionWalk(const container::PayloadSource& payload, const format::PartitionFooter& footer,
@@ -114,7 +114,7 @@ class PartitionWalk {
   }
 
  private:
-  /// The block that the index names must end at `end`, where the next one begins.
+  /// Checks that the block that the index names ends at `end`, where the next one begins.
   Result<void> walk_block(const format::PartitionIndexEntry& entry, std::uint64_t end) {
     const std::uint64_t offset = entry.offset_bytes;
     const auto block = parse(offset, end - offset);
@@ -136,8 +136,8 @@ class PartitionWalk {
     return {};
   }
 
-  /// A block in `length` bytes. They are loaded only as far as they must be: most say at once that
-  /// they are no block, or a short one.
+  /// Checks a block in `length` bytes. It loads only as many as it needs, as most bytes that are no
+  /// block, or a short one, show it at once.
   Result<format::KeyBlock> parse(std::uint64_t offset, std::uint64_t length) {
     if (length > kBlockBytesMax) return invalid("a block of a partition is too long", 0);
     const std::uint64_t guess = std::min(length, PayloadWindow::kWindowBytes);
@@ -149,7 +149,7 @@ class PartitionWalk {
     return invalid("a block of a partition is empty", 0);
   }
 
-  /// What a rule says is relative to the block.
+  /// Adds the block's place to the offset of a broken rule, which is relative to the block.
   static Result<void> at_block(Error error, std::uint64_t offset) {
     if (error.code == Errc::kSegmentInvalid) error.offset += offset;
     return tl::unexpected<Error>(error);
@@ -184,7 +184,7 @@ std::vector<std::uint16_t> consumers_of(std::span<const std::uint16_t> tags) {
   return consumers;
 }
 
-/// What key runs and result runs have in common.
+/// Returns the content that key runs and result runs have in common.
 template <class Run>
 std::unique_ptr<RequestContent> content_of(const Run& run) {
   auto content = std::make_unique<RequestContent>(run.keys.size());

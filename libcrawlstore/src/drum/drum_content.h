@@ -12,8 +12,8 @@
 
 namespace crawlstore::drum {
 
-/// Of whatever holds keys.
-///   key_min, max  of 16-byte keys the heads
+/// The content of any run that holds keys.
+///   key_min, max  the heads, if keys have 16 bytes
 struct KeyContent : container::RunContent {
   using RunContent::RunContent;
   std::uint16_t key_bytes = 0;
@@ -22,10 +22,10 @@ struct KeyContent : container::RunContent {
   std::uint64_t key_max = 0;
 };
 
-/// Of key runs and result runs.
-///   sequence_column_bytes  of key runs: where the numbers of 4 bytes begin in the payload that are
-///                          to be added to sequence_min; 0: there are none, they are 0, 1, 2 ...
-///   consumers              those named, ascending
+/// The content of key runs and result runs.
+///   sequence_column_bytes  key runs: place in the payload of the numbers of 4 bytes that are added
+///                          to sequence_min; 0 if they are 0, 1, 2 ... and not stored
+///   consumers              those that the run names, ascending
 struct RequestContent final : KeyContent {
   using KeyContent::KeyContent;
   std::uint64_t sequence_min = 0;
@@ -34,14 +34,15 @@ struct RequestContent final : KeyContent {
   std::vector<std::uint16_t> consumers;
 };
 
-/// A KeyContent. memory  some windows, and one block
+/// Checks a partition and returns a KeyContent.
+///   memory  some windows, and one block
 Result<container::RunContentPtr> check_partition(const container::PayloadSource& payload,
                                                  const container::ContentProgress& progress);
-/// A RequestContent.
+/// Checks a key run and returns a RequestContent.
 Result<container::RunContentPtr> check_key_run(std::span<const std::byte> payload);
-/// A RunContent.
+/// Checks an auxiliary run and returns a RunContent.
 Result<container::RunContentPtr> check_aux_run(std::span<const std::byte> payload);
-/// A RequestContent.
+/// Checks a result run and returns a RequestContent.
 Result<container::RunContentPtr> check_result_run(std::span<const std::byte> payload);
 
 }  // namespace crawlstore::drum

@@ -5,8 +5,8 @@
 // - A request is in exactly one of: an array, a pending run, a tentative run, a result run; or it
 //   is sealed, or done.
 // - The runs of a bucket and its arrays that are not empty are together at most kRunsPerLogMax.
-// - In a bucket, in arrival order: pending runs, what is sealed, arrays[b]. So whoever writes a run
-//   of newer requests writes what is sealed and in arrays[b] before it.
+// - The arrival order in a bucket is: pending runs, sealed requests, arrays[b]. So before a run of
+//   newer requests is written, sealed requests and arrays[b] are.
 // - A sequence that a dispatcher has seen is below what the file says (but with Durability::kNone).
 #include <algorithm>
 
@@ -55,7 +55,7 @@ Result<void> check_options(const DrumOptions& options) {
   return {};
 }
 
-/// May who asks for these values and options use a DRUM of this shape?
+/// Whether a DRUM of this shape fits these values and options.
 bool is_like(drum::Shape shape, std::int32_t value_bytes, const DrumOptions& options) {
   return shape.value_bytes == value_bytes &&
          (options.key_bytes == 0 || options.key_bytes == shape.key_bytes);
@@ -74,7 +74,7 @@ DrumOptions DrumCore::Impl::current_options() const {
   return options;
 }
 
-/// A consumer of this name, which does not exist.
+/// Adds a consumer of this name, which does not exist.
 Result<std::uint16_t> DrumCore::Impl::add_consumer(std::string_view name) {
   auto& consumers = state.consumers;
   if (consumers.back().id >= format::kConsumersMax) {
@@ -86,8 +86,8 @@ Result<std::uint16_t> DrumCore::Impl::add_consumer(std::string_view name) {
   return id;
 }
 
-/// Buckets were added or taken away again: those have nothing in memory. What the others have moves
-/// with them.
+/// Adapts the arrays to buckets that were added or taken away, which have no requests in memory.
+/// The other buckets keep theirs.
 void DrumCore::Impl::reshape_arrays() {
   const std::size_t count = state.buckets.size();
   if (arrays.size() != count) {
@@ -166,7 +166,7 @@ void DrumCore::Impl::drop_tentative() {
   for (auto& bucket : state.buckets) bucket.tentative = {};
 }
 
-/// Lets go of all runs; what is counted stays.
+/// Releases all runs; the counts stay.
 void DrumCore::Impl::close() {
   cancel_flight();
   const std::lock_guard lock(mutex);
@@ -204,7 +204,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
       }
       return core;
     }
-    CRAWLSTORE_TRY(open.leave());  // its last handle is going, and waits for the turn that we have
+    CRAWLSTORE_TRY(open.leave());  // its last handle is going, and waits for our turn to end
   }
   auto impl = std::make_shared<Impl>(inside);
   impl->options = options;
@@ -246,7 +246,7 @@ Result<std::shared_ptr<DrumCore>> DrumCore::open(Store& store, std::string_view 
 }
 
 void DrumCore::attach(std::uint16_t consumer, RawSink sink) {
-  // A merge under way ends first: afterwards nobody calls the sink that was attached before.
+  // A merge under way ends first: after it no thread calls the sink that was attached before.
   const std::lock_guard no_merge(impl_->store->turn);
   const std::lock_guard lock(impl_->mutex);
   if (sink) {

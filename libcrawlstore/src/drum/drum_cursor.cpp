@@ -16,7 +16,7 @@ class KeyWindow {
  public:
   KeyWindow(DrumView::Impl& view, std::size_t count_max) : view_(view), left_(count_max) {}
 
-  /// The bucket's keys from `first` on; both count from its own first key.
+  /// Appends the bucket's keys from `first` on; rows count from the bucket's first key.
   Result<void> take(std::size_t bucket, std::uint64_t first) {
     const auto& of = view_.buckets[bucket];
     CRAWLSTORE_TRY(const auto partition, view_.rows(of));
@@ -64,7 +64,7 @@ Result<const std::vector<format::RunRef>*> log_of(const DrumView::Impl& view, Se
   return &entry->runs;
 }
 
-/// The requests of the key in the log of its bucket: the first, and how many.
+/// Finds the requests of the key in the log of its bucket: the first, and their number.
 Result<void> find_pending(DrumView::Impl& view, Key16 key, KeyPlace& place) {
   const auto& bucket = view.buckets[place.bucket];
   if (!bucket.key_log) return {};

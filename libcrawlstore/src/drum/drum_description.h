@@ -7,16 +7,16 @@
 
 namespace crawlstore::drum {
 
-/// The whole table.
+/// Describes the whole table.
 void describe_drum(container::Description& out, const container::RunSource& source);
 
-/// Footer and blocks.
+/// Describes the footer and the blocks.
 void describe_partition(container::Description& out, const container::RunSource& source);
-/// Footer, and the block that holds `place`.
+/// Describes the footer, and the block that holds `place`.
 void describe_partition_at(container::Description& out, const container::RunSource& source,
                            std::uint64_t place);
 
-/// Headers.
+/// These describe headers.
 void describe_key_run(container::Description& out, const container::RunSource& source);
 void describe_aux_run(container::Description& out, const container::RunSource& source);
 void describe_result_run(container::Description& out, const container::RunSource& source);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBatchAnswers = 256;  // they stay in the first-level cache
 
-/// An answer to a request with this tag, so far.
+/// Returns an answer to a request with this tag, still without key and verdict.
 RawAnswer answer_to(std::uint16_t tag) {
   RawAnswer answer;
   answer.consumer = format::consumer_of(tag);
@@ -88,7 +88,7 @@ Result<void> DrumCore::Impl::deliver(Group& group, std::span<const RawAnswer> an
 /// The auxiliaries of a batch, in arrival order.
 class DrumCore::Impl::Auxes {
  public:
-  /// Reads those of a run.
+  /// Reads the auxiliaries of a run.
   Result<void> load(container::Writer& writer, const drum::MergeOutcome& outcome,
                     const drum::RequestBatch& batch) {
     if (batch.waiting != nullptr) {
@@ -119,7 +119,7 @@ class DrumCore::Impl::Auxes {
   }
   [[nodiscard]] bool empty() const { return spans_.empty() && !reader_; }
 
-  /// That of request `index`, and on to the next. It stays until forget().
+  /// Returns the auxiliary of request `index`, valid until forget(), and goes to the next.
   Result<std::span<const std::byte>> next(std::size_t index) {
     const std::size_t length = lengths_.empty() ? uniform_bytes_ : lengths_[index];
     if (length == 0) return std::span<const std::byte>();
@@ -146,7 +146,7 @@ class DrumCore::Impl::Auxes {
   std::size_t begin_ = 0;
 };
 
-/// Answers of one operation and consumer, keys alone.
+/// Dispatches answers of one operation and consumer to keys without values or auxiliaries.
 Result<void> DrumCore::Impl::dispatch_plain(Group& group, const drum::MergeOutcome& outcome,
                                             const drum::RequestBatch& batch,
                                             std::size_t first_arrival) {
@@ -171,7 +171,7 @@ Result<void> DrumCore::Impl::dispatch_plain(Group& group, const drum::MergeOutco
   return {};
 }
 
-/// The same, with repeats.
+/// Dispatches such answers of a batch with repeats.
 Result<void> DrumCore::Impl::dispatch_repeats(Group& group, const drum::MergeOutcome& outcome,
                                               const drum::RequestBatch& batch,
                                               std::size_t first_arrival) {
@@ -284,7 +284,7 @@ Result<std::uint64_t> DrumCore::Impl::take_results_locked(std::uint16_t consumer
   Result<void> done = deliver_all();
   if (done && !saved.runs.empty()) {
     {
-      // Looked up again: the sink may have named consumers.
+      // Look it up again, as the sink may have added consumers.
       const std::lock_guard lock(mutex);
       const auto known = find_consumer(consumer);
       known->runs.clear();

@@ -22,12 +22,12 @@
 
 namespace crawlstore {
 
-/// What a merge takes: everything pending; the same, if some bucket is full; only full buckets.
+/// The pending requests that a merge takes: all; all if some bucket is full; those of full buckets.
 enum class MergeCall : std::uint8_t { kAll, kWhenFull, kFullBuckets };
 
 /// An open DRUM.
 ///
-/// Locks: Submissions take only `mutex`, so they go on while another thread merges; a merge takes
+/// Locks: Submissions take only `mutex`, so they go on while another thread merges. A merge takes
 /// `mutex` when it plans and when it installs.
 struct DrumCore::Impl : Participant {
   struct PlannedMerge;
@@ -36,15 +36,15 @@ struct DrumCore::Impl : Participant {
   struct Transferred;
   struct Wants;
   class Auxes;
-  /// What came of an insert: the key was there; it was taken; not now, for a transaction of another
-  /// thread has inserted it; not now, a merge comes first.
+  /// The result of an insert: the key was there; it was taken; it must wait for the transaction of
+  /// another thread, which has inserted the key; it must wait for a merge.
   enum class Insertion : std::uint8_t { kKnown, kTaken, kUndecided, kCallsForMerge };
   using Arrays = std::vector<drum::RequestColumns>;  // one a bucket
 
   explicit Impl(std::shared_ptr<StoreImpl> of_store)
       : Participant(std::move(of_store), SegmentKind::kDrum) {}
 
-  std::weak_ptr<DrumCore> handle;  // the one for all who open the DRUM
+  std::weak_ptr<DrumCore> handle;  // every open of the DRUM returns this one
   drum::DrumState state;
   drum::KeyRanges ranges;
   DrumOptions options;
@@ -52,29 +52,29 @@ struct DrumCore::Impl : Participant {
   Arrays arrays;            // submitted from outside a dispatcher
   drum::RecentKeys recent;  // of `arrays`; off where there are values
   Arrays tentative_arrays;  // submitted inside: part of the transaction being dispatched
-  /// Requests that came before those of arrays[b], and have their sequences: a merge has planned to
-  /// take them from memory, or has failed to. Newer than the bucket's runs.
+  /// Requests that arrived after the bucket's runs and before those of arrays[b]. They have their
+  /// sequences: a merge has planned to take them from memory, or has failed to.
   std::vector<std::vector<drum::WaitingRequests>> sealed;
   std::uint64_t array_bytes = 0;        // of the requests in `arrays`
   std::uint64_t sealed_bytes = 0;       // of those in `sealed`
-  std::uint64_t sweep_key = 0;          // where the next automatic merge from memory goes on
-  bool has_hot_array = false;           // some array takes too much of the memory
+  std::uint64_t sweep_key = 0;          // the next automatic merge from memory goes on here
+  bool has_hot_array = false;           // whether some array takes too much of the memory
   std::unique_ptr<MergeFlight> flight;  // guarded by StoreImpl::turn
   std::map<std::uint16_t, RawSink> sinks;
-  std::vector<drum::LoggedKeys> pending_keys;  // by bucket, as far as somebody asked; or empty
+  std::vector<drum::LoggedKeys> pending_keys;  // by bucket, filled by look-ups; or empty
   std::vector<drum::LoggedKeys> tentative_keys;
   drum::RequestColumns::Encoded scratch;
   std::chrono::steady_clock::time_point last_commit = std::chrono::steady_clock::now();
-  std::uint16_t nobody = 0;  // the consumer of inserts; 0: there is none yet
+  std::uint16_t nobody = 0;  // the consumer of inserts; 0 while there is none
   std::uint64_t transfer_count = 0;
   std::uint64_t repeat_count = 0;
   std::uint64_t dropped_count = 0;
-  std::uint64_t published_sequence = 0;  // what the file says comes next
-  std::uint64_t sequence_in_commit = 0;  // what the commit under way makes of it
+  std::uint64_t published_sequence = 0;  // the next sequence by the file
+  std::uint64_t sequence_in_commit = 0;  // published_sequence after the commit under way
   std::uint64_t splits_under_way = 0;    // of jobs that are not installed
-  bool has_full_bucket = false;          // some bucket's pending runs call for a merge
+  bool has_full_bucket = false;          // whether some bucket's pending runs call for a merge
   bool dirty = false;
-  bool commit_is_whole = false;  // the one under way takes everything
+  bool commit_is_whole = false;  // whether the commit under way takes everything
 
   // drum_core.cpp
   Result<void> prepare(CommitScope scope) override;
@@ -88,7 +88,7 @@ struct DrumCore::Impl : Participant {
   Result<void> check_usable() const;
   [[nodiscard]] DrumOptions current_options() const;
   Result<std::uint16_t> add_consumer(std::string_view name);
-  void reshape_arrays();  // after buckets or their pending runs have changed
+  void reshape_arrays();  // call after buckets or their pending runs have changed
 
   // drum_lookup.cpp
   Result<std::optional<std::vector<std::byte>>> lookup(Key16 key);
@@ -115,7 +115,7 @@ struct DrumCore::Impl : Participant {
   Result<void> append_some(std::span<const RawRequest>& requests);
   Result<void> append(const RawRequest& request);
   [[nodiscard]] std::size_t recent_key_count() const;
-  /// Takes leading keys as long as that goes the fast way; kLooks: asks the window.
+  /// Takes leading keys as long as the fast way takes them. With kLooks it asks the window.
   template <bool kLooks, class Key>
   std::size_t append_plain(std::uint16_t tag, std::span<const Key> keys);
   template <class Key>  // std::uint64_t or Key16, as the DRUM's keys are
@@ -207,7 +207,7 @@ struct DrumCore::Impl : Participant {
   Result<std::uint64_t> take_results_locked(std::uint16_t consumer, const RawSink& sink);
 };
 
-/// What is to be done after requests were taken.
+/// The steps that follow after requests were taken.
 struct DrumCore::Impl::Wants {
   bool commit = false;
   bool relief = false;
@@ -216,11 +216,11 @@ struct DrumCore::Impl::Wants {
   [[nodiscard]] bool is_anything() const { return commit || relief || merge; }
 };
 
-/// What a merge did since its last commit.
+/// The work of a merge since its last commit.
 struct DrumCore::Impl::Group {
   std::vector<drum::MergeOutcome> outcomes;
   std::map<std::uint16_t, drum::ResultColumns> results;  // of consumers that are absent
-  /// What was sealed in the buckets (named by first key) that are installed.
+  /// The sealed requests of the buckets that are installed, with the first key of each.
   std::vector<std::pair<std::uint64_t, std::vector<drum::WaitingRequests>>> answered;
   std::uint64_t bytes = 0;  // of the new partitions
   MergeReport report;
@@ -228,8 +228,8 @@ struct DrumCore::Impl::Group {
   [[nodiscard]] std::uint64_t total_bytes() const;
 };
 
-/// One bucket's merge, or a slice of it: the leading `run_count` runs; the last slice also takes
-/// all other locked runs and what is sealed.
+/// One bucket's merge, or a slice of it: the leading `run_count` runs. The last slice also takes
+/// all other locked runs and all sealed requests.
 struct DrumCore::Impl::PlannedMerge {
   std::uint64_t first_key = 0;  // names the bucket, whatever splits meanwhile
   std::size_t run_count = 0;
@@ -237,12 +237,12 @@ struct DrumCore::Impl::PlannedMerge {
   bool is_last_slice = true;
 };
 
-/// Merges under way. Each is made by whoever takes it first: the thread of the flight, or the one
-/// that waits for it.
+/// Merges under way. The thread of the flight and the thread that waits for it share them; each
+/// merge is made by the one that takes it first.
 struct DrumCore::Impl::MergeFlight {
   std::vector<drum::MergeOutcome> outcomes;
   std::atomic<std::size_t> taken_count{0};
-  bool ends_slice = false;          // more of its last bucket is to come
+  bool ends_slice = false;          // whether more of its last bucket is to come
   std::future<Result<void>> other;  // last: ends before the outcomes go
 };
 

@@ -2,9 +2,9 @@
 //
 // insert(): an answer at once, and the key is remembered in the same step.
 //
-// Invariants: look-up and append are under one lock, and each request is found at every moment in
-// an array, what is sealed, a run or a partition: so a key is new once. Requests of inserts are
-// updates of a consumer of their own, whose answers nobody is told and no file keeps.
+// Invariants: look-up and append are under one lock, and each request is always in an array,
+// sealed, in a run or in a partition: so a key is new once. Requests of inserts are updates of a
+// consumer of their own, whose answers no sink receives and no file keeps.
 #include "drum/drum_impl.h"
 
 namespace crawlstore {
@@ -16,7 +16,7 @@ std::uint16_t DrumCore::Impl::find_nobody() const {
   return 0;
 }
 
-/// The consumer of inserts; made when it does not exist.
+/// Returns the consumer of inserts, and adds it if it does not exist.
 Result<std::uint16_t> DrumCore::Impl::make_nobody() {
   if (nobody != 0) return nobody;
   CRAWLSTORE_TRY(const auto id, add_consumer(drum::kNobody));
@@ -24,13 +24,13 @@ Result<std::uint16_t> DrumCore::Impl::make_nobody() {
   return id;
 }
 
-/// Is the answer to this request for nobody?
+/// Whether no consumer receives the answer to this request.
 bool DrumCore::Impl::is_for_nobody(std::uint16_t tag) const {
   const std::lock_guard lock(mutex);
   return nobody != 0 && format::consumer_of(tag) == nobody;
 }
 
-/// With the lock: is the key there, and does the answer depend on a transaction of another thread?
+/// Returns whether the key is there, or depends on another thread's transaction. Requires `mutex`.
 Result<DrumCore::Impl::Insertion> DrumCore::Impl::insertion_of(Key16 key) {
   const std::size_t bucket = ranges.find(key.head);
   const std::uint64_t hash = drum::InsertIndex::hash_of(key);
@@ -45,8 +45,8 @@ Result<DrumCore::Impl::Insertion> DrumCore::Impl::insertion_of(Key16 key) {
   return is_tentative ? Insertion::kUndecided : Insertion::kTaken;
 }
 
-/// One attempt. A merge that is called for comes before a new key is taken, unless `has_merged`, so
-/// that its error leaves the key untaken.
+/// Tries once to insert. A merge that is called for comes before a new key is taken, unless
+/// `has_merged`, so that its error leaves the key untaken.
 Result<DrumCore::Impl::Insertion> DrumCore::Impl::try_insert(Key16 key,
                                                              std::span<const std::byte> value,
                                                              bool has_merged, Wants& wanted) {

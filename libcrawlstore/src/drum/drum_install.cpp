@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a merge found out becomes the state: partitions, logs, results.
+// Puts the outcomes of a merge into the state: partitions, logs, results.
 #include <algorithm>
 #include <utility>
 
@@ -20,7 +20,7 @@ Result<void> DrumCore::Impl::install_outcome(Group& group, drum::MergeOutcome& o
   drum::Bucket& bucket = state.buckets[index];
   const auto& job = outcome.job;
   splits_under_way -= job.piece_writers.size() - 1;
-  // As they are now: a commit may have published them, or what was sealed, since the merge began.
+  // Count the runs now: since the merge began, a commit may have logged sealed requests.
   const std::size_t run_count = job.is_last_slice ? bucket.locked_run_count : job.key_runs.size();
   bucket.pending.drop_front(run_count);
   bucket.locked_run_count -= run_count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Answers at once: what the partitions hold, and what waits.
+// Answers at once, from the partitions and the requests that wait.
 #include "container/run_io.h"
 #include "drum/drum_impl.h"
 
@@ -16,7 +16,7 @@ Result<std::optional<std::vector<std::byte>>> DrumCore::Impl::lookup(Key16 key) 
   return bucket.lookup->find(key);
 }
 
-/// Will the key be there when all that waits is merged, though it may not be there now?
+/// Whether a request that waits inserts the key.
 Result<bool> DrumCore::Impl::is_inserted(Key16 key) {
   const std::size_t index = ranges.find(key.head);
   const bool sees_tentative = store->in_transaction();  // its own transaction
@@ -30,7 +30,7 @@ Result<bool> DrumCore::Impl::is_inserted(Key16 key) {
   return !found || *found || !sees_tentative ? found : is_logged(index, true, key);
 }
 
-/// Does a run of the bucket's log insert the key?
+/// Whether a run of the bucket's log inserts the key.
 Result<bool> DrumCore::Impl::is_logged(std::size_t index, bool is_tentative, Key16 key) {
   const drum::Bucket& bucket = state.buckets[index];
   const auto& runs = is_tentative ? bucket.tentative.keys : bucket.pending.keys;

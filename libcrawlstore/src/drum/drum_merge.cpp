@@ -20,12 +20,11 @@
 namespace crawlstore {
 namespace {
 
-/// A group of buckets is committed when it has written, or keeps for absent consumers, so many
-/// bytes.
+/// Bytes that a group of buckets has written, or keeps for absent consumers, when it is committed.
 constexpr std::uint64_t kGroupBytes = 64 * 1024 * 1024;
-/// How many sequences a commit keeps for requests that no log holds.
+/// Sequences that a commit reserves for requests that no log holds.
 constexpr std::uint64_t kReservedSequences = std::uint64_t{1} << 32;
-/// So many partitions are fetched from the disk before their turn.
+/// Partitions that are fetched from the disk before their merge.
 constexpr std::size_t kReadAhead = 4;
 
 }  // namespace
@@ -36,7 +35,7 @@ std::uint64_t DrumCore::Impl::Group::total_bytes() const {
   return total;
 }
 
-/// Makes what the group did part of the state, and commits it.
+/// Puts the outcomes of the group into the state, and commits it.
 Result<void> DrumCore::Impl::finish_group(Group& group) {
   if (group.outcomes.empty()) return {};
   const StoreImpl::AllLocked locked(*store);
@@ -85,7 +84,7 @@ Result<void> DrumCore::Impl::finish_group(Group& group) {
   return {};
 }
 
-/// Forgets what the group dispatched and what is in flight; their requests stay pending.
+/// Forgets the group and the flight; their requests stay pending.
 void DrumCore::Impl::abandon(Group& group) {
   group.outcomes.clear();
   store->drop_tentative();
@@ -107,7 +106,7 @@ void DrumCore::Impl::unlock_runs() {
   look_for_full_buckets();
 }
 
-/// Before sequences that no commit knows of are told to dispatchers.
+/// Commits a limit of sequences, before dispatchers see any that no commit knows of.
 Result<void> DrumCore::Impl::reserve_sequences() {
   {
     const std::lock_guard lock(mutex);
@@ -121,7 +120,7 @@ Result<void> DrumCore::Impl::reserve_sequences() {
 }
 
 Result<void> DrumCore::Impl::start_merge(MergeCall call, std::vector<PlannedMerge>& plan) {
-  // What is planned is what was committed, where it is: nobody transfers in between.
+  // All locks are held, so that no thread transfers requests between the commit and the plan.
   const StoreImpl::AllLocked locked(*store);
   CRAWLSTORE_TRY(check_usable());
   // Another thread may have merged meanwhile.
@@ -156,20 +155,20 @@ Result<void> DrumCore::Impl::launch(std::span<const PlannedMerge> planned) {
     try {
       next->other =
           std::async(std::launch::async, [this, &merging = *next] { return merge_some(merging); });
-    } catch (const std::system_error&) {  // no more threads: who waits does it
+    } catch (const std::system_error&) {  // without a thread, arrive() makes the merges
     }
   }
   flight = std::move(next);
   return {};
 }
 
-/// Makes merges of the flight until none is left to take. On any thread.
+/// Makes merges of the flight until none is left to take. Runs on any thread.
 Result<void> DrumCore::Impl::merge_some(MergeFlight& merging) {
   container::Writer& writer = *store->writer;
   auto& outcomes = merging.outcomes;
   drum::SortedRequests sorted;
   for (std::size_t i = 0; (i = merging.taken_count.fetch_add(1)) < outcomes.size();) {
-    // The partitions that come next are on their way from the disk meanwhile.
+    // The disk fetches the next partitions meanwhile.
     const std::size_t ahead_end = std::min(i + kReadAhead + 1, outcomes.size());
     for (std::size_t ahead = i == 0 ? 1 : i + kReadAhead; ahead < ahead_end; ++ahead) {
       if (const auto& run = outcomes[ahead].job.old_run) writer.storage().prefetch(run->extent());
@@ -183,14 +182,14 @@ Result<void> DrumCore::Impl::merge_some(MergeFlight& merging) {
   return {};
 }
 
-/// Returns when the flight's merges are made; helps with what is left.
+/// Returns when the flight's merges are made, and makes those not yet taken.
 Result<void> DrumCore::Impl::arrive(MergeFlight& landing) {
   const Result<void> own = merge_some(landing);
   const Result<void> other = landing.other.valid() ? landing.other.get() : Result<void>{};
   return own ? other : own;
 }
 
-/// Dispatches what came out, while the disk takes what the flight wrote.
+/// Dispatches the outcomes, while the disk takes the bytes that the flight wrote.
 Result<void> DrumCore::Impl::land(MergeFlight& landing, Group& group) {
   const DrumOptions now = current_options();
   std::future<Result<void>> synced;
@@ -198,7 +197,7 @@ Result<void> DrumCore::Impl::land(MergeFlight& landing, Group& group) {
     if (now.parallel && now.durability != Durability::kNone) {
       synced = std::async(std::launch::async, [this] { return store->writer->storage().sync(); });
     }
-  } catch (const std::system_error&) {  // no more threads: the commit does it
+  } catch (const std::system_error&) {  // without a thread, the commit does it
   }
   Result<void> done = dispatch_all(landing, group);
   if (!synced.valid()) return done;
@@ -239,7 +238,7 @@ Result<void> DrumCore::Impl::land_and_commit(MergeReport& report) {
 
 Result<MergeReport> DrumCore::Impl::merge_planned(std::span<const PlannedMerge> plan) {
   Group group;
-  // Frees memory, and a dispatcher that throws now and then gets somewhere.
+  // This frees memory, and lets a dispatcher that throws now and then make progress.
   const bool commits_each = merges_from_memory();
   const auto launch_next = [&]() -> Result<void> {
     std::size_t count = 0;
@@ -278,8 +277,7 @@ Result<MergeReport> DrumCore::Impl::merge(MergeCall call) {
   return store->change([&] { return reported([&] { return merge_locked(call); }); });
 }
 
-/// A merge of which `sink` has the answers of consumer 0. It keeps the turn, so that no other merge
-/// uses it.
+/// Merges with `sink` as that of consumer 0. It keeps the turn, so that no other merge uses it.
 Result<MergeReport> DrumCore::Impl::merge_with(RawSink sink) {
   CRAWLSTORE_TRY(store->check_outside("a merge was asked for inside a transaction"));
   const std::lock_guard no_other(store->turn);
@@ -293,7 +291,7 @@ Result<MergeReport> DrumCore::Impl::merge_with(RawSink sink) {
   return merged;
 }
 
-/// What `work` returns, which may be a merge.
+/// Returns the result of `work`, and reports it with its costs if it merged buckets or failed.
 template <class Work>
 Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
   CRAWLSTORE_TRY(store->check_open());
@@ -313,7 +311,7 @@ Result<MergeReport> DrumCore::Impl::reported(const Work& work) {
 Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
   MergeReport report;
   CRAWLSTORE_TRY(land_and_commit(report));
-  // Where nothing waits, what is there becomes durable.
+  // All that is stored becomes durable even if no request waits.
   if (call == MergeCall::kAll && options.durability != Durability::kNone) {
     CRAWLSTORE_TRY(store->settle());
   }
@@ -330,8 +328,8 @@ Result<MergeReport> DrumCore::Impl::merge_locked(MergeCall call) {
   return report;
 }
 
-/// Makes room in memory: sends the next buckets off to be merged, and dispatches those that were
-/// sent before.
+/// Makes room in memory: starts the merges of the next buckets, and dispatches those started
+/// before.
 Result<MergeReport> DrumCore::Impl::relieve() {
   const std::lock_guard lock(store->turn);
   return store->change([&] { return reported([&] { return relieve_locked(); }); });

@@ -2,8 +2,8 @@
 //
 // Which requests a merge takes, and when it is cheaper to log them first.
 //
-// Invariants: a planned bucket keeps its leading locked_run_count runs and what is sealed until its
-// merge is installed or given up; requests that come meanwhile go behind them.
+// Invariants: a planned bucket keeps its leading locked_run_count runs and its sealed requests
+// until its merge is installed or given up; later requests go after them.
 #include <algorithm>
 
 #include "base/assert.h"
@@ -13,7 +13,7 @@
 namespace crawlstore {
 namespace {
 
-/// A partition whose values may have twice as many bytes is cut: the format ends at 32 GiB.
+/// Bytes of values in a piece of a partition; twice as many are cut, as the format ends at 32 GiB.
 constexpr std::uint64_t kPieceValueBytes = std::uint64_t{8} << 30;
 
 std::uint64_t total_bytes(const std::vector<drum::WaitingRequests>& sealed) {
@@ -88,13 +88,13 @@ Result<std::vector<DrumCore::Impl::PlannedMerge>> DrumCore::Impl::plan_merges(bo
   return plan;
 }
 
-/// What the memory holds of the bucket that no merge has planned to take.
+/// Returns the bytes of the bucket's requests in memory that no merge has planned to take.
 std::uint64_t DrumCore::Impl::waiting_bytes(std::size_t bucket) const {
   return arrays[bucket].request_bytes() +
          (state.buckets[bucket].is_planned ? 0 : total_bytes(sealed[bucket]));
 }
 
-/// Are the buckets [first, end) merged from memory now, rather than logged?
+/// Whether to merge the buckets [first, end) from memory now, rather than log their requests.
 bool DrumCore::Impl::should_merge(std::size_t first, std::size_t end) const {
   std::uint64_t partition_bytes = 0;
   std::uint64_t memory_bytes = 0;
@@ -112,7 +112,7 @@ bool DrumCore::Impl::should_merge(std::size_t first, std::size_t end) const {
   return drum::pays_to_merge(partition_bytes, memory_bytes, log_bytes);
 }
 
-/// Where the next automatic merge from memory begins; the number of buckets when nothing waits.
+/// Returns the bucket of the next automatic merge from memory, or bucket_count if none waits.
 std::size_t DrumCore::Impl::next_in_sweep() const {
   const std::size_t count = state.buckets.size();
   if (has_hot_array || options.merge_scope == MergeScope::kFull) {
@@ -130,7 +130,7 @@ std::size_t DrumCore::Impl::next_in_sweep() const {
   return count;
 }
 
-/// Must the flight under way end before the next can begin?
+/// Whether the flight under way must end before the next can begin.
 bool DrumCore::Impl::next_sweep_is_planned() const {
   const std::lock_guard lock(mutex);
   const std::size_t first = next_in_sweep();
@@ -164,7 +164,7 @@ Result<std::vector<DrumCore::Impl::PlannedMerge>> DrumCore::Impl::plan_sweep() {
   return plan;
 }
 
-/// The job of a planned merge, with all that it will write reserved.
+/// Returns the job of a planned merge, with reserved extents for all that it will write.
 Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   const std::lock_guard lock(mutex);
   container::Writer& writer = *store->writer;

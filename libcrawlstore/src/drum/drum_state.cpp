@@ -24,7 +24,7 @@ RunId id_of(const container::RunPtr& run) {
   return run->ref().run_id;
 }
 
-/// An entry without runs is a log that is no longer there; without an id, one that never was.
+/// Puts a log; without runs it is removed, and without an id it never was there.
 void put_log(container::SegmentWriter& writer, format::SegmentEntry entry,
              const std::vector<container::RunPtr>& runs,
              const std::vector<container::RunPtr>& tentative = {}) {

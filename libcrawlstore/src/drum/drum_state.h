@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What an open DRUM keeps in memory beside its arrays, and how that becomes segments.
+/// The state of an open DRUM in memory, without its arrays, and its way to segments and back.
 
 #include <cstdint>
 #include <memory>
@@ -21,10 +21,10 @@ namespace crawlstore::drum {
 
 static_assert(kLogRunsMax == format::kRunsPerLogMax);
 
-/// Where these runs are now.
+/// Returns references to the runs, at their present places.
 std::vector<format::RunRef> refs_of(std::span<const container::RunPtr> runs);
 
-/// A key run, and the auxiliary run that belongs to it, if there is one: its id is one more.
+/// A key run, and its auxiliary run if it has one; that one's id is the key run's plus 1.
 struct RequestRuns {
   container::RunPtr keys;
   container::RunPtr auxes;
@@ -50,15 +50,15 @@ struct Bucket {
   std::uint64_t key_count = 0;
   SegmentId partition;
   container::RunPtr partition_run;
-  std::shared_ptr<const PartitionLookup> lookup;  // of partition_run, once somebody asked
+  std::shared_ptr<const PartitionLookup> lookup;  // of partition_run; nullptr before a look-up
   SegmentId key_log;                              // 0 until the first run is written
   SegmentId aux_log;
-  LogRuns pending;                   // published or not; merged by the next merge
+  LogRuns pending;                   // published or not; the next merge takes them
   LogRuns tentative;                 // of the transaction that is being dispatched
   std::size_t locked_run_count = 0;  // leading runs of `pending` that a merge has planned to take
-  bool is_planned = false;           // a merge will take those runs, and what is sealed
+  bool is_planned = false;           // whether a merge will take them and the sealed requests
 
-  /// The transaction's runs are pending as all others.
+  /// Moves the transaction's runs to the pending ones.
   void keep_tentative();
 };
 
@@ -73,8 +73,8 @@ struct Consumer {
   std::uint64_t result_count = 0;
 };
 
-/// Everything a commit publishes of a DRUM. A copy is a version of it: what was written since goes
-/// when no version names it.
+/// Everything that a commit publishes of a DRUM. A copy is a version of it: a run that no commit
+/// has published is released when no version names it.
 struct DrumState {
   SegmentId id;
   std::string name;
@@ -82,36 +82,36 @@ struct DrumState {
   std::int32_t value_bytes = 0;
   format::KeyScheme key_scheme = format::KeyScheme::kOpaque;
   std::uint64_t next_sequence = 0;
-  /// What the file says instead while it is larger: sequences below it may be given to requests,
-  /// and told to dispatchers, before a commit knows of them.
+  /// The next sequence in the file while this is larger than next_sequence. Requests may get
+  /// sequences below it, and dispatchers see them, before a commit knows of them.
   std::uint64_t sequence_limit = 0;
   std::uint64_t merge_count = 0;
   std::uint64_t unparsed_count = 0;
-  std::string normalizer;           // of URLs; empty: version 2
+  std::string normalizer;           // of URLs; empty means version 2
   std::vector<Bucket> buckets;      // ascending first_key; the first has 0
-  std::vector<Consumer> consumers;  // ascending id; 0 always there
-  container::RunPtr table_run;      // that put_state() wrote last
+  std::vector<Consumer> consumers;  // ascending id; 0 is always there
+  container::RunPtr table_run;      // put_state() wrote it last
   [[nodiscard]] Shape shape() const { return {key_bytes, value_bytes}; }
-  /// The bucket of a key, or of a head. O(log buckets).
+  /// Returns the bucket of a key, or of a head. O(log buckets).
   [[nodiscard]] std::size_t bucket_of(std::uint64_t key) const;
   [[nodiscard]] std::uint64_t last_key(std::size_t bucket) const;
   [[nodiscard]] std::uint64_t pending_count() const;
   [[nodiscard]] std::uint64_t key_count() const;
 };
 
-/// A fresh DRUM: `bucket_count` equal key ranges.
+/// Returns an empty DRUM with `bucket_count` equal key ranges.
 DrumState make_state(SegmentId id, std::string_view name, Shape shape, std::uint32_t bucket_count);
 
 /// Reads the state of the DRUM segment from the writer's directory.
 Result<DrumState> load_state(container::Writer& writer, const format::SegmentEntry& entry);
 
-/// What readers are told about the writer: not part of what it loads again.
+/// The limits by which the writer merges, stored for readers; the writer does not load them again.
 struct Thresholds {
   MergeThresholds merge;
   std::uint64_t partition_keys_max = 0;
 };
 
-/// Puts all segments of the DRUM into the changes of `writer` and writes a new table.
+/// Puts all segments of the DRUM into the changes of `writer`, and writes a new table.
 Result<void> put_state(container::SegmentWriter& writer, container::Runs& runs, DrumState& state,
                        const Thresholds& thresholds);
 

@@ -11,17 +11,18 @@ namespace {
 
 constexpr std::size_t kKeysPerLook = 512;
 constexpr std::size_t kLookAhead = 24;  // slots on their way from the memory
-/// So many requests on, the columns are on their way from the memory; the place in them.
+/// Requests between the prefetch of columns, or of their ends, and the append.
 constexpr std::size_t kColumnsAhead = 8;
 constexpr std::size_t kEndsAhead = 4;
-/// Who looks when an array needs another slab leaves room for what fills one of each kind.
+/// Requests at which an array is logged. Callers compare when it needs another slab, so the
+/// requests of one slab of each kind still fit.
 constexpr std::uint64_t kArrayRequestsMax = drum::kSortCountMax - drum::kSlabBytes;
 constexpr std::uint64_t kMemoryPerRecentKey = 256;  // of which the window takes 16
 
 }  // namespace
 
-/// Are full arrays merged from memory? Who sizes arrays and logs, or wants requests in the log
-/// first, has them logged.
+/// Whether full arrays are merged from memory. Options that size arrays and logs, or ask for
+/// requests in the log first, have them logged.
 bool DrumCore::Impl::merges_from_memory() const {
   return !options.log_first && options.durability != Durability::kRequest &&
          options.array_elements == 0 && options.array_aux_bytes == 0 && options.bucket_bytes == 0;
@@ -31,7 +32,7 @@ std::uint64_t DrumCore::Impl::flight_bytes() const {
   return drum::flight_bytes(options.memory_bytes);
 }
 
-/// Do the arrays, what is in flight and what is landing fill the memory?
+/// Whether the arrays and the sealed requests fill the memory, or an array is hot.
 bool DrumCore::Impl::wants_relief() const {
   return merges_from_memory() && array_bytes + sealed_bytes != 0 &&
          (has_hot_array || drum::fills_memory(array_bytes, sealed_bytes, options.memory_bytes));
@@ -46,7 +47,7 @@ std::uint64_t DrumCore::Impl::slice_requests_max() const {
   return drum::slice_requests_max(options.memory_bytes, value + state.key_bytes - 8U);
 }
 
-/// Is there no room for a request? What the options leave open counts against memory_bytes.
+/// Whether there is no room for a request. Limits that the options leave open follow memory_bytes.
 bool DrumCore::Impl::is_full(const drum::RequestColumns& columns, const RawRequest& request) const {
   if (columns.empty()) return false;
   if (columns.count() >= drum::kSortCountMax) return true;
@@ -114,7 +115,7 @@ Result<void> DrumCore::Impl::check_request(const RawRequest& request) {
   return {};
 }
 
-/// Is a bucket's log full, so that the submitter may merge and try again?
+/// Whether the error is a full log, after which the submitter may merge and try again.
 bool DrumCore::Impl::may_merge_for(const Error& error) const {
   if (error.code != Errc::kTooLarge || store->in_transaction()) return false;
   const std::lock_guard lock(mutex);
@@ -164,7 +165,7 @@ Result<void> DrumCore::Impl::submit_many(std::span<const RawRequest> requests, S
   return {};
 }
 
-/// Takes requests off the span, also when it fails; not all when a merge should come between.
+/// Takes requests off the span, even if it fails; some stay when a merge should come first.
 Result<void> DrumCore::Impl::append_some(std::span<const RawRequest>& requests) {
   const auto array_of = [this](const RawRequest& request) -> const drum::RequestColumns& {
     return arrays[ranges.find(request.key)];
@@ -182,12 +183,12 @@ Result<void> DrumCore::Impl::append_some(std::span<const RawRequest>& requests) 
   return {};
 }
 
-/// Before a request of an array that is merged from memory.
+/// Makes room for a request in an array that is merged from memory.
 Result<void> DrumCore::Impl::begin_array(std::size_t bucket) {
   if (arrays[bucket].empty()) return ensure_room_for_run(bucket);
   has_hot_array = has_hot_array || drum::is_hot(arrays[bucket].request_bytes(),
                                                 arrays[bucket].count(), options.memory_bytes);
-  // Nobody merges: the log takes them, in runs that have an end.
+  // Without automatic merges the log takes the requests, in runs of limited size.
   const bool is_over = array_bytes + flight_bytes() >= options.memory_bytes;
   if ((!options.auto_merge && is_over) || arrays[bucket].count() >= kArrayRequestsMax) {
     CRAWLSTORE_TRY(transfer_arrays());
@@ -235,8 +236,8 @@ Result<void> DrumCore::Impl::append(const RawRequest& request) {
   return {};
 }
 
-/// Leaves 15/16 of the memory to requests. What is logged first is sorted from the log: there only
-/// dropping saves something.
+/// Returns the size of the window, which leaves 15/16 of the memory to requests. Requests that are
+/// logged first are sorted from the log, where only dropped ones save work.
 std::size_t DrumCore::Impl::recent_key_count() const {
   if (state.value_bytes != 0) return 0;
   if (!merges_from_memory() && options.repeats == Repeats::kAnswer) return 0;
@@ -298,7 +299,7 @@ std::size_t DrumCore::Impl::append_plain(std::uint16_t tag, std::span<const Key>
   return key_count + repeats;
 }
 
-/// Takes keys off the span, also when it fails; not all when a merge should come between.
+/// Takes keys off the span, even if it fails; some stay when a merge should come first.
 template <class Key>
 Result<void> DrumCore::Impl::append_keys(std::uint16_t tag, std::span<const Key>& keys) {
   const auto request_of = [tag](Key key) {

@@ -14,12 +14,12 @@
 namespace crawlstore {
 namespace {
 
-/// Who submits from outside leaves so many: a transaction that could not submit could not end.
+/// Runs that requests outside a transaction leave free, so that a transaction can write its own.
 constexpr std::size_t kRunsKeptForDispatchers = 16;
-/// So many arrays are in memory a second time, encoded.
+/// Arrays that are in memory a second time, encoded.
 constexpr std::size_t kEncodedAtOnce = 16;
 constexpr unsigned kThreadsMax = 4;
-/// What a thread takes a millisecond for.
+/// Bytes that one thread encodes in about a millisecond.
 constexpr std::uint64_t kBytesPerThread = 512 * 1024;
 
 std::size_t run_count(const drum::Bucket& bucket) {
@@ -39,7 +39,7 @@ struct JoinedTail {
   std::size_t first = 0;
   std::uint64_t bytes = 0;
 };
-/// As join_runs() says; the runs before `fixed` stay.
+/// Returns the runs that join_runs() may join; those before `fixed` stay.
 JoinedTail tail_to_join(const drum::LogRuns& log, std::size_t fixed, std::uint64_t requests_max,
                         std::uint64_t bytes_max) {
   std::size_t aux = log.auxes.size();
@@ -86,8 +86,8 @@ struct DrumCore::Impl::Transferred {
   drum::RequestRuns runs{};
 };
 
-/// Before the first request of an array: there must be room for the run that it will become, so
-/// that transfers, and with them commits and merges, never lack it.
+/// Makes room for the run that an array will become. Call it before the array's first request, so
+/// that transfers, and with them commits and merges, never lack the room.
 Result<void> DrumCore::Impl::ensure_room_for_run(std::size_t bucket_index) {
   drum::Bucket& bucket = state.buckets[bucket_index];
   const std::size_t waiting = waiting_count(bucket_index);
@@ -98,13 +98,13 @@ Result<void> DrumCore::Impl::ensure_room_for_run(std::size_t bucket_index) {
   return has_room() ? Result<void>{} : too_many_runs();
 }
 
-/// The runs that the bucket's requests in memory would make.
+/// Returns the number of runs that the bucket's requests in memory would make.
 std::size_t DrumCore::Impl::waiting_count(std::size_t bucket) const {
   return sealed[bucket].size() + (arrays[bucket].empty() ? 0 : 1) +
          (tentative_arrays[bucket].empty() ? 0 : 1);
 }
 
-/// Encodes some requests, side by side where they are many.
+/// Encodes some requests, on several threads if they are many.
 Result<void> DrumCore::Impl::encode(std::span<const Transferred> some,
                                     std::span<drum::RequestColumns::Encoded> encoded) {
   std::uint64_t bytes = 0;
@@ -135,7 +135,7 @@ Result<void> DrumCore::Impl::write(std::span<Transferred> all) {
   return {};
 }
 
-/// Writes what waits in the memory of the wanted buckets as runs, in arrival order. All or nothing.
+/// Writes the wanted buckets' requests in memory as runs, in arrival order. All or nothing.
 template <class Wanted>
 Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wanted) {
   using Source = Transferred::Source;
@@ -163,7 +163,7 @@ Result<void> DrumCore::Impl::transfer(bool takes_tentative, const Wanted& is_wan
     drum::Bucket& bucket = state.buckets[b];
     (source == Source::kTentative ? bucket.tentative : bucket.pending).add(std::move(runs));
     if (source == Source::kSealed) {
-      // Of a merge that will take them, they go as its locked runs.
+      // A merge that has planned to take them takes them as its locked runs.
       if (bucket.is_planned) ++bucket.locked_run_count;
       sealed_bytes -= sealed[b].front().columns->request_bytes();
       sealed[b].erase(sealed[b].begin());
@@ -191,7 +191,7 @@ Result<void> DrumCore::Impl::transfer_arrays(std::size_t first, std::size_t end)
   return transfer(false, [first, end](std::size_t b) { return b >= first && b < end; });
 }
 
-/// What a dispatcher submitted, and what came to the same buckets before it.
+/// Writes a dispatcher's requests as runs, after the earlier requests of their buckets.
 Result<void> DrumCore::Impl::transfer_tentative() {
   return transfer(true, [this](std::size_t b) { return !tentative_arrays[b].empty(); });
 }
@@ -231,12 +231,11 @@ Result<void> DrumCore::Impl::read_requests(
   return {};
 }
 
-/// Joins the newest runs of both logs into one, as many as keep the work logarithmic: a run is
-/// taken in as long as those behind it hold at least as many requests. Runs that a merge reads
-/// stay; and so do tentative ones that have a run of another thread between them, for sequences
-/// must ascend. Nothing to join is no error.
+/// Joins the newest runs of the newer log into one. The work is logarithmic: a run is joined if the
+/// runs after it hold at least as many requests. Runs that a merge reads stay. So do runs before
+/// one of the other log, as sequences must ascend. Nothing to join is no error.
 Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
-  // The log with the newest run; of it, the runs behind all of the other log.
+  // Take the log with the newest run, and only its runs after all of the other log.
   const auto newest_of = [](const drum::LogRuns& runs) {
     return runs.empty() ? RunId{} : runs.keys.back()->ref().run_id;
   };
@@ -253,7 +252,7 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   const std::uint64_t bytes_max = std::max(drum::kJoinedBytesMin, options.memory_bytes);
   drum::RequestColumns joined;
   std::size_t first = 0;
-  // What was compressed may be too much once it is read: then half as many bytes of runs.
+  // Compressed requests may be too much once they are read: then take half as many bytes of runs.
   for (std::uint64_t budget = bytes_max;;) {
     const JoinedTail joins = tail_to_join(log, fixed, requests_max, budget);
     first = joins.first;
@@ -286,8 +285,8 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   return {};
 }
 
-/// After bucket `first` was cut into `count` buckets: gives each the requests of its range,
-/// tentative ones among them, in few runs.
+/// Gives each of the `count` buckets into which bucket `first` was cut the requests of its range,
+/// tentative ones included, in few runs.
 Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) {
   drum::LogRuns log = state.buckets[first].pending;
   log.add(state.buckets[first].tentative);

@@ -12,8 +12,8 @@ namespace crawlstore {
 
 namespace {
 
-/// What the map holds for `id`, or what make() returns, which the map keeps then. No lock is held
-/// while that is made: it may read.
+/// Returns the map's value for `id`, or puts the result of make() there and returns it. Holds no
+/// lock during make(), which may read.
 template <class Map, class Make>
 Result<typename Map::mapped_type> kept(std::mutex& mutex, Map& map, typename Map::key_type id,
                                        const Make& make) {
@@ -61,7 +61,7 @@ DrumInfo info_of(const container::Directory& directory, const format::SegmentEnt
   return info;
 }
 
-/// The table of a DRUM.
+/// Reads the table of a DRUM.
 Result<format::DrumTable> read_table(const Snapshot& snapshot, const format::SegmentEntry& entry) {
   CRAWLSTORE_TRY(const auto payload, snapshot.read_run(entry.id, entry.runs.front().run_id));
   auto table = format::parse_drum_table(payload);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Finds the requests of an array that insert a key: a hash table of 32 bits a slot, of which 24
-/// are the place in the array, which is asked whether the key is there, and 8 tell most others.
+/// Finds the requests of an array that insert a key, by a hash table with slots of 32 bits. Of
+/// these 24 are the place in the array, where the key is compared; 8 rule out most other keys.
 
 #include <algorithm>
 #include <bit>
@@ -20,7 +20,7 @@ namespace crawlstore::drum {
 /// Threads: one at a time.
 class InsertIndex {
  public:
-  /// All bits depend on all bits of the key: those of a bucket have the highest in common.
+  /// Mixes all bits of the key into all bits of the hash, as keys of a bucket share the highest.
   static std::uint64_t hash_of(Key16 key) {
     std::uint64_t x = key.head ^ key.tail * 0xBF58476D1CE4E5B9U;
     x = (x ^ (x >> 33)) * 0xFF51AFD7ED558CCDU;
@@ -31,7 +31,8 @@ class InsertIndex {
   void prefetch(std::uint64_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
   }
-  /// is_key(place): does that request have the key of this hash?
+  /// Whether a request inserts the key of this hash; is_key(place) says whether that request has
+  /// it.
   ///   cost  one slot or two
   template <class IsKey>
   [[nodiscard]] bool contains(std::uint64_t hash, const IsKey& is_key) const {
@@ -43,7 +44,7 @@ class InsertIndex {
       if (slot >> kPlaceBits == mark && is_key(slot & kPlaceMask)) return true;
     }
   }
-  /// Room for so many keys. hash_at(place): that of a request which is there.
+  /// Makes room for `count` keys. hash_at(place) returns the hash of a request that is indexed.
   template <class HashAt>
   void reserve(std::size_t count, const HashAt& hash_at) {
     if (count * 4 <= slots_.size() * 3) return;
@@ -53,7 +54,7 @@ class InsertIndex {
       if (slot != 0) put(hash_at(slot & kPlaceMask), slot);
     }
   }
-  /// A key that is not there. reserve() has made the room.
+  /// Adds a key that is not there, after reserve() has made room.
   void add(std::uint64_t hash, std::size_t place) {
     put(hash, mark_of(hash) << kPlaceBits | static_cast<std::uint32_t>(place));
     ++count_;
@@ -67,7 +68,7 @@ class InsertIndex {
   static constexpr std::size_t kSlotsMin = 16;
   static_assert(kSortCountMax <= kPlaceMask + 1, "an array has at most so many requests");
 
-  /// Never 0: a slot that is 0 is empty.
+  /// Returns 8 bits of the hash, but never 0, as a slot that is 0 is empty.
   static std::uint32_t mark_of(std::uint64_t hash) {
     return std::max(std::uint32_t{1}, static_cast<std::uint32_t>(hash >> 56));
   }

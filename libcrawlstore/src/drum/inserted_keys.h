@@ -15,17 +15,16 @@
 
 namespace crawlstore::drum {
 
-/// The keys of the updates and check_updates among some requests, sorted: what will be there when
-/// they are merged.
+/// The keys of the updates and check_updates among some requests, sorted: a merge inserts them.
 class InsertedKeys {
  public:
-  /// Those of a key run. errors kSegmentInvalid
+  /// Returns the inserted keys of a key run. errors kSegmentInvalid
   static Result<InsertedKeys> of_run(std::span<const std::byte> payload);
 
   /// cost: O(log n)
   [[nodiscard]] bool contains(Key16 key) const;
   [[nodiscard]] std::size_t size() const { return keys_.size() + wide_keys_.size(); }
-  /// Takes those of another in. cost: both
+  /// Adds the keys of `other`. cost: O(size of both)
   void merge(const InsertedKeys& other);
 
  private:
@@ -33,11 +32,11 @@ class InsertedKeys {
   std::vector<Key16> wide_keys_;  // of 16-byte keys: keys_ is empty then
 };
 
-/// The keys that the runs of one bucket's log insert, in few lists: 8 or 16 bytes a key. Looks
-/// again at what the log is when it is asked.
+/// The keys that the runs of one bucket's log insert, in few lists: 8 or 16 bytes a key. Each call
+/// compares them with the runs of the log as they are then.
 class LoggedKeys {
  public:
-  /// Does one of the log's runs insert the key? read(run): its payload, verified.
+  /// Whether one of the log's runs inserts the key. read(run) returns its payload, verified.
   ///   cost  O(log n) searches; each run is read once, and its keys are merged O(log n) times
   template <class Read>
   Result<bool> contain(std::span<const container::RunPtr> runs, Key16 key, const Read& read) {
@@ -55,8 +54,8 @@ class LoggedKeys {
   }
 
  private:
-  /// Runs go from the front, are joined at the end, and no other gets the id of one: so if the
-  /// first and the last are where they were, so are those between.
+  /// Whether the runs that were read are still the first ones. Runs leave at the front, are joined
+  /// at the end, and ids never return: so the first and the last tell for those between.
   [[nodiscard]] bool covers_front_of(std::span<const container::RunPtr> runs) const {
     return run_count_ == 0 ||
            (run_count_ <= runs.size() && runs.front()->ref().run_id == first_run_ &&

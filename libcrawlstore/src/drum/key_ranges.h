@@ -7,11 +7,10 @@
 
 namespace crawlstore::drum {
 
-/// Finds the bucket of a key: a table over the leading 12 bits, then the few buckets that share
-/// them.
+/// Finds the bucket of a key: by a table over the leading 12 bits, then by a search.
 class KeyRanges {
  public:
-  /// first_keys ascend strictly; the first is 0.
+  /// Sets the buckets. `first_keys` ascend strictly; the first is 0.
   void assign(std::vector<std::uint64_t> first_keys) {
     first_keys_ = std::move(first_keys);
     starts_.resize(kPrefixCount + 1);

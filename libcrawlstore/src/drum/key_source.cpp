@@ -102,7 +102,7 @@ Result<void> MergedKeys::advance() {
   return settle();
 }
 
-/// Keys that one source removes and another has count twice.
+/// Counts the keys; one that a source removes and another has counts twice.
 Result<std::uint64_t> MergedKeys::count_to(std::uint64_t last_head) {
   std::uint64_t count = 0;
   for (const auto& source : sources_) {

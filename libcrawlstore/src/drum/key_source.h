@@ -15,14 +15,14 @@
 
 namespace crawlstore::drum {
 
-/// What becomes of a key. Values have one length, that of the table.
+/// A change of one key. All values have the length that the table says.
 struct KeyEdit {
   Key16 key;
   bool removes = false;
   std::span<const std::byte> value;  ///< empty if it removes
 };
 
-/// At an edit, or at the end. Threads: one.
+/// A place in a list of edits: at an edit, or at the end. Threads: one.
 class KeySource {
  public:
   KeySource() = default;
@@ -31,18 +31,18 @@ class KeySource {
   virtual ~KeySource() = default;
 
   [[nodiscard]] bool at_end() const { return !edit_; }
-  /// Its value is valid until the next advance(). Keys ascend strictly.
+  /// Returns the edit, whose value is valid until the next advance(). Keys ascend strictly.
   [[nodiscard]] const KeyEdit& edit() const { return *edit_; }
   [[nodiscard]] Key16 key() const { return edit_->key; }
   virtual Result<void> advance() = 0;
-  /// The keys from here on whose heads are at most `last_head`.
+  /// Counts the keys from here on whose heads are at most `last_head`.
   virtual Result<std::uint64_t> count_to(std::uint64_t last_head) = 0;
 
  protected:
   std::optional<KeyEdit> edit_;
 };
 
-/// Edits that outlive it.
+/// Edits in memory, which outlive this.
 class EditKeys : public KeySource {
  public:
   explicit EditKeys(std::span<const KeyEdit> edits) : left_(edits) { settle(); }
@@ -55,10 +55,10 @@ class EditKeys : public KeySource {
   std::span<const KeyEdit> left_;  // edit_ first
 };
 
-/// All keys of a partition, read forwards. Its checksums are compared at the end.
+/// All keys of a partition, read forwards; advance() compares its checksums at the end.
 class PartitionKeys : public KeySource {
  public:
-  /// The storage outlives it.
+  /// Opens a partition. The storage outlives it.
   static Result<std::unique_ptr<PartitionKeys>> open(Storage& storage, const format::RunName& name,
                                                      const format::RunRef& run, Shape shape);
   Result<void> advance() override;
@@ -74,12 +74,12 @@ class PartitionKeys : public KeySource {
   format::RunRef run_;
   Shape shape_;
   PartitionCursor cursor_;
-  std::shared_ptr<const PartitionRows> rows_;  // once it was asked how many
+  std::shared_ptr<const PartitionRows> rows_;  // nullptr before the first count_to()
   std::uint64_t passed_count_ = 0;
 };
 
-/// Several sources as one. Of edits of the same key, one that removes it wins; that two add it is
-/// kSegmentInvalid.
+/// Several sources as one. An edit that removes a key wins over one that adds it; two that add a
+/// key are kSegmentInvalid.
 class MergedKeys : public KeySource {
  public:
   static Result<std::unique_ptr<MergedKeys>> open(std::vector<std::unique_ptr<KeySource>> sources);

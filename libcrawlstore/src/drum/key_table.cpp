@@ -15,12 +15,12 @@
 namespace crawlstore::drum {
 namespace {
 
-/// A partition from which keys go is packed anew, and may grow by a part of its bytes, and some.
+/// Growth of a partition from which keys go, as it is packed anew: a part of its bytes, and some.
 constexpr std::uint64_t kShrunkPartMore = 32;
 constexpr std::uint64_t kShrunkBytesMore = 4096;
 
-/// Walks the keys of a bucket and the edits up to its last head side by side; hands on what is to
-/// be kept.
+/// Walks the keys of a bucket along with the edits up to its last head, and hands on the keys to
+/// keep.
 template <class Emit>
 Result<void> merge_keys(PartitionCursor& old, KeySource& edits, std::uint64_t last_head,
                         const Emit& emit) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The keys of a page database, but for the fresh ones: a DRUM in the file like any other, but
-/// without requests. Its owner knows which keys are new before it adds them, sorted, so that they
-/// go straight into the partitions, in the commit that publishes whatever else belongs to them.
+/// The keys of a page database without the fresh ones: a DRUM in the file without requests. Its
+/// owner knows which keys are new and adds them sorted, so that they go straight into the
+/// partitions, in the commit that publishes all that belongs to them.
 
 #include <functional>
 #include <memory>
@@ -26,16 +26,16 @@ struct KeyTableOptions {
   std::uint64_t partition_keys_max = std::uint64_t{1} << 22;  ///< a partition with more keys splits
 };
 
-/// Threads: one at a time. Ownership: the writer outlives the table, and what the table wrote since
-/// the last commit goes with it.
+/// Threads: one at a time. Ownership: the writer outlives the table. A table that goes releases the
+/// runs that it wrote since the last commit.
 class KeyTable {
  public:
-  /// The DRUM `name` with keys of 16 bytes and the key scheme of pages; made when it is not there.
+  /// Opens the DRUM `name` with keys of 16 bytes and the key scheme of pages, or makes it.
   ///   errors  kTypeMismatch: a DRUM of this name holds other keys or values; of damage
   static Result<KeyTable> open(container::Writer& writer, std::string_view name,
                                const KeyTableOptions& options);
 
-  /// A DRUM of URL keys, in which no requests wait, and which nobody has open: to remove keys from.
+  /// Opens a DRUM of URL keys to remove keys from it. No program has it open, and no requests wait.
   ///   errors  kUnknownName; kTypeMismatch: its keys are not made from URLs, or its values have
   ///           lengths of their own; kInvalidArgument: requests wait in it; of damage
   static Result<KeyTable> open_seen(container::Writer& writer, std::string_view name);
@@ -46,18 +46,17 @@ class KeyTable {
   [[nodiscard]] SegmentId segment() const { return state().id; }
   [[nodiscard]] std::uint64_t key_count() const { return state().key_count(); }
 
-  /// `keys` ascend. As of what was applied, committed or not.
-  ///   cost    the blocks that hold the keys, read forwards
+  /// Looks up `keys`, which ascend, in the state after all edits applied so far, committed or not.
+  ///   cost    reads the blocks that hold the keys, forwards
   ///   errors  of damage, and those of `visit`
   Result<void> find_sorted(std::span<const Key16> keys, const VisitFound& visit);
 
-  /// Applies edits: adds, replaces the value of, or removes keys (removing one that is not there
-  /// does nothing). Writes the partitions that change anew, and
-  /// puts the segments of the table into the changes of `target`, the writer or a draft of it; the
-  /// caller commits, and says how that ended.
-  /// Of `steps`, each key of the table is one, and each edit.
-  ///   errors  kNoSpace and the like, of damage, those of `edits`, kCancelled: the table is as
-  ///   before
+  /// Applies edits: adds keys, replaces their values, or removes them; removing a key that is not
+  /// there does nothing. Writes each partition that changes anew, and puts the segments of the
+  /// table into the changes of `target`, the writer or a draft of it. The caller commits, then
+  /// calls committed() or dropped(). Each key of the table and each edit is one of `steps`.
+  ///   errors  kNoSpace and the like, of damage, those of `edits`, kCancelled; after each of them
+  ///           the table is as before
   Result<void> apply(container::SegmentWriter& target, KeySource& edits,
                      container::WorkSteps& steps);
   Result<void> apply(container::SegmentWriter& target, std::span<const KeyEdit> edits) {
@@ -65,20 +64,19 @@ class KeyTable {
     container::WorkSteps unasked;
     return apply(target, source, unasked);
   }
-  /// Some of the edits, which follow each other, that make apply() write partitions of about
-  /// `bytes_max`, but at least one: the largest that edits concern, and those behind it. So those
-  /// that come later fit the room that the first one leaves.
+  /// Returns neighbouring edits that make apply() write partitions of about `bytes_max`: those of
+  /// the largest partition concerned, and of partitions after it. Later ones thus fit its room.
   [[nodiscard]] std::span<const KeyEdit> choose_edits(std::span<const KeyEdit> edits,
                                                       std::uint64_t bytes_max) const;
-  /// apply() of edits that remove keys: reserves little more than the partitions have now.
+  /// Applies edits that remove keys, and reserves little more than the partitions have now.
   Result<void> remove(container::SegmentWriter& target, std::span<const KeyEdit> edits,
                       container::WorkSteps& steps);
-  /// Bytes of all partitions, and of the longest.
+  /// Return the bytes of all partitions, and of the longest.
   [[nodiscard]] std::uint64_t partition_bytes() const;
   [[nodiscard]] std::uint64_t longest_partition_bytes() const;
-  /// After the commit with the edits. Also after a commit without any.
+  /// Call it after a commit, with edits or without.
   void committed();
-  /// Instead: everything since the last commit is forgotten, what it wrote is given back.
+  /// Forgets the edits applied since the last commit, and gives back the extents written for them.
   void dropped();
 
  private:
@@ -93,9 +91,9 @@ class KeyTable {
 
   container::Writer* writer_;
   KeyTableOptions options_;
-  bool only_shrinks_ = false;  // as rewrite() may assume
-  /// The committed one, and what each apply() since has made of it. All stay until the commit, so
-  /// that no run takes the place of one that the same commit replaces.
+  bool only_shrinks_ = false;  // whether rewrite() may assume that the edits only remove keys
+  /// The committed state, then the state after each apply(). All stay until the commit, so that no
+  /// run takes the place of one that the same commit replaces.
   std::vector<DrumState> versions_;
 };
 

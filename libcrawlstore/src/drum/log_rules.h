@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// When what a bucket's logs hold calls for a merge. Pure functions over bytes and requests; the
+/// The rules by which a bucket's logs call for a merge: pure functions over bytes and requests. The
 /// other rules are in merge_rules.h.
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace crawlstore::drum {
 
-/// What a bucket's logs hold.
+/// The content of a bucket's logs.
 struct LogSize {
   std::uint64_t run_count = 0;
   std::uint64_t request_count = 0;
@@ -21,7 +21,7 @@ struct LogSize {
   std::uint64_t aux_bytes = 0;
 };
 
-/// When logs call for a merge. One of the two is 0: the other one counts.
+/// Limits above which logs call for a merge. One of the two is 0, and the other one counts.
 struct MergeThresholds {
   std::uint64_t bytes = 0;
   std::uint64_t requests = 0;
@@ -36,8 +36,8 @@ constexpr bool calls_for_merge(const LogSize& log, const MergeThresholds& thresh
   return log.run_count != 0 && log.request_count + log.newest_run_requests > thresholds.requests;
 }
 
-/// How near to that logs are: above 1 they call for it. Runs count only then, for up to there they
-/// can be joined.
+/// Returns the fill of the logs; above 1 they call for a merge. Runs count only above
+/// kRunsUntilMerge, as fewer can be joined.
 constexpr double merge_ratio(const LogSize& log, const MergeThresholds& thresholds) {
   const auto ratio = [](std::uint64_t part, std::uint64_t whole) {
     return static_cast<double>(part) / static_cast<double>(whole);
@@ -51,7 +51,7 @@ constexpr double merge_ratio(const LogSize& log, const MergeThresholds& threshol
   return thresholds.requests == 0 ? by_runs : std::max(by_runs, ratio(next, thresholds.requests));
 }
 
-/// Bytes that packing saves of the keys of a log, where the highest key of the bucket is
+/// Returns the bytes that packing the keys of a log saves, in a bucket whose highest key is
 /// `key_range` above its lowest. The rules count keys as they are in memory.
 constexpr std::uint64_t packing_saves(std::uint64_t request_count, std::uint64_t key_range) {
   return request_count * static_cast<std::uint64_t>(std::countl_zero(key_range)) / 8;

@@ -14,7 +14,7 @@
 namespace crawlstore::drum {
 namespace {
 
-/// A block that begins here can be named, and so can all before it.
+/// The last offset of a block that the index can store.
 constexpr std::uint64_t kBlocksBytesMax = (std::uint64_t{1} << 35) - 8;
 
 tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId segment) {
@@ -100,7 +100,7 @@ PartitionCursor::PartitionCursor(Storage& storage, const format::RunName& name,
   payload_bytes_ = run->payload_bytes;
 }
 
-/// A rule is broken, or what was read has rotted.
+/// Returns the error of a broken rule, or of a damaged chunk that was read.
 Result<void> PartitionCursor::broken(const char* text, std::uint64_t offset) const {
   CRAWLSTORE_TRY(stream_->check_loaded());
   return invalid(text, run_offset_bytes_ + offset, segment_);
@@ -153,7 +153,7 @@ Result<void> PartitionCursor::finish() {
   return check_end();
 }
 
-/// To the footer, which is believed when the checksums are.
+/// Reads to the footer, and checks it and the checksums.
 Result<void> PartitionCursor::check_end() {
   constexpr std::uint64_t kFooterBytes = sizeof(format::PartitionFooter);
   constexpr std::size_t kStepBytes = 65536;
@@ -247,8 +247,8 @@ Result<Extent> PartitionLookup::block_place(std::uint64_t index) const {
   return Extent{begin, end - begin};
 }
 
-/// Brings near what a search for the key in the block will touch: its front, with the upper bits,
-/// and the lower part at about the place that the first keys of this block and the next tell.
+/// Prefetches the memory that a search for the key in the block will use: its front, with the upper
+/// bits, and the lower part at about the place that the first keys of this block and the next tell.
 void PartitionLookup::prefetch(Key16 key, std::uint64_t index,
                                std::span<const std::byte> encoded) const {
   constexpr std::size_t kLine = 64;

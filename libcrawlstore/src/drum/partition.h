@@ -18,8 +18,8 @@
 
 namespace crawlstore::drum {
 
-/// That a run can hold so many keys (or requests), which the directory or a DRUM says: room is
-/// reserved by counts before anything is read. A run of requests has at most 2^24.
+/// Check that a run can hold the keys, or requests, that the directory or a DRUM counts: callers
+/// reserve memory by counts before they read. A run of requests has at most 2^24.
 ///   errors  kSegmentInvalid
 Result<void> check_partition_count(const format::RunRef& run, std::uint64_t key_count, Shape shape);
 Result<void> check_request_count(const format::RunRef& run, Shape shape);
@@ -33,12 +33,12 @@ struct PartitionPiece {
   std::uint64_t key_count = 0;
 };
 
-/// Takes ascending keys, writes a partition.
+/// Writes a partition of ascending keys.
 class PartitionWriter {
  public:
   PartitionWriter(container::RunWriter run, Shape shape) : run_(std::move(run)), shape_(shape) {}
 
-  /// Keys ascend strictly. value: as the DRUM's value size says.
+  /// Appends a key above all before it, and a value of the DRUM's value size.
   Result<void> append(Key16 key, std::span<const std::byte> value) {
     if (shape_.value_bytes != 0) {
       if (values_.size() + value.size() > kBlockValueBytesMax) CRAWLSTORE_TRY(flush());
@@ -48,8 +48,8 @@ class PartitionWriter {
     keys_[block_count_++] = key.head;
     return block_count_ == format::kBlockKeysMax ? flush() : Result<void>{};
   }
-  /// Keys without values, many at a time: write some to the front of room(), which is never empty
-  /// while the partition has fewer than `keys_max`, then say with fill() how many.
+  /// Returns room for many keys without values at a time, never empty below `keys_max` keys. The
+  /// caller writes keys to its front, then calls fill() with their number.
   [[nodiscard]] std::span<std::uint64_t> room(std::uint64_t keys_max) {
     return std::span(keys_)
         .subspan(block_count_)
@@ -60,17 +60,17 @@ class PartitionWriter {
     block_count_ += count;
     return block_count_ == format::kBlockKeysMax ? flush() : Result<void>{};
   }
-  /// The tails of the keys in room(), of 16-byte keys.
+  /// Returns room for the tails of the keys in room(), if keys have 16 bytes.
   [[nodiscard]] std::span<std::uint64_t> tail_room() {
     return std::span(tails_).subspan(block_count_);
   }
-  /// Of the key written last; there must be one.
+  /// Returns the head of the key written last; there must be one.
   [[nodiscard]] std::uint64_t last_head() const {
     return block_count_ != 0 ? keys_[block_count_ - 1] : last_key_;
   }
   [[nodiscard]] std::uint64_t key_count() const { return key_count_ + block_count_; }
   Result<PartitionPiece> finish();
-  /// Caller's thread: see RunWriter::give_back().
+  /// Runs on the caller's thread: see RunWriter::give_back().
   void give_back() { run_.give_back(); }
 
  private:
@@ -91,16 +91,14 @@ class PartitionWriter {
 };
 
 /// Walks a partition from the first key to the last, with one sequential read. Bytes that break a
-/// rule are kSegmentInvalid only if their checksums are right; else they have rotted, and the error
-/// is that of the chunk.
+/// rule are kSegmentInvalid only if their checksums are right; else the error is that of the chunk.
 class PartitionCursor {
  public:
-  /// `run` empty: a partition without keys.
+  /// Makes a cursor; without a `run` the partition has no keys.
   PartitionCursor(Storage& storage, const format::RunName& name,
                   const std::optional<format::RunRef>& run, std::uint64_t key_count, Shape shape);
 
-  /// Loads the first block; keys (heads) outside of [lowest, highest] are an error. Before anything
-  /// else.
+  /// Loads the first block. Call it first. Keys (heads) outside [lowest, highest] are an error.
   Result<void> start(std::uint64_t lowest, std::uint64_t highest) {
     lowest_ = lowest;
     highest_ = highest;
@@ -108,7 +106,7 @@ class PartitionCursor {
   }
   [[nodiscard]] bool at_end() const { return position_ == block_.key_count; }
   [[nodiscard]] Key16 key() const { return {keys_[position_], tails_[position_]}; }
-  /// Valid until the next advance().
+  /// Returns the value, valid until the next advance().
   [[nodiscard]] std::span<const std::byte> value() const {
     if (shape_.value_bytes == 0) return {};
     if (shape_.value_bytes > 0) return format::value_at(block_, position_, shape_.value_bytes);
@@ -118,21 +116,21 @@ class PartitionCursor {
     if (shape_.value_bytes < 0) value_begin_ += value().size();
     return ++position_ < block_.key_count ? Result<void>{} : load_block();
   }
-  /// The keys from here to the end of the block; none only at the end.
+  /// Returns the keys from here to the end of the block; none only at the end.
   [[nodiscard]] std::span<const std::uint64_t> keys() const {
     return std::span(keys_).first(block_.key_count).subspan(position_);
   }
-  /// Their tails, of 16-byte keys.
+  /// Returns the tails of these keys, if they have 16 bytes.
   [[nodiscard]] std::span<const std::uint64_t> tails() const {
     return std::span(tails_).first(block_.key_count).subspan(position_);
   }
-  /// Passes keys without values: at most keys().size().
+  /// Passes `count` keys without values, at most keys().size().
   Result<void> advance(std::size_t count) {
     position_ += static_cast<std::uint32_t>(count);
     return position_ < block_.key_count ? Result<void>{} : load_block();
   }
-  /// At the end: compares all checksums, and the walk with the footer: the bucket's key count alone
-  /// said where the blocks end. After it succeeded, everything that was read is believed.
+  /// Compares all checksums, and the footer with the walk, after the last key: the bucket's key
+  /// count alone told the end of the blocks. Only its success proves the keys that were read.
   Result<void> finish();
 
  private:
@@ -151,7 +149,7 @@ class PartitionCursor {
   Shape shape_;
   format::KeyBlock block_{};
   std::uint32_t position_ = 0;
-  std::size_t value_begin_ = 0;  // variable values: where that of position_ begins
+  std::size_t value_begin_ = 0;  // begin of the value of position_, if values are variable
   std::optional<Key16> last_key_;
   std::uint64_t lowest_ = 0;
   std::uint64_t highest_ = 0;
@@ -165,19 +163,19 @@ class PartitionLookup {
   static Result<std::shared_ptr<const PartitionLookup>> open(
       std::shared_ptr<const container::RunReader> reader, Shape shape);
 
-  /// The value, copied. cost: interpolation in the block index, one block
+  /// Returns the value, copied. cost: interpolation in the block index, one block
   Result<std::optional<std::vector<std::byte>>> find(Key16 key) const;
 
   [[nodiscard]] std::uint64_t block_count() const { return footer_.block_count; }
   [[nodiscard]] const format::PartitionFooter& footer() const { return footer_; }
   [[nodiscard]] const container::RunReader& reader() const { return *reader_; }
-  /// The encoded block, number `index`.
+  /// Returns an encoded block.
   Result<format::KeyBlock> block(std::uint64_t index) const;
-  /// Where that lies in the payload.
+  /// Returns the place of a block in the payload.
   Result<Extent> block_place(std::uint64_t index) const;
-  /// What the index says is the first key of a block.
+  /// Returns the first key of a block according to the index.
   Result<Key16> first_key(std::uint64_t index) const;
-  /// The last block whose first key is <= key, which is not below the first key of the partition.
+  /// Finds the last block whose first key is <= key. The partition's first key is not above key.
   Result<std::uint64_t> find_block(Key16 key) const;
 
  private:

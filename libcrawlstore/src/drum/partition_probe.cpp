@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariant: the keys of block_ before position_ are below every key that is still asked for.
+// Invariant: the keys of block_ before position_ are below the key of every later look-up.
 #include "drum/partition_probe.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace crawlstore::drum {
 namespace {
 
-/// So much is on its way from the disk while a window as long is looked at.
+/// Bytes that the disk fetches while the probe searches a window of the same length.
 constexpr std::uint64_t kWindowBytes = 2 * 1024 * 1024;
 
 }  // namespace

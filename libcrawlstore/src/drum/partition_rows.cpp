@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants: what first_row_of() says adds up to the key count of the footer; a block that is read
-// and holds another number of keys is an error.
+// Invariants: the counts of first_row_of() add up to the key count of the footer; a block that is
+// read and holds another number of keys is an error.
 #include "drum/partition_rows.h"
 
 #include <algorithm>
@@ -19,14 +19,14 @@ Result<std::shared_ptr<const PartitionRows>> PartitionRows::open(
   std::unique_ptr<PartitionRows> rows(new PartitionRows(std::move(lookup)));
   const auto& footer = rows->lookup_->footer();
   CRAWLSTORE_TRY(const auto last, rows->key_count_of(footer.block_count - 1));
-  // No block holds more than kBlockKeysMax. If the last one alone explains what is missing to that,
+  // No block holds more than kBlockKeysMax. If the last one alone explains the difference to that,
   // all others are full.
   const std::uint64_t missing = footer.block_count * format::kBlockKeysMax - footer.key_count;
   if (missing != format::kBlockKeysMax - last) CRAWLSTORE_TRY(rows->count_all());
   return std::shared_ptr<const PartitionRows>(std::move(rows));
 }
 
-/// As its header says; from 1 to kBlockKeysMax.
+/// Returns the key count of the block's header, from 1 to kBlockKeysMax.
 Result<std::uint32_t> PartitionRows::key_count_of(std::uint64_t block) const {
   CRAWLSTORE_TRY(const auto place, lookup_->block_place(block));
   if (place.length_bytes < sizeof(format::KeyBlockHeader)) {

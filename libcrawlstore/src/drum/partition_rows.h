@@ -8,12 +8,13 @@
 
 namespace crawlstore::drum {
 
-/// Which key of a partition is number n, and what is the number of a key. The index of a partition
-/// does not say how many keys its blocks hold; mostly that follows from the last one. Threads: any.
+/// Finds keys of a partition by number, and numbers by key. The index does not count the keys of
+/// blocks; mostly the count of the last block tells the others. Threads: any.
 class PartitionRows {
  public:
-  /// cost    the last block; when the others are not all full, the header of each
-  /// errors  kSegmentInvalid: the blocks do not hold as many keys as the footer says
+  /// Counts the keys of the blocks.
+  ///   cost    reads the last block; if the others are not all full, the header of each
+  ///   errors  kSegmentInvalid: the blocks do not hold as many keys as the footer says
   static Result<std::shared_ptr<const PartitionRows>> open(
       std::shared_ptr<const PartitionLookup> lookup);
 
@@ -26,9 +27,9 @@ class PartitionRows {
     format::BlockNumbers tails{};  ///< of 8-byte keys zeros
     [[nodiscard]] std::uint64_t end_row() const { return first_row + block.key_count; }
   };
-  /// The block that holds the key number `row`, which exists.
+  /// Reads the block that holds key number `row`, which exists.
   Result<void> read_block_of(std::uint64_t row, Block& out) const;
-  /// The number of the first key that is not below `key`.
+  /// Returns the number of the first key that is not below `key`.
   Result<std::uint64_t> lower_bound(Key16 key) const;
 
   [[nodiscard]] std::uint64_t key_count() const { return lookup_->footer().key_count; }
@@ -43,7 +44,7 @@ class PartitionRows {
   Result<void> read_block(std::uint64_t index, Block& out) const;
 
   std::shared_ptr<const PartitionLookup> lookup_;
-  std::vector<std::uint64_t> first_rows_;  // of each block; empty: all but the last one are full
+  std::vector<std::uint64_t> first_rows_;  // of each block; empty if all but the last are full
 };
 
 }  // namespace crawlstore::drum

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Invariants: the payloads are copies that nobody changes; what parse_*() has proved of them holds.
+// Invariant: the payloads are copies that never change, so that the proofs of parse_*() hold.
 #include "drum/pending_run.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace crawlstore::drum {
 namespace {
 
-/// What a codec says of a payload, with its place in the file.
+/// Returns the error of a codec about a payload, with its place in the file.
 tl::unexpected<Error> invalid(const Error& error, SegmentId segment, const format::RunRef& run) {
   const std::uint64_t begin = error.offset == Error::kNoOffset ? 0 : error.offset;
   return fail(error.code, error.text, run.offset_bytes + begin, segment);
@@ -85,7 +85,7 @@ void PendingRun::put_value(std::size_t index, std::size_t bytes_max, PendingRow&
   row.value = first_bytes(keys_.values.subspan(begin, row.value_bytes), bytes_max);
 }
 
-/// Of compressed blocks only those are read in which the first bytes lie.
+/// Puts the auxiliary, and reads only the compressed blocks in which its first bytes lie.
 Result<void> PendingRun::put_aux(std::size_t index, std::size_t bytes_max, PendingRow& row) const {
   if (auxes_.record_count == 0) return {};
   const bool is_uniform = auxes_.lengths.empty();

@@ -11,8 +11,8 @@
 
 namespace crawlstore::drum {
 
-/// Where something of each length begins, when all stand one behind the other: a sum in each so
-/// many. The lengths stay where they are.
+/// Offsets of things of the given lengths in their concatenation, from the sum before every
+/// kStep-th. The lengths outlive this.
 class LengthSums {
  public:
   LengthSums() = default;
@@ -25,10 +25,10 @@ class LengthSums {
   std::vector<std::uint64_t> begins_;  // of every kStep-th
 };
 
-/// A key run with its auxiliaries, verified and parsed: any request of it at once. Threads: any.
+/// A key run with its auxiliaries, verified and parsed, for random access. Threads: any.
 class PendingRun {
  public:
-  /// The log's run; `auxes`: the auxiliary log of its bucket, or nullptr.
+  /// Reads a run of the log. `auxes` is the auxiliary log of its bucket, or nullptr.
   static Result<std::shared_ptr<const PendingRun>> read(container::Reader& reader,
                                                         SegmentId key_log,
                                                         const format::RunRef& run,
@@ -42,8 +42,8 @@ class PendingRun {
   [[nodiscard]] std::uint64_t sequence(std::size_t index) const {
     return keys_.first_sequence + (keys_.sequences.empty() ? index : keys_.sequences[index]);
   }
-  /// Request number `index` < count(), with so many bytes of its value and its auxiliary. Its `row`
-  /// is not set.
+  /// Returns request number `index` < count(), with at most `bytes_max` bytes of its value and of
+  /// its auxiliary. Its `row` is not set.
   Result<PendingRow> request(std::size_t index, std::size_t bytes_max) const;
 
  private:
@@ -56,10 +56,10 @@ class PendingRun {
   format::RunRef run_;
   std::vector<std::byte> key_payload_;
   std::vector<std::uint64_t> unpacked_;
-  format::KeyRun keys_;  // spans of the two
+  format::KeyRun keys_;  // points into the two members before it
   LengthSums values_;
   std::vector<std::byte> aux_payload_;
-  format::AuxRun auxes_;  // spans of that
+  format::AuxRun auxes_;  // points into aux_payload_
   LengthSums aux_lengths_;
   LengthSums aux_blocks_;
 };

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// The recent-keys window: which keys were inserted lately, and where in their bucket's array the
-/// request stands. Who finds a key here has an earlier request of the same array to refer to.
+/// The recent-keys window: the keys inserted lately, and the places of their requests in the array
+/// of their bucket. A later request of a key found here refers to that request.
 ///
-/// Keys are noted only while their request is in an array, and an array has a number of its own
-/// from its first request to its last: when it is sealed, logged or given away, its keys are found
-/// no more. So nothing that happens to requests later (a dispatcher that throws, a commit that
-/// fails) has to be told to the window.
+/// Keys are noted only while their request is in an array, and each array has a number of its own.
+/// When an array is sealed, logged or given away, its keys are found no more. So later events, such
+/// as a dispatcher that throws or a commit that fails, do not concern the window.
 
 #include <algorithm>
 #include <bit>
@@ -22,24 +21,24 @@
 
 namespace crawlstore::drum {
 
-/// Direct-mapped. It rests while too few requests repeat: then it is neither asked nor told, which
-/// costs nothing. When to rest depends on what was asked, never on clocks: equal requests make
+/// A direct-mapped table. It rests while too few requests repeat: then nothing looks into it or
+/// notes keys. Rests depend only on earlier requests, never on clocks, so that equal requests make
 /// equal arrays.
 class RecentKeys {
  public:
   static constexpr std::size_t kNotFound = std::numeric_limits<std::size_t>::max();
-  /// A look at a request costs about a quarter of the processor time that a repeat that is found
-  /// saves; the bytes that it saves decide what lies between.
+  /// Requests for each repeat found above which the window rests. A look at a request costs about a
+  /// quarter of the processor time that a found repeat saves, and repeats also save bytes.
   static constexpr std::uint64_t kRequestsPerRepeat = 5;
-  /// It rests for so many times the requests after which that is decided.
+  /// Requests of a rest, as a multiple of those before the decision to rest.
   static constexpr std::uint64_t kRest = 31;
 
-  /// What stands for a key here. Names of 8-byte keys are the keys; those of 16 bytes may share
-  /// one.
+  /// Returns the number that stands for a key in the table. That of an 8-byte key is the key; two
+  /// keys of 16 bytes may share one.
   static std::uint64_t name_of(std::uint64_t key) { return key; }
   static std::uint64_t name_of(Key16 key) { return key.head ^ key.tail * 0xBF58476D1CE4E5B9U; }
 
-  /// For `count` keys, rounded up to a power of two; 0 = off. Forgets all.
+  /// Makes a table of `count` keys, rounded up to a power of two; 0 = off. Forgets all keys.
   void resize(std::size_t count) {
     count_ = count == 0 ? 0 : std::bit_ceil(count);
     slots_ = std::vector<Slot>();
@@ -49,27 +48,28 @@ class RecentKeys {
   }
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] std::size_t memory_bytes() const { return slots_.capacity() * sizeof(Slot); }
-  /// The number of an array that begins.
+  /// Returns the number of an array that begins.
   std::uint64_t begin_array() { return ++array_; }
 
-  /// Are the next requests to be looked at?
+  /// Whether the caller should look for the next requests.
   [[nodiscard]] bool is_awake() const { return count_ != 0 && resting_ == 0; }
-  /// Before the first of some requests is looked at.
+  /// Allocates the table; call it before the first prefetch(), find() or note().
   void wake() {
     if (slots_.size() != count_) slots_.resize(count_);
   }
   void prefetch(std::uint64_t key) const { __builtin_prefetch(&slots_[slot_of(key)], 1); }
-  /// Which request of the array, counting only its keys, has inserted the key?
+  /// Returns the index, among the array's keys, of the request that inserts the key; or kNotFound.
   [[nodiscard]] std::size_t find(std::uint64_t key, std::uint64_t array) const {
     const Slot& slot = slots_[slot_of(key)];
     return slot.key == key && slot.place >> kIndexBits == array ? slot.place & kIndexMask
                                                                 : kNotFound;
   }
-  /// The array's request `index`, counting only its keys, inserts the key.
+  /// Notes that the array's request `index`, counting only its keys, inserts the key.
   void note(std::uint64_t key, std::uint64_t array, std::size_t index) {
     slots_[slot_of(key)] = {key, array << kIndexBits | index};
   }
-  /// So many were looked at, and so many of them found; or, while it rests, went by.
+  /// Counts requests and the repeats found among them; while the window rests, requests that
+  /// passed.
   void count(std::uint64_t asked, std::uint64_t found) {
     if (count_ == 0) return;
     if (resting_ != 0) {
@@ -93,8 +93,8 @@ class RecentKeys {
     std::uint64_t key = 0;
     std::uint64_t place = kNotFound;  // the array's number, and the index
   };
-  /// Keys of a bucket have their highest bits in common; any others do where keys are hashes, and
-  /// the product spreads those that are not.
+  /// Keys of a bucket share their highest bits. Of hashes any other bits would do; the product
+  /// spreads keys that are no hashes.
   [[nodiscard]] std::size_t slot_of(std::uint64_t key) const {
     return (key * 0x9E3779B97F4A7C15U >> 32) & (count_ - 1);
   }
@@ -104,7 +104,7 @@ class RecentKeys {
   std::uint64_t array_ = 0;  // the newest; 0 is the number of none
   std::uint64_t asked_ = 0;
   std::uint64_t found_ = 0;
-  std::uint64_t resting_ = 0;  // so many requests more
+  std::uint64_t resting_ = 0;  // requests until the window wakes
 };
 
 }  // namespace crawlstore::drum

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Requests of keys which an update or check_update before them, among the same requests, inserts.
-/// They are duplicates and change nothing, so no merge sorts them: each is only a note of where it
-/// stands among the keys, and which of them it repeats.
+/// Requests of keys that an earlier update or check_update of the same array inserts. They are
+/// duplicates and change nothing, so no merge sorts them. Each is only a note of its place among
+/// the keys, and of the key that it repeats.
 ///
-/// A note has 3 bytes: how many keys came since the repeat before (or the beginning), and, in two
-/// bytes, how many keys stand between its key and it. Where the first number is kMoreKeys there is
-/// no repeat: so many keys more came. In memory only: in a run a repeat is a key.
+/// A note has 3 bytes: one counts the keys since the repeat before (or the beginning), two count
+/// the keys between its key and itself. If the first is kMoreKeys, there is no repeat: the other
+/// counts further keys. Notes are in memory only: in a run a repeat is a key.
 
 #include <cstddef>
 #include <cstdint>
@@ -38,19 +38,19 @@ class RepeatNotes {
   RepeatNotes& operator=(const RepeatNotes&) = delete;
   ~RepeatNotes() = default;
 
-  /// Can a request that comes when there are `key_count` keys repeat this one?
+  /// Whether a request after `key_count` keys can repeat key number `key_index`.
   static bool can_reach(std::uint64_t key_count, std::uint64_t key_index) {
     return key_count - 1 - key_index <= kDistanceMax;
   }
-  /// A request that comes when there are `key_count` keys, of one that it can reach.
+  /// Adds a request after `key_count` keys that repeats key number `key_index`, within its reach.
   ///   common_tag  the tag of all repeats before it, unless they have had others already
   void append(std::uint64_t key_count, std::uint64_t key_index, std::uint16_t tag,
               std::uint16_t common_tag);
-  /// Has it the place, and the memory, for a note without another before it?
+  /// Whether the last slab has room for a note, and the note needs no kMoreKeys before it.
   [[nodiscard]] bool has_room(std::uint64_t key_count) const {
     return next_ != end_ && key_count - key_count_ < kMoreKeys;
   }
-  /// The fast way, when all have the common tag.
+  /// Adds a request fast, if has_room() and all repeats have the common tag.
   void append_into_room(std::uint64_t key_count, std::uint64_t key_index) {
     put(key_count - key_count_, key_count - 1 - key_index);
     key_count_ = key_count;
@@ -59,19 +59,19 @@ class RepeatNotes {
   static constexpr std::uint64_t kNoteBytes = 3;
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
-  /// What they need, without what the columns have in reserve.
+  /// Returns the bytes that the notes fill, without those that the columns have in reserve.
   [[nodiscard]] std::uint64_t request_bytes() const {
     return note_count() * kNoteBytes + tags_.size() * 2;
   }
   [[nodiscard]] std::uint64_t memory_bytes() const {
     return list_.slabs().size() * kSlabBytes + tags_.capacity() * 2;
   }
-  /// Empty: all have the common tag.
+  /// Returns the tags of the repeats; none if all have the common tag.
   [[nodiscard]] std::span<const std::uint16_t> tags() const { return tags_; }
-  /// How many of them are answered as duplicates: an update is not.
+  /// Returns the number of repeats that are answered as duplicates: updates are not.
   [[nodiscard]] std::uint64_t duplicate_count(std::uint16_t common_tag) const;
 
-  /// Reads the notes, one after the other.
+  /// Reads the notes in their order.
   class Cursor {
    public:
     Cursor() = default;
@@ -81,11 +81,11 @@ class RepeatNotes {
       advance();
     }
 
-    /// How many keys stand before the repeat; more than there can be behind the last one.
+    /// Returns the number of keys before the repeat; after the last repeat the highest number.
     [[nodiscard]] std::uint64_t key_count() const { return key_count_; }
-    /// Which of them it repeats.
+    /// Returns the number of the key that it repeats.
     [[nodiscard]] std::uint64_t key_index() const { return key_index_; }
-    /// On to the next.
+    /// Goes to the next repeat.
     void advance() {
       while (left_ != 0) {
         --left_;
@@ -151,8 +151,8 @@ class RepeatNotes {
 class Arrivals {
  public:
   using Spans = std::span<const std::span<const std::uint64_t>>;
-  /// `keys`: one span, or slabs; `tails`: of 16-byte keys, cut as their heads, else none. No
-  /// repeats: nullptr.
+  /// `keys` are one span, or slabs; `tails` those of 16-byte keys, cut as their heads, else none.
+  /// `repeats` is nullptr if there are none.
   Arrivals(Spans keys, Spans tails, const RepeatNotes* repeats) : keys_(keys), tails_(tails) {
     if (repeats != nullptr) repeats_ = RepeatNotes::Cursor(*repeats);
   }
@@ -162,7 +162,7 @@ class Arrivals {
     std::size_t index = 0;  ///< of the key, among the keys; of a repeat, among the repeats
     bool is_repeat = false;
   };
-  /// The next one; there must be one.
+  /// Returns the next arrival; there must be one.
   Arrival next() {
     if (repeats_.key_count() != key_count_) {
       if (next_ == end_) {

@@ -12,7 +12,7 @@
 
 namespace crawlstore::drum {
 
-/// Before the key is appended: its tag, where not all are the same.
+/// Stores the tag of the next key, unless all tags are equal. Call it before the key is appended.
 void RequestColumns::note_tag(std::uint16_t tag) {
   if (keys_.empty()) {
     uniform_tag_ = tag;
@@ -116,7 +116,7 @@ RequestColumns::View RequestColumns::view() const {
   return view;
 }
 
-/// Of all requests, repeats included.
+/// Writes the keys of all requests, repeats included.
 void RequestColumns::write_keys(std::vector<std::uint64_t>& keys,
                                 std::vector<std::uint64_t>& tails) const {
   const auto heads = keys_.spans();
@@ -139,7 +139,7 @@ void RequestColumns::write_keys(std::vector<std::uint64_t>& keys,
   }
 }
 
-/// One a request, in arrival order; none when all are uniform_tag_.
+/// Writes a tag for each request, in arrival order; none if all are uniform_tag_.
 void RequestColumns::write_tags(std::vector<std::uint16_t>& tags) const {
   if (repeats_.count() == 0) {
     tags = tags_;

@@ -19,16 +19,16 @@
 
 namespace crawlstore::drum {
 
-/// Requests of one bucket in arrival order, as columns. Columns that would hold one number over and
-/// over stay empty. Keys and auxiliaries grow slab by slab. Repeats (repeat_notes.h) are kept apart
-/// from the keys that a merge sorts; requests that have sequences or values have none.
+/// Requests of one bucket in arrival order, as columns. A column stays empty while all its numbers
+/// are equal. Keys and auxiliaries grow slab by slab. Repeats (repeat_notes.h) are apart from the
+/// keys that a merge sorts; there are none among requests with sequences or values.
 class alignas(kLineBytes) RequestColumns {
  public:
-  /// With a pool the memory of its keys comes from there, and goes back.
+  /// Makes empty columns; those that grow by slabs take them from the pool, and give them back.
   explicit RequestColumns(const std::shared_ptr<SlabPool>& pool = nullptr)
       : keys_(pool), repeats_(pool), tails_(pool), auxes_(pool) {}
 
-  /// Brings near what append() will need; first the columns, and when they are there, their ends.
+  /// Prefetches the memory that append() will use: first the columns, later their ends.
   void prefetch() const {
     const auto* const begin = static_cast<const std::byte*>(static_cast<const void*>(this));
     for (std::size_t i = 0; i < sizeof(*this); i += kLineBytes) __builtin_prefetch(begin + i, 1);
@@ -39,24 +39,23 @@ class alignas(kLineBytes) RequestColumns {
     auxes_.prefetch_end();
   }
 
-  /// A missing value of fixed size is zeros.
+  /// Appends a request. A missing value of fixed size is zeros.
   void append(std::uint16_t tag, Key16 key, Shape shape, std::span<const std::byte> value,
               std::span<const std::byte> aux);
-  /// A key alone (no value, no auxiliary), the fast way: only after takes_plain_key() said yes.
+  /// Appends a key without value or auxiliary fast, if takes_plain_key().
   void append_plain_key(std::uint64_t key) { keys_.push_back_into_room(key); }
-  /// The same of 16 bytes.
   void append_plain_key(Key16 key) {
     keys_.push_back_into_room(key.head);
     tails_.push_back_into_room(key.tail);  // as long as keys_
   }
-  /// Is there room for such a key, and do all requests have this tag and no auxiliary?
+  /// Whether there is room for such a key, and all requests have this tag and no auxiliary.
   [[nodiscard]] bool takes_plain_key(std::uint16_t tag) const {
     return plain_tag_ == tag && keys_.has_room();
   }
-  /// A request, of any operation, of the key that request `key_index` inserts, counting only keys.
-  /// Only where there are no values, and when can_repeat().
+  /// Appends a request, of any operation, that repeats key number `key_index`, which its request
+  /// inserts. Requires can_repeat(), and no values.
   void append_repeat(std::uint16_t tag, std::uint64_t key_index, std::span<const std::byte> aux);
-  /// Is this the key of request `index`, counting only keys? Of 8 bytes the window has compared it.
+  /// Whether `key` is the key number `index`. The window has compared keys of 8 bytes.
   [[nodiscard]] static bool has_key(std::uint64_t, std::uint64_t) { return true; }
   [[nodiscard]] bool has_key(std::uint64_t index, Key16 key) const {
     return tails_.empty() || (keys_.at(index) == key.head && tails_.at(index) == key.tail);
@@ -64,55 +63,55 @@ class alignas(kLineBytes) RequestColumns {
   [[nodiscard]] bool can_repeat(std::uint64_t key_index) const {
     return RepeatNotes::can_reach(keys_.size(), key_index);
   }
-  /// Without auxiliary, the fast way, in kPlainRepeatBytes: only after takes_plain_repeat() said
-  /// yes, and when can_repeat().
+  /// Appends a repeat without auxiliary fast, in kPlainRepeatBytes. Requires takes_plain_repeat()
+  /// and can_repeat().
   void append_plain_repeat(std::uint64_t key_index) {
     repeats_.append_into_room(keys_.size(), key_index);
   }
-  /// Is there room for such a repeat, and do all requests have this tag and no auxiliary?
+  /// Whether there is room for such a repeat, and all requests have this tag and no auxiliary.
   [[nodiscard]] bool takes_plain_repeat(std::uint16_t tag) const {
     return plain_tag_ == tag && repeats_.has_room(keys_.size());
   }
   static constexpr std::uint64_t kPlainRepeatBytes = RepeatNotes::kNoteBytes;
-  /// Names the array among all that there ever are, for the recent-keys window; 0: none.
+  /// Sets the number of the array for the recent-keys window, never used before; 0 means none.
   void set_number(std::uint64_t number) { number_ = number; }
   [[nodiscard]] std::uint64_t number() const { return number_; }
   /// Sets the sequence of the request appended last; either all have one or none.
   void append_sequence(std::uint64_t sequence) { sequences_.push_back(sequence); }
-  /// Sequences are written as 32-bit offsets: may this one stand behind the first one?
+  /// Whether the sequence can follow the first one, as runs store sequences as 32-bit offsets.
   [[nodiscard]] bool can_hold(std::uint64_t sequence) const {
     return sequences_.empty() || sequence - sequences_.front() <= 0xFFFFFFFF;
   }
-  /// There must be one.
+  /// Returns the last sequence; there must be one.
   [[nodiscard]] std::uint64_t last_sequence() const { return sequences_.back(); }
 
-  /// What is in them; they are empty then.
+  /// Moves the requests out, and leaves empty columns.
   [[nodiscard]] RequestColumns take() { return std::exchange(*this, RequestColumns(keys_.pool())); }
   void clear() { (void)take(); }
 
   [[nodiscard]] std::uint64_t count() const { return keys_.size() + repeats_.count(); }
-  /// What a merge sorts.
+  /// Returns the number of keys that a merge sorts.
   [[nodiscard]] std::uint64_t key_count() const { return keys_.size(); }
   [[nodiscard]] bool empty() const { return keys_.empty(); }
   [[nodiscard]] std::uint64_t aux_bytes() const { return auxes_.size(); }
   [[nodiscard]] std::uint64_t value_bytes() const { return values_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
-  /// What the requests need, without what the columns have in reserve.
+  /// Returns the bytes that the requests fill, without those that the columns have in reserve.
   [[nodiscard]] std::uint64_t request_bytes() const { return key_bytes() + other_bytes_; }
-  /// Of these, the keys and repeats.
+  /// Returns the part of request_bytes() that keys and repeats fill.
   [[nodiscard]] std::uint64_t key_bytes() const {
     return (keys_.size() + tails_.size()) * 8 + repeats_.request_bytes();
   }
-  /// What they need in runs, about: there a repeat is a key.
+  /// Estimates the bytes of the requests in runs, where a repeat is a key.
   [[nodiscard]] std::uint64_t logged_bytes() const {
     return count() * (tails_.empty() ? 8 : 16) + other_bytes_;
   }
 
-  /// What a merge reads. Spans live as long as these columns stay as they are.
+  /// The input of a merge. Spans are valid while these columns stay as they are.
   struct View {
     std::uint64_t key_count = 0;
     std::uint16_t uniform_tag = 0;
-    std::vector<std::span<const std::uint64_t>> keys;   ///< one behind the other, none empty
+    std::vector<std::span<const std::uint64_t>> keys;   ///< together all keys; no span is empty
     std::vector<std::span<const std::uint64_t>> tails;  ///< of 16-byte keys, cut as their heads
     std::span<const std::uint16_t> tags;                ///< of the keys; empty: all uniform_tag
     const RepeatNotes* repeats = nullptr;               ///< their common tag is uniform_tag
@@ -120,18 +119,18 @@ class alignas(kLineBytes) RequestColumns {
     std::span<const std::byte> values;
     std::uint32_t uniform_aux_bytes = 0;
     std::span<const std::uint32_t> aux_lengths;   ///< of all requests; empty: uniform_aux_bytes
-    std::span<const std::span<std::byte>> auxes;  ///< one behind the other
+    std::span<const std::span<std::byte>> auxes;  ///< together all auxiliaries
   };
   [[nodiscard]] View view() const;
 
-  /// Is there an update or a check_update of the key? Not while another thread asks.
+  /// Whether there is an update or a check_update of the key. Threads: one at a time.
   ///   hash  InsertIndex::hash_of(key)
-  ///   cost  O(1), and the same for each request since it was last asked; 5 to 11 bytes a key
+  ///   cost  O(1) for itself and for each request since the last call; 5 to 11 bytes a key
   [[nodiscard]] bool inserts(Key16 key, std::uint64_t hash) const;
-  /// Brings near what that will need.
+  /// Prefetches the memory that inserts() will use.
   void prefetch_inserts(std::uint64_t hash) const { inserts_.prefetch(hash); }
 
-  /// Where runs go: a bucket's logs; key run `id`, auxiliary run `id` + 1.
+  /// The destination of runs: a bucket's logs, key run `id`, and auxiliary run `id` + 1.
   struct Place {
     SegmentId key_log;
     SegmentId aux_log;
@@ -148,9 +147,9 @@ class alignas(kLineBytes) RequestColumns {
     std::vector<std::byte> auxes;  // empty: all auxiliaries are
     std::uint64_t count = 0;
   };
-  /// Encodes them, on any thread. first_sequence counts where no request has its own.
+  /// Encodes the requests, on any thread. first_sequence counts if they have no sequences.
   void encode(std::uint64_t first_sequence, std::int32_t value_bytes, Encoded& to) const;
-  /// Writes them; the caller owns the extents.
+  /// Writes the runs; the caller owns their extents.
   static Result<Runs> write(container::SegmentWriter& writer, Place place, const Encoded& encoded);
 
  private:
@@ -170,9 +169,9 @@ class alignas(kLineBytes) RequestColumns {
   }
   void index_inserts() const;
 
-  // What the fast ways need is in two cache lines.
+  // The members that the fast ways use are in two cache lines.
   KeySlabs keys_;  // of 16-byte keys the heads
-  /// Of all requests, as long as it is the same and they have no auxiliaries.
+  /// The tag of all requests while they share it and have no auxiliaries; else kNotPlain.
   std::int32_t plain_tag_ = kNotPlain;
   std::uint16_t uniform_tag_ = 0;
   std::uint64_t number_ = 0;
@@ -185,7 +184,7 @@ class alignas(kLineBytes) RequestColumns {
   std::uint32_t uniform_aux_bytes_ = 0;
   std::vector<std::uint32_t> aux_lengths_;  // empty: all uniform_aux_bytes_
   ByteSlabs auxes_;
-  std::uint64_t other_bytes_ = 0;  // of the requests, beside key_bytes()
+  std::uint64_t other_bytes_ = 0;  // of the requests, in addition to key_bytes()
   mutable InsertIndex inserts_;    // of the first indexed_count_ keys
   mutable std::size_t indexed_count_ = 0;
 };

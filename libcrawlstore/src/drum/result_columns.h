@@ -18,7 +18,7 @@ class ResultColumns {
   void append(const RawAnswer& answer, Shape shape);
   [[nodiscard]] std::uint64_t count() const { return keys_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
-  /// One run of a results log. The caller owns its extent.
+  /// Writes one run of a results log. The caller owns its extent.
   Result<format::RunRef> write(container::SegmentWriter& writer, SegmentId segment, RunId id,
                                std::int32_t value_bytes) const;
 
@@ -34,7 +34,7 @@ class ResultColumns {
   std::vector<std::byte> auxes_;
 };
 
-/// The answers of a verified result run, in order.
+/// Visits the answers of a verified result run, in order.
 Result<void> for_each_answer(std::span<const std::byte> payload,
                              const std::function<Result<void>(std::span<const RawAnswer>)>& visit);
 

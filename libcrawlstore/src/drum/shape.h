@@ -7,7 +7,7 @@
 
 namespace crawlstore::drum {
 
-/// What the keys and the values of a DRUM are.
+/// The lengths of the keys and the values of a DRUM.
 struct Shape {
   std::uint16_t key_bytes = format::kKeyBytes;  // 8 or 16
   std::int32_t value_bytes = 0;                 // 0 none, -1 any length

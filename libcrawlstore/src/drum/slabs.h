@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Columns that grow slab by slab: growing moves nothing, and wastes less than a slab.
+/// Columns that grow slab by slab: growth moves nothing, and wastes less than a slab.
 
 #include <algorithm>
 #include <array>
@@ -20,12 +20,12 @@ namespace crawlstore::drum {
 inline constexpr std::size_t kSlabBytes = 4096;
 inline constexpr std::size_t kSlabKeys = kSlabBytes / sizeof(std::uint64_t);
 inline constexpr std::size_t kLineBytes = 64;  // of the processor's caches
-/// As long as nothing else is said, a slab is numbers.
+/// A slab is an array of numbers, which ByteSlabs uses as bytes.
 using Slab = std::array<std::uint64_t, kSlabKeys>;
 using SlabPtr = std::unique_ptr<Slab>;
 
-/// Keeps slabs for the next array: taking them from the system and giving them back costs more than
-/// filling them. Threads: any.
+/// Keeps slabs for the next array, as allocating and freeing them costs more than filling them.
+/// Threads: any.
 class SlabPool {
  public:
   [[nodiscard]] SlabPtr take() {
@@ -44,7 +44,7 @@ class SlabPool {
       const std::lock_guard lock(mutex_);
       slabs_.insert(slabs_.end(), std::make_move_iterator(slabs.begin()),
                     std::make_move_iterator(slabs.end()));
-    } catch (...) {  // no memory for the list: the system gets them
+    } catch (...) {  // without memory for the list the slabs are freed
       return;
     }
   }
@@ -54,7 +54,7 @@ class SlabPool {
   std::vector<SlabPtr> slabs_;  // guarded by mutex_
 };
 
-/// The slabs of a column, from a pool (they go back there) or from the system.
+/// The slabs of a column, from a pool, to which they return, or from the system.
 class SlabList {
  public:
   explicit SlabList(std::shared_ptr<SlabPool> pool = nullptr) : pool_(std::move(pool)) {}
@@ -112,7 +112,7 @@ class KeySlabs {
     push_back_into_room(key);
   }
   [[nodiscard]] bool has_room() const { return next_ != end_; }
-  /// Where the next key goes, as far as there is room.
+  /// Returns the place of the next key, if there is room.
   [[nodiscard]] const std::uint64_t* next_place() const { return next_; }
   void push_back_into_room(std::uint64_t key) { *next_++ = key; }
 
@@ -124,11 +124,11 @@ class KeySlabs {
     return (*list_.slabs()[index / kSlabKeys])[index % kSlabKeys];
   }
   [[nodiscard]] std::size_t memory_bytes() const { return list_.slabs().size() * kSlabBytes; }
-  /// Of the keys, those from kSlabKeys * index on, up to kSlabKeys; there must be some.
+  /// Returns at most kSlabKeys keys from number kSlabKeys * index on; there must be some.
   [[nodiscard]] std::span<const std::uint64_t> slab(std::size_t index) const {
     return {list_.slabs()[index]->data(), std::min(size() - index * kSlabKeys, kSlabKeys)};
   }
-  /// The keys, one span behind the other; none is empty.
+  /// Returns spans that together have all keys; none is empty.
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> spans() const {
     std::vector<std::span<const std::uint64_t>> spans;
     for (std::size_t i = 0; i < list_.slabs().size(); ++i) spans.push_back(slab(i));
@@ -153,7 +153,7 @@ class ByteSlabs {
     std::memcpy(to, bytes.data(), bytes.size());
     size_ += bytes.size();
   }
-  /// Brings the place of the next string near.
+  /// Prefetches the place of the next string.
   void prefetch_end() const {
     if (spans_.empty()) return;
     const std::byte* const end = spans_.back().data() + spans_.back().size();
@@ -165,7 +165,7 @@ class ByteSlabs {
   [[nodiscard]] std::size_t memory_bytes() const {
     return list_.slabs().size() * kSlabBytes + own_bytes_;
   }
-  /// The bytes, one span behind the other; no string crosses spans.
+  /// Returns spans that together have all bytes; no string crosses spans.
   [[nodiscard]] std::span<const std::span<std::byte>> spans() const { return spans_; }
 
  private:
@@ -191,7 +191,7 @@ class ByteSlabs {
   SlabList list_;
   std::vector<std::unique_ptr<std::byte[]>> own_;
   std::vector<std::span<std::byte>> spans_;
-  std::size_t slab_left_ = 0;  // behind the last span
+  std::size_t slab_left_ = 0;  // bytes of the slab after the last span
   std::size_t own_bytes_ = 0;
   std::size_t size_ = 0;
 };

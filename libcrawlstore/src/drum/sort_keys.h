@@ -8,7 +8,7 @@
 
 namespace crawlstore::drum {
 
-/// Sorts at most kSortCountMax keys, as merges sort requests, and keeps one of each.
+/// Sort at most kSortCountMax keys, as merges sort requests, and keep one of each.
 void sort_unique(std::vector<std::uint64_t>& keys);
 void sort_unique(std::vector<Key16>& keys);
 

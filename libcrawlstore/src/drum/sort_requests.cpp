@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One scatter by the leading bits (behind those that all keys share) makes groups of about a
-// hundred requests; a word holds the key bits behind them, and the arrival index below. A group is
+// One scatter by the leading bits (after those that all keys share) makes groups of about a
+// hundred requests; a word holds the key bits after them, and the arrival index below. A group is
 // sorted in the first-level cache, as plain numbers, so equal keys stay in arrival order. Groups
 // are many enough that a word usually holds all bits that are left; else the rest is compared
 // afterwards.
@@ -22,8 +22,8 @@ constexpr unsigned kGroupSizeBits = 7;
 constexpr std::size_t kSmallGroup = 12;
 constexpr unsigned kCellBitsMax = 11;
 constexpr std::size_t kCellGroup = std::size_t{1} << kCellBitsMax;
-/// More in one cell means that the words are not spread evenly. The requests of a popular key share
-/// a cell, and cost nothing: they are in order already.
+/// Words in one cell above which they are not spread evenly. The requests of a popular key share a
+/// cell, and cost nothing: they are in order already.
 constexpr std::uint16_t kCellCountMax = 64;
 
 void insertion_sort(std::span<std::uint64_t> words) {
@@ -36,7 +36,7 @@ void insertion_sort(std::span<std::uint64_t> words) {
 }
 
 /// Spreads evenly distributed words over as many cells as there are words, which leaves each near
-/// its place. False when they are not evenly distributed; nothing has moved then.
+/// its place. Returns false, and moves nothing, if they are not evenly distributed.
 bool spread(std::span<std::uint64_t> words) {
   std::array<std::uint16_t, kCellGroup> cells;   // NOLINT(*-member-init): as far as it is used
   std::array<std::uint64_t, kCellGroup> spread;  // NOLINT(*-member-init)
@@ -67,7 +67,7 @@ void sort_group(std::span<std::uint64_t> words) {
 
 }  // namespace
 
-/// Which bits of a key are where.
+/// The places of the bits of a key in group numbers and words.
 struct SortedRequests::Shape {
   std::uint64_t first = 0;  // the first key
   unsigned shared_bits = 0;
@@ -123,7 +123,7 @@ void SortedRequests::emit(const Shape& shape, std::uint64_t group, std::size_t b
 }
 
 void SortedRequests::repair_ties(Spans keys, const Shape& shape) {
-  // The words are done with: room for the keys in arrival order.
+  // The words are no longer needed: their memory takes the keys in arrival order.
   auto end = words_.begin();
   for (const auto& span : keys) end = std::copy(span.begin(), span.end(), end);
   const auto before = [this](std::uint32_t a, std::uint32_t b) {
@@ -142,7 +142,7 @@ void SortedRequests::repair_ties(Spans keys, const Shape& shape) {
   }
 }
 
-/// By `keys` alone.
+/// Sorts by `keys` alone.
 void SortedRequests::sort_numbers(Spans keys) {
   size_ = 0;
   for (const auto& span : keys) size_ += span.size();
@@ -171,7 +171,7 @@ void SortedRequests::sort_numbers(Spans keys) {
   if (shape.lost_bits != 0) repair_ties(keys, shape);
 }
 
-/// Behind a sort by heads: puts requests with one head into the order of their tails.
+/// Puts requests with one head into the order of their tails, after a sort by heads.
 void SortedRequests::sort_tails(Spans tails) {
   if (tails_.size() < size_) tails_.resize(size_);
   auto end = words_.begin();  // the words are done with: room for the tails in arrival order

@@ -15,29 +15,30 @@ namespace crawlstore::drum {
 static_assert(kSortCountMax == std::uint32_t{1} << 24);
 static_assert(kSortCountMax >= format::kRequestsPerRunMax);
 
-/// Requests ordered by key, then by arrival. Reuse it: the memory stays for the next sort.
+/// Requests ordered by key, then by arrival. Its memory stays for the next sort.
 class SortedRequests {
  public:
   using Spans = std::span<const std::span<const std::uint64_t>>;
 
-  /// `keys`: together at most kSortCountMax keys, in arrival order; no span is empty. `tails`: of
-  /// 16-byte keys, whose heads are `keys`; cut in the same way; else empty.
+  /// Sorts requests with the given keys, in arrival order. No span is empty.
+  ///   keys  at most kSortCountMax together; the heads, if keys have 16 bytes
+  ///   tails of 16-byte keys, cut as `keys`; else empty
   ///   cost  hashed keys: one scatter over n words of 8 bytes, then sorts of about a hundred words
   ///         in the first-level cache. Any keys: O(n log n).
   void sort(Spans keys, Spans tails = {});
 
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] std::span<const std::uint64_t> keys() const { return {keys_.data(), size_}; }
-  /// Those of `keys`; empty if keys have 8 bytes.
+  /// Returns the tails of `keys`; empty if keys have 8 bytes.
   [[nodiscard]] std::span<const std::uint64_t> tails() const {
     return {tails_.data(), is_wide_ ? size_ : 0};
   }
-  /// Where a request was in arrival order.
+  /// Returns the place of each request in arrival order.
   [[nodiscard]] std::span<const std::uint32_t> arrivals() const {
     return {arrivals_.data(), size_};
   }
 
-  /// Keeps the first arrival of each key; the others set `repeated[arrival]`.
+  /// Keeps the first arrival of each key, and sets `repeated[arrival]` to whether it was another.
   void keep_first(std::span<std::uint8_t> repeated);
 
  private:

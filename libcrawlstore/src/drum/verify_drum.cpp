@@ -22,7 +22,7 @@ SequenceRun sequences_of(SegmentId segment, const format::RunRef& run,
           column == 0 ? 0 : run.offset_bytes + column};
 }
 
-/// Of one drum.
+/// Verifies one drum.
 class DrumVerifier {
  public:
   DrumVerifier(container::SegmentVerifier& segments, const format::SegmentEntry& entry,
@@ -43,17 +43,17 @@ class DrumVerifier {
   Result<void> verify_partition(std::size_t bucket);
   Result<void> verify_key_log(std::size_t bucket);
   Result<void> verify_aux_log(std::size_t bucket);
-  /// That no two waiting requests have the same sequence number.
+  /// Checks that no two waiting requests have one sequence number.
   Result<void> verify_sequences();
   Result<void> verify_consumers();
-  /// Keys and values as the bucket and the drum ask for.
+  /// Checks keys and values against the bucket and the drum.
   void verify_keys(std::size_t bucket, SegmentId segment, const format::RunRef& run,
                    const KeyContent& content);
   void verify_shape(SegmentId segment, const format::RunRef& run, const KeyContent& content);
-  /// Sequence numbers and consumers as the drum asks for.
+  /// Checks sequence numbers and consumers against the drum.
   void verify_requests(SegmentId segment, const format::RunRef& run, const RequestContent& content);
 
-  /// The segment that the drum names, when it exists and is what the drum takes it for.
+  /// Finds the segment that the drum names, and checks that it has the kind that the drum needs.
   const format::SegmentEntry* member(SegmentId id, SegmentKind kind);
   [[nodiscard]] bool has_consumer(std::uint16_t id) const {
     return std::ranges::binary_search(table_.consumers, id, {}, &format::DrumConsumer::id);
@@ -171,7 +171,7 @@ Result<void> DrumVerifier::verify_key_log(std::size_t bucket) {
   return {};
 }
 
-/// Each auxiliary run goes with the key run whose id is one lower.
+/// Checks that each auxiliary run belongs to a key run whose id is one lower.
 Result<void> DrumVerifier::verify_aux_log(std::size_t bucket) {
   const auto& expected = table_.buckets[bucket];
   const auto* entry = member(expected.aux_log, SegmentKind::kDrumAuxLog);

@@ -7,7 +7,7 @@
 
 namespace crawlstore::drum {
 
-/// More than a drum with the most buckets and consumers, all with the longest names, needs.
+/// Bytes above those of a drum with the most buckets and consumers, all with the longest names.
 inline constexpr std::uint64_t kDrumBytesMax = 16 * 1024 * 1024;
 
 /// container::Kind::verify

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The numbers are looked at in windows, from the lowest on: a bit for each number of a window, set
-// by the first run that holds it. A run reaches over at most 2^32 numbers, so what a hostile one
-// costs is bounded: 33 windows, and in each what it holds there.
+// by the first run that holds it. A run reaches over at most 2^32 numbers, so the cost of a hostile
+// one is bounded: 33 windows, and in each the numbers that it holds there.
 //
 // Invariants: between two windows no bit is set; a reading's `next` is the first record whose
 // number is not below the window. Columns are read into private memory, so they are what one

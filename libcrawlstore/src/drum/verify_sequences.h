@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// No two waiting requests of a drum have the same sequence number: spec/format.md#drum rule 13.
+/// Checks that no two waiting requests of a drum have one sequence: spec/format.md#drum rule 13.
 
 #include <cstdint>
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace crawlstore::drum {
 
-/// Where the sequence numbers of a key run whose content is whole are.
+/// The place of the sequence numbers of a key run whose content is whole.
 ///   lowest, highest      the first and the last: they ascend
 ///   column_offset_bytes  in the file, of `count` numbers of 4 bytes to be added to the lowest;
-///                        0: they are lowest + 0, 1, 2 ...
+///                        0 if they are lowest + 0, 1, 2 ...
 struct SequenceRun {
   SegmentId segment;
   std::uint64_t offset_bytes = 0;
@@ -23,8 +23,8 @@ struct SequenceRun {
   std::uint64_t column_offset_bytes = 0;
 };
 
-/// The runs that hold a number which a run before them holds, when they are in the order of their
-/// lowest numbers. Exact, as long as the numbers of one segment ascend from run to run.
+/// Returns the runs that hold a number of a run before them, in the order of lowest numbers. It is
+/// exact as long as the numbers of one segment ascend from run to run.
 ///   errors  kCancelled; kIo, kTruncated where a column cannot be read
 ///   memory  17 MiB, and 100 bytes a run
 ///   cost    one pass over the columns; none when all runs are of one segment

@@ -15,8 +15,8 @@ double near_priority(std::uint64_t order) {
   return std::clamp(format::queue_priority(order), -kFar, kFar);
 }
 
-/// Where an order lies between two others: by its bits, which are about a logarithm, or, where 0 is
-/// between these, evenly.
+/// Returns the place of an order between two others: by its bits, which are about a logarithm; or
+/// evenly, if 0 is between these.
 double share_of(std::uint64_t order, std::uint64_t first, std::uint64_t last) {
   constexpr std::uint64_t kZero = format::queue_order(0);
   if (first <= kZero && kZero <= last) {
@@ -27,7 +27,7 @@ double share_of(std::uint64_t order, std::uint64_t first, std::uint64_t last) {
   return static_cast<double>(order - first) / static_cast<double>(last - first);
 }
 
-/// How many entries of a fragment are below `entry`.
+/// Returns the number of entries of a fragment that are below `entry`.
 std::uint64_t count_below(const format::QueueIndex& index, std::size_t number, const Entry& entry) {
   const std::uint64_t count = index.fragments[number].entry_count;
   const Entry first = format::lowest_of(index.fragments[number]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the indexes of runs say of how entries are spread. Exact to a fragment: inside of one,
+/// The spread of entries according to the indexes of runs. It is exact to a fragment: inside of one
 /// entries count as spread evenly. Pure functions; any thread.
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace crawlstore::queue {
 
-/// How many entries of a run are above its cut.
+/// Returns the number of a run's entries above its cut.
 std::uint64_t remaining_count(const LiveRun& run);
 
 /// See QueueView::distribution().

@@ -33,7 +33,7 @@ std::size_t level_of(const LiveRun& run) {
       (static_cast<std::size_t>(std::bit_width(entry_count >> 15U)) + 2) / 3, kFanIn.size() - 1);
 }
 
-/// False: a run was damaged. errors  all others
+/// Returns false if a run was damaged. errors  all others
 template <class T>
 Result<bool> is_whole(const Result<T>& result) {
   if (result) return true;
@@ -86,7 +86,7 @@ Result<void> EntryQueue::insert(std::span<const Entry> entries) {
   return {};
 }
 
-/// Extractions that came after an entry say whether it has left.
+/// Forgets entries that have left, as extractions that came after them show.
 void EntryQueue::forget_what_left() {
   auto next = extractions_.begin();
   std::size_t kept_count = 0;
@@ -101,10 +101,11 @@ void EntryQueue::forget_what_left() {
 void EntryQueue::note_extraction(const Entry& cut) {
   front_.cut_all(cut);
   if (join_ != nullptr) join_->note_cut(cut);
-  // An earlier extraction that went less far says nothing that this one does not say.
+  // This extraction implies each earlier one with a lower cut.
   while (!extractions_.empty() && extractions_.back().cut <= cut) extractions_.pop_back();
   if (!born_.empty()) extractions_.push_back({born_.size(), cut});
-  // Of equal entries some may have stayed: they are born now, as the cut says that all have left.
+  // Some of several equal entries may have stayed. They are born now, as the cut says that all
+  // left.
   born_.insert(born_.end(), front_.count_first(cut), cut);
 }
 
@@ -157,7 +158,7 @@ Result<void> EntryQueue::take(std::size_t count, bool is_sorted, std::vector<Ent
     out.resize(before);
     return taken;
   }
-  // What is wanted leaves last.
+  // The wanted entries leave last.
   const auto taken = std::span(out).subspan(before);
   count_ -= taken.size() + unwanted.size();
   note_extraction(is_sorted ? taken.back() : *std::ranges::max_element(taken));
@@ -242,8 +243,8 @@ Result<bool> EntryQueue::rewrite(std::size_t count, const Filter& is_wanted) {
   return true;
 }
 
-/// Of what was dropped some may have left since: what the runs have now is counted. Some may be in
-/// memory: it is loaded again.
+/// Ends a rewrite: counts the entries of the runs anew, as some of the dropped ones may have left
+/// since, and loads those in memory again.
 Result<void> EntryQueue::finish_rewrite() {
   CRAWLSTORE_TRY(auto joined, join_->finish());
   std::uint64_t count = count_;
@@ -350,8 +351,8 @@ std::size_t EntryQueue::fan_in(std::size_t level) const {
   return std::min(kFanIn[level], limits_.fan_in_max);
 }
 
-/// Of runs of one size that are too many small ones are joined, and large ones from now on, step by
-/// step. All others go to `kept`, and those that are damaged: a commit does not fail for them.
+/// Joins runs of a size that has too many: small ones at once, large ones from now on, step by
+/// step. All others go to `kept`, as do damaged ones, for which no commit fails.
 Result<void> EntryQueue::join_crowded_levels(std::vector<LiveRun>& kept) {
   std::array<std::vector<LiveRun>, kFanIn.size()> levels;
   for (const LiveRun& run : front_.runs()) {

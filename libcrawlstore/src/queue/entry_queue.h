@@ -30,17 +30,17 @@ class EntryQueue {
  public:
   explicit EntryQueue(RunSink& sink, const QueueLimits& limits = {})
       : sink_(&sink), limits_(limits) {}
-  /// With what another one left behind: its runs and count.
+  /// Makes a queue from the runs and the count of an earlier one.
   EntryQueue(RunSink& sink, std::vector<LiveRun> runs, std::uint64_t count,
              const QueueLimits& limits = {});
 
   [[nodiscard]] std::uint64_t count() const { return count_; }
-  /// So many entries are inserted all, or none after an error.
+  /// Returns the number of entries that one insert() inserts all, or none after an error.
   [[nodiscard]] std::size_t piece_max() const {
     return std::min(limits_.entries_max / 4, std::size_t{1} << 15);
   }
 
-  /// Their orders are valid. Equal ones are kept.
+  /// Inserts entries with valid orders. Equal ones are kept.
   ///   errors  of the sink: those that came before the error are in
   Result<void> insert(std::span<const Entry> entries);
 
@@ -49,12 +49,12 @@ class EntryQueue {
   ///   is_sorted  false: in any order, which costs less
   Result<void> take(std::size_t count, bool is_sorted, std::vector<Entry>& out,
                     const Filter& is_wanted = {});
-  /// Begins to write all runs anew as one. What is inserted and taken meanwhile is not waited for.
+  /// Begins to write all runs anew as one, while entries are inserted and taken.
   Result<void> start_rewrite();
-  /// Not any more where the queue was emptied, or had to join all its runs at once.
+  /// Whether a rewrite goes on. It ends if the queue is emptied, or has to join all runs at once.
   [[nodiscard]] bool is_rewriting() const { return is_rewriting_; }
   /// Writes about `count` entries more. Those that are not wanted are gone when it is done.
-  ///   returns  is it done?
+  ///   returns  whether it is done
   ///   errors   of damage, and of the sink: it has ended, and nothing has changed
   Result<bool> rewrite(std::size_t count, const Filter& is_wanted);
 
@@ -91,7 +91,7 @@ class EntryQueue {
   RunSink* sink_;
   QueueLimits limits_;
   RunFront front_;
-  Entry horizon_;            // at the bound of front_, or behind it
+  Entry horizon_;            // not below the bound of front_
   std::vector<Entry> born_;  // inserted below the horizon, and in no run; those that left, too
   std::vector<Extraction> extractions_;  // since born_ was empty; cuts descend
   std::vector<Entry> tail_;              // inserted from the horizon on, and in no run

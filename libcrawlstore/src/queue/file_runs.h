@@ -40,7 +40,7 @@ class FileRun final : public RunPayload {
 /// The reference to a run that is a FileRun.
 const format::RunRef& ref_of(const StoredRun& run);
 
-/// What a directory says of a queue.
+/// The segments of a queue in a directory.
 struct QueueSegments {
   const format::SegmentEntry* queue = nullptr;
   const format::SegmentEntry* entries = nullptr;  ///< nullptr: it has no runs

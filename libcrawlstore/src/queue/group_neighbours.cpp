@@ -21,7 +21,7 @@ constexpr std::size_t kSamplesAGroup = 8;
 /// From here on a group is cut.
 constexpr std::size_t kGroupMax = 4 * kFragmentEntries;
 static_assert(kGroupMax <= format::kQueueFragmentEntriesMax);
-/// So far ahead memory is asked for: two cache lines.
+/// Distance of prefetches: two cache lines.
 constexpr std::size_t kPlacesAhead = 8;
 
 /// Bounds between `group_count` groups of about the same size.
@@ -150,7 +150,7 @@ void cut_large_groups(std::vector<Entry>& entries, std::vector<std::size_t>& end
 }  // namespace
 
 std::vector<std::size_t> group_neighbours(std::vector<Entry>& entries, std::vector<Entry>& room) {
-  // Where there were more groups they are cut.
+  // If there are more groups now, they were cut.
   constexpr std::size_t kGroupsMax = std::numeric_limits<GroupNumber>::max();
   const std::size_t group_count = std::min(entries.size() / kFragmentEntries, kGroupsMax);
   if (group_count < 2) return {entries.size()};

@@ -8,7 +8,7 @@
 
 namespace crawlstore::queue {
 
-/// About so many entries are in a fragment.
+/// Entries of a fragment, about.
 inline constexpr std::size_t kFragmentEntries = 4096;
 
 /// Puts entries into groups of about kFragmentEntries neighbours, which ascend. Inside a group they

@@ -122,7 +122,7 @@ std::size_t NearEntries::take(std::size_t count, const Entry& limit, bool is_sor
 }
 
 void NearEntries::drop_drained() {
-  // What is inserted below the first bound from now on goes to the bucket of the next one.
+  // From now on entries inserted below the first bound go to the bucket of the next one.
   const std::size_t count = std::min(first_, buckets_.size() - 1);
   buckets_.erase(buckets_.begin(), buckets_.begin() + static_cast<std::ptrdiff_t>(count));
   splitters_.erase_front(count);

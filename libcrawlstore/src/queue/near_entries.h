@@ -24,10 +24,10 @@ class NearEntries {
   ///   returns    how many
   std::size_t take(std::size_t count, const Entry& limit, bool is_sorted, std::vector<Entry>& out);
 
-  /// How many are equal to `entry`, which none is below.
+  /// Counts the entries equal to `entry`, below which there is none.
   [[nodiscard]] std::size_t count_first(const Entry& entry) const;
 
-  /// A bound with about `count` entries below it.
+  /// Returns a bound with about `count` entries below it.
   [[nodiscard]] Entry bound_behind(std::size_t count) const;
   /// Forgets entries that are not below `bound`.
   void keep_below(const Entry& bound);

@@ -298,7 +298,7 @@ void PageQueue::start_rewrite_when_stale() {
   if (!entries_.start_rewrite()) return;
   const std::size_t pace = entries_.count() / stale_max() + 1;
   rewrite_ = Rewrite{pace, {}, {}};
-  // Where a queue is opened for a few pages and closed again no rewrite ends by itself.
+  // No rewrite ends by itself if a queue is opened for a few pages and closed again.
   if (stale_count >= 2 * stale_max()) rewrite_->at_once_count = entries_.count();
 }
 

@@ -48,19 +48,20 @@ class PageQueue {
   /// Pages that wait.
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
-  /// Pages that wait get this priority. After an error the first of them, or none, are in.
-  ///   returns  how many did not wait
+  /// Gives pages this priority; those that did not wait do so now. After an error the first of
+  /// them, or none, are in.
+  ///   returns  the number of those that did not wait
   Result<std::uint64_t> insert(std::span<const Entry> entries);
-  /// The same with those that wait already.
-  ///   returns  how many these are
+  /// Gives this priority to those of the pages that wait already.
+  ///   returns  the number of these
   Result<std::uint64_t> update(std::span<const Entry> entries);
-  /// The pages wait no more. Nothing changes after an error.
-  ///   returns  how many waited
+  /// Removes pages that wait. Nothing changes after an error.
+  ///   returns  the number of those that waited
   Result<std::uint64_t> remove(std::span<const std::uint64_t> pages);
-  /// The lowest `count` stay, and the others wait no more: after an error some of them.
-  ///   returns  how many these are
+  /// Removes all pages but the lowest `count`; after an error some of them.
+  ///   returns  the number of those removed
   Result<std::uint64_t> trim(std::uint64_t count);
-  /// No page waits any more.
+  /// Removes all pages.
   void clear() { *this = PageQueue(*sink_, limits_); }
 
   /// Takes the lowest `count`, or all that there are. See EntryQueue::take().

@@ -18,14 +18,14 @@ namespace crawlstore::queue {
 /// Threads: one at a time. Errors: none.
 class PageSet {
  public:
-  /// False: it was there.
+  /// Adds a page. Returns false if it was there.
   bool insert(std::uint64_t page) {
     if (page >= end_of_bits() && page < kPagesABit * (count_ + kPagesABit)) grow(page);
     const bool is_new = page < end_of_bits() ? put(page, true) : far_.insert(page).second;
     count_ += is_new ? 1 : 0;
     return is_new;
   }
-  /// False: it was not there.
+  /// Removes a page. Returns false if it was not there.
   bool erase(std::uint64_t page) {
     const bool was_there = page < end_of_bits() ? put(page, false) : far_.erase(page) > 0;
     count_ -= was_there ? 1 : 0;
@@ -35,7 +35,7 @@ class PageSet {
     return page < end_of_bits() ? (words_[page / kWordBits] & bit_of(page)) != 0
                                 : far_.contains(page);
   }
-  /// Says that this page will be asked for soon.
+  /// Prefetches the memory that a look-up of this page will use.
   void prefetch(std::uint64_t page) const {
     if (page < end_of_bits()) __builtin_prefetch(&words_[page / kWordBits], 1);
   }
@@ -43,12 +43,12 @@ class PageSet {
 
  private:
   static constexpr std::uint64_t kWordBits = 64;
-  /// The bits reach as far as one page in so many is there.
+  /// Bits at most for each page that is there.
   static constexpr std::uint64_t kPagesABit = 512;
 
   static std::uint64_t bit_of(std::uint64_t page) { return std::uint64_t{1} << page % kWordBits; }
   [[nodiscard]] std::uint64_t end_of_bits() const { return words_.size() * kWordBits; }
-  /// True: it was otherwise.
+  /// Returns whether the bit changed.
   bool put(std::uint64_t page, bool is_there) {
     std::uint64_t& word = words_[page / kWordBits];
     const std::uint64_t before = word;

@@ -12,7 +12,7 @@ namespace crawlstore::queue {
 Result<container::RunContentPtr> check_queue_run(const container::PayloadSource& payload,
                                                  const container::ContentProgress& progress);
 
-/// That the queue has the runs and the entries that its table says.
+/// Checks that the queue has the runs and the entries that its table says.
 Result<bool> verify_queue(container::SegmentVerifier& segments, const format::SegmentEntry& entry);
 
 }  // namespace crawlstore::queue

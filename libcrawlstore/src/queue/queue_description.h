@@ -5,10 +5,10 @@
 
 namespace crawlstore::queue {
 
-/// The table: header and runs.
+/// Describes the table: header and runs.
 void describe_queue(container::Description& out, const container::RunSource& source);
 
-/// Footer, index and fragments of a run.
+/// Describes the footer, the index and the fragments of a run.
 void describe_queue_run(container::Description& out, const container::RunSource& source);
 void describe_queue_run_at(container::Description& out, const container::RunSource& source,
                            std::uint64_t place);

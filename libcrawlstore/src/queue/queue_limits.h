@@ -7,7 +7,7 @@
 
 namespace crawlstore::queue {
 
-/// How much a queue keeps in memory.
+/// Limits of the memory of a queue.
 struct QueueLimits {
   static constexpr std::uint64_t kMemoryBytesMin = std::uint64_t{32} << 20;
   static constexpr std::uint64_t kMemoryBytesMax = std::uint64_t{1} << 30;

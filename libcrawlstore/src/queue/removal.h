@@ -15,9 +15,9 @@ struct StoreImpl;
 
 namespace crawlstore::queue {
 
-/// Takes pages out of queues, open or not, as part of changes that somebody else commits. Queues
-/// stay open from one to the next.
-/// Threads: with the store's turn, as long as it lives.
+/// Takes pages out of queues, open or not, as part of changes that the caller commits. Queues stay
+/// open from one removal to the next.
+/// Threads: Requires the store's turn, as long as it lives.
 class Removal {
  public:
   explicit Removal(StoreImpl& store);
@@ -26,12 +26,12 @@ class Removal {
   /// Closes the queues that were not open.
   ~Removal();
 
-  /// The next commit of everything has it.
-  ///   returns  how many waited; 0, too, when there is no such queue
+  /// Removes pages; the next commit of everything publishes it.
+  ///   returns  the number of pages that waited; 0 also if there is no such queue
   Result<std::uint64_t> remove(std::string_view queue, std::span<const std::uint64_t> pages);
-  /// The commit has them.
+  /// Call it after the commit.
   void committed();
-  /// The commit failed: what was removed since the last one waits as before.
+  /// Call it if the commit failed: pages removed since the last one wait as before.
   void undo();
 
  private:

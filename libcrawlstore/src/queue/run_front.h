@@ -12,8 +12,7 @@
 
 namespace crawlstore::queue {
 
-/// A run, and how far it has left: entries up to `cut` are gone, as whatever was there when the cut
-/// was made left up to it.
+/// A run, and its cut: entries up to it have left, as all entries did when the cut was made.
 struct LiveRun {
   StoredRunPtr stored;
   Entry cut = kBeforeAll;
@@ -30,7 +29,7 @@ class RunFront {
   /// Other runs with the same entries, or those of `runs` that go on from here.
   void replace(std::vector<LiveRun> runs);
 
-  /// All entries below it are in memory.
+  /// Returns the bound; all entries below it are in memory.
   [[nodiscard]] const Entry& bound() const { return bound_; }
   /// Adds entries that are in no run. Those from bound() on stay until it has risen.
   void insert(std::span<const Entry> entries) { near_.insert(entries); }
@@ -50,11 +49,11 @@ class RunFront {
   ///   errors  of damage: nothing has changed
   Result<void> advance();
 
-  /// From now on entries up to `cut` have left.
+  /// Notes that entries up to `cut` have left.
   void cut_all(const Entry& cut);
-  /// A bound with about `count` entries below it, not above bound().
+  /// Returns a bound with about `count` entries below it, not above bound().
   [[nodiscard]] Entry bound_behind(std::size_t count) const;
-  /// What bound() will be when about so many fragments more are loaded.
+  /// Returns the bound() after about the given number of further fragments.
   [[nodiscard]] Entry bound_after(std::size_t fragment_count) const;
   /// Forgets what is not below `bound`, which is at most bound(). What runs have of it will be
   /// loaded again.

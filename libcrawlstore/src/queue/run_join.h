@@ -12,10 +12,10 @@
 
 namespace crawlstore::queue {
 
-/// Which entries are wanted. Empty: all.
+/// Whether an entry is wanted; without a function all are.
 using Filter = std::function<bool(const Entry&)>;
 
-/// Takes those of the last `count` entries of `from` that are not wanted out, and appends them.
+/// Moves the unwanted ones of the last `count` entries of `from` to the end of `unwanted`.
 void set_unwanted_aside(std::size_t count, const Filter& is_wanted, std::vector<Entry>& from,
                         std::vector<Entry>& unwanted);
 
@@ -24,16 +24,16 @@ void set_unwanted_aside(std::size_t count, const Filter& is_wanted, std::vector<
 /// use is left then.
 class RunJoin {
  public:
-  /// What has left already is left out.
+  /// Begins a join, without the entries that have left already.
   static Result<RunJoin> start(RunSink& sink, std::span<const LiveRun> runs);
 
-  /// Joins about `count` entries more, of which those that are not wanted are left out. True: it
-  /// can finish.
+  /// Joins about `count` entries more, without those that are not wanted. Returns whether it can
+  /// finish.
   Result<bool> step(std::size_t count, const Filter& is_wanted = {});
-  /// Entries up to it leave the runs meanwhile.
+  /// Notes that entries up to `cut` leave the runs meanwhile.
   void note_cut(const Entry& cut) { cut_ = std::max(cut_, cut); }
   [[nodiscard]] bool has(const LiveRun& run) const;
-  /// The run, and up to where it has left meanwhile; without a run when nothing was wanted.
+  /// Returns the run with its cut; without a run if no entry was wanted.
   Result<LiveRun> finish();
 
  private:

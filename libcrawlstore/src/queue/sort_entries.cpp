@@ -11,9 +11,9 @@ namespace crawlstore::queue {
 
 namespace {
 
-/// More entries are not worth it: their cells are not in the processor's cache.
+/// Entries above which cells do not pay, as they are not in the processor's cache.
 constexpr std::size_t kSpreadMax = 8192;
-/// So few are not.
+/// Entries below which cells do not pay.
 constexpr std::size_t kSpreadMin = 24;
 
 void sort_by_insertion(std::span<Entry> entries) {

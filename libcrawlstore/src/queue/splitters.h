@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Finding the bucket of an entry among many: what all insertions and loads pay for each entry.
+/// Finds the bucket of an entry among many, the main cost of insertions and loads.
 
 #include <algorithm>
 #include <bit>
@@ -37,7 +37,7 @@ class Splitters {
     bounds_.insert(bounds_.begin() + static_cast<std::ptrdiff_t>(bucket), bounds.begin(),
                    bounds.end());
   }
-  /// Takes the first bounds away.
+  /// Removes the first bounds.
   void erase_front(std::size_t count) {
     bounds_.erase(bounds_.begin(), bounds_.begin() + static_cast<std::ptrdiff_t>(count));
   }

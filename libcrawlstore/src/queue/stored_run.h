@@ -13,16 +13,16 @@
 
 namespace crawlstore::queue {
 
-/// Where the payload of a run lies. Threads: any number.
+/// The place of a run's payload. Threads: any number.
 class RunPayload {
  public:
   RunPayload() = default;
   RunPayload(const RunPayload&) = delete;
   RunPayload& operator=(const RunPayload&) = delete;
   virtual ~RunPayload() = default;
-  /// Valid as long as this object. errors  of damage
+  /// Returns bytes that are valid as long as this object. errors  of damage
   [[nodiscard]] virtual Result<std::span<const std::byte>> view(Extent place) const = 0;
-  /// Says that these bytes will be asked for soon.
+  /// Announces that these bytes will be read soon.
   virtual void prefetch(Extent /*place*/) const {}
 };
 
@@ -32,17 +32,17 @@ struct StoredRun {
   std::unique_ptr<const RunPayload> bytes;
 
   [[nodiscard]] std::size_t fragment_count() const { return index.fragments.size(); }
-  /// The first fragment that may have entries from `entry` on.
+  /// Returns the first fragment that may have entries from `entry` on.
   [[nodiscard]] std::size_t fragment_of(const Entry& entry) const;
   /// No entry of a fragment is above it.
   [[nodiscard]] Entry bound_above(std::size_t fragment) const {
     if (fragment + 1 == fragment_count()) return index.highest;
     return format::lowest_of(index.fragments[fragment + 1]);
   }
-  /// About how many entries leave after `cut`: those of fragments that begin before it do not
-  /// count.
+  /// Estimates the number of entries that leave after `cut`: those of fragments that begin before
+  /// it do not count.
   [[nodiscard]] std::uint64_t count_behind(const Entry& cut) const;
-  /// How many do, for which a fragment is read. errors  of damage
+  /// Returns the exact number, for which it reads a fragment. errors  of damage
   [[nodiscard]] Result<std::uint64_t> count_left(const Entry& cut) const;
   /// Appends the entries of a fragment that are above `cut`, and not below `floor`.
   ///   errors  kSegmentInvalid; of damage
@@ -52,7 +52,7 @@ struct StoredRun {
 
 using StoredRunPtr = std::shared_ptr<const StoredRun>;
 
-/// Takes a payload piece by piece. What is not finished is given back.
+/// Takes a payload piece by piece. A writer that was not finished gives its extent back.
 class RunOutput {
  public:
   RunOutput() = default;
@@ -63,7 +63,7 @@ class RunOutput {
   virtual Result<std::unique_ptr<const RunPayload>> finish(std::uint64_t entry_count) = 0;
 };
 
-/// Where new runs go: of a queue from which pages leave in memory only, nowhere.
+/// The destination of new runs. This one takes none: pages leave its queue in memory only.
 class RunSink {
  public:
   RunSink() = default;
@@ -79,11 +79,12 @@ class RunSink {
 /// Writes fragments, ascending, as one run.
 class RunBuilder {
  public:
-  /// For at most so many entries, in fragments of at least kFragmentEntries / 4 in the mean.
+  /// Begins a run of at most `entry_count_max` entries. Fragments have at least kFragmentEntries /
+  /// 4 in the mean.
   static Result<RunBuilder> start(RunSink& sink, std::uint64_t entry_count_max);
-  /// `entries` are neighbours: none is below any that was added before.
+  /// Adds neighbours: none of `entries` is below any that was added before.
   Result<void> add(std::span<const Entry> entries);
-  /// nullptr: nothing was added.
+  /// Returns nullptr if no entry was added.
   Result<StoredRunPtr> finish();
 
  private:
