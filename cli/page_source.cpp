@@ -110,7 +110,7 @@ void append_gaps_json(std::string& to, const std::vector<PageGap>& gaps) {
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     const PageGap& gap = gaps[i];
     fmt::format_to(std::back_inserter(to),
-                   "{}\n    {{\"part\": \"{}\", \"first\": {}, \"end\": {}, \"error\": ",
+                   "{}\n    {{\"part\": \"{}\", \"first_page\": {}, \"end_page\": {}, \"error\": ",
                    i == 0 ? "" : ",", name_of(gap.part), gap.first_page, gap.end_page);
     model::append_json_text(to, describe(gap.error));
     to += '}';

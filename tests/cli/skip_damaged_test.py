@@ -54,7 +54,7 @@ class SkipDamaged(pages_command.PagesTest):
 
     def lost(self, gaps, part):
         return {index for gap in gaps if gap["part"] == part
-                for index in range(gap["first"], gap["end"])}
+                for index in range(gap["first_page"], gap["end_page"])}
 
     def check_pages(self, place):
         code, found = self.ask("pages", "--skip-damaged")
