@@ -272,8 +272,8 @@ Result<void> Writer::publish_superblock(Draft& draft, std::uint32_t slot) {
   CRAWLSTORE_TRY(superblocks_->write(superblock, slot, 0));
   if (!policy().superblock_last) CRAWLSTORE_TRY(sync_data());
   if (policy().sync_superblock) CRAWLSTORE_TRY(storage_->sync());
-  // Whoever began to write between the look before copy 0 and copy 0 may have taken the extents of
-  // this commit for free. Whoever begins later sees it.
+  // A writer that began between the look before copy 0 and copy 0 may have taken the extents of
+  // this commit for free. One that begins later sees it.
   if (policy().look_after_publish) CRAWLSTORE_TRY(look_locked());
   if (!policy().write_second_copy) return {};
   if (policy().publish_passes_differ) superblock.pass = 1;

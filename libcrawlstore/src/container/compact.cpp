@@ -39,11 +39,11 @@ namespace {
 
 constexpr std::uint64_t kBytesPerCommit = 64 * 1024 * 1024;
 constexpr std::size_t kCopyBytes = 1024 * 1024;
-/// What a commit leaves behind is free after one more. The directory of that one still lists it, so
-/// the end of the file moves with the next.
+/// Commits after which an extent that a commit retires is free, and after which the file can end
+/// before it: the directory of the first one still lists it.
 constexpr int kCommitsUntilFree = 1;
 constexpr int kCommitsUntilTrim = 2;
-/// What is left: a few roots, and gaps that are not worth closing.
+/// Free bytes that stay: a few roots, and gaps that are not worth closing.
 constexpr std::uint64_t kSlackBytes = 8 * format::kUnitBytes;
 constexpr std::uint64_t kSlackPart = 128;
 
@@ -62,7 +62,7 @@ struct Move {
   Extent place;
 };
 
-/// What becomes of planned moves in the turn that publishes them.
+/// The outcome of planned moves in the turn that publishes them.
 struct Published {
   std::set<RunId> busy;         // they stay
   std::vector<PlacedRun> runs;  // that moved, but for those of tiled segments; where they were
@@ -141,7 +141,7 @@ class Compaction {
     is_placing_ = true;
   }
 
-  /// False when the file holds hardly more than what is live: so it is after compact().
+  /// Whether the file holds much more than its live bytes; after compact() it does not.
   [[nodiscard]] bool has_much_free() const {
     std::uint64_t live_bytes = format::kDataStart;
     for (const Extent& extent : writer_.directory()->live_extents()) {
@@ -244,7 +244,7 @@ class Compaction {
         CRAWLSTORE_TRY(commit());
         continue;
       }
-      // What the last moves left behind is freed before it is decided that nothing fits.
+      // Free the old places of the last moves before deciding that nothing fits.
       CRAWLSTORE_TRY(commit_times(kCommitsUntilFree));
       CRAWLSTORE_TRY(turns_.plan([this] { return settle_down(); }));
       if (planned_.empty()) CRAWLSTORE_TRY(turns_.plan([this] { return push_up(); }));

@@ -9,7 +9,7 @@
 
 namespace crawlstore::container {
 
-/// How compaction takes turns with others that use the writer. This one is alone with it.
+/// The turns that compaction takes with other users of the writer. This one is alone with it.
 class CompactionTurns {
  public:
   CompactionTurns() = default;
@@ -18,9 +18,9 @@ class CompactionTurns {
   virtual ~CompactionTurns() = default;
 
   using Work = std::function<Result<void>()>;
-  /// Calls `work` while nobody else commits. errors those of `work`, and why there is no turn
+  /// Calls `work` while no other thread commits. errors those of `work`, and why there is no turn
   virtual Result<void> plan(const Work& work) { return work(); }
-  /// Calls `work`, which commits, while nobody else uses the writer, and it has no changes.
+  /// Calls `work`, which commits, while no other thread uses the writer, and it has no changes.
   ///   errors  as plan()
   virtual Result<void> publish(const Work& work) { return work(); }
 };

@@ -11,7 +11,7 @@ namespace crawlstore::container {
 ///   errors  as there
 Result<void> copy_generation(Reader& reader, const std::string& path);
 
-/// The same into an empty storage. Does not sync: create_file() does.
+/// Writes the reader's generation into an empty storage. Does not sync: create_file() does.
 Result<void> copy_generation_to(Reader& reader, Storage& target);
 
 }  // namespace crawlstore::container

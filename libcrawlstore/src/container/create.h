@@ -12,7 +12,7 @@ namespace crawlstore::container {
 Result<void> write_empty_store(Storage& storage, const format::Identity& identity,
                                std::int64_t time_us);
 
-/// A fresh identity: random uuid and key seed (getrandom).
+/// Returns an identity with a random uuid and key seed (getrandom).
 Result<format::Identity> make_identity(std::int64_t time_us);
 
 }  // namespace crawlstore::container

@@ -29,7 +29,7 @@ void describe_tile_node(Description& out, const RunSource& source) {
   note_problems(out, mark, run.offset_bytes, bytes, std::nullopt);
 }
 
-/// What a tile and a node begin with tells them apart.
+/// Whether the run is a node, by its first bytes, which differ from those of a tile.
 bool is_tile_node(const RunSource& source) {
   const auto start = source.read(0, sizeof(format::TileNodeHeader)).bytes;
   return start.size() >= sizeof(format::TileNodeHeader) &&

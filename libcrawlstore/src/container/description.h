@@ -69,7 +69,7 @@ class RunSource {
   std::optional<RunReader> reader_;  // none: the file ends inside the run
 };
 
-/// What the kind says of a run; of a node of tiles what the container does.
+/// Describes a run as its kind does, or a node of tiles as the container does.
 void describe_run(Description& out, const RunSource& source, const Kind& kind);
 
 /// The piece of a run's extent that holds `offset` (of the file): which chunk or part of the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the descriptions of all kinds of runs share.
+/// The parts that descriptions of all kinds of runs share.
 
 #include <algorithm>
 #include <functional>
@@ -66,7 +66,7 @@ struct HeaderForm {
 void describe_header(Description& out, const RunSource& source, const HeaderForm& form,
                      decltype(Kind::check) check);
 
-/// Where the blocks of a run are, as its index has it, which is not believed to ascend.
+/// The places of the blocks of a run according to its index, which may not ascend.
 struct BlockMap {
   const RunSource& source;
   std::uint64_t count;

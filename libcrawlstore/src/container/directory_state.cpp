@@ -103,8 +103,8 @@ struct Loader {
   }
 };
 
-/// What the root names must be disjoint before it is followed: a hostile one could name the same
-/// held table two million times.
+/// Checks that the pieces that the root names are disjoint, before any is read: a hostile root
+/// could name one held table two million times.
 Result<void> check_pieces(const format::DirectoryRoot& root, Extent root_extent) {
   std::vector<Extent> pieces{root_extent};
   for (const auto& ref : root.tables) pieces.push_back(ref.extent());

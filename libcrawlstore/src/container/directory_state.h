@@ -23,7 +23,7 @@ struct Table {
   format::TableRef ref;
   std::vector<format::SegmentEntry> segments;  // ascending id
 
-  /// Where the furthest extent ends that it names; its own is one of them.
+  /// The end of the furthest extent that the table names, or of its own.
   std::uint64_t end_bytes = 0;
   Table(const format::TableRef& place, std::vector<format::SegmentEntry> entries);
 };
@@ -87,7 +87,7 @@ struct Directory {
   [[nodiscard]] std::vector<Extent> live_extents() const;
   [[nodiscard]] std::uint64_t segment_count() const;
 
-  /// Where the furthest extent ends, live or held: the high water mark. O(tables).
+  /// Returns the end of the furthest extent, live or held: the high water mark. O(tables).
   [[nodiscard]] std::uint64_t end_bytes() const;
 };
 

@@ -21,7 +21,7 @@ ExtentInfo piece(Extent extent, ExtentUse use, Generation born = {}) {
   return info;
 }
 
-/// What the file begins with: the same in every file.
+/// Adds the pieces at the beginning, which are the same in every file.
 void add_head(std::vector<ExtentInfo>& map) {
   map.push_back(piece({0, sizeof(format::Identity)}, ExtentUse::kIdentity));
   for (const auto& place : format::kSuperblockPlaces) {
@@ -35,7 +35,7 @@ void add_head(std::vector<ExtentInfo>& map) {
   map.push_back(piece({end, format::kDataStart - end}, ExtentUse::kZeros));
 }
 
-/// What the directory names, in its own order.
+/// Returns the extents that the directory names, in its order.
 std::vector<ExtentInfo> named_by(const container::Directory& directory) {
   std::vector<ExtentInfo> named;
   named.push_back(piece(directory.root_extent, ExtentUse::kRoot, directory.generation()));

@@ -60,7 +60,7 @@ void describe_copy(Description& out, Storage& storage, const Uuid& uuid, std::ui
   if (!parsed) out.note(mark, Error::kNoOffset, parsed.error().text);
 }
 
-/// What stands before the data, as far as it is asked for.
+/// Describes the piece before the data that holds `offset`; returns false if that is in the data.
 bool describe_head_at(Description& out, Storage& storage, std::uint64_t offset) {
   if (offset >= format::kDataStart) return false;
   if (offset < sizeof(format::Identity)) {

@@ -21,7 +21,8 @@ class DirectoryDescriber {
   /// Root, tables and held tables.
   void describe(Description& out) const;
 
-  /// What this generation has at `offset`: a piece of itself, a run, a held extent. False: nothing.
+  /// Describes a piece of the directory, a run or a held extent at `offset`. Returns false if this
+  /// generation has nothing there.
   bool describe_at(Description& out, std::uint64_t offset) const;
 
   /// The entry of a segment as its table stores it.

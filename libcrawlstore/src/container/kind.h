@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What the container asks of a kind of segments. A kind belongs to the folder that gives it
-/// meaning, which fills a row in its kinds.cpp; crawl_store/kinds.cpp lists the rows of all. Rows
-/// are constants: any thread.
+/// The functions of a kind of segments for the container. A kind belongs to the folder that gives
+/// it meaning, which fills a row in its kinds.cpp; crawl_store/kinds.cpp lists the rows of all.
+/// Rows are constants: any thread.
 
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ class Description;
 class RunSource;
 class SegmentVerifier;
 
-/// What a check has learned of a run, for the verification of what owns it. A kind that learns more
+/// The facts that a check found in a run, for the verification of its owner. A kind that finds more
 /// than the count derives its own.
 struct RunContent {
   explicit RunContent(std::uint64_t count) : record_count(count) {}
@@ -52,9 +52,9 @@ struct Kind {
   /// could not be read, and it is not known what it names. nullptr: its owner looks at it.
   ///   errors  as SegmentVerifier::verify()
   Result<bool> (*verify)(SegmentVerifier& segments, const format::SegmentEntry& entry) = nullptr;
-  /// Once for each generation, behind `verify` of all segments of the kind.
+  /// Called once for each generation, after `verify` of all segments of the kind.
   Result<void> (*verify_rest)(SegmentVerifier& segments) = nullptr;
-  /// Of a kind that owns others: what is wrong with one that no owner names.
+  /// The finding about a segment that no owner names, for kinds that own others.
   const char* unnamed = nullptr;
 };
 

@@ -13,7 +13,7 @@ namespace crawlstore {
 
 struct StoreImpl;
 
-/// What a commit takes from memory into the file.
+/// The part of the memory that a commit takes into the file.
 enum class CommitScope : std::uint8_t {
   kEverything,   ///< all that was submitted
   kTransaction,  ///< what the transaction submitted, and what came before it; the rest may stay
@@ -59,10 +59,10 @@ class Participant : public std::enable_shared_from_this<Participant> {
 
   /// Writes arrays out, as prepare() does, without a commit.
   virtual Result<void> write_arrays(CommitScope /*scope*/) { return {}; }
-  /// What was submitted inside a transaction that ended without a commit is pending as usual now.
-  /// Called after write_arrays() of all.
+  /// Makes requests of a transaction that ended without a commit pending as all others. Called
+  /// after write_arrays() of all.
   virtual void keep_tentative() = 0;
-  /// Forgets what was submitted inside a transaction that is dropped.
+  /// Forgets the requests of a transaction that is dropped.
   virtual void drop_tentative() = 0;
 
   /// No further use. Gives back what no commit has published. Called with the store's turn.

@@ -15,11 +15,11 @@
 
 namespace crawlstore::container {
 
-/// Told about payload bytes that have been checked; an error ends the check.
+/// Gets the number of payload bytes that were checked; an error ends the check.
 using ContentProgress = std::function<Result<void>(std::uint64_t bytes)>;
 
-/// Where the bytes of a payload are. Extents are relative to it, and lie inside; what `view` gives
-/// is 8-byte aligned where the extent is.
+/// The bytes of a payload. Extents are relative to it, and lie inside; the bytes that `view`
+/// returns are 8-byte aligned if the extent is.
 struct PayloadSource {
   std::uint64_t length_bytes = 0;
   std::function<Result<const std::byte*>(Extent extent)> view;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What test builds look at before each commit: the generation that is about to be published keeps
-/// every rule of spec/format.md. A part that prepares half a state so fails in the test that does
-/// it, not in the next program that opens the file.
+/// Checks in test builds, before each commit, that the generation to be published keeps every rule
+/// of spec/format.md. A part that prepares half a state thus fails in the test that does it, not in
+/// the next program that opens the file.
 ///
 /// Checked are the directory, as it was read back; the checksums of runs that the commit wrote; the
 /// content of runs that this writer has written, each once; tables of owners that it has written,
 /// against what they name; and that both directions of links and the keys of pages agree, where
-/// there are few. What was in the file before is somebody else's.
+/// there are few. It does not check runs that were in the file before.
 
 #include <memory>
 
@@ -18,7 +18,7 @@
 
 namespace crawlstore::container {
 
-/// Of one writer. Ownership: the kinds outlive it. Threads: one at a time.
+/// The check of one writer. Ownership: the kinds outlive it. Threads: one at a time.
 class PublishCheck {
  public:
   /// `storage`: a handle of its own, so that what it reads is not counted as the writer's.

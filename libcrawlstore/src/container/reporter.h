@@ -12,7 +12,7 @@
 
 namespace crawlstore::container {
 
-/// What a step took.
+/// The costs of a step.
 struct StepCost {
   std::uint64_t duration_us = 0;
   StorageCounters storage;

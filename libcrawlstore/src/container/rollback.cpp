@@ -52,7 +52,7 @@ Result<Generation> rollback(Writer& writer, const Progress& progress) {
                         "the directory of the previous generation is damaged; the newest is whole");
   }
   const DirectoryPtr& directory = *loaded;
-  // Of two that are damaged each may be the better one, and another rollback leads back.
+  // If both are damaged, either may be the better one, and another rollback leads back.
   const auto whole = check_own_runs(writer, *directory, *writer.directory(), progress);
   if (!whole && whole.error().code == Errc::kCancelled) return tl::unexpected<Error>(whole.error());
   if (!whole) {

@@ -60,7 +60,7 @@ class RunScan {
     return chunk;
   }
 
-  /// How many payload chunks hang on one piece of this level.
+  /// Returns the number of payload chunks under one piece of this level.
   [[nodiscard]] std::uint64_t chunks_under(std::size_t level) const {
     if (level + 1 == tables_.size()) return tree_.chunk_count();
     std::uint64_t span = 1;
@@ -68,7 +68,7 @@ class RunScan {
     return span;
   }
 
-  /// What the tables say about piece `index` that is covered under `level`.
+  /// Returns the checksum, by the tables, of piece `index` that is covered under `level`.
   [[nodiscard]] std::uint64_t expected(std::size_t level, std::uint64_t index) const {
     if (level == tables_.size()) return run_.checksum;
     const bool is_top = level + 1 == tables_.size();

@@ -40,7 +40,7 @@ class SegmentDraft final : public SegmentWriter {
   void put(format::SegmentEntry entry) override;
   void remove(SegmentId id) override;
 
-  /// As Writer::poison(). Any thread.
+  /// Calls Writer::poison(). Threads: any.
   void poison() { writer_.poison(); }
   /// Puts all changes into those of the writer, whose generation is still the one of the beginning.
   void tell();

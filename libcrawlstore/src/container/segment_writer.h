@@ -15,8 +15,8 @@ namespace crawlstore::container {
 /// Pending changes: the segments that were put, and nothing for those that were removed.
 using SegmentChanges = std::map<SegmentId, std::optional<format::SegmentEntry>>;
 
-/// What it takes to change segments: room in the file, and a place to note what they become. The
-/// Writer is one; a SegmentDraft is another, of which the writer is told later.
+/// The means to change segments: room in the file, and a place to note their new entries. The
+/// Writer is one; a SegmentDraft is another, which passes its changes to the writer later.
 class SegmentWriter {
  public:
   SegmentWriter() = default;

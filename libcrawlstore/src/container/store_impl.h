@@ -20,7 +20,7 @@
 
 namespace crawlstore {
 
-/// What a Store is inside; its parts share it.
+/// The state of a Store, which its parts share.
 struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
   Turn turn;  ///< one commit, merge, transaction or maintenance at a time
   std::unique_ptr<container::Writer> writer;
@@ -61,8 +61,8 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
     return participants.find(kind, name);
   }
 
-  /// What `work` returns. When it throws, memory is out and what is half changed must never be
-  /// published: the writer is poisoned, and what was acknowledged stands.
+  /// Returns the result of `work`. If it throws, memory is out and half a change must never be
+  /// published: this poisons the writer, and all that was acknowledged stands.
   template <class Work>
   auto change(const Work& work) -> decltype(work()) {
     try {
@@ -73,7 +73,7 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
     }
   }
 
-  /// Counts a step and tells the program how it `ended`. The turn is held.
+  /// Counts a step and reports to the program how it `ended`. Requires the turn.
   template <class Step>
   void report(std::string_view name, const container::StepCost& cost, const Result<Step>& ended) {
     Report report{name, writer->directory()->generation(), cost.duration_us, cost.storage, {}, {}};
@@ -82,7 +82,7 @@ struct StoreImpl : std::enable_shared_from_this<StoreImpl> {
     const CallerFunction inside(this);
     reporter.report(report);
   }
-  /// What `work` returns, which may be a commit. The turn is held.
+  /// Returns the result of `work`, and reports it if it was a commit or failed. Requires the turn.
   template <class Work>
   Result<Generation> report_commit(const Work& work) {
     const Generation before = writer->directory()->generation();

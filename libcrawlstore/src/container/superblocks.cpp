@@ -53,7 +53,7 @@ Result<SuperblockSet> read_set(Storage& storage, const Uuid& uuid, SetBytes& byt
   return set;
 }
 
-/// Of a set without a valid copy. A file that was cut off tells more about itself than "damaged".
+/// Returns the error of a set without a valid copy: kTruncated if any, which says more than damage.
 Error error_of(const SuperblockSet& set) {
   for (const auto& slot : set.copies) {
     for (const auto& copy : slot) {
@@ -84,8 +84,8 @@ const format::Superblock* leading(const SuperblockSet& set, std::uint32_t slot) 
   return better(root_of(0), root_of(1));
 }
 
-/// Which copy of the slot is rewritten first: the invalid or older one, else the one with the
-/// higher pass, else copy 0.
+/// Returns the copy of the slot that is rewritten first: the invalid or older one, else the one
+/// with the higher pass, else copy 0.
 std::uint32_t first_to_rewrite(const SuperblockSet& set, std::uint32_t slot) {
   const auto* zero = valid(set.copies[slot][0]);
   const auto* one = valid(set.copies[slot][1]);
@@ -307,8 +307,8 @@ Result<void> settle_superblocks(OwnSuperblocks& own, const CommitPolicy& policy,
   const std::uint32_t first = first_to_rewrite(set, slot);
   const bool has_lost_slot = set.lost_slot().has_value();
   if (policy.settle_raises_pass) settled.pass = highest_pass(set, slot) + 1;
-  // What a writer that was killed has left in flight: no copy is written beside another one of its
-  // slot that is not durable.
+  // Sync the writes of a writer that was killed: no copy is written while the other one of its slot
+  // is not durable.
   if (policy.settle_syncs_before) CRAWLSTORE_TRY(own.sync());
   // Another writer that began at the same time would raise the pass to the same value.
   if (policy.look_after_first_sync) CRAWLSTORE_TRY(own.check());

@@ -83,7 +83,7 @@ class OwnSuperblocks {
   Result<void> write(const format::Superblock& superblock, std::uint32_t slot, std::uint32_t copy);
   Result<void> write_zeros(std::uint32_t slot, std::uint32_t copy);
   Result<void> sync() { return storage_.sync(); }
-  /// As the function of this name.
+  /// Does the same as the function of this name.
   Result<void> write_tombstone(std::uint64_t generation);
 
   /// Whether all copies still hold the bytes that this writer knows. A copy that cannot be read

@@ -16,15 +16,15 @@ class TileReader {
   static Result<TileReader> open(std::shared_ptr<Reader> reader, SegmentId segment);
 
   [[nodiscard]] std::uint64_t tile_count() const { return tile_count_; }
-  /// What the segment holds in all its tiles.
+  /// Returns the number of records in all tiles of the segment.
   [[nodiscard]] std::uint64_t record_count() const { return entry_->runs.back().record_count; }
-  /// The reference to a tile; `index` is below tile_count().
+  /// Returns the reference to a tile; `index` is below tile_count().
   [[nodiscard]] const format::RunRef& ref(std::uint64_t index) const {
     return tile_ref(*entry_, index);
   }
 
-  /// The payload of a tile: a view that is valid as long as the storage, verified when it is first
-  /// touched.
+  /// Returns the payload of a tile: a view that is valid as long as the storage, verified when it
+  /// is first touched.
   ///   errors  kInvalidArgument (no such tile), kChunkDamaged, kTruncated, kIo
   ///   cost    one look-up under a lock, then what was not verified yet
   Result<std::span<const std::byte>> tile(std::uint64_t index) const;

@@ -39,7 +39,7 @@ class TileLoader {
   std::set<std::uint64_t> read_offsets_;
 };
 
-/// Where a run stands in its tree.
+/// The place of a run in its tree.
 ///   row     0: a tile; k + 1: a node of level k
 ///   index   from 0 in its row
 struct TilePlace {
@@ -52,7 +52,7 @@ struct TilePlace {
 class TileTree {
  public:
   TileTree() = default;
-  /// Of an entry with its tree_order, loaded or made by store_in().
+  /// Makes the tree of an entry with its tree_order, loaded or made by store_in().
   explicit TileTree(const format::SegmentEntry& entry);
 
   [[nodiscard]] std::uint64_t tile_count() const { return rows_.front().size(); }

@@ -37,12 +37,12 @@ class TileWriter {
 
   [[nodiscard]] SegmentId segment() const { return entry_.id; }
   [[nodiscard]] std::uint64_t tile_count() const { return tree_.tile_count(); }
-  /// The reference to a tile; `index` is below tile_count().
+  /// Returns the reference to a tile; `index` is below tile_count().
   [[nodiscard]] const format::RunRef& ref(std::uint64_t index) const {
     return tree_.at({0, index});
   }
 
-  /// The verified payload of a tile, as written last.
+  /// Returns the verified payload of a tile, as written last.
   ///   errors  kInvalidArgument (no such tile), kChunkDamaged, kTruncated, kIo
   Result<void> read(std::uint64_t index, std::vector<std::byte>& payload) const;
 
@@ -53,7 +53,7 @@ class TileWriter {
   Result<void> write(std::uint64_t index, std::span<const std::byte> payload,
                      std::uint64_t record_count);
 
-  /// Writes the nodes above what changed, children before parents, and puts the segment. Without a
+  /// Writes the nodes above changed tiles, children before parents, and puts the segment. Without a
   /// change it does nothing. Afterwards the object is spent, after an error, too.
   ///   errors  those of reserve() and of writing; nothing was put
   Result<void> finish();

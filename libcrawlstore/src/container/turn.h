@@ -10,7 +10,7 @@
 
 namespace crawlstore {
 
-/// Whose turn it is to change a store: a recursive lock that another thread may end.
+/// The turn to change a store: a recursive lock that another thread may end.
 class Turn {
  public:
   void lock() {

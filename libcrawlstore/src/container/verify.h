@@ -11,7 +11,7 @@
 
 namespace crawlstore::container {
 
-/// What crawlstore::verify() does.
+/// Carries out crawlstore::verify().
 ///   settle  of read_superblock_copies()
 Result<VerifyReport> verify_storage(Storage& storage, const VerifyOptions& options,
                                     const KindSet& kinds, std::chrono::milliseconds settle = {});
@@ -29,7 +29,7 @@ struct RunTask {
   Generation generation;
 };
 
-/// The runs of both generations, each once, in the order of their offsets. Either may be null.
+/// Returns the runs of both generations, each once, by ascending offsets. Either may be null.
 std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous);
 
 /// Compares every checksum of the runs. Returns those that are not whole.
@@ -37,7 +37,7 @@ std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous)
 Result<std::set<RunKey>> verify_runs(Verification& verification, const std::vector<RunTask>& tasks);
 
 /// Notes extents of the previous generation that the newest one takes for free: the next commit
-/// would overwrite what a reader or a rollback still needs.
+/// would overwrite bytes that a reader or a rollback still needs.
 void verify_kept(Verification& verification, const Directory& newest, const Directory& previous);
 
 }  // namespace crawlstore::container

@@ -10,10 +10,10 @@
 
 namespace crawlstore::container {
 
-/// Of a finding of no generation: damage that takes nothing away.
+/// The text of a finding of no generation, about damage that loses nothing.
 inline constexpr const char* kGapText = "a gap beside the superblock copies is not zero";
 
-/// One call of verify(): what it was asked and what it has found so far.
+/// One call of verify(): its options and its findings so far.
 struct Verification {
   Storage& storage;
   const VerifyOptions& options;
@@ -31,7 +31,7 @@ struct Verification {
   /// Notes what the failure of a reading means: a finding when it is about the file, else an error
   /// that ends the verification.
   Result<void> found_or_fail(FindingKind kind, Generation generation, const Error& error);
-  /// Tells the caller. errors kCancelled
+  /// Calls the caller's progress. errors kCancelled
   Result<void> advance(std::uint64_t bytes);
 
   static constexpr std::size_t kFindingsMax = 1000;

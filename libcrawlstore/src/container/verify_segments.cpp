@@ -13,7 +13,7 @@
 namespace crawlstore::container {
 namespace {
 
-/// How much of a run is fetched ahead of its check.
+/// Bytes of a run that are fetched ahead of its check.
 constexpr std::uint64_t kFetchBytes = 16 * 1024 * 1024;
 
 }  // namespace

@@ -36,11 +36,11 @@ struct RunKey {
   }
 };
 
-/// What Kind::verify works with.
+/// The means of Kind::verify.
 class SegmentVerifier {
  public:
-  /// `is_passed_over`: of a run whose content is not looked at, because its checksums did not match
-  /// or nobody asks for it.
+  /// Makes a verifier. `is_passed_over` says whether the content of a run is not checked, as its
+  /// checksums do not match or the caller has not asked for it.
   SegmentVerifier(Verification& verification, std::function<bool(const RunKey& key)> is_passed_over)
       : verification_(verification), is_passed_over_(std::move(is_passed_over)) {}
 
@@ -49,22 +49,22 @@ class SegmentVerifier {
   Result<void> verify(const Directory& directory, FindingKind kind);
 
   [[nodiscard]] Verification& verification() const { return verification_; }
-  /// The generation being verified.
+  /// Returns the directory of the generation being verified.
   [[nodiscard]] const Directory& directory() const { return *directory_; }
 
   /// Notes that a rule is broken.
   void broken(SegmentId segment, std::uint64_t offset, const char* text);
-  /// What a reading that failed means.
+  /// Notes a finding if the failed reading is about the file, else returns the error.
   Result<void> failed(const Error& error);
 
-  /// The payload of the one run of a table, copied; nothing when it is not whole, which was noted.
-  ///   too_long  what is said of one with more than `bytes_max`
+  /// Returns the payload of the one run of a table, copied; nothing if it is not whole, as noted.
+  ///   too_long  the finding about one with more than `bytes_max`
   Result<std::optional<std::vector<std::byte>>> read_table(const format::SegmentEntry& entry,
                                                            std::uint64_t bytes_max,
                                                            const char* too_long);
 
-  /// The content of a run, or nullptr when it is not whole, which has been noted.
-  ///   Content  what the check of the segment's kind returns
+  /// Returns the content of a run, or nullptr if it is not whole, which has been noted.
+  ///   Content  the type that the check of the segment's kind returns
   template <class Content = RunContent>
   Result<const Content*> content_of(const format::SegmentEntry& entry, const format::RunRef& run) {
     CRAWLSTORE_TRY(const RunContent* const content, checked(entry, run));
@@ -83,7 +83,7 @@ class SegmentVerifier {
   [[nodiscard]] bool all_read(SegmentKind owner) const;
 
  private:
-  /// The owners of the kind, and that each segment which belongs to one is named by it.
+  /// Verifies the owners of the kind, and that each segment which belongs to one is named by it.
   Result<void> verify_kind(const Kind& kind);
   void verify_named(const Kind& owner);
   Result<const RunContent*> checked(const format::SegmentEntry& entry, const format::RunRef& run);
@@ -91,14 +91,14 @@ class SegmentVerifier {
 
   Verification& verification_;
   const std::function<bool(const RunKey& key)> is_passed_over_;
-  std::map<RunKey, RunContentPtr> known_;  // what the call before has seen
+  std::map<RunKey, RunContentPtr> known_;  // checked by the call before
   std::map<RunKey, RunContentPtr> contents_;
 
-  // Of the generation being verified.
+  // The members below belong to the generation being verified.
   const Directory* directory_ = nullptr;
   FindingKind kind_{};
   std::set<std::pair<SegmentKind, SegmentId>> named_;
-  std::set<SegmentId> unread_;  // owners of which it is not known what they name
+  std::set<SegmentId> unread_;  // owners that could not be read
 };
 
 }  // namespace crawlstore::container

@@ -73,7 +73,7 @@ bool parse_copies(const SlotCopies& copies, const Uuid& uuid, SuperblockReading&
   return clean;
 }
 
-/// What is wrong with a copy of a slot whose best copy is `best`; code 0 = nothing.
+/// Returns the fault of a copy of a slot whose best copy is `best`; code 0 if there is none.
 Error fault_of(const SuperblockCopy& copy, const Error& error, const format::Superblock& best,
                std::uint64_t offset) {
   if (copy.state != State::kValid) return error;

@@ -8,12 +8,13 @@
 
 namespace crawlstore::container {
 
-/// Identity page and gaps. False: no more can be checked, the finding says why.
+/// Verify the identity page, and the gaps. The first returns false, with a finding, if no more can
+/// be checked.
 ///   errors  kNotACrawlFile, version errors, kIo
 Result<bool> verify_identity(Verification& verification);
 Result<void> verify_gaps(Verification& verification);
 
-/// The four copies as they were read, and why those that are not valid are not.
+/// The four copies as they were read, and the errors of those that are not valid.
 struct SuperblockReading {
   SuperblockSet set;
   std::array<std::array<Error, 2>, 2> errors{};
@@ -24,7 +25,7 @@ struct SuperblockReading {
 SuperblockReading read_superblock_copies(Storage& storage, const Uuid& uuid,
                                          std::chrono::milliseconds settle = {});
 
-/// Notes every copy that is not what its slot asks for.
+/// Notes every copy that does not fit its slot.
 void verify_superblocks(Verification& verification, const SuperblockReading& reading);
 
 }  // namespace crawlstore::container

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Long work that tells how far it is, and can be told to stop: loops count what they are done with
-/// here, and the caller's Progress is asked now and then whether to go on.
+/// Long work that reports its progress and can be stopped: loops count their steps here, and now
+/// and then ask the caller's Progress whether to go on.
 ///
 /// A step is a key, a URL, a record, a row or a link: some 10 ns to 1 us.
 ///
-/// What a function of the caller throws stops the work as a "no" would, so that it ends with
+/// An exception of a function of the caller stops the work as a "no" would, so that it ends with
 /// nothing half changed; rethrow() then passes the exception on. Inside such a function the store
 /// refuses to be changed (CallerFunction).
 
@@ -24,45 +24,46 @@ namespace crawlstore::container {
 /// Ownership: the Progress outlives it. Threads: one.
 class WorkSteps {
  public:
-  /// Of work that nobody asks about.
+  /// Makes steps of work without a Progress.
   WorkSteps() = default;
-  /// Work on a store that is open; nullptr: on views, or on a thread that calls nobody.
+  /// Makes steps of work on an open store; nullptr if on views, or on a thread that calls no
+  /// function of the caller.
   WorkSteps(const StoreImpl* store, const Progress& progress)
       : store_(store), progress_(progress ? &progress : nullptr) {
     next_ = progress_ == nullptr ? kNever : 0;
   }
-  /// Those of a part of `whole`, which keeps what functions of the caller throw.
+  /// Makes the steps of a part of `whole`, which keeps exceptions of functions of the caller.
   WorkSteps(WorkSteps& whole, const Progress& progress) : WorkSteps(nullptr, progress) {
     whole_ = whole.whole_ != nullptr ? whole.whole_ : &whole;
   }
 
-  /// Who is asked; nullptr: nobody.
+  /// Returns the Progress that is asked, or nullptr if there is none.
   [[nodiscard]] const Progress* progress() const { return progress_; }
-  /// Asks whether to go on, nothing having been done. errors kCancelled
+  /// Asks whether to go on, without counting a step. errors kCancelled
   Result<void> look() {
     if (progress_ == nullptr) return {};
     next_ = done_ + kStepsPerLook;
     return look(done_, std::max(done_, expected_));
   }
-  /// Asks whether to go on, where another thread works. Of a Progress. errors kCancelled
+  /// Asks whether to go on while another thread works. Requires a Progress. errors kCancelled
   Result<void> look(std::uint64_t done, std::uint64_t total) {
     CRAWLSTORE_TRY(const bool goes_on, call([&] { return (*progress_)(done, total); }));
     if (goes_on) return {};
     return fail(Errc::kCancelled, "the work was stopped; nothing of it was kept");
   }
-  /// What a function of the caller says.
-  ///   errors  kCancelled: it threw, which rethrow() tells
+  /// Calls a function of the caller and returns its result.
+  ///   errors  kCancelled: it threw, and rethrow() will throw that
   template <class Function>
   Result<bool> call(const Function& function) {
     return (whole_ != nullptr ? *whole_ : *this).call_for_all(function);
   }
-  /// Throws what a function of the caller threw, once. Where the work has ended.
+  /// Throws the exception of a function of the caller, once. Call it when the work has ended.
   void rethrow() {
     if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
   }
-  /// So many steps more are ahead. An estimate: the work may turn out to be less, or more.
+  /// Adds to the expected steps. It is an estimate: the work may turn out to be less, or more.
   void expect(std::uint64_t steps) { expected_ += steps; }
-  /// So many steps are done, or are not needed after all.
+  /// Counts steps that are done, or are not needed after all.
   ///   errors  kCancelled: the caller said stop
   Result<void> add(std::uint64_t steps) {
     done_ += steps;
@@ -73,7 +74,7 @@ class WorkSteps {
   static constexpr std::uint64_t kNever = ~std::uint64_t{0};
   static constexpr std::uint64_t kStepsPerLook = std::uint64_t{1} << 14;
 
-  /// Of the whole.
+  /// Runs on the steps of the whole.
   template <class Function>
   Result<bool> call_for_all(const Function& function) {
     try {
@@ -103,11 +104,11 @@ class WorkStage {
   WorkStage(const WorkStage&) = delete;
   WorkStage& operator=(const WorkStage&) = delete;
 
-  /// Those of its own.
+  /// Returns the part's own steps.
   WorkSteps& steps() { return steps_; }
-  /// From now on reach() alone says how far it is.
+  /// Lets reach() alone count the progress from now on.
   void counts_by_hand() { counts_steps_ = false; }
-  /// So much of `total` is done. errors kCancelled: the caller said stop
+  /// Notes that `done` of `total` is done. errors kCancelled: the caller said stop
   Result<void> reach(std::uint64_t done, std::uint64_t total) {
     const double part = total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total);
     const auto reached =
@@ -130,8 +131,8 @@ class WorkStage {
   WorkSteps steps_{whole_, progress_};
 };
 
-/// Returns what `work` returns for steps that ask `progress`, or throws what a function of the
-/// caller threw. For work on a store that is open, or on views (nullptr).
+/// Returns the result of `work` with steps that ask `progress`, or throws the exception of a
+/// function of the caller. The work is on an open store, or on views (nullptr).
 template <class Work>
 auto in_steps(const StoreImpl* store, const Progress& progress, const Work& work) {
   WorkSteps steps(store, progress);

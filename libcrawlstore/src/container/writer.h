@@ -39,9 +39,9 @@ struct WriterOptions {
 /// The one writer of a store: holds the writer lock, hands out extents, and publishes generations
 /// by the protocol of spec/format.md#commit.
 ///
-/// put() and remove() collect changes; commit() publishes all of them or none. Whoever reserves an
-/// extent owns it until a Run does, or else a pending change names it, which owns it then until a
-/// commit has published it.
+/// put() and remove() collect changes; commit() publishes all of them or none. The caller of
+/// reserve() owns the extent until a Run does, or until a pending change names it. Such a change
+/// owns it until a commit has published it.
 ///
 /// Threads: reserve(), write(), release(), place_from(), sizes and the id counters lock inside;
 /// everything else from one thread.
@@ -58,28 +58,28 @@ class Writer final : public SegmentWriter {
   [[nodiscard]] const DirectoryPtr& directory() const { return directory_; }
   [[nodiscard]] Storage& storage() override { return *storage_; }
   [[nodiscard]] const CommitPolicy& policy() const { return policy_(); }
-  /// The runs that open parts name.
+  /// Holds the runs that open parts name.
   const std::shared_ptr<Runs> runs = std::make_shared<Runs>(*this);
 
-  /// Step 0, once: afterwards the opened generation is durable. Further calls do nothing. Any
-  /// thread: those that submit come here, too.
+  /// Runs step 0 once; after it the opened generation is durable. Further calls do nothing.
+  /// Threads: any, as those that submit call it, too.
   ///   errors  kBusyPinned, kReplaced, those of the storage
   Result<void> prepare();
 
-  /// Looks whether the file still holds the superblocks that this writer knows, and is as long. If
-  /// not, nothing is written any more. Any thread; waits while a commit publishes.
+  /// Checks that the file still holds the superblocks that this writer knows, and is as long. If
+  /// not, all writing stops. Threads: any; waits while a commit publishes.
   ///   errors  kReplaced, kIo; kPoisoned
   Result<void> look();
-  /// The same, but passes while a commit publishes, which looks itself.
+  /// Does the same as look(), but passes while a commit publishes, which looks itself.
   Result<void> look_unless_publishing();
 
-  /// An extent of really allocated bytes that no readable generation refers to. Grows the file when
-  /// needed. errors kNoSpace, kFileSizeLimit, and those of prepare()
+  /// Reserves an extent of really allocated bytes that no readable generation refers to. Grows the
+  /// file if needed. errors kNoSpace, kFileSizeLimit, and those of prepare()
   Result<Extent> reserve(std::uint64_t length_bytes) override;
-  /// Whether there is room for so much, in the file or behind it. It is as long as before.
+  /// Checks that there is room for these bytes, in the file or after its end. Keeps its length.
   ///   errors  kNoSpace, kFileSizeLimit, with what is needed; those of prepare()
   Result<void> check_room(std::uint64_t bytes);
-  /// Looks first, unless a commit is being published, which does so itself.
+  /// Calls look() first, unless a commit is being published, which does so itself.
   Result<void> write(std::uint64_t offset, std::span<const std::byte> bytes) override;
   void release(Extent extent) noexcept override;
   void hand_to_run(Extent extent) override;
@@ -89,7 +89,7 @@ class Writer final : public SegmentWriter {
   SegmentId new_segment_id() override;
   RunId new_run_ids(std::uint64_t count) override;
 
-  /// The generation that the next commit makes.
+  /// Returns the generation that the next commit makes.
   [[nodiscard]] Generation next_generation() const override {
     return {directory_->superblock.generation + 1 + skipped_generations_};
   }
@@ -112,14 +112,14 @@ class Writer final : public SegmentWriter {
   ///           kPoisoned: a sync failed, reopen the store
   Result<Generation> commit(bool even_empty = false);
 
-  /// What the last commit that succeeded did.
+  /// Returns the report of the last commit that succeeded.
   [[nodiscard]] const CommitReport& last_commit() const { return last_commit_; }
-  /// What open() passed over.
+  /// Returns the damaged copies and the generations that open() passed over.
   [[nodiscard]] RecoveryReport recovery() const {
     return {damaged_copy_count_, skipped_generations_};
   }
 
-  /// commit() for rollback: `restored` are held extents that the pending changes refer to again.
+  /// Commits a rollback: `restored` are held extents that the pending changes refer to again.
   Result<Generation> commit_restored(const std::vector<Extent>& restored);
 
   /// Truncates and punches free space beyond what is kept for reuse. Outside the commit path.
@@ -129,27 +129,27 @@ class Writer final : public SegmentWriter {
   /// Like reserve(), but only below `end_bytes`: for compaction. Nothing when there is no room.
   std::optional<Extent> reserve_below(std::uint64_t length_bytes, std::uint64_t end_bytes);
 
-  /// For compaction: from now on extents are taken from the lowest place at or above `from_bytes`,
-  /// and the file grows by no more than is asked for. Nothing: the usual way again. Returns what
-  /// was said before.
+  /// Lets compaction take extents from the lowest place at or above `from_bytes`, and the file grow
+  /// by no more than they need; nothing restores the usual way. Returns the value before.
   std::optional<std::uint64_t> place_from(std::optional<std::uint64_t> from_bytes);
 
-  /// What a commit would state as its time now.
+  /// Returns the time that a commit would state now.
   [[nodiscard]] std::int64_t commit_time_us() const;
   [[nodiscard]] std::uint64_t free_bytes() const;
   [[nodiscard]] std::vector<Extent> free_extents() const;
   [[nodiscard]] std::uint64_t file_bytes() const;
-  /// Whether nothing is written any more.
+  /// Whether the writer has stopped writing.
   [[nodiscard]] bool poisoned() const {
     return refusal_.load(std::memory_order_relaxed) != Refusal::kNone;
   }
-  /// From now on nothing is written: for who has changed half of what belongs together. Any thread.
+  /// Stops all writing, when a caller could change only half of its state. Threads: any.
   void poison() { refuse(Refusal::kPoisoned); }
-  /// errors kPoisoned; kReplaced when another program has written into the file
+  /// Fails if writing has stopped.
+  ///   errors  kPoisoned; kReplaced if another program has written into the file
   [[nodiscard]] Result<void> check_not_poisoned() const;
 
  private:
-  /// Why nothing is written any more.
+  /// The reason why writing has stopped.
   enum class Refusal : std::uint8_t { kNone, kPoisoned, kReplaced };
   struct Draft;
   Writer(std::unique_ptr<Storage> storage, const WriterOptions& options);
@@ -189,7 +189,7 @@ class Writer final : public SegmentWriter {
   DirectoryPtr directory_;
   std::uint64_t skipped_generations_ = 0;  // given up or damaged, newer than directory_
   std::uint64_t damaged_copy_count_ = 0;   // of superblocks, when it was opened
-  Generation taken_back_;                  // what the next root will say
+  Generation taken_back_;                  // for the next root
   CommitReport last_commit_;
   std::mutex prepare_mutex_;
   std::atomic<bool> prepared_{false};  // set once free_ and all it comes from is there
@@ -208,7 +208,7 @@ class Writer final : public SegmentWriter {
   std::uint64_t next_segment_id_ = 1;
   std::uint64_t next_run_id_ = 1;
 
-  // What the next directory will list, before what the next commit retires.
+  // Extents that the next directory will list, before those that the next commit retires.
   std::vector<format::HeldExtent> held_;
   std::vector<std::shared_ptr<const HeldTable>> held_tables_;
   std::vector<format::HeldExtent> dissolved_;  // extents of dropped held tables; retired = 0
