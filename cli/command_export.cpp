@@ -174,7 +174,7 @@ int run(const ExportOptions& options) {
                         look_with(progress, stop)};
   const auto losses = find_export_format(options.format)(what);
   if (stop.requested() != 0) return exit_code_of_signal(stop.requested());
-  if (!losses) return fail_with(options.source.path, losses.error());
+  if (!losses) return fail_unread(options.source, losses.error());
   if (const int finished = finish(*output, options); finished != kExitDone) return finished;
   const bool is_whole = tell_losses(*losses, options.quiet);
   const int told = tell_gaps(views->gaps(), options.source);

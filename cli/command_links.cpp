@@ -102,7 +102,7 @@ int run(const LinksOptions& options) {
   if (!output) return fail_with("standard output", output.error());
   const auto printed = options.form.as_json ? print_json(*view, *page, options, *output)
                                             : print_lines(*view, *page, options, *lines, *output);
-  if (!printed) return fail_with(options.source.path, printed.error());
+  if (!printed) return fail_unread(options.source, printed.error());
   return tell_gaps(gaps_of(*view), options.source);
 }
 

@@ -127,7 +127,7 @@ int run(PagesVerbOptions& options) {
   auto output = OutputFile::open("");
   if (!output) return fail_with("standard output", output.error());
   const auto printed = print_pages(*view, options, *lines, *output);
-  if (!printed) return fail_with(options.source.path, printed.error());
+  if (!printed) return fail_unread(options.source, printed.error());
   return tell_gaps(gaps_of(*view), options.source);
 }
 

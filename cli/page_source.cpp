@@ -78,7 +78,11 @@ Option add_skip_damaged(Parser& parser, PageSourceOptions& options) {
 
 std::string describe_gap(const PageGap& gap) {
   const std::uint64_t last = gap.end_page - 1;
-  const std::string reason = describe(gap.error);
+  std::string reason(name_of(gap.error.code));
+  std::ranges::replace(reason, '_', ' ');
+  if (gap.error.offset != Error::kNoOffset) {
+    reason += fmt::format(" at offset {:#x}", gap.error.offset);
+  }
   if (gap.part == PagePart::kEvents) {
     return fmt::format("{} edits that wait: {}", model::format_count(gap.end_page - gap.first_page),
                        reason);
@@ -88,6 +92,15 @@ std::string describe_gap(const PageGap& gap) {
   }
   return fmt::format("{} of pages {} to {}: {}", name_of(gap.part),
                      model::format_count(gap.first_page), model::format_count(last), reason);
+}
+
+int fail_unread(const PageSourceOptions& options, const Error& error) {
+  const int code = fail_with(options.path, error);
+  if (category(error.code) == ErrorCategory::kDamage && !options.skips_damaged) {
+    note(fmt::format("{}: --skip-damaged leaves out what cannot be read, and says what that is",
+                     model::format_printable(options.path)));
+  }
+  return code;
 }
 
 int tell_gaps(const std::vector<PageGap>& gaps, const PageSourceOptions& options) {

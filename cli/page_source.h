@@ -50,6 +50,9 @@ std::optional<PageViews> open_page_views(const PageSourceOptions& options, int& 
 /// Says on standard error what could not be read of the pages, and how to go on. Returns the exit
 /// code of a verb that has done its work otherwise.
 int tell_gaps(const std::vector<PageGap>& gaps, const PageSourceOptions& options);
+/// Says why the pages could not be read, and of damage that --skip-damaged shows the rest. Returns
+/// the exit code.
+int fail_unread(const PageSourceOptions& options, const Error& error);
 /// "records of pages 8,192 to 16,383: chunk damaged ..."
 std::string describe_gap(const PageGap& gap);
 /// Appends them as the member `page_gaps` of an object, behind others.

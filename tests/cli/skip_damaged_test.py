@@ -118,6 +118,7 @@ class SkipDamaged(pages_command.PagesTest):
         self.damage(run["offset_bytes"] + 64)
         gaps = self.check_pages(run["offset_bytes"])
         lost = self.lost(gaps, "records")
+        self.refuse(1, "--skip-damaged leaves out", "export", "x.crawl", "--format", "jsonl")
         answer = self.run_command("export", "x.crawl", "--format", "jsonl", "--skip-damaged")
         self.assertEqual(answer.code, 1)
         self.load(answer.out, "jsonl", name="y.crawl")
