@@ -56,6 +56,25 @@ std::vector<PageView> open_views(const PageSourceOptions& options, std::size_t c
   return open_views(*snapshot, options, count, code);
 }
 
+/// Returns "records of pages 8,192 to 16,383: chunk damaged at offset 0x11a080".
+std::string describe_gap(const PageGap& gap) {
+  const std::uint64_t last = gap.end_page - 1;
+  std::string reason(name_of(gap.error.code));
+  std::ranges::replace(reason, '_', ' ');
+  if (gap.error.offset != Error::kNoOffset) {
+    reason += fmt::format(" at offset {:#x}", gap.error.offset);
+  }
+  if (gap.part == PagePart::kEvents) {
+    return fmt::format("{} edits that wait: {}", model::format_count(gap.end_page - gap.first_page),
+                       reason);
+  }
+  if (gap.first_page == last) {
+    return fmt::format("{} of page {}: {}", name_of(gap.part), model::format_count(last), reason);
+  }
+  return fmt::format("{} of pages {} to {}: {}", name_of(gap.part),
+                     model::format_count(gap.first_page), model::format_count(last), reason);
+}
+
 }  // namespace
 
 void add_page_source(Parser& parser, PageSourceOptions& options) {
@@ -76,24 +95,6 @@ Option add_skip_damaged(Parser& parser, PageSourceOptions& options) {
       "leave out what cannot be read, and say what that is; exit code 1 if there was any");
 }
 
-std::string describe_gap(const PageGap& gap) {
-  const std::uint64_t last = gap.end_page - 1;
-  std::string reason(name_of(gap.error.code));
-  std::ranges::replace(reason, '_', ' ');
-  if (gap.error.offset != Error::kNoOffset) {
-    reason += fmt::format(" at offset {:#x}", gap.error.offset);
-  }
-  if (gap.part == PagePart::kEvents) {
-    return fmt::format("{} edits that wait: {}", model::format_count(gap.end_page - gap.first_page),
-                       reason);
-  }
-  if (gap.first_page == last) {
-    return fmt::format("{} of page {}: {}", name_of(gap.part), model::format_count(last), reason);
-  }
-  return fmt::format("{} of pages {} to {}: {}", name_of(gap.part),
-                     model::format_count(gap.first_page), model::format_count(last), reason);
-}
-
 int fail_unread(const PageSourceOptions& options, const Error& error) {
   const int code = fail_with(options.path, error);
   if (category(error.code) == ErrorCategory::kDamage && !options.skips_damaged) {
@@ -111,7 +112,7 @@ int tell_gaps(const std::vector<PageGap>& gaps, const PageSourceOptions& options
     note(fmt::format("{}: left out: {}", file, describe_gap(gaps[i])));
   }
   if (gaps.size() > kToldMax) {
-    note(fmt::format("{}: left out: {} ranges more (--json names all)", file,
+    note(fmt::format("{}: left out: {} ranges more", file,
                      model::format_count(gaps.size() - kToldMax)));
   }
   note(fmt::format("{}: `crawlstore verify --deep` names all damage", file));

@@ -53,8 +53,6 @@ int tell_gaps(const std::vector<PageGap>& gaps, const PageSourceOptions& options
 /// Says why the pages could not be read, and of damage that --skip-damaged shows the rest. Returns
 /// the exit code.
 int fail_unread(const PageSourceOptions& options, const Error& error);
-/// "records of pages 8,192 to 16,383: chunk damaged ..."
-std::string describe_gap(const PageGap& gap);
 /// Appends them as the member `page_gaps` of an object, behind others.
 void append_gaps_json(std::string& to, const std::vector<PageGap>& gaps);
 
