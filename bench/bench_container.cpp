@@ -43,7 +43,8 @@ std::unique_ptr<container::Writer> fresh_writer(const std::string& path) {
   auto writer = must(container::Writer::open(must(open_storage(path, OpenMode::kWrite)), {}));
   const SegmentId id = writer->new_segment_id();
   const std::vector<std::byte> payload(64, std::byte{0});
-  const auto run = must(container::write_run(*writer, id, writer->new_run_ids(1), payload, 1));
+  const auto run = must(container::write_run(
+      *writer, {id, SegmentKind::kDrumPartition, kOwner, writer->new_run_ids(1)}, payload, 1));
   writer->put({id, SegmentKind::kDrum, StorageClass::kBlob, {}, "bench", {run}});
   must(writer->commit());
   return writer;
@@ -54,7 +55,8 @@ void add_segments(container::Writer& writer, std::uint64_t count, std::size_t by
   const std::vector<std::byte> payload(bytes, std::byte{7});
   for (std::uint64_t i = 0; i < count; ++i) {
     const SegmentId id = writer.new_segment_id();
-    const auto run = must(container::write_run(writer, id, writer.new_run_ids(1), payload, 1));
+    const auto run = must(container::write_run(
+        writer, {id, SegmentKind::kDrumPartition, kOwner, writer.new_run_ids(1)}, payload, 1));
     writer.put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, {}, {run}});
     if ((i + 1) % 4096 == 0) must(writer.commit());
   }
@@ -69,7 +71,8 @@ void commit_4_kib(benchmark::State& state) {
   const std::vector<std::byte> payload(4000, std::byte{1});
   const SegmentId id = writer->new_segment_id();
   for (auto _ : state) {
-    const auto run = must(container::write_run(*writer, id, writer->new_run_ids(1), payload, 1));
+    const auto run = must(container::write_run(
+        *writer, {id, SegmentKind::kDrumPartition, kOwner, writer->new_run_ids(1)}, payload, 1));
     writer->put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, {}, {run}});
     must(writer->commit());
   }
@@ -123,7 +126,8 @@ void scan_blob(benchmark::State& state) {
     auto writer = fresh_writer(path);
     id = writer->new_segment_id();
     const std::vector<std::byte> payload(kBytes, std::byte{3});
-    run = must(container::write_run(*writer, id, writer->new_run_ids(1), payload, 1));
+    run = must(container::write_run(
+        *writer, {id, SegmentKind::kDrumPartition, kOwner, writer->new_run_ids(1)}, payload, 1));
     writer->put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, {}, {run}});
     must(writer->commit());
   }

@@ -221,13 +221,15 @@ class Store {
       links::DenseSurvey survey;
       put(graph, survey);
       must(survey.finish());
-      finish(must(links::DenseWriter::start(*writer_, kSegment, writer_->new_run_ids(1), bytes_max,
-                                            survey.model())),
+      finish(must(links::DenseWriter::start(
+                 *writer_, {kSegment, SegmentKind::kOutLinks, {}, writer_->new_run_ids(1)},
+                 bytes_max, survey.model())),
              graph);
     } else {
-      finish(
-          must(links::LinksWriter::start(*writer_, kSegment, writer_->new_run_ids(1), bytes_max)),
-          graph);
+      finish(must(links::LinksWriter::start(
+                 *writer_, {kSegment, SegmentKind::kOutLinks, {}, writer_->new_run_ids(1)},
+                 bytes_max)),
+             graph);
     }
   }
 

@@ -54,7 +54,7 @@ std::uint64_t extent_bytes(std::uint64_t payload_bytes) {
     level_bytes = chunks_of(level_bytes) * 8;
     end_bytes += level_bytes;
   } while (level_bytes > kChunkBytes);
-  return round_up(end_bytes, kUnitBytes);
+  return round_up(end_bytes + sizeof(RunEnd), kUnitBytes);
 }
 
 ChecksumTree checksum_tree(std::uint64_t payload_bytes) {
@@ -68,8 +68,22 @@ ChecksumTree checksum_tree(std::uint64_t payload_bytes) {
     covered_bytes = tree.levels.back().length_bytes();
     end_bytes += covered_bytes;
   } while (covered_bytes > kChunkBytes);
-  tree.extent_bytes = round_up(end_bytes, kUnitBytes);
+  tree.extent_bytes = round_up(end_bytes + sizeof(RunEnd), kUnitBytes);
   return tree;
+}
+
+std::uint64_t run_end_checksum(std::span<const std::byte> top, const Uuid& uuid,
+                               const RunEnd& end) {
+  return checksum(top.first(top.size() - sizeof end.checksum),
+                  checksum_seed(uuid, ChecksumDomain::kRunEnd, end.segment_id, end.run_id, 0));
+}
+
+void seal_run_end(std::span<std::byte> top, const Uuid& uuid, RunEnd end) {
+  CRAWLSTORE_ASSERT(top.size() >= sizeof end);
+  std::byte* const place = top.data() + top.size() - sizeof end;
+  store_struct(place, end);
+  end.checksum = run_end_checksum(top, uuid, end);
+  store_struct(place, end);
 }
 
 void ChecksumTreeBuilder::add_chunk(std::span<const std::byte> chunk) {
@@ -77,8 +91,8 @@ void ChecksumTreeBuilder::add_chunk(std::span<const std::byte> chunk) {
   chunk_checksums_.push_back(checksum(chunk, chunk_seed(name_, 0, chunk_checksums_.size())));
 }
 
-ChecksumTreeBuilder::Tail ChecksumTreeBuilder::finish(std::uint64_t payload_bytes) const {
-  const ChecksumTree tree = checksum_tree(payload_bytes);
+ChecksumTreeBuilder::Tail ChecksumTreeBuilder::finish(const RunEnd& end) const {
+  const ChecksumTree tree = checksum_tree(end.payload_bytes);
   CRAWLSTORE_ASSERT(tree.chunk_count() == chunk_checksums_.size());
   Tail tail;
   tail.bytes.resize(tree.extent_bytes - tree.padded_payload_bytes);
@@ -98,6 +112,7 @@ ChecksumTreeBuilder::Tail ChecksumTreeBuilder::finish(std::uint64_t payload_byte
     }
   }
   const std::uint64_t top = tree.top().offset_bytes - tree.padded_payload_bytes;
+  seal_run_end(bytes.subspan(top), name_.uuid, end);
   tail.checksum = checksum(bytes.subspan(top), chunk_seed(name_, tree.levels.size(), 0));
   return tail;
 }

@@ -11,6 +11,8 @@
 
 #include <crawlstore/types.h>
 
+#include "layout.h"
+
 namespace crawlstore::format {
 
 /// What a checksum covers; part of its seed, so that pieces of different sorts cannot be swapped.
@@ -21,6 +23,7 @@ enum class ChecksumDomain : std::uint64_t {
   kTable = 4,
   kHeldTable = 5,
   kChunk = 6,
+  kRunEnd = 7,
 };
 
 /// The seed of a piece: XXH3-64 (unseeded) of uuid and four numbers (spec/format.md#seeds).
@@ -37,8 +40,8 @@ std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed);
 
 /// Where the pieces of a run's extent lie. All offsets are relative to the extent's start.
 /// Level 0 is the table over the chunks of the payload; level i + 1 is the table over the chunks of
-/// level i; the last level has at most one chunk and is covered, together with the zero padding
-/// behind it, by the checksum in the directory.
+/// level i; the last level has at most one chunk and is covered, together with the zeros and
+/// the end record behind it, by the checksum in the directory.
 struct ChecksumTree {
   struct Level {
     std::uint64_t offset_bytes = 0;
@@ -51,7 +54,7 @@ struct ChecksumTree {
   std::vector<Level> levels;               ///< at least one
 
   [[nodiscard]] std::uint64_t chunk_count() const { return levels.front().entry_count; }
-  /// Start and length of what the directory's checksum covers: top level and padding.
+  /// Start and length of what the directory's checksum covers: top level, zeros, end record.
   [[nodiscard]] Extent top() const {
     return {levels.back().offset_bytes, extent_bytes - levels.back().offset_bytes};
   }
@@ -73,6 +76,13 @@ struct RunName {
 /// covered under level = levels.size(), index 0).
 std::uint64_t chunk_seed(const RunName& name, std::uint64_t level, std::uint64_t index);
 
+/// The checksum of the end of a run.
+///   top  the last level of the checksum tree and all behind it: the last 64 bytes are the end
+std::uint64_t run_end_checksum(std::span<const std::byte> top, const Uuid& uuid, const RunEnd& end);
+
+/// Puts the end there, with its checksum.
+void seal_run_end(std::span<std::byte> top, const Uuid& uuid, RunEnd end);
+
 /// Collects the chunk checksums of a payload that is written from front to back, then gives the
 /// bytes that go behind it.
 class ChecksumTreeBuilder {
@@ -83,12 +93,12 @@ class ChecksumTreeBuilder {
   void add_chunk(std::span<const std::byte> chunk);
 
   /// Bytes from the end of the padded payload to the end of the extent, and the checksum for the
-  /// directory. `payload_bytes` is the unpadded length; all its chunks have been added.
+  /// directory. `end.payload_bytes` is the unpadded length; all its chunks have been added.
   struct Tail {
     std::vector<std::byte> bytes;
     std::uint64_t checksum = 0;
   };
-  [[nodiscard]] Tail finish(std::uint64_t payload_bytes) const;
+  [[nodiscard]] Tail finish(const RunEnd& end) const;
 
  private:
   RunName name_;

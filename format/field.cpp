@@ -123,7 +123,11 @@ constexpr std::array kSuperblock{
 
 constexpr std::array kRootEnd{
     Member{"magic", Form::kHex, offsetof(RootEnd, magic), 8},
+    Member{"format_version", Form::kUnsigned, offsetof(RootEnd, format_version), 4},
+    Member{"reserved", Form::kHex, offsetof(RootEnd, reserved), 4},
     Member{"uuid", Form::kUuid, offsetof(RootEnd, uuid), 16},
+    Member{"key_seed", Form::kHex, offsetof(RootEnd, key_seed), 8},
+    Member{"created_us", Form::kTime, offsetof(RootEnd, created_us), 8},
     Member{"generation", Form::kUnsigned, offsetof(RootEnd, generation), 8},
     Member{"features_compat", Form::kHex, offsetof(RootEnd, features_compat), 8},
     Member{"features_ro_compat", Form::kHex, offsetof(RootEnd, features_ro_compat), 8},

@@ -17,7 +17,7 @@ namespace crawlstore::format {
 static_assert(std::endian::native == std::endian::little,
               "structs are copied whole; a big-endian port needs field-wise loads here");
 
-inline constexpr std::uint32_t kFormatVersion = 7;
+inline constexpr std::uint32_t kFormatVersion = 8;
 inline constexpr std::uint32_t kByteOrderMark = 0x01020304;
 inline constexpr std::uint64_t kUnitBytes = 4096;
 inline constexpr std::uint64_t kChunkBytes = 65536;
@@ -55,6 +55,7 @@ inline constexpr std::uint32_t kContentHashBytesMax = 64;
 inline constexpr std::uint64_t kIdentityMagic = 0x1A0A0D4C57524389;
 inline constexpr std::uint64_t kSuperblockMagic = 0x4B4C425245505553;  // "SUPERBLK"
 inline constexpr std::uint64_t kRootEndMagic = 0x444E45544F4F5243;     // "CROOTEND"
+inline constexpr std::uint32_t kRunEndMagic = 0x4E555243;              // "CRUN"
 inline constexpr std::uint64_t kPartitionMagic = 0x3154524150595243;   // "CRYPART1"
 inline constexpr std::uint64_t kKeyRunMagic = 0x314E555259454B43;      // "CKEYRUN1"
 inline constexpr std::uint64_t kAuxRunMagic = 0x314E555258554143;      // "CAUXRUN1"
@@ -104,11 +105,15 @@ struct Superblock {
 };
 static_assert(sizeof(Superblock) == 4096 && offsetof(Superblock, checksum) == 4088);
 
-/// The last bytes of the extent of a directory root: what its superblock says, so that a root is
-/// known for one when nothing leads to it.
+/// The last bytes of the extent of a directory root: what the identity page and its superblock say,
+/// so that a root is known for one when nothing leads to it.
 struct RootEnd {
   std::uint64_t magic;
+  std::uint32_t format_version;
+  std::uint32_t reserved;
   std::array<std::byte, 16> uuid;
+  std::uint64_t key_seed;
+  std::int64_t created_us;
   std::uint64_t generation;
   std::uint64_t features_compat;
   std::uint64_t features_ro_compat;
@@ -119,7 +124,23 @@ struct RootEnd {
   std::uint64_t root_payload_bytes;
   std::uint64_t root_checksum;
 };
-static_assert(sizeof(RootEnd) == 96);
+static_assert(sizeof(RootEnd) == 120);
+
+/// The last bytes of the extent of a run: what the directory says of it, so that it is known for
+/// one without any directory.
+struct RunEnd {
+  std::uint32_t magic;
+  std::uint16_t kind;
+  std::uint16_t reserved;
+  std::uint64_t segment_id;
+  std::uint64_t run_id;
+  std::uint64_t owner;
+  std::uint64_t payload_bytes;
+  std::uint64_t record_count;
+  std::uint64_t first;
+  std::uint64_t checksum;
+};
+static_assert(sizeof(RunEnd) == 64 && offsetof(RunEnd, checksum) == 56);
 
 /// Begins every block of a partition; then upper bits, lower bits, the other halves of 16-byte
 /// keys, values.
@@ -361,7 +382,7 @@ static_assert(sizeof(QueueRunFooter) == 40 && offsetof(QueueRunFooter, magic) ==
 template <class... T>
 inline constexpr bool kNoPadding = (std::has_unique_object_representations_v<T> && ...);
 static_assert(
-    kNoPadding<Identity, Superblock, RootEnd, KeyBlockHeader, PartitionFooter, KeyRunHeader,
+    kNoPadding<Identity, Superblock, RootEnd, RunEnd, KeyBlockHeader, PartitionFooter, KeyRunHeader,
                AuxRunHeader, ResultRunHeader, LinkBlockHeader, LinkIndexEntry, LinkRunFooter,
                EventRunHeader, OriginBlockHeader, OriginFooter, TileNodeHeader, TileChild,
                RecordColumn, RecordTileHeader, ScoreFooter, QueueTableHeader, QueueRunCut,

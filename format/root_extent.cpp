@@ -11,9 +11,13 @@
 namespace crawlstore::format {
 namespace {
 
-RootEnd end_of(const Superblock& superblock, const Uuid& uuid) {
+RootEnd end_of(const Superblock& superblock, const Identity& identity) {
   return {kRootEndMagic,
-          uuid,
+          identity.format_version,
+          0,
+          identity.uuid,
+          identity.key_seed,
+          identity.created_us,
           superblock.generation,
           superblock.features_compat,
           superblock.features_ro_compat,
@@ -66,16 +70,16 @@ Result<void> check_root_place(const Superblock& superblock) {
   return {};
 }
 
-std::vector<std::byte> seal_root(std::span<const std::byte> payload, const Uuid& uuid,
+std::vector<std::byte> seal_root(std::span<const std::byte> payload, const Identity& identity,
                                  Superblock& superblock) {
   superblock.root_payload_bytes = payload.size();
   superblock.root_checksum = 0;
   std::vector<std::byte> bytes(root_extent_bytes(payload.size()));
   std::copy(payload.begin(), payload.end(), bytes.begin());
   std::byte* const end = bytes.data() + bytes.size() - sizeof(RootEnd);
-  store_struct(end, end_of(superblock, uuid));
-  superblock.root_checksum = root_checksum(bytes, uuid, superblock);
-  store_struct(end, end_of(superblock, uuid));
+  store_struct(end, end_of(superblock, identity));
+  superblock.root_checksum = root_checksum(bytes, identity.uuid, superblock);
+  store_struct(end, end_of(superblock, identity));
   return bytes;
 }
 
@@ -86,10 +90,24 @@ bool is_root_whole(std::span<const std::byte> bytes, const Uuid& uuid,
          root_checksum(bytes, uuid, superblock) == superblock.root_checksum;
 }
 
+Identity identity_of_root_end(std::span<const std::byte> end) {
+  const RootEnd found = load_end(end);
+  Identity identity{};
+  identity.uuid = found.uuid;
+  identity.key_seed = found.key_seed;
+  identity.created_us = found.created_us;
+  return seal_identity(identity);
+}
+
 Result<void> check_root_end(std::span<const std::byte> bytes, const Uuid& uuid,
                             const Superblock& superblock) {
-  const RootEnd expected = end_of(superblock, uuid);
   const RootEnd end = load_end(bytes);
+  Identity identity{};
+  identity.format_version = kFormatVersion;
+  identity.uuid = uuid;
+  identity.key_seed = end.key_seed;  // verifying compares both with the identity page
+  identity.created_us = end.created_us;
+  const RootEnd expected = end_of(superblock, identity);
   if (std::memcmp(&end, &expected, sizeof end) == 0) return {};
   return fail(Errc::kDirectoryInvalid, "the end of the directory root and its superblock differ",
               superblock.root_offset_bytes + bytes.size() - sizeof(RootEnd));
@@ -99,7 +117,8 @@ std::optional<Superblock> superblock_of_root_end(std::span<const std::byte> end,
                                                  std::uint64_t end_bytes, const Uuid& uuid) {
   if (end.size() != sizeof(RootEnd)) return std::nullopt;
   const RootEnd found = load_end(end);
-  if (found.magic != kRootEndMagic || found.uuid != uuid || found.generation == 0 ||
+  if (found.magic != kRootEndMagic || found.format_version != kFormatVersion ||
+      found.reserved != 0 || found.uuid != uuid || found.generation == 0 ||
       found.generation > kGenerationMax) {
     return std::nullopt;
   }

@@ -29,7 +29,7 @@ Extent root_extent(const Superblock& superblock);
 /// The bytes of the extent.
 ///   superblock  with generation, features, time, high water mark and root offset; gets the length
 ///               of the FlatBuffer and the checksum
-std::vector<std::byte> seal_root(std::span<const std::byte> payload, const Uuid& uuid,
+std::vector<std::byte> seal_root(std::span<const std::byte> payload, const Identity& identity,
                                  Superblock& superblock);
 
 /// Whether the checksum of the extent is the one in the superblock, and the one at its own end.
@@ -42,10 +42,14 @@ bool is_root_whole(std::span<const std::byte> bytes, const Uuid& uuid,
 Result<void> check_root_end(std::span<const std::byte> bytes, const Uuid& uuid,
                             const Superblock& superblock);
 
+/// The identity page that a store had, by the end of a whole root of it.
+///   end  the last 120 bytes
+Identity identity_of_root_end(std::span<const std::byte> end);
+
 /// The superblock of the root that ends with `end`, whose extent lies in a place where one may lie;
 /// slot and copy are those of a first copy. Nothing: these bytes are no end of a root of this
 /// store. Whether the root is whole is for its other bytes to show.
-///   end         the last 96 bytes before `end_bytes`, a place in the file
+///   end         the last 120 bytes before `end_bytes`, a place in the file
 std::optional<Superblock> superblock_of_root_end(std::span<const std::byte> end,
                                                  std::uint64_t end_bytes, const Uuid& uuid);
 

@@ -43,7 +43,8 @@ void check_extent(const RootEnd& end, std::span<const std::byte> content) {
   superblock.features_incompat = end.features_incompat;
   superblock.high_water_bytes = end.high_water_bytes;
   superblock.root_offset_bytes = end.root_offset_bytes;
-  std::vector<std::byte> bytes = seal_root(content, end.uuid, superblock);
+  std::vector<std::byte> bytes =
+      seal_root(content, identity_of_root_end(std::as_bytes(std::span(&end, 1))), superblock);
   require(is_root_whole(bytes, end.uuid, superblock));
   require(check_root_end(bytes, end.uuid, superblock).has_value());
   // With another end and a right checksum.
@@ -69,6 +70,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::copy_n(std::as_bytes(std::span(data, size)).begin(), size, bytes.begin());
   auto end = load_struct<RootEnd>(bytes.data());
   end.magic = kRootEndMagic;
+  end.format_version = kFormatVersion;
+  end.reserved = 0;
   check_search(end, load<std::uint64_t>(bytes.data() + sizeof end));
   check_extent(end, std::span<const std::byte>(bytes).subspan(sizeof end + 8));
   return 0;

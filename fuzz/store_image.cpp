@@ -155,7 +155,11 @@ void StoreImage::seal(std::vector<std::byte>& bytes) const {
       tree.add_chunk(std::span(bytes).subspan(run.ref.offset_bytes + begin,
                                               std::min(format::kChunkBytes, padded - begin)));
     }
-    const auto tail = tree.finish(run.ref.payload_bytes);
+    // The fuzzer may have changed the end; the length is that of the directory.
+    auto end = format::load_struct<format::RunEnd>(bytes.data() + run.ref.extent().end_bytes() -
+                                                   sizeof(format::RunEnd));
+    end.payload_bytes = run.ref.payload_bytes;
+    const auto tail = tree.finish(end);
     std::memcpy(bytes.data() + run.ref.offset_bytes + padded, tail.bytes.data(), tail.bytes.size());
     store_checksum(bytes, run.checksum_at, tail.checksum);
   }
@@ -166,8 +170,7 @@ void StoreImage::seal(std::vector<std::byte>& bytes) const {
   }
   std::byte* const root = bytes.data() + superblock_.root_offset_bytes;
   format::Superblock sealed = superblock_;
-  const auto extent =
-      format::seal_root({root, superblock_.root_payload_bytes}, identity_.uuid, sealed);
+  const auto extent = format::seal_root({root, superblock_.root_payload_bytes}, identity_, sealed);
   std::memcpy(root, extent.data(), extent.size());
   for (std::uint32_t slot = 0; slot < 2; ++slot) {
     for (std::uint32_t copy = 0; copy < 2; ++copy) {

@@ -29,7 +29,8 @@ std::uint64_t extent_bytes(std::uint64_t payload_bytes) {
     level_bytes = round_up(level_bytes, kChunkBytes) / kChunkBytes * kChecksumBytes;
     end_bytes += level_bytes;
   } while (level_bytes > kChunkBytes);
-  return round_up(end_bytes, kUnitBytes);
+  constexpr std::uint64_t kRunEndBytes = 64;
+  return round_up(end_bytes + kRunEndBytes, kUnitBytes);
 }
 
 std::uint64_t key_block_bytes(std::uint64_t distance, std::uint32_t key_count) {

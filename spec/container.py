@@ -9,8 +9,10 @@ from collections import namedtuple
 from flatbuf import Buffer, Malformed
 from xxh3 import xxh3_64
 
+VERSION = 8
 UNIT, CHUNK, DATA_START = 4096, 65536, 81920
-ROOT_END = struct.Struct('<8s16sQQQQqQQQQ')
+ROOT_END = struct.Struct('<8sII16sQqQQQQqQQQQ')
+RUN_END = struct.Struct('<4sHHQQQQQQQ')
 FILE_MAX, GENERATION_MAX = 1 << 56, (1 << 62) - 2
 SLOTS = ((0, 0, 16384), (1, 0, 32768), (0, 1, 49152), (1, 1, 65536))
 ZERO_GAPS = ((4096, 16384), (20480, 32768), (36864, 49152), (53248, 65536), (69632, 81920))
@@ -31,7 +33,7 @@ CLASSES = {BLOB: 'blob', LOG: 'log', TILED: 'tiled'}
 FAN_OUT, TILE_LEVEL_MAX = 64, 4
 NODE_LENGTHS = range(24 + 48, 24 + 48 * FAN_OUT + 1, 48)
 (IDENTITY_DOMAIN, SUPERBLOCK_DOMAIN, ROOT_DOMAIN, TABLE_DOMAIN, HELD_DOMAIN,
- CHUNK_DOMAIN) = range(1, 7)
+ CHUNK_DOMAIN, END_DOMAIN) = range(1, 8)
 
 TableRef = namedtuple('TableRef', 'offset_bytes born checksum first_segment_id payload_bytes '
                       'segment_count')
@@ -133,8 +135,8 @@ class CrawlFile:
         demand(len(page) == UNIT, 'the identity page is cut', 'truncated', len(page))
         order, version, uuid, key_seed, unit, chunk, created = struct.unpack_from(
             '<II16sQIIq', page, 8)
-        demand(version <= 7, 'format version %d' % version, 'newer_version', 12)
-        demand(version == 7, 'format version %d' % version, 'older_version', 12)
+        demand(version <= VERSION, 'format version %d' % version, 'newer_version', 12)
+        demand(version == VERSION, 'format version %d' % version, 'older_version', 12)
         damaged = 'identity_damaged'
         demand(order == 0x01020304, 'wrong byte order', damaged, 8)
         demand((unit, chunk) == (UNIT, CHUNK), 'wrong unit or chunk', damaged, 40)
@@ -214,13 +216,14 @@ class CrawlFile:
         for offset, length in sorted(live):
             for end in range(at + UNIT, offset + 1, UNIT):
                 fields = ROOT_END.unpack(self.read(end - ROOT_END.size, ROOT_END.size))
-                magic, owner, generation, root, payload = fields[:3] + fields[8:10]
-                if magic != b'CROOTEND' or owner != sb.uuid or generation <= sb.generation:
+                owner, generation, root, payload = fields[3], fields[6], *fields[12:14]
+                if fields[:3] != (b'CROOTEND', VERSION, 0) or owner != sb.uuid or \
+                        generation <= sb.generation:
                     continue
                 if root < DATA_START or root + up(payload + ROOT_END.size, UNIT) != end:
                     continue
                 if seeded(sb.uuid, self.read(root, end - root - 8), ROOT_DOMAIN, generation,
-                          root) == fields[10]:
+                          root) == fields[14]:
                     ends.append(end)
             at = offset + length
         return ends
@@ -295,8 +298,9 @@ class CrawlFile:
         checksum = seeded(sb.uuid, data[:-8], ROOT_DOMAIN, sb.generation, offset)
         demand(checksum == sb.root_checksum == int.from_bytes(data[-8:], 'little'),
                'wrong checksum of a root', 'directory_damaged', offset)
-        demand(ROOT_END.unpack(data[-ROOT_END.size:]) == (b'CROOTEND', sb.uuid, sb.generation) +
-               sb[5:13], 'rule 17: the end of the root', offset=offset)
+        demand(ROOT_END.unpack(data[-ROOT_END.size:]) ==
+               (b'CROOTEND', VERSION, 0, sb.uuid, self.identity.key_seed, self.identity.created_us,
+                sb.generation) + sb[5:13], 'rule 17: the end of the root', offset=offset)
         return data[:sb.root_payload_bytes]
 
     def _load(self, sb, root_piece):
@@ -343,6 +347,9 @@ class CrawlFile:
                         for run in all_runs(segment)]
         self._check_disjoint(sb, extents)
         self._check_segments(sb, segments, next_segment_id, next_run_id)
+        for segment in segments:
+            for node in segment.nodes:
+                self.load_run(segment, node)
         return Directory(sb, next_segment_id, next_run_id, tables, held_tables, held, segments)
 
     @staticmethod
@@ -452,6 +459,20 @@ class CrawlFile:
 
     # Runs
 
+    def _check_run_end(self, segment, run, last):
+        """End of a run, rule 1. last: what the checksum in the directory covers."""
+        *fields, first, checksum = RUN_END.unpack(last[-RUN_END.size:])
+        message = 'End of a run rule 1: run %d' % run.run_id
+        demand(fields == [b'CRUN', segment.kind, 0, segment.id, run.run_id, segment.owner,
+                          run.payload_bytes, run.record_count], message, 'segment_invalid')
+        if segment.storage_class == TILED:
+            demand(first == first_tile(segment, run), message, 'segment_invalid')
+        else:
+            demand(first < run.run_id and (segment.storage_class != BLOB or first == 0), message,
+                   'segment_invalid')
+        demand(checksum == seeded(self.identity.uuid, last[:-8], END_DOMAIN, segment.id,
+                                  run.run_id), message, 'segment_invalid')
+
     def load_run(self, segment, run):
         """The payload of a run, every checksum of its extent verified."""
         tree, uuid = Tree(run.payload_bytes), self.identity.uuid
@@ -467,8 +488,10 @@ class CrawlFile:
         at, size = tree.levels[-1]
         last = check(at, tree.extent - at, len(tree.levels), 0, run.checksum)
         above = last[:size]
-        demand(not any(last[size:]), 'padding of run %d is not zero' % run.run_id,
+        demand(not any(last[size:-RUN_END.size]), 'padding of run %d is not zero' % run.run_id,
                'segment_invalid')
+        if segment.storage_class != TILED or segment.tiles:  # those of nodes later
+            self._check_run_end(segment, run, last)
         for level in range(len(tree.levels) - 1, -1, -1):
             at, size = tree.levels[level - 1] if level else (0, tree.padded)
             above = b''.join(
@@ -477,6 +500,20 @@ class CrawlFile:
         demand(not any(above[run.payload_bytes:]), 'padding of run %d is not zero' % run.run_id,
                'segment_invalid')
         return above[:run.payload_bytes]
+
+
+def first_tile(segment, run):
+    """The first tile at or under a run of a tiled segment."""
+    if run in segment.tiles:
+        return segment.tiles.index(run)
+    row, span = segment.nodes[:1], FAN_OUT
+    while span < len(segment.tiles):
+        span *= FAN_OUT
+    rest = segment.nodes
+    while run not in row:
+        rest, span = rest[len(row):], span // FAN_OUT
+        row = rest[:-(-len(segment.tiles) // span)]
+    return row.index(run) * span
 
 
 def parse_node(payload, offset=None):
@@ -517,4 +554,4 @@ class Tree:
             at += size
             if size <= CHUNK:
                 break
-        self.extent = up(at, UNIT)
+        self.extent = up(at + RUN_END.size, UNIT)

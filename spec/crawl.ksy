@@ -77,7 +77,7 @@ types:
     seq:
       - {id: magic, contents: [0x89, CRWL, 0x0d, 0x0a, 0x1a]}
       - {id: byte_order, type: u4, valid: 0x01020304}
-      - {id: format_version, type: u4, valid: 7}
+      - {id: format_version, type: u4, valid: 8}
       - {id: uuid, size: 16}
       - {id: key_seed, type: u8}
       - {id: unit_bytes, type: u4, valid: 4096}
@@ -149,18 +149,22 @@ types:
         type: directory_root
       root_end:
         io: _root._io
-        pos: root_offset_bytes + (root_payload_bytes + 96 + 4095) / 4096 * 4096 - 96
+        pos: root_offset_bytes + (root_payload_bytes + 120 + 4095) / 4096 * 4096 - 120
         type: root_end(root_offset_bytes, root_payload_bytes)
 
   root_end:
-    doc: The end of the extent of a directory root. It says what the superblock says.
+    doc: The end of the extent of a directory root. It says what identity page and superblock say.
     doc-ref: spec/format.md#directory
     params:
       - {id: offset_of_place, type: u8}
       - {id: payload_of_place, type: u8}
     seq:
       - {id: magic, contents: CROOTEND}
+      - {id: format_version, type: u4, valid: 8}
+      - {id: reserved, type: u4, valid: 0}
       - {id: uuid, size: 16}
+      - {id: key_seed, type: u8}
+      - {id: created_us, type: s8}
       - {id: generation, type: u8}
       - {id: features_compat, type: u8}
       - {id: features_ro_compat, type: u8}
@@ -390,7 +394,7 @@ types:
       level_2_count: {value: 'level_1_count <= 8192 ? 0 : (level_1_count + 8191) / 8192'}
       extent_bytes:
         value: (padded_payload_bytes + 8 * (level_0_count + level_1_count + level_2_count)
-          + 4095) / 4096 * 4096
+          + 64 + 4095) / 4096 * 4096
       tile:
         if: level == -1
         io: _root._io
@@ -436,7 +440,7 @@ types:
     doc: |
       Entry i of level 0 covers the bytes of the padded payload from 65,536 * i on; entry j of each
       other level the entries of the level above from 8,192 * j on. `checksum` of the run covers the
-      last level and the padding.
+      last level, the zeros, and the end.
     doc-ref: spec/format.md#checksum-tree
     params:
       - {id: level_0_count, type: u8}
@@ -446,7 +450,23 @@ types:
       - {id: level_0, type: u8, repeat: expr, repeat-expr: level_0_count}
       - {id: level_1, type: u8, repeat: expr, repeat-expr: level_1_count}
       - {id: level_2, type: u8, repeat: expr, repeat-expr: level_2_count}
-      - {id: padding, type: zeros, size-eos: true}
+      - {id: padding, type: zeros, size: _io.size - _io.pos - 64}
+      - {id: end, type: run_end}
+
+  run_end:
+    doc: What the directory says of a run, and a checksum by which it is known without one.
+    doc-ref: spec/format.md#end-of-a-run
+    seq:
+      - {id: magic, contents: CRUN}
+      - {id: kind, type: u2, enum: segment_kind}
+      - {id: reserved, type: u2, valid: 0}
+      - {id: segment_id, type: u8}
+      - {id: run_id, type: u8}
+      - {id: owner, type: u8}
+      - {id: payload_bytes, type: u8}
+      - {id: record_count, type: u8}
+      - {id: first, type: u8}
+      - {id: checksum, type: u8}
 
   # Payloads.
 

@@ -59,7 +59,7 @@ class ManySegments {
     for (std::size_t i = 0; i < change.segment_count; ++i) {
       auto entry = *writer_->find(ids_[i * step % ids_.size()]);
       entry.runs = {
-          must(container::write_run(*writer_, entry.id, writer_->new_run_ids(1), payload, 1))};
+          must(container::write_run(*writer_, container::new_run(*writer_, entry.id), payload, 1))};
       writer_->put(std::move(entry));
     }
   }

@@ -127,23 +127,24 @@ inline SegmentId add_drum(container::Writer& writer, const std::string& name = "
   table.buckets.resize(1);
   table.consumers.resize(1);
   const SegmentId id = writer.new_segment_id();
-  const auto run =
-      must(write_run(writer, id, writer.new_run_ids(1), format::encode_drum_table(table), 1));
+  const auto run = must(write_run(writer, {id, SegmentKind::kDrum, {}, writer.new_run_ids(1)},
+                                  format::encode_drum_table(table), 1));
   writer.put({id, SegmentKind::kDrum, StorageClass::kBlob, {}, name, {run}});
   return id;
 }
 
 /// A run of seeded bytes in a fresh extent.
-inline format::RunRef write_random(container::Writer& writer, SegmentId segment, std::size_t length,
-                                   std::uint64_t seed) {
-  return must(write_run(writer, segment, writer.new_run_ids(1), random_bytes(length, seed), 1));
+inline format::RunRef write_random(container::Writer& writer, const format::RunLabel& label,
+                                   std::size_t length, std::uint64_t seed) {
+  return must(write_run(writer, label, random_bytes(length, seed), 1));
 }
 
 /// A blob of seeded bytes; its length is a multiple of 8.
 inline SegmentId add_blob(container::Writer& writer, SegmentId owner, std::size_t length,
                           std::uint64_t seed) {
   const SegmentId id = writer.new_segment_id();
-  const auto run = write_random(writer, id, length, seed);
+  const auto run = write_random(
+      writer, {id, SegmentKind::kDrumPartition, owner, writer.new_run_ids(1)}, length, seed);
   writer.put({id, SegmentKind::kDrumPartition, StorageClass::kBlob, owner, "", {run}});
   return id;
 }
@@ -152,7 +153,7 @@ inline SegmentId add_blob(container::Writer& writer, SegmentId owner, std::size_
 inline void replace_blob(container::Writer& writer, SegmentId id, std::size_t length,
                          std::uint64_t seed) {
   auto entry = *writer.find(id);
-  entry.runs = {write_random(writer, id, length, seed)};
+  entry.runs = {write_random(writer, container::new_run(writer, id), length, seed)};
   writer.put(std::move(entry));
 }
 
@@ -165,7 +166,7 @@ inline SegmentId add_log(container::Writer& writer, SegmentId owner) {
 inline void append(container::Writer& writer, SegmentId log, std::size_t length,
                    std::uint64_t seed) {
   auto entry = *writer.find(log);
-  entry.runs.push_back(write_random(writer, log, length, seed));
+  entry.runs.push_back(write_random(writer, container::new_run(writer, log), length, seed));
   writer.put(std::move(entry));
 }
 

@@ -159,9 +159,7 @@ Fault check_allocated(const OperationLog& log) {
 void put_blob(Writer& writer, SegmentId id, std::size_t payload_bytes, std::uint64_t seed) {
   const RunId run_id = writer.new_run_ids(1);
   const auto payload = random_bytes((payload_bytes + 7) / 8 * 8, seed);
-  const auto run = must(container::write_run(writer, id, run_id, payload, 1));
-  format::SegmentEntry entry{id,   SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, "",
-                             {run}};
+  format::SegmentEntry entry{id, SegmentKind::kDrumPartition, StorageClass::kBlob, kOwner, "", {}};
   const auto* owner = writer.find(kOwner);
   const bool has_owner = owner == nullptr || owner->kind == SegmentKind::kDrum;
   if (id == kOwner || !has_owner) {
@@ -169,6 +167,7 @@ void put_blob(Writer& writer, SegmentId id, std::size_t payload_bytes, std::uint
     entry.owner = {};
     entry.name = id == kOwner ? "owner" : "another " + std::to_string(id.value);
   }
+  entry.runs = {must(container::write_run(writer, label_of(entry, run_id), payload, 1))};
   writer.put(std::move(entry));
 }
 
@@ -177,7 +176,7 @@ void append_run(Writer& writer, SegmentId id, std::size_t payload_bytes, std::ui
   const RunId run_id = writer.new_run_ids(1);
   const auto payload = random_bytes((payload_bytes + 7) / 8 * 8, seed);
   auto entry = *writer.find(id);
-  entry.runs.push_back(must(container::write_run(writer, id, run_id, payload, 1)));
+  entry.runs.push_back(must(container::write_run(writer, label_of(entry, run_id), payload, 1)));
   writer.put(std::move(entry));
 }
 

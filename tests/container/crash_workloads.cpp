@@ -366,8 +366,8 @@ void record_many_segments(Scenario& scenario) {
 /// A pages segment, and a tiled one of 65 tiles that it owns: its id.
 SegmentId fill_tiles(Writer& writer) {
   const SegmentId pages = writer.new_segment_id();
-  const auto run =
-      must(container::write_run(writer, pages, writer.new_run_ids(1), random_bytes(8, 1), 1));
+  const auto run = must(container::write_run(
+      writer, {pages, SegmentKind::kPages, {}, writer.new_run_ids(1)}, random_bytes(8, 1), 1));
   writer.put({pages, SegmentKind::kPages, StorageClass::kBlob, {}, "pages", {run}});
   auto tiles = container::TileWriter::create(writer, SegmentKind::kPageRecords, pages);
   for (std::uint64_t i = 0; i < 65; ++i) must(tiles.write(i, random_bytes(64, i), 1));

@@ -64,7 +64,7 @@ class DirectoryFile {
 
   Result<container::DirectoryPtr> load() {
     superblock_.root_offset_bytes = next_offset_;
-    const auto piece = format::seal_root(format::encode_root(root), uuid_, superblock_);
+    const auto piece = format::seal_root(format::encode_root(root), fixed_identity(), superblock_);
     next_offset_ += piece.size();
     must(storage_->write(superblock_.root_offset_bytes, piece));
     return load_directory(*storage_, uuid_, superblock_, {}, container::all_kinds());

@@ -144,12 +144,14 @@ inline void put_sample(container::Writer& writer, const DrumSample& sample) {
     format::SegmentEntry entry{segment.id, segment.kind, storage_class, segment.owner, "", {}};
     for (std::size_t i = 0; i < segment.payloads.size(); ++i) {
       entry.runs.push_back(must(container::write_run(
-          writer, segment.id, segment.run_ids[i], segment.payloads[i], segment.record_counts[i])));
+          writer, {segment.id, segment.kind, segment.owner, segment.run_ids[i]},
+          segment.payloads[i], segment.record_counts[i])));
     }
     writer.put(std::move(entry));
   }
-  const auto run = must(container::write_run(writer, sample.id, writer.new_run_ids(1),
-                                             format::encode_drum_table(sample.table), 1));
+  const auto run =
+      must(container::write_run(writer, {sample.id, SegmentKind::kDrum, {}, writer.new_run_ids(1)},
+                                format::encode_drum_table(sample.table), 1));
   writer.put({sample.id, SegmentKind::kDrum, StorageClass::kBlob, {}, "sample", {run}});
 }
 

@@ -286,7 +286,7 @@ class TwoWriters {
     Writer& writer = *writers_[index];
     attempted_[index] = seed;
     CRAWLSTORE_TRY(const auto run,
-                   container::write_run(writer, blobs_[index], writer.new_run_ids(1),
+                   container::write_run(writer, container::new_run(writer, blobs_[index]),
                                         random_bytes(kBlobBytes, seed), 1));
     auto entry = *writer.find(blobs_[index]);
     entry.runs = {run};

@@ -47,8 +47,8 @@ format::RunRef add_toy(const ContainerStore& store, const Bytes& payload) {
   options.kinds = &toys();
   const auto writer = store.writer(options);
   const SegmentId id = writer->new_segment_id();
-  const auto run =
-      must(container::write_run(*writer, id, writer->new_run_ids(1), payload, payload.size() / 8));
+  const auto run = must(container::write_run(*writer, {id, kToy, {}, writer->new_run_ids(1)},
+                                             payload, payload.size() / 8));
   writer->put({id, kToy, StorageClass::kLog, {}, "car", {run}});
   must(writer->commit());
   return run;

@@ -26,7 +26,8 @@ TEST(RunWriter, RefusesToGrowBeyondItsRoom) {
   ContainerStore store;
   const auto writer = store.writer();
   for (const std::size_t length : {5 * kKiB, 3 * kMiB}) {
-    auto run = must(RunWriter::start(*writer, kSegment, writer->new_run_ids(1), 1000));
+    auto run = must(RunWriter::start(
+        *writer, {kSegment, SegmentKind::kDrumPartition, {}, writer->new_run_ids(1)}, 1000));
     auto done = run.append(random_bytes(length, 1));
     if (done) done = run.finish(1).map([](const auto&) {});
     ASSERT_FALSE(done);
@@ -40,7 +41,9 @@ class WrittenRun {
  public:
   explicit WrittenRun(std::size_t length, std::uint64_t seed = 1)
       : payload_(random_bytes(length, seed)), writer_(store_.writer()) {
-    run_ = must(container::write_run(*writer_, kSegment, writer_->new_run_ids(1), payload_, 1));
+    run_ = must(container::write_run(
+        *writer_, {kSegment, SegmentKind::kDrumPartition, {}, writer_->new_run_ids(1)}, payload_,
+        1));
   }
 
   [[nodiscard]] format::RunName name() const {
@@ -251,7 +254,9 @@ TEST(Run, ReportsAFileThatEndsInside) {
 /// Appends the payload in pieces of `step` bytes through a RunWriter.
 Result<format::RunRef> write_in_steps(container::Writer& writer, const Bytes& payload,
                                       std::size_t step, std::uint64_t payload_bytes_max) {
-  auto out = RunWriter::start(writer, kSegment, writer.new_run_ids(1), payload_bytes_max);
+  auto out =
+      RunWriter::start(writer, {kSegment, SegmentKind::kDrumPartition, {}, writer.new_run_ids(1)},
+                       payload_bytes_max);
   if (!out) return tl::unexpected<Error>(out.error());
   for (std::size_t begin = 0; begin < payload.size(); begin += step) {
     CRAWLSTORE_TRY(
@@ -266,8 +271,10 @@ TEST(RunWriter, WritesWhatWriteRunWrites) {
   const ContainerStore store;
   const auto writer = store.writer();
   const Bytes payload = random_bytes(3 * kMiB + 1000, 1);
-  const auto whole = must(container::write_run(*writer, kSegment, {7}, payload, 1));
-  auto out = must(RunWriter::start(*writer, kSegment, {7}, payload.size()));
+  const auto whole = must(
+      container::write_run(*writer, {kSegment, SegmentKind::kDrumPartition, {}, {7}}, payload, 1));
+  auto out = must(
+      RunWriter::start(*writer, {kSegment, SegmentKind::kDrumPartition, {}, {7}}, payload.size()));
   must(out.append(payload));
   const auto pieces = must(out.finish(1));
   out.give_back();
@@ -305,12 +312,14 @@ TEST(RunWriter, GivesEverythingBackWhenDropped) {
   must(writer->prepare());
   const std::uint64_t used = store.size_bytes() - writer->free_bytes();
   {
-    auto out = must(RunWriter::start(*writer, kSegment, {7}, kMiB));
+    auto out =
+        must(RunWriter::start(*writer, {kSegment, SegmentKind::kDrumPartition, {}, {7}}, kMiB));
     must(out.append(random_bytes(100, 1)));
   }
   EXPECT_EQ(store.size_bytes() - writer->free_bytes(), used);
   {
-    auto out = must(RunWriter::start(*writer, kSegment, {8}, kMiB));
+    auto out =
+        must(RunWriter::start(*writer, {kSegment, SegmentKind::kDrumPartition, {}, {8}}, kMiB));
     must(out.append(random_bytes(100, 1)));
     must(out.finish(1));
   }

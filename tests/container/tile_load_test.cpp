@@ -38,7 +38,9 @@ class CraftedTree {
   RunRef leaf(std::size_t count) { return node(0, tiles(count)); }
 
   RunRef write(const Bytes& payload, std::uint64_t record_count) {
-    auto run = must(write_run(*writer_, segment_, writer_->new_run_ids(1), payload, record_count));
+    auto run = must(
+        write_run(*writer_, {segment_, SegmentKind::kPageRecords, pages_, writer_->new_run_ids(1)},
+                  payload, record_count));
     run.born = writer_->next_generation();
     return run;
   }

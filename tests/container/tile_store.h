@@ -13,7 +13,7 @@ namespace crawlstore::testing {
 /// The tiles' owner: nobody looks at its payload.
 inline SegmentId add_pages(container::Writer& writer) {
   const SegmentId id = writer.new_segment_id();
-  const auto run = write_random(writer, id, 8, 1);
+  const auto run = write_random(writer, {id, SegmentKind::kPages, {}, writer.new_run_ids(1)}, 8, 1);
   writer.put({id, SegmentKind::kPages, StorageClass::kBlob, {}, "pages", {run}});
   return id;
 }

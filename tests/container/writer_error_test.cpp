@@ -61,7 +61,8 @@ TEST(WriterError, RefusesMoreRunsThanALogMayHave) {
   const SegmentId log = writer->new_segment_id();
   std::vector<format::RunRef> runs;
   for (std::uint32_t i = 0; i <= format::kRunsPerLogMax; ++i) {
-    runs.push_back(write_random(*writer, log, 8, i));
+    runs.push_back(
+        write_random(*writer, {log, SegmentKind::kDrumKeyLog, drum, writer->new_run_ids(1)}, 8, i));
   }
   writer->put({log, SegmentKind::kDrumKeyLog, StorageClass::kLog, drum, {}, runs});
   const auto committed = writer->commit();
@@ -229,7 +230,7 @@ Result<void> work(RecordedStore& recorded) {
     auto writer = recorded.try_writer();
     if (!writer) return tl::unexpected<Error>(writer.error());
     CRAWLSTORE_TRY((*writer)->prepare());
-    const auto run = container::write_run(**writer, recorded.blob, (*writer)->new_run_ids(1),
+    const auto run = container::write_run(**writer, container::new_run(**writer, recorded.blob),
                                           random_bytes(40 * kKiB + i * 8, i), 1);
     if (!run) return tl::unexpected<Error>(run.error());
     auto entry = *(*writer)->find(recorded.blob);

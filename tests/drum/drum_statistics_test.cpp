@@ -226,8 +226,9 @@ TEST(BucketFill, StatesNothingWhereTheFileDoesNot) {
   table.consumers.resize(1);
   auto& writer = *Inside::of(*store).writer;
   const SegmentId id = writer.new_segment_id();
-  const auto run = must(
-      container::write_run(writer, id, writer.new_run_ids(1), format::encode_drum_table(table), 1));
+  const auto run =
+      must(container::write_run(writer, {id, SegmentKind::kDrum, {}, writer.new_run_ids(1)},
+                                format::encode_drum_table(table), 1));
   writer.put({id, SegmentKind::kDrum, StorageClass::kBlob, {}, "keys", {run}});
   must(writer.commit());
   const BucketFill fill = must(bucket_fill(drum_view(*store, "keys"), 0));

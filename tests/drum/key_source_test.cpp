@@ -28,7 +28,7 @@ std::unique_ptr<drum::KeySource> partition_of(container::Writer& writer, const K
   const SegmentId segment = writer.new_segment_id();
   const RunId run = writer.new_run_ids(1);
   auto started = must(container::RunWriter::start(
-      writer, segment, run,
+      writer, {segment, SegmentKind::kDrumPartition, {}, run},
       drum::partition_bytes_max(keys.size(), ~std::uint64_t{0}, keys.size() * 8, true)));
   drum::PartitionWriter partition(std::move(started), kShape);
   for (const auto& [key, value] : keys) must(partition.append(key, value));

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "format/format_samples.h"
+#include "format/run_end.h"
 
 namespace crawlstore::format {
 namespace {
@@ -33,7 +34,8 @@ Sealed seal(Bytes payload, const RunName& name) {
     const auto length = std::min<std::size_t>(kChunkBytes, payload.size() - start);
     builder.add_chunk(std::span(payload).subspan(start, length));
   }
-  const auto tail = builder.finish(payload_bytes);
+  const auto tail =
+      builder.finish(run_end({name.segment, SegmentKind::kDrum, {}, name.run}, payload_bytes, 1));
   payload.insert(payload.end(), tail.bytes.begin(), tail.bytes.end());
   return {payload, tail.checksum};
 }
@@ -67,7 +69,8 @@ TEST(ChecksumTree, MakesTheExtentAsLongAsItsPartsUpToTheUnit) {
     const std::uint64_t payload = 1 + (random() >> (16 + random() % 48));
     const ChecksumTree tree = checksum_tree(payload);
     const auto& last = tree.levels.back();
-    ASSERT_EQ(tree.extent_bytes, round_up(last.offset_bytes + last.length_bytes(), kUnitBytes));
+    ASSERT_EQ(tree.extent_bytes,
+              round_up(last.offset_bytes + last.length_bytes() + sizeof(RunEnd), kUnitBytes));
     ASSERT_EQ(tree.extent_bytes, extent_bytes(payload));
     ASSERT_EQ(tree.levels.front().offset_bytes, round_up(payload, 8));
     ASSERT_LE(last.length_bytes(), kChunkBytes);
@@ -92,7 +95,8 @@ TEST(ChecksumTree, CoversALongLevelByAnother) {
   const Bytes chunk(kChunkBytes);
   ChecksumTreeBuilder builder(kRun);
   for (std::size_t i = 0; i < kChunks; ++i) builder.add_chunk(chunk);
-  const auto tail = builder.finish(kChunks * kChunkBytes);
+  const auto tail = builder.finish(
+      run_end({kRun.segment, SegmentKind::kDrum, {}, kRun.run}, kChunks * kChunkBytes, 1));
   const std::span<const std::byte> level_0 = std::span(tail.bytes).first(kChunks * 8);
   const auto* level_1 = tail.bytes.data() + kChunks * 8;
   EXPECT_EQ(load<std::uint64_t>(level_1),
@@ -118,7 +122,7 @@ TEST(ChecksumTree, NoticesEverySingleByte) {
 // spec: format.md#checksums rule 3
 TEST(ChecksumTree, NoticesPaddingBehindTheLastLevel) {
   Sealed sealed = seal(pattern(100), kRun);
-  sealed.extent.back() = std::byte{1};
+  sealed.extent[sealed.extent.size() - sizeof(RunEnd) - 1] = std::byte{1};
   EXPECT_FALSE(verify(sealed.extent, 100, sealed.checksum, kRun));
 }
 

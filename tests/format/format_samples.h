@@ -128,7 +128,7 @@ inline Bytes smallest_file() {
   format::DirectoryRoot root;
   root.generation = {1};
   format::Superblock superblock = sample_superblock();
-  const Bytes piece = format::seal_root(format::encode_root(root), sample_uuid(), superblock);
+  const Bytes piece = format::seal_root(format::encode_root(root), sample_identity(), superblock);
   Bytes file(format::kDataStart);
   std::memcpy(file.data(), bytes_of_struct(sample_identity()).data(), format::kUnitBytes);
   for (std::uint32_t copy = 0; copy < 2; ++copy) {

@@ -71,7 +71,7 @@ void add_pages(Seeds& seeds) {
   superblock.features_incompat = 1ull << 40;
   seeds["fuzz_superblock/unknown_feature"] = chosen(2, bytes_of_struct(sealed(superblock)));
   superblock = sample_superblock();
-  Bytes root = seal_root(Bytes(80), sample_uuid(), superblock);
+  Bytes root = seal_root(Bytes(80), sample_identity(), superblock);
   root.resize(root.size() + 8);
   store(root.data() + root.size() - 8, kDataStart + kUnitBytes);
   seeds["fuzz_root_end/sealed"] = {root.end() - 8 - sizeof(RootEnd), root.end()};

@@ -68,11 +68,21 @@ TEST(SpecOffsets, MatchesSuperblock) {
 
 TEST(SpecOffsets, MatchesRootEnd) {
   expect_struct("RootEnd", sizeof(RootEnd),
-                {MEMBER(RootEnd, magic), MEMBER(RootEnd, uuid), MEMBER(RootEnd, generation),
-                 MEMBER(RootEnd, features_compat), MEMBER(RootEnd, features_ro_compat),
-                 MEMBER(RootEnd, features_incompat), MEMBER(RootEnd, commit_time_us),
-                 MEMBER(RootEnd, high_water_bytes), MEMBER(RootEnd, root_offset_bytes),
-                 MEMBER(RootEnd, root_payload_bytes), MEMBER(RootEnd, root_checksum)});
+                {MEMBER(RootEnd, magic), MEMBER(RootEnd, format_version), MEMBER(RootEnd, reserved),
+                 MEMBER(RootEnd, uuid), MEMBER(RootEnd, key_seed), MEMBER(RootEnd, created_us),
+                 MEMBER(RootEnd, generation), MEMBER(RootEnd, features_compat),
+                 MEMBER(RootEnd, features_ro_compat), MEMBER(RootEnd, features_incompat),
+                 MEMBER(RootEnd, commit_time_us), MEMBER(RootEnd, high_water_bytes),
+                 MEMBER(RootEnd, root_offset_bytes), MEMBER(RootEnd, root_payload_bytes),
+                 MEMBER(RootEnd, root_checksum)});
+}
+
+TEST(SpecOffsets, MatchesRunEnd) {
+  expect_struct("RunEnd", sizeof(RunEnd),
+                {MEMBER(RunEnd, magic), MEMBER(RunEnd, kind), MEMBER(RunEnd, reserved),
+                 MEMBER(RunEnd, segment_id), MEMBER(RunEnd, run_id), MEMBER(RunEnd, owner),
+                 MEMBER(RunEnd, payload_bytes), MEMBER(RunEnd, record_count), MEMBER(RunEnd, first),
+                 MEMBER(RunEnd, checksum)});
 }
 
 TEST(SpecOffsets, MatchesKeyBlockHeader) {

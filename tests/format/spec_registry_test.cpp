@@ -116,6 +116,7 @@ TEST(Registry, ListsTheMagicNumbers) {
                CONSTANT(kScoreArrayMagic), CONSTANT(kQueueTableMagic), CONSTANT(kQueueRunMagic)}) {
     computed[name] = hex_of(bytes_of_struct(value));
   }
+  computed["kRunEndMagic"] = hex_of(bytes_of_struct(kRunEndMagic));
   EXPECT_EQ(written, computed);
 }
 

@@ -22,6 +22,7 @@
 #include "format/partition_index.h"
 #include "format/record_tile.h"
 #include "format/request_run.h"
+#include "format/run_end.h"
 #include "format/short_numbers.h"
 #include "format/spec_text.h"
 #include "format/tile_node.h"
@@ -35,13 +36,18 @@ using Vectors = std::map<std::string, std::string>;
 constexpr auto kChunkDomain = ChecksumDomain::kChunk;
 const RunName kRun{sample_uuid(), {5}, {9}};
 
+/// The end of the run, a partition with 3 keys, of the drum 4.
+RunEnd end_of(std::uint64_t payload_bytes) {
+  return run_end({kRun.segment, SegmentKind::kDrumPartition, {4}, kRun.run}, payload_bytes, 3);
+}
+
 ChecksumTreeBuilder::Tail tail_of(std::span<const std::byte> payload) {
   ChecksumTreeBuilder builder(kRun);
   for (std::size_t start = 0; start < payload.size(); start += kChunkBytes) {
     builder.add_chunk(
         payload.subspan(start, std::min<std::size_t>(kChunkBytes, payload.size() - start)));
   }
-  return builder.finish(payload.size());
+  return builder.finish(end_of(payload.size()));
 }
 
 /// A payload of `count` chunks of zeros.
@@ -49,7 +55,7 @@ ChecksumTreeBuilder::Tail tail_of_zeros(std::size_t count) {
   const Bytes chunk(kChunkBytes);
   ChecksumTreeBuilder builder(kRun);
   for (std::size_t i = 0; i < count; ++i) builder.add_chunk(chunk);
-  return builder.finish(count * kChunkBytes);
+  return builder.finish(end_of(count * kChunkBytes));
 }
 
 Vectors seeds() {

@@ -116,8 +116,65 @@ std::uint64_t CraftedFile::place(Extent extent, const std::vector<std::byte>& co
   return extent.offset_bytes;
 }
 
+/// The last level of a run, and what is behind it; nothing if the run is not whole.
+std::span<std::byte> CraftedFile::top_of(SegmentId segment, const format::RunRef& run) {
+  if (run.payload_bytes == 0 || run.payload_bytes > bytes.size()) return {};
+  const auto tree = format::checksum_tree(run.payload_bytes);
+  if (run.offset_bytes > bytes.size() || tree.extent_bytes > bytes.size() - run.offset_bytes) {
+    return {};
+  }
+  const std::uint64_t begin = run.offset_bytes + tree.top().offset_bytes;
+  const auto top = std::span(bytes).subspan(begin, tree.top().length_bytes);
+  return format::checksum(top, top_seed(segment, run)) == run.checksum ? top
+                                                                       : std::span<std::byte>();
+}
+
+std::uint64_t CraftedFile::top_seed(SegmentId segment, const format::RunRef& run) const {
+  const auto tree = format::checksum_tree(run.payload_bytes);
+  return format::chunk_seed({identity.uuid, segment, run.run_id}, tree.levels.size(), 0);
+}
+
+void CraftedFile::set_end(format::SegmentEntry& entry,
+                          const std::function<void(format::RunEnd&)>& change) {
+  auto& run = entry.runs.back();
+  const auto top = top_of(entry.id, run);
+  auto end = format::load_struct<format::RunEnd>(top.last<sizeof(format::RunEnd)>().data());
+  change(end);
+  format::seal_run_end(top, identity.uuid, end);
+  run.checksum = format::checksum(top, top_seed(entry.id, run));
+  ends_are_written_ = true;
+}
+
+/// Brings changes of entries into the ends of their runs.
+void CraftedFile::write_ends() {
+  for (auto& table : tables) {
+    for (auto& entry : table) {
+      if (entry.storage_class == StorageClass::kTiled) continue;
+      for (auto& run : entry.runs) {
+        const auto top = top_of(entry.id, run);
+        if (top.empty()) continue;
+        const auto old =
+            format::load_struct<format::RunEnd>(top.last<sizeof(format::RunEnd)>().data());
+        format::seal_run_end(top, identity.uuid,
+                             format::run_end(label_of(entry, run.run_id, old.first),
+                                             run.payload_bytes, run.record_count));
+        run.checksum = format::checksum(top, top_seed(entry.id, run));
+      }
+    }
+  }
+}
+
+format::RunLabel CraftedFile::label(SegmentId segment, RunId run, std::uint64_t first) const {
+  for (const auto& table : tables) {
+    for (const auto& entry : table) {
+      if (entry.id == segment) return label_of(entry, run, first);
+    }
+  }
+  std::abort();
+}
+
 void CraftedFile::write_run(SegmentId segment, format::RunRef& run,
-                            const std::vector<std::byte>& payload) {
+                            const std::vector<std::byte>& payload, std::uint64_t first) {
   std::vector<std::byte> content = payload;
   content.resize(format::round_up(content.size(), 8));
   format::ChecksumTreeBuilder tree({identity.uuid, segment, run.run_id});
@@ -125,7 +182,8 @@ void CraftedFile::write_run(SegmentId segment, format::RunRef& run,
     const auto length = std::min<std::size_t>(format::kChunkBytes, content.size() - begin);
     tree.add_chunk(std::span(content).subspan(begin, length));
   }
-  const auto tail = tree.finish(payload.size());
+  const auto tail = tree.finish(
+      format::run_end(label(segment, run.run_id, first), payload.size(), run.record_count));
   content.insert(content.end(), tail.bytes.begin(), tail.bytes.end());
   run.offset_bytes = place(run.offset_bytes == 0 ? Extent{} : run.extent(), content);
   run.payload_bytes = payload.size();
@@ -173,20 +231,20 @@ void CraftedFile::set_tile(format::SegmentEntry& entry, std::uint64_t tile,
   container::TileTree tree(entry);
   const bool is_new = tile == tree.tile_count();
   // Runs of nodes are younger than those below them.
-  const auto write = [&](const format::RunRef* replaced, const std::vector<std::byte>& content,
-                         std::uint64_t records) {
+  const auto write = [&](container::TilePlace place, const format::RunRef* replaced,
+                         const std::vector<std::byte>& content, std::uint64_t records) {
     format::RunRef run = is_new || replaced == nullptr ? new_run() : *replaced;
     run.record_count = records;
-    write_run(entry.id, run, content);
+    write_run(entry.id, run, content, container::TileTree::first_tile(place));
     return run;
   };
-  tree.set_tile(tile,
-                write(is_new ? nullptr : &container::tile_ref(entry, tile), payload, record_count));
-  const auto write_node = [&](container::TilePlace, const format::TileNode& node,
+  tree.set_tile(tile, write({0, tile}, is_new ? nullptr : &container::tile_ref(entry, tile),
+                            payload, record_count));
+  const auto write_node = [&](container::TilePlace place, const format::TileNode& node,
                               const format::RunRef* replaced) -> Result<format::RunRef> {
     std::vector<std::byte> content;
     format::encode_tile_node(node, content);
-    return write(replaced, content, node.record_count());
+    return write(place, replaced, content, node.record_count());
   };
   if (!tree.write_nodes(write_node)) std::abort();
   tree.store_in(entry);
@@ -207,6 +265,7 @@ void CraftedFile::write_piece(Ref& ref, const std::vector<std::byte>& payload,
 
 void CraftedFile::write_pieces() {
   if (std::exchange(pieces_are_written_, true)) return;
+  if (!ends_are_written_) write_ends();
   root.tables.resize(tables.size());
   for (std::size_t i = 0; i < tables.size(); ++i) {
     auto& ref = root.tables[i];
@@ -231,7 +290,7 @@ void CraftedFile::assemble(const std::function<void(std::vector<std::byte>&)>& r
       place(format::root_extent(superblock),
             std::vector<std::byte>(format::root_extent_bytes(payload.size())));
   superblock.high_water_bytes = bytes.size();
-  const auto sealed = format::seal_root(payload, identity.uuid, superblock);
+  const auto sealed = format::seal_root(payload, identity, superblock);
   std::copy(sealed.begin(), sealed.end(),
             bytes.begin() + static_cast<std::ptrdiff_t>(superblock.root_offset_bytes));
   add_part(format::root_extent(superblock), "root");

@@ -12,6 +12,7 @@
 #include "container/directory_state.h"
 #include "format/checksum.h"
 #include "format/directory.h"
+#include "format/run_end.h"
 #include "format/superblock.h"
 #include "golden/patch.h"
 
@@ -45,6 +46,9 @@ class CraftedFile {
   /// A segment behind all others, without runs; moves those of its table.
   format::SegmentEntry& add_segment(SegmentKind kind, SegmentId owner);
   void remove_segment(SegmentKind kind);
+  /// Changes the end of the last run, of a tiled segment its root, whose checksums are right again,
+  /// and which stays so.
+  void set_end(format::SegmentEntry& entry, const std::function<void(format::RunEnd&)>& change);
   /// Gives tile `tile` of a tiled segment another payload, or appends it when there is none, and
   /// changes the nodes above it.
   void set_tile(format::SegmentEntry& entry, std::uint64_t tile,
@@ -62,6 +66,10 @@ class CraftedFile {
   std::uint64_t append(const std::vector<std::byte>& content);
 
  private:
+  std::span<std::byte> top_of(SegmentId segment, const format::RunRef& run);
+  [[nodiscard]] std::uint64_t top_seed(SegmentId segment, const format::RunRef& run) const;
+  void write_ends();
+  bool ends_are_written_ = false;
   /// Writes into an extent, or where it has no room behind the end of the file; returns where.
   std::uint64_t place(Extent extent, const std::vector<std::byte>& content);
   void find_parts(const container::Directory& directory);
@@ -69,7 +77,9 @@ class CraftedFile {
   void add_run_parts(SegmentId segment, const format::RunRef& run);
   format::RunRef new_run();
   /// Writes a payload with its checksum tree, and says in `run` where.
-  void write_run(SegmentId segment, format::RunRef& run, const std::vector<std::byte>& payload);
+  [[nodiscard]] format::RunLabel label(SegmentId segment, RunId run, std::uint64_t first) const;
+  void write_run(SegmentId segment, format::RunRef& run, const std::vector<std::byte>& payload,
+                 std::uint64_t first = 0);
   template <class Ref>
   void write_piece(Ref& ref, const std::vector<std::byte>& payload, format::ChecksumDomain domain,
                    const std::string& name);

@@ -23,14 +23,17 @@ std::size_t lower_bits_end(const Bytes& b) {
   return 16 + 8U * upper_words + (low_bits + 63) / 64 * 8;
 }
 
-/// The end of the root says something else than the superblock, in the field at `place`.
-void add_root_end(Maker& make, std::size_t place) {
+const std::map<std::size_t, std::string>& root_end_fields() {
   static const std::map<std::size_t, std::string> kNames{
-      {0, "magic"},        {8, "uuid"},
-      {24, "generation"},  {32, "features_compat"},
-      {40, "features_ro"}, {48, "features_incompat"},
-      {56, "commit_time"}, {64, "high_water"},
-      {72, "root_offset"}, {80, "root_payload"}};
+      {0, "magic"},        {8, "format_version"},     {12, "reserved"},    {16, "uuid"},
+      {32, "key_seed"},    {40, "created"},           {48, "generation"},  {56, "features_compat"},
+      {64, "features_ro"}, {72, "features_incompat"}, {80, "commit_time"}, {88, "high_water"},
+      {96, "root_offset"}, {104, "root_payload"}};
+  return kNames;
+}
+
+/// The end of the root says something else than what leads to it, in the field at `place`.
+void add_root_end(Maker& make, std::size_t place, const std::string& name) {
   CraftedFile file(make.valid("keys_and_pending"));
   file.assemble();
   const Extent extent = format::root_extent(file.superblock);
@@ -43,14 +46,42 @@ void add_root_end(Maker& make, std::size_t place) {
   format::store(root.data() + root.size() - 8, checksum);
   file.superblock.root_checksum = checksum;
   file.write_superblocks();
-  make.add("root_end_" + kNames.at(place), Errc::kDirectoryInvalid, "keys_and_pending", file);
+  make.add("root_end_" + name, Errc::kDirectoryInvalid, "keys_and_pending", file);
+}
+
+/// The end of a run says something else than the directory, and all checksums are right.
+void add_run_end(Maker& make, const std::string& name, const std::string& base, SegmentKind kind,
+                 const std::function<void(format::RunEnd&)>& change) {
+  CraftedFile file(make.valid(base));
+  auto& entry = file.segment(kind);
+  file.set_end(entry, change);
+  file.assemble();
+  make.add("run_end_" + name, Errc::kSegmentInvalid, base, file);
+}
+
+void add_run_ends(Maker& make) {
+  const auto add = [&make](const std::string& name,
+                           const std::function<void(format::RunEnd&)>& change) {
+    add_run_end(make, name, "keys_and_pending", SegmentKind::kDrumPartition, change);
+  };
+  add("magic", [](auto& end) { ++end.magic; });
+  add("kind", [](auto& end) { ++end.kind; });
+  add("reserved", [](auto& end) { ++end.reserved; });
+  add("segment", [](auto& end) { ++end.segment_id; });
+  add("run", [](auto& end) { ++end.run_id; });
+  add("owner", [](auto& end) { ++end.owner; });
+  add("payload_bytes", [](auto& end) { ++end.payload_bytes; });
+  add("record_count", [](auto& end) { ++end.record_count; });
+  add("first_of_blob", [](auto& end) { end.first = 1; });
+  add_run_end(make, "first_of_log", "keys_and_pending", SegmentKind::kDrumKeyLog,
+              [](auto& end) { end.first = end.run_id; });
+  add_run_end(make, "first_of_tiles", "graph", SegmentKind::kPageRecords,
+              [](auto& end) { end.first = 1; });
 }
 
 void add_slots(Maker& make) {
-  for (std::size_t place = 0; place < sizeof(format::RootEnd) - 8; place += 8) {
-    // The uuid is two numbers; each field is wrong by a bit, and the checksum right.
-    if (place != 16) add_root_end(make, place);
-  }
+  // Each field is wrong by a bit, and the checksum right.
+  for (const auto& [place, name] : root_end_fields()) add_root_end(make, place, name);
   const auto slot_of_previous = [](const Bytes& b) {
     return format::kSuperblockOffsets[1 - CraftedFile(b).superblock.generation % 2];
   };
@@ -471,6 +502,7 @@ std::vector<GoldenFile> rejected_files() {
   Maker make;
   add_identity_and_superblock(make);
   add_slots(make);
+  add_run_ends(make);
   add_directory(make);
   add_flatbuffers(make);
   add_references(make);

@@ -36,7 +36,7 @@ WrittenRun written_dense(const Rows& rows) {
     links::DenseSurvey survey;
     const auto model = surveyed(survey, rows).model();
     const std::uint64_t span = rows.rbegin()->first - rows.begin()->first;
-    auto run = must(links::DenseWriter::start(writer, segment, writer.new_run_ids(1),
+    auto run = must(links::DenseWriter::start(writer, container::new_run(writer, segment),
                                               2 * bytes_max(rows) + span / 50 + 4096, model));
     for (const auto& [page, row] : rows) must(run.append(page, row));
     const auto written = must(run.finish()).value();
@@ -165,7 +165,7 @@ TEST(DenseRun, AnswersHostileBytes) {
     const auto writer = store.writer();
     const auto segments = add_link_segments(*writer);
     const auto run =
-        must(container::write_run(*writer, segments.out, writer->new_run_ids(1), bytes, 1));
+        must(container::write_run(*writer, container::new_run(*writer, segments.out), bytes, 1));
     const auto lookup = LinksLookup::open(run_reader(*writer, segments.out, run), segments.out);
     const bool is_refused = verdict(bytes) != "accepted";
     refused += is_refused ? 1 : 0;

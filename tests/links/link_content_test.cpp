@@ -145,7 +145,8 @@ TEST(LinkContent, IsShownWithItsPlaces) {
   const auto writer = store.writer();
   const Bytes payload = link_run(sample());
   const SegmentId id = writer->new_segment_id();
-  const auto run = must(container::write_run(*writer, id, writer->new_run_ids(1), payload, 5));
+  const auto run = must(container::write_run(
+      *writer, {id, SegmentKind::kOutLinks, {}, writer->new_run_ids(1)}, payload, 5));
   const format::SegmentEntry entry{id, SegmentKind::kOutLinks, StorageClass::kLog, {}, "", {run}};
   const container::RunSource source(writer->storage(), writer->identity().uuid, entry, run);
   container::Description shown{DescribeOptions{}};

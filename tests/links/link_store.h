@@ -20,8 +20,8 @@ namespace crawlstore::testing {
 /// A segment of pages, whose payload nobody looks at here, and empty logs of links.
 inline links::LinkSegments add_link_segments(container::Writer& writer) {
   const SegmentId pages = writer.new_segment_id();
-  const auto run =
-      must(container::write_run(writer, pages, writer.new_run_ids(1), filled(64, 0), 1));
+  const auto run = must(container::write_run(
+      writer, {pages, SegmentKind::kPages, {}, writer.new_run_ids(1)}, filled(64, 0), 1));
   writer.put({pages, SegmentKind::kPages, StorageClass::kBlob, {}, "pages", {run}});
   const auto add = [&](SegmentKind kind) {
     const SegmentId id = writer.new_segment_id();
@@ -45,7 +45,8 @@ inline std::uint64_t bytes_max(const Rows& rows) {
 /// Writes the rows as a run; nothing for none.
 inline Result<std::optional<format::RunRef>> write_rows(container::Writer& writer,
                                                         SegmentId segment, const Rows& rows) {
-  auto run = links::LinksWriter::start(writer, segment, writer.new_run_ids(1), bytes_max(rows));
+  auto run =
+      links::LinksWriter::start(writer, container::new_run(writer, segment), bytes_max(rows));
   if (!run) return tl::unexpected<Error>(run.error());
   for (const auto& [page, row] : rows) CRAWLSTORE_TRY(run->append(page, row));
   auto written = run->finish();

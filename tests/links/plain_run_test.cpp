@@ -73,7 +73,8 @@ TEST(LinksRun, RefusesToGrowPastWhatWasReserved) {
   const auto writer = store.writer();
   const auto segments = add_link_segments(*writer);
   {
-    auto run = must(links::LinksWriter::start(*writer, segments.out, writer->new_run_ids(1), 200));
+    auto run =
+        must(links::LinksWriter::start(*writer, container::new_run(*writer, segments.out), 200));
     must(run.append(0, std::vector<std::uint64_t>{1, 2, 3}));
     std::vector<std::uint64_t> many(3'000);
     for (std::size_t i = 0; i < many.size(); ++i) many[i] = i * i;
@@ -98,8 +99,8 @@ TEST(LinksRun, AnswersHostileBytesWithAPlaceInTheRun) {
     for (std::uint64_t i = 1 + random.below(4); i > 0; --i) {
       bytes[from + random.below(bytes.size() - from)] = static_cast<std::byte>(random.next());
     }
-    const auto run = must(container::write_run(written.writer(), written.segment(),
-                                               written.writer().new_run_ids(1), bytes, 1));
+    const auto run = must(container::write_run(
+        written.writer(), container::new_run(written.writer(), written.segment()), bytes, 1));
     const auto check = [&](const auto& result) {
       if (result) return true;
       ++refused;

@@ -27,7 +27,8 @@ class OriginRun {
  public:
   explicit OriginRun(const Pages& pages, const Bytes& dictionary = {})
       : payload_(origin_run(pages, 0, dictionary)), writer_(store_.writer()) {
-    run_ = must(container::write_run(*writer_, kSegment, {9}, payload_, pages.size()));
+    run_ = must(container::write_run(*writer_, {kSegment, SegmentKind::kPageOrigins, {}, {9}},
+                                     payload_, pages.size()));
   }
   [[nodiscard]] const format::RunRef& run() const { return run_; }
   [[nodiscard]] const Bytes& payload() const { return payload_; }
@@ -150,7 +151,8 @@ TEST(OriginDescription, SaysWhatIsWrong) {
   payload[4] ^= std::byte{0xff};
   ContainerStore store;
   const auto writer = store.writer();
-  const auto sealed = must(container::write_run(*writer, kSegment, {9}, payload, 300));
+  const auto sealed = must(
+      container::write_run(*writer, {kSegment, SegmentKind::kPageOrigins, {}, {9}}, payload, 300));
   format::SegmentEntry entry;
   entry.id = kSegment;
   entry.kind = SegmentKind::kPageOrigins;
@@ -169,7 +171,8 @@ TEST(OriginDescription, SurvivesEveryFlippedByteThatIsSealed) {
   for (std::size_t at = 0; at < payload.size(); ++at) {
     Bytes other = payload;
     other[at] ^= std::byte{0x81};
-    const auto run = must(container::write_run(*writer, kSegment, {9}, other, 130));
+    const auto run = must(
+        container::write_run(*writer, {kSegment, SegmentKind::kPageOrigins, {}, {9}}, other, 130));
     container::Description out({.entries_max = 100});
     container::describe_run(out, {writer->storage(), writer->identity().uuid, entry, run}, kind());
     EXPECT_FALSE(out.take().empty());

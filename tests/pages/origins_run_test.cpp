@@ -48,7 +48,8 @@ class OriginLog {
     return write(pages, plan_of(pages, first_page));
   }
   Result<format::RunRef> write(const Pages& pages, const OriginsPlan& plan) {
-    auto out = OriginsWriter::start(*writer_, kSegment, writer_->new_run_ids(1), plan);
+    auto out = OriginsWriter::start(
+        *writer_, {kSegment, SegmentKind::kPageOrigins, {}, writer_->new_run_ids(1)}, plan);
     if (!out) return tl::unexpected<Error>(out.error());
     for (const Page& page : pages) CRAWLSTORE_TRY(out->append(page.origin()));
     auto run = out->finish();
@@ -57,8 +58,9 @@ class OriginLog {
   }
   /// A payload that somebody else made.
   format::RunRef put(const Bytes& payload, std::uint64_t record_count) {
-    return must(
-        container::write_run(*writer_, kSegment, writer_->new_run_ids(1), payload, record_count));
+    return must(container::write_run(
+        *writer_, {kSegment, SegmentKind::kPageOrigins, {}, writer_->new_run_ids(1)}, payload,
+        record_count));
   }
 
   [[nodiscard]] format::RunName name(const format::RunRef& run) const {
@@ -172,8 +174,9 @@ TEST(OriginsRun, FindsPagesInAnyOrder) {
 
 TEST(OriginsWriter, RefusesWhatARunCannotHold) {
   OriginLog log;
-  auto out = must(OriginsWriter::start(log.writer(), kSegment, log.writer().new_run_ids(1),
-                                       {10, 5, 64 * kMiB}));
+  auto out = must(OriginsWriter::start(
+      log.writer(), {kSegment, SegmentKind::kPageOrigins, {}, log.writer().new_run_ids(1)},
+      {10, 5, 64 * kMiB}));
   const std::string long_url(format::kUrlBytesMax + 1, 'x');
   EXPECT_EQ(code_of(out.append({long_url, {}, 0})), Errc::kTooLarge);
   EXPECT_EQ(code_of(out.append({"a", 10, 1})), Errc::kInvalidArgument);
@@ -232,7 +235,8 @@ TEST(OriginsWriter, LeavesNothingReservedBehind) {
   must(log.write(site_pages(10)));
   const std::uint64_t before = log.writer().file_bytes() - log.writer().free_bytes();
   {
-    auto out = must(OriginsWriter::start(log.writer(), kSegment, {9}, {0, 100, 10'000}));
+    auto out = must(OriginsWriter::start(
+        log.writer(), {kSegment, SegmentKind::kPageOrigins, {}, {9}}, {0, 100, 10'000}));
     EXPECT_TRUE(out.append({"a", {}, 0}));
   }
   EXPECT_EQ(log.writer().file_bytes() - log.writer().free_bytes(), before);
@@ -416,7 +420,7 @@ TEST(OriginsPieces, EndAfterSoManyBytes) {
     const auto plan = plan_of(all, 0);
     const std::uint64_t count_max = pages::origin_pieces_max(plan, piece_bytes);
     const RunId first = log.writer().new_run_ids(count_max);
-    pages::OriginsPieces pieces(log.writer(), log.log.id, first, plan, piece_bytes);
+    pages::OriginsPieces pieces(log.writer(), label_of(log.log, first), plan, piece_bytes);
     for (const auto& page : all) must(pieces.append(page.origin()));
     log.log.runs = must(pieces.finish());
     pieces.give_back();

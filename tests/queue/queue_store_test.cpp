@@ -147,8 +147,9 @@ void write_table(const std::shared_ptr<MemoryFile>& file,
   must(container::read_run(writer->storage(), name, entry.runs[0], payload));
   auto table = must(format::parse_queue_table(payload));
   change(table);
-  entry.runs[0] = must(container::write_run(*writer, entry.id, writer->new_run_ids(1),
-                                            format::encode_queue_table(table), 1));
+  entry.runs[0] = must(
+      container::write_run(*writer, {entry.id, SegmentKind::kQueue, {}, writer->new_run_ids(1)},
+                           format::encode_queue_table(table), 1));
   writer->put(entry);
   must(writer->commit());
 }

@@ -9,7 +9,7 @@ from source import CXX, PUBLIC, Finding, blank, functions, line_of
 ROWS = [f"D{number}" for number in range(1, 27)]
 SOURCE_FOLDERS = ("format/", "libcrawlstore/", "model/", "cli/", "examples/", "tests/", "fuzz/",
                   "bench/", "inspector/")
-DOC_LINES = {"spec/format.md": None, "CONTRIBUTING.md": 130}
+DOC_LINES = {"spec/registry.md": 340, "spec/format.md": None, "CONTRIBUTING.md": 130}
 
 
 def count_lines(text):

@@ -250,7 +250,7 @@ Result<void> Writer::write_root(Draft& draft) {
   next.root_extent = extent;
   next.superblock.root_offset_bytes = extent.offset_bytes;
   next.superblock.high_water_bytes = next.end_bytes();
-  const auto bytes = format::seal_root(payload, identity_.uuid, next.superblock);
+  const auto bytes = format::seal_root(payload, identity_, next.superblock);
   return storage_->write(extent.offset_bytes, bytes);
 }
 

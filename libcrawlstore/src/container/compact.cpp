@@ -412,9 +412,9 @@ class Compaction {
     CRAWLSTORE_TRY(const auto place, place_of_node(moves, at, replaced.extent()));
     std::vector<std::byte> payload;
     format::encode_tile_node(node, payload);
-    auto run = write_run_at(writer_, segment, writer_.new_run_ids(1), payload, place);
+    auto label = new_run(writer_, segment, moves.tree.first_tile(at));
+    auto run = write_run_at(writer_, label, payload, replaced.record_count, place);
     if (!run) return run;
-    run->record_count = replaced.record_count;
     run->born = writer_.next_generation();
     report_.moved_bytes += place.length_bytes;
     return run;

@@ -39,7 +39,7 @@ Result<void> write_empty_store(Storage& storage, const format::Identity& identit
   superblock.commit_time_us = time_us;
   superblock.high_water_bytes = format::kDataStart + format::root_extent_bytes(payload.size());
   superblock.root_offset_bytes = format::kDataStart;
-  const auto bytes = format::seal_root(payload, sealed.uuid, superblock);
+  const auto bytes = format::seal_root(payload, sealed, superblock);
 
   CRAWLSTORE_TRY(storage.allocate({0, superblock.high_water_bytes}));
   CRAWLSTORE_TRY(storage.write(0, std::as_bytes(std::span<const format::Identity, 1>(&sealed, 1))));

@@ -53,40 +53,47 @@ Result<void> check_tail(const format::RunName& name, const format::RunRef& run,
 
 }  // namespace
 
-Result<format::RunRef> write_run(SegmentWriter& writer, SegmentId segment, RunId run,
+format::RunLabel new_run(SegmentWriter& writer, SegmentId segment, std::uint64_t first) {
+  const auto* entry = writer.find(segment);
+  CRAWLSTORE_ASSERT(entry != nullptr);
+  return label_of(*entry, writer.new_run_ids(1), first);
+}
+
+Result<format::RunRef> write_run(SegmentWriter& writer, const format::RunLabel& label,
                                  std::span<const std::byte> payload, std::uint64_t record_count) {
   CRAWLSTORE_ASSERT(!payload.empty());
   CRAWLSTORE_TRY(const auto extent, writer.reserve(format::extent_bytes(payload.size())));
-  auto written = write_run_at(writer, segment, run, payload, extent);
-  if (!written) {
-    writer.release(extent);
-    return written;
-  }
-  written->record_count = record_count;
+  auto written = write_run_at(writer, label, payload, record_count, extent);
+  if (!written) writer.release(extent);
   return written;
 }
 
-Result<format::RunRef> write_run_at(SegmentWriter& writer, SegmentId segment, RunId run,
-                                    std::span<const std::byte> payload, Extent place) {
+Result<format::RunRef> write_run_at(SegmentWriter& writer, const format::RunLabel& label,
+                                    std::span<const std::byte> payload, std::uint64_t record_count,
+                                    Extent place) {
   CRAWLSTORE_ASSERT(!payload.empty() && payload.size() % 8 == 0);
   CRAWLSTORE_ASSERT(place.length_bytes == format::extent_bytes(payload.size()));
-  format::ChecksumTreeBuilder tree(run_name(writer.identity(), segment, run));
+  format::ChecksumTreeBuilder tree(run_name(writer.identity(), label.segment, label.run));
   for (std::size_t begin = 0; begin < payload.size(); begin += kChunkBytes) {
     tree.add_chunk(
         payload.subspan(begin, std::min<std::size_t>(kChunkBytes, payload.size() - begin)));
   }
-  const auto tail = tree.finish(payload.size());
+  const auto tail = tree.finish(format::run_end(label, payload.size(), record_count));
   CRAWLSTORE_TRY(writer.write(place.offset_bytes, payload));
   CRAWLSTORE_TRY(writer.write(place.offset_bytes + payload.size(), tail.bytes));
-  return format::RunRef{place.offset_bytes, {0}, run, payload.size(), 0, tail.checksum};
+  return format::RunRef{place.offset_bytes, {0},          label.run,
+                        payload.size(),     record_count, tail.checksum};
 }
 
-RunWriter::RunWriter(SegmentWriter& writer, const format::RunName& name, Extent extent)
-    : writer_(&writer), name_(name), extent_(extent), tree_(name) {}
+RunWriter::RunWriter(SegmentWriter& writer, const format::RunLabel& label, Extent extent)
+    : writer_(&writer),
+      label_(label),
+      extent_(extent),
+      tree_(run_name(writer.identity(), label.segment, label.run)) {}
 
 RunWriter::RunWriter(RunWriter&& other) noexcept
     : writer_(std::exchange(other.writer_, nullptr)),
-      name_(other.name_),
+      label_(other.label_),
       extent_(other.extent_),
       tree_(std::move(other.tree_)),
       buffer_(std::move(other.buffer_)),
@@ -98,18 +105,18 @@ RunWriter::~RunWriter() {
   if (writer_ != nullptr) writer_->release(extent_);
 }
 
-Result<RunWriter> RunWriter::start(SegmentWriter& writer, SegmentId segment, RunId run,
+Result<RunWriter> RunWriter::start(SegmentWriter& writer, const format::RunLabel& label,
                                    std::uint64_t payload_bytes_max) {
   CRAWLSTORE_TRY(
       const auto extent,
       writer.reserve(format::extent_bytes(std::max<std::uint64_t>(8, payload_bytes_max))));
-  return RunWriter(writer, run_name(writer.identity(), segment, run), extent);
+  return RunWriter(writer, label, extent);
 }
 
 /// Room is reserved by counts from the file: one that lies has a longer run than it says.
 tl::unexpected<Error> RunWriter::too_long() const {
   return fail(Errc::kTooLarge, "a run grows longer than was reserved", Error::kNoOffset,
-              name_.segment);
+              label_.segment);
 }
 
 Result<void> RunWriter::flush(bool last) {
@@ -143,9 +150,9 @@ Result<format::RunRef> RunWriter::finish(std::uint64_t record_count) {
   buffer_ = {};  // the run may wait long for its commit
   used_bytes_ = format::extent_bytes(payload_bytes_);
   if (used_bytes_ > extent_.length_bytes) return too_long();
-  const auto tail = tree_.finish(payload_bytes_);
+  const auto tail = tree_.finish(format::run_end(label_, payload_bytes_, record_count));
   CRAWLSTORE_TRY(writer_->write(extent_.offset_bytes + flushed_bytes_, tail.bytes));
-  return format::RunRef{extent_.offset_bytes, {0},          name_.run,
+  return format::RunRef{extent_.offset_bytes, {0},          label_.run,
                         payload_bytes_,       record_count, tail.checksum};
 }
 

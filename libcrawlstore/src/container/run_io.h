@@ -14,6 +14,7 @@
 #include "container/segment_writer.h"
 #include "format/checksum.h"
 #include "format/directory.h"
+#include "format/run_end.h"
 
 namespace crawlstore::container {
 
@@ -22,21 +23,25 @@ inline format::RunName run_name(const format::Identity& identity, SegmentId segm
   return {identity.uuid, segment, run};
 }
 
+/// The label of a run to be written, of a segment that was put.
+format::RunLabel new_run(SegmentWriter& writer, SegmentId segment, std::uint64_t first = 0);
+
 /// Writes a payload that lies in memory as one run into a fresh extent. The caller owns the extent
 /// until it is published. `payload.size()` is a multiple of 8.
-Result<format::RunRef> write_run(SegmentWriter& writer, SegmentId segment, RunId run,
+Result<format::RunRef> write_run(SegmentWriter& writer, const format::RunLabel& label,
                                  std::span<const std::byte> payload, std::uint64_t record_count);
 
 /// The same into a place that the caller has reserved, as long as the run's extent, and keeps.
-Result<format::RunRef> write_run_at(SegmentWriter& writer, SegmentId segment, RunId run,
-                                    std::span<const std::byte> payload, Extent place);
+Result<format::RunRef> write_run_at(SegmentWriter& writer, const format::RunLabel& label,
+                                    std::span<const std::byte> payload, std::uint64_t record_count,
+                                    Extent place);
 
 /// Writes a run of unknown length from front to back, in pieces of a megabyte.
 class RunWriter {
  public:
   /// Reserves room for `payload_bytes_max`. The allocator is touched only here, in give_back() and
   /// in the destructor: so the caller's thread decides the order, and equal work gives equal files.
-  static Result<RunWriter> start(SegmentWriter& writer, SegmentId segment, RunId run,
+  static Result<RunWriter> start(SegmentWriter& writer, const format::RunLabel& label,
                                  std::uint64_t payload_bytes_max);
   RunWriter(RunWriter&& other) noexcept;
   RunWriter& operator=(RunWriter&&) = delete;
@@ -46,18 +51,18 @@ class RunWriter {
   Result<void> append(std::span<const std::byte> bytes);
   [[nodiscard]] std::uint64_t payload_bytes() const { return payload_bytes_; }
 
-  /// Pads and writes the checksum tree.
+  /// Pads, writes the checksum tree and the end record.
   Result<format::RunRef> finish(std::uint64_t record_count);
   /// After finish(): releases what is left over; the caller owns the run's extent from now on.
   void give_back();
 
  private:
-  RunWriter(SegmentWriter& writer, const format::RunName& name, Extent extent);
+  RunWriter(SegmentWriter& writer, const format::RunLabel& label, Extent extent);
   Result<void> flush(bool last);
   [[nodiscard]] tl::unexpected<Error> too_long() const;
 
   SegmentWriter* writer_;
-  format::RunName name_;
+  format::RunLabel label_;
   Extent extent_;
   format::ChecksumTreeBuilder tree_;
   std::vector<std::byte> buffer_;

@@ -126,6 +126,12 @@ TileTree::TileTree(const format::SegmentEntry& entry) {
   } while (row > 1 || rows_.size() == 1);
 }
 
+std::uint64_t TileTree::first_tile(TilePlace place) {
+  std::uint64_t first = place.index;
+  for (std::size_t row = 0; row < place.row; ++row) first *= format::kTileFanOut;
+  return first;
+}
+
 TilePlace TileTree::place_of(std::uint64_t position) const {
   TilePlace place{0, position};
   while (place.index >= rows_[place.row].size()) place.index -= rows_[place.row++].size();

@@ -59,6 +59,8 @@ class TileTree {
   [[nodiscard]] const format::RunRef& at(TilePlace place) const {
     return rows_[place.row][place.index];
   }
+  /// The number of the first tile at this place or under it.
+  [[nodiscard]] static std::uint64_t first_tile(TilePlace place);
   /// The place of entry `position` of tree_order.
   [[nodiscard]] TilePlace place_of(std::uint64_t position) const;
 

@@ -65,9 +65,10 @@ Result<void> TileWriter::read(std::uint64_t index, std::vector<std::byte>& paylo
                   payload);
 }
 
-Result<format::RunRef> TileWriter::write_new(std::span<const std::byte> payload,
+Result<format::RunRef> TileWriter::write_new(TilePlace place, std::span<const std::byte> payload,
                                              std::uint64_t record_count) {
-  auto run = write_run(*writer_, entry_.id, writer_->new_run_ids(1), payload, record_count);
+  const auto label = label_of(entry_, writer_->new_run_ids(1), TileTree::first_tile(place));
+  auto run = write_run(*writer_, label, payload, record_count);
   if (!run) return run;
   own_.insert(run->extent());
   run->born = writer_->next_generation();  // as the node above says it
@@ -95,7 +96,7 @@ Result<void> TileWriter::write(std::uint64_t index, std::span<const std::byte> p
     return fail(Errc::kTooLarge, "a tiled segment would have too many tiles", Error::kNoOffset,
                 entry_.id);
   }
-  CRAWLSTORE_TRY(const auto run, write_new(payload, record_count));
+  CRAWLSTORE_TRY(const auto run, write_new({0, index}, payload, record_count));
   if (index < tile_count()) replace(ref(index));
   tree_.set_tile(index, run);
   changed_ = true;
@@ -110,10 +111,10 @@ Result<void> TileWriter::finish() {
   }
   std::vector<std::byte> payload;
   CRAWLSTORE_TRY(tree_.write_nodes(
-      [&](TilePlace, const format::TileNode& node, const format::RunRef* replaced) {
+      [&](TilePlace place, const format::TileNode& node, const format::RunRef* replaced) {
         payload.clear();
         format::encode_tile_node(node, payload);
-        auto run = write_new(payload, node.record_count());
+        auto run = write_new(place, payload, node.record_count());
         if (run && replaced != nullptr) replace(*replaced);
         return run;
       }));

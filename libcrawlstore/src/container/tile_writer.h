@@ -62,7 +62,8 @@ class TileWriter {
   TileWriter(SegmentWriter& writer, format::SegmentEntry entry, TileTree tree)
       : writer_(&writer), entry_(std::move(entry)), tree_(std::move(tree)) {}
 
-  Result<format::RunRef> write_new(std::span<const std::byte> payload, std::uint64_t record_count);
+  Result<format::RunRef> write_new(TilePlace place, std::span<const std::byte> payload,
+                                   std::uint64_t record_count);
   void replace(const format::RunRef& old);
 
   SegmentWriter* writer_;  // nullptr: moved from, or finished

@@ -6,12 +6,15 @@
 #include "container/verify.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 
 #include <crawlstore/verify.h>
 
 #include "container/newer_roots.h"
 #include "container/verify_superblocks.h"
+#include "format/root_extent.h"
 
 namespace crawlstore::container {
 namespace {
@@ -75,6 +78,23 @@ Result<SuperblockReading> pin_both(Verification& verification, Pins& pins) {
   return fail(Errc::kBusyPinned, "the store commits faster than a generation can be pinned");
 }
 
+/// Compares the identity that stands behind a whole root with that of the page.
+Result<void> verify_root_identity(Verification& verification, const Directory& loaded,
+                                  FindingKind kind) {
+  std::array<std::byte, sizeof(format::RootEnd)> end{};
+  const std::uint64_t place = loaded.root_extent.end_bytes() - end.size();
+  CRAWLSTORE_TRY(verification.storage.read(place, end));
+  const auto said = format::identity_of_root_end(end);
+  if (std::memcmp(&said, &verification.identity, sizeof said) == 0) return {};
+  verification.found(kind, loaded.generation(),
+                     {Errc::kDirectoryInvalid,
+                      0,
+                      {},
+                      place,
+                      "a directory root names another identity than the identity page"});
+  return {};
+}
+
 /// The directory that a superblock leads to, or null when it is not whole.
 Result<DirectoryPtr> verify_directory(Verification& verification,
                                       const format::Superblock* superblock, FindingKind kind) {
@@ -88,6 +108,7 @@ Result<DirectoryPtr> verify_directory(Verification& verification,
     return DirectoryPtr();
   }
   const Directory& loaded = **directory;
+  CRAWLSTORE_TRY(verify_root_identity(verification, loaded, kind));
   verification.report.checked_bytes += loaded.root_extent.length_bytes;
   for (const auto& table : loaded.tables) {
     verification.report.checked_bytes += table->ref.extent().length_bytes;

@@ -8,6 +8,7 @@
 #include "container/directory_state.h"
 #include "container/verify_findings.h"
 #include "container/verify_segments.h"
+#include "format/run_end.h"
 
 namespace crawlstore::container {
 
@@ -22,8 +23,10 @@ Result<void> verify_segments(Verification& verification, const Directory* newest
                              const Directory* previous);
 
 /// A run to be read, once for both generations that may refer to it.
+///   label  what its end has to say
 struct RunTask {
   RunKey key;
+  format::RunLabel label;
   format::RunRef run;
   FindingKind kind{};  // what a fault in it means
   Generation generation;

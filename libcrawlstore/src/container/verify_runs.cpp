@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "container/run_scan.h"
+#include "container/tile_tree.h"
 #include "container/verify.h"
 
 namespace crawlstore::container {
@@ -33,16 +34,32 @@ bool is_inside(const std::vector<Extent>& areas, Extent extent) {
   return place != areas.begin() && extent.end_bytes() <= (--place)->end_bytes();
 }
 
-/// The padding in a whole piece of a run: behind the payload, or behind the last level.
+/// The labels of the runs of a segment, as far as the directory tells.
+std::vector<format::RunLabel> known_labels(const format::SegmentEntry& entry) {
+  const std::uint64_t first = entry.storage_class == StorageClass::kBlob ? 0 : format::kAnyFirst;
+  std::vector<format::RunLabel> labels;
+  labels.reserve(entry.runs.size());
+  for (const auto& run : entry.runs) labels.push_back(label_of(entry, run.run_id, first));
+  if (entry.tree_order.empty()) return labels;
+  const TileTree tree(entry);
+  for (std::size_t position = 0; position < entry.tree_order.size(); ++position) {
+    labels[entry.tree_order[position]].first = TileTree::first_tile(tree.place_of(position));
+  }
+  return labels;
+}
+
+/// The padding in a whole piece of a run: behind the payload, or between last level and end.
 bool padding_is_zero(const RunTask& task, const format::ChecksumTree& tree, const RunPiece& piece) {
   const std::uint64_t start = piece.extent.offset_bytes - task.run.offset_bytes;
   const std::uint64_t end = start + piece.bytes.size();
   std::uint64_t padding = end;
+  std::uint64_t padding_end = end;
   if (end == tree.padded_payload_bytes) padding = tree.payload_bytes;
   if (end == tree.extent_bytes) {
     padding = tree.levels.back().offset_bytes + tree.levels.back().length_bytes();
+    padding_end = end - sizeof(format::RunEnd);
   }
-  const auto bytes = piece.bytes.subspan(padding - start);
+  const auto bytes = piece.bytes.subspan(padding - start, padding_end - padding);
   return std::all_of(bytes.begin(), bytes.end(),
                      [](std::byte byte) { return byte == std::byte{0}; });
 }
@@ -53,18 +70,24 @@ std::vector<RunTask> runs_of(const Directory* newest, const Directory* previous)
   std::vector<RunTask> tasks;
   if (newest != nullptr) {
     newest->for_each_segment([&](const format::SegmentEntry& entry) {
-      for (const auto& run : entry.runs) {
-        tasks.push_back({RunKey::of(entry, run), run, FindingKind::kDamaged, newest->generation()});
+      const auto labels = known_labels(entry);
+      for (std::size_t i = 0; i < entry.runs.size(); ++i) {
+        const auto& run = entry.runs[i];
+        tasks.push_back(
+            {RunKey::of(entry, run), labels[i], run, FindingKind::kDamaged, newest->generation()});
       }
     });
   }
   if (previous != nullptr) {
     previous->for_each_segment([&](const format::SegmentEntry& entry) {
       const auto* current = newest == nullptr ? nullptr : newest->find(entry.id);
-      for (const auto& run : entry.runs) {
+      const auto labels = known_labels(entry);
+      for (std::size_t i = 0; i < entry.runs.size(); ++i) {
+        const auto& run = entry.runs[i];
         const RunKey key = RunKey::of(entry, run);
         if (has_run(current, key)) continue;
-        tasks.push_back({key, run, FindingKind::kReducedRedundancy, previous->generation()});
+        tasks.push_back(
+            {key, labels[i], run, FindingKind::kReducedRedundancy, previous->generation()});
       }
     });
   }
@@ -90,6 +113,11 @@ Result<std::set<RunKey>> verify_runs(Verification& verification,
             verification.found(task.kind, task.generation,
                                {Errc::kSegmentInvalid, 0, task.key.segment,
                                 piece.extent.offset_bytes, "padding of a run is not zero"});
+          }
+          if (piece.is_whole() && piece.extent.end_bytes() == task.run.extent().end_bytes()) {
+            const auto end = format::check_run_end(piece.bytes, verification.identity.uuid,
+                                                   task.label, task.run);
+            if (!end) verification.found(task.kind, task.generation, end.error());
           }
           verification.report.checked_bytes += piece.extent.length_bytes;
           return verification.advance(piece.extent.length_bytes);

@@ -73,8 +73,9 @@ Result<void> DrumCore::Impl::join_results(drum::Consumer& consumer) {
           return {};
         }));
   }
-  CRAWLSTORE_TRY(const auto run,
-                 joined.write(writer, consumer.results, writer.new_run_ids(1), state.value_bytes));
+  const format::RunLabel label{consumer.results, SegmentKind::kDrumResults, state.id,
+                               writer.new_run_ids(1), runs[first]->ref().run_id.value};
+  CRAWLSTORE_TRY(const auto run, joined.write(writer, label, state.value_bytes));
   runs.resize(first);
   runs.push_back(writer.runs->add(consumer.results, run));
   return {};
@@ -87,8 +88,9 @@ Result<void> DrumCore::Impl::install(Group& group) {
     const auto results = group.results.find(consumer.id);
     if (results == group.results.end()) continue;
     if (!consumer.results) consumer.results = writer.new_segment_id();
-    CRAWLSTORE_TRY(auto run, results->second.write(writer, consumer.results, writer.new_run_ids(1),
-                                                   state.value_bytes));
+    const format::RunLabel label{consumer.results, SegmentKind::kDrumResults, state.id,
+                                 writer.new_run_ids(1)};
+    CRAWLSTORE_TRY(auto run, results->second.write(writer, label, state.value_bytes));
     consumer.runs.push_back(writer.runs->add(consumer.results, run));
     consumer.result_count += results->second.count();
     CRAWLSTORE_TRY(join_results(consumer));

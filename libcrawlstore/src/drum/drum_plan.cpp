@@ -223,14 +223,14 @@ Result<drum::MergeJob> DrumCore::Impl::make_job(const PlannedMerge& planned) {
   if (state.value_bytes >= 0) {
     value_total = static_cast<std::uint64_t>(state.value_bytes) * reserved_keys;
   }
+  const std::uint64_t piece_bytes_max = drum::partition_bytes_max(
+      reserved_keys, job.last_key - job.first_key, value_total, job.shape.is_wide());
   for (std::uint64_t piece = 0; piece < pieces; ++piece) {
     const bool takes_over = piece == 0 && bucket.partition;
     job.piece_segments.push_back(takes_over ? bucket.partition : writer.new_segment_id());
-    CRAWLSTORE_TRY(auto run,
-                   container::RunWriter::start(
-                       writer, job.piece_segments.back(), writer.new_run_ids(1),
-                       drum::partition_bytes_max(reserved_keys, job.last_key - job.first_key,
-                                                 value_total, job.shape.is_wide())));
+    const format::RunLabel label{job.piece_segments.back(), SegmentKind::kDrumPartition, state.id,
+                                 writer.new_run_ids(1)};
+    CRAWLSTORE_TRY(auto run, container::RunWriter::start(writer, label, piece_bytes_max));
     job.piece_writers.emplace_back(std::move(run), job.shape);
   }
   return job;

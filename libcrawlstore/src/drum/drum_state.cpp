@@ -258,8 +258,10 @@ Result<void> put_state(container::SegmentWriter& writer, container::Runs& runs, 
   table.merge_requests = thresholds.merge.requests;
   table.partition_keys_max = thresholds.partition_keys_max;
   const auto payload = format::encode_drum_table(table);
-  CRAWLSTORE_TRY(const auto run,
-                 container::write_run(writer, state.id, writer.new_run_ids(1), payload, 1));
+  CRAWLSTORE_TRY(
+      const auto run,
+      container::write_run(writer, {state.id, SegmentKind::kDrum, {}, writer.new_run_ids(1)},
+                           payload, 1));
   state.table_run = runs.add(state.id, run);
   const auto log = [&state](SegmentId id, SegmentKind kind) {
     return format::SegmentEntry{id, kind, StorageClass::kLog, state.id, {}, {}};

@@ -62,13 +62,15 @@ JoinedTail tail_to_join(const drum::LogRuns& log, std::size_t fixed, std::uint64
 }
 
 /// Writes the bucket's next runs; makes its logs the first time.
-Result<drum::RequestRuns> write_runs(container::Writer& writer, drum::Bucket& bucket,
+Result<drum::RequestRuns> write_runs(container::Writer& writer, SegmentId drum,
+                                     drum::Bucket& bucket,
                                      const drum::RequestColumns::Encoded& encoded) {
   if (!bucket.key_log) bucket.key_log = writer.new_segment_id();
   if (!bucket.aux_log) bucket.aux_log = writer.new_segment_id();
-  CRAWLSTORE_TRY(const auto runs,
-                 drum::RequestColumns::write(
-                     writer, {bucket.key_log, bucket.aux_log, writer.new_run_ids(2)}, encoded));
+  CRAWLSTORE_TRY(
+      const auto runs,
+      drum::RequestColumns::write(
+          writer, {drum, bucket.key_log, bucket.aux_log, writer.new_run_ids(2)}, encoded));
   drum::RequestRuns written{writer.runs->add(bucket.key_log, runs.keys), {}};
   if (runs.auxes.payload_bytes != 0) written.auxes = writer.runs->add(bucket.aux_log, runs.auxes);
   return written;
@@ -129,7 +131,7 @@ Result<void> DrumCore::Impl::write(std::span<Transferred> all) {
     CRAWLSTORE_TRY(encode(some, encoded));
     for (std::size_t i = 0; i < some.size(); ++i) {
       drum::Bucket& bucket = state.buckets[some[i].bucket];
-      CRAWLSTORE_TRY(some[i].runs, write_runs(*store->writer, bucket, encoded[i]));
+      CRAWLSTORE_TRY(some[i].runs, write_runs(*store->writer, state.id, bucket, encoded[i]));
     }
   }
   return {};
@@ -270,7 +272,7 @@ Result<void> DrumCore::Impl::join_runs(drum::Bucket& bucket) {
   }
   if (!joined.can_hold(joined.last_sequence())) return {};
   joined.encode(0, state.value_bytes, scratch);
-  CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, bucket, scratch));
+  CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, state.id, bucket, scratch));
   drum::LogRuns kept = log;
   drum::LogRuns dropped = log;
   dropped.drop_front(first);
@@ -299,7 +301,7 @@ Result<void> DrumCore::Impl::redistribute(std::size_t first, std::size_t count) 
     drum::Bucket& bucket = state.buckets[first + i];
     if (run_count(bucket) >= format::kRunsPerLogMax) return too_many_runs();
     parts[i].encode(0, state.value_bytes, scratch);
-    CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, bucket, scratch));
+    CRAWLSTORE_TRY(auto runs, write_runs(*store->writer, state.id, bucket, scratch));
     bucket.pending.add(std::move(runs));
     parts[i].clear();
     return {};

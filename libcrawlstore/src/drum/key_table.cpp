@@ -137,7 +137,9 @@ Result<void> KeyTable::rewrite(std::size_t index, std::uint64_t edit_count, KeyS
       const std::uint64_t now = old_run->payload_bytes;
       bytes = std::min(bytes, now + now / kShrunkPartMore + kShrunkBytesMore);
     }
-    CRAWLSTORE_TRY(auto started, container::RunWriter::start(*writer_, segment, run, bytes));
+    CRAWLSTORE_TRY(auto started,
+                   container::RunWriter::start(
+                       *writer_, {segment, SegmentKind::kDrumPartition, state().id, run}, bytes));
     piece.emplace(std::move(started), state().shape());
     Bucket added;
     added.first_key = replacements.empty() ? bucket.first_key : first_key;

@@ -197,17 +197,18 @@ void RequestColumns::encode(std::uint64_t first_sequence, std::int32_t value_byt
 
 Result<RequestColumns::Runs> RequestColumns::write(container::SegmentWriter& writer, Place place,
                                                    const Encoded& encoded) {
-  CRAWLSTORE_TRY(auto key_run, container::write_run(writer, place.key_log, place.id, encoded.keys,
-                                                    encoded.count));
+  const format::RunLabel keys{place.key_log, SegmentKind::kDrumKeyLog, place.drum, place.id};
+  CRAWLSTORE_TRY(auto key_run, container::write_run(writer, keys, encoded.keys, encoded.count));
   Runs runs{key_run, {}};
   if (encoded.auxes.empty()) return runs;
-  auto auxes = container::write_run(writer, place.aux_log, {place.id.value + 1}, encoded.auxes,
-                                    encoded.count);
-  if (!auxes) {
+  const format::RunLabel auxes{
+      place.aux_log, SegmentKind::kDrumAuxLog, place.drum, {place.id.value + 1}};
+  auto aux_run = container::write_run(writer, auxes, encoded.auxes, encoded.count);
+  if (!aux_run) {
     writer.release(key_run.extent());
-    return tl::unexpected<Error>(auxes.error());
+    return tl::unexpected<Error>(aux_run.error());
   }
-  runs.auxes = *auxes;
+  runs.auxes = *aux_run;
   return runs;
 }
 

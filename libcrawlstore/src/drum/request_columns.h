@@ -130,8 +130,9 @@ class alignas(kLineBytes) RequestColumns {
   /// Prefetches the memory that inserts() will use.
   void prefetch_inserts(std::uint64_t hash) const { inserts_.prefetch(hash); }
 
-  /// The destination of runs: a bucket's logs, key run `id`, and auxiliary run `id` + 1.
+  /// The destination of runs: logs of a bucket, key run `id`, and auxiliary run `id` + 1.
   struct Place {
+    SegmentId drum;
     SegmentId key_log;
     SegmentId aux_log;
     RunId id;

@@ -26,8 +26,9 @@ std::uint64_t ResultColumns::memory_bytes() const {
          values_.size() + auxes_.size();
 }
 
-Result<format::RunRef> ResultColumns::write(container::SegmentWriter& writer, SegmentId segment,
-                                            RunId id, std::int32_t value_bytes) const {
+Result<format::RunRef> ResultColumns::write(container::SegmentWriter& writer,
+                                            const format::RunLabel& label,
+                                            std::int32_t value_bytes) const {
   format::ResultRun run;
   run.value_bytes = value_bytes;
   run.keys = keys_;
@@ -41,7 +42,7 @@ Result<format::RunRef> ResultColumns::write(container::SegmentWriter& writer, Se
   run.auxes = auxes_;
   std::vector<std::byte> payload;
   format::encode_result_run(run, payload);
-  return container::write_run(writer, segment, id, payload, count());
+  return container::write_run(writer, label, payload, count());
 }
 
 Result<void> for_each_answer(std::span<const std::byte> payload,

@@ -19,7 +19,7 @@ class ResultColumns {
   [[nodiscard]] std::uint64_t count() const { return keys_.size(); }
   [[nodiscard]] std::uint64_t memory_bytes() const;
   /// Writes one run of a results log. The caller owns its extent.
-  Result<format::RunRef> write(container::SegmentWriter& writer, SegmentId segment, RunId id,
+  Result<format::RunRef> write(container::SegmentWriter& writer, const format::RunLabel& label,
                                std::int32_t value_bytes) const;
 
  private:

@@ -132,11 +132,11 @@ DenseWriter::State::State(container::RunWriter writer, const format::DenseLength
       encoders(std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMax),
                format::DenseBlockEncoder(lengths)) {}
 
-Result<DenseWriter> DenseWriter::start(container::SegmentWriter& writer, SegmentId segment,
-                                       RunId run, std::uint64_t payload_bytes_max,
+Result<DenseWriter> DenseWriter::start(container::SegmentWriter& writer,
+                                       const format::RunLabel& label,
+                                       std::uint64_t payload_bytes_max,
                                        const format::DenseLengths& model) {
-  CRAWLSTORE_TRY(auto started,
-                 container::RunWriter::start(writer, segment, run, payload_bytes_max));
+  CRAWLSTORE_TRY(auto started, container::RunWriter::start(writer, label, payload_bytes_max));
   return DenseWriter(std::make_unique<State>(std::move(started), model));
 }
 

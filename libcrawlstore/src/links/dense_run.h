@@ -102,7 +102,7 @@ class DenseSurvey {
 /// on how many there are. Memory: some 4 MB, the longest row, and 3.25 bytes a block.
 class DenseWriter {
  public:
-  static Result<DenseWriter> start(container::SegmentWriter& writer, SegmentId segment, RunId run,
+  static Result<DenseWriter> start(container::SegmentWriter& writer, const format::RunLabel& label,
                                    std::uint64_t payload_bytes_max,
                                    const format::DenseLengths& model);
 

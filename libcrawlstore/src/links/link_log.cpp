@@ -110,8 +110,9 @@ class Merge {
       const std::uint64_t base_bytes = base.run().payload_bytes;  // which held more links
       bytes_max = std::min(bytes_max, base_bytes + base_bytes / 16 + format::kDenseModelBytes);
     }
-    CRAWLSTORE_TRY(auto writer, DenseWriter::start(writer_, links, writer_.new_run_ids(1),
-                                                   bytes_max, survey.model()));
+    CRAWLSTORE_TRY(auto writer,
+                   DenseWriter::start(writer_, container::new_run(writer_, links, first()),
+                                      bytes_max, survey.model()));
     CRAWLSTORE_TRY(copy_rows(writer, nullptr));
     CRAWLSTORE_TRY(const auto written, writer.finish());
     links_run_ = written;
@@ -123,12 +124,14 @@ class Merge {
   Result<void> write_into(SegmentId links, SegmentId gone, bool reserve_all) {
     const bool keeps_gone = !is_whole_ && gone;
     const RunId id = writer_.new_run_ids(2);
-    CRAWLSTORE_TRY(auto links_writer, LinksWriter::start(writer_, links, id,
-                                                         reserve_bytes(runs_, false, reserve_all)));
+    CRAWLSTORE_TRY(auto links_writer,
+                   LinksWriter::start(writer_, label_of(*writer_.find(links), id, first()),
+                                      reserve_bytes(runs_, false, reserve_all)));
     std::optional<LinksWriter> gone_writer;
     if (keeps_gone) {
-      CRAWLSTORE_TRY(auto started, LinksWriter::start(writer_, gone, {id.value + 1},
-                                                      reserve_bytes(runs_, true, reserve_all)));
+      const auto label = label_of(*writer_.find(gone), {id.value + 1}, first());
+      CRAWLSTORE_TRY(auto started,
+                     LinksWriter::start(writer_, label, reserve_bytes(runs_, true, reserve_all)));
       gone_writer.emplace(std::move(started));
     }
     CRAWLSTORE_TRY(copy_rows(links_writer, gone_writer ? &*gone_writer : nullptr));
@@ -142,6 +145,9 @@ class Merge {
     if (links_run_) links_writer.give_back();
     return {};
   }
+
+  /// The lowest id of the runs, and of those of gone links beside them.
+  [[nodiscard]] std::uint64_t first() const { return runs_.front().run.run().run_id.value; }
 
   template <class Rows>
   Result<void> copy_rows(Rows& links, LinksWriter* gone) {

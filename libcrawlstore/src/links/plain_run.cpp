@@ -32,10 +32,10 @@ std::uint64_t link_run_bytes_max(std::uint64_t row_count, std::uint64_t link_cou
          format::link_tail_bytes(block_count);
 }
 
-Result<LinksWriter> LinksWriter::start(container::SegmentWriter& writer, SegmentId segment,
-                                       RunId run, std::uint64_t payload_bytes_max) {
-  CRAWLSTORE_TRY(auto started,
-                 container::RunWriter::start(writer, segment, run, payload_bytes_max));
+Result<LinksWriter> LinksWriter::start(container::SegmentWriter& writer,
+                                       const format::RunLabel& label,
+                                       std::uint64_t payload_bytes_max) {
+  CRAWLSTORE_TRY(auto started, container::RunWriter::start(writer, label, payload_bytes_max));
   return LinksWriter(std::move(started));
 }
 

@@ -32,7 +32,7 @@ std::uint64_t link_run_bytes_max(std::uint64_t row_count, std::uint64_t link_cou
 /// Takes ascending rows, writes a run. Memory: a block, its longest row, and 16 bytes a block.
 class LinksWriter {
  public:
-  static Result<LinksWriter> start(container::SegmentWriter& writer, SegmentId segment, RunId run,
+  static Result<LinksWriter> start(container::SegmentWriter& writer, const format::RunLabel& label,
                                    std::uint64_t payload_bytes_max);
 
   /// Pages ascend strictly, and so do the links of a row, which may have none.

@@ -241,7 +241,7 @@ Result<void> Forgetting::write_origins(PagesState& state, const Portion& portion
   ids_end_ -= id_count;
   std::vector<format::RunRef> runs;
   for (;;) {
-    OriginsPieces pieces(writer_, log.id, RunId{ids_end_}, plan, piece_bytes);
+    OriginsPieces pieces(writer_, label_of(log, RunId{ids_end_}), plan, piece_bytes);
     auto done = append_origins(old_log, portion, pieces);
     if (done) {
       auto finished = pieces.finish();
@@ -367,8 +367,8 @@ Result<void> Forgetting::write_rows(const links::LinkSegments& segments, std::ui
   const std::uint64_t first = by_source.front().source;
   const std::uint64_t last = by_source.back().source;
   const auto write_in = [&](std::uint64_t bytes_max) -> Result<void> {
-    CRAWLSTORE_TRY(auto run, links::LinksWriter::start(writer_, segments.out,
-                                                       writer_.new_run_ids(1), bytes_max));
+    CRAWLSTORE_TRY(auto run, links::LinksWriter::start(
+                                 writer_, container::new_run(writer_, segments.out), bytes_max));
     CurrentRows rows(view, first, last, row_count);
     std::vector<std::uint64_t> kept;
     for (auto link = by_source.begin(); link != by_source.end();) {

@@ -90,8 +90,8 @@ Result<void> GatheredKeys::take_from_run(PagesState& state, container::WorkSteps
   }
   if (found.empty()) return {};
   const auto removals = edits_of(found, true);
-  CRAWLSTORE_TRY(const auto kept,
-                 write_key_run_without(writer_, state.table.fresh_keys, run, removals, steps));
+  const auto label = container::new_run(writer_, state.table.fresh_keys);
+  CRAWLSTORE_TRY(const auto kept, write_key_run_without(writer_, label, run, removals, steps));
   runs.erase(place);
   if (kept) runs.push_back(*kept);
   left_ = std::move(absent);
@@ -133,7 +133,9 @@ Result<void> GatheredKeys::put(PagesState& state, std::vector<format::RunRef> ot
     if (!segment) segment = writer_.new_segment_id();
     const auto edits = edits_of(gathered_, false);
     drum::EditKeys source(edits);
-    CRAWLSTORE_TRY(const auto written, write_key_run(writer_, segment, source, steps));
+    const format::RunLabel label{segment, SegmentKind::kFreshKeys, state.id,
+                                 writer_.new_run_ids(1)};
+    CRAWLSTORE_TRY(const auto written, write_key_run(writer_, label, source, steps));
     run_ = written.run_id;
     runs.push_back(written);
   }

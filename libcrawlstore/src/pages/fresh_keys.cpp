@@ -41,13 +41,13 @@ Result<std::unique_ptr<drum::MergedKeys>> merged(container::SegmentWriter& write
 
 }  // namespace
 
-Result<format::RunRef> write_key_run(container::SegmentWriter& writer, SegmentId segment,
-                                     drum::KeySource& source, container::WorkSteps& steps) {
+Result<format::RunRef> write_key_run(container::SegmentWriter& writer,
+                                     const format::RunLabel& label, drum::KeySource& source,
+                                     container::WorkSteps& steps) {
   CRAWLSTORE_TRY(const auto count, source.count_to(~std::uint64_t{0}));
   const std::uint64_t bytes = drum::partition_bytes_max(
       count, ~std::uint64_t{0}, count * format::kPageValueBytes, kPageKeyShape.is_wide());
-  CRAWLSTORE_TRY(auto started,
-                 container::RunWriter::start(writer, segment, writer.new_run_ids(1), bytes));
+  CRAWLSTORE_TRY(auto started, container::RunWriter::start(writer, label, bytes));
   drum::PartitionWriter partition(std::move(started), kPageKeyShape);
   while (!source.at_end()) {
     if (!source.edit().removes) {
@@ -62,14 +62,14 @@ Result<format::RunRef> write_key_run(container::SegmentWriter& writer, SegmentId
 }
 
 Result<std::optional<format::RunRef>> write_key_run_without(container::SegmentWriter& writer,
-                                                            SegmentId segment,
+                                                            const format::RunLabel& label,
                                                             const format::RunRef& run,
                                                             std::span<const drum::KeyEdit> removals,
                                                             container::WorkSteps& steps) {
   if (removals.size() >= run.record_count) return std::nullopt;
   steps.expect(run.record_count);
-  CRAWLSTORE_TRY(const auto source, merged(writer, segment, std::span(&run, 1), removals));
-  CRAWLSTORE_TRY(const auto written, write_key_run(writer, segment, *source, steps));
+  CRAWLSTORE_TRY(const auto source, merged(writer, label.segment, std::span(&run, 1), removals));
+  CRAWLSTORE_TRY(const auto written, write_key_run(writer, label, *source, steps));
   return std::optional(written);
 }
 
@@ -129,7 +129,8 @@ Result<void> add_keys(container::SegmentWriter& writer, PagesState& state, drum:
   const auto joined = std::span<const format::RunRef>(runs).subspan(first);
   steps.expect(key_count_of(joined) + edits.size());
   CRAWLSTORE_TRY(const auto source, merged(writer, segment, joined, edits));
-  CRAWLSTORE_TRY(const auto written, write_key_run(writer, segment, *source, steps));
+  const format::RunLabel label{segment, SegmentKind::kFreshKeys, state.id, writer.new_run_ids(1)};
+  CRAWLSTORE_TRY(const auto written, write_key_run(writer, label, *source, steps));
   runs.resize(first);
   runs.push_back(written);
   writer.put({segment, SegmentKind::kFreshKeys, StorageClass::kLog, state.id, {}, std::move(runs)});

@@ -44,12 +44,13 @@ Result<void> find_in_run(container::SegmentWriter& writer, SegmentId segment,
 
 /// Writes the keys of the source, of which there are some, as one run; those that it removes are
 /// left out.
-Result<format::RunRef> write_key_run(container::SegmentWriter& writer, SegmentId segment,
-                                     drum::KeySource& source, container::WorkSteps& steps);
+Result<format::RunRef> write_key_run(container::SegmentWriter& writer,
+                                     const format::RunLabel& label, drum::KeySource& source,
+                                     container::WorkSteps& steps);
 
 /// Writes a run anew without some of its keys; nothing when these are all of them.
 Result<std::optional<format::RunRef>> write_key_run_without(container::SegmentWriter& writer,
-                                                            SegmentId segment,
+                                                            const format::RunLabel& label,
                                                             const format::RunRef& run,
                                                             std::span<const drum::KeyEdit> removals,
                                                             container::WorkSteps& steps);

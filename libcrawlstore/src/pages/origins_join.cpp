@@ -87,7 +87,7 @@ Result<std::vector<format::RunRef>> write_joined(container::SegmentWriter& write
                                                  container::WorkSteps& steps) {
   const std::uint64_t piece_bytes = origin_piece_bytes(from.log_url_bytes);
   const RunId first_run = writer.new_run_ids(origin_pieces_max(plan, piece_bytes));
-  OriginsPieces joined(writer, from.segment, first_run, plan, piece_bytes);
+  OriginsPieces joined(writer, label_of(*writer.find(from.segment), first_run), plan, piece_bytes);
   for (std::size_t i = 0; i < from.runs.size(); ++i) {
     CRAWLSTORE_TRY(const auto cursor, open_run(writer, from.segment, from.runs[i]));
     if (cursor->footer() != from.footers[i]) {

@@ -53,10 +53,9 @@ std::uint64_t origin_pieces_max(const OriginsPlan& plan, std::uint64_t piece_byt
   return plan.url_bytes / piece_bytes + plan.page_count / pages_of_piece(plan, piece_bytes) + 1;
 }
 
-OriginsPieces::OriginsPieces(container::SegmentWriter& writer, SegmentId segment, RunId first_run,
+OriginsPieces::OriginsPieces(container::SegmentWriter& writer, const format::RunLabel& first_run,
                              OriginsPlan plan, std::uint64_t piece_bytes)
     : writer_(writer),
-      segment_(segment),
       next_run_(first_run),
       plan_(std::move(plan)),
       whole_(plan_),
@@ -87,8 +86,8 @@ Result<void> OriginsPieces::make_room(std::uint64_t url_bytes) {
     const auto bytes = static_cast<std::uint64_t>(static_cast<double>(plan.reserve_bytes) * part);
     plan.reserve_bytes = bytes + bytes / kPiecePartMore + kPieceBytesMore;
   }
-  CRAWLSTORE_TRY(auto started, OriginsWriter::start(writer_, segment_, next_run_, plan));
-  ++next_run_.value;
+  CRAWLSTORE_TRY(auto started, OriginsWriter::start(writer_, next_run_, plan));
+  ++next_run_.run.value;
   run_.emplace(std::move(started));
   run_bytes_ = 0;
   run_bytes_max_ = plan.url_bytes;

@@ -27,8 +27,8 @@ std::uint64_t origin_pieces_max(const OriginsPlan& plan, std::uint64_t piece_byt
 /// have its dictionary. Runs that were not given back are released. Threads: one.
 class OriginsPieces {
  public:
-  /// `first_run`: of origin_pieces_max() ids in a row. `plan` is that of all pages.
-  OriginsPieces(container::SegmentWriter& writer, SegmentId segment, RunId first_run,
+  /// `first_run`: its id is the first of origin_pieces_max(). `plan` is that of all pages.
+  OriginsPieces(container::SegmentWriter& writer, const format::RunLabel& first_run,
                 OriginsPlan plan, std::uint64_t piece_bytes);
   OriginsPieces(const OriginsPieces&) = delete;
   OriginsPieces& operator=(const OriginsPieces&) = delete;
@@ -48,8 +48,7 @@ class OriginsPieces {
   Result<void> end_run();
 
   container::SegmentWriter& writer_;
-  SegmentId segment_;
-  RunId next_run_;
+  format::RunLabel next_run_;
   OriginsPlan plan_;  // of what is left
   const OriginsPlan whole_;
   std::uint64_t piece_bytes_;

@@ -105,10 +105,10 @@ std::uint64_t origins_bytes_max(const OriginsPlan& plan) {
          blocks * kBlockBytes + 8 + sizeof(format::OriginFooter);
 }
 
-Result<OriginsWriter> OriginsWriter::start(container::SegmentWriter& writer, SegmentId segment,
-                                           RunId run, const OriginsPlan& plan) {
+Result<OriginsWriter> OriginsWriter::start(container::SegmentWriter& writer,
+                                           const format::RunLabel& label, const OriginsPlan& plan) {
   const std::uint64_t reserved = std::min(plan.reserve_bytes, origins_bytes_max(plan));
-  CRAWLSTORE_TRY(auto out, container::RunWriter::start(writer, segment, run, reserved));
+  CRAWLSTORE_TRY(auto out, container::RunWriter::start(writer, label, reserved));
   OriginsWriter writing(std::move(out), plan);
   if (plan.source == DictionarySource::kGiven) CRAWLSTORE_TRY(writing.begin_with(plan.dictionary));
   return writing;

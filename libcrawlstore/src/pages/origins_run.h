@@ -56,8 +56,8 @@ std::uint64_t origins_bytes_max(const OriginsPlan& plan);
 class OriginsWriter {
  public:
   ///   errors  those of RunWriter::start()
-  static Result<OriginsWriter> start(container::SegmentWriter& writer, SegmentId segment, RunId run,
-                                     const OriginsPlan& plan);
+  static Result<OriginsWriter> start(container::SegmentWriter& writer,
+                                     const format::RunLabel& label, const OriginsPlan& plan);
 
   /// The next page; the plan must have said so.
   ///   errors  kTooLarge: a URL of more than 16 MiB; kInvalidArgument: it is linked from a page

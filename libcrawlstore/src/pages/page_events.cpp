@@ -153,8 +153,9 @@ Result<void> PageDb::Impl::write_events() {
   EventRunBuilder builder;
   const auto write_run = [&]() -> Result<void> {
     const std::uint64_t event_count = builder.event_count();
-    CRAWLSTORE_TRY(const auto run, container::write_run(writer, log.id, writer.new_run_ids(1),
-                                                        builder.take(), event_count));
+    CRAWLSTORE_TRY(const auto run,
+                   container::write_run(writer, label_of(log, writer.new_run_ids(1)),
+                                        builder.take(), event_count));
     log.runs.push_back(run);
     table.events = log.id;
     table.event_count += event_count;

@@ -62,8 +62,10 @@ Result<PagesState> load_state(container::SegmentWriter& writer, const format::Se
 
 Result<void> put_state(container::SegmentWriter& writer, const PagesState& state) {
   const auto payload = format::encode_pages_table(state.table);
-  CRAWLSTORE_TRY(const auto run,
-                 container::write_run(writer, state.id, writer.new_run_ids(1), payload, 1));
+  CRAWLSTORE_TRY(
+      const auto run,
+      container::write_run(writer, {state.id, SegmentKind::kPages, {}, writer.new_run_ids(1)},
+                           payload, 1));
   writer.put({state.id, SegmentKind::kPages, StorageClass::kBlob, {}, state.name, {run}});
   return {};
 }

@@ -37,7 +37,7 @@ using LinkPairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 Result<void> put_pairs(container::SegmentWriter& writer, SegmentId segment, const LinkPairs& links,
                        std::uint64_t bytes_max, container::WorkSteps& steps) {
   CRAWLSTORE_TRY(auto run,
-                 links::LinksWriter::start(writer, segment, writer.new_run_ids(1), bytes_max));
+                 links::LinksWriter::start(writer, container::new_run(writer, segment), bytes_max));
   std::vector<std::uint64_t> row;
   for (std::size_t i = 0; i < links.size();) {
     const std::uint64_t target = links[i].first;

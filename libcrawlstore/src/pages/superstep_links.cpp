@@ -25,7 +25,7 @@ bool replaces_links(CrawlEventKind kind) {
 Result<links::LinksWriter> Superstep::start_run(SegmentId segment, std::uint64_t row_count,
                                                 std::uint64_t link_count) {
   return links::LinksWriter::start(
-      writer_, segment, writer_.new_run_ids(1),
+      writer_, container::new_run(writer_, segment),
       links::link_run_bytes_max(row_count, link_count, state_.table.page_count));
 }
 

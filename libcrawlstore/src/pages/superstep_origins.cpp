@@ -74,8 +74,8 @@ Result<void> Superstep::write_origins() {
   CRAWLSTORE_TRY(share_dictionary(log, plan));
   CRAWLSTORE_TRY(const auto older_bytes, origin_url_bytes(writer_, log));
   const std::uint64_t piece_bytes = origin_piece_bytes(older_bytes + plan.url_bytes);
-  OriginsPieces runs(writer_, segment, writer_.new_run_ids(origin_pieces_max(plan, piece_bytes)),
-                     plan, piece_bytes);
+  const RunId first_run = writer_.new_run_ids(origin_pieces_max(plan, piece_bytes));
+  OriginsPieces runs(writer_, label_of(log, first_run), plan, piece_bytes);
   UnparsedUrls unparsed(writer_.identity().key_seed);
   for (const LocalId page : new_pages_) {
     format::Origin origin{batch_.url(page), std::nullopt, 0};

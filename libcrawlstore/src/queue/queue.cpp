@@ -123,8 +123,8 @@ class Queue::Impl::Output final : public queue::RunOutput {
 Result<std::unique_ptr<queue::RunOutput>> Queue::Impl::start(std::uint64_t payload_bytes_max) {
   container::Writer& writer = *store->writer;
   if (!log) log = writer.new_segment_id();
-  CRAWLSTORE_TRY(
-      auto run, container::RunWriter::start(writer, log, writer.new_run_ids(1), payload_bytes_max));
+  const format::RunLabel label{log, SegmentKind::kQueueEntries, id, writer.new_run_ids(1)};
+  CRAWLSTORE_TRY(auto run, container::RunWriter::start(writer, label, payload_bytes_max));
   return std::unique_ptr<queue::RunOutput>(std::make_unique<Output>(*this, std::move(run)));
 }
 
@@ -221,7 +221,8 @@ Result<void> Queue::Impl::put(const State& next) {
   std::ranges::sort(to_write.runs, {}, &format::QueueRunState::run);
   const auto payload = format::encode_queue_table(to_write);
   CRAWLSTORE_TRY(const auto run,
-                 container::write_run(writer, id, writer.new_run_ids(1), payload, 1));
+                 container::write_run(writer, {id, SegmentKind::kQueue, {}, writer.new_run_ids(1)},
+                                      payload, 1));
   table = writer.runs->add(id, run);
   writer.put({id, SegmentKind::kQueue, StorageClass::kBlob, {}, own_name, {run}});
   if (!runs.runs.empty()) {

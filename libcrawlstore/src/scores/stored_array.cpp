@@ -20,12 +20,12 @@ namespace {
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 
 /// Writes the payload. The run's extent belongs to the caller.
-Result<format::RunRef> write_array(container::Writer& writer, SegmentId segment, NewArray& array) {
+Result<format::RunRef> write_array(container::Writer& writer, const format::RunLabel& label,
+                                   NewArray& array) {
   const auto values =
       std::visit([](const auto& numbers) { return std::as_bytes(numbers); }, array.values);
   const std::uint64_t payload_bytes = format::score_places(array.array).payload_bytes();
-  CRAWLSTORE_TRY(
-      auto run, container::RunWriter::start(writer, segment, writer.new_run_ids(1), payload_bytes));
+  CRAWLSTORE_TRY(auto run, container::RunWriter::start(writer, label, payload_bytes));
   double sum = 0;
   for (std::size_t at = 0; at < values.size(); at += kPieceBytes) {
     const auto piece = values.subspan(at, std::min(kPieceBytes, values.size() - at));
@@ -157,10 +157,12 @@ Result<std::vector<WrittenArray>> write_arrays(container::Writer& writer, Segmen
   std::vector<WrittenArray> written;
   for (NewArray& array : arrays) {
     const SegmentId id = writer.new_segment_id();
-    CRAWLSTORE_TRY(const auto ref, write_array(writer, id, array));
-    written.push_back(
-        {{id, SegmentKind::kScoreArray, StorageClass::kBlob, database, array.name, {ref}},
-         writer.runs->add(id, ref)});
+    format::SegmentEntry entry{
+        id, SegmentKind::kScoreArray, StorageClass::kBlob, database, array.name, {}};
+    CRAWLSTORE_TRY(const auto ref,
+                   write_array(writer, label_of(entry, writer.new_run_ids(1)), array));
+    entry.runs = {ref};
+    written.push_back({std::move(entry), writer.runs->add(id, ref)});
   }
   return written;
 }
