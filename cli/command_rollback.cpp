@@ -49,7 +49,8 @@ Action define_rollback(Parser& parser) {
   auto options = std::make_shared<RollbackOptions>();
   parser.footer(
       "Publishes the content of the previous generation anew, unless that is damaged where the "
-      "newest one is not. If the newest one cannot be read, or if the superblocks of a newer one "
+      "newest one is not, or where both are: then `recover` saves what can be read. If the newest "
+      "one cannot be read, or if the superblocks of a newer one "
       "are lost, it is given up: the newest whole one is "
       "published anew. With --forward nothing is given up: the newest generation that free space "
       "holds, newer than what the superblocks show, is checked as `verify --deep` does, and is the "

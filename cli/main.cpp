@@ -36,6 +36,7 @@ constexpr std::array kVerbs{
     Verb{"merge", "run the pending merges now", define_merge},
     Verb{"compact", "move everything to the front, give the rest back", define_compact},
     Verb{"snapshot", "a consistent copy of a live file", define_snapshot},
+    Verb{"recover", "a new file of what can be read of a damaged one", define_recover},
     Verb{"rollback", "back to the previous generation", define_rollback},
 };
 

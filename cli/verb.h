@@ -26,6 +26,7 @@ Action define_pins(Parser& parser);
 Action define_plan(Parser& parser);
 Action define_queue(Parser& parser);
 Action define_rank(Parser& parser);
+Action define_recover(Parser& parser);
 Action define_rollback(Parser& parser);
 Action define_seen(Parser& parser);
 Action define_segments(Parser& parser);

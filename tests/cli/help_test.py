@@ -11,7 +11,7 @@ import command
 
 VERBS = ["plan", "create", "info", "segments", "verify", "pins", "dump", "diff", "inspect", "seen",
          "import", "export", "pages", "page", "links", "rank", "top", "queue", "next", "forget",
-         "merge", "compact", "snapshot", "rollback", "completion"]
+         "merge", "compact", "snapshot", "recover", "rollback", "completion"]
 
 
 class Help(command.CommandTest):

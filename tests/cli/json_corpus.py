@@ -68,6 +68,7 @@ RUNS = [
     ("diff", ["x.crawl", "--previous"], b"", 1),
     ("diff", ["older.crawl", "x.crawl", "--keys"], b"", 1),
     ("verify", ["damaged.crawl"], b"", 1),
+    ("recover", ["x.crawl", "recovered.crawl"], b"", 0),
     ("merge", ["x.crawl"], b"", 0),
     ("pins", ["x.crawl"], b"", 0),
     ("diff", ["old.crawl", "x.crawl", "--keys"], b"", 1),

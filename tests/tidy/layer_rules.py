@@ -20,7 +20,8 @@ BELOW = {
     "pages": ["drum", "links", "queue"],
     "scores": ["pages"],
     "scheduler": ["scores"],
-    "crawl_store": ["scheduler"],
+    "rescue": ["scores"],
+    "crawl_store": ["scheduler", "rescue"],
 }
 # These see the public headers and the listed folders, nothing of the library's inside.
 OUTSIDE = {
@@ -77,6 +78,7 @@ PUBLIC_LAYER = {
     "queue.h": "queue",
     "ranking.h": "scores",
     "scores.h": "scores",
+    "recover.h": "rescue",
 }
 
 # Third-party headers with the folders that may include them.

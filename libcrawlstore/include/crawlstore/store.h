@@ -98,9 +98,9 @@ class Store {
   [[nodiscard]] Result<Generation> commit();
 
   /// Back to the content of the previous generation, as a new generation. Pending requests are
-  /// dropped. Reads what only one of the two refers to.
+  /// dropped. Reads all runs of the previous one.
   ///   progress  told of bytes read; false: kCancelled, all stays
-  ///   errors    kNoPreviousGeneration: there is none, or it is damaged where the newest is not;
+  ///   errors    kNoPreviousGeneration: there is none, or it is damaged: alone, or as the newest;
   ///             kInvalidArgument: a DRUM, a page database or a queue is open
   [[nodiscard]] Result<Generation> rollback(const Progress& progress = {});
 

@@ -31,22 +31,26 @@ constexpr std::array kRows = {
         "uses a feature that this version can read but not write",
         "open it for reading, or use a newer release to write"},
     Row{Errc::kIdentityDamaged, "identity_damaged", "identity page damaged",
-        "restore a backup; `crawlstore verify` tells what is whole"},
+        "`crawlstore recover FILE NEW` finds the identity in the directory; or restore a backup"},
     Row{Errc::kSuperblockDamaged, "superblock_damaged", "superblock damaged",
         "`crawlstore verify --deep` tells what is whole; `crawlstore rollback --forward` publishes "
         "a "
         "newer generation that is, `crawlstore rollback` goes on without it"},
     Row{Errc::kDirectoryDamaged, "directory_damaged", "directory damaged",
         "run `crawlstore rollback`, which returns to the previous generation where that is whole; "
-        "else restore a backup"},
+        "else `crawlstore recover FILE NEW`, or restore a backup"},
     Row{Errc::kDirectoryInvalid, "directory_invalid", "directory contradicts itself",
-        "do not trust this file; restore a backup"},
+        "do not trust this file; `crawlstore recover FILE NEW` takes what keeps the rules; or "
+        "restore a backup"},
     Row{Errc::kChunkDamaged, "chunk_damaged", "chunk damaged",
-        "run `crawlstore verify` to see all that is affected, then restore a backup"},
+        "run `crawlstore verify` to see all that is affected; `crawlstore recover FILE NEW` makes "
+        "a file of all that can be read; or restore a backup"},
     Row{Errc::kSegmentInvalid, "segment_invalid", "segment contradicts its format",
-        "do not trust this segment; run `crawlstore verify --deep` to see what is affected"},
+        "do not trust this segment; run `crawlstore verify --deep` to see what is affected; "
+        "`crawlstore recover FILE NEW` leaves it out"},
     Row{Errc::kTruncated, "truncated", "file ends too early",
-        "it was cut or copied in part: copy it again, or restore a backup"},
+        "it was cut or copied in part: copy it again; `crawlstore recover FILE NEW` makes a file "
+        "of what is left; or restore a backup"},
     Row{Errc::kLocked, "locked", "another writer has the store open",
         "wait for that process to finish, or open the store for reading"},
     Row{Errc::kBusyPinned, "busy_pinned", "a reader pins a generation that stands in the way",
@@ -89,7 +93,7 @@ constexpr std::array kRows = {
         "make the value smaller; the limits are in the header of the function"},
     Row{Errc::kNoPreviousGeneration, "no_previous_generation", "nothing to roll back or forward to",
         "`crawlstore rollback --forward` looks for a newer generation in free space; if there is "
-        "none that is whole, restore a backup"},
+        "none that is whole, `crawlstore recover FILE NEW`, or restore a backup"},
     Row{Errc::kUnknownName, "unknown_name", "no DRUM, segment or consumer of that name",
         "`crawlstore segments` lists what the file holds"},
     Row{Errc::kTypeMismatch, "type_mismatch", "opened with other types than it was created with",

@@ -28,6 +28,7 @@ struct Loader {
   std::uint64_t generation;
   std::uint64_t high_water_bytes;
   const KindSet& kinds;
+  DirectoryDamage* damage = nullptr;  // noted there, not an error
   TileLoader tiles{storage, uuid, high_water_bytes};
 
   Result<std::vector<std::byte>> read_extent(Extent extent, std::uint64_t payload_bytes) const {
@@ -87,8 +88,25 @@ struct Loader {
       return fail(Errc::kDirectoryInvalid, "a table does not match its reference",
                   ref.offset_bytes);
     }
-    for (auto& segment : segments) CRAWLSTORE_TRY(tiles.load(segment));
+    CRAWLSTORE_TRY(load_trees(segments));
+    if (segments.empty()) return nullptr;
     return std::make_shared<const Table>(ref, std::move(segments));
+  }
+
+  /// Takes out the segments whose trees are damaged, if `damage` is asked for.
+  Result<void> load_trees(std::vector<format::SegmentEntry>& segments) {
+    for (auto segment = segments.begin(); segment != segments.end();) {
+      const auto root = segment->runs;
+      const auto loaded = tiles.load(*segment);
+      if (!loaded && damage == nullptr) return loaded;
+      if (!loaded) {
+        segment->runs = root;
+        TileLoader again(storage, uuid, high_water_bytes);
+        damage->trees.push_back({*segment, again.readable_tiles(*segment), loaded.error()});
+      }
+      segment = loaded ? segment + 1 : segments.erase(segment);
+    }
+    return {};
   }
 
   Result<std::shared_ptr<const HeldTable>> load_held(const format::HeldTableRef& ref) const {
@@ -279,16 +297,38 @@ std::uint64_t Directory::end_bytes() const {
 
 namespace {
 
+/// Takes out segments whose owner is not there.
+void remove_orphans(Directory& directory, DirectoryDamage& damage) {
+  const auto is_orphan = [&directory](const format::SegmentEntry& entry) {
+    return entry.owner && directory.find(entry.owner) == nullptr;
+  };
+  std::vector<std::shared_ptr<const Table>> tables;
+  for (const auto& table : directory.tables) {
+    auto segments = table->segments;
+    std::erase_if(segments, is_orphan);
+    if (segments.size() == table->segments.size()) {
+      tables.push_back(table);
+    } else if (!segments.empty()) {
+      tables.push_back(std::make_shared<const Table>(table->ref, std::move(segments)));
+    }
+  }
+  std::erase_if(damage.trees, [&](const auto& tree) { return is_orphan(tree.entry); });
+  directory.tables = std::move(tables);
+}
+
 /// Whatever the length of the file.
+///   damage  what is damaged is noted there, and left out; nullptr: it is an error
 Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Superblock& superblock,
-                          const CommitPolicy& policy, const KindSet& kinds) {
+                          const CommitPolicy& policy, const KindSet& kinds,
+                          DirectoryDamage* damage = nullptr) {
   CRAWLSTORE_TRY(format::check_root_place(superblock));
   auto directory = std::make_shared<Directory>();
   directory->kinds = &kinds;
   directory->superblock = superblock;
   directory->root_extent = format::root_extent(superblock);
 
-  Loader loader{storage, uuid, policy, superblock.generation, superblock.high_water_bytes, kinds};
+  Loader loader{storage, uuid,  policy, superblock.generation, superblock.high_water_bytes,
+                kinds,   damage};
   CRAWLSTORE_TRY(auto bytes, loader.read_root(superblock));
   CRAWLSTORE_TRY(auto root, format::parse_root(bytes, loader.limits(superblock.root_offset_bytes)));
   CRAWLSTORE_TRY(check_pieces(root, directory->root_extent));
@@ -297,12 +337,22 @@ Result<DirectoryPtr> load(Storage& storage, const Uuid& uuid, const format::Supe
   directory->taken_back = root.taken_back;
   directory->held = std::move(root.held);
   for (const auto& ref : root.tables) {
-    CRAWLSTORE_TRY(auto table, loader.load_table(ref));
-    directory->tables.push_back(std::move(table));
+    auto table = loader.load_table(ref);
+    if (!table && damage == nullptr) return tl::unexpected<Error>(table.error());
+    if (!table) damage->tables.push_back(table.error());
+    if (table && *table != nullptr) directory->tables.push_back(std::move(*table));
   }
   for (const auto& ref : root.held_tables) {
-    CRAWLSTORE_TRY(auto table, loader.load_held(ref));
-    directory->held_tables.push_back(std::move(table));
+    auto table = loader.load_held(ref);
+    if (!table && damage == nullptr) return tl::unexpected<Error>(table.error());
+    if (table) directory->held_tables.push_back(std::move(*table));
+  }
+  if (damage != nullptr) {
+    std::uint64_t named = 0;
+    for (const auto& ref : root.tables) named += ref.segment_count;
+    const std::uint64_t known = directory->segment_count() + damage->trees.size();
+    if (named != 0) damage->known_share = static_cast<double>(known) / static_cast<double>(named);
+    remove_orphans(*directory, *damage);
   }
   CRAWLSTORE_TRY(MeaningCheck(*directory).check());
   return DirectoryPtr(std::move(directory));
@@ -334,6 +384,13 @@ Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
     }
   }
   return directory;
+}
+
+Result<DirectoryPtr> load_readable_directory(Storage& storage, const Uuid& uuid,
+                                             const format::Superblock& superblock,
+                                             const KindSet& kinds, DirectoryDamage& damage) {
+  CRAWLSTORE_TRY(format::check_features(superblock, false, kinds.features()));
+  return load(storage, uuid, superblock, {}, kinds, &damage);
 }
 
 Result<bool> has_root(Storage& storage, const Uuid& uuid, const format::Superblock& superblock) {

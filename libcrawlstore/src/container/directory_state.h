@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -107,6 +108,26 @@ Result<DirectoryPtr> load_directory(Storage& storage, const Uuid& uuid,
 Result<DirectoryPtr> load_previous_directory(Storage& storage, const Uuid& uuid,
                                              const format::Superblock& superblock,
                                              const CommitPolicy& policy, const KindSet& kinds);
+
+/// Parts of a directory that could not be read.
+struct DirectoryDamage {
+  /// A tiled segment with damaged nodes.
+  struct Tree {
+    format::SegmentEntry entry;                        ///< its run is the root of the tree
+    std::vector<std::optional<format::RunRef>> tiles;  ///< see TileLoader::readable_tiles()
+    Error error;
+  };
+  std::vector<Error> tables;
+  double known_share = 1;  ///< of the segments: those of tables that are whole
+  std::vector<Tree> trees;
+};
+
+/// The same of what can be read: without tables that are not whole, segments whose owner stood
+/// there, tiled segments with damaged nodes, and held extents that such a table lists.
+///   errors  of the root
+Result<DirectoryPtr> load_readable_directory(Storage& storage, const Uuid& uuid,
+                                             const format::Superblock& superblock,
+                                             const KindSet& kinds, DirectoryDamage& damage);
 
 /// Whether the root that the superblock leads to is whole where it belongs. errors kIo
 Result<bool> has_root(Storage& storage, const Uuid& uuid, const format::Superblock& superblock);

@@ -5,6 +5,7 @@
 #include "container/rollback.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <crawlstore/roll_forward.h>
@@ -21,19 +22,35 @@ tl::unexpected<Error> nothing_left(const Error& error, const char* text) {
   return fail(Errc::kNoPreviousGeneration, text, error.offset, error.segment);
 }
 
-/// The first damage in the runs of a generation that the other one does not refer to.
-Result<void> check_own_runs(Writer& writer, const Directory& directory, const Directory& other,
-                            const Progress& progress) {
+/// The first damage in runs of a generation.
+struct Damage {
+  std::optional<Error> own;     // in one that the other generation does not refer to
+  std::optional<Error> shared;  // in one that both refer to
+};
+
+/// Verifies the runs of a generation; those that both have only if `all`.
+///   errors  kCancelled, and those of storage
+Result<Damage> find_damage(Writer& writer, const Directory& directory, const Directory& other,
+                           bool all, const Progress& progress) {
   VerifyOptions options;
   options.progress = progress;
   Verification verification{writer.storage(), options, *directory.kinds, writer.identity()};
   auto tasks = runs_of(&other, &directory);
-  std::erase_if(tasks, [](const RunTask& task) { return task.kind == FindingKind::kDamaged; });
+  std::erase_if(tasks, [&](const RunTask& task) {
+    if (task.kind != FindingKind::kDamaged) return false;  // its own
+    const auto* entry = all ? directory.find(task.key.segment) : nullptr;
+    const auto* run = entry == nullptr ? nullptr : entry->find_run(task.key.run);
+    return run == nullptr || RunKey::of(*entry, *run) != task.key;
+  });
   for (const RunTask& task : tasks) verification.total_bytes += task.run.extent().length_bytes;
   CRAWLSTORE_TRY(verification.advance(0));  // also where there is nothing to read
   CRAWLSTORE_TRY(verify_runs(verification, tasks));
-  if (verification.report.findings.empty()) return {};
-  return tl::unexpected<Error>(verification.report.findings.front().error);
+  Damage damage;
+  for (const Finding& finding : verification.report.findings) {
+    auto& first = finding.kind == FindingKind::kDamaged ? damage.shared : damage.own;
+    if (!first) first = finding.error;
+  }
+  return damage;
 }
 
 }  // namespace
@@ -52,15 +69,18 @@ Result<Generation> rollback(Writer& writer, const Progress& progress) {
                         "the directory of the previous generation is damaged; the newest is whole");
   }
   const DirectoryPtr& directory = *loaded;
-  // If both are damaged, either may be the better one, and another rollback leads back.
-  const auto whole = check_own_runs(writer, *directory, *writer.directory(), progress);
-  if (!whole && whole.error().code == Errc::kCancelled) return tl::unexpected<Error>(whole.error());
-  if (!whole) {
-    const auto newest = check_own_runs(writer, *writer.directory(), *directory, progress);
-    if (newest) {
-      return nothing_left(whole.error(), "the previous generation is damaged; the newest stays");
+  CRAWLSTORE_TRY(const auto damage,
+                 find_damage(writer, *directory, *writer.directory(), true, progress));
+  if (damage.own) {
+    // If both are damaged, either may be the better one, and another rollback leads back.
+    CRAWLSTORE_TRY(const auto newest,
+                   find_damage(writer, *writer.directory(), *directory, false, progress));
+    if (!newest.own) {
+      return nothing_left(*damage.own, "the previous generation is damaged; the newest stays");
     }
-    if (newest.error().code == Errc::kCancelled) return tl::unexpected<Error>(newest.error());
+  }
+  if (damage.shared) {
+    return nothing_left(*damage.shared, "the previous generation has the same damage");
   }
 
   // The content of N-1, as changes against N: segments of N-1 with the `born` they had, and

@@ -113,6 +113,37 @@ Result<void> TileLoader::load(format::SegmentEntry& entry) {
   return loaded;
 }
 
+std::vector<std::optional<RunRef>> TileLoader::readable_tiles(const format::SegmentEntry& entry) {
+  std::vector<std::optional<RunRef>> row{entry.runs.back()};
+  std::vector<std::byte> buffer;
+  std::optional<std::size_t> level;  // of the row, known when a node of it was read
+  do {
+    std::vector<std::optional<RunRef>> below;
+    std::optional<std::size_t> found_level;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (!row[i]) {
+        below.resize(below.size() + format::kTileFanOut);
+        continue;
+      }
+      const auto node = read_node(entry.id, *row[i], buffer);
+      const bool fits = node && (!level || node->level == *level) &&
+                        (i + 1 == row.size() || node->children.size() == format::kTileFanOut);
+      if (!fits) {
+        below.resize(below.size() + format::kTileFanOut);
+        continue;
+      }
+      found_level = node->level;
+      below.insert(below.end(), node->children.begin(), node->children.end());
+    }
+    if (!found_level && !level) return {};  // the root
+    // Each tile has a unit of the file.
+    if (below.size() > high_water_bytes_ / format::kUnitBytes) return {};
+    level = level ? *level : *found_level;
+    row = std::move(below);
+  } while ((*level)-- > 0);
+  return row;
+}
+
 TileTree::TileTree(const format::SegmentEntry& entry) {
   CRAWLSTORE_ASSERT(entry.tree_order.size() == entry.runs.size() && !entry.runs.empty());
   std::uint64_t row = tiles_of(entry.runs.size());

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -28,6 +29,10 @@ class TileLoader {
   ///           memory are bounded by the bytes of the file
   ///   errors  kDirectoryDamaged, kDirectoryInvalid, kTruncated, kIo; with the segment
   Result<void> load(format::SegmentEntry& entry);
+
+  /// The tiles that can be reached although nodes are damaged, by index. Where a node is, nothing
+  /// is known of the tiles under it, and, if it was the last of its row, of how many there were.
+  std::vector<std::optional<format::RunRef>> readable_tiles(const format::SegmentEntry& entry);
 
  private:
   Result<format::TileNode> read_node(SegmentId segment, const format::RunRef& ref,

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The copy that is being repaired.
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <crawlstore/recover.h>
+#include <crawlstore/snapshot.h>
+
+#include "container/reader.h"
+#include "container/writer.h"
+#include "rescue/survey.h"
+
+namespace crawlstore::rescue {
+
+/// A writer of the copy, in which damaged pieces of runs are zeros. Repairs put what can be read
+/// of these runs into its changes, and note what is lost.
+/// Threads: one.
+struct Patient {
+  Storage& copy;
+  container::Writer& writer;
+  std::set<RunId> damaged;  ///< runs
+  std::uint64_t memory_bytes = 0;
+  Advance advance;
+  std::vector<Loss> losses{};
+  std::vector<std::uint64_t> forgotten{};  ///< pages, ascending
+
+  [[nodiscard]] bool is_damaged(const format::RunRef& run) const {
+    return damaged.contains(run.run_id);
+  }
+  /// Whether a run of the segment, or of one that it owns, is.
+  [[nodiscard]] bool has_damage(const format::SegmentEntry& entry) const;
+  /// Removes the segment and all that it owns.
+  void remove(const format::SegmentEntry& entry);
+  void lose(LostPart part, const std::string& name, std::uint64_t first, std::uint64_t end,
+            std::uint64_t count, const Error& error);
+  /// Notes pages whose URL is lost: queues lose them, too.
+  void forget(const std::vector<bool>& pages);
+  /// The segments of a kind, in the last commit of the copy.
+  [[nodiscard]] std::vector<format::SegmentEntry> segments(SegmentKind kind) const;
+  /// The last commit of the copy, for views.
+  [[nodiscard]] Snapshot snapshot() const;
+};
+
+/// The error of a damaged piece of a run.
+inline Error damage_of(const format::RunRef& run, SegmentId segment) {
+  return {Errc::kChunkDamaged, 0, segment, run.offset_bytes,
+          "the checksum of a chunk does not match"};
+}
+
+/// Repair all parts of a kind. Each commits what it changed.
+///   errors  kNoSpace and the like, kCancelled; damage is a loss
+/// Gives page databases records again whose trees are damaged: before repair_pages().
+Result<void> repair_trees(Patient& patient, container::Reader& source,
+                          const container::DirectoryDamage& damage);
+Result<void> repair_drums(Patient& patient);
+Result<void> repair_pages(Patient& patient);
+Result<void> repair_scores(Patient& patient);
+
+/// Repairs the queues of a copy that no writer has open.
+Result<void> repair_queues(Storage& copy, const Patient& known, std::vector<Loss>& losses);
+
+}  // namespace crawlstore::rescue

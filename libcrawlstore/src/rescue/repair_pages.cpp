@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: indexes stay. A page whose URL is lost is forgotten: no key, no links, no record. A
+// link is kept when one of both directions has it. Counts are those of what is written.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <crawlstore/page_gaps.h>
+#include <crawlstore/page_key.h>
+
+#include "container/tile_writer.h"
+#include "pages/origins_pieces.h"
+#include "pages/unparsed_urls.h"
+#include "rescue/lost_pages.h"
+#include "rescue/page_database.h"
+#include "rescue/readable_origins.h"
+#include "rescue/repair_keys.h"
+
+namespace crawlstore::rescue {
+namespace {
+
+using pages::is_damage;
+
+class PagesRepair {
+ public:
+  explicit PagesRepair(PageDatabase& database) : database_(database) {}
+
+  Result<void> repair() {
+    CRAWLSTORE_TRY(repair_origins());
+    CRAWLSTORE_TRY(repair_records());
+    CRAWLSTORE_TRY(repair_links(database_));
+    repair_events();
+    KeysRepair keys(database_);
+    const bool needs_keys = keys.is_needed();
+    if (needs_keys) CRAWLSTORE_TRY(keys.drop());
+    CRAWLSTORE_TRY(pages::put_state(database_.writer, database_.state));
+    CRAWLSTORE_TRY(database_.writer.commit());
+    return needs_keys ? keys.make() : Result<void>{};
+  }
+
+ private:
+  Result<void> repair_origins() {
+    if (!database_.is_damaged(table().origins)) return {};
+    auto log = *database_.writer.directory()->find(table().origins);
+    const ReadableOrigins origins(database_.reader(), log);
+    LostPages gaps;
+    pages::OriginsPlan plan;
+    plan.page_count = table().page_count;
+    for (std::uint64_t page = 0; page < table().page_count; ++page) {
+      CRAWLSTORE_TRY(database_.look());
+      const auto origin = origins.find(page);
+      if (origin) {
+        plan.url_bytes += origin->url.size();
+        continue;
+      }
+      if (!is_damage(origin.error())) return tl::unexpected<Error>(origin.error());
+      database_.forgotten[page] = true;
+      gaps.add(page, origin.error());
+    }
+    database_.is_any_forgotten = !gaps.empty();
+    gaps.tell(database_.patient, LostPart::kUrls, database_.state.name);
+    return write_origins(origins, std::move(log), plan);
+  }
+
+  Result<void> write_origins(const ReadableOrigins& origins, format::SegmentEntry log,
+                             const pages::OriginsPlan& plan) {
+    const std::uint64_t piece_bytes = pages::origin_piece_bytes(plan.url_bytes);
+    const RunId first_run =
+        database_.writer.new_run_ids(pages::origin_pieces_max(plan, piece_bytes));
+    pages::OriginsPieces runs(database_.writer, label_of(log, first_run), plan, piece_bytes);
+    pages::UnparsedUrls unparsed(database_.writer.identity().key_seed);
+    std::vector<std::uint32_t> depths(table().page_count);
+    table().unparsed_count = 0;
+    for (std::uint64_t page = 0; page < table().page_count; ++page) {
+      CRAWLSTORE_TRY(database_.look());
+      format::Origin origin{{}, std::nullopt, 0};
+      if (!database_.forgotten[page]) {
+        CRAWLSTORE_TRY(origin, origins.find(page));
+        if (origin.linked_from && *origin.linked_from < page &&
+            !database_.forgotten[*origin.linked_from]) {
+          origin.depth = depths[page] = depths[*origin.linked_from] + 1;
+        } else {
+          origin.linked_from = std::nullopt;
+          origin.depth = 0;
+        }
+        if (!origin.url.empty() && table().keys &&
+            unparsed.contains(page_key(origin.url, database_.writer.identity().key_seed).key,
+                              origin.url)) {
+          ++table().unparsed_count;
+        }
+      }
+      CRAWLSTORE_TRY(runs.append(origin));
+    }
+    CRAWLSTORE_TRY(log.runs, runs.finish());
+    database_.writer.put(std::move(log));
+    runs.give_back();
+    return {};
+  }
+
+  Result<void> repair_records() {
+    if (!table().records || (!database_.is_damaged(table().records) && !database_.is_any_forgotten))
+      return {};
+    CRAWLSTORE_TRY(auto tiles, container::TileWriter::open(database_.writer, table().records));
+    LostPages gaps;
+    std::vector<std::byte> payload;
+    std::vector<format::PageRecord> records;
+    table().crawled_count = 0;
+    for (std::uint64_t tile = 0; tile < tiles.tile_count(); ++tile) {
+      CRAWLSTORE_TRY(database_.patient.advance(0));
+      const std::uint64_t first = tile * format::kTilePagesMax;
+      const std::uint64_t end = std::min(table().page_count, first + format::kTilePagesMax);
+      records.clear();
+      const auto read = read_tile(tiles, tile, payload, records);
+      bool changes = !read;
+      if (!read) {
+        if (!is_damage(read.error())) return read;
+        gaps.add(first, end, read.error());
+        records.assign(end - first, format::PageRecord{});
+      }
+      for (std::uint64_t page = first; page < end; ++page) {
+        auto& record = records[page - first];
+        if (database_.forgotten[page]) {
+          record = {};
+          record.state = PageState::kGone;
+          changes = true;
+        }
+        table().crawled_count += record.crawl_count != 0 ? 1 : 0;
+      }
+      if (!changes) continue;
+      payload.clear();
+      format::encode_record_tile(records, payload);
+      CRAWLSTORE_TRY(tiles.write(tile, payload, records.size()));
+    }
+    gaps.tell(database_.patient, LostPart::kRecords, database_.state.name);
+    return tiles.finish();
+  }
+
+  Result<void> read_tile(container::TileWriter& tiles, std::uint64_t tile,
+                         std::vector<std::byte>& payload,
+                         std::vector<format::PageRecord>& records) const {
+    CRAWLSTORE_TRY(tiles.read(tile, payload));
+    CRAWLSTORE_TRY(pages::decode_records(payload, table().records, records));
+    const std::uint64_t count =
+        std::min(table().page_count - tile * format::kTilePagesMax, format::kTilePagesMax + 0UL);
+    if (records.size() == count) return {};
+    return fail(Errc::kSegmentInvalid, "a tile has another number of records", Error::kNoOffset,
+                table().records);
+  }
+
+  // Edits that wait
+
+  void repair_events() {
+    if (!database_.is_damaged(table().events)) return;
+    auto entry = *database_.writer.directory()->find(table().events);
+    std::erase_if(entry.runs, [this](const format::RunRef& run) {
+      if (!database_.patient.is_damaged(run)) return false;
+      database_.patient.lose(LostPart::kEdits, database_.state.name, 0, 0, run.record_count,
+                             damage_of(run, table().events));
+      table().event_count -= std::min(table().event_count, run.record_count);
+      return true;
+    });
+    if (!entry.runs.empty()) {
+      database_.writer.put(std::move(entry));
+      return;
+    }
+    database_.writer.remove(table().events);
+    table().events = {};
+  }
+
+  [[nodiscard]] format::PagesTable& table() const { return database_.table; }
+
+  PageDatabase& database_;
+};
+
+Result<void> repair_database(Patient& patient, const format::SegmentEntry& entry) {
+  auto state = pages::load_state(patient.writer, entry);
+  auto view = open_past_damage(patient.snapshot(), entry.name);
+  if (!state || !view) {
+    const Error error = state ? view.error() : state.error();
+    if (!is_damage(error)) return tl::unexpected<Error>(error);
+    patient.lose(LostPart::kPages, entry.name, 0, 0, 0, error);
+    if (const auto* keys = patient.writer.directory()->find_named(SegmentKind::kDrum, entry.name)) {
+      patient.remove(*keys);
+    }
+    patient.remove(entry);
+    CRAWLSTORE_TRY(patient.writer.commit());
+    return {};
+  }
+  PageDatabase database(patient, std::move(*state), std::move(*view));
+  CRAWLSTORE_TRY(PagesRepair(database).repair());
+  patient.forget(database.forgotten);
+  return {};
+}
+
+}  // namespace
+
+Result<void> repair_pages(Patient& patient) {
+  for (const auto& entry : patient.segments(SegmentKind::kPages)) {
+    const auto* keys = patient.writer.directory()->find_named(SegmentKind::kDrum, entry.name);
+    const bool is_damaged =
+        patient.has_damage(entry) || (keys != nullptr && patient.has_damage(*keys));
+    if (is_damaged) CRAWLSTORE_TRY(repair_database(patient, entry));
+  }
+  return {};
+}
+
+}  // namespace crawlstore::rescue

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Invariants: a tile is kept when it is whole and a whole node names it. The others are records of
+// pages that are known, and nothing more.
+#include <algorithm>
+#include <utility>
+
+#include "container/tile_writer.h"
+#include "format/pages_table.h"
+#include "format/record_tile.h"
+#include "pages/pages_state.h"
+#include "rescue/patient.h"
+
+namespace crawlstore::rescue {
+namespace {
+
+/// Gives a page database a new segment of records, of the tiles that a damaged tree still has.
+class TreeRepair {
+ public:
+  TreeRepair(Patient& patient, container::Reader& source,
+             const container::DirectoryDamage::Tree& tree, const format::SegmentEntry& pages,
+             format::PagesTable table)
+      : patient_(patient),
+        source_(source),
+        tree_(tree),
+        state_{pages.id, pages.name, std::move(table)} {}
+
+  Result<void> repair() {
+    auto tiles = container::TileWriter::create(patient_.writer, tree_.entry.kind, state_.id);
+    const std::uint64_t page_count = state_.table.page_count;
+    state_.table.crawled_count = 0;
+    std::vector<std::byte> payload;
+    std::vector<format::PageRecord> records;
+    for (std::uint64_t first = 0; first < page_count; first += format::kTilePagesMax) {
+      CRAWLSTORE_TRY(patient_.advance(0));
+      const std::uint64_t index = first / format::kTilePagesMax;
+      const std::uint64_t end = std::min(page_count, first + format::kTilePagesMax);
+      const auto read = read_tile(index, payload, records);
+      if (!read || records.size() != end - first) {
+        lose(first, end, read ? tree_.error : read.error());
+        records.assign(end - first, format::PageRecord{});
+        payload.clear();
+        format::encode_record_tile(records, payload);
+      }
+      for (const auto& record : records) state_.table.crawled_count += record.crawl_count != 0;
+      CRAWLSTORE_TRY(tiles.write(index, payload, records.size()));
+    }
+    tell();
+    state_.table.records = tiles.segment();
+    CRAWLSTORE_TRY(tiles.finish());
+    CRAWLSTORE_TRY(pages::put_state(patient_.writer, state_));
+    CRAWLSTORE_TRY(patient_.writer.commit());
+    return {};
+  }
+
+ private:
+  Result<void> read_tile(std::uint64_t index, std::vector<std::byte>& payload,
+                         std::vector<format::PageRecord>& records) {
+    records.clear();
+    if (index >= tree_.tiles.size() || !tree_.tiles[index]) {
+      return tl::unexpected<Error>(tree_.error);
+    }
+    const auto& run = *tree_.tiles[index];
+    CRAWLSTORE_TRY(container::read_run(
+        *source_.storage(), container::run_name(source_.identity(), tree_.entry.id, run.run_id),
+        run, payload));
+    return pages::decode_records(payload, tree_.entry.id, records);
+  }
+
+  void lose(std::uint64_t first, std::uint64_t end, const Error& error) {
+    if (!lost_.empty() && lost_.back().end == first) {
+      lost_.back().end = end;
+      lost_.back().count += end - first;
+    } else {
+      lost_.push_back({LostPart::kRecords, state_.name, first, end, end - first, error});
+    }
+  }
+  void tell() { patient_.losses.insert(patient_.losses.end(), lost_.begin(), lost_.end()); }
+
+  Patient& patient_;
+  container::Reader& source_;
+  const container::DirectoryDamage::Tree& tree_;
+  pages::PagesState state_;
+  std::vector<Loss> lost_;
+};
+
+}  // namespace
+
+Result<void> repair_trees(Patient& patient, container::Reader& source,
+                          const container::DirectoryDamage& damage) {
+  for (const auto& tree : damage.trees) {
+    const auto* pages = patient.writer.directory()->find(tree.entry.owner);
+    if (pages == nullptr || pages->kind != SegmentKind::kPages) continue;
+    const auto& run = pages->runs.front();
+    std::vector<std::byte> payload;
+    const auto name = container::run_name(patient.writer.identity(), pages->id, run.run_id);
+    // A damaged table takes the database with it, which repair_pages() tells.
+    if (!container::read_run(patient.copy, name, run, payload)) continue;
+    auto table = format::parse_pages_table(payload);
+    // Each tile has a unit of the file.
+    const std::uint64_t tiles_max =
+        source.directory().superblock.high_water_bytes / format::kUnitBytes;
+    if (!table || table->page_count / format::kTilePagesMax > tiles_max) continue;
+    const auto entry = *pages;
+    CRAWLSTORE_TRY(TreeRepair(patient, source, tree, entry, std::move(*table)).repair());
+  }
+  return {};
+}
+
+}  // namespace crawlstore::rescue

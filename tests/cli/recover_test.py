@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""crawlstore recover, against an oracle that read the whole file: what the new file has, and what
+it names as lost, are together what was there, and nothing else is in it."""
+
+import json
+import unittest
+
+import command
+import pages_command
+
+PAGE_COUNT = 9_000
+PIECE_BYTES = 64 * 1024
+DATA_START = 80 * 1024
+SUPERBLOCKS = (16_384, 32_768, 49_152, 65_536)
+
+
+def url(index):
+    return f"https://host{index % 97}.example/{index * 2654435761 % 10**9}/page"
+
+
+def events(first, end):
+    """Each page is crawled, and links to some that come later and some before."""
+    lines = []
+    for index in range(first, end):
+        links = [url((index * 7 + k * k * 31) % PAGE_COUNT) for k in range(1 + index % 6)]
+        lines.append(json.dumps({"kind": "page", "url": url(index), "time": index + 1,
+                                 "content_hash": f"{index:016x}", "links": links}))
+    return "\n".join(lines).encode() + b"\n"
+
+
+class Content:
+    """All that a file holds."""
+
+    def __init__(self, test, name):
+        def table(verb, *words):
+            return json.loads(test.succeed(verb, name, "--json", *words).out)
+
+        self.pages = {page["index"]: page for page in table("pages")["pages"]}
+        self.info = table("info")
+        lines = test.succeed("export", name, "--format", "edges").out.decode().splitlines()
+        self.edges = {tuple(line.split("\t")) for line in lines}
+        self.scores = {}
+        for one in self.info["scores"]:
+            text = test.succeed("export", name, "--format", "scores-csv", "--name",
+                                one["name"]).out
+            rows = [line.split(",") for line in text.decode().splitlines()[1:]]
+            self.scores[one["name"]] = [(row[0], row[-1]) for row in rows]
+        self.queue = set()
+        if self.info["queues"]:
+            text = test.succeed("export", name, "--format", "queue").out.decode()
+            self.queue = {tuple(line.split("\t")) for line in text.splitlines()}
+        self.drums = {drum["name"]: drum for drum in self.info["drums"]}
+
+
+class Recover(pages_command.PagesTest):
+    made = None  # once: the bytes of the file, and its contents by generation
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.folder / "x.crawl"
+        if Recover.made is None:
+            self.make_file()
+        self.whole, self.contents = Recover.made
+        self.content = self.contents[max(self.contents)]
+        self.assertEqual(len(self.content.pages), PAGE_COUNT)
+        self.index_of = {page["url"]: index for index, page in self.content.pages.items()}
+        self.file.write_bytes(self.whole)
+
+    def make_file(self):
+        self.contents = {}
+        for first in (0, PAGE_COUNT // 2):
+            self.load(events(first, first + PAGE_COUNT // 2), "jsonl")
+            self.keep_content()
+        lines = b"".join(url(i).encode() + b"\n" for i in range(0, PAGE_COUNT, 3))
+        for words, data in ((("seen", "x.crawl", "--drum", "fresh"), lines),
+                            (("rank", "x.crawl"), b""),
+                            (("queue", "x.crawl", "--fill-from", "pagerank"), b"")):
+            self.succeed(*words, data=data)
+            self.keep_content()
+        Recover.made = self.file.read_bytes(), self.contents
+
+    def keep_content(self):
+        content = Content(self, "x.crawl")
+        self.contents[content.info["generation"]] = content
+
+    def recover(self, data):
+        self.file.write_bytes(data)
+        new = self.folder / "new.crawl"
+        new.unlink(missing_ok=True)
+        answer = self.run_command("recover", "x.crawl", "new.crawl", "--json")
+        self.assertEqual(self.file.read_bytes(), bytes(data))
+        if answer.code > 1:
+            self.assertFalse(new.exists())
+            return answer, None
+        found = json.loads(answer.out)
+        self.assertEqual(answer.code, 1 if found["losses"] else 0)
+        self.succeed("verify", "--deep", "--strict", "new.crawl")
+        return answer, found
+
+    @staticmethod
+    def lost_pages(found, part):
+        return {index for loss in found["losses"] if loss["part"] == part
+                for index in range(loss["first_page"], loss["end_page"])}
+
+    def check(self, data, what):
+        """Compares the new file with the whole one. Returns the parts that were lost."""
+        answer, found = self.recover(data)
+        self.assertIsNotNone(found, (what, answer.err))
+        parts = {loss["part"] for loss in found["losses"]}
+        self.content = self.contents.get(found["generation"])
+        if self.content is None:
+            return parts  # of a commit between two commands
+        if "pages" in parts:
+            self.assertNotIn("pages", {one["name"] for one in
+                                       json.loads(self.succeed("info", "new.crawl", "--json").out)
+                                       ["page_databases"]})
+            return parts
+        new = Content(self, "new.crawl")
+        self.check_pages(found, new, what)
+        self.check_edges(found, new, what)
+        for name, text in self.content.scores.items():
+            lost = {loss["name"] for loss in found["losses"] if loss["part"] == "scores"}
+            self.assertEqual(new.scores.get(name), None if name in lost else text, what)
+        self.assertLessEqual(new.queue, self.content.queue, what)
+        missing = {self.index_of[url] for _, url in self.content.queue - new.queue}
+        if not parts & {"queue", "queued"}:
+            self.assertEqual(missing - self.lost_pages(found, "urls"), set(), what)
+        self.check_drums(found, new, what)
+        return parts
+
+    def check_pages(self, found, new, what):
+        no_url = self.lost_pages(found, "urls")
+        no_record = self.lost_pages(found, "records")
+        self.assertEqual(set(new.pages), set(self.content.pages), what)
+        for index, page in new.pages.items():
+            old = self.content.pages[index]
+            if index in no_url:
+                self.assertEqual((page["url"], page["state"]), ("", "gone"), what)
+                continue
+            self.assertEqual(page["url"], old["url"], what)
+            if index in no_record:
+                self.assertEqual((page["state"], page["crawl_count"]), ("known", 0), what)
+            elif not no_url:  # else depths and linkers may be others
+                self.assertEqual(page, old, what)
+        for index in (0, PAGE_COUNT // 3, len(new.pages) - 1):
+            shown = self.run_command("page", "new.crawl", self.content.pages[index]["url"])
+            self.assertEqual(shown.code, 1 if index in no_url else 0, what)
+
+    def check_edges(self, found, new, what):
+        no_url = self.lost_pages(found, "urls")
+        lost = no_url | self.lost_pages(found, "links")
+        self.assertLessEqual(new.edges, self.content.edges, what)
+        missing = {pair for pair in self.content.edges - new.edges
+                   if self.index_of[pair[0]] not in lost and self.index_of[pair[1]] not in no_url}
+        self.assertEqual(missing, set(), what)
+
+    def check_drums(self, found, new, what):
+        lost = sum(loss["lost_count"] or 0 for loss in found["losses"]
+                   if loss["part"] in ("keys", "requests"))
+        if {"drum"} & {loss["part"] for loss in found["losses"]} or \
+                "fresh" not in self.content.drums:
+            return
+        before = self.content.drums["fresh"]
+        after = new.drums["fresh"]
+        kept = after["key_count"] + after["pending_count"]
+        self.assertLessEqual(kept, before["key_count"] + before["pending_count"], what)
+        self.assertGreaterEqual(kept + lost, before["key_count"] + before["pending_count"], what)
+
+    def zeroed(self, begin, length):
+        data = bytearray(self.whole)
+        end = min(len(data), begin + length)
+        data[begin:end] = bytes(end - begin)
+        return data
+
+    def test_loses_nothing_of_a_whole_file(self):
+        answer, found = self.recover(self.whole)
+        self.assertEqual((answer.code, found["losses"]), (0, []))
+        self.assertEqual(Content(self, "new.crawl").__dict__ | {"info": None},
+                         self.content.__dict__ | {"info": None})
+
+    def test_with_each_64_kib_zeroed(self):
+        self.need_turn(3, 8)
+        seen = set()
+        step = PIECE_BYTES * (1 if command.IS_LONG else 11)
+        for begin in range(0, len(self.whole), step):
+            seen |= self.check(self.zeroed(begin, PIECE_BYTES), hex(begin))
+        self.assertLessEqual({"urls", "records"} if command.IS_LONG else set(), seen)
+
+    def test_with_a_byte_turned_in_each_segment(self):
+        segments = json.loads(self.succeed("segments", "x.crawl", "--json").out)
+        runs = {}
+        for run in segments["runs"]:
+            runs.setdefault(run["segment"], run)
+        for one in segments["segments"]:
+            data = bytearray(self.whole)
+            if one["id"] not in runs:
+                continue
+            data[runs[one["id"]]["offset_bytes"]] ^= 1
+            self.check(data, (one["kind"], one["id"]))
+
+    def test_without_identity_and_superblocks(self):
+        answer, found = self.recover(self.zeroed(0, DATA_START))
+        self.assertTrue(found["is_identity_lost"])
+        self.assertEqual((answer.code, found["losses"]), (0, []))
+        self.assertEqual(Content(self, "new.crawl").pages, self.content.pages)
+        self.succeed("page", "new.crawl", url(5))
+        for place in SUPERBLOCKS:
+            self.check(self.zeroed(place, 4096), place)
+
+    def test_of_a_file_that_was_cut(self):
+        self.need_turn(3, 8)
+        step = PIECE_BYTES * (1 if command.IS_LONG else 13)
+        for length in range(len(self.whole) - PIECE_BYTES, 2 * PIECE_BYTES, -step):
+            answer, found = self.recover(self.whole[:length])
+            if found is None:
+                self.assertIn(b"director", answer.err)
+
+    def test_refuses_what_it_cannot_do(self):
+        self.file.write_bytes(self.whole)
+        (self.folder / "new.crawl").write_bytes(b"mine")
+        self.refuse(3, "exists already", "recover", "x.crawl", "new.crawl")
+        self.assertEqual((self.folder / "new.crawl").read_bytes(), b"mine")
+        (self.folder / "text").write_bytes(b"a page\n" * 100_000)
+        self.refuse(4, "not a crawl", "recover", "text", "other.crawl")
+        self.assertFalse((self.folder / "other.crawl").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
