@@ -77,41 +77,65 @@ class Recovery {
     };
   }
 
-  /// The share of the bytes of runs that are whole, without what belongs to a damaged table, of a
-  /// part or of the directory. Runs of several generations are read once.
+  /// Bytes of a part, all its segments together.
+  struct Part {
+    std::uint64_t all = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t lost_out = 0;  // of links, which either direction gives back
+    std::uint64_t lost_in = 0;
+    bool has_table = true;
+  };
+
+  /// The share of the bytes of runs that are not lost: neither are those that another part gives
+  /// back, but all those of a part whose table is damaged. Runs of several generations are read
+  /// once.
   Result<double> readable_share(const Survey::Candidate& candidate) {
     container::Reader& reader = *candidate.reader;
-    struct Part {
-      std::uint64_t all = 0;
-      std::uint64_t whole = 0;
-      bool has_table = true;
-    };
     std::map<SegmentId, Part> parts;  // by owners
     Result<void> went = {};
     reader.directory().for_each_segment([&](const format::SegmentEntry& entry) {
-      Part& part = parts[entry.owner ? entry.owner : entry.id];
-      for (const auto& run : entry.runs) {
-        if (!went) return;
-        const auto bytes = whole_bytes(reader, entry, run);
-        if (!bytes) {
-          went = tl::unexpected<Error>(bytes.error());
-          return;
-        }
-        part.all += run.extent().length_bytes;
-        part.whole += *bytes;
-        if (!entry.owner && *bytes < run.extent().length_bytes) part.has_table = false;
-      }
+      if (!went || is_computed(reader.directory(), entry)) return;
+      went = add_to_part(reader, entry, parts[entry.owner ? entry.owner : entry.id]);
     });
     if (!went) return tl::unexpected<Error>(went.error());
     std::uint64_t all = 0;
-    std::uint64_t whole = 0;
-    for (const auto& tree : candidate.damage.trees) all += format::kChunkBytes * tree.tiles.size();
+    std::uint64_t lost = 0;
+    for (const auto& tree : candidate.damage.trees) {
+      const std::uint64_t bytes = format::kChunkBytes * tree.tiles.size();
+      all += bytes;
+      lost += bytes / 2;  // some of the tiles can be read
+    }
     for (const auto& [id, part] : parts) {
       all += part.all;
-      if (part.has_table) whole += part.whole;
+      lost += part.has_table ? part.lost + std::min(part.lost_out, part.lost_in) : part.all;
     }
-    const double share = all == 0 ? 1 : static_cast<double>(whole) / static_cast<double>(all);
+    const double share = all == 0 ? 1 : 1 - static_cast<double>(lost) / static_cast<double>(all);
     return share * candidate.damage.known_share;
+  }
+
+  /// Whether a segment can be computed from others: scores, and keys of pages.
+  static bool is_computed(const container::Directory& directory,
+                          const format::SegmentEntry& entry) {
+    if (entry.kind == SegmentKind::kScoreArray || entry.kind == SegmentKind::kFreshKeys) {
+      return true;
+    }
+    const auto* owner = entry.owner ? directory.find(entry.owner) : &entry;
+    return owner != nullptr && owner->kind == SegmentKind::kDrum &&
+           directory.find_named(SegmentKind::kPages, owner->name) != nullptr;
+  }
+
+  Result<void> add_to_part(container::Reader& reader, const format::SegmentEntry& entry,
+                           Part& part) {
+    const bool is_in = entry.kind == SegmentKind::kInLinks || entry.kind == SegmentKind::kGoneLinks;
+    const bool is_out = entry.kind == SegmentKind::kOutLinks;
+    for (const auto& run : entry.runs) {
+      CRAWLSTORE_TRY(const auto whole, whole_bytes(reader, entry, run));
+      const std::uint64_t lost = run.extent().length_bytes - whole;
+      part.all += run.extent().length_bytes;
+      (is_in ? part.lost_in : is_out ? part.lost_out : part.lost) += lost;
+      if (!entry.owner && lost != 0) part.has_table = false;
+    }
+    return {};
   }
 
   Result<std::uint64_t> whole_bytes(container::Reader& reader, const format::SegmentEntry& entry,
