@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kSlotsMin = 1024;
 constexpr std::size_t kPagesMax = kNoLocal.value / 2;
 
-/// What a superstep keeps beside the batch, for each page, link and edit.
+/// Bytes that a superstep keeps beside the batch for each page, link and edit.
 constexpr std::uint64_t kStepPageBytes = 96;
 constexpr std::uint64_t kStepLinkBytes = 12;
 constexpr std::uint64_t kStepEditBytes = 16;

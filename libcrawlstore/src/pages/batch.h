@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What waits for the next superstep, in memory: each page that is named once, under a number of
-/// its own, and the edits by these numbers. So a link takes 4 bytes, however long its URL is.
+/// Edits that wait in memory for the next superstep. Each page that they name stands here once, and
+/// they refer to it by a number of its own. So a link takes 4 bytes, however long its URL is.
 
 #include <compare>
 #include <cstddef>
@@ -47,7 +47,7 @@ struct BatchEdit {
 /// Threads: one at a time.
 class Batch {
  public:
-  /// How much a batch holds, to cut it back to.
+  /// Sizes of a batch at some time, to cut it back to.
   struct Mark {
     std::size_t pages = 0;
     std::size_t edits = 0;
@@ -84,14 +84,14 @@ class Batch {
   }
   /// The page whose link named this one first; kNoLocal: an edit did.
   [[nodiscard]] LocalId linker(LocalId page) const { return linkers_[page]; }
-  /// What that link, or a page that was only made known, was said to be worth.
+  /// The score that this link gave the page; 0 if an edit named it first.
   [[nodiscard]] float first_score(LocalId page) const { return first_scores_[page]; }
   [[nodiscard]] std::uint64_t collision_count() const { return collision_count_; }
 
   /// Adds the edits of another batch.
   void append(const Batch& from);
 
-  /// What a superstep over the batch needs at most, itself included; and that without the batch.
+  /// Bytes that a superstep over the batch needs at most, with the batch and without it.
   [[nodiscard]] std::uint64_t memory_bytes() const;
   [[nodiscard]] std::uint64_t step_bytes() const;
 

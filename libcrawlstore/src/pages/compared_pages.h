@@ -37,7 +37,7 @@ class ComparedPages {
   [[nodiscard]] std::vector<format::RunRef> event_runs() const {
     return exists() ? runs_of(inside().table.events) : std::vector<format::RunRef>{};
   }
-  /// Of event_runs(), or some of them.
+  /// Walks the edits of event_runs(), or of some of these runs.
   [[nodiscard]] EventWalk walk_events(std::vector<format::RunRef> runs) const {
     return exists() ? inside().walk_events(std::move(runs)) : EventWalk({}, {}, {});
   }
@@ -46,7 +46,7 @@ class ComparedPages {
   /// A tile of records; nothing when there are fewer.
   [[nodiscard]] const format::RunRef* tile_ref(std::uint64_t tile) const;
 
-  /// Of a page below page_count().
+  /// Reads the record of a page below page_count().
   [[nodiscard]] Result<format::PageRecord> record(std::uint64_t index) const {
     return inside().record(index);
   }

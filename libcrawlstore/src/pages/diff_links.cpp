@@ -213,7 +213,7 @@ Result<void> DatabaseDiff::tell_new_rows() {
   return {};
 }
 
-/// What is in added_ and gone_.
+/// Counts the links in added_ and gone_, and tells them to the sink.
 void DatabaseDiff::tell_links(Index old_index, Index new_index) {
   if (added_.empty() && gone_.empty()) return;
   found_->added_link_count += added_.size();

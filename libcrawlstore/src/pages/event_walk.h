@@ -19,7 +19,7 @@ class EventWalk {
   /// Gives the payload of a run whose checksums are right.
   using Read = std::function<Result<void>(const format::RunRef& run, std::vector<std::byte>& into)>;
 
-  /// Of the log `segment`, these runs.
+  /// Makes a walk over these runs of the log `segment`.
   EventWalk(SegmentId segment, std::vector<format::RunRef> runs, Read read)
       : segment_(segment), runs_(std::move(runs)), read_(std::move(read)) {}
   /// Before anything else.

@@ -49,7 +49,7 @@ class ForgetSurvey {
   }
   [[nodiscard]] const std::vector<bool>& forgotten() const { return is_forgotten_; }
   [[nodiscard]] std::uint64_t page_count() const { return is_forgotten_.size(); }
-  /// How deep a page is once all of them are forgotten.
+  /// Returns the depth that a page has once all of pages() are forgotten.
   [[nodiscard]] std::uint32_t depth(std::uint64_t page) const {
     return page < depths_.size() ? depths_[page] : 0;
   }

@@ -30,7 +30,7 @@ class FreshKeys {
   ///   errors  of damage
   static Result<FreshKeys> open(container::SegmentWriter& writer, SegmentId segment);
 
-  /// As KeyTable::find_sorted().
+  /// Looks up `keys` in all runs, as KeyTable::find_sorted() does.
   Result<void> find_sorted(std::span<const Key16> keys, const drum::VisitFound& visit) const;
 
  private:

@@ -78,8 +78,8 @@ class Sample {
     return cutter_.finish();
   }
 
-  /// How long a dense run is for each byte of blocks of a fresh one with the same rows. 1 where no
-  /// row had links.
+  /// Returns the bytes of a dense run for each byte of blocks of a fresh run with the same rows; 1
+  /// if no row had links.
   [[nodiscard]] double dense_per_fresh() const {
     if (fresh_bytes_ == 0) return 1;
     const auto lengths = format::dense_model(counts_, format::kPageMax);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What link runs consist of, and what compaction would make of them: <crawlstore/link_runs.h>.
+/// The parts of link runs, and their size after a compaction: <crawlstore/link_runs.h>.
 
 #include <cstdint>
 

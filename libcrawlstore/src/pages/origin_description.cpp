@@ -49,7 +49,7 @@ std::optional<format::OriginBlockDecoder> describe_dictionary(Description& out,
   return std::move(*decoder);
 }
 
-/// What follows the header of a block.
+/// Describes the parts of a block that follow its header.
 void describe_parts(Description& out, const format::OriginBlockHeader& header, std::uint64_t base) {
   std::uint64_t offset = base + sizeof header;
   const auto add = [&](const char* name, std::uint64_t length) {

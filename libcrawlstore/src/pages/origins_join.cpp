@@ -8,8 +8,8 @@
 namespace crawlstore::pages {
 namespace {
 
-/// What a joined run may take beside the runs and an eighth, before it is tried with all it may
-/// need.
+/// Bytes that a joined run may take beyond those of its runs and an eighth more. If it needs more,
+/// it is written once more with all the room that it may need.
 constexpr std::uint64_t kJoinedBytesMore = std::uint64_t{1} << 20;
 /// Runs of a log; those that were written together count as one.
 constexpr std::size_t kGroupsMax = 32;

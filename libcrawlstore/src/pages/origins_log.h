@@ -24,7 +24,8 @@ class OriginsLog {
   static Result<OriginsLog> open(const format::SegmentEntry& log, std::uint64_t page_count,
                                  const OpenRun& open_run);
 
-  /// Of a page below page_count; valid until the next call. errors as OriginsLookup::find()
+  /// Returns the origin of a page below page_count, valid until the next call.
+  ///   errors  those of OriginsLookup::find()
   Result<format::Origin> find(std::uint64_t page);
 
  private:

@@ -34,7 +34,7 @@ class OriginsPieces {
   OriginsPieces& operator=(const OriginsPieces&) = delete;
   ~OriginsPieces();
 
-  /// As those of OriginsWriter.
+  /// Append as the functions of OriginsWriter do, to the run under way or a new one.
   Result<void> append(const format::Origin& origin);
   Result<void> append_block(const format::OriginBlockDecoder& block);
 

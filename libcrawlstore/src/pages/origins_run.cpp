@@ -18,13 +18,13 @@ namespace {
 constexpr int kLevel = 3;
 constexpr int kThoroughLevel = 6;
 constexpr std::uint64_t kSampleBytes = std::uint64_t{2} << 20;
-/// Of what a run is short of, a dictionary cannot pay.
+/// Bytes of a run's URLs below which a dictionary cannot pay.
 constexpr std::uint64_t kDictionaryUrlBytesMin = std::uint64_t{512} << 10;
 /// URLs for which a byte of dictionary is spent.
 constexpr std::uint64_t kUrlBytesPerDictionaryByte = 256;
 /// One block in so many judges the dictionary that the others trained.
 constexpr std::size_t kJudgeStride = 4;
-/// By how much a new dictionary must be better than that of other runs: blocks with a common one
+/// Gain by which a new dictionary must beat that of other runs, as blocks with a common dictionary
 /// are joined as they are.
 constexpr double kNewDictionaryGain = 1.03;
 constexpr const char* kChangedFooter = "the footer of an origin run has changed";
@@ -33,7 +33,7 @@ tl::unexpected<Error> invalid(const char* text, std::uint64_t offset, SegmentId 
   return fail(Errc::kSegmentInvalid, text, offset, segment);
 }
 
-/// What a codec says is relative to the payload.
+/// Adds the run's place to an error of a codec, whose offset counts from the payload's beginning.
 tl::unexpected<Error> in_file(Error error, const container::RunReader& reader) {
   if (error.code != Errc::kSegmentInvalid) return tl::unexpected<Error>(error);
   error.offset += reader.run().offset_bytes;

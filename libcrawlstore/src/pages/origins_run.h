@@ -20,7 +20,7 @@
 
 namespace crawlstore::pages {
 
-/// Where the dictionary of a run comes from.
+/// The source of a run's dictionary.
 enum class DictionarySource : std::uint8_t {
   kTrained,  ///< from the first URLs
   kBest,     ///< from the first URLs, unless the one of the plan is about as good
@@ -30,8 +30,8 @@ enum class DictionarySource : std::uint8_t {
 /// A block with fewer pages is not kept as it is when runs are joined.
 inline constexpr std::size_t kKeptBlockPages = format::kOriginBlockPagesMax / 2;
 
-/// What a run will hold: the counts are the most that it may, and should not be much more than it
-/// does, for space is reserved, and a dictionary chosen, by them.
+/// The content of a run to be written. The counts are the most that it may hold. They should not be
+/// much more than it will, as space is reserved, and a dictionary chosen, by them.
 struct OriginsPlan {
   std::uint64_t first_page = 0;
   std::uint64_t page_count = 0;
@@ -39,7 +39,7 @@ struct OriginsPlan {
   bool is_thorough = false;     ///< takes more time for fewer bytes
   DictionarySource source = DictionarySource::kTrained;
   std::vector<std::byte> dictionary{};  ///< of other runs of the log; empty: they have none
-  /// What is reserved at most; a run that grows longer ends with kTooLarge.
+  /// Bytes that are reserved at most; a run that grows longer ends with kTooLarge.
   std::uint64_t reserve_bytes = ~std::uint64_t{0};
   /// Pages of whose URLs the dictionary holds nothing, as they will be forgotten: it outlives the
   /// writer. nullptr: none.
@@ -161,7 +161,7 @@ class OriginsLookup {
   [[nodiscard]] std::uint64_t first_page() const { return footer_.first_page; }
   [[nodiscard]] std::uint64_t page_count() const { return footer_.page_count; }
 
-  /// What is known of a page of this run; valid until the next call.
+  /// Returns the origin of a page of this run, valid until the next call.
   ///   errors  kInvalidArgument: the run does not have it; kSegmentInvalid, and those of
   ///           RunReader::bytes()
   ///   cost    a binary search in the index, and one block unless it is the last one's
@@ -188,9 +188,9 @@ Result<std::vector<std::byte>> read_dictionary(const container::RunReader& reade
 /// Groups of runs that were written together: those whose ids follow each other.
 std::size_t origin_group_count(std::span<const format::RunRef> runs);
 
-/// How many of the newest runs of a log should be joined before it gets another: 0, or at least 2.
-/// A log that follows this has at most 32 groups, and at most 128 runs; a page is written again
-/// about once each time that the log has grown some hundred times.
+/// Returns how many of the newest runs of a log should be joined before it gets another: 0, or at
+/// least 2. A log that follows this has at most 32 groups, and at most 128 runs; a page is written
+/// again about once each time that the log has grown some hundred times.
 std::size_t origin_runs_to_join(std::span<const format::RunRef> runs);
 
 /// Joins the newest `count` runs, at least 2, of a log into as few as origin_piece_bytes() allows,

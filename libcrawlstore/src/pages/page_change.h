@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How a page database commits long work: one change and its commit, or nothing of it.
+/// Commits long work of a page database: one change and its commit, or nothing of it.
 
 #include "format/layout.h"
 #include "pages/page_db_impl.h"

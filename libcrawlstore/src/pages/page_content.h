@@ -18,7 +18,7 @@ struct EventContent final : container::RunContent {
   std::uint64_t index_max = 0;
 };
 
-/// How many pages were crawled at least once.
+/// The number of pages that were crawled at least once.
 struct RecordContent final : container::RunContent {
   using RunContent::RunContent;
   std::uint64_t crawled_count = 0;

@@ -247,7 +247,8 @@ Result<void> PageDb::Impl::load(const format::SegmentEntry* entry, std::string_v
   return load_events();
 }
 
-/// Who wants to end now does not wait for a superstep, whose edits can wait in the file.
+/// Closes the database. If the progress callback stops it, it does not wait for a superstep, as the
+/// edits can wait in the file.
 Result<void> PageDb::Impl::leave() {
   CRAWLSTORE_TRY(store->check_outside("a page database cannot be closed inside a transaction"));
   const Progress progress = has_handle ? options.progress : Progress();

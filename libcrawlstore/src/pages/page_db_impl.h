@@ -33,7 +33,7 @@ struct Portion;
 class GatheredKeys;
 }  // namespace pages
 
-/// What the commit under way takes with it, until it is known how it ended.
+/// The state that the commit under way takes with it, kept until its end is known.
 struct PagesInCommit {
   pages::PagesState state;              // as it will be
   pages::Batch::Mark batch;             // before tentative edits joined it
@@ -120,7 +120,8 @@ struct PageDb::Impl : Participant {
   /// `made` takes the runs that it writes, until the commit has ended.
   using Companion = std::function<Result<void>(container::WorkSteps& steps,
                                                std::vector<container::RunPtr>& made)>;
-  /// Where nothing waits, the companion has a commit of its own.
+  /// Merges the edits that wait, with the companion in the same commit. If none wait, the companion
+  /// has a commit of its own.
   Result<SuperstepReport> merge(container::WorkSteps& steps, const Companion& companion = {});
   Result<SuperstepReport> merge_locked(container::WorkSteps& steps,
                                        const Companion& companion = {});

@@ -14,7 +14,8 @@ namespace crawlstore {
 namespace {
 
 constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
-/// Of the links of one event, at least one: a page with more goes on in others, that add links.
+/// Bytes of links at which an event is full, which may be after one link. A page with more goes on
+/// in further events, which add links.
 constexpr std::size_t kEventLinksBytes = std::size_t{1} << 18;
 /// A run is closed when its messages are longer: they lie in memory until then, and are longer than
 /// the edits they are made of, which name each URL once.
@@ -30,7 +31,7 @@ bool is_short(const format::RunRef& run) {
   return run.payload_bytes < kRunBytes / 2;
 }
 
-/// How many leading links go into one event.
+/// Returns how many leading links go into one event.
 std::size_t count_for_event(std::span<const EventLink> links) {
   std::size_t count = 0;
   std::size_t bytes = 0;

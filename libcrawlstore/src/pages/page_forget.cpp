@@ -68,7 +68,7 @@ Result<std::vector<drum::KeyTable>> open_all_seen(StoreImpl& store, const Forget
 
 }  // namespace
 
-/// What one call works on.
+/// The data of one call of forget().
 struct PageDb::Impl::ForgetWork {
   const ForgetOptions& options;
   const pages::ForgetSurvey& survey;

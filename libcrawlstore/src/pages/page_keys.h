@@ -20,7 +20,7 @@ class PageKeys {
   PageKeys(DrumView drum, std::vector<std::shared_ptr<const drum::PartitionLookup>> fresh)
       : drum_(std::move(drum)), fresh_(std::move(fresh)) {}
 
-  /// So many pages have a key: all but those that were forgotten.
+  /// Returns the number of pages that have a key: all but those that were forgotten.
   [[nodiscard]] std::uint64_t count() const;
 
   /// The value of the key. cost: an index look-up and a block in each until it is found

@@ -22,7 +22,8 @@ struct WantedKey {
   std::uint32_t witness = 0;
 };
 
-/// False: an index names different pages, so the states do not follow each other.
+/// Pairs pages by their indexes. Returns false if an index names different pages, so that the
+/// states do not follow each other.
 Result<bool> pair_by_index(const ComparedPages& older, const ComparedPages& newer, DiffWork& work,
                            PagePairs& pairs) {
   auto old_runs = older.origin_runs();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which page of one state is which of the other.
+/// Pairs the pages of one state with the same pages of the other.
 
 #include <cstdint>
 #include <functional>
@@ -56,7 +56,7 @@ struct PagePairs {
 Result<PagePairs> pair_pages(const ComparedPages& older, const ComparedPages& newer,
                              bool is_same_store, DiffWork& work);
 
-/// How many runs at the front of both lists are the same; 0 in two stores.
+/// Counts the runs at the front of both lists that are the same; 0 in two stores.
 std::size_t count_shared(const std::vector<format::RunRef>& older,
                          const std::vector<format::RunRef>& newer, bool is_same_store);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What an open page database knows of its segments, and how that gets into a commit.
+/// The state of an open page database: its name, its counts and its segments. The functions load it
+/// and put it into a commit.
 
 #include <span>
 #include <string>

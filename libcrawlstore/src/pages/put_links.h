@@ -19,7 +19,7 @@ links::LinkSegments make_link_segments(container::SegmentWriter& writer, PagesSt
 /// Finishes a run and puts it behind the others of its segment; a run without rows is dropped.
 Result<void> put_run(container::SegmentWriter& writer, SegmentId segment, links::LinksWriter& run);
 
-/// Where links that went are put.
+/// The segment that takes links that went, and a bound of their pages.
 struct GoneLinksPlace {
   SegmentId segment;
   std::uint64_t number_max = 0;  ///< no page is higher

@@ -32,9 +32,9 @@ class SeenPages {
         storage_(std::move(storage)),
         normalizer_(std::move(normalizer)) {}
 
-  /// Has the store such a page database?
+  /// Whether the store has such a page database.
   [[nodiscard]] Result<bool> are_there();
-  /// Has a page this normalised URL?
+  /// Whether a page has this normalised URL.
   ///   cost    a look-up in each database; after a commit, opening them
   ///   errors  those of PageView::find_text()
   [[nodiscard]] Result<bool> contain(std::string_view text);

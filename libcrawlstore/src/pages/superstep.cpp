@@ -53,7 +53,7 @@ Result<SuperstepReport> Superstep::run() {
   return report_;
 }
 
-/// As if all pages were new. Keys that are written, and joins of runs, come on top.
+/// Expects steps as if all pages were new. Keys that are written, and joins of runs, come on top.
 void Superstep::expect_steps() {
   const Batch::Mark counts = batch_.mark();
   const std::uint64_t steps_of_page = state_.table.has_urls ? 3 : 1;  // key, URL, record
@@ -114,7 +114,8 @@ Result<void> Superstep::find_named_pages(std::span<const LocalId> by_key) {
   return fail(Errc::kTooLarge, "a page database holds at most 2^40 pages");
 }
 
-/// As edits name them first, those among the links of one edit by their URLs.
+/// Lists new pages in the order in which edits name them first, but those that the links of one
+/// edit name first by their URLs.
 void Superstep::order_new_pages(const ByPage<bool>& is_known) {
   LocalId next;
   const auto take_named = [&](std::size_t end) {

@@ -110,7 +110,7 @@ Result<void> Superstep::write_out_rows(const links::LinkSegments& segments) {
 void Superstep::make_row(std::span<const std::uint32_t> page_edits) {
   const auto by_index = [](const LinkTarget& a, const LinkTarget& b) { return a.index < b.index; };
   const auto& edits = batch_.edits();
-  // What comes before an edit that says all does not matter.
+  // Edits before the last one that replaces all links do not matter.
   auto last = page_edits.rbegin();
   while (last != page_edits.rend() && !replaces_links(edits[*last].kind)) ++last;
   row_.clear();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// Which pages count as unparsed: spec/format.md#pages. It follows from the URL alone, so that
-/// whoever adds a page and whoever takes it out agree.
+/// Tells which pages count as unparsed: spec/format.md#pages. The URL alone decides, so that
+/// code that adds a page and code that takes it out agree.
 
 #include <string_view>
 

@@ -17,7 +17,7 @@ namespace {
 constexpr auto kUrl = static_cast<std::uint16_t>(format::KeyScheme::kUrl);
 constexpr auto kUrlRabin = static_cast<std::uint16_t>(format::KeyScheme::kUrlRabin);
 
-/// What the keys of an open DRUM are; nullopt = not made from URLs.
+/// Returns the kind of an open DRUM's keys; nullopt if they are not made from URLs.
 std::optional<UrlKeyKind> kind_of(const DrumCore& core) {
   if (core.key_scheme() == kUrlRabin) return UrlKeyKind::kRabin;
   if (core.key_scheme() != kUrl) return std::nullopt;
@@ -81,7 +81,7 @@ Result<Key16> UrlSeen::request_key(std::string_view url) {
   return key;
 }
 
-/// What the key is made of, until the keyer's next call.
+/// Returns the text that the key is made of, valid until the keyer's next call.
 std::string_view UrlSeen::text_of(std::string_view url) {
   const CallerFunction inside = in_rules_of(drum_.core());
   return keyer_.text_of(url);

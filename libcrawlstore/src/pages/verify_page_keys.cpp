@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t kCheckedPages = std::uint64_t{1} << 23;
 
-/// What a key says of a page, as one number; never 0.
+/// Mixes what a key says of a page into one number, which is never 0.
 std::uint64_t print_of(Key16 key, std::uint32_t witness) {
   return mixed(mixed(key.head, key.tail), witness) | 1;
 }

@@ -13,7 +13,7 @@
 
 namespace crawlstore::pages {
 
-/// What is compared; each part is whole by itself, and stays.
+/// The parts that are compared. Each is whole by itself, and outlives the verifier.
 struct PageKeyParts {
   const container::Directory& directory;
   const format::SegmentEntry& drum;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kTooLong = "a table is too long";
 
-/// Of one page database.
+/// Verifies one page database.
 class PagesVerifier {
  public:
   PagesVerifier(container::SegmentVerifier& segments, const format::SegmentEntry& entry)
