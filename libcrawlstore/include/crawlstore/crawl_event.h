@@ -17,7 +17,7 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// What happened. The numbers are those of the schema.
+/// The kind of an event: what happened to the page. The numbers are those of the schema.
 enum class CrawlEventKind : std::uint16_t {
   kPage = 0,         ///< was crawled: fetched, with content
   kKnown = 1,        ///< is worth remembering, not crawled: a seed, a score of such a page

@@ -33,9 +33,9 @@ class CrawledPage {
 
   /// The score that the crawler gives the page; finite.
   void set_score(float score) { score_ = score; }
-  /// What tells whether the content changed since the last crawl: at most 64 bytes are taken by
-  /// PageDb::add(). A page changed when a crawl gives another one than the crawl before; none is
-  /// one as well.
+  /// Sets the hash that tells whether the content changed since the last crawl. PageDb::add() takes
+  /// at most 64 bytes. A page changed when a crawl gives another hash than the crawl before; none
+  /// is one as well.
   void set_content_hash(std::span<const std::byte> hash);
   void set_content_hash(std::uint64_t hash);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is different between two states: generations of one store, a store and an older copy of it,
+/// Differences between two states: generations of one store, a store and an older copy of it,
 /// or two stores.
 ///
 /// Segments are compared between states of one store (the uuid says which): their numbers mean
@@ -92,7 +92,7 @@ struct DrumDiff {
   std::uint64_t gone_request_count = 0;
   std::uint64_t old_result_count = 0;  ///< answers that wait for their consumer
   std::uint64_t new_result_count = 0;
-  /// False: the DRUM is equal in both states, in all of the above.
+  /// Whether the DRUM differs between the states, in any of the above.
   [[nodiscard]] bool differs() const;
 };
 
@@ -121,7 +121,7 @@ struct DiffReport {
   std::uint64_t gone_segment_count = 0;
   std::uint64_t changed_segment_count = 0;
   std::vector<DrumDiff> drums;  ///< all but those of keys of pages, by name
-  /// False: the states are equal, in all that was compared.
+  /// Whether the states differ, in anything that was compared.
   [[nodiscard]] bool differs() const;
 };
 

@@ -64,7 +64,7 @@ class Drum {
   /// Answers of `consumer` wait in the file from now on.
   void detach(std::uint16_t consumer = 0) { core_->attach(consumer, {}); }
 
-  /// Is the key there? The store stays as it is; the answer holds the stored value.
+  /// Asks whether the key is there. The store stays as it is; the answer holds the stored value.
   ///   errors  kTooLarge (auxiliary over 64 MiB), kUnknownName (consumer), kClosed; kNoSpace and
   ///           its like when arrays had to be written first: the request was not taken, try again.
   ///           An automatic merge, or the commit that `durability` asks for, comes after it was
@@ -81,8 +81,8 @@ class Drum {
                                     std::uint16_t consumer = 0) {
     return submit(DrumOperation::kUpdate, key, &value, aux, consumer);
   }
-  /// Is the key there? Then sets its value, in one step: the URL-seen test. The answer holds the
-  /// new value. Errors and cost as update().
+  /// Asks whether the key is there, then sets its value, in one step: the URL-seen test. The answer
+  /// holds the new value. Errors and cost as update().
   [[nodiscard]] Result<void> check_update(const Key& key, const Value& value = {},
                                           const Aux& aux = {}, std::uint16_t consumer = 0) {
     return submit(DrumOperation::kCheckUpdate, key, &value, aux, consumer);
@@ -149,16 +149,16 @@ class Drum {
   [[nodiscard]] Result<std::optional<Value>> lookup(const Key& key) const {
     return typed_value<Value>(core_->lookup(KeyTraits<Key>::to_bits(key)));
   }
-  /// Is the key there, or will it be when everything submitted so far is merged? Exact, at once.
+  /// Whether the key is there, or will be once all that was submitted is merged. Exact, at once.
   ///   cost  a lookup, a search among what waits in memory (5 to 11 bytes a key more, once asked),
   ///         and some in what the bucket's log holds (8 or 16 bytes a key)
   [[nodiscard]] Result<bool> contains(const Key& key) const {
     return core_->contains(KeyTraits<Key>::to_bits(key));
   }
-  /// Is the key new? As contains(), and remembered in the same step: new for one of all threads. A
-  /// key that is there keeps its value. No dispatcher is told. Lasts from the next merge or commit
-  /// on, or as `durability` says; in a transaction until that is dropped: other threads wait for
-  /// its end before they insert the same.
+  /// Returns whether the key is new, as contains() finds it, and remembers it in the same step: new
+  /// for one of all threads. A key that is there keeps its value. No dispatcher is told. Lasts from
+  /// the next merge or commit on, or as `durability` says; in a transaction until that is dropped:
+  /// other threads wait for its end before they insert the same.
   ///   errors  as update(), but merges that are called for come first: their errors take no key
   ///   cost    contains(), and an append
   [[nodiscard]] Result<bool> insert(const Key& key, const Value& value = {}) {

@@ -26,7 +26,7 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// What a request asks for. The numbers are in the file.
+/// The operation that a request asks for. The numbers are in the file.
 enum class DrumOperation : std::uint8_t { kCheck = 0, kUpdate = 1, kCheckUpdate = 2 };
 
 /// One request, as bytes. For kCheck `value` is empty; fixed-size values have the DRUM's size.
@@ -70,7 +70,7 @@ struct DrumStatus {
 
 class DrumCore {
  public:
-  /// As Drum::open. value_bytes: size of every value; 0 none; -1 any length.
+  /// Opens a DRUM as Drum::open does. value_bytes: size of every value; 0 none; -1 any length.
   [[nodiscard]] static Result<std::shared_ptr<DrumCore>> open(Store& store, std::string_view name,
                                                               std::int32_t value_bytes,
                                                               const DrumOptions& options);
@@ -94,27 +94,28 @@ class DrumCore {
                                          std::uint16_t consumer);
   [[nodiscard]] Result<void> submit_keys(DrumOperation operation, std::span<const Key16> keys,
                                          std::uint16_t consumer);
-  /// As Drum::merge.
+  /// Merges as Drum::merge does.
   [[nodiscard]] Result<MergeReport> merge();
   /// merge() that sends answers of consumer 0 to `sink`. The sink that is attached stays so.
   [[nodiscard]] Result<MergeReport> merge(RawSink sink);
   /// Merges if some bucket calls for it; what submissions do by themselves with auto_merge.
   [[nodiscard]] Result<MergeReport> merge_if_full();
-  /// As Drum::take_results. errors kUnknownName, kReentrant, kDispatcherFailed (nothing is removed)
+  /// Sends answers as Drum::take_results does.
+  ///   errors  kUnknownName, kReentrant, kDispatcherFailed (nothing is removed)
   [[nodiscard]] Result<std::uint64_t> take_results(std::uint16_t consumer, const RawSink& sink);
   /// The id of the consumer of this name, which is made when it does not exist; kept by the next
   /// commit. errors kTooLarge (name over 255 bytes, more than 16383 consumers), kInvalidArgument
   [[nodiscard]] Result<std::uint16_t> consumer(std::string_view name);
   /// The value's bytes, copied; nullopt = absent, as of the last merge.
   [[nodiscard]] Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
-  /// As Drum::contains.
+  /// Whether the DRUM has the key, as Drum::contains tells.
   [[nodiscard]] Result<bool> contains(Key16 key) const;
-  /// As Drum::insert; value as of an update. The name ".insert" is of no other consumer.
+  /// Inserts as Drum::insert does; value as of an update. No other consumer is named ".insert".
   [[nodiscard]] Result<bool> insert(Key16 key, std::span<const std::byte> value);
   /// Adds to the count of URLs that were keyed as they are.
   void count_unparsed(std::uint64_t count);
   [[nodiscard]] DrumStatus status() const;
-  /// As the DRUM has them: see DrumOptions.
+  /// The options of these names, as the DRUM has them: see DrumOptions.
   [[nodiscard]] std::uint16_t key_bytes() const;
   [[nodiscard]] std::uint16_t key_scheme() const;
   [[nodiscard]] std::string normalizer() const;

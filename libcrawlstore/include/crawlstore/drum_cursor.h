@@ -24,8 +24,8 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// Of a value or an auxiliary a row holds at most so many bytes where nothing else is said; its
-/// full length stands beside it. The whole value of a key: DrumView::lookup().
+/// Bytes of a value or an auxiliary that a row holds at most where nothing else is said; its full
+/// length stands beside it. The whole value of a key: DrumView::lookup().
 inline constexpr std::size_t kRowBytesMax = 4096;
 
 /// A key of the repository.
@@ -75,7 +75,7 @@ struct PendingRow {
                                                          std::size_t count_max,
                                                          std::size_t bytes_max = kRowBytesMax);
 
-/// Where a key is: in its bucket's partition, in its log, in both, or nowhere.
+/// The places of a key: in its bucket's partition, in its log, in both, or nowhere.
 struct KeyPlace {
   std::uint64_t bucket = 0;           ///< that it belongs to, wherever it is
   std::optional<KeyRow> stored;       ///< in the partition

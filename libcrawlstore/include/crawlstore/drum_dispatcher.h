@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a DRUM tells a program, and how: a dispatcher is any object with some of five members, each
-/// taking an Answer. Missing members are skipped, at no cost.
+/// Dispatchers, by which a DRUM tells a program its answers. One is any object with some of five
+/// members, each taking an Answer. Missing members are skipped, at no cost.
 ///
 ///   struct Fetch {
 ///     void unique_key_update(const crawlstore::Answer<std::uint64_t, NoValue, std::string>& a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How a DRUM works: memory, merges, durability, keys. Plain values, copied when a DRUM is opened
+/// Options of a DRUM: memory, merges, durability, keys. Plain values, copied when a DRUM is opened
 /// or tuned.
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// What a commit is made for (spec/features.md, Durability).
+/// The events that commits are made for (spec/features.md, Durability).
 enum class Durability : std::uint8_t {
   kMerge,     ///< safe: what a merge or an explicit commit has acknowledged
   kInterval,  ///< safe: that, and requests older than `interval_ms` when another one comes
@@ -20,12 +20,12 @@ enum class Durability : std::uint8_t {
   kNone,
 };
 
-/// Which buckets an automatic merge takes (spec/features.md, D9): all, in ascending order
+/// The buckets that an automatic merge takes (spec/features.md, D9): all, in ascending order
 /// (from memory: some at a time, sweep after sweep), or those that are full (from memory: the
 /// fullest).
 enum class MergeScope : std::uint8_t { kAll, kFull };
 
-/// What the commit of a merge holds, beside the buckets that it answered and all that their
+/// The content of a merge's commit, beside the buckets that it answered and all that their
 /// dispatchers submitted.
 enum class MergeCommit : std::uint8_t {
   /// No more than it must: of what was submitted before, here and elsewhere, a crash may lose what
@@ -36,7 +36,7 @@ enum class MergeCommit : std::uint8_t {
   kEverything,
 };
 
-/// What becomes of a repeat that the recent-keys window knows.
+/// The fate of a repeat that the recent-keys window knows.
 enum class Repeats : std::uint8_t {
   kAnswer,  ///< it is answered in its order, as any duplicate
   kDrop,    ///< it is not queued: nobody is told. Best effort: others are answered
@@ -88,12 +88,12 @@ struct DrumOptions {
   /// each, beside memory_bytes. It rests while few requests repeat. 0 = none.
   std::uint32_t recent_keys = std::uint32_t{1} << 16;
   Repeats repeats = Repeats::kAnswer;
-  /// How keys were made; fixed when the DRUM is made. 0 opaque; 1 URLs, 2 the same with Rabin
-  /// fingerprints (UrlSeen sets them).
+  /// The scheme by which keys were made; fixed when the DRUM is made. 0 opaque; 1 URLs, 2 the same
+  /// with Rabin fingerprints (UrlSeen sets them).
   std::uint16_t key_scheme = 0;
   /// Length of every key, 8 or 16; 0 = as the DRUM has it, 8 when it is made now (Drum<> sets it).
   std::uint16_t key_bytes = 0;
-  /// Of URLs: what their normalizer is called; fixed when the DRUM is made (UrlSeen sets it).
+  /// The name of the normalizer of URLs; fixed when the DRUM is made (UrlSeen sets it).
   std::string normalizer{};
 };
 

@@ -23,7 +23,7 @@ struct PartitionInfo {
   std::uint64_t block_count = 0;
   std::uint64_t payload_bytes = 0;    ///< blocks, index and footer
   std::uint64_t allocated_bytes = 0;  ///< with checksums and padding
-  /// Of the payload over key_count; 0 without keys.
+  /// Bits of the payload over key_count; 0 without keys.
   [[nodiscard]] double bits_per_key() const;
 };
 
@@ -31,7 +31,7 @@ struct PartitionInfo {
 /// errors  kInvalidArgument: there is no such bucket; of damage
 [[nodiscard]] Result<PartitionInfo> partition_info(const DrumView& view, std::uint64_t bucket);
 
-/// How near a bucket is to its next merge and split, by what its writer stated (DrumInfo).
+/// The nearness of a bucket to its next merge and split, by what its writer stated (DrumInfo).
 struct BucketFill {
   std::uint64_t key_log_bytes = 0;  ///< payload of the requests that wait
   std::uint64_t aux_log_bytes = 0;  ///< payload of their auxiliaries
@@ -47,7 +47,7 @@ struct BucketFill {
 /// errors  kInvalidArgument: there is no such bucket; kSegmentInvalid: nor such a log
 [[nodiscard]] Result<BucketFill> bucket_fill(const DrumView& view, std::uint64_t bucket);
 
-/// How far keys lie from the one before them. Of keys of 16 bytes their heads are compared.
+/// Distances of keys from the one before them. Keys of 16 bytes are compared by their heads.
 struct GapHistogram {
   /// [i]: gaps of 2^i to 2^(i + 1) - 1.
   std::array<std::uint64_t, 64> counts{};
@@ -56,7 +56,7 @@ struct GapHistogram {
 };
 
 struct GapOptions {
-  /// Of one bucket only. Otherwise of the whole DRUM, gaps from bucket to bucket included.
+  /// The only bucket to look at. nullopt: the whole DRUM, gaps from bucket to bucket included.
   std::optional<std::uint64_t> bucket;
   /// Called after each few thousand keys with keys done and all; false stops with kCancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How the types of a DRUM become bytes: KeyTraits, ValueTraits, AuxTraits.
+/// Traits that turn the types of a DRUM into bytes: KeyTraits, ValueTraits, AuxTraits.
 ///
 /// Integers, trivially copyable structs and strings work as they are. Trivially copyable types are
 /// copied as they are (little-endian machines only), std::string by its bytes; specialise a traits
@@ -93,7 +93,7 @@ struct KeyTraits<Key16> {
   static constexpr Key16 from_bits(const Key16& bits) { return bits; }
 };
 
-/// What KeyTraits makes of a key.
+/// The type of the bits that KeyTraits makes of a key.
 template <class Key>
 using KeyBits = decltype(KeyTraits<Key>::to_bits(std::declval<const Key&>()));
 /// The key of these bits, whose tail is 0 unless keys have 16 bytes.
@@ -154,8 +154,8 @@ struct StringBytes {
   }
 };
 
-/// How a value is stored. kBytes is the size of every value, or -1: any length; it is part of the
-/// file, and a DRUM opened with another one is refused (kTypeMismatch). Specialise it for types
+/// The stored form of a value. kBytes is the size of every value, or -1: any length; it is part of
+/// the file, and a DRUM opened with another one is refused (kTypeMismatch). Specialise it for types
 /// that are neither trivially copyable nor strings: kBytes, Buffer, bytes() and load() as in
 /// FixedBytes.
 template <class Value>
@@ -164,9 +164,9 @@ struct ValueTraits : FixedBytes<Value> {};
 template <>
 struct ValueTraits<std::string> : StringBytes<std::string> {};
 
-/// How an auxiliary travels. Nothing of it is in the repository: it goes with its own request and
-/// comes back byte for byte. Its type may change from run to run; its bytes are the program's
-/// affair.
+/// The form in which an auxiliary travels. Nothing of it is in the repository: it goes with its own
+/// request and comes back byte for byte. Its type may change from run to run; its bytes are the
+/// program's affair.
 template <class Aux>
 struct AuxTraits : FixedBytes<Aux> {};
 /// Auxiliaries of any length: URLs, for example.

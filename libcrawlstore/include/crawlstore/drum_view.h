@@ -75,7 +75,7 @@ class DrumView {
   /// one block. errors of damage
   [[nodiscard]] Result<std::optional<std::vector<std::byte>>> lookup(Key16 key) const;
 
-  /// Is the key there, or will it be when the requests that wait in this generation are merged?
+  /// Whether the key is there, or will be once the requests that this generation holds are merged.
   ///   cost  a lookup, and for each pending run of the key's bucket a search in a sorted list of
   ///         its keys, which is made when it is first asked for (8 or 16 bytes a key)
   ///   errors  of damage

@@ -26,7 +26,7 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// What went wrong. Families have gaps; a caller that only wants the family asks category().
+/// The kind of a failure. Families have gaps; a caller that only wants the family asks category().
 enum class Errc : std::uint16_t {
   // The file is not one that this library reads.
   kNotACrawlFile = 10,    ///< the magic is absent: some other file, an empty file, a directory

@@ -58,7 +58,7 @@ class EventStreamReader {
   ///   cost    one copy and one pass
   [[nodiscard]] Result<std::optional<std::span<const CrawlEvent>>> next();
 
-  /// Where the message begins that next() gave, or failed at, or would give if it had not ended.
+  /// Offset of the message that next() gave, or failed at, or would give if it had not ended.
   [[nodiscard]] std::uint64_t message_offset_bytes() const;
   /// Its number, from 1 on; 0 before the first call.
   [[nodiscard]] std::uint64_t message_number() const;

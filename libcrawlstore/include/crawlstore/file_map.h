@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What each byte of the file is, as one generation sees it: what a map of the file draws.
+/// The use of each byte of the file, as one generation sees it: what a map of the file draws.
 ///
 /// Ownership: values. Threads: any. Nothing is read but the length of the file: the snapshot has
 /// its directory in memory. Layout and words are those of spec/format.md.

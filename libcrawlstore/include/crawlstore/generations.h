@@ -34,8 +34,8 @@ struct GenerationInfo {
   std::uint32_t copy = 0;  ///< 0 or 1
   std::uint64_t offset_bytes = 0;
   CopyState state{};
-  /// Of kInvalid and kUnreadable why, with the offset; of kValid why nobody opens it all the same:
-  /// unknown features, a root that cannot lie where it says. Else code 0.
+  /// The reason of kInvalid and kUnreadable, with the offset; of kValid, why no reader opens it all
+  /// the same: unknown features, a root that cannot lie where it says. Else code 0.
   Error error;
   Generation generation;
   std::uint64_t pass = 0;  ///< orders copies of one generation by when they were written
@@ -54,7 +54,7 @@ struct GenerationInfo {
 [[nodiscard]] Result<std::vector<GenerationInfo>> generations(const std::string& path);
 [[nodiscard]] Result<std::vector<GenerationInfo>> generations(Storage& storage);
 
-/// `empty`, `valid`, `invalid`, `unreadable`.
+/// `empty`, `valid`, `tombstone`, `invalid`, `unreadable`.
 std::string_view name_of(CopyState state);
 
 }  // namespace crawlstore

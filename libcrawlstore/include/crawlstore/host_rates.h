@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How often the busiest hosts are crawled just now: a table of fixed size, in memory.
+/// Rates at which the busiest hosts are crawled just now: a table of fixed size, in memory.
 ///
 /// Each host has a temperature: a crawl adds 1, and it cools as e^(-t/T), so that temperature / T
 /// is the rate of its crawls a second. A host that is not in a full table takes the place of the

@@ -43,7 +43,7 @@ struct FieldInfo {
 };
 
 struct DescribeOptions {
-  /// Of each list at most so many entries are described; the list's value tells how many there are.
+  /// Entries of each list that are described at most; the list's value tells how many there are.
   std::size_t entries_max = 1000;
 };
 
@@ -62,9 +62,9 @@ struct DescribeOptions {
 [[nodiscard]] Result<std::vector<FieldInfo>> describe_file(Storage& storage,
                                                            const DescribeOptions& options = {});
 
-/// What lies at an offset: one of the structures above, a run with the piece that is hit and
-/// whether its checksum matches, a held extent, or free space. The newest generation is asked
-/// first, then the previous one. The generation is not pinned: a writer may change what is read.
+/// Describes what lies at an offset: one of the structures above, a run with the piece that is hit
+/// and whether its checksum matches, a held extent, or free space. The newest generation is asked
+/// first, then the previous one. Neither is pinned: a writer may change what is read.
 ///   errors  as describe_file(); kInvalidArgument: the offset is behind the end of the file
 [[nodiscard]] Result<std::vector<FieldInfo>> describe_at(const std::string& path,
                                                          std::uint64_t offset,

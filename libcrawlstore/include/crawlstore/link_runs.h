@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// How the links of a page database are stored: the runs, what each part of them takes, and what
-/// compact() would make of them.
+/// The stored links of a page database: the runs, the bytes of each part of them, and those that
+/// compact() would leave.
 ///
 /// Ownership: plain values. Threads: any number, of one view too.
 /// Format: spec/format.md, link runs and dense link runs.
@@ -38,9 +38,9 @@ struct LinkRunInfo {
 ///   cost  none: footers were read when the view was opened
 [[nodiscard]] std::vector<LinkRunInfo> link_runs(const PageView& view);
 
-/// What the rows of dense runs consist of.
+/// Sums over the rows of dense runs, by what they consist of.
 struct DenseRowSums {
-  /// Of what the bits tell, in the order of the spec's table.
+  /// The parts of rows that bits tell of, in the order of the spec's table.
   enum Part : std::uint8_t { kTypes, kDegrees, kCopies, kExtraCounts, kFirstExtras, kGaps };
   static constexpr std::size_t kPartCount = 6;
 
@@ -65,10 +65,10 @@ struct LinkBytes {
   std::uint64_t in_bytes = 0;
 };
 
-/// What links would take after compact(), by 64 blocks of the largest run of each way, which are
-/// coded as compact() would. Within a twentieth on the three real graphs that were measured; exact
-/// where all is dense already; of small databases, and where most links went, it may be twice as
-/// much, or half.
+/// Estimates the bytes of links after compact(), by 64 blocks of the largest run of each way, which
+/// are coded as compact() would. Within a twentieth on the three real graphs that were measured;
+/// exact where all is dense already; of small databases, and where most links went, it may be twice
+/// as much, or half.
 ///   errors  of damage
 ///   cost    some 20 ms, and 64 reads of at most a megabyte each way
 [[nodiscard]] Result<LinkBytes> estimate_compacted_links(const PageView& view);

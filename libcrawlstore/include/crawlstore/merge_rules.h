@@ -32,44 +32,44 @@ inline constexpr std::uint64_t kLogRunsMax = 256;
 inline constexpr std::uint64_t kRunsUntilMerge = kLogRunsMax / 4 * 3;
 /// A log with this many runs has its newest runs joined.
 inline constexpr std::uint64_t kJoinRunCount = kLogRunsMax / 2;
-/// How far joined runs may grow at least: they are read whole.
+/// Requests and bytes that joined runs may have however small the memory: they are read whole.
 inline constexpr std::uint64_t kJoinedRequestsMin = std::uint64_t{1} << 20;
 inline constexpr std::uint64_t kJoinedBytesMin = std::uint64_t{64} << 20;
-/// Of the memory: what one flight takes away, and what one bucket may have before it is merged.
+/// Divisors of the memory: a flight takes that part, and a bucket is merged when it has that part.
 inline constexpr std::uint64_t kFlightShare = 16;
 inline constexpr std::uint64_t kHotShare = 4;
 /// Most keys of a partition's block, and where its values have more bytes, it ends before.
 inline constexpr std::uint32_t kPartitionBlockKeysMax = 512;
 inline constexpr std::uint64_t kBlockValueBytesMax = 16 * 1024 * 1024;
 
-/// What one flight takes out of arrays, in bytes.
+/// Bytes that one flight takes out of arrays.
 constexpr std::uint64_t flight_bytes(std::uint64_t memory_bytes) {
   return std::max(kArrayBytesMin, memory_bytes / kFlightShare);
 }
 
-/// Do the arrays, what is in flight and what is landing fill the memory?
+/// Whether the arrays and what is in flight or landing, two flights at least, fill the memory.
 constexpr bool fills_memory(std::uint64_t array_bytes, std::uint64_t sealed_bytes,
                             std::uint64_t memory_bytes) {
   return array_bytes + std::max(sealed_bytes, 2 * flight_bytes(memory_bytes)) >= memory_bytes;
 }
 
-/// Does one array take too much of the memory?
+/// Whether one array takes too much of the memory, or has half the requests that one sort takes.
 constexpr bool is_hot(std::uint64_t array_bytes, std::uint64_t request_count,
                       std::uint64_t memory_bytes) {
   return array_bytes >= memory_bytes / kHotShare || request_count >= kSortCountMax / 2;
 }
 
-/// How many requests one slice of a merge takes.
+/// Requests that one slice of a merge takes.
 ///   beside_bytes  of a value of fixed size, and of a key behind its first 8 bytes
 constexpr std::uint64_t slice_requests_max(std::uint64_t memory_bytes, std::uint64_t beside_bytes) {
   return std::clamp(memory_bytes / (kMergeBytesPerRequest + 2 * beside_bytes), kSliceRequestsMin,
                     std::uint64_t{kSortCountMax});
 }
 
-/// Is it cheaper to merge some buckets from memory now than to log their requests and merge them
-/// with later ones? With partitions of P bytes, requests of R bytes in memory and of L in the logs,
-/// a merge costs P for reading and P for writing. Logging costs R twice, and makes the merge wait
-/// until the logs hold 2 P.
+/// Whether it is cheaper to merge some buckets from memory now than to log their requests and merge
+/// them with later ones. With partitions of P bytes, requests of R bytes in memory and of L in the
+/// logs, a merge costs P for reading and P for writing. Logging costs R twice, and makes the merge
+/// wait until the logs hold 2 P.
 constexpr bool pays_to_merge(std::uint64_t partition_bytes, std::uint64_t memory_bytes,
                              std::uint64_t log_bytes) {
   return 3 * memory_bytes >= 2 * partition_bytes || memory_bytes + log_bytes >= 2 * partition_bytes;
