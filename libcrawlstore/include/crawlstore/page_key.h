@@ -39,7 +39,7 @@ struct PageKey {
 ///   spec     format.md#page-keys rule 1
 [[nodiscard]] std::string url_host(std::string_view url);
 
-/// What the keys of all pages of a host begin with: XXH3-64 of it.
+/// The head of the keys of all pages of a host: XXH3-64 of it.
 ///   host      as url_host() returns it
 ///   key_seed  the file's own seed
 ///   spec      format.md#page-keys rule 2

@@ -101,7 +101,7 @@ class PageView {
   ///   cost    a block of URLs, a place in a tile
   [[nodiscard]] Result<PageInfo> page(std::uint64_t index) const;
   [[nodiscard]] Result<std::string> url(std::uint64_t index) const;
-  /// What page() says, without reading the URL.
+  /// The score and the state that page() gives, without reading the URL.
   ///   errors  as page()
   ///   cost    a place in a tile
   [[nodiscard]] Result<float> score(std::uint64_t index) const;

@@ -44,21 +44,21 @@
 namespace crawlstore {
 
 struct PagesOptions {
-  /// What waiting edits and the superstep over them may take, about. At least 1 MiB.
+  /// Bytes that waiting edits and the superstep over them may take, about. At least 1 MiB.
   std::uint64_t memory_bytes = std::uint64_t{256} << 20;
   /// Ranges of keys that a new database begins with; they split as they grow. 1 to 65536.
   std::uint32_t bucket_count = 16;
   /// Keys of one range, after which it splits.
   std::uint64_t bucket_keys_max = std::uint64_t{1} << 22;
-  /// False for a new database whose pages are known by index only: a graph without URLs.
+  /// Whether pages have URLs; fixed when the database is made. False: a graph, pages by index only.
   bool has_urls = true;
   /// nullopt: as the database has it; version 2 when it is made now.
   std::optional<UrlNormalizer> normalizer{};
   /// Told, inside add(), of each URL of an edit that no parser takes; it is added all the same,
   /// unless this throws. A callback (store.h).
   std::function<void(std::string_view url, UrlProblem problem)> unparsed{};
-  /// Of pages without URLs: by how much an index may exceed all that were named before. Each index
-  /// below the largest is a page with a record, so one wild number in an input would make a
+  /// Most by which an index may exceed all that were named before, for pages without URLs. Each
+  /// index below the largest is a page with a record, so one wild number in an input would make a
   /// database of its size. 1 to 2^40.
   std::uint64_t index_gap_max = std::uint64_t{1} << 28;
   /// A superstep that memory calls for runs on a thread of its own, while further edits come in. It
@@ -71,7 +71,7 @@ struct PagesOptions {
   Progress progress{};
 };
 
-/// What forget() did.
+/// Counts of what forget() took out.
 struct ForgetReport {
   std::uint64_t page_count = 0;
   std::uint64_t link_count = 0;         ///< from these pages, or to them
@@ -92,7 +92,7 @@ struct ForgetOptions {
   Progress progress{};
 };
 
-/// What compact() did.
+/// The cost of a compact().
 struct JoinReport {
   /// The most that coding links held at once, counted: some megabytes, and up to 10 bytes for each
   /// 32 rows. What is read meanwhile comes on top. 0: all links were joined already.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What is different between the page databases of two states: generations of one store, a store
-/// and an older copy of it, or two stores. Beside diff() (diff.h), which compares segments and
-/// DRUMs.
+/// Differences between the page databases of two states: generations of one store, a store and an
+/// older copy of it, or two stores. Beside diff() (diff.h), which compares segments and DRUMs.
 ///
 /// Databases are compared by name. In states of one store, and where pages have no URLs, a page is
 /// known by its index; between two stores, and between copies of a store that went on apart, by
@@ -96,7 +95,7 @@ struct PagesDiff {
   std::uint64_t new_edit_count = 0;
   std::uint64_t added_edit_count = 0;
   std::uint64_t gone_edit_count = 0;
-  /// False: the database is equal in both states, in all of the above.
+  /// Whether the database differs between the states, in any of the above.
   [[nodiscard]] bool differs() const;
 };
 

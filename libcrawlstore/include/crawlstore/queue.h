@@ -48,7 +48,7 @@ enum class QueueOrder : std::uint8_t {
   kAny,     ///< the same pages, with less work
 };
 
-/// What insert() did.
+/// Counts of pages that insert() took.
 struct QueueInserted {
   std::uint64_t new_count = 0;      ///< pages that did not wait
   std::uint64_t updated_count = 0;  ///< pages that did, or came twice
@@ -182,8 +182,8 @@ class QueueView {
   [[nodiscard]] Result<void> for_each_page(const VisitPage& visit) const;
   /// The runs in the order in which the queue has them, those of changes last. Cost: as below.
   [[nodiscard]] std::vector<QueueRunInfo> runs() const;
-  /// How the priorities of all runs but those of changes are spread, the highest first: bins that
-  /// are equally wide on a logarithmic axis, or on a linear one where some are below 0. Exact to a
+  /// Spread of the priorities of all runs but those of changes, the highest first: bins that are
+  /// equally wide on a logarithmic axis, or on a linear one where some are below 0. Exact to a
   /// fragment of each run: inside of one, entries count as spread evenly. Stale ones count, too.
   ///   returns  `bin_count`; one when all priorities are the same, none without runs
   ///   cost     a pass over the indexes, which are in memory; reads nothing

@@ -29,8 +29,8 @@ using RankProgress = std::function<bool(std::uint32_t iteration, double residual
 struct RankOptions {
   std::string name{ScoreView::kDefaultName};  ///< of the array; one of this name is replaced
   std::string database = "pages";             ///< whose links are read
-  /// What is ranked: pages, or hosts or registered domains. One of these links to another one when
-  /// a page of it does, however many do; links inside are none.
+  /// Subjects to rank: pages, or hosts or registered domains. One of these links to another one
+  /// when a page of it does, however many do; links inside are none.
   ScoreSubject by = ScoreSubject::kPage;
   double damping = 0.85;  ///< 0 to 1: how often a link is followed
   /// Ends when an iteration changes less, summed over all pages; 0: at most 2^-52, which is what
@@ -38,9 +38,9 @@ struct RankOptions {
   double precision = 1e-6;
   std::uint32_t max_iterations = 300;  ///< 1 to 65,536
   unsigned thread_count = 0;  ///< 0: all cores. The result has the same bits whatever it is
-  /// What links and scores may take; 0: three quarters of the machine's memory. Where they need
-  /// more they lie in a file without a name, read and written forwards, in `folder`; empty: in the
-  /// one for temporary files.
+  /// Bytes that links and scores may take; 0: three quarters of the machine's memory. Where they
+  /// need more they lie in a file without a name, read and written forwards, in `folder`; empty: in
+  /// the one for temporary files.
   std::uint64_t memory_bytes = 0;
   std::string folder{};
   bool by_content_scores = false;  ///< teleports go to pages by the scores of their records
@@ -158,8 +158,8 @@ class RankedPages {
   std::shared_ptr<const Impl> impl_;
 };
 
-/// What rank_pages(), hits() and opic() do, in two steps, so that the store need not be open while
-/// they compute. `options.database` does not count: the links are those of `pages`.
+/// The work of rank_pages(), hits() and opic() in two steps, so that the store need not be open
+/// while they compute. `options.database` does not count: the links are those of `pages`.
 [[nodiscard]] Result<RankedPages> compute_rank(const PageView& pages,
                                                const RankOptions& options = {});
 [[nodiscard]] Result<RankedPages> compute_hits(const PageView& pages,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What a store does, for programs that embed it: a function that is told of every step as it ends,
-/// and totals that can be asked for at any time (Store::counters()).
+/// Reports to programs that embed a store: a function that is told of every step as it ends, and
+/// totals that can be asked for at any time (Store::counters()).
 ///
 ///   crawlstore::OpenOptions options;
 ///   options.report = [](const crawlstore::Report& report) {
@@ -51,7 +51,7 @@ struct CommitReport {
   std::uint64_t freed_bytes = 0;  ///< from now on free for others
 };
 
-/// What a merge of a DRUM did. Seeks are those of the whole storage while it ran, as
+/// Counts of a merge of a DRUM. Seeks are those of the whole storage while it ran, as
 /// StorageCounters counts them: reads or writes that do not begin where the last one ended. A merge
 /// that answers nothing is no step; one from memory counts with the flights that it answered.
 struct MergeReport {
@@ -68,7 +68,7 @@ struct MergeReport {
   MergeReport& operator+=(const MergeReport& other);
 };
 
-/// What a superstep of a page database did. One on a thread of its own is told of when a commit
+/// Counts of a superstep of a page database. One on a thread of its own is told of when a commit
 /// has published it, before that commit itself; its duration is the time that the thread took. When
 /// that commit fails, only the commit is told of, and the edits wait again.
 struct SuperstepReport {
@@ -81,7 +81,7 @@ struct SuperstepReport {
   SuperstepReport& operator+=(const SuperstepReport& other);
 };
 
-/// What Store::compact() did.
+/// Counts of a Store::compact().
 struct CompactReport {
   std::uint64_t file_bytes_before = 0;
   std::uint64_t file_bytes_after = 0;
@@ -103,10 +103,10 @@ struct Report {
   std::string_view name;          ///< of the DRUM or page database; empty: the store
   Generation generation;          ///< the newest one when the step had ended
   std::uint64_t duration_us = 0;  ///< by the steady clock, waiting for parts' locks included
-  /// What the whole storage did meanwhile, for other threads too. Reading through Storage::view()
+  /// Counts of the whole storage meanwhile, for other threads too. Reading through Storage::view()
   /// is not counted.
   StorageCounters storage;
-  /// Why it failed: the step's own numbers are 0 then. nullopt: it did not.
+  /// The reason why it failed: the step's own numbers are 0 then. nullopt: it did not.
   std::optional<Error> error;
   std::variant<CommitReport, MergeReport, SuperstepReport, CompactReport, RecoveryReport> step;
 };
@@ -123,7 +123,7 @@ struct StepTotals {
   std::uint64_t duration_us = 0;
 };
 
-/// What a store did since it was opened. No number ever falls.
+/// Totals of a store since it was opened. No number ever falls.
 struct StoreCounters {
   StorageCounters storage;
   StepTotals commits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-/// What pages are worth: arrays of scores by page index, each computed as a whole and swapped in
+/// The worth of pages: arrays of scores by page index, each computed as a whole and swapped in
 /// whole. Bytes: spec/format.md#score-arrays.
 ///
 /// An array belongs to a page database and has a name, such as "pagerank". Whoever computes one
@@ -35,7 +35,7 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// How an array came about.
+/// An array, and the computation that it came from.
 struct ScoresInfo {
   SegmentId id;
   std::string name;
@@ -76,7 +76,7 @@ class ScoreView {
 
   [[nodiscard]] const ScoresInfo& info() const;
 
-  /// Of hosts and domains, by entry, the lowest page of each; ascending. By page empty.
+  /// The lowest page of each host or domain, by entry; ascending. Empty for scores of pages.
   ///   cost  the first call verifies them
   [[nodiscard]] Result<std::span<const std::uint64_t>> first_pages() const;
 

@@ -24,12 +24,12 @@ class Reader;
 }
 
 struct SnapshotOptions {
-  /// False: read without a lock, for file systems without OFD locks. A writer may then reuse what
-  /// is being read; checksums notice it.
+  /// Whether to pin by a lock. False is for file systems without OFD locks: a writer may then reuse
+  /// what is being read; checksums notice it.
   bool pin = true;
   /// The generation before the newest one.
   bool previous = false;
-  /// False: never map the file: see unmapped() in storage.h. For open(path) only.
+  /// Whether to map the file: see unmapped() in storage.h. For open(path) only.
   bool mapped = true;
 };
 
@@ -111,7 +111,7 @@ class Snapshot {
   [[nodiscard]] Result<StoreInfo> info() const;
   /// Ascending id.
   [[nodiscard]] std::vector<SegmentInfo> segments() const;
-  /// What is kept for older generations, and since when.
+  /// Extents that are kept for older generations, and since when.
   [[nodiscard]] std::vector<HeldInfo> held() const;
   /// The free extents, ascending: what neither this generation nor its list names.
   [[nodiscard]] Result<std::vector<Extent>> free_extents() const;
@@ -126,7 +126,7 @@ class Snapshot {
   /// Verified payload bytes of a whole run, copied.
   [[nodiscard]] Result<std::vector<std::byte>> read_run(SegmentId segment, RunId run) const;
 
-  /// What this snapshot has read since it was opened.
+  /// Counts of its storage, for all that share it, since that was opened; not of mapped reads.
   [[nodiscard]] StorageCounters counters() const;
 
  private:

@@ -27,7 +27,7 @@
 #pragma GCC visibility push(default)
 namespace crawlstore {
 
-/// What a storage has done since it was opened. A seek is a read or write that does not start
+/// Counts of a storage since it was opened. A seek is a read or write that does not start
 /// where the last operation of the same kind ended.
 struct StorageCounters {
   std::uint64_t bytes_read = 0;
@@ -42,7 +42,7 @@ struct StorageCounters {
   std::uint64_t punched_bytes = 0;
 };
 
-/// Who holds a pinned generation. pid 0 = unknown (another container, or no /proc).
+/// A process that holds a pinned generation. pid 0 = unknown (another container, or no /proc).
 struct PinHolder {
   Generation generation;
   std::int64_t pid = 0;
@@ -116,7 +116,7 @@ class Storage {
   ///   errors  kNoLocks; kBusyPinned when there are more than 2^20 (a lock on the whole file)
   [[nodiscard]] virtual Result<std::vector<Generation>> pinned(Generation from, Generation to) = 0;
 
-  /// Who holds the pins, as far as the system tells. For display.
+  /// The processes that hold the pins, as far as the system tells. For display.
   virtual std::vector<PinHolder> pin_holders() = 0;
 
   /// Another handle on the same file, for reading: its pins are its own. errors as open_storage(),

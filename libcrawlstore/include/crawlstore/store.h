@@ -49,7 +49,7 @@ struct CreateOptions {
 };
 
 struct OpenOptions {
-  /// How long to wait for another writer. 0: fail at once with kLocked.
+  /// Milliseconds to wait for another writer. 0: fail at once with kLocked.
   std::uint32_t lock_wait_ms = 0;
   /// Commit time to write, and crawl time of pages that come without one; default: the clock.
   std::optional<std::int64_t> time_us;
@@ -131,7 +131,7 @@ class Store {
   [[nodiscard]] std::uint64_t key_seed() const;
   [[nodiscard]] std::uint64_t file_bytes() const;
   [[nodiscard]] std::uint64_t free_bytes() const;
-  /// What this store has done since it was opened, or did until it was closed: report.h.
+  /// Totals of this store since it was opened, up to now or until it was closed: report.h.
   ///   threads  any, while others merge and commit, but not while one closes or destroys the store;
   ///            each number is whole, together they are of no one moment
   ///   cost     some 20 loads from memory; no lock

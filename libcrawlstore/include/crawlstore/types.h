@@ -29,7 +29,7 @@ struct Generation {
 struct SegmentId {
   std::uint64_t value = 0;
   auto operator<=>(const SegmentId&) const = default;
-  /// True when it names a segment.
+  /// Whether it names a segment.
   explicit operator bool() const { return value != 0; }
 };
 
@@ -66,7 +66,7 @@ using Uuid = std::array<std::byte, 16>;
 /// 8-4-4-4-12 hexadecimal, lower case.
 std::string to_string(const Uuid& uuid);
 
-/// What a segment holds; the numbers are in spec/registry.md.
+/// The content of a segment; the numbers are in spec/registry.md.
 enum class SegmentKind : std::uint16_t {
   kDrum = 1,           ///< one DRUM: its types, buckets and consumers
   kDrumPartition = 2,  ///< sorted unique keys of one bucket, with values
@@ -86,14 +86,14 @@ enum class SegmentKind : std::uint16_t {
   kQueueEntries = 16,  ///< pages of a queue with their priorities
 };
 
-/// How a segment's bytes may change (spec/design.md).
+/// The way in which a segment's bytes may change (spec/design.md).
 enum class StorageClass : std::uint8_t {
   kBlob = 1,   ///< written once, one extent
   kLog = 2,    ///< a list of runs, one extent each
   kTiled = 3,  ///< tiles that are replaced one by one, under a tree of nodes
 };
 
-/// What is known about a page.
+/// The state of a page, as far as it is known.
 enum class PageState : std::uint8_t {
   kKnown = 0,    ///< never crawled
   kCrawled = 1,  ///< the last crawl brought content
@@ -101,7 +101,7 @@ enum class PageState : std::uint8_t {
   kFailed = 3,   ///< the last crawl failed
 };
 
-/// What computed scores; the numbers are in spec/registry.md.
+/// The computation that scores come from; the numbers are in spec/registry.md.
 enum class Scorer : std::uint16_t {
   kPageRank = 1,       ///< how often a surfer is there who follows links at random
   kHitsAuthority = 2,  ///< how many good hubs link there
@@ -112,7 +112,7 @@ enum class Scorer : std::uint16_t {
   kOwn = 32768,        ///< this and what lies above: known to the program that computed it
 };
 
-/// What has a score: entry i is page i, or the host or domain whose first page is first page i.
+/// Subject of scores: entry i is page i, or the host or domain whose first page is first page i.
 enum class ScoreSubject : std::uint16_t { kPage = 1, kHost = 2, kDomain = 3 };
 
 /// `drum_partition` and so on; "unknown" for numbers this version does not know.

@@ -48,7 +48,7 @@ inline constexpr std::size_t kUrlHostBytesMax = 4096;
 /// (rule 2).
 inline constexpr std::size_t kUrlTextBytesMax = std::size_t{16} << 20;
 
-/// Why a URL is not parsed.
+/// The reason why a URL is not parsed.
 enum class UrlProblem : std::uint8_t {
   kNone,
   kNoScheme,
@@ -62,7 +62,7 @@ enum class UrlProblem : std::uint8_t {
 /// A sentence without its subject: "has no scheme ...".
 [[nodiscard]] std::string_view to_text(UrlProblem problem);
 
-/// What UrlNormalizer answers. A plain view: 24 bytes, copied freely, owns nothing.
+/// The answer of a UrlNormalizer. A plain view: 24 bytes, copied freely, owns nothing.
 struct NormalizedUrl {
   /// The normalised bytes. They lie either in the input (the common case: it was normal already, or
   /// only lost its fragment, or was not parsed) or in the normalizer's buffer. So they live as long

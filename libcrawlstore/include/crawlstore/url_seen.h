@@ -30,7 +30,7 @@ namespace pages {
 class SeenPages;  // not public
 }
 
-/// What a key is of the normalised bytes.
+/// The hash of the normalised bytes that is a key.
 enum class UrlKeyKind : std::uint8_t {
   kXxh3,      ///< XXH3-64 with the file's seed: 8 bytes a key
   kXxh3Wide,  ///< XXH3-128 with the file's seed: 16 bytes, and no false duplicates
@@ -47,9 +47,9 @@ class UrlKeyer {
   Key16 operator()(std::string_view url);
   /// URLs that no parser took, keyed as they are.
   [[nodiscard]] std::uint64_t unparsed_count() const { return unparsed_count_; }
-  /// What the key is made of, until the next call. Counts nothing.
+  /// The text that the key is made of, valid until the next call. Counts nothing.
   std::string_view text_of(std::string_view url) { return normalizer_.normalize(url).text; }
-  /// Of the URL whose key was made last.
+  /// The problem of the URL whose key was made last.
   [[nodiscard]] UrlProblem problem() const { return problem_; }
   [[nodiscard]] UrlKeyKind kind() const { return kind_; }
   /// One that makes the same keys, for another thread; it has counted none.
@@ -100,12 +100,12 @@ class UrlSeen {
   /// Remembers without asking.
   [[nodiscard]] Result<void> update(std::string_view url);
 
-  /// Was the URL seen, or asked to be remembered, or has a page it? Exact, at once: Drum::contains,
-  /// then PageView::find_text.
+  /// Whether the URL was seen or asked to be remembered, or a page has it. Exact, at once:
+  /// Drum::contains, then PageView::find_text.
   [[nodiscard]] Result<bool> contains(std::string_view url);
 
-  /// Is the URL new? Exact, at once, and remembered in the same step: Drum::insert. Nobody is told,
-  /// and the URL itself is not kept.
+  /// Returns whether the URL is new, exact and at once, and remembers it in the same step:
+  /// Drum::insert. No dispatcher is told, and the URL itself is not kept.
   ///   errors  those of Drum::insert
   [[nodiscard]] Result<bool> insert(std::string_view url);
 

@@ -49,9 +49,9 @@ struct VerifyReport {
   std::uint64_t checked_bytes = 0;
   std::uint64_t checked_segments = 0;  ///< of the newest generation that is whole
   std::uint64_t generations = 0;       ///< 1, or 2 when there is a previous one
-  /// True when some finding is kDamaged.
+  /// Whether some finding is kDamaged.
   [[nodiscard]] bool damaged() const;
-  /// True when no finding is more than kUnfinished.
+  /// Whether no finding is more than kUnfinished.
   [[nodiscard]] bool whole() const;
 };
 
@@ -59,10 +59,10 @@ struct VerifyOptions {
   VerifyLevel level = VerifyLevel::kNormal;
   /// Called now and then with bytes done and (an estimate of) all; false stops with kCancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress;
-  /// False: never map the file: see unmapped() in storage.h. For verify(path) only. The deep level
-  /// then holds, at a time, of a partition four windows of at most 1 MiB and a block (ours have at
-  /// most 32 MiB, any 4 GiB), of a log one run (ours have at most what the writer's memory_bytes
-  /// and 64 MiB allow). It asks `progress` after each MiB that it loads.
+  /// Whether to map the file: see unmapped() in storage.h. For verify(path) only. If not, the deep
+  /// level holds, at a time, of a partition four windows of at most 1 MiB and a block (ours
+  /// have at most 32 MiB, any 4 GiB), of a log one run (ours have at most what the writer's
+  /// memory_bytes and 64 MiB allow). It asks `progress` after each MiB that it loads.
   bool mapped = true;
   /// Called with each finding as soon as it is made: in the order of reading, not of the report. So
   /// whoever stops half-way has what was found until then.
