@@ -228,7 +228,8 @@ TEST_F(LostCommit, IsNotReplacedByAnOlderOneWhenItIsDamaged) {
   for (const std::uint64_t generation : {newest_ - 1, newest_}) {
     set_slot(generation, Bytes(after_.size()));
   }
-  for (const std::uint64_t place : {lost.offset_bytes, lost.end_bytes() - 100}) {
+  for (const std::uint64_t place :
+       {lost.offset_bytes, lost.end_bytes() - sizeof(format::RootEnd) - 8}) {
     Bytes bytes = after_;
     bytes[place] ^= std::byte{1};
     load(bytes);

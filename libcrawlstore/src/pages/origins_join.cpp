@@ -76,7 +76,7 @@ Result<std::unique_ptr<OriginsCursor>> open_run(container::SegmentWriter& writer
 
 /// The last runs of a log, one footer each.
 struct Joinable {
-  SegmentId segment;
+  const format::SegmentEntry& log;
   std::span<const format::RunRef> runs;
   std::vector<format::OriginFooter> footers;
   std::uint64_t log_url_bytes = 0;  // of all its runs
@@ -87,12 +87,12 @@ Result<std::vector<format::RunRef>> write_joined(container::SegmentWriter& write
                                                  container::WorkSteps& steps) {
   const std::uint64_t piece_bytes = origin_piece_bytes(from.log_url_bytes);
   const RunId first_run = writer.new_run_ids(origin_pieces_max(plan, piece_bytes));
-  OriginsPieces joined(writer, label_of(*writer.find(from.segment), first_run), plan, piece_bytes);
+  OriginsPieces joined(writer, label_of(from.log, first_run), plan, piece_bytes);
   for (std::size_t i = 0; i < from.runs.size(); ++i) {
-    CRAWLSTORE_TRY(const auto cursor, open_run(writer, from.segment, from.runs[i]));
+    CRAWLSTORE_TRY(const auto cursor, open_run(writer, from.log.id, from.runs[i]));
     if (cursor->footer() != from.footers[i]) {
       return fail(Errc::kSegmentInvalid, "the footer of an origin run has changed",
-                  from.runs[i].offset_bytes, from.segment);
+                  from.runs[i].offset_bytes, from.log.id);
     }
     const bool keeps =
         plan.source == DictionarySource::kGiven && cursor->dictionary() == plan.dictionary;
@@ -107,8 +107,7 @@ Result<void> join(container::SegmentWriter& writer, format::SegmentEntry& log, s
                   bool keeps_blocks, container::WorkSteps& steps) {
   // All are opened twice, one at a time: each takes a buffer of a megabyte.
   CRAWLSTORE_TRY(const auto log_url_bytes, origin_url_bytes(writer, log));
-  Joinable from = {
-      log.id, std::span<const format::RunRef>(log.runs).last(count), {}, log_url_bytes};
+  Joinable from = {log, std::span<const format::RunRef>(log.runs).last(count), {}, log_url_bytes};
   OriginsPlan plan;
   plan.is_thorough = true;
   plan.reserve_bytes = kJoinedBytesMore;
